@@ -49,9 +49,6 @@ def simulate(
     Simulate a scenario, then everything that its keys `vary`, `explore` and `parallel` ask for.
 
     Args:
-        scenario: The scenario.
-        settings: The settings of the run.
-        resources: Where and with whose help it runs.
         on_turn: Called after each turn with its number and the number of hook runs so far.
         on_trial: Called after each trial with the outcome so far, the trials made, and their total.
         on_probe: Called after each probe.

@@ -35,7 +35,6 @@ def replace_file(file: Path, before: bytes, after: bytes, *, inherited: Collecti
     Replace the contents of a file; a symbolic link stays one.
 
     Args:
-        file: The file.
         before: The contents that it must have.
         after: The new contents.
         inherited: Descriptors that stay open until everything is written, even if this process is killed.

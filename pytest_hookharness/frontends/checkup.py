@@ -61,7 +61,6 @@ def check(
     Check one hook set.
 
     Args:
-        hook_set: The hooks.
         harness: Runs the sessions.
         only: The problem that is looked for; empty for all.
         write: The folder in which a scenario file is written for each problem; ``None`` for none.

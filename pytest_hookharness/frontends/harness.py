@@ -76,7 +76,6 @@ class Harness(AbstractContextManager["Harness"]):
     One supervisor and the settings of a run.
 
     Attributes:
-        settings: The settings.
         interrupted: What was seen of the simulation that Ctrl-C ended.
     """
 
@@ -170,7 +169,6 @@ class Harness(AbstractContextManager["Harness"]):
         Play a scenario to its verdict.
 
         Args:
-            scenario: The scenario.
             on_trial: Called after each trial.
             item: The test it is played for; ``None`` for the item of a scenario file.
             executor: Expands states of an exploration; ``None`` for this process.
@@ -268,7 +266,6 @@ def explore(
         scenario: The scenario. Its ``explore`` limits the exploration; without one, the moves are those that
             its script and the refusals of its hooks name.
         executor: Expands states in other processes or on other machines; ``None`` for this process.
-        settings: The settings of the run.
 
     Returns:
         The outcome; ``explored`` is the exploration.

@@ -29,7 +29,6 @@ def hook_name(hooks: Sequence[Hook], command: str) -> str:
 
     Args:
         hooks: All hooks, in the order of their settings.
-        command: The command.
     """
     counts: dict[str, int] = {}
     places: list[str] = []
@@ -69,7 +68,6 @@ class HookSet:
             ``None``.
         env: Variables of that component.
         plugin: Whether the folder is a plugin.
-        hooks: The hooks.
         shared: Hooks of other files that this host reads too, which are checked with another host.
         flaws: Problems in the settings, in sentences.
         findings: The same as findings.
@@ -113,7 +111,6 @@ class CheckSession:
 
     Attributes:
         title: What it tries, in words that follow "with".
-        scenario: The scenario.
         ends: Whether its end is judged; otherwise it is over after its last act.
         event: The single event that hooks receive without a session; empty for a session.
         fields: Fixed values of their input; the other values are generated.
@@ -268,7 +265,6 @@ class CheckReport:
     The result of the check of one hook set.
 
     Attributes:
-        place: The hook set.
         problems: The problems, one for each cause.
         accepted: The problems that a baseline accepts; they are not among the others.
         only: The only problem that was searched for; empty for all.

@@ -44,7 +44,6 @@ class Meaning:
         action: What the host does.
         to_agent: Texts that the agent's model sees.
         fault: Why the host cannot use the output; empty if it can.
-        rule: The fact behind it.
     """
 
     case: str
@@ -62,7 +61,6 @@ class EventMeanings:
     How a host interprets the hooks of one event.
 
     Attributes:
-        host: The host.
         event: The host's name of the event.
         role: Purpose of the event.
         limit: Default time limit of a hook, in seconds.

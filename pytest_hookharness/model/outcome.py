@@ -37,7 +37,6 @@ class Outcome:
     The result of one simulation.
 
     Attributes:
-        scenario: The scenario.
         host: The simulated host profile, with its version.
         trace: The recorded session.
         verdict: Whether and how the session ends.

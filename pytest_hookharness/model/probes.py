@@ -135,7 +135,6 @@ class Probe:
     Attributes:
         kind: The kind of change.
         tried: The change, in words.
-        seen: The result.
         hook_runs: Number of hook runs in it.
     """
 
@@ -173,7 +172,6 @@ class ProbeReport:
     All probes of the state after one turn, and their conclusion.
 
     Attributes:
-        turn: That turn.
         period: Length of a repetition in turns.
         parts: The state parts; empty if nothing differs.
         probes: The probes, in order.

@@ -153,7 +153,6 @@ class Activity:
     The activity of one process when its hook run was cut.
 
     Attributes:
-        process: The process.
         state: The kernel's state letter (``R``, ``S``, ``D``, ``T``, ``Z`` ...).
         blocked_in: System call or kernel function in which it waits; empty if it runs, or if unknown.
         waits_for: What it waits for, in words; empty if unknown.
@@ -278,8 +277,6 @@ class ProcessResult:
         ending: How it ended.
         stdin_taken: Bytes of standard input that the system accepted from the harness.
         stdin_read: Bytes that the hook read; ``None`` where that is unknown.
-        stdout: Standard output.
-        stderr: Standard error.
         started: Start time in seconds, relative to the first start of its batch.
         wall: Seconds until the process itself ended or was cut.
         cpu: Seconds of processor time, including descendants that were waited for.
@@ -333,7 +330,6 @@ class DoubleCall:
 
     Attributes:
         argv: Its arguments, its own name first.
-        cwd: Its working folder.
         stdin: The first bytes of its standard input; ``None`` if it inherited the stream of its caller, which
             is not read because the caller may read it itself.
         stdin_kind: ``pipe``, ``socket``, ``file``, ``null``, ``terminal``, ``closed`` or ``other``.

@@ -119,7 +119,6 @@ class Unheard:
 
     Attributes:
         place: Where the hook wrote it.
-        text: The text.
         rule: The host's rule behind it.
     """
 

@@ -98,7 +98,6 @@ class HookRun:
     One run of one hook, and the host's interpretation of it.
 
     Attributes:
-        hook: The hook.
         payload: Its standard input, as JSON.
         stdin: Its standard input, as bytes.
         run: The result of the process; ``None`` for a hook that the scenario answered.
@@ -155,7 +154,6 @@ class Moved:
     The agent made a move.
 
     Attributes:
-        move: The move.
         saw: The messages to the agent before it.
     """
 
@@ -176,8 +174,6 @@ class Performed:
     A tool call was carried out or refused.
 
     Attributes:
-        call: The call.
-        result: Its result.
         refused: Whether hooks refused it.
         run: The result of its process; ``None`` if there was none.
         changes: Files that it changed.

@@ -89,7 +89,6 @@ class Capped:
 
     Attributes:
         turn: The turn in which the cap ended it.
-        cap: The cap.
         without: What the hooks would do without it.
         changed: Files that changed from turn to turn and prevented a proof.
         masks: Masks with which the last turns repeat, as tried on the states of the run.
@@ -277,7 +276,6 @@ class Conclusion:
     The judgement of a trace.
 
     Attributes:
-        verdict: The verdict.
         findings: The defects.
         assumptions: Facts that verdict and findings depend on, in sentences.
     """

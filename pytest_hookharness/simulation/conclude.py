@@ -54,7 +54,6 @@ class SessionEvidence:
         end: How it ended.
         lasso: The cycle of states that was seen; ``None`` if there is none.
         flaky: Whether a repetition of the cycle went another way than the one before.
-        probes: The reports of its probes.
         observed: The cycle whose reads were observed; ``None`` if there is none.
         findings: Findings that do not follow from the trace.
         untried: What the time did not suffice for, as a sentence; empty if it did for all.

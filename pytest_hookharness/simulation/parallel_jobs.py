@@ -90,7 +90,6 @@ class TimedOutcome:
     The outcome of a simulation and the time it took.
 
     Attributes:
-        outcome: The outcome.
         seconds: How long it took, without the time spent waiting for a CPU slot.
     """
 

@@ -95,7 +95,6 @@ class SingleRun:
     What one run of a scenario gave.
 
     Attributes:
-        outcome: The outcome.
         time_may_matter: Whether the run could go otherwise with more time between its turns.
         used: Seconds of the budget that it used.
         unfinished: Whether the budget ended it, so that a difference from another run shows nothing.
@@ -124,9 +123,6 @@ def simulate(
     Run one scenario, and compare it with slower runs if its hooks may read the clock.
 
     Args:
-        scenario: The scenario.
-        settings: The settings of the run.
-        resources: Where and with whose help it runs.
         on_turn: Called after each turn with its number and the number of hook runs so far.
         on_probe: Called after each probe.
         observer: Hears of each step of the scenario's own run, and not about runs for comparison.

@@ -64,7 +64,6 @@ def independent(
     Return the symptoms that do not follow from a static defect, from a hook that did not run, or from us.
 
     Args:
-        found: All symptoms.
         static: What is certain without a run.
         outcomes: The outcomes of the sessions.
         reach: Folders of the person's that were lent, where hooks may write.

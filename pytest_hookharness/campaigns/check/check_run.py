@@ -69,9 +69,7 @@ class CheckRun:
     The check of one hook set.
 
     Attributes:
-        place: The hook set.
         settings: The settings; the whole check may take ``wall`` seconds.
-        resources: Where and with whose help it runs.
         only: The problem that is looked for; empty for all.
         on_step: Called before the first session of a kind, and after each session.
         given: Ways to make hooks active, besides those that the hook set itself shows.

@@ -48,7 +48,6 @@ class Candidate:
 
     Attributes:
         text: What changes, as a command to a person.
-        files: The files with it.
         renamed: The new command for each command that changes.
         limits: Whether it only limits how often a hook refuses a stop.
         honoured: Whether a refusal of the hook must be honoured with it.

@@ -59,7 +59,6 @@ class SymptomEvidence:
     Attributes:
         id: A name for it.
         complaint: What was seen.
-        session: The session.
         trace: The trace of the session.
         shown_by: The titles of all sessions that showed it.
     """
@@ -118,8 +117,6 @@ def group(hook_set: HookSet, played: Sequence[PlayedSession], *, mark: str) -> t
     Return the symptoms of some sessions, each cause once, without those of hooks checked with another host.
 
     Args:
-        hook_set: The hooks.
-        played: The sessions.
         mark: Name of a file that appears only if a hook executes its input.
     """
     causes: dict[tuple[str, str], list[tuple[CheckSession, Outcome, Symptom]]] = {}

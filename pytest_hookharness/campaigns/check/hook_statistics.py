@@ -128,7 +128,6 @@ def name_problem(symptom: Symptom, taken: Collection[str]) -> str:
     Return a name for a problem; the next check gives the same problem the same name.
 
     Args:
-        symptom: The symptom.
         taken: The names of other problems.
     """
     base = _name(symptom.kind, "" if symptom.shared else symptom.hook)

@@ -107,7 +107,6 @@ def lent_home(hook_set: HookSet, *, caches: bool) -> Generator[HookSet]:
     Yield the hook set with a folder that its sessions get as HOME, and with the caches that they may read.
 
     Args:
-        hook_set: The hooks.
         caches: Whether caches may be shown, because what is written to them is thrown away.
     """
     shown = {cache: variables for cache, variables in _CACHES.values() if cache in hook_set.lent}

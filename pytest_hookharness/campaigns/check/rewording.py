@@ -27,7 +27,6 @@ def reword(host: str, commands: Sequence[str], files: Sequence[str] = ()) -> tup
 
     Args:
         host: The host that has the tools.
-        commands: The commands.
         files: Files whose edits hooks refused; an edit that only mentions them must be allowed.
     """
     forms = [one.text for one in forms_of(HARMLESS)] if commands else []

@@ -44,7 +44,6 @@ def export(checkup: CheckReport, folder: Path, shows: Shows) -> CheckReport:
     Write a scenario file for each problem; return the report with the files, or with why there is none.
 
     Args:
-        checkup: The report of the check.
         folder: The existing folder for the files.
         shows: Plays a scenario; returns whether it shows a symptom.
     """

@@ -155,7 +155,6 @@ def plan_hostile(hook_set: HookSet, seed: int, *, endless: bool = False) -> Chec
     Return the session with hostile text.
 
     Args:
-        hook_set: The hooks.
         seed: The seed of generated texts.
         endless: Whether stops are known to be refused forever.
     """
@@ -207,7 +206,6 @@ def plan_invariance(hook_set: HookSet, moves: Sequence[Act], *, endless: bool = 
     Return the session with mutations that must not change what hooks decide, and with parallel hook runs.
 
     Args:
-        hook_set: The hooks.
         moves: Moves that hooks have refused.
         endless: Whether stops are known to be refused forever.
     """
@@ -228,7 +226,6 @@ def plan_world(hook_set: HookSet, moves: Sequence[Act], *, written: bool) -> Ite
     Yield the sessions in which guards meet a fault: a missing tool, an emptied state file.
 
     Args:
-        hook_set: The hooks.
         moves: Moves that hooks have refused.
         written: Whether hooks that run before tool calls write files.
     """
@@ -248,7 +245,6 @@ def plan_single_events(hook_set: HookSet, triggered: Collection[str]) -> Iterato
     Yield single events, outside of any session, for hooks whose event no session has.
 
     Args:
-        hook_set: The hooks.
         triggered: The events that a session had.
     """
     events = hosts.find(hook_set.host).events

@@ -47,7 +47,6 @@ def shrink(scenario: Scenario, symptom: Symptom, trace: Trace, look: Look) -> tu
 
     Args:
         scenario: The scenario that showed the problem.
-        symptom: The symptom.
         trace: The trace of that scenario.
         look: Plays a scenario; returns the symptom if it shows the problem.
     """

@@ -54,8 +54,6 @@ class ExpansionTask:
     One state to expand.
 
     Attributes:
-        scenario: The scenario.
-        settings: The settings of the run.
         path: The acts that lead to the state.
         moves: The moves to try there.
         until: When to stop, in seconds of the epoch.

@@ -119,8 +119,6 @@ class Explorer:
         Prepare an exploration.
 
         Args:
-            scenario: The scenario.
-            settings: The settings of the run.
             suggestions: What the agent can do, if the scenario does not say it.
             expand_all: Expands the states of tasks.
             seconds: Seconds of real time for all of it.

@@ -32,8 +32,6 @@ class Answer:
     The answer to one question.
 
     Attributes:
-        question: The question.
-        word: The answer.
         difference: The first difference; ``None`` unless the answer is ``different``.
         why: Why the question was not reached, or the known reason of a difference; empty if there is none.
     """

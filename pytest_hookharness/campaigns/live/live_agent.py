@@ -59,7 +59,6 @@ class LiveAgent:
 
         Args:
             agent: The agent, at the start of its script.
-            profile: The host.
             wire: How its program talks.
             workspace: The folder in which the program works.
             limit: The number of requests for a move that are answered.

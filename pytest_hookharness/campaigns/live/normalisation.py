@@ -53,7 +53,6 @@ def normalised(value: Json, folders: Sequence[tuple[str, str]], key: str = "") -
     Return a value in which everything in the table is made alike.
 
     Args:
-        value: The value.
         folders: Absolute folders of the run, each with its name.
         key: The key under which it stands.
     """

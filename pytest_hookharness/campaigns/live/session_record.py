@@ -49,7 +49,6 @@ class Told:
     One text that the model saw.
 
     Attributes:
-        text: The text.
         event: The event whose hooks caused it; empty if none did.
         rule: The rule of the profile behind it; ``None`` on the real host, and for texts of no hook.
     """

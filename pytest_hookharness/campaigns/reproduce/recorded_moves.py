@@ -59,7 +59,6 @@ class RecordedMoves:
     The script of a recorded session.
 
     Attributes:
-        stream: The session.
         performs: Whether shell commands are carried out at all.
         acts: The acts of the main agent.
         left_out: What the replay does not do, in words.

@@ -64,7 +64,6 @@ def find_project(
     Return the project of a session.
 
     Args:
-        stream: The session.
         source: The transcript.
         given: The project, or the session's folder in it; ``None`` for the folder that the transcript names.
         at: The commit; empty for the one that the transcript names.

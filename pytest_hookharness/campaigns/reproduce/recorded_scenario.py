@@ -79,7 +79,6 @@ def write_scenarios(
         full: The whole session.
         small: The shrunk one; ``None`` if there is none.
         why: What they show.
-        project: The project.
         secrets: What is taken out of a copy of the project.
         calls: Returns how many calls of a scenario the hooks are asked about.
     """

@@ -132,7 +132,6 @@ def run_race(
 
     Args:
         testbed: Where the session runs.
-        agent: The agent.
         parallel: Which hooks run, and how.
         remaining: Returns the seconds that are left for all of it.
 

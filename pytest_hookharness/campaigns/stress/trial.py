@@ -63,7 +63,6 @@ def leave(trial: Mutation, why: str, *, left: bool = True) -> TrialOutcome:
     Return the outcome of a trial that was not made, or that proves nothing.
 
     Args:
-        trial: The trial.
         why: The reason.
         left: Whether it should have been tried; otherwise there was nothing to try.
     """
@@ -113,7 +112,6 @@ class Trials:
         Make one trial.
 
         Args:
-            trial: The mutation.
             faultless: A run of the fixed moves without a fault.
             play: Runs a scenario.
         """

@@ -19,7 +19,6 @@ class ProcessRow(Protocol):
     One process, as the process table shows it.
 
     Attributes:
-        pid: Its number.
         state: As ``ps`` prints it: ``R`` runs, ``S`` sleeps, ``D`` waits for a device, ``Z`` is dead.
         parent: Number of its parent.
         group, session: Numbers of its process group and its session.

@@ -140,8 +140,6 @@ class Lineage:
         Record the process of the hook at a place of the batch.
 
         Args:
-            place: Its place.
-            pid: Its number.
             streams: Returns the names of the pipes and sockets that it got, as far as they are open.
             environment: Its environment; hooks of one batch have the same but for details.
         """

@@ -71,7 +71,6 @@ class Spawner:
         Start a process; return its number, and why it never became the command if it did not.
 
         Args:
-            request: What to start.
             streams: Its standard streams; for a terminal only the first.
             tracer: Stops it at some of its calls; ``None`` if nobody does.
         """

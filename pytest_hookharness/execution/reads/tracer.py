@@ -88,7 +88,6 @@ class Tracer:
         Observe a process that waits in `enter`; return when it has become the hook, or has ended.
 
         Args:
-            pid: The process.
             gate: Leads to it.
             ahead: Seconds by which its clock is moved; what it looks at is not recorded then. 0: not moved.
         """

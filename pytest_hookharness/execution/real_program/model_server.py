@@ -24,7 +24,6 @@ class HttpAnswer:
     Attributes:
         kind: Its content type.
         body: Its bytes.
-        status: Its status.
     """
 
     kind: str

@@ -55,7 +55,6 @@ def content_of(real: str, status: os.stat_result, digest: Callable[[bytes], str]
 
     Args:
         real: The path.
-        status: Its status.
         digest: Makes a digest of the bytes of a file; ``None`` for one of all of them.
 
     Raises:

@@ -144,7 +144,6 @@ def glob_pattern(glob: str, *, below: bool = False) -> Regex:
     Return a glob over state paths as a regular expression: only ``**`` crosses folders.
 
     Args:
-        glob: The glob.
         below: Whether it also stands for everything below what it names.
     """
     tokens = re.findall(r"\*\*/|\*\*|\*|\?|\[!?\]?[^]/]*\]|.", glob, re.DOTALL)

@@ -255,7 +255,6 @@ class AgentShell:
         first.
 
         Args:
-            command: The command line.
             environment: The environment that it gets.
             sourced: Files that are read first, absolute.
 

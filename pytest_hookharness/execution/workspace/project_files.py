@@ -51,7 +51,6 @@ def commit_all(root: Path, home: Path, excluded: Sequence[str] = ()) -> None:
     Make a folder a repository with one commit on the branch ``main``.
 
     Args:
-        root: The folder.
         home: A folder without any git configuration.
         excluded: Paths that are never part of it.
 
@@ -126,7 +125,6 @@ def run_git(
     Args:
         git: The program.
         words: Its arguments.
-        root: The folder in which it runs.
         home: A folder without any git configuration.
         more: Further environment variables.
 
@@ -246,7 +244,6 @@ class IgnoredFiles:
     The files of a project that are not copied.
 
     Attributes:
-        project: The project.
         folders: Folders that can be linked, relative to it.
         files: Files that are left out.
     """

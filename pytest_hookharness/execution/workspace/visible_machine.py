@@ -109,7 +109,6 @@ class HiddenCommands:
     A search path without some commands.
 
     Attributes:
-        names: The hidden commands.
         folders: The folders of the new path, in order.
         replaced: The folders that are replaced, by their replacement.
     """

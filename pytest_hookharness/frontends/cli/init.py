@@ -136,7 +136,6 @@ def compose(hook_set: HookSet, folder: str = REPOSITORY) -> tuple[str, str]:
     Return the name and the text of the scenario file for a hook set.
 
     Args:
-        hook_set: The hooks.
         folder: The project or the plugin, relative to the file.
     """
     events = hosts.find(hook_set.host).events

@@ -19,12 +19,7 @@ from pytest_hookharness.reports.terminal import check_report as reports
 
 
 class CheckFailed(Exception):
-    """
-    A check found problems or could not finish.
-
-    Attributes:
-        report: The report of the check.
-    """
+    """A check found problems or could not finish."""
 
     def __init__(self, report: CheckReport) -> None:
         self.report = report

@@ -127,10 +127,7 @@ def launch(
     Return all that is needed to run a hook once as its host would.
 
     Args:
-        profile: The host.
         hook: The hook; it must be a command.
-        payload: Its standard input.
-        facts: The facts of the session.
         base_env: The environment that the host's variables are added to.
         hook_timeout: Seconds after which the harness cuts the hook run although the host would wait longer.
         siblings: All hooks of the event, where they share a time budget.
@@ -170,8 +167,6 @@ def env_files(profile: Profile, facts: Facts, present: Collection[str]) -> tuple
     Return the files that the host reads before each shell command of the agent, absolute and in order.
 
     Args:
-        profile: The host.
-        facts: The facts of the session.
         present: Names of the files in its ``env_folder``.
     """
     folder, template = env_folder(profile, facts), posixpath.basename(profile.process.env_file[1])

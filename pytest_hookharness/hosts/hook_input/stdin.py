@@ -138,9 +138,6 @@ def sample_values(
     Return the values of a call outside of any session; none if the event is not about a call.
 
     Args:
-        profile: The host.
-        rule: Its event.
-        facts: The facts of the session.
         given: Values of keys. The call is the first one that fits the keys which name a tool.
         operations: The operations of the calls to choose from.
     """

@@ -42,8 +42,6 @@ def aggregate(
     Return the host's decision from the replies to one event.
 
     Args:
-        profile: The host.
-        event: Its name of the event.
         replies: One reply for each hook, in the order of the configuration.
         finished: Positions in ``replies`` in the order in which the hooks ended.
         hooks: The hooks themselves; the host names some of them to the agent.

@@ -44,7 +44,6 @@ def find_unknown(answer: Payload, known: Collection[str], nested: str = "") -> s
     one.
 
     Args:
-        answer: The answer.
         known: The top-level keys that the host reads.
         nested: A known key whose mapping has refusals too, if the host read none there.
     """

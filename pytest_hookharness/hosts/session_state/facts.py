@@ -55,7 +55,6 @@ class PromptCommand:
     A command that a prompt can name (a slash command).
 
     Attributes:
-        name: Its name in the prompt.
         source: Who owns it, in the host's words.
         text: The text for the model, without front matter and before arguments are filled in.
     """

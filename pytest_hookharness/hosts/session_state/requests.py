@@ -54,7 +54,6 @@ class RunHooks:
         hooks: The hooks, in the order of the configuration.
         payload: Their standard input, keys in the host's order.
         records: Lines to append to the transcript first.
-        transcript_path: The transcript.
         subagent_lines: Lines to append to the transcripts of subagents first.
     """
 
@@ -76,7 +75,6 @@ class PerformCall:
         call: The call, with changes by hooks.
         operation: What the call does; ``None`` if the harness cannot perform this tool.
         records: Lines to append to the transcript first.
-        transcript_path: The transcript.
     """
 
     call: ToolCall
@@ -98,10 +96,8 @@ class Ended:
             ended it), ``halted`` (a hook ended it), ``waiting`` (for an answer that never comes), or ``idle``
             (no turn started).
         why: The reason, in one sentence.
-        rule: The rule of the host that ended it.
         status: The host's own word for this end; empty if it has none.
         records: Lines to append to the transcript.
-        transcript_path: The transcript.
     """
 
     how: EndedHow
@@ -121,7 +117,6 @@ class NextAct:
         observation: What the agent's model sees since its last move.
         turn_over: Whether no turn is running, so that only an event of the script fits.
         records: Lines to append to the transcript first.
-        transcript_path: The transcript.
         ending: How the last turn ended, if it is over.
         given: The only act that fits, because a subagent goes on; ``None`` for any act of the agent.
         subagent_lines: Lines to append to the transcripts of subagents first.
@@ -209,7 +204,6 @@ class AskHooks:
         event: The event; empty to take the first event with the role.
         remaining_hooks: Hooks still to be run, on hosts that run them one by one.
         asked_hooks: Hooks that were run before.
-        replies: The replies of those.
     """
 
     role: Role

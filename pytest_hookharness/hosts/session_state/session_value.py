@@ -48,7 +48,6 @@ class Session:
     The state of the simulated host.
 
     Attributes:
-        profile: The host.
         configuration: Its hooks and settings.
         facts: What stays the same for the whole session.
         root: The folder where the session began: the project folder or its worktree.

@@ -40,7 +40,6 @@ class Configuration:
 
     Attributes:
         hooks: All hooks, in the order of the files and of each file.
-        problems: The problems of the settings.
         allowed: Permission rules for calls that need no approval.
         env: Variables that the settings give to the session and its hooks.
         disabled: Whether the settings turn all hooks off.
@@ -95,7 +94,6 @@ def configure(
     Return the configuration that the host reads from its settings files.
 
     Args:
-        profile: The host.
         files: Texts of settings files by state path (``workspace/...``, ``home/...``).
         inline: Settings written in the scenario, which may be short forms.
         plugin_files: Texts of a plugin's files by path relative to its folder.

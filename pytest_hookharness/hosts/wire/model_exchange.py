@@ -64,7 +64,6 @@ class WireCall:
     Attributes:
         id: The identifier of the call.
         name: Name of the tool.
-        input: Its input.
     """
 
     id: str

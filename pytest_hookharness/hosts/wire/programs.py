@@ -38,7 +38,6 @@ class LiveProgram:
         interpreter: The same for the program that runs it; empty if it runs by itself.
         argv: Returns the arguments of a session, given its prompt, whether it is resumed, and what hooks
             leave to the host: ``asks`` if a hook decides about permissions.
-        env: Environment variables.
         settings: Returns the files of the home folder that a session needs, by path, given their present
             texts and the workspace.
         hooks_file: The state path of the settings file of a project.

@@ -42,7 +42,6 @@ class Reaction:
         turn: The turn of both.
         event: The event of both.
         before: The hook run without the fault.
-        after: The hook run with it.
         outcome: How the hook took the fault.
     """
 

@@ -117,7 +117,6 @@ class OnlineDetector:
 
     Attributes:
         memory: The calls.
-        files: The files.
     """
 
     memory: Memory = Memory()

@@ -32,7 +32,6 @@ class Remainder:
 
     Attributes:
         factor: The factor; 1 if there is none.
-        modulus: The modulus.
     """
 
     factor: int

@@ -32,7 +32,6 @@ class GrowingSize:
     A size that grows.
 
     Attributes:
-        now: The size now.
         step: The growth per repetition.
     """
 

@@ -67,7 +67,6 @@ class Unfollowable:
     A file that cannot be followed, is missing later, or does not match its template any more.
 
     Attributes:
-        path: Its path.
         why: The reason, as the end of a sentence about the file.
     """
 
@@ -192,7 +191,6 @@ class FileObservation:
     A file of a series in one state.
 
     Attributes:
-        path: Its path.
         name: The values in its path.
         content: The values in its text.
     """

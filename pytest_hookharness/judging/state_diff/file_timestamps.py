@@ -28,7 +28,6 @@ class FileTimestamps:
     Attributes:
         texts: Path and text of the files that contain such times.
         parts: The times; one part for the whole file if it contains many.
-        clock: The clock of the session.
     """
 
     texts: tuple[tuple[str, str], ...]

@@ -147,7 +147,6 @@ class PartLocation:
         series: Index of the series in the pattern.
         where: The path, the content, or the number of files.
         item: Index of the template's item.
-        part: The part.
     """
 
     series: int

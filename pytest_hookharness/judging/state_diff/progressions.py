@@ -41,7 +41,6 @@ class Counting:
     A number that changes by the same step in each repetition.
 
     Attributes:
-        step: The step.
         notation: How it is written.
         confirmed: Whether the step was seen twice.
     """

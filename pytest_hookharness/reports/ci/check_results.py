@@ -37,7 +37,6 @@ def sarif_log(
     Return check reports as one SARIF log; accepted problems are suppressed results.
 
     Args:
-        reports: The reports.
         codes: All kinds of findings.
         info: The folder that file names are relative to.
         locate: Returns where a problem is shown.

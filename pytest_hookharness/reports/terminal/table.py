@@ -151,7 +151,6 @@ def render_durations(found: Iterable[Timing], *, most: int = 0, least: float = 0
     Return aligned lines, slowest hook first; empty if no hook is slow enough.
 
     Args:
-        found: The timings.
         most: How many hooks are listed; 0 for all.
         least: Seconds that the 95th percentile must reach.
     """

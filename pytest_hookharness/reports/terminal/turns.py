@@ -91,8 +91,6 @@ class TurnGroup:
     One turn in full, or several turns that equal those before them.
 
     Attributes:
-        first: Its first turn.
-        last: Its last turn.
         lines: The lines of a turn in full; empty for turns that repeat.
         like: First and last of the turns that are repeated.
     """

@@ -31,7 +31,6 @@ class ObservedRun:
     It has a JSON form because pytest-xdist workers send it to the controller.
 
     Attributes:
-        verdict: Name of the verdict.
         iterations: Number of turns since the first prompt.
         blocks: Number of refusals that the host honoured, by event.
         reasons: Distinct reasons of refusals, in order, shortened.

@@ -29,8 +29,6 @@ class Context:
     What a thread learns about the process that it belongs to.
 
     Attributes:
-        command: The command line.
-        pid: The process number.
         because: Why the hook fired, as a text.
         ran: Seconds since the process started, or until it ended.
         purpose: Why it exists.

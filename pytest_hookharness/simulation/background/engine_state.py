@@ -178,7 +178,6 @@ class Watched:
 
     Attributes:
         run: What was seen of it.
-        hooks: The counts of each of its hooks.
         tail: Its last lines of output.
     """
 

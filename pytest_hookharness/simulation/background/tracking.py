@@ -108,7 +108,6 @@ class BackgroundTracking:
         Start the processes that were asked for in a thread since the last call.
 
         Args:
-            thread: The thread.
             called: Whether its agent made a tool call meanwhile; otherwise only hooks can have asked.
 
         Raises:

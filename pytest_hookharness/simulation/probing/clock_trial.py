@@ -76,7 +76,6 @@ class ClockTrial:
 
         Args:
             testbed: Where the repetition took place.
-            repetition: The last real one.
             remaining: Returns the seconds of real time that are left.
             on_probe: Called after each stretch.
         """

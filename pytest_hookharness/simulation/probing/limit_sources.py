@@ -34,7 +34,6 @@ def gather_limits(
     Return the numbers that hooks may compare a count with.
 
     Args:
-        testbed: Where they run.
         hook_runs: Hook runs of one repetition.
         read: The real places of the files that they opened.
         changing: State paths of the files that are not the same after each repetition.

@@ -61,7 +61,6 @@ class ReadObservation:
         Play one more repetition, and return what it read that could make a later one go another way.
 
         Args:
-            repetition: The last real one.
             differing: What differed between the states after the last repetitions.
         """
         testbed = self._testbed

@@ -78,7 +78,6 @@ class Prober:
 
         Args:
             testbed: Where the repetition took place.
-            repetition: The repetition.
             clock: When the session began, and the present.
             pattern: How the files changed from one repetition to the next; ``None`` if they did not.
             sizes: How large the growing things are.

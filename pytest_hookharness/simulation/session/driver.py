@@ -40,7 +40,6 @@ class SessionPoint:
     Attributes:
         turn: The last turn that was begun.
         progress: The host's session, and what it asks for.
-        agent: The agent.
         answers: How often each answer of the scenario was given.
         configuration: The hooks, as the host last read them.
         transcript_counts: Whether the transcript is part of the state.
@@ -75,9 +74,7 @@ class SessionDriver:
     One session on a testbed.
 
     Attributes:
-        testbed: Where it runs.
         progress: The host's session, and what it asks for.
-        agent: The agent.
         turn: The last turn that was begun.
         hook_run_count: How many hook runs there were.
         out_of_time: Whether the time budget ended; what it cut is no part of the run.

@@ -40,11 +40,9 @@ class Repetition:
         start: Where host and agent stood at its start.
         point: Where they stood at its end.
         period: Its length in turns.
-        steps: Its steps.
         files: The covered files at its end.
         written: The contents of the files that were written since the session began.
         outline: Returns a text without numbers, times and ids.
-        hook_runs: Its hook runs.
     """
 
     start: SessionPoint
@@ -149,7 +147,6 @@ class History:
             state: The state after it.
             point: Where host and agent stand, before the next act.
             seen: What the agent will see next.
-            steps: Its steps.
         """
         before = self.states[turn - 1].files if turn - 1 in self.states else self._initial
         self.states[turn] = state

@@ -30,8 +30,6 @@ def run_event(testbed: Testbed, event: str, fields: Mapping[str, Any]) -> Respon
     Run the hooks of one event once, outside of any session.
 
     Args:
-        testbed: Where they run.
-        event: The event.
         fields: Fields of the input that replace the made-up ones. Paths of a recorded session, known by its
             ``cwd``, lead into the workspace.
 

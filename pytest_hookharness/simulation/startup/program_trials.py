@@ -19,7 +19,6 @@ class Program:
 
     Attributes:
         word: The argument that names it, or that is its text.
-        text: Its text.
         path: Its file; ``None`` for a text on the command line.
         nothing: A program of its language that does nothing.
     """

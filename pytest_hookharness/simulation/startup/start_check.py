@@ -85,9 +85,7 @@ def explain_failures(
     What the hooks changed must have been scanned.
 
     Args:
-        testbed: Where they ran.
         hooks: The hooks of one batch.
-        payload: Their input.
         given: What they gave.
     """
     checked = list(given)

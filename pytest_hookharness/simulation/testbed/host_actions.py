@@ -28,9 +28,7 @@ def run_hooks(
     Run hooks at the same time, as the host does.
 
     Args:
-        testbed: Where they run.
         hooks: The hooks, in the order of configuration.
-        payload: Their input.
         budget: Seconds after which all of them are cut.
 
     Returns:

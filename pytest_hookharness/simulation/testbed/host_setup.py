@@ -131,8 +131,6 @@ def configure(
 
     Args:
         scenario: Names the settings, or contains them.
-        profile: The host.
-        workspace: The workspace.
         again: Whether they were read before; then a missing file was removed, which is no error.
         only: The only state paths to read; ``None`` for all.
         further: Texts of settings from the host's command line, by name.

@@ -125,7 +125,6 @@ def check_disks(scenario: Scenario, locate: Callable[[str], Path], place: Launch
     Check by trying that the `readonly` and `full` folders of a scenario cannot be written to.
 
     Args:
-        scenario: The scenario.
         locate: Returns the place of a state path.
         place: The sandbox.
 

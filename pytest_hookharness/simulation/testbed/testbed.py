@@ -45,10 +45,7 @@ class Testbed(AbstractContextManager["Testbed"]):
     It is the only owner of its state: others read it and ask for changes by methods.
 
     Attributes:
-        scenario: The scenario.
-        settings: The settings of the run.
         slot: The CPU slot that the simulation shares with others.
-        profile: The host.
         workspace: The folders and the environment.
         answers: Replies of handlers that are not commands.
         scanner: Finds the covered files and what changed in them.

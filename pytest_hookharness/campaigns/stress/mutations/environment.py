@@ -100,7 +100,6 @@ class _Surroundings(Mutation, fault=True):
 
     Attributes:
         words: What they bring about.
-        env: The variables.
         files: Files of the workspace.
         home: Files of the home folder.
         extra: A further text in each input, without which the fault does not show; empty for none.

@@ -22,7 +22,6 @@ class StartedIn(Mutation, family="folder", fault=True):
 
     Attributes:
         words: The folder in words.
-        folder: The folder.
     """
 
     words: str

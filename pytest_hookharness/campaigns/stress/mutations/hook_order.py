@@ -26,7 +26,6 @@ class HookOrder(Mutation, family="order"):
     The hooks of an event one after the other, in a given order.
 
     Attributes:
-        event: The event.
         places: Their places in the configuration, from 1.
     """
 

@@ -63,7 +63,6 @@ class Fed(Mutation, family="stdin", fault=True):
 
     Attributes:
         words: That way in words.
-        way: The way.
     """
 
     words: str

@@ -35,7 +35,6 @@ class _Tool(Mutation, family="tools"):
     then its author has chosen to refuse or to allow without it.
 
     Attributes:
-        command: The command.
         fault: Whether it is judged as a fault.
     """
 
@@ -206,7 +205,6 @@ def _announced(command: str, usual: Trace, pair: Pair) -> str:
     Return the line in which a hook says that it decides otherwise for want of a command; empty for none.
 
     Args:
-        command: The command.
         usual: The run with the command; a line that occurs there too announces nothing.
         pair: The event.
     """
