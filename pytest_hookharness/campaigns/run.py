@@ -26,7 +26,7 @@ from pytest_hookharness.simulation.testbed.testbed import Testbed
 if TYPE_CHECKING:
     from concurrent.futures import Executor
 
-    from pytest_hookharness.campaigns.stress.hook_traits import HookTraits
+    from pytest_hookharness.campaigns.stress.first_run import HookTraits
     from pytest_hookharness.campaigns.stress.plan import TestMatrix
     from pytest_hookharness.campaigns.stress.stress_run import OnTrial
 
@@ -115,7 +115,7 @@ def _check(scenario: Scenario) -> None:
 
 
 def _collect_traits(traits: list[HookTraits], testbed: Testbed, outcome: Outcome) -> None:
-    from pytest_hookharness.campaigns.stress.hook_traits import HookTraits
+    from pytest_hookharness.campaigns.stress.first_run import HookTraits
 
     traits.append(HookTraits.of(testbed, outcome.trace))
 

@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from pytest_hookharness import hosts
-from pytest_hookharness.campaigns.stress.replay import GIVEN
+from pytest_hookharness.campaigns.stress.first_run import GIVEN
 from pytest_hookharness.model.checkup import HookSet
 from pytest_hookharness.model.expectations import Expectation
 from pytest_hookharness.model.moves import (

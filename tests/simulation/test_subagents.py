@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from pytest_hookharness.campaigns.explore.explorer import path_to
-from pytest_hookharness.campaigns.stress.replay import ReplayScript
+from pytest_hookharness.campaigns.stress.first_run import ReplayScript
 from pytest_hookharness.model.moves import SubagentText
 from pytest_hookharness.model.trace import Moved
 from pytest_hookharness.model.verdicts import Livelock

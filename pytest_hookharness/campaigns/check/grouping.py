@@ -13,8 +13,8 @@ from pytest_hookharness.campaigns.check.hook_statistics import (
     name_problem,
     percentile,
 )
-from pytest_hookharness.campaigns.stress.replay import ReplayScript
-from pytest_hookharness.campaigns.stress.summary import OUT_OF_TIME
+from pytest_hookharness.campaigns.stress.first_run import ReplayScript
+from pytest_hookharness.campaigns.stress.plan import OUT_OF_TIME
 from pytest_hookharness.judging.checkup.symptoms import find_symptoms, open_questions
 from pytest_hookharness.model.checkup import CheckSession, HookSet, Problem, Symptom, hook_name
 from pytest_hookharness.model.expectations import counted

@@ -12,8 +12,8 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from pytest_hookharness.campaigns.shrinking.scenario_shrinker import Shrinker
+from pytest_hookharness.campaigns.stress.first_run import ReplayScript
 from pytest_hookharness.campaigns.stress.plan import RACE
-from pytest_hookharness.campaigns.stress.replay import ReplayScript
 from pytest_hookharness.model.checkup import Symptom
 from pytest_hookharness.model.moves import FIRST_PROMPT, Act, Behaviour, Script
 from pytest_hookharness.model.mutations import VARY_FAMILIES

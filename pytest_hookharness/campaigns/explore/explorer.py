@@ -17,10 +17,10 @@ from dataclasses import replace
 from pytest_hookharness import hosts
 from pytest_hookharness.campaigns.explore.candidate_moves import CandidateMoves, Suggestions
 from pytest_hookharness.campaigns.explore.expansion import ExpandAll, ExpansionTask
-from pytest_hookharness.campaigns.explore.state_graph import StateGraph
-from pytest_hookharness.judging.recurrence.reachability import (
+from pytest_hookharness.campaigns.explore.state_graph import (
     Exit,
     Graph,
+    StateGraph,
     find_nearest,
     find_path,
     find_reachable,

@@ -11,8 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import ClassVar, Literal, Protocol
 
-from pytest_hookharness.campaigns.stress.hook_traits import HookTraits
-from pytest_hookharness.campaigns.stress.replay import ReplayScript
+from pytest_hookharness.campaigns.stress.first_run import HookTraits, ReplayScript
 from pytest_hookharness.judging.comparison.fault_outcome import RANK, Reaction, code_of, find_reactions
 from pytest_hookharness.judging.comparison.traces import Defect, Pair, find_first
 from pytest_hookharness.model.fast_dataclass import dataclass

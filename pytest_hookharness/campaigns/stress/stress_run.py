@@ -8,12 +8,17 @@ from contextlib import closing, suppress
 from dataclasses import replace
 from typing import TypeAlias
 
-from pytest_hookharness.campaigns.stress.hook_traits import HookTraits
+from pytest_hookharness.campaigns.stress.first_run import HookTraits, without_expectations
 from pytest_hookharness.campaigns.stress.mutation import Mutation
-from pytest_hookharness.campaigns.stress.plan import RACE, TestMatrix, draw_up
+from pytest_hookharness.campaigns.stress.plan import (
+    NO_TIME,
+    OUT_OF_TIME,
+    RACE,
+    TestMatrix,
+    draw_up,
+    summarize,
+)
 from pytest_hookharness.campaigns.stress.races import RaceResult, run_race
-from pytest_hookharness.campaigns.stress.replay import without_expectations
-from pytest_hookharness.campaigns.stress.summary import NO_TIME, OUT_OF_TIME, summarize
 from pytest_hookharness.campaigns.stress.trial import TrialOutcome, Trials, leave
 from pytest_hookharness.execution.workspace.workspace import WorkspaceError
 from pytest_hookharness.model.mutations import FaultOutcome, Parallel, TrialResult

@@ -13,9 +13,9 @@ from contextlib import suppress
 from dataclasses import replace
 from typing import TypeAlias
 
+from pytest_hookharness.campaigns.stress.first_run import ReplayScript, with_fixed_moves, without_expectations
 from pytest_hookharness.campaigns.stress.mutation import Evidence, Mutation, strongest
 from pytest_hookharness.campaigns.stress.mutations.environment import find_first_failure
-from pytest_hookharness.campaigns.stress.replay import ReplayScript, with_fixed_moves, without_expectations
 from pytest_hookharness.execution.workspace.workspace import WorkspaceError
 from pytest_hookharness.judging.comparison.fault_outcome import is_declared
 from pytest_hookharness.model.fast_dataclass import dataclass

@@ -6,6 +6,7 @@ from dataclasses import fields
 
 import pytest
 
+from pytest_hookharness.campaigns.stress.first_run import ReplayScript, without_expectations
 from pytest_hookharness.campaigns.stress.mutations.environment import Shell, Unset
 from pytest_hookharness.campaigns.stress.mutations.filesystem import StateFile
 from pytest_hookharness.campaigns.stress.mutations.hook_order import HookOrder
@@ -13,7 +14,6 @@ from pytest_hookharness.campaigns.stress.mutations.other_sessions import TwoAgen
 from pytest_hookharness.campaigns.stress.mutations.stdin import EmptyInput, KeyOrder
 from pytest_hookharness.campaigns.stress.mutations.tools import FailingTool, HangingTool, WithoutTool
 from pytest_hookharness.campaigns.stress.mutations.wording import MovedWords, Quoted, SameName
-from pytest_hookharness.campaigns.stress.replay import ReplayScript, without_expectations
 from pytest_hookharness.model.expectations import Expectation
 from pytest_hookharness.model.moves import FIRST_PROMPT, Corrupt, Edit, RunCommand, Stop, Tools
 from pytest_hookharness.model.mutations import VaryRequest

@@ -15,7 +15,7 @@ from pytest_hookharness.campaigns.stress.mutations.wording import (
     SameName,
     forms_of,
 )
-from pytest_hookharness.campaigns.stress.summary import join_findings
+from pytest_hookharness.campaigns.stress.plan import join_findings
 from pytest_hookharness.judging.findings.finding_catalogue import catalogue
 from pytest_hookharness.model.moves import RunCommand, Stop, ToolCall, ToolResult
 from pytest_hookharness.model.processes import Cut, Exited, Output, ProcessResult, TimedOut

@@ -8,7 +8,7 @@ from pytest_hookharness.campaigns.stress.mutation import strongest
 from pytest_hookharness.campaigns.stress.mutations.folders import Placed
 from pytest_hookharness.campaigns.stress.mutations.stdin import Fed
 from pytest_hookharness.campaigns.stress.mutations.tools import WithoutTool
-from pytest_hookharness.campaigns.stress.summary import join_findings
+from pytest_hookharness.campaigns.stress.plan import join_findings
 from pytest_hookharness.campaigns.stress.trial import declare
 from pytest_hookharness.model.delivery import Delivery
 from pytest_hookharness.model.processes import Cut, Exited, NotStarted, Output, ProcessResult, TimedOut

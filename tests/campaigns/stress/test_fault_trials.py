@@ -5,7 +5,7 @@ from dataclasses import fields, replace
 
 import pytest
 
-from pytest_hookharness.campaigns.stress.hook_traits import HookTraits
+from pytest_hookharness.campaigns.stress.first_run import HookTraits, ReplayScript, with_fixed_moves
 from pytest_hookharness.campaigns.stress.mutations.environment import Locale, NoisyProfile, Shell
 from pytest_hookharness.campaigns.stress.mutations.filesystem import (
     FullDisk,
@@ -17,7 +17,6 @@ from pytest_hookharness.campaigns.stress.mutations.folders import InWorktree, Pl
 from pytest_hookharness.campaigns.stress.mutations.stdin import Fed
 from pytest_hookharness.campaigns.stress.mutations.tools import HangingTool, JunkTool, WithoutTool
 from pytest_hookharness.campaigns.stress.plan import plan_trials
-from pytest_hookharness.campaigns.stress.replay import ReplayScript, with_fixed_moves
 from pytest_hookharness.model.delivery import Delivery
 from pytest_hookharness.model.moves import FIRST_PROMPT, Corrupt, RunCommand, Stop, ToolCall, ToolResult
 from pytest_hookharness.model.mutations import VaryRequest, WorkingFolder

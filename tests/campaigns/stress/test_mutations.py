@@ -9,7 +9,7 @@ import pytest
 
 import pytest_hookharness
 from pytest_hookharness.campaigns.stress import mutations
-from pytest_hookharness.campaigns.stress.hook_traits import HookTraits
+from pytest_hookharness.campaigns.stress.first_run import HookTraits
 from pytest_hookharness.campaigns.stress.mutation import Mutation, NotTried
 from pytest_hookharness.campaigns.stress.plan import draw_up, plan_trials
 from pytest_hookharness.campaigns.stress.stress_run import vary

@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import pytest
 
-from pytest_hookharness.campaigns.stress.hook_traits import HookTraits
+from pytest_hookharness.campaigns.stress.first_run import HookTraits
 from pytest_hookharness.campaigns.stress.plan import draw_up
 from pytest_hookharness.model.mutations import Parallel, VaryRequest
 from pytest_hookharness.model.outcome import Outcome

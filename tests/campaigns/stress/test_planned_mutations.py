@@ -1,6 +1,6 @@
 """Which mutations are planned for a scenario that was run, and what is reported about all others."""
 
-from pytest_hookharness.campaigns.stress.hook_traits import HookTraits
+from pytest_hookharness.campaigns.stress.first_run import HookTraits
 from pytest_hookharness.campaigns.stress.mutations.environment import Unset
 from pytest_hookharness.campaigns.stress.mutations.filesystem import StateFile
 from pytest_hookharness.campaigns.stress.mutations.hook_order import HookOrder

@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 
 import pytest
 
-from pytest_hookharness.campaigns.stress.hook_traits import HookTraits
+from pytest_hookharness.campaigns.stress.first_run import HookTraits
 from pytest_hookharness.campaigns.stress.stress_run import vary as play_again
 from pytest_hookharness.model.mutations import VaryRequest
 from pytest_hookharness.model.outcome import Outcome

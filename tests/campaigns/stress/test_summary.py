@@ -6,7 +6,7 @@ from pytest_hookharness.campaigns.stress.mutations.other_sessions import TwoSess
 from pytest_hookharness.campaigns.stress.mutations.stdin import KeyOrder
 from pytest_hookharness.campaigns.stress.mutations.tools import FailingTool, HangingTool, WithoutTool
 from pytest_hookharness.campaigns.stress.mutations.wording import Quoted
-from pytest_hookharness.campaigns.stress.summary import list_tried
+from pytest_hookharness.campaigns.stress.plan import list_tried
 
 
 def test_mutations_are_listed_by_family():

@@ -9,9 +9,8 @@ from fnmatch import fnmatchcase
 from pathlib import Path
 
 from pytest_hookharness import hosts
-from pytest_hookharness.campaigns.stress.hook_traits import HookTraits
+from pytest_hookharness.campaigns.stress.first_run import HookTraits, ReplayScript
 from pytest_hookharness.campaigns.stress.mutation import Mutation, NotTried
-from pytest_hookharness.campaigns.stress.replay import ReplayScript
 from pytest_hookharness.judging.comparison.traces import (
     Defect,
     Pair,

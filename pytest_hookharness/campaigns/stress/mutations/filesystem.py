@@ -8,9 +8,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import Literal
 
-from pytest_hookharness.campaigns.stress.hook_traits import HookTraits
+from pytest_hookharness.campaigns.stress.first_run import HookTraits, ReplayScript
 from pytest_hookharness.campaigns.stress.mutation import Mutation, NotTried
-from pytest_hookharness.campaigns.stress.replay import ReplayScript
 from pytest_hookharness.judging.comparison.fault_outcome import find_reactions
 from pytest_hookharness.judging.comparison.traces import Defect, Pair, by_leak, find_first
 from pytest_hookharness.judging.findings.codes import FAILS_CLOSED, FAILS_OPEN

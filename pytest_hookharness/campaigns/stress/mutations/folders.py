@@ -6,9 +6,8 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from pytest_hookharness import hosts
-from pytest_hookharness.campaigns.stress.hook_traits import HookTraits
+from pytest_hookharness.campaigns.stress.first_run import HookTraits, ReplayScript
 from pytest_hookharness.campaigns.stress.mutation import Mutation, NotTried
-from pytest_hookharness.campaigns.stress.replay import ReplayScript
 from pytest_hookharness.model.fast_dataclass import dataclass
 from pytest_hookharness.model.mutations import VaryRequest, WorkingFolder
 from pytest_hookharness.model.outcome import Outcome

@@ -6,10 +6,9 @@ import posixpath
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 
-from pytest_hookharness.campaigns.stress.hook_traits import HookTraits
+from pytest_hookharness.campaigns.stress.first_run import HookTraits, ReplayScript
 from pytest_hookharness.campaigns.stress.mutation import Mutation, NotTried
 from pytest_hookharness.campaigns.stress.mutations.filesystem import entries_before, written_by_hooks
-from pytest_hookharness.campaigns.stress.replay import ReplayScript
 from pytest_hookharness.model.fast_dataclass import dataclass
 from pytest_hookharness.model.moves import Corrupt
 from pytest_hookharness.model.mutations import VaryRequest

@@ -7,9 +7,8 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from pytest_hookharness import hosts
-from pytest_hookharness.campaigns.stress.hook_traits import HookTraits
+from pytest_hookharness.campaigns.stress.first_run import HookTraits, ReplayScript
 from pytest_hookharness.campaigns.stress.mutation import Mutation, NotTried
-from pytest_hookharness.campaigns.stress.replay import ReplayScript
 from pytest_hookharness.judging.comparison.traces import Defect, Pair, by_decision, find_first, pairs
 from pytest_hookharness.judging.findings.codes import WRONG_KEY
 from pytest_hookharness.model.fast_dataclass import dataclass

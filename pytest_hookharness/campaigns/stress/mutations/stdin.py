@@ -6,9 +6,8 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from pytest_hookharness import hosts
-from pytest_hookharness.campaigns.stress.hook_traits import HookTraits
+from pytest_hookharness.campaigns.stress.first_run import HookTraits, ReplayScript
 from pytest_hookharness.campaigns.stress.mutation import Mutation, NotTried
-from pytest_hookharness.campaigns.stress.replay import ReplayScript
 from pytest_hookharness.judging.comparison.traces import Defect, Pair, by_decision, by_leak
 from pytest_hookharness.judging.findings.codes import RAW_JSON
 from pytest_hookharness.model.delivery import Delivery, Inlet

@@ -6,9 +6,8 @@ import re
 from collections.abc import Iterator
 from dataclasses import replace
 
-from pytest_hookharness.campaigns.stress.hook_traits import STANDARD_COMMANDS, HookTraits
+from pytest_hookharness.campaigns.stress.first_run import STANDARD_COMMANDS, HookTraits, ReplayScript
 from pytest_hookharness.campaigns.stress.mutation import Mutation, NotTried
-from pytest_hookharness.campaigns.stress.replay import ReplayScript
 from pytest_hookharness.judging.comparison.traces import Defect, Pair, by_leak, find_first, pairs
 from pytest_hookharness.judging.findings.codes import UNGUARDED_TOOL
 from pytest_hookharness.model.fast_dataclass import dataclass

@@ -9,9 +9,8 @@ from collections.abc import Iterator
 from dataclasses import field, replace
 
 from pytest_hookharness import hosts
-from pytest_hookharness.campaigns.stress.hook_traits import HookTraits
+from pytest_hookharness.campaigns.stress.first_run import GIVEN, HookTraits, ReplayScript
 from pytest_hookharness.campaigns.stress.mutation import Mutation, NotTried
-from pytest_hookharness.campaigns.stress.replay import GIVEN, ReplayScript
 from pytest_hookharness.judging.comparison.traces import refusers, was_refused
 from pytest_hookharness.judging.findings.codes import BASENAME, RAW_JSON, TEXT_MATCH
 from pytest_hookharness.model.fast_dataclass import dataclass

@@ -3,7 +3,7 @@
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pytest_hookharness.judging.recurrence.reachability import (
+from pytest_hookharness.campaigns.explore.state_graph import (
     Exit,
     find_nearest,
     find_path,
