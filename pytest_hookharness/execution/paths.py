@@ -12,7 +12,7 @@ import json
 import os
 import re
 import stat
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from functools import partial
 from itertools import takewhile
 from pathlib import Path
@@ -247,6 +247,30 @@ def paths_below(folders: Iterable[Path]) -> Iterator[str]:
         for folder, _, names in os.walk(top, topdown=False):
             yield from (os.path.join(folder, name) for name in names)
             yield folder
+
+
+def stamps_below(folder: str | Path, without: Collection[str] = ()) -> dict[str, tuple[int, ...]]:
+    """
+    Return what the system notes of each path below a folder whenever it is changed in any way, by path.
+
+    Args:
+        folder: The folder.
+        without: Folders that are left out, with all below them.
+    """
+    found: dict[str, tuple[int, ...]] = {}
+    pending = [os.fspath(folder)]
+    while pending:
+        with os.scandir(pending.pop()) as listing:
+            for entry in listing:
+                if entry.path in without:
+                    continue
+                seen = entry.stat(follow_symlinks=False)
+                # Nobody can set the time of the change (ctime); the rest is for clocks that are too coarse.
+                found[entry.path] = (seen.st_ino, seen.st_mode, seen.st_uid, seen.st_gid, seen.st_nlink)
+                found[entry.path] += (seen.st_size, seen.st_mtime_ns, seen.st_ctime_ns)
+                if stat.S_ISDIR(seen.st_mode):
+                    pending.append(entry.path)
+    return found
 
 
 def append_lines(path: Path, lines: Iterable[Mapping[str, Any]]) -> None:

@@ -43,6 +43,7 @@ if TYPE_CHECKING:
     from pytest_hookharness.campaigns.stress.stress_run import OnTrial
     from pytest_hookharness.execution.workspace.disposal import Disposal
     from pytest_hookharness.frontends.replay_command import TraceItem
+    from pytest_hookharness.simulation.testbed.spare_testbed import SpareTestbed
 
 # Errors that a person can do something about. Any other is a defect of the harness and keeps its traceback.
 USER_ERRORS: tuple[type[Exception], ...] = (
@@ -88,6 +89,7 @@ class Harness(AbstractContextManager["Harness"]):
         self._supervisor: Supervisor | None = None
         self._scratch: Path | None = None
         self._disposal: Disposal | None = None
+        self._spare: SpareTestbed | None = None
         self._ahead = RunsAhead(self._simulate)
 
     def __exit__(self, *_: object) -> None:
@@ -103,6 +105,7 @@ class Harness(AbstractContextManager["Harness"]):
             if self._disposal is not None:
                 stack.callback(self._disposal.close)
                 self._disposal = None
+            stack.callback(self._end_spare)
             # Their threads use all of these, so they go first.
             stack.callback(self._ahead.stop)
 
@@ -155,8 +158,28 @@ class Harness(AbstractContextManager["Harness"]):
     def open_testbed(self, scenario: Scenario) -> Testbed:
         """Set up a testbed in which single events of a scenario are fired."""
         self._ahead.finish()
+        if self._spare is None:
+            from pytest_hookharness.simulation.testbed.spare_testbed import SpareTestbed
+
+            self._spare = SpareTestbed()
         with naming_exhaustion():
-            return self.resources.open_testbed(scenario, self.settings)
+            return self._spare.take(scenario) or self._spare.lend(
+                scenario, self.resources.open_testbed(scenario, self.settings)
+            )
+
+    def give_back(self, testbed: Testbed) -> None:
+        """Close a testbed of `open_testbed`, or keep it for the next test if it is as new."""
+        if self._spare is not None:
+            self._spare.give_back(testbed)
+
+    def _end_spare(self) -> None:
+        """Close the testbed that waits for its next test, so that a new workspace may have its name."""
+        if self._spare is not None:
+            self._spare.close()
+
+    def _be_alone(self) -> None:
+        self._ahead.finish()
+        self._end_spare()
 
     def simulate(
         self,
@@ -173,13 +196,13 @@ class Harness(AbstractContextManager["Harness"]):
             item: The test it is played for; ``None`` for the item of a scenario file.
             executor: Expands states of an exploration; ``None`` for this process.
         """
-        self._ahead.finish()
+        self._be_alone()
         with self._noting_interrupts(), self._line.about(scenario.id):
             return self._simulate(scenario, self.base, on_trial=on_trial, item=item, executor=executor)
 
     def plan_trials(self, scenario: Scenario) -> TestMatrix:
         """Return the trials that a scenario with ``vary`` would get, after playing it once without any."""
-        self._ahead.finish()
+        self._be_alone()
         return run.plan_trials(scenario, self.settings, self.resources)
 
     def play(self, scenario: Scenario, upcoming: Callable[[], Iterable[Scenario]]) -> TimedOutcome:
@@ -188,6 +211,7 @@ class Harness(AbstractContextManager["Harness"]):
 
         ``upcoming`` returns them in this order, as far as they may run concurrently with it.
         """
+        self._end_spare()
         with self._noting_interrupts(), self._line.about(scenario.id):
             candidates = itertools.islice(itertools.chain((scenario,), upcoming()), MOST_AHEAD)
             together = list(itertools.takewhile(self._can_run_ahead, candidates))

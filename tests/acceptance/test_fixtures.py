@@ -141,6 +141,25 @@ def test_run_a_single_event(hook_fire):
     assert allowed.ending == Exited(0)
 
 
+@pytest.mark.slow
+@pytest.mark.parametrize("end", ["pass", "os.kill(os.getpid(), 9)"], ids=["finished", "killed"])
+def test_nothing_is_left_of_testbeds_that_were_used_again(project, tmp_path, end):
+    """After tests that shared a testbed its folders are gone; a killed run leaves no process of it."""
+    project.write(
+        "test_it.py",
+        "import os, pytest\n"
+        "@pytest.mark.parametrize('number', range(4))\n"
+        "def test_it(hook_fire, number):\n"
+        "    assert hook_fire('Stop', 'true').allowed\n"
+        f"    if number == 3: {end}\n",
+    )
+
+    result = project.run_apart(f"--basetemp={tmp_path / 'temp'}")
+
+    left = [path for path in (tmp_path / "temp").glob("hooks*/*") if end == "pass"]
+    assert (result.ret, left) == (0 if end == "pass" else -9, [])
+
+
 @pytest.mark.parametrize("command", ["sleep 86399", "exit 1", "echo '{broken'", "kill -9 $$"], ids=str)
 def test_what_did_not_decide_has_not_allowed(hook_fire, hook_workspace, command):
     """A hook that hangs, crashes or prints nonsense has not allowed anything."""

@@ -84,7 +84,7 @@ class TestContext(AbstractContextManager["TestContext"]):
 
     def __exit__(self, *_: object) -> None:
         if self._testbed is not None:
-            self._testbed[1].close()
+            self.harness.give_back(self._testbed[1])
 
     def calls(self, name: str) -> tuple[DoubleCall, ...]:
         """Return every call of a test double so far, in simulations and single events."""
@@ -134,7 +134,8 @@ class TestContext(AbstractContextManager["TestContext"]):
         if self._testbed is not None:
             if self._testbed[0] == scenario:
                 return self._testbed[1]
-            self._testbed[1].close()
+            before, self._testbed = self._testbed[1], None
+            self.harness.give_back(before)
         self._testbed = (scenario, self.harness.open_testbed(scenario))
         return self._testbed[1]
 

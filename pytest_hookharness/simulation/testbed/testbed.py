@@ -107,7 +107,8 @@ class Testbed(AbstractContextManager["Testbed"]):
         self._configuration = configure(self.scenario, self.profile, self.workspace)
         self._supervisor = supervisor
         self._sandbox = self._open_sandbox()
-        self._stack.callback(self._close_sandbox)
+        # `renew_sandbox` may have replaced the sandbox of the beginning.
+        self._stack.callback(lambda: self._sandbox.close())  # noqa: PLW0108  # looked up then
         if self._sandbox.contained:
             self.workspace.linked_files.make_links()
         launch_overrides.check_disks(self.scenario, self.workspace.locate, self._sandbox)
@@ -232,10 +233,6 @@ class Testbed(AbstractContextManager["Testbed"]):
         """Paths that hooks see at their own place, whatever hides what is around them."""
         return (*self.workspace.visible, *named_folders(self._configuration, self.workspace))
 
-    def _close_sandbox(self) -> None:
-        # Looked up now: `without_sandbox` may have replaced the sandbox of the beginning.
-        self._sandbox.close()
-
     @contextmanager
     def without_sandbox(self) -> Generator[None]:
         """
@@ -246,13 +243,17 @@ class Testbed(AbstractContextManager["Testbed"]):
         Raises:
             SimulationError: The new sandbox does not contain writes as the old one did.
         """
-        before = self._sandbox
-        before.close()
+        self._sandbox.close()
         try:
             yield
         finally:
-            self.workspace.clear_overlay()
-            self._sandbox = self._open_sandbox()
+            self.renew_sandbox()
+
+    def renew_sandbox(self) -> None:
+        """Open a new sandbox in the place of one that was closed; raise as `without_sandbox`."""
+        before = self._sandbox
+        self.workspace.clear_overlay()
+        self._sandbox = self._open_sandbox()
         if before.contained and not self._sandbox.contained:
             raise SimulationError(f"the overlay could not be opened again: {'; '.join(self._sandbox.notes)}")
 

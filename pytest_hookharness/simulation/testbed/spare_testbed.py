@@ -1,0 +1,133 @@
+"""
+A testbed that waits for the next test that asks for the same one.
+
+Most hooks that a test runs leave the workspace as it was. Then only the sandbox is new for the next test: its
+processes, namespaces and mounts. The folders, and what was read in them, are used again, for to make and to
+remove them takes longer than such a hook runs.
+"""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections.abc import Mapping
+from weakref import WeakKeyDictionary
+
+from pytest_hookharness.execution.paths import stamps_below
+from pytest_hookharness.execution.workspace.workspace import Workspace
+from pytest_hookharness.model.fast_dataclass import dataclass
+from pytest_hookharness.model.scenario import Scenario
+from pytest_hookharness.model.trace import StateEntry
+from pytest_hookharness.simulation.testbed.testbed import Testbed
+
+# Seconds from the making of a testbed to its last use. On a busy machine a new one is as old when its first
+# hook runs, so no hook learns from the age of its files that they were there before.
+_MAX_AGE = 1.0
+# The keys of a scenario that may be used. What all others mean lies outside of the workspace (a project that
+# is copied), or the testbed keeps a record of it (calls of test doubles).
+_KEYS = frozenset(
+    {
+        *("name", "variant", "origin", "why", "host", "files", "modes", "options", "flags", "cap", "hooks"),
+        *("env", "unset", "order", "on_failure", "stdin", "terminal", "script", "reach", "turns", "expect"),
+        *("hook_timeout", "home", "network", "payload", "place", "shell", "subfolder", "until"),
+    }
+)
+_OTHERS = tuple(name for name in Scenario.__dataclass_fields__ if name not in _KEYS)
+_PLAIN = Scenario(name="plain")
+
+
+@dataclass(frozen=True, slots=True)
+class _Origin:
+    """
+    What a testbed was when it was new.
+
+    Attributes:
+        scenario: The scenario that it was made for.
+        made: When, by the monotonic clock.
+        plan: What it shows of the machine.
+        files: The covered files.
+        stamps: What the system notes of its folders.
+    """
+
+    scenario: Scenario
+    made: float
+    plan: tuple[object, ...]
+    files: Mapping[str, StateEntry]
+    stamps: Mapping[str, tuple[int, ...]]
+
+
+class SpareTestbed:
+    """Keeps one testbed that a test has used and left as it was."""
+
+    def __init__(self) -> None:
+        self._lent: WeakKeyDictionary[Testbed, _Origin] = WeakKeyDictionary()
+        self._spare: tuple[Testbed, _Origin] | None = None
+
+    def lend(self, scenario: Scenario, testbed: Testbed) -> Testbed:
+        """Return a new testbed, and note what it is like so that it may be used again."""
+        records = testbed.settings.coverage_store is not None
+        if not records and all(getattr(scenario, name) == getattr(_PLAIN, name) for name in _OTHERS):
+            plan, stamps = _plan(testbed, testbed.workspace), _stamps(testbed)
+            self._lent[testbed] = _Origin(scenario, time.monotonic(), plan, testbed.files, stamps)
+        return testbed
+
+    def take(self, scenario: Scenario) -> Testbed | None:
+        """Return the spare testbed with a new sandbox; close it if it is not what a new one would be."""
+        if self._spare is None:
+            return None
+        testbed, origin = self._spare
+        young = time.monotonic() - origin.made < _MAX_AGE
+        if not young or origin.scenario != scenario or not _is_planned(testbed, origin):
+            self.close()
+            return None
+        self._spare = None
+        try:
+            testbed.renew_sandbox()
+        except BaseException:
+            testbed.close()
+            raise
+        self._lent[testbed] = origin
+        return testbed
+
+    def give_back(self, testbed: Testbed) -> None:
+        """Keep a testbed that is as it was; close any other."""
+        self.close()
+        origin = self._lent.pop(testbed, None)
+        try:
+            if origin is not None and _is_unchanged(testbed, origin):
+                self._spare = testbed, origin
+        finally:
+            if self._spare is None:
+                testbed.close()
+
+    def close(self) -> None:
+        """Close the spare testbed."""
+        if self._spare is not None:
+            (testbed, _), self._spare = self._spare, None
+            testbed.close()
+
+
+def _plan(testbed: Testbed, workspace: Workspace) -> tuple[object, ...]:
+    shown = (workspace.visible, workspace.writable, workspace.private, workspace.environment)
+    return (*shown, testbed.visible, tuple(sys.path))
+
+
+def _is_planned(testbed: Testbed, origin: _Origin) -> bool:
+    """Return whether a new testbed would show the same of the machine, which a test may have changed."""
+    return _plan(testbed, Workspace(testbed.scenario, testbed.workspace.base)) == origin.plan
+
+
+def _is_unchanged(testbed: Testbed, origin: _Origin) -> bool:
+    """End all processes of a testbed; return whether they left nothing behind."""
+    testbed.sandbox.close()
+    # Both: the covered files were compared by their content, and the times tell of everything else.
+    same = testbed.files is origin.files and not testbed.transcript_counts
+    return same and time.monotonic() - origin.made < _MAX_AGE and _stamps(testbed) == origin.stamps
+
+
+def _stamps(testbed: Testbed) -> dict[str, tuple[int, ...]]:
+    workspace = testbed.workspace
+    # Below these two are the mounts of a sandbox, which each one makes anew.
+    mounts = {str(workspace.outside / name) for name in ("root", "work")}
+    stamps = stamps_below(workspace.base, without={str(workspace.outside)})
+    return {**stamps, **stamps_below(workspace.outside, without=mounts)}

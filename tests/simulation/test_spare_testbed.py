@@ -1,0 +1,183 @@
+"""Testbeds that one test leaves for the next: as new, or not used again."""
+
+from __future__ import annotations
+
+import os
+
+import pytest
+
+from pytest_hookharness.frontends.harness import Harness
+from pytest_hookharness.model.processes import Tier
+from pytest_hookharness.scenario_files import scenario_from
+from pytest_hookharness.simulation.session.single_event import run_event
+from pytest_hookharness.simulation.testbed import spare_testbed
+from pytest_hookharness.simulation.testbed.run_settings import Settings
+
+# All that a hook sees of its surroundings, but for numbers that differ in any two sandboxes, and for the word
+# by which the kernel marks the first mount of an overlay.
+PORTRAIT = r"""
+echo "$$ $PPID $(cd /proc && echo [0-9]*)"; hostname; pwd; umask; ulimit -a; env | sort
+echo $HOME; find . .. "$HOME" /tmp /var/tmp /dev /root -xdev -printf '%p %y %m %U %s %l\n' | sort
+sed 's/^[0-9]* [0-9]* [^ ]* //; s/work=[^, ]*//; s,/fd/[0-9]*,,g; s/,uuid=on//' /proc/self/mountinfo
+cut -d: -f1 /proc/net/dev; cat /proc/sysvipc/shm; ls -l /proc/self/fd | wc -l
+[ $(($(date +%s) - $(date +%s -r ..))) -le 60 ] && echo young
+"""
+STOP = {"name": "test", "files": {"note": "text", "run.sh": "#!/bin/sh\n"}}
+
+
+def scenario(command, **keys):
+    return scenario_from({**STOP, "hooks": {"Stop": command}, **keys})
+
+
+def fire(testbed):
+    (hook_run,) = run_event(testbed, "Stop", {}).hooked.hook_runs
+    assert hook_run.run is not None
+    return hook_run.run.stdout.text
+
+
+def use(harness, command, **keys):
+    """Run a hook in a testbed of a test; return it, what the hook printed, and leave it for the next test."""
+    testbed = harness.open_testbed(scenario(command, **keys))
+    try:
+        return testbed, fire(testbed)
+    finally:
+        harness.give_back(testbed)
+
+
+@pytest.fixture
+def old(monkeypatch):
+    """No testbed is too old, however slow the machine is."""
+    monkeypatch.setattr(spare_testbed, "_MAX_AGE", 3600.0)
+
+
+@pytest.fixture(params=[None, Tier.SUBREAPER], ids=["best tier", "subreaper"])
+def harness_of_tier(request, tmp_path):
+    with Harness(Settings(base=tmp_path / "base", tier=request.param)) as made:
+        yield made
+
+
+@pytest.mark.usefixtures("old")
+def test_a_hook_cannot_tell_that_a_testbed_was_used_before(harness):
+    """A hook sees the same processes, files, mounts, network and variables in a spare testbed as in a new."""
+    with harness.open_testbed(scenario(PORTRAIT)) as other:
+        new = fire(other)
+    first, seen = use(harness, PORTRAIT)
+    second, again = use(harness, PORTRAIT)
+
+    assert second is first is not other
+    assert new.splitlines()[-1] == "young"
+    assert seen == new
+    assert again == new
+
+
+@pytest.mark.slow
+@pytest.mark.usefixtures("old")
+@pytest.mark.parametrize(
+    "command",
+    [
+        "echo x > new",
+        "echo more >> note",
+        "echo text | tr -d '\\n' > note",
+        "chmod 600 note",
+        "touch -r note . && touch -d @1 note",
+        "cp -p note copy && mv copy note",
+        "mkdir d && rmdir d",
+        "ln note other; rm other",
+        'echo x > "$HOME/.rc"',
+        'echo x > "$TMPDIR/kept"',
+        "echo x > /tmp/kept",
+        "echo x > /var/tmp/kept",
+        "echo x > /dev/shm/kept",
+    ],
+)
+def test_a_testbed_in_which_anything_was_touched_is_not_used_again(harness_of_tier, tmp_path, command):
+    """What a hook writes, moves or marks, though it is as before afterwards, ends its testbed."""
+    harness = harness_of_tier
+    with harness.open_testbed(scenario("true")) as testbed:
+        if command.endswith(("/tmp/kept", "/shm/kept")) and not testbed.sandbox.contained:
+            pytest.skip("these are the machine's own folders there")
+    first, _ = use(harness, command)
+    second, _ = use(harness, command)
+    clean, listed = use(harness, "ls -A . $HOME $TMPDIR; cat note")
+
+    assert second is not first
+    assert clean.workspace.base.name == "test"
+    assert "kept" not in listed
+    assert listed.split()[-1] == "text"
+
+
+@pytest.mark.usefixtures("old")
+@pytest.mark.parametrize(
+    ("command", "look"),
+    [
+        ("hostname changed", "hostname"),
+        ("mount -t tmpfs none /mnt; echo x > /mnt/kept", "ls /mnt"),
+        ("ipcmk -M 64 >/dev/null", "cat /proc/sysvipc/shm"),
+        ("ip link set lo down || exit 3", "cat /sys/class/net/lo/flags /proc/net/if_inet6 /proc/net/route"),
+        ("(setsid sleep 60 &) >/dev/null 2>&1", "ls /proc | grep '[0-9]'"),
+    ],
+)
+def test_nothing_of_the_kernel_stays(harness, tmp_path, command, look):
+    """Names, mounts, shared memory, network settings and processes of one test do not reach the next."""
+    with harness.open_testbed(scenario(look)) as testbed:
+        if not testbed.sandbox.contained:
+            pytest.skip("without namespaces these are the machine's")
+        expected = fire(testbed)
+    # One command for both, so that both tests ask for the same testbed.
+    turn = f"{tmp_path}/turn"
+    both = f"if read x < {turn}; then {look}; else {command}; {look}; fi"
+    (tmp_path / "turn").touch()
+    first, changed = use(harness, both)
+    (tmp_path / "turn").write_text("second\n")
+    second, seen = use(harness, both)
+
+    assert second is first
+    assert changed != expected
+    assert seen == expected
+
+
+@pytest.mark.usefixtures("old")
+def test_a_changed_surrounding_ends_a_testbed(harness, monkeypatch, tmp_path):
+    """Another PATH, and a folder that a hook names and that is there only now, are seen by the next test."""
+    command = f"echo $PATH; cat {tmp_path}/settings/file 2>/dev/null"
+    first, _ = use(harness, command)
+    monkeypatch.setenv("PATH", f"{tmp_path}:{os.environ['PATH']}")
+    second, path = use(harness, command)
+    (tmp_path / "settings").mkdir()
+    (tmp_path / "settings" / "file").write_text("found")
+    third, found = use(harness, command)
+
+    assert len({id(one) for one in (first, second, third)}) == 3
+    assert f":{tmp_path}:" in path
+    assert found.endswith("found")
+
+
+@pytest.mark.usefixtures("old")
+def test_a_new_scenario_gets_the_name_of_the_spare_one(harness):
+    """The folder of a testbed that waits is away before another scenario needs its name."""
+    first, _ = use(harness, "true")
+    second, _ = use(harness, "pwd")
+    played = harness.simulate(scenario("true"))
+
+    assert second.workspace.base == first.workspace.base
+    assert played.trace.turns
+    assert not first.workspace.base.exists()
+
+
+def test_an_old_testbed_is_not_used_again(harness, monkeypatch):
+    """A testbed is used again only while its files are as young as those of a new one may be."""
+    first, _ = use(harness, "true")
+    monkeypatch.setattr(spare_testbed, "_MAX_AGE", 0.0)
+    second, _ = use(harness, "true")
+
+    assert second is not first
+
+
+@pytest.mark.usefixtures("old")
+@pytest.mark.parametrize("keys", [{"commands": {"make": {}}}, {"mask": ["note"]}, {"git": True}])
+def test_a_testbed_that_keeps_records_is_used_once(harness, keys):
+    """Where test doubles record calls, or a mask hides files, each test has a testbed of its own."""
+    first, _ = use(harness, "true", **keys)
+    second, _ = use(harness, "true", **keys)
+
+    assert second is not first
