@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import shlex
+import sys
 import time
-from collections.abc import Iterable, Sequence
+from collections.abc import Generator, Iterable, Iterator, Sequence
+from contextlib import ExitStack, contextmanager
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
+from typing import TypeAlias
 
 from pytest_hookharness.campaigns.check.activation import Activation
 from pytest_hookharness.campaigns.check.check_run import CheckRun, OnStep
@@ -19,6 +22,7 @@ from pytest_hookharness.campaigns.check.scenario_export import export, shows
 from pytest_hookharness.execution.processes.sandbox import available_tiers
 from pytest_hookharness.frontends.harness import Harness
 from pytest_hookharness.frontends.replay_command import item_of, replay_options
+from pytest_hookharness.frontends.screen import ProgressLine, shell_line
 from pytest_hookharness.model.checkup import CheckReport, HookSet, Problem
 from pytest_hookharness.model.processes import Tier
 from pytest_hookharness.model.scenario import Scenario
@@ -26,6 +30,11 @@ from pytest_hookharness.reports.safe_text import plain
 from pytest_hookharness.simulation.testbed.run_settings import Settings
 
 CLEAN, FOUND, UNKNOWN = 0, 1, 2
+# A check and its report; no check where it was interrupted before it began.
+_Checked: TypeAlias = tuple[CheckRun | None, CheckReport]
+# So much the check of any hook set takes, counted in hooks.
+_SMALLEST_WEIGHT = 4
+_INTERRUPTED = "The check was interrupted."
 # The share of the budget that is kept for playing what is written; the search uses up all of its own.
 _FOR_FILES = 0.2
 _COPIED = "Isolated from this machine: the project is a copy, HOME is empty but for copies of what is lent"
@@ -46,27 +55,24 @@ _ISOLATION = {
 }
 
 
-def check(
+@contextmanager
+def checked(
     hook_set: HookSet,
     harness: Harness,
     only: str = "",
-    write: Path | None = None,
     on_step: OnStep | None = None,
     *,
-    fixes: bool = False,
     wall: float | None = None,
     given: Sequence[Activation] = (),
-) -> CheckReport:
+) -> Generator[tuple[CheckRun, CheckReport]]:
     """
-    Check one hook set.
+    Check one hook set; for a block, further sessions can be played with its copy.
 
     Args:
         harness: Runs the sessions.
         only: The problem that is looked for; empty for all.
-        write: The folder in which a scenario file is written for each problem; ``None`` for none.
         on_step: Called after each session.
-        fixes: Whether fixes are looked for.
-        wall: Seconds that it may take; ``None`` for those of the harness.
+        wall: Seconds that the check may take; ``None`` for those of the harness.
         given: Ways to make hooks active that a person named.
     """
     settings = harness.settings if wall is None else replace(harness.settings, wall=wall)
@@ -75,20 +81,99 @@ def check(
     began = time.monotonic()
     with copyable(hook_set) as (copy, left_out), lent_home(copy, caches=caches) as ready:
         settings = replace(settings, wall=settings.wall - (time.monotonic() - began))
-        kept = _FOR_FILES * settings.wall if write is not None else 0.0
-        searching = replace(settings, wall=settings.wall - kept)
-        run = CheckRun(ready, searching, harness.resources, only, on_step or _ignore_step, given)
+        run = CheckRun(ready, settings, harness.resources, only, on_step or _ignore_step, given)
         report = run.run()
-        if fixes and not report.interrupted:
-            from pytest_hookharness.campaigns.check.fix_trial import find_fixes
-
-            report = find_fixes(run, report)
         notes = () if only else (*describe_mac_problems(copy.sources), *describe_other_readers(copy))
-        report = replace(report, place=hook_set, open=(*report.open, *notes))
-        if left_out:
-            report = replace(report, open=(left_out, *report.open))
-        run.extend(kept)
-        return report if write is None else export(report, write, partial(shows, run))
+        away = (left_out,) if left_out else ()
+        yield run, replace(report, place=hook_set, open=(*away, *report.open, *notes))
+
+
+def check(hook_set: HookSet, harness: Harness, only: str = "", write: Path | None = None) -> CheckReport:
+    """Check one hook set; with a folder, write a scenario file there for each problem."""
+    kept = _FOR_FILES * harness.settings.wall if write is not None else 0.0
+    with checked(hook_set, harness, only, wall=harness.settings.wall - kept) as (run, report):
+        return report if write is None else _write_scenarios(run, report, write, kept)
+
+
+def check_all(
+    hook_sets: Sequence[HookSet],
+    settings: Settings,
+    seconds: float,
+    only: str = "",
+    write: Path | None = None,
+    given: Sequence[Activation] = (),
+) -> list[CheckReport]:
+    """
+    Check hook sets, until Ctrl-C; if one problem is looked for, stop at the hook set that shows it.
+
+    Fixes are looked for in the time that all of the checks have left.
+
+    Args:
+        hook_sets: The hook sets.
+        settings: The settings of their sessions.
+        seconds: How long all of it may take.
+        only: The problem that is looked for; empty for all.
+        write: The folder in which a scenario file is written for each problem; ``None`` for none.
+        given: Ways to make hooks active that a person named.
+    """
+    kept = _FOR_FILES * seconds if write is not None else 0.0
+    end = time.monotonic() + seconds - kept
+    found: list[_Checked] = []
+    line = shell_line(sys.stderr)
+    with Harness(settings) as harness, ExitStack() as stack:
+        for hook_set, wall in _shares(hook_sets, seconds - kept):
+            with line.about(hook_set.title) as progress:
+                try:
+                    one = checked(hook_set, harness, only, progress.step, wall=wall, given=given)
+                    checking: _Checked = stack.enter_context(one)
+                except KeyboardInterrupt:
+                    # While files were copied, or between two sessions: the reports before are printed.
+                    why = (_INTERRUPTED,)
+                    checking = None, CheckReport(place=hook_set, undecided=why, interrupted=True)
+            wanted = bool(only and checking[1].problems)
+            found = [checking] if wanted else [*found, checking]
+            if wanted or checking[1].interrupted:
+                break
+        fixed = [*_with_fixes(found, end, line)]
+        if write is None:
+            return [report for _, report in fixed]
+        share = kept / len(fixed)
+        return [
+            report if run is None else _write_scenarios(run, report, write, share) for run, report in fixed
+        ]
+
+
+def _shares(hook_sets: Sequence[HookSet], wall: float) -> Iterator[tuple[HookSet, float]]:
+    """Yield each hook set with its share of the time that is left: more for more hooks."""
+    end = time.monotonic() + wall
+    weights = [len(hook_set.hooks) + _SMALLEST_WEIGHT for hook_set in hook_sets]
+    for place, hook_set in enumerate(hook_sets):
+        left = max(end - time.monotonic(), 0.0)
+        yield hook_set, left * weights[place] / sum(weights[place:])
+
+
+def _with_fixes(found: Sequence[_Checked], end: float, line: ProgressLine) -> Iterator[_Checked]:
+    """Yield the checks with fixes of their problems, unless they were interrupted."""
+    from pytest_hookharness.campaigns.check.fix_trial import find_fixes
+
+    interrupted = any(report.interrupted for _, report in found)
+    for place, (run, report) in enumerate(found):
+        if run is None or interrupted or not report.problems:
+            yield run, report
+            continue
+        waiting = sum(bool(other.problems) for _, other in found[place:])
+        run.allow(max(end - time.monotonic(), 0.0) / waiting)
+        with line.about(report.place.title) as progress:
+            run.on_step = progress.step
+            fixed = find_fixes(run, report)
+        interrupted = fixed.interrupted
+        yield run, fixed
+
+
+def _write_scenarios(run: CheckRun, report: CheckReport, folder: Path, seconds: float) -> CheckReport:
+    """Write a scenario file for each problem, played in some seconds."""
+    run.allow(seconds)
+    return export(report, folder, partial(shows, run))
 
 
 def _ignore_step(_what: str, _done: int, _all: int) -> None:

@@ -117,6 +117,7 @@ class CheckSession:
         harmless: Whether no hook has a reason to refuse anything in it.
         only: Text that selects the mutations that are tried; empty for all.
         active: What was activated for it, so that nothing can be left out of it; empty for nothing.
+        proof: Whether it is small, and shows again what another session showed.
     """
 
     title: str
@@ -127,6 +128,7 @@ class CheckSession:
     harmless: bool = False
     only: str = ""
     active: str = ""
+    proof: bool = False
 
 
 # Names of findings about hooks that work, and could work better.

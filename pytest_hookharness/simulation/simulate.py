@@ -145,7 +145,8 @@ def simulate(
     )
     run = _with_hooks_alone(run, scenario, settings, resources)
     # Covered folders are the developer's own: nothing runs on them a second time.
-    if not run.time_may_matter or not settings.probes or scenario.cover:
+    compared = settings.probes and settings.paces and not scenario.cover
+    if not run.time_may_matter or not compared:
         return run.outcome
     try:
         finding = _compare_paces(run, scenario, settings, resources)

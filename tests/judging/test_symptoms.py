@@ -100,6 +100,29 @@ def test_files_that_hooks_may_not_touch(path, kinds):
     assert [one.kind for one in find_symptoms(outcome(steps=[written(path)]), mark="MARK")] == kinds
 
 
+TRACEBACK = "Traceback (most recent call last):\n  File x.py, line 1\n"
+
+
+@pytest.mark.parametrize(
+    ("code", "said", "number"),
+    [
+        (1, f"{TRACEBACK}ValueError: No closing quotation\n", 1),
+        (1, "x.js:3\n\nRangeError: Invalid count value: -1\n    at x.js:3:1\n\nNode.js v20.1.0\n", 1),
+        (1, f"{TRACEBACK}AttributeError: 'NoneType' object has no attribute 'get'\n", 0),
+        (1, f"{TRACEBACK}FileNotFoundError: [Errno 2] No such file or directory: 'git'\n", 0),
+        (1, f"{TRACEBACK}ValueError: in a test\n1 failed\n", 0),
+        (2, f"{TRACEBACK}ValueError: in a test\n", 0),
+    ],
+)
+def test_an_uncaught_error(code, said, number):
+    """An error of its own that ends a hook is a symptom; what it passes on, or the machine lacks, is none."""
+    run = ProcessResult(ending=Exited(code), stderr=Output(said.encode()), wall=0.1)
+    hook_run = HookRun(hook=HOOK, payload={}, reply=Reply(rule=RULE), run=run)
+    decision = Decision(event="Stop", rule=RULE)
+    step = Step(number=1, turn=1, exchange=HookEvent(event="Stop", hook_runs=(hook_run,), decision=decision))
+    assert [one.kind for one in find_symptoms(outcome(steps=[step]))] == ["CRASHED"] * number
+
+
 @pytest.mark.parametrize(("result", "number"), [("fail-closed", 1), ("fail-open", 0)])
 def test_a_guard_hook_that_can_be_bypassed_is_no_symptom(result, number):
     """A guard hook that refuses data is a symptom, one that can be bypassed is none."""

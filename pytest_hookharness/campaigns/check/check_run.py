@@ -24,7 +24,7 @@ from pytest_hookharness.campaigns.check.grouping import (
     summarise,
 )
 from pytest_hookharness.campaigns.check.refused_calls import refused_calls, writes_before_calls
-from pytest_hookharness.campaigns.check.rewording import allowed_as_code, refused_as_data, reword
+from pytest_hookharness.campaigns.check.rewording import Suspect, allowed_as_code, refused_as_data, reword
 from pytest_hookharness.campaigns.check.session_errors import (
     describe_error,
     is_defect,
@@ -168,9 +168,12 @@ class CheckRun:
         endless = first.outcome.verdict_name in ("livelock", "capped")
         # Stops are refused whatever the agent does, so further behaviours would only cost time.
         behaviours = [] if endless else [*checkups.plan_behaviours(self.place)]
-        usual = [*checkups.plan_refusals(self.place), checkups.plan_usual(self.place, self.settings.seed)]
+        writes = any(change.hooks for _, hooked in first.outcome.trace.hooked() for change in hooked.changes)
+        raced = [checkups.plan_race(self.place)] if writes else []
+        usual = checkups.plan_usual(self.place, self.settings.seed)
+        refusals = checkups.plan_refusals(self.place)
         activated = checkups.plan_activated(self.place, self.given)
-        self._play("other sessions", [*activated, *behaviours[:1], *usual])
+        self._play("other sessions", [*behaviours[:1], *refusals, *activated, *raced, usual])
         yield
         moves = refused_calls(self._outcomes())
         commands = [move.command for move in moves if isinstance(move, RunCommand)]
@@ -184,7 +187,7 @@ class CheckRun:
         self._prove(commands, files)
         yield
         hostile = checkups.plan_hostile(self.place, self.settings.seed, endless=endless)
-        same = checkups.plan_invariance(self.place, moves, endless=endless)
+        same = checkups.plan_invariance(self.place, moves, endless=endless, raced=bool(raced))
         self._play("hostile text, and what must not matter", [same, hostile, *behaviours[1:]])
         yield
 
@@ -202,7 +205,7 @@ class CheckRun:
 
     def _prove(self, commands: Sequence[str], files: Sequence[str]) -> None:
         """Play the sessions that prove what looked wrong when refused commands were reworded."""
-        suspects: list[str] = []
+        suspects: list[Suspect] = []
         for outcome in (played.outcome for played in self._played if played.outcome is not None):
             if outcome.scenario.script.acts == reword(self.place.host, commands, files):
                 suspects += refused_as_data(outcome, commands)
@@ -286,7 +289,9 @@ class CheckRun:
 
             scenario = evidence.session.scenario
             # Its session has shown it several times already, but not that it never ends.
-            if evidence.session.active and evidence.symptom.kind in ENDLESS - {"livelock"}:
+            # A mutation counts only if it was seen twice.
+            repeated = evidence.symptom.kind in ENDLESS - {"livelock"} or bool(scenario.vary)
+            if evidence.session.proof or (evidence.session.active and repeated):
                 return evidence, (scenario, evidence.symptom)
             if evidence.session.event or evidence.session.active:
                 again = look(scenario)
@@ -326,9 +331,9 @@ class CheckRun:
                 found += find_symptoms(one.outcome, mark=corpora.MARKER, harmless=one.session.harmless)
         return found
 
-    def extend(self, seconds: float) -> None:
-        """Give what follows more time."""
-        self.settings = replace(self.settings, wall=self.settings.wall + seconds)
+    def allow(self, seconds: float) -> None:
+        """Give what follows so much time."""
+        self.settings = replace(self.settings, wall=self._elapsed() + seconds)
 
     def has_time(self) -> bool:
         """Return whether the budget has time for a session."""

@@ -24,7 +24,7 @@ _COMMANDS = (
     "git push --force",
     "git push origin main",
     "git commit --no-verify -m done",
-    "git commit -m done",
+    'git commit -m "done"',
     "git reset --hard",
     "git checkout -- .",
     "git clean -fd",
@@ -77,6 +77,12 @@ _HOSTILE = (
     '{"decision": "block"}',
     "two\nlines",
     "x" * 5000,
+)
+# What an agent writes with words that break a guard which splits a line, or reads it as one.
+_WORDY = (
+    'git commit -m "Fix it; don\'t stop\n\nMore words."',
+    "git commit -F - <<'END'\nIt's done; at last\nEND",
+    'gh pr create --title "Fix it; more" --body "First line\nSecond line"',
 )
 _CARRIED_OUT = (f"$(touch {MARKER})", f'"; touch {MARKER}; "', f"'; touch {MARKER}; '")
 
@@ -138,6 +144,7 @@ def hostile_texts(seed: int, made_up: int = 3) -> tuple[str, ...]:
 
 def hostile_work(texts: Sequence[str]) -> Iterator[RunCommand | Edit | Read]:
     """Yield harmless calls that contain such texts: as an argument, as file contents and as a file name."""
+    yield from (RunCommand(command=command, given=GIVEN) for command in _WORDY)
     for number, text in enumerate(texts):
         yield RunCommand(command=f"echo {text}", given=GIVEN)
         name = re.sub(r"[\x00-\x1f/]", "_", text)

@@ -1,5 +1,5 @@
 """
-Keys that a script reads from the input of its hook, and that no host sends: a longer one is meant.
+Keys that a script reads from the input of its hook, and that its host does not send: another one is meant.
 
 Only what a script plainly parses from standard input is looked at, line by line: a line that also reads a
 known key has a fallback for it.
@@ -26,18 +26,23 @@ _PYTHON = re.compile(r"\b(\w+)(?:\s*:[^=\n]+)?\s*=\s*json\.loads?\(\s*sys\.stdin
 _GET = r"\b{0}(?:\.get\(\s*|\[)[\"'](\w+)[\"']"
 _JAVASCRIPT = re.compile(r"\b(\w+)\s*=\s*JSON\.parse\(")
 _MEMBER = r"(?<![\w.]){0}\??\.(\w+)\b(?!\s*\()"
+# What a tool answered has another name at each host; a script that reads none of this host's gets nothing.
+_RESULTS = frozenset({"tool_response", "tool_output", "tool_result"})
 # Parts of so many keys that one alone does not tell which is meant.
 _VAGUE = frozenset({"path", "id", "name", "type", "event", "data"})
 
 
 def never_sent(hook_set: HookSet, hook: Hook) -> tuple[str, str]:
-    """Return a key that a hook's script reads and no host sends, and the one that is meant; or nothing."""
+    """Return a key that a hook's script reads in vain, and the one that is meant; or nothing."""
     rule = hosts.find(hook_set.host).events.get(hook.event)
     texts = [text for path, text in hook_set.sources if PurePath(path).name in hook.command]
     if rule is None or len(texts) != 1:
         return "", ""
     sent = [field.name for field in rule.fields.fields]
+    result = next((key for key in sent if key in _RESULTS), "")
     for keys in _lines_of_keys(texts[0]):
+        if keys and result and {*keys} <= _RESULTS and result not in texts[0]:
+            return keys[0], result
         if keys and not _known_keys().intersection(keys):
             meant = [key for key in sent if all(_is_part(one, key) for one in keys)]
             vague = all(_words(key) <= _VAGUE for key in keys)

@@ -15,6 +15,7 @@ from pytest_hookharness.campaigns.check import corpora
 from pytest_hookharness.campaigns.check.corpora import GIVEN
 from pytest_hookharness.campaigns.stress.mutations.wording import HARMLESS, forms_of
 from pytest_hookharness.model.checkup import HookSet
+from pytest_hookharness.model.fast_dataclass import dataclass
 from pytest_hookharness.model.moves import FIRST_PROMPT, Act, Edit, RunCommand, ToolCall, Tools
 from pytest_hookharness.model.outcome import Outcome
 from pytest_hookharness.model.protocol import Hook
@@ -52,15 +53,33 @@ def _described(host: str, words: str) -> ToolCall:
     return replace(call, input={**call.input, "description": words})
 
 
-def refused_as_data(outcome: Outcome, commands: Sequence[str]) -> Iterator[str]:
-    """Yield the commands that were refused as data in a form in which harmless words were allowed."""
+@dataclass(frozen=True, slots=True)
+class Suspect:
+    """
+    A command that was refused where its words were data, and harmless words were allowed.
+
+    Attributes:
+        command: The command.
+        family: The family of the mutation that shows it.
+        wording: The mutation in words.
+    """
+
+    command: str
+    family: str
+    wording: str
+
+
+def refused_as_data(outcome: Outcome, commands: Sequence[str]) -> Iterator[Suspect]:
+    """Yield the commands that were refused as data, each with the first such wording of each kind."""
     refused, passed = {*_texts(outcome, refused=True)}, {*_texts(outcome, refused=False)}
     harmless = {one.form: one.text for one in forms_of(HARMLESS)}
     for command in commands:
-        data = [one for one in forms_of(command) if not one.code]
-        described = command in refused and HARMLESS in passed
-        if described or any(one.text in refused and harmless[one.form] in passed for one in data):
-            yield command
+        if command in refused and HARMLESS in passed:
+            yield Suspect(command, "words", f"`{HARMLESS}` described as `{command}`")
+        for one in forms_of(command):
+            if not one.code and one.text in refused and harmless[one.form] in passed:
+                yield Suspect(command, "quoting", f"the same words in {one.form}")
+                break
 
 
 def allowed_as_code(outcome: Outcome, commands: Sequence[str]) -> Iterator[str]:

@@ -61,9 +61,10 @@ def play_session(
     processor; so the session is limited by both.
     """
     choice = TrialSelection(only=session.only) if session.only else None
-    # A loop that was started shows itself by many refusals; to prove that it has no end takes longer.
-    probes = settings.probes and not session.active
-    settings = replace(settings, keep=False, choice=choice, probes=probes)
+    # A loop that was started shows itself by many refusals; to prove that it has no end takes longer. A check
+    # reports nothing about the pace of an agent.
+    probes = settings.probes and session.ends and not session.active
+    settings = replace(settings, keep=False, choice=choice, probes=probes, paces=False)
     with limited_to(settings.wall):
         if not session.event:
             return simulate(session.scenario, settings, resources, observer=observer)

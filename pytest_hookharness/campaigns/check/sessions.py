@@ -15,7 +15,7 @@ from dataclasses import replace
 from pytest_hookharness import hosts
 from pytest_hookharness.campaigns.check import corpora
 from pytest_hookharness.campaigns.check.activation import Activation, find_activations
-from pytest_hookharness.campaigns.check.rewording import called_tools, reword
+from pytest_hookharness.campaigns.check.rewording import Suspect, called_tools, reword
 from pytest_hookharness.model.checkup import CheckSession, HookSet
 from pytest_hookharness.model.expectations import Expectation
 from pytest_hookharness.model.moves import (
@@ -45,6 +45,8 @@ _BEHAVIOURS = ("editing", "obedient", "repeating", "oscillating", "quoting")
 _INVARIANT: tuple[str, ...] = ("key-order", "sessions", "processes", "names")
 _PROGRAMS = {"claude": "claude-code", "codex": "codex", "gemini": "gemini-cli"}
 _TURNS = 24
+# After so many refusals in a row, a loop that was started counts as one without an end.
+_REFUSALS = 10
 _EACH: tuple[Act, ...] = (
     RunCommand(command="true"),
     Edit(file="notes.txt", text="text\n"),
@@ -123,7 +125,7 @@ def plan_activated(hook_set: HookSet, given: Sequence[Activation] = ()) -> Itera
     for one in (*given, *find_activations(hook_set)):
         started = [RunCommand(command=one.command)] if one.command else []
         acts: tuple[Act, ...] = (FIRST_PROMPT, *started, Stop())
-        scenario = replace(_scenario(hook_set, acts), files=one.files)
+        scenario = replace(_scenario(hook_set, acts), files=one.files, turns=len(acts) + _REFUSALS)
         yield CheckSession(title=one.title, scenario=scenario, active=one.title)
 
 
@@ -192,22 +194,33 @@ def plan_rewordings(hook_set: HookSet, commands: Sequence[str], files: Sequence[
     return _cut_short("other forms of what was refused", _scenario(hook_set, acts))
 
 
-def plan_proofs(hook_set: HookSet, commands: Sequence[str]) -> Iterator[CheckSession]:
+def plan_proofs(hook_set: HookSet, suspects: Sequence[Suspect]) -> Iterator[CheckSession]:
     """Yield the sessions that prove that a command is refused where its words are only data."""
-    for command in commands:
-        asked = _scenario(hook_set, (FIRST_PROMPT, RunCommand(command=command, given=corpora.GIVEN)))
-        session = _cut_short(f"the wording of `{command}` varied", _varied(asked, "words", "quoting"))
+    for one in suspects:
+        asked = _scenario(hook_set, (FIRST_PROMPT, RunCommand(command=one.command, given=corpora.GIVEN)))
+        session = _cut_short(f"the wording of `{one.command}` varied", _varied(asked, one.family))
         # One more turn, for the harmless call that each wording is compared with.
-        yield replace(session, scenario=replace(session.scenario, turns=session.scenario.turns + 1))
+        scenario = replace(session.scenario, turns=session.scenario.turns + 1)
+        yield replace(session, scenario=scenario, only=one.wording, proof=True)
 
 
-def plan_invariance(hook_set: HookSet, moves: Sequence[Act], *, endless: bool = False) -> CheckSession:
+def plan_race(hook_set: HookSet) -> CheckSession:
+    """Return the session whose hooks run side by side with themselves, for hooks that write files."""
+    acts = (FIRST_PROMPT, *_EACH[:2], Stop())
+    scenario = replace(_scenario(hook_set, acts), parallel=Parallel())
+    return _cut_short("hook runs side by side", scenario)
+
+
+def plan_invariance(
+    hook_set: HookSet, moves: Sequence[Act], *, endless: bool = False, raced: bool = False
+) -> CheckSession:
     """
     Return the session with mutations that must not change what hooks decide, and with parallel hook runs.
 
     Args:
         moves: Moves that hooks have refused.
         endless: Whether stops are known to be refused forever.
+        raced: Whether the hooks have run side by side already.
     """
     title = "what must not matter varied"
     acts: list[Act] = [
@@ -217,7 +230,7 @@ def plan_invariance(hook_set: HookSet, moves: Sequence[Act], *, endless: bool = 
         *moves,
     ]
     scenario = _varied(_scenario(hook_set, acts if endless else [*acts, Stop()]), *_INVARIANT)
-    scenario = replace(scenario, parallel=Parallel())
+    scenario = scenario if raced else replace(scenario, parallel=Parallel())
     return _cut_short(title, scenario) if endless else CheckSession(title=title, scenario=scenario)
 
 

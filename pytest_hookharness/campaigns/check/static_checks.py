@@ -132,7 +132,7 @@ def _of_variables(hook_set: HookSet) -> Iterator[Symptom]:
 
 
 def _of_input(hook_set: HookSet) -> Iterator[Symptom]:
-    """Yield keys that scripts read from their input and that no host sends, each once with its hooks."""
+    """Yield keys that scripts read from their input in vain, each once with its hooks."""
     found = [(hook, never_sent(hook_set, hook)) for hook in hook_set.hooks]
     for key, meant in dict.fromkeys(pair for _, pair in found if pair[0]):
         text = f"the script reads `{key}` of its input, and {hook_set.host} sends `{meant}`."

@@ -17,14 +17,12 @@ from pathlib import Path
 from pytest_hookharness.campaigns.check.activation import given_activations
 from pytest_hookharness.campaigns.check.discovery import find_hook_sets
 from pytest_hookharness.campaigns.check.hook_statistics import require_name
-from pytest_hookharness.frontends.checkup import check, describe_isolation, problem_command, worst
+from pytest_hookharness.frontends.checkup import check_all, describe_isolation, problem_command, worst
 from pytest_hookharness.frontends.cli.accepted_problems import accept, read_baseline, write_baseline
 from pytest_hookharness.frontends.cli.check_output import ANY, FORMATS, check_words, print_reports, status
 from pytest_hookharness.frontends.cli.consent import find_looked_for, is_agreed, lend
 from pytest_hookharness.frontends.cli.play import add_settings, settings_of
-from pytest_hookharness.frontends.harness import Harness
 from pytest_hookharness.frontends.option_types import OptionError, make_folder, whole_number
-from pytest_hookharness.frontends.screen import shell_line
 from pytest_hookharness.model.checkup import CheckReport, HookSet, Problem
 from pytest_hookharness.model.expectations import counted
 from pytest_hookharness.model.moves import FIRST_PROMPT, Script
@@ -33,9 +31,6 @@ from pytest_hookharness.reports.terminal import check_report as reports
 from pytest_hookharness.simulation.testbed.run_settings import Settings, SimulationError
 
 _SCENARIO = ".scenario.yaml"
-# So much the check of any hook set takes, counted in hooks.
-_SMALLEST_WEIGHT = 4
-_INTERRUPTED = "The check was interrupted."
 _DESCRIPTION = (
     "Finds the hooks that a project configures, for every host, plays sessions with them in throw-away "
     "copies of the project, with an empty HOME, and reports what is wrong. With --stress: plays one session "
@@ -222,15 +217,6 @@ def _try_hook_sets(
             yield explore(scenario, arguments, settings, target)
 
 
-def _shares(hook_sets: Sequence[HookSet], wall: float) -> Iterator[tuple[HookSet, float]]:
-    """Yield each hook set with its share of the time that is left: more for more hooks."""
-    end = time.monotonic() + wall
-    weights = [len(hook_set.hooks) + _SMALLEST_WEIGHT for hook_set in hook_sets]
-    for place, hook_set in enumerate(hook_sets):
-        left = max(end - time.monotonic(), 0.0)
-        yield hook_set, left * weights[place] / sum(weights[place:])
-
-
 def _check(
     hook_sets: Sequence[HookSet], arguments: argparse.Namespace, settings: Settings, wall: float
 ) -> int:
@@ -242,7 +228,8 @@ def _check(
     is_new = folder is not None and not folder.exists()
     if folder is not None:
         make_folder(str(folder), "--write-scenarios", below=Path.cwd())
-    found = _play(hook_sets, arguments, settings, wall)
+    given = given_activations(arguments.arm, arguments.arm_file)
+    found = check_all(hook_sets, settings, wall, arguments.only, folder, given)
     if is_new and folder is not None and not any(folder.iterdir()):
         folder.rmdir()
     if baseline is not None:
@@ -265,30 +252,6 @@ def _arming(arguments: argparse.Namespace) -> list[str]:
     """Return the options that make hooks active."""
     commands = [word for command in arguments.arm for word in ("--arm", command)]
     return [*commands, *(word for file in arguments.arm_file for word in ("--arm-file", file))]
-
-
-def _play(
-    hook_sets: Sequence[HookSet], arguments: argparse.Namespace, settings: Settings, seconds: float
-) -> list[CheckReport]:
-    """Check each hook set, until Ctrl-C; if one problem is looked for, stop at the hook set that shows it."""
-    found: list[CheckReport] = []
-    line = shell_line(sys.stderr)
-    write: Path | None = arguments.write_scenarios
-    given = given_activations(arguments.arm, arguments.arm_file)
-    with Harness(settings) as harness:
-        for hook_set, wall in _shares(hook_sets, seconds):
-            with line.about(hook_set.title) as progress:
-                try:
-                    step = progress.step
-                    only = arguments.only
-                    report = check(hook_set, harness, only, write, step, fixes=True, wall=wall, given=given)
-                except KeyboardInterrupt:
-                    # While files were copied, or between two sessions: the reports before are printed.
-                    report = CheckReport(place=hook_set, undecided=(_INTERRUPTED,), interrupted=True)
-            found = [report] if arguments.only and report.problems else [*found, report]
-            if report.interrupted or (arguments.only and report.problems):
-                break
-    return found
 
 
 def _write_fixes(report: CheckReport) -> CheckReport:

@@ -20,7 +20,7 @@ from pytest_hookharness.model.checkup import Symptom
 from pytest_hookharness.model.moves import Edit, Read, RunCommand, Stop
 from pytest_hookharness.model.mutations import ANOTHER_AGENT
 from pytest_hookharness.model.outcome import Outcome
-from pytest_hookharness.model.processes import Cut, TimedOut
+from pytest_hookharness.model.processes import Cut, Exited, TimedOut
 from pytest_hookharness.model.trace import Exchange, HookEvent, HookRun, Moved, Performed, commands_of
 
 _FEWEST = 3
@@ -95,6 +95,13 @@ _KEYS_OF_HOSTS = frozenset(
         *("message", "user_message", "userMessage", "agentMessage", "block", "ok"),
     ]
 )
+# Errors of Python and JavaScript that a missing file, tool or network does not cause.
+_ERROR = re.compile(
+    r"(?:ValueError|TypeError|AttributeError|IndexError|UnicodeDecodeError|UnicodeEncodeError|RecursionError"
+    r"|NameError|UnboundLocalError|re\.error|ReferenceError|RangeError): .+"
+)
+_MAY_BE_OURS = re.compile(r"NoneType|undefined|null\b")
+_ERROR_LENGTH = 120
 # After this many refusals in a row nobody would wait for the end.
 _MANY = 8
 
@@ -107,6 +114,7 @@ def find_symptoms(outcome: Outcome, *, mark: str = "", harmless: bool = False) -
     that anybody would object to.
     """
     found = [*_verdict(outcome), *_findings(outcome), *_refused_words(outcome), *_changes(outcome, mark)]
+    found += _uncaught_errors(outcome)
     found += find_blockades(outcome) if harmless else ()
     unique = {symptom.cause: symptom for symptom in reversed(found)}
     return tuple(with_evidence(symptom, [outcome]) for symptom in unique.values())[::-1]
@@ -225,6 +233,32 @@ def _findings(outcome: Outcome) -> Iterator[Symptom]:
         ):
             continue
         yield _symptom(finding)
+
+
+def _uncaught_errors(outcome: Outcome) -> Iterator[Symptom]:
+    """
+    Find hook runs that an uncaught error of Python or JavaScript ended.
+
+    Errors that may come from this machine, or from input that a real host would fill in, are left out.
+    """
+    for step, hooked in outcome.trace.hooked():
+        for hook_run in hooked.hook_runs:
+            run = hook_run.run
+            if run is None or run.failure is not None or run.ending != Exited(1):
+                continue
+            error = _uncaught_error(run.stderr.text)
+            if error and not _MAY_BE_OURS.search(error):
+                text = f"{hooked.event}: an uncaught error ends it with 1: {error[:_ERROR_LENGTH]}."
+                found = finding_catalogue.CRASHED.found(text, turn=step.turn, hook=hook_run.hook.command)
+                yield _symptom(found)
+
+
+def _uncaught_error(text: str) -> str:
+    """Return the error with which Python or Node ended, as standard error tells it last; empty for none."""
+    lines = text.rstrip().splitlines() or [""]
+    if lines[-1].startswith("Node.js v"):
+        return next((line for line in lines if _ERROR.match(line)), "")
+    return lines[-1] if _ERROR.match(lines[-1]) and "Traceback (most recent call last):" in lines else ""
 
 
 def cut_by_us(outcome: Outcome) -> Iterator[HookRun]:

@@ -58,6 +58,7 @@ class Settings:
         keep_passing: With ``keep``, keep the workspaces of all others as well.
         traces: Folder for trace files; ``None`` for no trace files.
         probes: Probe which changing state parts affect the decisions.
+        paces: Compare a session with slower ones, if its hooks may read the clock.
         choice: Which trials of `vary` are made, in an order that follows from the seed; ``None`` for all of
             them, family by family.
         coverage_store: Where the lines that hooks run are recorded; ``None`` if they are not.
@@ -73,5 +74,6 @@ class Settings:
     keep_passing: bool = False
     traces: Path | None = None
     probes: bool = True
+    paces: bool = True
     choice: TrialSelection | None = None
     coverage_store: CoverageStore | None = None

@@ -124,6 +124,23 @@ def test_a_session_ends_with_its_budget_in_real_time(harness, tmp_path, command)
     assert time.monotonic() - began < 4
 
 
+@pytest.mark.slow
+@pytest.mark.parametrize("paces", [True, False])
+def test_a_check_does_not_compare_a_session_with_slower_ones(harness, tmp_path, paces):
+    """A hook that decides by the time is played once: a check reports nothing about the pace of an agent."""
+    command = '[ "$(find .asked -mmin -5 2>/dev/null)" ] && exit 0; touch .asked; echo Again. >&2; exit 2'
+    hook = {"type": "command", "command": command}
+    (tmp_path / ".claude").mkdir()
+    (tmp_path / ".claude/settings.json").write_text(json.dumps({"hooks": {"Stop": [{"hooks": [hook]}]}}))
+    (place,) = find_hook_sets(tmp_path)
+    session = plan_each_event(place)
+    if paces:
+        outcome = harness.simulate(session.scenario)
+    else:
+        outcome = play_session(session, harness.settings, harness.resources)
+    assert ("CLOCK" in {one.name for one in outcome.findings}) is paces
+
+
 @pytest.mark.parametrize(
     ("kind", "child", "program"),
     [("HUNG-HOOK", "uv", "uv"), ("HUNG-HOOK", "sleep", ""), ("HELD-OPEN", "curl", "")],

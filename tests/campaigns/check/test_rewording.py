@@ -1,6 +1,6 @@
 """Claims about refused commands that are reworded as data and as other code."""
 
-from pytest_hookharness.campaigns.check.rewording import allowed_as_code, refused_as_data, reword
+from pytest_hookharness.campaigns.check.rewording import Suspect, allowed_as_code, refused_as_data, reword
 from pytest_hookharness.campaigns.stress.mutations.wording import forms_of
 from pytest_hookharness.model.moves import Edit, RunCommand, ToolCall, ToolResult, Tools
 from pytest_hookharness.model.outcome import Outcome
@@ -38,9 +38,19 @@ def answered(refuses):
 
 
 def test_guard_that_looks_for_words_takes_data_for_code():
-    """A guard that refuses the words in any place is reported."""
+    """A guard that refuses the words in any place is reported, with the first wording of each kind."""
     seen = answered(lambda text: COMMAND in text)
-    assert [*refused_as_data(seen, [COMMAND])] == [COMMAND]
+    described, quoted = refused_as_data(seen, [COMMAND])
+    assert described == Suspect(COMMAND, "words", f"`echo hello` described as `{COMMAND}`")
+    assert quoted == Suspect(COMMAND, "quoting", "the same words in a heredoc")
+
+
+def test_guard_that_splits_at_semicolons_takes_data_for_code():
+    """A guard that splits a line at semicolons, without reading quotes, is reported."""
+    seen = answered(lambda text: f"; {COMMAND}" in text)
+    assert [*refused_as_data(seen, [COMMAND])] == [
+        Suspect(COMMAND, "quoting", "the same words in an argument of echo")
+    ]
 
 
 def test_guard_that_refuses_everything_takes_nothing_for_code():

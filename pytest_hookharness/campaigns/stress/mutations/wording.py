@@ -50,7 +50,8 @@ def forms_of(command: str) -> Iterator[CommandForm]:
     quoted = shlex.quote(command)
     yield CommandForm("a heredoc", f"cat >notes.txt <<'END'\n{command}\nEND", code=False)
     yield CommandForm("a commit message", f"git commit --allow-empty -m {quoted}", code=False)
-    yield CommandForm("an argument of echo", f"echo {quoted}", code=False)
+    # Behind a semicolon, so that a guard shows that splits a line without reading its quotes.
+    yield CommandForm("an argument of echo", f"echo {shlex.quote(f'Done; {command}')}", code=False)
     yield CommandForm("a title", f"gh pr create --title {quoted} --body text", code=False)
     yield CommandForm("`sh -c`", f"sh -c {quoted}", code=True)
     yield CommandForm("`bash -c`", f"bash -c {quoted}", code=True)
