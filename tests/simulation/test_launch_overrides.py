@@ -53,6 +53,14 @@ def test_hooks_are_started_in_a_removed_folder(play):
     assert "gone" in said(outcome)
 
 
+@pytest.mark.parametrize("name", ["/dev/stderr", "/dev/fd/2"])
+def test_hooks_have_streams_of_their_own(play, name):
+    """A command that names its streams runs, also where those of this process are files."""
+    outcome = play(hooks={"Stop": f"echo no >{name}; exit 2"}, turns=1)
+
+    assert [hook_run.ending for _, hook_run in outcome.trace.hook_runs()] == [Exited(2)]
+
+
 @pytest.mark.parametrize("place", ["my project", "it's", "a$HOME", "two\nlines", "häuser"])
 def test_workspace_has_any_name(play, place):
     """A workspace whose path has spaces or special characters is made, and its files are found."""

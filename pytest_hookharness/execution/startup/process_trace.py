@@ -38,8 +38,8 @@ class TracedProcess:
         order: The position of its end among all ends, from 1.
         written: Bytes that it had written at its end; ``None`` if unknown.
         parent_written: Bytes that its parent had written at that time, likewise.
-        acted: Whether its program read of the command's input, or another process that it started executed
-            a program.
+        acted: Whether its program read of the command's input, or ``started``.
+        started: Whether another process that it started executed a program.
     """
 
     parent: int
@@ -53,6 +53,7 @@ class TracedProcess:
     written: int | None = None
     parent_written: int | None = None
     acted: bool = False
+    started: bool = False
 
 
 @dataclass(frozen=True, slots=True)

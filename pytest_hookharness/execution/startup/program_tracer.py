@@ -41,6 +41,7 @@ class TracedProcess:
         self.written: int | None = None
         self.parent_written: int | None = None
         self.acted = False
+        self.started = False
 
     def executed(self, pid: int) -> None:
         """Read what it has become."""
@@ -143,7 +144,8 @@ class Tracer:
         process.executed(pid)
         self._taken[pid] = self._position()
         if process.parent in self._processes:
-            self._processes[process.parent].acted = True
+            parent = self._processes[process.parent]
+            parent.acted = parent.started = True
 
     def _position(self) -> int:
         """Return how much of the input has been read; all processes share its position."""

@@ -68,6 +68,8 @@ PROBES: tuple[Probe, ...] = (
     Probe("(exit 77)\n"),
     Probe("quit(status = 77)\n"),
     Probe('("" | halt_error(77)) |\n', nothing=".\n"),
+    # An option takes ten from it.
+    Probe('("" | halt_error(87)) |\n', nothing=".\n"),
     Probe("q77\n"),
     # What cannot choose an exit code ends itself by a signal that nobody else sends.
     Probe("$(shell kill -s USR2 $$PPID)\n", nothing=".DEFAULT:;\nall:;\n"),

@@ -23,7 +23,7 @@ from pytest_hookharness.execution.startup.programs import (
     likely_probes,
 )
 from pytest_hookharness.model.fast_dataclass import dataclass
-from pytest_hookharness.model.processes import Exited, ProcessResult, ProcessSpec, Signaled, Tier
+from pytest_hookharness.model.processes import Exited, ProcessResult, ProcessSpec, Signaled, Stdin, Tier
 from pytest_hookharness.model.reads import LookKind, PathLook
 from pytest_hookharness.simulation.testbed.host_actions import run_again
 from pytest_hookharness.simulation.testbed.testbed import Testbed
@@ -52,21 +52,24 @@ class Trial:
     Attributes:
         code: Its exit code, negative for a signal; ``None`` if it ended otherwise.
         stderr: What it wrote on standard error.
+        stdout: What it printed; not compared.
     """
 
     code: int | None
     stderr: str
+    stdout: str = ""
 
     @classmethod
     def of(cls, run: ProcessResult) -> Trial:
         """Return the end of a run."""
         match run.own_ending:
             case Exited(code):
-                return cls(code, run.stderr.text)
-            case Signaled(number):
-                return cls(-number, run.stderr.text)
+                number: int | None = code
+            case Signaled(signal):
+                number = -signal
             case _:
-                return cls(None, run.stderr.text)
+                number = None
+        return cls(number, run.stderr.text, run.stdout.text)
 
     @property
     def probed(self) -> bool:
@@ -79,10 +82,10 @@ class Trial:
 
     def renamed(self, names: Mapping[str, str]) -> Trial:
         """Return the same end with some names in its text replaced."""
-        text = self.stderr
+        texts = [self.stderr, self.stdout]
         for name in sorted(names, key=len, reverse=True):
-            text = text.replace(name, names[name])
-        return Trial(self.code, text)
+            texts = [text.replace(name, names[name]) for text in texts]
+        return Trial(self.code, *texts)
 
     def is_same(self, other: Trial) -> bool:
         """Return whether another run ended with the same code and the same text; numbers count as equal."""
@@ -152,14 +155,16 @@ class Bench:
         *,
         env: Mapping[str, str] | None = None,
         folder: str = "",
+        stdin: Stdin | None = None,
     ) -> list[Trial]:
-        """Run the deciding program with other arguments, all at once."""
+        """Run the deciding program with other arguments, and perhaps another input, all at once."""
         specs = [
             replace(
                 self._bounded,
                 argv=tuple(argv),
                 env={**self.decider.environment, **(env or {})},
                 cwd=folder or self.decider.folder,
+                stdin=stdin or self.spec.stdin,
             )
             for argv in variants
         ]
@@ -219,6 +224,7 @@ class Bench:
     def interpretation(self, word: str, *more: str) -> tuple[str, ...]:
         """Return what decides how a word is interpreted: the same in all workspaces for the same answer."""
         base, words = str(self._testbed.workspace.base), self.with_word(word, _OWN)[1:]
+        words = [re.sub(rf"{re.escape(str(self._scratch))}/\d+", _OWN, each) for each in words]
         others = [self.read(self.path(each)) or "" for each in words if self.may_write(self.path(each))]
         return (self._program, *(each.replace(base, _OWN) for each in words), *map(digest, others), *more)
 

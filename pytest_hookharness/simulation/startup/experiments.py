@@ -18,7 +18,7 @@ from pytest_hookharness.model.reads import LookKind
 from pytest_hookharness.model.start_failures import StartFailure
 from pytest_hookharness.simulation.startup.bench import Bench, Trial
 from pytest_hookharness.simulation.startup.missing_module import find_missing_module, is_missing_module_name
-from pytest_hookharness.simulation.startup.program_trials import Program, decides, run_copy
+from pytest_hookharness.simulation.startup.program_trials import Program, decides, given, run_copy
 
 _MOST_FILES = 8
 _SHOWN = 60
@@ -108,7 +108,10 @@ def is_read_as_program(bench: Bench, word: str) -> bool:
 def has_program(bench: Bench, word: str) -> bool:
     """Return whether a command executes another of its words, so that this one is data."""
     others = [each for each in bench.decider.files.items() if each[0] != word and each[0][:1] != "-"]
-    return any(bench.languages(each, inline=kind != "file")[0] for each, kind in others)
+    # Some programs are executed only for a line, or a value, of the data.
+    data = bench.write(f"data{Path(word).suffix}", "0\n")
+    with_data = given(bench, bench.with_word(word, data))
+    return any(with_data.languages(each, inline=kind != "file")[0] for each, kind in others)
 
 
 def _find_unopened(bench: Bench, seen: Trial, *, alone: bool) -> StartFailure | None:

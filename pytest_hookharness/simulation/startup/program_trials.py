@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import copy
 import secrets
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from pytest_hookharness.model.fast_dataclass import dataclass
@@ -32,6 +34,13 @@ class Program:
     def place(self) -> Path:
         """Its file, or a name for a text on the command line."""
         return self.path or Path("inline")
+
+
+def given(bench: Bench, argv: Sequence[str]) -> Bench:
+    """Return a bench for the same program with other arguments."""
+    other = copy.copy(bench)
+    other.decider = replace(bench.decider, argv=tuple(argv))
+    return other
 
 
 def run_copy(bench: Bench, program: Program, text: str, names: Mapping[str, str] = _NO_NAMES) -> Trial:

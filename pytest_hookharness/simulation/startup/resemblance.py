@@ -9,18 +9,26 @@ order of nonsense in the place of the program. So neither interpreters nor messa
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from itertools import pairwise
 from pathlib import Path
 
-from pytest_hookharness.execution.startup.programs import GARBAGE
+from pytest_hookharness.execution.startup.programs import GARBAGE, PROBES
+from pytest_hookharness.model.processes import Stdin
 from pytest_hookharness.model.reads import LookKind
 from pytest_hookharness.simulation.startup.bench import Bench, Trial
 from pytest_hookharness.simulation.startup.experiments import has_program
-from pytest_hookharness.simulation.startup.program_trials import new_name
+from pytest_hookharness.simulation.startup.program_trials import Program, given, new_name, run_copy
 
 _WORD = re.compile(r"[^\W\d_]+")
 _MODULE = re.compile(r"\w+(\.\w+)*")
+# What looks like a file rather than a name.
+_FILE = re.compile(r".*/.*|.*\.[A-Za-z]\w{0,4}")
+_ESCAPE = re.compile(r"\\[a-z]")
+_MOST_WORDS = 6
+_MOST_FILES = 8
+# So many words before a name are a sentence about it.
+_SENTENCE = 3
 _LOOKS = (LookKind.OPENED, LookKind.STATUS, LookKind.ACCESS)
 
 
@@ -39,6 +47,11 @@ def find_doubt(bench: Bench, seen: Trial) -> str:
     for word in missing:
         for name in _missing(bench, word, seen):
             return f"{name} does not exist"
+    for word in _unknown_names(bench, seen):
+        return f"nonsense in the place of {word}, with no input, has a similar end"
+    is_program = any(bench.languages(word)[0] for word in programs)
+    if (is_program or not arguments) and _wants_an_argument(bench, seen):
+        return "with one more argument, and with no input, it ends otherwise"
     return ""
 
 
@@ -48,7 +61,10 @@ def _ends_as_nonsense(bench: Bench, word: str, seen: Trial, *, inline: bool) -> 
     words = set(_WORD.findall(own))
     lines = [line for line in seen.stderr.splitlines() if line.strip()]
     foreign = [line for line in lines if not _WORD.search(line) or not words.issuperset(_WORD.findall(line))]
-    complete = bool(bench.languages(word, inline=inline)[1])
+    executed, strict = bench.languages(word, inline=inline)
+    complete = bool(strict)
+    if not (executed or inline) and (_is_checked(bench, word) or has_program(bench, word)):
+        return False
     # A program says its own words, and one that compiled and then did something may fail as it likes.
     if (lines and not foreign) or (complete and (bench.decider.acted or not lines)):
         return False
@@ -60,10 +76,110 @@ def _ends_as_nonsense(bench: Bench, word: str, seen: Trial, *, inline: bool) -> 
     else:
         empty, nonsense = empty.renamed({given[0]: word}), nonsense.renamed({given[1]: word})
         is_program = not empty.is_same(nonsense)
-    if nonsense.code != seen.code or not is_program:
+    text = word if inline else bench.read(bench.path(word)) or ""
+    if nonsense.code != seen.code or not is_program or (complete and _is_own(lines, text, nonsense)):
         return False
     shared = _phrases("\n".join(foreign)) & _phrases(nonsense.stderr) - _phrases(f"{GARBAGE}\n{own}")
-    return bool(shared) or not (complete or bench.decider.acted)
+    if shared or not (complete or bench.decider.acted):
+        return True
+    return not executed and not inline and not bench.decider.started and _is_stopped(bench, word, seen)
+
+
+def _is_checked(bench: Bench, word: str) -> bool:
+    """Return whether an interpreter executes a program that its other words only have it check."""
+    alone = (bench.decider.argv[0], word)
+    return alone != bench.decider.argv and bool(given(bench, alone).languages(word)[0])
+
+
+def _is_own(lines: Sequence[str], text: str, nonsense: Trial) -> bool:
+    """Return whether a line is a message of a program, perhaps with its place as the interpreter tells it."""
+    own, others = set(_WORD.findall(text)), set(_WORD.findall(nonsense.stderr))
+    # An interpreter may quote a line of the program.
+    said = [_WORD.findall(line) for line in lines if line.strip() not in text]
+    return any(each and each[0] in own - others and own | others >= {*each} for each in said)
+
+
+def _is_stopped(bench: Bench, word: str, seen: Trial) -> bool:
+    """Return whether a program was stopped while it was read, with words that no file of the project has."""
+    text = bench.read(bench.path(word)) or ""
+    if not run_copy(bench, Program(word, text, bench.path(word)), f"{text}\n{GARBAGE}").ends_like(seen):
+        return False
+    own = set(_WORD.findall(f"{_own_text(bench)}\n{_opened_text(bench)}"))
+    return any(not own.issuperset(_WORD.findall(line)) for line in seen.stderr.splitlines())
+
+
+def _unknown_names(bench: Bench, seen: Trial) -> Iterator[str]:
+    """
+    Yield each word of the command that its program does not know, as a target, a subcommand or an option.
+
+    With nonsense in its place, and with no input, the program says the same of it. A file of that name makes
+    no difference, or the program finds by itself a file that it executes, as make does.
+    """
+    words = [word for word in bench.decider.argv[1:] if word.strip("-") and _remarks(word, seen)]
+    for word in words[:_MOST_WORDS]:
+        option = word.startswith("-")
+        other = "-~" if option and len(word) == 2 else f"{'--' * option}{new_name()}"
+        empty = bench.write(f"empty{Path(word).suffix}", "")
+        without, held = bench.run([bench.with_word(word, each) for each in (other, empty)])
+        names = {other.lstrip("-"): word.lstrip("-")}
+        same = _remarks(word, seen) & _remarks(word, without.renamed(names))
+        if not same:
+            continue
+        (silent,) = bench.run([bench.decider.argv], stdin=Stdin())
+        own = set(_WORD.findall(f"{_own_text(bench)}\n{_opened_text(bench)}"))
+        if all(own.issuperset(_WORD.findall(line)) for line in same & _remarks(word, silent)):
+            continue
+        is_name = not _FILE.fullmatch(word) and same & _remarks(word, held.renamed({empty: word}))
+        if option or is_name or _finds_a_program(bench):
+            yield word
+
+
+def _wants_an_argument(bench: Bench, seen: Trial) -> bool:
+    """Return whether a program that did nothing lacks an argument, and says so in foreign words."""
+    said = {line for line in seen.stderr.splitlines() if line.strip()}
+    if not said or bench.decider.acted:
+        return False
+    (more,) = bench.run([[*bench.decider.argv, new_name()]], stdin=Stdin())
+    own = set(_WORD.findall(f"{_own_text(bench)}\n{_opened_text(bench)}"))
+    gone = said - {*more.stderr.splitlines()}
+    return any(not own.issuperset(_WORD.findall(line)) for line in gone)
+
+
+def _remarks(word: str, end: Trial) -> set[str]:
+    """Return the lines about a word, with their numbers alike and the code; hints may follow a sentence."""
+    found: set[str] = set()
+    pattern = re.compile(rf"(?<!\w){re.escape(word.lstrip('-'))}(?!\w)")
+    for line in f"{end.stderr}\n{end.stdout}".splitlines():
+        if about := pattern.search(line):
+            head = line[: about.end()]
+            found |= {line, head} if len(_WORD.findall(line[: about.start()])) >= _SENTENCE else {line}
+    return {f"{end.code}: {re.sub(r'[0-9]+', '0', line)}" for line in found}
+
+
+def _finds_a_program(bench: Bench) -> bool:
+    """Return whether the program executes a file of the project that no argument names."""
+    named = {bench.path(word) for word in bench.decider.files}
+    for path in bench.looked_for(LookKind.OPENED, existing=True)[:_MOST_FILES]:
+        text = bench.read(path)
+        if path in named or text is None:
+            continue
+        ends = (_run_with(bench, path, probe.holding(text)) for probe in PROBES)
+        found = any(end.probed for end in ends)
+        bench.put(path, text)
+        if found:
+            return True
+    return False
+
+
+def _run_with(bench: Bench, path: Path, text: str) -> Trial:
+    bench.put(path, text)
+    return bench.run([bench.decider.argv])[0]
+
+
+def _opened_text(bench: Bench) -> str:
+    """Return the text of the files of the project that a hook opened."""
+    paths = bench.looked_for(LookKind.OPENED, existing=True)[:_MOST_FILES]
+    return "\n".join(bench.read(path) or "" for path in paths)
 
 
 def _own_text(bench: Bench) -> str:
@@ -71,7 +187,9 @@ def _own_text(bench: Bench) -> str:
     files = (word for word, kind in bench.decider.files.items() if kind == "file")
     texts = [bench.read(bench.path(word)) or "" for word in files]
     payload = bench.spec.stdin.data.decode("utf-8", "replace")
-    return "\n".join((*texts, payload, bench.decider.folder, *bench.decider.argv))
+    text = "\n".join((*texts, payload, bench.decider.folder, *bench.decider.argv))
+    # A word may follow the letter of an escape sequence.
+    return f"{text}\n{_ESCAPE.sub(' ', text)}"
 
 
 def _phrases(text: str) -> set[tuple[str, ...]]:
@@ -86,8 +204,8 @@ def _phrases(text: str) -> set[tuple[str, ...]]:
 def _missing(bench: Bench, word: str, seen: Trial) -> Iterator[str]:
     """Yield a file that a command interprets, or looks for under a longer name, and that does not exist."""
     other = new_name()
-    given = [bench.write(f"text{Path(word).suffix}", text) for text in ("", GARBAGE)]
-    without, empty, garbage = bench.run([bench.with_word(word, each) for each in (other, *given)])
+    given = [bench.write(f"text{Path(word).suffix}", text) for text in ("", GARBAGE, "\n")]
+    without, empty, garbage, line = bench.run([bench.with_word(word, each) for each in (other, *given)])
     if not without.renamed({other: word}).ends_like(seen) or has_program(bench, word):
         return
     last = word.rpartition(".")[2]
@@ -95,6 +213,7 @@ def _missing(bench: Bench, word: str, seen: Trial) -> Iterator[str]:
     if files := [path for path in looks if path.stem == last != path.name]:
         yield bench.shown(files[0])
     empty, garbage = empty.renamed({given[0]: word}), garbage.renamed({given[1]: word})
-    interpreted = empty.differs_from(seen) and not empty.is_same(garbage)
+    # A file of patterns with an empty one finds everything.
+    interpreted = empty.differs_from(seen) and not (empty.is_same(garbage) and empty.code == line.code)
     if interpreted or (empty.code == garbage.code == seen.code and not empty.ends_like(seen)):
         yield word

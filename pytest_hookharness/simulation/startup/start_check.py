@@ -209,7 +209,7 @@ def _explain(testbed: Testbed, hook: Hook, spec: ProcessSpec, run: ProcessResult
     from pytest_hookharness.simulation.startup.resemblance import find_doubt
     from pytest_hookharness.simulation.testbed.undo import undone
 
-    seen = Trial(code, run.stderr.text)
+    seen = Trial(code, run.stderr.text, run.stdout.text)
     try:
         with undone(testbed):
             traced = trace(partial(run_again, testbed), spec)

@@ -26,6 +26,8 @@ from pytest_hookharness.simulation.testbed.run_settings import SimulationError
 
 _FLAG = "stop_hook_active"
 _PATH = re.compile(r"/[^\s\"'`;|&<>()$*?]+")
+# A hook has streams of its own. That of this process may be a file, which must not be shown.
+_STREAM = re.compile(r"/dev/(std(in|out|err)|fd)(/.*)?")
 
 
 class HostFolders(Protocol):
@@ -216,7 +218,8 @@ def named_folders(configuration: hosts.Configuration, workspace: Workspace) -> I
     found: dict[str, None] = {}
     for text in _texts_with_paths(configuration, workspace):
         for word in _PATH.findall(text):
-            if word.startswith(hidden) and not word.startswith(str(workspace.base)):
+            own = word.startswith(str(workspace.base)) or _STREAM.fullmatch(word)
+            if word.startswith(hidden) and not own:
                 path = Path(word)
                 folder = str(path if path.is_dir() else path.parent)
                 if path.is_dir() or path.is_file():
