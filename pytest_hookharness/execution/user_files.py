@@ -23,6 +23,13 @@ from pytest_hookharness.execution import platform
 _CHANGED = 3
 
 
+def user_folder(variable: str, usual: str) -> Path:
+    """Return our own folder below the one of a variable, or else below a usual one in the home folder."""
+    given = os.environ.get(variable, "")
+    # The XDG specification says that a relative path is to be ignored.
+    return (Path(given) if given.startswith("/") else Path.home() / usual) / "hookharness"
+
+
 class ChangedMeanwhile(OSError):
     """A file has other contents than it had when it was read, so it was not written."""
 

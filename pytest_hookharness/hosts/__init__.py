@@ -11,7 +11,15 @@ from importlib import import_module
 
 # ``__init__.pyi`` has the same names.
 _MODULES = {
-    "hosts.catalogue": ["UnknownHost", "assumed_of_calls", "find", "known", "names"],
+    "hosts.catalogue": [
+        "UnknownHost",
+        "assumed_of_calls",
+        "describe_assumed_cap",
+        "find",
+        "known",
+        "names",
+        "with_cap",
+    ],
     "hosts.explanations": ["explain", "known_facts", "summarise"],
     "hosts.hook_input.launch": ["env_files", "env_folder", "launch", "select", "start_groups"],
     "hosts.hook_input.stdin": [
@@ -35,7 +43,6 @@ _MODULES = {
         "Profile",
     ],
     "hosts.rules.turns": ["Role"],
-    "hosts.session.assumed_cap": ["describe_assumed_cap", "with_cap"],
     "hosts.session.folders_and_files": ["find_outdated"],
     "hosts.session.limits": ["cap_for", "find_last_turn", "find_limits"],
     "hosts.session.moves_and_events": ["EVENTS"],

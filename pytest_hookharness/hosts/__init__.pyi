@@ -1,4 +1,12 @@
-from pytest_hookharness.hosts.catalogue import UnknownHost, assumed_of_calls, find, known, names
+from pytest_hookharness.hosts.catalogue import (
+    UnknownHost,
+    assumed_of_calls,
+    describe_assumed_cap,
+    find,
+    known,
+    names,
+    with_cap,
+)
 from pytest_hookharness.hosts.explanations import explain, known_facts, summarise
 from pytest_hookharness.hosts.hook_input.launch import env_files, env_folder, launch, select, start_groups
 from pytest_hookharness.hosts.hook_input.stdin import (
@@ -27,7 +35,6 @@ from pytest_hookharness.hosts.rules.profile import (
     Profile,
 )
 from pytest_hookharness.hosts.rules.turns import Role
-from pytest_hookharness.hosts.session.assumed_cap import describe_assumed_cap, with_cap
 from pytest_hookharness.hosts.session.folders_and_files import find_outdated
 from pytest_hookharness.hosts.session.limits import cap_for, find_last_turn, find_limits
 from pytest_hookharness.hosts.session.moves_and_events import EVENTS

@@ -1,5 +1,5 @@
 """
-The known hosts, by name and version.
+The known hosts, by name and version, and a host with a cap that a scenario assumes instead of its own.
 
 A profile is imported when it is asked for, because a run needs only one or two of them.
 """
@@ -11,10 +11,13 @@ from collections.abc import Iterable, Mapping
 from functools import cache
 from importlib.metadata import EntryPoint, entry_points
 
-from pytest_hookharness.hosts.rules.profile import Profile
+from pytest_hookharness.hosts.rules.profile import CapRules, Profile
+from pytest_hookharness.hosts.rules.turns import Resets
+from pytest_hookharness.model.expectations import counted
+from pytest_hookharness.model.fast_dataclass import replace
 from pytest_hookharness.model.name_hint import UnknownName
-from pytest_hookharness.model.protocol import Basis
-from pytest_hookharness.model.scenario import without_final_zeros
+from pytest_hookharness.model.protocol import THE_SCENARIO, Basis, Rule
+from pytest_hookharness.model.scenario import AssumedCap, without_final_zeros
 
 # The newest version of a host comes first.
 _BUILT_IN = (
@@ -169,3 +172,36 @@ def assumed_of_calls(name: str) -> tuple[str, ...]:
     profile = find(name)
     rules = profile.calling.rules.values() if profile.calling is not None else ()
     return tuple(f"{profile.id}: {rule.text}." for rule in rules if rule.basis is Basis.ASSUMED)
+
+
+_RESETS = {
+    "prompt": Resets.NOTHING,
+    "calls_done": Resets.CALLS_DONE,
+    "calls_tried": Resets.CALLS_TRIED,
+}
+_RULES = ("cap", "cap across refused calls", "counted", "off", "reset", "no cap")
+
+
+def with_cap(profile: Profile, cap: AssumedCap) -> Profile:
+    """Return a host whose cap is the assumed one, wherever the host itself would read a cap from."""
+    resets = _RESETS.get(cap.resets, profile.cap.resets)
+    rule = Rule(describe_assumed_cap(profile, cap), Basis.ASSUMED, THE_SCENARIO)
+    rules = CapRules(
+        cap=cap.refusals,
+        resets=resets,
+        at_cap=profile.cap.at_cap,
+        message=profile.cap.message,
+        status=profile.cap.status,
+        flag=profile.cap.flag,
+        rules={**profile.cap.rules, **dict.fromkeys(_RULES, rule)},
+    )
+    return replace(profile, cap=rules)
+
+
+def describe_assumed_cap(profile: Profile, cap: AssumedCap) -> str:
+    """Return what the scenario assumes, as a clause."""
+    if cap.refusals is None:
+        return f"{profile.id} honours any number of refusals of a stop"
+    resets = _RESETS.get(cap.resets, profile.cap.resets)
+    honoured = f"{profile.id} honours {counted(cap.refusals, 'refusal')} of a stop in a row"
+    return f"{honoured}, and {resets.value} resets the count"

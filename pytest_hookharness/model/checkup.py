@@ -45,12 +45,13 @@ def hook_name(hooks: Sequence[Hook], command: str) -> str:
 def hook_names(hooks: Sequence[Hook], commands: str) -> str:
     """Return the names for several commands, which are separated by commas."""
     known = dict.fromkeys(hook.command for hook in hooks)
-    found = [hook_name(hooks, command) for command in known if _names(commands, command)]
+    found = [hook_name(hooks, command) for command in known if is_named(command, commands)]
     return ", ".join(found) or commands
 
 
-def _names(words: str, command: str) -> bool:
-    return bool(command) and f", {command}, " in f", {words}, "
+def is_named(command: str, commands: str) -> bool:
+    """Return whether a command is one of several, which are separated by commas."""
+    return bool(command) and f", {command}, " in f", {commands}, "
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

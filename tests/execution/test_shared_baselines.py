@@ -9,9 +9,9 @@ import pytest
 
 from pytest_hookharness.execution.processes.sandbox import Sandbox, Supervisor
 from pytest_hookharness.execution.processes.translation import Confinement
-from pytest_hookharness.execution.reads import shared_baselines
+from pytest_hookharness.execution.reads import baseline
+from pytest_hookharness.execution.reads.baseline import SharedBaselines
 from pytest_hookharness.execution.reads.observer import Observer
-from pytest_hookharness.execution.reads.shared_baselines import SharedBaselines
 from pytest_hookharness.model.processes import ProcessResult, ProcessSpec, Tier
 from pytest_hookharness.model.reads import LookKind, Reads
 
@@ -35,7 +35,7 @@ def place(supervisor: Supervisor, tmp_path: Path) -> Iterator[Sandbox]:
 @pytest.fixture(autouse=True)
 def nothing_shared(monkeypatch: pytest.MonkeyPatch) -> None:
     """Begin each test without the records of others."""
-    monkeypatch.setattr(shared_baselines, "_known", {})
+    monkeypatch.setattr(baseline, "_known", {})
 
 
 class Simulation:
@@ -77,7 +77,7 @@ def test_a_start_is_recorded_once_for_all_simulations(place: Sandbox, tmp_path: 
     first.reads(PATH="/usr/bin:/bin")
 
     found = second.reads(PATH="/usr/bin:/bin")
-    shared_baselines._known.clear()
+    baseline._known.clear()
 
     assert (first.started, second.started) == (3, 1)
     assert opened(found, second.folder) == ["workspace/limit"]

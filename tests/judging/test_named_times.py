@@ -4,7 +4,7 @@ import time
 
 import pytest
 
-from pytest_hookharness.judging.probing.named_times import MOST, find_named_times
+from pytest_hookharness.judging.probing.limits import MOST, find_named_times
 
 # A Monday, 00:20.
 NOW = 1_795_393_200.0

@@ -8,8 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from pytest_hookharness.execution.reads.baseline import Key, empty_program, key_of, without_startup
-from pytest_hookharness.execution.reads.shared_baselines import SharedBaselines
+from pytest_hookharness.execution.reads.baseline import (
+    Key,
+    SharedBaselines,
+    empty_program,
+    key_of,
+    without_startup,
+)
 from pytest_hookharness.model.fast_dataclass import replace
 from pytest_hookharness.model.processes import ProcessResult, ProcessSpec
 from pytest_hookharness.model.reads import LookKind, Reads

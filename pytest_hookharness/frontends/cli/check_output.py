@@ -16,7 +16,7 @@ from pytest_hookharness.frontends.checkup import status_of
 from pytest_hookharness.frontends.option_types import OptionError
 from pytest_hookharness.judging.findings.finding_catalogue import catalogue
 from pytest_hookharness.model.bad_ends import BAD_ENDS
-from pytest_hookharness.model.checkup import CheckReport, Problem
+from pytest_hookharness.model.checkup import CheckReport, Problem, is_named
 from pytest_hookharness.reports.ci.sarif import SarifLocation, SarifRunInfo
 from pytest_hookharness.reports.safe_text import plain
 from pytest_hookharness.reports.terminal.check_report import ReplayCommand, as_json, render_check
@@ -67,16 +67,10 @@ def print_reports(found: Sequence[CheckReport], form: str, replay: ReplayCommand
 
 
 def _text(found: Sequence[CheckReport], replay: ReplayCommand, _: int) -> str:
-    return "\n\n".join(screen.headed(render_check(report, replay), _passed(report)) for report in found)
-
-
-def _passed(report: CheckReport) -> bool | None:
-    """Return whether no problem was found; ``None`` if the check is incomplete."""
-    return False if report.problems else None if report.undecided else True
-
-
-def _json(found: Sequence[CheckReport], replay: ReplayCommand, _: int) -> str:
-    return json.dumps(as_json(found, replay), indent=2)
+    # A check that is not complete is neither green nor red.
+    passed = [False if report.problems else None if report.undecided else True for report in found]
+    texts = (render_check(report, replay) for report in found)
+    return "\n\n".join(map(screen.headed, texts, passed))
 
 
 def _sarif(found: Sequence[CheckReport], _: ReplayCommand, code: int) -> str:
@@ -118,7 +112,7 @@ def _markdown(found: Sequence[CheckReport], replay: ReplayCommand, _: int) -> st
 
 _FORMATS: Mapping[str, Callable[[Sequence[CheckReport], ReplayCommand, int], str]] = {
     "text": _text,
-    "json": _json,
+    "json": lambda found, replay, _: json.dumps(as_json(found, replay), indent=2),
     "sarif": _sarif,
     "github": _github,
     "markdown": _markdown,
@@ -134,9 +128,7 @@ def _info() -> SarifRunInfo:
 def locate(report: CheckReport, problem: Problem) -> SarifLocation:
     """Return the script of a problem's hook, or else the line of the settings that configures it."""
     place = report.place
-    commands = [
-        hook.command for hook in place.hooks if f", {hook.command}, " in f", {problem.symptom.hook}, "
-    ]
+    commands = [hook.command for hook in place.hooks if is_named(hook.command, problem.symptom.hook)]
     for command in commands:
         for script, _ in place.sources:
             if Path(script).name in command:

@@ -6,12 +6,12 @@ It is kept in the person's cache folder, for exactly the commands and files that
 
 from __future__ import annotations
 
-import os
 import sys
 from collections.abc import Sequence
 from hashlib import sha256
 from pathlib import Path
 
+from pytest_hookharness.execution.user_files import user_folder
 from pytest_hookharness.frontends.harness import Harness
 from pytest_hookharness.model.checkup import HookSet
 from pytest_hookharness.reports.safe_text import plain
@@ -35,7 +35,7 @@ def is_agreed(path: Path, hook_sets: Sequence[HookSet], question: str = _QUESTIO
     Raises:
         SimulationError: Nobody can be asked.
     """
-    note = _consents() / _digest(path, hook_sets)
+    note = user_folder("XDG_CACHE_HOME", ".cache") / "consents" / _digest(path, hook_sets)
     if note.is_file():
         return True
     if not (sys.stdin.isatty() and sys.stderr.isatty()):
@@ -46,13 +46,6 @@ def is_agreed(path: Path, hook_sets: Sequence[HookSet], question: str = _QUESTIO
     note.parent.mkdir(parents=True, exist_ok=True)
     note.touch()
     return True
-
-
-def _consents() -> Path:
-    given = os.environ.get("XDG_CACHE_HOME", "")
-    # The XDG specification says that a relative path is to be ignored.
-    cache = Path(given) if given.startswith("/") else Path.home() / ".cache"
-    return cache / "hookharness" / "consents"
 
 
 def _digest(path: Path, hook_sets: Sequence[HookSet]) -> str:

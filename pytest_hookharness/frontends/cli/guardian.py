@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import contextlib
 import json
-import os
 import subprocess
 import sys
 import uuid
@@ -17,7 +16,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from pytest_hookharness.execution.user_files import ChangedMeanwhile, replace_file, store_file
+from pytest_hookharness.execution.user_files import ChangedMeanwhile, replace_file, store_file, user_folder
 from pytest_hookharness.hosts.settings.formats import replace_commands
 from pytest_hookharness.model.fast_dataclass import dataclass
 
@@ -93,10 +92,7 @@ class Restored:
 
 def journal_folder() -> Path:
     """Return the folder of all journals of this user."""
-    given = os.environ.get("XDG_STATE_HOME", "")
-    # The XDG specification says that a relative path is to be ignored.
-    state = Path(given) if given.startswith("/") else Path.home() / ".local" / "state"
-    return state / "hookharness" / "recordings"
+    return user_folder("XDG_STATE_HOME", ".local/state") / "recordings"
 
 
 def journals() -> Iterator[tuple[Path, tuple[WrappedSettings, ...]]]:

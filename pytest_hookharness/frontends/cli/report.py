@@ -18,12 +18,13 @@ from pytest_hookharness.frontends.output.simulation_files import SUFFIX, read_fi
 from pytest_hookharness.judging.detectors.messages import Limits
 from pytest_hookharness.judging.detectors.refusal_rows import detect_all
 from pytest_hookharness.judging.detectors.streams import is_guard_refusal
-from pytest_hookharness.model.actions import Action, ActionResult, Analysis
+from pytest_hookharness.model.actions import Action, ActionResult, Analysis, DetectedLoop
+from pytest_hookharness.model.protocol import Payload
 from pytest_hookharness.reports.html.page import page
 from pytest_hookharness.reports.markdown.incident import unfinished
 from pytest_hookharness.reports.safe_text import plain, plain_lines
-from pytest_hookharness.reports.terminal import loops
 from pytest_hookharness.reports.terminal.table import render_table
+from pytest_hookharness.reports.trace.hook_runs import attributes
 from pytest_hookharness.reports.trace.read import TraceRun, row
 
 
@@ -50,6 +51,7 @@ def analyze(path: Path, limits: Limits | None = None) -> Analysis:
 
 PASSED, FAILED, UNKNOWN = 0, 1, 2
 _WIDTH = 200
+_LONGEST = 1000
 _DESCRIPTION = (
     "Reads trace files of --hook-trace-dir or --trace-dir, and prints a table of the runs, or an incident "
     "report in Markdown for each that failed, or writes an HTML page of all. "
@@ -162,5 +164,38 @@ def declare_analyze(parser: argparse.ArgumentParser) -> None:
 def _analyze(arguments: argparse.Namespace) -> int:
     limits = Limits(repetitions=arguments.repetitions, failures=arguments.failures, window=arguments.window)
     analysis = analyze(arguments.file, limits)
-    print(json.dumps(loops.as_json(analysis), indent=2) if arguments.json else loops.describe_loops(analysis))
+    print(json.dumps(_as_json(analysis), indent=2) if arguments.json else _describe_loops(analysis))
     return FAILED if analysis.loops else PASSED
+
+
+def _describe_loops(analysis: Analysis) -> str:
+    """Return an analysis as text."""
+    return "\n".join(_lines_about(analysis))
+
+
+def _lines_about(analysis: Analysis) -> Iterator[str]:
+    number = len(analysis.loops)
+    seen = "no loops" if not number else f"{number} loop{'s' if number > 1 else ''}"
+    yield f"{seen} in {analysis.actions} actions: {plain(analysis.source, 200)} ({analysis.form})"
+    for loop in analysis.loops:
+        who = f", agent {plain(loop.agent, 40)}" if loop.agent else ""
+        yield f"  {loop.title}, {_place(loop)}{who}"
+        yield f"    {plain(loop.text, _LONGEST)}"
+        yield f"    Next: {plain(loop.advice, _LONGEST)}"
+    for why, count in analysis.unread.items():
+        yield f"  left out: {count} x {plain(why, 80)}"
+    if analysis.unanswered:
+        yield f"  without a result: {analysis.unanswered}"
+    if analysis.own:
+        yield f"  refused by the loop guard itself, not counted: {analysis.own}"
+
+
+def _place(loop: DetectedLoop) -> str:
+    if not loop.first:
+        return f"until {plain(loop.last, 80)}"
+    return f"{plain(loop.first, 80)} to {plain(loop.last, 80)}"
+
+
+def _as_json(analysis: Analysis) -> Payload:
+    known = attributes(analysis, "source", "form", "actions", "unanswered", "unread", "loops")
+    return {**known, "own_refusals": analysis.own}

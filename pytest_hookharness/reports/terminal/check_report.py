@@ -7,7 +7,7 @@ import shlex
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
-from pytest_hookharness.model.checkup import CheckReport, HookSet, Problem, hook_name, hook_names
+from pytest_hookharness.model.checkup import CheckReport, HookSet, Problem, hook_name, hook_names, is_named
 from pytest_hookharness.model.expectations import counted
 from pytest_hookharness.model.moves import FIRST_PROMPT, Act, Compact, Corrupt, End, Prompt, Resume, Wait
 from pytest_hookharness.model.scenario import Scenario
@@ -99,11 +99,7 @@ def _commands(checkup: CheckReport) -> list[str]:
 def _concerned(checkup: CheckReport) -> set[str]:
     """Return the commands of hooks that have a problem, or may have it: a problem may name several hooks."""
     named = [problem.symptom.hook for problem in checkup.problems]
-    return {command for command in _commands(checkup) if any(_names(words, command) for words in named)}
-
-
-def _names(words: str, command: str) -> bool:
-    return f", {command}, " in f", {words}, "
+    return {command for command in _commands(checkup) if any(is_named(command, words) for words in named)}
 
 
 def _well(checkup: CheckReport) -> list[str]:
@@ -127,7 +123,7 @@ def line(problem: Problem, place: HookSet) -> str:
 def _problem(problem: Problem, place: HookSet, replay_command: ReplayCommand) -> Iterator[str]:
     symptom = problem.symptom
     yield line(problem, place)
-    commands = [hook.command for hook in place.hooks if _names(symptom.hook, hook.command)]
+    commands = [hook.command for hook in place.hooks if is_named(hook.command, symptom.hook)]
     for command in [*dict.fromkeys(commands)][:_MOST_COMMANDS]:
         yield f"  runs      {plain(command, _LINE)}"
     for words in symptom.printed.splitlines():

@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from pytest_hookharness.execution.snapshots.snapshot import SnapshotError
-from pytest_hookharness.judging.probing.named_times import find_named_times
+from pytest_hookharness.judging.probing.limits import find_named_times
 from pytest_hookharness.judging.verdict.run_end import format_duration
 from pytest_hookharness.model.expectations import counted
 from pytest_hookharness.model.fast_dataclass import dataclass

@@ -10,8 +10,8 @@ from collections.abc import Callable, Collection, Iterator, Mapping
 from pathlib import PurePosixPath
 
 from pytest_hookharness.execution import platform
+from pytest_hookharness.execution.reads.baseline import SharedBaselines
 from pytest_hookharness.execution.reads.observer import Observer
-from pytest_hookharness.execution.reads.shared_baselines import SharedBaselines
 from pytest_hookharness.execution.reads.surroundings import (
     PathMap,
     begin_writing,
