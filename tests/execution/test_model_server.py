@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+import pytest_hookharness
 from pytest_hookharness.execution.processes.sandbox import python_program
 from pytest_hookharness.execution.real_program.model_server import HttpAnswer, ModelServer
 
@@ -73,3 +74,16 @@ def test_a_program_that_must_end(tmp_path, wrong):
         ended = launch(server, "one", "two", "three")
         assert (ended.stdout.split(), ended.returncode) == (["one"], 128 + 9)
         assert isinstance(server.problem, ZeroDivisionError) is wrong
+
+
+def test_what_each_hook_run_waits_for():
+    """The tap and the launcher load none of the modules that take longer to load than they do."""
+    names = ["hook_tap", "program_launcher"]
+    code = "; ".join(f"import pytest_hookharness.execution.real_program.{name}" for name in names)
+    place = f"import sys; sys.path.append({str(Path(pytest_hookharness.__file__).parents[1])!r})"
+    words = [sys.executable, "-I", "-S", "-c", f"{place}; {code}; print(*sys.modules)"]
+    loaded = subprocess.run(words, capture_output=True, text=True, check=True).stdout.split()
+
+    assert "pytest_hookharness.execution.real_program.hook_tap" in loaded
+    slow = ("contextlib", "ctypes", "enum", "json", "signal", "socket", "subprocess", "threading", "typing")
+    assert not {*loaded} & {*slow}

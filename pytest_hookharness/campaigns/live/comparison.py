@@ -12,7 +12,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from itertools import groupby
 from typing import Literal, TypeAlias, get_args
 
-from pytest_hookharness.campaigns.live.normalisation import normalised, normalised_text
+from pytest_hookharness.campaigns.live.normalisation import NOT_COMPARED, normalised, normalised_text
 from pytest_hookharness.campaigns.live.session_record import RecordedRun, SessionRecord, Told
 from pytest_hookharness.hosts.rules.profile import Profile
 from pytest_hookharness.model.fast_dataclass import dataclass
@@ -25,6 +25,7 @@ Category: TypeAlias = Literal[
     "payload keys",
     "payload values",
     "final newline",
+    "surroundings",
     "told",
     "files",
     "end",
@@ -224,6 +225,8 @@ def _compare_inputs(tally: _Tally, profile: Profile, simulated: SessionRecord, r
         tally.turn = turn
         rule = profile.events[run.event].fields.rule if run.event in profile.events else None
         tally.note("final newline", where, run.stdin.endswith(b"\n"), other.stdin.endswith(b"\n"), rule)
+        sides = (_surroundings(run, simulated), _surroundings(other, real))
+        _compare_surroundings(tally, where, profile.process.rules.get("env"), *sides)
         if not isinstance(mine, Mapping) or not isinstance(theirs, Mapping):
             tally.note("payload values", where, mine, theirs, rule)
             continue
@@ -232,6 +235,22 @@ def _compare_inputs(tally: _Tally, profile: Profile, simulated: SessionRecord, r
             if name in theirs:
                 for path, ours, real_one in _leaves(name, mine[name], theirs[name]):
                     tally.note("payload values", f"{where}: {path}", ours, real_one, rule)
+
+
+def _surroundings(run: RecordedRun, record: SessionRecord) -> dict[str, Json]:
+    """Return the working folder of a hook run, if it is known, and the variables that the host changed."""
+    if not run.folder:
+        return {}
+    variables = {f"variable {name}": value for name, value in run.env.items() if name not in NOT_COMPARED}
+    noted = normalised({"working folder": run.folder, **variables}, record.folders)
+    return dict(noted) if isinstance(noted, Mapping) else {}
+
+
+def _compare_surroundings(
+    tally: _Tally, where: str, rule: Rule | None, mine: Mapping[str, Json], theirs: Mapping[str, Json]
+) -> None:
+    for name in {**mine, **theirs} if mine and theirs else ():
+        tally.note("surroundings", f"{where}: {name}", mine.get(name), theirs.get(name), rule)
 
 
 def _leaves(path: str, mine: Json, theirs: Json) -> Iterator[tuple[str, Json, Json]]:

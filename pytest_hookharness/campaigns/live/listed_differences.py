@@ -136,6 +136,12 @@ LISTED = (
     ),
     ListedDifference(
         host=_QWEN,
+        category="surroundings",
+        where=": variable QWEN_CODE_",
+        reason="variables that tell of the program and its model are not set",
+    ),
+    ListedDifference(
+        host=_QWEN,
         category="payload values",
         where=r": prompt_id$",
         real=r"^<uuid>########[2-9]$",

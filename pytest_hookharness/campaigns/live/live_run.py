@@ -161,18 +161,35 @@ def _play_both(
 def _simulate(
     scenario: Scenario, settings: Settings, resources: Resources, observer: Observer
 ) -> tuple[Outcome, SessionRecord]:
-    seen: list[tuple[dict[str, str], tuple[tuple[str, str], ...]]] = []
+    seen: list[SessionRecord] = []
+    noting = _LaunchNotes(observer)
 
-    def note(testbed: Testbed, _outcome: Outcome) -> None:
+    def note(testbed: Testbed, outcome: Outcome) -> None:
         testbed.scan()
-        seen.append((workspace_files(testbed), testbed.workspace.folders))
+        workspace = testbed.workspace
+        given = _without_shell(workspace.environment)
+        files = workspace_files(testbed)
+        seen.append(of_outcome(outcome, files, workspace.folders, scenario.turns, noting.launches, given))
 
-    outcome = run_once(scenario, settings, resources, observer=observer, before_close=note).outcome
+    outcome = run_once(scenario, settings, resources, observer=noting, before_close=note).outcome
     if isinstance(outcome.verdict, Undecided) and outcome.trace.turns < scenario.turns:
         raise SimulationError(
             f"the simulation is undecided, so nothing can be compared: {outcome.verdict.why}"
         )
-    return outcome, of_outcome(outcome, *seen[0], limit=scenario.turns)
+    return outcome, seen[0]
+
+
+class _LaunchNotes(Observer):
+    """Notes how the hooks of a session are started; another observer sees the session too."""
+
+    def __init__(self, observer: Observer) -> None:
+        self.launches: list[ProcessSpec] = []
+        self.step, self.state = observer.step, observer.state  # type: ignore[method-assign]
+        self._begin = observer.begin
+
+    def begin(self, testbed: Testbed) -> None:
+        testbed.on_launch = self.launches.append
+        self._begin(testbed)
 
 
 def _play_live(
@@ -210,6 +227,11 @@ class _LiveRun:
             known=simulated.words,
             unwrapped={new: old for old, new in wrapped.items()},
         )
+
+    @property
+    def _environment(self) -> dict[str, str]:
+        given = self._testbed.workspace.environment
+        return {**_without_shell(given), **self._installed.program.env}
 
     def _wrapped(self) -> dict[str, str]:
         tap = (*python_program(_TAP), str(self._log), *self._testbed.profile.process.shell)
@@ -258,12 +280,11 @@ class _LiveRun:
         installed, workspace = self._installed, self._testbed.workspace
         arguments = installed.program.argv(prompt.text, resumed, self._asks)
         started = (str(PORT), str(workspace.root), *installed.command, *arguments)
-        env = {name: value for name, value in workspace.environment.items() if name not in _UNSET}
         limit = self._testbed.settings.wall
         spec = ProcessSpec(
             argv=(*python_program(_LAUNCHER), *started),
             cwd=str(self._folder),
-            env={**env, **installed.program.env},
+            env=self._environment,
             limit=limit,
             hook_timeout=limit,
         )
@@ -287,9 +308,13 @@ class _LiveRun:
     def _runs_by_turn(self) -> tuple[tuple[RecordedRun, ...], ...]:
         lines = self._log.read_text(encoding="utf-8").splitlines() if self._log.exists() else []
         runs: list[list[RecordedRun]] = [[] for _ in range(len(self._agent.asked) + 1)]
-        for at, run in read_tapped(lines):
+        for at, run in read_tapped(lines, self._environment):
             runs[sum(asked <= at for asked in self._agent.asked)].append(run)
         return tuple(map(tuple, runs))
+
+
+def _without_shell(env: Mapping[str, str]) -> dict[str, str]:
+    return {name: value for name, value in env.items() if name not in _UNSET}
 
 
 def workspace_files(testbed: Testbed) -> dict[str, str]:

@@ -47,6 +47,16 @@ TABLE = (
     Normalisation("durations and sizes", "", "<number>", _NUMBERS),
 )
 
+# Environment variables of hooks that are not compared: those of the shell and of the user, and those that
+# name a process, a socket, a token or a folder of a running host. Some programs put such folders into PATH.
+NOT_COMPARED = frozenset(
+    (
+        *("_", "SHLVL", "PWD", "OLDPWD", "SHELL", "USER", "LOGNAME", "TZ", "LC_ALL", "LC_CTYPE"),
+        *("PATH", "CLAUDE_PID", "CLAUDE_CODE_MESSAGING_SOCKET", "CLAUDE_CODE_MESSAGING_TOKEN"),
+        *("CLAUDE_CODE_CHILD_NOTES_DIR", "QWEN_CODE_LAUNCHER_PID"),
+    )
+)
+
 
 def normalised(value: Json, folders: Sequence[tuple[str, str]], key: str = "") -> Json:
     """

@@ -85,6 +85,8 @@ class Question:
 
     def concerns(self, difference: Difference) -> bool:
         """Return whether a difference belongs to this question."""
+        if difference.category == "surroundings":
+            return False  # The questions about them have hooks that note them in files.
         if difference.category in _PAYLOAD:
             return self.payload is not None and bool(re.search(self.payload, difference.where))
         return self.behaviour and bool(re.search(self.place, difference.where))

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import json
+from ast import literal_eval
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import field
+from types import MappingProxyType
 
 from pytest_hookharness.model.fast_dataclass import dataclass
 from pytest_hookharness.model.outcome import Outcome
+from pytest_hookharness.model.processes import ProcessSpec
 from pytest_hookharness.model.protocol import Json, Rule
-from pytest_hookharness.model.trace import HookEvent, Moved
+from pytest_hookharness.model.trace import HookEvent, HookRun, Moved
 from pytest_hookharness.model.verdicts import Capped, Hung, Terminated
 from pytest_hookharness.reports.terminal.phrases import describe_move
 
@@ -26,12 +29,17 @@ class RecordedRun:
         command: The hook's command line.
         stdin: What it was given.
         exit: Its exit code, negative for a signal; ``None`` if that is unknown.
+        folder: Its working folder; empty if that is unknown.
+        env: The environment variables that the host changed for it, each with its value; ``None`` for one
+            that the host removed.
     """
 
     event: str
     command: str
     stdin: bytes
     exit: int | None = None
+    folder: str = ""
+    env: Mapping[str, str | None] = field(default_factory=dict)
 
     @property
     def payload(self) -> Json:
@@ -89,10 +97,31 @@ class SessionRecord:
         return len(self.told)
 
 
+def changed_variables(before: Mapping[str, str], after: Mapping[str, str]) -> dict[str, str | None]:
+    """Return the variables that differ between two environments, each with its value afterwards."""
+    return {name: after.get(name) for name in {**before, **after} if before.get(name) != after.get(name)}
+
+
 def of_outcome(
-    outcome: Outcome, files: Mapping[str, str], folders: Sequence[tuple[str, str]], limit: int
+    outcome: Outcome,
+    files: Mapping[str, str],
+    folders: Sequence[tuple[str, str]],
+    limit: int,
+    launches: Iterable[ProcessSpec] = (),
+    given: Mapping[str, str] = MappingProxyType({}),
 ) -> SessionRecord:
-    """Return the record of a simulated session."""
+    """
+    Return the record of a simulated session.
+
+    Args:
+        outcome: The outcome of the session.
+        files: What stands in `SessionRecord.files`.
+        folders: Likewise.
+        limit: The most turns of the session.
+        launches: How each hook process of the session was started, in order.
+        given: The environment of the host.
+    """
+    started = iter(launches)
     runs: list[list[RecordedRun]] = [[]]
     told: list[tuple[Told, ...]] = []
     moves: list[str] = []
@@ -113,16 +142,7 @@ def of_outcome(
                 rules[event] = decision.rule
                 said = (text.strip() for run in made for text in (run.reason, run.reply.context))
                 words |= {text: event for text in said if text}
-                runs[-1] += [
-                    RecordedRun(
-                        event=event,
-                        command=run.hook.command,
-                        stdin=run.stdin,
-                        exit=getattr(run.run.own_ending, "code", None) if run.run else None,
-                    )
-                    for run in made
-                    if run.ran or run.run is not None
-                ]
+                runs[-1] += [_simulated_run(event, run, next(started, None), given) for run in made]
             case _:
                 continue
     return SessionRecord(
@@ -137,6 +157,19 @@ def of_outcome(
     )
 
 
+def _simulated_run(
+    event: str, run: HookRun, launch: ProcessSpec | None, given: Mapping[str, str]
+) -> RecordedRun:
+    return RecordedRun(
+        event=event,
+        command=run.hook.command,
+        stdin=run.stdin,
+        exit=getattr(run.run.own_ending, "code", None) if run.run else None,
+        folder=launch.cwd if launch else "",
+        env=changed_variables(given, launch.env) if launch else {},
+    )
+
+
 def _end(outcome: Outcome, limit: int) -> str:
     match outcome.verdict:
         case Terminated() | Capped():
@@ -147,13 +180,28 @@ def _end(outcome: Outcome, limit: int) -> str:
             return CUT if outcome.trace.turns >= limit else type(outcome.verdict).__name__.lower()
 
 
-def read_tapped(lines: Iterable[str]) -> list[tuple[float, RecordedRun]]:
-    """Return the hook runs that a tap noted, each with the time of its start, in this order."""
+def read_tapped(
+    lines: Iterable[str], given: Mapping[str, str] = MappingProxyType({})
+) -> list[tuple[float, RecordedRun]]:
+    """
+    Return the hook runs that a tap noted, each with the time of its start, in this order.
+
+    Args:
+        lines: The lines of the tap.
+        given: The environment of the host.
+    """
     found: dict[tuple[int, float], tuple[float, RecordedRun]] = {}
     for line in lines:
-        noted = json.loads(line)
-        stdin = str(noted["stdin"]).encode("latin-1")
-        run = RecordedRun(event=_event(stdin), command=noted["command"], stdin=stdin, exit=noted["exit"])
+        noted = literal_eval(line)
+        stdin = noted["stdin"]
+        run = RecordedRun(
+            event=_event(stdin),
+            command=noted["command"],
+            stdin=stdin,
+            exit=noted["exit"],
+            folder=noted["cwd"],
+            env=changed_variables(given, noted["env"]),
+        )
         found[noted["pid"], noted["at"]] = (noted["at"], run)
     return sorted(found.values(), key=lambda pair: pair[0])
 

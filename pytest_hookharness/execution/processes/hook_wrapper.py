@@ -2,40 +2,43 @@
 A hook run inside of a wrapper, which sees the hook's input and end and otherwise changes nothing.
 
 The hook writes to the streams of its host and ends as it would without the wrapper; only its input passes
-through here. What a wrapper records must not raise.
+through here. What a wrapper records must not raise. Each hook run waits until this module is loaded, so it
+imports only what loads quickly: with ``contextlib``, ``signal`` and ``subprocess`` it takes twice as long.
 """
 
 from __future__ import annotations
 
-import contextlib
+import _thread
 import os
 import select
-import signal
 import stat
-import subprocess
-import sys
-import threading
-from collections.abc import Callable, Sequence
-from typing import NoReturn, Protocol
 
-from pytest_hookharness.execution.platform import spawning
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from typing import NoReturn, Protocol
 
+    class HookRecording(Protocol):
+        """What records a wrapped hook run."""
+
+        def add(self, part: bytes) -> None:
+            """Record a part of the input, before the hook gets it."""
+
+        def keep(self, code: int | None) -> None:
+            """Record the exit code: that of the process, or the signal that ended it as a negative number."""
+
+
+# What `signal` is made of; the type checkers do not know it.
+_signal = __import__("_signal")
 _CHUNK = 1 << 16
 # Bytes of one part of the payload at most.
 MOST = 4 << 20
 # Seconds that the hook waits for a host that writes nothing, and that end a part of the payload.
 _PATIENCE, _PAUSE = 0.2, 0.005
-_PASSED_ON = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
-
-
-class HookRecording(Protocol):
-    """What records a wrapped hook run."""
-
-    def add(self, part: bytes) -> None:
-        """Record a part of the input, before the hook gets it."""
-
-    def keep(self, code: int | None) -> None:
-        """Record the exit code: that of the process, or the signal that ended it as a negative number."""
+_MOST_FILES = 4096
+_PASSED_ON = (_signal.SIGTERM, _signal.SIGINT, _signal.SIGHUP)
+# Python ignores these signals, and what it starts would do so too.
+_IGNORED = (_signal.SIGPIPE, _signal.SIGXFSZ)
 
 
 def run_wrapped(command: Sequence[str], recording: HookRecording) -> NoReturn:
@@ -51,43 +54,54 @@ def run_wrapped(command: Sequence[str], recording: HookRecording) -> NoReturn:
     begun = _read_batch(_PATIENCE)
     recording.add(begun or b"")
     inner, outer = _channel()
-    process = subprocess.Popen(
-        command,
-        stdin=inner,
-        preexec_fn=_end_together(),  # noqa: PLW1509 -- there is no other thread yet
-    )
+    stdin = [(os.POSIX_SPAWN_DUP2, inner, 0)]
+    process = os.posix_spawnp(command[0], [*command], os.environ, file_actions=stdin, setsigdef=_IGNORED)
     os.close(inner)
+    guard = _start_guard(process)
     for number in _PASSED_ON:
-        signal.signal(number, lambda received, _: process.send_signal(received))
-    # A daemon thread: a host that keeps standard input open must not delay the end of the hook.
-    threading.Thread(target=_pass_on, args=(begun, outer, recording), daemon=True).start()
-    code = process.wait()
+        _signal.signal(number, lambda received, _: _send(process, received))
+    # The process does not wait for this thread: a host that keeps the input open must not delay the end.
+    _thread.start_new_thread(_pass_on, (begun, outer, recording))
+    code = os.waitstatus_to_exitcode(os.waitpid(process, 0)[1])
+    try:  # noqa: SIM105 -- see above
+        os.write(guard, b"!")
+    except OSError:
+        pass  # A signal to all processes of the hook may have ended it.
     recording.keep(code)
     if code < 0:
-        # SIGKILL and SIGSTOP have no handler that could be reset.
-        with contextlib.suppress(OSError):
-            signal.signal(-code, signal.SIG_DFL)
+        try:  # noqa: SIM105 -- see above
+            _signal.signal(-code, _signal.SIG_DFL)
+        except OSError:
+            pass  # SIGKILL and SIGSTOP have no handler.
         os.kill(os.getpid(), -code)
-    # Not `sys.exit`: the thread may still wait for input.
-    sys.stdout.flush()
     os._exit(code & 0xFF)
 
 
-def _end_together() -> Callable[[], None]:
+def _start_guard(process: int) -> int:
     """
-    Return a function that has the system kill the hook's process together with this one, where it can.
+    Start a process that kills the hook as soon as this one is killed; return where a byte ends it.
 
-    A host that kills what it started would otherwise kill only the recorder.
+    A host that kills what it started would otherwise kill only the wrapper.
     """
-    # Imported here and not between fork and exec.
-    die_with_parent = spawning().die_with_parent
+    waiting, ending = os.pipe()
+    if os.fork():
+        os.close(waiting)
+        return ending
+    # The host may wait until its pipes are closed, and the hook until its input is.
+    os.closerange(0, waiting)
+    os.closerange(waiting + 1, _MOST_FILES)
+    for number in _PASSED_ON:
+        _signal.signal(number, _signal.SIG_IGN)
+    if not os.read(waiting, 1):
+        os.kill(process, _signal.SIGKILL)
+    os._exit(0)
 
-    def ask() -> None:
-        # Not every system offers it.
-        with contextlib.suppress(OSError):
-            die_with_parent()
 
-    return ask
+def _send(process: int, number: int) -> None:
+    try:  # noqa: SIM105 -- see above
+        os.kill(process, number)
+    except ProcessLookupError:
+        pass  # The hook has just ended.
 
 
 def _take_input() -> None:
@@ -102,8 +116,8 @@ def _channel() -> tuple[int, int]:
     """Return both ends of an input of the kind that the host gives: a socket, as node makes it, or a pipe."""
     if not stat.S_ISSOCK(os.fstat(0).st_mode):
         return os.pipe()
-    # Few hosts give one, and this import takes long.
-    from socket import socketpair
+    # `socket` takes long to load, and needs no more than this for two sockets.
+    from _socket import socketpair
 
     inner, outer = socketpair()
     return inner.detach(), outer.detach()
@@ -117,8 +131,7 @@ def _read_batch(patience: float | None) -> bytes | None:
         patience: Seconds until the host begins; ``None`` for any time. ``None`` is returned if it does not.
     """
     batch = bytearray()
-    # The host may have ended.
-    with contextlib.suppress(OSError):
+    try:
         while len(batch) < MOST:
             if not select.select([0], [], [], _PAUSE if batch else patience)[0]:
                 return bytes(batch) or None
@@ -126,6 +139,8 @@ def _read_batch(patience: float | None) -> bytes | None:
             if not chunk:
                 break
             batch += chunk
+    except OSError:
+        pass  # The host has ended.
     return bytes(batch)
 
 

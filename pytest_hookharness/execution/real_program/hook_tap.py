@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-import contextlib
-import json
 import os
 import time
-from typing import Any
 
 from pytest_hookharness.execution.processes.hook_wrapper import run_wrapped
 
@@ -21,7 +18,11 @@ class _Note:
 
     def __init__(self, log: str, command: str) -> None:
         self._log = log
-        self._run: dict[str, Any] = {"pid": os.getpid(), "at": time.monotonic(), "command": command}
+        self._run = {"pid": os.getpid(), "at": time.monotonic(), "command": command, "env": dict(os.environ)}
+        try:
+            self._run["cwd"] = os.getcwd()
+        except OSError:
+            self._run["cwd"] = ""
         self._seen = b""
         self._code: int | None = None
 
@@ -35,9 +36,12 @@ class _Note:
         self._write()
 
     def _write(self) -> None:
-        line = json.dumps({**self._run, "stdin": self._seen.decode("latin-1"), "exit": self._code})
-        with contextlib.suppress(OSError):
+        # A literal of Python: `json` takes longer to load than the rest of this process.
+        line = ascii({**self._run, "stdin": self._seen, "exit": self._code})
+        try:
             file = os.open(self._log, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o666)
             # One write, so that lines of hooks that run at the same time do not mix.
             os.write(file, f"{line}\n".encode())
             os.close(file)
+        except OSError:
+            pass

@@ -23,7 +23,7 @@ from pytest_hookharness.campaigns.live.live_run import (
     play_both,
 )
 from pytest_hookharness.campaigns.live.live_scenario import NoLiveEquivalent, check_playable
-from pytest_hookharness.campaigns.live.normalisation import TABLE
+from pytest_hookharness.campaigns.live.normalisation import NOT_COMPARED, TABLE
 from pytest_hookharness.frontends.option_types import OptionError
 from pytest_hookharness.frontends.replay_command import TraceItem, item_of
 from pytest_hookharness.hosts.wire.programs import find_program, known_programs
@@ -122,6 +122,7 @@ def _report(comparison: Comparison, fresh: list[Difference]) -> Iterator[str]:
     for row in TABLE:
         what = row.pattern or ", ".join(row.keys) or "paths"
         yield f"  {row.what}: {what} -> {row.put}"
+    yield f"variables that are not compared: {', '.join(sorted(NOT_COMPARED))}"
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:

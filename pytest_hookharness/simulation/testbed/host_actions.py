@@ -68,6 +68,8 @@ def _run_together(
 ) -> tuple[tuple[ProcessResult | Payload, ...], tuple[bytes, ...]]:
     commands = [index for index, hook in enumerate(hooks) if hook.type == "command"]
     launches = {index: prepare_launch(testbed, hooks, index, payload) for index in commands}
+    for launch in launches.values():
+        testbed.on_launch(launch)
 
     def ended(place: int, result: ProcessResult) -> None:
         testbed.note_changes(started([hooks[commands[place]]], [result]))

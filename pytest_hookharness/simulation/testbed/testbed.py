@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator, Mapping, Sequence
+from collections.abc import Callable, Generator, Mapping, Sequence
 from contextlib import AbstractContextManager, ExitStack, contextmanager
 from functools import cached_property, partial
 from pathlib import Path
@@ -69,6 +69,8 @@ class Testbed(AbstractContextManager["Testbed"]):
             self.profile = hosts.with_cap(self.profile, scenario.cap)
         self.answers = ScenarioAnswers(scenario.answers)
         self.ends = EndOrder()
+        # Called with how each hook process is started, before it is.
+        self.on_launch: Callable[[ProcessSpec], object] = lambda _: None
         self._transcript_counts = False
         self._reads_observer: Observer | None = None
         self._stack = ExitStack()

@@ -198,6 +198,29 @@ def test_values_that_are_made_alike():
     }
 
 
+@pytest.mark.parametrize(
+    ("change", "found"),
+    [
+        ({"folder": "/b/workspace/sub"}, [("<workspace>", "<workspace>/sub")]),
+        ({"env": {"HOST": "/b/home", "USER": "me", "PATH": "/own:/bin"}}, []),
+        ({"env": {"HOST": "/b/home/x"}}, [("<home>", "<home>/x")]),
+        ({"env": {"HOST": None}}, [("<home>", "nothing")]),
+        ({"env": {}}, [("<home>", "nothing")]),
+        ({"folder": "", "env": {}}, []),
+    ],
+)
+def test_surroundings_of_a_run(change, found):
+    """Working folder and the variables that the host changes are compared, except those of shell and user."""
+    mine = replace(run(), folder="/a/workspace", env={"HOST": "/a/home", "SHLVL": "1"})
+    theirs = replace(mine, **{"folder": "/b/workspace", "env": {"HOST": "/b/home"}, **change})
+    simulated = session(runs=(*RUNS[:2], (mine,)))
+    real = session("/b", runs=(*session("/b").runs[:2], (theirs,)))
+    differing = compare(PROFILE, "0.169.0", simulated, real).differences
+
+    assert [(one.simulated, one.real) for one in differing] == found
+    assert {one.category for one in differing} <= {"surroundings"}
+
+
 def test_a_listed_difference():
     """A known difference belongs to one version, category and value; another one is new."""
     known = ListedDifference(host="codex@0.169.0", category="files", where="a", real="nothing", reason="so")
@@ -212,12 +235,15 @@ def test_a_listed_difference():
 
 def test_runs_as_the_tap_notes_them():
     """Of several lines about one run the last counts, and runs come in the order of their starts."""
+    env = {"A": "1", "B": "3"}
+    begun = {"pid": 2, "at": 2.0, "command": "b", "cwd": "/", "env": env, "stdin": b"", "exit": None}
     lines = [
-        {"pid": 2, "at": 2.0, "command": "b", "stdin": "", "exit": None},
-        {"pid": 1, "at": 1.0, "command": "a", "stdin": "", "exit": None},
-        {"pid": 2, "at": 2.0, "command": "b", "stdin": '{"hook_event_name": "Stop"}', "exit": 2},
+        begun,
+        {**begun, "pid": 1, "at": 1.0, "command": "a"},
+        {**begun, "stdin": b'{"hook_event_name": "Stop"}', "exit": 2},
     ]
-    (_, first), (_, second) = read_tapped(map(json.dumps, lines))
+    (_, first), (_, second) = read_tapped(map(repr, lines), {"A": "1", "B": "2", "C": "4"})
 
     assert (first.command, first.exit, first.event) == ("a", None, "")
     assert (second.command, second.exit, second.event) == ("b", 2, "Stop")
+    assert second.env == {"B": "3", "C": None}

@@ -210,7 +210,7 @@ PROCESS = ProcessRules(  # noqa: S604 - a value; nothing is started here
         ),
         "output": _assumed("all output of a hook is read, however long it is"),
         "parallel": _observed("all hooks of an event start at once"),
-        "env": _observed("the host adds no variables"),
+        "env": _observed("the host adds no variables; the real one puts folders of its own into PATH"),
     },
 )
 
