@@ -54,10 +54,14 @@ def run_wrapped(command: Sequence[str], recording: HookRecording) -> NoReturn:
     begun = _read_batch(_PATIENCE)
     recording.add(begun or b"")
     inner, outer = _channel()
-    stdin = [(os.POSIX_SPAWN_DUP2, inner, 0)]
-    process = os.posix_spawnp(command[0], [*command], os.environ, file_actions=stdin, setsigdef=_IGNORED)
+    waiting, starting = os.pipe()
+    process = os.fork()
+    if not process:
+        os.close(starting)
+        _become(command, inner, waiting)
     os.close(inner)
     guard = _start_guard(process)
+    os.write(starting, b"!")
     for number in _PASSED_ON:
         _signal.signal(number, lambda received, _: _send(process, received))
     # The process does not wait for this thread: a host that keeps the input open must not delay the end.
@@ -75,6 +79,20 @@ def run_wrapped(command: Sequence[str], recording: HookRecording) -> NoReturn:
             pass  # SIGKILL and SIGSTOP have no handler.
         os.kill(os.getpid(), -code)
     os._exit(code & 0xFF)
+
+
+def _become(command: Sequence[str], stdin: int, waiting: int) -> NoReturn:
+    """Turn this process into the hook, as soon as the wrapper says that the guard is there."""
+    try:
+        if os.read(waiting, 1):
+            for number in _IGNORED:
+                _signal.signal(number, _signal.SIG_DFL)
+            os.dup2(stdin, 0)
+            os.execvp(command[0], [*command])  # noqa: S606 -- the hook is what its host starts
+    except OSError as error:
+        os.write(2, f"{command[0]}: {error.strerror}\n".encode(errors="surrogateescape"))
+    finally:
+        os._exit(127)
 
 
 def _start_guard(process: int) -> int:
