@@ -404,11 +404,20 @@ def test_other_calls_are_no_operations(codex, made):
     assert codex.tools.operation(made, "/project") is None
 
 
+EXITED = "Process exited with code 3\nOriginal token count: 2"
+
+
 @pytest.mark.parametrize(
     "operation, done, text, response, failed",
     [
         (CALL, Performance(exit=0, stdout="a\n", stderr="b\n"), "a\nb\n", "a\nb\n", False),
-        (CALL, Performance(exit=3, stdout="a\n"), "Process exited with code 3\nOutput:\na\n", "a\n", True),
+        (
+            CALL,
+            Performance(exit=3, stdout="seven.\n"),
+            f"Chunk ID: 000000\nWall time: 0.0000 seconds\n{EXITED}\nOutput:\nseven.\n",
+            "seven.\n",
+            True,
+        ),
         (CALL, Performance(stdout="a\n"), "command timed out\nOutput:\na\n", "a\n", True),
         (CALL, Performance(error="cut"), "cut", "cut", True),
         (Edit(file="a", text="x\n"), Performance(content="x\n"), "A a\n", "A a\n", False),

@@ -59,7 +59,6 @@ _UNASKED: tuple[tuple[Category, str, str], ...] = (
 )
 _LATE: tuple[tuple[Category, str], ...] = (("hook runs", ": CwdChanged "), ("order of events", ""))
 _TEXTS = "prompt_response holds the texts of refused stops too"
-_RESUMED = "a resumed session may say what its cache costs"
 
 LISTED = (
     *(
@@ -101,19 +100,6 @@ LISTED = (
         category="told",
         real=r"Full output saved to: <home>",
         reason="the simulation keeps no file with the whole of a long text",
-    ),
-    ListedDifference(
-        host=_CLAUDE,
-        category="payload keys",
-        where="SessionStart",
-        real="seconds_since_last_response",
-        reason=_RESUMED,
-    ),
-    ListedDifference(
-        host=_CODEX,
-        category="told",
-        real=r"Chunk ID: .*Process exited with code",
-        reason="the result of a failed command has a head with its number and size",
     ),
     ListedDifference(
         host=_GEMINI, category="payload values", where=r"^AfterAgent .*: prompt_response$", reason=_TEXTS

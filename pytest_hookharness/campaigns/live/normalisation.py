@@ -36,6 +36,7 @@ TABLE = (
     Normalisation("folders of the run, also with dashes for slashes", "", "<folder>"),
     Normalisation("UUIDs", r"\b[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}\b", "<uuid>"),
     Normalisation("identifiers of calls", r"\b(?:toolu_|call_)[0-9A-Za-z_]+", "<call>"),
+    Normalisation("identifiers of outputs", r"Chunk ID: [0-9a-f]+", "Chunk ID: <number>"),
     Normalisation(
         "names of transcripts", r"\bsession-\d{4}-\d\d-\d\dT\d\d-\d\d-[0-9a-f]{8}\b", "session-<time>"
     ),

@@ -221,6 +221,13 @@ def test_surroundings_of_a_run(change, found):
     assert {one.category for one in differing} <= {"surroundings"}
 
 
+def test_how_much_is_listed():
+    """The profiles of Claude Code and Codex have at most five known differences from the real programs."""
+    listed = {(one.host, one.reason) for one in LISTED if one.host.startswith(("claude-code@", "codex@"))}
+
+    assert len(listed) <= 5
+
+
 def test_a_listed_difference():
     """A known difference belongs to one version, category and value; another one is new."""
     known = ListedDifference(host="codex@0.169.0", category="files", where="a", real="nothing", reason="so")

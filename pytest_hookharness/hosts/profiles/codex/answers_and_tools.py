@@ -315,8 +315,12 @@ def result(tool_call: ToolCall, performance: Performance, workspace: str) -> Too
     output = performance.stdout + performance.stderr
     if performance.exit == 0 or tool_call.name != SHELL:
         return ToolResult(text=output, response=output)
-    how = "command timed out" if performance.exit is None else f"Process exited with code {performance.exit}"
-    return ToolResult(text=f"{how}\nOutput:\n{output}", response=output, failed=True)
+    if performance.exit is None:
+        return ToolResult(text=f"command timed out\nOutput:\n{output}", response=output, failed=True)
+    tokens = -(-len(output.encode()) // 4)
+    how = f"Process exited with code {performance.exit}\nOriginal token count: {tokens}"
+    text = f"Chunk ID: 000000\nWall time: 0.0000 seconds\n{how}\nOutput:\n{output}"
+    return ToolResult(text=text, response=output, failed=True)
 
 
 def _apply_result(tool_call: ToolCall, performance: Performance, workspace: str) -> ToolResult:
