@@ -105,6 +105,8 @@ class ProcessSpec:
         observed: Whether to record what it looks at.
         ahead: Seconds by which its clock is ahead of the machine's, and the times of files that are written
             from its start on; the kernel then stops it at each call that shows a time.
+        since: It is then recorded whether it was shown the time, or a file that was changed at this time or
+            later, in nanoseconds of the machine's clock.
     """
 
     argv: tuple[str, ...]
@@ -122,6 +124,7 @@ class ProcessSpec:
     terminal: Terminal | None = None
     observed: bool = False
     ahead: float = 0.0
+    since: int = 0
 
 
 @dataclass(frozen=True, slots=True)

@@ -99,6 +99,7 @@ class SingleRun:
         used: Seconds of the budget that it used.
         unfinished: Whether the budget ended it, so that a difference from another run shows nothing.
         gap: Why a program did not see the clock that the kernel was to show it; empty if all did.
+        shown: Whether a process may have been shown the clock that the kernel moved.
     """
 
     outcome: Outcome
@@ -106,6 +107,7 @@ class SingleRun:
     used: float
     unfinished: bool = False
     gap: str = ""
+    shown: bool = True
 
 
 def simulate(
@@ -187,12 +189,19 @@ def _compare_paces(
     """Return the finding that other times between the turns lead to another end, if one was seen."""
     rerun, left = rerun_settings(run.outcome, settings), min(settings.wall - run.used, remaining())
 
+    timeless: Outcome | None = None
+
     def simulate_slowly(pace: float) -> Outcome:
-        nonlocal left
+        nonlocal left, timeless
+        if timeless is not None:
+            return timeless
         slow = _rerun(replace(scenario, pace=pace), replace(rerun, wall=left), resources, "kernel")
         if slow is None or slow.gap:
             raise _NothingFollows
         left -= slow.used
+        # No other time can change what was shown none.
+        if not slow.shown and time_shift.goes_alike(run.outcome, slow.outcome):
+            timeless = slow.outcome
         return slow.outcome
 
     try:
@@ -270,7 +279,16 @@ def run_once(
             before_close(testbed, outcome)
         matter = session.time_may_matter(ended=isinstance(outcome.verdict, Terminated))
         gap = testbed.workspace.clock.gap
-        return SingleRun(outcome, matter, clock() - began, end.how == "wall", gap)
+        unfinished = end.how == "wall"
+        shown = passing != "kernel" or unfinished or bool(gap) or _was_shown(testbed)
+        return SingleRun(outcome, matter, clock() - began, unfinished, gap, shown)
+
+
+def _was_shown(testbed: Testbed) -> bool:
+    from pytest_hookharness.simulation.probing.observed_repetition import time_was_shown
+
+    # Background processes are not stopped when they ask for the time.
+    return bool(testbed.scenario.processes) or time_was_shown(testbed)
 
 
 def _add_detach(scenario: Scenario) -> Scenario:

@@ -3,6 +3,7 @@
 import os
 import shutil
 import time
+from pathlib import Path
 
 import pytest
 
@@ -70,3 +71,27 @@ def test_waiting_takes_no_longer(ask):
     ask("python3 -c 'import threading; threading.Event().wait(0.05)'; timeout 5 sleep 0.05")
 
     assert time.monotonic() - began < 5
+
+
+@pytest.mark.parametrize(
+    ("command", "shown"),
+    [
+        ("[ -f old ] && cat old", set()),
+        ("date", {"realtime"}),
+        ("echo x > new; [ new -nt old ]", {"times of a file"}),
+        ("echo x > new; cat new", {"times of an open file"}),
+    ],
+)
+def test_what_shows_a_time_is_recorded(sandbox, tmp_path, command, shown):
+    """It is recorded which processes are shown the time, or a file that was changed since a moment."""
+    if not Path("/bin/dash").exists():
+        pytest.skip("there is no dash, which is a shell that does not ask for the time by itself")
+    (tmp_path / "old").touch()
+    env = {"PATH": "/usr/bin:/bin", "HOME": str(tmp_path)}
+    folder, since = str(tmp_path), (tmp_path / "old").stat().st_ctime_ns + 1
+    spec = ProcessSpec(argv=("/bin/dash", "-c", command), cwd=folder, env=env, ahead=DAY, since=since)
+
+    (run,) = sandbox.run([spec], budget=20.0)
+
+    seen = {source.detail for program in run.reads.programs for source in program.sources}
+    assert seen - {"times of its own folder"} == shown

@@ -245,10 +245,10 @@ from pytest_hookharness.model.processes import ProcessSpec, Tier
 
 number, first = map(int, sys.argv[1:])
 refuse = linux_ptrace.REFUSE | 1
-linux_ptrace.install_filter([
+linux_ptrace.install_filter(linux_ptrace.prepare_filter([
     (0x20, 0, 0, 0), (0x15, 0, 3, number), (0x20, 0, 0, 16), (0x15, 0, 1, first), (0x06, 0, 0, refuse),
     (0x06, 0, 0, linux_ptrace.ALLOW),
-])
+]))
 spec = ProcessSpec(argv=("sh", "-c", "echo x"), cwd="/", env={"PATH": "/usr/bin:/bin"})
 with Supervisor() as supervisor, supervisor.open(Confinement(tier=Tier.SUBREAPER)) as sandbox:
     (run,) = Observer().run(sandbox.run, [spec])

@@ -18,7 +18,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from pytest_hookharness.execution.platform.linux import check, libc
-from pytest_hookharness.execution.platform.linux_ptrace import ARCHITECTURES, install_filter
+from pytest_hookharness.execution.platform.linux_ptrace import ARCHITECTURES, install_filter, prepare_filter
 
 _LOAD, _EQUAL, _ANY_BIT, _RETURN = 0x20, 0x15, 0x45, 0x06
 _ALLOW, _REFUSE = 0x7FFF0000, 0x00050000
@@ -84,7 +84,7 @@ def main(*command: str) -> None:
     if not command or os.uname().machine != "x86_64":
         raise SystemExit("usage, on Linux with an x86-64 processor: without_linux.py COMMAND [ARGUMENT ...]")
     _hide_control_groups()
-    install_filter([*rules()])
+    install_filter(prepare_filter([*rules()]))
     os.execvp(command[0], command)  # noqa: S606  # any command
 
 

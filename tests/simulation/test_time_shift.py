@@ -6,6 +6,7 @@ import pytest
 
 from pytest_hookharness.judging.verdict.assumptions import CLOCKS
 from pytest_hookharness.model.verdicts import Terminated, Undecided
+from pytest_hookharness.simulation import simulate as simulation
 from pytest_hookharness.simulation.probing.time_shift import find_doubt
 from pytest_hookharness.simulation.testbed.run_settings import SimulationError
 
@@ -145,3 +146,41 @@ def test_the_age_of_a_marker_is_found_to_decide(play):
     (finding,) = outcome.findings
     assert finding.name == "CLOCK"
     assert "in turn 2; with 5." in finding.text
+
+
+ONCE = f"read -r line; case $line in *'stop_hook_active\":false'*) {REFUSE};; esac"
+
+
+@pytest.fixture
+def runs(monkeypatch):
+    """Return a list that gets one entry for each run of a scenario."""
+    played = []
+    run_once = simulation.run_once
+
+    def counted(*args, **keys):
+        played.append(keys.get("passing"))
+        return run_once(*args, **keys)
+
+    monkeypatch.setattr(simulation, "run_once", counted)
+    return played
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("hook", "number"),
+    [(ONCE, 2), (f"date > /dev/null; {ONCE}", 3), (f"[ -f said ] || {{ touch said; {REFUSE}; }}", 3)],
+)
+def test_a_second_pace_is_played_only_for_hooks_that_are_shown_a_time(play, runs, hook, number):
+    """A run at a second pace follows only if a process was shown the time or a file that was just written."""
+    outcome = play(hooks={"Stop": hook})
+
+    assert outcome.verdict == Terminated(turn=2)
+    assert len(runs) == number
+
+
+@pytest.mark.slow
+def test_a_second_pace_is_played_where_the_host_tells_the_time(play, runs):
+    """A host that writes the time into the input of hooks shows it to them."""
+    play(host="gemini-cli", hooks={"AfterAgent": ONCE})
+
+    assert len(runs) == 3

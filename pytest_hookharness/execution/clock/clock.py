@@ -19,6 +19,7 @@ from pytest_hookharness.execution.clock.shims import Shims
 from pytest_hookharness.execution.paths import WorkspaceError, paths_below, reason_of
 from pytest_hookharness.model.fast_dataclass import replace
 from pytest_hookharness.model.processes import ProcessResult, ProcessSpec
+from pytest_hookharness.model.reads import Reads
 
 Starter = Callable[[Sequence[ProcessSpec]], tuple[ProcessResult, ...]]
 _TICK = 0.001
@@ -34,6 +35,7 @@ class Clock:
         moved: Whether shims ever showed it ahead.
         by_kernel: Whether processes are stopped at the calls that show a time, so that it needs no shims.
         gap: Why a process did not see it although it was to be stopped so; empty if all did.
+        shown: What each process that was stopped so was shown of the time, after how it was to be started.
     """
 
     def __init__(
@@ -52,11 +54,14 @@ class Clock:
         self.moved = False
         self.by_kernel = False
         self.gap = ""
+        self.shown: list[tuple[ProcessSpec, Reads]] = []
         self.folder = folder
         self._shims = Shims(folder, "date" not in hidden)
         self._doubles = doubles
         self._roots = roots
         self._since = 0
+        # The time that files got when the first process was started while the kernel showed this clock.
+        self._began = 0
 
     @property
     def now(self) -> float:
@@ -105,11 +110,14 @@ class Clock:
 
     def run(self, start: Starter, specs: Sequence[ProcessSpec]) -> tuple[ProcessResult, ...]:
         """Start processes that see this clock; how they do is decided in ``environment`` or here."""
+        if self.by_kernel:
+            self._began = self._began or platform.files().file_clock()
         if not self.by_kernel or not self.seconds:
             return start(specs)
-        results = start([replace(spec, ahead=self.seconds) for spec in specs])
-        gaps = (result.reads.gap for result in results if result.reads is not None)
-        self.gap = self.gap or next(filter(None, gaps), "")
+        results = start([replace(spec, ahead=self.seconds, since=self._began) for spec in specs])
+        records = [result.reads or Reads(observed=False) for result in results]
+        self.gap = self.gap or next(filter(None, (reads.gap for reads in records)), "")
+        self.shown += zip(specs, records, strict=True)
         return tuple(replace(result, reads=None) for result in results)
 
     def set_time_of(self, path: str | Path) -> None:

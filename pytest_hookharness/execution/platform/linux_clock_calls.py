@@ -10,6 +10,7 @@ processes also wait by them.
 from __future__ import annotations
 
 import os
+import stat
 import struct
 import time
 
@@ -17,14 +18,16 @@ from pytest_hookharness.execution.platform import linux_observing, linux_ptrace
 
 # Calls by their numbers on x86_64 and on aarch64, and the argument that says where the answer is stored.
 _TIMES = {"clock_gettime": (228, 113, 1), "gettimeofday": (96, 169, 0), "time": (201, -1, 0)}
+# And the one with flags, of which one says that the status of an open file is asked.
 _STATUSES = {
-    "stat": (4, -1, 1), "fstat": (5, 80, 1), "lstat": (6, -1, 1), "newfstatat": (262, 79, 2),
-    "statx": (332, 291, 4),
+    "stat": (4, -1, 1, -1), "fstat": (5, 80, 1, -1), "lstat": (6, -1, 1, -1), "newfstatat": (262, 79, 2, 3),
+    "statx": (332, 291, 4, 2),
 }  # fmt: skip
+_OF_DESCRIPTOR = 0x1000
 # Where the seconds of the times of an answer are: access, change of content, change of status, and birth.
 _IN_STATUS, _IN_STATX = (72, 88, 104), (64, 112, 96, 80)
 _MOVED = (0, 5, 8, 11)  # the clocks of the time of day
-_X32, _POKE, _POKE_USER, _RESULT = 0x40000000, 5, 6, 80
+_POKE, _POKE_USER, _RESULT = 5, 6, 80
 _WORD = struct.Struct("=q")
 # Seconds, their fraction, and what follows it.
 _TIME = struct.Struct("=qIi")
@@ -32,11 +35,23 @@ _BILLION = 1_000_000_000
 
 _machine = os.uname().machine
 _place = ("x86_64", "aarch64").index(_machine) if _machine in linux_ptrace.ARCHITECTURES else -1
+# The kind of a file.
+_MODE, _MODE_IN_STATX = struct.Struct("=16xI" if _machine == "aarch64" else "=24xI"), struct.Struct("=28xH")
 _NAMES_OF = {
     values[_place]: name
     for name, values in {**_TIMES, **_STATUSES}.items()
     if _place >= 0 and values[_place] >= 0
 }
+
+
+def _prepare_filter() -> linux_ptrace.Program:
+    # Of this call only some clocks are moved: its first argument says which it asks.
+    cases = {_TIMES["clock_gettime"][_place]: linux_ptrace.stop_if(0, _MOVED)}
+    return linux_ptrace.prepare_filter(linux_ptrace.stops_before(_NAMES_OF.keys(), cases))
+
+
+# Before a process is forked that installs it, which then does so sooner.
+_FILTER = _prepare_filter() if _NAMES_OF else None
 
 
 def filter_times() -> None:
@@ -46,49 +61,41 @@ def filter_times() -> None:
     Raises:
         OSError: The kernel refuses.
     """
-    if not _NAMES_OF:
+    if _FILTER is None:
         raise OSError(f"the system calls of {_machine} are not known")
-    clock = _TIMES["clock_gettime"][_place]
-    numbers = sorted(_NAMES_OF.keys() - {clock})
-    asked = 6 + len(numbers)
-    trace = asked + 2 + len(_MOVED)
-    test, at_least = 0x15, 0x35
-
-    def jump(kind: int, value: int, here: int, target: int) -> tuple[int, int, int, int]:
-        return kind, target - here - 1, 0, value
-
-    linux_ptrace.install_filter([
-        (0x20, 0, 0, 4), (test, 0, trace - 2, linux_ptrace.ARCHITECTURES[_machine]),
-        (0x20, 0, 0, 0), jump(at_least, _X32, 3, trace), jump(test, clock, 4, asked),
-        *(jump(test, number, 5 + place, trace) for place, number in enumerate(numbers)),
-        (0x06, 0, 0, linux_ptrace.ALLOW),
-        # Of this call only some clocks are moved: its first argument says which it asks.
-        (0x20, 0, 0, 16),
-        *(jump(test, number, asked + 1 + place, trace) for place, number in enumerate(_MOVED)),
-        (0x06, 0, 0, linux_ptrace.ALLOW), (0x06, 0, 0, linux_ptrace.TRACE),
-    ])  # fmt: skip
+    linux_ptrace.install_filter(_FILTER)
 
 
-def asked(task: int) -> tuple[str, int]:
+def asked(task: int) -> tuple[str, int, str]:
     """
-    Return the call before which a task stopped, by its name, and where it stores its answer.
+    Return the call before which a task stopped, where it stores its answer, and what that shows.
 
     Raises:
         ValueError: It is a call of another architecture.
     """
     call = linux_observing.stopped_call(task)
     if call is None:
-        return "", 0
+        return "", 0, ""
     architecture, number, arguments = call
-    if architecture != linux_ptrace.ARCHITECTURES[_machine] or number & _X32:
+    if architecture != linux_ptrace.ARCHITECTURES[_machine] or number & linux_ptrace.X32:
         raise ValueError("a program of another architecture (32 bit) was run")
     name = _NAMES_OF.get(number, "")
-    return name, arguments[{**_TIMES, **_STATUSES}[name][2]] if name else 0
+    if not name:
+        return "", 0, ""
+    if name in _TIMES:
+        return name, arguments[_TIMES[name][2]], "realtime"
+    _, _, place, flags = _STATUSES[name]
+    is_open = name == "fstat" or (flags >= 0 and bool(arguments[flags] & _OF_DESCRIPTOR))
+    return name, arguments[place], "times of an open file" if is_open else "times of a file"
 
 
-def move(task: int, name: str, address: int, seconds: float, since: int) -> None:
+def move(task: int, name: str, address: int, seconds: float, since: int) -> tuple[int, bool]:
     """
     Move the times in the answer to a call ahead.
+
+    Returns:
+        Of the status of a file or folder when that was last changed, in nanoseconds, else 0; and whether it
+        is the working folder of the task.
 
     Args:
         task: The task, which stopped with the result.
@@ -99,10 +106,9 @@ def move(task: int, name: str, address: int, seconds: float, since: int) -> None
     """
     info = linux_ptrace.call_info(task)
     if not info or info[32]:
-        return
+        return 0, False
     if name in _STATUSES:
-        _move_status(task, address, seconds, since, _IN_STATX if name == "statx" else _IN_STATUS)
-        return
+        return _move_status(task, address, seconds, since, of_statx=name == "statx")
     if name == "time":
         now = int(_WORD.unpack_from(info, 24)[0] + seconds)
         linux_ptrace.ptrace(_POKE_USER, task, _RESULT, now)
@@ -110,6 +116,7 @@ def move(task: int, name: str, address: int, seconds: float, since: int) -> None
             linux_ptrace.ptrace(_POKE, task, address, now)
     elif address:
         _move_time(task, address, seconds, 1000 if name == "gettimeofday" else 1)
+    return 0, False
 
 
 def _move_time(task: int, address: int, seconds: float, unit: int) -> None:
@@ -128,13 +135,30 @@ def _store(task: int, address: int, found: tuple[int, ...], seconds: float, unit
     linux_ptrace.ptrace(_POKE, task, address + 8, second)
 
 
-def _move_status(task: int, address: int, seconds: float, since: int, places: tuple[int, ...]) -> None:
+def _move_status(task: int, address: int, seconds: float, since: int, *, of_statx: bool) -> tuple[int, bool]:
     # A time after the present was chosen by the writer of the file, by this clock.
     until = time.time_ns()
+    places = _IN_STATX if of_statx else _IN_STATUS
     data = linux_observing.read_bytes(task, address, max(places) + _TIME.size)
+    if len(data) < max(places) + _TIME.size:
+        return 0, False
+    changed = 0
     for place in places:
-        if len(data) < place + _TIME.size:
-            return
         found = _TIME.unpack_from(data, place)
-        if since <= found[0] * _BILLION + found[1] <= until:
+        at = found[0] * _BILLION + found[1]
+        if since <= at <= until:
             _store(task, address + place, found, seconds)
+        # Not when it was last read, which most file systems do not keep.
+        if place != places[0]:
+            changed = max(changed, at)
+    (mode,) = (_MODE_IN_STATX if of_statx else _MODE).unpack_from(data)
+    (inode,) = struct.unpack_from("=Q", data, 32 if of_statx else 8)
+    own = stat.S_ISDIR(mode) and _inode(f"/proc/{task}/cwd") == inode
+    return (changed if stat.S_ISREG(mode) or stat.S_ISDIR(mode) else 0), own
+
+
+def _inode(path: str) -> int:
+    try:
+        return os.stat(path).st_ino
+    except OSError:
+        return -1

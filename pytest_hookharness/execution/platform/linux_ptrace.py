@@ -17,7 +17,8 @@ from pytest_hookharness.execution.platform.linux import last_error, libc, link, 
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Collection, Sequence
+    from collections.abc import Collection, Mapping, Sequence
+    from collections.abc import Set as AbstractSet
 
 _CONT, _GETEVENTMSG, _SEIZE, _LISTEN, _GET_SYSCALL_INFO = 7, 0x4201, 0x4206, 0x4208, 0x420E
 _OPTIONS = 0x2 | 0x4 | 0x8 | 0x80 | 0x100000  # forks, vforks, clones, filtered calls; end all with the tracer
@@ -31,6 +32,9 @@ FILTERED: int = 7
 STOPPED: int = 128
 ALL_TASKS: int = 0x40000000  # __WALL: threads too
 _NO_NEW_PRIVS, _SECCOMP, _FILTER = 38, 22, 2
+# Codes of rules: load a value, compare it, and answer.
+_LOAD, _EQUAL, _AT_LEAST, _ANY_BIT, ANSWER = 0x20, 0x15, 0x35, 0x45, 0x06
+X32 = 0x40000000  # in the number of a call: another architecture of the same processor
 # What a filter answers: let the call pass, stop before it, or make it fail with an error number.
 ALLOW, TRACE, REFUSE = 0x7FFF0000, 0x7FF00000, 0x00050000
 _MAX_PATH = 4096
@@ -51,15 +55,19 @@ _CALLS = {
     },
 }  # fmt: skip
 ARCHITECTURES = {"x86_64": 0xC000003E, "aarch64": 0xC00000B7}
-_AT_CWD = (1 << 32) - 100
+AT_CWD = (1 << 32) - 100
 
 
 if hasattr(libc, "ptrace"):
     libc.ptrace.argtypes = (ctypes.c_long, ctypes.c_long, ctypes.c_void_p, ctypes.c_void_p)
     libc.ptrace.restype = ctypes.c_long
+_info = ctypes.create_string_buffer(88)
+_info_at = ctypes.addressof(_info)
 
 
-class _Program(ctypes.Structure):
+class Program(ctypes.Structure):
+    """A seccomp program as the kernel takes it."""
+
     _fields_ = (("length", ctypes.c_ushort), ("filter", ctypes.c_char_p))
 
 
@@ -88,13 +96,63 @@ def filter_calls() -> None:
     rules = [(0x20, 0, 0, 4), (0x15, 0, len(numbers) + 1, ARCHITECTURES[machine]), (0x20, 0, 0, 0)]
     rules += [(0x15, len(numbers) - place, 0, number) for place, number in enumerate(numbers)]
     rules += [(0x06, 0, 0, ALLOW), (0x06, 0, 0, TRACE)]
-    install_filter(rules)
+    install_filter(prepare_filter(rules))
 
 
-def install_filter(rules: Sequence[tuple[int, int, int, int]]) -> None:
-    """Install a seccomp program in this process: of each rule the code, the two jumps and the value."""
-    code = b"".join(struct.pack("=HBBI", *rule) for rule in rules)
-    program = _Program(len(rules), code)
+def stops_before(
+    calls: AbstractSet[int], cases: Mapping[int, Sequence[tuple[int, int, int, int]]]
+) -> list[tuple[int, int, int, int]]:
+    """
+    Return the rules of a filter that stops a task before some calls, and before all of another architecture.
+
+    Args:
+        calls: Their numbers.
+        cases: For some numbers, the rules that follow instead.
+    """
+    plain = sorted(calls - cases.keys())
+    # The tests come first, then the two answers, then the cases.
+    allow = 4 + len(cases) + len(plain)
+    rules = [
+        (_LOAD, 0, 0, 4), (_EQUAL, 0, allow - 1, ARCHITECTURES[os.uname().machine]),
+        (_LOAD, 0, 0, 0), (_AT_LEAST, allow - 3, 0, X32),
+    ]  # fmt: skip
+    target = allow + 2
+    for number, case in cases.items():
+        rules.append((_EQUAL, target - len(rules) - 1, 0, number))
+        target += len(case)
+    rules += [(_EQUAL, len(plain) - place, 0, number) for place, number in enumerate(plain)]
+    rules += [(ANSWER, 0, 0, ALLOW), (ANSWER, 0, 0, TRACE)]
+    return rules + [rule for case in cases.values() for rule in case]
+
+
+def stop_if(argument: int, values: Collection[int]) -> list[tuple[int, int, int, int]]:
+    """Return the case of a call that stops if an argument has one of some values."""
+    tests = [(_EQUAL, len(values) - place, 0, value) for place, value in enumerate(sorted(values))]
+    return [_load(argument), *tests, (ANSWER, 0, 0, ALLOW), (ANSWER, 0, 0, TRACE)]
+
+
+def stop_unless(argument: int, value: int) -> list[tuple[int, int, int, int]]:
+    """Return the case of a call that stops unless an argument has a value."""
+    return [_load(argument), (_EQUAL, 0, 1, value), (ANSWER, 0, 0, ALLOW), (ANSWER, 0, 0, TRACE)]
+
+
+def stop_if_any_bit(argument: int, bits: int) -> list[tuple[int, int, int, int]]:
+    """Return the case of a call that stops if an argument has one of some bits."""
+    return [_load(argument), (_ANY_BIT, 1, 0, bits), (ANSWER, 0, 0, ALLOW), (ANSWER, 0, 0, TRACE)]
+
+
+def _load(argument: int) -> tuple[int, int, int, int]:
+    # The lower half comes first in memory.
+    return _LOAD, 0, 0, 16 + 8 * argument
+
+
+def prepare_filter(rules: Sequence[tuple[int, int, int, int]]) -> Program:
+    """Return a seccomp program: of each rule the code, the two jumps and the value."""
+    return Program(len(rules), b"".join(struct.pack("=HBBI", *rule) for rule in rules))
+
+
+def install_filter(program: Program) -> None:
+    """Install a seccomp program in this process."""
     # Who has no rights over the machine must first give up gaining them by programs such as sudo. Others do
     # not, for such a program works differently then.
     if _prctl(_SECCOMP, _FILTER, ctypes.byref(program)) and (
@@ -137,8 +195,8 @@ def exit_status(pid: int) -> int:
 
 
 def resume(pid: int, number: int = 0) -> None:
-    with contextlib.suppress(OSError):  # it was killed meanwhile; its end is reported next
-        ptrace(_CONT, pid, 0, number)
+    # That fails if it was killed meanwhile; its end is reported next.
+    libc.ptrace(_CONT, pid, 0, number)
 
 
 def keep_stopped(pid: int) -> None:
@@ -157,12 +215,7 @@ def started(pid: int) -> set[int]:
 
 def call_info(pid: int) -> bytes:
     """Return what the kernel tells of the call at which a task stopped; nothing if the task is gone."""
-    info = ctypes.create_string_buffer(88)
-    try:
-        ptrace(_GET_SYSCALL_INFO, pid, len(info), ctypes.addressof(info))
-    except OSError:
-        return b""
-    return info.raw
+    return _info.raw if libc.ptrace(_GET_SYSCALL_INFO, pid, len(_info), _info_at) > 0 else b""
 
 
 def changes(pid: int, paths: Collection[str]) -> bool:
@@ -183,7 +236,7 @@ def changes(pid: int, paths: Collection[str]) -> bool:
         empties = bool(flags & os.O_TRUNC)
     else:
         empties = True
-    folder = _AT_CWD if kind in (PATH, FLAGGED) else arguments[first] & 0xFFFFFFFF
+    folder = AT_CWD if kind in (PATH, FLAGGED) else arguments[first] & 0xFFFFFFFF
     address = arguments[first if kind in (PATH, FLAGGED) else first + 1]
     path = _match_path(pid, folder, _memory(pid, address, _MAX_PATH).partition(b"\0")[0], paths)
     # Opening an existing file for writing does not change it yet.
@@ -195,7 +248,7 @@ def _match_path(pid: int, folder: int, written: bytes, paths: Collection[str]) -
     path = os.fsdecode(written)
     if not any(other.rpartition("/")[2] == path.rpartition("/")[2] for other in paths):
         return ""
-    base = read_link(f"/proc/{pid}/cwd") if folder == _AT_CWD else link(pid, folder)
+    base = read_link(f"/proc/{pid}/cwd") if folder == AT_CWD else link(pid, folder)
     head, _, name = os.path.join(base, path).rpartition("/")
     whole = f"{os.path.realpath(head)}/{name}"
     return whole if whole in paths else ""

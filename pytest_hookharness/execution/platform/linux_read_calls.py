@@ -13,6 +13,7 @@ import socket
 import struct
 
 from pytest_hookharness.execution.platform import linux, linux_observing, linux_ptrace
+from pytest_hookharness.execution.platform.linux_ptrace import AT_CWD
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -105,13 +106,12 @@ _SEEK, _IO_URING = (8, 62), (425, 425)
 _MACHINES = ("x86_64", "aarch64")
 _NEW_SPACES = 0x7E020000 | 0x00800000  # new namespaces, or a child that asks not to be traced
 _NEW_LISTENER = 8
-_AT_CWD, _NO_FOLLOW, _EMPTY = 0xFFFFFF9C, 0x100, 0x1000
+_NO_FOLLOW, _EMPTY = 0x100, 0x1000
 # The clocks that show the time; those of the processor's use are left out.
 _CLOCKS = {
     0: "realtime", 5: "realtime", 8: "realtime", 11: "realtime",
     1: "monotonic", 4: "monotonic", 6: "monotonic", 7: "boottime", 9: "boottime",
 }  # fmt: skip
-_X32 = 0x40000000
 _SIGNS = (("a", os.O_APPEND), ("c", os.O_CREAT), ("t", os.O_TRUNC), ("x", os.O_EXCL))
 _SYSTEM = ("/usr/", "/lib", "/etc/", "/bin/", "/sbin/", "/proc/", "/sys/", "/dev/", "/nix/", "/opt/")
 # Devices that say the same at any time.
@@ -130,6 +130,24 @@ _machine = os.uname().machine
 _NAMES_OF = _numbers(_machine) if _machine in _MACHINES else {}
 
 
+def _prepare_filter() -> linux_ptrace.Program:
+    place = _MACHINES.index(_machine)
+    number_of = {name: number for number, name in _NAMES_OF.items()}
+    cases = {
+        # Rings of input and output would read past the filter. Programs do without where there are none.
+        _IO_URING[place]: [(linux_ptrace.ANSWER, 0, 0, linux_ptrace.REFUSE | errno.ENOSYS)],
+        # Only a seek from the end or from the present position says something about a file.
+        number_of["lseek"]: linux_ptrace.stop_unless(2, os.SEEK_SET),
+        number_of["clone"]: linux_ptrace.stop_if_any_bit(0, _NEW_SPACES),
+        number_of["clock_gettime"]: linux_ptrace.stop_if(0, _CLOCKS),
+    }
+    return linux_ptrace.prepare_filter(linux_ptrace.stops_before(_NAMES_OF.keys(), cases))
+
+
+# Before a process is forked that installs it, which then does so sooner.
+_FILTER = _prepare_filter() if _NAMES_OF else None
+
+
 def filter_reads() -> None:
     """
     Have the kernel stop this process, and all that it becomes and starts, before each call that looks.
@@ -137,32 +155,9 @@ def filter_reads() -> None:
     Raises:
         OSError: The kernel refuses.
     """
-    if not _NAMES_OF:
+    if _FILTER is None:
         raise OSError(f"the system calls of {_machine} are not known")
-    seek, ring = (pair[_MACHINES.index(_machine)] for pair in (_SEEK, _IO_URING))
-    numbers = sorted(_NAMES_OF.keys() - {seek})
-    allow = 6 + len(numbers)
-    trace, refuse, seeking = allow + 1, allow + 2, allow + 3
-    test, at_least = 0x15, 0x35
-
-    def jump(kind: int, value: int, here: int, target: int) -> tuple[int, int, int, int]:
-        return kind, target - here - 1, 0, value
-
-    architecture = linux_ptrace.ARCHITECTURES[_machine]
-    rules = [
-        (0x20, 0, 0, 4), (test, 0, trace - 2, architecture),  # a foreign architecture stops, and is reported
-        (0x20, 0, 0, 0), jump(at_least, _X32, 3, trace),
-        # Rings of input and output would read past the filter. Programs do without where there are none.
-        jump(test, ring, 4, refuse),
-        jump(test, seek, 5, seeking),
-        *(jump(test, number, 6 + place, trace) for place, number in enumerate(numbers)),
-        (0x06, 0, 0, linux_ptrace.ALLOW), (0x06, 0, 0, linux_ptrace.TRACE),
-        (0x06, 0, 0, linux_ptrace.REFUSE | errno.ENOSYS),
-        # Only a seek from the end or from the present position says something about a file.
-        (0x20, 0, 0, 32), (test, 0, 1, os.SEEK_SET),
-        (0x06, 0, 0, linux_ptrace.ALLOW), (0x06, 0, 0, linux_ptrace.TRACE),
-    ]  # fmt: skip
-    linux_ptrace.install_filter(rules)
+    linux_ptrace.install_filter(_FILTER)
 
 
 def decode(task: int) -> list[Seen]:
@@ -171,13 +166,10 @@ def decode(task: int) -> list[Seen]:
     if call is None:
         return []
     architecture, number, arguments = call
-    if architecture != linux_ptrace.ARCHITECTURES[_machine] or number & _X32:
+    if architecture != linux_ptrace.ARCHITECTURES[_machine] or number & linux_ptrace.X32:
         return [("trouble", "a program of another architecture (32 bit) was run", "", True)]
     name = _NAMES_OF.get(number, "")
-    for table, decoder in _DECODERS:
-        if name in table:
-            return decoder(task, name, arguments)
-    return _decode_seek(task, name, arguments)
+    return _DECODER_OF.get(name, _decode_seek)(task, name, arguments)
 
 
 def source_of(path: str) -> tuple[str, str] | None:
@@ -214,12 +206,12 @@ def _absolute(task: int, folder: int, address: int) -> str:
     path = os.fsdecode(written)
     if path[0] == "/":
         return path
-    base = linux.read_link(f"/proc/{task}/cwd" if folder == _AT_CWD else f"/proc/{task}/fd/{folder}")
+    base = linux.read_link(f"/proc/{task}/cwd" if folder == AT_CWD else f"/proc/{task}/fd/{folder}")
     return f"{base}/{path}" if base else ""
 
 
 def _folder(arguments: tuple[int, ...], place: int) -> int:
-    return arguments[place] & 0xFFFFFFFF if place >= 0 else _AT_CWD
+    return arguments[place] & 0xFFFFFFFF if place >= 0 else AT_CWD
 
 
 def _decode_path(task: int, name: str, arguments: tuple[int, ...]) -> list[Seen]:
@@ -238,7 +230,7 @@ def _decode_descriptor(task: int, name: str, arguments: tuple[int, ...]) -> list
 
 
 def _descriptor(task: int, how: str, number: int) -> list[Seen]:
-    path = linux.read_link(f"/proc/{task}/{'cwd' if number == _AT_CWD else f'fd/{number}'}")
+    path = linux.read_link(f"/proc/{task}/{'cwd' if number == AT_CWD else f'fd/{number}'}")
     return [("file", how, path, True)] if path.startswith("/") else []
 
 
@@ -260,7 +252,7 @@ def _decode_name(task: int, name: str, arguments: tuple[int, ...]) -> list[Seen]
 
 def _decode_open(task: int, name: str, arguments: tuple[int, ...]) -> list[Seen]:
     folder, rest = (
-        (_AT_CWD, arguments) if name in ("open", "creat") else (_folder(arguments, 0), arguments[1:])
+        (AT_CWD, arguments) if name in ("open", "creat") else (_folder(arguments, 0), arguments[1:])
     )
     flags = rest[1]
     if name == "creat":
@@ -339,7 +331,8 @@ def _decode_trouble(task: int, name: str, arguments: tuple[int, ...]) -> list[Se
     return [("trouble", _TROUBLE[name][2], "", True)]
 
 
-_DECODERS: tuple[tuple[dict[str, object], Decoder], ...] = (  # the most frequent first
-    (_PATHS, _decode_path), (_OPENS, _decode_open), (_DESCRIPTORS, _decode_descriptor),
-    (_SOURCES, _decode_source), (_NAMES, _decode_name), (_TROUBLE, _decode_trouble),
-)  # type: ignore[assignment]  # fmt: skip
+_DECODER_OF: dict[str, Decoder] = {
+    **dict.fromkeys(_PATHS, _decode_path), **dict.fromkeys(_OPENS, _decode_open),
+    **dict.fromkeys(_DESCRIPTORS, _decode_descriptor), **dict.fromkeys(_SOURCES, _decode_source),
+    **dict.fromkeys(_NAMES, _decode_name), **dict.fromkeys(_TROUBLE, _decode_trouble),
+}  # fmt: skip

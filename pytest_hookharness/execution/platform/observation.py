@@ -124,18 +124,24 @@ class ClockCalls(Protocol):
             OSError: The kernel refuses.
         """
 
-    def asked(self, task: int) -> tuple[str, int]:
+    def asked(self, task: int) -> tuple[str, int, str]:
         """
-        Return the call before which a task stopped, by its name, and where it stores its answer.
+        Return the call before which a task stopped, where it stores its answer, and what that shows.
+
+        That is ``realtime``, ``times of a file`` or ``times of an open file``.
 
         Raises:
             ValueError: It is a call of another architecture.
         """
         ...
 
-    def move(self, task: int, name: str, address: int, seconds: float, since: int) -> None:
+    def move(self, task: int, name: str, address: int, seconds: float, since: int) -> tuple[int, bool]:
         """
         Move the times in the answer to a call ahead.
+
+        Returns:
+            Of the status of a file or folder when that was last changed, in nanoseconds, else 0; and whether
+            it is the working folder of the task.
 
         Args:
             task: The task, which stopped with the result.

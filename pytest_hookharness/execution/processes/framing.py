@@ -86,6 +86,7 @@ class ProcessRequest:
     terminal: bytes
     observed: bool
     ahead: float
+    since: int
 
     def __init__(self, values: tuple[Any, ...]) -> None:
         vars(self).update(zip(ProcessRequest.__annotations__, values, strict=True))

@@ -53,7 +53,7 @@ class Spawner:
     def _has_fork_exec(self) -> bool:
         """Try the interpreter's private function, which may change, on no program at all."""
         times = (0.0,) * 4
-        rest = (), "", 0.0, 0.0, 0, b"", False, 0.0
+        rest = (), "", 0.0, 0.0, 0, b"", False, 0.0, 0
         nothing = ProcessRequest(([b"?"], [], b"/", [], b"", True, None, 0.0, "", "", True, *times, *rest))
         try:
             pid = self._by_fork_exec(nothing, (-1, -1, -1), 0)
@@ -140,7 +140,7 @@ class Spawner:
             try:
                 if tracer is not None and gate is not None:
                     gate[1].close()
-                    tracer.let_in(pid, gate[0], request.ahead)
+                    tracer.let_in(pid, gate[0], request.ahead, request.since)
                 return pid, self._refusal(refusals)
             finally:
                 os.close(refusals)

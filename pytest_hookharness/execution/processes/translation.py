@@ -152,7 +152,7 @@ def encode(spec: ProcessSpec, terminal: str = "") -> tuple[Any, ...]:
         spec.stdio.value, spec.own_session,
         spec.limit, spec.hook_timeout, spec.pipe_wait, spec.linger,
         kill.signals, kill.scope.value, kill.grace, kill.close_wait, spec.output_limit,
-        os.fsencode(terminal), spec.observed, spec.ahead,
+        os.fsencode(terminal), spec.observed, spec.ahead, spec.since,
     )  # fmt: skip
 
 

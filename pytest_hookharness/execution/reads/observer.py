@@ -51,11 +51,12 @@ class Observer:
         """
         results = start([replace(spec, observed=True) for spec in specs])
         return tuple(
-            replace(result, reads=self._subtract(start, spec, result.reads or Reads(observed=False)))
+            replace(result, reads=self.subtract(start, spec, result.reads or Reads(observed=False)))
             for result, spec in zip(results, specs, strict=True)
         )
 
-    def _subtract(self, start: Starter, hook: ProcessSpec, reads: Reads) -> Reads:
+    def subtract(self, start: Starter, hook: ProcessSpec, reads: Reads) -> Reads:
+        """Return the record of a hook run without what the start of each interpreter looks at."""
         if not reads.observed:
             return reads
         baselines: dict[str, tuple[Reads, ...]] = {}

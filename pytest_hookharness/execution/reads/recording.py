@@ -50,11 +50,13 @@ class Recording:
         gap: Why the record is not complete; empty if it is.
         observed: Whether there is a record at all.
         pids: All tasks that ever belonged to the hook run.
-        ahead: Seconds by which its clock is moved; nothing is recorded then but the programs that ran.
+        ahead: Seconds by which its clock is moved; only its programs and what shows a time are recorded then.
+        since: The times of a file count as a time if it was changed at this time or later, in nanoseconds.
     """
 
-    def __init__(self, ahead: float = 0.0) -> None:
+    def __init__(self, ahead: float = 0.0, since: int = 0) -> None:
         self.ahead = ahead
+        self.since = since
         self.gap = ""
         self.observed = True
         self.pids: set[int] = set()
@@ -101,7 +103,7 @@ class Recording:
         if what == "trouble":
             self.miss(how)
         elif what == "source":
-            self._source(image, how, text)
+            self.note_source(image, how, text)
         elif what == "file":
             self._file(pid, image, how, text)
         else:
@@ -129,7 +131,7 @@ class Recording:
         elif what == "socket":
             self._add(image, path, "access", existed=existed)
             if existed:
-                self._source(image, "socket", f"unix {path}")
+                self.note_source(image, "socket", f"unix {path}")
         return ()
 
     def _open(self, image: Image, path: str, flags: str, status: os.stat_result | None) -> tuple[str, ...]:
@@ -148,7 +150,7 @@ class Recording:
                 self._add(image, path, "named", existed=existed)
             source = _calls.source_of(path)
             if source is not None:
-                self._source(image, *source)
+                self.note_source(image, *source)
             self._write(path, existed=existed, flags=flags)
         makes = ("c" in flags and not existed) or ("t" in flags and "w" in flags)
         return ("made", path) if makes else ()
@@ -187,9 +189,10 @@ class Recording:
             source = _calls.source_of(path)
             # To look at the folder of all processes is no question yet.
             if source is not None and (source[1] != "all" or kind == "listed"):
-                self._source(image, *source)
+                self.note_source(image, *source)
 
-    def _source(self, image: Image, kind: str, detail: str) -> None:
+    def note_source(self, image: Image, kind: str, detail: str) -> None:
+        """Note that something else than a file was asked."""
         if kind == "process" and detail != "all" and int(detail) in self.pids:
             return
         key = kind, detail

@@ -34,8 +34,8 @@ class _Task:
         self.image = image
         self.pid = pid
         self.changing: tuple[str, ...] = ()
-        # With a moved clock: the call that shows a time, and where its answer will be.
-        self.asked: tuple[str, int] = "", 0
+        # With a moved clock: the call that shows a time, where its answer will be, and what it shows.
+        self.asked: tuple[str, int, str] = "", 0, ""
 
 
 class Tracer:
@@ -83,15 +83,16 @@ class Tracer:
         # By a call that does not stop, for the tracer waits for the answer.
         os.write(gate.fileno(), answer)
 
-    def let_in(self, pid: int, gate: _socket.socket, ahead: float) -> None:
+    def let_in(self, pid: int, gate: _socket.socket, ahead: float, since: int) -> None:
         """
         Observe a process that waits in `enter`; return when it has become the hook, or has ended.
 
         Args:
             gate: Leads to it.
             ahead: Seconds by which its clock is moved; what it looks at is not recorded then. 0: not moved.
+            since: Recorded is then what shows the time, or a time since this moment, in nanoseconds.
         """
-        recording = self._recordings[pid] = Recording(ahead)
+        recording = self._recordings[pid] = Recording(ahead, since)
         gate.recv(1)
         gap = self._gap or self._attach(pid, recording)
         gate.send(_STAY if gap else _GO)
@@ -175,7 +176,12 @@ class Tracer:
     def _show_time(self, found: _Task, task: int, why: str) -> bool:
         """Move the answer to a call that shows a time; return true if the task stops again with it."""
         if why == "result":
-            _times.move(task, *found.asked, found.recording.ahead, self._began)
+            name, address, shown = found.asked
+            recording = found.recording
+            changed, is_own = _times.move(task, name, address, recording.ahead, self._began)
+            if shown == "realtime" or changed >= recording.since:
+                shown = "times of its own folder" if is_own else shown
+                recording.note_source(found.image, "clock", shown)
             return False
         found.asked = _times.asked(task)
         if not found.asked[0]:

@@ -34,6 +34,15 @@ _COPIES_ATTRIBUTES = re.compile(r"/(cp|mv|sed|install|ls|mkdir|chmod|touch)$")
 _READERS = re.compile(
     r"/bin/(cat|head|tail|wc|[efz]?grep|sed|[gmn]?awk|sort|uniq|cut|tr|tee|cmp|jq|dash|bash)$"
 )
+# Programs that do not decide by the time that a call shows them. A shell asks where it is when it starts, and
+# compares times of files only with each other.
+_MAKERS = r"/bin/(mkdir|rmdir|rm|chmod|ln|tee)$"
+_NO_TIMES = {
+    "realtime": re.compile(r"(?!)"),
+    "times of a file": re.compile(f"{_GIT.pattern}|{_MAKERS}"),
+    "times of an open file": re.compile(f"{_READERS.pattern}|{_MAKERS}"),
+    "times of its own folder": re.compile(f"{_GIT.pattern}|{_MAKERS}|{_READERS.pattern}"),
+}
 _CONTENT = frozenset((LookKind.OPENED, LookKind.EXECUTED, LookKind.LINK))
 _EXISTENCE = frozenset((LookKind.ACCESS, LookKind.NAMED, *_CONTENT))
 _TIMES = frozenset((LookKind.STATUS, LookKind.ATTRIBUTE))
@@ -94,6 +103,20 @@ def find_influences(runs: Sequence[Reads | None], around: Surroundings) -> Influ
     return Influences(
         matters=_first(found),
         clock=any(_asks_clock(reads, around) for reads in known),
+    )
+
+
+def shows_time(reads: Reads) -> bool:
+    """
+    Return whether a hook run whose clock the kernel moved was shown a time that depends on that.
+
+    Args:
+        reads: What showed it a time, without what the start of each interpreter asks for.
+    """
+    return any(
+        source.kind is SourceKind.CLOCK and not _NO_TIMES[source.detail].search(program.path)
+        for program in reads.programs
+        for source in program.sources
     )
 
 

@@ -22,7 +22,7 @@ from pytest_hookharness.execution.snapshots.snapshot import SnapshotError
 from pytest_hookharness.execution.state.relevance import counts
 from pytest_hookharness.execution.workspace.workspace import OUTSIDE
 from pytest_hookharness.judging.recurrence.cycle import changes
-from pytest_hookharness.judging.recurrence.influences import Surroundings, find_influences
+from pytest_hookharness.judging.recurrence.influences import Surroundings, find_influences, shows_time
 from pytest_hookharness.model.fast_dataclass import replace
 from pytest_hookharness.model.probes import ProbeEffect
 from pytest_hookharness.model.processes import Tier
@@ -36,6 +36,31 @@ from pytest_hookharness.simulation.testbed.testbed import Testbed
 _OBJECTS = ("/objects", "/objects/pack", "/objects/info")
 # Ids and times in a hook's input, which the host makes up; that they decide nothing is assumed.
 _IDS = ("id", "uuid", "timestamp", "_at", "_ms")
+
+
+def find_shared(testbed: Testbed) -> SharedBaselines | None:
+    """Return what simulations share; ``None`` once this one wrote outside of its own folders."""
+    place = testbed.workspace
+    hidden = {*place.private.values(), str(place.roots[OUTSIDE])}
+    outside = tuple(f"{name}/" for name, root in place.roots.items() if str(root) in hidden)
+    written = any(path.startswith(outside) and path not in place.roots for path in testbed.files)
+    return SharedBaselines(str(place.base)) if testbed.sandbox.contained and not written else None
+
+
+def time_was_shown(testbed: Testbed) -> bool:
+    """Return whether any process whose clock the kernel moved was shown a time that depends on that."""
+    shown = [pair for pair in testbed.workspace.clock.shown if shows_time(pair[1])]
+    if not shown:
+        return False
+    # Interpreters ask for the time when they start.
+    observer = Observer()
+    observer.shared = find_shared(testbed)
+    if observer.shared is None:
+        return True
+    start = testbed.sandbox.run
+    asked = any(shows_time(observer.subtract(start, spec, reads)) for spec, reads in shown)
+    observer.share()
+    return asked
 
 
 class ReadObservation:
@@ -72,14 +97,14 @@ class ReadObservation:
             return _unobserved(f"the state cannot be saved and restored: {error}")
         with checkpoint:
             since = begin_writing()
-            self._observer.shared = self._shared
+            self._observer.shared = find_shared(testbed)
             with testbed.observed_by(self._observer):
                 driver = checkpoint.resume()
                 seen = repetition.compare_decisions(driver, self._remaining)
             if seen.reaction is not ProbeEffect.SAME:
                 return _unobserved(f"one more repetition went another way: {seen.what}")
             testbed.scan()
-            self._observer.shared = self._shared
+            self._observer.shared = find_shared(testbed)
             self._observer.share()
             differing = (*differing, *changes(repetition.files, testbed.files))
             runs = [*_runs(driver.steps)]
@@ -88,15 +113,6 @@ class ReadObservation:
             found = replace(find_influences(runs, around), read=tuple(_opened(runs, places)))
         inputs = dict.fromkeys(_changed_inputs(repetition.hook_runs, driver.steps))
         return replace(found, matters=(*found.matters, *inputs)) if found.observed else found
-
-    @property
-    def _shared(self) -> SharedBaselines | None:
-        """What simulations share; ``None`` once something was written outside of this one's own folders."""
-        testbed, place = self._testbed, self._testbed.workspace
-        hidden = {*place.private.values(), str(place.roots[OUTSIDE])}
-        outside = tuple(f"{name}/" for name, root in place.roots.items() if str(root) in hidden)
-        written = any(path.startswith(outside) and path not in place.roots for path in testbed.files)
-        return SharedBaselines(str(place.base)) if testbed.sandbox.contained and not written else None
 
     @property
     def _paths(self) -> PathMap:

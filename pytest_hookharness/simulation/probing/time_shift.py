@@ -127,6 +127,13 @@ def compare(fast: Outcome, simulate: Callable[[float], Outcome]) -> Finding | No
     return finding_catalogue.CLOCK.found(text)
 
 
+def goes_alike(fast: Outcome, slow: Outcome) -> bool:
+    """Return whether two runs ended alike, and the hooks were told the same, which does not name the time."""
+    one, other = [*fast.trace.hook_runs()], [*slow.trace.hook_runs()]
+    told = [run.stdin for _, run in one] == [run.stdin for _, run in other]
+    return told and not _differ(fast, slow) and all(run.transcript_opened is False for _, run in other)
+
+
 def _differ(fast: Outcome, slow: Outcome) -> bool:
     # What ends a run whose stop is never allowed (a cap, a limit) does not depend on the clock.
     ended, ends = isinstance(fast.verdict, Terminated), isinstance(slow.verdict, Terminated)
