@@ -248,7 +248,7 @@ def _stack(generator: object, inner: object, *, whole: bool) -> list[str]:
 
 def _plain(name: str, value: object) -> str:
     match value:
-        case None | bool() | int() | float() | str() | bytes() | enum.Enum():
+        case None | bool() | int() | float() | str() | bytes() | range() | enum.Enum():
             return repr(value)
         case tuple() | list():
             return f"{type(value).__name__}({', '.join(_plain(name, item) for item in value)})"
@@ -257,8 +257,6 @@ def _plain(name: str, value: object) -> str:
         case Mapping():
             items = [f"{_plain(name, key)}: {_plain(name, item)}" for key, item in value.items()]
             return f"{{{', '.join(items)}}}"
-        case range():
-            return repr(value)
         case Iterator():
             return _iterator(name, value)
         case _ if dataclasses.is_dataclass(value) and not isinstance(value, type):

@@ -8,6 +8,7 @@ link.
 from __future__ import annotations
 
 import errno
+import io
 import json
 import os
 import re
@@ -109,6 +110,13 @@ def is_file(path: Path) -> bool:
         return False
 
 
+def write_all(stream: io.RawIOBase, data: bytes) -> None:
+    """Write all bytes to an unbuffered stream, which may take only a part of them at a time."""
+    left = memoryview(data)
+    while left:
+        left = left[stream.write(left) or 0 :]
+
+
 def write_bytes(path: Path, data: bytes, *, append: bool = False) -> None:
     """
     Write a regular file in place, with the folders above it.
@@ -124,9 +132,7 @@ def write_bytes(path: Path, data: bytes, *, append: bool = False) -> None:
         with os.fdopen(descriptor, "wb", buffering=0) as stream:
             if not stat.S_ISREG(os.fstat(descriptor).st_mode):
                 raise WorkspaceError(path, "is not a regular file")
-            left = memoryview(data)
-            while left:
-                left = left[stream.write(left) or 0 :]
+            write_all(stream, data)
     except OSError as error:
         raise WorkspaceError(path, f"cannot be written: {reason_of(error)}") from error
 

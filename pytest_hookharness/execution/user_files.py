@@ -18,6 +18,7 @@ from hashlib import sha256
 from pathlib import Path
 
 from pytest_hookharness.execution import platform
+from pytest_hookharness.execution.paths import write_all
 
 # Exit status of the process that writes in place: the file had other contents.
 _CHANGED = 3
@@ -187,9 +188,7 @@ def copy_into(fresh: Path, real: Path, digest: str) -> int:
         if sha256(stream.read()).hexdigest() != digest:
             return _CHANGED
         stream.seek(0)
-        left = memoryview(data)
-        while left:
-            left = left[stream.write(left) :]
+        write_all(stream, data)
         # Last, so that a reader never sees an empty file.
         stream.truncate(len(data))
         os.fsync(stream.fileno())

@@ -71,7 +71,6 @@ class Regex:
         Compile an expression.
 
         Args:
-            pattern: The expression.
             dotall: Whether a dot stands for the end of a line too.
             quick: Whether it is known to need no time limit.
 

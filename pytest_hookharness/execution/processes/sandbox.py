@@ -80,7 +80,6 @@ class Sandbox(AbstractContextManager["Sandbox"]):
         Start all processes at once and return their results in the same order.
 
         Args:
-            specs: What to start.
             budget: Seconds for all of it; hooks still running then are cut as by the hook timeout.
 
         Raises:

@@ -157,12 +157,7 @@ def _call(arguments: argparse.Namespace) -> int:
 
 
 def _refuse_idle_options(arguments: argparse.Namespace) -> None:
-    """
-    Refuse options that would have no effect.
-
-    Raises:
-        OptionError: There is one.
-    """
+    """Refuse options that would have no effect."""
     stress, explore, is_item = arguments.stress, arguments.explore, _is_item(arguments.path)
     rules: list[tuple[bool, Mapping[str, object], str]] = [
         (not stress, _STRESS_OPTIONS, "needs --stress"),

@@ -64,12 +64,7 @@ def declare_init(parser: argparse.ArgumentParser) -> None:
 
 
 def _call(arguments: argparse.Namespace) -> int:
-    """
-    Write the scenarios, and print how to play them.
-
-    Raises:
-        SimulationError: The project has no hooks, or no scenario in the folder could name it.
-    """
+    """Write the scenarios, and print how to play them."""
     root = arguments.path.resolve()
     # A scenario names its own repository or a folder beside it, but none above it.
     is_repository = (root / ".git").exists()
@@ -108,13 +103,7 @@ def _below(root: Path, folder: Path) -> str:
 
 
 def _copied(hook_sets: Sequence[HookSet], root: Path) -> Iterator[HookSet]:
-    """
-    Yield the hook sets without files that git ignores, because copies of the repository lack them.
-
-    Raises:
-        SimulationError: No hook set is left.
-        WorkspaceError: Git fails.
-    """
+    """Yield the hook sets without files that git ignores, because copies of the repository lack them."""
     with TemporaryDirectory(prefix="hookharness-init-") as home:
         ignored = frozenset(list_ignored(root, Path(home)))
     names = [file for hook_set in hook_sets for file in hook_set.files if file in ignored]

@@ -45,12 +45,7 @@ def declare_findings(parser: argparse.ArgumentParser) -> None:
 
 
 def _print_findings(arguments: argparse.Namespace) -> int:
-    """
-    Print the given kinds of findings in full, or all of them in a line each.
-
-    Raises:
-        ValueError: There is no such kind.
-    """
+    """Print the given kinds of findings in full, or all of them in a line each."""
     from pytest_hookharness.judging.findings.finding_catalogue import catalogue, look_up, nearest
     from pytest_hookharness.model.bad_ends import look_up_bad_end
     from pytest_hookharness.reports.terminal.host_facts import codes_table, describe_findings

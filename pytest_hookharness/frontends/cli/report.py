@@ -77,12 +77,7 @@ def declare_report(parser: argparse.ArgumentParser) -> None:
 
 
 def _report(arguments: argparse.Namespace) -> int:
-    """
-    Print or write the report.
-
-    Raises:
-        ValueError: There is no trace file, or one cannot be read, or the output cannot be written.
-    """
+    """Print or write the report."""
     if arguments.output is not None:
         require_new(arguments.output, "--output")
     paths = _files(arguments.folder)

@@ -21,6 +21,7 @@ from importlib.metadata import version
 from io import FileIO
 from pathlib import Path
 
+from pytest_hookharness.execution.paths import write_all
 from pytest_hookharness.execution.processes.slots import NoFreeSlot
 from pytest_hookharness.execution.state.file_contents import Contents
 from pytest_hookharness.execution.workspace.workspace import WorkspaceError
@@ -283,10 +284,3 @@ def create_in(folder: Path, item: str, suffix: str) -> FileIO:
         except FileExistsError:
             number += 1
             path = folder / f"{name}-{number}{suffix}"
-
-
-def write_all(file: FileIO, data: bytes) -> None:
-    """Write all bytes to an unbuffered file, which may take only a part of them at a time."""
-    left = memoryview(data)
-    while left:
-        left = left[file.write(left) :]

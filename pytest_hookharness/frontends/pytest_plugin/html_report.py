@@ -116,12 +116,7 @@ class HtmlReport:
 
 
 def _writable(here: Path, named: str) -> Path:
-    """
-    Return the named file after checking that it can be written.
-
-    Raises:
-        pytest.UsageError: It cannot be written.
-    """
+    """Return the named file after checking that it can be written."""
     if not named.strip():
         raise pytest.UsageError("--hook-report: names no file; name one, such as report.html")
     file = here / named

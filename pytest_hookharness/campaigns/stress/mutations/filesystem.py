@@ -6,7 +6,7 @@ import posixpath
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
-from typing import Literal
+from typing import Literal, TypeAlias, get_args
 
 from pytest_hookharness.campaigns.stress.first_run import HookTraits, ReplayScript
 from pytest_hookharness.campaigns.stress.mutation import Mutation, NotTried
@@ -28,6 +28,9 @@ _MOST = 3
 _FEWEST_REFUSALS = 3
 _LONGEST_REASON = 80
 
+Harm: TypeAlias = Literal["empty", "garbage", "truncate", "delete"]
+_HARMS: tuple[Harm, ...] = get_args(Harm)
+
 
 @dataclass(frozen=True, slots=True)
 class StateFile(Mutation, family="state"):
@@ -41,7 +44,7 @@ class StateFile(Mutation, family="state"):
     """
 
     path: str
-    how: Literal["delete", "empty", "truncate", "garbage"]
+    how: Harm
     turn: int
 
     def __str__(self) -> str:
@@ -230,10 +233,7 @@ def _harmed(request: VaryRequest, outcome: Outcome) -> Iterator[Mutation | NotTr
         if turn is None:
             yield NotTried("state", f"{name}, which was not there before the last turn")
         else:
-            yield StateFile(name, "empty", turn)
-            yield StateFile(name, "garbage", turn)
-            yield StateFile(name, "truncate", turn)
-            yield StateFile(name, "delete", turn)
+            yield from (StateFile(name, how, turn) for how in _HARMS)
     if not request.names:
         yield from (NotTried("state", f"{name}, one of many") for name in inside[_MOST:])
 
