@@ -182,9 +182,7 @@ class Explorer:
         )
 
     def _find_starts(self, paths: Mapping[int, tuple[Act, ...]]) -> Mapping[int, int]:
-        """
-        Return the states at the ends of some paths, from which the search starts, by the turn of each path.
-        """
+        """Return the states at the ends of some paths, where the search starts, by the turn of each path."""
         moves = tuple(self._candidates.moves)
         roots: dict[int, int] = {}
         asked = [(path, moves) for path in paths.values()]

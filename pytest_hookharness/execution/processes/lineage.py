@@ -101,13 +101,7 @@ class Lineage:
     """
 
     def __init__(self, count: int, *, whole_machine: bool = False) -> None:
-        """
-        Begin a batch.
-
-        Args:
-            count: The number of its hooks.
-            whole_machine: Whether processes are looked through that no hook of the batch started.
-        """
+        """Begin a batch of hooks; ``whole_machine``: look through processes too that none of them started."""
         # With one hook nothing is to be told apart.
         self._marks = count > 1 or whole_machine
         self._descriptor = DescriptorMark() if whole_machine and not _table.has_marks() else None

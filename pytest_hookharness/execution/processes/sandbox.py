@@ -162,8 +162,7 @@ class Sandbox(AbstractContextManager["Sandbox"]):
         self._closed = True
         try:
             self._peer.settimeout(_CLOSE_TIMEOUT)
-            # Not closed: the item supervisor reads the end of its input, kills everything, and closes its
-            # side.
+            # Not closed: the item supervisor reads the end of its input, kills everything, closes its side.
             self._peer.shutdown(socket.SHUT_WR)
             # The other side closes its end only after the last process inside is dead. The rest of an
             # interrupted answer arrives first and is discarded.

@@ -105,10 +105,7 @@ class Snapshots(AbstractContextManager["Snapshots"]):
 
     def restore(self, snapshot: Snapshot) -> tuple[Path, ...]:
         """
-        Restore what the folders held when the snapshot was taken.
-
-        Returns:
-            The paths that differed.
+        Restore what the folders held when the snapshot was taken; return the paths that differed.
 
         Raises:
             SnapshotError: A difference cannot be undone. Nothing was changed if that could be foreseen.

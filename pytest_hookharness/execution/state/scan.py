@@ -128,8 +128,7 @@ class Scanner:
         """
         Return the entries as they are now; the same mapping object as before if nothing differs.
 
-        Args:
-            without: State paths that are left out, and not even read.
+        State paths in ``without`` are left out, and not even read.
         """
         left_out = frozenset(without)
         self._read_events()

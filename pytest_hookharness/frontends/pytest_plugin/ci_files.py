@@ -40,8 +40,7 @@ def write(terminalreporter: pytest.TerminalReporter, reports: Sequence[Any]) -> 
     for failure in failures:
         terminalreporter.ensure_newline()
         terminalreporter.write_line(annotation(failure))
-    file = os.environ.get("GITHUB_STEP_SUMMARY")
-    if not file:
+    if not (file := os.environ.get("GITHUB_STEP_SUMMARY")):
         return
     try:
         # Earlier runs of the same step may have written to it.

@@ -273,14 +273,11 @@ def _make_call(session: Session, task: MakeCall) -> _TaskResult:
         return launch_subagent(session, call, call.subagent)
     if call.tool_call.given is not None:
         return finish_call(session, call, call.tool_call.given)
-    changed = plan_task_change(session, call)
-    if changed is not None:
+    if (changed := plan_task_change(session, call)) is not None:
         return changed
-    result = session.profile.tools.internal(call.tool_call)
-    if result is not None:
+    if (result := session.profile.tools.internal(call.tool_call)) is not None:
         return finish_call(session, call, result)
-    check = None if task.checked else request_check(session, call)
-    if check is not None:
+    if not task.checked and (check := request_check(session, call)) is not None:
         return check
     operation = session.profile.tools.operation(call.tool_call, workspace)
     # Only commands depend on the current folder; the paths of file tools are absolute by now.

@@ -137,15 +137,13 @@ class Memory:
             count = 1 + self.repetitions.runs[period - 1] // period
             return _cycle(self.repetitions.recent[-period:], count, self._drifts(period))
         if self.streak.count >= limits.failures:
-            repetition = tuple(
-                new.text for new in self.repetitions.recent[-min(self.streak.count, limits.failures) :]
-            )
+            newest = self.repetitions.recent[-min(self.streak.count, limits.failures) :]
             return with_text(
                 DetectedLoop(
                     name="failures",
                     period=0,
                     count=self.streak.count,
-                    repetition=tuple(dict.fromkeys(repetition)),
+                    repetition=tuple(dict.fromkeys(one.text for one in newest)),
                     error=self.streak.text,
                 )
             )

@@ -45,9 +45,7 @@ def align(
     values: tuple[Sequence[str], Sequence[str]],
     first: AlignFirst,
 ) -> Alignment | None:
-    """
-    Return where tokens, given by shape and value, were before; ``None`` if some were removed or reshaped.
-    """
+    """Return where tokens, given by shape and value, were before; ``None`` if one was removed or reshaped."""
     if len(older) > len(newer):
         return None
     match first:

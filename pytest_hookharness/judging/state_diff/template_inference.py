@@ -69,9 +69,7 @@ class _Column:
 
 
 def infer_template(texts: Sequence[str], clock: SessionClock) -> Template | str:
-    """
-    Return the template of some texts, oldest first; else the reason why there is none, to end a sentence.
-    """
+    """Return the template of some texts, oldest first; else why there is none, to end a sentence."""
     head, tail = _ends(texts)
     inner = [text[head : len(text) - tail] for text in texts]
     if max(map(len, inner)) > _MOST:

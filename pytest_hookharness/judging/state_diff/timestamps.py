@@ -136,8 +136,7 @@ def age(text: str, unit: str, seconds: float) -> str:
         places = len(text.partition(".")[2])
         value = Fraction(text) - Fraction(seconds) * UNITS[unit]
         return format_number(max(Fraction(0), value), Notation(least=places, most=places))
-    match = _match(text)
-    if match is None:
+    if (match := _match(text)) is None:
         return text
     fields = match.groupdict()
     if fields.get("h") is None:

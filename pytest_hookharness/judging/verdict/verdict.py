@@ -159,14 +159,13 @@ def _capped(case: JudgeInput) -> verdicts.Verdict:
         cap = reported
     elif own:
         cap = replace(cap, why=reported.why)
-    status = case.end.status if own else ""
     return verdicts.Capped(
         turn=turn,
         cap=cap,
         without=_without_cap(case),
         changed=newest_difference(case.trace).files,
         masks=_masks(case),
-        status=status,
+        status=case.end.status if own else "",
     )
 
 
@@ -299,12 +298,11 @@ def _undecided(case: JudgeInput, why: str) -> verdicts.Undecided:
         reasons.append("no file differs, but " + " and ".join(difference.other_parts))
     if difference.unknown:
         reasons.append(f"the state is not known completely: {difference.unknown}")
-    masks = () if conflict is not None else _masks(case)
     return verdicts.Undecided(
         turn=case.end.turn,
         why="; ".join(reasons),
         changed=difference.files,
-        masks=masks,
+        masks=() if conflict is not None else _masks(case),
         cap=case.cap if case.cap is not None and case.cap.overrides is not None else None,
     )
 

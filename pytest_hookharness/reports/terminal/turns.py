@@ -236,9 +236,7 @@ def _hooked(hooked: HookEvent, longest: int) -> Iterator[StoryLine]:
         yield from (_line("", f"  {words}") for words in describe_dialogue(hook_run.run))
         if isinstance(hook_run.ending, TimedOut):
             for activity in hook_run.ending.doing[:_DOING]:
-                words = describe_activity(activity)
-                # Process numbers differ from run to run.
-                yield _line("", f"  {words}", activity.process.command)
+                yield _line("", f"  {describe_activity(activity)}", activity.process.command)
     yield from (_line("", line) for line in render_sessions(hooked.children))
     decision = hooked.decision
     if decision.refused and not hooked.deciding:

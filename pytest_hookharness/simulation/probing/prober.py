@@ -332,15 +332,11 @@ class Prober:
             return Threshold(
                 at=at, what=seen.what, seconds=perturbation.seconds, allows_stop=seen.allows_stop
             )
-        turn = (
-            self._repetition.point.turn
-            + perturbation.repetitions * self._repetition.period
-            + max(1, seen.turn)
-        )
+        later = perturbation.repetitions * self._repetition.period + max(1, seen.turn)
         return Threshold(
             at=self._describe(perturbation),
             what=seen.what,
             reaction=seen.reaction,
-            turn=turn,
+            turn=self._repetition.point.turn + later,
             allows_stop=seen.allows_stop,
         )

@@ -49,9 +49,7 @@ class _PassedCall:
 
 
 def find_open_guards(driver: SessionDriver, trace: Trace) -> tuple[Finding, ...]:
-    """
-    Return one finding for each guard hook that refuses only without the variables that other hooks have set.
-    """
+    """Return a finding for each guard hook that refuses only without the variables that other hooks set."""
     calls = {
         (call.hook.command, str(call.run.payload.get("tool_input"))): call
         for call in _passed_calls(driver, trace)
