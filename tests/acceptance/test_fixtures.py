@@ -448,6 +448,12 @@ def test_a_recorded_payload_runs_in_the_workspace(pytester):
     assert not pytester.path.joinpath("was-here").exists()
 
 
+def test_a_hook_starts_in_no_folder_elsewhere(hook_fire):
+    """A folder that leads out of the workspace is an error before the hook starts."""
+    with pytest.raises(ValueError, match="hooks start only in the folders of this run"):
+        hook_fire("Stop", "true", cwd="../..")
+
+
 @pytest.mark.parametrize(
     ("text", "says"), [("{", "cannot be read"), ("{}", "is no recording"), (None, "no recording")]
 )

@@ -198,8 +198,8 @@ def test_a_session_that_is_too_long(reproduce, project, tmp_path):
 
 
 @pytest.mark.nightly
-def test_two_loops(reproduce, project):
-    """The longer loop is reproduced, and the other one is named; so is what could not be read."""
+def test_two_loops(reproduce, project, tmp_path):
+    """Each loop has scenarios of its own, which fail now and pass once the hook of that loop is fixed."""
     guard = "grep -q 'rm build' && { echo 'never delete build' >&2; exit 2; }; exit 0"
     both = {**SETTINGS["hooks"], "PreToolUse": [{"hooks": [{"type": "command", "command": guard}]}]}
     (project / ".claude/settings.json").write_text(json.dumps({"hooks": both}))
@@ -212,14 +212,44 @@ def test_two_loops(reproduce, project):
         denied.append({"type": "assistant", "message": {"id": f"d{number}", "content": [use]}})
         denied.append({"type": "user", "message": {"content": [answer]}})
     records = [*claude(project)]
-    status, printed = reproduce([*records[:2], *denied, *records[2:], "no object"], "--no-shrink")
+    status, printed = reproduce([*records[:2], *denied, *records[2:], "no object"])
 
     assert status == 0, printed
     assert "recorded: PreToolUse refused 5 times in a row" in printed
-    assert "also recorded, but not reproduced by itself: Stop refused 4 times in a row" in printed
-    assert "9 of 9 refusals as recorded" in printed
+    assert "also recorded: Stop refused 4 times in a row" in printed
+    assert printed.count("9 of 9 refusals as recorded") == 2
     assert "reproduced: PreToolUse was refused 5 times with this text by " in printed
+    assert "left out: in the scenarios of this loop, hooks of other loops: `./check.sh`" in printed
     assert "left out: not read, no JSON object: 1 record" in printed
+    fixes = {"pretooluse": ("'rm build'", "'no such call'"), "stop": ("q TODO", "q DONE")}
+    for event, (old, new) in fixes.items():
+        files = sorted(tmp_path.glob(f"reproduced/claude-code-{event}-*"))
+        assert len(files) == 2
+        for file in files:
+            assert main.main(["run", str(file)]) == 1
+            file.write_text(file.read_text().replace(old, new))
+            assert main.main(["run", str(file)]) == 0
+
+
+@pytest.mark.nightly
+def test_two_hooks_that_never_allow_a_stop(reproduce, project, tmp_path):
+    """Two hooks that refuse the same stops, in any order, are two loops in files with a number."""
+    both = [{"hooks": [{"type": "command", "command": f"echo {word} >&2; exit 2"}]} for word in "ab"]
+    (project / ".claude/settings.json").write_text(json.dumps({"hooks": {"Stop": both}}))
+    git(project, "commit", "-qam", "Two")
+    records = [*claude(project)]
+    for number, record in enumerate(one for one in records if one.get("subtype")):
+        errors = [f"[echo {word} >&2; exit 2]: {word}\n" for word in "ab"]
+        record["hookErrors"] = errors if number % 2 else errors[::-1]
+    status, printed = reproduce(records, "--no-shrink")
+
+    assert (status, printed.count("8 of 8 refusals as recorded")) == (0, 2), printed
+    for number, (own, other) in (("", "ab"), ("-2", "ba")):
+        file = tmp_path / "reproduced" / f"claude-code-stop-01234567{number}-full.scenario.yaml"
+        assert main.main(["run", str(file)]) == 1
+        assert f"echo {other} >&2" not in file.read_text()
+        file.write_text(file.read_text().replace(f"echo {own} >&2; exit 2", "exit 0"))
+        assert main.main(["run", str(file)]) == 0
 
 
 @pytest.mark.nightly
@@ -294,20 +324,6 @@ def test_a_loop_that_came_to_an_end(reproduce, project, tmp_path):
     assert main.main(["run", str(small)]) == 1
     small.write_text(small.read_text().replace("-gt 3", "-gt 0"))
     assert main.main(["run", str(small)]) == 0
-
-
-@pytest.mark.nightly
-def test_hooks_that_refuse_together(reproduce, project):
-    """Two hooks that refuse the same stops are compared in any order."""
-    both = [{"hooks": [{"type": "command", "command": f"echo {word} >&2; exit 2"}]} for word in "ab"]
-    (project / ".claude/settings.json").write_text(json.dumps({"hooks": {"Stop": both}}))
-    git(project, "commit", "-qam", "Two")
-    records = [*claude(project)]
-    for number, record in enumerate(one for one in records if one.get("subtype")):
-        errors = [f"[echo {word} >&2; exit 2]: {word}\n" for word in "ab"]
-        record["hookErrors"] = errors if number % 2 else errors[::-1]
-    status, printed = reproduce(records, "--no-shrink")
-    assert (status, "8 of 8 refusals as recorded" in printed) == (0, True), printed
 
 
 @pytest.mark.nightly

@@ -65,6 +65,25 @@ def test_a_project_with_two_names(cwd, file):
 
 @pytest.mark.parametrize("cwd", ["/t/workspace", "/t/workspace/api", "api", None])
 def test_fields_of_this_run_stay(cwd):
-    """Fields whose folder is in this run, or is none, are not changed."""
-    fields = {"cwd": cwd, "transcript_path": OLD}
+    """Fields of no recorded session, or of one in a folder of this run, are not changed."""
+    fields = {"cwd": cwd, "file": "/home/dev/x"}
     assert move_recorded(fields, HERE) == fields
+    fields = {"cwd": "/home/dev/shop", "file": "/t/workspace/a", "other": "/t/tmp/b"}
+    assert move_recorded(fields, HERE) == {**fields, "cwd": "/t/workspace"}
+
+
+def test_a_transcript_without_a_folder():
+    """A recorded transcript becomes that of this run also if nothing says where the session ran."""
+    assert move_recorded({"transcript_path": OLD, "file": "/home/dev/x"}, HERE) == {
+        "transcript_path": "/t/home/.claude/s",
+        "file": "/t/home/x",
+    }
+
+
+def test_folders_of_this_machine():
+    """Home folders and the folder for temporary files of this machine are known wherever they are."""
+    fields = {"workspace_roots": ["/data/me/shop"], "file": "/data/me/.x /scratch/y /data/me/shop/z /srv/w"}
+    assert move_recorded(fields, HERE, homes=("/data/me",), temporary="/scratch") == {
+        "workspace_roots": ["/t/workspace"],
+        "file": "/t/home/.x /t/tmp/y /t/workspace/z /srv/w",
+    }

@@ -132,3 +132,16 @@ def test_a_resume_begins_in_the_project_folder(play, inputs):
 
     folders = [payload["cwd"].rpartition("/")[2] for payload in inputs(outcome)]
     assert folders == ["sub", "workspace"]
+
+
+def test_the_path_of_the_workspace(play, inputs):
+    """`{{workspace}}` is the absolute path of the session's folder; steps above it are resolved."""
+    agent = [{"run": "cd sub && cat {{workspace}}/b/../keep > {{workspace}}/copy"}, STOP]
+    outcome = play(
+        hooks={"PreToolUse": "true"}, files={"top/keep": "x\n", "top/sub/a": ""}, agent=agent,
+        world={"subfolder": "top"}, expect={"files": {"equal": {"top/copy": "x\n"}}},
+    )  # fmt: skip
+
+    (payload,) = inputs(outcome)
+    assert payload["tool_input"]["command"] == f"cd sub && cat {payload['cwd']}/keep > {payload['cwd']}/copy"
+    assert outcome.passed, outcome.violations

@@ -220,21 +220,31 @@ def test_a_session_in_a_subfolder(play, inputs, host, folder):
     assert inputs(outcome, "Stop")[0]["cwd"].endswith("/packages/api")
 
 
-@pytest.mark.parametrize(("host", "blocks"), [("claude-code", 0), ("codex", 2)])
-def test_settings_above_the_folder_of_the_session(play, host, blocks):
-    """Codex adds the hooks of all folders from the top of the repository; Claude Code reads its own only."""
-    place = {"claude-code": ".claude/settings.json", "codex": ".codex/hooks.json"}[host]
+_LOCAL = ".claude/settings.local.json"
+
+
+@pytest.mark.parametrize(
+    ("host", "name", "git", "sources"),
+    [
+        ("claude-code", ".claude/settings.json", True, [".claude/settings.json"]),
+        ("claude-code", _LOCAL, True, [f"../../{_LOCAL}", _LOCAL]),
+        ("claude-code", _LOCAL, False, [_LOCAL]),
+        ("codex", ".codex/hooks.json", False, [".codex/hooks.json"]),
+        (
+            *("codex", ".codex/hooks.json", True),
+            ["../../.codex/hooks.json", "../.codex/hooks.json", ".codex/hooks.json"],
+        ),
+    ],
+)
+def test_settings_above_the_folder_of_the_session(play, host, name, git, sources):
+    """In a repository Codex adds the hooks of all folders from its top, Claude Code its top's local ones."""
+    folders = {"": "true top", "packages/": "true middle", "packages/api/": "true own"}
     outcome = play(
         host=host,
-        files={
-            place: stop_hook("[ -e one ] || { touch one; echo once >&2; exit 2; }"),
-            f"packages/{place}": stop_hook("[ -e one ] || exit 0; [ -e two ] || { touch two; exit 2; }"),
-        },
+        git=git,
+        files={f"{folder}{name}": stop_hook(command) for folder, command in folders.items()},
         agent=[{"prompt": "go"}, {"stop": "Done."}],
         world={"subfolder": "packages/api"},
-        expect={"blocks": blocks},
     )
 
-    assert [run.hook.source for _, run in outcome.trace.hook_runs()][:2] == (
-        ["../../.codex/hooks.json", "../.codex/hooks.json"] if blocks else []
-    )
+    assert sorted(run.hook.source for _, run in outcome.trace.hook_runs()) == sorted(sources)

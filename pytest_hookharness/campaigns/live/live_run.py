@@ -250,7 +250,9 @@ class _LiveRun:
         def read(name: str) -> str:
             return (home / name).read_text(encoding="utf-8") if (home / name).exists() else ""
 
-        for name, text in self._installed.program.settings(read, str(testbed.workspace.root)).items():
+        # People trust a whole repository.
+        trusted = testbed.workspace.top if testbed.scenario.git else testbed.workspace.root
+        for name, text in self._installed.program.settings(read, str(trusted)).items():
             (home / name).parent.mkdir(parents=True, exist_ok=True)
             (home / name).write_text(text, encoding="utf-8")
 

@@ -6,6 +6,7 @@ import json
 import re
 from collections.abc import Iterator
 from dataclasses import fields, replace
+from pathlib import PurePosixPath
 
 from pytest_hookharness import hosts
 from pytest_hookharness.hosts.settings.configuration import expand_short_form
@@ -31,7 +32,7 @@ MOST_TURNS = 30
 _SIMULATED_ONLY = (
     *("answers", "cap", "company", "cover", "cwd", "flags", "full", "home_folder", "network", "options"),
     *("order", "pace", "payload", "processes", "readonly", "relaunched", "setup", "shell", "stdin"),
-    *("subfolder", "terminal", "worktree"),
+    *("terminal", "worktree"),
 )
 # Commands that do no harm if the hook that should refuse them does not.
 _HARMLESS = re.compile(r"(?:echo|true|:)(?: [^;&|<>()`$\n]*)?")
@@ -120,7 +121,8 @@ def live_form(scenario: Scenario, program: LiveProgram, most: int | None = None)
     files = dict(scenario.files)
     if not isinstance(scenario.hooks, str) and scenario.hooks is not None:
         content = expand_short_form(profile, scenario.hooks)
-        files[program.hooks_file.removeprefix("workspace/")] = json.dumps(content, indent=2)
+        name = PurePosixPath(scenario.subfolder, program.hooks_file.removeprefix("workspace/"))
+        files[str(name)] = json.dumps(content, indent=2)
     turns = min(scenario.turns, most or MOST_TURNS)
     return replace(
         scenario, files=files, hooks=None, vary=(), explore=None, parallel=None, until="guard", turns=turns

@@ -10,7 +10,10 @@ from __future__ import annotations
 import re
 import shlex
 from collections.abc import Iterator, Mapping, Sequence
+from itertools import accumulate
 from pathlib import PurePath
+
+from pytest_hookharness.model.moves import WORKSPACE
 
 # Programs by what they do: with any argument (*), or with one of these words (- for none).
 _REACHES: Mapping[str, str] = {
@@ -43,27 +46,48 @@ _INNER = re.compile(r"\$\(([^()]*)\)|`([^`]*)`")
 _ENDS = frozenset("();|&\n`")
 # The first folder of a path outside, as systems have it. A pattern such as `/x/` in a command has none.
 _PATH = re.compile(
+    rf"{re.escape(WORKSPACE)}(?P<here>(?:/[\w.@+~-]*)*)|"
     r"(?<![\w./~-])(?P<path>(?:~|\$HOME|\$\{HOME\}|/(?:etc|home|root|tmp|var|opt|usr|mnt|srv|media|Users|"
     r"private|Volumes|Library|boot|run|data|workspace|app))(?:/[\w.@+~-]*)*|(?:\.\./)+[\w.-]*|"
     r"\.\.(?![\w./]))"
 )
+CHANGES_FOLDER = re.compile(r"\b(?:cd|pushd)\b")
 _HARMLESS = re.compile(r"\A/(?:usr/(?:local/)?)?s?bin/")
 _DEEPEST, _LONGEST = 5, 50_000
 
 
-def find_reach(command: str) -> str:
-    """Return why a shell command is not carried out; empty if it stays within the project."""
+def find_reach(command: str, above: int = 0) -> str:
+    """
+    Return why a shell command is not carried out; empty if it stays within the project.
+
+    Args:
+        command: The command, with ``{{workspace}}`` or relative paths for those of the project.
+        above: How many folders the top of the project is above that folder.
+    """
     reach = next(filter(None, map(_reach_of, _simple_commands(command))), "")
     if reach:
         return reach
-    paths = (found["path"] for found in _PATH.finditer(command))
-    path = next((path for path in paths if not _HARMLESS.match(path)), "")
-    return f"names {path}, outside of the project" if path else ""
+    left = above
+    for found in _PATH.finditer(command):
+        path, here = found["path"] or "", found["here"]
+        if here is not None:
+            leads_out = is_outside(f".{here}", above)
+        elif up := path.split("/").count(".."):
+            leads_out = up > left
+            # What follows `cd ..` starts further up.
+            left -= up if CHANGES_FOLDER.search(command) else 0
+        else:
+            leads_out = not _HARMLESS.match(path)
+        if leads_out:
+            return f"names {found[0]}, outside of the project"
+    return ""
 
 
-def is_outside(path: str) -> bool:
+def is_outside(path: str, above: int = 0) -> bool:
     """Return whether a path, relative where it lies in the project, leads out of the project."""
-    return path.startswith(("/", "~")) or ".." in path.split("/")
+    steps = path.split("/")
+    levels = accumulate({"..": -1, ".": 0, "": 0}.get(step, 1) for step in steps)
+    return path.startswith(("/", "~")) or min(levels) < -above
 
 
 def _reach_of(words: Sequence[str]) -> str:

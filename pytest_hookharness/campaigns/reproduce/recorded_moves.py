@@ -10,10 +10,12 @@ those of a subagent just before it.
 from __future__ import annotations
 
 import re
+import shlex
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import field
+from dataclasses import field, replace
 
-from pytest_hookharness.campaigns.reproduce.outside_world import find_reach, is_outside
+from pytest_hookharness import hosts
+from pytest_hookharness.campaigns.reproduce.outside_world import CHANGES_FOLDER, find_reach, is_outside
 from pytest_hookharness.hosts.transcripts.session_stream import SessionStream
 from pytest_hookharness.judging.detectors.signatures import (
     ActionKind,
@@ -27,6 +29,7 @@ from pytest_hookharness.model.expectations import counted
 from pytest_hookharness.model.fast_dataclass import dataclass
 from pytest_hookharness.model.moves import (
     FIRST_PROMPT,
+    WORKSPACE,
     Act,
     Edit,
     Prompt,
@@ -40,11 +43,12 @@ from pytest_hookharness.model.moves import (
     Wait,
 )
 from pytest_hookharness.model.protocol import Payload
-from pytest_hookharness.scenario_files.relative_paths import within
+from pytest_hookharness.scenario_files.relative_paths import below_workspace, within
 
 # Seconds between two records after which time counts: a person was away, or something ran long.
 _LONG = 60.0
 _SUBAGENT = ("Task", "Agent", "task", "agent", "spawn_agent")
+_FOLDER = ("workdir", "dir_path", "directory")
 _OLD = ("old_string", "old_str", "search")
 _NEW = ("new_string", "new_str", "replace")
 _WHOLE = ("content", "file_text", "text", "contents")
@@ -60,6 +64,7 @@ class RecordedMoves:
 
     Attributes:
         performs: Whether shell commands are carried out at all.
+        above: How many folders the top of the project is above that of the session.
         acts: The acts of the main agent.
         left_out: What the replay does not do, in words.
         positions: Position in ``acts`` of the first act of an item, by the item's identity.
@@ -68,13 +73,19 @@ class RecordedMoves:
 
     stream: SessionStream
     performs: bool = True
+    above: int = 0
     acts: list[Act] = field(default_factory=list[Act])
     left_out: list[str] = field(default_factory=list[str])
     positions: dict[int, int] = field(default_factory=dict[int, int])
     played: list[StreamItem] = field(default_factory=list[StreamItem])
 
+    # Whether a command leaves its folder: then relative paths may lead elsewhere in later commands.
+    _changes_folder: bool = False
+
     def read(self) -> None:
         """Turn the items of the session into acts."""
+        commands = (command_of(item.arguments) for item in self.stream.items if isinstance(item, Action))
+        self._changes_folder = any(CHANGES_FOLDER.search(command or "") for command in commands)
         main = [item for item in self.stream.items if not item.agent]
         owners = self._find_owners(main)
         before, message = 0.0, ""
@@ -180,14 +191,32 @@ class RecordedMoves:
             self._note(f"{item.why}: {_short(item.text) or 'the turn was ended'}")
 
     def _calls(self, action: Action) -> Iterator[Act]:
-        arguments = within(action.arguments, self.stream.cwd)
-        yield from _moves(action, arguments, self._result(action, arguments))
+        cwd, above = self.stream.cwd, self.above
+        relative = within(action.arguments, cwd, above)
+        absolute = below_workspace(action.arguments, cwd, above)
+        command = command_of(absolute if self._changes_folder else relative) or ""
+        folder = _first_text(absolute, _FOLDER) or ""
+        moved = command != "" and folder not in ("", WORKSPACE)
+        if moved:
+            quoted = folder if folder.startswith(WORKSPACE) else shlex.quote(folder)
+            command = f"cd {quoted} && {command}"
+        given = self._result(action, relative, command)
+        if moved and given is None:
+            self._note("commands in a folder of their own begin with `cd`, which hooks see")
+        for act in _moves(action, relative, absolute, command, given, above):
+            yield self._own_call(act) if isinstance(act, Edit | Read) and is_outside(act.file) else act
 
-    def _result(self, action: Action, arguments: Payload) -> ToolResult | None:
+    def _own_call(self, act: Edit | Read) -> Tools:
+        """Return an act of a file above the folder of the session as a call of the host's own tool."""
+        placed = replace(act, file=f"{WORKSPACE}/{act.file}")
+        call = hosts.find(self.stream.form).tools.call(placed, "")
+        return Tools(calls=(call,), say=act.say)
+
+    def _result(self, action: Action, arguments: Payload, command: str) -> ToolResult | None:
         """Return the recorded result of a call that is not carried out again; ``None`` if it is."""
         text, kind = action.result, kind_of(action.tool, arguments)
-        shown = _short(f"{action.tool} {command_of(arguments) or file_of(arguments)}")
-        reach = _reach(kind, arguments)
+        shown = _short(f"{action.tool} {command or file_of(arguments)}")
+        reach = _reach(kind, file_of(arguments), command, self.above)
         if not reach and not self.performs and kind in (ActionKind.RUN, ActionKind.WAIT):
             reach = "this machine has no namespaces to run it in"
         if reach:
@@ -207,23 +236,30 @@ def _is_task(item: StreamItem) -> bool:
     return isinstance(item, Action) and item.tool in _SUBAGENT and not item.refusals
 
 
-def _reach(kind: ActionKind, arguments: Payload) -> str:
+def _reach(kind: ActionKind, path: str, command: str, above: int) -> str:
     if kind in (ActionKind.RUN, ActionKind.WAIT):
-        return find_reach(command_of(arguments) or "")
-    path = file_of(arguments)
-    return f"names {path}, outside of the project" if path and is_outside(path) else ""
+        return find_reach(command, above)
+    return f"names {path}, outside of the project" if path and is_outside(path, above) else ""
 
 
-def _moves(action: Action, arguments: Payload, given: ToolResult | None) -> Iterator[Act]:
+def _moves(
+    action: Action,
+    arguments: Payload,
+    absolute: Payload,
+    command: str,
+    given: ToolResult | None,
+    above: int,
+) -> Iterator[Act]:
     kind, file, say = kind_of(action.tool, arguments), file_of(arguments), action.say
-    command = command_of(arguments)
-    inside = bool(file) and not is_outside(file)
+    inside = bool(file) and not is_outside(file, above)
     if kind in (ActionKind.RUN, ActionKind.WAIT) and command:
         yield RunCommand(command=command, say=say, given=given)
     elif kind is ActionKind.READ and inside:
         yield Read(file=file, say=say, given=given)
     elif action.tool == "apply_patch":
-        patch = next((text for text in (command, arguments.get("input")) if isinstance(text, str)), "")
+        patch = next(
+            (text for text in (command_of(arguments), arguments.get("input")) if isinstance(text, str)), ""
+        )
         for part in split_patch(patch):
             call = ToolCall(name=action.tool, input={"command": part}, given=given)
             yield Tools(calls=(call,), say=say)
@@ -234,7 +270,7 @@ def _moves(action: Action, arguments: Payload, given: ToolResult | None) -> Iter
     else:
         # The harness has no such tool: hooks see the call with its recorded result.
         result = given or ToolResult(text=action.result)
-        yield Tools(calls=(ToolCall(name=action.tool, input=arguments, given=result),), say=say)
+        yield Tools(calls=(ToolCall(name=action.tool, input=absolute, given=result),), say=say)
 
 
 def _edit(arguments: Payload) -> tuple[str, str | None] | None:

@@ -5,14 +5,16 @@ The scenario of a recorded session: how it is composed, what must hold once the 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
+from itertools import product
 from pathlib import Path
 
 from pytest_hookharness import hosts
 from pytest_hookharness.campaigns.reproduce.recorded_moves import RecordedMoves
 from pytest_hookharness.campaigns.reproduce.recorded_project import RecordedProject, copy_project
 from pytest_hookharness.campaigns.reproduce.refusal_comparison import SUBAGENT_STOP
+from pytest_hookharness.campaigns.shrinking.scenario_parts import command_of, hooks_of, without_hooks
 from pytest_hookharness.execution.user_files import create_file
 from pytest_hookharness.hosts.transcripts.session_stream import SessionStream
 from pytest_hookharness.judging.detectors.messages import Limits
@@ -30,12 +32,12 @@ _MOST_CHANGES, _MORE_TURNS = 300, 60
 
 
 def compose(
-    stream: SessionStream, loop: DetectedLoop, project: RecordedProject, moves: RecordedMoves
+    stream: SessionStream, loop: DetectedLoop, project: RecordedProject, moves: RecordedMoves, name: str
 ) -> Scenario:
     """Return the scenario that plays a whole session, and passes once the hook is fixed."""
     small = project.files is not None
     return Scenario(
-        name=name_of(stream, loop),
+        name=name,
         host=_profile(stream),
         project=None if small else project.folder,
         files=project.files or {},
@@ -48,14 +50,14 @@ def compose(
     )
 
 
-def require_new(output: Path, name: str) -> None:
+def require_new(output: Path, names: Sequence[str]) -> None:
     """
     Check that nothing is overwritten.
 
     Raises:
         SimulationError: A file or folder exists already.
     """
-    for suffix in (_SUFFIX, f"-full{_SUFFIX}", "-project"):
+    for name, suffix in product(names, (_SUFFIX, f"-full{_SUFFIX}", "-project")):
         path = output / f"{name}{suffix}"
         if path.exists():
             raise SimulationError(f"{path} exists already; move it away, or give another folder with -o")
@@ -112,11 +114,31 @@ def _expected(scenario: Scenario, calls: Callable[[Scenario], int]) -> str:
     return f"expect: {{decisions: {{{event}: [{allowed}]}}}}\n"
 
 
-def name_of(stream: SessionStream, loop: DetectedLoop) -> str:
-    """Return the name of a scenario: the host, the event and the beginning of the session's identifier."""
-    event = loop.refusal.event if loop.refusal else ""
-    words = "-".join(filter(None, (stream.form, event.lower(), stream.session[:8])))
-    return re.sub(r"[^a-z0-9-]+", "-", words.lower()).strip("-")
+def names_of(stream: SessionStream, loops: Sequence[DetectedLoop]) -> list[str]:
+    """Return the names of the scenarios: host, event and session, and a number if several have them."""
+    names: list[str] = []
+    for loop in loops:
+        event = loop.refusal.event if loop.refusal else ""
+        words = "-".join(filter(None, (stream.form, event.lower(), stream.session[:8])))
+        name = re.sub(r"[^a-z0-9-]+", "-", words.lower()).strip("-")
+        number = sum(re.fullmatch(rf"{name}(?:-\d)?", other) is not None for other in names)
+        names.append(f"{name}-{number + 1}" if number else name)
+    return names
+
+
+def without_commands(scenario: Scenario, named: Mapping[str, str], commands: Collection[str]) -> Scenario:
+    """
+    Return a scenario without the hooks that have certain commands.
+
+    Args:
+        scenario: The scenario.
+        named: The settings of its project, if they are not among its files.
+        commands: The commands.
+    """
+    whole = replace(scenario, files={**named, **scenario.files})
+    left_out = [hook for hook in hooks_of(whole) if command_of(whole, hook) in commands]
+    fewer = without_hooks(whole, left_out).files
+    return replace(scenario, files={**scenario.files, **{path: fewer[path] for path, *_ in left_out}})
 
 
 def _profile(stream: SessionStream) -> str:

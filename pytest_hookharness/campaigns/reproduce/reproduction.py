@@ -16,6 +16,7 @@ class Reproduction:
         played: The host profile that was played.
         loop: The loop in the transcript, in one sentence; empty if there is none.
         others: Further loops in the transcript, each in one sentence; they are not looked at.
+        further: The results for the shorter loops that were reproduced too, each by itself.
         without: Why no loop is there, and what the transcript has instead; empty if there is one.
         project: Which files the hooks saw, in words.
         recorded: Number of refusals in the transcript.
@@ -38,6 +39,7 @@ class Reproduction:
     played: str = ""
     loop: str = ""
     others: tuple[str, ...] = ()
+    further: tuple[Reproduction, ...] = ()
     without: str = ""
     project: str = ""
     recorded: int = 0
@@ -53,3 +55,8 @@ class Reproduction:
     plays: int = 0
     seconds: float = 0.0
     files: tuple[str, ...] = ()
+
+    @property
+    def complete(self) -> bool:
+        """Whether each loop was seen again, or there is none."""
+        return bool(self.without) or (self.reproduced and all(one.complete for one in self.further))

@@ -47,6 +47,15 @@ def hooks_of(scenario: Scenario) -> list[tuple[str, str, int, int]]:
     ]
 
 
+def command_of(scenario: Scenario, hook: tuple[str, str, int, int]) -> str:
+    """Return the command of a hook in the settings files of a scenario; empty if it has none."""
+    path, event, number, position = hook
+    group = json.loads(scenario.files[path])["hooks"][event][number]
+    handler = (_handlers(group) or (group,))[position]
+    command = handler.get("command") if isinstance(handler, Mapping) else None
+    return command if isinstance(command, str) else ""
+
+
 def without_hooks(scenario: Scenario, left_out: Sequence[Any]) -> Scenario:
     """Return a scenario without some of the hooks in its settings files."""
     files = dict(scenario.files)

@@ -16,9 +16,9 @@ REPRODUCED, DIFFERENT = 0, 1
 _DESCRIPTION = (
     "Reads the transcript of a real session, and names the hook that refused again and again. Plays the "
     "agent's moves against the real hooks in a copy of the project, at the commit that the transcript names, "
-    "and compares refusal by refusal. Writes a scenario that fails now and passes once the hook is fixed, "
-    "and a small one. Exit status: 0 reproduced, or the transcript has no loop, 1 not reproduced, "
-    "2 unreadable."
+    "and compares refusal by refusal. Writes, for each loop, a scenario that fails now and passes once its "
+    "hook is fixed, and a small one. Exit status: 0 reproduced, or the transcript has no loop, "
+    "1 a loop was not reproduced, 2 unreadable."
 )
 
 
@@ -66,4 +66,4 @@ def _reproduce(arguments: argparse.Namespace) -> int:
         )
         result = run.run()
     print(describe_reproduction(result))
-    return REPRODUCED if result.reproduced or result.without else DIFFERENT
+    return REPRODUCED if result.complete else DIFFERENT

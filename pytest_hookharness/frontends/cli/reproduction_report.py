@@ -29,6 +29,21 @@ def _lines(result: Reproduction) -> Iterator[str]:
     yield f"  played on {result.played}, {result.project}"
     if result.missing:
         yield f"  not in such a transcript: {result.missing}"
+    yield from _comparison(result)
+    left_out = [*result.left_out]
+    for further in result.further:
+        yield f"  also recorded: {further.loop}"
+        yield from _comparison(further)
+        left_out += [text for text in further.left_out if text not in left_out]
+    for text in left_out[:_MOST]:
+        yield f"  left out: {text}"
+    if len(left_out) > _MOST:
+        yield f"  left out: {len(left_out) - _MOST} more"
+    for file in (file for one in (result, *result.further) for file in one.files):
+        yield f"  wrote {file}"
+
+
+def _comparison(result: Reproduction) -> Iterator[str]:
     yield f"  {result.same} of {result.recorded} refusals as recorded"
     if result.more:
         yield f"    {result.more} more here, after the last recorded one"
@@ -38,9 +53,3 @@ def _lines(result: Reproduction) -> Iterator[str]:
     yield f"  {'reproduced' if result.reproduced else 'NOT reproduced'}: {result.verdict}"
     if result.shrunk:
         yield f"  shrunk to {result.shrunk} ({result.plays} plays, {result.seconds:.1f} s)"
-    for text in result.left_out[:_MOST]:
-        yield f"  left out: {text}"
-    if len(result.left_out) > _MOST:
-        yield f"  left out: {len(result.left_out) - _MOST} more"
-    for file in result.files:
-        yield f"  wrote {file}"

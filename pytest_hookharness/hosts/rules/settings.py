@@ -245,6 +245,7 @@ class ConfigRules:
         paths: Settings files by state path, in ascending precedence; ``*`` stands for any name in a folder.
         reads_above: Whether settings of the project are also read in the folders above that of the session,
             up to the top of the repository.
+        top_paths: Those that are also read at the top of the repository, and not between.
         first_only: Whether only the first existing file is read.
         parse: Returns the JSON values of a file's text; raises ``ValueError``.
         form: The structure of the files.
@@ -276,6 +277,7 @@ class ConfigRules:
 
     paths: tuple[str, ...]
     reads_above: bool = False
+    top_paths: tuple[str, ...] = ()
     first_only: bool = False
     parse: Callable[[str], Json]
     form: SettingsForm

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import posixpath
+import re
 from collections.abc import Sequence
 from typing import assert_never
 
@@ -29,6 +30,7 @@ from pytest_hookharness.hosts.session_state.requests import (
 from pytest_hookharness.hosts.session_state.session_value import Session, context_notes
 from pytest_hookharness.model.fast_dataclass import replace
 from pytest_hookharness.model.moves import (
+    WORKSPACE,
     Act,
     Compact,
     Corrupt,
@@ -47,11 +49,10 @@ from pytest_hookharness.model.moves import (
     Tools,
     Wait,
 )
-from pytest_hookharness.model.protocol import Decision, Payload
+from pytest_hookharness.model.protocol import Decision, Payload, map_texts
 
 EVENTS = (Prompt, Wait, Compact, Resume, End, Corrupt)
-
-
+_PATH = re.compile(rf"{re.escape(WORKSPACE)}(?P<rest>(?:/[\w.@+~-]*)*)")
 SUMMARY = "The conversation so far was summarised."
 
 
@@ -159,9 +160,19 @@ def _with_absolute_paths(session: Session, call: ToolCall) -> ToolCall:
     return replace(call, input={**call.input, **relative}) if relative else call
 
 
+def _with_workspace(session: Session, call: ToolCall) -> ToolCall:
+    def here(found: re.Match[str]) -> str:
+        rest = found["rest"]
+        return posixpath.normpath(session.facts.workspace + rest) + "/" * rest.endswith("/")
+
+    given = {key: map_texts(value, lambda text: _PATH.sub(here, text)) for key, value in call.input.items()}
+    return call if given == call.input else replace(call, input=given)
+
+
 def _plan_tools(
     session: Session, say: str, calls: tuple[ToolCall, ...], subagent: Subagent | None = None
 ) -> Session:
+    calls = tuple(_with_workspace(session, call) for call in calls)
     shown = _message_events(session, say)
     session = _say(session, say, "tool_use")
     stuck = session.profile.stuck

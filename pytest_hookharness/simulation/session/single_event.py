@@ -9,10 +9,13 @@ from __future__ import annotations
 
 import posixpath
 import re
-from collections.abc import Mapping
+import tempfile
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from pytest_hookharness import hosts
+from pytest_hookharness.execution.paths import WorkspaceError, confine
+from pytest_hookharness.hosts.hook_input.stdin import value_in
 from pytest_hookharness.hosts.session_state.facts import Facts
 from pytest_hookharness.model.processes import ProcessResult
 from pytest_hookharness.model.protocol import Json, Payload, map_texts
@@ -34,10 +37,15 @@ def run_event(testbed: Testbed, event: str, fields: Mapping[str, Any]) -> Respon
             ``cwd``, lead into the workspace.
 
     Raises:
-        ValueError: The host has no such event, or the event no such field.
+        ValueError: The host has no such event, the event no such field, or the hooks would start elsewhere
+            than in the folders of this run.
     """
     profile = testbed.profile
-    payload = hosts.payload_for(profile, event, testbed.facts, move_recorded(fields, testbed.facts))
+    moved = move_recorded(
+        fields, testbed.facts, homes=testbed.workspace.homes, temporary=tempfile.gettempdir()
+    )
+    payload = hosts.payload_for(profile, event, testbed.facts, moved)
+    _check_folder(testbed, str(value_in(profile.events[event], payload, "cwd") or ""))
     target = hosts.matcher_target(profile, event, payload)
     hooks = hosts.select(profile, testbed.configuration.hooks, event, target)
     given: list[ProcessResult | Payload] = []
@@ -81,36 +89,52 @@ _PRIVATE = re.compile(r"\A/private(?=/(?:tmp|var)/)")
 _PROJECTS = "projects"
 
 
-def move_recorded(fields: Mapping[str, Json], facts: Facts) -> Mapping[str, Json]:
+def move_recorded(
+    fields: Mapping[str, Json], facts: Facts, *, homes: Sequence[str] = (), temporary: str = ""
+) -> Mapping[str, Json]:
     """
     Return given fields with paths of the recorded session replaced by those of this run.
 
-    These are its project, home folder, folder for temporary files and transcript. Fields without the folder
-    of the session, or with one of this run, are returned as they are.
+    These are its project, home folder, folder for temporary files and transcript. Fields that name neither
+    the folder nor the transcript of a session, or a folder of this run, are returned as they are.
+
+    Args:
+        fields: The fields.
+        facts: The facts of this run.
+        homes: Home folders on this machine, where the fields may have been recorded.
+        temporary: Its folder for temporary files.
     """
-    cwd = fields.get("cwd", fields.get("working_dir"))
-    here = (facts.workspace, facts.home, facts.tmp)
-    if not isinstance(cwd, str) or not cwd.startswith("/") or any(_is_below(cwd, place) for place in here):
+    cwd, transcript = _absolute(_folder(fields)), _absolute(fields.get("transcript_path"))
+    here = [place for place in (facts.workspace, facts.home, facts.tmp) if place]
+    if not (cwd or transcript) or any(_is_below(cwd or transcript, place) for place in here):
         return fields
-    transcript = fields.get("transcript_path")
-    recorded = transcript if isinstance(transcript, str) else ""
-    home = _HOME.match(recorded) or _USUAL_HOME.match(cwd)
-    whose = home["home"] if home else ""
-    places = {
-        whose: facts.home,
-        recorded: facts.transcript_path,
-        _project(cwd, recorded): facts.workspace,
-    }
-    known = {_PRIVATE.sub("", old): new for old, new in places.items() if old and new}
+    home = _HOME.match(transcript) or _USUAL_HOME.match(cwd)
+    of_home = {path: facts.home for path in (*homes, home["home"] if home else "") if path.strip("/")}
+    places = {transcript: facts.transcript_path, _project(cwd, transcript): facts.workspace}
+    known = {_PRIVATE.sub("", old): new for old, new in (of_home | places).items() if old and new}
+    of_home = {path: new for path, new in of_home.items() if path not in places}
     # The longest first; the home folder may contain the one for temporary files as well.
-    longest = sorted({*known} - {whose}, key=len, reverse=True)
-    names = "|".join((*map(re.escape, longest), _TEMPORARY, *map(re.escape, {*known} & {whose})))
+    longest = sorted({*known} - {*of_home}, key=len, reverse=True)
+    mine = [re.escape(place) for place in sorted(here, key=len, reverse=True)]
+    others = [*map(re.escape, longest), *([re.escape(temporary)] if temporary.strip("/") else [])]
+    last = map(re.escape, sorted({*known} & {*of_home}, key=len, reverse=True))
+    names = "|".join((*mine, *others, _TEMPORARY, *last))
     pattern = re.compile(rf"(?<![\w./-])(?:/private)?(?P<place>{names})(?![\w-]|\.\w)")
 
     def here_of(found: re.Match[str]) -> str:
-        return known.get(found["place"], facts.tmp or found[0])
+        return found[0] if found["place"] in here else known.get(found["place"], facts.tmp or found[0])
 
     return {key: map_texts(value, lambda text: pattern.sub(here_of, text)) for key, value in fields.items()}
+
+
+def _folder(fields: Mapping[str, Json]) -> Json:
+    roots = fields.get("workspace_roots")
+    first = roots[0] if isinstance(roots, Sequence) and not isinstance(roots, str) and roots else None
+    return fields.get("cwd", fields.get("working_dir", first))
+
+
+def _absolute(path: Json) -> str:
+    return path if isinstance(path, str) and path.startswith("/") else ""
 
 
 def _is_below(path: str, folder: str) -> bool:
@@ -122,8 +146,18 @@ def _project(cwd: str, transcript: str) -> str:
     parts = transcript.split("/")
     name = parts[parts.index(_PROJECTS) + 1] if _PROJECTS in parts[:-2] else ""
     folder = cwd
-    while name and folder != "/":
+    while name and folder not in ("", "/"):
         if re.sub(r"[^A-Za-z0-9]", "-", folder) == name:
             return folder
         folder = posixpath.dirname(folder)
     return cwd
+
+
+def _check_folder(testbed: Testbed, cwd: str) -> None:
+    try:
+        confine(testbed.workspace.root / cwd, testbed.workspace.roots.values())
+    except WorkspaceError as error:
+        raise ValueError(
+            f"cwd: {error}; hooks start only in the folders of this run. Give the whole recorded payload, "
+            "by `hook_recordings`, or a folder in `hook_workspace`"
+        ) from error

@@ -92,12 +92,14 @@ def settings_paths(scenario: Scenario, profile: hosts.Profile) -> tuple[str, ...
     paths = profile.settings_paths if named is None else ()
     if not scenario.subfolder:
         return paths
-    place = PurePosixPath(scenario.subfolder)
-    above = [str(folder) for folder in reversed(place.parents)] if profile.config.reads_above else []
+    place, config = PurePosixPath(scenario.subfolder), profile.config
+    # Nothing above the folder is read without a repository.
+    above = [str(folder) for folder in reversed(place.parents)] if config.reads_above and scenario.git else []
     folders = [*above, str(place)]
     inner = [path.removeprefix(_WORKSPACE) for path in paths if path.startswith(_WORKSPACE)]
     found = (posixpath.normpath(f"{_WORKSPACE}{folder}/{path}") for path in inner for folder in folders)
-    return (*(path for path in paths if not path.startswith(_WORKSPACE)), *found)
+    at_top = config.top_paths if scenario.git else ()
+    return (*(path for path in paths if not path.startswith(_WORKSPACE)), *at_top, *found)
 
 
 def _as_named(path: str, workspace: HostFolders) -> str:

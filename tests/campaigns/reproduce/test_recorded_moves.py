@@ -15,6 +15,7 @@ from pytest_hookharness.model.moves import (
     RunCommand,
     Stop,
     Subagent,
+    ToolCall,
     ToolResult,
     Tools,
     Wait,
@@ -22,13 +23,14 @@ from pytest_hookharness.model.moves import (
 from pytest_hookharness.scenario_files.relative_paths import within
 
 CWD = "/home/dev/project"
+ABOVE = {"file_path": "{{workspace}}/../lib/a.py", "content": "x"}
 
 
-def moves(*items, performs=True):
+def moves(*items, performs=True, above=0):
     stream = SessionStream("claude-code")
     stream.cwd = CWD
     stream.items = [Break(why="prompt", text="Go."), *items]
-    recorded = RecordedMoves(stream, performs)
+    recorded = RecordedMoves(stream, performs, above)
     recorded.read()
     return recorded
 
@@ -46,7 +48,7 @@ def only(*items, **more):
     ("action", "act"),
     [
         (call(command=f"cat {CWD}/a.py"), RunCommand(command="cat a.py")),
-        (call(command=f"cd {CWD} && make"), RunCommand(command="cd . && make")),
+        (call(command=f"cd {CWD} && make"), RunCommand(command="cd {{workspace}} && make")),
         (
             call("Edit", file_path=f"{CWD}/a.py", old_string="a", new_string=""),
             Edit(file="a.py", text="", old="a"),
@@ -58,6 +60,11 @@ def only(*items, **more):
             Edit(file="a.py", text="x"),
         ),
         (call("exec_command", cmd="ls"), RunCommand(command="ls")),
+        (call("exec_command", cmd="ls", workdir=CWD), RunCommand(command="ls")),
+        (
+            call("exec_command", cmd="ls", workdir=f"{CWD}/web"),
+            RunCommand(command="cd {{workspace}}/web && ls"),
+        ),
         (Break(why="stop", text="Done!"), Stop(text="Done!")),
         (Break(why="prompt", text="And?"), Prompt(text="And?")),
     ],
@@ -65,6 +72,43 @@ def only(*items, **more):
 def test_moves(action, act):
     """Calls, stops and prompts become acts; paths in the project become relative to it."""
     assert only(action) == act
+
+
+@pytest.mark.parametrize(
+    ("action", "act"),
+    [
+        (call(command="cat /home/dev/lib/a.py"), RunCommand(command="cat ../lib/a.py")),
+        (
+            call(command=f"cd /home/dev; ls {CWD}-old"),
+            RunCommand(command="cd {{workspace}}/..; ls {{workspace}}/../project-old"),
+        ),
+        (call(command="cd .. && cat lib/a.py"), RunCommand(command="cd .. && cat lib/a.py")),
+        (
+            call("Write", file_path="/home/dev/lib/a.py", content="x"),
+            Tools(calls=(ToolCall(name="Write", input=ABOVE),)),
+        ),
+    ],
+)
+def test_moves_elsewhere_in_the_repository(action, act):
+    """What lies in the repository, but above the folder of the session, is played too."""
+    recorded = moves(action, above=1)
+    assert (recorded.acts[1], recorded.left_out) == (act, [])
+
+
+@pytest.mark.parametrize(
+    "action",
+    [
+        call(command="cat /etc/else"),
+        call(command=f"cat {CWD}/../../else"),
+        call(command=f"cd {CWD}/../../else"),
+        call(command="cd .. && cat ../x"),
+        call("Read", file_path="../../x"),
+        call("exec_command", cmd="ls", workdir="/home"),
+    ],
+)
+def test_what_lies_above_the_repository_is_left_out(action):
+    """A path that leads out of the repository has its recorded result, from wherever the session ran."""
+    assert "outside of the project" in moves(action, above=1).left_out[0]
 
 
 def test_a_session_without_a_prompt_gets_one():

@@ -28,6 +28,9 @@ CONFIG = ConfigRules(
         "workspace/.claude/settings.json",
         "workspace/.claude/settings.local.json",
     ),
+    # Observed with 2.1.329 and 2.1.330, from a folder below the top of a repository: settings.json of the
+    # top, and both files of the folders between, are not read.
+    top_paths=("workspace/.claude/settings.local.json",),
     components=tuple(
         f"{place}/{kind}"
         for place in ("workspace/.claude", "home/.claude", "plugin")

@@ -60,6 +60,8 @@ CONFIG = ConfigRules(
         "workspace/.codex/hooks.json",
         "workspace/.codex/config.toml",
     ),
+    # Observed with 0.169.0 in a repository whose top is trusted; outside of a repository only its own folder
+    # counts, and a folder that alone is trusted is read alone.
     reads_above=True,
     parse=parse,
     form=GROUPS,

@@ -1,0 +1,151 @@
+"""Plays that look for one recorded loop: whether a scenario shows it, and a small scenario that does."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import field, replace
+
+from pytest_hookharness.campaigns.reproduce.recorded_scenario import is_endless, shorten
+from pytest_hookharness.campaigns.reproduce.refusal_comparison import alike, replayed_refusals
+from pytest_hookharness.campaigns.reproduce.resumed_plays import open_resumed_plays
+from pytest_hookharness.campaigns.run import simulate
+from pytest_hookharness.campaigns.shrinking.scenario_shrinker import MOST_SECONDS, Shrinker
+from pytest_hookharness.execution.paths import WorkspaceError
+from pytest_hookharness.model.actions import DetectedLoop, HookRefusal
+from pytest_hookharness.model.expectations import Expectation, counted
+from pytest_hookharness.model.fast_dataclass import dataclass
+from pytest_hookharness.model.moves import Act
+from pytest_hookharness.model.outcome import Outcome
+from pytest_hookharness.model.scenario import Scenario
+from pytest_hookharness.model.trace import Trace
+from pytest_hookharness.model.verdicts import Livelock
+from pytest_hookharness.reports.terminal.verdict_text import first_line
+from pytest_hookharness.simulation.simulate import Resources
+from pytest_hookharness.simulation.testbed.run_settings import Settings, SimulationError
+
+_ENDLESS = ("livelock", "capped", "lockout", "recursing")
+# How many of the last refusals of an endless session may be of another hook.
+_LAST = 3
+
+
+@dataclass(slots=True)
+class LoopPlays:
+    """
+    The plays for one loop.
+
+    Attributes:
+        loop: The loop, a row of refusals.
+        settings: The settings of each play.
+        resources: Where and with whose help it is played.
+        top: The top of the recorded project, as the transcript names it.
+        hooks: Commands of the hooks that refuse; empty until they are known.
+        plays: How many sessions were played.
+        began: When the first one began.
+    """
+
+    loop: DetectedLoop
+    settings: Settings
+    resources: Resources
+    top: str
+    hooks: set[str] = field(default_factory=set[str])
+    plays: int = 0
+    began: float = field(default_factory=time.monotonic)
+
+    def play(self, scenario: Scenario, wall: float = 0.0, *, quick: bool = False) -> Outcome:
+        """Play a scenario; ``quick``: without experiments about what changes a decision."""
+        self.plays += 1
+        # What changes a decision is only looked for where the verdict is about a loop without an end.
+        probes = self.settings.probes and is_endless(scenario) and not quick
+        settings = replace(self.settings, wall=wall or self.settings.wall, probes=probes)
+        return simulate(scenario, settings, self.resources)
+
+    def shows(self, outcome: Outcome) -> bool:
+        """Return whether an outcome shows the loop: the same hook and text, and no end or too many blocks."""
+        endless = is_endless(outcome.scenario)
+        # Another hook may go on forever; then the loop is among the last refusals no more.
+        last = _LAST if not isinstance(outcome.verdict, Livelock) else max(_LAST, outcome.verdict.period)
+        seen = self.find_alike(outcome.trace, outcome.folders, last=last if endless else 0)
+        return bool(seen) and (outcome.verdict_name in _ENDLESS or not endless) and not outcome.passed
+
+    def find_alike(
+        self, trace: Trace, folders: Sequence[tuple[str, str]], *, last: int = 0
+    ) -> list[HookRefusal]:
+        """
+        Return the refusals of a play that have the event, the text and, once known, a hook of the loop.
+
+        Of refusals of several hooks at once each counts; ``last`` is how many of the last ones are looked at.
+        """
+        wanted = self.loop.refusal
+        return [
+            one
+            for group in replayed_refusals(trace)[-last:]
+            for one in group
+            if wanted is not None
+            and alike(wanted, one, self.top, folders)
+            and (not self.hooks or one.hook in self.hooks)
+        ]
+
+    def find_short(self, scenario: Scenario, kept: Act) -> tuple[Scenario, Outcome] | None:
+        """Return a scenario with a few of the moves that shows the loop, and its play; or ``None``."""
+        tried = ((some, self.play(some, quick=True)) for some in shorten(scenario, kept))
+        return next((pair for pair in tried if self.shows(pair[1])), None)
+
+    def describe(self, outcome: Outcome) -> str:
+        """Return what the play of the whole session shows, in words."""
+        if is_endless(outcome.scenario) or self.loop.refusal is None:
+            return first_line(replace(outcome, violations=()))
+        seen = self.find_alike(outcome.trace, outcome.folders)
+        hooks = ", ".join(dict.fromkeys(one.hook for one in seen))
+        by = f" by {hooks}" if hooks else ""
+        return f"{self.loop.refusal.event} was refused {counted(len(seen), 'time')} with this text{by}"
+
+    def count_calls(self, scenario: Scenario) -> int:
+        """Return how many calls the hooks of the expected event are asked about."""
+        (event,) = scenario.expect.decisions or {}
+        return len(self.play(replace(scenario, expect=Expectation())).decisions(event))
+
+    def shrink(self, scenario: Scenario, kept: Act, named: Mapping[str, str]) -> Shrinker:
+        """
+        Return a small scenario; it shows the loop in a play as thorough as that of the written test.
+
+        Args:
+            scenario: The whole session.
+            kept: The refused move.
+            named: If the project is not in the scenario, the files that may be enough.
+        """
+        quick = self._search(scenario, kept, named, quick=True)
+        if quick.best == scenario or self.shows(self.play(quick.best)):
+            return quick
+        return self._search(scenario, kept, named, quick=False)
+
+    def _search(self, scenario: Scenario, kept: Act, named: Mapping[str, str], *, quick: bool) -> Shrinker:
+        thorough = not quick
+
+        def shows(some: Scenario) -> bool | None:
+            nonlocal thorough
+            try:
+                outcome = self.play(some, MOST_SECONDS, quick=not thorough)
+                if outcome.verdict_name == "undecided" and is_endless(some) and not thorough:
+                    # Something changes in each turn, and experiments show whether it matters.
+                    thorough = True
+                    outcome = self.play(some, MOST_SECONDS)
+            except (SimulationError, WorkspaceError):
+                return False
+            undecided = outcome.verdict_name == "undecided" and is_endless(some)
+            return None if undecided else self.shows(outcome)
+
+        shrinker = Shrinker(shows=shows, best=scenario, kept=kept)
+        if scenario.project is not None:
+            shrinker.try_out(replace(scenario, project=None, files={**named, **scenario.files}))
+        with open_resumed_plays(
+            shrinker.best,
+            self.settings,
+            self.resources,
+            seen=lambda trace, folders: bool(self.find_alike(trace, folders)),
+            endless=is_endless(scenario),
+            remaining=lambda: max(0.0, shrinker.until - time.monotonic()),
+        ) as plays:
+            shrinker.rules_out = plays.rules_out if plays is not None else shrinker.rules_out
+            shrinker.shrink()
+        return shrinker
