@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Protocol
 
 
@@ -23,6 +23,33 @@ class Isolation(Protocol):
 
     def set_up(self, network: bool) -> None:
         """Prepare the new namespaces from their first process: process table, mounts, loopback device."""
+
+    def hold_namespaces(self, *kinds: str) -> list[int]:
+        """Open the namespaces of this process, of these kinds (``pid``, ``uts``, ``mnt``)."""
+        ...
+
+    def enter_again(self, network: bool, held: list[int]) -> None:
+        """
+        As `enter`, from a process that is in namespaces already, whose view of the files it keeps.
+
+        Args:
+            network: Whether the machine's network stays reachable.
+            held: The namespaces of processes and names that it had before it first left them.
+        """
+
+    def set_up_again(self, network: bool, held: list[int], overlays: list[str]) -> None:
+        """
+        As `set_up`, where the view of the files is mounted already.
+
+        Args:
+            network: Whether the machine's network stays reachable.
+            held: The namespace of that view.
+            overlays: Where overlays are mounted in it; they forget which names did not exist.
+        """
+
+    def watch_mounts(self) -> Callable[[], bool]:
+        """Return a function that returns whether all mounts are still those of this moment."""
+        ...
 
     def hold(self, path: str) -> int:
         """Open a path, so that it can be mounted even when something else covers it."""

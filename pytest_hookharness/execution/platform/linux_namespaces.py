@@ -17,7 +17,7 @@ from pytest_hookharness.execution.platform.linux import allow_dumps, check, give
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
 _NEWUTS = 0x4000000  # or a hook could rename the machine
 _NEWNS, _NEWIPC, _NEWUSER, _NEWPID, _NEWNET = 0x20000, 0x8000000, 0x10000000, 0x20000000, 0x40000000
@@ -72,9 +72,61 @@ def set_up(network: bool) -> None:
     _mount("none", "/", None, _MS_REC | _MS_PRIVATE, "making mounts private")
     # Not only in /proc: each other process table, such as that of a changed root, shows all processes.
     for place in ("/proc", *_other_process_tables()):
-        _mount("proc", place, "proc", _MS_NOSUID | _MS_NODEV | _MS_NOEXEC, f"mounting {place}")
-    if network:
-        return
+        _mount_process_table(place)
+    if not network:
+        _start_loopback()
+
+
+def hold_namespaces(*kinds: str) -> list[int]:
+    return [os.open(f"/proc/self/ns/{kind}", os.O_RDONLY | os.O_CLOEXEC) for kind in kinds]
+
+
+def _enter_held(held: list[int]) -> None:
+    for descriptor in held:
+        check(libc.setns(descriptor, 0), "setns")
+
+
+def enter_again(network: bool, held: list[int]) -> None:
+    # From where it was at first, or a new name of the machine would be a copy of the one that a hook has set.
+    _enter_held(held)
+    check(libc.unshare(_NEWPID | _NEWIPC | _NEWUTS | (0 if network else _NEWNET)), "unshare")
+
+
+def set_up_again(network: bool, held: list[int], overlays: list[str]) -> None:
+    # This also makes the topmost mount of the root the root of this process.
+    _enter_held(held)
+    for place in overlays:
+        _mount("none", place, None, _MS_REMOUNT, f"mounting the overlay over {place} again")
+    # First, for the others are found in it.
+    detach("/proc")
+    _mount_process_table("/proc")
+    for place in _other_process_tables():
+        detach(place)
+        _mount_process_table(place)
+    detach(f"/dev/{_TERMINALS}")
+    mount_terminals("/dev")
+    if not network:
+        _start_loopback()
+
+
+def watch_mounts() -> Callable[[], bool]:
+    # Opened now: a hook may mount something over the table.
+    descriptor = os.open("/proc/self/mountinfo", os.O_RDONLY | os.O_CLOEXEC)
+
+    def read() -> bytes:
+        os.lseek(descriptor, 0, os.SEEK_SET)
+        return b"".join(iter(lambda: os.read(descriptor, 1 << 16), b""))
+
+    # Each mount has a number, so one that was replaced by an equal one shows too.
+    before = read()
+    return lambda: read() == before
+
+
+def _mount_process_table(place: str) -> None:
+    _mount("proc", place, "proc", _MS_NOSUID | _MS_NODEV | _MS_NOEXEC, f"mounting {place}")
+
+
+def _start_loopback() -> None:
     # Programs expect the loopback device of a new network to be up.
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM | socket.SOCK_CLOEXEC) as control:
         request = struct.pack("16sh14x", b"lo", 0)

@@ -30,6 +30,8 @@ if TYPE_CHECKING:
     from pytest_hookharness.model.processes import ProcessResult, ProcessSpec
 
 NAMESPACES, SUBREAPER, GROUP = "namespaces", "subreaper", "process group"
+# How the first process in namespaces exits if others shall be made around the same view of the files.
+_AGAIN = 17
 
 
 def describe_error(problem: BaseException) -> str:
@@ -102,35 +104,49 @@ def _serve_in_group(peer: socket.socket, spawner: Spawner, reason: str) -> None:
 
 def _serve_in_namespaces(peer: socket.socket, spawner: Spawner, network: bool, view: OverlayView) -> None:
     """Enter namespaces and let their first process serve; return when that and everything inside is gone."""
+    isolation, mounted = platform.isolation(), False
     try:
+        outer = isolation.hold_namespaces("pid", "uts")
         # A new process namespace begins with the next child, so this process stays outside and waits for it.
-        own_users = platform.isolation().enter(network)
-        pid = os.fork()
+        own_users = isolation.enter(network)
+        files = isolation.hold_namespaces("mnt")
+        while pid := os.fork():
+            # SIGHUP shall end this process: the kernel then ends the first process inside (see
+            # ``die_with_parent``), and with that everything in its process namespace.
+            signal.signal(signal.SIGHUP, signal.SIG_DFL)
+            # This process keeps its copy of the socket until then: for pytest, the end of the socket proves
+            # that all are dead.
+            if os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]) != _AGAIN:
+                return
+            isolation.enter_again(network, outer)
+            mounted = True
     except OSError as problem:
         framing.send(peer, ("refused", describe_error(problem)))
-        return
-    if pid:
-        # SIGHUP shall end this process: the kernel then ends the first process inside (see
-        # ``die_with_parent``), and with that everything in its process namespace.
-        signal.signal(signal.SIGHUP, signal.SIG_DFL)
-        # This process keeps its copy of the socket until then: for pytest, the end of the socket proves that
-        # all are dead.
-        os.waitpid(pid, 0)
         return
     try:
         # Asked for by the child itself, since the kernel clears it at every fork.
         platform.spawning().die_with_parent()
-        platform.isolation().set_up(network)
-        view.mount(own_users=own_users)
+        if mounted:
+            isolation.set_up_again(network, files, overlays=framing.receive(peer))
+        else:
+            isolation.set_up(network)
+            view.mount(own_users=own_users)
+        has_same_mounts = isolation.watch_mounts()
     except OSError as problem:
         framing.send(peer, ("refused", describe_error(problem)))
         return
     framing.send(peer, ("ready", NAMESPACES, view.stubs, view.contained, view.refusals, "", []))
-    serve_batches(peer, spawner, Descendants(True))
+    if serve_batches(peer, spawner, Descendants(True)) and has_same_mounts():
+        os._exit(_AGAIN)
 
 
-def serve_batches(peer: socket.socket, spawner: Spawner, tree: Descendants | ProcessGroup) -> None:
-    """Run one batch after the other until the other side is gone, then kill everything that is left."""
+def serve_batches(peer: socket.socket, spawner: Spawner, tree: Descendants | ProcessGroup) -> bool:
+    """
+    Run one batch after the other until the other side is gone, then kill everything that is left.
+
+    Returns:
+        Whether the other side asked for another sandbox in the place of this one.
+    """
     wake = watch_children()
     signal.signal(signal.SIGHUP, _on_hangup)
     # No folder of the item may be kept in use by this process.
@@ -138,6 +154,8 @@ def serve_batches(peer: socket.socket, spawner: Spawner, tree: Descendants | Pro
     try:
         while True:
             request: tuple[Any, ...] = framing.receive(peer)
+            if request[0] == framing.AGAIN:
+                return True
             if request[0] == framing.TERMINAL:
                 _hand_over_terminal(peer)
                 continue
@@ -150,7 +168,7 @@ def serve_batches(peer: socket.socket, spawner: Spawner, tree: Descendants | Pro
                 answer = "failed", describe_error(problem)
             framing.send(peer, answer)
     except (EOFError, ConnectionError):
-        pass
+        return False
     finally:
         # Whatever happened: the socket is closed only after this, so pytest sees its end only when all are
         # dead.

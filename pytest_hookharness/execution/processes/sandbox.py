@@ -73,6 +73,7 @@ class Sandbox(AbstractContextManager["Sandbox"]):
         self.tier = Tier(tier)
         self.stubs: tuple[str, ...] = tuple(stubs)
         self.contained = "/" in contained and not refusals
+        self._overlays = contained
         self.notes = tuple(notes_of(self.tier, confinement, reason, contained, refusals, evidence))
 
     def run(self, specs: Sequence[ProcessSpec], *, budget: float | None = None) -> tuple[ProcessResult, ...]:
@@ -136,6 +137,28 @@ class Sandbox(AbstractContextManager["Sandbox"]):
         """Start one process that runs until the sandbox is closed; nothing else can be run in the sandbox."""
         self._busy = True
         framing.send(self._peer, ([encode(spec)], None))
+
+    def renew(self) -> bool:
+        """
+        Ask for other processes and namespaces in the place of these, with the same view of the files.
+
+        Everything in the sandbox is ended. Nothing can be run before `wait_until_renewed`.
+
+        Returns:
+            Whether that can be asked for here.
+        """
+        if self._closed or self._busy or not self.contained:
+            return False
+        with contextlib.suppress(OSError):  # whether it is gone shows when it is waited for
+            framing.send(self._peer, (framing.AGAIN,))
+            framing.send(self._peer, self._overlays)  # for the process that takes the place of the first
+        return True
+
+    def wait_until_renewed(self) -> bool:
+        """Return whether `renew` was successful: not where a hook has changed the mounts."""
+        with contextlib.suppress(ExecutionError):
+            return bool(self._ask()[0] == "ready")
+        return False
 
     @property
     def ended(self) -> bool:

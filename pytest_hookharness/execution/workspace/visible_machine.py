@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import field
 from pathlib import Path
 
@@ -82,6 +82,19 @@ def find_visible_paths(scenario: Scenario, private: Collection[str], homes: Coll
     # The folders of modules in use, as of a package that is installed as a link to its sources.
     found += [folder for folder in search_path(os.pathsep.join(sys.path)) if lies_in(folder, homes)]
     return [folder for folder in found if os.path.exists(folder)]
+
+
+def identify(paths: Iterable[str], *, mounts: bool) -> tuple[object, ...]:
+    """Return what tells these paths, and the mounts of the machine, from others in their place."""
+    found: list[object] = [*platform.isolation().mounted()] if mounts else []
+    for path in paths:
+        try:
+            seen = os.stat(path)
+        except OSError:
+            found.append(path)
+        else:
+            found.append((path, seen.st_dev, seen.st_ino, seen.st_mode, seen.st_uid, seen.st_gid))
+    return tuple(found)
 
 
 def check_cover(folder: str, base: Path) -> None:

@@ -14,6 +14,7 @@ from collections.abc import Mapping
 from weakref import WeakKeyDictionary
 
 from pytest_hookharness.execution.paths import stamps_below
+from pytest_hookharness.execution.workspace.visible_machine import identify
 from pytest_hookharness.execution.workspace.workspace import Workspace
 from pytest_hookharness.model.fast_dataclass import dataclass
 from pytest_hookharness.model.scenario import Scenario
@@ -80,25 +81,32 @@ class SpareTestbed:
         if not young or origin.scenario != scenario or not _is_planned(testbed, origin):
             self.close()
             return None
+        renewed = testbed.sandbox.wait_until_renewed()
+        # Now no process of the test before is alive.
+        if _stamps(testbed) != origin.stamps:
+            self.close()
+            return None
+        if not renewed:
+            try:
+                testbed.renew_sandbox()
+            except BaseException:
+                self.close()
+                raise
         self._spare = None
-        try:
-            testbed.renew_sandbox()
-        except BaseException:
-            testbed.close()
-            raise
         self._lent[testbed] = origin
         return testbed
 
     def give_back(self, testbed: Testbed) -> None:
-        """Keep a testbed that is as it was; close any other."""
+        """Keep a testbed whose covered files are as they were, and begin with its next sandbox."""
         self.close()
         origin = self._lent.pop(testbed, None)
-        try:
-            if origin is not None and _is_unchanged(testbed, origin):
-                self._spare = testbed, origin
-        finally:
-            if self._spare is None:
-                testbed.close()
+        same = origin is not None and testbed.files is origin.files and not testbed.transcript_counts
+        if origin is None or not same or time.monotonic() - origin.made > _MAX_AGE:
+            testbed.close()
+            return
+        self._spare = testbed, origin
+        if not testbed.sandbox.renew():
+            testbed.sandbox.close()
 
     def close(self) -> None:
         """Close the spare testbed."""
@@ -109,7 +117,8 @@ class SpareTestbed:
 
 def _plan(testbed: Testbed, workspace: Workspace) -> tuple[object, ...]:
     shown = (workspace.visible, workspace.writable, workspace.private, workspace.environment)
-    return (*shown, testbed.visible, tuple(sys.path))
+    found = identify(visible := testbed.visible, mounts=testbed.sandbox.contained)
+    return (*shown, visible, found, tuple(sys.path))
 
 
 def _is_planned(testbed: Testbed, origin: _Origin) -> bool:
@@ -117,15 +126,8 @@ def _is_planned(testbed: Testbed, origin: _Origin) -> bool:
     return _plan(testbed, Workspace(testbed.scenario, testbed.workspace.base)) == origin.plan
 
 
-def _is_unchanged(testbed: Testbed, origin: _Origin) -> bool:
-    """End all processes of a testbed; return whether they left nothing behind."""
-    testbed.sandbox.close()
-    # Both: the covered files were compared by their content, and the times tell of everything else.
-    same = testbed.files is origin.files and not testbed.transcript_counts
-    return same and time.monotonic() - origin.made < _MAX_AGE and _stamps(testbed) == origin.stamps
-
-
 def _stamps(testbed: Testbed) -> dict[str, tuple[int, ...]]:
+    # The covered files were compared by their content; this tells of everything else.
     workspace = testbed.workspace
     # Below these two are the mounts of a sandbox, which each one makes anew.
     mounts = {str(workspace.outside / name) for name in ("root", "work")}

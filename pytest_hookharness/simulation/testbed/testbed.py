@@ -252,8 +252,9 @@ class Testbed(AbstractContextManager["Testbed"]):
             self.renew_sandbox()
 
     def renew_sandbox(self) -> None:
-        """Open a new sandbox in the place of one that was closed; raise as `without_sandbox`."""
+        """Open a new sandbox in the place of this one; raise as `without_sandbox`."""
         before = self._sandbox
+        before.close()
         self.workspace.clear_overlay()
         self._sandbox = self._open_sandbox()
         if before.contained and not self._sandbox.contained:
