@@ -10,14 +10,14 @@ from __future__ import annotations
 
 import posixpath
 import re
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import field
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import field, replace
 from itertools import chain
 from pathlib import Path
 
 from pytest_hookharness import hosts
 from pytest_hookharness.campaigns.check.hook_set_files import read_text
-from pytest_hookharness.model.checkup import HookSet
+from pytest_hookharness.model.checkup import CheckSession, HookSet
 from pytest_hookharness.model.fast_dataclass import dataclass
 from pytest_hookharness.simulation.testbed.run_settings import SimulationError
 
@@ -64,6 +64,17 @@ def find_activations(hook_set: HookSet) -> list[Activation]:
         # A file that is no text.
         return []
     return found[:_MOST]
+
+
+def with_rules(sessions: Iterable[CheckSession], rules: Mapping[str, str]) -> list[CheckSession]:
+    """Return sessions with files of rules, given by path in the project."""
+    if not rules:
+        return [*sessions]
+    active = f"{', '.join(sorted(rules))} as in the examples"
+    return [
+        replace(session, scenario=replace(session.scenario, files=rules), active=active)
+        for session in sessions
+    ]
 
 
 def given_activations(commands: Sequence[str], files: Sequence[str]) -> list[Activation]:

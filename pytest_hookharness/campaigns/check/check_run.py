@@ -8,13 +8,13 @@ seen before Ctrl-C, or before the time budget ended, is reported.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import field, replace
 from typing import TypeAlias, TypeVar
 
 from pytest_hookharness.campaigns.check import corpora
 from pytest_hookharness.campaigns.check import sessions as checkups
-from pytest_hookharness.campaigns.check.activation import Activation
+from pytest_hookharness.campaigns.check.activation import Activation, with_rules
 from pytest_hookharness.campaigns.check.causes import at_one_place, independent, static_problems, untried
 from pytest_hookharness.campaigns.check.grouping import (
     ENDLESS,
@@ -42,6 +42,7 @@ from pytest_hookharness.model.fast_dataclass import dataclass
 from pytest_hookharness.model.moves import Edit, RunCommand
 from pytest_hookharness.model.outcome import Outcome
 from pytest_hookharness.model.scenario import Scenario
+from pytest_hookharness.model.trace import is_cache
 from pytest_hookharness.simulation.parallel_jobs import TrialRunner
 from pytest_hookharness.simulation.simulate import Resources
 from pytest_hookharness.simulation.testbed.run_settings import Settings, SimulationError
@@ -53,7 +54,7 @@ _Job: TypeAlias = Callable[[TrialRunner], T]
 _Shrunk: TypeAlias = tuple[SymptomEvidence, tuple[Scenario, Symptom] | None]
 # The share of the budget until whose end sessions may start: the first one; others if a symptom still has to
 # be confirmed; others if none has.
-_FIRST, _LATER, _LAST = 0.4, 0.65, 0.9
+_FIRST, _LATER, _LAST = 0.4, 0.75, 0.9
 # The share for one session of activated hooks: a loop shows long before it is proved to be endless.
 _ACTIVE = 0.4
 _SHORT, _LEAST = 30.0, 1.0
@@ -105,7 +106,8 @@ class CheckRun:
             failed = True
             self._undecided.append(f"The check ended early: {describe_error(error)}.")
         summary = summarise(self.place, self._played)
-        problems = [*self._static_problems(), *at_one_place([*self._problems, *summary.problems])]
+        certain = static_problems(self.place, self._static, self._outcomes())
+        problems = [*certain, *at_one_place([*self._problems, *summary.problems])]
         checkup = CheckReport(
             place=self.place,
             problems=tuple(problem for problem in problems if self.only in ("", problem.id)),
@@ -129,12 +131,9 @@ class CheckRun:
     def _outcomes(self) -> list[Outcome]:
         return [one.outcome for one in self._played if one.outcome is not None]
 
-    def _static_problems(self) -> list[Problem]:
-        return [*static_problems(self.place, self._static, self._outcomes())]
-
     def _is_found(self) -> bool:
-        problems = [*self._problems, *self._static_problems()] if self.only else []
-        return any(one.id == self.only for one in problems)
+        certain = static_problems(self.place, self._static, self._outcomes()) if self.only else ()
+        return bool(self.only) and any(one.id == self.only for one in (*self._problems, *certain))
 
     def _search(self) -> None:
         """Play all sessions and confirm what they show, or stop when the wanted problem is confirmed."""
@@ -168,23 +167,29 @@ class CheckRun:
         endless = first.outcome.verdict_name in ("livelock", "capped")
         # Stops are refused whatever the agent does, so further behaviours would only cost time.
         behaviours = [] if endless else [*checkups.plan_behaviours(self.place)]
-        writes = any(change.hooks for _, hooked in first.outcome.trace.hooked() for change in hooked.changes)
-        raced = [checkups.plan_race(self.place)] if writes else []
-        usual = checkups.plan_usual(self.place, self.settings.seed)
-        refusals = checkups.plan_refusals(self.place)
-        activated = checkups.plan_activated(self.place, self.given)
-        self._play("other sessions", [*behaviours[:1], *refusals, *activated, *raced, usual])
+        activated = [*checkups.plan_activated(self.place, self.given)]
+        # Guards refuse what rules name, so all rules from examples are there while guards are tried.
+        rules = {path: text for one in activated for path, text in one.scenario.files.items()}
+        refusals = with_rules(checkups.plan_refusals(self.place), rules)
+        self._play("other sessions", [*behaviours[:1], *refusals, *activated])
         yield
         moves = refused_calls(self._outcomes())
         commands = [move.command for move in moves if isinstance(move, RunCommand)]
         files = [move.file for move in moves if isinstance(move, Edit)]
-        rewordings = [checkups.plan_rewordings(self.place, commands, files)] if commands or files else []
+        reworded = [checkups.plan_rewordings(self.place, commands, files)] if commands or files else []
+        rewordings = with_rules(reworded, rules)
+        loops = checkups.plan_loops_varied([one.session for one in self._played if one.held])
+        self._play("other wordings, and other sessions beside", [*rewordings, *loops])
+        yield
+        self._prove(commands, files, rules)
+        yield
         written = writes_before_calls(self.place.host, self._outcomes())
         world = checkups.plan_world(self.place, moves, written=written)
-        loops = checkups.plan_loops_varied([one.session for one in self._played if one.held])
-        self._play("other wordings, and a world that differs", [*rewordings, *loops, *world])
-        yield
-        self._prove(commands, files)
+        changes = (change for _, hooked in first.outcome.trace.hooked() for change in hooked.changes)
+        writes = any(change.hooks and not is_cache(change.path) for change in changes)
+        raced = [checkups.plan_race(self.place)] if writes else []
+        usual = checkups.plan_usual(self.place, self.settings.seed)
+        self._play("usual work, and a world that differs", [*raced, *world, usual])
         yield
         hostile = checkups.plan_hostile(self.place, self.settings.seed, endless=endless)
         same = checkups.plan_invariance(self.place, moves, endless=endless, raced=bool(raced))
@@ -203,14 +208,14 @@ class CheckRun:
         self._played.remove(first)
         return again
 
-    def _prove(self, commands: Sequence[str], files: Sequence[str]) -> None:
+    def _prove(self, commands: Sequence[str], files: Sequence[str], rules: Mapping[str, str]) -> None:
         """Play the sessions that prove what looked wrong when refused commands were reworded."""
         suspects: list[Suspect] = []
         for outcome in (played.outcome for played in self._played if played.outcome is not None):
             if outcome.scenario.script.acts == reword(self.place.host, commands, files):
                 suspects += refused_as_data(outcome, commands)
                 self._open += allowed_as_code(outcome, commands)
-        self._play("wordings", [*checkups.plan_proofs(self.place, suspects)])
+        self._play("wordings", with_rules(checkups.plan_proofs(self.place, suspects), rules))
 
     def _play(self, words: str, sessions: Sequence[CheckSession], share: float = 0.0) -> list[PlayedSession]:
         found: list[PlayedSession] = []

@@ -47,7 +47,7 @@ class PlayedSession:
     def held(self) -> bool:
         """Whether hooks that were activated for the session refused its end."""
         stops = hosts.find(self.session.scenario.host).for_role(hosts.Role.STOP)
-        active = self.outcome if self.session.active else None
+        active = self.outcome if self.session.active and self.session.ends else None
         return active is not None and any(active.blocks(rule.name) for rule in stops)
 
 

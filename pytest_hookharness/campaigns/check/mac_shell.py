@@ -1,5 +1,5 @@
 """
-What a hook's shell script uses that a Mac does not have: its /bin/bash is bash 3.2, and its tools are BSD's.
+What a hook's shell script uses that a Mac does not have, or only a Mac: its bash is 3.2, its tools are BSD's.
 
 Only scripts that name /bin/bash or /bin/sh are read. A script that asks for the system or for a tool may do
 something else on a Mac, so the tools that it calls are not named; nor is bash, where a script asks for its
@@ -16,6 +16,7 @@ _ASKS_FOR_TOOLS = re.compile(
     r"Darwin|OSTYPE|\buname\b|\bg(?:timeout|date|sed|stat|readlink|grep)\b|command -v|\btype\s|\bwhich\s"
     r"|hash "
 )
+_ASKS_FOR_SYSTEM = re.compile(r"Darwin|darwin|OSTYPE|\buname\b|\bg(?:date|sed|stat)\b|--version")
 _ASKS_FOR_BASH = re.compile(r"\bBASH_VERS(?:ION|INFO)\b")
 _HERE_DOCUMENT = re.compile(r"<<(-?)[ \t]*(?:\\|(['\"]))?([A-Za-z_][\w.-]*)")
 _ANSI_QUOTED = re.compile(r"'(?:[^'\\]|\\.)*'", re.DOTALL)
@@ -31,6 +32,24 @@ _BASH: Mapping[str, tuple[re.Pattern[str], str]] = {
     ),
 }
 _TOOL = re.compile(rf"{_FIRST}(date|sed|readlink|stat|grep|timeout)(?=\s|$)([^|;&)`]*)")
+# Calls that only the tools of a Mac understand, and what shows that a script knows the other way too.
+_ONLY_THERE: Mapping[str, tuple[re.Pattern[str], str, re.Pattern[str]]] = {
+    "sed -i ''": (
+        re.compile(rf"{_FIRST}sed\s+(?:-[a-zA-Z]+\s+)*-[a-zA-Z]*i\s+(?:''|\"\")\s"),
+        "the sed of Linux takes '' for its script, fails, and changes nothing",
+        re.compile(r"\bsed\s[^|;&]*-i(?!\s+(?:''|\"\"))"),
+    ),
+    "stat -f": (
+        re.compile(rf"{_FIRST}stat\s+-f\s*(?:%|['\"])"),
+        "the stat of Linux prints the file system instead, and fails",
+        re.compile(r"\bstat\s+(?:-[a-zA-Z]*c|--format|--printf)"),
+    ),
+    "date -v": (
+        re.compile(rf"{_FIRST}date\s+(?:-u\s+)?-(?:v\s*[+-]?\d|j\s)"),
+        "the date of Linux has no such option, and fails",
+        re.compile(r"\bdate\s[^|;&]*(?:-d|--date)\b"),
+    ),
+}
 _STRICT = re.compile(r"^\s*set\s(?:[^;|&\n]*\s)?(?:-[a-zA-Z]*u|-o\s+nounset\b)", re.MULTILINE)
 _EMPTY = re.compile(r"\b(\w+)=\(\s*\)")
 _WHOLE = re.compile(r"\$\{(\w+)\[[@*]\]\}")
@@ -43,6 +62,18 @@ def describe_mac_problems(sources: Sequence[tuple[str, str]]) -> Iterator[str]:
         if (first := _SHEBANG.match(text)) and (found := [*_find(text, first["options"])]):
             more = f" and {len(found) - _MOST} more" if len(found) > _MOST else ""
             yield f"{name} may fail on a Mac: {'; '.join(found[:_MOST])}{more}."
+
+
+def calls_for_a_mac(text: str) -> Iterator[tuple[str, int]]:
+    """Yield each kind of call in a shell script that works only on a Mac, in words, with its first line."""
+    if not re.match(r"#!.*\b(?:ba|da|k|z)?sh\b", text) or _ASKS_FOR_SYSTEM.search(text):
+        return
+    code = code_of(text)
+    for shown, (pattern, why, other) in _ONLY_THERE.items():
+        for number, line in enumerate(code.split("\n"), 1):
+            if pattern.search(line) and not other.search(code):
+                yield f"`{shown}` works only on a Mac: {why}", number
+                break
 
 
 def _find(text: str, options: str) -> Iterator[str]:

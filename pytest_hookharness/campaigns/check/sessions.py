@@ -101,12 +101,16 @@ def plan_usual(hook_set: HookSet, seed: int) -> CheckSession:
 
 def _endings(hook_set: HookSet) -> Iterator[Act]:
     found = roles(hook_set)
-    if found & _SUBAGENT or hosts.find(hook_set.host).tools.subagent in called_tools(hook_set):
+    subagent = found & _SUBAGENT or hosts.find(hook_set.host).tools.subagent in called_tools(hook_set)
+    if subagent:
         yield Subagent(prompt="Look into it.")
     if found & _COMPACTION:
         yield Compact()
     yield Stop()
     if hosts.Role.SESSION_END in found:
+        if subagent:
+            # Some hosts go on when a subagent ends.
+            yield Stop()
         yield End()
 
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from pathlib import PurePath
 
 from pytest_hookharness import hosts
 from pytest_hookharness.campaigns.check.hook_program import (
@@ -20,6 +21,7 @@ from pytest_hookharness.campaigns.check.hook_program import (
     unquoted_paths,
 )
 from pytest_hookharness.campaigns.check.input_keys import never_sent
+from pytest_hookharness.campaigns.check.mac_shell import calls_for_a_mac
 from pytest_hookharness.campaigns.check.rewording import (
     known_tools,
     matched_tools,
@@ -29,6 +31,7 @@ from pytest_hookharness.campaigns.check.rewording import (
 from pytest_hookharness.judging.findings.codes import RELATIVE_PATH, STRICT_SHELL, TIMEOUT_UNIT, UNQUOTED_PATH
 from pytest_hookharness.judging.findings.finding_catalogue import (
     CONFIG_OFF,
+    CRASHED,
     EVENT_UNKNOWN,
     NEVER_FIRED,
     NOT_RUN,
@@ -77,6 +80,7 @@ def check_statically(hook_set: HookSet) -> StaticResult:
         *(symptom for hook in hook_set.hooks for symptom in _of_hook(hook_set, hook)),
         *_of_variables(hook_set),
         *_of_input(hook_set),
+        *_of_scripts(hook_set),
         *_of_shells(hook_set, [hook for hook, _ in obstacles]),
         *_of_paths(hook_set, [hook for hook, found in obstacles if not found.local]),
     ]
@@ -138,6 +142,19 @@ def _of_input(hook_set: HookSet) -> Iterator[Symptom]:
         text = f"the script reads `{key}` of its input, and {hook_set.host} sends `{meant}`."
         symptom = _together(CONFIG_OFF, [hook for hook, pair in found if pair == (key, meant)], text)
         yield replace(symptom, advice=f"Read `{meant}`.")
+
+
+def _of_scripts(hook_set: HookSet) -> Iterator[Symptom]:
+    """Yield the kinds of calls in scripts that fail on Linux, each once with its hooks."""
+    found: dict[str, dict[str, None]] = {}
+    concerned: dict[str, list[Hook]] = {}
+    for path, source in hook_set.sources:
+        hooks = [hook for hook in hook_set.hooks if PurePath(path).name in hook.command]
+        for words, line in calls_for_a_mac(source) if hooks else ():
+            found.setdefault(words, {})[f"{path}, line {line}"] = None
+            concerned.setdefault(words, []).extend(hooks)
+    for words, places in found.items():
+        yield _together(CRASHED, concerned[words], f"{words} ({'; '.join(places)}).")
 
 
 def _of_shells(hook_set: HookSet, broken: Sequence[Hook]) -> Iterator[Symptom]:

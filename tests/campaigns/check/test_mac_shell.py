@@ -2,7 +2,7 @@
 
 import pytest
 
-from pytest_hookharness.campaigns.check.mac_shell import code_of, describe_mac_problems
+from pytest_hookharness.campaigns.check.mac_shell import calls_for_a_mac, code_of, describe_mac_problems
 
 
 def notes(body, shebang="#!/bin/bash"):
@@ -111,3 +111,23 @@ def test_many_places():
     """At most four places of a script are named, and the others counted."""
     (note,) = notes("\n".join(["mapfile x"] * 6))
     assert note.endswith("and 2 more.")
+
+
+@pytest.mark.parametrize(
+    ("body", "words"),
+    [
+        ("true\nsed -i '' -E 's/a/b/' file", "`sed -i ''` works only on a Mac"),
+        ('age=$(stat -f %m "$file" || echo 0)', "`stat -f` works only on a Mac"),
+        ("date -v -1d", "`date -v` works only on a Mac"),
+        ("sed -i '' 's/a/b/' file || sed -i 's/a/b/' file", ""),
+        ("stat -f %m file || stat -c %Y file", ""),
+        ("stat -f file", ""),
+        ("[ \"$(uname)\" = Darwin ] && sed -i '' s/a/b/ file", ""),
+        ("echo \"use sed -i '' there\"", ""),
+    ],
+)
+def test_calls_that_work_only_on_a_mac(body, words):
+    """A call that the tools of Linux refuse is named, unless the script has the other way too."""
+    found = [*calls_for_a_mac(f"#!/usr/bin/env bash\n{body}\n")]
+    assert [said.startswith(words) for said, _ in found] == ([True] if words else [])
+    assert not [*calls_for_a_mac(f"#!/usr/bin/env python3\n{body}\n")]

@@ -11,12 +11,12 @@ from pytest_hookharness.campaigns.check.check_run import CheckRun
 from pytest_hookharness.campaigns.check.discovery import find_hook_sets
 from pytest_hookharness.campaigns.check.rewording import called_tools
 from pytest_hookharness.model.checkup import HookSet
-from pytest_hookharness.model.moves import Edit, RunCommand, Subagent, Tools
+from pytest_hookharness.model.moves import Edit, End, RunCommand, Stop, Subagent, Tools
 from pytest_hookharness.model.mutations import VARY_FAMILIES, Parallel
 from pytest_hookharness.model.protocol import Hook
 
 GUARD = Hook(event="PreToolUse", command="./guard.sh")
-STOP = Hook(event="Stop", command="./check.sh")
+STOP_HOOK = Hook(event="Stop", command="./check.sh")
 
 
 def place(*hooks, host="claude-code"):
@@ -25,10 +25,10 @@ def place(*hooks, host="claude-code"):
 
 def test_hooks_of_one_event_one_after_the_other():
     """Only events with several hooks get an order, in which each of these has its place."""
-    made = place(GUARD, STOP, Hook(event="Stop", command="./notify.sh"))
+    made = place(GUARD, STOP_HOOK, Hook(event="Stop", command="./notify.sh"))
     session = sessions.plan_usual(made, 0)
     assert sessions.in_order(made, session).scenario.order == {"Stop": (1, 2)}
-    assert sessions.in_order(place(GUARD, STOP), session) == session
+    assert sessions.in_order(place(GUARD, STOP_HOOK), session) == session
 
 
 @pytest.mark.parametrize(
@@ -36,7 +36,7 @@ def test_hooks_of_one_event_one_after_the_other():
 )
 def test_no_host_ends_circles_itself(host, options):
     """A host that detects repetitions of the agent is started without that detection."""
-    assert sessions.plan_usual(place(STOP, host=host), 0).scenario.options == options
+    assert sessions.plan_usual(place(STOP_HOOK, host=host), 0).scenario.options == options
 
 
 @pytest.mark.parametrize(
@@ -65,6 +65,17 @@ def test_what_must_not_matter_includes_parallel_hook_runs():
     scenario = sessions.plan_invariance(place(GUARD), []).scenario
     assert {request.family for request in scenario.vary} <= {*VARY_FAMILIES}
     assert scenario.parallel == Parallel()
+    # What was raced already is not raced again.
+    assert sessions.plan_invariance(place(GUARD), [], raced=True).scenario.parallel is None
+    assert sessions.plan_race(place(GUARD)).scenario.parallel == Parallel()
+
+
+def test_a_session_ends_after_its_subagent():
+    """Before the user ends a session with a subagent, the agent stops twice: some hosts go on in between."""
+    hooks = (Hook(event="SubagentStop", command="true"), Hook(event="SessionEnd", command="true"))
+    acts = sessions.plan_each_event(place(*hooks)).scenario.script.acts
+    assert acts[-4:] == (Subagent(prompt="Look into it."), Stop(), Stop(), End())
+    assert sessions.plan_each_event(place(hooks[1])).scenario.script.acts[-2:] == (Stop(), End())
 
 
 @pytest.mark.parametrize(
