@@ -17,6 +17,7 @@ BOTH = json.dumps({"continue": False, "decision": "block", "reason": "run /compa
         f"echo '{BLOCK}'",
         f"echo '{BLOCK}'; exit 1",
         f"echo '{BOTH}'",
+        """echo '{"decision": "block", "reason": "no new file", "decision": "approve"}'""",
         "echo blocked >&2; exit 1",
         "echo 'blocked: no new file' >&2; echo '{}'",
         "no-such-tool; exit 0",
@@ -29,6 +30,15 @@ def test_a_guard_without_effect_is_a_finding(play, command):
     assert outcome.blocks() == 0
     assert outcome.findings
     assert not outcome.passed
+
+
+def test_the_last_value_of_a_key_counts(play):
+    """A key that an answer has twice means its last value, so a refusal there is one, and nothing is lost."""
+    answer = '{"decision": "approve", "reason": "a", "decision": "block", "reason": "no new file"}'
+    outcome = play(agent=AGENT, hooks={"Stop": f"[ -e seen ] && exit; :>seen; echo '{answer}'"})
+
+    assert outcome.reasons("Stop") == ("no new file",)
+    assert outcome.passed
 
 
 def test_an_echo_of_the_input_is_a_note(play):

@@ -478,6 +478,19 @@ def test_a_long_output_is_not_searched_for_long(text):
     assert time.monotonic() - began < 5
 
 
+@pytest.mark.parametrize("command", ["python3 {}x.py", "cat {}x.txt; exit 2"])
+def test_no_program_is_provided_at_a_path_of_many_parts(guard, monkeypatch, command):
+    """A path of 1,900 parts is no place for programs: its folders are not made, for removal may fail."""
+    made, make_folders = [], bench.make_folders
+    monkeypatch.setattr(
+        bench, "make_folders", lambda path: (made.append(len(path.parts)), make_folders(path))
+    )
+    guard(command.format("a/" * 1900))
+
+    assert made
+    assert max(made) < 200
+
+
 def test_what_cannot_be_checked_is_said(play, tmp_path):
     """Where a hook cannot be run again, an assumption says so, and its refusal counts."""
     outcome = play(agent=AGENT, hooks={"PreToolUse": "python3 ./gaurd.py"}, world={"cover": [str(tmp_path)]})

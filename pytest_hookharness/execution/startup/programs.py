@@ -85,6 +85,8 @@ _MODULES: Mapping[str, Probe] = {
     ".rb": _EXIT, ".pm": _EXIT, ".pl": _EXIT, ".tcl": _EXIT, ".sh": _EXIT,
     ".lua": _MEMBER, ".php": _TAG,
 }  # fmt: skip
+# Of the programs in known languages; others have none.
+EXTENSIONS = {"", *(end for end in _MODULES if "/" not in end)}
 _SEPARATORS = ("::", ".")
 
 

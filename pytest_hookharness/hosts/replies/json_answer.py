@@ -10,8 +10,8 @@ import json
 from collections.abc import Mapping
 from typing import assert_never
 
-from pytest_hookharness.hosts.replies.json_parser import load
-from pytest_hookharness.hosts.replies.lost_refusals import find_unknown, is_reason_alone
+from pytest_hookharness.hosts.replies.json_parser import dig, load
+from pytest_hookharness.hosts.replies.lost_refusals import find_refusal, find_unknown, is_reason_alone
 from pytest_hookharness.hosts.rules.profile import EventRule, Power, Profile
 from pytest_hookharness.hosts.rules.replies import AnswerRules, EmptyAnswer, Halting, Stream, VerdictPath
 from pytest_hookharness.hosts.rules.settings import KeyPath
@@ -22,16 +22,6 @@ from pytest_hookharness.model.protocol import Hook, Json, Payload, Reply, Rule, 
 BYTE_ORDER_MARK = "\ufeff"
 
 _EVENT_OUTPUT = "hookSpecificOutput"
-
-
-# The key paths where any of the hosts looks for a refusal, and the words that refuse there.
-_REFUSALS: Mapping[KeyPath, tuple[str, ...]] = {
-    ("decision",): ("block", "deny"),
-    ("permission",): ("deny",),
-    ("permissionDecision",): ("deny",),
-    (_EVENT_OUTPUT, "permissionDecision"): ("deny",),
-    (_EVENT_OUTPUT, "decision"): ("block", "deny"),
-}
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,22 +65,6 @@ def announces_background(rules: AnswerRules, output: str) -> bool:
     first = parse(rules, trim(rules, output).partition("\n")[0])
     answer = first if isinstance(first, dict) else parse(rules, output)
     return isinstance(answer, dict) and answer.get("async") is True
-
-
-def dig(answer: Json, path: KeyPath) -> Json:
-    """Return the value at a key path; ``None`` for no value."""
-    for key in path:
-        if not isinstance(answer, Mapping):
-            return None
-        answer = answer.get(key)
-    return answer
-
-
-def find_refusal(answer: Payload) -> str:
-    """Return the key and word by which an answer refuses on some host; empty if it refuses on none."""
-    found = ((path, dig(answer, path)) for path in _REFUSALS)
-    refusals = (f"{'.'.join(path)}: {json.dumps(word)}" for path, word in found if word in _REFUSALS[path])
-    return next(refusals, "")
 
 
 def answer_keys(rules: AnswerRules) -> frozenset[str]:

@@ -5,8 +5,10 @@ from __future__ import annotations
 import json
 import math
 import re
+from collections.abc import Mapping
 
 from pytest_hookharness.hosts.rules.replies import JsonParser
+from pytest_hookharness.hosts.rules.settings import KeyPath
 from pytest_hookharness.model.protocol import Json
 
 # Levels of nesting that are kept. No host reads a key deeper down.
@@ -40,6 +42,15 @@ def load(text: str, parser: JsonParser, *, accepts_nan: bool = False) -> Json:
         parse_float=_bounded if rust else float,
     )
     return value
+
+
+def dig(answer: Json, path: KeyPath) -> Json:
+    """Return the value at a key path; ``None`` for no value."""
+    for key in path:
+        if not isinstance(answer, Mapping):
+            return None
+        answer = answer.get(key)
+    return answer
 
 
 def _refuse_constant(name: str) -> Json:

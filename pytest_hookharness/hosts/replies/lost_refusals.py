@@ -7,8 +7,18 @@ import re
 from collections.abc import Collection, Iterator, Mapping
 from itertools import chain
 
+from pytest_hookharness.hosts.replies.json_parser import dig
+from pytest_hookharness.hosts.rules.settings import KeyPath
 from pytest_hookharness.model.protocol import Json, Payload
 
+# The key paths where any of the hosts looks for a refusal, and the words that refuse there.
+_REFUSALS: Mapping[KeyPath, tuple[str, ...]] = {
+    ("decision",): ("block", "deny"),
+    ("permission",): ("deny",),
+    ("permissionDecision",): ("deny",),
+    ("hookSpecificOutput", "permissionDecision"): ("deny",),
+    ("hookSpecificOutput", "decision"): ("block", "deny"),
+}
 _REFUSING_WORDS = frozenset(
     {"block", "blocked", "deny", "denied", "refuse", "refused", "reject", "rejected", "forbid", "forbidden",
      "disallow", "disallowed"}
@@ -34,6 +44,22 @@ _ERROR = re.compile(
     r"|: no such file or directory$|: permission denied$",
     re.IGNORECASE,
 )
+
+
+def find_refusal(answer: Payload) -> str:
+    """Return the key and word by which an answer refuses on some host; empty if it refuses on none."""
+    found = ((path, dig(answer, path)) for path in _REFUSALS)
+    refusals = (f"{'.'.join(path)}: {json.dumps(word)}" for path, word in found if word in _REFUSALS[path])
+    return next(refusals, "")
+
+
+def find_overwritten(text: str) -> str:
+    """Return the key and word of a refusal in the first values of an answer's keys; a host keeps the last."""
+    try:
+        first = json.loads(text, parse_int=str, object_pairs_hook=lambda pairs: dict(reversed(pairs)))
+    except (ValueError, RecursionError):
+        return ""
+    return find_refusal(first) if isinstance(first, dict) else ""
 
 
 def find_unknown(answer: Payload, known: Collection[str], nested: str = "") -> str:

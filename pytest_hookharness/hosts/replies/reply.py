@@ -12,30 +12,22 @@ from pytest_hookharness.hosts.replies.json_answer import (
     Unparsable,
     announces_background,
     answer_keys,
-    dig,
-    find_refusal,
     parse,
     read_answer,
     trim,
 )
-from pytest_hookharness.hosts.replies.lost_refusals import find_error, find_message
-from pytest_hookharness.hosts.rules.profile import EventRule, Power, Profile
-from pytest_hookharness.hosts.rules.replies import (
-    AnswerRules,
-    CodeMeaning,
-    CodeRule,
-    Precedence,
-    Stream,
+from pytest_hookharness.hosts.replies.json_parser import dig
+from pytest_hookharness.hosts.replies.lost_refusals import (
+    find_error,
+    find_message,
+    find_overwritten,
+    find_refusal,
 )
+from pytest_hookharness.hosts.rules.profile import EventRule, Power, Profile
+from pytest_hookharness.hosts.rules.replies import AnswerRules, CodeMeaning, CodeRule, Precedence, Stream
 from pytest_hookharness.hosts.rules.turns import Role
 from pytest_hookharness.model.fast_dataclass import replace
-from pytest_hookharness.model.processes import (
-    Exited,
-    NotStarted,
-    ProcessResult,
-    Signaled,
-    TimedOut,
-)
+from pytest_hookharness.model.processes import Exited, NotStarted, ProcessResult, Signaled, TimedOut
 from pytest_hookharness.model.protocol import Hook, Payload, Reply, Ruling, Unheard
 from pytest_hookharness.model.start_failures import StartFailure
 
@@ -184,7 +176,8 @@ def _read_exit(reader: AnswerReader, code: int, stdout: str, stderr: str) -> Rep
     if isinstance(answer, Mapping):
         problem = reader.answers.check and reader.answers.check(reader.event.name, answer)
         if not problem:
-            return _note_code(_read_valid(reader, rule, answer, stdout, stderr), code)
+            overwritten = "" if find_refusal(answer) else find_overwritten(stdout)
+            return _note_lost(_read_valid(reader, rule, answer, stdout, stderr), code, overwritten)
         if not rule.overrides_answer:
             return reader.no_opinion("invalid", f"ignored: {problem}")
     if isinstance(answer, Unparsable) and rule.meaning is CodeMeaning.PLAIN:
@@ -291,11 +284,13 @@ def _read_valid(reader: AnswerReader, rule: CodeRule, answer: Payload, stdout: s
     return replace(refusal, context=reply.context, reason=reason or refusal.reason)
 
 
-def _note_code(reply: Reply, code: int) -> Reply:
-    has_effect = reply.ruling is Ruling.DENY or reply.halt is not None
-    if code != _REFUSAL_CODE or has_effect or reply.fault is not None:
+def _note_lost(reply: Reply, code: int, overwritten: str) -> Reply:
+    if reply.ruling is Ruling.DENY or reply.halt is not None or reply.fault is not None:
         return reply
-    return replace(reply, fault="ignored: exit code 2 has no effect beside an answer that does not refuse")
+    fault = f"ignored: {overwritten} is followed by another value of the same key" if overwritten else None
+    if code == _REFUSAL_CODE:
+        fault = fault or "ignored: exit code 2 has no effect beside an answer that does not refuse"
+    return replace(reply, fault=fault)
 
 
 def refuses_at_once(event: EventRule, replies: Sequence[Reply]) -> bool:

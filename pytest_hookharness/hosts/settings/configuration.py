@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import field, replace
 from fnmatch import fnmatchcase
 
-from pytest_hookharness.hosts.replies.json_answer import dig
+from pytest_hookharness.hosts.replies.json_parser import dig
 from pytest_hookharness.hosts.rules.profile import Profile
 from pytest_hookharness.hosts.rules.settings import (
     ConfigRules,

@@ -33,6 +33,8 @@ _LIMIT = 5.0
 _PROBED = (PROBE_CODE, -PROBE_SIGNAL, 128 + PROBE_SIGNAL)
 _EXECUTABLE = 0o755
 _LONGEST_PROGRAM = 1 << 20
+# Parts of a path. Each further one is a folder that would have to be made and removed for every trial.
+_DEEPEST = 100
 _OWN = "\N{SYMBOL FOR NULL}"
 _MOST_KNOWN = 200
 _DIGITS = re.compile(r"\d+")
@@ -177,10 +179,8 @@ class Bench:
 
     def run_hook(self, *, env: Mapping[str, str] | None = None, argv: Sequence[str] = ()) -> Trial:
         """Run the whole hook again, perhaps with other arguments."""
-        spec = replace(
-            self._bounded, env={**self.spec.env, **(env or {})}, argv=tuple(argv) or self.spec.argv
-        )
-        return self._end(run_again(self._testbed, [spec])[0])
+        env, argv = {**self.spec.env, **(env or {})}, tuple(argv) or self.spec.argv
+        return self._end(run_again(self._testbed, [replace(self._bounded, env=env, argv=argv)])[0])
 
     def _end(self, run: ProcessResult) -> Trial:
         end = Trial.of(run)
@@ -320,6 +320,7 @@ class Bench:
         """
         # Looked up once: only the files of this block are written between two of them.
         folders = self._real_folders()
+        files = {path: text for path, text in files.items() if len(path.parts) <= _DEEPEST}
         made = {above for path in files for above in path.parents if not os.path.lexists(above)}
         written = [
             path
@@ -337,6 +338,8 @@ class Bench:
 
     def put(self, path: Path, text: str) -> bool:
         """Write a file of the throw-away folders; return whether that was possible."""
+        if len(path.parts) > _DEEPEST:
+            return False
         try:
             make_folders(path.parent)
             write_bytes(

@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from pytest_hookharness.execution.startup.programs import GARBAGE, PROBES, Probe
+from pytest_hookharness.execution.startup.programs import EXTENSIONS, GARBAGE, PROBES, Probe
 from pytest_hookharness.model.reads import LookKind
 from pytest_hookharness.model.start_failures import StartFailure
 from pytest_hookharness.simulation.startup.bench import Bench, Trial
@@ -126,7 +126,9 @@ def _find_unopened(bench: Bench, seen: Trial, *, alone: bool) -> StartFailure | 
     """
     shown = " ".join((*bench.spec.argv, seen.stderr))
     kinds = (LookKind.OPENED, LookKind.STATUS, LookKind.ACCESS) if alone else (LookKind.OPENED,)
-    paths = [path for path in bench.looked_for(*kinds) if alone or path.name in shown][:_MOST_FILES]
+    found = (path for path in bench.looked_for(*kinds) if alone or path.name in shown)
+    # No text is a class of Java, and each trial with one starts a machine.
+    paths = [path for path in found if not alone or path.suffix in EXTENSIONS][:_MOST_FILES]
 
     def ends(places: Sequence[Path], text: str) -> Trial:
         with bench.present(dict.fromkeys(places, text)):
@@ -137,13 +139,13 @@ def _find_unopened(bench: Bench, seen: Trial, *, alone: bool) -> StartFailure | 
         return None
     for probe in PROBES:
         if ends(paths, probe.holding()).probed:
-            found = [
+            missing = [
                 path
                 for path in reversed(paths)
                 if ends([path], probe.holding()).probed and ends([path], probe.nothing).differs_from(seen)
             ]
-            names = " or ".join(map(bench.shown, found))
-            return StartFailure(kind="missing", name=names) if found else None
+            names = " or ".join(map(bench.shown, missing))
+            return StartFailure(kind="missing", name=names) if missing else None
     return None
 
 
