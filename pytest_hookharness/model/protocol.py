@@ -141,6 +141,8 @@ class Reply:
         updated_output: A replacement for the tool's result; ``None`` for none.
         halt: Text of a request to end everything (``continue: false``); ``None`` if there was none.
         behaviour: The answer to a permission request, ``allow`` or ``deny``; ``None`` if there was none.
+        own_field: Whether the ruling stands in the answer's part for its event, not at the top.
+        notice: What some hosts put among the reasons of other hooks although this one does not refuse.
         silent: Whether the hook gave no reason for its refusal; ``reason`` is then the host's own text.
         unmeant: Whether the host interprets as a refusal what the hook did not mean as one.
         unheard: Text that the host does not pass to the agent's model although it looks meant for it.
@@ -158,6 +160,8 @@ class Reply:
     updated_output: Json = None
     halt: str | None = None
     behaviour: str | None = None
+    own_field: bool = False
+    notice: str = ""
     silent: bool = False
     unmeant: bool = False
     unheard: Unheard | None = None

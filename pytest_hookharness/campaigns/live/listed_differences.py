@@ -44,7 +44,6 @@ class ListedDifference:
 
 _CLAUDE, _CODEX = "claude-code@2.1.329", "codex@0.169.0"
 _GEMINI, _QWEN = "gemini-cli@0.61.0", "qwen-code@0.24.4"
-_LABELS = "the patch of a replaced passage has other labels"
 _LOST = "Qwen Code may lose the output of a quick command on a busy machine"
 _EMPTY: tuple[tuple[Category, str, str], ...] = (
     ("told", "", r"^Command: .*\nOutput: \(empty\)\n"),
@@ -104,18 +103,6 @@ LISTED = (
     ListedDifference(
         host=_GEMINI, category="payload values", where=r"^AfterAgent .*: prompt_response$", reason=_TEXTS
     ),
-    ListedDifference(
-        host=_GEMINI,
-        category="told",
-        real=r"^look at it again",
-        reason="the reason of a refused result stands alone",
-    ),
-    ListedDifference(
-        host=_GEMINI, category="payload values", where=r"\.fileDiff$", real="Proposed", reason=_LABELS
-    ),
-    ListedDifference(
-        host=_QWEN, category="payload values", where=r"\.fileDiff$", real="Proposed", reason=_LABELS
-    ),
     *(
         ListedDifference(host=_QWEN, category=category, where=where, real=real, reason=_LOST)
         for category, where, real in _EMPTY
@@ -125,20 +112,6 @@ LISTED = (
         category="surroundings",
         where=": variable QWEN_CODE_",
         reason="variables that tell of the program and its model are not set",
-    ),
-    ListedDifference(
-        host=_QWEN,
-        category="payload values",
-        where=r": prompt_id$",
-        real=r"^<uuid>########[2-9]$",
-        reason="a resumed session counts results as prompts too",
-    ),
-    ListedDifference(
-        host=_QWEN,
-        category="payload values",
-        where=r"\.llmContent$",
-        real="Showing lines",
-        reason="the result of edit shows the lines around the change",
     ),
 )
 

@@ -74,6 +74,7 @@ def _questions(writer: QuestionWriter) -> Iterator[Question]:
     for rule in writer.events:
         if rule.role is Role.BEFORE_TOOL:
             yield from _odd_answers(writer, rule)
+            yield from _repeated_calls(writer, rule)
         if rule.role in (Role.BEFORE_TOOL, Role.STOP):
             yield from _late_answers(writer, rule)
         if rule.role in (Role.BEFORE_TOOL, Role.AFTER_TOOL, Role.STOP):
@@ -106,6 +107,8 @@ def _answers(writer: QuestionWriter) -> Iterator[Question]:
                 own["hooks"] = {rule.name: (writer.entry("./hook.sh late", **writer.limit),)}
             elif case.end.ending == Exited(127):
                 own = {"group": group, "hooks": {rule.name: (writer.entry("./no-such-hook"),)}}
+            elif writer.waits_for_person(rule, name):
+                own["group"] = f"{rule.name}: {name}"
             elif rule.role is Role.STOP and not case.meaning.refuses:
                 # Such a stop ends the session, so the question shares one with those about other events.
                 own["group"] = name
@@ -240,6 +243,13 @@ def _order(writer: QuestionWriter, rule: EventRule) -> Iterator[Question]:
         calls = tuple(writer.profile.tools.call(one, "/") for one in operations)
         what = "the order of hooks of two calls in one message"
         yield writer.ask(rule, what, group=what, acts=(Tools(calls=calls),))
+
+
+def _repeated_calls(writer: QuestionWriter, rule: EventRule) -> Iterator[Question]:
+    stuck = writer.profile.stuck
+    if stuck is not None:
+        what, acts = "the same call ten times", (RunCommand(command="echo again"),) * 10
+        yield writer.ask(rule, what, group=what, acts=acts, rules=(stuck.rule,))
 
 
 def _caps(writer: QuestionWriter, rule: EventRule) -> Iterator[Question]:

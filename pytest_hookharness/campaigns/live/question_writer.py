@@ -9,7 +9,7 @@ from typing import Any
 from pytest_hookharness.campaigns.live.question import Question
 from pytest_hookharness.hosts.explanations import ExplainedCase, explain, explained_cases
 from pytest_hookharness.hosts.rules.profile import EventRule, Profile
-from pytest_hookharness.hosts.rules.turns import Role
+from pytest_hookharness.hosts.rules.turns import AskEffect, Role
 from pytest_hookharness.model.fast_dataclass import dataclass
 from pytest_hookharness.model.host_facts import Meaning
 from pytest_hookharness.model.moves import Act, RunCommand, Stop
@@ -90,6 +90,11 @@ class QuestionWriter:
         (explained,) = explain(self.profile, rule.name)
         ends = explained_cases(self.profile, rule, explained.limit)
         return {end.name: Case(end, one) for end, one in zip(ends, explained.meanings, strict=True)}
+
+    def waits_for_person(self, rule: EventRule, name: str) -> bool:
+        """Return whether the session of a case does not end, because its host waits for a person."""
+        asks = rule.role is Role.BEFORE_TOOL and name == "ask"
+        return asks and self.profile.turns.ask_effect is AskEffect.WAITS
 
     def mark(self) -> str:
         """Return a mark that no other question has."""

@@ -16,9 +16,9 @@ from pytest_hookharness.model.protocol import Json
 _RULE = "=" * 67
 
 
-def write_diff(name: str, old: str, new: str, label: str) -> str:
-    """Return the change of a file as a patch."""
-    head = [f"Index: {name}", _RULE, f"--- {name}\tOriginal", f"+++ {name}\t{label}"]
+def write_diff(name: str, old: str, new: str, labels: tuple[str, str]) -> str:
+    """Return the change of a file as a patch, with labels for both versions."""
+    head = [f"Index: {name}", _RULE, f"--- {name}\t{labels[0]}", f"+++ {name}\t{labels[1]}"]
     return "\n".join([*head, *_hunks(old.splitlines(), new.splitlines())]) + "\n"
 
 
@@ -53,11 +53,12 @@ def count_changes(old: str, new: str) -> dict[str, Json]:
     return {**model, **{f"user_{name}": 0 for name in counts}}
 
 
-def describe_change(path: str, performance: Performance) -> dict[str, Json]:
-    """Return what Gemini CLI and Qwen Code say about a file that they wrote."""
+def describe_change(path: str, performance: Performance, *, replaced: bool) -> dict[str, Json]:
+    """Return what Gemini CLI and Qwen Code say about a file that they wrote, or replaced a passage in."""
+    labels = ("Current", "Proposed") if replaced else ("Original", "Written")
     old, new, name = performance.original or "", performance.content or "", posixpath.basename(path)
     return {
-        "fileDiff": write_diff(name, old, new, "Written"),
+        "fileDiff": write_diff(name, old, new, labels),
         "fileName": name,
         "filePath": path,
         "originalContent": old,

@@ -51,7 +51,7 @@ def aggregate(
     rule = profile.events[event]
     replied = _in_order(rule, replies, finished, hooks)
     ended = [one.reply for one in replied]
-    ruling = _prevail(rule, ended)
+    ruling = _prevail(profile, rule, ended)
     halts = rule.halts or rule.role in HALTING
     halt = next((reply.halt for reply in ended if halts and reply.halt is not None), None)
     stopping = rule.role in _STOPS
@@ -98,7 +98,7 @@ def _in_order(
     return [_HookReply(replies[place], *known.get(place, (place, "", ""))) for place in order]
 
 
-def _prevail(rule: EventRule, ended: Sequence[Reply]) -> Ruling:
+def _prevail(profile: Profile, rule: EventRule, ended: Sequence[Reply]) -> Ruling:
     rulings = [reply.ruling for reply in ended]
     match rule.merging.precedence:
         case Precedence.STRONGEST | Precedence.FIRST_REFUSAL:
@@ -106,10 +106,19 @@ def _prevail(rule: EventRule, ended: Sequence[Reply]) -> Ruling:
         case Precedence.LAST_SAID:
             given = (ruling for ruling in reversed(rulings) if ruling is not Ruling.NONE)
             ruling = next(given, Ruling.NONE)
+        case Precedence.OWN_FIELD:
+            own = [reply.ruling for reply in ended if reply.own_field]
+            ruling = own[-1] if own else max(rulings, key=_RANK.index, default=Ruling.NONE)
+            if ruling is Ruling.ALLOW and any(_halts(profile, reply) for reply in ended):
+                ruling = Ruling.DENY
         case _:
             assert_never(rule.merging.precedence)
     undone = rule.merging.context_cancels_refusal and any(reply.context for reply in ended)
     return Ruling.NONE if undone and ruling is Ruling.DENY else ruling
+
+
+def _halts(profile: Profile, reply: Reply) -> bool:
+    return reply.ruling is Ruling.DENY and reply.rule == profile.replies.rules["halt"]
 
 
 def _refused(rule: EventRule, ruling: Ruling) -> bool:
@@ -139,7 +148,7 @@ class _DecisionTexts:
             return []
         deciding = [one for one in self.replied if one.reply.ruling is self.ruling]
         match self.rule.merging.reasons:
-            case ReasonChoice.EACH | ReasonChoice.JOINED:
+            case ReasonChoice.EACH | ReasonChoice.JOINED | ReasonChoice.SAID:
                 return deciding
             case ReasonChoice.FIRST:
                 return deciding[:1]
@@ -158,8 +167,22 @@ class _DecisionTexts:
         if self.rule.merging.context_replaces_reason and self.contexts and self.refusals:
             return ["\n".join(self.contexts)]
         reasons = [one.reply.reason for one in self.refusals]
+        if self.rule.merging.reasons is ReasonChoice.SAID and reasons and len(self.replied) > 1:
+            return [self._said()]
         joins = self.rule.merging.reasons is ReasonChoice.JOINED and len(reasons) > 1
         return ["\n".join(reasons)] if joins else reasons
+
+    def _said(self) -> str:
+        replies = [one.reply for one in self.replied]
+        own = [reply.reason for reply in replies if reply.own_field and reply.ruling is self.ruling]
+        halts = [one.reason for one in replies if _halts(self.profile, one) and not one.silent]
+        others = [one for one in replies if not _halts(self.profile, one)]
+        refused = any(one.ruling is Ruling.DENY for one in others)
+        texts = [one.notice if one.silent else one.reason or one.notice for one in others]
+        joined = "\n".join(text for text in texts if text)
+        # At a call, the reason of a halt is used only if no hook refuses.
+        first = own or (halts if self.rule.role is not Role.BEFORE_TOOL or not refused else [])
+        return first[-1] if first else joined or "".join(halts[-1:]) or self.profile.replies.no_reason
 
     def all_reasons(self) -> tuple[str, ...]:
         """Return the reasons, including texts that keep a turn going without a refusal."""
@@ -177,6 +200,8 @@ class _DecisionTexts:
     def to_agent(self) -> tuple[str, ...]:
         """Return the texts for the model."""
         role = self.rule.role
+        if self.rule.merging.refusal_drops_context and self.ruling is Ruling.DENY:
+            return ()
         contexts = [self._context_text(one.reply) for one in self.replied if one.reply.context]
         if self.rule.merging.joins_contexts and contexts:
             words = self.profile.wording

@@ -211,7 +211,8 @@ def _read_ruling(reader: AnswerReader, answer: Payload, streams: Mapping[Stream,
         if ruling is not None:
             given = dig(answer, verdict.reason) if verdict.reason else None
             reason = str(value) if verdict.any_text else str(given or "")
-            return _reply_for(reader, ruling, reason or _stream_text(reader, streams))
+            reply = _reply_for(reader, ruling, reason or _stream_text(reader, streams))
+            return replace(reply, own_field=len(verdict.path) > 1)
     return reader.no_opinion("answer")
 
 
@@ -304,6 +305,7 @@ def _add_texts(reader: AnswerReader, reply: Reply, answer: Payload) -> Reply:
     return replace(
         reply,
         context=context,
+        notice=str(answer.get("reason") or ""),
         user_text=str(person or reply.user_text),
         updated_input=changed if isinstance(changed, Mapping) else reply.updated_input,
         updated_output=reply.updated_output if output is None or role is not Role.AFTER_TOOL else output,

@@ -200,7 +200,9 @@ def _read_exit(reader: AnswerReader, code: int, stdout: str, stderr: str) -> Rep
     elif code == 0:
         fault = "mangled: what it printed is no answer that the host knows"
     failed = replace(rule, rule=name) if rule.meaning is CodeMeaning.FAILS else rule
-    return _read_alone(reader, failed, stdout, stderr, fault)
+    words = _first_text(rule.answer, stdout, stderr).strip()
+    notice = reader.profile.replies.notices.get(rule.meaning, "") if words else ""
+    return replace(_read_alone(reader, failed, stdout, stderr, fault), notice=notice.format(words=words))
 
 
 def _describe_failure(reader: AnswerReader, table: Sequence[CodeRule], code: int, stderr: str) -> str:

@@ -21,6 +21,7 @@ class Precedence(enum.Enum):
 
     STRONGEST = "deny wins over defer, defer over ask, ask over allow"
     LAST_SAID = "the ruling of the last reply that has one"
+    OWN_FIELD = "the last ruling in the event's part of an answer; without one, the strongest"
     FIRST_REFUSAL = "the first refusal; if hooks run one after the other, the rest do not run"
 
 
@@ -31,6 +32,7 @@ class ReasonChoice(enum.Enum):
     FIRST = "the first"
     LAST = "the last"
     JOINED = "all, joined by newlines"
+    SAID = "the last one in the event's part of an answer; without one all of them and all notices, joined"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -45,6 +47,7 @@ class Merging:
         reasons: Which reasons the agent gets.
         context_replaces_reason: Whether a text for the model replaces the reasons.
         context_cancels_refusal: Whether a text for the model cancels a refusal.
+        refusal_drops_context: Whether the model gets no other text beside the reason of a refusal.
         joins_contexts: Whether the model gets all texts for it as one, joined by newlines.
         several: The name of the fact behind a decision of several refusals.
     """
@@ -54,6 +57,7 @@ class Merging:
     reasons: ReasonChoice = ReasonChoice.EACH
     context_replaces_reason: bool = False
     context_cancels_refusal: bool = False
+    refusal_drops_context: bool = False
     joins_contexts: bool = False
     several: str = "several"
 
@@ -264,6 +268,7 @@ class ReplyRules:
     Attributes:
         codes: What exit codes mean; the first rule that fits counts.
         signalled: What it means that a signal ended the hook.
+        notices: What a hook that only printed ``words`` adds to reasons of others, by meaning of its code.
         answers: How answers are read.
         undecodable_fails: Whether output that is not UTF-8 is a failure, whatever the exit code.
         shows_unparsable: Whether output that begins like an answer and is none is plain text.
@@ -275,15 +280,14 @@ class ReplyRules:
         keeps_blanks: Whether standard error that has only white space is the reason.
         late_context: Whether a text for the model from a hook in the background after a call reaches it.
         text_limit: The longest text that reaches the model; ``None`` for no limit.
-        rules: The facts about replies. Always: ``silent``, ``plain``, ``shown``, ``answer``, ``crashed``,
+        rules: The facts about replies. Always ``silent``, ``plain``, ``shown``, ``answer``, ``crashed``,
             ``signalled``, ``timed out``, ``not run``, ``no power``, ``invalid``, ``unanswered``,
-            ``no hooks``, ``precedence``, ``several``; ``text limit`` where there is one;
-            ``allow reason`` where such a reason is known not to reach the model; ``halt replaces`` where
-            that is what ``continue: false`` does; more where another field or an event needs them.
+            ``no hooks``, ``precedence``, ``several``; others where a field or an event needs them.
     """
 
     codes: tuple[CodeRule, ...]
     signalled: CodeMeaning = CodeMeaning.FAILS
+    notices: Mapping[CodeMeaning, str] = field(default_factory=dict)
     answers: AnswerRules = AnswerRules()
     undecodable_fails: bool = False
     shows_unparsable: bool = False
@@ -310,16 +314,14 @@ class Wording:
         replaced: What replaces the result of a call on an event that replaces results; over ``reason``.
         between: What stands between several reasons in it.
         asked: The result of a call that needs the permission of a person who is not there.
-        feedback: A refused stop; over ``event``, ``reason``, ``index`` (of the hook) and ``source`` (the
-            settings file of the hook).
+        feedback: A refused stop; over ``event``, ``reason``, and ``index`` and ``source`` (file) of the hook.
         blocked: The notice before the feedback, or in its place where a refusal stops nothing. Empty for no
             notice; where a refusal stops nothing, the agent then reads the reason alone.
         context: A text that a hook adds.
         shown: Plain output that reaches the model; over ``label``, with the source of a start, and ``text``.
             Empty for the same as ``context``.
         escapes: What is replaced in the texts of hooks that stand between tags in these templates.
-        modified: What is added to the result of a call whose input a hook changed; over ``changed``, the
-            keys. Empty for nothing.
+        modified: What follows the result of a call whose input a hook changed; over ``changed``, the keys.
         denied: A denied permission without a reason.
     """
 

@@ -66,12 +66,14 @@ class IdRules:
         agent: A subagent; over ``digest`` (16 digits) and ``uuid``.
         message: A message of the model in the transcript; over ``prompt`` and ``position``.
         prompt: A prompt; over ``uuid``, ``session`` and ``number``, which counts from 0.
+        skips_number: Whether a session that is resumed after its first prompt leaves out a number.
     """
 
     call: str = "call_{turn}_{index}"
     agent: str = "{uuid}"
     message: str = "msg_{prompt}{position:06d}"
     prompt: str = "{uuid}"
+    skips_number: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

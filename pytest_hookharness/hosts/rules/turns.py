@@ -177,6 +177,8 @@ class StuckRules:
             its result.
         before_call: Whether a call is examined when the model asks for it, without a result; the call that
             completes a repetition is then not made.
+        warning: What the agent reads in place of the result at the first repetition of a turn, which then
+            ends at the second one; a template over ``name`` and ``input`` of the call. Empty for no warning.
         remembered: How many moves are examined.
         option: The option that turns the detection off with ``false``.
         status: The host's own word for a run that ended so.
@@ -185,6 +187,7 @@ class StuckRules:
 
     detect: Callable[[tuple[tuple[str, str], ...]], str]
     before_call: bool = False
+    warning: str = ""
     remembered: int = 20
     option: str = ""
     status: str = "stuck"
@@ -210,10 +213,13 @@ class TurnRules:
         refused_prompt_stops: Whether a refused prompt leads to the stop at once. A refusal of this stop
             sends the prompt after all.
         refusal_prompts: Whether prompt hooks also run for the reason of a refused stop.
+        expanded_prompt: Whether prompt hooks get an expanded prompt with the texts of expansion hooks.
         expands_accepted: Whether a prompt that names a command is expanded after its prompt hooks have
             accepted it; otherwise before they run.
         asks_after_calls: Whether prompt hooks also run after each tool result, with an empty prompt.
         subagent_prompts: Whether prompt hooks also run for the prompt of a subagent.
+        pieces: Whether hooks for a text of the agent also run before it is complete.
+        early_instructions: How often instructions are loaded before the start; 0 for once after it.
         after_start: Roles of events right after session start.
         before_request: Roles of events before each request to the model.
         after_request: Roles of events after each response of the model.
@@ -232,9 +238,12 @@ class TurnRules:
     starts_with_prompt: bool = False
     refused_prompt_stops: bool = False
     refusal_prompts: bool = False
+    expanded_prompt: bool = False
     expands_accepted: bool = False
     asks_after_calls: bool = False
     subagent_prompts: bool = False
+    pieces: bool = False
+    early_instructions: int = 0
     after_start: tuple[Role, ...] = ()
     before_request: tuple[Role, ...] = ()
     after_request: tuple[Role, ...] = ()

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from pytest_hookharness.hosts.rules.profile import CapRules, StepRules, StuckRules
+from pytest_hookharness.hosts.rules.tools_and_transcript import user_message
 from pytest_hookharness.hosts.rules.turns import AtCap, FlagUse, Resets, Role
 from pytest_hookharness.hosts.session_state.facts import derive_digest
 from pytest_hookharness.hosts.session_state.session_value import Session
 from pytest_hookharness.model.expectations import counted
 from pytest_hookharness.model.fast_dataclass import dataclass, replace
+from pytest_hookharness.model.moves import Message, ToolCall
 from pytest_hookharness.model.protocol import Decision, Hook, Json, Reply, Rule, Ruling
 from pytest_hookharness.model.trace import HookEvent, Performed, Step
 from pytest_hookharness.model.verdicts import Cap, Limit
@@ -214,7 +217,9 @@ def find_end(session: Session) -> Session | None:
     """Return the session after a limit ended its turn; ``None`` if the agent may make another move."""
     if not session.in_turn:
         return None
-    return (end_if_out_of_steps(session) if session.moves else None) or end_if_stuck(session)
+    ended = end_if_out_of_steps(session) if session.moves else None
+    stuck = session.profile.stuck
+    return ended or (None if stuck is None or stuck.before_call else end_if_stuck(session))
 
 
 def end_if_out_of_steps(session: Session, *, stopped: bool = False) -> Session | None:
@@ -236,13 +241,22 @@ def _stuck_rules(session: Session) -> StuckRules | None:
     return None if stuck is None or session.facts.options.get(stuck.option) is False else stuck
 
 
-def end_if_stuck(session: Session) -> Session | None:
-    """Return the session after the host found that its agent repeats itself; ``None`` if it has not."""
+def end_if_stuck(session: Session, call: ToolCall | None = None) -> Session | None:
+    """
+    Return the session after the host found that its agent repeats itself; ``None`` if it has not.
+
+    Before its turn ends, a host may warn the agent once, in place of making the call.
+    """
     stuck = _stuck_rules(session)
-    if stuck is None:
+    why = stuck.detect(session.recent) if stuck is not None else ""
+    if stuck is None or not why:
         return None
-    why = stuck.detect(session.recent)
-    return session.finish("capped", why, stuck.rule, stuck.status) if why else None
+    if call is None or not stuck.warning or session.warned:
+        return session.finish("capped", why, stuck.rule, stuck.status)
+    given = json.dumps(call.input, ensure_ascii=False, separators=(",", ":"))
+    text = stuck.warning.format(name=call.name, input=given)
+    warned = replace(session, warned=True).add_messages(Message("context", text))
+    return warned.write_line("user", user_message(text)).ask_model()
 
 
 def find_last_turn(session: Session, turn: int, period: int, recent: Sequence[Step]) -> int | None:
@@ -292,12 +306,15 @@ def _stuck_limit(session: Session, turn: int, period: int) -> Iterator[Limit]:
     stuck, recent = _stuck_rules(session), session.recent
     if stuck is None:
         return
+    warned = session.warned or not stuck.warning
     halves = (size for size in range(1, len(recent) // 2 + 1) if recent[-size:] == recent[-2 * size : -size])
     size = next(halves, 0)
     for more in range(1, (stuck.remembered if size else 0) + 1):
         recent = (*recent, recent[-size])[-stuck.remembered :]
         why = stuck.detect(recent)
-        if why:
+        if why and not warned:
+            warned = True
+        elif why:
             # ``recent`` has several entries for some turns and none for the rest. If its period is not that
             # of the loop, only the repetition of the end is known, not the turn.
             turns = more if size == period else period * -(-more // size)

@@ -179,9 +179,9 @@ def _plan_tools(
     if stuck is not None and stuck.before_call:
         for one in calls:
             session = remember_move(session, "call", one.name, sorted(one.input.items()))
-        ended = end_if_stuck(session)
-        if ended is not None:
-            return ended.put_first(*shown)
+            ended = end_if_stuck(session, one)
+            if ended is not None:
+                return ended.put_first(*shown)
     planned = plan_calls(session, calls, subagent)
     # The transcript names all calls before any of them is made, as the model's answer does.
     for task in planned.agenda:
@@ -215,8 +215,9 @@ def _message_events(session: Session, text: str) -> tuple[AskHooks, ...]:
         return ()
     message, _ = session.make_id("message")
     turn = derive_uuid(session.facts.seed, "turn", session.prompt_id)
-    values: Payload = {"turn_id": turn, "message_id": message, "index": 0, "final": True, "delta": text}
-    return (AskHooks(role=Role.MESSAGE, values=values),)
+    values: Payload = {"turn_id": turn, "message_id": message, "index": 0, "delta": text}
+    finals = (False, True) if session.profile.turns.pieces else (True,)
+    return tuple(AskHooks(role=Role.MESSAGE, values={**values, "final": final}) for final in finals)
 
 
 def apply_expansion_decision(
@@ -229,6 +230,10 @@ def apply_expansion_decision(
     text = expand_command(session.profile, *found) if found is not None else typed
     if accepted is not None:
         return _send_prompt(session, text, (*context_notes(decision), *accepted.notes))
+    if session.profile.turns.expanded_prompt:
+        text = "\n\n".join((text, *(note.text for note in context_notes(decision))))
+        values: Payload = {"prompt": text, "typed": typed}
+        return session.put_first(AskHooks(role=Role.PROMPT, values=values, expanded=ExpandedPrompt(text)))
     expanded = ExpandedPrompt(text, context_notes(decision))
     return session.put_first(AskHooks(role=Role.PROMPT, values={"prompt": typed}, expanded=expanded))
 

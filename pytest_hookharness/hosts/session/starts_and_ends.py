@@ -57,10 +57,16 @@ def plan_start(session: Session, source: str) -> tuple[AskHooks, ...]:
     if source == "resume":
         idle = {"seconds_since_last_response": session.waited, "prompt_cache_likely_expired": False}
         values = {**values, **idle, "context_tokens": 0, "estimated_cache_write_usd": 0.0}
-    tasks = [AskHooks(role=Role.SESSION_START, values=values)]
-    for file in session.facts.instructions:
-        values = {"file_path": file, "memory_type": "Project", "load_reason": "session_start"}
-        tasks.append(AskHooks(role=Role.INSTRUCTIONS, values=values))
+    starts, early = (
+        [AskHooks(role=Role.SESSION_START, values=values)],
+        session.profile.turns.early_instructions,
+    )
+    loaded: Payload = {"memory_type": "Project", "load_reason": "session_start"}
+    files = [
+        AskHooks(role=Role.INSTRUCTIONS, values={"file_path": file, **loaded})
+        for file in session.facts.instructions
+    ]
+    tasks = [*files * early, *starts] if early else [*starts, *files]
     tasks += [AskHooks(role=role, incidental=True) for role in session.profile.turns.after_start]
     return tuple(tasks)
 
@@ -86,6 +92,7 @@ def begin_turn(session: Session, prompt: str) -> Session:
         moves=0,
         stops_refused=0,
         recent=(),
+        warned=False,
         prompt_id=prompt_id,
         in_turn=True,
         ending=None,
@@ -113,8 +120,14 @@ def resume_session(session: Session, *, fork: bool) -> Session:
     """Return the session after it was ended and resumed, or forked; a turn that is running ends."""
     session = _end_running_turn(session, "resumed")
     resumed = open_session(replace(session, agenda=(AwaitAct(),)), "resume")
+    skipped = session.profile.tools.ids.skips_number and session.prompts == 1
     resumed = replace(
-        resumed, refusals_in_row=0, calls_refused=False, stop_hook_active=False, cwd=session.root
+        resumed,
+        prompts=session.prompts + skipped,
+        refusals_in_row=0,
+        calls_refused=False,
+        stop_hook_active=False,
+        cwd=session.root,
     )
     if fork:
         # A fork is a copy under another name; the original session continues and has no end event.

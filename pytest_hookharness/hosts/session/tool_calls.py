@@ -188,6 +188,7 @@ def finish_call(session: Session, call: PendingCall, done: Performance | ToolRes
         result = tools.given(call.tool_call, done)
     call, refused = replace(call, result=result), bool(call.refused_on)
     made = {**_call_values(session, call), "tool_response": result.text, "tool_failed": result.failed}
+    made["response"] = result.response
     session = replace(
         session,
         performed=(*session.performed, Performed(call=call.tool_call, result=result, refused=refused)),
@@ -250,13 +251,16 @@ def close_batch(session: Session) -> Session:
         for one in session.batch
     ]
     failed = [bool(one["tool_failed"]) for one in session.batch]
-    values: Payload = {"tool_calls": calls, "tool_calls_failed": failed}
+    responses = [one.get("response") for one in session.batch]
+    values: Payload = {"tool_calls": calls, "tool_calls_failed": failed, "tool_responses": responses}
     return session.put_first(AskHooks(role=Role.AFTER_BATCH, values=values))
 
 
 def apply_batch_decision(session: Session, decision: Decision | None) -> Session:
     """Return the session after the decision on all calls of a move."""
     if decision is not None:
+        if decision.updated_output is not None:
+            session = session.replace_result(str(decision.updated_output))
         session = session.add_messages(*context_notes(decision))
         if decision.halt is not None or decision.refused:
             return session.halt(decision, "ended the turn after its calls")

@@ -86,6 +86,7 @@ class Session:
         calls: How many calls it made in the whole session.
         stops_refused: How many stops were refused since the newest prompt.
         recent: Kinds and digests of the newest moves, as many as the host searches for repetitions.
+        warned: Whether the host has warned of a repetition since the newest prompt.
     """
 
     profile: Profile
@@ -127,6 +128,7 @@ class Session:
     calls: int = 0
     stops_refused: int = 0
     recent: tuple[tuple[str, str], ...] = ()
+    warned: bool = False
 
     @property
     def visible(self) -> Mapping[str, Json]:
@@ -197,6 +199,15 @@ class Session:
         """Return the session with more messages for the agent."""
         return replace(self, messages=(*self.messages, *messages))
 
+    def replace_result(self, text: str) -> Session:
+        """Return the session in which the agent gets a text instead of the last result of a call."""
+        places = [place for place, one in enumerate(self.messages) if one.kind in ("result", "refusal")]
+        changed = (
+            replace(one, text=text) if place in places[-1:] else one
+            for place, one in enumerate(self.messages)
+        )
+        return replace(self, messages=tuple(changed))
+
     def request_call(self, call: ToolCall, operation: Operation | None) -> PerformCall:
         """Return the request for a call, after the new lines of the transcript."""
         path = self.facts.transcript_path
@@ -239,6 +250,7 @@ class Session:
             moves=earlier.moves,
             calls=earlier.calls,
             recent=earlier.recent,
+            warned=earlier.warned,
         )
 
     def postpone_halt(self, decision: Decision) -> Session:

@@ -173,9 +173,12 @@ _TOOL_EVENTS = (
         "AfterTool",
         *_TOOL,
         Field(name="tool_response", kind="response"),
-        fact="the reason of a refusal on AfterTool replaces the result; it occurs after failed calls too",
+        fact=(
+            "the reason of a refusal on AfterTool replaces the result, and a text for the model beside it is "
+            "lost; it occurs after failed calls too"
+        ),
         role=Role.AFTER_TOOL,
-        merging=Merging(reasons=ReasonChoice.JOINED, joins_contexts=True),
+        merging=Merging(reasons=ReasonChoice.JOINED, joins_contexts=True, refusal_drops_context=True),
         power=Power.REPLACES,
         target="tool_name",
         context=True,

@@ -281,6 +281,7 @@ GEMINI_CLI = Profile(
     process=PROCESS,
     cap=CAP,
     turns=TURNS,
+    stuck=tools.STUCK,
     tools=TOOLS,
     transcript=TRANSCRIPT,
     calling=command_line.GEMINI,

@@ -1,5 +1,5 @@
 """
-The tools of Gemini CLI 0.61.0 and their results.
+The tools of Gemini CLI 0.61.0, their results, and its detector of repeated calls.
 
 The forms of run_shell_command, of write_file for a new file and of a failed read_file were recorded; the
 others are assumed, as the profile says.
@@ -10,12 +10,16 @@ from __future__ import annotations
 import posixpath
 
 from pytest_hookharness.hosts.profiles.file_changes import describe_change, join_output, result_with_display
+from pytest_hookharness.hosts.profiles.gemini.events import FACTS
 from pytest_hookharness.hosts.profiles.shared import PlainTools, make_call
-from pytest_hookharness.hosts.rules.profile import Operation
+from pytest_hookharness.hosts.rules.profile import Operation, StuckRules
 from pytest_hookharness.model.moves import Edit, Performance, Read, RunCommand, ToolCall, ToolResult
 from pytest_hookharness.model.protocol import Payload
 
 SHELL, WRITE, REPLACE, READ = "run_shell_command", "write_file", "replace", "read_file"
+
+# A row of up to five calls that comes five times without another call is a repetition.
+_LONGEST, _TIMES = 5, 5
 
 # The operation that a call performs in the workspace.
 operation = PlainTools(run=SHELL, write=WRITE, edit=REPLACE, read=READ).operation
@@ -90,9 +94,40 @@ def _write_result(tool_call: ToolCall, path: str, performance: Performance) -> T
         what = f"Successfully modified file: {path} (1 replacements)."
     elif performance.original is None:
         what = f"Successfully created and wrote to new file: {path}."
+    change = describe_change(path, performance, replaced=tool_call.name == REPLACE)
     kind: Payload = {"isNewFile": performance.original is None, "isBuildFile": False}
     text = f"{what} Here is the updated code:\n{performance.content or ''}"
-    return result_with_display(text, {**describe_change(path, performance), **kind})
+    return result_with_display(text, {**change, **kind})
+
+
+def find_repetition(recent: tuple[tuple[str, str], ...]) -> str:
+    """Return why the newest calls are a repetition; empty if they are none. Texts do not separate calls."""
+    calls = [digest for kind, digest in recent if kind == "call"]
+    for length in range(1, _LONGEST + 1):
+        newest = calls[-_TIMES * length :]
+        if len(newest) == _TIMES * length and newest == newest[-length:] * _TIMES:
+            row = "same call" if length == 1 else f"same {length} calls"
+            return f"the model asked for the {row} {_TIMES} times in a row, and then again"
+    return ""
+
+
+STUCK = StuckRules(
+    detect=find_repetition,
+    before_call=True,
+    warning=(
+        "System: Potential loop detected. Details: Repeated tool call: {name} with arguments {input}. Please "
+        "take a step back and confirm you're making forward progress. If not, take a step back, analyze your "
+        "previous actions and rethink how you're approaching the problem. Avoid repeating the same tool "
+        "calls or responses without new results."
+    ),
+    # Texts lie between calls: twice as many moves as the longest repetition has calls.
+    remembered=2 * _LONGEST * _TIMES,
+    status="loop detected",
+    rule=FACTS.observed(
+        "when the model asks for the same row of up to 5 calls 5 times, the last call is not made and the "
+        "model gets a warning instead; the next time the turn ends without AfterAgent"
+    ),
+)
 
 
 def given(tool_call: ToolCall, supplied: ToolResult) -> ToolResult:  # noqa: ARG001 - all tools have one form

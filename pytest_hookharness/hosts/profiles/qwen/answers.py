@@ -47,8 +47,8 @@ BACKGROUND = (
     Field(name="background_tasks", kind="list", source="own_tasks"),
     Field(name="crons", kind="list", source="session_crons"),
 )
-JOINED = Merging(reasons=ReasonChoice.JOINED)
-LAST_SAID = Merging(precedence=Precedence.LAST_SAID, reasons=ReasonChoice.LAST, several="last said")
+JOINED = Merging(reasons=ReasonChoice.SAID)
+OF_CALLS = Merging(precedence=Precedence.OWN_FIELD, reasons=ReasonChoice.SAID, several="several of a call")
 
 _SESSION = (
     Field(name="session_id", kind="uuid"),
@@ -93,10 +93,13 @@ def own_values(values: Payload) -> Mapping[str, Json]:
         own["own_agent"] = _agent_id(values)
     if values.get("prompt") == values.get("submitted_prompt"):
         own["typed"] = values.get("submitted_prompt", "")
+    if "memory_type" in values:
+        own["memory_type"] = "project"
     own["own_tasks"] = [_task(values, task) for task in _objects(values.get("background_tasks"))]
-    failed = values.get("tool_calls_failed")
-    pairs = zip(_objects(values.get("tool_calls")), failed if isinstance(failed, list) else [], strict=False)
-    own["own_calls"] = [_batched(call, failed is True) for call, failed in pairs]
+    failed, responses = values.get("tool_calls_failed"), values.get("tool_responses")
+    if isinstance(failed, list) and isinstance(responses, list):
+        calls = zip(_objects(values.get("tool_calls")), failed, responses, strict=True)
+        own["own_calls"] = [_batched(call, one is True, response) for call, one, response in calls]
     return own
 
 
@@ -122,7 +125,7 @@ def _task(values: Payload, task: Payload) -> Payload:
     }
 
 
-def _batched(call: Payload, failed: bool) -> Payload:
+def _batched(call: Payload, failed: bool, result: Json) -> Payload:
     name, call_id, text = call["tool_name"], _call_id(call["tool_use_id"]), str(call["tool_response"])
     status = "error" if failed else "success"
     said: Payload = {"error" if failed else "output": text}
@@ -135,7 +138,7 @@ def _batched(call: Payload, failed: bool) -> Payload:
         "status": status,
         "tool_response": {
             "response_parts": [part],
-            "result_display": text,
+            "result_display": result["returnDisplay"] if isinstance(result, Mapping) else text,
             "execution_status": status,
             "content_length": len(text),
         },
@@ -183,6 +186,10 @@ REPLIES = ReplyRules(
         CodeRule(codes=(2,), answer=(Stream.ERR,), meaning=CodeMeaning.REFUSES_IF_WORDS, rule="code refuses"),
         CodeRule(answer=_EITHER, meaning=CodeMeaning.FAILS),
     ),
+    notices={
+        CodeMeaning.PLAIN: "Hook executed successfully",
+        CodeMeaning.FAILS: "Non-blocking error: {words}",
+    },
     answers=ANSWERS,
     background=True,
     no_reason="No reason provided",
@@ -211,19 +218,20 @@ REPLIES = ReplyRules(
         ),
         "unanswered": assumed("a handler without an answer has no effect"),
         "precedence": observed(
-            "of several rulings on a call the last one in the order of the settings wins, so an allow "
-            "cancels a refusal before it; on other events a refusal wins"
+            "of several rulings on a call the last permissionDecision in the order of the settings wins, "
+            "over exit code 2 and decision too, so an allow cancels refusals; on other events a refusal wins"
         ),
         "halt": observed("continue: false is a refusal, with stopReason as its reason"),
         "halt replaces": observed(
             "continue: false on PostToolUse ends nothing: the model gets stopReason instead of the result"
         ),
         "several": observed(
-            "the reasons of several refusals are joined by newlines, in the order of the settings; on the "
-            "real host a line about each other hook of a refused stop follows, which is left out here"
+            "beside a refusal the model gets the reasons of all hooks, joined by newlines in the order of "
+            "the settings, with a line for each that printed text or failed; a stopReason stands alone"
         ),
-        "last said": observed(
-            "of several refusals of a call the model gets the last one, in the order of the settings"
+        "several of a call": observed(
+            "of several refusals of a call the model gets the last permissionDecisionReason, and without one "
+            "all reasons, joined by newlines"
         ),
         "ask": observed(
             "without a person to ask, ask refuses the call; the model gets the reason without additions"

@@ -17,7 +17,7 @@ from pytest_hookharness.hosts.profiles.qwen.answers import (
     DURATION,
     INPUT,
     LAST,
-    LAST_SAID,
+    OF_CALLS,
     STOPPING,
     TOOL,
     USE,
@@ -96,13 +96,13 @@ _SESSION_EVENTS = (
     event_rule(
         "InstructionsLoaded",
         Field(name="file_path", kind="path"),
-        Field(name="memory_type", kind=WORD, choices=("Project", "User", "extension")),
+        Field(name="memory_type", kind=WORD, choices=("project", "user", "local", "extension")),
         Field(name="load_reason", kind=WORD, choices=("session_start",)),
         fact="InstructionsLoaded ignores the output of hooks",
         role=Role.INSTRUCTIONS,
         target="load_reason",
         recorded=True,
-        chosen="InstructionsLoaded occurs after SessionStart, only for files of the project",
+        chosen="InstructionsLoaded occurs twice for a file of the project, before SessionStart",
     ),
     event_rule(
         "SessionStart",
@@ -162,7 +162,7 @@ _TURN_EVENTS = (
         plain=True,
         context=True,
         recorded=True,
-        chosen="UserPromptExpansion occurs before UserPromptSubmit, which gets the prompt as it was typed",
+        chosen="UserPromptExpansion occurs before UserPromptSubmit, which gets the expanded prompt",
     ),
     event_rule(
         "UserPromptSubmit",
@@ -190,8 +190,8 @@ _TURN_EVENTS = (
         waits=False,
         recorded=True,
         chosen=(
-            "MessageDisplay occurs once for a text, with is_final true; on the real host it occurs for each "
-            "piece of it, with is_final false where more follows, also a call; "
+            "MessageDisplay occurs twice for a text, with is_final false and then true; on the real host "
+            "also for each 200 ms in which pieces come, and only once if all of it comes within 200 ms; "
             "its hooks get the usual streams, not a file and /dev/null"
         ),
     ),
@@ -220,7 +220,7 @@ _TOOL_EVENTS = (
         fact="a refusal on PreToolUse prevents the call; changed input has no effect",
         role=Role.BEFORE_TOOL,
         power=Power.REFUSES,
-        merging=LAST_SAID,
+        merging=OF_CALLS,
         target="tool_name",
         recorded=True,
         measured=True,
@@ -266,14 +266,16 @@ _TOOL_EVENTS = (
     event_rule(
         "PostToolBatch",
         Field(name="tool_calls", kind="list", source="own_calls"),
-        fact="PostToolBatch occurs after all calls of a response",
+        fact=(
+            "PostToolBatch occurs after all calls of a response; a refusal ends nothing, and the model gets "
+            "its reason instead of the last result"
+        ),
+        answers=replace(ANSWERS, halting=Halting.REPLACES),
         role=Role.AFTER_BATCH,
+        power=Power.REPLACES,
         context=True,
         recorded=True,
-        chosen=(
-            "PostToolBatch can add context and refuses nothing; result_display is the text for the model, on "
-            "the real host a short one for the user"
-        ),
+        chosen="result_display of a failed call is the text for the model",
     ),
 )
 

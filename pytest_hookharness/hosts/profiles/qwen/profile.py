@@ -153,6 +153,7 @@ TOOLS = ToolRules(
         call="toolu_{number:013d}_{digest:.9}",
         agent="call_{digest:.9}",
         prompt="{session}########{number}",
+        skips_number=True,
     ),
     call=tools.call,
     operation=tools.operation,
@@ -199,6 +200,9 @@ STUCK = StuckRules(
 
 TURNS = TurnRules(
     refusal_prompts=True,
+    expanded_prompt=True,
+    pieces=True,
+    early_instructions=2,
     asks_after_calls=True,
     after_start=(Role.NOTIFICATION,),
     unasked_modes=("yolo",),

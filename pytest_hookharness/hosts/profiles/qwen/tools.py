@@ -8,7 +8,7 @@ assumed, as the profile says.
 from __future__ import annotations
 
 import posixpath
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from pytest_hookharness.hosts.profiles.file_changes import describe_change, join_output, result_with_display
 from pytest_hookharness.hosts.profiles.shared import PlainTools, make_call
@@ -17,6 +17,9 @@ from pytest_hookharness.model.moves import Edit, Performance, Read, RunCommand, 
 from pytest_hookharness.model.protocol import Json, Payload
 
 SHELL, WRITE, EDIT, READ, AGENT = "run_shell_command", "write_file", "edit", "read_file", "agent"
+
+# A larger change of a file is not shown to the model.
+_MOST_SHOWN = 1001
 
 # The operation that a call performs in the workspace.
 operation = PlainTools(run=SHELL, write=WRITE, edit=EDIT, read=READ).operation
@@ -73,10 +76,29 @@ def _command_result(command: str, performance: Performance) -> ToolResult:
 def _write_result(tool_call: ToolCall, path: str, performance: Performance) -> ToolResult:
     text = f"Successfully overwrote file: {path}."
     if tool_call.name == EDIT:
-        text = f"The file: {path} has been updated."
+        text = f"The file: {path} has been updated.{_shown_change(performance)}"
     elif performance.original is None:
         text = f"Successfully created and wrote to new file: {path}."
-    return result_with_display(text, describe_change(path, performance))
+    return result_with_display(text, describe_change(path, performance, replaced=tool_call.name == EDIT))
+
+
+def _shown_change(performance: Performance) -> str:
+    """Return what the model gets of a file in which it replaced a passage: four lines around the change."""
+    old, new = (performance.original or "").split("\n"), (performance.content or "").split("\n")
+    alike = _count_alike(old, new)
+    tail = _count_alike(old[alike:][::-1], new[alike:][::-1])
+    if old == new or not performance.content or len(new) - tail - alike > _MOST_SHOWN:
+        return ""
+    start, end = max(0, alike - 4), min(len(new), len(new) - tail + 4)
+    shown = "\n".join(new[start:end])
+    return f" Showing lines {start + 1}-{end} of {len(new)} from the edited file:\n\n---\n\n{shown}"
+
+
+def _count_alike(old: Sequence[str], new: Sequence[str]) -> int:
+    return next(
+        (at for at, pair in enumerate(zip(old, new, strict=False)) if pair[0] != pair[1]),
+        min(len(old), len(new)),
+    )
 
 
 def given(tool_call: ToolCall, supplied: ToolResult) -> ToolResult:  # noqa: ARG001 - all tools have one form

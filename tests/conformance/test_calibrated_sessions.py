@@ -1,0 +1,232 @@
+"""What Gemini CLI and Qwen Code do where a battery of questions found the simulation otherwise."""
+
+import json
+
+import pytest
+
+from pytest_hookharness import hosts
+from pytest_hookharness.model.moves import (
+    Edit,
+    Performance,
+    Prompt,
+    Resume,
+    RunCommand,
+    Stop,
+    ToolCall,
+    Tools,
+)
+from pytest_hookharness.model.protocol import Hook, Ruling
+
+from ..hosts.conftest import ended, play
+from .test_observed_sessions import BLOCK, END, GO, answering, explained, shell_calls
+
+GEMINI, QWEN = hosts.find("gemini-cli"), hosts.find("qwen-code")
+OWN = "hookSpecificOutput"
+ALLOW = {OWN: {"hookEventName": "PreToolUse", "permissionDecision": "allow"}}
+FIRST, SECOND = ({"decision": "block", "reason": text} for text in ("first", "second"))
+
+
+def merged(event, *runs):
+    """Return the decision of Qwen Code on what several hooks printed or how they ended."""
+    hook = Hook(event=event, command="x")
+    ends = (run if not isinstance(run, dict) else ended(stdout=json.dumps(run)) for run in runs)
+    replies = tuple(hosts.read_reply(QWEN, hook, event, end) for end in ends)
+    return hosts.aggregate(QWEN, event, replies, target="run_shell_command")
+
+
+def calls(*names):
+    """Return a message of the model for each call of a tool that the harness does not know."""
+    return [Tools(calls=(ToolCall(name="look", input={"at": name}),)) for name in names]
+
+
+@pytest.mark.parametrize("row", ["a", "ab", "abcde"])
+def test_gemini_warns_of_a_repeated_row_of_calls_and_ends_at_the_next_repetition(row):
+    """The call that completes five equal rows is warned of, not made; the next one ends the turn."""
+    acts = [GO, *calls(*row * 7)]
+
+    played = play({"BeforeTool": "./x", "AfterAgent": "./y"}, acts, lambda *_: None, profile=GEMINI)
+
+    made = 5 * len(row) - 1
+    assert len(played.performed) == len(played.asked("BeforeTool")) == made
+    (warning,) = played.observations[made + 1]
+    assert warning.text.startswith("System: Potential loop detected. Details: Repeated tool call: look with ")
+    assert f'arguments {{"at":"{row[-1]}"}}.' in warning.text
+    assert len(played.observations) == made + 2
+    assert played.endings[0].status == "loop detected"
+    assert not played.asked("AfterAgent")
+
+
+def test_gemini_makes_another_call_after_its_warning():
+    """An agent that does something else after the warning goes on, and its stop runs hooks."""
+    acts = [GO, *calls(*"aaaaab"), Stop()]
+
+    played = play({"AfterAgent": "./y"}, acts, lambda *_: None, profile=GEMINI)
+
+    assert len(played.performed) == 5
+    assert len(played.asked("AfterAgent")) == 1
+    assert played.endings[0].how == "stopped"
+
+
+def test_gemini_counts_calls_across_refused_stops():
+    """The same call between refused stops is a repetition too, so that such a loop ends."""
+    acts = [GO, *[shell_calls(GEMINI, "true"), Stop()] * 9]
+
+    played = play({"AfterAgent": "./y"}, acts, answering(AfterAgent=BLOCK), profile=GEMINI)
+
+    assert len(played.performed) == 4
+    assert played.endings[0].how == "capped"
+
+
+def test_gemini_drops_a_context_beside_a_refused_result():
+    """If one hook refuses a result and another adds a text, the model gets the reason alone."""
+    hook = Hook(event="AfterTool", command="x")
+    context = {OWN: {"hookEventName": "AfterTool", "additionalContext": "mind"}}
+    replies = tuple(
+        hosts.read_reply(GEMINI, hook, "AfterTool", ended(stdout=json.dumps(answer)))
+        for answer in (BLOCK, context)
+    )
+
+    decision = hosts.aggregate(GEMINI, "AfterTool", replies, target="run_shell_command")
+
+    assert (decision.updated_output, decision.to_agent) == ("not yet", ())
+
+
+@pytest.mark.parametrize("host", ["gemini-cli", "qwen-code"])
+def test_a_replaced_passage_is_shown_as_current_and_proposed(host):
+    """The patch in the result of a replaced passage names its versions otherwise than that of a new file."""
+    profile = hosts.find(host)
+    call = profile.tools.call(Edit(file="a", text="two", old="one"), "/project")
+
+    made = profile.tools.result(call, Performance(original="one\n", content="two\n"), "/project")
+
+    assert "--- a\tCurrent\n+++ a\tProposed\n" in made.response["returnDisplay"]["fileDiff"]
+
+
+@pytest.mark.parametrize(
+    "runs, ruling",
+    [
+        ((ended(2, stderr="no"), ALLOW), Ruling.ALLOW),
+        ((ALLOW, ended(2, stderr="no")), Ruling.ALLOW),
+        ((ALLOW, FIRST), Ruling.ALLOW),
+        ((FIRST, {"decision": "approve"}), Ruling.DENY),
+        ((ALLOW, END), Ruling.DENY),
+    ],
+)
+def test_qwen_lets_an_allow_in_its_own_field_cancel_other_refusals(runs, ruling):
+    """A permissionDecision wins over exit code 2 and decision in any order, but not over continue: false."""
+    assert merged("PreToolUse", *runs).ruling is ruling
+
+
+@pytest.mark.parametrize(
+    "event, runs, reasons",
+    [
+        ("Stop", (FIRST, ended(2, stderr="second")), "first\nsecond"),
+        ("Stop", (FIRST, ended(stdout="all is well")), "first\nHook executed successfully"),
+        ("Stop", (ended(1, stderr="broken"), FIRST), "Non-blocking error: broken\nfirst"),
+        ("Stop", (FIRST, ended()), "first"),
+        ("Stop", (FIRST, {"continue": False, "stopReason": "second"}), "second"),
+        ("Stop", ({"decision": "allow", "reason": "fine"}, SECOND), "fine\nsecond"),
+        ("PreToolUse", (FIRST, SECOND), "first\nsecond"),
+    ],
+)
+def test_qwen_gives_the_model_the_reasons_of_all_hooks(event, runs, reasons):
+    """Beside a refusal, words of other hooks reach the model too; the reason of a halt stands alone."""
+    assert merged(event, *runs).reasons == (reasons,)
+
+
+def test_qwen_gives_the_model_the_reason_of_a_refused_batch_in_place_of_the_last_result():
+    """After a refusal on PostToolBatch, the last result is the reason, and the turn goes on."""
+    played = play(
+        {"PostToolBatch": "./x", "Stop": "./y"},
+        [GO, shell_calls(QWEN, "one", "two"), Stop()],
+        answering(PostToolBatch=BLOCK),
+        profile=QWEN,
+    )
+
+    assert [message.text for message in played.observations[1]][1:] == ["not yet"]
+    assert played.asked("Stop")
+    assert explained("qwen-code", "PostToolBatch", "decision block").action == (
+        "the agent gets the text instead of the result"
+    )
+
+
+def test_qwen_shows_hooks_of_a_batch_what_a_command_printed():
+    """The result_display of a command in PostToolBatch is what it printed, and no more."""
+    played = play(
+        {"PostToolBatch": "./x"},
+        [GO, RunCommand(command="echo hi"), Stop()],
+        lambda *_: None,
+        profile=QWEN,
+        perform=lambda _: Performance(exit=0, stdout="hi\n"),
+    )
+
+    (call,) = played.asked("PostToolBatch")[0].payload["tool_calls"]
+    assert call["tool_response"]["result_display"] == "hi"
+
+
+def test_qwen_gives_prompt_hooks_an_expanded_prompt():
+    """UserPromptSubmit gets the text of a command with the words of expansion hooks, and what was typed."""
+    command = hosts.read_commands(QWEN, {"workspace/.qwen/commands/work.md": "Work {{args}}.\n"})
+    context = {OWN: {"hookEventName": "UserPromptExpansion", "additionalContext": "Carefully."}}
+
+    played = play(
+        {"UserPromptExpansion": "./x", "UserPromptSubmit": "./y"},
+        [Prompt(text="/work hard"), Stop()],
+        answering(UserPromptExpansion=context),
+        profile=QWEN,
+        commands=command,
+    )
+
+    (asked,) = played.asked("UserPromptSubmit")
+    assert asked.payload["prompt"] == "Work hard.\n\nCarefully."
+    assert asked.payload["submitted_prompt"] == "/work hard"
+    assert [message.text for message in played.observations[0]] == ["Work hard.\n\nCarefully."]
+
+
+def test_qwen_shows_a_text_before_and_after_it_is_complete():
+    """MessageDisplay occurs twice for a text, also for one beside a call, with the same identifier."""
+    acts = [GO, RunCommand(command="true", say="First."), Stop(text="Done.")]
+
+    played = play({"MessageDisplay": "./x"}, acts, lambda *_: None, profile=QWEN)
+
+    shown = [request.payload for request in played.asked()]
+    assert [(one["displayed_text"], one["is_final"]) for one in shown] == [
+        (text, final) for text in ("First.", "Done.") for final in (False, True)
+    ]
+    assert len({one["message_id"] for one in shown}) == 2
+
+
+def test_qwen_loads_instructions_twice_before_its_start():
+    """InstructionsLoaded occurs twice for a file of the project, in front of SessionStart."""
+    played = play(
+        {"InstructionsLoaded": "./x", "SessionStart": "./y"},
+        [GO, Stop()],
+        lambda *_: None,
+        profile=QWEN,
+        instructions=("/project/QWEN.md",),
+    )
+
+    assert played.events == ["InstructionsLoaded", "InstructionsLoaded", "SessionStart"]
+    assert played.asked()[0].payload["memory_type"] == "project"
+
+
+def test_qwen_shows_the_model_the_lines_around_a_replaced_passage():
+    """The result of an edit has four lines before and after the change, with their numbers."""
+    lines = [f"line {number}\n" for number in range(1, 13)]
+    call = QWEN.tools.call(Edit(file="a", text="six\n", old=lines[5]), "/project")
+    changed = "".join([*lines[:5], "six\n", *lines[6:]])
+
+    made = QWEN.tools.result(call, Performance(original="".join(lines), content=changed), "/project")
+
+    head = "The file: /project/a has been updated. Showing lines 2-10 of 13 from the edited file:\n\n---\n\n"
+    assert made.text == head + "".join([*lines[1:5], "six\n", *lines[6:10]]).rstrip("\n")
+
+
+def test_qwen_leaves_out_a_number_when_its_first_session_is_resumed():
+    """The prompts of a session that is resumed twice are number 0, 2 and 3."""
+    again = (Stop(), Resume(), GO)
+
+    played = play({"Stop": "./x"}, [GO, *again, *again, Stop()], lambda *_: None, profile=QWEN)
+
+    numbers = [request.payload["prompt_id"].rpartition("#")[2] for request in played.asked("Stop")]
+    assert numbers == ["0", "2", "3"]
