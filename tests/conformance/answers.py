@@ -89,8 +89,13 @@ def replay_loop(row: Row, dialect: Dialect, simulate: Simulate) -> tuple[Terms, 
     event = dialect.subagent_stop if row.given.get("subagent") else row.events["stop"]
     most = min(row.recorded["calls"], MOST_REFUSALS) if row.recorded["cut"] else row.recorded["calls"]
     repetitions = most if row.recorded["cut"] else most + 2
-    repetition: list[dict[str, Any]] = [CALL] if row.given.get("between_tool") else []
-    acts = [act for number in range(repetitions) for act in (*repetition, {"stop": f"done {number}"})]
+    # Recorded with another call each time: some hosts end a turn of equal calls.
+    acts = [
+        act
+        for number in range(repetitions)
+        for act in ({"run": f"true {number}"}, {"stop": f"done {number}"})
+        if "stop" in act or row.given.get("between_tool")
+    ]
     if row.given.get("subagent"):
         acts = [{"subagent": "SUBTASK"}, {"stop": "done"}]
     events = {event: [dialect.group({"command": command(row.given)})]}

@@ -91,6 +91,17 @@ def test_gemini_drops_a_context_beside_a_refused_result():
     assert (decision.updated_output, decision.to_agent) == ("not yet", ())
 
 
+def test_gemini_gives_the_model_the_reasons_of_all_answers():
+    """Beside a refusal, the reason of an answer that asks or allows reaches the model too."""
+    hook = Hook(event="BeforeTool", command="x")
+    ends = (ended(stdout=json.dumps({"decision": "ask", "reason": "first"})), ended(2, stderr="second"))
+    replies = tuple(hosts.read_reply(GEMINI, hook, "BeforeTool", end) for end in ends)
+
+    decision = hosts.aggregate(GEMINI, "BeforeTool", replies, target="run_shell_command")
+
+    assert decision.to_agent == ("Tool execution blocked: first\nsecond",)
+
+
 @pytest.mark.parametrize("host", ["gemini-cli", "qwen-code"])
 def test_a_replaced_passage_is_shown_as_current_and_proposed(host):
     """The patch in the result of a replaced passage names its versions otherwise than that of a new file."""

@@ -175,7 +175,7 @@ def test_what_the_agent_gets(play):
 
     note = "\n\n[System] Tool input parameters were modified by a hook before execution."
     blocked = f"no{note}"
-    assert played.seen() == ["go", "Tool execution blocked: no", blocked, "<hook_context>look</hook_context>"]
+    assert played.seen() == ["go", "Tool execution blocked: no", blocked]
     assert played.performed[-1].call.input["description"] == "Runs a command"
 
 

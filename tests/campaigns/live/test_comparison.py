@@ -133,16 +133,17 @@ def test_both_sides_in_a_trace_file():
 
 def test_a_known_difference_is_agreement():
     """A known difference has its reason in the record, and the run counts as agreement."""
-    profile = hosts.find("qwen-code")
-    simulated, real = (session(runs=((), (), (run(prompt_id=text),))) for text in ("one", UUID + "########2"))
-    comparison = compare(profile, "0.24.4", simulated, real)
+    profile = hosts.find("gemini-cli")
+    made = (run("AfterAgent", prompt_response=text) for text in ("two", "one\ntwo"))
+    simulated, real = (session(runs=((), (), (one,))) for one in made)
+    comparison = compare(profile, "0.61.0", simulated, real)
 
     record = live_record(comparison, simulated, real)
 
     assert record["agreed"]
     assert record["headline"].endswith(", 1 known difference")
     assert [one["known"] for one in record["differences"]] == [
-        "a resumed session counts results as prompts too"
+        "prompt_response holds the texts of refused stops too"
     ]
 
 

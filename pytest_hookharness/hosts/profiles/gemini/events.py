@@ -52,7 +52,7 @@ def _event(
     **own: Unpack[EventOptions],
 ) -> EventRule:
     keys = FACTS.observed(f"{event} hooks get these keys, in this order", _RECORDED)
-    options: EventOptions = {"merging": Merging(reasons=ReasonChoice.JOINED), **own}
+    options: EventOptions = {"merging": Merging(reasons=ReasonChoice.SAID), **own}
     return EventRule(
         fields=EventFields(event=event, fields=(*_SESSION, *extra), rule=keys),
         rule=FACTS.observed(fact) if observed else FACTS.documented(fact),
@@ -178,7 +178,7 @@ _TOOL_EVENTS = (
             "lost; it occurs after failed calls too"
         ),
         role=Role.AFTER_TOOL,
-        merging=Merging(reasons=ReasonChoice.JOINED, joins_contexts=True, refusal_drops_context=True),
+        merging=Merging(reasons=ReasonChoice.SAID, joins_contexts=True, refusal_drops_context=True),
         power=Power.REPLACES,
         target="tool_name",
         context=True,

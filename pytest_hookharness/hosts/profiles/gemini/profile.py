@@ -159,7 +159,8 @@ REPLIES = ReplyRules(
         "precedence": _documented("deny wins over ask, ask over allow"),
         "halt": _observed("continue: false ends the turn at once; the call in question is not made"),
         "several": _observed(
-            "the reasons of several refusals are joined by newlines, in the order of the settings"
+            "beside a refusal the model gets the reasons of all answers, also of those that do not refuse, "
+            "joined by newlines in the order of the settings"
         ),
         "ask": _observed("without a person to ask, decision ask makes the host wait forever"),
         "allow reason": _observed("the reason of an allow does not reach the model"),
