@@ -239,5 +239,5 @@ def test_qwen_leaves_out_a_number_when_its_first_session_is_resumed():
 
     played = play({"Stop": "./x"}, [GO, *again, *again, Stop()], lambda *_: None, profile=QWEN)
 
-    numbers = [request.payload["prompt_id"].rpartition("#")[2] for request in played.asked("Stop")]
+    numbers = [str(request.payload["prompt_id"]).rpartition("#")[2] for request in played.asked("Stop")]
     assert numbers == ["0", "2", "3"]
