@@ -118,6 +118,6 @@ def clock_calls() -> observation.ClockCalls:
 
 def kernel_paths() -> KernelPaths:
     """Return the paths by which the kernel tells about itself."""
-    from pytest_hookharness.execution.platform.linux_observing import LINUX_PATHS
+    from pytest_hookharness.execution.platform.linux_kernel_paths import LINUX_PATHS
 
     return LINUX_PATHS

@@ -10,27 +10,12 @@ from __future__ import annotations
 import ctypes
 import errno
 import os
-import re
 import signal
 import stat
 import struct
 
 from pytest_hookharness.execution.platform import linux, linux_ptrace
 from pytest_hookharness.execution.platform.linux import libc
-from pytest_hookharness.model.reads import KernelPaths
-
-LINUX_PATHS = KernelPaths(
-    constant=re.compile(
-        r"/proc(/self(/(fd(/.*)?|exe|cwd|root|maps|mounts|mountinfo|cgroup|cmdline|environ|ns/.*|task|attr/.*))?)?"
-        r"|/proc/(filesystems|mounts|cpuinfo|version|cmdline|sys/(kernel|vm|net)/(?!random).*)"
-        r"|/sys/(devices/system/(cpu|node)/.*|fs/cgroup/.*\.max|kernel/mm/transparent_hugepage/.*)"
-        r"|/dev/(null|zero|full|stdin|stdout|stderr|fd(/.*)?)|pipe:.*|socket:.*|anon_inode:.*"
-    ),
-    folders=("/proc/", "/sys/"),
-    # There programs ask whether the system has security labels.
-    without_space=("/proc/", "/sys/", "/selinux"),
-)
-
 
 _SYSCALL, _POKE, _SEIZE = 24, 5, 0x4206
 # Forks, vforks, clones, programs, filtered calls; marked results of calls; end all with the tracer.
