@@ -5,7 +5,7 @@ import json
 import pytest
 
 from pytest_hookharness.campaigns.check.discovery import find_hook_sets
-from pytest_hookharness.frontends.cli.check_command import check
+from pytest_hookharness.frontends.checkup import check
 from pytest_hookharness.frontends.harness import Harness
 from pytest_hookharness.simulation.testbed.run_settings import Settings
 
