@@ -15,6 +15,7 @@ import pytest
 from pytest_hookharness import scenario_files
 from pytest_hookharness.frontends.cli import main
 from pytest_hookharness.frontends.cli.guardian import RECORDER
+from pytest_hookharness.frontends.cli.record import plan
 
 RUN = shlex.join([sys.executable, "-P", str(RECORDER)])
 VALUE = "not-to-be-shown-to-anybody"
@@ -210,6 +211,20 @@ def test_an_agent_whose_hooks_bash_does_not_run(recorded, capsys, tmp_path):
     assert "nothing was started" in (said := capsys.readouterr().err)
     assert "runs these hooks with /bin/sh" in said
     assert not (tmp_path / "ran").exists()
+
+
+def test_a_hook_that_is_turned_off_stays_off(tmp_path, monkeypatch):
+    """Gemini CLI lists such hooks by their command, in either settings file; they keep that command."""
+    monkeypatch.setenv("HOME", str(tmp_path / "home"))
+    hooks = [{"hooks": [{"type": "command", "command": f"./{name}.sh"}]} for name in ("on", "off", "away")]
+    for place, off, more in (("p", "./off.sh", {"hooks": {"AfterAgent": hooks}}), ("home", "./away.sh", {})):
+        file = tmp_path / place / ".gemini" / "settings.json"
+        file.parent.mkdir(parents=True)
+        file.write_text(json.dumps({"hooksConfig": {"disabled": [off]}, **more}))
+    (wrapped,) = plan(tmp_path / "p", "", tmp_path / "out")
+    after = json.loads(wrapped.meanwhile)["hooks"]["AfterAgent"]
+    on, *others = (group["hooks"][0]["command"] for group in after)
+    assert (on != "./on.sh", others) == (True, ["./off.sh", "./away.sh"])
 
 
 @pytest.mark.nightly

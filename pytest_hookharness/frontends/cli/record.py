@@ -12,7 +12,7 @@ import os
 import shlex
 import signal
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 from pytest_hookharness import hosts
@@ -29,6 +29,7 @@ from pytest_hookharness.frontends.cli.guardian import (
     restore,
 )
 from pytest_hookharness.frontends.option_types import make_folder
+from pytest_hookharness.hosts.rules.settings import ConfigRules
 from pytest_hookharness.hosts.settings.formats import command_keys, replace_commands
 from pytest_hookharness.model.checkup import HookSet
 from pytest_hookharness.model.expectations import counted
@@ -240,15 +241,30 @@ def _commands(hook_set: HookSet, folder: Path) -> Iterator[tuple[Path, frozenset
             "--restore"
         )
     profile = hosts.find(hook_set.host)
+    off = _turned_off(hook_set, profile.config)
     commands = {
         hook.command: shlex.join(
             [sys.executable, "-P", str(RECORDER), str(folder), *profile.process.shell, hook.command]
         )
         for hook in hook_set.hooks
-        if hook.type == "command" and hook.command and hook.args is None
+        if hook.type == "command" and hook.command and hook.args is None and hook.command not in off
     }
     for name in hook_set.files:
         yield hook_set.root / name, command_keys(profile.config), commands
+
+
+def _turned_off(hook_set: HookSet, rules: ConfigRules) -> frozenset[str]:
+    """Return the commands by which a person turned hooks off: with another command, they would run."""
+    names = (path.removeprefix("home/") for path in rules.paths if path.startswith("home/"))
+    places = (*(hook_set.root / name for name in hook_set.files), *(Path.home() / name for name in names))
+    found: set[str] = set()
+    for place in places if rules.turned_off else ():
+        with contextlib.suppress(OSError, ValueError):
+            value = rules.parse(place.read_text(encoding="utf-8"))
+            for key in rules.turned_off:
+                value = value.get(key) if isinstance(value, Mapping) else None
+            found |= {one for one in value if isinstance(one, str)} if isinstance(value, list) else set()
+    return frozenset(found)
 
 
 def _replaced(file: Path, data: bytes, keys: frozenset[str], commands: dict[str, str]) -> tuple[bytes, int]:

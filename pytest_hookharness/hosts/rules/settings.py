@@ -258,6 +258,8 @@ class ConfigRules:
         known_keys: Keys that may stand at the top; empty for any.
         limits: What the number of a timeout means.
         switches: Settings that turn all hooks off.
+        turned_off: Where commands of hooks stand that are turned off one by one; empty for nowhere. It is
+            read only to leave these hooks alone.
         sequential: The key of a group whose hooks run one after the other; empty for none.
         numbered: The events in the order in which the host numbers all hooks of a file; empty if it does not.
         identity: What two handlers must have in common to be the same hook, which then runs once:
@@ -290,6 +292,7 @@ class ConfigRules:
     known_keys: tuple[str, ...] = ()
     limits: LimitRules = LimitRules()
     switches: tuple[Switch, ...] = ()
+    turned_off: tuple[str, ...] = ()
     sequential: str = ""
     numbered: tuple[str, ...] = ()
     identity: tuple[str, ...] = ()

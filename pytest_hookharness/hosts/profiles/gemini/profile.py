@@ -65,6 +65,8 @@ CONFIG = ConfigRules(
     },
     limits=LimitRules(unit=0.001),
     switches=(Switch(("hooksConfig", "enabled"), off=False),),
+    # Source of 0.61.0: a hook without a name is listed by its command.
+    turned_off=("hooksConfig", "disabled"),
     sequential="sequential",
     identity=("name", "command"),
     plugin_path="hooks/hooks.json",
