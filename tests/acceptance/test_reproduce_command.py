@@ -6,7 +6,7 @@ import subprocess
 import pytest
 
 from pytest_hookharness import scenario_files
-from pytest_hookharness.campaigns.reproduce import reproduction_run
+from pytest_hookharness.campaigns.reproduce import loop_plays
 from pytest_hookharness.campaigns.run import simulate
 from pytest_hookharness.frontends.cli import main
 
@@ -175,7 +175,7 @@ def test_a_slow_hook_is_shrunk_quickly(reproduce, project, tmp_path, monkeypatch
         probed.append(settings.probes)
         return simulate(scenario, settings, resources)
 
-    monkeypatch.setattr(reproduction_run, "simulate", play)
+    monkeypatch.setattr(loop_plays, "simulate", play)
     (project / "check.sh").write_text(f"#!/bin/sh\ndate > now\n{CHECK}")
     git(project, "commit", "-qam", "Look at the time")
     status, printed = reproduce(claude(project))
