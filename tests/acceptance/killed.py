@@ -22,6 +22,7 @@ from pytest_hookharness import scenario_files
 from pytest_hookharness.campaigns.check.scenario_export import export
 from pytest_hookharness.execution import platform
 from pytest_hookharness.frontends.cli import guardian, record
+from pytest_hookharness.frontends.cli.main import main as main_command
 from pytest_hookharness.frontends.pytest_plugin import update_files
 from pytest_hookharness.model.checkup import CheckReport, HookSet, Problem, Symptom
 from pytest_hookharness.model.moves import FIRST_PROMPT, Script
@@ -172,7 +173,59 @@ class Export:
         return "" if self.mine.read_text() == "mine" else "not as before"
 
 
-KINDS = {"record": Recording, "update": Update, "export": Export}
+GUARD = "[ $(cat n 2>/dev/null | wc -l) -ge 4 ] && exit 0; echo x >>n; echo no >&2; exit 2\n"
+
+
+class Check:
+    """``check --write-scenarios`` as a whole, from when it begins to write."""
+
+    complete: ClassVar[dict[str, str]] = {}
+
+    def __init__(self, folder, number):
+        self.project, self.folder = folder / "project", folder / "scenarios"
+        (self.project / ".claude").mkdir(parents=True)
+        self.folder.mkdir()
+        (self.project / ".claude" / "settings.json").write_text(SETTINGS)
+        (self.project / "hook.sh").write_text(GUARD)
+        (self.project / "hook.sh").chmod(0o755)
+        for each in range(50):
+            (self.project / f"{each}.txt").write_text("true\n" * 1000)
+        taken = "claude-code-empty-advice-hook.scenario.yaml" if number % 8 == 3 else "mine.scenario.yaml"
+        self.mine = self.folder / taken
+        self.mine.write_text("mine")
+        self.mine.chmod(0o604)
+        dress(self.mine, number)
+        self.look, self.before = look(self.mine), contents(self.project)
+
+    def has_begun(self):
+        return len([*self.folder.iterdir()]) > 1
+
+    def run(self):
+        os.environ["TMPDIR"] = str(self.project.parent)
+        words = ["check", self.project, "--yes", "--only", "empty-advice-hook", "--budget", "60s"]
+        with contextlib.redirect_stdout(io.StringIO()), contextlib.redirect_stderr(io.StringIO()):
+            main_command([*map(str, words), "--write-scenarios", str(self.folder)])
+
+    def flaw(self):
+        copy = self.folder / "project"
+        if contents(self.project) != self.before:
+            return "the project is another one"
+        if copy.exists() and contents(copy) != self.before:
+            return "half a copy"
+        for file in self.folder.glob("*.scenario.yaml"):
+            text = file.read_text()
+            if file != self.mine and text != self.complete.setdefault(file.name, text):
+                return "half a scenario"
+        if not self.has_begun():
+            return "it ended before it wrote"
+        return "" if (self.mine.read_text(), look(self.mine)) == ("mine", self.look) else "not as before"
+
+
+def contents(folder):
+    return {file.relative_to(folder): file.read_bytes() for file in folder.rglob("*") if file.is_file()}
+
+
+KINDS = {"record": Recording, "update": Update, "export": Export, "check": Check}
 
 
 def descendants(pid):
@@ -193,6 +246,11 @@ def trial(kind, folder, number, delay):
             case.run()
         finally:
             os._exit(0)
+    if hasattr(case, "has_begun"):
+        # Most of its time it writes nothing.
+        while not case.has_begun() and not os.waitid(os.P_PID, child, os.WEXITED | os.WNOHANG | os.WNOWAIT):
+            time.sleep(0.001)
+        began = time.monotonic()
     if delay is not None:
         time.sleep(delay)
         os.kill(child, signal.SIGKILL)
