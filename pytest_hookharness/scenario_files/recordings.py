@@ -2,19 +2,22 @@
 The recordings of ``hookharness record``, one JSON file for each hook run, as payloads and as acts.
 
 Payloads of prompts, calls and stops become acts; those of other events come from the host by itself. No call
-is carried out: hooks see it with the result that was recorded after it.
+is carried out: hooks see it with the result that was recorded after it. Paths of the project become relative
+to the folder of the session, and those of temporary files get their usual name.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from pytest_hookharness.model import moves
+from pytest_hookharness.model.moves import WORKSPACE
+from pytest_hookharness.model.protocol import Payload, map_texts
 from pytest_hookharness.scenario_files.json_records import UnreadableRecords
-from pytest_hookharness.scenario_files.relative_paths import with_usual_folder, within
 
 _PROMPTS = ("UserPromptSubmit", "BeforeAgent")
 _BEFORE = ("PreToolUse", "BeforeTool")
@@ -106,3 +109,49 @@ def _read(file: Path) -> dict[str, Any]:
                 f"{file}: is no recording; expected an object with the text `event` and the object "
                 "`payload`, as `hookharness record` writes it"
             )
+
+
+def within(value: Payload, cwd: str, above: int = 0) -> Payload:
+    """
+    Return arguments in which paths of the recorded project are relative to the folder of the session.
+
+    Args:
+        value: The arguments.
+        cwd: The folder of the session.
+        above: How many folders the top of the project is above it.
+    """
+    if not cwd or cwd == "/":
+        return value
+    value = _replaced(value, cwd, lambda found: "" if found["rest"] and _goes_on(found) else ".")
+    up, top = "/".join([".."] * above), _top(cwd, above)
+    return _replaced(value, top, lambda found: up + found["rest"]) if above and top else value
+
+
+def below_workspace(value: Payload, cwd: str, above: int = 0) -> Payload:
+    """Return the same arguments with absolute paths, for which a script writes ``{{workspace}}``."""
+    if not cwd or cwd == "/":
+        return value
+    value = _replaced(value, cwd, lambda found: WORKSPACE + found["rest"])
+    up, top = "/.." * above, _top(cwd, above)
+    return _replaced(value, top, lambda found: WORKSPACE + up + found["rest"]) if above and top else value
+
+
+def _top(cwd: str, above: int) -> str:
+    return "/".join(cwd.rstrip("/").split("/")[: -above or None])
+
+
+def with_usual_folder(value: Payload, temporary: str) -> Payload:
+    """Return a payload that names ``/tmp`` instead of another folder for temporary files."""
+    if not temporary.startswith("/") or temporary.strip("/") == "":
+        return value
+    return _replaced(value, temporary, lambda found: f"/tmp{found['rest']}")  # noqa: S108 -- a name only
+
+
+def _replaced(value: Payload, folder: str, by: Callable[[re.Match[str]], str]) -> Payload:
+    place = re.compile(rf"(?<![\w./-]){re.escape(folder.rstrip('/'))}(?P<rest>/|(?![\w.-]))")
+    return {key: map_texts(item, lambda text: place.sub(by, text)) for key, item in value.items()}
+
+
+def _goes_on(found: re.Match[str]) -> bool:
+    after = found.string[found.end() : found.end() + 1]
+    return bool(after) and not after.isspace() and after not in "'\";&|)"

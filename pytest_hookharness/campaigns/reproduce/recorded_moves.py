@@ -43,7 +43,7 @@ from pytest_hookharness.model.moves import (
     Wait,
 )
 from pytest_hookharness.model.protocol import Payload
-from pytest_hookharness.scenario_files.relative_paths import below_workspace, within
+from pytest_hookharness.scenario_files.recordings import below_workspace, within
 
 # Seconds between two records after which time counts: a person was away, or something ran long.
 _LONG = 60.0

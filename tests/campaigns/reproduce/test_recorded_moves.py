@@ -20,7 +20,7 @@ from pytest_hookharness.model.moves import (
     Tools,
     Wait,
 )
-from pytest_hookharness.scenario_files.relative_paths import within
+from pytest_hookharness.scenario_files.recordings import within
 
 CWD = "/home/dev/project"
 ABOVE = {"file_path": "{{workspace}}/../lib/a.py", "content": "x"}

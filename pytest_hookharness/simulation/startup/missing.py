@@ -1,14 +1,21 @@
-"""Modules that a program of a hook loads and that do not exist, found by providing them."""
+"""
+What a hook asks for and does not exist, found by providing it: modules that its program loads, and commands.
+
+A command that a hook calls is told from a hook that does not exist itself.
+"""
 
 from __future__ import annotations
 
 import os
 import re
+import shutil
 from collections.abc import Sequence
 from pathlib import Path
 
 from pytest_hookharness.execution.startup.programs import Probe, modules, search_paths
+from pytest_hookharness.model.protocol import Hook
 from pytest_hookharness.model.reads import LookKind
+from pytest_hookharness.model.start_failures import StartFailure
 from pytest_hookharness.simulation.startup.bench import Bench, Trial
 from pytest_hookharness.simulation.startup.program_trials import Program, decides, new_name, run_copy
 
@@ -129,3 +136,38 @@ def is_missing_module_name(bench: Bench, word: str, seen: Trial) -> bool:
     empty = {Path(bench.decider.folder, path): "" for path, _ in modules(word)}
     with bench.present(empty) as provided:
         return not provided or bench.run_hook().differs_from(seen)
+
+
+_MOST_TOOLS = 40
+_TOOL = re.compile(r"\w[\w.+-]*\w")
+_CALLED = "called"
+# A stand-in notes its name, beside its own folder.
+_STAND_IN = '#!/bin/sh\nprintf "%s\\n" "${0##*/}" >>"${0%/*}/../called"\nexit 77\n'
+
+
+def find_missing_tool(bench: Bench, hook: Hook, seen: Trial) -> StartFailure | None:
+    """
+    Return the command that a hook called and that was not found; ``None`` if its own command line names it.
+
+    The interpreter that its first line names is not such a command: without it the hook did not run.
+
+    Stand-ins for all words of its message that are no commands come last on the search path. The one that
+    is called first is what was missing.
+    """
+    path = bench.spec.env.get("PATH", os.defpath)
+    names = [name for name in dict.fromkeys(_TOOL.findall(seen.stderr)) if not shutil.which(name, path=path)]
+    folder = bench.folder({f"bin/{name}": _STAND_IN for name in names[:_MOST_TOOLS]})
+    bench.run_hook(env={"PATH": f"{path}{os.pathsep}{folder}/bin"})
+    called = bench.read(Path(folder, _CALLED)) or ""
+    tool = called.partition("\n")[0]
+    if not tool or re.search(rf"(?<![\w./-]){re.escape(tool)}(?![\w./-])", hook.command):
+        return None
+    return StartFailure(kind="missing" if _is_interpreter(bench, tool) else "tool", name=tool)
+
+
+def _is_interpreter(bench: Bench, tool: str) -> bool:
+    """Return whether a command was called only because the first line of a program names it."""
+    argv, files = bench.decider.argv, bench.decider.files
+    programs = (bench.read(bench.path(word)) or "" for word in argv[1:] if files.get(word) == "file")
+    first_lines = [program.partition("\n")[0] for program in programs]
+    return tool in argv and any(line.startswith("#!") and tool in line.split() for line in first_lines)
