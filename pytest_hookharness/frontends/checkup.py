@@ -33,10 +33,12 @@ CLEAN, FOUND, UNKNOWN = 0, 1, 2
 # A check and its report; no check where it was interrupted before it began.
 _Checked: TypeAlias = tuple[CheckRun | None, CheckReport]
 # So much the check of any hook set takes, counted in hooks.
-_SMALLEST_WEIGHT = 4
+_SMALLEST_WEIGHT = 2
 _INTERRUPTED = "The check was interrupted."
 # The share of the budget that is kept for playing what is written; the search uses up all of its own.
 _FOR_FILES = 0.2
+# The share for removing the copies of all hook sets at the end.
+_FOR_CLEANING = 0.04
 _COPIED = "Isolated from this machine: the project is a copy, HOME is empty but for copies of what is lent"
 _ISOLATION = {
     Tier.NAMESPACES: (
@@ -116,6 +118,7 @@ def check_all(
         write: The folder in which a scenario file is written for each problem; ``None`` for none.
         given: Ways to make hooks active that a person named.
     """
+    seconds *= 1 - _FOR_CLEANING
     kept = _FOR_FILES * seconds if write is not None else 0.0
     end = time.monotonic() + seconds - kept
     found: list[_Checked] = []

@@ -55,8 +55,8 @@ _Shrunk: TypeAlias = tuple[SymptomEvidence, tuple[Scenario, Symptom] | None]
 # The share of the budget until whose end sessions may start: the first one; others if a symptom still has to
 # be confirmed; others if none has.
 _FIRST, _LATER, _LAST = 0.4, 0.75, 0.9
-# The share for one session of activated hooks: a loop shows long before it is proved to be endless.
-_ACTIVE = 0.4
+# The share for one session after the first: a loop shows long before it is proved to be endless.
+_MOST = 0.4
 _SHORT, _LEAST = 30.0, 1.0
 _NO_RUN = "No hook ran, so nothing is known about any of them."
 _NO_TIME = "the time budget ended"
@@ -233,7 +233,8 @@ class CheckRun:
             wall = (share or self._share()) * self.settings.wall - self._elapsed()
             if wall < self._least:
                 return PlayedSession(session, why=_NO_TIME)
-            wall = min(wall, _ACTIVE * self.settings.wall) if session.active else wall
+            # What a long session has shown when it is cut, shorter ones can look into.
+            wall = min(wall, _MOST * self.settings.wall) if self._played else wall
             try:
                 return PlayedSession(session, self._simulate(session, wall, runner.resources))
             except NoFreeSlot:
