@@ -27,7 +27,7 @@ from pytest_hookharness.model.moves import (
 )
 from pytest_hookharness.reports.terminal.phrases import describe_move
 
-_STREAM, _JSON = "text/event-stream", "application/json"
+_JSON = "application/json"
 
 
 class LiveAgent:
@@ -101,7 +101,7 @@ class LiveAgent:
             return HttpAnswer(_JSON, json.dumps(known or {}).encode(), 404 if known is None else 200)
         request = self._wire.read(json.loads(body))
         if not request.main:
-            return HttpAnswer(_STREAM, self._wire.write(ModelReply(number=0, text=self._wire.side)))
+            return HttpAnswer(self._wire.kind, self._wire.write(ModelReply(number=0, text=self._wire.side)))
         if len(self.told) >= self._limit:
             self.cut = True
             return None
@@ -113,7 +113,7 @@ class LiveAgent:
         reply = self._reply(act)
         self._calls = tuple(call.id for call in reply.calls)
         self.replied = time.monotonic()
-        return HttpAnswer(_STREAM, self._wire.write(reply))
+        return HttpAnswer(self._wire.kind, self._wire.write(reply))
 
     def _told(self, text: str) -> Told:
         for wrapped, command in self._unwrapped.items():

@@ -90,16 +90,21 @@ def find_installed(program: LiveProgram, version: str, path: Path | None) -> Ins
     words = [str(one) for one in found if one is not None]
     if len(words) < len(found):
         raise NoProgram(f"{name} is not installed in {folder}; run: {install}")
-    seen = _installed_version(folder / "node_modules" / program.packages[0].rpartition("@")[0])
-    if seen != version:
+    seen = _installed_version(program, folder)
+    if seen != version and not seen.startswith(f"{version}."):
         raise NoProgram(
             f"the program in {folder} has the version {seen or 'unknown'}, not {version}; run: {install}"
         )
     return InstalledProgram(program, version, folder, tuple(words))
 
 
-def _installed_version(package: Path) -> str:
+def _installed_version(program: LiveProgram, folder: Path) -> str:
     """Return the installed version: without a word, npm installs an older one if node is too old."""
+    if program.python:
+        name = program.packages[0].partition("==")[0].replace("-", "_")
+        found = next(iter(folder.glob(f"lib/python*/site-packages/{name}-*.dist-info")), None)
+        return found.name.removeprefix(f"{name}-").removesuffix(".dist-info") if found is not None else ""
+    package = folder / "node_modules" / program.packages[0].rpartition("@")[0]
     try:
         return str(json.loads((package / "package.json").read_text(encoding="utf-8"))["version"])
     except (OSError, ValueError, KeyError):

@@ -116,7 +116,12 @@ def live_form(scenario: Scenario, program: LiveProgram, most: int | None = None)
     Return a scenario as both sides play it: without campaigns, with its hooks in the host's own file.
 
     It ends at the host's cap or after ``most`` turns, because a real host knows of no proof.
+
+    Raises:
+        NoLiveEquivalent: It resumes a session, and the program cannot do so.
     """
+    if not program.resumes and any(isinstance(act, Resume) for act in scenario.script.acts):
+        raise NoLiveEquivalent(f"the real program of {program.host} resumes no session here")
     profile = hosts.find(scenario.host)
     files = dict(scenario.files)
     if not isinstance(scenario.hooks, str) and scenario.hooks is not None:

@@ -29,6 +29,7 @@ class Normalisation:
     keys: tuple[str, ...] = ()
 
 
+_NAMES = ("username", "hostname", "py_interpreter_path")
 _NUMBERS = ("duration_ms", "timestamp", "seconds_since_last_response", "context_tokens")
 
 # In this order. Folders come first: the rest of a path stays.
@@ -45,6 +46,7 @@ TABLE = (
     Normalisation("times that results contain", r"Wall time: [0-9.]+ seconds", "Wall time: <seconds>"),
     Normalisation("process groups", r"Process Group PGID: (?:\d+|\(none\))", "Process Group PGID: <number>"),
     Normalisation("names of models", "", "<model>", ("model",)),
+    Normalisation("names of the user, the machine and the interpreter", "", "<name>", _NAMES),
     Normalisation("durations and sizes", "", "<number>", _NUMBERS),
 )
 

@@ -211,4 +211,5 @@ def _event(stdin: bytes) -> str:
         payload = json.loads(stdin)
     except ValueError:
         return ""
-    return str(payload.get("hook_event_name", "")) if isinstance(payload, Mapping) else ""
+    named = payload if isinstance(payload, Mapping) else {}
+    return str(named.get("hook_event_name") or named.get("event_type") or "")

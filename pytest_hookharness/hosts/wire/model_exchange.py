@@ -98,6 +98,7 @@ class WireFormat:
         write: Returns the body of the answer to a main request, a stream of events.
         side: The reply to any other request for a reply.
         others: Answers to requests with other endings of the path.
+        kind: The content type of the answer to a request for a reply.
     """
 
     path: str
@@ -105,6 +106,7 @@ class WireFormat:
     write: Callable[[ModelReply], bytes]
     side: str = "Done."
     others: Mapping[str, Payload] = field(default_factory=dict)
+    kind: str = "text/event-stream"
 
 
 def events(items: Iterable[tuple[str, Body]], end: str = "\n\n") -> bytes:

@@ -1,7 +1,7 @@
 """
-The Chat Completions format of OpenAI, as Qwen Code 0.24.4 uses it.
+The Chat Completions format of OpenAI, as Qwen Code 0.24.4 and the OpenHands SDK 1.58.0 use it.
 
-Observed: the main agent asks for a stream and sends its tools.
+Observed: the main agent of Qwen Code asks for a stream and sends its tools. OpenHands asks for no stream.
 """
 
 from __future__ import annotations
@@ -18,15 +18,21 @@ from pytest_hookharness.hosts.wire.model_exchange import (
     events,
     texts_of,
 )
+from pytest_hookharness.model.fast_dataclass import replace
 
 _USAGE = {"prompt_tokens": 10, "completion_tokens": 1, "total_tokens": 11}
 _DONE = b"data: [DONE]\n\n"
 
 
 def read(body: Body) -> ModelRequest:
-    """Return a request."""
+    """Return a request of Qwen Code."""
+    return replace(read_whole(body), main=bool(body.get("tools")) and bool(body.get("stream")))
+
+
+def read_whole(body: Body) -> ModelRequest:
+    """Return a request of OpenHands."""
     entries = [entry for message in body.get("messages", []) for entry in _entries(message)]
-    return ModelRequest(main=bool(body.get("tools")) and bool(body.get("stream")), entries=tuple(entries))
+    return ModelRequest(main=bool(body.get("tools")), entries=tuple(entries))
 
 
 def _entries(message: Body) -> Iterator[Entry]:
@@ -38,8 +44,8 @@ def _entries(message: Body) -> Iterator[Entry]:
         yield Entry("", own=True, call=str(call.get("id")))
 
 
-def write(reply: ModelReply) -> bytes:
-    """Return a message of the model as a stream of chunks."""
+def _message(reply: ModelReply) -> tuple[dict[str, object], str]:
+    """Return a message and the reason why it ends."""
     delta: dict[str, object] = {"role": "assistant"}
     if reply.text or not reply.calls:
         delta["content"] = reply.text
@@ -53,21 +59,33 @@ def write(reply: ModelReply) -> bytes:
             }
             for index, call in enumerate(reply.calls)
         ]
-    reason = "tool_calls" if reply.calls else "stop"
+    return delta, "tool_calls" if reply.calls else "stop"
+
+
+def write(reply: ModelReply) -> bytes:
+    """Return a message of the model as a stream of chunks."""
+    delta, reason = _message(reply)
     choices = [
         [{"index": 0, "delta": delta, "finish_reason": None}],
         [{"index": 0, "delta": {}, "finish_reason": reason}],
         [],
     ]
-    chunk: Body = {
-        "id": f"chatcmpl-{reply.number}",
-        "created": 1,
-        "model": "mock-model",
-        "object": "chat.completion.chunk",
-    }
+    chunk = _head(reply, "chat.completion.chunk")
     chunks: list[Body] = [{**chunk, "choices": one} for one in choices]
     chunks[-1] = {**chunks[-1], "usage": _USAGE}
     return events(("", one) for one in chunks) + _DONE
 
 
+def _head(reply: ModelReply, kind: str) -> Body:
+    return {"id": f"chatcmpl-{reply.number}", "created": 1, "model": "mock-model", "object": kind}
+
+
+def write_whole(reply: ModelReply) -> bytes:
+    """Return a message of the model as one JSON object."""
+    message, reason = _message(reply)
+    choice = {"index": 0, "message": {"content": None, **message}, "finish_reason": reason}
+    return json.dumps({**_head(reply, "chat.completion"), "choices": [choice], "usage": _USAGE}).encode()
+
+
+WHOLE = WireFormat(path="/chat/completions", read=read_whole, write=write_whole, kind="application/json")
 FORMAT = WireFormat(path="/chat/completions", read=read, write=write)

@@ -33,7 +33,8 @@ class LiveProgram:
 
     Attributes:
         host: Name of the host, without a version.
-        packages: What npm installs; templates over ``version``.
+        packages: What npm installs, or pip; templates over ``version``.
+        python: The Python for pip's environment; empty if npm installs the program.
         binary: Where the program is below its folder, with ``*`` for the machine's part of a name.
         interpreter: The same for the program that runs it; empty if it runs by itself.
         argv: Returns the arguments of a session, given its prompt, whether it is resumed, and what hooks
@@ -42,11 +43,13 @@ class LiveProgram:
             texts and the workspace.
         hooks_file: The state path of the settings file of a project.
         wire: The format in which it talks with its model.
+        resumes: Whether it can resume a session.
         unordered: Sets of events whose hooks may run at the same time, so that their order means nothing.
     """
 
     host: str
     packages: tuple[str, ...]
+    python: str = ""
     binary: str
     interpreter: str = ""
     argv: Callable[[str, bool, bool], Sequence[str]]
@@ -54,11 +57,14 @@ class LiveProgram:
     settings: Callable[[Callable[[str], str], str], Mapping[str, str]] = lambda _read, _workspace: {}
     hooks_file: str
     wire: WireFormat
+    resumes: bool = True
     unordered: tuple[frozenset[str], ...] = ()
 
     def install_command(self, folder: str, version: str) -> str:
         """Return the command that installs a version into a folder."""
         packages = " ".join(package.format(version=version) for package in self.packages)
+        if self.python:
+            return f"{self.python} -m venv {folder} && {folder}/bin/pip install {packages}"
         return f"npm install --prefix {folder} {packages}"
 
 
@@ -116,6 +122,28 @@ def _qwen_arguments(prompt: str, resumed: bool, asks: bool) -> list[str]:
     del asks
     resume = ["--continue"] if resumed else []
     return [*resume, "-p", prompt, "--output-format", "json", "--approval-mode", "yolo"]
+
+
+# OpenHands is a library: this is the program that starts its conversation, as its documents show it.
+_OPENHANDS = f"""
+import os, sys
+from openhands.sdk import LLM, Agent, Conversation, Tool
+from openhands.sdk.hooks import HookConfig
+from openhands.tools.file_editor import FileEditorTool
+from openhands.tools.terminal import TerminalTool
+llm = LLM(model="openai/mock", api_key="{_KEY}", base_url="{_SERVER}/v1", num_retries=0)
+agent = Agent(llm=llm, tools=[Tool(name=TerminalTool.name), Tool(name=FileEditorTool.name)])
+hooks = HookConfig.load(working_dir=os.getcwd())
+conversation = Conversation(agent, workspace=os.getcwd(), hook_config=hooks, visualizer=None)
+conversation.send_message(sys.argv[1])
+conversation.run()
+conversation.close()
+"""
+
+
+def _openhands_arguments(prompt: str, resumed: bool, asks: bool) -> list[str]:
+    del resumed, asks
+    return ["-c", _OPENHANDS, prompt]
 
 
 def _quiet_settings(
@@ -219,6 +247,18 @@ _PROGRAMS = (
         ),
         hooks_file="workspace/.qwen/settings.json",
         wire=openai_chat.FORMAT,
+    ),
+    LiveProgram(
+        host="openhands",
+        packages=("openhands-sdk=={version}.0", "openhands-tools=={version}.0"),
+        python="python3.13",
+        binary="bin/python",
+        argv=_openhands_arguments,
+        # Without the first of them it asks for a list of prices.
+        env={"LITELLM_LOCAL_MODEL_COST_MAP": "True", "OPENHANDS_SUPPRESS_BANNER": "1"},
+        hooks_file="workspace/.openhands/hooks.json",
+        wire=openai_chat.WHOLE,
+        resumes=False,
     ),
 )
 
