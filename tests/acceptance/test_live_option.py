@@ -42,6 +42,18 @@ def test_without_a_folder_of_programs(run_live):
     )
 
 
+def test_a_program_that_pip_installs(run_live):
+    """Without OpenHands the command makes an environment for it with the version of the profile."""
+    result = run_live("openhands", host="openhands")
+
+    result.assert_outcomes(skipped=1)
+    result.stdout.fnmatch_lines(
+        [
+            "*python3.13 -m venv */openhands@1.58 && */bin/pip install openhands-sdk==1.58.0*",
+        ]
+    )
+
+
 def test_a_host_that_is_not_named(run_live):
     """Scenarios of other hosts are skipped with the option that would play them."""
     result = run_live("codex", host="claude-code")
@@ -74,7 +86,7 @@ def test_another_version(run_live, tmp_path):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("host", ["claude-code", "codex", "qwen-code"])
+@pytest.mark.parametrize("host", ["claude-code", "codex", "qwen-code", "openhands"])
 def test_the_real_program(run_live, host):
     """A session on the installed program is the simulated one, with the agent's reaction to the hook."""
     folder = os.environ.get("HOOKHARNESS_LIVE", "")

@@ -102,6 +102,26 @@ def test_gemini_gives_the_model_the_reasons_of_all_answers():
     assert decision.to_agent == ("Tool execution blocked: first\nsecond",)
 
 
+def test_gemini_asks_its_model_although_the_choice_of_tools_says_halt():
+    """After continue: false on BeforeToolSelection, the model is asked and the turn goes on."""
+    played = play(
+        {"BeforeToolSelection": "./x", "AfterAgent": "./y"},
+        [GO, Stop()],
+        answering(BeforeToolSelection=END),
+        profile=GEMINI,
+    )
+
+    assert len(played.observations) == len(played.asked("AfterAgent")) == 1
+    assert explained("gemini-cli", "BeforeToolSelection", "continue false").action == "the host continues"
+
+
+def test_gemini_trims_a_matcher_of_the_start():
+    """A matcher with blanks around the source of a start fits it."""
+    hook = Hook(event="SessionStart", command="x", matcher=" startup ")
+
+    assert hosts.select(GEMINI, (hook,), "SessionStart", "startup")
+
+
 @pytest.mark.parametrize("host", ["gemini-cli", "qwen-code"])
 def test_a_replaced_passage_is_shown_as_current_and_proposed(host):
     """The patch in the result of a replaced passage names its versions otherwise than that of a new file."""

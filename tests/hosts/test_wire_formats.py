@@ -129,6 +129,17 @@ def test_a_message_for_qwen_code():
     assert (size["choices"], end) == ([], "data: [DONE]")
 
 
+def test_a_message_for_openhands():
+    """A reply is one JSON object with its text, its calls and the reason of its end."""
+    said = json.loads(openai_chat.WHOLE.write(ModelReply(number=0, text="Now.", calls=(SHELL,))))
+
+    (choice,) = said["choices"]
+    assert (choice["finish_reason"], choice["message"]["content"]) == ("tool_calls", "Now.")
+    assert choice["message"]["tool_calls"][0]["function"]["name"] == "Bash"
+    assert openai_chat.WHOLE.kind == "application/json"
+    assert openai_chat.WHOLE.read({**QWEN, "stream": False}).main
+
+
 @pytest.mark.parametrize(
     ("wire", "body"),
     [

@@ -21,6 +21,8 @@ class ListedDifference:
             be seen in any session.
         where: A regular expression for the place in the session; empty for any.
         real: A regular expression for the value on the real host; empty for any.
+        simulated: A regular expression for what the simulation has in place of ``real``, if the rest of both
+            values is equal; empty if it may differ too.
         reason: Why the simulation differs.
     """
 
@@ -29,6 +31,7 @@ class ListedDifference:
     question: str = ""
     where: str = ""
     real: str = ""
+    simulated: str = ""
     reason: str
 
     def covers(self, host: str, difference: Difference, question: str = "") -> bool:
@@ -36,6 +39,9 @@ class ListedDifference:
         same = self.host == host and self.category in ("", difference.category)
         if self.question and not (question and re.search(self.question, question)):
             return False
+        if self.simulated:
+            rest = re.sub(self.simulated, "", difference.simulated), re.sub(self.real, "", difference.real)
+            same = same and difference.simulated != rest[0] == rest[1] != difference.real
         return same and all(
             re.search(pattern, text, re.DOTALL)
             for pattern, text in ((self.where, difference.where), (self.real, difference.real))
@@ -43,7 +49,7 @@ class ListedDifference:
 
 
 _CLAUDE, _CODEX = "claude-code@2.1.329", "codex@0.169.0"
-_GEMINI, _QWEN = "gemini-cli@0.61.0", "qwen-code@0.24.4"
+_GEMINI, _QWEN, _OPENHANDS = "gemini-cli@0.61.0", "qwen-code@0.24.4", "openhands@1.58"
 _LOST = "Qwen Code may lose the output of a quick command on a busy machine"
 _EMPTY: tuple[tuple[Category, str, str], ...] = (
     ("told", "", r"^Command: .*\nOutput: \(empty\)\n"),
@@ -102,6 +108,27 @@ LISTED = (
     ),
     ListedDifference(
         host=_GEMINI, category="payload values", where=r"^AfterAgent .*: prompt_response$", reason=_TEXTS
+    ),
+    ListedDifference(
+        host=_GEMINI,
+        category="hook runs",
+        question="^BeforeModel: ",
+        where=": AfterAgent ",
+        real="^1$",
+        reason="hooks of AfterAgent run after a refused BeforeModel",
+    ),
+    ListedDifference(
+        host=_GEMINI,
+        category="payload values",
+        where=r": llm_request\.messages$",
+        reason="llm_request has the whole conversation, with what the host says about the session",
+    ),
+    ListedDifference(
+        host=_OPENHANDS,
+        category="files",
+        real="^file 600 ",
+        simulated="^file 644 ",
+        reason="file_editor leaves a file that only its owner can read",
     ),
     *(
         ListedDifference(host=_QWEN, category=category, where=where, real=real, reason=_LOST)

@@ -107,6 +107,8 @@ def _answers(writer: QuestionWriter) -> Iterator[Question]:
                 own["hooks"] = {rule.name: (writer.entry("./hook.sh late", **writer.limit),)}
             elif case.end.ending == Exited(127):
                 own = {"group": group, "hooks": {rule.name: (writer.entry("./no-such-hook"),)}}
+                # Where this refuses, it refuses every stop, and some hosts search long sessions for loops.
+                own["turns"] = 20
             elif writer.waits_for_person(rule, name):
                 own["group"] = f"{rule.name}: {name}"
             elif rule.role is Role.STOP and not case.meaning.refuses:

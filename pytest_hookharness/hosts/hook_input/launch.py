@@ -51,7 +51,8 @@ def _matcher_fits(rules: MatcherRules, rule: EventRule, matcher: str | None, tar
     if not rule.target:
         return rules.untargeted or matcher is None or matcher in rules.everything
     if rule.exact:
-        return matcher is None or matcher in rules.everything or matcher == target
+        written = matcher.strip() if matcher is not None and rules.trims else matcher
+        return written is None or written in rules.everything or written == target
     if matcher is None or matcher in rules.everything:
         return True
     # Many hooks have no matcher.

@@ -131,7 +131,7 @@ from openhands.sdk import LLM, Agent, Conversation, Tool
 from openhands.sdk.hooks import HookConfig
 from openhands.tools.file_editor import FileEditorTool
 from openhands.tools.terminal import TerminalTool
-llm = LLM(model="openai/mock", api_key="{_KEY}", base_url="{_SERVER}/v1", num_retries=0)
+llm = LLM(model="openai/mock", api_key=os.environ["LLM_API_KEY"], base_url="{_SERVER}/v1", num_retries=0)
 agent = Agent(llm=llm, tools=[Tool(name=TerminalTool.name), Tool(name=FileEditorTool.name)])
 hooks = HookConfig.load(working_dir=os.getcwd())
 conversation = Conversation(agent, workspace=os.getcwd(), hook_config=hooks, visualizer=None)
@@ -255,7 +255,11 @@ _PROGRAMS = (
         binary="bin/python",
         argv=_openhands_arguments,
         # Without the first of them it asks for a list of prices.
-        env={"LITELLM_LOCAL_MODEL_COST_MAP": "True", "OPENHANDS_SUPPRESS_BANNER": "1"},
+        env={
+            "LITELLM_LOCAL_MODEL_COST_MAP": "True",
+            "OPENHANDS_SUPPRESS_BANNER": "1",
+            "LLM_API_KEY": _KEY,
+        },
         hooks_file="workspace/.openhands/hooks.json",
         wire=openai_chat.WHOLE,
         resumes=False,

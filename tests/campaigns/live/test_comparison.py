@@ -255,3 +255,14 @@ def test_runs_as_the_tap_notes_them():
     assert (first.command, first.exit, first.event) == ("a", None, "")
     assert (second.command, second.exit, second.event) == ("b", 2, "Stop")
     assert second.env == {"B": "3", "C": None}
+
+
+@pytest.mark.parametrize(("real", "known"), [("file 600 one", True), ("file 600 two", False)])
+def test_a_known_difference_in_a_part_of_a_value(real, known):
+    """A difference that is known of a part of a value is known only if the rest of the value agrees."""
+    profile = hosts.find("openhands")
+    simulated, other = (session(files={"workspace/a": one}) for one in ("file 644 one", real))
+
+    record = live_record(compare(profile, "1.58", simulated, other), simulated, other)
+
+    assert record["agreed"] is known

@@ -60,6 +60,15 @@ def test_a_live_equivalent(made):
     check_playable(made)
 
 
+def test_a_resumed_session_of_a_program_that_resumes_none():
+    """A scenario that resumes its session is refused for a program that starts each session anew."""
+    acts = ({"prompt": "Go."}, {"stop": "Done."}, {"resume": True}, {"prompt": "Again."})
+    made = replace(scenario(*acts), host="openhands")
+
+    with pytest.raises(NoLiveEquivalent, match="openhands resumes no session"):
+        live_form(made, find_program("openhands"))
+
+
 def test_hooks_that_cannot_be_recorded():
     """A hook that is no command line, or in a file that is no JSON, is refused."""
     check_recordable((Hook(event="Stop", command="true", source=".codex/hooks.json"),))

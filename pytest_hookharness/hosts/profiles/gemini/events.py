@@ -36,7 +36,10 @@ _TOOL = (
 )
 _REQUEST = Field(name="llm_request", kind="object")
 _WORD = "word"
-_ENDS_TURN = "a refusal before a request, or of a response, ends the turn, and no stop hooks run"
+_ENDS_TURN = (
+    "a refusal before a request, or of a response, ends the turn, and no stop hooks run; on the real host "
+    "AfterAgent hooks run after a refused BeforeModel"
+)
 _CONVERSATION = (
     "llm_request has the prompt and the texts that the agent got since; on the real host it has the "
     "whole conversation"
@@ -125,8 +128,9 @@ _TURN_EVENTS = (
     _event(
         "BeforeToolSelection",
         _REQUEST,
-        fact="BeforeToolSelection cannot be refused",
+        fact="BeforeToolSelection cannot be refused, and continue: false has no effect on it",
         role=Role.TOOL_CHOICE,
+        ignores=("continue",),
         observed=False,
         assumed=(_CONVERSATION, "a choice of tools by BeforeToolSelection has no effect"),
     ),

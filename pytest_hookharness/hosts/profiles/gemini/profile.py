@@ -49,7 +49,7 @@ MATCHERS = MatcherRules(
     literal_if_malformed=True,
     rule=_observed(
         "a matcher for tools is trimmed and is an unanchored regular expression of JavaScript; a malformed "
-        "one is compared as literal text; a matcher of SessionStart is always compared as literal text"
+        "one is compared as literal text; a matcher of SessionStart is trimmed and compared as literal text"
     ),
 )
 

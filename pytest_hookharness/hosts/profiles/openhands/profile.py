@@ -162,6 +162,9 @@ TOOLS = ToolRules(
             "the result of viewing an existing file, the texts of failures other than a missing file, "
             "and what the model reads about a command's end; creating over a file replaces it"
         ),
+        "modes": assumed(
+            "a file that file_editor wrote can be read by all; on the real host only by its owner"
+        ),
         "places": assumed("the names of the user, the machine and the interpreter in a terminal's result"),
         "screen": assumed("the control codes that a real terminal adds to output are left out"),
         "unknown": observed(
