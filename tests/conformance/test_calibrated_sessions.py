@@ -261,3 +261,21 @@ def test_qwen_leaves_out_a_number_when_its_first_session_is_resumed():
 
     numbers = [str(request.payload["prompt_id"]).rpartition("#")[2] for request in played.asked("Stop")]
     assert numbers == ["0", "2", "3"]
+
+
+@pytest.mark.parametrize(
+    "number, written",
+    [
+        (5e-05, "0.00005"),
+        (-1.25e-06, "-0.00000125"),
+        (1e-07, "1e-7"),
+        (2.0, "2"),
+        (1e21, "1e+21"),
+        (0.5, "0.5"),
+    ],
+)
+def test_qwen_writes_numbers_as_javascript_does(number, written):
+    """The input of hooks has small and whole numbers in the form of JavaScript; texts stay as they are."""
+    text = hosts.encode(QWEN, {"a": number, "b": 'x "5e-05" 2.0'})
+
+    assert text.decode() == f'{{"a":{written},"b":"x \\"5e-05\\" 2.0"}}'

@@ -9,9 +9,11 @@ from __future__ import annotations
 
 import json
 import posixpath
+import re
 from collections.abc import Callable, Mapping, Sequence
 
 from pytest_hookharness.hosts.rules.profile import EventRule, Operation, Profile
+from pytest_hookharness.hosts.rules.replies import JsonParser
 from pytest_hookharness.hosts.rules.turns import Role
 from pytest_hookharness.hosts.session_state.facts import (
     Facts,
@@ -317,8 +319,30 @@ def matcher_target(profile: Profile, event: str, payload: Payload) -> str:
     return str(value_in(rule, payload, rule.target) or "") if rule.target else ""
 
 
+# A number that Python writes with a fraction or an exponent; it may also be a part of a string.
+_FRACTION = re.compile(r"\d(?:\.0\b|e[+-])")
+_STRING_OR_NUMBER = re.compile(r'"(?:[^"\\]|\\.)*"|-?\d+(?:\.\d+)?(?:e[+-]\d+)?')
+
+
+def _as_javascript(found: re.Match[str]) -> str:
+    """Return a string as it is, and a number as JavaScript writes it: 1 for 1.0, 0.00005 for 5e-05."""
+    word = found[0]
+    if word[0] == '"' or not {".", "e"} & {*word}:
+        return word
+    value = float(word)
+    if value.is_integer() and abs(value) < 1e21:
+        return str(int(value))
+    mantissa, _, exponent = word.partition("e")
+    if exponent and 1e-6 <= abs(value) < 1:
+        sign = "-" if value < 0 else ""
+        return f"{sign}0.{'0' * (-int(exponent) - 1)}{mantissa.lstrip('-').replace('.', '')}"
+    return f"{mantissa}e{int(exponent):+d}" if exponent else word
+
+
 def encode(profile: Profile, payload: Payload) -> bytes:
     """Return the bytes that the host writes to the standard input of a hook."""
     text = json.dumps(payload, separators=(",", ":"), ensure_ascii=False)
+    if profile.replies.answers.parser is JsonParser.JAVASCRIPT and _FRACTION.search(text):
+        text = _STRING_OR_NUMBER.sub(_as_javascript, text)
     # A lone half of a surrogate pair has no bytes in UTF-8. The hosts write it as a JSON escape.
     return (text + ("\n" if profile.process.newline else "")).encode("utf-8", "backslashreplace")
