@@ -70,15 +70,19 @@ class Action:
     refusals: tuple[HookRefusal, ...] = ()
 
 
+# Why a break is none of the agent's: the host shortened its conversation.
+COMPACTED = "compacted"
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Break:
     """
     An interruption of an agent's stream: somebody else spoke, or the agent wanted to stop.
 
     Attributes:
-        why: The reason, such as ``prompt`` or ``stop``.
+        why: The reason: ``prompt``, ``stop``, ``compacted`` or another word.
         agent: Name of the agent.
-        text: The prompt, or the agent's last words.
+        text: The prompt, or the agent's last words; what led to a compaction.
         place: Where it was read, in words.
         at: Time in seconds since 1970; 0 if unknown.
         refusals: Refusals of a stop by hooks.

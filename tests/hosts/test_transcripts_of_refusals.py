@@ -4,6 +4,7 @@ import json
 
 import pytest
 
+from pytest_hookharness.campaigns.reproduce.recorded_moves import RecordedMoves
 from pytest_hookharness.campaigns.reproduce.session_files import read_session
 from pytest_hookharness.hosts.transcripts.transcript_formats import read_transcript
 from pytest_hookharness.judging.detectors.refusal_rows import detect_all
@@ -52,6 +53,19 @@ def test_the_hook_of_a_reason_that_does_not_name_it():
         {"type": "system", "subtype": "stop_hook_summary", "hookInfos": both, "hookErrors": [WHY]},
     ]
     assert read(records).items[-1].refusals == (HookRefusal(event="Stop", hook="./b.sh", reason=WHY),)
+
+
+def test_a_shortened_conversation_ends_no_loop():
+    """Refusals before and after a compaction are one row; its summary is no prompt, and it is played too."""
+    summary = {"type": "user", "isCompactSummary": True, "message": {"content": "This session goes on."}}
+    shortened = {"type": "system", "subtype": "compact_boundary", "compactMetadata": {"trigger": "manual"}}
+    records = [*claude_stop(1), *claude_stop(2), shortened, summary, *claude_stop(3)]
+    assert [loop[:2] for loop in loops(records)] == [("refusals of Stop", 3)]
+    moves = RecordedMoves(read(records))
+    moves.read()
+    assert [type(act).__name__ for act in moves.acts] == ["Prompt", "Stop", "Stop", "Compact", "Stop"]
+    codex = [{"type": "session_meta", "payload": {}}, {"type": "compacted", "payload": {"message": ""}}]
+    assert [item.why for item in read(codex).items] == ["compacted"]
 
 
 def test_an_interruption_is_no_prompt():

@@ -24,13 +24,14 @@ from pytest_hookharness.judging.detectors.signatures import (
     kind_of,
     mask_numbers,
 )
-from pytest_hookharness.model.actions import Action, ActionResult, Break, DetectedLoop, StreamItem
+from pytest_hookharness.model.actions import COMPACTED, Action, ActionResult, Break, DetectedLoop, StreamItem
 from pytest_hookharness.model.expectations import counted
 from pytest_hookharness.model.fast_dataclass import dataclass
 from pytest_hookharness.model.moves import (
     FIRST_PROMPT,
     WORKSPACE,
     Act,
+    Compact,
     Edit,
     Prompt,
     Read,
@@ -187,6 +188,8 @@ class RecordedMoves:
             yield Prompt(text=item.text or FIRST_PROMPT.text)
         elif item.why == "stop":
             yield Stop(text=item.text or Stop().text)
+        elif item.why == COMPACTED:
+            yield Compact(trigger="manual" if item.text == "manual" else "auto")
         else:
             self._note(f"{item.why}: {_short(item.text) or 'the turn was ended'}")
 

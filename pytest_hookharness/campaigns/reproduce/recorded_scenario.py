@@ -20,7 +20,7 @@ from pytest_hookharness.hosts.transcripts.session_stream import SessionStream
 from pytest_hookharness.judging.detectors.messages import Limits
 from pytest_hookharness.model.actions import Break, DetectedLoop
 from pytest_hookharness.model.expectations import Expectation, Range, counted
-from pytest_hookharness.model.moves import Act, Edit, Prompt, Script, Tools, Wait
+from pytest_hookharness.model.moves import Act, Compact, Edit, Prompt, Script, Tools, Wait
 from pytest_hookharness.model.scenario import Scenario
 from pytest_hookharness.reports.redaction import Secrets
 from pytest_hookharness.scenario_files.writer import write
@@ -171,7 +171,7 @@ def is_endless(scenario: Scenario) -> bool:
 
 def all_moves(scenario: Scenario, stream: SessionStream) -> Scenario:
     """Return a scenario that plays all of its moves and no more, whatever repeats."""
-    turns = sum(not isinstance(act, Prompt | Wait) for act in scenario.script.acts)
+    turns = sum(not isinstance(act, Prompt | Wait | Compact) for act in scenario.script.acts)
     # The stops of a subagent are no acts.
     below = sum(bool(item.agent and item.refusals and isinstance(item, Break)) for item in stream.items)
     return replace(scenario, until="guard", turns=max(1, turns) + below)

@@ -17,7 +17,7 @@ from pytest_hookharness.hosts.transcripts.session_stream import (
     string_of,
     text_of,
 )
-from pytest_hookharness.model.actions import ActionResult, HookRefusal
+from pytest_hookharness.model.actions import COMPACTED, ActionResult, HookRefusal
 from pytest_hookharness.model.protocol import Payload
 
 _STOP_FEEDBACK = "Stop hook feedback:\n"
@@ -79,7 +79,7 @@ def _read_user_message(stream: SessionStream, record: Payload, message: Payload,
         stream.refuse_stop([HookRefusal(event=_stop_event(agent), hook=hook, reason=reason)], agent)
     elif text.startswith(_INTERRUPTED):
         stream.add_break("interrupted", agent, text)
-    elif record.get("isMeta") is not True:
+    elif True not in (record.get("isMeta"), record.get("isCompactSummary")):
         stream.add_prompt(text, agent)
 
 
@@ -109,6 +109,8 @@ def _read_system_line(stream: SessionStream, record: Payload, agent: str) -> Non
         event = _stop_event(agent)
         refusals = [HookRefusal(event=event, hook=hook or only, reason=reason) for hook, reason in found]
         stream.refuse_stop(refusals, agent)
+    elif record.get("subtype") == "compact_boundary":
+        stream.add_break(COMPACTED, agent, string_of(object_of(record.get("compactMetadata")).get("trigger")))
     elif "overriding and ending turn" in string_of(record.get("content")):
         stream.note(overridden=record.get("content"))
 

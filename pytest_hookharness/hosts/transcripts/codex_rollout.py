@@ -19,7 +19,7 @@ from pytest_hookharness.hosts.transcripts.session_stream import (
     string_of,
     text_of,
 )
-from pytest_hookharness.model.actions import Action, ActionResult, HookRefusal
+from pytest_hookharness.model.actions import COMPACTED, Action, ActionResult, HookRefusal
 from pytest_hookharness.model.protocol import Json, Payload
 
 _CALLS = ("function_call", "custom_tool_call", "local_shell_call")
@@ -65,6 +65,8 @@ class CodexReader:
                 stream.note(cwd=item.get("cwd"), version=item.get("cli_version"), session=item.get("id"))
                 stream.note(commit=git.get("commit_hash"))
                 self.agent = string_of(item.get("id")) if parent_thread(record) else self.agent
+            case "compacted":
+                stream.add_break(COMPACTED, text="auto")
             case "event_msg":
                 self._read_event(stream, item)
             case "response_item" if kind in _CALLS:

@@ -14,7 +14,7 @@ from dataclasses import field, replace
 from pytest_hookharness.judging.detectors.messages import Limits, with_text
 from pytest_hookharness.judging.detectors.signatures import mask_numbers
 from pytest_hookharness.judging.detectors.streams import detect, is_guard_refusal
-from pytest_hookharness.model.actions import Action, Break, DetectedLoop, HookRefusal, StreamItem
+from pytest_hookharness.model.actions import COMPACTED, Action, Break, DetectedLoop, HookRefusal, StreamItem
 from pytest_hookharness.model.fast_dataclass import dataclass
 
 _Key = tuple[str, str, str]
@@ -41,6 +41,8 @@ def detect_all(stream: Sequence[StreamItem], limits: Limits | None = None) -> tu
     A loop of calls that hooks refuse one by one is told once, as a row of refusals.
     """
     limits = limits or Limits()
+    # An agent that goes on after its conversation was shortened is in the same loop.
+    stream = [item for item in stream if not (isinstance(item, Break) and item.why == COMPACTED)]
     rows = find_rows(stream, limits.repetitions)
     refused = {(stream[index].agent, stream[index].place) for row in rows for index in row.items}
     own = [
