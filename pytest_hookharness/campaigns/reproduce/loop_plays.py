@@ -19,7 +19,7 @@ from pytest_hookharness.model.moves import Act
 from pytest_hookharness.model.outcome import Outcome
 from pytest_hookharness.model.scenario import Scenario
 from pytest_hookharness.model.trace import Trace
-from pytest_hookharness.model.verdicts import Livelock
+from pytest_hookharness.model.verdicts import Livelock, Undecided
 from pytest_hookharness.reports.terminal.verdict_text import first_line
 from pytest_hookharness.simulation.simulate import Resources
 from pytest_hookharness.simulation.testbed.run_settings import Settings, SimulationError
@@ -27,6 +27,11 @@ from pytest_hookharness.simulation.testbed.run_settings import Settings, Simulat
 _ENDLESS = ("livelock", "capped", "lockout", "recursing")
 # How many of the last refusals of an endless session may be of another hook.
 _LAST = 3
+
+
+def is_cut(outcome: Outcome) -> bool:
+    """Return whether our budget ended a play before its last move."""
+    return isinstance(outcome.verdict, Undecided) and outcome.verdict.turn < outcome.scenario.turns
 
 
 @dataclass(slots=True)
@@ -59,6 +64,11 @@ class LoopPlays:
         probes = self.settings.probes and is_endless(scenario) and not quick
         settings = replace(self.settings, wall=wall or self.settings.wall, probes=probes)
         return simulate(scenario, settings, self.resources)
+
+    def play_on(self, whole: Outcome, scenario: Scenario) -> Outcome:
+        """Return the play of a scenario; if all its moves were cut before the loop, that cut play."""
+        late = is_cut(whole) and not self.find_alike(whole.trace, whole.folders)
+        return whole if late else self.play(scenario)
 
     def shows(self, outcome: Outcome) -> bool:
         """Return whether an outcome shows the loop: the same hook and text, and no end or too many blocks."""

@@ -15,7 +15,7 @@ from pathlib import Path, PurePath
 from tempfile import TemporaryDirectory
 
 from pytest_hookharness import hosts
-from pytest_hookharness.campaigns.reproduce.loop_plays import LoopPlays
+from pytest_hookharness.campaigns.reproduce.loop_plays import LoopPlays, is_cut
 from pytest_hookharness.campaigns.reproduce.missing_tools import find_missing_tools
 from pytest_hookharness.campaigns.reproduce.recorded_moves import RecordedMoves
 from pytest_hookharness.campaigns.reproduce.recorded_project import (
@@ -55,7 +55,6 @@ from pytest_hookharness.model.fast_dataclass import dataclass
 from pytest_hookharness.model.outcome import Outcome
 from pytest_hookharness.model.processes import Tier
 from pytest_hookharness.model.scenario import Scenario
-from pytest_hookharness.model.verdicts import Undecided
 from pytest_hookharness.reports.redaction import Secrets, find_assigned, find_secrets, redact, redacted
 from pytest_hookharness.reports.trace import schema
 from pytest_hookharness.simulation.simulate import Resources
@@ -155,7 +154,7 @@ class ReproductionRun:
         comparison = compare(recorded, whole, self._top, of_subagent=of_subagent)
         others = self._find_other_hooks(whole, loop, rows)
         scenario = without_commands(scenario, named, others)
-        outcome = plays.play(scenario)
+        outcome = plays.play_on(whole, scenario)
         complete = comparison.same == comparison.recorded > 0
         if complete and outcome.passed and scenario.expect.verdict:
             # The real session went on in the end too; the hook should not have refused as often.
@@ -163,7 +162,7 @@ class ReproductionRun:
             outcome = plays.play(scenario)
         kept, shown = moves.refused_act(scenario.script.acts, loop), plays.shows(outcome)
         # Our budget ended, which says nothing about the hooks; a few of the moves may show the loop.
-        short = plays.find_short(scenario, kept) if not shown and _is_cut(outcome) else None
+        short = plays.find_short(scenario, kept) if not shown and is_cut(outcome) else None
         if short is not None:
             (scenario, outcome), shown = short, True
             moves.left_out.append("the whole session: it takes longer than --budget allows")
@@ -258,11 +257,6 @@ def _describe_rest(stream: SessionStream, loops: tuple[DetectedLoop, ...]) -> st
     refused = f"{number}, no three in a row with one text" if count else "no refusals by hooks"
     own = f"; {others} of the agent's own moves, see `hookharness analyze`" if loops else ""
     return f"{refused}{own}"
-
-
-def _is_cut(outcome: Outcome) -> bool:
-    """Return whether our budget ended a play before its last move."""
-    return isinstance(outcome.verdict, Undecided) and outcome.verdict.turn < outcome.scenario.turns
 
 
 def _unread(session: SessionFiles) -> tuple[str, ...]:
