@@ -150,3 +150,4 @@ class ClockCalls(Protocol):
             seconds: By how much.
             since: Files written at this time of the machine or later, in nanoseconds, get later times too.
         """
+        ...

@@ -10,7 +10,7 @@ from collections.abc import Callable, Collection, Iterator, Mapping
 from pathlib import PurePosixPath
 
 from pytest_hookharness.execution import platform
-from pytest_hookharness.execution.reads.baseline import SharedBaselines
+from pytest_hookharness.execution.reads.baseline import SharedBaselines, empty_program
 from pytest_hookharness.execution.reads.observer import Observer
 from pytest_hookharness.execution.reads.surroundings import (
     PathMap,
@@ -25,7 +25,7 @@ from pytest_hookharness.judging.recurrence.cycle import changes
 from pytest_hookharness.judging.recurrence.influences import Surroundings, find_influences, shows_time
 from pytest_hookharness.model.fast_dataclass import replace
 from pytest_hookharness.model.probes import ProbeEffect
-from pytest_hookharness.model.processes import Tier
+from pytest_hookharness.model.processes import ProcessSpec, Tier
 from pytest_hookharness.model.protocol import Json
 from pytest_hookharness.model.reads import Influences, LookKind, Reads
 from pytest_hookharness.model.trace import Change, HookEvent, HookRun, Performed, StateEntry, Step, Trace
@@ -50,6 +50,8 @@ def find_shared(testbed: Testbed) -> SharedBaselines | None:
 def time_was_shown(testbed: Testbed) -> bool:
     """Return whether any process whose clock the kernel moved was shown a time that depends on that."""
     shown = [pair for pair in testbed.workspace.clock.shown if shows_time(pair[1])]
+    if any(shows_time(_without_interpreters(*pair)) for pair in shown):
+        return True
     if not shown:
         return False
     # Interpreters ask for the time when they start.
@@ -61,6 +63,17 @@ def time_was_shown(testbed: Testbed) -> bool:
     asked = any(shows_time(observer.subtract(start, spec, reads)) for spec, reads in shown)
     observer.share()
     return asked
+
+
+def _without_interpreters(spec: ProcessSpec, reads: Reads) -> Reads:
+    """Return a record without the time of day that interpreters asked for."""
+    programs = [
+        program
+        if empty_program(program, spec) is None
+        else replace(program, sources=tuple(one for one in program.sources if one.detail != "realtime"))
+        for program in reads.programs
+    ]
+    return replace(reads, programs=tuple(programs))
 
 
 class ReadObservation:
