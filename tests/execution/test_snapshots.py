@@ -22,6 +22,7 @@ from hypothesis import strategies as st
 from pytest_hookharness.execution.paths import remove_tree
 from pytest_hookharness.execution.processes.sandbox import Supervisor
 from pytest_hookharness.execution.processes.translation import Confinement
+from pytest_hookharness.execution.snapshots import content_store
 from pytest_hookharness.execution.snapshots.snapshot import SnapshotError, Snapshots
 from pytest_hookharness.execution.workspace.workspace import Workspace
 from pytest_hookharness.model.processes import Tier
@@ -355,6 +356,24 @@ def test_taking_and_putting_back_nothing_leaves_all_inodes_alone(folder: Path, s
     assert snapshots.restore(snapshot) == ()
     assert snapshots.take() == snapshot
     assert seen() == before
+
+
+@pytest.mark.parametrize("most", [0, 100])
+def test_folders_are_moved_aside_until_the_end(
+    folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, most: int
+) -> None:
+    """A folder that is to go is moved into the store while little is there, and is gone with the store."""
+    monkeypatch.setattr(content_store, "_MOST_FILES_ASIDE", most)
+    with Snapshots([folder], tmp_path / "own store") as snapshots:
+        snapshot, before = snapshots.take(), contents_of(folder)
+        (folder / "d" / "new" / "inner").mkdir(parents=True)
+        (folder / "d" / "new" / "inner" / "file").write_text("x")
+
+        snapshots.restore(snapshot)
+
+        assert contents_of(folder) == before
+        assert len([*(tmp_path / "own store").rglob("inner")]) == bool(most)
+    assert not (tmp_path / "own store").exists()
 
 
 def test_only_what_differed_is_touched_and_returned(folder: Path, snapshots: Snapshots) -> None:

@@ -24,6 +24,8 @@ _BLOCK = 256 << 10
 _ZEROS = bytes(_BLOCK)
 # At most a block, so that a small content is read at once.
 _SMALL = 64 << 10
+# What is kept instead of being deleted, at most.
+_MOST_FILES_ASIDE, _MOST_BYTES_ASIDE = 50_000, 64 << 20
 
 
 class ContentStore:
@@ -41,6 +43,8 @@ class ContentStore:
         self._small = Pack(folder / "small")
         self._large: set[str] = set()
         folder.mkdir(mode=0o700, parents=True)
+        # How often folders were moved here, how many files and bytes.
+        self._aside = 0, 0, 0
 
     def __contains__(self, digest: str) -> bool:
         return digest in self._small or digest in self._large
@@ -105,6 +109,25 @@ class ContentStore:
             _fill(descriptor, size, _blocks(kept, size))
         finally:
             os.close(kept)
+
+    def place_for(self, files: int, size: int) -> Path | None:
+        """
+        Return a new folder for what is no longer needed; ``None`` if too much lies there already.
+
+        It is removed with the store, and not at once: for some time ext4 gives no new file the place of a
+        deleted one, and after many deletions each new one takes long to make.
+
+        Args:
+            files: How many files and folders will be moved there.
+            size: Their bytes.
+        """
+        number, files_before, size_before = self._aside
+        self._aside = number + 1, files_before + files, size_before + size
+        if self._aside[1] > _MOST_FILES_ASIDE or self._aside[2] > _MOST_BYTES_ASIDE:
+            return None
+        place = self.folder / f"aside-{number}"
+        place.mkdir(mode=0o700)
+        return place
 
     def free(self, needed: Collection[str] = ()) -> None:
         """

@@ -170,6 +170,8 @@ class Restore:
         self._inventory = inventory
         self._plan = plan
         self._leaders = dict(plan.leaders)
+        # Where folders are moved instead of being removed.
+        self._aside: Path | None = None
         self._inside = Counter(found.number for found in wanted.values())
 
     def apply(self) -> None:
@@ -219,6 +221,12 @@ class Restore:
             if folder in self._wanted and _is_folder(self._scan, folder):
                 self._try(folder, self._open_folder)
         surplus = set(self._plan.surplus)
+        found = [self._scan.statuses[path] for path in surplus]
+        folders = any(stat.S_ISDIR(status.st_mode) for status in found)
+        # A file that has other names would keep one here.
+        if folders and all(stat.S_ISDIR(status.st_mode) or status.st_nlink == 1 for status in found):
+            size = 512 * sum(status.st_blocks for status in found)
+            self._aside = self._inventory.store.place_for(len(surplus), size)
         for path in self._plan.surplus:
             if os.path.dirname(path) not in surplus:
                 self._try(path, self._remove)
@@ -236,6 +244,13 @@ class Restore:
         if not stat.S_ISDIR(self._scan.statuses[path].st_mode):
             os.unlink(path)
             return
+        if self._aside is not None:
+            try:
+                os.rename(path, self._aside / str(self._scan.statuses[path].st_ino))
+            except OSError:
+                pass  # it lies on another file system, or may not be moved
+            else:
+                return
         left = remove_tree(Path(path))
         if left:
             raise SnapshotError(path, f"{len(left)} paths in it cannot be removed: {left[0]}", _BY_HAND)
