@@ -112,7 +112,7 @@ LISTED = (
     ListedDifference(
         host=_GEMINI,
         category="hook runs",
-        question="^BeforeModel: ",
+        question="^BeforeModel: (?:decision block|exit [23], text|no such command)",
         where=": AfterAgent ",
         real="^1$",
         reason="hooks of AfterAgent run after a refused BeforeModel",
@@ -122,6 +122,18 @@ LISTED = (
         category="payload values",
         where=r": llm_request\.messages$",
         reason="llm_request has the whole conversation, with what the host says about the session",
+    ),
+    ListedDifference(
+        host=_QWEN,
+        category="order of events",
+        question="two calls in one message$",
+        reason="calls of one message that change nothing are made at the same time",
+    ),
+    ListedDifference(
+        host=_QWEN,
+        category="files",
+        question="environment variable QWEN_CODE_(?:MODEL|NO_RELAUNCH)$",
+        reason="the comparison itself sets another value for the real program",
     ),
     ListedDifference(
         host=_OPENHANDS,

@@ -159,6 +159,7 @@ REPLIES = ReplyRules(
         "no power": _observed("a refusal of this event is ignored"),
         "unanswered": _assumed("a handler without an answer has no effect"),
         "precedence": _documented("deny wins over ask, ask over allow"),
+        "ignored": _observed("continue has no effect on BeforeToolSelection"),
         "halt": _observed("continue: false ends the turn at once; the call in question is not made"),
         "several": _observed(
             "beside a refusal the model gets the reasons of all answers, also of those that do not refuse, "

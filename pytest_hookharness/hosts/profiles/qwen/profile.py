@@ -209,6 +209,10 @@ TURNS = TurnRules(
     edits_mode="auto_edit",
     mode="yolo",
     rules={
+        "order of calls": assumed(
+            "the calls of one message are made one after the other; on the real host those that change "
+            "nothing are made at the same time, after the hooks before all of them"
+        ),
         "after calls": observed("UserPromptSubmit occurs after every tool result, with an empty prompt"),
         "continuation": documented("UserPromptSubmit occurs with the reason of a refused stop"),
     },
