@@ -84,6 +84,25 @@ def openhands(_project):
         yield {"kind": "HookExecutionEvent", "source": "hook", **ran}
 
 
+def claude_call(command):
+    """A call of Claude Code and its result."""
+    use = {"type": "tool_use", "id": "begin", "name": "Bash", "input": {"command": command}}
+    answer = {"type": "tool_result", "tool_use_id": "begin", "content": ""}
+    yield {"type": "assistant", "message": {"id": "begin", "content": [use]}}
+    yield {"type": "user", "message": {"content": [answer]}}
+
+
+def codex_call(command):
+    """A call of Codex and its result."""
+    given = {"name": "exec_command", "arguments": json.dumps({"cmd": command})}
+    yield {"type": "response_item", "payload": {"type": "function_call", "call_id": "begin", **given}}
+    answer = {"call_id": "begin", "output": "Process exited with code 0\nOutput:\n"}
+    yield {"type": "response_item", "payload": {"type": "function_call_output", **answer}}
+
+
+CALLS = {claude: claude_call, codex: codex_call}
+
+
 @pytest.fixture
 def reproduce(tmp_path, project, monkeypatch, capsys):
     """Run the command on records, and return its status and what it printed."""
@@ -256,12 +275,12 @@ def test_two_hooks_that_never_allow_a_stop(reproduce, project, tmp_path):
 @pytest.mark.parametrize("given", ["", "packages/api"])
 @pytest.mark.parametrize("records", [claude, codex])
 def test_a_session_in_a_folder_of_the_repository(reproduce, project, tmp_path, records, given):
-    """The whole repository is there, and hooks run in the folder in which the session ran."""
+    """Hooks run in the folder in which the session ran, and calls elsewhere in the repository are made."""
     inner = project / "packages" / "api"
     inner.mkdir(parents=True)
     for name in (".claude", "src.txt", "notes.txt"):
         (project / name).rename(inner / name)
-    check = CHECK.replace("src.txt", "$(git rev-parse --show-toplevel)/packages/api/src.txt")
+    check = CHECK.replace("src.txt", "$(git rev-parse --show-toplevel)/begun ../../packages/api/src.txt")
     (project / "check.sh").write_text(check)
     settings = json.dumps(SETTINGS).replace("./check.sh", "../../check.sh")
     # Codex reads the settings at the top, Claude Code those of the folder.
@@ -269,7 +288,9 @@ def test_a_session_in_a_folder_of_the_repository(reproduce, project, tmp_path, r
     (project / ".codex/hooks.json").write_text(settings)
     git(project, "add", "-A")
     git(project, "commit", "-qm", "Move")
-    status, printed = reproduce(records(inner), given=project / given)
+    meta, prompt, *others = records(inner)
+    begin = f"echo TODO > {project}/begun; sed -i s/TODO/done/ src.txt"
+    status, printed = reproduce([meta, prompt, *CALLS[records](begin), *others], given=project / given)
 
     assert (status, "4 of 4 refusals as recorded" in printed) == (0, True), printed
     assert "in its folder packages/api" in printed
