@@ -187,12 +187,12 @@ class CheckRun:
         world = checkups.plan_world(self.place, moves, written=written)
         changes = (change for _, hooked in first.outcome.trace.hooked() for change in hooked.changes)
         writes = any(change.hooks and not is_cache(change.path) for change in changes)
-        raced = [checkups.plan_race(self.place)] if writes else []
+        raced = checkups.plan_races(self.place, triggered) if writes else ()
         usual = checkups.plan_usual(self.place, self.settings.seed)
         self._play("usual work, and a world that differs", [*raced, *world, usual])
         yield
         hostile = checkups.plan_hostile(self.place, self.settings.seed, endless=endless)
-        same = checkups.plan_invariance(self.place, moves, endless=endless, raced=bool(raced))
+        same = checkups.plan_invariance(self.place, moves, endless=endless, raced=writes)
         self._play("hostile text, and what must not matter", [same, hostile, *behaviours[1:]])
         yield
 

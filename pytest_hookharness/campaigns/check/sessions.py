@@ -40,6 +40,7 @@ from pytest_hookharness.model.scenario import Answer, Double, Scenario
 
 _STOPS = frozenset({hosts.Role.STOP, hosts.Role.SUBAGENT_STOP})
 _SUBAGENT = frozenset({hosts.Role.SUBAGENT_START, hosts.Role.SUBAGENT_STOP})
+_BESIDE = frozenset({hosts.Role.BEFORE_TOOL, hosts.Role.AFTER_TOOL})
 _COMPACTION = frozenset({hosts.Role.BEFORE_COMPACT, hosts.Role.AFTER_COMPACT})
 _BEHAVIOURS = ("editing", "obedient", "repeating", "oscillating", "quoting")
 _INVARIANT: tuple[str, ...] = ("key-order", "sessions", "processes", "names")
@@ -157,13 +158,7 @@ def plan_refusals(hook_set: HookSet) -> Iterator[CheckSession]:
 
 
 def plan_hostile(hook_set: HookSet, seed: int, *, endless: bool = False) -> CheckSession:
-    """
-    Return the session with hostile text.
-
-    Args:
-        seed: The seed of generated texts.
-        endless: Whether stops are known to be refused forever.
-    """
+    """Return the session with hostile text; no stops with ``endless``, as they are refused forever."""
     texts = corpora.hostile_texts(seed)
     hostile = (FIRST_PROMPT, *_hostile_acts(roles(hook_set), texts, endless=endless))
     return _cut_short("hostile text", _scenario(hook_set, hostile))
@@ -208,11 +203,13 @@ def plan_proofs(hook_set: HookSet, suspects: Sequence[Suspect]) -> Iterator[Chec
         yield replace(session, scenario=scenario, only=one.wording, proof=True)
 
 
-def plan_race(hook_set: HookSet) -> CheckSession:
-    """Return the session whose hooks run side by side with themselves, for hooks that write files."""
-    acts = (FIRST_PROMPT, *_EACH[:2], Stop())
-    scenario = replace(_scenario(hook_set, acts), parallel=Parallel())
-    return _cut_short("hook runs side by side", scenario)
+def plan_races(hook_set: HookSet, triggered: Collection[str]) -> Iterator[CheckSession]:
+    """Yield sessions in which hooks of events that a session had run side by side, as its calls may."""
+    events = hosts.find(hook_set.host).events
+    for event in dict.fromkeys(hook.event for hook in hook_set.hooks if hook.event in triggered):
+        if event in events and events[event].role in _BESIDE:
+            scenario = replace(_scenario(hook_set, (FIRST_PROMPT, *_EACH)), parallel=Parallel(event=event))
+            yield _cut_short(f"{event} hooks side by side", scenario)
 
 
 def plan_invariance(

@@ -67,7 +67,8 @@ def test_what_must_not_matter_includes_parallel_hook_runs():
     assert scenario.parallel == Parallel()
     # What was raced already is not raced again.
     assert sessions.plan_invariance(place(GUARD), [], raced=True).scenario.parallel is None
-    assert sessions.plan_race(place(GUARD)).scenario.parallel == Parallel()
+    (race,) = sessions.plan_races(place(GUARD, STOP_HOOK), ["PreToolUse", "Stop"])
+    assert race.scenario.parallel == Parallel(event="PreToolUse")
 
 
 def test_a_session_ends_after_its_subagent():
