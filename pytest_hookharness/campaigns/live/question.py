@@ -21,6 +21,7 @@ from pytest_hookharness.model.scenario import Scenario
 _HOOK = """#!/bin/sh
 input=$(cat)
 for reply in "replies/$1"/*; do
+  [ -e "$reply" ] || continue
   mark=${reply##*/}
   case "any $input" in
     *"$mark"*)
