@@ -41,6 +41,12 @@ _WAIT = {
     "tool": {"name": "multi_agent_v1wait_agent", "input": {"targets": ["the subagent"], "timeout_ms": 15000}},
     "result": "{}",
 }
+_NEEDS = {
+    "tool": {
+        "name": "Bash",
+        "input": {"command": "true", "sandbox_permissions": "require_escalated", "justification": "need"},
+    }
+}
 _ASK = """'{"decision": "ask", "reason": "look first"}'"""
 
 SESSIONS: Mapping[str, Mapping[str, Session]] = {
@@ -69,7 +75,7 @@ SESSIONS: Mapping[str, Mapping[str, Session]] = {
     },
     "codex": {
         "plain": Session(acts=WORK),
-        "perm": Session(acts=WORK, keys={"options": {"permission_mode": "default"}}),
+        "perm": Session(acts=(_NEEDS, *WORK), keys={"options": {"permission_mode": "default"}}),
         "compact": Session(acts=({"stop": "All done."}, {"compact": "auto"})),
         "subagent": Session(acts=(SUBAGENT[0], _WAIT, *SUBAGENT[1:])),
     },

@@ -236,18 +236,22 @@ def test_the_order_of_keys(run):
     assert played.asked("PostToolUse")[0].payload["tool_use_id"] == "call_0_0"
 
 
-def test_permission_hooks_run_unless_permissions_are_bypassed(run):
-    """In the default mode permission hooks run, and only they get a reason for the call."""
+NEEDS = {"command": "echo hi", "sandbox_permissions": "require_escalated", "justification": "need it"}
+ASKING = Tools(calls=(ToolCall(name="Bash", input=NEEDS),))
+
+
+def test_permission_hooks_run_for_commands_that_ask(run):
+    """In the default mode permission hooks run for a command that asks, and only they get its reason."""
     mode = {"permission_mode": "default"}
     events = ["PreToolUse", "PermissionRequest"]
 
-    asked = run(events, [GO, CALL, DONE], options=mode)
-    bypassed = run(events, [GO, CALL, DONE])
+    asked = run(events, [GO, ASKING, DONE], options=mode)
+    unasked = [run(events, [GO, CALL, DONE], options=mode), run(events, [GO, ASKING, DONE])]
 
-    inputs = [list(request.payload["tool_input"]) for request in asked.asked()]
-    assert inputs == [["command"], ["command", "description"]]
+    inputs = [request.payload["tool_input"] for request in asked.asked()]
+    assert inputs == [{"command": "echo hi"}, {"command": "echo hi", "description": "need it"}]
     assert {request.payload["permission_mode"] for request in asked.asked()} == {"default"}
-    assert bypassed.events == ["PreToolUse"]
+    assert [played.events for played in unasked] == [["PreToolUse"]] * 2
 
 
 @pytest.mark.parametrize(
@@ -255,7 +259,7 @@ def test_permission_hooks_run_unless_permissions_are_bypassed(run):
 )
 def test_a_permission_is_granted_or_denied(run, answer, expected):
     """The decision of a permission request allows the call, or refuses it with the given reason."""
-    played = run(["PermissionRequest"], [GO, CALL, DONE], answer, options={"permission_mode": "default"})
+    played = run(["PermissionRequest"], [GO, ASKING, DONE], answer, options={"permission_mode": "default"})
 
     assert [one.refused for one in played.performed] == [bool(expected)]
     assert not expected or expected in played.seen()
@@ -263,9 +267,8 @@ def test_a_permission_is_granted_or_denied(run, answer, expected):
 
 def test_exit_code_2_denies_a_permission(run, ended):
     """Exit code 2 with text denies a permission request too."""
-    played = run(
-        ["PermissionRequest"], [GO, CALL, DONE], ended(2, "", "never"), options={"permission_mode": "default"}
-    )
+    mode = {"permission_mode": "default"}
+    played = run(["PermissionRequest"], [GO, ASKING, DONE], ended(2, "", "never"), options=mode)
 
     assert [one.refused for one in played.performed] == [True]
 

@@ -272,6 +272,26 @@ def test_the_answer_of_a_prompt_handler(profile, ok, ruling):
 
 
 @pytest.mark.parametrize(
+    ("event", "kind", "keys", "halt"),
+    [
+        ("PostToolUse", "prompt", {}, "no"),
+        ("PreToolUse", "prompt", {}, "no"),
+        ("PostToolUse", "prompt", {"continueOnBlock": True}, None),
+        ("PostToolUse", "prompt", {"continueOnBlock": False}, "no"),
+        ("PostToolUse", "agent", {}, None),
+        ("Stop", "prompt", {}, None),
+    ],
+)
+def test_the_refusal_of_a_prompt_handler_ends_the_turn(event, kind, keys, halt):
+    """On Claude Code it does, except at a stop, unless the entry has `continueOnBlock`."""
+    hook = Hook(event=event, type=kind, options={"prompt": "Fine?", **keys})
+
+    reply = hosts.read_reply(hosts.find("claude-code"), hook, event, {"ok": False, "reason": "no"})
+
+    assert (reply.ruling, reply.halt) == (Ruling.DENY, halt)
+
+
+@pytest.mark.parametrize(
     "rulings, winner",
     [
         (("allow", "ask"), Ruling.ASK),

@@ -221,6 +221,7 @@ class _LiveRun:
         self._log = self._folder / "hook-runs.jsonl"
         check_recordable(testbed.configuration.hooks)
         self._asks = any(hook.event == "PermissionRequest" for hook in testbed.configuration.hooks)
+        self._mode = str(testbed.scenario.options.get("permission_mode", ""))
         wrapped = self._wrapped()
         self._write_settings(wrapped)
         self._agent = LiveAgent(
@@ -285,7 +286,7 @@ class _LiveRun:
 
     def _run(self, prompt: Prompt, resumed: bool) -> ProcessResult:
         installed, workspace = self._installed, self._testbed.workspace
-        arguments = installed.program.argv(prompt.text, resumed, self._asks)
+        arguments = installed.program.argv(prompt.text, resumed, self._asks, self._mode)
         started = (str(PORT), str(workspace.root), *installed.command, *arguments)
         limit = self._testbed.settings.wall
         spec = ProcessSpec(

@@ -30,7 +30,7 @@ from pytest_hookharness.model.scenario import Scenario
 MOST_TURNS = 30
 # Keys whose values a real host and its model server cannot follow.
 _SIMULATED_ONLY = (
-    *("answers", "cap", "company", "cover", "cwd", "flags", "full", "home_folder", "network", "options"),
+    *("answers", "cap", "company", "cover", "cwd", "flags", "full", "home_folder", "network"),
     *("order", "pace", "payload", "processes", "readonly", "relaunched", "setup", "shell", "stdin"),
     *("terminal", "worktree"),
 )
@@ -58,6 +58,9 @@ def _reasons(scenario: Scenario) -> Iterator[str]:
     for key in _SIMULATED_ONLY:
         if getattr(scenario, key) != usual[key]:
             yield f"`{key}` has no live equivalent"
+    for name in scenario.options:
+        if name != "permission_mode":
+            yield f"the option `{name}` has no live equivalent"
     if scenario.fake_agents:
         yield "fake agents have no live equivalent"
     if isinstance(scenario.hooks, str) and f"workspace/{scenario.hooks}" not in _own_paths(scenario):

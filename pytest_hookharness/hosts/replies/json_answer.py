@@ -212,7 +212,8 @@ def _read_ruling(reader: AnswerReader, answer: Payload, streams: Mapping[Stream,
             given = dig(answer, verdict.reason) if verdict.reason else None
             reason = str(value) if verdict.any_text else str(given or "")
             reply = _reply_for(reader, ruling, reason or _stream_text(reader, streams))
-            return replace(reply, own_field=len(verdict.path) > 1)
+            reply = replace(reply, own_field=len(verdict.path) > 1)
+            return replace(reply, halt=reason) if _ends_turn(reader, verdict, ruling) else reply
     return reader.no_opinion("answer")
 
 
@@ -222,6 +223,15 @@ def _ruling_of(verdict: VerdictPath, value: Json) -> Ruling | None:
     if not isinstance(value, str | bool):
         return None
     return verdict.rulings.get(value.lower() if verdict.ignores_case and isinstance(value, str) else value)
+
+
+def _ends_turn(reader: AnswerReader, verdict: VerdictPath, ruling: Ruling) -> bool:
+    """Return whether a verdict ends the turn too."""
+    hook, event = reader.hook, reader.event
+    if not verdict.goes_on or hook.type != "prompt" or ruling is not Ruling.DENY:
+        return False
+    goes_on = event.role in (Role.STOP, Role.SUBAGENT_STOP) or "continue" in event.ignores
+    return not goes_on and hook.options.get(verdict.goes_on) is not True
 
 
 def _stream_text(reader: AnswerReader, streams: Mapping[Stream, str]) -> str:

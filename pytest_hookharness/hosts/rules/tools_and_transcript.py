@@ -91,6 +91,8 @@ class ToolRules:
         notice: What tells the agent that such a subagent has ended; the same kind of template. Empty if the
             agent waits for its subagents.
         gated: Tools that need a permission.
+        asks: Returns the reason with which a call of such a tool asks for a permission, which may be empty;
+            ``None`` if it asks for none.
         edits: Those of them that edit files.
         paths: Keys of inputs that contain a path, which the host makes absolute.
         ids: How calls and subagents are named.
@@ -116,6 +118,7 @@ class ToolRules:
     started: str = ""
     notice: str = ""
     gated: tuple[str, ...] = ()
+    asks: Callable[[ToolCall], str | None] = lambda _made: ""
     edits: tuple[str, ...] = ()
     paths: tuple[str, ...] = ()
     ids: IdRules = IdRules()

@@ -146,10 +146,17 @@ def _permission_events(session: Session, call: PendingCall, ruling: Ruling) -> t
         return ()
     if not select(session.profile, session.configuration.hooks, rule.name, name, tool_input=given):
         return ()
-    edits = name in tools.edits and bool(turns.edits_mode)
-    suggestion: Payload = {"type": "setMode", "mode": turns.edits_mode, "destination": "session"}
+    reason = tools.asks(call.tool_call)
+    if reason is None:
+        return ()
+    suggestions: list[Json] = []
+    if turns.edits_mode and (name in tools.edits or _only_edits(given, turns.edit_commands)):
+        suggestions = [{"type": "setMode", "mode": turns.edits_mode, "destination": "session"}]
+        if name not in tools.edits:
+            folder: Payload = {"directories": [session.cwd], "destination": "session"}
+            suggestions.insert(0, {"type": "addDirectories", **folder})
     values = _call_values(session, call)
-    values["permission_suggestions"] = [suggestion] if edits else []
+    values |= {"permission_suggestions": suggestions, "permission_reason": reason}
     return (AskHooks(role=Role.PERMISSION, values=values, call=call),)
 
 

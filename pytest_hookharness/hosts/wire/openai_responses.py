@@ -25,12 +25,16 @@ from pytest_hookharness.hosts.wire.model_exchange import (
 _CALLS = ("function_call", "custom_tool_call")
 _OUTPUTS = tuple(f"{name}_output" for name in _CALLS)
 _PATCH = "apply_patch"
+# With --approve-for-me another agent reviews each request for a permission that no hook decides.
+_REVIEWER = "You are judging one planned coding-agent action"
+_REVIEW = '{"outcome": "allow", "risk_level": "low", "user_authorization": "high", "rationale": "-"}'
 
 
 def read(body: Body) -> ModelRequest:
     """Return a request."""
     entries = [entry for item in body.get("input", []) for entry in _entries(item)]
-    return ModelRequest(main=bool(body.get("tools")), entries=tuple(entries))
+    reviews = any(entry.text.startswith(_REVIEWER) for entry in entries)
+    return ModelRequest(main=bool(body.get("tools")) and not reviews, entries=tuple(entries))
 
 
 def _entries(item: Body) -> Iterator[Entry]:
@@ -80,7 +84,8 @@ def _call(call: WireCall) -> Body:
         return {"type": "custom_tool_call", **known, "name": _PATCH, "input": text}
     name, given = call.name, call.input
     if name == "Bash":
-        name, given = "exec_command", {"cmd": call.input.get("command", "")}
+        name = "exec_command"
+        given = {"cmd" if key == "command" else key: value for key, value in call.input.items()}
     return {"type": "function_call", **known, "name": name, "arguments": json.dumps(given)}
 
 
@@ -88,5 +93,6 @@ FORMAT = WireFormat(
     path="/v1/responses",
     read=read,
     write=write,
+    side=_REVIEW,
     others={"/models": {"object": "list", "data": [], "models": []}},
 )

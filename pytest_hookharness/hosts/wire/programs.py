@@ -37,8 +37,8 @@ class LiveProgram:
         python: The Python for pip's environment; empty if npm installs the program.
         binary: Where the program is below its folder, with ``*`` for the machine's part of a name.
         interpreter: The same for the program that runs it; empty if it runs by itself.
-        argv: Returns the arguments of a session, given its prompt, whether it is resumed, and what hooks
-            leave to the host: ``asks`` if a hook decides about permissions.
+        argv: Returns the arguments of a session, given its prompt, whether it is resumed, whether a hook
+            decides about permissions, and the permission mode of the scenario; empty for the usual one.
         settings: Returns the files of the home folder that a session needs, by path, given their present
             texts and the workspace.
         hooks_file: The state path of the settings file of a project.
@@ -52,7 +52,7 @@ class LiveProgram:
     python: str = ""
     binary: str
     interpreter: str = ""
-    argv: Callable[[str, bool, bool], Sequence[str]]
+    argv: Callable[[str, bool, bool, str], Sequence[str]]
     env: Mapping[str, str]
     settings: Callable[[Callable[[str], str], str], Mapping[str, str]] = lambda _read, _workspace: {}
     hooks_file: str
@@ -68,16 +68,17 @@ class LiveProgram:
         return f"npm install --prefix {folder} {packages}"
 
 
-def _claude_arguments(prompt: str, resumed: bool, asks: bool) -> list[str]:
+def _claude_arguments(prompt: str, resumed: bool, asks: bool, mode: str) -> list[str]:
     tools = "Bash,Write,Edit,Read,Task,Agent"
     allowed = [] if asks else [f"--allowedTools={tools}"]
-    resume = ["-c"] if resumed else []
+    resume = [*(["-c"] if resumed else []), *(["--permission-mode", mode] if mode else [])]
     return [*resume, "-p", prompt, "--model", "claude-sonnet-4-5", "--output-format", "json", *allowed]
 
 
-def _codex_arguments(prompt: str, resumed: bool, asks: bool) -> list[str]:
+def _codex_arguments(prompt: str, resumed: bool, asks: bool, mode: str) -> list[str]:
     del asks
-    free = ["--dangerously-bypass-approvals-and-sandbox", "--dangerously-bypass-hook-trust"]
+    approvals = "--approve-for-me" if mode == "default" else "--dangerously-bypass-approvals-and-sandbox"
+    free = [approvals, "--dangerously-bypass-hook-trust"]
     resume = ["resume", "--last"] if resumed else []
     # Without plugins it asks no server for new ones.
     common = ["--json", "--skip-git-repo-check", *free, "--disable", "plugins"]
@@ -113,15 +114,15 @@ def _codex_settings(read: Callable[[str], str], workspace: str) -> dict[str, str
     return {name: f"{_CODEX_HEAD}{read(name)}\n{_CODEX_TABLES}{trusted}"}
 
 
-def _gemini_arguments(prompt: str, resumed: bool, asks: bool) -> list[str]:
+def _gemini_arguments(prompt: str, resumed: bool, asks: bool, mode: str) -> list[str]:
     resume = ["--resume", "latest"] if resumed else []
-    return ["-m", "gemini-2.5-flash", *resume, *_qwen_arguments(prompt, False, asks)]
+    return ["-m", "gemini-2.5-flash", *resume, *_qwen_arguments(prompt, False, asks, mode)]
 
 
-def _qwen_arguments(prompt: str, resumed: bool, asks: bool) -> list[str]:
+def _qwen_arguments(prompt: str, resumed: bool, asks: bool, mode: str) -> list[str]:
     del asks
     resume = ["--continue"] if resumed else []
-    return [*resume, "-p", prompt, "--output-format", "json", "--approval-mode", "yolo"]
+    return [*resume, "-p", prompt, "--output-format", "json", "--approval-mode", mode or "yolo"]
 
 
 # OpenHands is a library: this is the program that starts its conversation, as its documents show it.
@@ -186,6 +187,8 @@ _PROGRAMS = (
             "DISABLE_TELEMETRY": "1",
             "DISABLE_ERROR_REPORTING": "1",
             "DISABLE_AUTOUPDATER": "1",
+            # Otherwise the mode bypassPermissions is refused to root.
+            "IS_SANDBOX": "1",
         },
         hooks_file="workspace/.claude/settings.json",
         wire=anthropic_messages.FORMAT,

@@ -95,6 +95,10 @@ REPLIES = ReplyRules(
         "unanswered": _assumed("a handler without an answer has no effect"),
         "precedence": _documented("deny wins over defer, defer over ask, ask over allow"),
         "halt": _observed("continue: false ends the turn and wins over every other decision"),
+        "prompt halt": _observed(
+            "the refusal of a prompt handler (ok: false) ends the turn, except at a stop, unless its entry "
+            "has continueOnBlock: true; on the entry of a command that key has no effect"
+        ),
         "last finished": _observed(
             "of several refusals of a call the model gets the reason of the hook that ended last"
         ),

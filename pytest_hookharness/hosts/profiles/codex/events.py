@@ -30,8 +30,6 @@ FACTS = FactSources(
     host="codex",
 )
 
-# The reason that the model gives when it asks for a permission; a scripted call has none.
-NEED = "Needs to run outside of the sandbox"
 
 _WORD = "word"
 _SESSION = Field(name="session_id", kind="uuid")
@@ -78,7 +76,8 @@ def own_values(values: Payload) -> Mapping[str, Json]:
     own: dict[str, Json] = {"rollout": values.get("transcript_path", "")}
     given, agent = values.get("tool_input"), values.get("agent_id")
     if isinstance(given, Mapping):
-        own["permission_input"] = {**given, "description": NEED}
+        reason = values.get("permission_reason")
+        own["permission_input"] = {**given, **({"description": reason} if reason else {})}
     if isinstance(agent, str):
         own["rollout"] = str(own["rollout"]).replace(str(values.get("session_id", "")), agent)
         own["turn_id"] = derive_uuid(0, "turn", agent)
@@ -220,14 +219,13 @@ _TOOL_EVENTS = (
         _TOOL,
         Field(name="tool_input", kind="input", source="permission_input"),
         fact="hookSpecificOutput.decision answers PermissionRequest, and any deny wins",
-        observed=False,
         role=Role.PERMISSION,
         power=Power.REFUSES,
         merging=_FOR_TOOL,
         target="tool_name",
         assumed=(
-            "PermissionRequest occurs for each call of Bash and apply_patch unless permissions are "
-            "bypassed; exit code 2 with text on standard error denies"
+            "exit code 2 with text on standard error denies; a patch of a file outside of the workspace "
+            "asks for no permission"
         ),
     ),
     _event(

@@ -246,10 +246,12 @@ TOOLS = ToolRules(
     launch=tools.launch,
     launched=tools.launched,
     gated=(tools.SHELL, tools.PATCH),
+    asks=tools.asks,
     ids=IdRules(call="call_{turn}_{index}", agent="{uuid}"),
     call=tools.call,
     operation=tools.operation,
     result=tools.result,
+    seen_as=tools.seen_as,
     given=give_plainly,
     rules={
         "recorded": _observed(
@@ -262,7 +264,11 @@ TOOLS = ToolRules(
             "file, and a passage within a line is written as if it were whole lines; the tool that "
             "waits for subagents returns what a scenario says"
         ),
-        "permission": _assumed("a call is allowed if no hook denies it"),
+        "permission": _observed(
+            "a command asks for a permission if its call has sandbox_permissions: require_escalated, and the "
+            "permission mode is default; no other command does, and no patch of a file in the workspace"
+        ),
+        "no decision": _assumed("a call is allowed if no hook denies it"),
         "subagent": _assumed(
             "a subagent is started, works, and stops before the agent that called it continues"
         ),
@@ -296,9 +302,10 @@ CODEX = Profile(
     options={
         "permission_mode": OptionRule(
             default="bypassPermissions",
+            choices=("bypassPermissions", "default"),
             rule=_observed(
-                "the input of a turn's hooks has the permission mode; it was measured with permissions "
-                "bypassed"
+                "codex exec has the mode bypassPermissions, whatever approval_policy and --sandbox say, and "
+                "default with --approve-for-me"
             ),
         )
     },
