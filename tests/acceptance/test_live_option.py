@@ -85,14 +85,32 @@ def test_another_version(run_live, tmp_path):
     result.stdout.fnmatch_lines(["*has the version 0.99.0, not 0.169.0; run: npm install *"])
 
 
+def installed(host):
+    """The folder of real programs, if the program of a host is in it."""
+    folder = os.environ.get("HOOKHARNESS_LIVE", "")
+    if not folder or not Path(folder, hosts.find(host).id).is_dir():
+        pytest.skip(f"HOOKHARNESS_LIVE names no folder with {hosts.find(host).id}; nox -s live installs it")
+    return folder
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("host", ["claude-code", "codex", "qwen-code", "openhands"])
 def test_the_real_program(run_live, host):
     """A session on the installed program is the simulated one, with the agent's reaction to the hook."""
-    folder = os.environ.get("HOOKHARNESS_LIVE", "")
-    if not Path(folder, hosts.find(host).id).is_dir() or not folder:
-        pytest.skip(f"HOOKHARNESS_LIVE names no folder with {hosts.find(host).id}; nox -s live installs it")
-    result = run_live(host, host=host, folder=folder)
+    result = run_live(host, host=host, folder=installed(host))
 
     result.assert_outcomes(passed=1)
     result.stdout.fnmatch_lines([f"{host}@* and program *: turns 1/1, hook runs 2/2, *, files 1/1, end 1/1"])
+
+
+@pytest.mark.nightly
+@pytest.mark.parametrize("host", ["claude-code", "codex"])
+def test_scenarios_on_the_real_program(project, monkeypatch, host):
+    """No scenario of tests/live differs from the real program in anything that is not listed."""
+    monkeypatch.setenv("HOOKHARNESS_LIVE", installed(host))
+    for file in Path(__file__).parents[1].glob("live/scenarios/*.yaml"):
+        project.write(f"scenarios/{file.name}", file.read_text())
+    outcomes = project.run(f"--hook-live={host}", "--hook-budget=120").parseoutcomes()
+
+    assert outcomes["passed"] >= 20
+    assert not {"failed", "errors"} & {*outcomes}
