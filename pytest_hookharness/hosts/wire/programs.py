@@ -142,7 +142,7 @@ conversation.close()
 """
 
 
-def _openhands_arguments(prompt: str, resumed: bool, asks: bool) -> list[str]:
+def _openhands_arguments(prompt: str, resumed: bool, asks: bool, mode: str) -> list[str]:
     del resumed, asks
     return ["-c", _OPENHANDS, prompt]
 
