@@ -143,7 +143,7 @@ conversation.close()
 
 
 def _openhands_arguments(prompt: str, resumed: bool, asks: bool, mode: str) -> list[str]:
-    del resumed, asks
+    del resumed, asks, mode
     return ["-c", _OPENHANDS, prompt]
 
 
