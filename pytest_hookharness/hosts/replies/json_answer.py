@@ -228,10 +228,11 @@ def _ruling_of(verdict: VerdictPath, value: Json) -> Ruling | None:
 def _ends_turn(reader: AnswerReader, verdict: VerdictPath, ruling: Ruling) -> bool:
     """Return whether a verdict ends the turn too."""
     hook, event = reader.hook, reader.event
-    if not verdict.goes_on or hook.type != "prompt" or ruling is not Ruling.DENY:
+    known = "prompt halt" in reader.profile.replies.rules and not verdict.command
+    if not known or hook.type != "prompt" or ruling is not Ruling.DENY:
         return False
     goes_on = event.role in (Role.STOP, Role.SUBAGENT_STOP) or "continue" in event.ignores
-    return not goes_on and hook.options.get(verdict.goes_on) is not True
+    return not goes_on and hook.options.get("continueOnBlock") is not True
 
 
 def _stream_text(reader: AnswerReader, streams: Mapping[Stream, str]) -> str:

@@ -138,8 +138,6 @@ class VerdictPath:
         roles: The roles of events on which it counts; empty for all. On other events the report says that
             it has no effect, and no later path is tried.
         command: Whether a command can state it, and not only other types of handlers.
-        goes_on: Key of a prompt handler's entry that lets the turn go on after its refusal, which ends the
-            turn otherwise, except at a stop; empty if a refusal ends no turn.
     """
 
     path: KeyPath
@@ -149,7 +147,6 @@ class VerdictPath:
     any_text: bool = False
     roles: tuple[Role, ...] = ()
     command: bool = True
-    goes_on: str = ""
 
 
 class JsonParser(enum.Enum):

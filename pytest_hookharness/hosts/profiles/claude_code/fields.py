@@ -79,7 +79,7 @@ ANSWERS = AnswerRules(
             roles=(Role.BEFORE_TOOL,),
         ),
         # Prompt and agent handlers answer with `ok`; a command that prints it says nothing.
-        VerdictPath(path=("ok",), rulings={False: Ruling.DENY}, command=False, goes_on="continueOnBlock"),
+        VerdictPath(path=("ok",), rulings={False: Ruling.DENY}, command=False),
         VerdictPath(path=("decision",), rulings=_DECISIONS),
     ),
     grant=(_OWN, "decision"),

@@ -295,19 +295,6 @@ def call(operation: Operation, _workspace: str) -> ToolCall:
     return make_call(operation, name, {"command": given})
 
 
-def seen_as(tool_call: ToolCall) -> Payload:
-    """Return the input of a call as hooks see it: of a command the command alone."""
-    given = tool_call.input
-    return {"command": given["command"]} if tool_call.name == SHELL and "command" in given else given
-
-
-def asks(tool_call: ToolCall) -> str | None:
-    """Return the reason of a command that asks to leave the sandbox; ``None`` for any other call."""
-    if tool_call.input.get("sandbox_permissions") != "require_escalated":
-        return None
-    return str(tool_call.input.get("justification") or "")
-
-
 def operation(tool_call: ToolCall, workspace: str) -> Operation | None:
     """Return the operation of a call; ``None`` for a tool that the harness cannot perform."""
     command = tool_call.input.get("command")

@@ -19,7 +19,7 @@ from pytest_hookharness.hosts.rules.replies import Halting, Merging, ReasonChoic
 from pytest_hookharness.hosts.rules.tools_and_transcript import TranscriptLine
 from pytest_hookharness.hosts.rules.turns import Role
 from pytest_hookharness.hosts.session_state.facts import derive_uuid
-from pytest_hookharness.model.moves import Subagent
+from pytest_hookharness.model.moves import Subagent, ToolCall
 from pytest_hookharness.model.protocol import EventFields, Field, Json, Payload
 
 _RECORDED = "Codex 0.169.0, headless, recorded standard input"
@@ -63,6 +63,19 @@ _PLACE = (_CWD, _EVENT, _MODEL)
 _OF_TURN = (_TURN, *_IN_SUBAGENT, _TRANSCRIPT, *_PLACE, _MODE)
 
 _FOR_TOOL = Merging(reasons=ReasonChoice.FIRST, several="first refusal")
+
+
+def seen_as(tool_call: ToolCall) -> Payload:
+    """Return the input of a call as hooks see it: of a command the command alone."""
+    given = tool_call.input
+    return {"command": given["command"]} if tool_call.name == "Bash" and "command" in given else given
+
+
+def asks(tool_call: ToolCall) -> str | None:
+    """Return the reason of a command that asks to leave the sandbox; ``None`` for any other call."""
+    if tool_call.input.get("sandbox_permissions") != "require_escalated":
+        return None
+    return str(tool_call.input.get("justification") or "")
 
 
 def own_values(values: Payload) -> Mapping[str, Json]:

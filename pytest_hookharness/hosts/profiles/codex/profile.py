@@ -9,7 +9,14 @@ from __future__ import annotations
 from pytest_hookharness.hosts.profiles import command_line
 from pytest_hookharness.hosts.profiles.codex import answers_and_tools as tools
 from pytest_hookharness.hosts.profiles.codex.answers_and_tools import ANSWERS
-from pytest_hookharness.hosts.profiles.codex.events import EVENTS, FACTS, own_values, put_message
+from pytest_hookharness.hosts.profiles.codex.events import (
+    EVENTS,
+    FACTS,
+    asks,
+    own_values,
+    put_message,
+    seen_as,
+)
 from pytest_hookharness.hosts.profiles.shared import give_plainly
 from pytest_hookharness.hosts.rules.profile import (
     CapRules,
@@ -246,12 +253,12 @@ TOOLS = ToolRules(
     launch=tools.launch,
     launched=tools.launched,
     gated=(tools.SHELL, tools.PATCH),
-    asks=tools.asks,
+    asks=asks,
     ids=IdRules(call="call_{turn}_{index}", agent="{uuid}"),
     call=tools.call,
     operation=tools.operation,
     result=tools.result,
-    seen_as=tools.seen_as,
+    seen_as=seen_as,
     given=give_plainly,
     rules={
         "recorded": _observed(
