@@ -227,8 +227,8 @@ def test_qwen_shows_a_text_before_and_after_it_is_complete():
     assert len({one["message_id"] for one in shown}) == 2
 
 
-def test_qwen_loads_instructions_twice_before_its_start():
-    """InstructionsLoaded occurs twice for a file of the project, in front of SessionStart."""
+def test_qwen_loads_instructions_before_its_start():
+    """InstructionsLoaded occurs for a file of the project and one of the host, before SessionStart."""
     played = play(
         {"InstructionsLoaded": "./x", "SessionStart": "./y"},
         [GO, Stop()],
@@ -238,7 +238,11 @@ def test_qwen_loads_instructions_twice_before_its_start():
     )
 
     assert played.events == ["InstructionsLoaded", "InstructionsLoaded", "SessionStart"]
-    assert played.asked()[0].payload["memory_type"] == "project"
+    loaded = [request.payload for request in played.asked("InstructionsLoaded")]
+    assert [(one["file_path"], one["memory_type"]) for one in loaded] == [
+        ("/project/QWEN.md", "project"),
+        ("/home/dev/.qwen/output-language.md", "user"),
+    ]
 
 
 def test_qwen_shows_the_model_the_lines_around_a_replaced_passage():

@@ -219,7 +219,8 @@ class TurnRules:
         asks_after_calls: Whether prompt hooks also run after each tool result, with an empty prompt.
         subagent_prompts: Whether prompt hooks also run for the prompt of a subagent.
         pieces: Whether hooks for a text of the agent also run before it is complete.
-        early_instructions: How often instructions are loaded before the start; 0 for once after it.
+        own_instructions: The host's own instruction file, loaded after those of the project, and with them
+            before the start; a template over ``home``. Empty if all are loaded after the start.
         after_start: Roles of events right after session start.
         before_request: Roles of events before each request to the model.
         after_request: Roles of events after each response of the model.
@@ -243,7 +244,7 @@ class TurnRules:
     asks_after_calls: bool = False
     subagent_prompts: bool = False
     pieces: bool = False
-    early_instructions: int = 0
+    own_instructions: str = ""
     after_start: tuple[Role, ...] = ()
     before_request: tuple[Role, ...] = ()
     after_request: tuple[Role, ...] = ()

@@ -57,16 +57,11 @@ def plan_start(session: Session, source: str) -> tuple[AskHooks, ...]:
     if source == "resume":
         idle = {"seconds_since_last_response": session.waited, "prompt_cache_likely_expired": False}
         values = {**values, **idle, "context_tokens": 0, "estimated_cache_write_usd": 0.0}
-    starts, early = (
-        [AskHooks(role=Role.SESSION_START, values=values)],
-        session.profile.turns.early_instructions,
-    )
+    starts, own = [AskHooks(role=Role.SESSION_START, values=values)], session.profile.turns.own_instructions
     loaded: Payload = {"memory_type": "Project", "load_reason": "session_start"}
-    files = [
-        AskHooks(role=Role.INSTRUCTIONS, values={"file_path": file, **loaded})
-        for file in session.facts.instructions
-    ]
-    tasks = [*files * early, *starts] if early else [*starts, *files]
+    names = (*session.facts.instructions, *([own.format(home=session.facts.home)] if own else []))
+    files = [AskHooks(role=Role.INSTRUCTIONS, values={"file_path": name, **loaded}) for name in names]
+    tasks = [*files, *starts] if own else [*starts, *files]
     tasks += [AskHooks(role=role, incidental=True) for role in session.profile.turns.after_start]
     return tuple(tasks)
 

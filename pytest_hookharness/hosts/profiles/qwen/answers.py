@@ -94,7 +94,7 @@ def own_values(values: Payload) -> Mapping[str, Json]:
     if values.get("prompt") == values.get("submitted_prompt"):
         own["typed"] = values.get("submitted_prompt", "")
     if "memory_type" in values:
-        own["memory_type"] = "project"
+        own["memory_type"] = "user" if "/.qwen/" in str(values.get("file_path", "")) else "project"
     own["own_tasks"] = [_task(values, task) for task in _objects(values.get("background_tasks"))]
     failed, responses = values.get("tool_calls_failed"), values.get("tool_responses")
     if isinstance(failed, list) and isinstance(responses, list):

@@ -102,7 +102,7 @@ _SESSION_EVENTS = (
         role=Role.INSTRUCTIONS,
         target="load_reason",
         recorded=True,
-        chosen="InstructionsLoaded occurs twice for a file of the project, before SessionStart",
+        chosen="InstructionsLoaded occurs before SessionStart, for files of the project and one of the host",
     ),
     event_rule(
         "SessionStart",
