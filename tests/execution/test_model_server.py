@@ -46,8 +46,11 @@ def test_answers_to_a_program(tmp_path):
     with ModelServer(
         tmp_path / ("long" * 40) / "x", lambda path, body: HttpAnswer("text/plain", path.encode() + body)
     ) as server:
+        with socket.create_server(("127.0.0.1", 0)) as held:
+            port = held.getsockname()[1]
         for _ in range(2):
-            ended = launch(server, "one", "two")
+            ended = launch(server, "one", "two", port=port)
+            server.wait_for_port()
             assert (ended.stdout.split(), ended.returncode) == (["/say?xone", "/say?xtwo"], 3)
 
 

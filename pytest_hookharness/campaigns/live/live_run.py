@@ -268,6 +268,7 @@ class _LiveRun:
         with ModelServer(self._folder, agent.answer) as server:
             while (upcoming := agent.next_prompt()) is not None:
                 result = self._run(*upcoming)
+                server.wait_for_port()
                 if server.problem is not None:
                     raise server.problem
                 self._check(result)

@@ -35,6 +35,10 @@ class HttpAnswer:
 Answering: TypeAlias = Callable[[str, bytes], HttpAnswer | None]
 
 
+# Seconds until a server that does not close its port is given up.
+_LONGEST = 10.0
+
+
 class ModelServer(AbstractContextManager["ModelServer"]):
     """
     Answers one program after the other, each started by `program_launcher`, for a block.
@@ -49,6 +53,8 @@ class ModelServer(AbstractContextManager["ModelServer"]):
         self.problem: BaseException | None = None
         self._answer = answer
         self._lock = threading.Lock()
+        self._idle = threading.Event()
+        self._idle.set()
         self._program: socket.socket | None = None
         self._control = socket.socket(socket.AF_UNIX)
         folder.mkdir(parents=True, exist_ok=True)
@@ -67,6 +73,10 @@ class ModelServer(AbstractContextManager["ModelServer"]):
         self._control.close()
         self.end_program()
 
+    def wait_for_port(self) -> None:
+        """Wait until the port of a program that has ended is free for the next one."""
+        self._idle.wait(_LONGEST)
+
     def end_program(self) -> None:
         """End the program that runs, if one does."""
         program = self._program
@@ -80,9 +90,11 @@ class ModelServer(AbstractContextManager["ModelServer"]):
                 program, _ = self._control.accept()
             except OSError:
                 return
+            self._idle.clear()
             with program:
                 self._program = program
                 self._serve(program)
+            self._idle.set()
 
     def _serve(self, program: socket.socket) -> None:
         _, descriptors, _, _ = socket.recv_fds(program, 64, 1)
