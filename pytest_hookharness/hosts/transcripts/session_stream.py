@@ -156,12 +156,13 @@ def string_of(value: Json) -> str:
 
 def object_of(value: Json) -> Payload:
     """Return a JSON object as it is; an empty one for any other value."""
-    return value if isinstance(value, Mapping) else {}
+    # The quick test comes first: a large transcript has millions of objects.
+    return value if isinstance(value, (dict, Mapping)) else {}
 
 
 def list_of(value: Json) -> Sequence[Json]:
     """Return a JSON list as it is; an empty one for any other value."""
-    return value if isinstance(value, Sequence) and not isinstance(value, str) else ()
+    return value if isinstance(value, (list, Sequence)) and not isinstance(value, str) else ()
 
 
 def seconds_of(timestamp: Json) -> float:

@@ -13,6 +13,7 @@ import hashlib
 import json
 import re
 from collections.abc import Callable, Mapping, Sequence
+from functools import lru_cache
 
 from pytest_hookharness.model.actions import Action, ActionResult
 from pytest_hookharness.model.fast_dataclass import dataclass
@@ -67,6 +68,8 @@ def kind_of(tool: str, arguments: Payload) -> ActionKind:
     return ActionKind.READ if name in _READ else ActionKind.OTHER
 
 
+# Each action is asked about several times in a row.
+@lru_cache(maxsize=16)
 def _waits(command: str | None) -> bool:
     # An empty command only looks at a terminal.
     if command is None:
@@ -105,6 +108,7 @@ _ADDRESS = r"\b0x[0-9a-fA-F]+\b"
 _HEX = r"\b(?=[0-9a-f]*\d)(?=[0-9a-f]*[a-f])[0-9a-f]{7,40}\b"
 _COUNT = r"(?P<word>\b(?:attempt|try|retry|round|iteration|take)\b\W{0,3})\d+"
 
+_MAY_DRIFT = re.compile(r"\d|/t")
 _TIMES = re.compile(f"{_DATE}|{_CLOCK}|{_SPAN}|{_EPOCH}", re.IGNORECASE)
 _NAMES = re.compile(_TEMPORARY)
 _IDS = re.compile(f"{_UUID}|{_ADDRESS}")
@@ -144,7 +148,7 @@ def mask_error(text: str) -> str:
 def _drifts(text: str) -> str:
     if len(text) > _LONG:
         return text.translate(_DIGITS)
-    if not any(character.isdigit() for character in text) and "/t" not in text:
+    if _MAY_DRIFT.search(text) is None:
         return text
     return _NAMES.sub(r"\g<root>\g<below>/<temporary>", _TIMES.sub("<time>", text))
 
