@@ -143,9 +143,7 @@ def _is_of_others(hook_set: HookSet, symptom: Symptom) -> bool:
 def _evidence(
     seen: Sequence[tuple[CheckSession, Outcome, Symptom]], taken: Collection[str]
 ) -> SymptomEvidence:
-    session, outcome, symptom = min(
-        seen, key=lambda one: (bool(one[0].event), len(one[0].scenario.vary), one[1].trace.turns)
-    )
+    session, outcome, symptom = min(seen, key=_difficulty)
     return SymptomEvidence(
         id=name_problem(symptom, taken),
         symptom=symptom,
@@ -153,6 +151,14 @@ def _evidence(
         trace=outcome.trace,
         shown_by=tuple(dict.fromkeys(session.title for session, _, _ in seen)),
     )
+
+
+def _difficulty(one: tuple[CheckSession, Outcome, Symptom]) -> tuple[bool, bool, int, int]:
+    """Return what is smallest for the session that shows a symptom most plainly."""
+    session, outcome, _ = one
+    scenario = session.scenario
+    # Of hooks that run beside copies of themselves it is hard to say which one did something.
+    return bool(session.event), scenario.parallel is not None, len(scenario.vary), outcome.trace.turns
 
 
 def summarise(hook_set: HookSet, played: Sequence[PlayedSession]) -> Summary:
