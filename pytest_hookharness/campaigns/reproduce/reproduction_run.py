@@ -168,7 +168,7 @@ class ReproductionRun:
             moves.left_out.append("the whole session: it takes longer than --budget allows")
         plays.hooks = {one.hook for one in plays.find_alike(outcome.trace, outcome.folders)}
         tools = find_missing_tools(whole, self.settings, self.resources, plays.play)
-        left_out = (*moves.left_out, *hidden, *_describe_others(others), *_describe_missing(tools))
+        left_out = (*moves.left_out, *hidden, *describe_others(others, outcome), *_describe_missing(tools))
         result = replace(
             result,
             loop=loop.text,
@@ -264,14 +264,24 @@ def _unread(session: SessionFiles) -> tuple[str, ...]:
     return tuple(f"not read, {why}: {counted(count, 'record')}" for why, count in session.unread.items())
 
 
-def _describe_others(hooks: Collection[str]) -> tuple[str, ...]:
-    called = ", ".join(f"`{hook}`" for hook in sorted(hooks))
-    return (f"in the scenarios of this loop, hooks of other loops: {called}",) if hooks else ()
+def describe_others(hooks: frozenset[str], played: Outcome) -> Iterator[str]:
+    """Yield which hooks of other loops the scenarios of a loop are without, and which are in them still."""
+    still = {run.hook.command for _, run in played.trace.hook_runs()} & hooks
+    if called := _in_words(hooks - still):
+        yield f"in the scenarios of this loop, hooks of other loops: {called}"
+    if called := _in_words(still):
+        yield (
+            f"not {called}, hooks of other loops whose settings cannot be changed: the scenarios of this "
+            "loop pass only once these are fixed too"
+        )
+
+
+def _in_words(commands: Collection[str]) -> str:
+    return ", ".join(f"`{command}`" for command in sorted(commands))
 
 
 def _describe_missing(tools: Sequence[str]) -> tuple[str, ...]:
-    called = ", ".join(f"`{tool}`" for tool in tools)
-    return (f"not installed here, but called by hooks: {called}",) if tools else ()
+    return (f"not installed here, but called by hooks: {_in_words(tools)}",) if tools else ()
 
 
 def _likely_cause(

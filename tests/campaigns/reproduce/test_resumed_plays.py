@@ -5,6 +5,7 @@ from dataclasses import replace
 import pytest
 
 from pytest_hookharness.campaigns.reproduce.refusal_comparison import replayed_refusals
+from pytest_hookharness.campaigns.reproduce.reproduction_run import describe_others
 from pytest_hookharness.campaigns.reproduce.resumed_plays import open_resumed_plays
 from pytest_hookharness.frontends.harness import Harness
 from pytest_hookharness.model.moves import FIRST_PROMPT, RunCommand, Script, Stop
@@ -73,3 +74,15 @@ def test_a_testbed_that_cannot_be_opened():
         ) as plays,
     ):
         assert plays is None
+
+
+def test_hooks_of_other_loops_that_stay_are_told(tmp_path):
+    """Hooks of other loops that ran in the scenario of a loop all the same are told as such."""
+    (command,) = (hook["command"] for hook in WHOLE.hooks["Stop"][0]["hooks"])
+    with Harness(Settings(base=tmp_path)) as harness:
+        outcome = harness.simulate(with_acts(Stop()))
+
+    gone, still = describe_others(frozenset({"./gone.sh", command}), outcome)
+    assert gone == "in the scenarios of this loop, hooks of other loops: `./gone.sh`"
+    assert still.startswith(f"not `{command}`, hooks of other loops whose settings cannot be changed")
+    assert [*describe_others(frozenset(), outcome)] == []
