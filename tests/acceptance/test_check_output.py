@@ -5,7 +5,8 @@ import re
 
 import pytest
 
-from pytest_hookharness.frontends.cli import check_command, main
+from pytest_hookharness.frontends import checkup
+from pytest_hookharness.frontends.cli import main
 from pytest_hookharness.frontends.cli.accepted_problems import accept, read_baseline, write_baseline
 from pytest_hookharness.frontends.cli.check_output import check_words, locate, status
 from pytest_hookharness.frontends.option_types import OptionError
@@ -131,13 +132,13 @@ def test_a_check_that_is_interrupted(tmp_path, monkeypatch, capsys):
     (folder / "check.sh").write_text("#!/bin/sh\nexit 0\n")
     monkeypatch.chdir(folder)
 
-    def checked(hook_set, *rest, **more):
+    def interrupted(hook_set, *rest, **more):
         if hook_set.host != "claude-code":
             raise KeyboardInterrupt
-        return check(hook_set, *rest, **more)
+        return checked(hook_set, *rest, **more)
 
-    check = check_command.check
-    monkeypatch.setattr(check_command, "check", checked)
+    checked = checkup.checked
+    monkeypatch.setattr(checkup, "checked", interrupted)
     assert main.main(["check", "--yes"]) == 2
     printed = capsys.readouterr().out
     assert "NOT-RUN" in printed
