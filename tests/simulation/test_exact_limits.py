@@ -1,10 +1,14 @@
 """Limits beyond the turns that are played, which act at one exact count, wherever their number stands."""
 
 import json
+from dataclasses import replace
 
 import pytest
 
+from pytest_hookharness.frontends.harness import Harness
 from pytest_hookharness.model.verdicts import Livelock, Terminated, Undecided
+from pytest_hookharness.scenario_files import scenario_from, script_from
+from pytest_hookharness.simulation.testbed.run_settings import Settings
 
 OFF = {"CLAUDE_CODE_STOP_HOOK_BLOCK_CAP": "0"}
 COUNT = "n=$(cat n 2>/dev/null || echo 0); n=$((n+1)); echo $n > n; "
@@ -84,6 +88,21 @@ def test_limits_that_were_not_tried_are_reported(stop):
     assert outcome.verdict.evidence == "driven"
     (left,) = (text for text in outcome.verdict.assumptions if "were not tried" in text)
     assert "exact limits that the hooks' files suggest" in left
+
+
+@pytest.mark.slow
+def test_the_simulated_clock_suggests_no_limits(tmp_path):
+    """Numbers in what shows hooks the simulated time, such as our folder's name, are not tried as limits."""
+    hooks = {"Stop": f"{COUNT} date >/dev/null; exit 2"}
+    made = scenario_from({"name": "n", "hooks": hooks, "env": OFF, "turns": 5, "pace": "2s"})
+    base = tmp_path / "run-777"
+    base.mkdir()
+    with Harness(Settings(base=base)) as harness:
+        outcome = harness.simulate(replace(made, script=script_from([], then="idle")))
+
+    tried = [probe.tried for report in outcome.probe_reports for probe in report.probes]
+    assert any("in workspace/n" in text for text in tried)
+    assert [text for text in tried if text.startswith(("776 in", "777 in"))] == []
 
 
 PLAYED = {
