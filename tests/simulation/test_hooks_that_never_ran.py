@@ -268,6 +268,19 @@ def test_a_program_that_no_file_of_the_command_line_names(guard, command, why):
     assert is_caught(guard(command), why)
 
 
+@pytest.mark.slow
+def test_an_explanation_holds_for_the_files_beside_it_only(guard):
+    """The same words of make mean another thing in a project that has a Makefile, and are explained anew."""
+    if not shutil.which("make"):
+        pytest.skip("no make here")
+    makefile = {"Makefile": "guard:\n\t@exit 2\n"}
+    with_one = guard("make gaurd --no-print-directory", makefile)
+    without = guard("make gaurd --no-print-directory")
+
+    assert with_one.findings == ()
+    assert is_caught(without, "Makefile does not exist")
+
+
 CALLING = [
     "python3 ./gaurd.py 2>/dev/null || { echo no guard, no call >&2; exit 2; }",
     "python3 ./gaurd.py; [ $? = 0 ] || { echo 'guard.sh:2: no' >&2; exit 2; }",

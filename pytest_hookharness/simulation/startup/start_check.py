@@ -105,7 +105,10 @@ def _look_up(
     if obstacle := _obstacle(testbed, spec):
         return _Finding(doubt=obstacle)
     files = tuple(_digest(Path(spec.cwd, word)) for word in words if _FILE.fullmatch(word))
-    program: _Key = (testbed.sandbox.tier, hook.command, hook.args, code, *files)
+    # A command that names no file may look for one, as make does, and says the same if it finds another.
+    scenario = testbed.scenario
+    around = () if any(files) else (scenario.project, *sorted(scenario.files))
+    program: _Key = (testbed.sandbox.tier, hook.command, hook.args, code, *files, around)
     here = (testbed.workspace.base, *program)
     if _runs.get(here, 0) >= _ENOUGH:
         return _RAN
