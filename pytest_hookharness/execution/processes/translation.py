@@ -167,11 +167,6 @@ def decode(values: tuple[Any, ...]) -> ProcessResult:
     """Decode the report of one process."""
     ending, taken, read, out, out_total, err, err_total, started, wall, cpu, peak, *rest = values
     leftovers, unclaimed, pid, reads = rest
-    record = None
-    if reads is not None:
-        from pytest_hookharness.execution.processes.translation import decode_reads
-
-        record = decode_reads(reads)
     return ProcessResult(
         ending=_ending(ending),
         stdin_taken=taken,
@@ -185,7 +180,7 @@ def decode(values: tuple[Any, ...]) -> ProcessResult:
         leftovers=tuple(Process(*row) for row in leftovers),
         unclaimed=tuple(Process(*row) for row in unclaimed),
         pid=pid,
-        reads=record,
+        reads=decode_reads(reads) if reads is not None else None,
     )
 
 

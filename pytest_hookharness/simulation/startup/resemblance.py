@@ -104,7 +104,7 @@ def _is_stopped(bench: Bench, word: str, seen: Trial) -> bool:
     text = bench.read(bench.path(word)) or ""
     if not run_copy(bench, Program(word, text, bench.path(word)), f"{text}\n{GARBAGE}").ends_like(seen):
         return False
-    own = set(_WORD.findall(f"{_own_text(bench)}\n{_opened_text(bench)}"))
+    own = _own_words(bench)
     return any(not own.issuperset(_WORD.findall(line)) for line in seen.stderr.splitlines())
 
 
@@ -126,7 +126,7 @@ def _unknown_names(bench: Bench, seen: Trial) -> Iterator[str]:
         if not same:
             continue
         (silent,) = bench.run([bench.decider.argv], stdin=Stdin())
-        own = set(_WORD.findall(f"{_own_text(bench)}\n{_opened_text(bench)}"))
+        own = _own_words(bench)
         if all(own.issuperset(_WORD.findall(line)) for line in same & _remarks(word, silent)):
             continue
         is_name = not _FILE.fullmatch(word) and same & _remarks(word, held.renamed({empty: word}))
@@ -140,9 +140,14 @@ def _wants_an_argument(bench: Bench, seen: Trial) -> bool:
     if not said or bench.decider.acted:
         return False
     (more,) = bench.run([[*bench.decider.argv, new_name()]], stdin=Stdin())
-    own = set(_WORD.findall(f"{_own_text(bench)}\n{_opened_text(bench)}"))
+    own = _own_words(bench)
     gone = said - {*more.stderr.splitlines()}
     return any(not own.issuperset(_WORD.findall(line)) for line in gone)
+
+
+def _own_words(bench: Bench) -> set[str]:
+    """Return the words of the texts that the hook has or opened."""
+    return set(_WORD.findall(f"{_own_text(bench)}\n{_opened_text(bench)}"))
 
 
 def _remarks(word: str, end: Trial) -> set[str]:
