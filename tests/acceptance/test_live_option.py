@@ -71,18 +71,49 @@ def test_an_unknown_program(run_live):
     )
 
 
-def test_another_version(run_live, tmp_path):
-    """A program of another version than its profile's is not compared, for npm may install an older one."""
-    place = tmp_path / "codex@0.169.0/node_modules/@openai"
+def install_fake(folder, version, text=""):
+    """Lay a program out as npm does it with Codex."""
+    place = folder / "codex@0.169.0/node_modules/@openai"
     binary = place / "codex-linux-x64/vendor/x86_64-unknown-linux-musl/bin/codex"
     binary.parent.mkdir(parents=True)
-    binary.touch(0o755)
+    binary.write_text(text)
+    binary.chmod(0o755)
     (place / "codex").mkdir()
-    (place / "codex/package.json").write_text(json.dumps({"version": "0.99.0"}))
+    (place / "codex/package.json").write_text(json.dumps({"version": version}))
+
+
+def test_another_version(run_live, tmp_path):
+    """A program of another version than its profile's is not compared, for npm may install an older one."""
+    install_fake(tmp_path, "0.99.0")
     result = run_live("codex", folder=tmp_path)
 
     result.assert_outcomes(skipped=1)
     result.stdout.fnmatch_lines(["*has the version 0.99.0, not 0.169.0; run: npm install *"])
+
+
+# Asks its model for a message, but cannot resume a session.
+CANNOT_RESUME = """\
+#!/usr/bin/env python3
+import sys, urllib.request
+if "resume" in sys.argv:
+    sys.exit("no rollout found")
+asked = b'{"input": [{"type": "message", "role": "user", "content": "Go."}], "tools": [{}]}'
+urllib.request.urlopen("http://127.0.0.1:18080/v1/responses", asked).read()
+"""
+
+
+@pytest.mark.slow
+def test_a_program_that_fails_when_it_is_resumed(project, monkeypatch, tmp_path):
+    """A program whose second process fails at once is an error with its last words, not a difference."""
+    install_fake(tmp_path, "0.169.0", CANNOT_RESUME)
+    monkeypatch.setenv("HOOKHARNESS_LIVE", str(tmp_path))
+    acts = "[{prompt: Go.}, {stop: Done.}, {resume: true}, {prompt: Go on.}, {stop: Done.}]"
+    again = f"name: again\nhost: codex\nhooks: {{Stop: 'true'}}\nagent: {acts}"
+    project.write("scenarios/again.scenario.yaml", again)
+    result = project.run("--hook-live=codex")
+
+    result.assert_outcomes(errors=1)
+    result.stdout.fnmatch_lines(["*codex ran no hook and asked its model nothing*; it said: no rollout found"])
 
 
 def installed(host):

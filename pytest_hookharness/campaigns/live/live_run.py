@@ -267,11 +267,12 @@ class _LiveRun:
         agent, end = self._agent, ENDED
         with ModelServer(self._folder, agent.answer) as server:
             while (upcoming := agent.next_prompt()) is not None:
+                before = self._done()
                 result = self._run(*upcoming)
                 server.wait_for_port()
                 if server.problem is not None:
                     raise server.problem
-                self._check(result)
+                self._check(result, idle=self._done() == before)
                 if agent.cut:
                     end = CUT
                     break
@@ -299,16 +300,19 @@ class _LiveRun:
         )
         return self._testbed.run_processes([spec], limit)[0]
 
-    def _check(self, result: ProcessResult) -> None:
-        """Raise an error if the program was cut by our budget, or failed before it did anything."""
+    def _done(self) -> tuple[int, int]:
+        """Return how much the tap has noted, and how many messages the model has sent."""
+        return self._log.stat().st_size if self._log.exists() else 0, len(self._agent.told)
+
+    def _check(self, result: ProcessResult, *, idle: bool) -> None:
+        """Raise an error if a process was cut by our budget, or failed before it did anything."""
         ending, name = result.own_ending, self._installed.program.host
         if isinstance(ending, TimedOut):
             budget = f"{self._testbed.settings.wall:g} s"
             raise SimulationError(
                 f"{name} did not end within the budget of {budget}; --hook-budget sets another"
             )
-        worked = self._log.exists() or self._agent.told or self._agent.cut
-        if not worked and ending != Exited(0):
+        if idle and not self._agent.cut and ending != Exited(0):
             said = (result.stderr.text + result.stdout.text).strip()[-400:]
             raise SimulationError(
                 f"{name} ran no hook and asked its model nothing ({ending}); it said: {said}"
