@@ -228,7 +228,7 @@ def test_qwen_shows_a_text_before_and_after_it_is_complete():
 
 
 def test_qwen_loads_instructions_before_its_start():
-    """InstructionsLoaded occurs for a file of the project and one of the host, before SessionStart."""
+    """InstructionsLoaded occurs for a file of the project and the host's own, as one of an extension."""
     played = play(
         {"InstructionsLoaded": "./x", "SessionStart": "./y"},
         [GO, Stop()],
@@ -241,7 +241,7 @@ def test_qwen_loads_instructions_before_its_start():
     loaded = [request.payload for request in played.asked("InstructionsLoaded")]
     assert [(one["file_path"], one["memory_type"]) for one in loaded] == [
         ("/project/QWEN.md", "project"),
-        ("/home/dev/.qwen/output-language.md", "user"),
+        ("/home/dev/.qwen/output-language.md", "extension"),
     ]
 
 

@@ -272,7 +272,8 @@ def _compare_told(
     """Compare what the model saw; a real host adds words of its own, so the simulated ones must be in it."""
     said = [(one, normalised_text(one.text, simulated.folders).strip()) for one in mine]
     heard = [(one.event, normalised_text(one.text, real.folders)) for one in theirs]
-    whole = "\n".join(text for _, text in heard)
+    # A text may come in several parts, which the model reads as one.
+    whole = "\n".join((*(text for _, text in heard), "".join(text for _, text in heard)))
     known = [text for _, text in said if text]
     for one, text in said:
         if text:

@@ -97,6 +97,13 @@ def test_one_difference(change, found):
     assert differences(session(**change)) == found
 
 
+def test_a_text_in_several_parts():
+    """A text of the simulation agrees if the model of the real program got it in parts."""
+    parts = (Told(text="wrote "), Told(text="/a/workspace/a.txt"))
+
+    assert not differences(session(told=(session().told[0], parts)))
+
+
 def test_the_first_difference_of_the_session_comes_first():
     """Differences come in the order of the session, whatever their category; those about all of it last."""
     real = session(

@@ -94,13 +94,19 @@ def own_values(values: Payload) -> Mapping[str, Json]:
     if values.get("prompt") == values.get("submitted_prompt"):
         own["typed"] = values.get("submitted_prompt", "")
     if "memory_type" in values:
-        own["memory_type"] = "user" if "/.qwen/" in str(values.get("file_path", "")) else "project"
+        own["memory_type"] = _memory_type(str(values.get("file_path", "")))
     own["own_tasks"] = [_task(values, task) for task in _objects(values.get("background_tasks"))]
     failed, responses = values.get("tool_calls_failed"), values.get("tool_responses")
     if isinstance(failed, list) and isinstance(responses, list):
         calls = zip(_objects(values.get("tool_calls")), failed, responses, strict=True)
         own["own_calls"] = [_batched(call, one is True, response) for call, one, response in calls]
     return own
+
+
+def _memory_type(file: str) -> str:
+    # The host's own file counts as one of an extension.
+    own = file.endswith("/.qwen/output-language.md")
+    return "extension" if own else "user" if "/.qwen/" in file else "project"
 
 
 def _objects(value: Json) -> list[Payload]:
