@@ -113,7 +113,7 @@ def test_a_program_that_fails_when_it_is_resumed(project, monkeypatch, tmp_path)
     result = project.run("--hook-live=codex")
 
     result.assert_outcomes(errors=1)
-    result.stdout.fnmatch_lines(["*codex ran no hook and asked its model nothing*; it said: no rollout found"])
+    result.stdout.fnmatch_lines(["*codex ran no hook and asked its model nothing*; it said: no rollout*"])
 
 
 def installed(host):
