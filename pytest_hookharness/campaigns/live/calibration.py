@@ -10,8 +10,9 @@ from typing import Literal, TypeAlias
 
 from pytest_hookharness import hosts
 from pytest_hookharness.campaigns.live.comparison import Comparison, Difference, compare
+from pytest_hookharness.campaigns.live.installed_program import InstalledProgram
 from pytest_hookharness.campaigns.live.listed_differences import find_listed
-from pytest_hookharness.campaigns.live.live_run import InstalledProgram, record_both
+from pytest_hookharness.campaigns.live.live_run import record_both
 from pytest_hookharness.campaigns.live.live_scenario import NoLiveEquivalent
 from pytest_hookharness.campaigns.live.question import Question, compose_session
 from pytest_hookharness.campaigns.live.session_record import SessionRecord

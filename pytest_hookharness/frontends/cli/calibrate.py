@@ -15,7 +15,12 @@ from pathlib import Path
 
 from pytest_hookharness import hosts
 from pytest_hookharness.campaigns.live.calibration import Answer, answer_battery, play_on
-from pytest_hookharness.campaigns.live.live_run import VARIABLE, InstalledProgram, NoProgram, find_installed
+from pytest_hookharness.campaigns.live.installed_program import (
+    VARIABLE,
+    InstalledProgram,
+    NoProgram,
+    find_installed,
+)
 from pytest_hookharness.campaigns.live.question import Question
 from pytest_hookharness.campaigns.live.question_battery import generate_battery
 from pytest_hookharness.campaigns.live.question_writer import unasked_events

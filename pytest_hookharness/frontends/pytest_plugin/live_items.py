@@ -13,15 +13,15 @@ import pytest
 
 from pytest_hookharness import hosts
 from pytest_hookharness.campaigns.live.comparison import CATEGORIES, Comparison, Difference
-from pytest_hookharness.campaigns.live.listed_differences import find_listed
-from pytest_hookharness.campaigns.live.live_record import headline, new_differences
-from pytest_hookharness.campaigns.live.live_run import (
+from pytest_hookharness.campaigns.live.installed_program import (
     VARIABLE,
     InstalledProgram,
     NoProgram,
     find_installed,
-    play_both,
 )
+from pytest_hookharness.campaigns.live.listed_differences import find_listed
+from pytest_hookharness.campaigns.live.live_record import headline, new_differences
+from pytest_hookharness.campaigns.live.live_run import play_both
 from pytest_hookharness.campaigns.live.live_scenario import NoLiveEquivalent, check_playable
 from pytest_hookharness.campaigns.live.normalisation import NOT_COMPARED, TABLE
 from pytest_hookharness.frontends.option_types import OptionError
