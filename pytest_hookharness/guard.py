@@ -13,7 +13,8 @@ import json
 import os
 import stat
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Generator, Mapping, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 
 from pytest_hookharness.judging.detectors.messages import Limits, Refusal
@@ -94,20 +95,25 @@ def _answer(payload: Payload, limits: Limits, folder: Path) -> Payload | None:
         raise ValueError(f"hook_event_name: {event!r}; configure it only for {allowed}")
     names = (str(payload.get(key, "")) for key in ("session_id", "agent_id"))
     folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-    flags = os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC
-    file = os.open(folder / f"{digest(*names)}.json", flags, 0o600)
-    try:
-        # Claude Code runs hooks of parallel calls in parallel; they share the state file.
-        fcntl.flock(file, fcntl.LOCK_EX)
+    with _locked(folder / f"{digest(*names)}.json") as file:
         known = _read_state(file)
         state, refusal = _check(known, payload, event, limits)
         if state != known:
             text = json.dumps(to_json(state)).encode()
             os.ftruncate(file, 0)
             os.pwrite(file, text, 0)
+    return None if refusal is None else _answer_of(event, refusal)
+
+
+@contextmanager
+def _locked(path: Path) -> Generator[int]:
+    file = os.open(path, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)
+    try:
+        # Claude Code runs hooks of parallel calls in parallel; they share the state file.
+        fcntl.flock(file, fcntl.LOCK_EX)
+        yield file
     finally:
         os.close(file)
-    return None if refusal is None else _answer_of(event, refusal)
 
 
 def _check(

@@ -78,12 +78,16 @@ def _add_methods(cls: Any, *, frozen: bool, slots: bool, eq: bool, shown: bool) 
         if own.get("__hash__") is None:
             cls.__hash__ = _hash if frozen else None
     if frozen:
-        # The class itself is not declared frozen: the standard decorator would compile these two.
-        cls.__setattr__ = _refuse_set
-        cls.__delattr__ = _refuse_delete
-        if slots and "__getstate__" not in own:
-            cls.__getstate__ = _get_state
-            cls.__setstate__ = _set_state
+        _freeze(cls, pickles=slots and "__getstate__" not in own)
+
+
+def _freeze(cls: Any, *, pickles: bool) -> None:
+    # The class itself is not declared frozen: the standard decorator would compile these two.
+    cls.__setattr__ = _refuse_set
+    cls.__delattr__ = _refuse_delete
+    if pickles:
+        cls.__getstate__ = _get_state
+        cls.__setstate__ = _set_state
 
 
 def _getter(names: list[str]) -> Callable[[Any], Any]:

@@ -182,8 +182,10 @@ def redact(text: str, secrets: Secrets, *, cut: bool = False) -> str:
         ends += [found.start() for found in _CLIPPED.finditer(text)]
     pieces = (piece for end in ends for piece in _pieces(text, end, secrets))
     spans = sorted((*_known(text, secrets), *_alike(text), *pieces))
-    if not spans:
-        return text
+    return _replace_spans(text, spans, secrets) if spans else text
+
+
+def _replace_spans(text: str, spans: Iterable[tuple[int, int, str]], secrets: Secrets) -> str:
     parts: list[str] = []
     done = 0
     for start, end, name in spans:

@@ -40,12 +40,16 @@ def is_agreed(path: Path, hook_sets: Sequence[HookSet], question: str = _QUESTIO
         return True
     if not (sys.stdin.isatty() and sys.stderr.isatty()):
         raise SimulationError(_NOBODY.format(path=path.resolve()))
-    print(question, end="", file=sys.stderr, flush=True)
-    if sys.stdin.readline().strip().lower() not in ("y", "yes"):
+    if not _says_yes(question):
         return False
     note.parent.mkdir(parents=True, exist_ok=True)
     note.touch()
     return True
+
+
+def _says_yes(question: str) -> bool:
+    print(question, end="", file=sys.stderr, flush=True)
+    return sys.stdin.readline().strip().lower() in ("y", "yes")
 
 
 def _digest(path: Path, hook_sets: Sequence[HookSet]) -> str:

@@ -198,14 +198,18 @@ def restore(files: Sequence[WrappedSettings], journal: Path, *, inherited: Colle
                 f"{wrapped.file}: was not restored: {error}; fix that, and call `hookharness record "
                 f"--restore`. Its original contents are in {journal}"
             )
-    if left:
-        # A write that fails leaves the journal with all files, which is as good.
-        with contextlib.suppress(OSError):
-            journal.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-            _store(journal, left)
-    else:
-        journal.unlink(missing_ok=True)
+    _update_journal(journal, left)
     return Restored(tuple(filter(None, lines)), tuple(left))
+
+
+def _update_journal(journal: Path, left: Sequence[WrappedSettings]) -> None:
+    if not left:
+        journal.unlink(missing_ok=True)
+        return
+    # A write that fails leaves the journal with all files, which is as good.
+    with contextlib.suppress(OSError):
+        journal.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+        _store(journal, left)
 
 
 def _restore(wrapped: WrappedSettings, inherited: Collection[int]) -> str:

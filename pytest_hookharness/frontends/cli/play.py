@@ -181,20 +181,18 @@ def _handler(arguments: argparse.Namespace) -> dict[str, object]:
     return handler
 
 
+_ACTS = (
+    {"prompt": FIRST_PROMPT.text},
+    {"run": "echo working"},
+    {"edit": {"file": "work.txt", "text": "done\n"}},
+)
+
+
 def compose(arguments: argparse.Namespace) -> Scenario:
     """Return the scenario: a prompt, a shell call, an edit, and an agent that wants to stop."""
-    acts = [
-        {"prompt": FIRST_PROMPT.text},
-        {"run": "echo working"},
-        {"edit": {"file": "work.txt", "text": "done\n"}},
-    ]
+    hooks = {arguments.event: [_handler(arguments)]}
     made = scenario_files.scenario_from(
-        {
-            "name": "try",
-            "host": arguments.host,
-            "git": arguments.git,
-            "hooks": {arguments.event: [_handler(arguments)]},
-        }
+        {"name": "try", "host": arguments.host, "git": arguments.git, "hooks": hooks}
     )
     if arguments.vary is not None:
         kinds = arguments.vary if arguments.vary == "all" else arguments.vary.split(",")
@@ -202,7 +200,7 @@ def compose(arguments: argparse.Namespace) -> Scenario:
     profile = hosts.find(made.host)
     hosts.find_event(profile, hosts.own_event(profile, arguments.event))
     project = arguments.project.resolve() if arguments.project is not None else None
-    script = scenario_files.script_from(acts, then=arguments.then)
+    script = scenario_files.script_from(_ACTS, then=arguments.then)
     return replace(made, project=project, script=script, reach=(str(Path.cwd()),))
 
 

@@ -88,14 +88,18 @@ def _report(arguments: argparse.Namespace) -> int:
     if arguments.format == "page" and arguments.output is None:
         raise ValueError("report: a page needs a file; name it, such as `-o page.html`")
     text = _FORMATS[arguments.format](runs)
-    notes = [f"{_name(path)}: has no complete line and was skipped" for path, run in read if run is None]
-    notes += [f"{_name(run.name)}: its last line is incomplete and was skipped" for run in runs if run.torn]
-    if arguments.output is None:
+    empty = [f"{_name(path)}: has no complete line and was skipped" for path, run in read if run is None]
+    torn = [f"{_name(run.name)}: its last line is incomplete and was skipped" for run in runs if run.torn]
+    _write(arguments.output, text, [*empty, *torn])
+    return judge([run for _, run in read])
+
+
+def _write(output: Path | None, text: str, notes: Sequence[str]) -> None:
+    if output is None:
         print(*filter(None, (text, *notes)), sep="\n")
     else:
-        create_file(arguments.output, f"{text}\n")
-        print(f"wrote {arguments.output}", *notes, sep="\n")
-    return judge([run for _, run in read])
+        create_file(output, f"{text}\n")
+        print(f"wrote {output}", *notes, sep="\n")
 
 
 def _name(path: object) -> str:

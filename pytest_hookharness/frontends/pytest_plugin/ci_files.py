@@ -69,14 +69,9 @@ def _rows(reports: Sequence[Any]) -> Iterator[Row]:
 
 
 def _failure(report: Any, root: Path, here: Path) -> FailureAnnotation:
-    crash = getattr(report.longrepr, "reprcrash", None)
     text = report.longreprtext.strip()
     stories = [story for name, story in report.sections if name == "hook story"]
-    place, line, headline = report.nodeid.partition("::")[0], 1, text
-    if crash is not None:
-        place, line, headline = str(crash.path), int(crash.lineno), str(crash.message)
-    elif found := _LOCATED.match(text):
-        place, line, headline = found["file"], int(found["line"]), found["message"]
+    place, line, headline = _locate(report, text)
     # The last simulation says more than the assertion of a Python test.
     headline = stories[-1] if stories else headline
     path = (here / place).resolve()
@@ -90,6 +85,16 @@ def _failure(report: Any, root: Path, here: Path) -> FailureAnnotation:
         headline=(headline.splitlines() or ["failed"])[0],
         story="\n".join(stories) or text,
     )
+
+
+def _locate(report: Any, text: str) -> tuple[str, int, str]:
+    """Return the file, the line and the message of a failure."""
+    crash = getattr(report.longrepr, "reprcrash", None)
+    if crash is not None:
+        return str(crash.path), int(crash.lineno), str(crash.message)
+    if found := _LOCATED.match(text):
+        return found["file"], int(found["line"]), found["message"]
+    return report.nodeid.partition("::")[0], 1, text
 
 
 _VARIABLE = re.compile(r"^\$\{?\w+\}?/+")

@@ -94,15 +94,9 @@ class TestContext(AbstractContextManager["TestContext"]):
 
     def scenario(self, given: Mapping[str, Any]) -> Scenario:
         """Return a scenario from the keywords of a test, on top of what its fixtures set up."""
-        keys: dict[str, Any] = {"name": "test", **self.keys}
-        hooks: dict[str, Any] = {}
-        for key, value in given.items():
-            if key[:1].isupper():
-                hooks[key] = anchored(value, self.folder)
-            else:
-                keys[key] = value
-        if hooks:
-            keys["hooks"] = hooks
+        hooks = {key: anchored(value, self.folder) for key, value in given.items() if key[:1].isupper()}
+        own = {key: value for key, value in given.items() if not key[:1].isupper()}
+        keys: dict[str, Any] = {"name": "test", **self.keys, **own, **({"hooks": hooks} if hooks else {})}
         agent, then = keys.pop("agent", None), keys.pop("then", None)
         scripted = isinstance(agent, Script)
         script = agent if scripted else scenario_files.script_from(list(agent or []), then=then)
@@ -163,13 +157,15 @@ class HookLoop(_ContextTool):
             return self._context.simulate(self._context.scenario(keys))
         if isinstance(scenario, Scenario):
             return self._context.simulate(replace(scenario, **keys) if keys else scenario)
-        name = str(scenario)
+        return self._context.simulate(self._pick(str(scenario)))
+
+    def _pick(self, name: str) -> Scenario:
         if "::" not in name and not name.endswith(".scenario.yaml"):
             raise UnknownName(
                 f"hook_loop({name!r}): this is not a scenario file; to play a session with a hook, name its "
                 f"event: hook_loop(Stop={name!r})"
             )
-        return self._context.simulate(pick(name, self._context.folder))
+        return pick(name, self._context.folder)
 
 
 class HookFire(_ContextTool):

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import os
 import shutil
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -135,6 +135,15 @@ def _write_incident(item: pytest.Item, folder: Path, seen: TestResults) -> str:
     )
 
 
+def _write_folders(reporter: pytest.TerminalReporter, incidents: Collection[str]) -> None:
+    if (folder := reporter.config.getoption("--hook-incident-dir")) is not None:
+        number = counted(len(incidents), "incident report")
+        reporter.write_line(f"hook harness: {number} written to {plain(str(folder), 400)}")
+    if (traces := reporter.config.getoption("--hook-trace-dir")) is not None:
+        where = plain(str(traces), 400)
+        reporter.write_line(f"hook harness: trace files are in {where}; hookharness report reads them")
+
+
 def write(reporter: pytest.TerminalReporter, reports: Sequence[Any], interrupted: Outcome | None) -> None:
     """Write the tables and lines about the simulations of a run."""
     found = [dict(getattr(report, "user_properties", ())) for report in reports]
@@ -148,14 +157,7 @@ def write(reporter: pytest.TerminalReporter, reports: Sequence[Any], interrupted
         from pytest_hookharness.frontends.pytest_plugin import ci_files
 
         ci_files.write(reporter, reports)
-    if (folder := reporter.config.getoption("--hook-incident-dir")) is not None:
-        number = counted(
-            len({each["hook_incident"] for each in found if "hook_incident" in each}), "incident report"
-        )
-        reporter.write_line(f"hook harness: {number} written to {plain(str(folder), 400)}")
-    if (traces := reporter.config.getoption("--hook-trace-dir")) is not None:
-        where = plain(str(traces), 400)
-        reporter.write_line(f"hook harness: trace files are in {where}; hookharness report reads them")
+    _write_folders(reporter, {each["hook_incident"] for each in found if "hook_incident" in each})
     if interrupted is not None:
         from pytest_hookharness.reports.terminal import story
 

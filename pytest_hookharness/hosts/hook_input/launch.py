@@ -42,8 +42,8 @@ def select(
         if not _condition_fits(matchers, rule, hook, target, tool_input):
             continue
         # Many hosts run a handler once although several files list it. The rule names what makes it the same.
-        same = profile.config.identity
-        chosen.setdefault(tuple(_identity_part(hook, name) for name in same) if same else place, hook)
+        same = tuple(_identity_part(hook, name) for name in profile.config.identity)
+        chosen.setdefault(same or place, hook)
     return tuple(chosen.values())
 
 

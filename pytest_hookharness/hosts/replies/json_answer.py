@@ -211,10 +211,16 @@ def _read_ruling(reader: AnswerReader, answer: Payload, streams: Mapping[Stream,
         if ruling is not None:
             given = dig(answer, verdict.reason) if verdict.reason else None
             reason = str(value) if verdict.any_text else str(given or "")
-            reply = _reply_for(reader, ruling, reason or _stream_text(reader, streams))
-            reply = replace(reply, own_field=len(verdict.path) > 1)
-            return replace(reply, halt=reason) if _ends_turn(reader, verdict, ruling) else reply
+            return _ruled(reader, verdict, ruling, reason, streams)
     return reader.no_opinion("answer")
+
+
+def _ruled(
+    reader: AnswerReader, verdict: VerdictPath, ruling: Ruling, reason: str, streams: Mapping[Stream, str]
+) -> Reply:
+    reply = _reply_for(reader, ruling, reason or _stream_text(reader, streams))
+    reply = replace(reply, own_field=len(verdict.path) > 1)
+    return replace(reply, halt=reason) if _ends_turn(reader, verdict, ruling) else reply
 
 
 def _ruling_of(verdict: VerdictPath, value: Json) -> Ruling | None:

@@ -139,11 +139,11 @@ def _decodable(run: ProcessResult) -> bool:
 def _read_folder(
     reader: AnswerReader, ending: Exited | Signaled | TimedOut | NotStarted, stdout: str, stderr: str
 ) -> Reply:
+    lines = [line.strip() for line in stdout.splitlines() if line.strip()]
     match ending:
+        case Exited(code=0) if lines:
+            return Reply(folder=lines[-1], rule=reader.rule("folder"))
         case Exited(code=0):
-            lines = [line.strip() for line in stdout.splitlines() if line.strip()]
-            if lines:
-                return Reply(folder=lines[-1], rule=reader.rule("folder"))
             why = "it printed no folder"
         case Exited(code=code):
             why = f"exit code {code}: {find_message(stderr)}"
@@ -234,9 +234,8 @@ def _read_alone(reader: AnswerReader, rule: CodeRule, stdout: str, stderr: str, 
             return _refuse_by_code(reader, rule, stdout, stderr)
         case CodeMeaning.REFUSES_IF_WORDS:
             if not _first_text(rule.reason_streams, stdout, stderr).strip():
-                return _fail(
-                    reader, f"{fault}; the host takes it for a refusal only with a reason", "wordless"
-                )
+                fault = f"{fault}; the host takes it for a refusal only with a reason"
+                return _fail(reader, fault, "wordless")
             return _refuse_by_code(reader, rule, stdout, stderr)
         case _:
             assert_never(rule.meaning)

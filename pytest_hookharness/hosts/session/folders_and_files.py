@@ -36,12 +36,15 @@ def track_folder(session: Session, done: Performance) -> tuple[Session, Performa
         return session, done, ()
     if not any(_lies_in(new, root) for root in (session.root, session.facts.workspace)):
         new = session.root
-        notice = rules.reset_notice.format(folder=new)
-        done = replace(done, stderr="\n".join(part for part in (done.stderr.rstrip("\n"), notice) if part))
+        done = _add_to_stderr(done, rules.reset_notice.format(folder=new))
     if new == old:
         return session, done, ()
     values = {"old_cwd": old, "new_cwd": new}
     return replace(session, cwd=new), done, (AskHooks(role=Role.FOLDER_CHANGED, values=values),)
+
+
+def _add_to_stderr(done: Performance, notice: str) -> Performance:
+    return replace(done, stderr="\n".join(part for part in (done.stderr.rstrip("\n"), notice) if part))
 
 
 def _lies_in(folder: str, root: str) -> bool:

@@ -290,6 +290,13 @@ def _end_at_cap(session: Session, decision: Decision) -> Session:
     return session.finish("capped", why, decision.rule, cap.status)
 
 
+def _add_feedback(session: Session, decision: Decision) -> Session:
+    for text in decision.to_agent:
+        session = session.add_messages(Message("feedback", text, decision.event))
+        session = session.write_line("user", user_message(text), isMeta=True)
+    return session
+
+
 def _continue_turn(session: Session, decision: Decision) -> Session:
     # Calls refused before the first refusal of a stop do not lie between two refusals.
     between = session.calls_refused and session.refusals_in_row > 0
@@ -300,13 +307,9 @@ def _continue_turn(session: Session, decision: Decision) -> Session:
         calls_refused=between,
         stop_hook_active=True,
     )
-    if session.profile.turns.refusal_prompts:
-        session = replace(session, spoken=())
-    for text in decision.to_agent:
-        session = session.add_messages(Message("feedback", text, decision.event))
-        session = session.write_line("user", user_message(text), isMeta=True)
-    session = session.ask_model()
-    if not session.profile.turns.refusal_prompts:
+    prompts = session.profile.turns.refusal_prompts
+    session = _add_feedback(replace(session, spoken=()) if prompts else session, decision).ask_model()
+    if not prompts:
         return session
     return session.put_first(
         AskHooks(role=Role.PROMPT, values={"prompt": "\n".join(decision.reasons)}, incidental=True)

@@ -227,14 +227,19 @@ def _result_event(session: Session, call: PendingCall, result: ToolResult) -> As
     return AskHooks(role=Role.AFTER_TOOL, values=values, call=call)
 
 
-def apply_result_decision(session: Session, call: PendingCall, decision: Decision | None) -> Session:
-    """Return the session after the decision on the result of a call: the agent gets the result."""
-    result = call.result or ToolResult()
-    text = result.text
+def _result_text(session: Session, call: PendingCall, decision: Decision | None) -> str:
+    text = call.result.text if call.result is not None else ""
     if decision is not None and decision.updated_output is not None:
         text = str(decision.updated_output)
     if call.changed:
         text += session.profile.wording.modified.format(changed=", ".join(call.changed))
+    return text
+
+
+def apply_result_decision(session: Session, call: PendingCall, decision: Decision | None) -> Session:
+    """Return the session after the decision on the result of a call: the agent gets the result."""
+    result = call.result or ToolResult()
+    text = _result_text(session, call, decision)
     kind = "refusal" if call.refused_on else "result"
     session = session.add_messages(Message(kind, text, call.refused_on), *call.notes)
     message = result_message(call.use_id, text, failed=result.failed)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import posixpath
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import field, replace
 from fnmatch import fnmatchcase
 
@@ -231,14 +231,15 @@ def _read(profile: Profile, name: str, text: str, imported: Import | None = None
         rule = profile.config.rules["unreadable"]
         problem = SettingsProblem("unreadable", name, "", f"{name}: {why}", rule)
         return _Settings(_source(profile, name, {}, imported), (problem,))
-    source = _source(profile, name, content, imported)
+    return _Settings(_source(profile, name, content, imported), (*_find_misplaced(profile, name, content),))
+
+
+def _find_misplaced(profile: Profile, name: str, content: Mapping[str, Json]) -> Iterator[SettingsProblem]:
     # With a key "hooks" beside them, such keys may mean something else to the host.
     stray = [key for key in content if key in profile.events and "hooks" not in content]
     if stray and "misplaced" in profile.config.rules:
         text = f"{name}: {', '.join(stray)} at the top level has no effect; move it below the key 'hooks'"
-        problem = SettingsProblem("misplaced", name, stray[0], text, profile.config.rules["misplaced"])
-        return _Settings(source, (problem,))
-    return _Settings(source)
+        yield SettingsProblem("misplaced", name, stray[0], text, profile.config.rules["misplaced"])
 
 
 def _merge(profile: Profile, settings: list[_Settings], plugin_root: str) -> Configuration:

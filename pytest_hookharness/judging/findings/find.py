@@ -210,17 +210,20 @@ def _run(hook_run: HookRun, run: processes.ProcessResult, nested: int) -> Iterat
             yield finding_catalogue.OUTPUT_CUT, text
 
 
+def _limit(cut: processes.TimedOut, nested: int) -> str:
+    # Sessions that the hook started may cause the delay, so no endless wait is assumed then.
+    why = f"{counted(nested, 'session')} within it still running" if nested else "assumed: never ends"
+    return "the host's limit" if cut.by is processes.Cut.LIMIT else f"the hook timeout; {why}"
+
+
 def _ending(event: str, run: processes.ProcessResult, nested: int) -> Iterator[_Defect]:
     match run.ending:
         case processes.TimedOut(by=processes.Cut.BUDGET):
             return
         case processes.TimedOut() as cut:
-            # Sessions that the hook started may cause the delay, so no endless wait is assumed then.
-            why = f"{counted(nested, 'session')} within it still running" if nested else "assumed: never ends"
-            limit = "the host's limit" if cut.by is processes.Cut.LIMIT else f"the hook timeout; {why}"
+            text = f"{event}: cut after {cut.after:g} s ({_limit(cut, nested)})"
             stubborn = ", and it ignored the first signal" if cut.ignored_term else ""
-            text = f"{event}: cut after {cut.after:g} s ({limit}){stubborn}{_late(cut, run)}{_doing(cut)}."
-            yield finding_catalogue.HUNG_HOOK, text
+            yield finding_catalogue.HUNG_HOOK, f"{text}{stubborn}{_late(cut, run)}{_doing(cut)}."
         case processes.HeldOpen() as held:
             holders = _processes(held.holders) if held.holders else "something"
             yield finding_catalogue.HELD_OPEN, f"{event}: {holders} held the output open."

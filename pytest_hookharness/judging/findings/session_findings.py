@@ -68,12 +68,8 @@ def _locked_out(session: Sequence[Step]) -> Iterator[Finding]:
     files = [*dict.fromkeys(file for file, _ in reads)]
     # Only two or more ordinary files that were refused for one reason show a lock-out: a guard hook may
     # protect a single file, or secret files, or give a reason about each file.
-    if (
-        len(files) < 2
-        or all(map(_PROTECTED.search, files))
-        or len(reasons) > 1
-        or not all(call.refused for call in calls)
-    ):
+    ordinary = len(files) >= 2 and not all(map(_PROTECTED.search, files))
+    if not ordinary or len(reasons) > 1 or not all(call.refused for call in calls):
         return
     turn = min(step.turn for step in session if isinstance(step.exchange, Performed))
     text = (

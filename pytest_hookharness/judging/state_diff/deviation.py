@@ -94,17 +94,16 @@ def _differences(
             yield from _block(item, name, old.chunks[place], new.chunks[place], rules)
 
 
+def _is_current(text: str, unit: str, clock: SessionClock) -> bool:
+    return is_near(text, clock) if unit == TEXT else unit_of(text, clock) == unit
+
+
 def _slot(slot: TemplateSlot, name: str, old: str | None, new: str, rules: _Rules) -> Iterator[str]:
     progression = slot.progression
     if isinstance(progression, progressions.CurrentTime):
         # A hook writes the current time or, in a quiet slot, leaves the old one.
         still = slot.quiet and new == old
-        near = (
-            is_near(new, rules.clock)
-            if progression.unit == TEXT
-            else unit_of(new, rules.clock) == progression.unit
-        )
-        if not still and not near:
+        if not still and not _is_current(new, progression.unit, rules.clock):
             yield f"{name} is {shorten(new)}, which is not the time of the repetition"
     count = progressions.repetitions_ahead(progression, slot.newest, new)
     if (

@@ -100,16 +100,20 @@ def follow_files(states: Sequence[Files], clock: SessionClock) -> list[FileSerie
     return [*found, *_follow_names(others, len(states), clock)]
 
 
+def _group_by_shape(paths: Iterable[str], reading: Reading) -> list[list[str]]:
+    groups: dict[tuple[str, ...], list[str]] = defaultdict(list)
+    for path in paths:
+        groups[tuple(shape(token, reading) for token in tokenize(path, reading))].append(path)
+    return [*groups.values()]
+
+
 def _follow_names(
     others: dict[str, list[bytes | None]], repetitions: int, clock: SessionClock
 ) -> Iterator[FileSeries | Unfollowable]:
     # Names are grouped by shape, strictly first: a lenient reading only gets the files that are left.
     left = dict(others)
     for reading in (Reading.PLAIN, Reading.RANDOM, Reading.HEXADECIMAL):
-        groups: dict[tuple[str, ...], list[str]] = defaultdict(list)
-        for path in left:
-            groups[tuple(shape(token, reading) for token in tokenize(path, reading))].append(path)
-        for group in groups.values():
+        for group in _group_by_shape(left, reading):
             grouped = _by_repetition({path: left[path] for path in group}, repetitions)
             if grouped is None:
                 continue

@@ -89,19 +89,24 @@ def infer_template(texts: Sequence[str], clock: SessionClock) -> Template | str:
     return f"the form of its text changes in each repetition, first in line {_first_line(texts)}"
 
 
+def _align_all(shapes: list[list[str]], values: list[list[str]], first: AlignFirst) -> list[Alignment] | None:
+    places: list[Alignment] = []
+    for (shape_of, text_of), (next_shape, next_text) in pairwise(zip(shapes, values, strict=True)):
+        found = align(shape_of, next_shape, (text_of, next_text), first)
+        if found is None:
+            return None
+        places.append(found)
+    return places
+
+
 def _readings(inner: list[str], reading: Reading, clock: SessionClock, before: str) -> Iterator[list[Item]]:
     tokens = _cut_together(inner, reading)
     shapes = [[shape(token, reading) for token in row] for row in tokens]
     values = [[token.text for token in row] for row in tokens]
     seen: list[list[Alignment]] = []
     for first in AlignFirst:
-        places: list[Alignment] = []
-        for older, newer in pairwise(range(len(inner))):
-            found = align(shapes[older], shapes[newer], (values[older], values[newer]), first)
-            if found is None:
-                break
-            places.append(found)
-        if len(places) == len(inner) - 1 and places not in seen:
+        places = _align_all(shapes, values, first)
+        if places is not None and places not in seen:
             seen.append(places)
             items = _items(_columns(tokens, places), len(inner) - 1, clock, before)
             if items is not None:

@@ -263,9 +263,6 @@ def _livelock(
     case: JudgeInput, stem: int, period: int, level: Literal["closed", "unread"]
 ) -> verdicts.Livelock:
     unprobed = case.probing.limits if case.probing is not None else ()
-    listed = ", ".join(sorted(case.masked)[:_SHOWN])
-    more = f" and {len(case.masked) - _SHOWN} more" if len(case.masked) > _SHOWN else ""
-    masked = (f"The scenario masks these differences: {listed}{more}.",) if case.masked else ()
     matters = _matters(case)
     clock = () if matters or not _reads_clock(case) else tuple(_clock_assumption(case))
     found = verdicts.Livelock(
@@ -278,7 +275,14 @@ def _livelock(
         limits=case.limits,
     )
     assumed = gather_assumptions(case.trace, case.assumptions, found)
-    return replace(found, assumptions=(*assumed, *clock, *unprobed, *masked))
+    return replace(found, assumptions=(*assumed, *clock, *unprobed, *_masked_assumption(case)))
+
+
+def _masked_assumption(case: JudgeInput) -> Iterator[str]:
+    listed = ", ".join(sorted(case.masked)[:_SHOWN])
+    more = f" and {len(case.masked) - _SHOWN} more" if len(case.masked) > _SHOWN else ""
+    if case.masked:
+        yield f"The scenario masks these differences: {listed}{more}."
 
 
 def _clock_assumption(case: JudgeInput) -> Iterator[str]:

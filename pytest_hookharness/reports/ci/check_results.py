@@ -7,6 +7,7 @@ What a hook or a file name says stands in Markdown only in code spans and fences
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from pathlib import Path
 
 from pytest_hookharness.model.checkup import CheckReport, Problem
 from pytest_hookharness.model.verdicts import FindingCode
@@ -85,21 +86,20 @@ def github_log(
     for report in reports:
         yield from map(without_runner_command, plain_lines(render_check(report, replay)))
         for problem in report.problems:
-            place = locate(report, problem)
-            inside = place.file.is_relative_to(info.root)
-            file = place.file.relative_to(info.root) if inside else place.file
-            symptom = problem.symptom
-            yield annotation(
-                FailureAnnotation(
-                    name=f"{report.place.title}: {problem.id}",
-                    file=file.as_posix(),
-                    line=place.line,
-                    headline=f"{symptom.kind} {symptom.hook}: {symptom.text}",
-                    level="error" if symptom.must_fix else "warning",
-                )
-            )
+            yield annotation(_annotated(report, problem, locate(report, problem), info.root))
         for text in (*report.untried, *report.undecided):
             yield notice("warning", f"{report.place.title}: not checked completely", text)
+
+
+def _annotated(report: CheckReport, problem: Problem, place: SarifLocation, root: Path) -> FailureAnnotation:
+    inside, symptom = place.file.is_relative_to(root), problem.symptom
+    return FailureAnnotation(
+        name=f"{report.place.title}: {problem.id}",
+        file=(place.file.relative_to(root) if inside else place.file).as_posix(),
+        line=place.line,
+        headline=f"{symptom.kind} {symptom.hook}: {symptom.text}",
+        level="error" if symptom.must_fix else "warning",
+    )
 
 
 def markdown(reports: Sequence[CheckReport], replay: ReplayCommand) -> str:

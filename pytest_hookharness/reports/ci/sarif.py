@@ -188,21 +188,24 @@ def log(
     """Return a whole run as one SARIF log; ``trouble`` is what could not be read or played."""
     described = rules(codes)
     index = {rule["id"]: place for place, rule in enumerate(described)}
-    invocation: Json = {
+    driver = {"name": "pytest-hookharness", "semanticVersion": version, "rules": described}
+    run = {
+        "tool": {"driver": driver},
+        "invocations": [_invocation(status, trouble)],
+        "columnKind": "unicodeCodePoints",
+        "results": [{**each, "ruleIndex": index[each["ruleId"]]} for each in _numbered(found)],
+    }
+    return {"$schema": "https://json.schemastore.org/sarif-2.1.0.json", "version": "2.1.0", "runs": [run]}
+
+
+def _invocation(status: int, trouble: Sequence[str]) -> Json:
+    return {
         "executionSuccessful": status in (0, 1) and not trouble,
         "exitCode": status,
         "toolExecutionNotifications": [
             {"level": "error", "message": {"text": _unlinked(plain(each, _LONGEST))}} for each in trouble
         ],
     }
-    driver = {"name": "pytest-hookharness", "semanticVersion": version, "rules": described}
-    run = {
-        "tool": {"driver": driver},
-        "invocations": [invocation],
-        "columnKind": "unicodeCodePoints",
-        "results": [{**each, "ruleIndex": index[each["ruleId"]]} for each in _numbered(found)],
-    }
-    return {"$schema": "https://json.schemastore.org/sarif-2.1.0.json", "version": "2.1.0", "runs": [run]}
 
 
 def _numbered(found: Iterable[Json]) -> Iterator[Json]:

@@ -128,11 +128,15 @@ def _investigation(outcome: Outcome, context: IncidentContext) -> Iterator[str]:
         yield from ("Experiments on saved states:", *fence(said))
     for response in context.asked[-_MOST:]:
         yield from ("Single event:", *fence(render_response(response, _WIDTH).splitlines()))
+    yield from _assumptions(outcome)
+    yield from _to_do("which parts of the hook were checked, and what was ruled out.")
+
+
+def _assumptions(outcome: Outcome) -> Iterator[str]:
     own = outcome.verdict.assumptions if isinstance(outcome.verdict, Livelock) else ()
     assumed = list(dict.fromkeys([*own, *outcome.assumptions]))
     if assumed:
         yield from ("Assumptions of the verdict:", *_sentences(assumed))
-    yield from _to_do("which parts of the hook were checked, and what was ruled out.")
 
 
 def _hooks(outcome: Outcome) -> Iterator[str]:
@@ -220,6 +224,13 @@ def _shown(path: Path, root: Path | None) -> str:
     return str(path.relative_to(root) if root is not None and path.is_relative_to(root) else path)
 
 
+def _files_in(hook: Hook) -> Iterator[str]:
+    words = " ".join((hook.command, *(hook.args or ())))
+    for word in _WORD.findall(words.translate(_QUOTES)):
+        if _FILE.fullmatch(word) and not word.startswith("/dev/"):
+            yield word
+
+
 def _related_files(outcome: Outcome, root: Path | None) -> list[tuple[str, str]]:
     """Return paths with what they are: scenario, folders, settings, scripts of hooks, and changed files."""
     scenario = outcome.scenario
@@ -232,10 +243,8 @@ def _related_files(outcome: Outcome, root: Path | None) -> list[tuple[str, str]]
     for _, run in outcome.trace.hook_runs():
         if run.hook.source:
             found.setdefault(run.hook.source, "configures hooks")
-        words = " ".join((run.hook.command, *(run.hook.args or ())))
-        for word in _WORD.findall(words.translate(_QUOTES)):
-            if _FILE.fullmatch(word) and not word.startswith("/dev/"):
-                found.setdefault(word, f"named by a hook on {run.hook.event}")
+        for word in _files_in(run.hook):
+            found.setdefault(word, f"named by a hook on {run.hook.event}")
     changed = Counter(
         change.path
         for step in outcome.trace.steps

@@ -186,22 +186,24 @@ def describe_reply(hook_run: HookRun, hooked: HookEvent, longest: int = LONGEST_
 
     Texts of more than ``longest`` characters are cut in the middle.
     """
-    reply, decision = hook_run.reply, hooked.decision
-    parts: list[str] = []
+    reply, decision, parts = hook_run.reply, hooked.decision, list[str]()
     if reply.ruling is not Ruling.NONE:
         parts.append("-> " + _ruling(reply.ruling, hooked) + _because(hook_run.reason, longest))
     if reply.halt is not None:
         parts.append(f"-> halt{_because(reply.halt, longest)}")
     if reply.behaviour is not None:
         parts.append(f"-> {plain(reply.behaviour, 20)}")
-    if decision.context_refuses and reply.context:
-        because = _because(reply.context, longest)
-        parts.append(f"-> {_ruling(Ruling.DENY, hooked)}, by a text for the agent{because}")
+    if reply.context and decision.context_refuses:
+        parts.append(_refusing_context(reply.context, hooked, longest))
     elif reply.context and reply.context not in decision.reasons:
         parts.append(f"-> tells the agent {quoted(reply.context, longest)}")
     if reply.fault is not None:
         parts.append(f"({plain(reply.fault, longest)})")
     return "  ".join(parts)
+
+
+def _refusing_context(text: str, hooked: HookEvent, longest: int) -> str:
+    return f"-> {_ruling(Ruling.DENY, hooked)}, by a text for the agent{_because(text, longest)}"
 
 
 def text_of_reason(hook_run: HookRun) -> str:

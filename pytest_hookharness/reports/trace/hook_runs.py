@@ -13,7 +13,6 @@ import json
 import math
 import re
 from collections.abc import Mapping
-from pathlib import PurePath
 from typing import TypeAlias, assert_never
 
 from pytest_hookharness.model.delivery import Dialogue
@@ -82,8 +81,6 @@ def as_data(value: object) -> Json:
             return as_data(value.value)
         case bytes():
             return value.decode("utf-8", "replace")
-        case PurePath():
-            return str(value)
         case Mapping():
             return {str(key): as_data(item) for key, item in value.items()}
         case tuple() | list() | frozenset():

@@ -10,7 +10,7 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Iterable, Mapping
-from typing import NoReturn, cast
+from typing import Any, NoReturn, cast
 
 from pytest_hookharness.model.fast_dataclass import dataclass
 from pytest_hookharness.reports.safe_text import plain
@@ -125,13 +125,17 @@ def _record(line: bytes, where: str) -> TraceRecord:
             f"{where}: has version {plain(str(record.get('version')), 20)}, expected {VERSION}; "
             "read it with the version of pytest-hookharness that wrote it"
         )
-    kind = record.get("kind") if record["record"] == "step" else record["record"]
-    if not isinstance(kind, str) or (record["record"] == "step" and kind not in STEPS):
-        raise UnreadableTrace(f"{where}: is a step of unknown kind; expected: {', '.join(STEPS)}")
-    wrong = first_mismatch(record, RECORDS[kind], DEFINITIONS)
+    wrong = first_mismatch(record, RECORDS[_kind_of(record, where)], DEFINITIONS)
     if wrong:
         raise UnreadableTrace(f"{where}: {plain(wrong, 200)}; `hookharness schema --trace` prints the format")
     return cast("TraceRecord", record)
+
+
+def _kind_of(record: dict[str, Any], where: str) -> str:
+    kind = record.get("kind") if record["record"] == "step" else record["record"]
+    if not isinstance(kind, str) or (record["record"] == "step" and kind not in STEPS):
+        raise UnreadableTrace(f"{where}: is a step of unknown kind; expected: {', '.join(STEPS)}")
+    return kind
 
 
 def _refuse(constant: str) -> NoReturn:

@@ -62,16 +62,14 @@ def make_tools(
 ) -> moves.Tools:
     """Return a turn of tool calls; modifiers beside a list apply to each call that has none of its own."""
     several = calls if isinstance(calls, tuple) else (replace(calls, label=label),)
-    return moves.Tools(
-        calls=tuple(
-            replace(
-                call,
-                given=given if call.given is None else call.given,
-                expect=expect if call.expect is None else call.expect,
-            )
-            for call in several
-        ),
-        say=say,
+    return moves.Tools(calls=tuple(_modified(call, given, expect) for call in several), say=say)
+
+
+def _modified(call: moves.ToolCall, given: moves.ToolResult | None, expect: str | None) -> moves.ToolCall:
+    return replace(
+        call,
+        given=given if call.given is None else call.given,
+        expect=expect if call.expect is None else call.expect,
     )
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Container, Iterator, Mapping, Sequence
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import groupby
 from pathlib import Path
@@ -72,9 +72,13 @@ def rewrite(text: str, place: KeyPath, wanted: Sequence[Revision]) -> str:
         edits = [_new_expectation(text, root, wanted)]
     else:
         raise NotEditable("is not a mapping")
+    return mark + _apply(edits, text)
+
+
+def _apply(edits: Iterable[TextEdit], text: str) -> str:
     for edit in sorted(edits, key=lambda edit: edit.start, reverse=True):
         text = text[: edit.start] + edit.text + text[edit.end :]
-    return mark + text
+    return text
 
 
 def _find(node: yaml.Node | None, path: KeyPath) -> yaml.Node | None:

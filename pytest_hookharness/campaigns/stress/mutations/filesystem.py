@@ -253,21 +253,18 @@ def _scripts(outcome: Outcome, traits: HookTraits) -> Iterator[Mutation | NotTri
         )
     entries = entries_before(outcome)
     for path, text in [*traits.scripts.items()][:_MOST]:
-        crlf, bom, lost = (
-            SpoiledScript(path, "crlf"),
-            SpoiledScript(path, "bom"),
-            SpoiledScript(path, "chmod"),
-        )
-        has_lf = b"\r\n" not in text and b"\n" in text
-        yield (
-            crlf if has_lf else NotTried("script", "it has CRLF line ends already, or no line end", str(crlf))
-        )
-        yield bom
         entry = entries.get(f"workspace/{path}")
-        executable = entry is not None and entry.mode & 0o111
-        yield lost if executable else NotTried("script", "it is not executable anyway", str(lost))
+        yield from _spoiled(path, text, executable=entry is not None and bool(entry.mode & 0o111))
     for path in [*traits.scripts][_MOST:]:
         yield NotTried("script", "one of many", f"{path} spoiled")
+
+
+def _spoiled(path: str, text: bytes, *, executable: bool) -> Iterator[Mutation | NotTried]:
+    crlf, bom, lost = (SpoiledScript(path, how) for how in ("crlf", "bom", "chmod"))
+    has_lf = b"\r\n" not in text and b"\n" in text
+    yield crlf if has_lf else NotTried("script", "it has CRLF line ends already, or no line end", str(crlf))
+    yield bom
+    yield lost if executable else NotTried("script", "it is not executable anyway", str(lost))
 
 
 def entries_before(outcome: Outcome) -> Mapping[str, StateEntry]:

@@ -190,23 +190,24 @@ def given(tool_call: ToolCall, supplied: ToolResult) -> ToolResult:
     """Return a result that a scenario supplies in the form that the host would give it."""
     if supplied.failed or supplied.response is not None:
         return supplied
-    path, text = str(tool_call.input.get("file_path", "")), supplied.text
-    response: Json
+    return ToolResult(text=supplied.text, response=_response(tool_call, supplied.text))
+
+
+def _response(tool_call: ToolCall, text: str) -> Json:
+    given = {key: str(value) for key, value in tool_call.input.items()}
+    path = given.get("file_path", "")
     match tool_call.name:
         case "Bash":
-            response = _bash_response(text)
+            return _bash_response(text)
         case "Write":
-            response = _write_result(
-                path, Performance(content=str(tool_call.input.get("content", "")))
-            ).response
+            return _write_result(path, Performance(content=given.get("content", ""))).response
         case "Edit":
-            old, new = (str(tool_call.input.get(key, "")) for key in ("old_string", "new_string"))
-            response = _edit_result(tool_call, path, Performance(original=old, content=new)).response
+            old, new = given.get("old_string", ""), given.get("new_string", "")
+            return _edit_result(tool_call, path, Performance(original=old, content=new)).response
         case "Read":
-            response = _read_result(path, text).response
+            return _read_result(path, text).response
         case _:
-            response = text
-    return ToolResult(text=text, response=response)
+            return text
 
 
 _OUTPUT = "{tmp}/claude-0/{slug}/{session}/tasks/{agent}.output"
@@ -282,6 +283,10 @@ def _create_task(tool_call: ToolCall, items: tuple[TaskItem, ...]) -> TaskStep:
     return TaskStep(items=(*items, task), result=result, created=task)
 
 
+# The keys of an input, by the attributes of a task.
+_TASK_KEYS = {"subject": "subject", "description": "description", "form": "activeForm", "status": "status"}
+
+
 def _update_task(tool_call: ToolCall, items: tuple[TaskItem, ...]) -> TaskStep:
     before = _find_task(tool_call, items)
     if before is None:
@@ -289,12 +294,9 @@ def _update_task(tool_call: ToolCall, items: tuple[TaskItem, ...]) -> TaskStep:
     status = tool_call.input.get("status", before.status)
     if status not in _STATES:
         return _failed_step(items, f"'status' is {status!r}; allowed are {', '.join(_STATES)}")
-    texts = {key: str(tool_call.input[key]) for key in ("subject", "description") if key in tool_call.input}
-    after = replace(
-        before, status=str(status), form=str(tool_call.input.get("activeForm", before.form)), **texts
-    )
-    names = {"subject": "subject", "description": "description", "form": "activeForm", "status": "status"}
-    fields = [name for key, name in names.items() if getattr(after, key) != getattr(before, key)]
+    own = {key: str(tool_call.input[name]) for key, name in _TASK_KEYS.items() if name in tool_call.input}
+    after = replace(before, **own)
+    fields = [name for key, name in _TASK_KEYS.items() if getattr(after, key) != getattr(before, key)]
     response: dict[str, Json] = {"success": True, "taskId": after.id, "updatedFields": fields}
     if after.status != before.status:
         response["statusChange"] = {"from": before.status, "to": after.status}

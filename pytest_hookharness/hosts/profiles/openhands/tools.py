@@ -209,11 +209,7 @@ def _command_result(tool_call: ToolCall, performance: Performance, workspace: st
 def _edit_result(tool_call: ToolCall, performance: Performance) -> ToolResult:
     path, command = str(tool_call.input.get("path", "")), tool_call.input.get("command")
     if performance.error:
-        missing = "no such file" in performance.error.lower()
-        why = f"The path {path} does not exist. Please provide a valid path."
-        return _file_result(
-            tool_call, f"Invalid `path` parameter: {path}. {why}" if missing else performance.error, None
-        )
+        return _file_result(tool_call, _edit_error(path, performance.error), None)
     if command == "create":
         return _file_result(tool_call, f"File created successfully at: {path}", performance)
     listed = _numbered(performance.content or "")
@@ -227,6 +223,12 @@ def _edit_result(tool_call: ToolCall, performance: Performance) -> ToolResult:
     return _file_result(
         tool_call, f"Here's the result of running `cat -n` on {path}:\n{listed}\n", performance
     )
+
+
+def _edit_error(path: str, error: str) -> str:
+    if "no such file" not in error.lower():
+        return error
+    return f"Invalid `path` parameter: {path}. The path {path} does not exist. Please provide a valid path."
 
 
 def _file_result(tool_call: ToolCall, text: str, performance: Performance | None) -> ToolResult:
