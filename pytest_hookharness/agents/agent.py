@@ -247,6 +247,9 @@ def _stack(generator: object, inner: object, *, whole: bool) -> list[str]:
 
 
 def _plain(name: str, value: object) -> str:
+    if type(value) is str:
+        # Most values are texts.
+        return repr(value)
     match value:
         case None | bool() | int() | float() | str() | bytes() | range() | enum.Enum():
             return repr(value)

@@ -15,7 +15,7 @@ import re
 import stat
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from functools import partial
-from itertools import takewhile
+from itertools import chain, takewhile
 from pathlib import Path
 from typing import Any
 
@@ -139,7 +139,7 @@ def write_bytes(path: Path, data: bytes, *, append: bool = False) -> None:
 
 def make_folders(path: Path) -> None:
     """Make a folder and those above it, with the same mode whatever the developer's umask is."""
-    for folder in reversed([*takewhile(lambda each: not each.is_dir(), (path, *path.parents))]):
+    for folder in reversed([*takewhile(lambda each: not each.is_dir(), chain((path,), path.parents))]):
         folder.mkdir()
         folder.chmod(0o755)
 

@@ -261,20 +261,20 @@ class SessionDriver:
     def _run_hooks(self, request: hosts.RunHooks, budget: float) -> None:
         testbed = self.testbed
         before = testbed.workspace.doubles.session_records.begin()
-        given, stdins = run_hooks(testbed, request.hooks, request.payload, budget)
+        given, specs = run_hooks(testbed, request.hooks, request.payload, budget)
         if self._was_cut(given):
             return
         children = attribute(self._read_children(before), request.event, request.hooks, given)
         opened = testbed.transcript_opened()
         changed = testbed.scan(started(request.hooks, given))
-        given = explain_failures(testbed, request.hooks, request.payload, given)
+        given = explain_failures(testbed, request.hooks, specs, given)
         session = self.progress.session
         order = testbed.ends.find(request.hooks, given)
         self.progress = hosts.advance(session, hosts.HooksFinished(runs=given, finished=order))
         replies = self.progress.replies[len(self.progress.replies) - len(given) :]
         self.hook_run_count += len(given)
         after = sum(batch.duration for batch in self._batches)
-        runs = collect(request.hooks, request.payload, stdins, delayed(given, after), replies, opened)
+        runs = collect(request.hooks, request.payload, specs, delayed(given, after), replies, opened)
         self._batches.append(_HookBatch(runs, changed, children))
         if self.progress.decision is not None:
             self._note_event(request, self.progress.decision)

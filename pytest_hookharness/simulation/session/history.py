@@ -131,6 +131,7 @@ class History:
         self._contents: dict[int, dict[str, bytes | None]] = {}
         self._turns: dict[int, tuple[SessionPoint, Observation, list[Step]]] = {}
         self._signatures: dict[int, TurnSignature] = {}
+        self._distinct: dict[TurnSignature, TurnSignature] = {}
         self._wording: dict[str, str] = {}
         # What an agent saw, and the same reworded: with each turn it sees more.
         self._reworded_seen: tuple[tuple[Observation, ...], tuple[Observation, ...]] = ((), ())
@@ -184,7 +185,9 @@ class History:
                 messages,
             ]
             text = json.dumps(parts, sort_keys=True, default=str)
-            self._signatures[turn] = TurnSignature(actions=actions_of(steps, self.outlines.of), state=text)
+            signature = TurnSignature(actions=actions_of(steps, self.outlines.of), state=text)
+            # Equal ones are the same object, which is compared faster.
+            self._signatures[turn] = self._distinct.setdefault(signature, signature)
         return self._signatures[turn]
 
     def find_stem(self, turn: int, period: int) -> int:

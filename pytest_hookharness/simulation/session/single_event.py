@@ -17,7 +17,7 @@ from pytest_hookharness import hosts
 from pytest_hookharness.execution.paths import WorkspaceError, confine
 from pytest_hookharness.hosts.hook_input.stdin import value_in
 from pytest_hookharness.hosts.session_state.facts import Facts
-from pytest_hookharness.model.processes import ProcessResult
+from pytest_hookharness.model.processes import ProcessResult, ProcessSpec
 from pytest_hookharness.model.protocol import Json, Payload, map_texts
 from pytest_hookharness.model.response import Response
 from pytest_hookharness.model.time_budget import check_time, remaining
@@ -49,28 +49,28 @@ def run_event(testbed: Testbed, event: str, fields: Mapping[str, Any]) -> Respon
     target = hosts.matcher_target(profile, event, payload)
     hooks = hosts.select(profile, testbed.configuration.hooks, event, target)
     given: list[ProcessResult | Payload] = []
-    stdins: list[bytes] = []
+    specs: list[ProcessSpec | None] = []
     before = testbed.workspace.doubles.session_records.begin()
     for batch in hosts.start_groups(profile, hooks):
-        runs, sent = run_hooks(testbed, batch, payload, min(testbed.settings.wall, remaining()))
+        runs, launched = run_hooks(testbed, batch, payload, min(testbed.settings.wall, remaining()))
         # Nothing follows from what a hook did until a limit of ours cut it.
         check_time(f"hooks of {event} ran")
         testbed.note_changes(started(batch, runs))
         pairs = zip(batch, runs, strict=True)
         read = [hosts.read_reply(profile, hook, event, run) for hook, run in pairs]
-        given, stdins = [*given, *runs], [*stdins, *sent]
+        given, specs = [*given, *runs], [*specs, *launched]
         if hosts.refuses_at_once(profile.events[event], read):
             break
     hooks = hooks[: len(given)]
     changes = testbed.scan()
-    given = [*explain_failures(testbed, hooks, payload, given)]
+    given = [*explain_failures(testbed, hooks, specs, given)]
     replies = [hosts.read_reply(profile, hook, event, run) for hook, run in zip(hooks, given, strict=True)]
     decision = hosts.aggregate(profile, event, replies, finished(given), hooks=hooks, target=target)
     return Response(
         HookEvent(
             event=event,
             target=target,
-            hook_runs=collect(hooks, payload, stdins, given, replies),
+            hook_runs=collect(hooks, payload, specs, given, replies),
             decision=decision,
             changes=changes,
             children=attribute(testbed.workspace.doubles.session_records.read(before), event, hooks, given),

@@ -12,18 +12,17 @@ import hashlib
 import os
 import re
 from collections.abc import Sequence
-from dataclasses import replace
 from functools import partial
 from itertools import pairwise
 from pathlib import Path
 from typing import TypeAlias
 
 from pytest_hookharness.execution.paths import is_file
-from pytest_hookharness.model.fast_dataclass import dataclass
+from pytest_hookharness.model.fast_dataclass import dataclass, replace
 from pytest_hookharness.model.processes import Exited, ProcessResult, ProcessSpec
 from pytest_hookharness.model.protocol import Hook, Payload, fill_variables
 from pytest_hookharness.model.start_failures import StartFailure
-from pytest_hookharness.simulation.testbed.host_actions import prepare_launch, run_again
+from pytest_hookharness.simulation.testbed.host_actions import run_again
 from pytest_hookharness.simulation.testbed.testbed import Testbed
 
 NOT_FOUND = (126, 127)
@@ -76,7 +75,7 @@ _said: dict[_Key, list[frozenset[str]]] = {}
 def explain_failures(
     testbed: Testbed,
     hooks: Sequence[Hook],
-    payload: Payload,
+    specs: Sequence[ProcessSpec | None],
     given: Sequence[ProcessResult | Payload],
 ) -> tuple[ProcessResult | Payload, ...]:
     """
@@ -85,16 +84,18 @@ def explain_failures(
     What the hooks changed must have been scanned.
 
     Args:
-        hooks: The hooks of one batch.
+        hooks: The hooks.
+        specs: How they were started; ``None`` for those that were not.
         given: What they gave.
     """
     checked = list(given)
-    for place, run in enumerate(given):
-        if isinstance(run, ProcessResult) and (code := _failed(run)):
-            spec = prepare_launch(testbed, hooks, place, payload)
-            words = _words(hooks[place], spec)
-            if _is_doubtful(run, code, hooks[place].command, words, spec):
-                found = _look_up(testbed, hooks[place], spec, run, code, words)
+    for place, (spec, run) in enumerate(zip(specs, given, strict=True)):
+        if spec is not None and isinstance(run, ProcessResult) and (code := _failed(run)):
+            # It may have removed the folder in which it was started.
+            again = replace(spec, cwd=testbed.workspace.present(spec.cwd))
+            words = _words(hooks[place], again)
+            if _is_doubtful(run, code, hooks[place].command, words, again):
+                found = _look_up(testbed, hooks[place], again, run, code, words)
                 checked[place] = replace(run, failure=found.failure, doubt=found.doubt, suspect=found.suspect)
     return tuple(checked)
 

@@ -8,7 +8,7 @@ from itertools import pairwise
 
 from pytest_hookharness.model.agent_sessions import ChildSession
 from pytest_hookharness.model.fast_dataclass import replace
-from pytest_hookharness.model.processes import NotStarted, ProcessResult
+from pytest_hookharness.model.processes import NotStarted, ProcessResult, ProcessSpec
 from pytest_hookharness.model.protocol import Hook, Payload, Reply
 from pytest_hookharness.model.scenario import Answer, Scenario
 from pytest_hookharness.model.trace import Change, HookRun
@@ -202,7 +202,7 @@ def _without_echo(reply: Reply, payload: Payload, run: ProcessResult | Payload) 
 def collect(
     hooks: Sequence[Hook],
     payload: Payload,
-    stdins: Sequence[bytes],
+    specs: Sequence[ProcessSpec | None],
     given: Sequence[ProcessResult | Payload],
     replies: Sequence[Reply],
     opened: bool | None = None,
@@ -212,12 +212,12 @@ def collect(
         HookRun(
             hook=hook,
             payload=payload,
-            stdin=stdin,
+            stdin=b"" if spec is None else spec.stdin.data,
             run=run if isinstance(run, ProcessResult) else None,
             reply=_without_echo(reply, payload, run),
             transcript_opened=opened,
         )
-        for hook, stdin, run, reply in zip(hooks, stdins, given, replies, strict=True)
+        for hook, spec, run, reply in zip(hooks, specs, given, replies, strict=True)
     )
 
 

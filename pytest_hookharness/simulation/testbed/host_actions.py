@@ -23,7 +23,7 @@ from pytest_hookharness.simulation.testbed.testbed import Testbed
 
 def run_hooks(
     testbed: Testbed, hooks: Sequence[Hook], payload: Payload, budget: float
-) -> tuple[tuple[ProcessResult | Payload, ...], tuple[bytes, ...]]:
+) -> tuple[tuple[ProcessResult | Payload, ...], tuple[ProcessSpec | None, ...]]:
     """
     Run hooks at the same time, as the host does.
 
@@ -32,8 +32,8 @@ def run_hooks(
         budget: Seconds after which all of them are cut.
 
     Returns:
-        For each hook the result of its process, or the reply that the scenario gives instead; and the bytes
-        of its standard input.
+        For each hook the result of its process, or the reply that the scenario gives instead; and how it was
+        started, or ``None`` if it was not.
 
     Raises:
         SimulationError: A hook is not a command, and the scenario has no answer for it.
@@ -65,7 +65,7 @@ def _another_session(testbed: Testbed, event: str, payload: Payload) -> Generato
 
 def _run_together(
     testbed: Testbed, hooks: Sequence[Hook], payload: Payload, budget: float
-) -> tuple[tuple[ProcessResult | Payload, ...], tuple[bytes, ...]]:
+) -> tuple[tuple[ProcessResult | Payload, ...], tuple[ProcessSpec | None, ...]]:
     commands = [index for index, hook in enumerate(hooks) if hook.type == "command"]
     launches = {index: prepare_launch(testbed, hooks, index, payload) for index in commands}
     for launch in launches.values():
@@ -81,8 +81,7 @@ def _run_together(
     given = tuple(
         runs[index] if index in runs else testbed.answers.give(hook) for index, hook in enumerate(hooks)
     )
-    stdins = tuple(launches[index].stdin.data if index in runs else b"" for index in range(len(hooks)))
-    return given, stdins
+    return given, tuple(launches.get(index) for index in range(len(hooks)))
 
 
 def run_again(testbed: Testbed, specs: Sequence[ProcessSpec]) -> tuple[ProcessResult, ...]:
