@@ -13,7 +13,7 @@ from pathlib import Path
 from pytest_hookharness import hosts
 from pytest_hookharness.campaigns.reproduce.recorded_moves import RecordedMoves
 from pytest_hookharness.campaigns.reproduce.recorded_project import RecordedProject, copy_project
-from pytest_hookharness.campaigns.reproduce.refusal_comparison import SUBAGENT_STOP
+from pytest_hookharness.campaigns.reproduce.reproduction import SUBAGENT_STOP
 from pytest_hookharness.campaigns.shrinking.scenario_parts import command_of, hooks_of, without_hooks
 from pytest_hookharness.execution.user_files import create_file
 from pytest_hookharness.hosts.transcripts.session_stream import SessionStream

@@ -33,16 +33,16 @@ from pytest_hookharness.campaigns.reproduce.recorded_scenario import (
     without_commands,
     write_scenarios,
 )
-from pytest_hookharness.campaigns.reproduce.refusal_comparison import (
+from pytest_hookharness.campaigns.reproduce.reproduction import (
     SUBAGENT_STOP,
     UNKNOWN_CAUSE,
     Comparison,
+    Reproduction,
     alike,
     compare,
     recorded_refusals,
     replayed_refusals,
 )
-from pytest_hookharness.campaigns.reproduce.reproduction import Reproduction
 from pytest_hookharness.campaigns.reproduce.session_files import SessionFiles, read_session, texts_of
 from pytest_hookharness.campaigns.shrinking.scenario_shrinker import Shrinker
 from pytest_hookharness.execution.processes.sandbox import available_tiers

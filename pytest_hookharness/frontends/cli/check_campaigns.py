@@ -24,9 +24,9 @@ from pytest_hookharness.model.exploration import ExploreOptions
 from pytest_hookharness.model.moves import RunCommand, Stop
 from pytest_hookharness.model.outcome import Outcome
 from pytest_hookharness.model.scenario import Scenario
+from pytest_hookharness.reports.terminal import campaign_report as tables
 from pytest_hookharness.reports.terminal import story
-from pytest_hookharness.reports.terminal import stress_table as tables
-from pytest_hookharness.reports.terminal.exploration_report import conclusion_of
+from pytest_hookharness.reports.terminal.campaign_report import conclusion_of
 from pytest_hookharness.simulation.testbed.run_settings import Interrupted, Settings, TrialSelection
 
 _UNREFUSED = (

@@ -103,13 +103,13 @@ def play(scenario: Scenario, settings: Settings, replay: str, arguments: argpars
     unknown = interrupted or (outcome.verdict_name == "undecided" and not outcome.passed)
     print(screen.headed(text, None if unknown else outcome.passed))
     if getattr(arguments, "vary", None) is not None:
-        from pytest_hookharness.reports.terminal import stress_table
+        from pytest_hookharness.reports.terminal import campaign_report
 
         def replay_one(words: str) -> str:
             others = argparse.Namespace(**{**vars(arguments), "only": words})
             return _replay_command(others, settings)
 
-        print(stress_table.table(outcome, replay_one, verbose=arguments.verbose))
+        print(campaign_report.table(outcome, replay_one, verbose=arguments.verbose))
     if arguments.incident is not None:
         from pytest_hookharness.execution.user_files import create_file
         from pytest_hookharness.frontends.output.simulation_files import compose_incident

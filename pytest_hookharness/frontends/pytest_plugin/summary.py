@@ -108,7 +108,7 @@ def _add_failure(
 
 
 def _stress_table(item: pytest.Item, outcome: Outcome) -> str:
-    from pytest_hookharness.reports.terminal.stress_table import table
+    from pytest_hookharness.reports.terminal.campaign_report import table
 
     settings = options.settings(item.config)
     return table(

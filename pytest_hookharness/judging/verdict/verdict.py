@@ -198,7 +198,7 @@ def _describe_loop(case: JudgeInput, loop: verdicts.Livelock) -> str:
 
 def _masks(case: JudgeInput) -> tuple[str, ...]:
     # Most runs end, so what tries masks is imported only for the others.
-    from pytest_hookharness.judging.verdict.mask_trial import find_masks
+    from pytest_hookharness.judging.verdict.run_end import find_masks
 
     return find_masks(case.trace.states, case.probing)
 

@@ -27,7 +27,7 @@ from pytest_hookharness.reports.safe_text import (
 )
 from pytest_hookharness.reports.short_paths import with_short_paths
 from pytest_hookharness.reports.terminal.agent_tree import render_background
-from pytest_hookharness.reports.terminal.exploration_report import describe_exploration, render_trap
+from pytest_hookharness.reports.terminal.campaign_report import describe_exploration, render_trap
 from pytest_hookharness.reports.terminal.phrases import EVERYTHING, LONGEST_TEXT, and_more, describe_tier
 from pytest_hookharness.reports.terminal.probe_report import render_probes
 from pytest_hookharness.reports.terminal.turns import render_turns

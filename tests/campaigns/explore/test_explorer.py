@@ -13,7 +13,7 @@ from pytest_hookharness.model.protocol import Basis, Decision, Rule
 from pytest_hookharness.model.scenario import Scenario
 from pytest_hookharness.model.trace import Happened, HookEvent, Moved, Step, Trace
 from pytest_hookharness.model.verdicts import Livelock, Terminated
-from pytest_hookharness.reports.terminal.exploration_report import conclusion_of
+from pytest_hookharness.reports.terminal.campaign_report import conclusion_of
 from pytest_hookharness.simulation.testbed.run_settings import Settings
 
 RULE = Rule("Exit code 2 refuses.", Basis.OBSERVED, "a host")

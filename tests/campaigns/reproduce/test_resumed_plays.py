@@ -4,9 +4,9 @@ from dataclasses import replace
 
 import pytest
 
-from pytest_hookharness.campaigns.reproduce.refusal_comparison import replayed_refusals
+from pytest_hookharness.campaigns.reproduce.loop_plays import open_resumed_plays
+from pytest_hookharness.campaigns.reproduce.reproduction import replayed_refusals
 from pytest_hookharness.campaigns.reproduce.reproduction_run import describe_others
-from pytest_hookharness.campaigns.reproduce.resumed_plays import open_resumed_plays
 from pytest_hookharness.frontends.harness import Harness
 from pytest_hookharness.model.moves import FIRST_PROMPT, RunCommand, Script, Stop
 from pytest_hookharness.model.scenario import Scenario

@@ -16,7 +16,7 @@ from pytest_hookharness.campaigns.stress.stress_run import vary
 from pytest_hookharness.judging.comparison.traces import by_decision
 from pytest_hookharness.judging.findings.codes import STRICT_SHELL
 from pytest_hookharness.model.mutations import FAULT_FAMILIES, VARY_FAMILIES, VaryRequest
-from pytest_hookharness.reports.terminal.stress_table import table
+from pytest_hookharness.reports.terminal.campaign_report import table
 from pytest_hookharness.simulation.testbed.run_settings import Settings
 
 ROOT = Path(pytest_hookharness.__file__).parent

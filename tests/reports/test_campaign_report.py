@@ -7,7 +7,7 @@ from pytest_hookharness.model.outcome import Outcome
 from pytest_hookharness.model.scenario import Scenario
 from pytest_hookharness.model.trace import Trace
 from pytest_hookharness.model.verdicts import Terminated
-from pytest_hookharness.reports.terminal.stress_table import table
+from pytest_hookharness.reports.terminal.campaign_report import table
 
 BASE = Outcome(scenario=Scenario(name="test"), host="host@1", trace=Trace(), verdict=Terminated(turn=1))
 
