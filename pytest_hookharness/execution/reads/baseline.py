@@ -27,11 +27,14 @@ _EMPTY_PROGRAMS = (
     (re.compile(r"/(python|pypy)[0-9.]*$"), ("-c", "pass")),
     (re.compile(r"/(node|nodejs|perl|ruby)[0-9.]*$"), ("-e", "0")),
     (re.compile(r"/php[0-9.]*$"), ("-r", "")),
+    # It is no interpreter, but its start asks for the time, whatever it is to do.
+    (re.compile(r"/git$"), ("--version",)),
 )
 # Variables that decide what an interpreter does when it starts.
 _RELEVANT = (
     "PYTHON",
     "NODE_",
+    "GIT_",
     "PERL",
     "RUBY",
     "LD_",

@@ -32,15 +32,17 @@ _GIT = re.compile(r"/git(-[a-z-]+)?$")
 _COPIES_ATTRIBUTES = re.compile(r"/(cp|mv|sed|install|ls|mkdir|chmod|touch)$")
 # These ask for the status of each file that they read, and never for its times.
 _READERS = re.compile(
-    r"/bin/(cat|head|tail|wc|[efz]?grep|sed|[gmn]?awk|sort|uniq|cut|tr|tee|cmp|jq|dash|bash)$"
+    r"/bin/(cat|head|tail|wc|[efz]?grep|sed|[gmn]?awk|sort|uniq|cut|tr|tee|cmp|jq|dash|bash"
+    r"|cksum|md5sum|sha[0-9]+sum|base64|comm|paste|od|ls)$"
 )
 # Programs that do not decide by the time that a call shows them. A shell asks where it is when it starts, and
-# compares times of files only with each other.
+# compares times of files only with each other: which of two is newer is the same at every pace.
 _MAKERS = r"/bin/(mkdir|rmdir|rm|chmod|ln|tee)$"
+_SHELLS = r"/bin/(dash|bash)$"
 _NO_TIMES = {
     "realtime": re.compile(r"(?!)"),
-    "times of a file": re.compile(f"{_GIT.pattern}|{_MAKERS}"),
-    "times of an open file": re.compile(f"{_READERS.pattern}|{_MAKERS}"),
+    "times of a file": re.compile(f"{_GIT.pattern}|{_MAKERS}|{_SHELLS}"),
+    "times of an open file": re.compile(f"{_GIT.pattern}|{_READERS.pattern}|{_MAKERS}"),
     "times of its own folder": re.compile(f"{_GIT.pattern}|{_MAKERS}|{_READERS.pattern}"),
 }
 _CONTENT = frozenset((LookKind.OPENED, LookKind.EXECUTED, LookKind.LINK))
