@@ -2,12 +2,14 @@
 
 import json
 import os
+from dataclasses import asdict
 from pathlib import Path
 
 import pytest
 
 from pytest_hookharness import hosts
 from pytest_hookharness.frontends.cli.main import main
+from pytest_hookharness.hosts.profiles.shared import Calibration
 
 
 def calibrate(*words):
@@ -40,16 +42,32 @@ def test_what_cannot_be_asked(words, said, capsys):
 
 @pytest.mark.slow
 def test_questions_to_a_real_program(tmp_path, capsys):
-    """Some questions to an installed program are answered as its profile does, and the answers are stored."""
+    """
+    The answers of an installed program are stored; earlier ones stay with facts whose words have changed.
+    """
     profile = hosts.find("codex")
     folder = os.environ.get("HOOKHARNESS_LIVE", "")
     if not folder or not Path(folder, profile.id).is_dir():
         pytest.skip(f"HOOKHARNESS_LIVE names no folder with {profile.id}; nox -s live installs it")
     facts = tmp_path / "facts.json"
+    before = Calibration(
+        version="0.169.0",
+        profile=profile.id,
+        date="2026-01-05",
+        same=("Stop: decision block", "Stop: a question of former times"),
+        facts={"a hook may refuse": ("Stop: decision block",)},
+    )
+    facts.write_text(json.dumps([asdict(before)]))
 
     assert (
-        calibrate("codex", "--only", "PreToolUse: exit 2", "--facts", facts, "--write", tmp_path / "p") == 0
+        calibrate(
+            "codex", "--only", "PreToolUse: exit 2, silent", "--facts", facts, "--write", tmp_path / "p"
+        )
+        == 0
     )
-    assert "2 questions: 2 same, 0 different, 0 not reached" in capsys.readouterr().out
+    assert "1 question: 1 same, 0 different, 0 not reached" in capsys.readouterr().out
     (stored,) = json.loads(facts.read_text())
     assert (stored["version"], stored["profile"], len(stored["same"])) == ("0.169.0", profile.id, 2)
+    rule = hosts.find("codex").replies.rules["answer"]
+    assert "Stop: decision block" in stored["facts"][rule.text]
+    assert "a hook may refuse" not in stored["facts"]

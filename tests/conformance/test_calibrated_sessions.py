@@ -195,6 +195,83 @@ def test_qwen_shows_hooks_of_a_batch_what_a_command_printed():
     assert call["tool_response"]["result_display"] == "hi"
 
 
+def test_qwen_shows_hooks_of_a_batch_refused_and_failed_calls():
+    """PostToolBatch occurs after a refused call too; its error says what kind of failure it was."""
+    played = play(
+        {"PreToolUse": {"matcher": "write_file", "command": "./guard"}, "PostToolBatch": "./x"},
+        [GO, Edit(file="a", text="b"), RunCommand(command="false"), Stop()],
+        answering(PreToolUse=BLOCK),
+        profile=QWEN,
+        perform=lambda _: Performance(exit=1),
+    )
+
+    (refused,), (failed,) = (one.payload["tool_calls"] for one in played.asked("PostToolBatch"))
+    ends = [(one["status"], one["tool_response"]["error_type"]) for one in (refused, failed)]
+    assert ends == [("error", "execution_denied"), ("error", "shell_execute_error")]
+    assert refused["tool_response"]["error"] == "not yet"
+    assert refused["tool_response"]["execution_status"] == "not_started"
+
+
+@pytest.mark.parametrize(
+    "profile, mode, hooked, made",
+    [
+        (GEMINI, "default", [], []),
+        (GEMINI, "auto_edit", ["write_file"], ["write_file"]),
+        (GEMINI, "plan", ["write_file"], []),
+        (GEMINI, "yolo", ["run_shell_command", "write_file"], ["run_shell_command", "write_file"]),
+        (QWEN, "default", [], []),
+        (QWEN, "plan", [], []),
+        (QWEN, "auto_edit", ["write_file"], ["write_file"]),
+        (QWEN, "yolo", ["run_shell_command", "write_file"], ["run_shell_command", "write_file"]),
+    ],
+)
+def test_gemini_and_qwen_refuse_calls_by_their_approval_mode(profile, mode, hooked, made):
+    """Without a person no call is made that needs an approval, and mostly no hook runs for it."""
+    before, after = ("BeforeTool", "AfterTool") if profile is GEMINI else ("PreToolUse", "PostToolUse")
+    acts = [GO, RunCommand(command="echo one"), Edit(file="a", text="b"), Stop()]
+    played = play(
+        {before: "./x", after: "./y"},
+        acts,
+        lambda *_: None,
+        profile=profile,
+        options={"permission_mode": mode},
+    )
+
+    assert [one.payload["tool_name"] for one in played.asked(before)] == hooked
+    assert [one.payload["tool_name"] for one in played.asked(after)] == made
+    assert [one.call.name for one in played.performed if not one.result.failed] == made
+    assert not any(one.refused for one in played.performed)
+
+
+def test_qwen_makes_calls_that_its_settings_allow():
+    """A command that permissions.allow names is not refused by the approval mode; its hooks run."""
+    settings = {"hooks": {"PreToolUse": [{"hooks": [{"type": "command", "command": "./x"}]}]}}
+    played = play(
+        {**settings, "permissions": {"allow": ["run_shell_command"]}},
+        [GO, RunCommand(command="echo one"), Stop()],
+        lambda *_: None,
+        profile=QWEN,
+        options={"permission_mode": "default"},
+    )
+
+    assert not played.performed[0].result.failed
+    assert any("permissions.allow" in rule.text for rule in played.decisions[0].rests_on)
+
+
+def test_qwen_writes_the_mode_of_calls_as_its_command_line_does():
+    """Events about calls name the mode auto-edit, all other events auto_edit."""
+    played = play(
+        {"PreToolUse": "./x", "PostToolBatch": "./y", "Stop": "./z"},
+        [GO, Edit(file="a", text="b"), Stop()],
+        lambda *_: None,
+        profile=QWEN,
+        options={"permission_mode": "auto_edit"},
+    )
+
+    modes = [(one.event, one.payload["permission_mode"]) for one in played.asked()]
+    assert modes == [("PreToolUse", "auto-edit"), ("PostToolBatch", "auto-edit"), ("Stop", "auto_edit")]
+
+
 def test_qwen_gives_prompt_hooks_an_expanded_prompt():
     """UserPromptSubmit gets the text of a command with the words of expansion hooks, and what was typed."""
     command = hosts.read_commands(QWEN, {"workspace/.qwen/commands/work.md": "Work {{args}}.\n"})

@@ -129,7 +129,7 @@ def test_a_refusal_that_halts_too(play, profile, words, shown):
 def test_which_calls_of_a_batch_failed(play, profile):
     """The event after all calls can show which of them failed."""
     rule = profile.events["PostToolBatch"]
-    keys = replace(rule.fields, fields=(Field(name="failed", source="tool_calls_failed"),))
+    keys = replace(rule.fields, fields=(Field(name="failed", source="tool_calls_ended"),))
     kind = replace(profile, events={**profile.events, "PostToolBatch": replace(rule, fields=keys)})
 
     def perform(_):
@@ -137,7 +137,7 @@ def test_which_calls_of_a_batch_failed(play, profile):
 
     played = play({"PostToolBatch": "./x"}, [GO, RUN, DONE], lambda *_: None, profile=kind, perform=perform)
 
-    assert played.asked()[0].payload == {"failed": [True]}
+    assert played.asked()[0].payload == {"failed": ["failed"]}
 
 
 def cut(after, by, ended=None):

@@ -209,19 +209,6 @@ def test_a_prompt_that_names_a_command(play):
     assert played.seen() == ["Greet you."]
 
 
-@pytest.mark.parametrize("mode, asked", [("", 0), ("default", 1)])
-def test_permission_hooks_run_outside_of_yolo(play, mode, asked):
-    """Permission hooks run unless the session needs no permission, and they can refuse it."""
-    answer = {"hookSpecificOutput": {"decision": {"behavior": "deny", "message": "no"}}}
-
-    played = play(
-        {"PermissionRequest": "./x"}, [GO, RUN, DONE], lambda *_: answer, profile=QWEN, permission_mode=mode
-    )
-
-    assert len(played.asked()) == asked
-    assert [call.refused for call in played.performed] == [bool(asked)]
-
-
 @pytest.mark.parametrize(
     "matcher, tool, hook_runs",
     [

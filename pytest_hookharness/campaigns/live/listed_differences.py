@@ -142,13 +142,6 @@ LISTED = (
         reason="MessageDisplay occurs only once for a text that comes within 200 ms",
     ),
     ListedDifference(
-        host=_QWEN,
-        category="payload values",
-        where=r"^PostToolBatch .*: tool_calls$",
-        real="'error_type': 'shell_execute_error'",
-        reason="a failed command has its error_type too",
-    ),
-    ListedDifference(
         host=_OPENHANDS,
         category="files",
         real="^file 600 ",

@@ -124,38 +124,45 @@ def _ask(
 def _collect(
     profile: Profile, version: str, answers: Sequence[Answer], before: Sequence[Calibration]
 ) -> Calibration:
-    """Return all answers of a version: those of now, and earlier ones to questions not asked now."""
+    """
+    Return all answers of a version: those of now, and earlier ones to questions not asked now.
+
+    Facts get their present words, so that answers outlast a change of the words.
+    """
     new = {one.question.name: one for one in answers}
+    battery = {one.name: one for one in generate_battery(profile)}
     old = next((one for one in before if (one.version, one.profile) == (version, profile.id)), None)
     kept = old or Calibration(version=version, profile=profile.id, date="")
-    facts: defaultdict[str, list[str]] = defaultdict(list)
-    for text, names in kept.facts.items():
-        facts[text] += [name for name in names if name not in new]
-    for one in answers:
-        for rule in one.question.rules:
-            facts[rule.text].append(one.question.name)
-    return Calibration(
+    unasked = battery.keys() - new.keys()
+    different = {name: one for name, one in new.items() if one.word == "different"}
+    same = (
+        *(name for name in kept.same if name in unasked),
+        *(name for name, one in new.items() if one.word == "same"),
+    )
+    collected = Calibration(
         version=version,
         profile=profile.id,
-        date=datetime.now(UTC).date().isoformat(),
-        same=(
-            *(name for name in kept.same if name not in new),
-            *(name for name, one in new.items() if one.word == "same"),
-        ),
+        date=datetime.now(UTC).date().isoformat() if new else kept.date,
+        same=same,
         different={
-            **{name: text for name, text in kept.different.items() if name not in new},
-            **{name: _words(one) for name, one in new.items() if one.word == "different" and not one.why},
+            **{name: text for name, text in kept.different.items() if name in unasked},
+            **{name: _words(one) for name, one in different.items() if not one.why},
         },
         known={
-            **{name: text for name, text in kept.known.items() if name not in new},
-            **{name: _words(one) for name, one in new.items() if one.word == "different" and one.why},
+            **{name: text for name, text in kept.known.items() if name in unasked},
+            **{name: _words(one) for name, one in different.items() if one.why},
         },
         unreached={
-            **{name: text for name, text in kept.unreached.items() if name not in new},
+            **{name: text for name, text in kept.unreached.items() if name in unasked},
             **{name: plain(one.why, _MOST) for name, one in new.items() if one.word == "not reached"},
         },
-        facts={text: tuple(names) for text, names in facts.items() if names},
     )
+    answered = _by_question(collected)
+    facts: defaultdict[str, tuple[str, ...]] = defaultdict(tuple)
+    for name, question in battery.items():
+        for rule in question.rules if name in answered else ():
+            facts[rule.text] += (name,)
+    return dataclasses.replace(collected, facts=dict(facts))
 
 
 def _words(answer: Answer) -> str:

@@ -203,6 +203,22 @@ class AskEffect(enum.Enum):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class ModeRefusal:
+    """
+    Calls that the host itself refuses in some permission modes, without a person to ask.
+
+    Attributes:
+        modes: The permission modes.
+        texts: What the model gets instead of a result, by tool.
+        after_hooks: Whether the hooks before the call run; those after it never do.
+    """
+
+    modes: tuple[str, ...]
+    texts: Mapping[str, str]
+    after_hooks: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class TurnRules:
     """
     Which events occur in a turn, and in which order.
@@ -228,6 +244,7 @@ class TurnRules:
         batches_refused: Whether refused calls are among those of the event after all calls of a move.
         finishing: Tools whose call is a stop, with the key of its text.
         ask_effect: What *ask* does.
+        refused_by_mode: Calls that permission modes refuse, unless the settings allow them.
         unasked_modes: Permission modes in which no permission hook runs.
         edits_mode: The permission mode in which edits need no permission; empty for none.
         edit_commands: Commands of the shell that need none either in that mode.
@@ -252,6 +269,7 @@ class TurnRules:
     batches_refused: bool = False
     finishing: Mapping[str, str] = field(default_factory=dict)
     ask_effect: AskEffect = AskEffect.REFUSED
+    refused_by_mode: tuple[ModeRefusal, ...] = ()
     unasked_modes: tuple[str, ...] = ()
     edits_mode: str = ""
     edit_commands: tuple[str, ...] = ()

@@ -34,6 +34,7 @@ from pytest_hookharness.hosts.session.subagents import ask_subagent, continue_su
 from pytest_hookharness.hosts.session.tool_calls import (
     close_batch,
     finish_call,
+    refuse_by_mode,
 )
 from pytest_hookharness.hosts.session_state.facts import Facts
 from pytest_hookharness.hosts.session_state.requests import (
@@ -205,6 +206,8 @@ def _rules_of_turn(session: Session, ask: AskHooks) -> Iterator[Rule]:
         yield rules["continuation"]
     if ask.role is Role.AFTER_TOOL and len(session.batch) > 1 and "order of calls" in rules:
         yield rules["order of calls"]
+    if session.facts.permission_mode != session.profile.turns.mode and "modes" in rules:
+        yield rules["modes"]
     if ask.role in (Role.STOP, Role.SUBAGENT_STOP) and session.background:
         yield session.profile.tools.rules["end of a subagent"]
 
@@ -269,6 +272,8 @@ def _do_task(session: Session) -> _TaskResult:
 
 def _make_call(session: Session, task: MakeCall) -> _TaskResult:
     call, workspace = task.call, session.facts.workspace
+    if (refused := refuse_by_mode(session, call)) is not None:
+        return refused
     if call.subagent is not None:
         return launch_subagent(session, call, call.subagent)
     if call.tool_call.given is not None:

@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from pytest_hookharness.hosts.hook_input.launch import covers, select
 from pytest_hookharness.hosts.rules.replies import Halting
 from pytest_hookharness.hosts.rules.tools_and_transcript import result_message
-from pytest_hookharness.hosts.rules.turns import AskEffect, FlagUse, Resets, Role
+from pytest_hookharness.hosts.rules.turns import AskEffect, FlagUse, ModeRefusal, Resets, Role
 from pytest_hookharness.hosts.session.folders_and_files import remember_content, track_folder
 from pytest_hookharness.hosts.session.limits import remember_move
 from pytest_hookharness.hosts.session.starts_and_ends import attempt_stop
@@ -39,7 +39,7 @@ _PROMPT_KEYS = ("prompt", "message")
 def plan_calls(session: Session, calls: Sequence[ToolCall], subagent: Subagent | None) -> Session:
     """Return the session with the calls of a move on its agenda."""
     tools, facts = session.profile.tools, session.facts
-    tasks: list[AskHooks | CloseBatch] = []
+    tasks: list[AskHooks | MakeCall] = []
     for index, tool_call in enumerate(calls):
         starts = tool_call.name == tools.subagent != "" and tool_call.given is None
         started = subagent or (_read_subagent(tool_call) if starts else None)
@@ -51,7 +51,9 @@ def plan_calls(session: Session, calls: Sequence[ToolCall], subagent: Subagent |
         if started is not None:
             uuid = derive_uuid(facts.seed, "agent", session.position)
             call = replace(call, agent_id=tools.ids.agent.format(digest=digest[22:38], uuid=uuid))
-        tasks.append(AskHooks(role=Role.BEFORE_TOOL, values=_call_values(session, call), call=call))
+        refusal = _find_mode_refusal(session, tool_call)
+        hooked = AskHooks(role=Role.BEFORE_TOOL, values=_call_values(session, call), call=call)
+        tasks.append(hooked if refusal is None or refusal.after_hooks else MakeCall(call))
     session = replace(session, batch=(), pending_halt=None)
     cap = session.profile.cap
     if cap.resets is Resets.CALLS_TRIED:
@@ -124,13 +126,35 @@ def _refuse(
     session = replace(session, performed=(*session.performed, refused), calls_refused=True)
     if not shown:
         return session
+    session = _tell_refusal(session, call, Message("refusal", text, event))
+    return session.add_messages(*(Message("context", note, event) for note in notes))
+
+
+def _tell_refusal(session: Session, call: PendingCall, told: Message) -> Session:
     if session.profile.turns.batches_refused:
-        tried = {**_call_values(session, call), "tool_response": text, "tool_failed": True}
-        session = replace(session, batch=(*session.batch, tried))
-    contexts = (Message("context", note, event) for note in notes)
-    session = session.add_messages(Message("refusal", text, event), *contexts)
-    message = result_message(call.use_id, text, failed=True)
-    return session.write_line("user", message, toolUseResult=f"Error: {text}")
+        tried = {**_call_values(session, call), "tool_response": told.text, "tool_failed": True}
+        session = replace(session, batch=(*session.batch, {**tried, "tool_refused": True}))
+    message = result_message(call.use_id, told.text, failed=True)
+    return session.add_messages(told).write_line("user", message, toolUseResult=f"Error: {told.text}")
+
+
+def _find_mode_refusal(session: Session, tool_call: ToolCall) -> ModeRefusal | None:
+    mode, refusals = session.facts.permission_mode, session.profile.turns.refused_by_mode
+    found = next((one for one in refusals if mode in one.modes and tool_call.name in one.texts), None)
+    allowed = session.configuration.allowed if found is not None else ()
+    return None if any(covers(one, tool_call.name, tool_call.input) for one in allowed) else found
+
+
+def refuse_by_mode(session: Session, call: PendingCall) -> Session | None:
+    """Return the session after the permission mode refused a call; ``None`` if it does not."""
+    refusal = _find_mode_refusal(session, call.tool_call)
+    if refusal is None:
+        return None
+    # No hook refused it: for what a scenario expects of hooks it is a call that failed.
+    text = refusal.texts[call.tool_call.name]
+    done = Performed(call=call.tool_call, result=ToolResult(text=text, failed=True))
+    session = replace(session, performed=(*session.performed, done))
+    return _tell_refusal(session, call, Message("result", text))
 
 
 def _permission_events(session: Session, call: PendingCall, ruling: Ruling) -> tuple[AskHooks, ...]:
@@ -262,9 +286,12 @@ def close_batch(session: Session) -> Session:
         {key: one[key] for key in ("tool_name", "tool_input", "tool_use_id", "tool_response")}
         for one in session.batch
     ]
-    failed = [bool(one["tool_failed"]) for one in session.batch]
+    ended: list[Json] = [
+        "refused" if one.get("tool_refused") else "failed" if one["tool_failed"] else "success"
+        for one in session.batch
+    ]
     responses = [one.get("response") for one in session.batch]
-    values: Payload = {"tool_calls": calls, "tool_calls_failed": failed, "tool_responses": responses}
+    values: Payload = {"tool_calls": calls, "tool_calls_ended": ended, "tool_responses": responses}
     return session.put_first(AskHooks(role=Role.AFTER_BATCH, values=values))
 
 

@@ -116,13 +116,19 @@ def _codex_settings(read: Callable[[str], str], workspace: str) -> dict[str, str
 
 def _gemini_arguments(prompt: str, resumed: bool, asks: bool, mode: str) -> list[str]:
     resume = ["--resume", "latest"] if resumed else []
-    return ["-m", "gemini-2.5-flash", *resume, *_qwen_arguments(prompt, False, asks, mode)]
+    del asks
+    return ["-m", "gemini-2.5-flash", *resume, *_approving(prompt, mode)]
 
 
 def _qwen_arguments(prompt: str, resumed: bool, asks: bool, mode: str) -> list[str]:
     del asks
     resume = ["--continue"] if resumed else []
-    return [*resume, "-p", prompt, "--output-format", "json", "--approval-mode", mode or "yolo"]
+    # The command line writes auto-edit for what most events call auto_edit.
+    return [*resume, *_approving(prompt, mode.replace("_", "-"))]
+
+
+def _approving(prompt: str, mode: str) -> list[str]:
+    return ["-p", prompt, "--output-format", "json", "--approval-mode", mode or "yolo"]
 
 
 # OpenHands is a library: this is the program that starts its conversation, as its documents show it.

@@ -95,11 +95,14 @@ def own_values(values: Payload) -> Mapping[str, Json]:
         own["typed"] = values.get("submitted_prompt", "")
     if "memory_type" in values:
         own["memory_type"] = _memory_type(str(values.get("file_path", "")))
+    if "tool_name" in values or "tool_calls" in values:
+        # Events about calls write the mode as the command line does.
+        own["permission_mode"] = str(values.get("permission_mode", "")).replace("_", "-")
     own["own_tasks"] = [_task(values, task) for task in _objects(values.get("background_tasks"))]
-    failed, responses = values.get("tool_calls_failed"), values.get("tool_responses")
-    if isinstance(failed, list) and isinstance(responses, list):
-        calls = zip(_objects(values.get("tool_calls")), failed, responses, strict=True)
-        own["own_calls"] = [_batched(call, one is True, response) for call, one, response in calls]
+    ends, responses = values.get("tool_calls_ended"), values.get("tool_responses")
+    if isinstance(ends, list) and isinstance(responses, list):
+        calls = zip(_objects(values.get("tool_calls")), ends, responses, strict=True)
+        own["own_calls"] = [_batched(call, ended, response) for call, ended, response in calls]
     return own
 
 
@@ -131,10 +134,11 @@ def _task(values: Payload, task: Payload) -> Payload:
     }
 
 
-def _batched(call: Payload, failed: bool, result: Json) -> Payload:
+def _batched(call: Payload, ended: Json, result: Json) -> Payload:
     name, call_id, text = call["tool_name"], _call_id(call["tool_use_id"]), str(call["tool_response"])
-    status = "error" if failed else "success"
-    said: Payload = {"error" if failed else "output": text}
+    status = "success" if ended == "success" else "error"
+    said: Payload = {"output" if ended == "success" else "error": text}
+    error: Payload = {"error": text, "error_type": _error_type(str(name), text, ended)}
     part: Payload = {"functionResponse": {"id": call_id, "name": name, "response": said}}
     return {
         "tool_name": name,
@@ -145,12 +149,20 @@ def _batched(call: Payload, failed: bool, result: Json) -> Payload:
         "tool_response": {
             "response_parts": [part],
             "result_display": result["returnDisplay"] if isinstance(result, Mapping) else text,
-            "execution_status": status,
+            **({} if ended == "success" else error),
+            "execution_status": "not_started" if ended == "refused" else status,
             "content_length": len(text),
         },
     }
 
 
+def _error_type(tool: str, text: str, ended: Json) -> str:
+    if ended == "refused":
+        return "execution_denied"
+    return "file_not_found" if text.startswith("File not found: ") else _ERRORS.get(tool, "unknown")
+
+
+_ERRORS = {"run_shell_command": "shell_execute_error"}
 _EITHER = (Stream.OUT, Stream.ERR)
 _OWN = "hookSpecificOutput"
 _WORDS: Mapping[str | bool, Ruling] = {

@@ -63,13 +63,22 @@ UNREACHED = (
         unreachable="the scripted agent has no model server that could fail",
     ),
     event_rule(
+        "PermissionRequest",
+        TOOL,
+        INPUT,
+        Field(name="permission_suggestions", kind="list", optional=True),
+        fact="hookSpecificOutput.decision answers PermissionRequest",
+        target="tool_name",
+        unreachable="it did not occur in a headless session, in any approval mode",
+    ),
+    event_rule(
         "PermissionDenied",
         TOOL,
         INPUT,
         fact="PermissionDenied ignores refusals",
         target="tool_name",
         chosen="only the keys about the call are known of the input of PermissionDenied hooks",
-        unreachable="the simulation denies no permission by itself",
+        unreachable="it did not occur in a headless session, in any approval mode",
     ),
     event_rule(
         "TodoCreated",
@@ -226,15 +235,6 @@ _TOOL_EVENTS = (
         measured=True,
     ),
     event_rule(
-        "PermissionRequest",
-        TOOL,
-        INPUT,
-        Field(name="permission_suggestions", kind="list", optional=True),
-        fact="hookSpecificOutput.decision answers PermissionRequest",
-        role=Role.PERMISSION,
-        target="tool_name",
-    ),
-    event_rule(
         "PostToolUse",
         TOOL,
         INPUT,
@@ -267,15 +267,18 @@ _TOOL_EVENTS = (
         "PostToolBatch",
         Field(name="tool_calls", kind="list", source="own_calls"),
         fact=(
-            "PostToolBatch occurs after all calls of a response; a refusal ends nothing, and the model gets "
-            "its reason instead of the last result"
+            "PostToolBatch occurs after all calls of a response, also after refused ones; a refusal ends "
+            "nothing, and the model gets its reason instead of the last result"
         ),
         answers=replace(ANSWERS, halting=Halting.REPLACES),
         role=Role.AFTER_BATCH,
         power=Power.REPLACES,
         context=True,
         recorded=True,
-        chosen="result_display of a failed call is the text for the model",
+        chosen=(
+            "PostToolBatch occurs once for a response; on the real host it occurs for each call of it, in "
+            "the order in which they end"
+        ),
     ),
 )
 

@@ -16,6 +16,7 @@ from pytest_hookharness.hosts.rules.profile import (
     CommandRules,
     ConfigRules,
     MatcherRules,
+    OptionRule,
     ProcessRules,
     Profile,
     StuckRules,
@@ -26,7 +27,7 @@ from pytest_hookharness.hosts.rules.profile import (
 )
 from pytest_hookharness.hosts.rules.settings import Effect, Flaw, LimitRules, Switch, Syntax
 from pytest_hookharness.hosts.rules.tools_and_transcript import IdRules
-from pytest_hookharness.hosts.rules.turns import FlagUse, Resets, Role
+from pytest_hookharness.hosts.rules.turns import FlagUse, ModeRefusal, Resets, Role
 from pytest_hookharness.hosts.settings.formats import GROUPS, parse_json
 from pytest_hookharness.model.processes import KillPolicy, KillScope, Stdio
 
@@ -146,8 +147,6 @@ CAP = CapRules(
 TOOLS = ToolRules(
     subagent=tools.AGENT,
     launch=tools.launch,
-    gated=(tools.SHELL, tools.WRITE, tools.EDIT),
-    edits=(tools.WRITE, tools.EDIT),
     paths=("file_path",),
     ids=IdRules(
         call="toolu_{number:013d}_{digest:.9}",
@@ -167,13 +166,12 @@ TOOLS = ToolRules(
         ),
         "assumed": assumed(
             "results of write_file, edit and read_file have this form; a command that was cancelled is not a "
-            "failed call; the input of PostToolBatch has no error_type"
+            "failed call"
         ),
         "subagent": assumed(
             "a subagent is started, works without a tool call, and stops before the agent that called "
             "it continues"
         ),
-        "permission": assumed("PermissionRequest occurs for a call that the settings do not allow"),
     },
 )
 
@@ -198,17 +196,31 @@ STUCK = StuckRules(
     ),
 )
 
+# What the model gets if the mode refuses a call: edits have one rule in common.
+_REFUSED = {
+    tool: f'Qwen Code requires permission to use "{tool}", but that permission was declined. '
+    f'Matching deny rule: "{rule}".'
+    for tool, rule in ((tools.SHELL, tools.SHELL), (tools.WRITE, tools.EDIT), (tools.EDIT, tools.EDIT))
+}
+
 TURNS = TurnRules(
     refusal_prompts=True,
     expanded_prompt=True,
     pieces=True,
     own_instructions="{home}/.qwen/output-language.md",
     asks_after_calls=True,
+    batches_refused=True,
     after_start=(Role.NOTIFICATION,),
-    unasked_modes=("yolo",),
-    edits_mode="auto_edit",
+    refused_by_mode=(
+        ModeRefusal(modes=("default", "plan"), texts=_REFUSED),
+        ModeRefusal(modes=("auto_edit",), texts={tools.SHELL: _REFUSED[tools.SHELL]}),
+    ),
     mode="yolo",
     rules={
+        "modes": assumed(
+            "what permissions.allow names is not refused by the approval mode; on the real host commands "
+            "that change files are refused if edits are"
+        ),
         "order of calls": assumed(
             "the calls of one message are made one after the other; on the real host those that change "
             "nothing are made at the same time, after the hooks before all of them"
@@ -256,6 +268,16 @@ QWEN_CODE = Profile(
     tools=TOOLS,
     transcript=TRANSCRIPT,
     commands=COMMANDS,
+    options={
+        "permission_mode": OptionRule(
+            default="yolo",
+            choices=("default", "plan", "auto_edit", "yolo"),
+            rule=observed(
+                "--approval-mode sets the mode; without a person, default and plan refuse commands and "
+                "edits, and auto_edit commands, before any hook runs for the call"
+            ),
+        )
+    },
     model="qwen3-coder-plus",
     own_values=own_values,
 )
