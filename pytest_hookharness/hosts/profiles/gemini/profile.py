@@ -18,7 +18,6 @@ from pytest_hookharness.hosts.rules.profile import (
     ConfigRules,
     EventRule,
     MatcherRules,
-    OptionRule,
     ProcessRules,
     Profile,
     ReplyRules,
@@ -37,7 +36,7 @@ from pytest_hookharness.hosts.rules.replies import (
 )
 from pytest_hookharness.hosts.rules.settings import Effect, Flaw, LimitRules, Switch, Syntax
 from pytest_hookharness.hosts.rules.tools_and_transcript import IdRules
-from pytest_hookharness.hosts.rules.turns import AskEffect, AtCap, FlagUse, ModeRefusal, Role
+from pytest_hookharness.hosts.rules.turns import AskEffect, AtCap, FlagUse, Role
 from pytest_hookharness.hosts.settings.formats import GROUPS, parse_json
 from pytest_hookharness.model.processes import KillPolicy, KillScope, Stdio
 from pytest_hookharness.model.protocol import Rule, Ruling
@@ -249,34 +248,13 @@ TOOLS = ToolRules(
     },
 )
 
-# What the model gets if it asks for a tool that needs an approval: the host does not offer it.
-_MISSING = 'Tool "{}" not found. Did you mean one of: "{}", "{}", "{}"?'
-_NO_COMMANDS = {tools.SHELL: _MISSING.format(tools.SHELL, "update_topic", "grep_search", "replace")}
-_PLANNING = (
-    "Tool execution denied by policy. You are in Plan Mode and cannot modify source code. You may ONLY use "
-    "write_file or replace to save plans to the designated plans directory as .md files."
-)
-
 TURNS = TurnRules(
     refusal_prompts=True,
     together=True,
     before_request=(Role.BEFORE_COMPACT, Role.BEFORE_MODEL, Role.TOOL_CHOICE),
     after_request=(Role.AFTER_MODEL,),
     ask_effect=AskEffect.WAITS,
-    refused_by_mode=(
-        ModeRefusal(
-            modes=("default",),
-            texts={
-                tools.SHELL: _MISSING.format(tools.SHELL, "update_topic", "grep_search", "invoke_agent"),
-                tools.WRITE: _MISSING.format(tools.WRITE, "read_file", "update_topic", "grep_search"),
-                tools.REPLACE: _MISSING.format(tools.REPLACE, "read_file", "grep_search", "glob"),
-            },
-        ),
-        ModeRefusal(modes=("auto_edit", "plan"), texts=_NO_COMMANDS),
-        ModeRefusal(
-            modes=("plan",), texts=dict.fromkeys((tools.WRITE, tools.REPLACE), _PLANNING), after_hooks=True
-        ),
-    ),
+    refused_by_mode=tools.REFUSED_BY_MODE,
     mode="yolo",
     end_reason="exit",
     rules={
@@ -313,17 +291,7 @@ GEMINI_CLI = Profile(
     tools=TOOLS,
     transcript=TRANSCRIPT,
     calling=command_line.GEMINI,
-    options={
-        "permission_mode": OptionRule(
-            default="yolo",
-            choices=("default", "auto_edit", "plan", "yolo"),
-            rule=_observed(
-                "--approval-mode sets the mode; without a person, default has no tools for commands and "
-                "edits, auto_edit and plan none for commands, so no hook runs for such a call; plan refuses "
-                "an edit after the hooks before it"
-            ),
-        )
-    },
+    options=tools.OPTIONS,
     model="gemini-2.5-flash",
     own_values=own_values,
 )

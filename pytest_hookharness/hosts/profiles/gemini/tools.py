@@ -1,5 +1,5 @@
 """
-The tools of Gemini CLI 0.61.0, their results, and its detector of repeated calls.
+The tools of Gemini CLI 0.61.0, their results, its detector of repeated calls, and its approval modes.
 
 The forms of run_shell_command, of write_file for a new file and of a failed read_file were recorded; the
 others are assumed, as the profile says.
@@ -12,7 +12,8 @@ import posixpath
 from pytest_hookharness.hosts.profiles.file_changes import describe_change, join_output, result_with_display
 from pytest_hookharness.hosts.profiles.gemini.events import FACTS
 from pytest_hookharness.hosts.profiles.shared import PlainTools, make_call
-from pytest_hookharness.hosts.rules.profile import Operation, StuckRules
+from pytest_hookharness.hosts.rules.profile import Operation, OptionRule, StuckRules
+from pytest_hookharness.hosts.rules.turns import ModeRefusal
 from pytest_hookharness.model.moves import Edit, Performance, Read, RunCommand, ToolCall, ToolResult
 from pytest_hookharness.model.protocol import Payload
 
@@ -128,6 +129,39 @@ STUCK = StuckRules(
         "model gets a warning instead; the next time the turn ends without AfterAgent"
     ),
 )
+
+# What the model gets if it asks for a tool that needs an approval: the host does not offer it.
+_MISSING = 'Tool "{}" not found. Did you mean one of: "{}", "{}", "{}"?'
+_NO_COMMANDS = {SHELL: _MISSING.format(SHELL, "update_topic", "grep_search", "replace")}
+_PLANNING = (
+    "Tool execution denied by policy. You are in Plan Mode and cannot modify source code. You may ONLY use "
+    "write_file or replace to save plans to the designated plans directory as .md files."
+)
+
+REFUSED_BY_MODE = (
+    ModeRefusal(
+        modes=("default",),
+        texts={
+            SHELL: _MISSING.format(SHELL, "update_topic", "grep_search", "invoke_agent"),
+            WRITE: _MISSING.format(WRITE, "read_file", "update_topic", "grep_search"),
+            REPLACE: _MISSING.format(REPLACE, "read_file", "grep_search", "glob"),
+        },
+    ),
+    ModeRefusal(modes=("auto_edit", "plan"), texts=_NO_COMMANDS),
+    ModeRefusal(modes=("plan",), texts=dict.fromkeys((WRITE, REPLACE), _PLANNING), after_hooks=True),
+)
+
+OPTIONS = {
+    "permission_mode": OptionRule(
+        default="yolo",
+        choices=("default", "auto_edit", "plan", "yolo"),
+        rule=FACTS.observed(
+            "--approval-mode sets the mode; without a person, default has no tools for commands and "
+            "edits, auto_edit and plan none for commands, so no hook runs for such a call; plan refuses "
+            "an edit after the hooks before it"
+        ),
+    )
+}
 
 
 def given(tool_call: ToolCall, supplied: ToolResult) -> ToolResult:  # noqa: ARG001 - all tools have one form
