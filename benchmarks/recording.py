@@ -46,7 +46,7 @@ def table(folder: Path, *, quick: bool) -> Table:
             turns: dict[str, Turn] = {}
             for kind, settings in (("plain", Settings()), ("recorded", Settings(coverage_store=ledger))):
                 scenario = Scenario(name=kind, reach=(str(folder),))
-                testbed = stack.enter_context(Testbed.open(scenario, settings, supervisor, folder / "base"))
+                testbed = stack.enter_context(Testbed(scenario, settings, supervisor, folder / "base"))
                 turns[kind] = _timed(_one_run(testbed, Hook(event="PreToolUse", command=command)))
             seen = take_turns(turns, 6 if quick else 20 if name == "python" else 80)
         ratio = seen.ratio("recorded", "plain")

@@ -48,7 +48,7 @@ def table(folder: Path, *, quick: bool) -> Table:
         supervisor = stack.enter_context(Supervisor())
         turns: dict[str, Turn] = {}
         for files in (0, FILES):
-            testbed = stack.enter_context(Testbed.open(_scenario(files), Settings(), supervisor, base))
+            testbed = stack.enter_context(Testbed(_scenario(files), Settings(), supervisor, base))
             run_hook, step = _works(testbed)
             turns[f"hook run, {files:,} files"] = _timed(run_hook)
             turns[f"hook run + scan + digest, {files:,} files"] = _timed(step)

@@ -6,7 +6,7 @@ import shlex
 import sys
 import time
 from collections.abc import Generator, Iterable, Iterator, Sequence
-from contextlib import ExitStack, contextmanager
+from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -20,6 +20,7 @@ from pytest_hookharness.campaigns.check.mac_shell import describe_mac_problems
 from pytest_hookharness.campaigns.check.project_copy import copyable
 from pytest_hookharness.campaigns.check.scenario_export import export, shows
 from pytest_hookharness.execution.processes.sandbox import available_tiers
+from pytest_hookharness.execution.workspace.project_copies import ProjectCopies
 from pytest_hookharness.frontends.harness import Harness
 from pytest_hookharness.frontends.replay_command import item_of, replay_options
 from pytest_hookharness.frontends.screen import ProgressLine, shell_line
@@ -66,6 +67,7 @@ def checked(
     *,
     wall: float | None = None,
     given: Sequence[Activation] = (),
+    copies: ProjectCopies | None = None,
 ) -> Generator[tuple[CheckRun, CheckReport]]:
     """
     Check one hook set; for a block, further sessions can be played with its copy.
@@ -76,6 +78,7 @@ def checked(
         on_step: Called after each session.
         wall: Seconds that the check may take; ``None`` for those of the harness.
         given: Ways to make hooks active that a person named.
+        copies: Copies of projects that sessions take in turns; ``None`` to make one for each session.
     """
     settings = harness.settings if wall is None else replace(harness.settings, wall=wall)
     tier = settings.tier or available_tiers()[0]
@@ -83,17 +86,28 @@ def checked(
     began = time.monotonic()
     with copyable(hook_set) as (copy, left_out), lent_home(copy, caches=caches) as ready:
         settings = replace(settings, wall=settings.wall - (time.monotonic() - began))
-        run = CheckRun(ready, settings, harness.resources, only, on_step or _ignore_step, given)
+        resources = replace(harness.resources, copies=copies)
+        run = CheckRun(ready, settings, resources, only, on_step or _ignore_step, given)
         report = run.run()
         notes = () if only else (*describe_mac_problems(copy.sources), *describe_other_readers(copy))
         away = (left_out,) if left_out else ()
         yield run, replace(report, place=hook_set, open=(*away, *report.open, *notes))
 
 
+def project_copies(harness: Harness) -> AbstractContextManager[ProjectCopies | None]:
+    """Return the copies that sessions take in turns; of ``None`` if a process could outlive its session."""
+    if (harness.settings.tier or available_tiers()[0]) is Tier.GROUP:
+        return nullcontext()
+    return ProjectCopies(harness.base / ".copies")
+
+
 def check(hook_set: HookSet, harness: Harness, only: str = "", write: Path | None = None) -> CheckReport:
     """Check one hook set; with a folder, write a scenario file there for each problem."""
     kept = _FOR_FILES * harness.settings.wall if write is not None else 0.0
-    with checked(hook_set, harness, only, wall=harness.settings.wall - kept) as (run, report):
+    with (
+        project_copies(harness) as copies,
+        checked(hook_set, harness, only, wall=harness.settings.wall - kept, copies=copies) as (run, report),
+    ):
         return report if write is None else _write_scenarios(run, report, write, kept)
 
 
@@ -123,11 +137,13 @@ def check_all(
     end = time.monotonic() + seconds - kept
     found: list[_Checked] = []
     line = shell_line(sys.stderr)
-    with Harness(settings) as harness, ExitStack() as stack:
+    with Harness(settings) as harness, project_copies(harness) as copies, ExitStack() as stack:
         for hook_set, wall in _shares(hook_sets, seconds - kept):
             with line.about(hook_set.title) as progress:
                 try:
-                    one = checked(hook_set, harness, only, progress.step, wall=wall, given=given)
+                    one = checked(
+                        hook_set, harness, only, progress.step, wall=wall, given=given, copies=copies
+                    )
                     checking: _Checked = stack.enter_context(one)
                 except KeyboardInterrupt:
                     # While files were copied, or between two sessions: the reports before are printed.

@@ -256,7 +256,7 @@ def _assumptions(testbed: Testbed, evidence: SessionEvidence) -> Iterator[str]:
         yield evidence.untried
     if any("/.git/" in path for path in testbed.files):
         yield UNREAD_GIT
-    yield from testbed.workspace.linked_files.describe(linked=sandbox.contained)
+    yield from testbed.workspace.copied.describe(linked=sandbox.contained)
     if testbed.workspace.clock.moved:
         yield from CLOCKS
     if testbed.settings.coverage_store is not None:

@@ -30,6 +30,7 @@ from pytest_hookharness.simulation.testbed.validation import check_references
 
 if TYPE_CHECKING:
     from pytest_hookharness.execution.workspace.disposal import Disposal
+    from pytest_hookharness.execution.workspace.project_copies import ProjectCopies
     from pytest_hookharness.simulation.background.threads import ThreadSessions
 
 # Seconds in which a run can be judged, however little is left of its budget.
@@ -52,6 +53,7 @@ class Resources:
         behaviours: The known agent behaviours; ``None`` for those that ship with the harness.
         slot: The CPU slot that the simulation shares with others; ``None`` if it runs alone.
         disposal: Removes workspaces in the background; ``None`` to remove each when it is closed.
+        copies: Where copies of projects are taken from; ``None`` to make a new one for each simulation.
     """
 
     supervisor: Supervisor
@@ -59,10 +61,11 @@ class Resources:
     behaviours: Mapping[str, agents.BehaviourFunction] | None = None
     slot: CpuSlot | None = None
     disposal: Disposal | None = None
+    copies: ProjectCopies | None = None
 
     def open_testbed(self, scenario: Scenario, settings: Settings) -> Testbed:
-        """Open a testbed for a scenario; the exceptions are those of `Testbed.open`."""
-        return Testbed.open(scenario, settings, self.supervisor, self.base, self.slot, self.disposal)
+        """Open a testbed for a scenario; the exceptions are those of `Testbed`."""
+        return Testbed(scenario, settings, self.supervisor, self.base, self.slot, self.disposal, self.copies)
 
     @contextmanager
     def open(self, scenario: Scenario, settings: Settings) -> Generator[tuple[Testbed, agents.Agent]]:

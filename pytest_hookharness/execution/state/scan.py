@@ -18,7 +18,7 @@ from types import MappingProxyType
 from pytest_hookharness.execution import platform
 from pytest_hookharness.execution.platform.protocol import TouchedPaths, Watch, WatchPool
 from pytest_hookharness.execution.state.masking import Hidden, Masking, glob_pattern
-from pytest_hookharness.execution.state.survey import Survey
+from pytest_hookharness.execution.state.survey import KnownEntry, Survey
 from pytest_hookharness.model.scenario import Mask
 from pytest_hookharness.model.trace import StateEntry
 
@@ -41,6 +41,7 @@ class Scanner:
         watch: bool = True,
         watches: WatchPool | None = None,
         walked: Collection[str] = (),
+        known: Mapping[str, KnownEntry] | None = None,
     ) -> None:
         """
         Watch folders from now on.
@@ -54,6 +55,7 @@ class Scanner:
             watches: Where a watch is taken from and given back to; ``None`` for one of its own.
             walked: Names of folders that are walked every time, for the system may not report them: kernels
                 differ in whether a write through an overlay is one to the folder behind it.
+            known: What an earlier scanner found; it is read again where its status differs.
         """
         self._roots = _outermost(roots)
         self._walked = {name: root for name, root in self._roots.items() if name in walked}
@@ -63,6 +65,7 @@ class Scanner:
         self._skip = self._names(_places(skip))
         self._hidden = Hidden()
         self._survey = Survey(self._masking, self._skip, self._hidden, self._roots)
+        self._survey.assume(known or {} if not masks else {})
         self._unreadable: tuple[str, ...] = ()
         self._watches = watches or platform.watch_pool()
         self._shares_watches = watches is not None
@@ -75,6 +78,10 @@ class Scanner:
         # What masks leave out altogether, as of the last scan; nothing is known of it before the first.
         self._left_out: Mapping[str, StateEntry] | None = None
         self.settle()
+
+    def known(self, root: str) -> Mapping[str, KnownEntry]:
+        """Return what was found below a root, for a later scanner of the same files."""
+        return {} if self._masking else self._survey.known(root)
 
     @property
     def watching(self) -> bool:
@@ -163,12 +170,7 @@ class Scanner:
         )
 
     def opened(self, path: Path) -> bool | None:
-        """
-        Return whether a transcript was opened, moved or removed since this was last asked.
-
-        Returns:
-            ``None`` if that is unknown.
-        """
+        """Return whether a transcript was opened, moved or removed since this was last asked, if known."""
         self._read_events()
         file = self._places.get(path) or _place(path)
         before = self._readable.get(file)

@@ -16,7 +16,7 @@ import errno
 import os
 import stat
 import time
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Mapping
 from functools import partial
 from hashlib import blake2b
 from typing import TypeAlias
@@ -34,6 +34,8 @@ from pytest_hookharness.model.time_budget import check_time
 from pytest_hookharness.model.trace import StateEntry
 
 Key: TypeAlias = tuple[int, int, int, int, int]
+# The status of a path, when it was looked at, and what was found.
+KnownEntry: TypeAlias = tuple[Key, int, StateEntry]
 
 
 class Survey:
@@ -72,6 +74,20 @@ class Survey:
         self._uncounted: set[str] = set()
         self._owner = (os.geteuid(), os.getegid())
         self._keys: dict[str, tuple[Key, int]] = {}
+
+    def assume(self, known: Mapping[str, KnownEntry]) -> None:
+        """Take over what another survey found; what has another status by now is read at the first look."""
+        for name, (key, when, entry) in known.items():
+            self._keys[name] = key, when
+            self._store_entry(name, entry)
+
+    def known(self, inside: str) -> Mapping[str, KnownEntry]:
+        """Return what was found below a root, but for files with several names."""
+        return {
+            name: (*self._keys[name], entry)
+            for name, entry in self.entries.items()
+            if name.startswith(f"{inside}/") and name in self._keys and name not in self.linked
+        }
 
     def look(self, real: str, name: str, *, force: bool = True) -> bool:
         """

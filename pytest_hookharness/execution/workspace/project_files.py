@@ -15,7 +15,7 @@ import os
 import re
 import shutil
 import subprocess
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 from typing import Self
 
@@ -288,37 +288,21 @@ class IgnoredFiles:
         return f"Of what git ignores in the {what}, {'; '.join(parts)}." if parts else ""
 
 
-class LinkedFiles:
-    """The ignored files of a workspace's project and plugin; ``home`` has no configuration of git."""
+def copy_project(source: Path, target: Path, home: Path) -> IgnoredFiles:
+    """
+    Copy a project into an existing, empty folder; return what was not copied.
 
-    def __init__(self, home: Path) -> None:
-        self._home = home
-        self._made: dict[str, tuple[IgnoredFiles, Path]] = {}
+    Args:
+        source: The project.
+        target: The folder.
+        home: A folder without any git configuration.
 
-    def copy(self, what: str, source: Path, target: Path) -> None:
-        """
-        Copy the project, or the plugin, into an existing, empty folder.
-
-        Raises:
-            WorkspaceError: It cannot be copied, or git refuses.
-        """
-        files = IgnoredFiles.of(source, self._home)
-        copy_folder(source, target, without=files.paths)
-        self._made[what] = files, target
-
-    def make_links(self) -> None:
-        """Link to the folders that were not copied."""
-        for files, target in self._made.values():
-            files.make_links(target)
-
-    def folders(self, target: Path) -> tuple[str, ...]:
-        """Return the folders that a copy lacks, relative to it."""
-        return next((files.folders for files, place in self._made.values() if place == target), ())
-
-    def describe(self, *, linked: bool) -> Iterator[str]:
-        """Yield a sentence for the project and the plugin, where something is ignored."""
-        sentences = (files.describe(what, linked=linked) for what, (files, _) in self._made.items())
-        yield from filter(None, sentences)
+    Raises:
+        WorkspaceError: It cannot be copied, or git refuses.
+    """
+    ignored = IgnoredFiles.of(source, home)
+    copy_folder(source, target, without=ignored.paths)
+    return ignored
 
 
 def _named(paths: tuple[str, ...]) -> str:

@@ -20,7 +20,7 @@ import os
 import stat
 from collections.abc import Iterable, Mapping
 from contextlib import AbstractContextManager
-from functools import cached_property
+from functools import cached_property, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
@@ -35,12 +35,17 @@ from pytest_hookharness.execution.paths import (
     read_bytes,
     remove_folder,
     remove_tree,
-    write_bytes,
 )
 from pytest_hookharness.execution.state.file_contents import LARGEST
 from pytest_hookharness.execution.workspace.agent_tools import AgentShell
 from pytest_hookharness.execution.workspace.instruments import Instruments
-from pytest_hookharness.execution.workspace.project_files import LinkedFiles, commit_all, copy_folder
+from pytest_hookharness.execution.workspace.project_copies import (
+    CopiedFolders,
+    locate_below,
+    project_of,
+    write_file,
+)
+from pytest_hookharness.execution.workspace.project_files import copy_folder, copy_project
 from pytest_hookharness.execution.workspace.test_doubles import TestDoubles
 from pytest_hookharness.execution.workspace.user_home import find_homes, real_paths, what_opens
 from pytest_hookharness.execution.workspace.visible_machine import (
@@ -55,6 +60,7 @@ from pytest_hookharness.model.scenario import Scenario
 
 if TYPE_CHECKING:
     from pytest_hookharness.execution.workspace.disposal import Disposal
+    from pytest_hookharness.execution.workspace.project_copies import ProjectCopies
 
 __all__ = ["OUTSIDE", "Workspace", "WorkspaceError"]
 
@@ -88,7 +94,7 @@ class Workspace(AbstractContextManager["Workspace"]):
         doubles: The test doubles, their calls, and the sessions that fake agents played.
         clock: The clock that the hooks and the agent's shell see.
         instruments: The clock, and the recorder of the hooks.
-        linked_files: The ignored files of project and plugin, which are not copied.
+        copied: The copies of project and plugin.
         plugin: The copy of the scenario's plugin; ``None`` if it has none.
         homes: Home folders of the user; hooks see only what programs need of them, where possible.
         private: Mount points, and the folders that stand behind them where the tier can do that.
@@ -99,7 +105,13 @@ class Workspace(AbstractContextManager["Workspace"]):
         environment: The host's own environment.
     """
 
-    def __init__(self, scenario: Scenario, base: Path, coverage_store: CoverageStore | None = None) -> None:
+    def __init__(
+        self,
+        scenario: Scenario,
+        base: Path,
+        coverage_store: CoverageStore | None = None,
+        copies: ProjectCopies | None = None,
+    ) -> None:
         # Programs report where they are without the links on the way, as the one to a Mac's temporary files.
         self.base = base = Path(os.path.realpath(base))
         self.top, self.home, self.tmp = base / "workspace" / scenario.place, base / "home", base / "tmp"
@@ -124,13 +136,13 @@ class Workspace(AbstractContextManager["Workspace"]):
         folders = (str(folder) for folder in own if folder is not None)
         path = os.pathsep.join(search_path(os.environ.get("PATH", os.defpath)))
         self._hiding = HiddenCommands.plan(scenario.hidden, scenario.env.get("PATH", path), base / "hidden")
-        copies = {self.top: scenario.project, self.plugin: scenario.plugin, self.home: scenario.home_folder}
+        sources = {self.top: scenario.project, self.plugin: scenario.plugin, self.home: scenario.home_folder}
         recorder = None
         if coverage_store is not None:
             # Most runs record no coverage, and its modules are many.
             from pytest_hookharness.execution.coverage.recorder import Recorder
 
-            recorder = Recorder(coverage_store, scenario.id, copies, base)
+            recorder = Recorder(coverage_store, scenario.id, sources, base)
         self.instruments = Instruments(self.clock, recorder)
         self.writable = _unique([*folders, *covered, *self.instruments.written])
         shown = [*visible, *self.instruments.seen, *platform.files().devices()]
@@ -141,13 +153,19 @@ class Workspace(AbstractContextManager["Workspace"]):
         self.environment: Mapping[str, str] = {
             name: value for name, value in environment.items() if name not in scenario.unset
         }
-        self.linked_files = LinkedFiles(base)
+        self.copied = CopiedFolders(copies)
         self._kept = False
 
     @classmethod
-    def create(cls, scenario: Scenario, base: Path, coverage_store: CoverageStore | None = None) -> Self:
+    def create(
+        cls,
+        scenario: Scenario,
+        base: Path,
+        coverage_store: CoverageStore | None = None,
+        copies: ProjectCopies | None = None,
+    ) -> Self:
         """
-        Make a fresh workspace in a new folder below ``base``.
+        Make a fresh workspace in a new folder below ``base``; project and plugin are taken from ``copies``.
 
         Raises:
             WorkspaceError: It cannot be made as the scenario asks; nothing is left behind.
@@ -155,7 +173,7 @@ class Workspace(AbstractContextManager["Workspace"]):
         for folder in scenario.cover:
             check_cover(folder, base)
         # From here on everything that fails must remove the new folder again.
-        workspace = cls(scenario, make_new_folder(base, scenario.name), coverage_store)
+        workspace = cls(scenario, make_new_folder(base, scenario.name), coverage_store, copies)
         try:
             workspace._fill(scenario)
         except OSError as error:
@@ -214,35 +232,25 @@ class Workspace(AbstractContextManager["Workspace"]):
             make_folders(Path(private))
             shared = point in _PRIVATE
             Path(private).chmod(_WORLD_WRITABLE if shared else stat.S_IMODE(Path(point).stat().st_mode))
-        if scenario.project is not None:
-            self.linked_files.copy("project", scenario.project, self.top)
+        key, make = project_of(scenario, self.base)
+        self.copied.place("workspace", key, self.top, make)
         if scenario.plugin is not None and self.plugin is not None:
             make_folders(self.plugin)
-            self.linked_files.copy("plugin", scenario.plugin, self.plugin)
+            make = partial(copy_project, scenario.plugin, home=self.base)
+            self.copied.place("plugin", scenario.plugin, self.plugin, make)
         if scenario.home_folder is not None:
             copy_folder(scenario.home_folder, self.home)
-        for path, text in scenario.files.items():
-            _write_file(self._locate(path), text)
         for path, text in scenario.home.items():
-            _write_file(confine(self.home / path, [self.home]), text)
-        make_folders(confine(self.root, [self.top]))
-        # Deepest first, for a new mode may make a folder inaccessible.
-        for path, mode in sorted(scenario.modes.items(), key=lambda item: -item[0].count("/")):
-            place = self._locate(path)
-            if not place.exists():
-                raise WorkspaceError(place, f"has no mode to set; write it under `files` (`modes`: {path})")
-            place.chmod(mode)
+            write_file(confine(self.home / path, [self.home]), text)
         self._prepare_folders(scenario)
         self.doubles.write(scenario)
         self._hiding.make()
-        if scenario.git:
-            commit_all(self.top, self.base, excluded=self.linked_files.folders(self.top))
 
     def _prepare_folders(self, scenario: Scenario) -> None:
         """Make the folders that hooks start in and those without room, and check those that are read-only."""
         cwd = scenario.cwd
         if cwd is not None and not cwd.removed and not cwd.path.startswith("/"):
-            make_folders(self._locate(cwd.path))
+            make_folders(locate_below(self.top, cwd.path))
         for folder in map(self.locate, scenario.full):
             make_folders(folder)
             if any(folder.iterdir()):
@@ -264,12 +272,6 @@ class Workspace(AbstractContextManager["Workspace"]):
             allowed = ", ".join(self.roots)
             raise WorkspaceError(state_path, f"is not a state path; it begins with one of {allowed}")
         return confine(self.roots[name] / state_path[len(name) + 1 :], self.roots.values())
-
-    def _locate(self, path: str) -> Path:
-        if not path or path.startswith("/") or "\0" in path or ".." in path.split("/"):
-            problem = "is not a path below the workspace; allowed is no leading / and no .."
-            raise WorkspaceError(path or "(no path)", problem)
-        return confine(self.top / path, [self.top])
 
     def read(self, state_path: str) -> str | None:
         """
@@ -327,6 +329,7 @@ class Workspace(AbstractContextManager["Workspace"]):
         """
         self.instruments.close()
         if not self._kept:
+            self.copied.give_back()
             (remove_folder if disposal is None else disposal.remove)(self.base)
 
     def __exit__(self, *_: object) -> None:
@@ -337,13 +340,6 @@ def _hide(place: str) -> tuple[str, str]:
     """Return the name in state paths, and the folder, of what stands in for a folder of the machine."""
     # As for everything else that is written outside.
     return f"{OUTSIDE}{place}", f"private/{OUTSIDE}{place}"
-
-
-def _write_file(place: Path, text: str) -> None:
-    fresh = not place.exists()
-    write_bytes(place, text.encode("utf-8", "surrogateescape"))
-    if text.startswith("#!") or fresh:
-        place.chmod(0o755 if text.startswith("#!") else 0o644)
 
 
 def _unique(paths: Iterable[str]) -> tuple[str, ...]:

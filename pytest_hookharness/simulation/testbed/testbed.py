@@ -6,7 +6,7 @@ from collections.abc import Callable, Generator, Mapping, Sequence
 from contextlib import AbstractContextManager, ExitStack, contextmanager
 from functools import cached_property, partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Self
+from typing import TYPE_CHECKING
 
 from pytest_hookharness import hosts
 from pytest_hookharness.execution.processes.sandbox import Sandbox, Supervisor
@@ -36,6 +36,7 @@ from pytest_hookharness.simulation.testbed.run_settings import Settings, Simulat
 if TYPE_CHECKING:
     from pytest_hookharness.execution.reads.observer import Observer
     from pytest_hookharness.execution.workspace.disposal import Disposal
+    from pytest_hookharness.execution.workspace.project_copies import ProjectCopies
 
 
 class Testbed(AbstractContextManager["Testbed"]):
@@ -58,12 +59,21 @@ class Testbed(AbstractContextManager["Testbed"]):
         settings: Settings,
         supervisor: Supervisor,
         base: Path,
-        slot: CpuSlot,
-        disposal: Disposal | None,
+        slot: CpuSlot | None = None,
+        disposal: Disposal | None = None,
+        copies: ProjectCopies | None = None,
     ) -> None:
+        """
+        Build a testbed for a scenario.
+
+        Raises:
+            hosts.UnknownHost: The scenario names an unknown host.
+            WorkspaceError: The workspace could not be made as the scenario asks.
+            ExecutionError: The tier that was asked for is not available.
+        """
         self.scenario = with_identifiers(scenario, settings.seed)
         self.settings = settings
-        self.slot = slot
+        self.slot = slot or CpuSlot()
         self.profile = hosts.find(scenario.host)
         if scenario.cap is not None:
             self.profile = hosts.with_cap(self.profile, scenario.cap)
@@ -75,36 +85,18 @@ class Testbed(AbstractContextManager["Testbed"]):
         self._reads_observer: Observer | None = None
         self._stack = ExitStack()
         try:
-            self._build(supervisor, base, disposal)
+            self._build(supervisor, base, disposal, copies)
         except BaseException:
             self._stack.close()
             raise
 
-    @classmethod
-    def open(
-        cls,
-        scenario: Scenario,
-        settings: Settings,
-        supervisor: Supervisor,
-        base: Path,
-        slot: CpuSlot | None = None,
-        disposal: Disposal | None = None,
-    ) -> Self:
-        """
-        Build a testbed for a scenario.
-
-        Raises:
-            hosts.UnknownHost: The scenario names an unknown host.
-            WorkspaceError: The workspace could not be made as the scenario asks.
-            ExecutionError: The tier that was asked for is not available.
-        """
-        return cls(scenario, settings, supervisor, base, slot or CpuSlot(), disposal)
-
-    def _build(self, supervisor: Supervisor, base: Path, disposal: Disposal | None) -> None:
+    def _build(
+        self, supervisor: Supervisor, base: Path, disposal: Disposal | None, copies: ProjectCopies | None
+    ) -> None:
         # The stack closes in reverse: the scanner, then the sandbox with all its processes, then the folders.
         # A folder must not go before the processes that may still write to it.
         store = self.settings.coverage_store
-        self.workspace = Workspace.create(self.scenario, base, store)
+        self.workspace = Workspace.create(self.scenario, base, store, copies)
         self._stack.callback(self.workspace.close, disposal)
         self._configuration = configure(self.scenario, self.profile, self.workspace)
         self._supervisor = supervisor
@@ -112,7 +104,7 @@ class Testbed(AbstractContextManager["Testbed"]):
         # `renew_sandbox` may have replaced the sandbox of the beginning.
         self._stack.callback(lambda: self._sandbox.close())  # noqa: PLW0108  # looked up then
         if self._sandbox.contained:
-            self.workspace.linked_files.make_links()
+            self.workspace.copied.make_links()
         launch_overrides.check_disks(self.scenario, self.workspace.locate, self._sandbox)
         self._facts = find_facts(
             self.scenario, self.profile, self._configuration, self.workspace, self.settings.seed
@@ -127,9 +119,11 @@ class Testbed(AbstractContextManager["Testbed"]):
             skip=self._sandbox.stubs,
             transcripts=(self.transcript,) if self.transcript is not None else (),
             watches=supervisor.watches,
+            known=self.workspace.copied.known,
         )
         self._stack.callback(self.scanner.close)
         self._files: Mapping[str, StateEntry] = self.scanner.scan(without=self._unread)
+        self.workspace.copied.note(self.scanner)
         self._scanned = self._files
         self._makers = ChangeMakers(beside=bool(self.scenario.processes))
 

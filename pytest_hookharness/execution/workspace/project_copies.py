@@ -1,0 +1,286 @@
+"""
+Copies of projects that are used by one session after the other.
+
+To copy thousands of files, to commit and to remove them takes ten times as long as a short session. So a copy
+is moved into the workspace, and after the session it is moved out and everything that changed is undone.
+
+What changed is known by the status that the kernel keeps of each path. No program can set the time of its
+last change, so a file to which a hook gave its old size and modification time is found too.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import stat
+import threading
+import time
+from collections.abc import Callable, Collection, Hashable, Iterator, Mapping
+from contextlib import AbstractContextManager, suppress
+from dataclasses import field
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from pytest_hookharness.execution.paths import (
+    WorkspaceError,
+    confine,
+    make_folders,
+    remove_folder,
+    remove_tree,
+    write_bytes,
+)
+from pytest_hookharness.execution.snapshots.snapshot import Snapshot, SnapshotError, Snapshots
+from pytest_hookharness.execution.state.survey import KnownEntry
+from pytest_hookharness.execution.workspace.project_files import (
+    IgnoredFiles,
+    commit_all,
+    copy_project,
+    run_git,
+)
+from pytest_hookharness.model.fast_dataclass import dataclass
+from pytest_hookharness.model.scenario import Scenario
+from pytest_hookharness.model.time_budget import BudgetEnded
+
+if TYPE_CHECKING:
+    from pytest_hookharness.execution.state.scan import Scanner
+
+# Seconds. The files that git made are as old as the copy, which hooks can see. A new copy of a large project
+# takes some seconds itself, so what asks for minutes cannot tell the two apart.
+_MAX_AGE = 60.0
+# Copies that wait for a session; more would only fill the disk.
+_MOST_IDLE = 4
+
+
+@dataclass(slots=True, eq=False)
+class ProjectCopy:
+    """
+    One copy.
+
+    Attributes:
+        key: What it was made from; equal keys give equal copies.
+        folder: Where it is while no session uses it.
+        ignored: The files that were not copied.
+        snapshots: The snapshots of the folder.
+        snapshot: What it holds when a session begins.
+        made: When it was made, by the monotonic clock.
+        known: What a scan found in it when a session began, by state path; empty before the first scan.
+    """
+
+    key: Hashable
+    folder: Path
+    ignored: IgnoredFiles
+    snapshots: Snapshots
+    snapshot: Snapshot
+    made: float = field(default_factory=time.monotonic)
+    known: Mapping[str, KnownEntry] = field(default_factory=dict[str, KnownEntry])
+
+
+def project_of(scenario: Scenario, home: Path) -> tuple[Hashable, Callable[[Path], IgnoredFiles]]:
+    """
+    Return what makes the files of a scenario's project in an empty folder, and all that decides about them.
+
+    ``home`` is a folder without any git configuration. Raises `WorkspaceError` where the scenario asks for
+    something that cannot be made.
+    """
+
+    def make(top: Path) -> IgnoredFiles:
+        project = scenario.project
+        ignored = IgnoredFiles(top) if project is None else copy_project(project, top, home)
+        for path, text in scenario.files.items():
+            write_file(locate_below(top, path), text)
+        make_folders(confine(top / scenario.subfolder, [top]))
+        # Deepest first, for a new mode may make a folder inaccessible.
+        for path, mode in sorted(scenario.modes.items(), key=lambda item: -item[0].count("/")):
+            place = locate_below(top, path)
+            if not place.exists():
+                raise WorkspaceError(place, f"has no mode to set; write it under `files` (`modes`: {path})")
+            place.chmod(mode)
+        if scenario.git:
+            commit_all(top, home, excluded=ignored.folders)
+        return ignored
+
+    texts = tuple(scenario.files.items()), tuple(scenario.modes.items())
+    return (scenario.project, scenario.git, scenario.subfolder, *texts), make
+
+
+def locate_below(top: Path, path: str) -> Path:
+    """
+    Return the place of a path that a scenario names.
+
+    Raises:
+        WorkspaceError: It is not a path below the workspace.
+    """
+    if not path or path.startswith("/") or "\0" in path or ".." in path.split("/"):
+        problem = "is not a path below the workspace; allowed is no leading / and no .."
+        raise WorkspaceError(path or "(no path)", problem)
+    return confine(top / path, [top])
+
+
+def write_file(place: Path, text: str) -> None:
+    """Write a text of a scenario; a script becomes executable."""
+    fresh = not place.exists()
+    write_bytes(place, text.encode("utf-8", "surrogateescape"))
+    if text.startswith("#!") or fresh:
+        place.chmod(0o755 if text.startswith("#!") else 0o644)
+
+
+class ProjectCopies(AbstractContextManager["ProjectCopies"]):
+    """
+    The copies below one folder, which is removed when this is closed. Any thread may use it.
+
+    The folder must be on the file system of the workspaces. This is sound only where no process of a session
+    survives it.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+        self._idle: list[ProjectCopy] = []
+        self._number = 0
+        self._lock = threading.Lock()
+
+    def lend(
+        self, key: Hashable, target: Path, make: Callable[[Path], IgnoredFiles]
+    ) -> tuple[IgnoredFiles, ProjectCopy | None]:
+        """
+        Put a copy at a place, where an empty folder is.
+
+        Args:
+            key: Names everything that decides what ``make`` makes.
+            target: The place.
+            make: Makes a new copy at the place.
+
+        Returns:
+            What was not copied, and the copy to be given back; ``None`` if it cannot be used again.
+        """
+        with self._lock:
+            found = next((one for one in self._idle if one.key == key), None)
+            if found is not None:
+                self._idle.remove(found)
+        if found is not None and time.monotonic() - found.made > _MAX_AGE:
+            _discard(found)
+            found = None
+        if found is not None:
+            target.rmdir()
+            found.folder.rename(target)
+            return found.ignored, found
+        ignored = make(target)
+        with self._lock:
+            self._number += 1
+            place = self._folder / str(self._number)
+        make_folders(place)
+        folder = place / "files"
+        target.rename(folder)
+        snapshots = Snapshots([folder], place / "contents")
+        try:
+            snapshot = snapshots.take()
+        except SnapshotError:
+            # Something in it cannot be read, so nobody knows what a session changes.
+            return ignored, None
+        finally:
+            folder.rename(target)
+        return ignored, ProjectCopy(key, folder, ignored, snapshots, snapshot)
+
+    def give_back(self, copy: ProjectCopy, target: Path) -> None:
+        """Take a copy from its place, and undo what changed in it; discard it if that cannot be done."""
+        try:
+            target.rename(copy.folder)
+            differed = copy.snapshots.restore(copy.snapshot)
+            _refresh_index(copy, differed)
+        except (OSError, SnapshotError, WorkspaceError, BudgetEnded):
+            # Also if the hooks removed the whole folder.
+            _discard(copy)
+            return
+        with self._lock:
+            self._idle.append(copy)
+            surplus = self._idle.pop(0) if len(self._idle) > _MOST_IDLE else None
+        if surplus is not None:
+            _discard(surplus)
+
+    def __exit__(self, *_: object) -> None:
+        """
+        Remove all copies.
+
+        Raises:
+            WorkspaceError: Something could not be removed.
+        """
+        for copy in self._idle:
+            _discard(copy)
+        remove_folder(self._folder)
+
+
+def _discard(copy: ProjectCopy) -> None:
+    # What cannot be removed now is tried once more at the end, and reported then.
+    with suppress(SnapshotError):
+        copy.snapshots.close()
+    remove_tree(copy.folder.parent)
+
+
+def _refresh_index(copy: ProjectCopy, differed: Collection[Path]) -> None:
+    """Have git take note of the restored files: it would take them for changed ones by their status."""
+    wanted, repository = copy.snapshot.entries, copy.folder / ".git"
+    restored = (path for path in differed if not path.is_relative_to(repository))
+    tracked = any(str(path) in wanted and not stat.S_ISDIR(wanted[str(path)].mode) for path in restored)
+    git = shutil.which("git")
+    if tracked and git is not None and os.path.lexists(repository):
+        run_git(git, ("update-index", "-q", "--refresh"), copy.folder, copy.folder.parent)
+        copy.snapshot = copy.snapshots.take()
+
+
+class CopiedFolders:
+    """The project and the plugin in one workspace; made for it, or lent."""
+
+    def __init__(self, copies: ProjectCopies | None) -> None:
+        """``copies`` is where they are taken from; ``None`` to make and remove each."""
+        self._copies = copies
+        self._made: dict[str, tuple[IgnoredFiles, Path]] = {}
+        self._lent: dict[str, tuple[ProjectCopy, Path]] = {}
+
+    def place(self, what: str, key: Hashable, target: Path, make: Callable[[Path], IgnoredFiles]) -> None:
+        """
+        Put the project, or the plugin, into an existing, empty folder, where ``make`` makes a new copy of it.
+
+        Args:
+            what: ``workspace`` or ``plugin``.
+            key: Names everything that decides what ``make`` makes.
+            target: The folder.
+            make: Makes it.
+
+        Raises:
+            WorkspaceError: It cannot be made.
+        """
+        if self._copies is None:
+            self._made[what] = make(target), target
+            return
+        ignored, copy = self._copies.lend((what, key), target, make)
+        self._made[what] = ignored, target
+        if copy is not None:
+            self._lent[what] = copy, target
+
+    def give_back(self) -> None:
+        """Give back what was lent; the rest is removed with the workspace."""
+        for copy, target in self._lent.values():
+            if self._copies is not None:
+                self._copies.give_back(copy, target)
+        self._lent.clear()
+
+    @property
+    def known(self) -> Mapping[str, KnownEntry]:
+        """What earlier scans found in the copies, by state path."""
+        return {path: entry for copy, _ in self._lent.values() for path, entry in copy.known.items()}
+
+    def note(self, scanner: Scanner) -> None:
+        """Note what a scan found before the session began."""
+        for what, (copy, _) in self._lent.items():
+            copy.known = copy.known or scanner.known(what)
+
+    def make_links(self) -> None:
+        """Link to the folders that were not copied."""
+        for files, target in self._made.values():
+            files.make_links(target)
+
+    def describe(self, *, linked: bool) -> Iterator[str]:
+        """Yield a sentence for the project and the plugin, where something is ignored."""
+        names = {"workspace": "project"}
+        found = self._made.items()
+        sentences = (files.describe(names.get(what, what), linked=linked) for what, (files, _) in found)
+        yield from filter(None, sentences)

@@ -1,0 +1,169 @@
+"""Copies of projects that one session after the other uses, and that each of them finds as if it were new."""
+
+from __future__ import annotations
+
+import mmap
+import os
+import shutil
+import subprocess
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from pytest_hookharness.execution.workspace import project_copies
+from pytest_hookharness.execution.workspace.project_copies import ProjectCopies
+from pytest_hookharness.execution.workspace.workspace import Workspace
+from pytest_hookharness.frontends.harness import Harness
+from pytest_hookharness.model.moves import FIRST_PROMPT, Script, Stop
+from pytest_hookharness.model.outcome import Outcome
+from pytest_hookharness.model.scenario import Scenario
+from pytest_hookharness.simulation.simulate import simulate
+
+
+@pytest.fixture
+def project(tmp_path: Path) -> Path:
+    folder = tmp_path / "project"
+    (folder / "src").mkdir(parents=True)
+    (folder / "src" / "app.py").write_text("x = 1\n")
+    (folder / "run.sh").write_text("#!/bin/sh\n")
+    (folder / "run.sh").chmod(0o750)
+    (folder / "link").symlink_to("src/app.py")
+    for path in (folder / "src" / "app.py", folder / "run.sh"):
+        os.utime(path, (1_600_000_000, 1_600_000_000))
+    return folder
+
+
+@pytest.fixture
+def copies(tmp_path: Path) -> Iterator[ProjectCopies]:
+    with ProjectCopies(tmp_path / "base" / ".copies") as found:
+        yield found
+    assert not (tmp_path / "base" / ".copies").exists()
+
+
+def listing(top: Path) -> dict[str, tuple[object, ...]]:
+    """Return everything below a folder but git's own records, with modes, contents, and times."""
+    found: dict[str, tuple[object, ...]] = {}
+    for path in top.rglob("*"):
+        status = path.lstat()
+        name = str(path.relative_to(top))
+        if name.startswith(".git"):
+            continue
+        content = b"" if path.is_dir() else path.read_bytes()
+        # What is made with each copy, and not copied, has the time of that.
+        own = path.is_symlink() or name == "more"
+        found[name] = status.st_mode, 0 if own else status.st_mtime_ns, path.is_symlink(), content
+    return found
+
+
+def overwrite_in_secret(path: Path, text: bytes) -> None:
+    """Give a file another content of the same size, and its old times."""
+    before = path.stat()
+    path.write_bytes(text)
+    os.utime(path, ns=(before.st_atime_ns, before.st_mtime_ns))
+    assert path.stat().st_size == before.st_size
+
+
+def overwrite_in_memory(path: Path) -> None:
+    """Change a file by writing to memory, which watches of the system do not report."""
+    with path.open("r+b") as file, mmap.mmap(file.fileno(), 0) as mapped:
+        mapped[0:1] = b"y"
+
+
+def commit(top: Path, text: str) -> None:
+    """Commit a change, and set an option of the repository."""
+    (top / "src" / "app.py").write_text(text)
+    for words in (["commit", "-qam", "x"], ["config", "core.bare", "true"]):
+        subprocess.run(["git", *words], cwd=top, check=True)
+
+
+CHANGES: dict[str, Callable[[Path], object]] = {
+    "nothing": lambda _: None,
+    "a new file": lambda top: (top / "new").write_text("1"),
+    "a secret change": lambda top: overwrite_in_secret(top / "src" / "app.py", b"x = 2\n"),
+    "a change in memory": lambda top: overwrite_in_memory(top / "src" / "app.py"),
+    "a mode": lambda top: (top / "run.sh").chmod(0o600),
+    "a removed folder": lambda top: shutil.rmtree(top / "src"),
+    "another file of that name": lambda top: (top / "run.sh").replace(top / "src" / "app.py"),
+    "a link elsewhere": lambda top: ((top / "link").unlink(), (top / "link").symlink_to("run.sh")),
+    "a commit": lambda top: commit(top, "x = 2\n"),
+    "no repository": lambda top: shutil.rmtree(top / ".git"),
+    "nothing at all": shutil.rmtree,
+}
+
+
+@pytest.mark.parametrize("change", CHANGES.values(), ids=CHANGES)
+def test_a_session_finds_the_project_as_if_it_were_new(
+    project: Path, copies: ProjectCopies, tmp_path: Path, change: Callable[[Path], object]
+) -> None:
+    """Whatever a session changes, the next one finds the same files, and git finds no difference."""
+    scenario = Scenario(name="one", project=project, git=True, files={"more": "1"})
+    with Workspace.create(scenario, tmp_path / "base", copies=copies) as first:
+        new = listing(first.top)
+        change(first.top)
+    with Workspace.create(scenario, tmp_path / "base", copies=copies) as second:
+        assert listing(second.top) == new
+        for words in (["diff-index", "HEAD"], ["status", "--porcelain"], ["log", "--format=%s", "-1"]):
+            said = subprocess.run(["git", *words], cwd=second.top, capture_output=True, text=True, check=True)
+            assert said.stdout == ("Start\n" if words[0] == "log" else "")
+
+
+def test_a_copy_is_used_again(project: Path, copies: ProjectCopies, tmp_path: Path) -> None:
+    """The second session gets the very files of the first one; sessions side by side get their own."""
+    scenario = Scenario(name="one", project=project)
+
+    def number(workspace: Workspace) -> int:
+        return (workspace.top / "run.sh").stat().st_ino
+
+    with Workspace.create(scenario, tmp_path / "base", copies=copies) as first:
+        used = number(first)
+        with Workspace.create(scenario, tmp_path / "base", copies=copies) as beside:
+            other = number(beside)
+            assert other != used
+    with Workspace.create(scenario, tmp_path / "base", copies=copies) as again:
+        assert number(again) in {used, other}
+        (again.top / "left").write_text("1")
+    with Workspace.create(
+        replace(scenario, files={"more": "1"}), tmp_path / "base", copies=copies
+    ) as different:
+        assert {path.name for path in different.top.iterdir()} == {"src", "run.sh", "link", "more"}
+
+
+def test_an_old_copy_is_not_used_again(
+    project: Path, copies: ProjectCopies, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """No session gets a copy that is much older than a new one would be."""
+    scenario = Scenario(name="one", project=project)
+    with Workspace.create(scenario, tmp_path / "base", copies=copies):
+        pass
+    (project / "run.sh").write_text("#!/bin/sh\nexit 1\n")
+    monkeypatch.setattr(project_copies, "_MAX_AGE", 0.0)
+    with Workspace.create(scenario, tmp_path / "base", copies=copies) as again:
+        assert (again.top / "run.sh").read_text() == "#!/bin/sh\nexit 1\n"
+
+
+def test_a_hook_cannot_leave_a_message_for_the_next_session(
+    harness: Harness, tmp_path: Path, project: Path
+) -> None:
+    """A hook that hides its change by the old size and time sees the same file in the next session."""
+    (project / "flag").write_text("one\n")
+    command = "cat flag >&2; touch -r flag saved; echo two >flag; touch -r saved flag; rm saved; exit 2"
+    scenario = Scenario(
+        name="one",
+        project=project,
+        git=True,
+        hooks={"Stop": command},
+        script=Script(acts=(FIRST_PROMPT, Stop())),
+        turns=1,
+    )
+
+    def said(outcome: Outcome) -> list[str]:
+        return [run.run.stderr.text for _, run in outcome.trace.hook_runs() if run.run is not None]
+
+    with ProjectCopies(harness.base / ".copies") as copies:
+        resources = replace(harness.resources, copies=copies)
+        outcomes = [simulate(scenario, harness.settings, resources) for _ in range(3)]
+    fresh = simulate(scenario, harness.settings, harness.resources)
+    assert [said(outcome) for outcome in outcomes] == [said(fresh)] * 3
+    assert said(fresh) == ["one\n"]
