@@ -4,12 +4,7 @@ import json
 
 import pytest
 
-from pytest_hookharness.hosts.wire import (
-    anthropic_messages,
-    gemini_contents,
-    openai_chat,
-    openai_responses,
-)
+from pytest_hookharness.hosts.wire import model_formats
 from pytest_hookharness.hosts.wire.model_exchange import ModelReply, WireCall
 from pytest_hookharness.hosts.wire.programs import find_program, known_programs
 
@@ -23,7 +18,9 @@ def data_of(stream):
 
 def test_a_message_with_a_call_for_claude_code():
     """A reply is streamed block by block, and its calls are the reason why it stops."""
-    events = data_of(anthropic_messages.FORMAT.write(ModelReply(number=0, text="Now.", calls=(SHELL,))))
+    events = data_of(
+        model_formats.ANTHROPIC_MESSAGES.write(ModelReply(number=0, text="Now.", calls=(SHELL,)))
+    )
 
     assert [event["type"] for event in events if "block" in event["type"]] == [
         *("content_block_start", "content_block_delta", "content_block_stop") * 2
@@ -35,7 +32,7 @@ def test_a_message_with_a_call_for_claude_code():
 
 def test_a_stop_for_claude_code():
     """A reply without calls ends the turn, also if its text is empty."""
-    events = data_of(anthropic_messages.FORMAT.write(ModelReply(number=0)))
+    events = data_of(model_formats.ANTHROPIC_MESSAGES.write(ModelReply(number=0)))
 
     assert events[-2]["delta"]["stop_reason"] == "end_turn"
     assert sum(event["type"] == "content_block_start" for event in events) == 1
@@ -44,7 +41,7 @@ def test_a_stop_for_claude_code():
 def test_calls_for_codex():
     """A shell command and a patch have other names on the wire than for hooks."""
     patch = WireCall(id="c2", name="apply_patch", input={"command": "*** Begin Patch"})
-    *_, last = data_of(openai_responses.FORMAT.write(ModelReply(number=0, calls=(SHELL, patch))))
+    *_, last = data_of(model_formats.OPENAI_RESPONSES.write(ModelReply(number=0, calls=(SHELL, patch))))
     shell, custom = last["response"]["output"]
 
     assert (shell["type"], shell["name"], json.loads(shell["arguments"])) == (
@@ -108,7 +105,7 @@ QWEN = {
 
 def test_a_message_for_gemini_cli():
     """A reply is one chunk with its text and calls."""
-    (chunk,) = data_of(gemini_contents.FORMAT.write(ModelReply(number=0, text="Now.", calls=(SHELL,))))
+    (chunk,) = data_of(model_formats.GEMINI_CONTENTS.write(ModelReply(number=0, text="Now.", calls=(SHELL,))))
 
     assert chunk["candidates"][0]["content"]["parts"] == [
         {"text": "Now."},
@@ -118,7 +115,7 @@ def test_a_message_for_gemini_cli():
 
 def test_a_message_for_qwen_code():
     """A reply is a chunk with its text and calls, one with the reason of its end, and one with its size."""
-    stream = openai_chat.FORMAT.write(ModelReply(number=0, text="Now.", calls=(SHELL,)))
+    stream = model_formats.OPENAI_CHAT_STREAM.write(ModelReply(number=0, text="Now.", calls=(SHELL,)))
     *lines, end = [line for line in stream.decode().splitlines() if line]
     said, ended, size = (json.loads(line.removeprefix("data: ")) for line in lines)
 
@@ -131,22 +128,22 @@ def test_a_message_for_qwen_code():
 
 def test_a_message_for_openhands():
     """A reply is one JSON object with its text, its calls and the reason of its end."""
-    said = json.loads(openai_chat.WHOLE.write(ModelReply(number=0, text="Now.", calls=(SHELL,))))
+    said = json.loads(model_formats.OPENAI_CHAT.write(ModelReply(number=0, text="Now.", calls=(SHELL,))))
 
     (choice,) = said["choices"]
     assert (choice["finish_reason"], choice["message"]["content"]) == ("tool_calls", "Now.")
     assert choice["message"]["tool_calls"][0]["function"]["name"] == "Bash"
-    assert openai_chat.WHOLE.kind == "application/json"
-    assert openai_chat.WHOLE.read({**QWEN, "stream": False}).main
+    assert model_formats.OPENAI_CHAT.kind == "application/json"
+    assert model_formats.OPENAI_CHAT.read({**QWEN, "stream": False}).main
 
 
 @pytest.mark.parametrize(
     ("wire", "body"),
     [
-        (anthropic_messages.FORMAT, CLAUDE),
-        (openai_responses.FORMAT, CODEX),
-        (gemini_contents.FORMAT, GEMINI),
-        (openai_chat.FORMAT, QWEN),
+        (model_formats.ANTHROPIC_MESSAGES, CLAUDE),
+        (model_formats.OPENAI_RESPONSES, CODEX),
+        (model_formats.GEMINI_CONTENTS, GEMINI),
+        (model_formats.OPENAI_CHAT_STREAM, QWEN),
     ],
     ids=["claude-code", "codex", "gemini-cli", "qwen-code"],
 )
@@ -171,7 +168,7 @@ def test_results_between_the_calls_of_one_message():
         {"type": "function_call", "call_id": "b"},
         {"type": "function_call_output", "call_id": "b", "output": "two"},
     ]
-    request = openai_responses.FORMAT.read({"input": items, "tools": [{}]})
+    request = model_formats.OPENAI_RESPONSES.read({"input": items, "tools": [{}]})
 
     assert request.texts_since(["a", "b"]) == ("one", "two")
     assert request.texts_since(["b"]) == ("two",)
@@ -179,10 +176,10 @@ def test_results_between_the_calls_of_one_message():
 
 def test_a_side_request():
     """A request without the agent's tools does not ask for its next move."""
-    assert not anthropic_messages.FORMAT.read({**CLAUDE, "tools": [{}]}).main
-    assert not openai_responses.FORMAT.read({**CODEX, "tools": []}).main
-    assert not gemini_contents.FORMAT.read({**GEMINI, "tools": []}).main
-    assert not openai_chat.FORMAT.read({**QWEN, "stream": False}).main
+    assert not model_formats.ANTHROPIC_MESSAGES.read({**CLAUDE, "tools": [{}]}).main
+    assert not model_formats.OPENAI_RESPONSES.read({**CODEX, "tools": []}).main
+    assert not model_formats.GEMINI_CONTENTS.read({**GEMINI, "tools": []}).main
+    assert not model_formats.OPENAI_CHAT_STREAM.read({**QWEN, "stream": False}).main
 
 
 @pytest.mark.parametrize("host", known_programs())

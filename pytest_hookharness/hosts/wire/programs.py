@@ -10,12 +10,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Mapping, Sequence
 
-from pytest_hookharness.hosts.wire import (
-    anthropic_messages,
-    gemini_contents,
-    openai_chat,
-    openai_responses,
-)
+from pytest_hookharness.hosts.wire import model_formats
 from pytest_hookharness.hosts.wire.model_exchange import WireFormat
 from pytest_hookharness.model.fast_dataclass import dataclass
 from pytest_hookharness.model.protocol import Json
@@ -197,7 +192,7 @@ _PROGRAMS = (
             "IS_SANDBOX": "1",
         },
         hooks_file="workspace/.claude/settings.json",
-        wire=anthropic_messages.FORMAT,
+        wire=model_formats.ANTHROPIC_MESSAGES,
         unordered=(
             frozenset({"CwdChanged", "PostToolUse"}),
             frozenset({"InstructionsLoaded", "SessionStart"}),
@@ -211,7 +206,7 @@ _PROGRAMS = (
         env={"MOCK_KEY": _KEY, "RUST_LOG": "error"},
         settings=_codex_settings,
         hooks_file="workspace/.codex/hooks.json",
-        wire=openai_responses.FORMAT,
+        wire=model_formats.OPENAI_RESPONSES,
     ),
     LiveProgram(
         host="gemini-cli",
@@ -230,7 +225,7 @@ _PROGRAMS = (
             {"security": _trusted("gemini-api-key"), "advanced": {"autoConfigureMemory": False}},
         ),
         hooks_file="workspace/.gemini/settings.json",
-        wire=gemini_contents.FORMAT,
+        wire=model_formats.GEMINI_CONTENTS,
     ),
     LiveProgram(
         host="qwen-code",
@@ -255,7 +250,7 @@ _PROGRAMS = (
             },
         ),
         hooks_file="workspace/.qwen/settings.json",
-        wire=openai_chat.FORMAT,
+        wire=model_formats.OPENAI_CHAT_STREAM,
     ),
     LiveProgram(
         host="openhands",
@@ -270,7 +265,7 @@ _PROGRAMS = (
             "LLM_API_KEY": _KEY,
         },
         hooks_file="workspace/.openhands/hooks.json",
-        wire=openai_chat.WHOLE,
+        wire=model_formats.OPENAI_CHAT,
         resumes=False,
     ),
 )
