@@ -102,12 +102,10 @@ def read_bytes(path: Path, *, most: int | None = None) -> bytes | None:
         os.close(descriptor)
 
 
-def is_file(path: Path) -> bool:
+def is_file(path: str | Path) -> bool:
     """Return whether a file exists at a path, which may be too long for the system."""
-    try:
-        return path.is_file()
-    except (OSError, ValueError):
-        return False
+    # ``pathlib`` raises an error for such a path.
+    return os.path.isfile(path)
 
 
 def write_all(stream: io.RawIOBase, data: bytes) -> None:

@@ -78,12 +78,14 @@ class Harness(AbstractContextManager["Harness"]):
 
     Attributes:
         interrupted: What was seen of the simulation that Ctrl-C ended.
+        fired_scenarios: The scenarios in which tests fired single events, by what they were made of.
     """
 
     def __init__(self, settings: Settings, hook: Any = None, line: ProgressLine | None = None) -> None:
         """Start nothing yet; ``hook`` is pytest's hook relay, and ``None`` outside of pytest."""
         self.settings = settings
         self.interrupted: Outcome | None = None
+        self.fired_scenarios: dict[tuple[object, ...], Scenario] = {}
         self._hook = hook
         self._line = line or ProgressLine()
         self._supervisor: Supervisor | None = None

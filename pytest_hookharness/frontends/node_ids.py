@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import shlex
 from collections.abc import Mapping, Sequence
-from os.path import isfile
+from os.path import isfile, realpath
 from pathlib import Path
 
 from pytest_hookharness import hosts, scenario_files
@@ -29,9 +29,9 @@ def anchor(command: str, folder: Path) -> str:
         word = found[0]
         if word.startswith("/") or ("/" not in word and found.start() == 0):
             return word
-        path = folder / word
+        path = f"{folder}/{word}"
         exists = isfile(path)  # noqa: PTH113 -- pathlib raises where a word is too long for a name
-        return shlex.quote(str(path.resolve())) if exists else word
+        return shlex.quote(realpath(path)) if exists else word
 
     return _WORD.sub(in_full, command)
 

@@ -89,6 +89,10 @@ class Isolation(Protocol):
     def become_root(self, folder: str) -> None:
         """Make a mount the root of all paths, with everything that is mounted below it."""
 
+    def mount_table(self) -> bytes:
+        """Return the system's own list of all mounts."""
+        ...
+
     def mounted(self) -> Iterator[tuple[str, bool]]:
         """Yield what is mounted below the root: each place once, and whether files can be written there."""
         ...

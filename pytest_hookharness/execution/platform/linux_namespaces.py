@@ -25,6 +25,7 @@ _SIOCGIFFLAGS, _SIOCSIFFLAGS, _IFF_UP = 0x8913, 0x8914, 1
 _MS_BIND, _MS_MOVE, _MS_REC, _MS_PRIVATE = 0x1000, 0x2000, 0x4000, 0x40000
 _MS_RDONLY, _MS_NOSUID, _MS_NODEV, _MS_NOEXEC, _MS_REMOUNT = 1, 2, 4, 8, 32
 _MNT_DETACH = 2
+_MOUNTS = "/proc/self/mountinfo"
 # File systems through which no files are written, or that cannot be a layer of an overlay.
 _NO_FILES = frozenset(
     (
@@ -111,7 +112,7 @@ def set_up_again(network: bool, held: list[int], overlays: list[str]) -> None:
 
 def watch_mounts() -> Callable[[], bool]:
     # Opened now: a hook may mount something over the table.
-    descriptor = os.open("/proc/self/mountinfo", os.O_RDONLY | os.O_CLOEXEC)
+    descriptor = os.open(_MOUNTS, os.O_RDONLY | os.O_CLOEXEC)
 
     def read() -> bytes:
         os.lseek(descriptor, 0, os.SEEK_SET)
@@ -213,6 +214,11 @@ def mounted() -> Iterator[tuple[str, bool]]:
     yield from sorted(found.items())
 
 
+def mount_table() -> bytes:
+    with open(_MOUNTS, "rb", buffering=0) as table:
+        return table.read()
+
+
 def _other_process_tables() -> list[str]:
     """List where else than in /proc a process table is mounted."""
     places = {place for place, kind, _ in _table() if kind == "proc"}
@@ -221,9 +227,7 @@ def _other_process_tables() -> list[str]:
 
 def _table() -> Iterator[tuple[str, str, bool]]:
     """Yield place and kind of each mount, and whether it is read-only."""
-    with open("/proc/self/mountinfo", "rb") as table:
-        lines = table.read().splitlines()
-    for line in lines:
+    for line in mount_table().splitlines():
         before, _, after = line.partition(b" - ")
         place, options = before.split(b" ")[4:6]
         kind, _, rest = after.partition(b" ")

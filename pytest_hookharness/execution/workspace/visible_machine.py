@@ -60,7 +60,7 @@ def search_path(path: str) -> tuple[str, ...]:
 
 def find_visible_paths(scenario: Scenario, private: Collection[str], homes: Collection[str]) -> list[str]:
     """
-    List the developer's files that must stay visible although private places may hide them.
+    List the developer's files that must stay visible, if they exist, although private places may hide them.
 
     Args:
         scenario: What is played.
@@ -81,13 +81,14 @@ def find_visible_paths(scenario: Scenario, private: Collection[str], homes: Coll
     found += [needed for home in homes for needed in find_programs(home, path)]
     # The folders of modules in use, as of a package that is installed as a link to its sources.
     found += [folder for folder in search_path(os.pathsep.join(sys.path)) if lies_in(folder, homes)]
-    return [folder for folder in found if os.path.exists(folder)]
+    return found
 
 
-def identify(paths: Iterable[str], *, mounts: bool) -> tuple[object, ...]:
-    """Return what tells these paths, and the mounts of the machine, from others in their place."""
-    found: list[object] = [*platform.isolation().mounted()] if mounts else []
-    for path in paths:
+def identify_machine(paths: Iterable[str], *, mounts: bool) -> tuple[object, ...]:
+    """Return what tells the machine from another one: variables, places of modules, mounts, these paths."""
+    found: list[object] = [os.environ.get(name) for name in ("PATH", "HOME")]
+    found += [tuple(sys.path), platform.isolation().mount_table() if mounts else b""]
+    for path in dict.fromkeys(paths):
         try:
             seen = os.stat(path)
         except OSError:

@@ -30,6 +30,7 @@ from pytest_hookharness.execution.paths import (
     WorkspaceError,
     append_lines,
     confine,
+    lies_in,
     make_folders,
     make_new_folder,
     read_bytes,
@@ -97,6 +98,7 @@ class Workspace(AbstractContextManager["Workspace"]):
         copied: The copies of project and plugin.
         plugin: The copy of the scenario's plugin; ``None`` if it has none.
         homes: Home folders of the user; hooks see only what programs need of them, where possible.
+        looked_up: Paths of the machine on which it depends what hooks see.
         private: Mount points, and the folders that stand behind them where the tier can do that.
         visible: Paths that must be reachable at their own place even where such a mount point hides them.
         writable: Those of them that may be written; the others are the developer's.
@@ -123,7 +125,9 @@ class Workspace(AbstractContextManager["Workspace"]):
         self.outside = base / "outside"
         covered = [folder for folder in scenario.cover if os.path.exists(folder)]
         self.homes = find_homes(_PRIVATE)
-        visible = [*find_visible_paths(scenario, {*_PRIVATE, *self.homes}, self.homes), *covered]
+        wanted = find_visible_paths(scenario, {*_PRIVATE, *self.homes}, self.homes)
+        self.looked_up = (*self.homes, *wanted)
+        visible = [*(path for path in wanted if os.path.exists(path)), *covered]
         real = real_paths(visible)
         hidden = (home for home in self.homes if not what_opens(home, real))
         self._points = {**_PRIVATE, **{place: _hide(place) for place in (*_DEVICES, *hidden)}}
@@ -188,7 +192,7 @@ class Workspace(AbstractContextManager["Workspace"]):
             raise
         return workspace
 
-    @property
+    @cached_property
     def folders(self) -> tuple[tuple[str, str], ...]:
         """Absolute paths of the folders that hooks know, each with the name that begins its state paths."""
         known = {name: self.roots[name] for name in _KNOWN if name in self.roots}
@@ -312,7 +316,7 @@ class Workspace(AbstractContextManager["Workspace"]):
     def present(self, folder: str) -> str:
         """Return a folder, or the workspace if the folder lies in it and is gone."""
         # A folder outside of the workspace may exist in the sandbox alone.
-        gone = Path(folder).is_relative_to(self.root) and not Path(folder).is_dir()
+        gone = lies_in(folder, [self.root]) and not os.path.isdir(folder)
         return str(self.root) if gone else folder
 
     def keep(self) -> Path:

@@ -27,6 +27,7 @@ from pytest_hookharness.simulation.testbed.testbed import Testbed
 
 _P = ParamSpec("_P")
 _T = TypeVar("_T")
+_MOST_KNOWN = 100
 _OF_THE_TEST: tuple[type[Exception], ...] = (scenario_files.ScenarioErrors, UnknownName, *USER_ERRORS)
 
 
@@ -109,6 +110,20 @@ class TestContext(AbstractContextManager["TestContext"]):
         commands, reach = {**self.commands, **scenario.commands}, (str(self.folder),)
         return replace(scenario, script=script, commands=commands, origin=None, reach=reach)
 
+    def fired_scenario(self, event: str, command: Json, host: str | None) -> Scenario:
+        """Return the scenario in which a single event is fired; made once for each command line of a run."""
+        keys: dict[str, Any] = {} if host is None else {"host": host}
+        if command is not None:
+            keys["hooks"] = {event: command}
+        if self.keys or self.commands or not isinstance(command, str):
+            return self.scenario(keys)
+        known, made_of = self.harness.fired_scenarios, (self.folder, event, command, host)
+        if made_of not in known:
+            if len(known) >= _MOST_KNOWN:
+                known.clear()
+            known[made_of] = self.scenario(keys)
+        return known[made_of]
+
     def simulate(self, scenario: Scenario) -> Outcome:
         """Play a scenario, and keep its outcome for the report of this test."""
         item = TraceItem.of_test(self.test, self.harness.settings.seed)
@@ -183,10 +198,9 @@ class HookFire(_ContextTool):
         Raises:
             ValueError: The host has no such event, the event has no such field, or no hook ran.
         """
-        keys: dict[str, Any] = {} if host is None else {"host": host}
         if command is not None:
-            keys["hooks"] = {event: anchored(command, self._context.folder)}
-        scenario = self._context.scenario(keys)
+            command = anchored(command, self._context.folder)
+        scenario = self._context.fired_scenario(event, command, host)
         response = run_event(self._context.testbed(scenario), event, fields)
         self._context.results.responses.append(response)
         if not response.hook_runs:

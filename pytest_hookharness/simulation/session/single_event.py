@@ -18,7 +18,7 @@ from pytest_hookharness.execution.paths import WorkspaceError, confine
 from pytest_hookharness.hosts.hook_input.stdin import value_in
 from pytest_hookharness.hosts.session_state.facts import Facts
 from pytest_hookharness.model.processes import ProcessResult, ProcessSpec
-from pytest_hookharness.model.protocol import Json, Payload, map_texts
+from pytest_hookharness.model.protocol import Json, Payload, Reply, map_texts
 from pytest_hookharness.model.response import Response
 from pytest_hookharness.model.time_budget import check_time, remaining
 from pytest_hookharness.model.trace import HookEvent
@@ -45,11 +45,14 @@ def run_event(testbed: Testbed, event: str, fields: Mapping[str, Any]) -> Respon
         fields, testbed.facts, homes=testbed.workspace.homes, temporary=tempfile.gettempdir()
     )
     payload = hosts.payload_for(profile, event, testbed.facts, moved)
-    _check_folder(testbed, str(value_in(profile.events[event], payload, "cwd") or ""))
+    cwd = str(value_in(profile.events[event], payload, "cwd") or "")
+    if cwd != testbed.facts.workspace:
+        _check_folder(testbed, cwd)
     target = hosts.matcher_target(profile, event, payload)
     hooks = hosts.select(profile, testbed.configuration.hooks, event, target)
     given: list[ProcessResult | Payload] = []
     specs: list[ProcessSpec | None] = []
+    replies: list[Reply] = []
     before = testbed.workspace.doubles.session_records.begin()
     for batch in hosts.start_groups(profile, hooks):
         runs, launched = run_hooks(testbed, batch, payload, min(testbed.settings.wall, remaining()))
@@ -58,13 +61,16 @@ def run_event(testbed: Testbed, event: str, fields: Mapping[str, Any]) -> Respon
         testbed.note_changes(started(batch, runs))
         pairs = zip(batch, runs, strict=True)
         read = [hosts.read_reply(profile, hook, event, run) for hook, run in pairs]
-        given, specs = [*given, *runs], [*specs, *launched]
+        given, specs, replies = [*given, *runs], [*specs, *launched], [*replies, *read]
         if hosts.refuses_at_once(profile.events[event], read):
             break
     hooks = hooks[: len(given)]
-    changes = testbed.scan()
-    given = [*explain_failures(testbed, hooks, specs, given)]
-    replies = [hosts.read_reply(profile, hook, event, run) for hook, run in zip(hooks, given, strict=True)]
+    changes = testbed.take_changes()
+    before_check, given = given, [*explain_failures(testbed, hooks, specs, given)]
+    replies = [
+        reply if run is seen else hosts.read_reply(profile, hook, event, run)
+        for hook, reply, run, seen in zip(hooks, replies, given, before_check, strict=True)
+    ]
     decision = hosts.aggregate(profile, event, replies, finished(given), hooks=hooks, target=target)
     return Response(
         HookEvent(

@@ -163,10 +163,11 @@ def _is_doubtful(
     if code in NOT_FOUND or not printed.strip() or _FILE.search(printed):
         return True
     # A simple command that is given no file may look for a program by itself, as make does.
-    if not _DECIDES.search(command) and not any(is_file(Path(folder, word)) for word in words):
+    paths = [Path(folder, word) for word in words]
+    if not _DECIDES.search(command) and not any(map(is_file, paths)):
         return True
-    files = [word for word in words if _FILE.fullmatch(word)]
-    if not all(os.access(Path(folder, word), os.F_OK) for word in files):
+    files = (path for path, word in zip(paths, words, strict=True) if _FILE.fullmatch(word))
+    if not all(os.access(path, os.F_OK) for path in files):
         return True
     # An interpreter that does not name the file, or was given a text, names at least a line of it.
     if any(sign.isdigit() for sign in printed):
@@ -178,7 +179,7 @@ def _is_doubtful(
     texts = [
         command,
         spec.stdin.data.decode("utf-8", "replace"),
-        *(_text(Path(folder, word)) for word in words),
+        *map(_text, paths),
     ]
     return not set(_SAID.findall(printed)) <= set(_SAID.findall(" ".join(texts)))
 
@@ -197,7 +198,7 @@ def _digest(path: Path) -> str:
 
 def _text(path: Path) -> str:
     try:
-        text = path.read_text("utf-8", "replace") if path.is_file() else ""
+        text = path.read_text("utf-8", "replace") if is_file(path) else ""
     except (OSError, ValueError):
         return ""
     return "" if "\0" in text else text

@@ -8,14 +8,12 @@ remove them takes longer than such a hook runs.
 
 from __future__ import annotations
 
-import sys
 import time
 from collections.abc import Mapping
 from weakref import WeakKeyDictionary
 
 from pytest_hookharness.execution.paths import stamps_below
-from pytest_hookharness.execution.workspace.visible_machine import identify
-from pytest_hookharness.execution.workspace.workspace import Workspace
+from pytest_hookharness.execution.workspace.visible_machine import identify_machine
 from pytest_hookharness.model.fast_dataclass import dataclass
 from pytest_hookharness.model.scenario import Scenario
 from pytest_hookharness.model.trace import StateEntry
@@ -45,14 +43,14 @@ class _Origin:
     Attributes:
         scenario: The scenario that it was made for.
         made: When, by the monotonic clock.
-        plan: What it shows of the machine.
+        machine: What told the machine from another one.
         files: The covered files.
         stamps: What the system notes of its folders.
     """
 
     scenario: Scenario
     made: float
-    plan: tuple[object, ...]
+    machine: tuple[object, ...]
     files: Mapping[str, StateEntry]
     stamps: Mapping[str, tuple[int, ...]]
 
@@ -68,8 +66,8 @@ class SpareTestbed:
         """Return a new testbed, and note what it is like so that it may be used again."""
         records = testbed.settings.coverage_store is not None
         if not records and all(getattr(scenario, name) == getattr(_PLAIN, name) for name in _OTHERS):
-            plan, stamps = _plan(testbed, testbed.workspace), _stamps(testbed)
-            self._lent[testbed] = _Origin(scenario, time.monotonic(), plan, testbed.files, stamps)
+            machine, stamps = _machine(testbed), _stamps(testbed)
+            self._lent[testbed] = _Origin(scenario, time.monotonic(), machine, testbed.files, stamps)
         return testbed
 
     def take(self, scenario: Scenario) -> Testbed | None:
@@ -78,7 +76,7 @@ class SpareTestbed:
             return None
         testbed, origin = self._spare
         young = time.monotonic() - origin.made < _MAX_AGE
-        if not young or origin.scenario != scenario or not _is_planned(testbed, origin):
+        if not young or origin.scenario != scenario or _machine(testbed) != origin.machine:
             self.close()
             return None
         renewed = testbed.sandbox.wait_until_renewed()
@@ -115,15 +113,10 @@ class SpareTestbed:
             testbed.close()
 
 
-def _plan(testbed: Testbed, workspace: Workspace) -> tuple[object, ...]:
-    shown = (workspace.visible, workspace.writable, workspace.private, workspace.environment)
-    found = identify(visible := testbed.visible, mounts=testbed.sandbox.contained)
-    return (*shown, visible, found, tuple(sys.path))
-
-
-def _is_planned(testbed: Testbed, origin: _Origin) -> bool:
-    """Return whether a new testbed would show the same of the machine, which a test may have changed."""
-    return _plan(testbed, Workspace(testbed.scenario, testbed.workspace.base)) == origin.plan
+def _machine(testbed: Testbed) -> tuple[object, ...]:
+    # A test may have changed what a new testbed would show of the machine.
+    paths = (*testbed.workspace.looked_up, *testbed.visible)
+    return identify_machine(paths, mounts=testbed.sandbox.contained)
 
 
 def _stamps(testbed: Testbed) -> dict[str, tuple[int, ...]]:

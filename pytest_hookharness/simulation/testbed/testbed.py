@@ -296,6 +296,10 @@ class Testbed(AbstractContextManager["Testbed"]):
             hooks: Commands of the hooks that ran at the same time since then, or since `note_changes`.
         """
         self.note_changes(hooks)
+        return self.take_changes()
+
+    def take_changes(self) -> tuple[Change, ...]:
+        """Return what `note_changes` found since the last scan; nothing is looked at again."""
         before, self._scanned = self._scanned, self._files
         makers, self._makers = self._makers, ChangeMakers(beside=bool(self.scenario.processes))
         return makers.name(changes(before, self._files))
