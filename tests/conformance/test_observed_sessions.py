@@ -597,3 +597,24 @@ def test_claude_names_the_default_of_an_edit():
     played = play({"PreToolUse": "./x"}, [GO, Edit(file="a", text="b", old="c"), Stop()], lambda *_: None)
 
     assert played.asked("PreToolUse")[0].payload["tool_input"]["replace_all"] is False
+
+
+@pytest.mark.parametrize(
+    "options, sources",
+    [
+        ({}, ["~/.codex/hooks.json", ".codex/hooks.json"]),
+        ({"trust_level": "trusted", "bypass_hook_trust": True}, ["~/.codex/hooks.json", ".codex/hooks.json"]),
+        ({"trust_level": "untrusted"}, ["~/.codex/hooks.json"]),
+        ({"bypass_hook_trust": False}, []),
+    ],
+)
+def test_codex_runs_hooks_that_are_trusted(options, sources):
+    """An untrusted project has no hooks, and hooks that nobody reviewed do not run; the settings say why."""
+    settings = json.dumps({"hooks": {"Stop": [{"hooks": [{"type": "command", "command": "./x"}]}]}})
+    files = {f"{place}/.codex/hooks.json": settings for place in ("home", "workspace")}
+
+    read = hosts.configure(hosts.find("codex"), files, options=options)
+
+    assert [hook.source for hook in read.hooks] == sources
+    assert [(one.kind, one.path) for one in read.problems] == [("disabled", "")] * (2 - len(sources))
+    assert all(f"the option {name} is" in one.text for one in read.problems for name in options)

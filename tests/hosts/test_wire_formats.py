@@ -187,9 +187,9 @@ def test_a_program_is_told_only_of_the_loopback(host):
     """The only address in arguments, variables and settings is on loopback, and the key is none."""
     program = find_program(host)
     words = [
-        *program.argv("Go.", False, False, ""),
+        *program.argv("Go.", False, False, {}),
         *program.env.values(),
-        *program.settings(lambda _: "", "/w").values(),
+        *program.settings(lambda _: "", "/w", {}).values(),
     ]
     addresses = [word for text in words for word in text.split('"') if "://" in word]
 
@@ -199,6 +199,7 @@ def test_a_program_is_told_only_of_the_loopback(host):
 
 def test_a_resumed_session():
     """The second prompt goes to the last session, and comes behind the options of the command."""
-    assert find_program("claude-code").argv("Go.", True, False, "")[:3] == ["-c", "-p", "Go."]
-    assert find_program("codex").argv("Go.", True, False, "")[-3:] == ["resume", "--last", "Go."]
-    assert "--approve-for-me" in find_program("codex").argv("Go.", False, False, "default")
+    assert find_program("claude-code").argv("Go.", True, False, {})[:3] == ["-c", "-p", "Go."]
+    assert find_program("codex").argv("Go.", True, False, {})[-3:] == ["resume", "--last", "Go."]
+    asking = {"permission_mode": "default"}
+    assert "--approve-for-me" in find_program("codex").argv("Go.", False, False, asking)

@@ -138,13 +138,20 @@ def _play_live(
 ) -> SessionRecord:
     """Play a scenario on a real program; the simulation says which event a text for the model belongs to."""
     reach = (*scenario.reach, str(installed.folder))
-    with resources.open(replace(scenario, reach=reach), settings) as (testbed, agent):
-        return _LiveRun(testbed, installed, agent, simulated).play()
+    # Without options no hook is left out that the real program may run, so that all are recorded.
+    laid_out = replace(scenario, reach=reach, options={})
+    with resources.open(laid_out, settings) as (testbed, agent):
+        return _LiveRun(testbed, installed, agent, simulated, scenario.options).play()
 
 
 class _LiveRun:
     def __init__(
-        self, testbed: Testbed, installed: InstalledProgram, agent: agents.Agent, simulated: SessionRecord
+        self,
+        testbed: Testbed,
+        installed: InstalledProgram,
+        agent: agents.Agent,
+        simulated: SessionRecord,
+        options: Mapping[str, bool | int | float | str],
     ) -> None:
         self._testbed = testbed
         self._installed = installed
@@ -153,7 +160,7 @@ class _LiveRun:
         self._log = self._folder / "hook-runs.jsonl"
         check_recordable(testbed.configuration.hooks)
         self._asks = any(hook.event == "PermissionRequest" for hook in testbed.configuration.hooks)
-        self._mode = str(testbed.scenario.options.get("permission_mode", ""))
+        self._options = options
         wrapped = self._wrapped()
         self._write_settings(wrapped)
         self._agent = LiveAgent(
@@ -190,7 +197,7 @@ class _LiveRun:
 
         # People trust a whole repository.
         trusted = testbed.workspace.top if testbed.scenario.git else testbed.workspace.root
-        for name, text in self._installed.program.settings(read, str(trusted)).items():
+        for name, text in self._installed.program.settings(read, str(trusted), self._options).items():
             (home / name).parent.mkdir(parents=True, exist_ok=True)
             (home / name).write_text(text, encoding="utf-8")
 
@@ -220,7 +227,7 @@ class _LiveRun:
 
     def _run(self, prompt: Prompt, resumed: bool) -> ProcessResult:
         installed, workspace = self._installed, self._testbed.workspace
-        arguments = installed.program.argv(prompt.text, resumed, self._asks, self._mode)
+        arguments = installed.program.argv(prompt.text, resumed, self._asks, self._options)
         started = (str(PORT), str(workspace.root), *installed.command, *arguments)
         limit = self._testbed.settings.wall
         spec = ProcessSpec(

@@ -10,7 +10,7 @@ from pathlib import PurePosixPath
 
 from pytest_hookharness import hosts
 from pytest_hookharness.hosts.settings.configuration import expand_short_form
-from pytest_hookharness.hosts.wire.programs import LiveProgram
+from pytest_hookharness.hosts.wire.programs import LiveProgram, find_program
 from pytest_hookharness.model.moves import (
     Act,
     Edit,
@@ -58,8 +58,9 @@ def _reasons(scenario: Scenario) -> Iterator[str]:
     for key in _SIMULATED_ONLY:
         if getattr(scenario, key) != usual[key]:
             yield f"`{key}` has no live equivalent"
+    program = find_program(hosts.find(scenario.host).name)
     for name in scenario.options:
-        if name != "permission_mode":
+        if program is None or name not in program.options:
             yield f"the option `{name}` has no live equivalent"
     if scenario.fake_agents:
         yield "fake agents have no live equivalent"

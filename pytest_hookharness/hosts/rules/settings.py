@@ -217,6 +217,24 @@ class Switch:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class TrustRule:
+    """
+    An option with which the host leaves out settings that nobody has approved.
+
+    Attributes:
+        option: Its name.
+        value: The value with which it does.
+        project_only: Whether it leaves out the settings of the project only.
+        rule: The fact about it.
+    """
+
+    option: str
+    value: bool | str
+    project_only: bool = False
+    rule: Rule
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Import:
     """
     Settings files of another host that this host reads after its own.
@@ -258,6 +276,7 @@ class ConfigRules:
         known_keys: Keys that may stand at the top; empty for any.
         limits: What the number of a timeout means.
         switches: Settings that turn all hooks off.
+        trust: Options with which settings are left out.
         turned_off: Where commands of hooks stand that are turned off one by one; empty for nowhere. It is
             read only to leave these hooks alone.
         sequential: The key of a group whose hooks run one after the other; empty for none.
@@ -292,6 +311,7 @@ class ConfigRules:
     known_keys: tuple[str, ...] = ()
     limits: LimitRules = LimitRules()
     switches: tuple[Switch, ...] = ()
+    trust: tuple[TrustRule, ...] = ()
     turned_off: tuple[str, ...] = ()
     sequential: str = ""
     numbered: tuple[str, ...] = ()

@@ -6,6 +6,7 @@ import posixpath
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import field, replace
 from fnmatch import fnmatchcase
+from types import MappingProxyType
 
 from pytest_hookharness.hosts.replies.json_parser import dig
 from pytest_hookharness.hosts.rules.profile import Profile
@@ -14,6 +15,7 @@ from pytest_hookharness.hosts.rules.settings import (
     Import,
     KeyPath,
     Switch,
+    TrustRule,
 )
 from pytest_hookharness.hosts.rules.turns import COMMON
 from pytest_hookharness.hosts.settings.components import read_components, read_manifest
@@ -89,6 +91,7 @@ def configure(
     plugin_files: Mapping[str, str] | None = None,
     plugin_root: str = "",
     components: Mapping[str, str] | None = None,
+    options: Mapping[str, Json] = MappingProxyType({}),
 ) -> Configuration:
     """
     Return the configuration that the host reads from its settings files.
@@ -99,6 +102,7 @@ def configure(
         plugin_files: Texts of a plugin's files by path relative to its folder.
         plugin_root: The plugin's folder, absolute.
         components: Texts of the files of commands, skills and subagents by state path.
+        options: The options that the host is started with.
     """
     config = profile.config
     # First the host's own files, then files imported from other hosts, the scenario's settings, the plugin's.
@@ -123,9 +127,24 @@ def configure(
         if each.content:
             source = _source(profile, _shorten(each.path), each.content)
             settings.append(_Settings(source, plugin=each.path.startswith(f"{PLUGIN}/"), component=True))
-    merged = _merge(profile, settings, plugin_root)
+    trusted = [(one, _find_distrust(config, one, options)) for one in settings]
+    merged = _merge(profile, [one for one, why in trusted if why is None], plugin_root)
     problems = (replace(one, source=_shorten(one.source)) for each in found for one in each.problems)
-    return replace(merged, problems=(*merged.problems, *problems))
+    unread = (_unread(one, why) for one, why in trusted if why and read_hooks(profile, one.source)[0])
+    return replace(merged, problems=(*merged.problems, *problems, *unread))
+
+
+def _find_distrust(config: ConfigRules, one: _Settings, options: Mapping[str, Json]) -> TrustRule | None:
+    """Return the rule by which the host leaves a file out; ``None`` if it reads it."""
+    own = one.source.name.startswith("~/")
+    given = (rule for rule in config.trust if options.get(rule.option) == rule.value)
+    return next((rule for rule in given if not (own and rule.project_only)), None)
+
+
+def _unread(one: _Settings, why: TrustRule) -> SettingsProblem:
+    name, value = one.source.name, str(why.value).lower()
+    text = f"{name}: its hooks are left out, because the option {why.option} is {value}"
+    return SettingsProblem("disabled", name, "", text, why.rule)
 
 
 def expand_short_form(profile: Profile, inline: Mapping[str, Json]) -> Mapping[str, Json]:

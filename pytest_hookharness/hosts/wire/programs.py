@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping, Sequence
+from typing import TypeAlias
 
 from pytest_hookharness.hosts.wire import model_formats
 from pytest_hookharness.hosts.wire.model_exchange import WireFormat
@@ -19,6 +20,9 @@ from pytest_hookharness.model.protocol import Json
 PORT = 18080
 _SERVER = f"http://127.0.0.1:{PORT}"
 _KEY = "dummy-key"
+_MODE = "permission_mode"
+# The options of a scenario, by the host's own names.
+Options: TypeAlias = Mapping[str, Json]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -33,11 +37,12 @@ class LiveProgram:
         binary: Where the program is below its folder, with ``*`` for the machine's part of a name.
         interpreter: The same for the program that runs it; empty if it runs by itself.
         argv: Returns the arguments of a session, given its prompt, whether it is resumed, whether a hook
-            decides about permissions, and the permission mode of the scenario; empty for the usual one.
+            decides about permissions, and the options of the scenario.
         settings: Returns the files of the home folder that a session needs, by path, given their present
-            texts and the workspace.
+            texts, the workspace and the options.
         hooks_file: The state path of the settings file of a project.
         wire: The format in which it talks with its model.
+        options: The options of a scenario that are passed on.
         resumes: Whether it can resume a session.
         unordered: Sets of events whose hooks may run at the same time, so that their order means nothing.
     """
@@ -47,11 +52,12 @@ class LiveProgram:
     python: str = ""
     binary: str
     interpreter: str = ""
-    argv: Callable[[str, bool, bool, str], Sequence[str]]
+    argv: Callable[[str, bool, bool, Options], Sequence[str]]
     env: Mapping[str, str]
-    settings: Callable[[Callable[[str], str], str], Mapping[str, str]] = lambda _read, _workspace: {}
+    settings: Callable[[Callable[[str], str], str, Options], Mapping[str, str]] = lambda *_: {}
     hooks_file: str
     wire: WireFormat
+    options: tuple[str, ...] = (_MODE,)
     resumes: bool = True
     unordered: tuple[frozenset[str], ...] = ()
 
@@ -63,17 +69,19 @@ class LiveProgram:
         return f"npm install --prefix {folder} {packages}"
 
 
-def _claude_arguments(prompt: str, resumed: bool, asks: bool, mode: str) -> list[str]:
+def _claude_arguments(prompt: str, resumed: bool, asks: bool, options: Options) -> list[str]:
     tools = "Bash,Write,Edit,Read,Task,Agent"
     allowed = [] if asks else [f"--allowedTools={tools}"]
-    resume = [*(["-c"] if resumed else []), *(["--permission-mode", mode] if mode else [])]
+    mode = ["--permission-mode", str(options[_MODE])] if _MODE in options else []
+    resume = [*(["-c"] if resumed else []), *mode]
     return [*resume, "-p", prompt, "--model", "claude-sonnet-4-5", "--output-format", "json", *allowed]
 
 
-def _codex_arguments(prompt: str, resumed: bool, asks: bool, mode: str) -> list[str]:
+def _codex_arguments(prompt: str, resumed: bool, asks: bool, options: Options) -> list[str]:
     del asks
-    approvals = "--approve-for-me" if mode == "default" else "--dangerously-bypass-approvals-and-sandbox"
-    free = [approvals, "--dangerously-bypass-hook-trust"]
+    asking = options.get(_MODE) == "default"
+    free = ["--approve-for-me" if asking else "--dangerously-bypass-approvals-and-sandbox"]
+    free += ["--dangerously-bypass-hook-trust"] if options.get("bypass_hook_trust", True) else []
     resume = ["resume", "--last"] if resumed else []
     # Without plugins it asks no server for new ones.
     common = ["--json", "--skip-git-repo-check", *free, "--disable", "plugins"]
@@ -102,24 +110,25 @@ supports_websockets = false
 """
 
 
-def _codex_settings(read: Callable[[str], str], workspace: str) -> dict[str, str]:
+def _codex_settings(read: Callable[[str], str], workspace: str, options: Options) -> dict[str, str]:
     # Hooks of a project are read only if it is trusted.
-    trusted = f'[projects.{json.dumps(workspace)}]\ntrust_level = "trusted"\n'
+    level = options.get("trust_level", "trusted")
+    trusted = f"[projects.{json.dumps(workspace)}]\ntrust_level = {json.dumps(level)}\n"
     name = ".codex/config.toml"
     return {name: f"{_CODEX_HEAD}{read(name)}\n{_CODEX_TABLES}{trusted}"}
 
 
-def _gemini_arguments(prompt: str, resumed: bool, asks: bool, mode: str) -> list[str]:
+def _gemini_arguments(prompt: str, resumed: bool, asks: bool, options: Options) -> list[str]:
     resume = ["--resume", "latest"] if resumed else []
     del asks
-    return ["-m", "gemini-2.5-flash", *resume, *_approving(prompt, mode)]
+    return ["-m", "gemini-2.5-flash", *resume, *_approving(prompt, str(options.get(_MODE, "")))]
 
 
-def _qwen_arguments(prompt: str, resumed: bool, asks: bool, mode: str) -> list[str]:
+def _qwen_arguments(prompt: str, resumed: bool, asks: bool, options: Options) -> list[str]:
     del asks
     resume = ["--continue"] if resumed else []
     # The command line writes auto-edit for what most events call auto_edit.
-    return [*resume, *_approving(prompt, mode.replace("_", "-"))]
+    return [*resume, *_approving(prompt, str(options.get(_MODE, "")).replace("_", "-"))]
 
 
 def _approving(prompt: str, mode: str) -> list[str]:
@@ -143,14 +152,14 @@ conversation.close()
 """
 
 
-def _openhands_arguments(prompt: str, resumed: bool, asks: bool, mode: str) -> list[str]:
-    del resumed, asks, mode
+def _openhands_arguments(prompt: str, resumed: bool, asks: bool, options: Options) -> list[str]:
+    del resumed, asks, options
     return ["-c", _OPENHANDS, prompt]
 
 
 def _quiet_settings(
     name: str, own: Mapping[str, Json]
-) -> Callable[[Callable[[str], str], str], dict[str, str]]:
+) -> Callable[[Callable[[str], str], str, Options], dict[str, str]]:
     """Return what adds settings to those of a scenario: no updates, no telemetry, and a trusted folder."""
     quiet: dict[str, Json] = {
         "privacy": {"usageStatisticsEnabled": False},
@@ -163,7 +172,7 @@ def _quiet_settings(
         },
     }
 
-    def settings(read: Callable[[str], str], _workspace: str) -> dict[str, str]:
+    def settings(read: Callable[[str], str], _workspace: str, _options: Options) -> dict[str, str]:
         return {name: json.dumps({**json.loads(read(name) or "{}"), **quiet, **own}, indent=2)}
 
     return settings
@@ -205,6 +214,7 @@ _PROGRAMS = (
         argv=_codex_arguments,
         env={"MOCK_KEY": _KEY, "RUST_LOG": "error"},
         settings=_codex_settings,
+        options=(_MODE, "trust_level", "bypass_hook_trust"),
         hooks_file="workspace/.codex/hooks.json",
         wire=model_formats.OPENAI_RESPONSES,
     ),

@@ -162,6 +162,7 @@ def configure(
         plugin_files=of_plugin,
         plugin_root=str(plugin or ""),
         components=dict(_components(profile, workspace)) if only is None else None,
+        options=scenario.options,
     )
     return ordered(_placed(found_there, scenario), scenario)
 

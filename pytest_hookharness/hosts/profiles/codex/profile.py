@@ -32,7 +32,7 @@ from pytest_hookharness.hosts.rules.profile import (
     Wording,
 )
 from pytest_hookharness.hosts.rules.replies import CodeMeaning, CodeRule, Stream, TextLimit
-from pytest_hookharness.hosts.rules.settings import Effect, Flaw, LimitRules, Switch, Syntax
+from pytest_hookharness.hosts.rules.settings import Effect, Flaw, LimitRules, Switch, Syntax, TrustRule
 from pytest_hookharness.hosts.rules.tools_and_transcript import IdRules
 from pytest_hookharness.hosts.rules.turns import Role
 from pytest_hookharness.hosts.settings.formats import GROUPS, parse_json, parse_toml
@@ -82,6 +82,19 @@ CONFIG = ConfigRules(
     default_effect=Effect.VOIDS,
     limits=LimitRules(least=1.0),
     switches=(Switch(("features", "hooks"), off=False),),
+    trust=(
+        TrustRule(
+            option="bypass_hook_trust",
+            value=False,
+            rule=_observed("a hook that nobody has reviewed does not run; codex exec says nothing about it"),
+        ),
+        TrustRule(
+            option="trust_level",
+            value="untrusted",
+            project_only=True,
+            rule=_observed("the hooks of a project that is not trusted do not run; those of the user do"),
+        ),
+    ),
     numbered=(
         *("PreToolUse", "PermissionRequest", "PostToolUse", "PreCompact", "PostCompact", "SessionStart"),
         *("SessionEnd", "UserPromptSubmit", "SubagentStart", "SubagentStop", "Stop", "Interrupt"),
@@ -109,8 +122,8 @@ CONFIG = ConfigRules(
         "fraction": _assumed("a timeout that is not a whole number is malformed, like a negative one"),
         "arguments": _observed("'args' is ignored: only the command runs"),
         "trust": _assumed(
-            "all hooks are trusted; the real host skips untrusted hooks without a message, and the "
-            "simulation does not know which are untrusted"
+            "hooks are trusted unless the options trust_level and bypass_hook_trust say otherwise; the real "
+            "host skips other hooks, and the simulation does not know which were reviewed"
         ),
         "unpassable": _assumed(
             "a command that cannot be passed to a process (NUL, half a surrogate pair) is left out; the "
@@ -314,7 +327,13 @@ CODEX = Profile(
                 "codex exec has the mode bypassPermissions, whatever approval_policy and --sandbox say, and "
                 "default with --approve-for-me"
             ),
-        )
+        ),
+        "trust_level": OptionRule(
+            default="trusted",
+            choices=("trusted", "untrusted"),
+            rule=CONFIG.trust[1].rule,
+        ),
+        "bypass_hook_trust": OptionRule(default=True, rule=CONFIG.trust[0].rule),
     },
     model="gpt-5.5",
     own_values=own_values,
