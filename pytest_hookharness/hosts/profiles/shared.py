@@ -255,6 +255,7 @@ class PlainTools:
         old: The key of the passage to replace.
         new: The key of its replacement.
         read_path: The key of the file to read; empty if it is the same as ``path``.
+        more: What the model writes into the input of a tool besides, by the name of the tool.
     """
 
     run: str
@@ -267,6 +268,7 @@ class PlainTools:
     old: str = "old_string"
     new: str = "new_string"
     read_path: str = ""
+    more: Mapping[str, Payload] = field(default_factory=dict)
 
     def rules(self, rule: Rule, *, subagent: str = "", gated: bool = False) -> ToolRules:
         """
@@ -304,7 +306,7 @@ class PlainTools:
                 file = posixpath.join(workspace, operation.file)
                 shown = {self.command: f"cat {shlex.quote(file)}"}
                 name, given = (self.read, {self._read_key: file}) if self.read else (self.run, shown)
-        return make_call(operation, name, given)
+        return make_call(operation, name, {**given, **self.more.get(name, {})})
 
     def operation(self, tool_call: ToolCall, workspace: str) -> Operation | None:
         """Return the operation of a call; ``None`` for a tool that the harness cannot perform."""

@@ -90,7 +90,6 @@ ANSWERS = AnswerRules(
     person=(("systemMessage",),),
 )
 
-
 _RECORDED = "Claude Code 2.1.329, headless, recorded standard input"
 FACTS = FactSources(
     documents="Claude Code hooks reference, 2026-08",

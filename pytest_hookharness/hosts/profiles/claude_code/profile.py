@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from pytest_hookharness.hosts.profiles import command_line
 from pytest_hookharness.hosts.profiles.claude_code import tools
-from pytest_hookharness.hosts.profiles.claude_code import tools as tasks
 from pytest_hookharness.hosts.profiles.claude_code.events import EVENTS
 from pytest_hookharness.hosts.profiles.claude_code.fields import ANSWERS, FACTS, MODES
 from pytest_hookharness.hosts.profiles.claude_code.hook_settings import CONFIG, MATCHERS, PROCESS
@@ -150,15 +149,15 @@ TOOLS = ToolRules(
     edits=("Write", "Edit"),
     paths=("file_path",),
     ids=IdRules(call="toolu_01{digest}", agent="a{digest}", message="msg_01{prompt}{position:06d}"),
-    call=tools.call,
-    operation=tools.operation,
+    call=tools.PLAIN.call,
+    operation=tools.PLAIN.operation,
     result=tools.result,
     given=tools.given,
     seen_as=tools.seen_as,
     launched=tools.launched,
     started=tools.STARTED,
     notice=tools.NOTICE,
-    tasks=tasks.plan,
+    tasks=tools.plan,
     keeps_folder=True,
     reset_notice="Shell cwd was reset to {folder}",
     stale_notice=(

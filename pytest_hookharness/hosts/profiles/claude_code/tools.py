@@ -8,36 +8,18 @@ The other forms, and the numbering of tasks, are assumed, as the profile says.
 from __future__ import annotations
 
 import difflib
-import posixpath
 import shlex
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
-from pytest_hookharness.hosts.profiles.shared import PlainTools, make_call
-from pytest_hookharness.hosts.rules.profile import Operation
+from pytest_hookharness.hosts.profiles.shared import PlainTools
 from pytest_hookharness.hosts.rules.tools_and_transcript import TaskItem, TaskStep
-from pytest_hookharness.model.moves import Edit, Performance, Read, RunCommand, Subagent, ToolCall, ToolResult
+from pytest_hookharness.model.moves import Performance, Subagent, ToolCall, ToolResult
 from pytest_hookharness.model.protocol import Json, Payload
 
-# The operation that a call performs in the workspace.
-operation = PlainTools(run="Bash", write="Write", edit="Edit", read="Read").operation
-
-
-def call(operation: Operation, workspace: str) -> ToolCall:
-    """Return the call that the model would make for an operation."""
-    match operation:
-        case RunCommand():
-            name, given = "Bash", {"command": operation.command, "description": "Runs a command"}
-        case Edit(old=None):
-            path = posixpath.join(workspace, operation.file)
-            name, given = "Write", {"file_path": path, "content": operation.text}
-        case Edit():
-            path = posixpath.join(workspace, operation.file)
-            name = "Edit"
-            given = {"file_path": path, "old_string": operation.old or "", "new_string": operation.text}
-        case Read():
-            name, given = "Read", {"file_path": posixpath.join(workspace, operation.file)}
-    return make_call(operation, name, given)
+PLAIN = PlainTools(
+    run="Bash", write="Write", edit="Edit", read="Read", more={"Bash": {"description": "Runs a command"}}
+)
 
 
 def seen_as(tool_call: ToolCall) -> Payload:

@@ -25,7 +25,6 @@ from pytest_hookharness.model.protocol import Json, Payload, Ruling
 
 _OWN = "hookSpecificOutput"
 
-
 _COMMON: Mapping[str, type] = {
     "continue": bool,
     "stopReason": str,
@@ -33,12 +32,9 @@ _COMMON: Mapping[str, type] = {
     "systemMessage": str,
 }
 
-
 _RULED: Mapping[str, type] = {**_COMMON, "decision": str, "reason": str}
 
-
 _NESTED: Mapping[str, type] = {_OWN: Mapping}
-
 
 # Keys at the top, by event; all other events have only the common keys.
 _TOP: Mapping[str, Mapping[str, type]] = {
@@ -52,9 +48,7 @@ _TOP: Mapping[str, Mapping[str, type]] = {
     "SubagentStart": {**_COMMON, **_NESTED},
 }
 
-
 _CONTEXT: Mapping[str, type] = {"hookEventName": str, "additionalContext": str}
-
 
 _SPECIFIC: Mapping[str, Mapping[str, type]] = {
     "PreToolUse": {
@@ -70,7 +64,6 @@ _SPECIFIC: Mapping[str, Mapping[str, type]] = {
     "PermissionRequest": {"hookEventName": str, "decision": Mapping},
 }
 
-
 _GRANT: Mapping[str, type] = {
     "behavior": str,
     "message": str,
@@ -79,12 +72,9 @@ _GRANT: Mapping[str, type] = {
     "interrupt": bool,
 }
 
-
 _DECISIONS: Mapping[str, tuple[str, ...]] = {"PreToolUse": ("approve", "block")}
 
-
 _PERMISSIONS = ("allow", "deny", "ask")
-
 
 # Keys that the schema knows but the host does not support: the key path, and the value without effect.
 _UNSUPPORTED: Mapping[str, tuple[tuple[tuple[str, ...], Json], ...]] = {
@@ -199,12 +189,9 @@ ANSWERS = AnswerRules(
     person=(("systemMessage",),),
 )
 
-
 _BEGIN, _END = "*** Begin Patch", "*** End Patch"
 
-
 _ADD, _UPDATE = "*** Add File: ", "*** Update File: "
-
 
 _PLACE, _LAST = "@@", "*** End of File"
 

@@ -30,7 +30,6 @@ FACTS = FactSources(
     host="codex",
 )
 
-
 _WORD = "word"
 _SESSION = Field(name="session_id", kind="uuid")
 _TURN = Field(name="turn_id", kind="uuid")

@@ -202,7 +202,6 @@ COPILOT_CLI = Profile(
     own_values=own_values,
 )
 
-
 _FLAG = "stop_hook_active"
 _SAME = DOCS.assumed("except for its stops, 1.0.71 is assumed to be like 1.0.78")
 

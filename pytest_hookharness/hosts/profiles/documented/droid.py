@@ -135,7 +135,6 @@ _ALL = (
 )
 EVENTS: Mapping[str, EventRule] = {event.name: event for event in _ALL}
 
-
 _OWN = "hookSpecificOutput"
 
 MATCHERS = MatcherRules(

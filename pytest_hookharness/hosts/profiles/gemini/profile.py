@@ -296,7 +296,6 @@ GEMINI_CLI = Profile(
     own_values=own_values,
 )
 
-
 _REPORTS = "Gemini CLI, its makers' issue tracker, 2026"
 
 

@@ -107,7 +107,6 @@ REPLIES = ReplyRules(
     },
 )
 
-
 _TOOLS = ("terminal", "file_editor", "think", "finish")
 _TOOL = Field(name="tool_name", kind="tool", choices=_TOOLS)
 _INPUT = Field(name="tool_input", kind="input")

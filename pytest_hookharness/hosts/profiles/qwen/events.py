@@ -100,7 +100,6 @@ UNREACHED = (
     ),
 )
 
-
 _SESSION_EVENTS = (
     event_rule(
         "InstructionsLoaded",

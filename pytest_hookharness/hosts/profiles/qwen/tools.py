@@ -11,9 +11,8 @@ import posixpath
 from collections.abc import Mapping, Sequence
 
 from pytest_hookharness.hosts.profiles.file_changes import describe_change, join_output, result_with_display
-from pytest_hookharness.hosts.profiles.shared import PlainTools, make_call
-from pytest_hookharness.hosts.rules.profile import Operation
-from pytest_hookharness.model.moves import Edit, Performance, Read, RunCommand, Subagent, ToolCall, ToolResult
+from pytest_hookharness.hosts.profiles.shared import PlainTools
+from pytest_hookharness.model.moves import Performance, Subagent, ToolCall, ToolResult
 from pytest_hookharness.model.protocol import Json, Payload
 
 SHELL, WRITE, EDIT, READ, AGENT = "run_shell_command", "write_file", "edit", "read_file", "agent"
@@ -21,26 +20,13 @@ SHELL, WRITE, EDIT, READ, AGENT = "run_shell_command", "write_file", "edit", "re
 # A larger change of a file is not shown to the model.
 _MOST_SHOWN = 1001
 
-# The operation that a call performs in the workspace.
-operation = PlainTools(run=SHELL, write=WRITE, edit=EDIT, read=READ).operation
-
-
-def call(operation: Operation, workspace: str) -> ToolCall:
-    """Return the call that the model would make for an operation."""
-    given: Payload
-    match operation:
-        case RunCommand():
-            name = SHELL
-            given = {"command": operation.command, "description": "Runs a command", "is_background": False}
-        case Edit(old=None):
-            path = posixpath.join(workspace, operation.file)
-            name, given = WRITE, {"file_path": path, "content": operation.text}
-        case Edit():
-            path, name = posixpath.join(workspace, operation.file), EDIT
-            given = {"file_path": path, "old_string": operation.old or "", "new_string": operation.text}
-        case Read():
-            name, given = READ, {"file_path": posixpath.join(workspace, operation.file)}
-    return make_call(operation, name, given)
+PLAIN = PlainTools(
+    run=SHELL,
+    write=WRITE,
+    edit=EDIT,
+    read=READ,
+    more={SHELL: {"description": "Runs a command", "is_background": False}},
+)
 
 
 def result(tool_call: ToolCall, performance: Performance, workspace: str) -> ToolResult:
