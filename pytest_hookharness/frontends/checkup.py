@@ -15,6 +15,7 @@ from typing import TypeAlias
 from pytest_hookharness.campaigns.check.activation import Activation
 from pytest_hookharness.campaigns.check.check_run import CheckRun, OnStep
 from pytest_hookharness.campaigns.check.hook_program import describe_other_readers
+from pytest_hookharness.campaigns.check.hook_statistics import is_kind
 from pytest_hookharness.campaigns.check.lent_home import lent_home
 from pytest_hookharness.campaigns.check.mac_shell import describe_mac_problems
 from pytest_hookharness.campaigns.check.project_copy import copyable
@@ -149,7 +150,7 @@ def check_all(
                     # While files were copied, or between two sessions: the reports before are printed.
                     why = (_INTERRUPTED,)
                     checking = None, CheckReport(place=hook_set, undecided=why, interrupted=True)
-            wanted = bool(only and checking[1].problems)
+            wanted = any(problem.id == only for problem in checking[1].problems) and not is_kind(only)
             found = [checking] if wanted else [*found, checking]
             if wanted or checking[1].interrupted:
                 break

@@ -27,7 +27,7 @@ def report(**more):
 
 @pytest.mark.parametrize(
     ("undecided", "said"),
-    [((), "no longer seen"), (("No time.",), "not seen, but the check is incomplete")],
+    [((), "was not seen"), (("No time.",), "not seen, but the check is incomplete")],
 )
 def test_one_problem_that_was_looked_for(undecided, said):
     """If one problem was looked for, the report says whether it is gone, not that nothing is wrong."""

@@ -16,13 +16,9 @@ from pytest_hookharness.campaigns.check import corpora
 from pytest_hookharness.campaigns.check import sessions as checkups
 from pytest_hookharness.campaigns.check.activation import Activation, with_rules
 from pytest_hookharness.campaigns.check.causes import at_one_place, independent, static_problems, untried
-from pytest_hookharness.campaigns.check.grouping import (
-    ENDLESS,
-    PlayedSession,
-    SymptomEvidence,
-    group,
-    summarise,
-)
+from pytest_hookharness.campaigns.check.confirmation import Confirmation
+from pytest_hookharness.campaigns.check.grouping import PlayedSession, SymptomEvidence, group, summarise
+from pytest_hookharness.campaigns.check.hook_statistics import is_kind, is_wanted
 from pytest_hookharness.campaigns.check.refused_calls import refused_calls, writes_before_calls
 from pytest_hookharness.campaigns.check.rewording import Suspect, allowed_as_code, refused_as_data, reword
 from pytest_hookharness.campaigns.check.session_errors import (
@@ -31,10 +27,8 @@ from pytest_hookharness.campaigns.check.session_errors import (
     patience,
     play_session,
 )
-from pytest_hookharness.campaigns.check.shrinking import shrink
 from pytest_hookharness.campaigns.check.static_checks import StaticResult, check_statically
 from pytest_hookharness.execution.processes.slots import NoFreeSlot
-from pytest_hookharness.execution.workspace.workspace import WorkspaceError
 from pytest_hookharness.judging.checkup.symptoms import cut_by_us, find_symptoms
 from pytest_hookharness.judging.findings.finding_catalogue import HUNG_HOOK
 from pytest_hookharness.model.checkup import CheckReport, CheckSession, HookSet, Problem, Symptom
@@ -45,13 +39,12 @@ from pytest_hookharness.model.scenario import Scenario
 from pytest_hookharness.model.trace import is_cache
 from pytest_hookharness.simulation.parallel_jobs import TrialRunner
 from pytest_hookharness.simulation.simulate import Resources
-from pytest_hookharness.simulation.testbed.run_settings import Settings, SimulationError
+from pytest_hookharness.simulation.testbed.run_settings import Settings
 
 T = TypeVar("T")
 # Called with what is being done, how many steps of it are done, and how many there are.
 OnStep: TypeAlias = Callable[[str, int, int], None]
 _Job: TypeAlias = Callable[[TrialRunner], T]
-_Shrunk: TypeAlias = tuple[SymptomEvidence, tuple[Scenario, Symptom] | None]
 # The share of the budget until whose end sessions may start: the first one; others if a symptom still has to
 # be confirmed; others if none has.
 _FIRST, _LATER, _LAST = 0.4, 0.75, 0.9
@@ -71,7 +64,7 @@ class CheckRun:
 
     Attributes:
         settings: The settings; the whole check may take ``wall`` seconds.
-        only: The problem that is looked for; empty for all.
+        only: The problem, or the kind of problems, that is looked for; empty for all.
         on_step: Called before the first session of a kind, and after each session.
         given: Ways to make hooks active, besides those that the hook set itself shows.
     """
@@ -110,7 +103,9 @@ class CheckRun:
         problems = [*certain, *at_one_place([*self._problems, *summary.problems])]
         checkup = CheckReport(
             place=self.place,
-            problems=tuple(problem for problem in problems if self.only in ("", problem.id)),
+            problems=tuple(
+                problem for problem in problems if is_wanted(self.only, problem.id, problem.symptom.kind)
+            ),
             only=self.only,
             triggered=summary.triggered,
             tried=summary.tried,
@@ -131,9 +126,13 @@ class CheckRun:
     def _outcomes(self) -> list[Outcome]:
         return [one.outcome for one in self._played if one.outcome is not None]
 
+    @property
+    def _seeks_one(self) -> bool:
+        return bool(self.only) and not is_kind(self.only)
+
     def _is_found(self) -> bool:
-        certain = static_problems(self.place, self._static, self._outcomes()) if self.only else ()
-        return bool(self.only) and any(one.id == self.only for one in (*self._problems, *certain))
+        certain = static_problems(self.place, self._static, self._outcomes()) if self._seeks_one else ()
+        return self._seeks_one and any(one.id == self.only for one in (*self._problems, *certain))
 
     def _search(self) -> None:
         """Play all sessions and confirm what they show, or stop when the wanted problem is confirmed."""
@@ -141,11 +140,11 @@ class CheckRun:
         if self._is_found() or all(hook.command in self._static.stuck for hook in self.place.hooks):
             return
         for _ in self._play_all():
-            if self.only:
+            if self._seeks_one:
                 self._confirm(self._wanted())
             if self._is_found():
                 return
-        if not self.only:
+        if not self._seeks_one:
             self._confirm(self._wanted())
 
     def _play_all(self) -> Iterator[None]:
@@ -268,7 +267,7 @@ class CheckRun:
         yield from (result for _, result in runner.side_by_side(jobs, self.settings))
 
     def _wanted(self) -> list[SymptomEvidence]:
-        return [one for one in self._seen() if self.only in ("", one.id)]
+        return [one for one in self._seen() if is_wanted(self.only, one.id, one.symptom.kind)]
 
     def _seen(self) -> list[SymptomEvidence]:
         found = group(self.place, self._played, mark=corpora.MARKER)
@@ -276,58 +275,13 @@ class CheckRun:
 
     def _confirm(self, wanted: Sequence[SymptomEvidence]) -> None:
         """Look for a small session that confirms each symptom; what no session confirms is not a problem."""
-        for done, (evidence, small) in enumerate(self._in_parallel([*map(self._shrink, wanted)]), 1):
+        jobs = [Confirmation(self.place, self._seconds_left, self._simulate, one).run for one in wanted]
+        for done, (evidence, small) in enumerate(self._in_parallel(jobs), 1):
             self.on_step("evidence", done, len(wanted))
             if small is None:
                 self._undecided.append(f"Seen once, but not confirmed: {evidence.symptom.text}")
                 continue
             self._problems.append(evidence.shown_again(*small))
-
-    def _shrink(self, evidence: SymptomEvidence) -> _Job[_Shrunk]:
-        def job(runner: TrialRunner) -> _Shrunk:
-            def look(scenario: Scenario) -> Symptom | None:
-                wall = self.settings.wall - self._elapsed()
-                if wall < self._least:
-                    # The symptom was seen, and no time is left to find a smaller session.
-                    return evidence.symptom if scenario == evidence.session.scenario else None
-                session = replace(evidence.session, scenario=scenario, active="")
-                return self._find_symptom(session, evidence.symptom, wall, runner.resources)
-
-            scenario = evidence.session.scenario
-            # Its session has shown it several times already, but not that it never ends.
-            # A mutation counts only if it was seen twice.
-            repeated = evidence.symptom.kind in ENDLESS - {"livelock"} or bool(scenario.vary)
-            if evidence.session.proof or (evidence.session.active and repeated):
-                return evidence, (scenario, evidence.symptom)
-            if evidence.session.event or evidence.session.active:
-                again = look(scenario)
-                return evidence, None if again is None else (scenario, again)
-            small = shrink(scenario, evidence.symptom, evidence.trace, look)
-            return evidence, small and (small[0], self._attribute(*small, runner.resources))
-
-        return job
-
-    def _attribute(self, scenario: Scenario, symptom: Symptom, resources: Resources) -> Symptom:
-        """Return the symptom with the one hook that shows it alone, if several ran in parallel."""
-        if not symptom.shared:
-            return symptom
-        for hook in (hook for hook in self.place.hooks if hook.command in symptom.hook.split(", ")):
-            wall = self.settings.wall - self._elapsed()
-            session = CheckSession(title="one hook", scenario=checkups.alone(scenario, hook))
-            found = replace(symptom, hook=hook.command, shared=False)
-            if wall > self._least and self._find_symptom(session, found, wall, resources) is not None:
-                return found
-        return symptom
-
-    def _find_symptom(
-        self, session: CheckSession, wanted: Symptom, wall: float, resources: Resources
-    ) -> Symptom | None:
-        try:
-            outcome = self._simulate(session, wall, resources)
-        except (SimulationError, WorkspaceError):
-            return None
-        found = find_symptoms(outcome, mark=corpora.MARKER, harmless=session.harmless)
-        return next((one for one in found if one.cause == wanted.cause), None)
 
     def symptoms(self) -> list[Symptom]:
         """Return every symptom that was seen, confirmed or not, and those that are certain without a run."""
@@ -341,9 +295,14 @@ class CheckRun:
         """Give what follows so much time."""
         self.settings = replace(self.settings, wall=self._elapsed() + seconds)
 
+    def _seconds_left(self) -> float:
+        """Return the seconds of the budget that are left; zero if they are too few for a session."""
+        left = self.settings.wall - self._elapsed()
+        return left if left >= self._least else 0.0
+
     def has_time(self) -> bool:
         """Return whether the budget has time for a session."""
-        return self.settings.wall - self._elapsed() >= self._least
+        return self._seconds_left() > 0
 
     def try_out(self, sessions: Sequence[CheckSession], words: str = "a fix") -> list[PlayedSession]:
         """Play sessions in what is left of the budget; they are no part of the report."""

@@ -139,9 +139,23 @@ def _name(kind: str, command: str) -> str:
     return "-".join(filter(None, (kind.lower(), short_name(command).lower())))
 
 
+def is_kind(name: str) -> bool:
+    """Return whether a name is that of a kind of problem, such as ``livelock``, and not of one problem."""
+    return name.lower() in _kinds()
+
+
+def _kinds() -> set[str]:
+    return {code.name.lower() for code in (*catalogue(), *BAD_ENDS)}
+
+
+def is_wanted(only: str, name: str, kind: str) -> bool:
+    """Return whether ``only`` asks for a problem: by its name, by its kind, or not at all."""
+    return only in ("", name) or only.lower() == kind.lower()
+
+
 def require_name(name: str, hook_sets: Sequence[HookSet]) -> None:
     """
-    Check that a problem of some hook set can have a name.
+    Check that a problem of some hook set can have a name, or be of a kind of this name.
 
     If hooks start agents of another host, a problem may be named after a hook of another hook set.
 
@@ -149,16 +163,16 @@ def require_name(name: str, hook_sets: Sequence[HookSet]) -> None:
         SimulationError: No problem can have it.
     """
     known = {known for hook_set in hook_sets for known in _names(hook_set)}
-    if not known & {name, _COUNTED.sub("", name)}:
+    if not is_kind(name) and not known & {name, _COUNTED.sub("", name)}:
         near = difflib.get_close_matches(name, known, n=1)
         meant = f" (did you mean {near[0]!r}?)" if near else ""
         raise SimulationError(
             f"--only: no problem of these hooks can be called {name!r}{meant}; take the name from the replay "
-            "command in a report, such as livelock-SCRIPT"
+            "command in a report, such as livelock-SCRIPT, or a kind of problems, such as livelock"
         )
 
 
 def _names(hook_set: HookSet) -> Iterator[str]:
-    for kind in (code.name for code in (*catalogue(), *BAD_ENDS)):
-        yield kind.lower()
+    for kind in _kinds():
+        yield kind
         yield from (_name(kind, hook.command) for hook in hook_set.hooks)

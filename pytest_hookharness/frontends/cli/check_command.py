@@ -65,7 +65,7 @@ def declare_check(parser: argparse.ArgumentParser) -> None:
         "--only",
         default="",
         metavar="NAME",
-        help="look only for this problem; with --stress, try only this mutation or kind",
+        help="look only for this problem, or this kind; with --stress, try only this mutation or kind",
     )
     parser.add_argument(
         "--write-scenarios", type=Path, metavar="DIR", help="write a scenario for each problem"

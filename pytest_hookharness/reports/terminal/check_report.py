@@ -64,7 +64,8 @@ def render_check(checkup: CheckReport, replay_command: ReplayCommand) -> str:
         lines += [row for one in checkup.accepted for row in _item(f"{one.problem.id}: {one.reason}")]
     tried = checkup.tried
     if checkup.only:
-        until = "; stopped when it was shown" if checkup.problems else ""
+        shown = any(problem.id == checkup.only for problem in checkup.problems)
+        until = "; stopped when it was shown" if shown else ""
         tried = (f"only {checkup.only}{until}", *tried)
     lines += ["", "tried:", *(line for text in tried for line in _item(text))] if tried else []
     for title, texts in (("not shown:", checkup.open), ("undecided:", checkup.undecided)):
@@ -83,7 +84,7 @@ def headline(checkup: CheckReport) -> str:
         who = f"{concerned} of {hooks}" if 0 < concerned < len(_commands(checkup)) else hooks
         return f"{host}: {counted(len(checkup.problems), 'problem')} with {who} in {took}: {names}"
     if checkup.only:
-        known = "not seen, but the check is incomplete" if checkup.undecided else "no longer seen"
+        known = "not seen, but the check is incomplete" if checkup.undecided else "was not seen"
         return f"{host}: problem {checkup.only} {known}, with {hooks} in {took}"
     if checkup.untried and not (checkup.tried or checkup.problems):
         return f"{host}: {hooks} could not be tried"

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from pytest_hookharness.campaigns.check.hook_statistics import name_problem, require_name
+from pytest_hookharness.campaigns.check.hook_statistics import is_kind, is_wanted, name_problem, require_name
 from pytest_hookharness.model.checkup import HookSet, Symptom
 from pytest_hookharness.model.protocol import Hook
 from pytest_hookharness.simulation.testbed.run_settings import SimulationError
@@ -33,3 +33,13 @@ def test_a_name_that_no_problem_can_have(name):
         require_name(name, [place("./hooks/gate.sh")])
     with pytest.raises(SimulationError, match="did you mean 'livelock-gate'"):
         require_name("livelok-gate", [place("./hooks/gate.sh")])
+
+
+@pytest.mark.parametrize("kind", ["livelock", "no-end", "CRASHED"])
+def test_a_kind_can_be_asked_for(kind):
+    """A kind of problems asks for every problem of it, and a name asks only for its own."""
+    require_name(kind, [place("./hooks/gate.sh")])
+    assert is_kind(kind)
+    assert is_wanted(kind, f"{kind.lower()}-gate", kind)
+    assert not is_wanted(kind, "mangled-gate", "MANGLED")
+    assert not is_wanted(f"{kind.lower()}-gate", f"{kind.lower()}-other", kind)

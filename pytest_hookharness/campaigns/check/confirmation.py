@@ -1,0 +1,91 @@
+"""
+The confirmation of a symptom: a second, smaller session that shows it too.
+
+What no second session shows is not reported as a problem.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import TypeAlias
+
+from pytest_hookharness.campaigns.check import corpora
+from pytest_hookharness.campaigns.check.grouping import ENDLESS, SymptomEvidence
+from pytest_hookharness.campaigns.check.sessions import alone
+from pytest_hookharness.campaigns.check.shrinking import shrink
+from pytest_hookharness.execution.workspace.workspace import WorkspaceError
+from pytest_hookharness.judging.checkup.symptoms import find_symptoms
+from pytest_hookharness.model.checkup import CheckSession, HookSet, Symptom
+from pytest_hookharness.model.fast_dataclass import dataclass
+from pytest_hookharness.model.outcome import Outcome
+from pytest_hookharness.model.scenario import Scenario
+from pytest_hookharness.simulation.parallel_jobs import TrialRunner
+from pytest_hookharness.simulation.simulate import Resources
+from pytest_hookharness.simulation.testbed.run_settings import SimulationError
+
+# Plays a session, in at most so many seconds.
+PlaySession: TypeAlias = Callable[[CheckSession, float, Resources], Outcome]
+Shown: TypeAlias = tuple[Scenario, Symptom]
+
+
+@dataclass(frozen=True, slots=True)
+class Confirmation:
+    """
+    The search for a session that confirms one symptom.
+
+    Attributes:
+        seconds_left: Returns the seconds that a session may take; zero if no time is left for one.
+        play: Plays a session.
+        evidence: The symptom, and the session that showed it first.
+    """
+
+    place: HookSet
+    seconds_left: Callable[[], float]
+    play: PlaySession
+    evidence: SymptomEvidence
+
+    def run(self, runner: TrialRunner) -> tuple[SymptomEvidence, Shown | None]:
+        """Return the evidence with the smallest session found; with ``None`` if none showed the symptom."""
+        evidence, session = self.evidence, self.evidence.session
+
+        def look(scenario: Scenario) -> Symptom | None:
+            wall = self.seconds_left()
+            if not wall:
+                # The symptom was seen, and no time is left to find a smaller session.
+                return evidence.symptom if scenario == session.scenario else None
+            smaller = replace(session, scenario=scenario, active="")
+            return self._find(smaller, evidence.symptom, wall, runner.resources)
+
+        # Its session has shown it several times already, but not that it never ends.
+        # A mutation counts only if it was seen twice.
+        repeated = evidence.symptom.kind in ENDLESS - {"livelock"} or bool(session.scenario.vary)
+        if session.proof or (session.active and repeated):
+            return evidence, (session.scenario, evidence.symptom)
+        if session.event or session.active:
+            again = look(session.scenario)
+            return evidence, None if again is None else (session.scenario, again)
+        small = shrink(session.scenario, evidence.symptom, evidence.trace, look)
+        return evidence, small and (small[0], self._attribute(*small, runner.resources))
+
+    def _attribute(self, scenario: Scenario, symptom: Symptom, resources: Resources) -> Symptom:
+        """Return the symptom with the one hook that shows it alone, if several ran in parallel."""
+        if not symptom.shared:
+            return symptom
+        for hook in (hook for hook in self.place.hooks if hook.command in symptom.hook.split(", ")):
+            wall = self.seconds_left()
+            session = CheckSession(title="one hook", scenario=alone(scenario, hook))
+            found = replace(symptom, hook=hook.command, shared=False)
+            if wall and self._find(session, found, wall, resources) is not None:
+                return found
+        return symptom
+
+    def _find(
+        self, session: CheckSession, wanted: Symptom, wall: float, resources: Resources
+    ) -> Symptom | None:
+        try:
+            outcome = self.play(session, wall, resources)
+        except (SimulationError, WorkspaceError):
+            return None
+        found = find_symptoms(outcome, mark=corpora.MARKER, harmless=session.harmless)
+        return next((one for one in found if one.cause == wanted.cause), None)
