@@ -10,6 +10,7 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Iterator
+from contextlib import closing
 from pathlib import Path
 from time import time_ns
 
@@ -389,6 +390,21 @@ def test_roots_inside_others_are_listed_once(root: Path) -> None:
     (root / "src" / "app.py").write_text("x = 2\n")
     assert differing(scanner) == {"workspace/src/app.py"}
     scanner.close()
+
+
+def test_a_path_that_two_roots_may_have_is_forgotten_once_neither_has_it(tmp_path: Path) -> None:
+    """What is removed below the state path of another root is forgotten, and what is there is kept."""
+    roots = {"outside": tmp_path / "upper", "outside/root": tmp_path / "private"}
+    for place in ("upper/root/cache", "private/cache"):
+        (tmp_path / place).mkdir(parents=True)
+        (tmp_path / place / place.partition("/")[0]).write_text("1")
+    with closing(Scanner(roots, walked=("outside",))) as made:
+        assert {"outside/root/cache/upper", "outside/root/cache/private"} <= made.scan().keys()
+        (tmp_path / "upper/root/cache/upper").unlink()
+        found = made.scan()
+        assert "outside/root/cache/upper" not in found
+        assert found == made.verify()
+        assert "outside/root/cache/private" in found
 
 
 def test_stubs_do_not_count_but_what_is_below_them_does(root: Path) -> None:

@@ -57,7 +57,7 @@ class Survey:
         masking: Masking,
         skip: Collection[str] = (),
         hidden: Hidden | None = None,
-        roots: Collection[str] = (),
+        roots: Mapping[str, str] | None = None,
     ) -> None:
         self.entries: dict[str, StateEntry] = {}
         self.unreadable: dict[str, str] = {}
@@ -68,8 +68,8 @@ class Survey:
         self.changed = False
         self._masking = masking
         self._skip = frozenset(skip)
-        # The state paths of roots, of which one may seem to lie below another one.
-        self._roots = tuple(f"{root}/" for root in roots)
+        # By their state paths, of which one may seem to lie below another one.
+        self._roots = roots or {}
         # Folders that were found and do not count themselves.
         self._uncounted: set[str] = set()
         self._owner = (os.geteuid(), os.getegid())
@@ -154,9 +154,9 @@ class Survey:
                 if stat.S_ISDIR(status.st_mode):
                     pending.append((child.path, path))
         inside = name + "/"
-        others = tuple(root for root in self._roots if root.startswith(inside) and root != inside)
+        others = {root: place for root, place in self._roots.items() if root != name}
         for path in [path for path in self.entries if path.startswith(inside) and path not in seen]:
-            if not f"{path}/".startswith(others):
+            if not _exists_in(others, path):
                 self._forget(path)
 
     def _list(self, folder: str, name: str, entering: Callable[[str], None]) -> list[os.DirEntry[str]]:
@@ -271,3 +271,9 @@ class Survey:
         for known_paths in (self._keys, self.unreadable, self.unapplied, self.linked):
             known_paths.pop(name, None)
         self._uncounted.discard(name)
+
+
+def _exists_in(roots: Mapping[str, str], path: str) -> bool:
+    """Return whether a state path is that of something in one of these roots."""
+    found = (place + path[len(root) :] for root, place in roots.items() if f"{path}/".startswith(f"{root}/"))
+    return any(map(os.path.lexists, found))
