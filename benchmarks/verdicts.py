@@ -71,6 +71,7 @@ MOST_FOR_TURN = 0.003
 MOST_FOR_EXPERIMENT = 1.2
 MOST_FOR_LOGGING = 20.0
 CAPS = (8, 60, 500)
+MORE_FILES = 500
 
 
 def table(folder: Path, *, quick: bool) -> Table:
@@ -116,6 +117,8 @@ def costs(folder: Path, *, quick: bool) -> Table:
     for name in _COUNTS:
         with Harness(Settings(base=folder / name, wall=600.0)) as harness:
             _add_turns(found, harness, folder / f"{name} alone", name, 1 if quick else 5)
+            if name == "bash":
+                _add_experiments(found, harness, name, 1 if quick else 3)
             _add_verdicts(found, harness, folder / f"{name} logs", name, 2 if quick else 9)
     return found
 
@@ -138,6 +141,15 @@ def _add_turns(found: Table, harness: Harness, place: Path, name: str, rounds: i
     found.add(f"{name}: experiment", milli(one), ratio, "turn", *against(MOST_FOR_EXPERIMENT, ratio))
 
 
+def _add_experiments(found: Table, harness: Harness, name: str, rounds: int) -> None:
+    """Add what an experiment costs where its hook leaves many files as they are."""
+    experiments: list[float] = []
+    turns = [_loop_costs(harness, _COUNTS[name], experiments, files=MORE_FILES) for _ in range(rounds)]
+    one, turn = statistics.median(experiments), statistics.median(time for row in turns for time in row)
+    row = f"{name}: experiment, {MORE_FILES} more files"
+    found.add(row, milli(one), Ratio(one / turn), "turn", *against(MOST_FOR_EXPERIMENT, one / turn))
+
+
 def _add_verdicts(found: Table, harness: Harness, place: Path, name: str, rounds: int) -> None:
     turns = {"verdict": _logging(harness, _LOGS[name]), "hook": _alone(place, _LOGS[name])}
     seen = take_turns(turns, rounds)
@@ -146,11 +158,11 @@ def _add_verdicts(found: Table, harness: Harness, place: Path, name: str, rounds
     found.add(f"{name}: verdict on a hook that logs", verdict, ratio, "hook alone", *aim)
 
 
-def _loop_costs(harness: Harness, script: str, experiments: list[float]) -> list[float]:
-    """Return the seconds of each turn of a loop, and add those of each experiment."""
+def _loop_costs(harness: Harness, script: str, experiments: list[float], *, files: int = 0) -> list[float]:
+    """Return the seconds of each turn of a loop beside other files, and add those of each experiment."""
     watch = _Stopwatch()
     outcome = simulate(
-        _refusing(script, turns=40),
+        _refusing(script, turns=40, files=files),
         harness.settings,
         harness.resources,
         on_turn=lambda *_: watch.turns.append(time.perf_counter()),
@@ -190,10 +202,11 @@ def _alone(folder: Path, script: str) -> Turn:
     return turn
 
 
-def _refusing(script: str, turns: int = 200) -> Scenario:
+def _refusing(script: str, turns: int = 200, files: int = 0) -> Scenario:
+    others = {f"docs/{number % 20}/{number}.md": f"page {number}\n" for number in range(files)}
     return Scenario(
         name="loop",
-        files={"refuse.sh": script},
+        files={"refuse.sh": script, **others},
         hooks={"Stop": [{"hooks": [{"type": "command", "command": "./refuse.sh"}]}]},
         script=Script(then=Behaviour(name="idle")),
         env={hosts.find("claude-code").cap.variable: "0"},

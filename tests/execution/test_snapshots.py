@@ -11,7 +11,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable, Iterator
-from contextlib import suppress
+from contextlib import closing, suppress
 from pathlib import Path
 from typing import Any
 
@@ -24,6 +24,7 @@ from pytest_hookharness.execution.processes.sandbox import Supervisor
 from pytest_hookharness.execution.processes.translation import Confinement
 from pytest_hookharness.execution.snapshots import content_store
 from pytest_hookharness.execution.snapshots.snapshot import SnapshotError, Snapshots
+from pytest_hookharness.execution.state.scan import Scanner
 from pytest_hookharness.execution.workspace.workspace import Workspace
 from pytest_hookharness.model.processes import Tier
 from pytest_hookharness.model.scenario import Scenario
@@ -327,6 +328,58 @@ def test_every_kind_of_change_is_put_back(
     assert snapshots.restore(snapshot) != ()
     assert contents_of(folder) == before
     assert snapshots.restore(snapshot) == ()
+
+
+@pytest.fixture
+def log(folder: Path) -> Iterator[Scanner]:
+    """A scanner of a folder in which no file has several names."""
+    for name in ("twin", "d/triplet"):
+        (folder / name).unlink()
+        (folder / name).write_text(name)
+    scanner = Scanner({"top": folder})
+    if not scanner.watching:
+        pytest.skip("needs Linux: the kernel does not report which files were touched")
+    scanner.scan()
+    yield scanner
+    scanner.close()
+
+
+@pytest.mark.parametrize("change", CHANGES)
+def test_what_the_system_reports_suffices(
+    folder: Path, log: Scanner, snapshots: Snapshots, change: Callable[[Path], object], tmp_path: Path
+) -> None:
+    """After any change a restore that looks only at what was touched finds everything."""
+    before, snapshot, moment = contents_of(folder), snapshots.take(), log.touches.moment
+    change(folder)
+    os.chdir(tmp_path)
+    log.scan()
+    assert snapshots.restore(snapshot, log.touches.since(moment)) != ()
+    assert contents_of(folder) == before
+    assert snapshots.restore(snapshot) == ()
+
+
+def test_what_was_not_touched_is_not_looked_at(folder: Path, log: Scanner, snapshots: Snapshots) -> None:
+    """A restore costs as much as was touched: other files are left unseen, whatever they are."""
+    snapshot, moment = snapshots.take(), log.touches.moment
+    (folder / "d/a").write_text("changed")
+    log.scan()
+    touched = log.touches.since(moment)
+    (folder / "b").write_text("changed after the report")
+    assert snapshots.restore(snapshot, touched) == (folder / "d/a",)
+    assert snapshots.restore(snapshot) == (folder / "b",)
+
+
+def test_a_name_that_came_and_went_may_have_been_any_file(
+    folder: Path, log: Scanner, snapshots: Snapshots
+) -> None:
+    """A file that was written to by another name, which is gone again, is put back."""
+    before, snapshot, moment = contents_of(folder), snapshots.take(), log.touches.moment
+    (folder / "d/new").hardlink_to(folder / "b")
+    (folder / "d/new").write_text("changed")
+    (folder / "d/new").unlink()
+    log.scan()
+    assert folder / "b" in snapshots.restore(snapshot, log.touches.since(moment))
+    assert contents_of(folder) == before
 
 
 def test_an_old_file_that_was_rewritten_unseen_is_put_back(folder: Path, snapshots: Snapshots) -> None:
@@ -790,16 +843,19 @@ def test_whatever_is_done_is_put_back(
     with tempfile.TemporaryDirectory() as base:
         top = Path(base, "top")
         top.mkdir()
-        with Snapshots([top], Path(base, "store")) as snapshots:
+        scanner = Scanner({"top": top})
+        with closing(scanner), Snapshots([top], Path(base, "store")) as snapshots:
             known = []
             for steps in (first, second, third):
                 for operation in steps:
                     operate(top, operation)
-                known.append((snapshots.take(), contents_of(top)))
+                scanner.scan()
+                known.append((snapshots.take(), contents_of(top), scanner.touches.moment))
             for number in (*order, *order):
-                snapshot, wanted = known[number]
+                snapshot, wanted, moment = known[number]
+                scanner.scan()
                 was, numbers = contents_of(top), inodes(top)
-                returned = set(map(str, snapshots.restore(snapshot)))
+                returned = set(map(str, snapshots.restore(snapshot, scanner.touches.since(moment))))
                 now, later = contents_of(top), inodes(top)
                 assert now == wanted
                 for path, entry in now.items():

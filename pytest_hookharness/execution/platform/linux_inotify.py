@@ -97,6 +97,8 @@ class InotifyWatch:
         touched.paths.add(path)
         if mask & _WRITTEN:
             touched.written[path] += 1
+        if mask & _DELETE:
+            touched.removed.add(path)
         if mask & (_DELETE_SELF | _MOVE_SELF) or (mask & _ISDIR and mask & _RENEWED):
             touched.folders.add(path)
 

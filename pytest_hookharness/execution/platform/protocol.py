@@ -268,6 +268,7 @@ class TouchedPaths:
         paths: Paths that were written, made, removed, renamed or got another mode.
         folders: Those of them whose content may differ, so that it must be listed anew.
         opened: Single files that were opened, moved or removed.
+        removed: Paths that were removed, which may have been names of a file that has others.
         written: How often each file was written or moved into place. Seldom too low: the system merges two
             equal events that follow each other directly.
         lost: The system could not keep up; anything may have been touched.
@@ -276,6 +277,7 @@ class TouchedPaths:
     paths: set[str] = field(default_factory=set)
     folders: set[str] = field(default_factory=set)
     opened: set[str] = field(default_factory=set)
+    removed: set[str] = field(default_factory=set)
     written: Counter[str] = field(default_factory=Counter)
     lost: bool = False
 
@@ -284,6 +286,7 @@ class TouchedPaths:
         self.paths |= later.paths
         self.folders |= later.folders
         self.opened |= later.opened
+        self.removed |= later.removed
         self.written += later.written
         self.lost = self.lost or later.lost
 

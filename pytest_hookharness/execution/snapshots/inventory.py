@@ -13,8 +13,7 @@ import os
 import stat
 import time
 from collections import Counter
-from collections.abc import Callable, Container, Generator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Container, Iterable, Mapping, Sequence
 from dataclasses import field
 from operator import attrgetter
 from typing import TypeAlias
@@ -22,59 +21,10 @@ from typing import TypeAlias
 from pytest_hookharness.execution import platform
 from pytest_hookharness.execution.paths import lies_in, reason_of
 from pytest_hookharness.execution.snapshots.content_store import ContentStore
+from pytest_hookharness.execution.snapshots.permissions import Permissions
 from pytest_hookharness.execution.state.file_contents import RACY, READING
 from pytest_hookharness.model.fast_dataclass import dataclass, replace
 from pytest_hookharness.model.time_budget import check_time
-
-
-class Permissions:
-    """Permissions that were widened so that a user without rights over the machine can look and restore."""
-
-    def __init__(self) -> None:
-        # With the number of the inode, for another file may stand there when this is undone.
-        self._modes: dict[str, tuple[int, int]] = {}
-        self._uid = os.geteuid()
-
-    def open(self, path: str, mode: int, bits: int) -> None:
-        """
-        Widen the permissions of a file or folder.
-
-        Raises:
-            OSError: It is not ours.
-        """
-        if self._uid != 0 and mode & bits != bits:
-            os.chmod(path, stat.S_IMODE(mode) | bits)
-            self._modes.setdefault(path, (stat.S_IMODE(mode), os.lstat(path).st_ino))
-
-    @property
-    def opened(self) -> frozenset[str]:
-        """The paths whose permissions are still widened."""
-        return frozenset(self._modes)
-
-    def forget(self) -> None:
-        """Leave all permissions as they are now."""
-        self._modes.clear()
-
-    def restore(self) -> None:
-        """Reset all widened permissions."""
-        for path, (mode, number) in sorted(self._modes.items(), reverse=True):
-            if os.path.lexists(path) and os.lstat(path).st_ino == number:
-                os.chmod(path, mode)
-        self._modes.clear()
-
-    @contextmanager
-    def readable(self, path: str, status: os.stat_result) -> Generator[None]:
-        """Make one of our own files readable for the time of a block."""
-        mode = status.st_mode
-        if self._uid == 0 or not stat.S_ISREG(mode) or mode & stat.S_IRUSR or status.st_uid != self._uid:
-            yield
-            return
-        os.chmod(path, stat.S_IMODE(mode) | stat.S_IRUSR)
-        try:
-            yield
-        finally:
-            os.chmod(path, stat.S_IMODE(mode))
-
 
 Number: TypeAlias = tuple[int, int]
 Attributes: TypeAlias = tuple[tuple[str, bytes], ...]
@@ -161,8 +111,7 @@ class FolderScan:
 
     def foreign(self, status: os.stat_result) -> int:
         """Return how many names an inode has that were not seen."""
-        several = status.st_nlink > 1 and not stat.S_ISDIR(status.st_mode)
-        return status.st_nlink - self.inside[number_of(status)] if several else 0
+        return status.st_nlink - self.inside[number_of(status)] if has_other_names(status) else 0
 
 
 class Inventory:
@@ -189,18 +138,33 @@ class Inventory:
         Raises:
             SnapshotError: One is not a folder, or cannot be listed.
         """
+        others = {folder: [other for other in self.folders if other != folder] for folder in self.folders}
+        return self.look(folder for folder, above in others.items() if not lies_in(folder, above))
+
+    def look(self, paths: Iterable[str], alone: Iterable[str] = ()) -> FolderScan:
+        """
+        Scan some paths, and everything in those that are folders; what is missing is left out.
+
+        Args:
+            paths: Paths in the folders, or the folders themselves.
+            alone: More of them, of which only the paths themselves are scanned.
+
+        Raises:
+            SnapshotError: One of the folders is none any more, or something cannot be listed.
+        """
         statuses: dict[str, os.stat_result] = {}
         too_deep: list[str] = []
         pending: list[str] = []
-        for folder in self.folders:
-            above = [other for other in self.folders if other != folder]
-            if lies_in(folder, above) or not os.path.lexists(folder):
+        for path, inside in [*((path, True) for path in paths), *((path, False) for path in alone)]:
+            try:
+                statuses[path] = status = os.lstat(path)
+            except (FileNotFoundError, NotADirectoryError):
                 continue
-            statuses[folder] = status = os.lstat(folder)
-            if not stat.S_ISDIR(status.st_mode):
+            if stat.S_ISDIR(status.st_mode):
+                pending += [path] if inside else []
+            elif path in self.folders:
                 reason = "another one is not what other programs have open"
-                raise SnapshotError(folder, "it is not a folder", reason)
-            pending.append(folder)
+                raise SnapshotError(path, "it is not a folder", reason)
         while pending:
             folder = pending.pop()
             check_time(f"{folder} was listed")
@@ -217,7 +181,7 @@ class Inventory:
                 statuses[path] = status
                 if stat.S_ISDIR(status.st_mode):
                     pending.append(path)
-        several = (s for s in statuses.values() if s.st_nlink > 1 and not stat.S_ISDIR(s.st_mode))
+        several = filter(has_other_names, statuses.values())
         return FolderScan(statuses, Counter(map(number_of, several)), tuple(too_deep))
 
     def _list(self, folder: str, mode: int) -> list[tuple[str, os.stat_result]]:
@@ -318,6 +282,11 @@ class Inventory:
         """Drop what is known of paths that no longer exist."""
         for path in [path for path in self._known if path not in there]:
             del self._known[path]
+
+
+def has_other_names(status: os.stat_result) -> bool:
+    """Return whether something has more than one name; folders never do."""
+    return status.st_nlink > 1 and not stat.S_ISDIR(status.st_mode)
 
 
 def number_of(status: os.stat_result) -> Number:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import os
 import stat
+from bisect import bisect_left
 from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager
 from pathlib import Path
@@ -16,9 +17,16 @@ from types import MappingProxyType
 
 from pytest_hookharness.execution.paths import lies_in, remove_tree
 from pytest_hookharness.execution.snapshots.content_store import ContentStore
-from pytest_hookharness.execution.snapshots.inventory import Inventory, InventoryEntry, SnapshotError
+from pytest_hookharness.execution.snapshots.inventory import (
+    FolderScan,
+    Inventory,
+    InventoryEntry,
+    SnapshotError,
+    has_other_names,
+)
 from pytest_hookharness.execution.snapshots.restore import Restore, compare
 from pytest_hookharness.execution.state.file_contents import LARGEST
+from pytest_hookharness.execution.state.touches import Touched
 from pytest_hookharness.model.fast_dataclass import dataclass
 
 __all__ = ["Snapshot", "SnapshotError", "Snapshots"]
@@ -31,9 +39,18 @@ class Snapshot:
 
     Attributes:
         entries: What stood at each path, folders before what is in them; the folders themselves included.
+        paths: The paths in alphabetical order.
+        shared: Whether a file has several names, so that one of them may be written to by another.
     """
 
     entries: Mapping[str, InventoryEntry]
+    paths: tuple[str, ...]
+    shared: bool
+
+    def below(self, folder: str) -> Sequence[str]:
+        """Return the paths in a folder."""
+        # A slash is followed by a zero in the alphabet.
+        return self.paths[bisect_left(self.paths, f"{folder}/") : bisect_left(self.paths, f"{folder}0")]
 
     def contents(self) -> frozenset[str]:
         """Return the names of the contents that restoring it needs."""
@@ -101,25 +118,53 @@ class Snapshots(AbstractContextManager["Snapshots"]):
         finally:
             self._inventory.permissions.restore()
         self._inventory.forget(entries)
-        return Snapshot(MappingProxyType(entries))
+        shared = any(map(has_other_names, scan.statuses.values()))
+        return Snapshot(MappingProxyType(entries), tuple(sorted(entries)), shared)
 
-    def restore(self, snapshot: Snapshot) -> tuple[Path, ...]:
+    def restore(self, snapshot: Snapshot, touched: Touched | None = None) -> tuple[Path, ...]:
         """
         Restore what the folders held when the snapshot was taken; return the paths that differed.
+
+        Args:
+            touched: What was touched since then, so that only this is looked at; ``None`` if that is unknown.
 
         Raises:
             SnapshotError: A difference cannot be undone. Nothing was changed if that could be foreseen.
         """
-        wanted, inventory = snapshot.entries, self._inventory
+        inventory = self._inventory
         try:
-            scan = inventory.walk()
+            narrowed = None if touched is None else self._narrow(snapshot, touched)
+            wanted, scan = narrowed or (snapshot.entries, inventory.walk())
             # First the whole plan, which fails before anything is touched if a difference cannot be undone.
             plan = compare(wanted, scan, inventory)
             Restore(wanted, scan, inventory, plan).apply()
         finally:
             inventory.permissions.restore()
-        inventory.forget(wanted)
+        inventory.forget(snapshot.entries)
         return tuple(map(Path, plan.paths()))
+
+    def _narrow(
+        self, snapshot: Snapshot, touched: Touched
+    ) -> tuple[Mapping[str, InventoryEntry], FolderScan] | None:
+        """
+        Return what may differ of a snapshot, and a scan of it; ``None`` if that may be anything.
+
+        A write is reported under the name that was used. So the whole is looked at where a file has several
+        names, or where a name was removed that the snapshot does not have: it may have been one more.
+        """
+        entries = snapshot.entries
+        if snapshot.shared or not touched.removed <= entries.keys():
+            return None
+        known = {folder for folder in touched.folders if folder in entries}
+        wholes = touched.paths.union(folder for folder in self._inventory.folders if folder not in known)
+        # The entries in a folder cannot change without its times.
+        above = {os.path.dirname(path) for path in touched.paths}
+        scan = self._inventory.look(sorted(wholes), alone=sorted(above & entries.keys()))
+        if any(map(has_other_names, scan.statuses.values())):
+            return None
+        inside = {path for folder in wholes for path in snapshot.below(folder)}
+        wanted = {path: entries[path] for path in sorted((wholes | above | inside) & entries.keys())}
+        return wanted, scan
 
     def keep(self, *snapshots: Snapshot) -> None:
         """

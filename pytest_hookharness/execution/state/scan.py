@@ -19,6 +19,7 @@ from pytest_hookharness.execution import platform
 from pytest_hookharness.execution.platform.protocol import TouchedPaths, Watch, WatchPool
 from pytest_hookharness.execution.state.masking import Hidden, Masking, glob_pattern
 from pytest_hookharness.execution.state.survey import KnownEntry, Survey
+from pytest_hookharness.execution.state.touches import TouchLog
 from pytest_hookharness.model.scenario import Mask
 from pytest_hookharness.model.trace import StateEntry
 
@@ -28,7 +29,7 @@ class Scanner:
     Observes the covered folders of one simulation. It is right only while no process of a hook run lives.
 
     A state path is the name of its root and the path below it. A root inside another one is not listed twice;
-    its files have state paths below the outer one.
+    its files have state paths below the outer one. `touches` tells restores what they must look at.
     """
 
     def __init__(
@@ -59,6 +60,7 @@ class Scanner:
         """
         self._roots = _outermost(roots)
         self._walked = {name: root for name, root in self._roots.items() if name in walked}
+        self.touches = TouchLog([root for name, root in self._roots.items() if name not in walked])
         self._places = {path: _place(path) for path in transcripts}
         self._transcripts = tuple(self._places.values())
         self._masking = Masking(masks, self._names(self._transcripts))
@@ -140,6 +142,7 @@ class Scanner:
         left_out = frozenset(without)
         self._read_events()
         touched, self._since = self._since, TouchedPaths(opened=self._since.opened)
+        self.touches.note(None if self._watch is None or touched.lost else touched)
         if self._watch is None or touched.lost:
             self._look_at_all(left_out)
             self._survey.inodes.clear()

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Generator, Iterable
 from contextlib import contextmanager
 
+from pytest_hookharness.execution.state.touches import Touched
 from pytest_hookharness.execution.workspace.workspace import OUTSIDE
 from pytest_hookharness.judging.recurrence.cycle import changes
 from pytest_hookharness.simulation.testbed.run_settings import SimulationError
@@ -24,6 +25,7 @@ class SavedFiles:
         self._testbed = testbed
         self._files = testbed.files
         self._snapshot = testbed.snapshots.take()
+        self._moment = testbed.scanner.touches.moment
         # Taking the snapshot read the transcript; without this, a hook would seem to have read it.
         testbed.scanner.settle()
 
@@ -40,12 +42,20 @@ class SavedFiles:
         testbed = self._testbed
         testbed.scan()
         with unmounted(testbed, (change.path for change in changes(self._files, testbed.files))):
-            testbed.snapshots.restore(self._snapshot)
+            testbed.snapshots.restore(self._snapshot, self._touched)
         testbed.workspace.clock.accept()
         settle(testbed)
         if testbed.files != self._files:
             differing = ", ".join(change.path for change in changes(self._files, testbed.files)[:3])
             raise SimulationError(f"{what} could not be undone, a defect of the harness: {differing}")
+        self._moment = testbed.scanner.touches.moment
+
+    @property
+    def _touched(self) -> Touched | None:
+        """What was touched since the files were as they were; ``None`` if that is unknown."""
+        testbed = self._testbed
+        # Elsewhere a process may give a file a name in a folder that nobody watches, and write to it by that.
+        return testbed.scanner.touches.since(self._moment) if testbed.sandbox.contained else None
 
 
 def settle(testbed: Testbed) -> None:
