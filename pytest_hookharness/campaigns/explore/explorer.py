@@ -274,16 +274,17 @@ class Explorer:
             followed = [*graph.follow(root, path)]
             state = followed[-1][0] if followed else root
             inside = sorted(find_reachable(targets, state))
-            if self._confirm(inside):
-                before = (act for act in graph.paths[root] if not isinstance(act, hosts.EVENTS))
-                return TrapState(
-                    path=(*before, *(moves[move] for move in path)),
-                    trace=_trace(self._roots[root], [successor for _, successor in followed]),
-                    met=tuple(graph.successors[state]),
-                    holding=graph.refusals(inside),
-                    digest=graph.digests[state],
-                    states=len(inside),
-                )
+            if not self._confirm(inside):
+                continue
+            before = (act for act in graph.paths[root] if not isinstance(act, hosts.EVENTS))
+            return TrapState(
+                path=(*before, *(moves[move] for move in path)),
+                trace=_trace(self._roots[root], [successor for _, successor in followed]),
+                met=tuple(graph.successors[state]),
+                holding=graph.refusals(inside),
+                digest=graph.digests[state],
+                states=len(inside),
+            )
 
     def _confirm(self, states: Sequence[int]) -> bool:
         """

@@ -1,18 +1,20 @@
 """
-Changes of files, and outputs, as Gemini CLI and Qwen Code write them for hooks.
+Changes of files as hosts write them for hooks, and outputs as Gemini CLI and Qwen Code do.
 
-The form of diffs was recorded of Gemini CLI 0.61.0 for a new file; Qwen Code has the same form.
+The form of whole diffs was recorded of Gemini CLI 0.61.0 for a new file; Qwen Code has the same form.
 """
 
 from __future__ import annotations
 
 import difflib
 import posixpath
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from typing import TypeAlias
 
 from pytest_hookharness.model.moves import Performance, ToolResult
 from pytest_hookharness.model.protocol import Json
 
+Opcode: TypeAlias = tuple[str, int, int, int, int]
 _RULE = "=" * 67
 
 
@@ -30,12 +32,17 @@ def _hunks(before: list[str], after: list[str]) -> Iterator[str]:
         olds, news = old_last - old_first, new_last - new_first
         starts = (old_first + bool(olds), new_first + bool(news))
         yield f"@@ -{starts[0]},{olds} +{starts[1]},{news} @@"
-        for tag, i1, i2, j1, j2 in group:
-            if tag == "equal":
-                yield from (f" {line}" for line in before[i1:i2])
-                continue
-            yield from (f"-{line}" for line in before[i1:i2])
-            yield from (f"+{line}" for line in after[j1:j2])
+        yield from hunk_lines(group, before, after)
+
+
+def hunk_lines(group: Iterable[Opcode], before: list[str], after: list[str]) -> Iterator[str]:
+    """Yield the lines of a group of opcodes of ``difflib``, as patches mark them."""
+    for tag, i1, i2, j1, j2 in group:
+        if tag == "equal":
+            yield from (f" {line}" for line in before[i1:i2])
+            continue
+        yield from (f"-{line}" for line in before[i1:i2])
+        yield from (f"+{line}" for line in after[j1:j2])
 
 
 def count_changes(old: str, new: str) -> dict[str, Json]:

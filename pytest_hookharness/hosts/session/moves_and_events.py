@@ -182,7 +182,10 @@ def _plan_tools(
             ended = end_if_stuck(session, one)
             if ended is not None:
                 return ended.put_first(*shown)
-    planned = plan_calls(session, calls, subagent)
+    return _write_calls(plan_calls(session, calls, subagent)).put_first(*shown)
+
+
+def _write_calls(planned: Session) -> Session:
     # The transcript names all calls before any of them is made, as the model's answer does.
     for task in planned.agenda:
         if isinstance(task, AskHooks) and task.call is not None:
@@ -194,7 +197,7 @@ def _plan_tools(
                 "input": call.tool_call.input,
             }
             planned = _write_block(planned, block, "tool_use")
-    return planned.put_first(*shown)
+    return planned
 
 
 def _say(session: Session, text: str, reason: str) -> Session:

@@ -173,15 +173,19 @@ def _permission_events(session: Session, call: PendingCall, ruling: Ruling) -> t
     reason = tools.asks(call.tool_call)
     if reason is None:
         return ()
-    suggestions: list[Json] = []
-    if turns.edits_mode and (name in tools.edits or _only_edits(given, turns.edit_commands)):
-        suggestions = [{"type": "setMode", "mode": turns.edits_mode, "destination": "session"}]
-        if name not in tools.edits:
-            folder: Payload = {"directories": [session.cwd], "destination": "session"}
-            suggestions.insert(0, {"type": "addDirectories", **folder})
     values = _call_values(session, call)
-    values |= {"permission_suggestions": suggestions, "permission_reason": reason}
+    values |= {"permission_suggestions": _suggestions(session, name, given), "permission_reason": reason}
     return (AskHooks(role=Role.PERMISSION, values=values, call=call),)
+
+
+def _suggestions(session: Session, name: str, given: Payload) -> list[Json]:
+    turns, tools = session.profile.turns, session.profile.tools
+    if not turns.edits_mode or not (name in tools.edits or _only_edits(given, turns.edit_commands)):
+        return []
+    mode: Payload = {"type": "setMode", "mode": turns.edits_mode, "destination": "session"}
+    if name in tools.edits:
+        return [mode]
+    return [{"type": "addDirectories", "directories": [session.cwd], "destination": "session"}, mode]
 
 
 def _only_edits(given: Payload, commands: Sequence[str]) -> bool:

@@ -159,18 +159,21 @@ def _doubling(farthest: int) -> Iterator[int]:
     yield farthest
 
 
+def _perturbed_alone(parts: Sequence[StatePart]) -> Iterator[Perturbation]:
+    singles = range(min(len(parts), _MOST_ALONE)) if len(parts) > 1 else ()
+    for place in singles:
+        yield Perturbation(parts=(place,), how=PerturbationKind.OLDER)
+    for place in singles:
+        if parts[place].kind in _RISING:
+            yield Perturbation(parts=(place,), how=PerturbationKind.AHEAD, repetitions=MOST_REPETITIONS)
+    ids = tuple(place for place, part in enumerate(parts) if part.kind in _ANY)
+    if ids:
+        yield Perturbation(parts=ids, how=PerturbationKind.REPLACED)
+
+
 def _each_alone(parts: Sequence[StatePart], alone: list[int]) -> _Group:
     """Perturb each part alone; note those that make a difference in states that the run may never reach."""
-    singles = range(min(len(parts), _MOST_ALONE)) if len(parts) > 1 else ()
-    tried = [Perturbation(parts=(place,), how=PerturbationKind.OLDER) for place in singles]
-    tried += [
-        Perturbation(parts=(place,), how=PerturbationKind.AHEAD, repetitions=MOST_REPETITIONS)
-        for place in singles
-        if parts[place].kind in _RISING
-    ]
-    ids = tuple(place for place, part in enumerate(parts) if part.kind in _ANY)
-    tried += [Perturbation(parts=ids, how=PerturbationKind.REPLACED)] if ids else []
-    for perturbation in tried:
+    for perturbation in _perturbed_alone(parts):
         seen = yield perturbation
         # Another effect is normal here, because the perturbed part no longer matches the others. Only
         # another decision shows that the part matters.

@@ -144,13 +144,7 @@ MOST = 12
 
 
 def find_named_times(sources: Iterable[bytes], now: float) -> tuple[float, ...]:
-    """
-    Return the seconds until the times that scripts name, likeliest first.
-
-    Args:
-        sources: The scripts.
-        now: The present, in seconds of the epoch.
-    """
+    """Return the seconds from ``now`` (of the epoch) until the times that scripts name, likeliest first."""
     text = "\n".join(source.decode("utf-8", "replace") for source in sources)
     fields = [*_fields_of(text)]
     # Each hour and each day of the week is tried in any case.

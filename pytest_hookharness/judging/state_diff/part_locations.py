@@ -187,15 +187,18 @@ def _locations(number: int, series: FileSeries) -> Iterator[PartLocation]:
             name = places.of_value(start, offset)
             yield PartLocation(number, SeriesField.CONTENT, place, _slot(item, series.path, name))
         elif isinstance(item, AppendedBlock):
-            name = places.of_growth(start, offset, item.newest)
-            part = StatePart(
-                path=series.path,
-                name=name,
-                kind=PartKind.GROWTH,
-                after=shorten(item.newest, _LONGEST),
-                stamped=_stamped(item.slots),
-            )
+            part = _growth(item, series.path, places.of_growth(start, offset, item.newest))
             yield PartLocation(number, SeriesField.CONTENT, place, part)
+
+
+def _growth(block: AppendedBlock, path: str, name: str) -> StatePart:
+    return StatePart(
+        path=path,
+        name=name,
+        kind=PartKind.GROWTH,
+        after=shorten(block.newest, _LONGEST),
+        stamped=_stamped(block.slots),
+    )
 
 
 def _slot(slot: TemplateSlot, path: str, name: str) -> StatePart:

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import enum
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from datetime import UTC, datetime, timedelta, timezone
 from fractions import Fraction
 from functools import cache
@@ -195,10 +195,9 @@ def _span(match: re.Match[str]) -> float:
     return 1.0 if fields.get("s") is not None else 60.0
 
 
-def _rewritten(match: re.Match[str], moment: datetime) -> str:
-    twelve = match.groupdict().get("P")
+def _fields_of(moment: datetime, *, twelve: bool) -> Mapping[str, str]:
     hour = ((moment.hour - 1) % 12 + 1) if twelve else moment.hour
-    said = {
+    return {
         "Y": f"{moment.year:04d}",
         "M": f"{moment.month:02d}",
         "B": _MONTHS[moment.month - 1],
@@ -208,6 +207,10 @@ def _rewritten(match: re.Match[str], moment: datetime) -> str:
         "s": f"{moment.second:02d}",
         "P": "AM" if moment.hour < 12 else "PM",
     }
+
+
+def _rewritten(match: re.Match[str], moment: datetime) -> str:
+    said = _fields_of(moment, twelve=bool(match.groupdict().get("P")))
     text, pieces, last = match[0], [], 0
     fields = [(match.span(name), name) for name, value in match.groupdict().items() if value is not None]
     for (start, end), name in sorted(fields):

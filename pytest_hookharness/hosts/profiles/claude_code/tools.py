@@ -12,6 +12,7 @@ import shlex
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
+from pytest_hookharness.hosts.profiles.file_changes import hunk_lines
 from pytest_hookharness.hosts.profiles.shared import PlainTools
 from pytest_hookharness.hosts.rules.tools_and_transcript import TaskItem, TaskStep
 from pytest_hookharness.model.moves import Performance, Subagent, ToolCall, ToolResult
@@ -148,13 +149,6 @@ def _patch(old: str, new: str) -> Json:
     matcher = difflib.SequenceMatcher(a=before, b=after, autojunk=False)
     hunks: list[Payload] = []
     for group in matcher.get_grouped_opcodes(3):
-        lines: list[str] = []
-        for tag, i1, i2, j1, j2 in group:
-            if tag == "equal":
-                lines += [f" {line}" for line in before[i1:i2]]
-                continue
-            lines += [f"-{line}" for line in before[i1:i2]]
-            lines += [f"+{line}" for line in after[j1:j2]]
         first, last = group[0], group[-1]
         hunks.append(
             {
@@ -162,7 +156,7 @@ def _patch(old: str, new: str) -> Json:
                 "oldLines": last[2] - first[1],
                 "newStart": first[3] + 1,
                 "newLines": last[4] - first[3],
-                "lines": lines,
+                "lines": [*hunk_lines(group, before, after)],
             }
         )
     return hunks

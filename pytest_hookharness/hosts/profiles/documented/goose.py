@@ -7,8 +7,9 @@ It was not measured. Goose has hooks only in plugins.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import Unpack
 
-from pytest_hookharness.hosts.profiles.shared import FactSources, PlainTools
+from pytest_hookharness.hosts.profiles.shared import EventOptions, FactSources, PlainTools
 from pytest_hookharness.hosts.rules.profile import (
     CapRules,
     ConfigRules,
@@ -67,29 +68,16 @@ def _call(*own: Field, subject: str = "tool_name") -> tuple[Field, ...]:
     )
 
 
-def _event(
-    name: str,
-    *own: Field,
-    fact: str = "",
-    role: Role = Role.OTHER,
-    tools: tuple[str, ...] = (),
-    target: str = "",
-    unreachable: str = "",
-) -> EventRule:
-    refuses = role in (Role.BEFORE_TOOL, Role.STOP) and not tools
+def _event(name: str, *fields: Field, fact: str = "", **own: Unpack[EventOptions]) -> EventRule:
+    options: EventOptions = {"timeout": 30.0, **own}
+    if own.get("role") in (Role.BEFORE_TOOL, Role.STOP) and "tools" not in own:
+        options["power"] = Power.REFUSES
+        options["merging"] = Merging(precedence=Precedence.FIRST_REFUSAL, reasons=ReasonChoice.FIRST)
     return EventRule(
-        fields=DOCS.fields(name, *_COMMON, *own),
-        role=role,
-        tools=tools,
-        power=Power.REFUSES if refuses else Power.NOTHING,
-        merging=Merging(precedence=Precedence.FIRST_REFUSAL, reasons=ReasonChoice.FIRST)
-        if refuses
-        else Merging(),
-        target=target,
-        timeout=30.0,
+        fields=DOCS.fields(name, *_COMMON, *fields),
         fails_closed=name == "PreToolUse",
-        unreachable=unreachable,
         rule=DOCS.documented(fact or f"{name} hooks run, and their output has no effect"),
+        **options,
     )
 
 

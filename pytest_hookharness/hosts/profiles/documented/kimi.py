@@ -7,8 +7,9 @@ It was not measured.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import Unpack
 
-from pytest_hookharness.hosts.profiles.shared import FactSources, PlainTools
+from pytest_hookharness.hosts.profiles.shared import EventOptions, FactSources, PlainTools
 from pytest_hookharness.hosts.rules.profile import (
     CapRules,
     ConfigRules,
@@ -52,28 +53,19 @@ _CALL = (
 
 
 def _event(
-    name: str,
-    *own: Field,
-    role: Role = Role.OTHER,
-    target: str = "",
-    refuses: str = "",
-    shown: bool = False,
-    unreachable: str = "",
+    name: str, *fields: Field, refuses: str = "", shown: bool = False, **own: Unpack[EventOptions]
 ) -> EventRule:
     fact = refuses or f"the host does not wait for {name} hooks; their output has no effect"
-    return EventRule(
-        fields=DOCS.fields(name, *_COMMON, *own),
-        role=role,
-        power=Power.REFUSES if refuses else Power.NOTHING,
-        merging=Merging(reasons=ReasonChoice.FIRST),
-        target=target,
-        plain=shown,
-        context=shown,
-        timeout=30.0,
-        waits=bool(refuses),
-        unreachable=unreachable,
-        rule=DOCS.documented(fact),
-    )
+    options: EventOptions = {
+        "power": Power.REFUSES if refuses else Power.NOTHING,
+        "merging": Merging(reasons=ReasonChoice.FIRST),
+        "plain": shown,
+        "context": shown,
+        "timeout": 30.0,
+        "waits": bool(refuses),
+        **own,
+    }
+    return EventRule(fields=DOCS.fields(name, *_COMMON, *fields), rule=DOCS.documented(fact), **options)
 
 
 _ALL = (

@@ -178,21 +178,25 @@ def _observation(tool_call: ToolCall, text: str, *, failed: bool = False, **own:
     return ToolResult(text=text, failed=failed, response=response)
 
 
+# What the host says of a terminal; the values that differ by call are filled in.
+_METADATA: Payload = {
+    "exit_code": 0,
+    "pid": -1,
+    "username": "user",
+    "hostname": "host",
+    "working_dir": "",
+    "py_interpreter_path": "/usr/bin/python3",
+    "prefix": "",
+    "suffix": "",
+}
+
+
 def _command_result(tool_call: ToolCall, performance: Performance, workspace: str) -> ToolResult:
     parts = [part.rstrip("\n") for part in (performance.stdout, performance.stderr)]
     text = performance.error or "\n".join(part for part in parts if part)
     code = performance.exit if performance.exit is not None else -1
     suffix = f"\n[The command completed with exit code {code}.]"
-    metadata: Payload = {
-        "exit_code": code,
-        "pid": -1,
-        "username": "user",
-        "hostname": "host",
-        "working_dir": performance.folder or workspace,
-        "py_interpreter_path": "/usr/bin/python3",
-        "prefix": "",
-        "suffix": suffix,
-    }
+    own: Payload = {"exit_code": code, "working_dir": performance.folder or workspace, "suffix": suffix}
     observation = _observation(
         tool_call,
         text,
@@ -200,7 +204,7 @@ def _command_result(tool_call: ToolCall, performance: Performance, workspace: st
         command=tool_call.input.get("command", ""),
         exit_code=code,
         timeout=False,
-        metadata=metadata,
+        metadata={**_METADATA, **own},
         full_output_save_dir=None,
     )
     return ToolResult(text=f"{text}{suffix}", failed=observation.failed, response=observation.response)

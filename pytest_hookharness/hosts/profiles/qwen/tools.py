@@ -104,17 +104,16 @@ def launch(move: Subagent) -> Payload:
     }
 
 
+_COUNTS = (
+    *("totalToolCalls", "successfulToolCalls", "failedToolCalls", "successRate"),
+    *("inputTokens", "outputTokens", "thoughtTokens", "cachedTokens", "totalTokens"),
+)
+_SUMMARY: Payload = {"rounds": 1, "totalDurationMs": 1, **dict.fromkeys(_COUNTS, 0), "toolUsage": []}
+
+
 def launched(asked: Payload, folders: Mapping[str, str]) -> Json:
     """Return the host's response about a subagent that has done its work, which takes no call here."""
     said = folders["text"]
-    counts = ("totalToolCalls", "successfulToolCalls", "failedToolCalls", "successRate", "inputTokens")
-    more = ("outputTokens", "thoughtTokens", "cachedTokens", "totalTokens")
-    summary: Payload = {
-        "rounds": 1,
-        "totalDurationMs": 1,
-        **dict.fromkeys((*counts, *more), 0),
-        "toolUsage": [],
-    }
     display: Payload = {
         "type": "task_execution",
         "subagentName": asked.get("subagent_type", ""),
@@ -127,6 +126,6 @@ def launched(asked: Payload, folders: Mapping[str, str]) -> Json:
         "toolCalls": [],
         "terminateReason": "GOAL",
         "result": said,
-        "executionSummary": summary,
+        "executionSummary": _SUMMARY,
     }
     return {"llmContent": [{"text": said}], "returnDisplay": display}
