@@ -191,20 +191,29 @@ def test_a_folder_in_the_place_of_another_ends_a_testbed(harness, tmp_path):
 
 
 @pytest.mark.usefixtures("old")
-def test_mounts_that_a_hook_changed_end_their_namespace(harness):
-    """Where a hook mounted something, though it removed it again, the next test has other mounts."""
+@pytest.mark.parametrize(
+    "command",
+    [
+        "mount -t tmpfs none /mnt && umount /mnt && umount /dev/full && mount --bind /dev/zero /dev/full",
+        "renice -n 5 -p 1 >/dev/null",
+        "echo 500 > /proc/1/oom_score_adj",
+        "prlimit --pid 1 --nofile=100",
+        "taskset -p 1 1 >/dev/null",
+    ],
+)
+def test_what_cannot_be_undone_ends_the_sandbox(harness, command):
+    """Where a hook changed the mounts, even back again, or the first process, the next test has others."""
     with harness.open_testbed(scenario("true")) as testbed:
         if not testbed.sandbox.contained:
             pytest.skip("no namespaces here")
-    command = (
-        "mount -t tmpfs none /mnt && umount /mnt && umount /dev/full && mount --bind /dev/zero /dev/full"
-    )
-    first, _ = use(harness, command)
+    # The affinity cannot be changed where there is one processor.
+    changed = f"{command} || echo not"
+    first, printed = use(harness, changed)
     sandbox = first.sandbox
-    second, _ = use(harness, command)
+    second, _ = use(harness, changed)
 
     assert second is first
-    assert second.sandbox is not sandbox
+    assert second.sandbox is not sandbox or printed.endswith("not\n")
 
 
 @pytest.mark.usefixtures("old")

@@ -24,31 +24,22 @@ class Isolation(Protocol):
     def set_up(self, network: bool) -> None:
         """Prepare the new namespaces from their first process: process table, mounts, loopback device."""
 
-    def hold_namespaces(self, *kinds: str) -> list[int]:
-        """Open the namespaces of this process, of these kinds (``pid``, ``uts``, ``mnt``)."""
+    def hold_names(self) -> int:
+        """Open the namespace with the name of the machine that this process is in."""
         ...
 
-    def enter_again(self, network: bool, held: list[int]) -> None:
+    def make_renewable(self, network: bool, names: int) -> Callable[[list[str]], bool]:
         """
-        As `enter`, from a process that is in namespaces already, whose view of the files it keeps.
+        Return a function by which the first process makes everything but the view of the files new.
+
+        It is called with the places of overlays, which then forget which names did not exist, after all other
+        processes have ended. It returns whether all is new; it cannot be after a hook has changed mounts, or
+        the first process itself.
 
         Args:
             network: Whether the machine's network stays reachable.
-            held: The namespaces of processes and names that it had before it first left them.
+            names: The namespace with the machine's own name.
         """
-
-    def set_up_again(self, network: bool, held: list[int], overlays: list[str]) -> None:
-        """
-        As `set_up`, where the view of the files is mounted already.
-
-        Args:
-            network: Whether the machine's network stays reachable.
-            held: The namespace of that view.
-            overlays: Where overlays are mounted in it; they forget which names did not exist.
-        """
-
-    def watch_mounts(self) -> Callable[[], bool]:
-        """Return a function that returns whether all mounts are still those of this moment."""
         ...
 
     def hold(self, path: str) -> int:

@@ -26,6 +26,12 @@ _MS_BIND, _MS_MOVE, _MS_REC, _MS_PRIVATE = 0x1000, 0x2000, 0x4000, 0x40000
 _MS_RDONLY, _MS_NOSUID, _MS_NODEV, _MS_NOEXEC, _MS_REMOUNT = 1, 2, 4, 8, 32
 _MNT_DETACH = 2
 _MOUNTS = "/proc/self/mountinfo"
+# What descendants inherit from the first process, or find in its process table. Each mount has a number, so
+# one that was replaced by an equal one shows too.
+_OF_THE_FIRST = (
+    *(_MOUNTS, "/proc/self/limits", "/proc/self/oom_score_adj", "/proc/self/cgroup"),
+    *("/proc/sys/kernel/pid_max", "/proc/sys/vm/memfd_noexec"),
+)
 # File systems through which no files are written, or that cannot be a layer of an overlay.
 _NO_FILES = frozenset(
     (
@@ -78,49 +84,48 @@ def set_up(network: bool) -> None:
         _start_loopback()
 
 
-def hold_namespaces(*kinds: str) -> list[int]:
-    return [os.open(f"/proc/self/ns/{kind}", os.O_RDONLY | os.O_CLOEXEC) for kind in kinds]
+def hold_names() -> int:
+    return os.open("/proc/self/ns/uts", os.O_RDONLY | os.O_CLOEXEC)
 
 
-def _enter_held(held: list[int]) -> None:
-    for descriptor in held:
-        check(libc.setns(descriptor, 0), "setns")
+def make_renewable(network: bool, names: int) -> Callable[[list[str]], bool]:
+    # Opened now: a hook may mount something over these files.
+    try:
+        files = [os.open(path, os.O_RDONLY | os.O_CLOEXEC) for path in _OF_THE_FIRST if os.path.exists(path)]
+        last_pid = os.open("/proc/sys/kernel/ns_last_pid", os.O_WRONLY | os.O_CLOEXEC)
+    except OSError:
+        return lambda _: False
+
+    def look() -> list[object]:
+        own = os.getpriority(os.PRIO_PROCESS, 0), os.sched_getscheduler(0), os.sched_getaffinity(0)
+        return [*own, *map(_read_again, files)]
+
+    before = look()
+
+    def renew(overlays: list[str]) -> bool:
+        nonlocal before
+        # A hook with rights over the machine can change these of the process that it descends from.
+        if look() != before:
+            return False
+        # From the machine's name, or the new one would be a copy of the one that a hook has set.
+        check(libc.setns(names, 0), "setns")
+        check(libc.unshare(_NEWIPC | _NEWUTS | (0 if network else _NEWNET)), "unshare")
+        for place in overlays:
+            _mount("none", place, None, _MS_REMOUNT, f"mounting the overlay over {place} again")
+        detach(f"/dev/{_TERMINALS}")
+        mount_terminals("/dev")
+        if not network:
+            _start_loopback()
+        os.pwrite(last_pid, b"1", 0)
+        before = look()
+        return True
+
+    return renew
 
 
-def enter_again(network: bool, held: list[int]) -> None:
-    # From where it was at first, or a new name of the machine would be a copy of the one that a hook has set.
-    _enter_held(held)
-    check(libc.unshare(_NEWPID | _NEWIPC | _NEWUTS | (0 if network else _NEWNET)), "unshare")
-
-
-def set_up_again(network: bool, held: list[int], overlays: list[str]) -> None:
-    # This also makes the topmost mount of the root the root of this process.
-    _enter_held(held)
-    for place in overlays:
-        _mount("none", place, None, _MS_REMOUNT, f"mounting the overlay over {place} again")
-    # First, for the others are found in it.
-    detach("/proc")
-    _mount_process_table("/proc")
-    for place in _other_process_tables():
-        detach(place)
-        _mount_process_table(place)
-    detach(f"/dev/{_TERMINALS}")
-    mount_terminals("/dev")
-    if not network:
-        _start_loopback()
-
-
-def watch_mounts() -> Callable[[], bool]:
-    # Opened now: a hook may mount something over the table.
-    descriptor = os.open(_MOUNTS, os.O_RDONLY | os.O_CLOEXEC)
-
-    def read() -> bytes:
-        os.lseek(descriptor, 0, os.SEEK_SET)
-        return b"".join(iter(lambda: os.read(descriptor, 1 << 16), b""))
-
-    # Each mount has a number, so one that was replaced by an equal one shows too.
-    before = read()
-    return lambda: read() == before
+def _read_again(descriptor: int) -> bytes:
+    os.lseek(descriptor, 0, os.SEEK_SET)
+    return b"".join(iter(lambda: os.read(descriptor, 1 << 16), b""))
 
 
 def _mount_process_table(place: str) -> None:

@@ -56,7 +56,7 @@ WAITS, WORKS = "waits", "works"
 PLAIN, ANY = b"g", b"o"
 # What pytest asks an item supervisor for besides a batch: a terminal, whose two ends follow the answer.
 TERMINAL = "terminal"
-# Or for another sandbox in the place of this one, with the same view of the files.
+# Or for namespaces in which nothing has happened, with the same view of the files.
 AGAIN = "again"
 PIPE, TTY = "pipe", "tty"  # the streams that differ from sockets
 CHILD, GROUP, TREE = "child", "group", "tree"  # what a host signals

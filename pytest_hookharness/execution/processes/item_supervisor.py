@@ -24,14 +24,12 @@ from pytest_hookharness.execution.processes.survivors import ProcessGroup
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
     from typing import Any
 
     from pytest_hookharness.model.processes import ProcessResult, ProcessSpec
 
 NAMESPACES, SUBREAPER, GROUP = "namespaces", "subreaper", "process group"
-# How the first process in namespaces exits if others shall be made around the same view of the files.
-_AGAIN = 17
 
 
 def describe_error(problem: BaseException) -> str:
@@ -104,48 +102,49 @@ def _serve_in_group(peer: socket.socket, spawner: Spawner, reason: str) -> None:
 
 def _serve_in_namespaces(peer: socket.socket, spawner: Spawner, network: bool, view: OverlayView) -> None:
     """Enter namespaces and let their first process serve; return when that and everything inside is gone."""
-    isolation, mounted = platform.isolation(), False
+    isolation = platform.isolation()
     try:
-        outer = isolation.hold_namespaces("pid", "uts")
+        names = isolation.hold_names()
         # A new process namespace begins with the next child, so this process stays outside and waits for it.
         own_users = isolation.enter(network)
-        files = isolation.hold_namespaces("mnt")
-        while pid := os.fork():
+        if pid := os.fork():
             # SIGHUP shall end this process: the kernel then ends the first process inside (see
             # ``die_with_parent``), and with that everything in its process namespace.
             signal.signal(signal.SIGHUP, signal.SIG_DFL)
             # This process keeps its copy of the socket until then: for pytest, the end of the socket proves
             # that all are dead.
-            if os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]) != _AGAIN:
-                return
-            isolation.enter_again(network, outer)
-            mounted = True
+            os.waitpid(pid, 0)
+            return
     except OSError as problem:
         framing.send(peer, ("refused", describe_error(problem)))
         return
     try:
         # Asked for by the child itself, since the kernel clears it at every fork.
         platform.spawning().die_with_parent()
-        if mounted:
-            isolation.set_up_again(network, files, overlays=framing.receive(peer))
-        else:
-            isolation.set_up(network)
-            view.mount(own_users=own_users)
-        has_same_mounts = isolation.watch_mounts()
+        isolation.set_up(network)
+        view.mount(own_users=own_users)
+        renew = isolation.make_renewable(network, names)
     except OSError as problem:
         framing.send(peer, ("refused", describe_error(problem)))
         return
     framing.send(peer, ("ready", NAMESPACES, view.stubs, view.contained, view.refusals, "", []))
-    if serve_batches(peer, spawner, Descendants(True)) and has_same_mounts():
-        os._exit(_AGAIN)
+    serve_batches(peer, spawner, Descendants(True), renew)
 
 
-def serve_batches(peer: socket.socket, spawner: Spawner, tree: Descendants | ProcessGroup) -> bool:
+def serve_batches(
+    peer: socket.socket,
+    spawner: Spawner,
+    tree: Descendants | ProcessGroup,
+    renew: Callable[[list[str]], bool] = lambda _: False,
+) -> None:
     """
     Run one batch after the other until the other side is gone, then kill everything that is left.
 
-    Returns:
-        Whether the other side asked for another sandbox in the place of this one.
+    Args:
+        peer: Socket to the pytest process.
+        spawner: Starts processes.
+        tree: Their descendants.
+        renew: Makes the sandbox as new, if it can, after all processes have ended.
     """
     wake = watch_children()
     signal.signal(signal.SIGHUP, _on_hangup)
@@ -155,7 +154,13 @@ def serve_batches(peer: socket.socket, spawner: Spawner, tree: Descendants | Pro
         while True:
             request: tuple[Any, ...] = framing.receive(peer)
             if request[0] == framing.AGAIN:
-                return True
+                tree.kill_all(())
+                with contextlib.suppress(OSError):
+                    if renew(request[1]):
+                        framing.send(peer, ("ready",))
+                        continue
+                # pytest sees the end of the socket, and opens another sandbox.
+                return
             if request[0] == framing.TERMINAL:
                 _hand_over_terminal(peer)
                 continue
@@ -168,7 +173,7 @@ def serve_batches(peer: socket.socket, spawner: Spawner, tree: Descendants | Pro
                 answer = "failed", describe_error(problem)
             framing.send(peer, answer)
     except (EOFError, ConnectionError):
-        return False
+        return
     finally:
         # Whatever happened: the socket is closed only after this, so pytest sees its end only when all are
         # dead.

@@ -140,7 +140,7 @@ class Sandbox(AbstractContextManager["Sandbox"]):
 
     def renew(self) -> bool:
         """
-        Ask for other processes and namespaces in the place of these, with the same view of the files.
+        Ask that the sandbox be made as new, with the same view of the files.
 
         Everything in the sandbox is ended. Nothing can be run before `wait_until_renewed`.
 
@@ -150,12 +150,11 @@ class Sandbox(AbstractContextManager["Sandbox"]):
         if self._closed or self._busy or not self.contained:
             return False
         with contextlib.suppress(OSError):  # whether it is gone shows when it is waited for
-            framing.send(self._peer, (framing.AGAIN,))
-            framing.send(self._peer, self._overlays)  # for the process that takes the place of the first
+            framing.send(self._peer, (framing.AGAIN, self._overlays))
         return True
 
     def wait_until_renewed(self) -> bool:
-        """Return whether `renew` was successful: not where a hook has changed the mounts."""
+        """Return whether `renew` was successful: not where a hook has changed what it cannot undo."""
         with contextlib.suppress(ExecutionError):
             return bool(self._ask()[0] == "ready")
         return False
