@@ -85,7 +85,8 @@ def checked(
     tier = settings.tier or available_tiers()[0]
     caches = tier is Tier.NAMESPACES
     began = time.monotonic()
-    with copyable(hook_set) as (copy, left_out), lent_home(copy, caches=caches) as ready:
+    base = harness.base
+    with copyable(hook_set, base) as (copy, left_out), lent_home(copy, base, caches=caches) as ready:
         settings = replace(settings, wall=settings.wall - (time.monotonic() - began))
         resources = replace(harness.resources, copies=copies)
         run = CheckRun(ready, settings, resources, only, on_step or _ignore_step, given)

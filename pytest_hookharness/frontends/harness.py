@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import itertools
-import tempfile
 import time
 from collections.abc import Callable, Generator, Iterable, Mapping
 from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext
@@ -14,7 +13,6 @@ from typing import TYPE_CHECKING, Any
 from pytest_hookharness import agents, hosts
 from pytest_hookharness.campaigns import run
 from pytest_hookharness.execution.exhaustion import Exhausted, naming_exhaustion
-from pytest_hookharness.execution.paths import remove_tree
 from pytest_hookharness.execution.processes.sandbox import ExecutionError, Supervisor
 from pytest_hookharness.execution.processes.slots import CpuSlot
 from pytest_hookharness.execution.workspace.workspace import WorkspaceError
@@ -42,6 +40,7 @@ if TYPE_CHECKING:
     from pytest_hookharness.campaigns.stress.plan import TestMatrix
     from pytest_hookharness.campaigns.stress.stress_run import OnTrial
     from pytest_hookharness.execution.workspace.disposal import Disposal
+    from pytest_hookharness.execution.workspace.scratch_folder import ScratchFolder
     from pytest_hookharness.frontends.replay_command import TraceItem
     from pytest_hookharness.simulation.testbed.spare_testbed import SpareTestbed
 
@@ -89,7 +88,7 @@ class Harness(AbstractContextManager["Harness"]):
         self._hook = hook
         self._line = line or ProgressLine()
         self._supervisor: Supervisor | None = None
-        self._scratch: Path | None = None
+        self._scratch: ScratchFolder | None = None
         self._disposal: Disposal | None = None
         self._spare: SpareTestbed | None = None
         self._ahead = RunsAhead(self._simulate)
@@ -114,8 +113,8 @@ class Harness(AbstractContextManager["Harness"]):
     def _remove_scratch(self) -> None:
         # Kept workspaces lie in it. Without --keep, what is left is from a run that Ctrl-C ended.
         scratch, self._scratch = self._scratch, None
-        if scratch is not None and not (self.settings.keep and any(scratch.iterdir())):
-            remove_tree(scratch)
+        if scratch is not None:
+            scratch.close()
 
     @property
     def supervisor(self) -> Supervisor:
@@ -130,8 +129,10 @@ class Harness(AbstractContextManager["Harness"]):
         if self.settings.base is not None:
             return self.settings.base
         if self._scratch is None:
-            self._scratch = Path(tempfile.mkdtemp(prefix="hookharness-"))
-        return self._scratch
+            from pytest_hookharness.execution.workspace.scratch_folder import ScratchFolder
+
+            self._scratch = ScratchFolder(keep=self.settings.keep)
+        return self._scratch.path
 
     @property
     def disposal(self) -> Disposal | None:

@@ -61,7 +61,7 @@ def with_looked_for(
 
 def _lent(hook_set: HookSet, settings: Settings, resources: Resources) -> tuple[str, ...]:
     search = _Search()
-    with search.observing, lent_home(hook_set, caches=False) as ready:
+    with search.observing, lent_home(hook_set, resources.base, caches=False) as ready:
         try:
             play_session(plan_each_event(ready), settings, resources, search)
         except Exception as error:

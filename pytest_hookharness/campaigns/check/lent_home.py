@@ -102,11 +102,13 @@ def _is_harmless(file: Path) -> bool:
 
 
 @contextmanager
-def lent_home(hook_set: HookSet, *, caches: bool) -> Generator[HookSet]:
+def lent_home(hook_set: HookSet, base: Path, *, caches: bool) -> Generator[HookSet]:
     """
     Yield the hook set with a folder that its sessions get as HOME, and with the caches that they may read.
 
     Args:
+        hook_set: The hook set.
+        base: The folder below which copies are put.
         caches: Whether caches may be shown, because what is written to them is thrown away.
     """
     shown = {cache: variables for cache, variables in _CACHES.values() if cache in hook_set.lent}
@@ -117,7 +119,7 @@ def lent_home(hook_set: HookSet, *, caches: bool) -> Generator[HookSet]:
         if caches
     }
     copied = [path for path in hook_set.lent if path not in shown]
-    with TemporaryDirectory(prefix="hookharness-home-") as folder:
+    with TemporaryDirectory(prefix="hookharness-home-", dir=base) as folder:
         for path in copied:
             with suppress(OSError):
                 _copy(Path.home() / path, Path(folder, path))

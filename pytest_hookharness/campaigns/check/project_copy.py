@@ -22,14 +22,16 @@ _SHOWN = 3
 
 
 @contextmanager
-def copyable(hook_set: HookSet) -> Generator[tuple[HookSet, str]]:
+def copyable(hook_set: HookSet, base: Path) -> Generator[tuple[HookSet, str]]:
     """
     Yield a hook set whose project can be copied, and a sentence about what is left out; empty for nothing.
+
+    What has to be copied for that is put below ``base``.
 
     A virtual environment has links to an interpreter elsewhere, and a server leaves its socket. Neither can
     be copied, so what hooks do with them is not tested.
     """
-    with TemporaryDirectory(prefix="hookharness-check-") as folder:
+    with TemporaryDirectory(prefix="hookharness-check-", dir=base) as folder:
         # Files that git ignores are not copied anyway.
         odd = {*_uncopyable(hook_set.root, IgnoredFiles.of(hook_set.root, Path(folder)).paths)}
         if not odd:

@@ -8,10 +8,12 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Sequence
+from dataclasses import replace
 from hashlib import sha256
 from pathlib import Path
 
 from pytest_hookharness.execution.user_files import user_folder
+from pytest_hookharness.frontends.checkup import project_copies
 from pytest_hookharness.frontends.harness import Harness
 from pytest_hookharness.model.checkup import HookSet
 from pytest_hookharness.reports.safe_text import plain
@@ -68,8 +70,8 @@ def find_looked_for(hook_sets: Sequence[HookSet], settings: Settings) -> Sequenc
     """Return the hook sets with what their hooks look for below HOME."""
     from pytest_hookharness.campaigns.check.home_search import with_looked_for
 
-    with Harness(settings) as harness:
-        return with_looked_for(hook_sets, settings, harness.resources)
+    with Harness(settings) as harness, project_copies(harness) as copies:
+        return with_looked_for(hook_sets, settings, replace(harness.resources, copies=copies))
 
 
 def lend(

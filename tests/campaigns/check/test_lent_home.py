@@ -101,7 +101,7 @@ def test_a_secret_beside_a_program(person, tmp_path):
     (tmp_path / "project/.claude/settings.json").write_text(json.dumps(settings))
     (hook_set,) = find_hook_sets(tmp_path / "project")
     assert "  lends ~/.mine (read-only)" in announcement(hook_set, "").splitlines()
-    with lent_home(hook_set, caches=True) as ready:
+    with lent_home(hook_set, tmp_path, caches=True) as ready:
         assert sorted(
             str(path.relative_to(ready.home)) for path in ready.home.rglob("*") if path.is_file()
         ) == [

@@ -16,7 +16,7 @@ def test_links_that_leave_the_project_are_left_out(tmp_path):
     (root / "own").symlink_to("hook.sh")
     (root / "venv" / "bin" / "python").symlink_to("/usr/bin/env")
     os.mkfifo(root / "pipe")
-    with copyable(HookSet(host="claude-code", root=root, files=())) as (place, note):
+    with copyable(HookSet(host="claude-code", root=root, files=()), tmp_path) as (place, note):
         names = sorted(str(path.relative_to(place.root)) for path in place.root.rglob("*"))
         assert names == ["hook.sh", "own", "venv", "venv/bin"]
     assert note.endswith("pipe, venv/bin/python.")
@@ -33,7 +33,7 @@ def test_links_to_scripts_of_hooks_are_copied(tmp_path):
     (root / "all").symlink_to(shared)
     (root / "other.sh").symlink_to(shared / "x.sh")
     hooks = (Hook(event="Stop", command="./one.sh"), Hook(event="Stop", command="sh all/x.sh"))
-    with copyable(HookSet(host="claude-code", root=root, files=(), hooks=hooks)) as (place, note):
+    with copyable(HookSet(host="claude-code", root=root, files=(), hooks=hooks), tmp_path) as (place, note):
         for path in ("one.sh", "all/x.sh"):
             assert (place.root / path).read_text() == "exit 0\n"
         assert not (place.root / "one.sh").is_symlink()
@@ -44,7 +44,7 @@ def test_other_projects_are_their_own_copy(tmp_path):
     """Where everything can be copied, the project itself is taken."""
     (tmp_path / "hook.sh").write_text("exit 0\n")
     made = HookSet(host="claude-code", root=tmp_path, files=())
-    with copyable(made) as (place, note):
+    with copyable(made, tmp_path) as (place, note):
         assert (place, note) == (made, "")
 
 
@@ -55,5 +55,5 @@ def test_what_git_ignores_is_no_trouble(tmp_path):
     (tmp_path / "venv").mkdir()
     (tmp_path / "venv" / "python").symlink_to("/usr/bin/env")
     made = HookSet(host="claude-code", root=tmp_path, files=())
-    with copyable(made) as (place, note):
+    with copyable(made, tmp_path) as (place, note):
         assert (place, note) == (made, "")
