@@ -122,15 +122,19 @@ def write_bytes(path: Path, data: bytes, *, append: bool = False) -> None:
     Raises:
         WorkspaceError: It cannot be written, or is not a regular file.
     """
-    flags = os.O_APPEND if append else os.O_TRUNC
+    flags = os.O_APPEND if append else 0
     try:
         make_folders(path.parent)
         flags |= os.O_WRONLY | os.O_CREAT | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
         descriptor = os.open(path, flags, 0o644)
         with os.fdopen(descriptor, "wb", buffering=0) as stream:
-            if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+            status = os.fstat(descriptor)
+            if not stat.S_ISREG(status.st_mode):
                 raise WorkspaceError(path, "is not a regular file")
             write_all(stream, data)
+            # Not emptied before: ext4 then waits for the disk, up to 10 ms.
+            if not append and status.st_size >= len(data):
+                stream.truncate()
     except OSError as error:
         raise WorkspaceError(path, f"cannot be written: {reason_of(error)}") from error
 

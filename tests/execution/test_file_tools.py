@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from pytest_hookharness.execution.paths import write_bytes
 from pytest_hookharness.execution.workspace.agent_tools import perform
 from pytest_hookharness.model.moves import Edit, Performance, Read
 
@@ -128,3 +129,11 @@ def test_what_is_no_file_is_an_error_for_the_agent(root: Path) -> None:
     for file in ("pipe", "folder"):
         assert perform(root, Read(file=file)).error
         assert perform(root, Edit(file=file, text="x")).error
+
+
+def test_a_shorter_content_leaves_nothing_of_a_longer_one(tmp_path: Path) -> None:
+    """A file that is written anew, in place, holds the new content alone."""
+    place = tmp_path / "file"
+    for data in (b"a long content", b"short", b"", b"longer again"):
+        write_bytes(place, data)
+        assert place.read_bytes() == data

@@ -175,11 +175,16 @@ def _shift(place: str, status: os.stat_result, seconds: float) -> None:
         raise WorkspaceError(place, f"cannot be given a time: {reason_of(error)}") from error
 
 
-def next_tick() -> int:
-    """Return a time that files written from now on have or exceed, and files written before do not reach."""
+def next_tick(since: int | None = None) -> int:
+    """
+    Return a time that files written from now on have or exceed, and files written before do not reach.
+
+    Args:
+        since: A time since which nothing was written, in nanoseconds; ``None`` for the present.
+    """
     # Within one tick the kernel gives the same time to what came before and after. A file may also be stamped
     # more finely, and then be ahead of the tick (Linux 6.13); it is never ahead of the time itself.
-    before = time.time_ns()
+    before = time.time_ns() if since is None else since
     while (now := platform.files().file_clock()) <= before:
         time.sleep(_TICK)
     return now

@@ -58,9 +58,14 @@ class PathMap:
         return path.startswith(f"{self._base}/") and self.locate(path)[0] is None
 
 
-def begin_writing() -> int:
-    """Return a time that files written from now on have or exceed, and files written before do not reach."""
-    return next_tick()
+def begin_writing(since: int) -> int:
+    """
+    Return a time that files written from now on have or exceed, and files written before do not reach.
+
+    Args:
+        since: A time since which nothing was written, in nanoseconds.
+    """
+    return next_tick(since)
 
 
 def written_since(places: Iterable[str], since: int) -> frozenset[str]:

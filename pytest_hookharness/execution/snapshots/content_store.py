@@ -97,7 +97,13 @@ class ContentStore:
             blocks = ((0, data),) if data else ()
             if _digest(size, blocks) != digest:
                 raise _changed(self._small.path)
-            _fill(descriptor, size, blocks)
+            if not data:
+                _fill(descriptor, size, blocks)
+                return
+            # Not emptied before, as there are no holes: shortening a file may wait for the disk.
+            _write(descriptor, data, 0)
+            if os.fstat(descriptor).st_size != size:
+                os.ftruncate(descriptor, size)
             return
         path = self.folder / digest
         kept = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC)

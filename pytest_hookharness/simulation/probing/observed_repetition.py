@@ -6,6 +6,7 @@ It is played from the present state and compared with the last real repetition, 
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Collection, Iterator, Mapping
 from pathlib import PurePosixPath
 
@@ -104,12 +105,14 @@ class ReadObservation:
         testbed = self._testbed
         if testbed.scenario.cover:
             return _unobserved("nothing is tried on covered folders")
+        now = time.time_ns()
         try:
             checkpoint = Checkpoint(testbed, repetition.uncapped)
         except SnapshotError as error:
             return _unobserved(f"the state cannot be saved and restored: {error}")
         with checkpoint:
-            since = begin_writing()
+            # Nothing has written to the files meanwhile.
+            since = begin_writing(now)
             self._observer.shared = find_shared(testbed)
             with testbed.observed_by(self._observer):
                 driver = checkpoint.resume()
@@ -121,8 +124,9 @@ class ReadObservation:
             self._observer.share()
             differing = (*differing, *changes(repetition.files, testbed.files))
             runs = [*_runs(driver.steps)]
-            places = self._places(runs)
-            around = self._surroundings(places, differing, repetition.files, since)
+            paths = self._paths
+            places = {path: paths.locate(path) for path in _looked_at(runs)}
+            around = self._surroundings(paths, places, differing, repetition.files, since)
             found = replace(find_influences(runs, around), read=tuple(_opened(runs, places)))
         inputs = dict.fromkeys(_changed_inputs(repetition.hook_runs, driver.steps))
         return replace(found, matters=(*found.matters, *inputs)) if found.observed else found
@@ -133,20 +137,15 @@ class ReadObservation:
         confined = self._testbed.sandbox.tier is Tier.NAMESPACES
         return PathMap(place.roots, place.private if confined else {}, place.visible, place.base)
 
-    def _places(self, runs: Collection[Reads | None]) -> Mapping[str, tuple[str | None, str]]:
-        """Return state path and real place of each path that was looked at."""
-        paths = self._paths
-        seen = {path for reads in runs if reads is not None for path in _paths_of(reads)}
-        return {path: paths.locate(path) for path in seen}
-
     def _surroundings(
         self,
+        paths: PathMap,
         places: Mapping[str, tuple[str | None, str]],
         differing: Collection[Change],
         before: Mapping[str, StateEntry],
         since: int,
     ) -> Surroundings:
-        testbed, place, paths = self._testbed, self._testbed.workspace, self._paths
+        testbed, place = self._testbed, self._testbed.workspace
         names: dict[str, str] = {}
         for path, (name, real) in places.items():
             covered = name if name is not None else f"{OUTSIDE}{path}"
@@ -213,10 +212,11 @@ def _opened(runs: Collection[Reads | None], places: Mapping[str, tuple[str | Non
             yield places[look.path][1]
 
 
-def _paths_of(reads: Reads) -> Iterator[str]:
-    yield from (look.path for look in reads.looks)
-    yield from (write.path for write in reads.writes)
-    yield from (mention.path for mention in reads.mentions if mention.path)
+def _looked_at(runs: Collection[Reads | None]) -> set[str]:
+    known = [reads for reads in runs if reads is not None]
+    looks = {look.path for reads in known for look in reads.looks}
+    writes = {write.path for reads in known for write in reads.writes}
+    return looks | writes | {mention.path for reads in known for mention in reads.mentions if mention.path}
 
 
 def _changed_inputs(before: Collection[HookRun], steps: Collection[Step]) -> Iterator[str]:
