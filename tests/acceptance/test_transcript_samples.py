@@ -132,7 +132,8 @@ def test_reproductions_of_real_sessions(name, tmp_path):
         ).run()
 
     assert result.reproduced, result
-    assert (result.same, result.recorded, result.difference) == (count, count, "")
+    compared = result.compared
+    assert (compared.same, compared.recorded, compared.difference) == (count, count, "")
     assert result.plays <= 30
     small, _ = sorted((tmp_path / "out").iterdir(), key=lambda file: len(file.name))
     (scenario,) = scenario_files.load(small)

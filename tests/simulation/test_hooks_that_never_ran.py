@@ -9,7 +9,7 @@ import time
 import pytest
 
 from pytest_hookharness.model.processes import Exited, Output, ProcessResult, ProcessSpec
-from pytest_hookharness.simulation.startup import bench, missing, start_check
+from pytest_hookharness.simulation.startup import bench, program_trials, start_check
 
 pytestmark = pytest.mark.slow
 
@@ -485,7 +485,7 @@ def test_a_long_output_is_not_searched_for_long(text):
 
     spec = ProcessSpec(argv=("sh",), cwd="/", env={}, limit=1, hook_timeout=1)
     start_check._is_doubtful(run, 2, "./guard; exit", ["./guard"], spec)
-    names = [one[0] for one in missing._NAME.finditer(run.stderr.text)]
+    names = [one[0] for one in program_trials._NAME.finditer(run.stderr.text)]
 
     assert len("".join(names)) == 20_000 * len(text)
     assert time.monotonic() - began < 5

@@ -21,6 +21,26 @@ from pytest_hookharness.model.verdicts import Undecided
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Comparison:
+    """
+    How many refusals are as recorded.
+
+    Attributes:
+        recorded: How many the transcript has.
+        same: How many of them, from the first, the replay has in the same order.
+        more: How many further refusals the replay has.
+        difference: The first difference, in words; empty if there is none.
+        cause: What may have caused it; empty if nothing is known.
+    """
+
+    recorded: int = 0
+    same: int = 0
+    more: int = 0
+    difference: str = ""
+    cause: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Reproduction:
     """
     The result of ``hookharness reproduce``.
@@ -34,11 +54,7 @@ class Reproduction:
         further: The results for the shorter loops that were reproduced too, each by itself.
         without: Why no loop is there, and what the transcript has instead; empty if there is one.
         project: Which files the hooks saw, in words.
-        recorded: Number of refusals in the transcript.
-        same: Number of refusals that are as recorded, from the first.
-        more: Number of further refusals here, after the last recorded one.
-        difference: The first difference; empty if there is none.
-        cause: What may have caused it.
+        compared: How many refusals are as recorded.
         verdict: The verdict on the whole session, followed by its text.
         reproduced: Whether the loop was seen again.
         left_out: What the replay did not do.
@@ -57,11 +73,7 @@ class Reproduction:
     further: tuple[Reproduction, ...] = ()
     without: str = ""
     project: str = ""
-    recorded: int = 0
-    same: int = 0
-    more: int = 0
-    difference: str = ""
-    cause: str = ""
+    compared: Comparison = Comparison()
     verdict: str = ""
     reproduced: bool = False
     left_out: tuple[str, ...] = ()
@@ -87,26 +99,6 @@ UNKNOWN_CAUSE = (
     "none of these"
 )
 _SHOWN = 300
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Comparison:
-    """
-    How many refusals are as recorded.
-
-    Attributes:
-        recorded: How many the transcript has.
-        same: How many of them, from the first, the replay has in the same order.
-        more: How many further refusals the replay has.
-        difference: The first difference, in words; empty if there is none.
-        cause: What may have caused it; empty if nothing is known.
-    """
-
-    recorded: int
-    same: int
-    more: int = 0
-    difference: str = ""
-    cause: str = ""
 
 
 SUBAGENT_STOP = "SubagentStop"

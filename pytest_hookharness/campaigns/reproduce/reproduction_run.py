@@ -178,11 +178,7 @@ class ReproductionRun:
             reproduced=shown or (complete and not outcome.passed),
             left_out=(*result.left_out, *left_out),
             missing=", ".join(filter(None, (_MISSING[stream.form], _MISSING_EVERYWHERE))),
-            recorded=comparison.recorded,
-            same=comparison.same,
-            more=comparison.more,
-            difference=comparison.difference,
-            cause=_likely_cause(comparison, tools, hidden, project),
+            compared=replace(comparison, cause=_likely_cause(comparison, tools, hidden, project)),
         )
         small = plays.shrink(scenario, kept, named) if result.reproduced and shown and self.shrinks else None
         files = self._write(result, scenario, small, project, plays) if result.reproduced else ()

@@ -106,12 +106,13 @@ def _lines(result: Reproduction) -> Iterator[str]:
 
 
 def _comparison(result: Reproduction) -> Iterator[str]:
-    yield f"  {result.same} of {result.recorded} refusals as recorded"
-    if result.more:
-        yield f"    {result.more} more here, after the last recorded one"
-    if result.difference:
-        yield f"    first difference: {result.difference}"
-        yield f"    likely cause: {result.cause}"
+    compared = result.compared
+    yield f"  {compared.same} of {compared.recorded} refusals as recorded"
+    if compared.more:
+        yield f"    {compared.more} more here, after the last recorded one"
+    if compared.difference:
+        yield f"    first difference: {compared.difference}"
+        yield f"    likely cause: {compared.cause}"
     yield f"  {'reproduced' if result.reproduced else 'NOT reproduced'}: {result.verdict}"
     if result.shrunk:
         yield f"  shrunk to {result.shrunk} ({result.plays} plays, {result.seconds:.1f} s)"

@@ -17,8 +17,14 @@ from pytest_hookharness.execution.startup.programs import EXTENSIONS, GARBAGE, P
 from pytest_hookharness.model.reads import LookKind
 from pytest_hookharness.model.start_failures import StartFailure
 from pytest_hookharness.simulation.startup.bench import Bench, Trial
-from pytest_hookharness.simulation.startup.missing import find_missing_module, is_missing_module_name
-from pytest_hookharness.simulation.startup.program_trials import Program, decides, given, run_copy
+from pytest_hookharness.simulation.startup.program_trials import (
+    Program,
+    decides,
+    find_missing_module,
+    given,
+    is_missing_module_name,
+    run_copy,
+)
 
 _MOST_FILES = 8
 _SHOWN = 60

@@ -1,14 +1,26 @@
-"""Programs of a hook that may not have run, and trials with other texts in their place."""
+"""
+Programs of a hook that may not have run, trials with other texts in their place, and what they ask for.
+
+What a hook asks for and does not exist is found by providing it: modules that its program loads, and
+commands. A command that a hook calls is told from a hook that does not exist itself.
+"""
 
 from __future__ import annotations
 
 import copy
+import os
+import re
 import secrets
+import shutil
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
+from pytest_hookharness.execution.startup.programs import Probe, modules, search_paths
 from pytest_hookharness.model.fast_dataclass import dataclass
+from pytest_hookharness.model.protocol import Hook
+from pytest_hookharness.model.reads import LookKind
+from pytest_hookharness.model.start_failures import StartFailure
 from pytest_hookharness.simulation.startup.bench import Bench, Trial
 
 _NO_NAMES: Mapping[str, str] = {}
@@ -87,3 +99,157 @@ def decides(bench: Bench, program: Program, seen: Trial) -> bool:
 def new_name() -> str:
     """Return a word that nobody uses; without digits, since numbers count as equal."""
     return "zq" + "".join(secrets.choice("bcdfghjklmnpqrstvwxz") for _ in range(10))
+
+
+_MOST_NAMES = 12
+_MOST_FILES = 8
+_LONGEST_MESSAGE = 1 << 14
+_NAME = re.compile(r"[\w@./:+-]+")
+_MODULE = re.compile(r"\w+(\.\w+)*")
+_IDENTIFIER = re.compile(r"[A-Za-z_$][\w$]*")
+
+
+def find_missing_module(
+    bench: Bench, program: Program, seen: Trial, probes: Sequence[Probe], *, within: str | None = None
+) -> str:
+    """Return the module that a program, or a text, names and that does not exist; empty if there is none."""
+    found = (one[0].lstrip(":+-").rstrip("@./:+-") for one in _NAME.finditer(seen.stderr[-_LONGEST_MESSAGE:]))
+    names = [name for name in reversed(dict.fromkeys(found)) if len(name) > 1]
+    # A message may show the whole path of what a program names from its folder.
+    if program.path:
+        names = [name.removeprefix(f"{program.path.parent}/") for name in names]
+    names = [name for name in names if name != program.place.name]
+    # What the program names itself first: what it loads may load others. Then modules before their packages.
+    packages = {name.rpartition(".")[0] for name in names}
+    names.sort(key=lambda name: (name not in program.text, name in packages))
+    # A file that a text on the command line names may be looked for first, as by `test -f`.
+    names = [name for name in names if program.path or "/" not in name]
+    # No file has a longer name.
+    names = [name for name in names if len(name) < 200 and (within is None or name in within)][:_MOST_NAMES]
+    if not names or not _loads(bench, program, names, probes):
+        return ""
+    for name in names:
+        if _loads(bench, program, [name], probes) and _fails_without(bench, program, name, seen):
+            return name
+    return ""
+
+
+def _loads(bench: Bench, program: Program, names: Sequence[str], probes: Sequence[Probe]) -> bool:
+    """Return whether a program executes one of some modules if they are provided."""
+    files: dict[str, str] = {}
+    beside: dict[Path, str] = {}
+    for name in names:
+        lines = "\n".join(line for line in program.text.splitlines() if name in line)
+        exports = "".join(f"exports.{each} = 0;\n" for each in dict.fromkeys(_IDENTIFIER.findall(lines)))
+        for path, content in modules(name, extension=program.place.suffix, probes=probes, exports=exports):
+            if ".." not in path.split("/"):
+                files[path] = content
+            beside_it = program.path.parent if program.path else Path(bench.decider.folder)
+            folders = [beside_it, Path(bench.decider.folder)]
+            beside |= {Path(os.path.normpath(folder / path)): content for folder in folders}
+    folder = bench.folder(files)
+    known = bench.decider.environment
+    env = {
+        variable: f"{paths}{os.pathsep}{known[variable]}" if known.get(variable) else paths
+        for variable, paths in search_paths(folder).items()
+    }
+    with bench.present(beside):
+        return bench.run([bench.decider.argv], env=env)[0].probed
+
+
+def _fails_without(bench: Bench, program: Program, name: str, seen: Trial) -> bool:
+    """Return whether the hook ends as it does because a module does not exist."""
+    if name not in program.text:
+        # Another program loads it, or an option names it: then an empty one must make the difference.
+        return _ends_otherwise_with(bench, name, seen) or _inner_fails_without(bench, name, seen)
+    other, stem, changed = _with_other_name(program.text, name)
+    without = run_copy(bench, program, changed, {other: stem})
+    return without.ends_like(seen) and decides(bench, program, seen)
+
+
+def _with_other_name(text: str, name: str) -> tuple[str, str, str]:
+    """Return a name that nobody uses, what it stands for, and a program that names it instead of a module."""
+    head, stem, end = _split(name)
+    other = new_name()
+    pattern = rf"(?<![\w@]){re.escape(name)}(?!\w)"
+    return other, stem, re.sub(pattern, lambda _: head + other + end, text)
+
+
+def _inner_fails_without(bench: Bench, name: str, seen: Trial) -> bool:
+    """Return whether a program of the project that the hook opens makes it end so without a module."""
+    for path in bench.looked_for(LookKind.OPENED, existing=True)[:_MOST_FILES]:
+        text = bench.read(path)
+        if text is None or name not in text:
+            continue
+        other, stem, changed = _with_other_name(text, name)
+        if not bench.put(path, changed):
+            continue
+        (without,) = bench.run([bench.decider.argv])
+        bench.put(path, text)
+        if without.renamed({other: stem}).ends_like(seen) and decides(bench, Program("", text, path), seen):
+            return True
+    return False
+
+
+def _ends_otherwise_with(bench: Bench, name: str, seen: Trial) -> bool:
+    """Return whether the whole hook ends otherwise with empty modules of a name in its folder."""
+    folder = Path(bench.decider.folder)
+    with bench.present({folder / path: "" for path, _ in modules(name)}):
+        return bench.run_hook(env=search_paths(str(folder))).differs_from(seen)
+
+
+def _split(name: str) -> tuple[str, str, str]:
+    """Return the parts of a module's name before, in and after its last word."""
+    found = re.fullmatch(r"(.*?[/:]|.*\.(?=\w{6,})|)([^/:]*?)(\.\w{1,4}|)", name)
+    return (found[1], found[2], found[3]) if found is not None else ("", name, "")
+
+
+def is_missing_module_name(bench: Bench, word: str, seen: Trial) -> bool:
+    """Return whether an argument names a program that is looked up as a module, and does not exist."""
+    if not _MODULE.fullmatch(word) or word not in seen.stderr:
+        return False
+    folder = bench.folder(dict(modules(word)))
+    if not bench.run([bench.decider.argv], folder=folder)[0].probed:
+        return False
+    other = new_name()
+    (without,) = bench.run([bench.with_word(word, other)])
+    if not without.renamed({other: word}).ends_like(seen):
+        return False
+    empty = {Path(bench.decider.folder, path): "" for path, _ in modules(word)}
+    with bench.present(empty) as provided:
+        return not provided or bench.run_hook().differs_from(seen)
+
+
+_MOST_TOOLS = 40
+_TOOL = re.compile(r"\w[\w.+-]*\w")
+_CALLED = "called"
+# A stand-in notes its name, beside its own folder.
+_STAND_IN = '#!/bin/sh\nprintf "%s\\n" "${0##*/}" >>"${0%/*}/../called"\nexit 77\n'
+
+
+def find_missing_tool(bench: Bench, hook: Hook, seen: Trial) -> StartFailure | None:
+    """
+    Return the command that a hook called and that was not found; ``None`` if its own command line names it.
+
+    The interpreter that its first line names is not such a command: without it the hook did not run.
+
+    Stand-ins for all words of its message that are no commands come last on the search path. The one that
+    is called first is what was missing.
+    """
+    path = bench.spec.env.get("PATH", os.defpath)
+    names = [name for name in dict.fromkeys(_TOOL.findall(seen.stderr)) if not shutil.which(name, path=path)]
+    folder = bench.folder({f"bin/{name}": _STAND_IN for name in names[:_MOST_TOOLS]})
+    bench.run_hook(env={"PATH": f"{path}{os.pathsep}{folder}/bin"})
+    called = bench.read(Path(folder, _CALLED)) or ""
+    tool = called.partition("\n")[0]
+    if not tool or re.search(rf"(?<![\w./-]){re.escape(tool)}(?![\w./-])", hook.command):
+        return None
+    return StartFailure(kind="missing" if _is_interpreter(bench, tool) else "tool", name=tool)
+
+
+def _is_interpreter(bench: Bench, tool: str) -> bool:
+    """Return whether a command was called only because the first line of a program names it."""
+    argv, files = bench.decider.argv, bench.decider.files
+    programs = (bench.read(bench.path(word)) or "" for word in argv[1:] if files.get(word) == "file")
+    first_lines = [program.partition("\n")[0] for program in programs]
+    return tool in argv and any(line.startswith("#!") and tool in line.split() for line in first_lines)

@@ -210,7 +210,7 @@ def _explain(testbed: Testbed, hook: Hook, spec: ProcessSpec, run: ProcessResult
     from pytest_hookharness.execution.startup.process_trace import trace
     from pytest_hookharness.simulation.startup.bench import Bench, Trial
     from pytest_hookharness.simulation.startup.experiments import find_failure, find_missing
-    from pytest_hookharness.simulation.startup.missing import find_missing_tool
+    from pytest_hookharness.simulation.startup.program_trials import find_missing_tool
     from pytest_hookharness.simulation.startup.resemblance import find_doubt
     from pytest_hookharness.simulation.testbed.undo import undone
 
