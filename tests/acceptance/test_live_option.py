@@ -2,6 +2,7 @@
 
 import json
 import os
+import shutil
 from pathlib import Path
 
 import pytest
@@ -139,8 +140,7 @@ def test_the_real_program(run_live, host):
 def test_scenarios_on_the_real_program(project, monkeypatch, host):
     """No scenario of tests/live differs from the real program in anything that is not listed."""
     monkeypatch.setenv("HOOKHARNESS_LIVE", installed(host))
-    for file in Path(__file__).parents[1].glob("live/scenarios/*.yaml"):
-        project.write(f"scenarios/{file.name}", file.read_text())
+    shutil.copytree(Path(__file__).parents[1] / "live/scenarios", project.path / "scenarios")
     outcomes = project.run(f"--hook-live={host}", "--hook-budget=120").parseoutcomes()
 
     assert outcomes["passed"] >= 20

@@ -618,3 +618,11 @@ def test_codex_runs_hooks_that_are_trusted(options, sources):
     assert [hook.source for hook in read.hooks] == sources
     assert [(one.kind, one.path) for one in read.problems] == [("disabled", "")] * (2 - len(sources))
     assert all(f"the option {name} is" in one.text for one in read.problems for name in options)
+
+
+def test_claude_names_the_file_of_a_plugin_in_a_refusal():
+    """The model sees the command of a hook that refuses with the folder of its plugin filled in."""
+    profile = hosts.find("claude-code")
+    hook = Hook(event="Stop", command="${CLAUDE_PLUGIN_ROOT}/x", plugin="/p")
+
+    assert hosts.read_reply(profile, hook, "Stop", ended(2, stderr="no")).reason == "[/p/x]: no"

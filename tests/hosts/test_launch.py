@@ -33,14 +33,27 @@ def test_a_command_line_is_given_to_the_shell(launch):
 
 
 @pytest.mark.parametrize("command", ["${CLAUDE_PLUGIN_ROOT}/x.sh", "echo '${CLAUDE_PLUGIN_ROOT}'"])
-def test_the_folder_of_a_plugin_stands_in_its_commands(launch, command):
-    """The host puts a plugin's folder in the place of its variable, also where no shell would."""
+def test_claude_fills_the_folder_of_a_plugin_in_where_there_is_no_shell(launch, command):
+    """The shell puts a plugin's folder in the place of its variable; without a shell the host does."""
     hook = Hook(event="Stop", command=command, plugin="/p", env={"CLAUDE_PLUGIN_ROOT": "/p"})
     filled = command.replace("${CLAUDE_PLUGIN_ROOT}", "/p")
 
-    assert launch(hook).argv == ("/bin/sh", "-c", filled)
+    assert launch(hook).argv == ("/bin/sh", "-c", command)
+    assert launch(hook).env["CLAUDE_PLUGIN_ROOT"] == "/p"
     assert launch(replace(hook, args=(command,))).argv == (filled, filled)
     assert launch(Hook(event="Stop", command=command)).argv == ("/bin/sh", "-c", command)
+
+
+@pytest.mark.parametrize("command", ["${PLUGIN_ROOT}/x.sh", "echo '${PLUGIN_ROOT}'"])
+def test_the_folder_of_a_plugin_stands_in_its_commands(command):
+    """Most hosts put a plugin's folder in the place of its variable, also where no shell would."""
+    profile = hosts.find("goose")
+    facts = hosts.facts(profile, workspace="/project", home="/home/dev", tmp="/tmp/x")
+    hook = Hook(event="Stop", command=command, plugin="/p", env={"PLUGIN_ROOT": "/p"})
+
+    launched = hosts.launch(profile, hook, {}, facts, {}, 10.0)
+
+    assert launched.argv[-1] == command.replace("${PLUGIN_ROOT}", "/p")
 
 
 @pytest.mark.parametrize("profile", hosts.known(), ids=lambda profile: profile.id)

@@ -170,7 +170,7 @@ class _LiveRun:
             workspace=str(workspace.root),
             limit=testbed.turn_limit,
             known=simulated.words,
-            unwrapped={new: old for old, new in wrapped.items()},
+            unwrapped=dict(self._unwrapped(wrapped)),
         )
 
     @property
@@ -183,20 +183,32 @@ class _LiveRun:
         commands = {hook.command for hook in self._testbed.configuration.hooks}
         return {command: shlex.join([*tap, command]) for command in commands}
 
+    def _unwrapped(self, wrapped: Mapping[str, str]) -> Iterator[tuple[str, str]]:
+        # Where the host shows a command of a plugin, it may fill the folder of the plugin in.
+        variable = "${" + self._testbed.profile.config.plugin_root + "}"
+        for command, tapped in wrapped.items():
+            yield tapped, command
+            if folder := self._testbed.workspace.plugin:
+                yield tapped.replace(variable, str(folder)), command.replace(variable, str(folder))
+
     def _write_settings(self, wrapped: Mapping[str, str]) -> None:
-        testbed = self._testbed
+        testbed, workspace = self._testbed, self._testbed.workspace
         keys = command_keys(testbed.profile.config)
-        for path in testbed.files:
-            if is_settings(settings_paths(testbed.scenario, testbed.profile), path):
-                text, _ = replace_commands(testbed.workspace.read(path) or "", keys, wrapped)
-                testbed.workspace.locate(path).write_text(text, encoding="utf-8")
-        home = testbed.workspace.home
+        of_host = settings_paths(testbed.scenario, testbed.profile)
+        paths = [path for path in testbed.files if is_settings(of_host, path)]
+        if workspace.plugin is not None:
+            own = hosts.plugin_files(testbed.profile.config, lambda path: workspace.read(f"plugin/{path}"))
+            paths += [f"plugin/{path}" for path in own]
+        for path in paths:
+            text, _ = replace_commands(workspace.read(path) or "", keys, wrapped)
+            workspace.locate(path).write_text(text, encoding="utf-8")
+        home = workspace.home
 
         def read(name: str) -> str:
             return (home / name).read_text(encoding="utf-8") if (home / name).exists() else ""
 
         # People trust a whole repository.
-        trusted = testbed.workspace.top if testbed.scenario.git else testbed.workspace.root
+        trusted = workspace.top if testbed.scenario.git else workspace.root
         for name, text in self._installed.program.settings(read, str(trusted), self._options).items():
             (home / name).parent.mkdir(parents=True, exist_ok=True)
             (home / name).write_text(text, encoding="utf-8")
@@ -228,6 +240,8 @@ class _LiveRun:
     def _run(self, prompt: Prompt, resumed: bool) -> ProcessResult:
         installed, workspace = self._installed, self._testbed.workspace
         arguments = installed.program.argv(prompt.text, resumed, self._asks, self._options)
+        if workspace.plugin is not None:
+            arguments = [installed.program.plugin, str(workspace.plugin), *arguments]
         started = (str(PORT), str(workspace.root), *installed.command, *arguments)
         limit = self._testbed.settings.wall
         spec = ProcessSpec(

@@ -66,8 +66,8 @@ def _reasons(scenario: Scenario) -> Iterator[str]:
         yield "fake agents have no live equivalent"
     if isinstance(scenario.hooks, str) and f"workspace/{scenario.hooks}" not in _own_paths(scenario):
         yield f"the real host does not read hooks from {scenario.hooks}"
-    if scenario.plugin is not None:
-        yield "plugins are not played on real programs yet"
+    if scenario.plugin is not None and (program is None or not program.plugin):
+        yield f"plugins are not loaded into the real program of {scenario.host}"
     # A prompt begins a process of the program: at first, and after a resume.
     before: Act = Resume()
     for act in scenario.script.acts:

@@ -181,8 +181,9 @@ def env_files(profile: Profile, facts: Facts, present: Collection[str]) -> tuple
 
 
 def _argv(profile: Profile, hook: Hook, env: Mapping[str, str]) -> tuple[str, ...]:
-    # Hosts fill in the folder of a plugin themselves, also where no shell would, as in single quotes.
-    names = [profile.config.plugin_root] if hook.plugin else []
+    # Hosts fill in the folder of a plugin themselves, also where no shell would, as in single quotes; but
+    # not those that fill in variables only where there is no shell.
+    names = [profile.config.plugin_root] if hook.plugin and not profile.process.substituted else []
     if hook.args is not None:
         # There is no shell to expand these variables, and the hosts document that they do it themselves.
         ends = profile.process.substituted

@@ -242,7 +242,9 @@ def _read_alone(reader: AnswerReader, rule: CodeRule, stdout: str, stderr: str, 
 
 
 def _code_reason(reader: AnswerReader, text: str) -> str:
-    return reader.profile.replies.code_reason.format(command=reader.hook.command, words=text)
+    hook, root = reader.hook, reader.profile.config.plugin_root
+    shown = hook.command.replace("${" + root + "}", hook.plugin) if hook.plugin else hook.command
+    return reader.profile.replies.code_reason.format(command=shown, words=text)
 
 
 def _refuse_by_code(reader: AnswerReader, rule: CodeRule, stdout: str, stderr: str) -> Reply:

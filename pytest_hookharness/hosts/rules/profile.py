@@ -124,7 +124,7 @@ class ProcessRules:
         kept_workspace: Variables among these that keep the value of the environment if they have one.
         quotes_paths: Whether the host itself puts a quoted path where a command has ``$NAME``.
         removed: Variables that hooks do not get; ``*`` in a name stands for any characters.
-        substituted: Prefix and suffix of variables whose value replaces ``${NAME}`` in a command that is
+        substituted: Prefix and suffix of variables whose value replaces ``${NAME}`` only in a command that is
             started without a shell.
         env_file: The variable with the path of the file for later commands' variables, and this path; a
             template over the same values.

@@ -43,6 +43,7 @@ class LiveProgram:
         hooks_file: The state path of the settings file of a project.
         wire: The format in which it talks with its model.
         options: The options of a scenario that are passed on.
+        plugin: The argument before the folder of a plugin; empty if plugins are not loaded.
         resumes: Whether it can resume a session.
         unordered: Sets of events whose hooks may run at the same time, so that their order means nothing.
     """
@@ -58,6 +59,7 @@ class LiveProgram:
     hooks_file: str
     wire: WireFormat
     options: tuple[str, ...] = (_MODE,)
+    plugin: str = ""
     resumes: bool = True
     unordered: tuple[frozenset[str], ...] = ()
 
@@ -201,6 +203,7 @@ _PROGRAMS = (
             "IS_SANDBOX": "1",
         },
         hooks_file="workspace/.claude/settings.json",
+        plugin="--plugin-dir",
         wire=model_formats.ANTHROPIC_MESSAGES,
         unordered=(
             frozenset({"CwdChanged", "PostToolUse"}),
