@@ -56,7 +56,7 @@ from pytest_hookharness.hosts.session_state.requests import (
     RunHooks,
 )
 from pytest_hookharness.hosts.session_state.session_value import Session
-from pytest_hookharness.hosts.settings.components import component_hooks, plugin_files
+from pytest_hookharness.hosts.settings.components import component_hooks, plugin_files, plugin_name
 from pytest_hookharness.hosts.settings.configuration import Configuration, configure, own_event
 from pytest_hookharness.hosts.settings.handlers import SettingsProblem, find_ignored
 
@@ -113,6 +113,7 @@ __all__ = [
     "payload_for",
     "payload_of_subagent",
     "plugin_files",
+    "plugin_name",
     "read_command_line",
     "read_commands",
     "read_reply",

@@ -89,6 +89,7 @@ class Hook:
         on_failure: ``allow`` or ``block``: what the host does if the hook fails.
         source: The settings file, relative to the workspace where possible.
         plugin: Folder of the plugin that configures it; empty if none does.
+        plugin_name: The name of this plugin; empty for the name of its folder.
         sequential: Whether it makes all hooks of the event run one after the other.
         foreign: Whether it comes from settings of another host, which this host reads too.
         number: Its position among all hooks of its settings file; ``None`` if the host does not count them.
@@ -105,6 +106,7 @@ class Hook:
     on_failure: str = "allow"
     source: str = ""
     plugin: str = ""
+    plugin_name: str = ""
     sequential: bool = False
     foreign: bool = False
     number: int | None = None

@@ -25,6 +25,7 @@ from ..hosts.conftest import ended, play
 GO = Prompt(text="go")
 BLOCK = {"decision": "block", "reason": "not yet"}
 END = {"continue": False, "stopReason": "X"}
+STOPPING = json.dumps({"hooks": {"Stop": [{"hooks": [{"type": "command", "command": "./x"}]}]}})
 
 
 def answering(**answers):
@@ -610,8 +611,7 @@ def test_claude_names_the_default_of_an_edit():
 )
 def test_codex_runs_hooks_that_are_trusted(options, sources):
     """An untrusted project has no hooks, and hooks that nobody reviewed do not run; the settings say why."""
-    settings = json.dumps({"hooks": {"Stop": [{"hooks": [{"type": "command", "command": "./x"}]}]}})
-    files = {f"{place}/.codex/hooks.json": settings for place in ("home", "workspace")}
+    files = {f"{place}/.codex/hooks.json": STOPPING for place in ("home", "workspace")}
 
     read = hosts.configure(hosts.find("codex"), files, options=options)
 
@@ -626,3 +626,17 @@ def test_claude_names_the_file_of_a_plugin_in_a_refusal():
     hook = Hook(event="Stop", command="${CLAUDE_PLUGIN_ROOT}/x", plugin="/p")
 
     assert hosts.read_reply(profile, hook, "Stop", ended(2, stderr="no")).reason == "[/p/x]: no"
+
+
+@pytest.mark.parametrize("manifest, name", [('{"name": "demo"}', "demo"), ("{}", "folder"), ("{", "folder")])
+def test_claude_names_the_data_of_a_plugin_after_its_manifest(manifest, name):
+    """The folder of a plugin's data has the name in its manifest; without one that of the plugin's folder."""
+    profile = hosts.find("claude-code")
+    files = {profile.config.plugin_manifest: manifest, "hooks/hooks.json": STOPPING}
+    given = {"plugin_root": "/folder", "plugin_name": hosts.plugin_name(profile.config, files.get)}
+    read = hosts.configure(profile, {}, plugin_files={"hooks/hooks.json": STOPPING}, **given)
+    facts = hosts.facts(profile, workspace="/project", home="/home/dev", tmp="/tmp/x")
+
+    launched = hosts.launch(profile, read.hooks[0], {}, facts, {}, 10.0)
+
+    assert launched.env["CLAUDE_PLUGIN_DATA"] == f"/home/dev/.claude/plugins/data/{name}-inline"

@@ -95,12 +95,6 @@ LISTED = (
         for category, where in _LATE
     ),
     ListedDifference(
-        host=_CLAUDE,
-        category="surroundings",
-        where=": variable CLAUDE_PLUGIN_DATA$",
-        reason="the folder of a plugin's data has the name of the plugin's folder, not of the plugin",
-    ),
-    ListedDifference(
         host=_CODEX,
         category="told",
         question="of [0-9]+ characters$",

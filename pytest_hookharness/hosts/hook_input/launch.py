@@ -218,7 +218,7 @@ def _host_env(
     if rule.env_file and process.env_file[0]:
         env[process.env_file[0]] = process.env_file[1].format(**values)
     if hook.plugin:
-        values["plugin"] = posixpath.basename(hook.plugin.rstrip("/"))
+        values["plugin"] = hook.plugin_name or posixpath.basename(hook.plugin.rstrip("/"))
         env |= {name: template.format(**values) for name, template in process.plugin_env.items()}
     return env
 

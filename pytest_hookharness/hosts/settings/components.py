@@ -129,13 +129,24 @@ def plugin_files(config: ConfigRules, read: Callable[[str], str | None]) -> dict
     return found
 
 
+def plugin_name(config: ConfigRules, read: Callable[[str], str | None]) -> str:
+    """Return the name that the manifest of a plugin gives it; empty if it gives none."""
+    manifest = read(config.plugin_manifest) if config.plugin_manifest else None
+    name = _manifest_value(config, manifest or "", "name")
+    return name if isinstance(name, str) else ""
+
+
 def manifest_hooks(config: ConfigRules, text: str) -> Json:
     """Return the value of ``hooks`` in a manifest; ``None`` if there is none, or it cannot be parsed."""
+    return _manifest_value(config, text, "hooks")
+
+
+def _manifest_value(config: ConfigRules, text: str, key: str) -> Json:
     try:
         content = config.parse(text)
     except (ValueError, RecursionError):
         return None
-    return content.get("hooks") if isinstance(content, Mapping) else None
+    return content.get(key) if isinstance(content, Mapping) else None
 
 
 def read_manifest(config: ConfigRules, text: str) -> Mapping[str, Json]:

@@ -90,6 +90,7 @@ def configure(
     inline: Mapping[str, Json] | None = None,
     plugin_files: Mapping[str, str] | None = None,
     plugin_root: str = "",
+    plugin_name: str = "",
     components: Mapping[str, str] | None = None,
     options: Mapping[str, Json] = MappingProxyType({}),
 ) -> Configuration:
@@ -101,6 +102,7 @@ def configure(
         inline: Settings written in the scenario, which may be short forms.
         plugin_files: Texts of a plugin's files by path relative to its folder.
         plugin_root: The plugin's folder, absolute.
+        plugin_name: Its name; empty for the name of the folder.
         components: Texts of the files of commands, skills and subagents by state path.
         options: The options that the host is started with.
     """
@@ -131,7 +133,8 @@ def configure(
     merged = _merge(profile, [one for one, why in trusted if why is None], plugin_root)
     problems = (replace(one, source=_shorten(one.source)) for each in found for one in each.problems)
     unread = (_unread(one, why) for one, why in trusted if why and read_hooks(profile, one.source)[0])
-    return replace(merged, problems=(*merged.problems, *problems, *unread))
+    named = (replace(hook, plugin_name=plugin_name) if hook.plugin else hook for hook in merged.hooks)
+    return replace(merged, hooks=tuple(named), problems=(*merged.problems, *problems, *unread))
 
 
 def _find_distrust(config: ConfigRules, one: _Settings, options: Mapping[str, Json]) -> TrustRule | None:

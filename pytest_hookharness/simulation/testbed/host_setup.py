@@ -152,15 +152,17 @@ def configure(
     if isinstance(named, str) and not texts and not again:
         raise SimulationError(f"hooks: the workspace has no file {named!r}; add it to `project` or `files`")
     plugin = workspace.plugin
-    of_plugin: Mapping[str, str] = {}
-    if plugin is not None:
-        of_plugin = hosts.plugin_files(profile.config, lambda path: workspace.read(f"plugin/{path}"))
+
+    def read_plugin(path: str) -> str | None:
+        return workspace.read(f"plugin/{path}") if plugin is not None else None
+
     found_there = hosts.configure(
         profile,
         texts,
         inline=inline,
-        plugin_files=of_plugin,
+        plugin_files=hosts.plugin_files(profile.config, read_plugin),
         plugin_root=str(plugin or ""),
+        plugin_name=hosts.plugin_name(profile.config, read_plugin),
         components=dict(_components(profile, workspace)) if only is None else None,
         options=scenario.options,
     )

@@ -116,9 +116,8 @@ PROCESS = ProcessRules(  # noqa: S604 - a value; nothing is started here
         "output": _assumed("all output of a hook is read, however long it is"),
         "parallel": _observed("all hooks of an event start at once"),
         "env": _assumed(
-            "the values of CLAUDE_CODE_ENTRYPOINT and CLAUDE_PLUGIN_DATA, which has the name of the plugin's "
-            "folder; CLAUDE_CODE_CHILD_NOTES_DIR and variables that name a process, a socket or a token of "
-            "the host are not set"
+            "the value of CLAUDE_CODE_ENTRYPOINT; CLAUDE_CODE_CHILD_NOTES_DIR and variables that name a "
+            "process, a socket or a token of the host are not set"
         ),
         "env file": _documented(
             "variables that session hooks and CwdChanged hooks export in CLAUDE_ENV_FILE are set in "
