@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from pytest_hookharness.execution import platform
 from pytest_hookharness.execution.processes.sandbox import Sandbox
 from pytest_hookharness.model.processes import Exited, ProcessSpec
 
@@ -28,7 +29,8 @@ def ask(sandbox: Sandbox, tmp_path):
 
     def run(command, ahead=DAY):
         env = {"PATH": os.environ["PATH"], "HOME": str(tmp_path)}
-        spec = ProcessSpec(argv=("sh", "-c", command), cwd=str(tmp_path), env=env, ahead=ahead)
+        since = platform.files().file_clock()
+        spec = ProcessSpec(argv=("sh", "-c", command), cwd=str(tmp_path), env=env, ahead=ahead, since=since)
         (result,) = sandbox.run([spec], budget=20.0)
         assert result.ending == Exited(0)
         assert ahead == 0.0 or (result.reads is not None and not result.reads.gap)
@@ -64,6 +66,39 @@ def test_files_of_the_run_have_times_of_it(ask, tmp_path):
     assert int(old) == pytest.approx(DAY + 60, abs=10)
 
 
+EACH_WAY = """
+import os, time
+open("new", "w").close(); os.symlink("new", "link")
+here, old = os.open(".", os.O_RDONLY), os.stat("old")
+found = [os.stat("new"), os.stat(os.path.abspath("new")), os.fstat(os.open("new", os.O_RDONLY))]
+found += [os.stat("link"), os.lstat("link"), os.stat("new", dir_fd=here), os.stat("other/new")]
+print(time.time() - old.st_mtime, *(time.time() - each.st_mtime for each in found))
+"""
+
+
+def test_each_way_to_name_a_file_shows_the_same_time(ask, tmp_path):
+    """A file of the run is new by whatever path, link, folder or descriptor a program asks for it."""
+    (tmp_path / "old").touch()
+    os.utime(tmp_path / "old", (time.time() - 60, time.time() - 60))
+    (tmp_path / "other").symlink_to(tmp_path)
+
+    old, *found = map(float, ask(f"python3 -c '{EACH_WAY}'").split())
+
+    assert old == pytest.approx(DAY + 60, abs=10)
+    assert found == pytest.approx([0.0] * 7, abs=2)
+
+
+def test_a_file_has_times_of_the_run_below_another_root_folder(ask):
+    """A process that changed its root folder finds other files by its paths, and sees their times moved."""
+    enter = "import os, time; os.mkdir('r'); open('r/f', 'w').close(); os.chroot('r')"
+
+    age = ask(f"python3 -c \"{enter}; print(time.time() - os.stat('/f').st_mtime)\" 2>&1 || true")
+
+    if "PermissionError" in age:
+        pytest.skip("no right to change the root folder")
+    assert float(age) == pytest.approx(0, abs=2)
+
+
 def test_waiting_takes_no_longer(ask):
     """A process that waits by the clock waits as long as without the shift."""
     began = time.monotonic()
@@ -95,3 +130,37 @@ def test_what_shows_a_time_is_recorded(sandbox, tmp_path, command, shown):
 
     seen = {source.detail for program in run.reads.programs for source in program.sources}
     assert seen - {"times of its own folder"} == shown
+
+
+READS = "open('new', 'w').close(); open('new').read()"
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("command", "named"),
+    [
+        (f'python3 -c "{READS}"', False),
+        ("python3 reads.py", False),
+        ("./reads.py", False),
+        ("python3 -c 'import reads'", False),
+        (f"python3 -c \"{READS}; import os; os.stat('new')\"", True),
+        ("python3 dates.py", True),
+        ("python3 -c 'import dates'", True),
+        ("python3 - < reads.py", True),
+        ("python3 -X utf8 < reads.py", True),
+        ("python3 /dev/stdin < reads.py", True),
+        ("cat reads.py", False),
+    ],
+)
+def test_scripts_that_may_learn_the_times_of_files_are_known(sandbox, tmp_path, command, named):
+    """Python asks for the status of each file, so it counts whether its scripts name what tells the times."""
+    (tmp_path / "reads.py").write_text(f"#!{shutil.which('python3')}\n{READS}\n")
+    (tmp_path / "reads.py").chmod(0o755)
+    (tmp_path / "dates.py").write_text("from os.path import getmtime\n")
+    env = {"PATH": os.environ["PATH"], "HOME": str(tmp_path)}
+    spec = ProcessSpec(argv=("/bin/sh", "-c", command), cwd=str(tmp_path), env=env, ahead=DAY, since=1)
+
+    (run,) = sandbox.run([spec], budget=20.0)
+
+    assert run.ending == Exited(0)
+    assert any(mention.word == "st_mtime" for mention in run.reads.mentions) == named

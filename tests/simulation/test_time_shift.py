@@ -173,6 +173,8 @@ def runs(monkeypatch):
         (f"date > /dev/null; {ONCE}", 3),
         (f"[ -f said ] || {{ touch said; {REFUSE}; }}", 2),
         (f"stat said > /dev/null 2>&1 || {{ touch said; {REFUSE}; }}", 3),
+        (f"python3 -c \"open('log', 'a').write('x'); open('log').read()\"; {ONCE}", 2),
+        (f"python3 -c \"import os; open('log', 'a').close(); os.stat('log')\"; {ONCE}", 3),
         (f"git init -q; git status > /dev/null; {ONCE}", 2),
         (f"git init -q; git log --since=1.hour > /dev/null 2>&1; {ONCE}", 3),
     ],

@@ -18,12 +18,18 @@ from pytest_hookharness.execution.platform import linux_observing, linux_ptrace
 
 # Calls by their numbers on x86_64 and on aarch64, and the argument that says where the answer is stored.
 _TIMES = {"clock_gettime": (228, 113, 1), "gettimeofday": (96, 169, 0), "time": (201, -1, 0)}
-# And the one with flags, of which one says that the status of an open file is asked.
+# And the one with flags, of which one says that the status of an open file is asked, and those of the folder
+# and of the path.
 _STATUSES = {
-    "stat": (4, -1, 1, -1), "fstat": (5, 80, 1, -1), "lstat": (6, -1, 1, -1), "newfstatat": (262, 79, 2, 3),
-    "statx": (332, 291, 4, 2),
+    "stat": (4, -1, 1, -1, -1, 0), "fstat": (5, 80, 1, -1, 0, -1), "lstat": (6, -1, 1, -1, -1, 0),
+    "newfstatat": (262, 79, 2, 3, 0, 1), "statx": (332, 291, 4, 2, 0, 1),
 }  # fmt: skip
-_OF_DESCRIPTOR = 0x1000
+_OF_DESCRIPTOR, _NO_FOLLOW = 0x1000, 0x100
+# Calls after which a path may lead elsewhere than in this process.
+_ROOTS = {
+    "chroot": (161, 51), "pivot_root": (155, 41), "mount": (165, 40), "move_mount": (429, 429),
+    "umount2": (166, 39), "setns": (308, 268),
+}  # fmt: skip
 # Where the seconds of the times of an answer are: access, change of content, change of status, and birth.
 _IN_STATUS, _IN_STATX = (72, 88, 104), (64, 112, 96, 80)
 _MOVED = (0, 5, 8, 11)  # the clocks of the time of day
@@ -39,7 +45,7 @@ _place = ("x86_64", "aarch64").index(_machine) if _machine in linux_ptrace.ARCHI
 _MODE, _MODE_IN_STATX = struct.Struct("=16xI" if _machine == "aarch64" else "=24xI"), struct.Struct("=28xH")
 _NAMES_OF = {
     values[_place]: name
-    for name, values in {**_TIMES, **_STATUSES}.items()
+    for name, values in {**_TIMES, **_STATUSES, **_ROOTS}.items()
     if _place >= 0 and values[_place] >= 0
 }
 
@@ -66,27 +72,58 @@ def filter_times() -> None:
     linux_ptrace.install_filter(_FILTER)
 
 
-def asked(task: int) -> tuple[str, int, str]:
+def asked(task: int, since: int) -> tuple[str, int, str, str]:
     """
-    Return the call before which a task stopped, where it stores its answer, and what that shows.
+    Return the call before which a task stopped, where its answer will be, what that shows, and the file.
+
+    No call is returned for a file whose times are all before ``since``, for its answer stays as it is. A call
+    after which paths may lead elsewhere has no answer, and shows ``another root``.
 
     Raises:
         ValueError: It is a call of another architecture.
     """
     call = linux_observing.stopped_call(task)
     if call is None:
-        return "", 0, ""
+        return "", 0, "", ""
     architecture, number, arguments = call
     if architecture != linux_ptrace.ARCHITECTURES[_machine] or number & linux_ptrace.X32:
         raise ValueError("a program of another architecture (32 bit) was run")
     name = _NAMES_OF.get(number, "")
-    if not name:
-        return "", 0, ""
+    if not name or name in _ROOTS:
+        return "", 0, "another root" if name else "", ""
     if name in _TIMES:
-        return name, arguments[_TIMES[name][2]], "realtime"
-    _, _, place, flags = _STATUSES[name]
-    is_open = name == "fstat" or (flags >= 0 and bool(arguments[flags] & _OF_DESCRIPTOR))
-    return name, arguments[place], "times of an open file" if is_open else "times of a file"
+        return name, arguments[_TIMES[name][2]], "realtime", ""
+    _, _, place, flagged, folder, path = _STATUSES[name]
+    flags = arguments[flagged] if flagged >= 0 else 0
+    is_open = name == "fstat" or bool(flags & _OF_DESCRIPTOR)
+    at = arguments[folder] & 0xFFFFFFFF if folder >= 0 else linux_ptrace.AT_CWD
+    written = b"" if path < 0 else linux_observing.read_text(task, arguments[path])
+    file = _place_of(task, at, written)
+    if since and _is_older(file, since, follow=name != "lstat" and not flags & _NO_FOLLOW):
+        return "", 0, "", file
+    return name, arguments[place], "times of an open file" if is_open else "times of a file", file
+
+
+def _place_of(task: int, folder: int, written: bytes) -> str:
+    """Return where this process finds the file that a task names by a folder, a path, or both."""
+    path = os.fsdecode(written)
+    if path.startswith("/"):
+        return "" if path.startswith("/proc") else path
+    base = f"/proc/{task}/{'cwd' if folder == linux_ptrace.AT_CWD else f'fd/{folder}'}"
+    return f"{base}/{path}" if path else base
+
+
+def _is_older(place: str, since: int, *, follow: bool) -> bool:
+    """Return whether there is no file, or one with no time since a moment."""
+    # A second stop and the search for times in its answer cost more than this look. Between both only another
+    # process could write the file.
+    try:
+        found = os.stat(place, follow_symlinks=follow)
+    except (FileNotFoundError, NotADirectoryError):
+        return bool(place)
+    except (OSError, ValueError):
+        return False
+    return max(found.st_mtime_ns, found.st_ctime_ns, found.st_atime_ns) < since
 
 
 def move(task: int, name: str, address: int, seconds: float, since: int) -> tuple[int, bool]:

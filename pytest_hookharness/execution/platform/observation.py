@@ -124,11 +124,12 @@ class ClockCalls(Protocol):
             OSError: The kernel refuses.
         """
 
-    def asked(self, task: int) -> tuple[str, int, str]:
+    def asked(self, task: int, since: int) -> tuple[str, int, str, str]:
         """
-        Return the call before which a task stopped, where it stores its answer, and what that shows.
+        Return the call before which a task stopped, where its answer will be, what that shows, and the file.
 
-        That is ``realtime``, ``times of a file`` or ``times of an open file``.
+        It shows ``realtime``, ``times of a file`` or ``times of an open file``; ``another root``, and is no
+        call, if paths may lead elsewhere from now on; nothing if all times of the file are before ``since``.
 
         Raises:
             ValueError: It is a call of another architecture.

@@ -25,6 +25,17 @@ _WORDS = (
     *("monotonic", "perf_counter", "performance", "hrtime"),
 )
 _LIBRARY = b"\x7fELF"
+# Programs that ask for the status of each file that they open or import. Only scripts with one of these names
+# learn the times of a file from them.
+_SCRIPTED = ("python", "pypy", "node")
+_DATING = frozenset(
+    b"stat lstat fstat statSync lstatSync fstatSync watchFile getmtime getctime getatime tarfile zipfile "
+    b"make_archive filecmp exec eval compile runpy".split()
+)
+_INLINE = (b"c", b"m", b"e", b"p")
+_BETWEEN_NAMES = bytes(each if each > 127 or chr(each).isalnum() or each == 95 else 32 for each in range(256))
+# Stands among the mentions for all of these names, and for a script that could not be read.
+FILE_TIMES = "st_mtime"
 _calls = platform.read_calls()
 platform.resolver()  # loaded now, for an item's namespaces may hide the package later
 
@@ -90,6 +101,8 @@ class Recording:
         self._images.append(image)
         self._count()
         self._scan("", arguments)
+        if self.ahead and self._is_scripted(image) and not _names_script(task, arguments):
+            self._mentions["", FILE_TIMES] = None
         return image
 
     def look(self, task: int, pid: int, image: Image, seen: Seen) -> tuple[str, ...]:
@@ -244,12 +257,30 @@ class Recording:
         except OSError:
             return
 
+    def read_module(self, image: Image, path: str) -> None:
+        """Look for names that stand for the times of files, if the file may be a script of the program."""
+        if not self._is_scripted(image):
+            return
+        path = os.path.realpath(path) if path.startswith("/proc/") else path
+        # What is compiled has a source, and what adds folders for modules belongs to the environment.
+        if "/__pycache__/" not in path and not path.endswith(".pth"):
+            self._read_script(path)
+
+    @staticmethod
+    def _is_scripted(image: Image) -> bool:
+        return os.path.basename(image.path).startswith(_SCRIPTED)
+
     def _is_of_interpreter(self, path: str) -> bool:
         """Return whether a path belongs to the library of a program that was installed by itself."""
         prefixes = (image.path.rpartition("/bin/")[0] for image in self._images)
         return any(path.startswith(f"{prefix}/lib/") for prefix in prefixes if prefix)
 
     def _scan(self, path: str, text: bytes) -> None:
+        if self.ahead:
+            compiled = bool(path) and b"\0" in text
+            if compiled or not _DATING.isdisjoint(text.translate(_BETWEEN_NAMES).split()):
+                self._mentions[path, FILE_TIMES] = None
+            return
         for word in _WORDS:
             if word.encode() in text:
                 self._mentions[path, word] = None
@@ -273,3 +304,13 @@ class Recording:
         if not self.observed:
             return self.gap, False, [], [], []
         return self.gap, True, images, writes, list(self._mentions)
+
+
+def _names_script(task: int, arguments: bytes) -> bool:
+    """Return whether the arguments of an interpreter contain its script, or name the file that does."""
+    words = arguments.split(b"\0")[1:-1]
+    plain = [word for word in words if not word.startswith((b"-W", b"-X"))]
+    if any(word.startswith(b"-") and word.endswith(_INLINE) for word in plain):
+        return True
+    folder = os.fsencode(f"/proc/{task}/cwd")
+    return b"-" not in words and any(os.path.isfile(os.path.join(folder, word)) for word in plain if word)

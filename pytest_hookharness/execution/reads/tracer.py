@@ -34,8 +34,8 @@ class _Task:
         self.image = image
         self.pid = pid
         self.changing: tuple[str, ...] = ()
-        # With a moved clock: the call that shows a time, where its answer will be, and what it shows.
-        self.asked: tuple[str, int, str] = "", 0, ""
+        # With a moved clock: the call that shows a time, where its answer will be, what that shows, the file.
+        self.asked: tuple[str, int, str, str] = "", 0, "", ""
 
 
 class Tracer:
@@ -176,15 +176,20 @@ class Tracer:
     def _show_time(self, found: _Task, task: int, why: str) -> bool:
         """Move the answer to a call that shows a time; return true if the task stops again with it."""
         if why == "result":
-            name, address, shown = found.asked
+            name, address, shown, _ = found.asked
             recording = found.recording
             changed, is_own = _times.move(task, name, address, recording.ahead, self._began)
             if shown == "realtime" or changed >= recording.since:
                 shown = "times of its own folder" if is_own else shown
                 recording.note_source(found.image, "clock", shown)
             return False
-        found.asked = _times.asked(task)
-        if not found.asked[0]:
+        found.asked = name, _, shown, file = _times.asked(task, min(found.recording.since, self._began))
+        if file:
+            found.recording.read_module(found.image, file)
+        if not name:
+            if shown:
+                # From now on the tracer may find another file by the same path, so it looks at none itself.
+                found.recording.since = 0
             return False
         _observing.resume_to_result(task)
         return True

@@ -45,6 +45,8 @@ _NO_TIMES = {
     "times of an open file": re.compile(f"{_GIT.pattern}|{_READERS.pattern}|{_MAKERS}"),
     "times of its own folder": re.compile(f"{_GIT.pattern}|{_MAKERS}|{_READERS.pattern}"),
 }
+# These ask for the status of each file that they open or import. Their scripts must name it to learn a time.
+_SCRIPTED = re.compile(r"/(python|pypy|node)[0-9.]*$")
 _CONTENT = frozenset((LookKind.OPENED, LookKind.EXECUTED, LookKind.LINK))
 _EXISTENCE = frozenset((LookKind.ACCESS, LookKind.NAMED, *_CONTENT))
 _TIMES = frozenset((LookKind.STATUS, LookKind.ATTRIBUTE))
@@ -115,8 +117,11 @@ def shows_time(reads: Reads) -> bool:
     Args:
         reads: What showed it a time, without what the start of each interpreter asks for.
     """
+    dated = any(mention.word == "st_mtime" for mention in reads.mentions)
     return any(
-        source.kind is SourceKind.CLOCK and not _NO_TIMES[source.detail].search(program.path)
+        source.kind is SourceKind.CLOCK
+        and not _NO_TIMES[source.detail].search(program.path)
+        and (dated or source.detail == "realtime" or _SCRIPTED.search(program.path) is None)
         for program in reads.programs
         for source in program.sources
     )
