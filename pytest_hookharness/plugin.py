@@ -266,16 +266,16 @@ RESULTS = pytest.StashKey[Any]()
 @pytest.fixture(scope="session")
 def _hook_harness(pytestconfig: pytest.Config, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Harness]:
     _require_system()
-    from pytest_hookharness.frontends.harness import Harness
-    from pytest_hookharness.frontends.pytest_plugin import options
-    from pytest_hookharness.frontends.screen import open_line
+    from pytest_hookharness.execution.processes.sandbox import Supervisor
 
-    settings = options.settings(pytestconfig, tmp_path_factory)
-    if (coverage_data := pytestconfig.pluginmanager.get_plugin(options.COVERAGE_PLUGIN)) is not None:
-        settings = coverage_data.recorded(settings, pytestconfig)
-    with open_line(pytestconfig) as line, Harness(settings, pytestconfig.hook, line) as harness:
-        pytestconfig.stash[HARNESS] = harness
-        yield harness
+    with Supervisor() as supervisor:
+        # Its process gets ready while this one imports the rest.
+        supervisor.start()
+        from pytest_hookharness.frontends.pytest_plugin.options import open_harness
+
+        with open_harness(pytestconfig, tmp_path_factory, supervisor) as harness:
+            pytestconfig.stash[HARNESS] = harness
+            yield harness
 
 
 @pytest.fixture

@@ -11,26 +11,15 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from pytest_hookharness import agents, hosts
-from pytest_hookharness.campaigns import run
 from pytest_hookharness.execution.exhaustion import Exhausted, naming_exhaustion
 from pytest_hookharness.execution.processes.sandbox import ExecutionError, Supervisor
 from pytest_hookharness.execution.processes.slots import CpuSlot
 from pytest_hookharness.execution.workspace.workspace import WorkspaceError
 from pytest_hookharness.frontends.screen import ProgressLine
-from pytest_hookharness.judging.findings.finding_catalogue import DIVERGE, catalogue
 from pytest_hookharness.model.exploration import ExploreOptions
-from pytest_hookharness.model.outcome import Outcome
 from pytest_hookharness.model.regex import SlowPattern
 from pytest_hookharness.model.scenario import Scenario
 from pytest_hookharness.model.time_budget import BudgetEnded
-from pytest_hookharness.simulation.loop import Observer
-from pytest_hookharness.simulation.parallel_jobs import (
-    MOST_AHEAD,
-    RunsAhead,
-    TimedOutcome,
-    can_run_concurrently,
-)
-from pytest_hookharness.simulation.simulate import Resources
 from pytest_hookharness.simulation.testbed.run_settings import Interrupted, Settings, SimulationError
 from pytest_hookharness.simulation.testbed.testbed import Testbed
 
@@ -42,6 +31,10 @@ if TYPE_CHECKING:
     from pytest_hookharness.execution.workspace.disposal import Disposal
     from pytest_hookharness.execution.workspace.scratch_folder import ScratchFolder
     from pytest_hookharness.frontends.replay_command import TraceItem
+    from pytest_hookharness.model.outcome import Outcome
+    from pytest_hookharness.simulation.loop import Observer
+    from pytest_hookharness.simulation.parallel_jobs import RunsAhead, TimedOutcome
+    from pytest_hookharness.simulation.simulate import Resources
     from pytest_hookharness.simulation.testbed.spare_testbed import SpareTestbed
 
 # Errors that a person can do something about. Any other is a defect of the harness and keeps its traceback.
@@ -61,6 +54,8 @@ ALL_HOSTS = "all"
 
 def finding_names() -> Mapping[str, str]:
     """Return the codes and names of findings, each with why a scenario may not expect it; empty if it may."""
+    from pytest_hookharness.judging.findings.finding_catalogue import DIVERGE, catalogue
+
     refused = {DIVERGE: "is found by comparing hosts, not in a single run; give each host its variant"}
     return {word: refused.get(code, "") for code in catalogue() for word in (code.code, code.name)}
 
@@ -80,18 +75,32 @@ class Harness(AbstractContextManager["Harness"]):
         fired_scenarios: The scenarios in which tests fired single events, by what they were made of.
     """
 
-    def __init__(self, settings: Settings, hook: Any = None, line: ProgressLine | None = None) -> None:
-        """Start nothing yet; ``hook`` is pytest's hook relay, and ``None`` outside of pytest."""
+    def __init__(
+        self,
+        settings: Settings,
+        hook: Any = None,
+        line: ProgressLine | None = None,
+        supervisor: Supervisor | None = None,
+    ) -> None:
+        """
+        Start nothing yet.
+
+        Args:
+            settings: The settings of the run.
+            hook: pytest's hook relay; ``None`` outside of pytest.
+            line: Shows the progress; ``None`` for a line that shows nothing.
+            supervisor: One that was started already, and ends with this harness.
+        """
         self.settings = settings
         self.interrupted: Outcome | None = None
         self.fired_scenarios: dict[tuple[object, ...], Scenario] = {}
         self._hook = hook
         self._line = line or ProgressLine()
-        self._supervisor: Supervisor | None = None
+        self._supervisor = supervisor
         self._scratch: ScratchFolder | None = None
         self._disposal: Disposal | None = None
         self._spare: SpareTestbed | None = None
-        self._ahead = RunsAhead(self._simulate)
+        self._ahead: RunsAhead | None = None
 
     def __exit__(self, *_: object) -> None:
         self.close()
@@ -108,7 +117,8 @@ class Harness(AbstractContextManager["Harness"]):
                 self._disposal = None
             stack.callback(self._end_spare)
             # Their threads use all of these, so they go first.
-            stack.callback(self._ahead.stop)
+            if self._ahead is not None:
+                stack.callback(self._ahead.stop)
 
     def _remove_scratch(self) -> None:
         # Kept workspaces lie in it. Without --keep, what is left is from a run that Ctrl-C ended.
@@ -151,6 +161,8 @@ class Harness(AbstractContextManager["Harness"]):
     @property
     def resources(self) -> Resources:
         """What a simulation needs besides its scenario and settings."""
+        from pytest_hookharness.simulation.simulate import Resources
+
         return Resources(
             supervisor=self.supervisor,
             base=self.base,
@@ -160,15 +172,17 @@ class Harness(AbstractContextManager["Harness"]):
 
     def open_testbed(self, scenario: Scenario) -> Testbed:
         """Set up a testbed in which single events of a scenario are fired."""
-        self._ahead.finish()
+        self._end_runs_ahead()
         if self._spare is None:
             from pytest_hookharness.simulation.testbed.spare_testbed import SpareTestbed
 
             self._spare = SpareTestbed()
         with naming_exhaustion():
-            return self._spare.take(scenario) or self._spare.lend(
-                scenario, self.resources.open_testbed(scenario, self.settings)
-            )
+            return self._spare.take(scenario) or self._spare.lend(scenario, self._make_testbed(scenario))
+
+    def _make_testbed(self, scenario: Scenario) -> Testbed:
+        # Not of `resources`, whose module loads all that plays sessions and judges them.
+        return Testbed(scenario, self.settings, self.supervisor, self.base, disposal=self.disposal)
 
     def give_back(self, testbed: Testbed) -> None:
         """Close a testbed of `open_testbed`, or keep it for the next test if it is as new."""
@@ -180,8 +194,12 @@ class Harness(AbstractContextManager["Harness"]):
         if self._spare is not None:
             self._spare.close()
 
+    def _end_runs_ahead(self) -> None:
+        if self._ahead is not None:
+            self._ahead.finish()
+
     def _be_alone(self) -> None:
-        self._ahead.finish()
+        self._end_runs_ahead()
         self._end_spare()
 
     def simulate(
@@ -205,6 +223,8 @@ class Harness(AbstractContextManager["Harness"]):
 
     def plan_trials(self, scenario: Scenario) -> TestMatrix:
         """Return the trials that a scenario with ``vary`` would get, after playing it once without any."""
+        from pytest_hookharness.campaigns import run
+
         self._be_alone()
         return run.plan_trials(scenario, self.settings, self.resources)
 
@@ -214,7 +234,10 @@ class Harness(AbstractContextManager["Harness"]):
 
         ``upcoming`` returns them in this order, as far as they may run concurrently with it.
         """
+        from pytest_hookharness.simulation.parallel_jobs import MOST_AHEAD, RunsAhead, TimedOutcome
+
         self._end_spare()
+        self._ahead = self._ahead or RunsAhead(self._simulate)
         with self._noting_interrupts(), self._line.about(scenario.id):
             candidates = itertools.islice(itertools.chain((scenario,), upcoming()), MOST_AHEAD)
             together = list(itertools.takewhile(self._can_run_ahead, candidates))
@@ -231,6 +254,8 @@ class Harness(AbstractContextManager["Harness"]):
         # time, which also passes while a simulation waits for a processor.
         if scenario.vary or scenario.explore is not None or scenario.parallel is not None or scenario.pace:
             return False
+        from pytest_hookharness.simulation.parallel_jobs import can_run_concurrently
+
         return can_run_concurrently(scenario, self.settings.tier, self.supervisor)
 
     def _simulate(
@@ -242,6 +267,8 @@ class Harness(AbstractContextManager["Harness"]):
         item: TraceItem | None = None,
         executor: Executor | None = None,
     ) -> Outcome:
+        from pytest_hookharness.campaigns import run
+
         progress = self._line.entry_of(scenario.id)
         with self.recording(scenario, item) as observer:
             return run.simulate(
@@ -259,6 +286,8 @@ class Harness(AbstractContextManager["Harness"]):
         self, scenario: Scenario, item: TraceItem | None = None
     ) -> AbstractContextManager[Observer]:
         """Open a trace file if the run writes them; gives the observer that writes it."""
+        from pytest_hookharness.simulation.loop import Observer
+
         if self.settings.traces is None:
             return nullcontext(Observer())
         from pytest_hookharness.frontends.output.simulation_files import recording

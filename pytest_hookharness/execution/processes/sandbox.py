@@ -228,6 +228,11 @@ class Supervisor(AbstractContextManager["Supervisor"]):
         peer = self._connect(plain=confinement.tier is Tier.GROUP)
         return Sandbox(peer, confinement, self, slot or CpuSlot())
 
+    def start(self) -> socket.socket:
+        """Start its process if it does not run; do not wait until it is ready. Return the socket to it."""
+        with self._starting:
+            return self._channel or self._start()
+
     def tiers(self) -> Mapping[Tier, str]:
         """Return every tier with the reason why it is not available here, empty if it is."""
         if self._tiers is None:
@@ -246,8 +251,7 @@ class Supervisor(AbstractContextManager["Supervisor"]):
 
     def _connect(self, *, plain: bool) -> socket.socket:
         """Have an item supervisor forked; return our end of the socket to it."""
-        with self._starting:
-            channel = self._channel or self._start()
+        channel = self.start()
         ours, theirs = socket.socketpair()
         with theirs:
             try:

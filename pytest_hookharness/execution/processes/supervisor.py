@@ -82,6 +82,9 @@ class Supervision:
         for descriptor in (self._channel.fileno(), self._wake, self._pytest):
             if descriptor >= 0:
                 poll.register(descriptor, select.POLLIN)
+        # Before anybody asks. What is refused now is tried again, and told, with the first sandbox.
+        with contextlib.suppress(OSError):
+            self._tiers = _probe()
         while True:
             ready = {descriptor for descriptor, _ in poll.poll()}
             if self._wake in ready:

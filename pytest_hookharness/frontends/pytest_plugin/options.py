@@ -1,14 +1,17 @@
-"""The settings of a pytest run, from its options and ini keys."""
+"""The settings of a pytest run, from its options and ini keys, and the harness with these settings."""
 
 from __future__ import annotations
 
 import difflib
+from collections.abc import Generator
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
 
 from pytest_hookharness import hosts
-from pytest_hookharness.frontends.harness import ALL_HOSTS
+from pytest_hookharness.execution.processes.sandbox import Supervisor
+from pytest_hookharness.frontends.harness import ALL_HOSTS, Harness
 from pytest_hookharness.frontends.option_types import OptionError, seconds, whole
 from pytest_hookharness.frontends.replay_command import TIERS
 from pytest_hookharness.model.scenario import without_final_zeros
@@ -53,6 +56,25 @@ def _settings(config: pytest.Config, factory: pytest.TempPathFactory | None) -> 
         traces=Path(traces) if (traces := config.getoption("--hook-trace-dir")) is not None else None,
         choice=TrialSelection() if config.getoption("--hook-stress") else None,
     )
+
+
+@contextmanager
+def open_harness(
+    config: pytest.Config, factory: pytest.TempPathFactory, supervisor: Supervisor
+) -> Generator[Harness]:
+    """
+    Open the harness of a pytest run for a block.
+
+    Raises:
+        pytest.UsageError: The value of an option cannot be read.
+    """
+    from pytest_hookharness.frontends.screen import open_line
+
+    chosen = settings(config, factory)
+    if (coverage_data := config.pluginmanager.get_plugin(COVERAGE_PLUGIN)) is not None:
+        chosen = coverage_data.recorded(chosen, config)
+    with open_line(config) as line, Harness(chosen, config.hook, line, supervisor) as harness:
+        yield harness
 
 
 def is_verbose(config: pytest.Config) -> bool:
