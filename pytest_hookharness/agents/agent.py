@@ -46,13 +46,10 @@ class Position:
         text: Description of the position. Agents with equal texts make the same moves from here on if they
             see the same messages.
         opaque: Why positions cannot be compared; empty if they can.
-        without_counts: The text without the numbers in a behaviour that counts forever. Agents with equal
-            texts make the same moves except for these numbers.
     """
 
     text: str
     opaque: str = ""
-    without_counts: str = ""
 
 
 class Playback:
@@ -182,18 +179,29 @@ class Agent:
     @property
     def position(self) -> Position:
         """The agent's position, including the local variables of its behaviour."""
-        head = f"act {self.place}, queue {self.queue!r}, reacted {self.reacted!r}"
-        if not self.seen:
-            return Position(head, without_counts=head)
-        move, generator = self.play()
+        return self._find_position(counts=True)
+
+    @property
+    def position_without_counts(self) -> Position:
+        """
+        The agent's position, without the numbers in a behaviour that counts forever.
+
+        Agents with equal texts make the same moves except for these numbers.
+        """
         name = self.script.then.name
         steady = name in STEADY and self.behaviours.get(name) is BEHAVIOURS[name]
+        return self._find_position(counts=not steady)
+
+    def _find_position(self, *, counts: bool) -> Position:
+        head = f"act {self.place}, queue {self.queue!r}, reacted {self.reacted!r}"
+        if not self.seen:
+            return Position(head)
+        move, generator = self.play()
+        name = self.script.then.name
         try:
-            whole = _frames(generator)
-            uncounted = _frames(generator, counts=False) if steady else whole
-            return Position(f"{head}, {name} {whole}", without_counts=f"{head}, {name} {uncounted}")
+            return Position(f"{head}, {name} {_frames(generator, counts=counts)}")
         except _Opaque as reason:
-            return Position(head, f"behaviour {self.script.then.name!r} remembers {reason}")
+            return Position(head, f"behaviour {name!r} remembers {reason}")
         finally:
             self.playback.keep(self.seen, move, generator)
 
@@ -220,7 +228,7 @@ class _Opaque(Exception):
     """A value of a behaviour that has no text by which it could be compared."""
 
 
-def _frames(generator: object, *, counts: bool = True) -> str:
+def _frames(generator: object, *, counts: bool) -> str:
     parts = []
     while generator is not None:
         frame = getattr(generator, "gi_frame", None)

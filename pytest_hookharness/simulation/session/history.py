@@ -172,7 +172,7 @@ class History:
             # Hooks may print much, and every word of it is read.
             check_time(f"turn {turn} was compared with others")
             point, seen, steps = self._turns[turn]
-            state, position = self.states[turn], self._reworded(point.agent).position
+            state, position = self.states[turn], self._reworded(point.agent).position_without_counts
             # A state that cannot be compared gets its turn's number, which no other signature has.
             unique = turn if position.opaque or (state.opaque and state.opaque != BLURRED) else 0
             messages = [*map(self._outlined, seen.messages)]
@@ -180,7 +180,7 @@ class History:
                 unique,
                 dict(state.visible),
                 state.environment,
-                position.without_counts,
+                position.text,
                 point.answers,
                 messages,
             ]
