@@ -59,6 +59,14 @@ def test_what_rounds_in_turn_do_not_agree_on_says_nothing():
     assert not [*losses(alone, left(time=b"17:00:00\n"))]
 
 
+def test_a_time_with_fewer_digits_is_no_loss():
+    """A time that happens to be written with fewer digits shows nothing; text that is gone does."""
+    alone = [left(state=b'{"at": 1795424123.125, "by": "one"}')] * 2
+    assert not [*losses(alone, left(state=b'{"at": 1795424124.5, "by": "one"}'))]
+    (lost,) = losses(alone, left(state=b'{"at": 1795424124.5}'))
+    assert lost.startswith("bytes besides numbers in state: ")
+
+
 def test_more_is_no_loss():
     """Hook runs side by side that leave more than runs one after the other have lost nothing."""
     assert not [*losses([left(log=b"a\n")] * 2, left(log=b"a\na\n"))]
