@@ -3,14 +3,14 @@ What makes hooks active that do nothing until a person starts them: a command of
 
 A command is found by the shell code that the host runs for it, or by code in its text that writes a file
 which a hook names; a file of rules by an example that the plugin has beside the pattern for which its hooks
-look.
+look. A file that hooks name by itself is taken from the plugin's templates.
 """
 
 from __future__ import annotations
 
 import posixpath
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import field, replace
 from itertools import chain
 from pathlib import Path
@@ -34,6 +34,10 @@ _NOT_STARTING = re.compile(r"cancel|stop|end|status|help|list|show|result|versio
 _PATTERN = re.compile(
     r"(?:[\"']([\w./-]+)[\"']\s*(?:[,/]|\)\s*\.\s*r?glob\()\s*)?[\"']([\w./-]*\*[\w.-]*\.[A-Za-z]\w*)[\"']",
 )
+# A file of texts or settings that is named without a folder.
+_DOCUMENT = re.compile(r"(?<![\w.-])[\w-]+\.(?:md|json|ya?ml|toml|txt)(?![\w.-])")
+# Those that hosts and programs read, so that a template of one makes no hook active.
+_OF_PROGRAMS = frozenset({"settings.json", "hooks.json", "plugin.json", "package.json", "README.md"})
 _EXAMPLES = ("examples", "example", "samples", "templates")
 _SOURCES = frozenset([".py", ".js", ".mjs", ".cjs", ".ts", ".sh", ".bash"])
 _OFF = re.compile(r"^(enabled|active):[ \t]*(?:false|no|off)[ \t]*$", re.MULTILINE)
@@ -59,7 +63,7 @@ class Activation:
 def find_activations(hook_set: HookSet) -> list[Activation]:
     """Return the ways to make hooks active that a plugin or a project itself shows."""
     try:
-        found = [*_by_commands(hook_set), *_by_examples(hook_set)]
+        found = [*_by_commands(hook_set), *_by_examples(hook_set), *_by_templates(hook_set)]
     except SimulationError:
         # A file that is no text.
         return []
@@ -133,7 +137,7 @@ def _filled(hook_set: HookSet, code: str) -> str:
 
 def _by_examples(hook_set: HookSet) -> Iterator[Activation]:
     """Yield each example of a file for which hooks look by a pattern, under a name that fits it."""
-    files = [file for file in _text_files(hook_set.root) if file.parent.name in _EXAMPLES]
+    files = _text_files(hook_set.root, _EXAMPLES)
     if not files:
         return
     for folder, pattern in dict.fromkeys(_patterns(hook_set.root)):
@@ -146,13 +150,27 @@ def _by_examples(hook_set: HookSet) -> Iterator[Activation]:
             yield Activation(title=f"{target} as in {inside}", files={target: text})
 
 
+def _by_templates(hook_set: HookSet) -> Iterator[Activation]:
+    """Yield the files that hooks name and the project does not have, as they are in its templates."""
+    named = {name for _, text in hook_set.sources for name in _DOCUMENT.findall(text)} - _OF_PROGRAMS
+    found = {
+        file.name: read_text(file) or ""
+        for file in reversed(_text_files(hook_set.root, _EXAMPLES))
+        if file.name in named and not (hook_set.root / file.name).exists()
+    }
+    if found:
+        yield Activation(title=f"{', '.join(sorted(found))} as in the templates", files=found)
+
+
 def _patterns(root: Path) -> Iterator[tuple[str, str]]:
     for file in _text_files(root):
         if file.suffix in _SOURCES:
             yield from _PATTERN.findall(read_text(file) or "")
 
 
-def _text_files(root: Path) -> list[Path]:
+def _text_files(root: Path, folders: Collection[str] = ()) -> list[Path]:
+    """Return the first small files of a project; of those in some folders, if these are given."""
     found = (path for path in sorted(root.rglob("*")) if ".git" not in path.parts)
-    files = [path for path in found if path.is_file() and not path.is_symlink()]
+    inside = (path for path in found if not folders or path.parent.name in folders)
+    files = [path for path in inside if path.is_file() and not path.is_symlink()]
     return [path for path in files[:_MOST_FILES] if path.stat().st_size <= _LARGEST]

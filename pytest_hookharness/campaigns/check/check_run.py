@@ -230,7 +230,8 @@ class CheckRun:
 
         def play(runner: TrialRunner) -> PlayedSession:
             wall = (share or self._share()) * self.settings.wall - self._elapsed()
-            if wall < self._least:
+            # A single event runs the hooks of one event once.
+            if wall < (_LEAST if session.event else self._least):
                 return PlayedSession(session, why=_NO_TIME)
             # What a long session has shown when it is cut, shorter ones can look into.
             wall = min(wall, _MOST * self.settings.wall) if self._played else wall

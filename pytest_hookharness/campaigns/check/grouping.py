@@ -234,10 +234,12 @@ def _describe_tried(
     hook_set: HookSet, played: Sequence[PlayedSession], outcomes: Sequence[Outcome]
 ) -> Iterator[str]:
     hook_runs = [hook_run for outcome in outcomes for _, hook_run in outcome.trace.hook_runs()]
-    yield (
-        f"{counted(len(outcomes), 'session')} with {counted(len(hook_runs), 'hook run')} of "
-        f"{counted(len(hook_set.hooks), 'hook')}."
+    hooks, silent = len(hook_set.hooks), len(find_never_run(hook_set, outcomes))
+    all_of_them = f"each of {hooks} hooks" if hooks > 1 else "the hook"
+    who = (
+        f"{hooks - silent} of {counted(hooks, 'hook')}" if silent else f"{all_of_them} on each of its events"
     )
+    yield f"{counted(len(outcomes), 'session')} with {counted(len(hook_runs), 'hook run')}: {who}."
     yield from (text for outcome in outcomes for text in outcome.varied if text.startswith("Tried:"))
     yield from (f"Activated: {one.session.active}." for one in played if one.outcome and one.session.active)
     for command in dict.fromkeys(hook.command for hook in hook_set.hooks):

@@ -95,6 +95,16 @@ def test_code_that_writes_a_file_of_a_hook(plugin):
     assert "\n'Do the work.'\n" in found.command
 
 
+def test_a_template_of_a_file_that_hooks_name(plugin):
+    """A file that a hook names is taken from templates, unless the project has it or programs read it."""
+    hook = "[ -f plan.md ] && [ -f notes.md ] && cat settings.json README.md"
+    texts = {"hooks/stop.sh": hook, "notes.md": "mine", "skills/x/templates/plan.md": "- [ ] do it\n"}
+    others = ["notes.md", "settings.json", "README.md", "unnamed.md"]
+    (found,) = find_activations(plugin(**texts, **{f"templates/{name}": "1" for name in others}))
+    assert found.title == "plan.md as in the templates"
+    assert found.files == {"plan.md": "- [ ] do it\n"}
+
+
 @pytest.mark.nightly
 def test_the_second_phase_of_a_review_loop(plugin, harness):
     """A loop whose first refusal leads to a phase that never ends is found without any configuration."""
