@@ -60,18 +60,22 @@ def pick(name: str, folder: Path | None = None) -> Scenario:
         ValueError: The file has no such item; the message lists its items.
     """
     file, _, wanted = name.partition("::")
-    path = (folder or Path()) / file
-    known = hosts.names()
-    scenarios = scenario_files.load(
-        path, known_hosts=known, known_findings=finding_names(), known_behaviours=known_behaviours()
-    )
-    if wanted not in {"", *(scenario.id for scenario in scenarios)}:
-        # With --hook-host, an item may have been played on a host that its file does not name.
-        others = [host for host in known if wanted.endswith((f"[{host}]", f"-{host}]"))]
-        scenarios += scenario_files.load(path, hosts=others) if others else ()
+    scenarios = _load((folder or Path()) / file, wanted)
     found = [scenario for scenario in scenarios if wanted in ("", scenario.id)]
     if len(found) != 1:
         items = "\n  ".join(f"{file}::{scenario.id}" for scenario in scenarios)
         problem = f"has no item {wanted!r}" if wanted else f"has {len(scenarios)} items; name one"
         raise UnknownName(f"{file} {problem}:\n  {items}")
     return found[0]
+
+
+def _load(path: Path, wanted: str) -> list[Scenario]:
+    known = hosts.names()
+    scenarios = scenario_files.load(
+        path, known_hosts=known, known_findings=finding_names(), known_behaviours=known_behaviours()
+    )
+    if wanted in {"", *(scenario.id for scenario in scenarios)}:
+        return [*scenarios]
+    # With --hook-host, an item may have been played on a host that its file does not name.
+    others = [host for host in known if wanted.endswith((f"[{host}]", f"-{host}]"))]
+    return [*scenarios, *(scenario_files.load(path, hosts=others) if others else ())]

@@ -6,7 +6,7 @@ import difflib
 import json
 import os
 import sys
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -35,15 +35,19 @@ def check_words(text: str) -> tuple[str, ...]:
     known = {word.lower() for one in (*catalogue(), *BAD_ENDS) for word in (one.name, one.code) if word}
     for word in words:
         if word not in known and (word not in (ANY, MUST_FIX, NONE) or len(words) > 1):
-            near = difflib.get_close_matches(word, [ANY, MUST_FIX, NONE, *known], n=1)
-            hint = f"; did you mean {near[0]!r}?" if near else ""
-            raise OptionError(
-                f"--fail-on: expected any, must-fix, none, or names and codes from `hookharness findings`; "
-                f"got {word!r}{hint}"
-            )
+            raise OptionError(_describe_unknown(word, known))
     if not words:
         raise OptionError("--fail-on: is empty; write any, none, or names such as livelock,NOT-RUN")
     return words
+
+
+def _describe_unknown(word: str, known: Iterable[str]) -> str:
+    near = difflib.get_close_matches(word, [ANY, MUST_FIX, NONE, *known], n=1)
+    hint = f"; did you mean {near[0]!r}?" if near else ""
+    return (
+        "--fail-on: expected any, must-fix, none, or names and codes from `hookharness findings`; "
+        f"got {word!r}{hint}"
+    )
 
 
 def status(found: Sequence[CheckReport], fail_on: Sequence[str]) -> int:

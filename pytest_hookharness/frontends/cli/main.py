@@ -38,6 +38,13 @@ _COMMANDS: Mapping[str, tuple[str, str]] = {
 _ANYWHERE = ("reference",)
 
 
+def _require_known(called: str) -> None:
+    if called and called not in _COMMANDS:
+        from pytest_hookharness.model.name_hint import name_hint
+
+        raise OptionError(f"there is no command {called!r}{name_hint(called, _COMMANDS, 'commands')}")
+
+
 def _parser(words: Sequence[str]) -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
         prog="hookharness",
@@ -47,10 +54,7 @@ def _parser(words: Sequence[str]) -> argparse.ArgumentParser:
     commands = parser.add_subparsers(required=True, metavar="COMMAND")
     # No option before the command takes a value, so the first other word is the command.
     called = next((word for word in words if not word.startswith("-")), "")
-    if called and called not in _COMMANDS:
-        from pytest_hookharness.model.name_hint import name_hint
-
-        raise OptionError(f"there is no command {called!r}{name_hint(called, _COMMANDS, 'commands')}")
+    _require_known(called)
     for name, (module, text) in _COMMANDS.items():
         command = commands.add_parser(name, help=text)
         if name == called:

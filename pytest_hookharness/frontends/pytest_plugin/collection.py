@@ -150,21 +150,23 @@ class ScenarioItem(pytest.Function):
         """Return the line of the scenario's expectation, for editors and summaries."""
         return self.path, _line(self.scenario, "expect") - 1, self.name
 
+    def _tell(self, outcome: Outcome) -> str:
+        if options.is_brief(self.config):
+            return first_line(outcome)
+        from pytest_hookharness.reports.terminal import story
+
+        replay = replay_command(self.scenario, options.settings(self.config))
+        verbose = options.is_verbose(self.config)
+        return story.story(outcome, width=screen.width(), replay_command=replay, verbose=verbose)
+
     def repr_failure(self, excinfo: pytest.ExceptionInfo[BaseException]) -> Any:  # type: ignore[override]
         """Return the story of a failure at its line in the file, without a frame of the harness."""
         problem = excinfo.value
         if isinstance(problem, ScenarioFailed):
-            from pytest_hookharness.reports.terminal import story
-
             outcome = problem.outcome
             broken = most_severe(outcome)
-            replay = replay_command(self.scenario, options.settings(self.config))
-            verbose = options.is_verbose(self.config)
-            text = first_line(outcome)
-            if not options.is_brief(self.config):
-                text = story.story(outcome, width=screen.width(), replay_command=replay, verbose=verbose)
             place = _line(self.scenario, broken.path if broken else "expect")
-            return failure(self.path, place, first_line(outcome), text)
+            return failure(self.path, place, first_line(outcome), self._tell(outcome))
         if self.config.getoption("--hook-live"):
             from pytest_hookharness.frontends.pytest_plugin.live_items import LiveDiffers
 

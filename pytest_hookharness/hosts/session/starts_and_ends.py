@@ -128,11 +128,8 @@ def resume_session(session: Session, *, fork: bool) -> Session:
         # A fork is a copy under another name; the original session continues and has no end event.
         name = derive_uuid(session.facts.seed, "fork of", session.facts.session_id)
         return replace(resumed, facts=replace(session.facts, session_id=name))
-    if not session.started:
-        return resumed
-    return resumed.put_first(
-        AskHooks(role=Role.SESSION_END, values={"reason": session.profile.turns.end_reason})
-    )
+    ending = AskHooks(role=Role.SESSION_END, values={"reason": session.profile.turns.end_reason})
+    return resumed.put_first(ending) if session.started else resumed
 
 
 def plan_worktree(session: Session) -> tuple[AskHooks, ...]:

@@ -188,13 +188,9 @@ def from_json(value: Json) -> OnlineDetector:
     try:
         match value:
             case {"recent": recent, "runs": runs, "streak": [error, count, text], "files": files}:
-                repeats = Repeats(
-                    tuple(_signature(row) for row in _rows(recent)), tuple(map(_number, _rows(runs)))
-                )
+                repeats = Repeats(tuple(map(_signature, _rows(recent))), tuple(map(_number, _rows(runs))))
                 streak = ErrorStreak(_text(error), _number(count), _text(text))
-                return OnlineDetector(
-                    Memory(repeats, streak), KnownFiles(tuple(_file(row) for row in _rows(files)))
-                )
+                return OnlineDetector(Memory(repeats, streak), KnownFiles(tuple(map(_file, _rows(files)))))
             case _:
                 raise Malformed("the keys recent, runs, streak and files are missing")
     except TypeError as error:

@@ -137,10 +137,8 @@ class Conversion:
                 return shape.read(value)  # type: ignore[arg-type]
             case Whole():
                 return self._whole(shape, element, path)
-            case Number(minimum=least, maximum=most):
-                if isinstance(value, (int, float)) and least <= value <= most:
-                    return float(value)
-                return self._refuse(element, path, f"{seen(element)} is out of range", shape)
+            case Number():
+                return self._number(shape, element, path)
             case Folder():
                 return self._folder(shape, element, path)
             case Anything() | Many() | Named() | RecordShape() | Tagged() | Either():
@@ -159,6 +157,12 @@ class Conversion:
         allowed = (f"{shape.noun} such as {shape.example}",)
         self.problems.add(element, path, message, seen=shown(text), allowed=allowed)
         return FAILED
+
+    def _number(self, shape: Number, element: ScalarNode, path: str) -> Any:
+        value = element.value
+        if isinstance(value, (int, float)) and shape.minimum <= value <= shape.maximum:
+            return float(value)
+        return self._refuse(element, path, f"{seen(element)} is out of range", shape)
 
     def _whole(self, shape: Whole, element: ScalarNode, path: str) -> Any:
         number = int(element.value or 0)
