@@ -10,9 +10,7 @@ from collections.abc import Mapping
 
 from pytest_hookharness.hosts.profiles.claude_code.fields import (
     DURATION,
-    FACTS,
     INPUT,
-    MERGED,
     MERGED_FOR_TOOL,
     STOPPING,
     TOOL,
@@ -20,7 +18,6 @@ from pytest_hookharness.hosts.profiles.claude_code.fields import (
     USE,
     WORD,
     event_rule,
-    subagent_fields,
 )
 from pytest_hookharness.hosts.rules.profile import EventRule, Power
 from pytest_hookharness.hosts.rules.turns import Role
@@ -282,29 +279,28 @@ _TASK_EVENTS = (
 )
 
 _SUBAGENT_EVENTS = (
-    EventRule(
-        fields=subagent_fields("SubagentStart", (), turn=False),
+    event_rule(
+        "SubagentStart",
+        fact="SubagentStart cannot be refused",
+        of_subagent=True,
         role=Role.SUBAGENT_START,
-        merging=MERGED,
-        timeout=600.0,
         target="agent_type",
         context=True,
-        rule=FACTS.documented("SubagentStart cannot be refused"),
     ),
-    EventRule(
-        fields=subagent_fields(
-            "SubagentStop",
-            (STOPPING[0], Field(name="agent_transcript_path", kind="path"), *STOPPING[1:]),
-            turn=True,
-        ),
+    event_rule(
+        "SubagentStop",
+        STOPPING[0],
+        Field(name="agent_transcript_path", kind="path"),
+        *STOPPING[1:],
+        fact="a refusal on SubagentStop makes the subagent continue",
+        turn=True,
+        of_subagent=True,
         role=Role.SUBAGENT_STOP,
-        merging=MERGED,
-        timeout=600.0,
         power=Power.REFUSES,
         target="agent_type",
         context=True,
         context_continues=True,
-        rule=FACTS.observed("a refusal on SubagentStop makes the subagent continue"),
+        observed=True,
     ),
 )
 

@@ -133,9 +133,9 @@ MERGED_FOR_TOOL = Merging(
 )
 
 
-def _fields(event: str, extra: tuple[Field, ...], *, turn: bool, recorded: bool) -> EventFields:
-    # Events of a turn have the permission mode, and the subagent that caused them.
-    middle = (_MODE, *_IN_SUBAGENT) if turn else ()
+def _fields(
+    event: str, middle: tuple[Field, ...], extra: tuple[Field, ...], *, recorded: bool
+) -> EventFields:
     text = f"{event} hooks get these keys, in this order"
     unordered = f"{FACTS.documents}; the order of the keys is assumed"
     rule = FACTS.observed(text, _RECORDED) if recorded else FACTS.documented(text, unordered)
@@ -147,26 +147,23 @@ def event_rule(
     *extra: Field,
     fact: str,
     turn: bool = False,
+    of_subagent: bool = False,
     recorded: bool = True,
     assumed: str = "",
     observed: bool = False,
     **own: Unpack[EventOptions],
 ) -> EventRule:
     """Return an event: the keys that all events have, its own keys after them, and the facts about it."""
+    # Events of a turn have the permission mode, and the subagent that caused them if one did.
+    agent = _OF_SUBAGENT if of_subagent else _IN_SUBAGENT if turn else ()
+    middle = (_MODE, *agent) if turn else agent
     options: EventOptions = {"merging": MERGED, "timeout": 600.0, **own}
     return EventRule(
-        fields=_fields(event, extra, turn=turn, recorded=recorded),
+        fields=_fields(event, middle, extra, recorded=recorded),
         rule=FACTS.observed(fact) if observed else FACTS.documented(fact),
         rests_on=(FACTS.assumed(assumed),) if assumed else (),
         **options,
     )
-
-
-def subagent_fields(event: str, extra: tuple[Field, ...], *, turn: bool) -> EventFields:
-    """Return the keys of an event that always names its subagent."""
-    middle = (_MODE, *_OF_SUBAGENT) if turn else _OF_SUBAGENT
-    rule = FACTS.observed(f"{event} hooks get these keys, in this order", _RECORDED)
-    return EventFields(event=event, fields=(*_SESSION, _PROMPT_ID, *middle, _EVENT, *extra), rule=rule)
 
 
 _INTERACTIVE = "it does not occur in a headless session"

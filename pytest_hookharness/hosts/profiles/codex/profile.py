@@ -36,7 +36,7 @@ from pytest_hookharness.hosts.rules.settings import Effect, Flaw, LimitRules, Sw
 from pytest_hookharness.hosts.rules.tools_and_transcript import IdRules
 from pytest_hookharness.hosts.rules.turns import Role
 from pytest_hookharness.hosts.settings.formats import GROUPS, parse_json, parse_toml
-from pytest_hookharness.model.processes import KillPolicy, KillScope, Stdio
+from pytest_hookharness.model.processes import KillPolicy, KillScope
 from pytest_hookharness.model.protocol import Json
 
 _observed, _documented, _assumed = FACTS.observed, FACTS.documented, FACTS.assumed
@@ -213,7 +213,6 @@ WORDING = Wording(
 PROCESS = ProcessRules(  # noqa: S604 - a value; nothing is started here
     shell=("/bin/bash", "-c"),
     login_shells=("bash", "zsh"),
-    stdio=Stdio.PIPE,
     own_session=True,
     pipe_wait=None,
     kill=KillPolicy(signals=(9,), scope=KillScope.GROUP, grace=0.5),

@@ -7,6 +7,7 @@ Most events have two names. The name by which a hook is configured decides the f
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from typing import Unpack
 
 from pytest_hookharness.hosts.profiles.shared import EventOptions, FactSources
@@ -40,36 +41,26 @@ _CLAUDE_MATCHERS = MatcherRules(
 )
 _OUT = (Stream.OUT,)
 _SUCCESS = CodeRule(codes=(0,), answer=_OUT, meaning=CodeMeaning.PLAIN)
+_REFUSAL = CodeRule(
+    codes=(2,),
+    answer=_OUT,
+    meaning=CodeMeaning.REFUSES,
+    overrides_answer=True,
+    keeps_reason=True,
+    rule="code refuses",
+)
+_FAILURE = CodeRule(meaning=CodeMeaning.FAILS)
 _BEFORE_TOOL = (
     _SUCCESS,
-    CodeRule(
-        codes=(2,),
-        answer=_OUT,
-        meaning=CodeMeaning.REFUSES,
-        overrides_answer=True,
-        keeps_reason=True,
-        rule="code refuses",
-    ),
+    _REFUSAL,
     # Every other exit code: before a tool this host fails closed.
     CodeRule(reason_streams=(), meaning=CodeMeaning.REFUSES, rule="error refuses"),
 )
-_PERMISSION = (
-    _SUCCESS,
-    CodeRule(
-        codes=(2,),
-        answer=_OUT,
-        reason_streams=(),
-        meaning=CodeMeaning.REFUSES,
-        overrides_answer=True,
-        keeps_reason=True,
-        rule="code refuses",
-    ),
-    CodeRule(meaning=CodeMeaning.FAILS),
-)
+_PERMISSION = (_SUCCESS, replace(_REFUSAL, reason_streams=()), _FAILURE)
 _AFTER_FAILURE = (
     _SUCCESS,
     CodeRule(codes=(2,), reason_streams=_OUT, meaning=CodeMeaning.REFUSES_IF_WORDS, rule="code informs"),
-    CodeRule(meaning=CodeMeaning.FAILS),
+    _FAILURE,
 )
 _GRANTS = AnswerRules(
     verdicts=(

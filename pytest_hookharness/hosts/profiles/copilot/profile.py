@@ -27,7 +27,7 @@ from pytest_hookharness.hosts.rules.replies import AnswerRules, CodeMeaning, Cod
 from pytest_hookharness.hosts.rules.settings import Effect, Flaw, HandlerKeys, Switch, Syntax
 from pytest_hookharness.hosts.rules.turns import FlagUse, Role
 from pytest_hookharness.hosts.settings.formats import MIXED, parse_json
-from pytest_hookharness.model.processes import KillPolicy, KillScope, Stdio
+from pytest_hookharness.model.processes import KillPolicy, KillScope
 from pytest_hookharness.model.protocol import Ruling
 
 MATCHERS = MatcherRules(
@@ -139,7 +139,6 @@ REPLIES = ReplyRules(
 
 PROCESS = ProcessRules(  # noqa: S604 - a value; nothing is started here
     shell=("/bin/bash", "-c"),
-    stdio=Stdio.PIPE,
     own_session=True,
     kill=KillPolicy(scope=KillScope.GROUP),
     one_by_one=True,

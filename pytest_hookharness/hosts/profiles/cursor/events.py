@@ -58,10 +58,14 @@ ANSWERS = AnswerRules(
     changed_output=(("updated_mcp_tool_output",),),
     person=(("user_message",),),
 )
+NO_DECISION = CodeRule(
+    codes=(0,), answer=_OUT, meaning=CodeMeaning.FAILS, ignores_silence=True, rule="no decision"
+)
+FAILURE = CodeRule(meaning=CodeMeaning.FAILS)
 _STOP_CODES = (
-    CodeRule(codes=(0,), answer=_OUT, meaning=CodeMeaning.FAILS, ignores_silence=True, rule="no decision"),
+    NO_DECISION,
     CodeRule(codes=(2,), meaning=CodeMeaning.IGNORED, rule="code means nothing"),
-    CodeRule(meaning=CodeMeaning.FAILS),
+    FAILURE,
 )
 _READ = replace(ANSWERS, verdicts=(replace(ANSWERS.verdicts[0], reason=()),))
 _STOP = AnswerRules(verdicts=(VerdictPath(path=("followup_message",), any_text=True),))
@@ -84,9 +88,9 @@ _CLAUDE_VERDICTS = (
     VerdictPath(path=("decision",), rulings={"block": Ruling.DENY}),
 )
 _CLAUDE_STOP_CODES = (
-    CodeRule(codes=(0,), answer=_OUT, meaning=CodeMeaning.FAILS, ignores_silence=True, rule="no decision"),
+    NO_DECISION,
     CodeRule(codes=(2,), meaning=CodeMeaning.REFUSES, overrides_answer=True, rule="imported code"),
-    CodeRule(meaning=CodeMeaning.FAILS),
+    FAILURE,
 )
 _NO_SERVER = "the simulated agent has no MCP server"
 _NO_EDITOR = "the simulation has no editor in which a user types"

@@ -8,7 +8,15 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from pytest_hookharness.hosts.profiles.cursor.events import ANSWERS, DOCS, EVENTS, TOOLS, own_values
+from pytest_hookharness.hosts.profiles.cursor.events import (
+    ANSWERS,
+    DOCS,
+    EVENTS,
+    FAILURE,
+    NO_DECISION,
+    TOOLS,
+    own_values,
+)
 from pytest_hookharness.hosts.rules.profile import (
     CapRules,
     ConfigRules,
@@ -23,7 +31,7 @@ from pytest_hookharness.hosts.rules.replies import CodeMeaning, CodeRule, Stream
 from pytest_hookharness.hosts.rules.settings import HandlerKeys, Import, Syntax
 from pytest_hookharness.hosts.rules.turns import FlagUse, Role, TurnRules
 from pytest_hookharness.hosts.settings.formats import FLAT, GROUPS, parse_json
-from pytest_hookharness.model.processes import KillPolicy, KillScope, Stdio
+from pytest_hookharness.model.processes import KillPolicy, KillScope
 from pytest_hookharness.model.protocol import Basis, Rule
 
 MATCHERS = MatcherRules(
@@ -88,15 +96,9 @@ CONFIG = ConfigRules(
 
 REPLIES = ReplyRules(
     codes=(
-        CodeRule(
-            codes=(0,),
-            answer=(Stream.OUT,),
-            meaning=CodeMeaning.FAILS,
-            ignores_silence=True,
-            rule="no decision",
-        ),
+        NO_DECISION,
         CodeRule(codes=(2,), meaning=CodeMeaning.REFUSES, overrides_answer=True, rule="code refuses"),
-        CodeRule(meaning=CodeMeaning.FAILS),
+        FAILURE,
     ),
     answers=ANSWERS,
     no_reason="Denied by a hook",
@@ -132,7 +134,6 @@ REPLIES = ReplyRules(
 
 PROCESS = ProcessRules(  # noqa: S604 - a value; nothing is started here
     shell=("/bin/bash", "-c"),
-    stdio=Stdio.PIPE,
     own_session=True,
     kill=KillPolicy(scope=KillScope.GROUP),
     env={

@@ -32,7 +32,7 @@ from pytest_hookharness.hosts.rules.replies import (
 )
 from pytest_hookharness.hosts.rules.turns import FlagUse, Role
 from pytest_hookharness.hosts.settings.formats import NAMED, parse_json
-from pytest_hookharness.model.processes import KillPolicy, KillScope, Stdio
+from pytest_hookharness.model.processes import KillPolicy, KillScope
 from pytest_hookharness.model.protocol import Field, Json, Payload, Rule, Ruling
 
 DOCS = FactSources("Antigravity CLI hooks documentation, 2026")
@@ -217,7 +217,6 @@ REPLIES = ReplyRules(
 
 PROCESS = ProcessRules(  # noqa: S604 - a value; nothing is started here
     shell=("/bin/bash", "-c"),
-    stdio=Stdio.PIPE,
     own_session=True,
     kill=KillPolicy(scope=KillScope.GROUP),
     env={"ANTIGRAVITY_CONVERSATION_ID": "{session}"},

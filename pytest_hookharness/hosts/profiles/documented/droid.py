@@ -34,7 +34,7 @@ from pytest_hookharness.hosts.rules.replies import (
 from pytest_hookharness.hosts.rules.settings import Import, Syntax
 from pytest_hookharness.hosts.rules.turns import Role
 from pytest_hookharness.hosts.settings.formats import GROUPS, OPEN_GROUPS, parse_json
-from pytest_hookharness.model.processes import KillPolicy, KillScope, Stdio
+from pytest_hookharness.model.processes import KillPolicy, KillScope
 from pytest_hookharness.model.protocol import Field, Ruling
 
 DOCS = FactSources("droid hooks reference, 2026-07-24")
@@ -219,7 +219,6 @@ REPLIES = ReplyRules(
 
 PROCESS = ProcessRules(  # noqa: S604 - a value; nothing is started here
     shell=("/bin/bash", "-c"),
-    stdio=Stdio.PIPE,
     own_session=True,
     kill=KillPolicy(scope=KillScope.GROUP),
     env={"FACTORY_PROJECT_DIR": "{workspace}"},

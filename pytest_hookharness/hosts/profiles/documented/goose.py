@@ -37,7 +37,7 @@ from pytest_hookharness.hosts.rules.replies import (
 from pytest_hookharness.hosts.rules.settings import Effect, Flaw, HandlerKeys, Syntax
 from pytest_hookharness.hosts.rules.turns import Role
 from pytest_hookharness.hosts.settings.formats import GROUPS, parse_json
-from pytest_hookharness.model.processes import KillPolicy, KillScope, Stdio
+from pytest_hookharness.model.processes import KillPolicy, KillScope
 from pytest_hookharness.model.protocol import Field, Json, Payload, Ruling
 
 DOCS = FactSources("Goose 2026, source code (crates/goose/src/hooks)")
@@ -250,7 +250,6 @@ REPLIES = ReplyRules(
 
 PROCESS = ProcessRules(  # noqa: S604 - a value; nothing is started here
     shell=("sh", "-c"),
-    stdio=Stdio.PIPE,
     pipe_wait=None,
     kill=KillPolicy(signals=(9,), scope=KillScope.CHILD, grace=0.0),
     one_by_one=True,

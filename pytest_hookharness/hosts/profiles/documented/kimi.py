@@ -35,7 +35,7 @@ from pytest_hookharness.hosts.rules.replies import (
 from pytest_hookharness.hosts.rules.settings import Effect, Flaw, HandlerKeys, Syntax
 from pytest_hookharness.hosts.rules.turns import AtCap, FlagUse, Role
 from pytest_hookharness.hosts.settings.formats import TABLE, parse_toml
-from pytest_hookharness.model.processes import KillPolicy, KillScope, Stdio
+from pytest_hookharness.model.processes import KillPolicy, KillScope
 from pytest_hookharness.model.protocol import Field, Ruling
 
 DOCS = FactSources("Kimi Code 0.38.0, source code (first engine)")
@@ -215,7 +215,6 @@ REPLIES = ReplyRules(
 )
 
 PROCESS = ProcessRules(
-    stdio=Stdio.PIPE,
     own_session=True,
     pipe_wait=None,
     kill=KillPolicy(signals=(15, 9), scope=KillScope.GROUP, grace=0.1),

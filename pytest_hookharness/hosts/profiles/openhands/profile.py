@@ -36,7 +36,7 @@ from pytest_hookharness.hosts.rules.profile import (
 from pytest_hookharness.hosts.rules.settings import Effect, Flaw
 from pytest_hookharness.hosts.rules.turns import AtCap, FlagUse, Resets
 from pytest_hookharness.hosts.settings.formats import OPEN_GROUPS, parse_json
-from pytest_hookharness.model.processes import KillPolicy, KillScope, Stdio
+from pytest_hookharness.model.processes import KillPolicy, KillScope
 
 MATCHERS = MatcherRules(
     plain=r"(?!/.+/\Z)[^|.*+?\[\]()^$\\]*",
@@ -106,7 +106,6 @@ WORDING = Wording(
 
 PROCESS = ProcessRules(  # noqa: S604 - a value; nothing is started here
     shell=("/bin/sh", "-c"),
-    stdio=Stdio.PIPE,
     pipe_wait=None,
     kill=KillPolicy(signals=(9,), scope=KillScope.CHILD),
     one_by_one=True,
