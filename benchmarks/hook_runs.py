@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 import subprocess
+import sys
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import Any
 
-from measuring import Rounds, Table, Turn, against, micro, take_turns
+from measuring import Rounds, Table, Turn, against, micro, milli, take_turns
 from toys import STDIN, build_floor, targets
 
 from pytest_hookharness.execution.processes.sandbox import Sandbox, Supervisor, available_tiers
 from pytest_hookharness.execution.processes.translation import Confinement
 from pytest_hookharness.execution.workspace.visible_machine import host_environment
+from pytest_hookharness.model.fast_dataclass import replace
 from pytest_hookharness.model.processes import ProcessSpec, Stdin, Stdio, Tier
 
 AIMS = {
@@ -23,6 +25,8 @@ AIMS = {
     (Tier.NAMESPACES.value, "true"): 1.60,
     (Tier.NAMESPACES.value, "bash"): 1.60,
 }
+# A twelfth was measured where the exit of Python was cut short.
+_WARM_AIM = 1 / 12
 _BATCH = 5
 _C = "C"
 
@@ -51,6 +55,42 @@ def table(folder: Path, *, quick: bool) -> Table:
             seen = take_turns(turns, rounds)
         _add_rows(found, target, turns, seen)
     return found
+
+
+def warm_table(folder: Path, *, quick: bool) -> Table:
+    """Measure runs of Python hooks that are forked (--hook-warm) against those that are started."""
+    found = Table(
+        "1b. One run of a Python hook: forked from a prepared Python, against a usual start",
+        ("hook", "tier", "started", "forked", "forked / started", "aim", ""),
+    )
+    script = folder / "hook.py"
+    for modules in ("json", "json, re, subprocess, pathlib"):
+        script.write_text(f"import {modules}, sys\nprint(json.dumps({{'got': len(sys.stdin.read())}}))\n")
+        for words in ((sys.executable, str(script)), ("/bin/sh", "-c", f"{sys.executable} {script}")):
+            launch = ProcessSpec(
+                argv=words, cwd=str(folder), env=_environment(folder), stdin=Stdin(data=STDIN.encode())
+            )
+            _add_warm_rows(
+                found, f"{modules}{' by sh' if len(words) > 2 else ''}", launch, 6 if quick else 30
+            )
+    return found
+
+
+def _add_warm_rows(found: Table, hook: str, launch: ProcessSpec, rounds: int) -> None:
+    for tier in (Tier.SUBREAPER, Tier.NAMESPACES):
+        if tier not in available_tiers():
+            continue
+        with Supervisor() as supervisor, supervisor.open(Confinement(tier=tier)) as sandbox:
+            warm = replace(launch, warm="prepared")
+            forked = [sandbox.run([warm], budget=30.0)[0].warm for _ in range(2)]
+            if forked != [False, True]:
+                found.add(hook, tier.value, "not forked here")
+                continue
+            turns = {"started": _in_sandbox(sandbox, launch), "forked": _in_sandbox(sandbox, warm)}
+            seen = take_turns(turns, rounds)
+        ratio = seen.ratio("forked", "started")
+        times = (milli(seen.median(name)) for name in turns)
+        found.add(hook, tier.value, *times, ratio, *against(_WARM_AIM, ratio))
 
 
 def _add_rows(found: Table, target: str, turns: Iterable[str], seen: Rounds) -> None:

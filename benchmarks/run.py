@@ -32,6 +32,7 @@ from pytest_hookharness.execution.processes.sandbox import available_tiers
 
 TABLES: Mapping[str, Callable[..., Table]] = {
     "hook_runs": hook_runs.table,
+    "warm_runs": hook_runs.warm_table,
     "unused": unused.table,
     "verdicts": verdicts.table,
     "verdict_costs": verdicts.costs,

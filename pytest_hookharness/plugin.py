@@ -51,6 +51,7 @@ _OPTIONS: Mapping[str, dict[str, Any]] = {
         "choices": ("namespaces", "subreaper", "group"),
         "help": "how hook runs are isolated from the machine; the default is the best available",
     },
+    "warm": {"action": "store_true", "help": "fork runs of Python hooks from a Python that is started once"},
     "durations": {"type": int, "metavar": "N", "help": "print the N slowest hooks; 0 prints all"},
     "github": {"action": "store_true", "help": "print failures as annotations of GitHub Actions"},
     "sarif": {"metavar": "FILE", "help": "write findings into FILE, in the format SARIF 2.1.0"},
@@ -80,6 +81,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     for name, option in _OPTIONS.items():
         group.addoption(f"--hook-{name}", **option)
     parser.addini("hook_scenarios", "collect scenario files without the flag", type="bool", default=False)
+    parser.addini("hook_warm", "as --hook-warm", type="bool", default=False)
     parser.addini("hook_scenario_paths", "folders with scenarios", type="args", default=["scenarios"])
     parser.addini("hook_live_path", "folder of the real programs for --hook-live", default="")
     for name, usual in (("seed", "0"), ("turns", ""), ("timeout", "10s"), ("budget", "60s")):
@@ -138,9 +140,7 @@ def pytest_configure(config: pytest.Config) -> None:
     Raises:
         pytest.UsageError: An option cannot be read, or none of the folders exists.
     """
-    config.addinivalue_line(
-        "markers", "hook_scenario(name, host): an item of a scenario file, so that -m selects it"
-    )
+    config.addinivalue_line("markers", "hook_scenario(name, host): an item of a scenario file, for -m")
     if config.hook.pytest_hook_hosts.get_hookimpls():
         from pytest_hookharness.frontends.pytest_plugin import registration
 

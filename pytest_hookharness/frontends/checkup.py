@@ -81,7 +81,9 @@ def checked(
         given: Ways to make hooks active that a person named.
         copies: Copies of projects that sessions take in turns; ``None`` to make one for each session.
     """
-    settings = harness.settings if wall is None else replace(harness.settings, wall=wall)
+    # How long each hook takes is one of the questions, so all of them are started as usual.
+    settings = replace(harness.settings, warm=False)
+    settings = settings if wall is None else replace(settings, wall=wall)
     tier = settings.tier or available_tiers()[0]
     caches = tier is Tier.NAMESPACES
     began = time.monotonic()

@@ -55,7 +55,12 @@ def replay_command(scenario: Scenario, settings: Settings) -> str:
     """Return the command that plays an item of a scenario file with these settings; empty without a file."""
     if scenario.origin is None:
         return ""
-    return shlex.join(["hookharness", "run", item_of(scenario), *replay_options(settings)])
+    words = replay_options(settings)
+    if settings.warm:
+        # Only pytest has this option, and it has others by longer names.
+        words = [f"--hook-{word[2:].removeprefix('hook-')}" if word[:2] == "--" else word for word in words]
+        return shlex.join(["pytest", item_of(scenario), "--hook-warm", *words])
+    return shlex.join(["hookharness", "run", item_of(scenario), *words])
 
 
 def stress_command(words: str, scenario: Scenario, settings: Settings) -> str:

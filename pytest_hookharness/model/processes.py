@@ -107,6 +107,7 @@ class ProcessSpec:
             from its start on; the kernel then stops it at each call that shows a time.
         since: It is then recorded whether it was shown the time, or a file that was changed at this time or
             later, in nanoseconds of the machine's clock.
+        warm: The interpreter that the run may be forked from, and its version on the disk; empty for none.
     """
 
     argv: tuple[str, ...]
@@ -125,6 +126,7 @@ class ProcessSpec:
     observed: bool = False
     ahead: float = 0.0
     since: int = 0
+    warm: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -294,6 +296,8 @@ class ProcessResult:
         failure: Why the hook's program did not run; ``None`` if it ran, or if that is unknown.
         doubt: Why it is unknown whether the hook's program ran; empty if it is known.
         suspect: Whether it ended as an interpreter without its program does, so that no refusal counts.
+        warm: Whether it was forked from a prepared interpreter.
+        warm_difference: In what a run of this hook differed when it was forked, so that none is any more.
     """
 
     ending: Ending
@@ -314,6 +318,8 @@ class ProcessResult:
     failure: StartFailure | None = None
     doubt: str = ""
     suspect: bool = False
+    warm: bool = False
+    warm_difference: str = ""
 
     @property
     def cut_by_budget(self) -> bool:

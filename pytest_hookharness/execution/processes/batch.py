@@ -118,6 +118,10 @@ class Batch:
             EOFError: The other side is gone, or interrupted the batch.
         """
         hooks = [HookProcess(ProcessRequest(each), self) for each in values]
+        # A mark, where hooks need one, is inherited from the item supervisor at the start.
+        if len(hooks) > 1 or not self.tree.sees_all:
+            for hook in hooks:
+                hook.request.warm = b""
         started: list[HookProcess] = []
         self._started = started
         self._lineage = Lineage(len(hooks), whole_machine=not self.tree.sees_all)
@@ -180,7 +184,8 @@ class Batch:
         # it is alive nobody needs the answer.
         if len(self._pending) == 1:
             return False
-        return all(child in self._by_pid for child in _table.children(os.getpid()))
+        known = self._by_pid.keys() | self.spawner.warm.pids
+        return known.issuperset(_table.children(os.getpid()))
 
     def _turn(self) -> None:
         """Wait for the next event and attend to it."""
@@ -252,7 +257,10 @@ class Batch:
                 self._all_gone = self.tree.sees_all
                 break
             if pid == 0:
+                prepared = self.spawner.warm.pids
+                self._all_gone = bool(prepared) and prepared.issuperset(_table.children(os.getpid()))
                 break
+            self.spawner.warm.pids.discard(pid)
             self.tracer.handle(pid, status)
             hook = None if os.WIFSTOPPED(status) else self._by_pid.pop(pid, None)
             if hook is not None:

@@ -89,6 +89,7 @@ class ProcessRequest:
     observed: bool
     ahead: float
     since: int
+    warm: bytes
 
     def __init__(self, values: tuple[Any, ...]) -> None:
         vars(self).update(zip(ProcessRequest.__annotations__, values, strict=True))

@@ -82,6 +82,8 @@ class HookProcess:
     def start(self, budget_end: float) -> None:
         """Start the hook, with as much of its input written beforehand as the system accepts."""
         request = self.request
+        if request.warm:
+            self._batch.spawner.warm.prepare(request)
         self._channels = channels = HookStdio(request)
         self.source, self.sinks = channels.source, channels.sinks
         self._boot = _table.boot_clock()
@@ -321,11 +323,11 @@ class HookProcess:
 
     def report(self, first: float) -> tuple[Any, ...]:
         """Return the report that ``translation.decode`` reads."""
-        stdout, stderr = self.sinks
+        request, (stdout, stderr) = self.request, self.sinks
         cpu, peak = self._usage
-        reads = self._batch.tracer.report(self.pid) if self.request.traced else None
+        reads = self._batch.tracer.report(self.pid) if request.traced else None
         return (
             self._ending, self.source.taken, self._read, stdout.data, stdout.total, stderr.data, stderr.total,
             self.began - first, self._wall, cpu, peak, self._leftovers, self._unclaimed,
-            self.pid, reads,
+            self.pid, reads, bool(request.warm),
         )  # fmt: skip

@@ -78,7 +78,7 @@ def serve_item(peer: socket.socket, spawner: Spawner, tiers: dict[str, str]) -> 
     elif tier == SUBREAPER:
         platform.spawning().become_subreaper()
         framing.send(peer, ("ready", tier, [], [], [], "" if asked else tiers[NAMESPACES], []))
-        serve_batches(peer, spawner, Descendants(False))
+        serve_batches(peer, spawner, Descendants(False, spawner.warm.pids))
     else:
         _serve_in_group(peer, spawner, "" if asked else tiers[NAMESPACES])
 
@@ -128,7 +128,7 @@ def _serve_in_namespaces(peer: socket.socket, spawner: Spawner, network: bool, v
         framing.send(peer, ("refused", describe_error(problem)))
         return
     framing.send(peer, ("ready", NAMESPACES, view.stubs, view.contained, view.refusals, "", []))
-    serve_batches(peer, spawner, Descendants(True), renew)
+    serve_batches(peer, spawner, Descendants(True, spawner.warm.pids), renew)
 
 
 def serve_batches(
@@ -155,6 +155,7 @@ def serve_batches(
             request: tuple[Any, ...] = framing.receive(peer)
             if request[0] == framing.AGAIN:
                 tree.kill_all(())
+                spawner.warm.forget_all()
                 with contextlib.suppress(OSError):
                     if renew(request[1]):
                         framing.send(peer, ("ready",))

@@ -82,8 +82,16 @@ class Descendants:
 
     sees_all = True
 
-    def __init__(self, first_of_namespace: bool) -> None:
+    def __init__(self, first_of_namespace: bool, kept: set[int] | None = None) -> None:
+        """
+        Begin with no process.
+
+        Args:
+            first_of_namespace: Whether the reaper is the first process of its namespace.
+            kept: Children of the reaper that belong to no hook and outlive a batch.
+        """
         self._first = first_of_namespace
+        self._kept = kept if kept is not None else set()
 
     def members(self, pid: int, lives: bool, running: Collection[int], lineage: Lineage) -> list[int]:
         """
@@ -105,7 +113,7 @@ class Descendants:
     def _orphans(self, running: Collection[int], lineage: Lineage) -> Iterator[tuple[int, int]]:
         """Yield the processes below orphans, each with the hook that started it."""
         for orphan in _table.children(os.getpid()):
-            if orphan not in running:
+            if orphan not in running and orphan not in self._kept:
                 yield from lineage.owners([orphan, *descendants(orphan)])
 
     def holders(self, names: set[str], boot_time: float) -> list[tuple[int, str, float]]:
@@ -124,6 +132,7 @@ class Descendants:
         while True:
             self._kill()
             if self._reap(time.monotonic() + 0.05):
+                self._kept.clear()
                 return
             if time.monotonic() > end:
                 left = [describe(pid, 0.0)[:2] for pid in descendants(os.getpid())]

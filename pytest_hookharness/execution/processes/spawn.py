@@ -15,6 +15,7 @@ import termios
 
 from pytest_hookharness.execution import platform
 from pytest_hookharness.execution.processes.framing import TTY, ProcessRequest
+from pytest_hookharness.execution.processes.warm_interpreters import WarmInterpreters
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -33,10 +34,12 @@ class Spawner:
 
     Attributes:
         passed: Descriptors that they inherit besides their streams.
+        warm: Interpreters that some are forked from.
     """
 
     def __init__(self) -> None:
         self.passed: tuple[int, ...] = ()
+        self.warm = WarmInterpreters(self._start_passing)
         # One pipe for all starts. With vfork the parent continues only after the exec, so a refusal can be
         # read at once; a pipe for each hook would cost four system calls.
         self._refusals, self._refuse = os.pipe()
@@ -53,7 +56,7 @@ class Spawner:
     def _has_fork_exec(self) -> bool:
         """Try the interpreter's private function, which may change, on no program at all."""
         times = (0.0,) * 4
-        rest = (), "", 0.0, 0.0, 0, b"", False, 0.0, 0
+        rest = (), "", 0.0, 0.0, 0, b"", False, 0.0, 0, b""
         nothing = ProcessRequest(([b"?"], [], b"/", [], b"", True, None, 0.0, "", "", True, *times, *rest))
         try:
             pid = self._by_fork_exec(nothing, (-1, -1, -1), 0)
@@ -79,6 +82,10 @@ class Spawner:
         theirs = (first, first, first) if on_terminal else (first, others[0], others[1])
         if on_terminal or request.terminal or tracer is not None:
             return self._by_fork(request, theirs, tracer, terminal=on_terminal or bool(request.terminal))
+        if request.warm:
+            if pid := self.warm.start(request, theirs):
+                return pid, None
+            request.warm = b""
         # Where the host gives no session of its own, the hook still gets a group of its own: a `kill 0` in it
         # must not reach the harness.
         group = -1 if request.own_session else 0
@@ -89,6 +96,16 @@ class Spawner:
                 raise
             return 0, problem
         return pid, self._refusal(self._refusals)
+
+    def _start_passing(
+        self, request: ProcessRequest, streams: tuple[int, ...], passed: tuple[int, ...]
+    ) -> tuple[int, OSError | None]:
+        """Start a process that inherits these descriptors besides its streams."""
+        kept, self.passed = self.passed, passed
+        try:
+            return self.start(request, streams)
+        finally:
+            self.passed = kept
 
     def _refusal(self, descriptor: int) -> OSError | None:
         try:

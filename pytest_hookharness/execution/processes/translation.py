@@ -152,7 +152,7 @@ def encode(spec: ProcessSpec, terminal: str = "") -> tuple[Any, ...]:
         spec.stdio.value, spec.own_session,
         spec.limit, spec.hook_timeout, spec.pipe_wait, spec.linger,
         kill.signals, kill.scope.value, kill.grace, kill.close_wait, spec.output_limit,
-        os.fsencode(terminal), spec.observed, spec.ahead, spec.since,
+        os.fsencode(terminal), spec.observed, spec.ahead, spec.since, os.fsencode(spec.warm),
     )  # fmt: skip
 
 
@@ -166,7 +166,7 @@ def _candidates(word: bytes, search_path: str) -> list[bytes]:
 def decode(values: tuple[Any, ...]) -> ProcessResult:
     """Decode the report of one process."""
     ending, taken, read, out, out_total, err, err_total, started, wall, cpu, peak, *rest = values
-    leftovers, unclaimed, pid, reads = rest
+    leftovers, unclaimed, pid, reads, warm = rest
     return ProcessResult(
         ending=_ending(ending),
         stdin_taken=taken,
@@ -181,6 +181,7 @@ def decode(values: tuple[Any, ...]) -> ProcessResult:
         unclaimed=tuple(Process(*row) for row in unclaimed),
         pid=pid,
         reads=decode_reads(reads) if reads is not None else None,
+        warm=warm,
     )
 
 

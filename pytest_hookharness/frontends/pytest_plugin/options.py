@@ -54,6 +54,7 @@ def _settings(config: pytest.Config, factory: pytest.TempPathFactory | None) -> 
         base=factory.mktemp("hooks") if factory is not None else None,
         keep=bool(config.getoption("--hook-keep")),
         traces=Path(traces) if (traces := config.getoption("--hook-trace-dir")) is not None else None,
+        warm=bool(config.getoption("--hook-warm") or config.getini("hook_warm")),
         choice=TrialSelection() if config.getoption("--hook-stress") else None,
     )
 

@@ -204,6 +204,8 @@ def _run(hook_run: HookRun, run: processes.ProcessResult, nested: int) -> Iterat
     left = [process for process in run.leftovers if process.pid not in holders]
     if left:
         yield finding_catalogue.LEFTOVER, f"{event} left {_processes(left)} running."
+    if run.warm_difference:
+        yield finding_catalogue.WARM_DIFFERS, f"{event}: a forked run differed in {run.warm_difference}."
     for name, output in (("standard output", run.stdout), ("standard error", run.stderr)):
         if output.cut_at is not None:
             text = f"{event}: {name} is longer than the {output.cut_at} bytes that are kept."

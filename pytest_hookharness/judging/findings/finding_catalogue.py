@@ -184,11 +184,19 @@ EMPTY_ADVICE = FindingCode(
     "Say why, name the file, the command or the rule, and say what to do instead; show the first lines of "
     "what is wrong.",
 )
+WARM_DIFFERS = FindingCode(
+    "HH021",
+    "WARM-DIFFERS",
+    "With `--hook-warm`, a run that was forked from a prepared Python differed from two usual runs.",
+    "The hook depends on how its interpreter is started, so all further runs of it were started as usual.",
+    "Nothing, if the hook is meant to do so. Else see what it does with its process: command line, process "
+    "table, open descriptors, order of sets, modules that are loaded already.",
+)
 
 _CODES = (
     HUNG_HOOK, HELD_OPEN, LEFTOVER, NOT_RUN, CRASHED, MANGLED, CONFIG_OFF, EVENT_UNKNOWN, OUTPUT_CUT,
     SILENT_REFUSAL, NEVER_FIRED, FLAKY, OUTSIDE_WRITE, UNREACHED, CLOCK, OPTION_IGNORED, DIVERGE, PINGPONG,
-    GUARD_OPEN, AGENT_MISSING, CHILD_CAPPED, EMPTY_ADVICE,
+    GUARD_OPEN, AGENT_MISSING, CHILD_CAPPED, EMPTY_ADVICE, WARM_DIFFERS,
     *PITFALL_CODES, *SINGLE_RUN_CODES, *FAULT_CODES, *CHECK_CODES,
 )  # fmt: skip
 

@@ -58,7 +58,7 @@ def gather_assumptions(
     What was observed for a verdict is not assumed.
     """
     shown = (*_hook_timeouts(trace), *_left_over(trace), *_written_elsewhere(trace), *_echoes(trace))
-    shown = (*shown, *_unchecked(trace), *_assumed_rules(trace))
+    shown = (*shown, *_unchecked(trace), *_forked(trace), *_assumed_rules(trace))
     every = dict.fromkeys([*STANDING, *extra, *shown])
     if isinstance(verdict, verdicts.Livelock) and verdict.evidence in ("closed", "unread"):
         return tuple(sentence for sentence in every if sentence not in _OBSERVED_INSTEAD)
@@ -87,6 +87,14 @@ def _unchecked(trace: Trace) -> Iterator[str]:
             hook = f"{hook_run.hook.event}: `{hook_run.hook.command}`"
             known = "is doubtful" if hook_run.suspicion else "was not checked"
             yield f"{hook} itself ran, and not only its interpreter; that {known}: {why}."
+
+
+def _forked(trace: Trace) -> Iterator[str]:
+    if any(hook_run.run is not None and hook_run.run.warm for _, hook_run in trace.hook_runs()):
+        yield (
+            "Hook runs that were forked from a prepared Python (--hook-warm) go as those of a new one would. "
+            "They have its hash seed and its addresses, and see it among the processes."
+        )
 
 
 def _left_over(trace: Trace) -> Iterator[str]:

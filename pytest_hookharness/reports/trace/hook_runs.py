@@ -149,7 +149,7 @@ def run_data(run: ProcessResult) -> TraceRecord:
         "ending": _ending(run.ending),
         "stdout": of_output(run.stdout),
         "stderr": of_output(run.stderr),
-        **attributes(run, "stdin_taken", "stdin_read", "started", "peak_memory", "pid"),
+        **attributes(run, "stdin_taken", "stdin_read", "started", "peak_memory", "pid", "warm"),
         "seconds": run.wall,
         "cpu_seconds": run.cpu,
         "processes": [process_data(process) for process in run.leftovers],

@@ -238,6 +238,7 @@ DEFINITIONS: Mapping[str, Schema] = {
         cpu_seconds=_NUMBER,
         peak_memory=_COUNT,
         pid=_WHOLE,
+        warm=_FLAG,
         processes=_list(_PROCESS),
         unclaimed_processes=_list(_PROCESS),
         doing=_list(_ref("activity")),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from itertools import pairwise
 
 from pytest_hookharness.model.agent_sessions import ChildSession
@@ -11,7 +11,7 @@ from pytest_hookharness.model.fast_dataclass import replace
 from pytest_hookharness.model.processes import NotStarted, ProcessResult, ProcessSpec
 from pytest_hookharness.model.protocol import Hook, Payload, Reply
 from pytest_hookharness.model.scenario import Answer, Scenario
-from pytest_hookharness.model.trace import Change, HookRun
+from pytest_hookharness.model.trace import Change, HookRun, StateEntry
 from pytest_hookharness.simulation.testbed.run_settings import SimulationError
 
 # Seconds within which two ends count as one: by chance quick hooks differ by less than this.
@@ -107,9 +107,15 @@ class EndOrder:
 
 
 class ChangeMakers:
-    """Which hooks may have changed each file; ``beside``: background processes may have done so too."""
+    """
+    Which hooks may have changed each file since a scan; ``beside``: background processes may have too.
 
-    def __init__(self, *, beside: bool) -> None:
+    Attributes:
+        since: The covered files at that scan.
+    """
+
+    def __init__(self, since: Mapping[str, StateEntry], *, beside: bool) -> None:
+        self.since = since
         self._beside = beside
         self._hooks: dict[str, dict[str, None]] = {}
         self._in_doubt: set[str] = set()

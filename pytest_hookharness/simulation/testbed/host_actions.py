@@ -76,6 +76,10 @@ def _run_together(
 
     in_turn = any(hook.event in testbed.scenario.order for hook in hooks)
     run = testbed.run_processes
+    if testbed.settings.warm and launches:
+        from pytest_hookharness.simulation.testbed.warm_runs import run_warm
+
+        run = partial(run_warm, testbed)
     run_all = partial(launch_overrides.run_in_turn, run, ended) if in_turn else run
     runs = dict(zip(launches, run_all([*launches.values()], budget), strict=True))
     given = tuple(

@@ -62,6 +62,7 @@ class Settings:
         choice: Which trials of `vary` are made, in an order that follows from the seed; ``None`` for all of
             them, family by family.
         coverage_store: Where the lines that hooks run are recorded; ``None`` if they are not.
+        warm: Fork runs of Python hooks from prepared interpreters, where they run alike then.
     """
 
     seed: int = 0
@@ -77,3 +78,4 @@ class Settings:
     paces: bool = True
     choice: TrialSelection | None = None
     coverage_store: CoverageStore | None = None
+    warm: bool = False

@@ -50,6 +50,8 @@ class Testbed(AbstractContextManager["Testbed"]):
         workspace: The folders and the environment.
         answers: Replies of handlers that are not commands.
         scanner: Finds the covered files and what changed in them.
+        observer: Records what processes look at, in `observed_by`; else ``None``.
+        makers: Which hooks changed files since the last scan; kept around what changes nothing in the end.
         transcript: Where the host writes the transcript; ``None`` for a host that writes none.
     """
 
@@ -82,7 +84,7 @@ class Testbed(AbstractContextManager["Testbed"]):
         # Called with how each hook process is started, before it is.
         self.on_launch: Callable[[ProcessSpec], object] = lambda _: None
         self._transcript_counts = False
-        self._reads_observer: Observer | None = None
+        self.observer: Observer | None = None
         self._stack = ExitStack()
         try:
             self._build(supervisor, base, disposal, copies)
@@ -124,8 +126,7 @@ class Testbed(AbstractContextManager["Testbed"]):
         self._stack.callback(self.scanner.close)
         self._files: Mapping[str, StateEntry] = self.scanner.scan(without=self._unread)
         self.workspace.copied.note(self.scanner)
-        self._scanned = self._files
-        self._makers = ChangeMakers(beside=bool(self.scenario.processes))
+        self.makers = ChangeMakers(self._files, beside=bool(self.scenario.processes))
 
     @property
     def sandbox(self) -> Sandbox:
@@ -135,19 +136,19 @@ class Testbed(AbstractContextManager["Testbed"]):
     def run_processes(self, specs: Sequence[ProcessSpec], budget: float) -> tuple[ProcessResult, ...]:
         """Run processes at the same time, observed if the testbed is; ``budget`` cuts all of them."""
         start = partial(self._sandbox.run, budget=budget)
-        if self._reads_observer is None:
+        if self.observer is None:
             return self.workspace.clock.run(start, specs)
-        return self._reads_observer.run(start, specs)
+        return self.observer.run(start, specs)
 
     @contextmanager
     def observed_by(self, observer: Observer) -> Generator[None]:
         """For a block, record what the processes look at."""
-        self._reads_observer = observer
+        self.observer = observer
         try:
             with self.workspace.instruments.without_recorder():
                 yield
         finally:
-            self._reads_observer = None
+            self.observer = None
 
     @property
     def configuration(self) -> hosts.Configuration:
@@ -300,15 +301,15 @@ class Testbed(AbstractContextManager["Testbed"]):
 
     def take_changes(self) -> tuple[Change, ...]:
         """Return what `note_changes` found since the last scan; nothing is looked at again."""
-        before, self._scanned = self._scanned, self._files
-        makers, self._makers = self._makers, ChangeMakers(beside=bool(self.scenario.processes))
-        return makers.name(changes(before, self._files))
+        makers = self.makers
+        self.makers = ChangeMakers(self._files, beside=bool(self.scenario.processes))
+        return makers.name(changes(makers.since, self._files))
 
     def note_changes(self, hooks: Sequence[str]) -> None:
         """Note what these hooks changed, before others run; the next scan returns it."""
         self.workspace.instruments.settle()
         before, self._files = self._files, self.scanner.scan(without=self._unread)
-        self._makers.note(changes(before, self._files), hooks)
+        self.makers.note(changes(before, self._files), hooks)
 
     def write_transcript(self, path: str, records: Sequence[Payload]) -> None:
         """Append to a transcript as the host does; this does not count as opening it."""

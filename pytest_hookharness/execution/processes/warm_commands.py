@@ -1,0 +1,122 @@
+"""Which hook commands plainly run a Python script, so that their runs can be forked."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import re
+import shlex
+from collections.abc import Sequence
+
+from pytest_hookharness.execution import platform
+from pytest_hookharness.execution.paths import lies_in
+from pytest_hookharness.model.fast_dataclass import dataclass
+from pytest_hookharness.model.processes import ProcessSpec, Stdio
+
+_SHELLS = {"sh", "bash", "dash"}
+# One command of plain words: variables and quotes, but nothing that a shell evaluates anew in each run.
+_PLAIN = re.compile(r"(?:[\w./:@,+=%{} \"'-]|\$(?=\w|\{\w+\})|~(?=/))+")
+_VARIABLE = re.compile(r"\$(?:(\w+)|\{(\w+)\})")
+_PYTHON = re.compile(r"python3?(\.\d+)?")
+_SHEBANG = re.compile(rb"#! ?(?:/usr/bin/env )?([\w./-]+)\s*\n")
+_ELF = b"\x7fELF"
+# With these, an interpreter finds other modules or never reads ours.
+_OTHERWISE = ("PYTHONPATH", "PYTHONHOME", "PYTHONPLATLIBDIR", "BASH_ENV", "ENV", "LD_PRELOAD")
+
+
+@dataclass(frozen=True, slots=True)
+class WarmCommand:
+    """
+    A hook command that plainly runs a Python script.
+
+    Attributes:
+        interpreter: The program, and what shows that it is still the same.
+        digest: That of the command, the interpreter and the script; the same in each workspace.
+    """
+
+    interpreter: str
+    digest: str
+
+
+def find_warm(spec: ProcessSpec, folders: Sequence[str]) -> WarmCommand | None:
+    """
+    Return what a run can be forked from; ``None`` if the hook has to be started as usual.
+
+    Args:
+        spec: How the hook is started.
+        folders: The folders whose files hooks see at the same paths as this process.
+    """
+    words = _words(spec)
+    if not words or not platform.spawning().FORK_WAITS_FOR_PROGRAM:
+        return None
+    if spec.terminal is not None or Stdio.TTY in (spec.stdio, spec.stdin.stdio):
+        return None
+    if any(name in _OTHERWISE or name.startswith("BASH_FUNC_") for name in spec.env):
+        return None
+    try:
+        return _find(spec, words, folders)
+    except (OSError, ValueError):
+        return None
+
+
+def _find(spec: ProcessSpec, words: Sequence[str], folders: Sequence[str]) -> WarmCommand | None:
+    program, *rest = words
+    is_python = bool(_PYTHON.fullmatch(os.path.basename(program)))
+    if is_python:
+        if not rest or rest[0].startswith("-"):
+            return None
+        script = os.path.join(spec.cwd, rest[0])
+    else:
+        script = os.path.join(spec.cwd, program)
+        if "/" not in program or not os.access(script, os.X_OK):
+            return None
+    if not lies_in(os.path.realpath(script), folders):
+        return None
+    with open(script, "rb") as file:
+        text = file.read()
+    if not is_python:
+        named = _SHEBANG.match(text)
+        program = os.fsdecode(named[1]) if named is not None else ""
+        if not _PYTHON.fullmatch(os.path.basename(program)):
+            return None
+    path = _look_up(program, spec)
+    # A session may change the packages of an interpreter in its workspace.
+    interpreter = "" if lies_in(path, folders) else _identify(path)
+    digest = hashlib.sha256(repr((spec.argv, interpreter)).encode() + b"\0" + text).hexdigest()
+    return WarmCommand(interpreter, digest) if interpreter else None
+
+
+def _words(spec: ProcessSpec) -> list[str]:
+    """Return the words of a command, those behind a shell too; none if it is no plain command."""
+    shell, *rest = spec.argv
+    if os.path.basename(shell) not in _SHELLS:
+        return [*spec.argv]
+    if len(rest) != 2 or rest[0] != "-c" or not _PLAIN.fullmatch(rest[1]):
+        return []
+    try:
+        words = shlex.split(rest[1])
+    except ValueError:
+        return []
+    filled = [_VARIABLE.sub(lambda found: spec.env.get(found[1] or found[2], ""), word) for word in words]
+    return [spec.env.get("HOME", "~") + word[1:] if word.startswith("~/") else word for word in filled]
+
+
+def _look_up(program: str, spec: ProcessSpec) -> str:
+    """Return the path of a program as the system finds it."""
+    if "/" in program:
+        return os.path.join(spec.cwd, program)
+    for folder in spec.env.get("PATH", os.defpath).split(os.pathsep):
+        path = os.path.join(spec.cwd, folder or ".", program)
+        if os.path.isfile(path) and os.access(path, os.X_OK):
+            return path
+    raise FileNotFoundError(program)
+
+
+def _identify(path: str) -> str:
+    """Return an interpreter's path and what changes with it; empty if it is no plain program of that name."""
+    real = os.path.realpath(path)
+    with open(real, "rb") as file:
+        if file.read(len(_ELF)) != _ELF or not re.fullmatch(r"python3(\.\d+)?", os.path.basename(real)):
+            return ""
+    status = os.stat(real)
+    return f"{path} {real} {status.st_ino} {status.st_mtime_ns}"
