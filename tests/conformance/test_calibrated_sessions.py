@@ -12,6 +12,7 @@ from pytest_hookharness.model.moves import (
     Resume,
     RunCommand,
     Stop,
+    Subagent,
     ToolCall,
     Tools,
 )
@@ -360,3 +361,21 @@ def test_qwen_writes_numbers_as_javascript_does(number, written):
     text = hosts.encode(QWEN, {"a": number, "b": 'x "5e-05" 2.0'})
 
     assert text.decode() == f'{{"a":{written},"b":"x \\"5e-05\\" 2.0"}}'
+
+
+def test_qwen_stops_a_subagent_before_the_hooks_after_its_call():
+    """The agent waits for its subagent, and the hooks after the call get the text it said last."""
+    looked = Subagent(prompt="Look.", texts=("Looked.", "Looked again."))
+    refusals = iter([BLOCK])
+    played = play(
+        {"SubagentStart": "./a", "SubagentStop": "./b", "PostToolUse": "./c"},
+        [GO, looked, Stop()],
+        lambda request, _: next(refusals, None) if request.event == "SubagentStop" else None,
+        profile=QWEN,
+    )
+
+    assert played.events == ["SubagentStart", "SubagentStop", "SubagentStop", "PostToolUse"]
+    response = played.asked("PostToolUse")[0].payload["tool_response"]
+    assert response["llmContent"] == [{"text": "Looked again."}]
+    assert response["returnDisplay"]["result"] == "Looked again."
+    assert [message.text for message in played.observations[1]] == ["Looked again."]

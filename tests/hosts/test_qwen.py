@@ -187,7 +187,7 @@ def test_a_subagent(play):
         hooks, [GO, Subagent(prompt="sub", texts=("sub done",)), DONE], lambda *_: None, profile=QWEN
     )
 
-    start, after, stop = (asked.payload for asked in played.asked())
+    start, stop, after = (asked.payload for asked in played.asked())
     assert start["agent_id"].startswith("general-purpose-call_")
     assert stop["background_tasks"][0]["id"] == start["agent_id"] == stop["agent_id"]
     assert after["tool_response"]["llmContent"] == [{"text": "sub done"}]

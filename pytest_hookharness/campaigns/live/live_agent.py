@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import threading
 import time
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -12,7 +13,8 @@ from pytest_hookharness import agents, hosts
 from pytest_hookharness.campaigns.live.live_scenario import NoLiveEquivalent
 from pytest_hookharness.campaigns.live.session_record import Told
 from pytest_hookharness.execution.real_program.model_server import HttpAnswer
-from pytest_hookharness.hosts.wire.model_exchange import ModelReply, WireCall, WireFormat
+from pytest_hookharness.hosts.wire.model_exchange import ModelReply, ModelRequest, WireCall, WireFormat
+from pytest_hookharness.model.fast_dataclass import replace
 from pytest_hookharness.model.moves import (
     Act,
     Edit,
@@ -22,12 +24,15 @@ from pytest_hookharness.model.moves import (
     Read,
     RunCommand,
     Stop,
+    Subagent,
     ToolCall,
     Tools,
 )
 from pytest_hookharness.reports.terminal.phrases import describe_move
 
 _JSON = "application/json"
+# Seconds for hooks of a stop to start, before a subagent in the background ends as in the simulation.
+_HEAD_START = 0.5
 
 
 class LiveAgent:
@@ -74,6 +79,8 @@ class LiveAgent:
         self._unwrapped = unwrapped
         self._calls: tuple[str, ...] = ()
         self._begun = False
+        self._subagents: dict[str, Subagent] = {}
+        self._stopped = threading.Event()
         self.told: list[tuple[Told, ...]] = []
         self.moves: list[str] = []
         self.asked: list[float] = []
@@ -101,7 +108,12 @@ class LiveAgent:
             return HttpAnswer(_JSON, json.dumps(known or {}).encode(), 404 if known is None else 200)
         request = self._wire.read(json.loads(body))
         if not request.main:
-            return HttpAnswer(self._wire.kind, self._wire.write(ModelReply(number=0, text=self._wire.side)))
+            return self._write(ModelReply(number=0, text=self._wire.side))
+        if (said := self._text_of_subagent(request)) is not None:
+            background = bool(self._profile.tools.notice)
+            return replace(
+                self._write(ModelReply(number=0, text=said)), after=self._stopped if background else None
+            )
         if len(self.told) >= self._limit:
             self.cut = True
             return None
@@ -113,7 +125,21 @@ class LiveAgent:
         reply = self._reply(act)
         self._calls = tuple(call.id for call in reply.calls)
         self.replied = time.monotonic()
+        return self._write(reply)
+
+    def _write(self, reply: ModelReply) -> HttpAnswer:
         return HttpAnswer(self._wire.kind, self._wire.write(reply))
+
+    def _text_of_subagent(self, request: ModelRequest) -> str | None:
+        """Return the next text of the subagent that sends a request; ``None`` if the agent itself does."""
+        made = {entry.call for entry in request.entries if entry.call}
+        if made & self._subagents.keys() or not self._subagents:
+            return None
+        running = [*self._subagents.values()]
+        asked = (one for one in running if any(one.prompt in entry.text for entry in request.entries))
+        started = next(asked, running[0])
+        said = sum(entry.own for entry in request.entries)
+        return started.texts[min(said, len(started.texts) - 1)]
 
     def _told(self, text: str) -> Told:
         for wrapped, command in self._unwrapped.items():
@@ -122,20 +148,28 @@ class LiveAgent:
 
     def _reply(self, act: Act | None) -> ModelReply:
         number = len(self.told) - 1
-        if isinstance(act, Stop | Tools | RunCommand | Edit | Read):
+        if isinstance(act, Stop | Tools | RunCommand | Edit | Read | Subagent):
             self.moves.append(describe_move(act))
         match act:
             case Stop(text=text):
+                threading.Timer(_HEAD_START, self._stopped.set).start()
                 return ModelReply(number=number, text=text)
             case Tools(calls=calls, say=say):
                 made = calls
             case RunCommand(say=say) | Edit(say=say) | Read(say=say):
                 made = (self._profile.tools.call(act, self._workspace),)
+            case Subagent(say=say):
+                tools = self._profile.tools
+                made = (ToolCall(name=tools.subagent, input=tools.launch(act)),)
             case _:
                 kind = type(act).__name__.lower()
                 raise NoLiveEquivalent(f"the agent's act {kind!r} within a turn has no live equivalent")
-        wired = (self._wire_call(call, number, index) for index, call in enumerate(made))
-        return ModelReply(number=number, text=say, calls=tuple(wired))
+        wired = tuple(self._wire_call(call, number, index) for index, call in enumerate(made))
+        for call in wired:
+            if call.name == self._profile.tools.subagent:
+                given = Subagent(prompt=str(call.input.get("prompt", "")))
+                self._subagents[call.id] = act if isinstance(act, Subagent) else given
+        return ModelReply(number=number, text=say, calls=wired)
 
     def _wire_call(self, call: ToolCall, number: int, index: int) -> WireCall:
         # Both sides name calls by the same pattern, and the comparison knows them by it.

@@ -75,10 +75,20 @@ def _reasons(scenario: Scenario) -> Iterator[str]:
             yield "a second prompt in one session has no live equivalent"
         before = act
         yield from _of_act(act)
-    for act in (act for reaction in scenario.script.reactions for act in reaction.moves):
+    reactions = [act for reaction in scenario.script.reactions for act in reaction.moves]
+    for act in reactions:
         if isinstance(act, Prompt):
             yield "a second prompt in one session has no live equivalent"
         yield from _of_act(act)
+    starts = any(_starts_subagent(scenario, act) for act in (*scenario.script.acts, *reactions))
+    if starts and (program is None or not program.subagents):
+        yield f"subagents are not played on the real program of {scenario.host}"
+
+
+def _starts_subagent(scenario: Scenario, act: Act) -> bool:
+    name = hosts.find(scenario.host).tools.subagent
+    calls = act.calls if isinstance(act, Tools) else ()
+    return isinstance(act, Subagent) or any(call.name == name != "" for call in calls)
 
 
 def _own_paths(scenario: Scenario) -> tuple[str, ...]:
@@ -87,7 +97,7 @@ def _own_paths(scenario: Scenario) -> tuple[str, ...]:
 
 def _of_act(act: Act) -> Iterator[str]:
     match act:
-        case Prompt() | Stop():
+        case Prompt() | Stop() | Subagent():
             return
         case Resume(fork=fork):
             if fork:
@@ -97,8 +107,6 @@ def _of_act(act: Act) -> Iterator[str]:
                 yield from _of_call(call)
         case RunCommand() | Edit() | Read():
             yield from _of_call(act)
-        case Subagent():
-            yield "subagents are not played on real programs yet"
         case _:
             yield f"`{type(act).__name__.lower()}` has no live equivalent"
 

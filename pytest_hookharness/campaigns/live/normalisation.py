@@ -30,7 +30,7 @@ class Normalisation:
 
 
 _NAMES = ("username", "hostname", "py_interpreter_path")
-_NUMBERS = ("duration_ms", "timestamp", "seconds_since_last_response", "context_tokens")
+_NUMBERS = ("duration_ms", "timestamp", "seconds_since_last_response", "context_tokens", "totalDurationMs")
 
 # In this order. Folders come first: the rest of a path stays.
 TABLE = (
@@ -44,6 +44,8 @@ TABLE = (
     Normalisation("times", rf"\b{_ISO}", "<time>"),
     Normalisation("days in paths", r"\b\d{4}/\d\d/\d\d\b", "<day>"),
     Normalisation("times that results contain", r"Wall time: [0-9.]+ seconds", "Wall time: <seconds>"),
+    Normalisation("names of subagents", r"\ba[0-9a-f]{16}\b", "<agent>"),
+    Normalisation("counts of subagents", r"<(subagent_tokens|duration_ms)>\d+", r"<\1><number>"),
     Normalisation("process groups", r"Process Group PGID: (?:\d+|\(none\))", "Process Group PGID: <number>"),
     Normalisation("names of models", "", "<model>", ("model",)),
     Normalisation("names of the user, the machine and the interpreter", "", "<name>", _NAMES),

@@ -9,6 +9,7 @@ from dataclasses import field
 from types import MappingProxyType
 
 from pytest_hookharness.model.fast_dataclass import dataclass
+from pytest_hookharness.model.moves import SubagentText
 from pytest_hookharness.model.outcome import Outcome
 from pytest_hookharness.model.processes import ProcessSpec
 from pytest_hookharness.model.protocol import Json, Rule
@@ -129,6 +130,8 @@ def of_outcome(
     words: dict[str, str] = {}
     for step in outcome.trace.steps:
         match step.exchange:
+            case Moved(move=SubagentText()):
+                continue  # The messages of a subagent are not counted.
             case Moved(move=move, saw=saw):
                 moves.append(describe_move(move))
                 told.append(

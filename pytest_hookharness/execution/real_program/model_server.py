@@ -24,18 +24,20 @@ class HttpAnswer:
     Attributes:
         kind: Its content type.
         body: Its bytes.
+        after: What has to be set before it is sent; ``None`` for nothing.
     """
 
     kind: str
     body: bytes
     status: int = 200
+    after: threading.Event | None = None
 
 
 # Given the path of a request and its body; ``None`` ends the program.
 Answering: TypeAlias = Callable[[str, bytes], HttpAnswer | None]
 
 
-# Seconds until a server that does not close its port is given up.
+# Seconds until a server that does not close its port is given up, and until an answer is sent anyway.
 _LONGEST = 10.0
 
 
@@ -151,6 +153,8 @@ class _Handler(BaseHTTPRequestHandler):
         if answer is None:
             self.close_connection = True
             return
+        if answer.after is not None:
+            answer.after.wait(_LONGEST)
         self.send_response(answer.status)
         self.send_header("Content-Type", answer.kind)
         self.send_header("Content-Length", str(len(answer.body)))

@@ -90,6 +90,7 @@ class ToolRules:
             over the same folders with ``call``, ``description`` and ``text``.
         notice: What tells the agent that such a subagent has ended; the same kind of template. Empty if the
             agent waits for its subagents.
+        stops_first: Whether a subagent for which the agent waits stops before the hooks after its call.
         gated: Tools that need a permission.
         asks: Returns the reason with which a call of such a tool asks for a permission, which may be empty;
             ``None`` if it asks for none.
@@ -117,6 +118,7 @@ class ToolRules:
     launched: Callable[[Payload, Mapping[str, str]], Json] = lambda _input, _folders: None
     started: str = ""
     notice: str = ""
+    stops_first: bool = False
     gated: tuple[str, ...] = ()
     asks: Callable[[ToolCall], str | None] = lambda _made: ""
     edits: tuple[str, ...] = ()

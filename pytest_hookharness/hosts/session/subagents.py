@@ -45,14 +45,15 @@ def launch_subagent(session: Session, call: PendingCall, move: Subagent) -> Sess
     )
     first = (start, prompted) if session.profile.turns.subagent_prompts else (start,)
     # ``finish_call`` has planned the event after the call. Around it go the subagent's own events: its start
-    # before it, and its stop after it, unless the subagent goes on in the background.
+    # before it, and its stop on either side, unless the subagent goes on in the background.
     place = next(at for at, task in enumerate(session.agenda) if _is_result(task, call))
     before, after, rest = session.agenda[:place], session.agenda[place], session.agenda[place + 1 :]
     if tools.notice:
         session = replace(session, background=(*session.background, call))
         return replace(session, agenda=(*before, *first, after, *rest))
     stop = _stop_event(session, call, move, text, active=False)
-    return replace(session, agenda=(*before, *first, after, stop, *rest))
+    ends = (stop, after) if tools.stops_first else (after, stop)
+    return replace(session, agenda=(*before, *first, *ends, *rest))
 
 
 def _is_result(task: Task, call: PendingCall) -> bool:
@@ -131,7 +132,7 @@ def apply_subagent_stop_decision(session: Session, call: PendingCall, decision: 
     if decision is None or not decision.refused:
         if session.profile.tools.notice:
             return _announce_end(session, call, move)
-        return replace(_deliver(session, move), subagent_refusals=0, subagent_texts=0)
+        return replace(_deliver(session, call, move), subagent_refusals=0, subagent_texts=0)
     session = _write_lines(session, call, *(("user", text) for text in decision.to_agent))
     messages = tuple(Message("feedback", text, decision.event) for text in decision.to_agent)
     session = replace(
@@ -158,9 +159,14 @@ def _current_text(session: Session, move: Subagent) -> str:
     return move.texts[min(session.subagent_texts, len(move.texts) - 1)]
 
 
-def _deliver(session: Session, move: Subagent) -> Session:
+def _deliver(session: Session, call: PendingCall, move: Subagent) -> Session:
     """Return the session whose agent receives the subagent's last text instead of its first one."""
     first, last = move.texts[0], _current_text(session, move)
+    if session.profile.tools.stops_first and first != last:
+        agenda = (
+            _with_text(session, task, last) if _is_result(task, call) else task for task in session.agenda
+        )
+        return replace(session, agenda=tuple(agenda))
     places = [
         place for place, one in enumerate(session.messages) if one.kind == "result" and first in one.text
     ]
@@ -170,6 +176,15 @@ def _deliver(session: Session, move: Subagent) -> Session:
     changed = replace(received, text=received.text.replace(first, last, 1))
     before, after = session.messages[: places[-1]], session.messages[places[-1] + 1 :]
     return replace(session, messages=(*before, changed, *after))
+
+
+def _with_text(session: Session, task: Task, text: str) -> Task:
+    if not isinstance(task, AskHooks) or task.call is None:
+        return task
+    known = {**session.facts.template_values, "agent": task.call.agent_id, "text": text}
+    result = ToolResult(text=text, response=session.profile.tools.launched(task.call.tool_call.input, known))
+    values = {**task.values, "tool_response": result.response, "tool_text": text}
+    return replace(task, call=replace(task.call, result=result), values=values)
 
 
 def ask_subagent(session: Session, task: AwaitSubagent) -> tuple[Session, NextAct]:

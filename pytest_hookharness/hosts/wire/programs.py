@@ -44,6 +44,7 @@ class LiveProgram:
         wire: The format in which it talks with its model.
         options: The options of a scenario that are passed on.
         plugin: The argument before the folder of a plugin; empty if plugins are not loaded.
+        subagents: Whether its subagents are played.
         resumes: Whether it can resume a session.
         unordered: Sets of events whose hooks may run at the same time, so that their order means nothing.
     """
@@ -60,6 +61,7 @@ class LiveProgram:
     wire: WireFormat
     options: tuple[str, ...] = (_MODE,)
     plugin: str = ""
+    subagents: bool = False
     resumes: bool = True
     unordered: tuple[frozenset[str], ...] = ()
 
@@ -204,9 +206,10 @@ _PROGRAMS = (
         },
         hooks_file="workspace/.claude/settings.json",
         plugin="--plugin-dir",
+        subagents=True,
         wire=model_formats.ANTHROPIC_MESSAGES,
         unordered=(
-            frozenset({"CwdChanged", "PostToolUse"}),
+            frozenset({"CwdChanged", "PostToolUse", "SubagentStart"}),
             frozenset({"InstructionsLoaded", "SessionStart"}),
         ),
     ),
@@ -263,6 +266,7 @@ _PROGRAMS = (
             },
         ),
         hooks_file="workspace/.qwen/settings.json",
+        subagents=True,
         wire=model_formats.OPENAI_CHAT_STREAM,
     ),
     LiveProgram(

@@ -38,6 +38,8 @@ def scenario(*agent, when=None, **keys):
         (scenario(commands={"codex": {"agent": "codex"}}), "fake agents"),
         (scenario(hooks="elsewhere.json"), "elsewhere.json"),
         (scenario({"subagent": {"prompt": "Look."}}), "subagents"),
+        (scenario({"tool": {"name": hosts.find("codex").tools.subagent, "input": {}}}), "subagents"),
+        (scenario(plugin="."), "plugins"),
     ],
 )
 def test_no_live_equivalent(made, reason):
@@ -89,11 +91,11 @@ def test_the_form_for_both_sides():
 
 
 def live_agent(made, limit=9, known=None):
-    """The agent of a scenario behind Codex's wire format, after its first prompt."""
+    """The agent of a scenario behind its host's wire format, after its first prompt."""
     agent = LiveAgent(
         agents.start(made.script),
-        hosts.find("codex"),
-        find_program("codex").wire,
+        hosts.find(made.host),
+        find_program(made.host).wire,
         workspace="/w",
         limit=limit,
         known=known or {},
@@ -121,6 +123,34 @@ def test_the_script_behind_the_server():
     assert agent.answer("/v1/responses", b'{"tools": [{}]}') is None
     assert agent.cut
     assert agent.next_prompt() is None
+
+
+def test_a_subagent_beside_the_agent():
+    """Requests of a subagent get its texts in order, after the agent's stop, and are not counted."""
+    texts = ["Looked.", "Looked again."]
+    made = replace(
+        scenario({"prompt": "Go."}, {"subagent": {"prompt": "Look.", "text": texts}}), host="claude-code"
+    )
+    agent = live_agent(made)
+
+    def send(*messages):
+        body = {"messages": [{"role": role, "content": content} for role, content in messages]}
+        return agent.answer("/v1/messages", json.dumps({**body, "tools": [{}, {}]}).encode())
+
+    called = send(("user", "Go."))
+    assert b'"name": "Agent"' in called.body or b'"name":"Agent"' in called.body
+    first = send(("user", "Look."))
+    again = send(("user", "Look."), ("assistant", "Looked."), ("user", "look closer"))
+    used = {"type": "tool_use", "id": "toolu_000000" + "0" * 16, "name": "Agent", "input": {}}
+    stopped = send(("user", "Go."), ("assistant", [used]))
+
+    for text, answer in zip(texts, (first, again), strict=True):
+        assert json.dumps(text).encode() in answer.body
+    assert b"Done." in stopped.body
+    assert first.after is again.after is not None
+    assert stopped.after is None
+    assert first.after.wait(10)
+    assert len(agent.told) == len(agent.moves) == 2
 
 
 def test_a_reaction_to_a_hook():

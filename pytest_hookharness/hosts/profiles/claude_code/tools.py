@@ -195,12 +195,21 @@ STARTED = (
     "The agent is working in the background. You will be notified automatically when it completes. You know "
     "nothing about its results until that notification arrives \N{EM DASH} do not report, assume, or predict "
     "them; continue other work or respond to the user in the meantime.\n"
-    f"output_file: {_OUTPUT}"
+    "Do not duplicate this agent's work \N{EM DASH} avoid working with the same files or topics it is "
+    "using.\n"
+    f"output_file: {_OUTPUT}\n"
+    "Do NOT Read or tail this file via the shell tool \N{EM DASH} it is the full subagent JSONL transcript "
+    "and reading it will overflow your context. If the user asks for progress, say the agent is still "
+    "running; you'll get a completion notification."
 )
 NOTICE = (
     "<task-notification>\n<task-id>{agent}</task-id>\n<tool-use-id>{call}</tool-use-id>\n"
     f"<output-file>{_OUTPUT}</output-file>\n<status>completed</status>\n"
-    '<summary>Agent "{description}" finished</summary>\n<result>{text}</result>\n</task-notification>'
+    '<summary>Agent "{description}" finished</summary>\n<note>A task-notification fires each time this '
+    "agent stops with no live background children of its own. The user can send it another message and "
+    "resume it, so the same task-id may notify more than once.</note>\n<result>{text}</result>\n"
+    "<usage><subagent_tokens>2</subagent_tokens><tool_uses>0</tool_uses><duration_ms>700</duration_ms>"
+    "</usage>\n</task-notification>"
 )
 
 

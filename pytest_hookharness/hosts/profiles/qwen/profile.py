@@ -147,6 +147,7 @@ CAP = CapRules(
 TOOLS = ToolRules(
     subagent=tools.AGENT,
     launch=tools.launch,
+    stops_first=True,
     paths=("file_path",),
     ids=IdRules(
         call="toolu_{number:013d}_{digest:.9}",
@@ -168,9 +169,8 @@ TOOLS = ToolRules(
             "results of write_file, edit and read_file have this form; a command that was cancelled is not a "
             "failed call"
         ),
-        "subagent": assumed(
-            "a subagent is started, works without a tool call, and stops before the agent that called "
-            "it continues"
+        "subagent": observed(
+            "a subagent is started, works, and stops before the hooks after the call; its agent waits"
         ),
     },
 )

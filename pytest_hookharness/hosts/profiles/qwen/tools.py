@@ -104,11 +104,16 @@ def launch(move: Subagent) -> Payload:
     }
 
 
-_COUNTS = (
-    *("totalToolCalls", "successfulToolCalls", "failedToolCalls", "successRate"),
-    *("inputTokens", "outputTokens", "thoughtTokens", "cachedTokens", "totalTokens"),
-)
-_SUMMARY: Payload = {"rounds": 1, "totalDurationMs": 1, **dict.fromkeys(_COUNTS, 0), "toolUsage": []}
+_CALLS = ("totalToolCalls", "successfulToolCalls", "failedToolCalls", "successRate")
+_TOKENS: Payload = {"inputTokens": 10, "outputTokens": 1, "thoughtTokens": 0, "cachedTokens": 0}
+_SUMMARY: Payload = {
+    "rounds": 1,
+    "totalDurationMs": 1000,
+    **dict.fromkeys(_CALLS, 0),
+    **_TOKENS,
+    "totalTokens": 11,
+    "toolUsage": [],
+}
 
 
 def launched(asked: Payload, folders: Mapping[str, str]) -> Json:
@@ -122,8 +127,7 @@ def launched(asked: Payload, folders: Mapping[str, str]) -> Json:
         "executionMode": "foreground",
         "subagentSessionReady": True,
         "status": "completed",
-        "tokenCount": 0,
-        "toolCalls": [],
+        "tokenCount": 1,
         "terminateReason": "GOAL",
         "result": said,
         "executionSummary": _SUMMARY,
