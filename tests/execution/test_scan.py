@@ -681,3 +681,18 @@ def test_owners_count(scanner: Scanner, root: Path) -> None:
         for owner in ((NOBODY, 0), (0, NOBODY), (0, 0)):
             os.chown(root / name, *owner)
             assert differing(scanner) == {f"workspace/{name}"}
+
+
+def test_an_empty_folder_that_nobody_watches_is_listed_once_something_is_in_it(tmp_path: Path) -> None:
+    """A folder that was empty for long is listed again as soon as something is made in it."""
+    root = tmp_path / "root"
+    root.mkdir()
+    scanner = Scanner({"outside": root}, walked=("outside",))
+    begun = time_ns()
+    while time_ns() < begun + 50_000_000:
+        assert [*scanner.scan()] == ["outside"]
+    (root / "src").mkdir()
+    assert differing(scanner) == {"outside/src"}
+    (root / "src/file").write_text("one")
+    assert differing(scanner) == {"outside/src/file"}
+    scanner.close()

@@ -151,7 +151,7 @@ class Scanner:
             self._written = {self._name(path) or path: times for path, times in touched.written.items()}
             self._look_at(touched, left_out)
             for name, root in self._walked.items():
-                self._survey.walk(root, name, _do_not_watch, left_out)
+                self._survey.walk_unwatched(root, name, left_out)
         self._ignore_own_reading()
         return self._publish(left_out)
 

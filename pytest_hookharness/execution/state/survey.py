@@ -74,6 +74,8 @@ class Survey:
         self._uncounted: set[str] = set()
         self._owner = (os.geteuid(), os.getegid())
         self._keys: dict[str, tuple[Key, int]] = {}
+        # Folders in which nothing was found when they were walked.
+        self._empty: set[str] = set()
 
     def assume(self, known: Mapping[str, KnownEntry]) -> None:
         """Take over what another survey found; what has another status by now is read at the first look."""
@@ -158,6 +160,17 @@ class Survey:
         for path in [path for path in self.entries if path.startswith(inside) and path not in seen]:
             if not _exists_in(others, path):
                 self._forget(path)
+        (self._empty.add if len(seen) == 1 else self._empty.discard)(name)
+
+    def walk_unwatched(self, real: str, name: str, without: Collection[str] = ()) -> None:
+        """Look at a folder that nobody watches and everything below it, unless it is still empty."""
+        if name in self._empty:
+            try:
+                if self._is_known(name, _key(os.lstat(real))):
+                    return
+            except OSError:
+                pass  # it is gone, or cannot be looked at
+        self.walk(real, name, lambda _: None, without)
 
     def _list(self, folder: str, name: str, entering: Callable[[str], None]) -> list[os.DirEntry[str]]:
         try:
@@ -179,9 +192,8 @@ class Survey:
             if stat.S_ISDIR(mode):
                 self._uncounted.add(name)
             return
-        key = (status.st_ctime_ns, status.st_mtime_ns, status.st_size, status.st_ino, mode)
-        known = self._keys.get(name)
-        if known is not None and known[0] == key and key[0] < known[1] - RACY:
+        key = _key(status)
+        if self._is_known(name, key):
             return
         check_time(f"{real} was read")
         # Before reading: a change during the read then counts as too recent to trust.
@@ -201,6 +213,11 @@ class Survey:
         if status.st_nlink > 1 and entry.kind != "folder":
             self.linked[name] = real
             self.inodes.add(status.st_ino)
+
+    def _is_known(self, name: str, key: Key) -> bool:
+        """Return whether a path with that status must still be what was found there."""
+        known = self._keys.get(name)
+        return known is not None and known[0] == key and key[0] < known[1] - RACY
 
     def _store_entry(self, name: str, entry: StateEntry) -> None:
         if name not in self._skip and self.entries.get(name) != entry:
@@ -277,3 +294,7 @@ def _exists_in(roots: Mapping[str, str], path: str) -> bool:
     """Return whether a state path is that of something in one of these roots."""
     found = (place + path[len(root) :] for root, place in roots.items() if f"{path}/".startswith(f"{root}/"))
     return any(map(os.path.lexists, found))
+
+
+def _key(status: os.stat_result) -> Key:
+    return status.st_ctime_ns, status.st_mtime_ns, status.st_size, status.st_ino, status.st_mode
