@@ -259,26 +259,43 @@ def paths_below(folders: Iterable[Path]) -> Iterator[str]:
 
 def stamps_below(folder: str | Path, without: Collection[str] = ()) -> dict[str, tuple[int, ...]]:
     """
-    Return what the system notes of each path below a folder whenever it is changed in any way, by path.
+    Return what the system notes of a folder and each path below it whenever one is changed, by path.
 
     Args:
         folder: The folder.
         without: Folders that are left out, with all below them.
     """
-    found: dict[str, tuple[int, ...]] = {}
     pending = [os.fspath(folder)]
+    found = {pending[0]: _stamp(os.lstat(folder))}
     while pending:
         with os.scandir(pending.pop()) as listing:
             for entry in listing:
                 if entry.path in without:
                     continue
                 seen = entry.stat(follow_symlinks=False)
-                # Nobody can set the time of the change (ctime); the rest is for clocks that are too coarse.
-                found[entry.path] = (seen.st_ino, seen.st_mode, seen.st_uid, seen.st_gid, seen.st_nlink)
-                found[entry.path] += (seen.st_size, seen.st_mtime_ns, seen.st_ctime_ns)
+                found[entry.path] = _stamp(seen)
                 if stat.S_ISDIR(seen.st_mode):
                     pending.append(entry.path)
     return found
+
+
+def _stamp(seen: os.stat_result) -> tuple[int, ...]:
+    # Nobody can set the time of the change (ctime); the rest is for clocks that are too coarse.
+    times = seen.st_ctime_ns, seen.st_mtime_ns
+    return (*times, seen.st_ino, seen.st_mode, seen.st_uid, seen.st_gid, seen.st_nlink, seen.st_size)
+
+
+def have_stamps(stamps: Mapping[str, tuple[int, ...]]) -> bool:
+    """
+    Return whether paths still have their stamps.
+
+    If they are all of `stamps_below`, that means that there are no other paths either: a new one changes the
+    stamp of its folder, unless that is too recent to trust (`state.file_contents.RACY`).
+    """
+    try:
+        return all(_stamp(os.lstat(path)) == stamp for path, stamp in stamps.items())
+    except OSError:
+        return False
 
 
 def append_lines(path: Path, lines: Iterable[Mapping[str, Any]]) -> None:

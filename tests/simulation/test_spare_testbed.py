@@ -99,11 +99,17 @@ def test_a_testbed_in_which_anything_was_touched_is_not_used_again(harness_of_ti
     with harness.open_testbed(scenario("true")) as testbed:
         if command.endswith(("/tmp/kept", "/shm/kept")) and not testbed.sandbox.contained:
             pytest.skip("these are the machine's own folders there")
-    first, _ = use(harness, command)
-    second, _ = use(harness, command)
+    # One command for all, so that all tests ask for the same testbed.
+    (tmp_path / "turn").touch()
+    in_turn = f"if read x < {tmp_path}/turn; then {command}; fi"
+    new, again = use(harness, in_turn)[0], use(harness, in_turn)[0]
+    (tmp_path / "turn").write_text("now\n")
+    touched, _ = use(harness, in_turn)
+    after, _ = use(harness, in_turn)
     clean, listed = use(harness, "ls -A . $HOME $TMPDIR; cat note")
 
-    assert second is not first
+    assert touched is again is new
+    assert after is not touched
     assert clean.workspace.base.name == "test"
     assert "kept" not in listed
     assert listed.split()[-1] == "text"

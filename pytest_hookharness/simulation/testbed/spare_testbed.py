@@ -12,16 +12,17 @@ import time
 from collections.abc import Mapping
 from weakref import WeakKeyDictionary
 
-from pytest_hookharness.execution.paths import stamps_below
+from pytest_hookharness.execution.paths import have_stamps, stamps_below
+from pytest_hookharness.execution.state.file_contents import RACY
 from pytest_hookharness.execution.workspace.visible_machine import identify_machine
-from pytest_hookharness.model.fast_dataclass import dataclass
+from pytest_hookharness.model.fast_dataclass import dataclass, replace
 from pytest_hookharness.model.scenario import Scenario
 from pytest_hookharness.model.trace import StateEntry
 from pytest_hookharness.simulation.testbed.testbed import Testbed
 
 # Seconds from the making of a testbed to its last use. On a busy machine a new one is as old when its first
 # hook runs, so no hook learns from the age of its files that they were there before.
-_MAX_AGE = 1.0
+_MAX_AGE = 3.0
 # The keys of a scenario that may be used. What all others mean lies outside of the workspace (a project that
 # is copied), or the testbed keeps a record of it (calls of test doubles).
 _KEYS = frozenset(
@@ -46,6 +47,7 @@ class _Origin:
         machine: What told the machine from another one.
         files: The covered files.
         stamps: What the system notes of its folders.
+        settled: Whether a change since these were noted would show in them, however coarse the clock is.
     """
 
     scenario: Scenario
@@ -53,6 +55,7 @@ class _Origin:
     machine: tuple[object, ...]
     files: Mapping[str, StateEntry]
     stamps: Mapping[str, tuple[int, ...]]
+    settled: bool
 
 
 class SpareTestbed:
@@ -66,8 +69,8 @@ class SpareTestbed:
         """Return a new testbed, and note what it is like so that it may be used again."""
         records = testbed.settings.coverage_store is not None
         if not records and all(getattr(scenario, name) == getattr(_PLAIN, name) for name in _OTHERS):
-            machine, stamps = _machine(testbed), _stamps(testbed)
-            self._lent[testbed] = _Origin(scenario, time.monotonic(), machine, testbed.files, stamps)
+            made, machine = time.monotonic(), _machine(testbed)
+            self._lent[testbed] = _Origin(scenario, made, machine, testbed.files, *_look(testbed))
         return testbed
 
     def take(self, scenario: Scenario) -> Testbed | None:
@@ -81,7 +84,8 @@ class SpareTestbed:
             return None
         renewed = testbed.sandbox.wait_until_renewed()
         # Now no process of the test before is alive.
-        if _stamps(testbed) != origin.stamps:
+        seen = _look_again(testbed, origin)
+        if seen is None:
             self.close()
             return None
         if not renewed:
@@ -91,7 +95,7 @@ class SpareTestbed:
                 self.close()
                 raise
         self._spare = None
-        self._lent[testbed] = origin
+        self._lent[testbed] = seen
         return testbed
 
     def give_back(self, testbed: Testbed) -> None:
@@ -119,10 +123,24 @@ def _machine(testbed: Testbed) -> tuple[object, ...]:
     return identify_machine(paths, mounts=testbed.sandbox.contained)
 
 
-def _stamps(testbed: Testbed) -> dict[str, tuple[int, ...]]:
+def _look_again(testbed: Testbed, origin: _Origin) -> _Origin | None:
+    """Return what a testbed was when it was new, with what is noted now; ``None`` if it was touched since."""
+    # To list the folders takes most of the time, so they are listed only once after they have settled.
+    if origin.settled and have_stamps(origin.stamps):
+        return origin
+    stamps, settled = _look(testbed)
+    # In this one are the places of the mounts.
+    top = {str(testbed.workspace.outside): ()}
+    same = {**stamps, **top} == {**origin.stamps, **top}
+    return replace(origin, stamps=stamps, settled=settled) if same else None
+
+
+def _look(testbed: Testbed) -> tuple[Mapping[str, tuple[int, ...]], bool]:
+    """Return what the system notes of the folders of a testbed, and whether a change would show in that."""
     # The covered files were compared by their content; this tells of everything else.
-    workspace = testbed.workspace
+    workspace, now = testbed.workspace, time.time_ns()
     # Below these two are the mounts of a sandbox, which each one makes anew.
     mounts = {str(workspace.outside / name) for name in ("root", "work")}
     stamps = stamps_below(workspace.base, without={str(workspace.outside)})
-    return {**stamps, **stamps_below(workspace.outside, without=mounts)}
+    stamps |= stamps_below(workspace.outside, without=mounts)
+    return stamps, all(max(stamp[:2]) < now - RACY for stamp in stamps.values())
