@@ -30,6 +30,11 @@ _WRITTEN = re.compile(rf">\s*[\"']?(?:\$\{{?\w+\}}?/)?({_NAMED.pattern})|\btouch
 _ARGUMENTS = re.compile(r"[\"']?\$(?:ARGUMENTS|\d|@)[\"']?")
 # Commands that only show something or end what others started.
 _NOT_STARTING = re.compile(r"cancel|stop|end|status|help|list|show|result|version", re.IGNORECASE)
+# One command that only reads, as those which tell the agent about the repository.
+_READING = re.compile(
+    r"\s*(?:git (?:status|diff|log|ls-files|show|rev-parse|branch --show-current|remote -v)|ls|eza|tree|cat"
+    r"|pwd|date|grep|rg|head|tail|wc)(?![\w-])[^;&|>`$]*"
+)
 # A pattern of files in the source of hooks, perhaps joined to its folder.
 _PATTERN = re.compile(
     r"(?:[\"']([\w./-]+)[\"']\s*(?:[,/]|\)\s*\.\s*r?glob\()\s*)?[\"']([\w./-]*\*[\w.-]*\.[A-Za-z]\w*)[\"']",
@@ -117,8 +122,9 @@ def _by_commands(hook_set: HookSet) -> Iterator[Activation]:
                 continue
             text = read_text(file) or ""
             name = file.relative_to(hook_set.root)
-            for block, inline in _CODE.findall(text):
-                yield Activation(title=f"{name} used", command=_filled(hook_set, block or inline))
+            for code in filter(None, chain.from_iterable(_CODE.findall(text))):
+                if not _READING.fullmatch(code):
+                    yield Activation(title=f"{name} used", command=_filled(hook_set, code))
             for block in _BLOCK.findall(text):
                 if named.intersection(filter(None, chain.from_iterable(_WRITTEN.findall(block)))):
                     yield Activation(title=f"{name} used", command=_filled(hook_set, block))

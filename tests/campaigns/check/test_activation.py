@@ -88,6 +88,13 @@ def test_code_in_a_line(plugin):
     assert found.command == "mkdir -p .claude && touch .claude/loop.md"
 
 
+def test_code_that_only_reads_makes_nothing_active(plugin):
+    """A command that only tells the agent about the repository costs no session; one that writes does."""
+    text = "!`git diff HEAD` !`git log -10` !`ls -a` !`git status > .claude/loop.md` !`cat a; ./start`\n"
+    found = find_activations(plugin(**{"commands/a.md": text}))
+    assert [one.command for one in found] == ["git status > .claude/loop.md", "cat a; ./start"]
+
+
 def test_code_that_writes_a_file_of_a_hook(plugin):
     """Code that a command tells the agent to run counts if it writes a file that a hook names."""
     (found,) = find_activations(plugin(**{"hooks/stop.sh": REVIEW, "commands/review.md": REVIEW_COMMAND}))
