@@ -10,7 +10,7 @@ from collections.abc import Collection, Iterator, Sequence
 from pytest_hookharness.campaigns.check.rewording import foreign_tools
 from pytest_hookharness.execution.processes.slots import competition
 from pytest_hookharness.judging.findings.codes import INERT_GUARD, SLOW
-from pytest_hookharness.judging.findings.finding_catalogue import catalogue
+from pytest_hookharness.judging.findings.finding_catalogue import NOT_RUN, catalogue
 from pytest_hookharness.model.bad_ends import BAD_ENDS
 from pytest_hookharness.model.checkup import HookSet, Problem, Symptom, script_of
 from pytest_hookharness.model.outcome import Outcome
@@ -22,6 +22,13 @@ from pytest_hookharness.model.verdicts import FindingCode
 from pytest_hookharness.simulation.testbed.run_settings import SimulationError
 
 _NAME = re.compile(r"([\w-]+)(?:\.\w{1,5})?(?=[\"'\s,]|$)")
+# What Python and JavaScript say of a module that they do not find.
+_NO_MODULE = re.compile(r"No module named '([\w.]+)'|Cannot find (?:module|package) '([^'\s]+)'")
+_IMPORT = (
+    "Find the module from the place of the script, not by the name of the folder around it, which varies; "
+    "and say on standard error that the hook does nothing if it is missing."
+)
+_SEVERAL = 2
 _P95 = 0.95
 # From fewer hook runs no percentile follows.
 _FEWEST = 5
@@ -58,7 +65,28 @@ def find_problems(hook_set: HookSet, outcomes: Sequence[Outcome]) -> Iterator[Pr
                 f"{hook.event}: it has no effect; it checks for {named}, which {hook_set.host} does not have."
             )
             yield _problem(hook_set, hook, INERT_GUARD, text)
+    yield from _find_failed_imports(hook_set, outcomes)
     yield from _find_slow(hook_set, outcomes)
+
+
+def _find_failed_imports(hook_set: HookSet, outcomes: Sequence[Outcome]) -> Iterator[Problem]:
+    """Yield the hooks that never find a module of their own, say so, and end well: nobody else notices."""
+    for hook in {hook.command: hook for hook in hook_set.hooks}.values():
+        runs = [*_runs(hook.command, outcomes)]
+        texts = [f"{run.stderr.text}\n{run.stdout.text}" for run in runs if run.ending == Exited(0)]
+        said = [_NO_MODULE.search(text) for text in texts]
+        if len(runs) < _SEVERAL or len(texts) < len(runs) or not all(said) or said[0] is None:
+            continue
+        name = (said[0][1] or said[0][2]).partition(".")[0]
+        if name == hook_set.root.name:
+            where = "which is the name of the folder around it, and it was run in a folder of another name"
+        elif any((hook_set.root / inside).exists() for inside in (name, f"{name}.py")):
+            where = "which it looks for in another place"
+        else:
+            # A package of others, which may be there on the machine of its users.
+            continue
+        text = f'{hook.event}: each run ended with 0 and said "{said[0][0]}", {where}.'
+        yield _problem(hook_set, hook, NOT_RUN, text, _IMPORT)
 
 
 def _find_without_effect(hook_set: HookSet, outcomes: Sequence[Outcome]) -> Iterator[Hook]:
@@ -114,8 +142,9 @@ def percentile(times: Sequence[float]) -> float:
     return sorted(times)[math.ceil(_P95 * len(times)) - 1] if times else 0.0
 
 
-def _problem(hook_set: HookSet, hook: Hook, code: FindingCode, text: str) -> Problem:
-    symptom = Symptom(kind=code.name, code=code.code, hook=hook.command, text=text, advice=code.fix)
+def _problem(hook_set: HookSet, hook: Hook, code: FindingCode, text: str, advice: str = "") -> Problem:
+    advice = advice or code.fix
+    symptom = Symptom(kind=code.name, code=code.code, hook=hook.command, text=text, advice=advice)
     name = "-".join(filter(None, (code.name.lower(), short_name(hook.command).lower())))
     return Problem(id=name, symptom=symptom, scenario=Scenario(name="check", host=hook_set.host))
 

@@ -97,3 +97,23 @@ def test_a_busy_machine_makes_no_hook_slow(monkeypatch):
     monkeypatch.setattr("os.getloadavg", lambda: (4.0 * (os.cpu_count() or 1), 0.0, 0.0))
     assert kinds("", *[replace(run(1.9), cpu=0.4)] * 5) == []
     assert kinds("", *[replace(run(1.9), cpu=0.1)] * 5) == ["SLOW"]
+
+
+def test_a_module_of_its_own_that_a_hook_never_finds(tmp_path):
+    """A hook that ends well and says in each run that its own module is missing is one that did not run."""
+    (tmp_path / "guard.py").touch()
+
+    def found(*texts, root=tmp_path):
+        runs = (ProcessResult(ending=Exited(0), stdout=Output(text.encode())) for text in texts)
+        return [one.symptom for one in find_problems(replace(place(), root=root), [outcome(*runs)])]
+
+    missing = '{"systemMessage": "Guard: No module named \'guard.rules\'"}'
+    (symptom,) = found(missing, missing)
+    assert symptom.kind == "NOT-RUN"
+    assert symptom.text.endswith(
+        "said \"No module named 'guard.rules'\", which it looks for in another place."
+    )
+    (elsewhere,) = found(missing, missing, root=Path("/p/guard"))
+    assert "the name of the folder around it" in elsewhere.text
+    assert not found(missing, "{}")
+    assert not found(missing, missing, root=Path("/p"))
