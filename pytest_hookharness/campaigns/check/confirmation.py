@@ -12,7 +12,7 @@ from typing import TypeAlias
 
 from pytest_hookharness.campaigns.check import corpora
 from pytest_hookharness.campaigns.check.grouping import ENDLESS, SymptomEvidence
-from pytest_hookharness.campaigns.check.sessions import alone
+from pytest_hookharness.campaigns.check.session_scenario import alone
 from pytest_hookharness.campaigns.check.shrinking import shrink
 from pytest_hookharness.execution.workspace.workspace import WorkspaceError
 from pytest_hookharness.judging.checkup.symptoms import find_symptoms

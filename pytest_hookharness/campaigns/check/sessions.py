@@ -16,8 +16,8 @@ from pytest_hookharness import hosts
 from pytest_hookharness.campaigns.check import corpora
 from pytest_hookharness.campaigns.check.activation import Activation, find_activations
 from pytest_hookharness.campaigns.check.rewording import Suspect, called_tools, reword
+from pytest_hookharness.campaigns.check.session_scenario import scenario_of, varied
 from pytest_hookharness.model.checkup import CheckSession, HookSet
-from pytest_hookharness.model.expectations import Expectation
 from pytest_hookharness.model.moves import (
     FIRST_PROMPT,
     Act,
@@ -28,15 +28,14 @@ from pytest_hookharness.model.moves import (
     Prompt,
     Read,
     RunCommand,
-    Script,
     Stop,
     Subagent,
     ToolCall,
     Tools,
 )
-from pytest_hookharness.model.mutations import Parallel, VaryRequest
-from pytest_hookharness.model.protocol import Hook, Json
-from pytest_hookharness.model.scenario import Answer, Double, Scenario
+from pytest_hookharness.model.mutations import Parallel
+from pytest_hookharness.model.protocol import Json
+from pytest_hookharness.model.scenario import Scenario
 
 _STOPS = frozenset({hosts.Role.STOP, hosts.Role.SUBAGENT_STOP})
 _SUBAGENT = frozenset({hosts.Role.SUBAGENT_START, hosts.Role.SUBAGENT_STOP})
@@ -44,8 +43,6 @@ _BESIDE = frozenset({hosts.Role.BEFORE_TOOL, hosts.Role.AFTER_TOOL})
 _COMPACTION = frozenset({hosts.Role.BEFORE_COMPACT, hosts.Role.AFTER_COMPACT})
 _BEHAVIOURS = ("editing", "obedient", "repeating", "oscillating", "quoting")
 _INVARIANT: tuple[str, ...] = ("key-order", "sessions", "processes", "names")
-_PROGRAMS = {"claude": "claude-code", "codex": "codex", "gemini": "gemini-cli"}
-_TURNS = 24
 # After so many refusals in a row, a loop that was started counts as one without an end.
 _REFUSALS = 10
 _EACH: tuple[Act, ...] = (
@@ -97,7 +94,7 @@ def plan_usual(hook_set: HookSet, seed: int) -> CheckSession:
     steps = corpora.work_in_steps() if hosts.Role.AFTER_TOOL in found else ()
     acts: list[Act] = [FIRST_PROMPT, *corpora.usual_work(seed), *steps, *_unknown_tools(hook_set)]
     acts += _endings(hook_set)
-    return CheckSession(title="a usual session", scenario=_scenario(hook_set, acts), harmless=True)
+    return CheckSession(title="a usual session", scenario=scenario_of(hook_set, acts), harmless=True)
 
 
 def _endings(hook_set: HookSet) -> Iterator[Act]:
@@ -122,7 +119,7 @@ def plan_each_event(hook_set: HookSet) -> CheckSession:
     if hosts.Role.TOOL_FAILED in found:
         acts.append(RunCommand(command="false"))
     acts += _endings(hook_set)
-    return CheckSession(title="each event once", scenario=_scenario(hook_set, acts), harmless=True)
+    return CheckSession(title="each event once", scenario=scenario_of(hook_set, acts), harmless=True)
 
 
 def plan_activated(hook_set: HookSet, given: Sequence[Activation] = ()) -> Iterator[CheckSession]:
@@ -130,7 +127,7 @@ def plan_activated(hook_set: HookSet, given: Sequence[Activation] = ()) -> Itera
     for one in (*given, *find_activations(hook_set)):
         started = [RunCommand(command=one.command)] if one.command else []
         acts: tuple[Act, ...] = (FIRST_PROMPT, *started, Stop())
-        scenario = replace(_scenario(hook_set, acts), files=one.files, turns=len(acts) + _REFUSALS)
+        scenario = replace(scenario_of(hook_set, acts), files=one.files, turns=len(acts) + _REFUSALS)
         yield CheckSession(title=one.title, scenario=scenario, active=one.title)
 
 
@@ -138,8 +135,8 @@ def plan_loops_varied(active: Sequence[CheckSession]) -> Iterator[CheckSession]:
     """Yield activated sessions in which a tool is missing, and in which another session works beside."""
     for session in active:
         scenario = replace(session.scenario, turns=len(session.scenario.script.acts) + 1)
-        yield replace(session, scenario=_varied(scenario, "tools"), ends=False, only=" on the PATH")
-        yield replace(session, scenario=_varied(scenario, "sessions"), ends=False)
+        yield replace(session, scenario=varied(scenario, "tools"), ends=False, only=" on the PATH")
+        yield replace(session, scenario=varied(scenario, "sessions"), ends=False)
 
 
 def in_order(hook_set: HookSet, session: CheckSession) -> CheckSession:
@@ -154,14 +151,14 @@ def plan_refusals(hook_set: HookSet) -> Iterator[CheckSession]:
     if roles(hook_set) - _STOPS:
         sources = [*(text for _, text in hook_set.sources), *(hook.command for hook in hook_set.hooks)]
         acts = (FIRST_PROMPT, *corpora.commonly_refused(sources))
-        yield _cut_short("what guards commonly refuse", _scenario(hook_set, acts))
+        yield _cut_short("what guards commonly refuse", scenario_of(hook_set, acts))
 
 
 def plan_hostile(hook_set: HookSet, seed: int, *, endless: bool = False) -> CheckSession:
     """Return the session with hostile text; no stops with ``endless``, as they are refused forever."""
     texts = corpora.hostile_texts(seed)
     hostile = (FIRST_PROMPT, *_hostile_acts(roles(hook_set), texts, endless=endless))
-    return _cut_short("hostile text", _scenario(hook_set, hostile))
+    return _cut_short("hostile text", scenario_of(hook_set, hostile))
 
 
 def plan_behaviours(hook_set: HookSet) -> Iterator[CheckSession]:
@@ -169,7 +166,7 @@ def plan_behaviours(hook_set: HookSet) -> Iterator[CheckSession]:
     short = (FIRST_PROMPT, RunCommand(command="true"), Edit(file="notes.txt", text="text\n"), Stop())
     for name in _BEHAVIOURS if roles(hook_set) & _STOPS else ():
         yield CheckSession(
-            title=f"an agent that is {name}", scenario=_scenario(hook_set, short, Behaviour(name=name))
+            title=f"an agent that is {name}", scenario=scenario_of(hook_set, short, Behaviour(name=name))
         )
 
 
@@ -190,14 +187,14 @@ def _hostile_acts(found: frozenset[hosts.Role], texts: Sequence[str], *, endless
 def plan_rewordings(hook_set: HookSet, commands: Sequence[str], files: Sequence[str]) -> CheckSession:
     """Return the session that rewords refused commands, and mentions refused files."""
     acts = reword(hook_set.host, commands, files)
-    return _cut_short("other forms of what was refused", _scenario(hook_set, acts))
+    return _cut_short("other forms of what was refused", scenario_of(hook_set, acts))
 
 
 def plan_proofs(hook_set: HookSet, suspects: Sequence[Suspect]) -> Iterator[CheckSession]:
     """Yield the sessions that prove that a command is refused where its words are only data."""
     for one in suspects:
-        asked = _scenario(hook_set, (FIRST_PROMPT, RunCommand(command=one.command, given=corpora.GIVEN)))
-        session = _cut_short(f"the wording of `{one.command}` varied", _varied(asked, one.family))
+        asked = scenario_of(hook_set, (FIRST_PROMPT, RunCommand(command=one.command, given=corpora.GIVEN)))
+        session = _cut_short(f"the wording of `{one.command}` varied", varied(asked, one.family))
         # One more turn, for the harmless call that each wording is compared with.
         scenario = replace(session.scenario, turns=session.scenario.turns + 1)
         yield replace(session, scenario=scenario, only=one.wording, proof=True)
@@ -208,7 +205,7 @@ def plan_races(hook_set: HookSet, triggered: Collection[str]) -> Iterator[CheckS
     events = hosts.find(hook_set.host).events
     for event in dict.fromkeys(hook.event for hook in hook_set.hooks if hook.event in triggered):
         if event in events and events[event].role in _BESIDE:
-            scenario = replace(_scenario(hook_set, (FIRST_PROMPT, *_EACH)), parallel=Parallel(event=event))
+            scenario = replace(scenario_of(hook_set, (FIRST_PROMPT, *_EACH)), parallel=Parallel(event=event))
             yield _cut_short(f"{event} hooks side by side", scenario)
 
 
@@ -230,7 +227,7 @@ def plan_invariance(
         Edit(file="notes.txt", text="text\n"),
         *moves,
     ]
-    scenario = _varied(_scenario(hook_set, acts if endless else [*acts, Stop()]), *_INVARIANT)
+    scenario = varied(scenario_of(hook_set, acts if endless else [*acts, Stop()]), *_INVARIANT)
     scenario = scenario if raced else replace(scenario, parallel=Parallel())
     return _cut_short(title, scenario) if endless else CheckSession(title=title, scenario=scenario)
 
@@ -244,13 +241,13 @@ def plan_world(hook_set: HookSet, moves: Sequence[Act], *, written: bool) -> Ite
         written: Whether hooks that run before tool calls write files.
     """
     if moves:
-        scenario = _scenario(hook_set, (FIRST_PROMPT, *_HARMLESS[:2], *moves, *_HARMLESS[:1]))
-        yield replace(_cut_short("tools that are missing", _varied(scenario, "tools")), only=" on the PATH")
+        scenario = scenario_of(hook_set, (FIRST_PROMPT, *_HARMLESS[:2], *moves, *_HARMLESS[:1]))
+        yield replace(_cut_short("tools that are missing", varied(scenario, "tools")), only=" on the PATH")
     if written:
-        scenario = _scenario(hook_set, (FIRST_PROMPT, *_HARMLESS))
+        scenario = scenario_of(hook_set, (FIRST_PROMPT, *_HARMLESS))
         # An empty file is what remains if a hook is killed while it writes; other damage has similar effects.
         yield replace(
-            _cut_short("emptied files of the hooks' own", _varied(scenario, "state")), only=" emptied "
+            _cut_short("emptied files of the hooks' own", varied(scenario, "state")), only=" emptied "
         )
 
 
@@ -271,73 +268,11 @@ def plan_single_events(hook_set: HookSet, triggered: Collection[str]) -> Iterato
         keys = [field.name for field in rule.fields.fields if (field.source or field.name) == rule.target]
         yield CheckSession(
             title=f"a single {hook.event}",
-            scenario=_scenario(hook_set, ()),
+            scenario=scenario_of(hook_set, ()),
             ends=False,
             event=hook.event,
             fields=dict.fromkeys(keys, named) if named else {},
         )
-
-
-def _varied(scenario: Scenario, *families: str) -> Scenario:
-    return replace(scenario, vary=tuple(map(VaryRequest, families)))
-
-
-def _scenario(hook_set: HookSet, acts: Sequence[Act], then: Behaviour | None = None) -> Scenario:
-    return Scenario(
-        name="check",
-        host=hook_set.host,
-        project=None if hook_set.plugin else hook_set.root,
-        plugin=hook_set.root if hook_set.plugin else None,
-        hooks=hook_set.inline or hook_set.only or None,
-        env={**hook_set.lent_env, **hook_set.env},
-        home_folder=hook_set.home,
-        reach=hook_set.reach,
-        git=hook_set.git,
-        commands=_fake_agents(hook_set),
-        answers=tuple(_answers(hook_set)),
-        options=_without_stuck_detection(hook_set.host),
-        script=Script(acts=tuple(acts), then=then or Behaviour()),
-        turns=len(acts) + _TURNS,
-        expect=Expectation(verdict="terminated"),
-    )
-
-
-def _without_stuck_detection(host: str) -> dict[str, bool | int | float | str]:
-    """
-    Return the option that keeps a host from ending repetitive sessions itself, as that would hide a loop.
-    """
-    stuck = hosts.find(host).stuck
-    return {stuck.option: False} if stuck is not None and stuck.option else {}
-
-
-def alone(scenario: Scenario, *hooks: Hook) -> Scenario:
-    """Return the scenario with these hooks and no others."""
-    config = hosts.find(scenario.host).config
-    configured: dict[str, list[Json]] = {}
-    for hook in hooks:
-        handler: dict[str, Json] = {} if config.untyped else {config.keys.type: "command"}
-        handler[config.types["command"]] = hook.command
-        if hook.matcher is not None:
-            handler["matcher"] = hook.matcher
-        configured.setdefault(hook.event, []).append(handler)
-    return replace(scenario, hooks=configured)
-
-
-def _answers(hook_set: HookSet) -> Iterator[Answer]:
-    """Yield empty answers for handlers that are not commands, so that the other hooks can be played."""
-    for event, kind in dict.fromkeys((hook.event, hook.type) for hook in hook_set.hooks):
-        if kind != "command":
-            yield Answer(event=event, type=kind)
-
-
-def _fake_agents(hook_set: HookSet) -> dict[str, Double]:
-    """Return fake agents for the agent programs that the hooks mention, so that nested hooks are seen too."""
-    words = {
-        word
-        for text in (*(text for _, text in hook_set.sources), *(hook.command for hook in hook_set.hooks))
-        for word in re.findall(r"(?<![\w./-])(?:claude|codex|gemini)(?![\w./-])", text)
-    }
-    return {word: Double(agent=_PROGRAMS[word], stdout="All is well.\n") for word in sorted(words)}
 
 
 def _unknown_tools(hook_set: HookSet) -> Iterator[Tools]:

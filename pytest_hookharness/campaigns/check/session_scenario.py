@@ -1,0 +1,83 @@
+"""The scenarios of a check's sessions: what they have in common, whatever the agent does."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+
+from pytest_hookharness import hosts
+from pytest_hookharness.model.checkup import HookSet
+from pytest_hookharness.model.expectations import Expectation
+from pytest_hookharness.model.moves import Act, Behaviour, Script
+from pytest_hookharness.model.mutations import VaryRequest
+from pytest_hookharness.model.protocol import Hook, Json
+from pytest_hookharness.model.scenario import Answer, Double, Scenario
+
+_PROGRAMS = {"claude": "claude-code", "codex": "codex", "gemini": "gemini-cli"}
+# More than the moves need, for what hooks ask for.
+_TURNS = 24
+
+
+def varied(scenario: Scenario, *families: str) -> Scenario:
+    """Return the scenario with the mutations of some families."""
+    return replace(scenario, vary=tuple(map(VaryRequest, families)))
+
+
+def scenario_of(hook_set: HookSet, acts: Sequence[Act], then: Behaviour | None = None) -> Scenario:
+    """Return the scenario of a session: its moves, and all that the hook set needs."""
+    return Scenario(
+        name="check",
+        host=hook_set.host,
+        project=None if hook_set.plugin else hook_set.root,
+        plugin=hook_set.root if hook_set.plugin else None,
+        hooks=hook_set.inline or hook_set.only or None,
+        env={**hook_set.lent_env, **hook_set.env},
+        home_folder=hook_set.home,
+        reach=hook_set.reach,
+        git=hook_set.git,
+        commands=_fake_agents(hook_set),
+        answers=tuple(_answers(hook_set)),
+        options=_without_stuck_detection(hook_set.host),
+        script=Script(acts=tuple(acts), then=then or Behaviour()),
+        turns=len(acts) + _TURNS,
+        expect=Expectation(verdict="terminated"),
+    )
+
+
+def _without_stuck_detection(host: str) -> dict[str, bool | int | float | str]:
+    """
+    Return the option that keeps a host from ending repetitive sessions itself, as that would hide a loop.
+    """
+    stuck = hosts.find(host).stuck
+    return {stuck.option: False} if stuck is not None and stuck.option else {}
+
+
+def alone(scenario: Scenario, *hooks: Hook) -> Scenario:
+    """Return the scenario with these hooks and no others."""
+    config = hosts.find(scenario.host).config
+    configured: dict[str, list[Json]] = {}
+    for hook in hooks:
+        handler: dict[str, Json] = {} if config.untyped else {config.keys.type: "command"}
+        handler[config.types["command"]] = hook.command
+        if hook.matcher is not None:
+            handler["matcher"] = hook.matcher
+        configured.setdefault(hook.event, []).append(handler)
+    return replace(scenario, hooks=configured)
+
+
+def _answers(hook_set: HookSet) -> Iterator[Answer]:
+    """Yield empty answers for handlers that are not commands, so that the other hooks can be played."""
+    for event, kind in dict.fromkeys((hook.event, hook.type) for hook in hook_set.hooks):
+        if kind != "command":
+            yield Answer(event=event, type=kind)
+
+
+def _fake_agents(hook_set: HookSet) -> dict[str, Double]:
+    """Return fake agents for the agent programs that the hooks mention, so that nested hooks are seen too."""
+    words = {
+        word
+        for text in (*(text for _, text in hook_set.sources), *(hook.command for hook in hook_set.hooks))
+        for word in re.findall(r"(?<![\w./-])(?:claude|codex|gemini)(?![\w./-])", text)
+    }
+    return {word: Double(agent=_PROGRAMS[word], stdout="All is well.\n") for word in sorted(words)}
