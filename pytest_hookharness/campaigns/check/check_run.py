@@ -17,7 +17,13 @@ from pytest_hookharness.campaigns.check import sessions as checkups
 from pytest_hookharness.campaigns.check.activation import Activation, with_rules
 from pytest_hookharness.campaigns.check.causes import at_one_place, independent, static_problems, untried
 from pytest_hookharness.campaigns.check.confirmation import Confirmation
-from pytest_hookharness.campaigns.check.grouping import PlayedSession, SymptomEvidence, group, summarise
+from pytest_hookharness.campaigns.check.grouping import (
+    PlayedSession,
+    SymptomEvidence,
+    group,
+    is_cut,
+    summarise,
+)
 from pytest_hookharness.campaigns.check.hook_statistics import is_kind, is_wanted
 from pytest_hookharness.campaigns.check.refused_calls import refused_calls, writes_before_calls
 from pytest_hookharness.campaigns.check.rewording import Suspect, allowed_as_code, refused_as_data, reword
@@ -81,7 +87,7 @@ class CheckRun:
     _problems: list[Problem] = field(default_factory=list[Problem])
     _open: list[str] = field(default_factory=list[str])
     _undecided: list[str] = field(default_factory=list[str])
-    # Seconds of the shortest session so far, with its testbed: no other is likely to take less.
+    # Seconds of the shortest session so far that came to its end: no other is likely to take less.
     _least: float = _LEAST
 
     def run(self) -> CheckReport:
@@ -259,6 +265,9 @@ class CheckRun:
         began = time.monotonic()
         outcome = play_session(session, replace(self.settings, wall=wall), resources)
         took = time.monotonic() - began
+        if is_cut(outcome):
+            # It took the time that it got, and others may need less.
+            return outcome
         self._least = took if self._least == _LEAST else min(self._least, took)
         return outcome
 

@@ -171,7 +171,7 @@ def summarise(hook_set: HookSet, played: Sequence[PlayedSession]) -> Summary:
     open_ends = dict.fromkeys(
         doubt
         for one in ending
-        if one.outcome is not None and not _is_cut(one.outcome)
+        if one.outcome is not None and not is_cut(one.outcome)
         for doubt in open_questions(one.outcome)
     )
     unshown = [
@@ -190,7 +190,8 @@ def summarise(hook_set: HookSet, played: Sequence[PlayedSession]) -> Summary:
     )
 
 
-def _is_cut(outcome: Outcome) -> bool:
+def is_cut(outcome: Outcome) -> bool:
+    """Return whether the time budget ended a session."""
     return isinstance(outcome.verdict, Undecided) and outcome.verdict.why.startswith(USED_UP)
 
 
@@ -199,7 +200,7 @@ def _describe_cut(played: Sequence[PlayedSession]) -> Iterator[str]:
     cut = dict.fromkeys(
         f"{one.session.title} ({counted(one.outcome.iterations, 'turn')})"
         for one in played
-        if one.outcome is not None and _is_cut(one.outcome) and open_questions(one.outcome)
+        if one.outcome is not None and is_cut(one.outcome) and open_questions(one.outcome)
     )
     if cut:
         yield (
