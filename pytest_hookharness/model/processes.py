@@ -96,6 +96,7 @@ class ProcessSpec:
         own_session: Whether the host starts it in a session of its own (``setsid``).
         limit: The host's time limit.
         hook_timeout: The harness's own time limit; the smaller of the two cuts the run.
+        exact: Whether the scenario states the hook timeout; else it is extended while the run has no CPU.
         pipe_wait: Time that the host waits for the output to be closed after the process has exited;
             ``None``: until the limit, which then cuts it like a hook that still runs.
         linger: Time that descendants may live after that before they count as leftover.
@@ -103,10 +104,8 @@ class ProcessSpec:
         output_limit: Number of bytes of each output stream that are kept.
         terminal: Its controlling terminal; ``None`` if it has none.
         observed: Whether to record what it looks at.
-        ahead: Seconds by which its clock is ahead of the machine's, and the times of files that are written
-            from its start on; the kernel then stops it at each call that shows a time.
-        since: It is then recorded whether it was shown the time, or a file that was changed at this time or
-            later, in nanoseconds of the machine's clock.
+        ahead: Seconds by which the kernel shows it a later clock, and later times of files that it writes.
+        since: The files that then count as times shown: those changed from this moment on, in nanoseconds.
         warm: The interpreter that the run may be forked from, and its version on the disk; empty for none.
     """
 
@@ -118,6 +117,7 @@ class ProcessSpec:
     own_session: bool = True
     limit: float = 60.0
     hook_timeout: float = 10.0
+    exact: bool = False
     pipe_wait: float | None = 0.5
     linger: float = 0.2
     kill: KillPolicy = KillPolicy()
@@ -287,11 +287,11 @@ class ProcessResult:
         cpu: Seconds of processor time, including descendants that were waited for.
         peak_memory: Largest resident size of one process, in bytes.
         leftovers: Processes that outlived it; the harness ended them.
-        unclaimed: Processes that outlived this run or another one of the same time, and nothing shows which;
-            each of these runs has them. The harness ended them.
+        unclaimed: Processes that outlived some run of the same time, each of which has them; ended too.
         pid: Process id inside the sandbox.
         dialogue: The dialogue on its terminal; ``None`` if it had none.
         limit: The host's time limit in seconds; ``None`` if unknown.
+        extended: Seconds by which its hook timeout was extended, because it waited for a CPU.
         reads: What it looked at; ``None`` if that was not asked for.
         failure: Why the hook's program did not run; ``None`` if it ran, or if that is unknown.
         doubt: Why it is unknown whether the hook's program ran; empty if it is known.
@@ -314,6 +314,7 @@ class ProcessResult:
     pid: int = 0
     dialogue: Dialogue | None = None
     limit: float | None = None
+    extended: float = 0.0
     reads: Reads | None = None
     failure: StartFailure | None = None
     doubt: str = ""
@@ -339,8 +340,7 @@ class DoubleCall:
 
     Attributes:
         argv: Its arguments, its own name first.
-        stdin: The first bytes of its standard input; ``None`` if it inherited the stream of its caller, which
-            is not read because the caller may read it itself.
+        stdin: The first bytes of its standard input; ``None`` if its caller may read that stream itself.
         stdin_kind: ``pipe``, ``socket``, ``file``, ``null``, ``terminal``, ``closed`` or ``other``.
     """
 

@@ -281,6 +281,16 @@ def test_every_inconclusive_finding_is_in_the_catalogue():
     assert sorted(INCONCLUSIVE_FINDINGS - {code.name for code in catalogue()}) == []
 
 
+def test_an_extended_hook_timeout_is_told():
+    """A hook that was cut later, because it had waited for a CPU, is reported with that time."""
+    run = hook_run(TimedOut(after=14.2, by=Cut.HOOK_TIMEOUT))
+    assert run.run is not None
+
+    (found,) = find(trace(hooked(replace(run, run=replace(run.run, extended=4.2)))))
+
+    assert "cut after 14.2 s (the hook timeout, with 4.2 s for which it waited for a CPU;" in found.text
+
+
 def test_a_cut_in_the_middle_of_nested_sessions_is_no_endless_hook():
     """A hook run is not assumed to be endless while sessions that it started are still running."""
     asked = hooked(hook_run(TimedOut(after=10.0, by=Cut.HOOK_TIMEOUT)))

@@ -455,6 +455,12 @@ def test_says_which_rules_and_limits_it_assumes() -> None:
     assert ASSUMED.text in sentences[-1]
 
 
+def test_says_by_how_much_a_hook_timeout_was_extended() -> None:
+    """A hook that ran on because it had waited for a CPU is named among the assumptions."""
+    run = ProcessResult(ending=Exited(0), wall=12.0, extended=4.2)
+    assert "4.2 s longer" in gather_assumptions(trace(STOP, asked(run=run)))[-1]
+
+
 def test_says_what_hooks_wrote_elsewhere() -> None:
     """Files that hooks wrote outside of the covered folders are listed once, the first three and a count."""
     paths = [f"outside/srv/{name}" for name in "abcde"]

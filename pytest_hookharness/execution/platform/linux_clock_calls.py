@@ -98,19 +98,24 @@ def asked(task: int, since: int) -> tuple[str, int, str, str]:
     is_open = name == "fstat" or bool(flags & _OF_DESCRIPTOR)
     at = arguments[folder] & 0xFFFFFFFF if folder >= 0 else linux_ptrace.AT_CWD
     written = b"" if path < 0 else linux_observing.read_text(task, arguments[path])
-    file = _place_of(task, at, written)
+    file = find(task, written, at)
     if since and _is_older(file, since, follow=name != "lstat" and not flags & _NO_FOLLOW):
         return "", 0, "", file
     return name, arguments[place], "times of an open file" if is_open else "times of a file", file
 
 
-def _place_of(task: int, folder: int, written: bytes) -> str:
-    """Return where this process finds the file that a task names by a folder, a path, or both."""
+def find(task: int, written: bytes, folder: int = linux_ptrace.AT_CWD) -> str:
+    """Return where this process finds the file that a task names by a path, a folder or both."""
     path = os.fsdecode(written)
     if path.startswith("/"):
         return "" if path.startswith("/proc") else path
     base = f"/proc/{task}/{'cwd' if folder == linux_ptrace.AT_CWD else f'fd/{folder}'}"
     return f"{base}/{path}" if path else base
+
+
+def path_of(place: str) -> str:
+    """Return the path of a file that was found."""
+    return os.path.realpath(place) if place.startswith("/proc/") else place
 
 
 def _is_older(place: str, since: int, *, follow: bool) -> bool:

@@ -136,6 +136,14 @@ class ClockCalls(Protocol):
         """
         ...
 
+    def find(self, task: int, written: bytes) -> str:
+        """Return where this process finds the file that a task names; empty if it finds another one there."""
+        ...
+
+    def path_of(self, place: str) -> str:
+        """Return the path of a file that was found."""
+        ...
+
     def move(self, task: int, name: str, address: int, seconds: float, since: int) -> tuple[int, bool]:
         """
         Move the times in the answer to a call ahead.

@@ -48,6 +48,10 @@ class Processes(Protocol):
         """List all processes that can be seen."""
         ...
 
+    def cpu_and_wait(self, pid: int) -> tuple[float, float]:
+        """Return the seconds for which the threads of a process had a CPU, and were kept waiting for one."""
+        ...
+
     def children(self, pid: int) -> list[int]:
         """List the children of a process."""
         ...

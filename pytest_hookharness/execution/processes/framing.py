@@ -59,6 +59,7 @@ TERMINAL = "terminal"
 # Or for namespaces in which nothing has happened, with the same view of the files.
 AGAIN = "again"
 PIPE, TTY = "pipe", "tty"  # the streams that differ from sockets
+MOST_EXTENDED = 4.0  # times as long as it says a hook timeout may become on a busy machine
 CHILD, GROUP, TREE = "child", "group", "tree"  # what a host signals
 
 
@@ -78,6 +79,7 @@ class ProcessRequest:
     own_session: bool
     limit: float
     hook_timeout: float
+    exact: bool
     pipe_wait: float | None
     linger: float
     signals: tuple[int, ...]

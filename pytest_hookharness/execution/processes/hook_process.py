@@ -13,7 +13,7 @@ import time
 
 from pytest_hookharness.execution import platform
 from pytest_hookharness.execution.processes import process_tree
-from pytest_hookharness.execution.processes.framing import CHILD, GROUP, TREE, ProcessRequest
+from pytest_hookharness.execution.processes.framing import CHILD, GROUP, MOST_EXTENDED, TREE, ProcessRequest
 from pytest_hookharness.execution.processes.spawn import explain_refusal
 from pytest_hookharness.execution.processes.stdio import HookStdio
 
@@ -55,6 +55,7 @@ if TYPE_CHECKING:
 # by themselves.
 RUNNING, CUTTING, CLOSING, DRAINING, LINGERING, DONE = range(6)
 _KILL_TIMEOUT = 10.0
+_LEAST_EXTENSION = 0.1  # part of a hook timeout; a hook that was kept waiting for less is cut
 _NEVER = float("inf")
 _DRAIN_ROUNDS = 64
 _table = platform.processes()
@@ -100,7 +101,8 @@ class HookProcess:
             channels.after_start()
         self._time_limit = min(request.limit, request.hook_timeout, budget_end - now)
         self.deadline = now + self._time_limit
-        self._budget_end, self._waited, self._extended = budget_end, self._batch.tracer.seconds, -1
+        self._hook_timeout, self._budget_end = request.hook_timeout, budget_end
+        self._waited, self._extended = self._batch.tracer.seconds, -1
         if refusal is not None:
             self.phase = DONE
             self.pid, self.source.taken, self._read = 0, 0, 0
@@ -186,7 +188,7 @@ class HookProcess:
             self._linger(now)
 
     def _hook_timeout_end(self, now: float) -> float:
-        return max(now, self.began + self.request.hook_timeout)
+        return max(now, self.began + self._hook_timeout)
 
     def _linger(self, now: float) -> None:
         self.phase, self.deadline = LINGERING, now + self.request.linger
@@ -201,6 +203,21 @@ class HookProcess:
         self.deadline = min(now + waited, max(now, self._budget_end))
         return self.deadline > now
 
+    def _waited_for_cpu(self, now: float) -> bool:
+        """Extend a hook timeout that is not stated by the time for which a running hook had no CPU."""
+        request, limit = self.request, self._time_limit
+        own = self.phase == RUNNING and self._hook_timeout <= limit < request.limit
+        if not own or request.exact:
+            return False
+        lost = process_tree.wait_for_cpu(self._batch.members(self), now - self.began)
+        until = min(request.hook_timeout + lost, request.hook_timeout * MOST_EXTENDED)
+        if until < self._hook_timeout + _LEAST_EXTENSION * request.hook_timeout:
+            return False
+        self._hook_timeout = round(until, 1)
+        self._time_limit = min(request.limit, self._hook_timeout, self._budget_end - self.began)
+        self.deadline = self.began + self._time_limit
+        return self.deadline > now
+
     @property
     def due(self) -> float:
         """When something has to be done: the present phase is over, or the time for the whole batch."""
@@ -208,7 +225,7 @@ class HookProcess:
 
     def on_deadline(self, now: float) -> None:
         """Do what is due when the deadline of the present phase has passed."""
-        if self._extends(now):
+        if self._extends(now) or self._waited_for_cpu(now):
             return
         if now >= self._budget_end and self.phase != RUNNING:
             self._cut_by_budget(now)
@@ -232,7 +249,7 @@ class HookProcess:
         by = "budget"
         if self.request.limit <= self._time_limit:
             by = "limit"
-        elif self.request.hook_timeout <= self._time_limit:
+        elif self._hook_timeout <= self._time_limit:
             by = "hook_timeout"
         if by == "budget":
             self._cut_by_budget(now)
@@ -267,7 +284,7 @@ class HookProcess:
         """Record that the harness stopped waiting, and not the host."""
         if self.request.close_wait is None:
             kind, _, _, *rest = self._ending
-            self._ending = kind, self.request.hook_timeout, "hook_timeout", *rest
+            self._ending = kind, self._hook_timeout, "hook_timeout", *rest
 
     def _escalate(self, now: float) -> None:
         """Send the host's next signal; after the last one kill everything that is left."""
@@ -329,5 +346,5 @@ class HookProcess:
         return (
             self._ending, self.source.taken, self._read, stdout.data, stdout.total, stderr.data, stderr.total,
             self.began - first, self._wall, cpu, peak, self._leftovers, self._unclaimed,
-            self.pid, reads, bool(request.warm),
+            self.pid, reads, self._hook_timeout - request.hook_timeout, bool(request.warm),
         )  # fmt: skip

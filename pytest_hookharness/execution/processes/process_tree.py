@@ -161,6 +161,18 @@ class Descendants:
         return False
 
 
+def wait_for_cpu(pids: Collection[int], elapsed: float) -> float:
+    """Return for how many of the elapsed seconds processes and their ended children waited for a CPU."""
+    rows = [row for pid in pids if (row := _table.row(pid))]
+    times = [_table.cpu_and_wait(row.pid) for row in rows]
+    had, waited = sum(time[0] for time in times), sum(time[1] for time in times)
+    if not had:
+        return min(waited, elapsed)
+    # Children that ended waited as much as these processes, for each second of CPU time. Processes that
+    # worked side by side waited at the same time.
+    return min(sum(row.cpu_time for row in rows) * waited / had, elapsed * waited / (had + waited))
+
+
 def is_in_group(pid: int, leader: int) -> bool:
     """Return whether a process is in the group that another one leads."""
     found = _table.row(pid)

@@ -331,6 +331,7 @@ def _longest(specs: Sequence[ProcessSpec]) -> float:
     """Return the most seconds that a batch may take."""
     times = [
         (each.hook_timeout if each.kill.close_wait is None else min(each.limit, each.hook_timeout))
+        * framing.MOST_EXTENDED
         + each.kill.grace * len(each.kill.signals)
         + (each.kill.close_wait or 0.0)
         + (each.pipe_wait or 0.0)

@@ -150,7 +150,7 @@ def encode(spec: ProcessSpec, terminal: str = "") -> tuple[Any, ...]:
         argv, _candidates(argv[0], spec.env.get("PATH", os.defpath)), os.fsencode(spec.cwd), env,
         stdin.data, stdin.close, stdin.chunk, stdin.delay, (stdin.stdio or spec.stdio).value,
         spec.stdio.value, spec.own_session,
-        spec.limit, spec.hook_timeout, spec.pipe_wait, spec.linger,
+        spec.limit, spec.hook_timeout, spec.exact, spec.pipe_wait, spec.linger,
         kill.signals, kill.scope.value, kill.grace, kill.close_wait, spec.output_limit,
         os.fsencode(terminal), spec.observed, spec.ahead, spec.since, os.fsencode(spec.warm),
     )  # fmt: skip
@@ -166,7 +166,7 @@ def _candidates(word: bytes, search_path: str) -> list[bytes]:
 def decode(values: tuple[Any, ...]) -> ProcessResult:
     """Decode the report of one process."""
     ending, taken, read, out, out_total, err, err_total, started, wall, cpu, peak, *rest = values
-    leftovers, unclaimed, pid, reads, warm = rest
+    leftovers, unclaimed, pid, reads, extended, warm = rest
     return ProcessResult(
         ending=_ending(ending),
         stdin_taken=taken,
@@ -180,6 +180,7 @@ def decode(values: tuple[Any, ...]) -> ProcessResult:
         leftovers=tuple(Process(*row) for row in leftovers),
         unclaimed=tuple(Process(*row) for row in unclaimed),
         pid=pid,
+        extended=extended,
         reads=decode_reads(reads) if reads is not None else None,
         warm=warm,
     )

@@ -36,7 +36,7 @@ _INLINE = (b"c", b"m", b"e", b"p")
 _BETWEEN_NAMES = bytes(each if each > 127 or chr(each).isalnum() or each == 95 else 32 for each in range(256))
 # Stands among the mentions for all of these names, and for a script that could not be read.
 FILE_TIMES = "st_mtime"
-_calls = platform.read_calls()
+_calls, _times = platform.read_calls(), platform.clock_calls()
 platform.resolver()  # loaded now, for an item's namespaces may hide the package later
 
 
@@ -261,7 +261,7 @@ class Recording:
         """Look for names that stand for the times of files, if the file may be a script of the program."""
         if not self._is_scripted(image):
             return
-        path = os.path.realpath(path) if path.startswith("/proc/") else path
+        path = _times.path_of(path)
         # What is compiled has a source, and what adds folders for modules belongs to the environment.
         if "/__pycache__/" not in path and not path.endswith(".pth"):
             self._read_script(path)
@@ -312,5 +312,4 @@ def _names_script(task: int, arguments: bytes) -> bool:
     plain = [word for word in words if not word.startswith((b"-W", b"-X"))]
     if any(word.startswith(b"-") and word.endswith(_INLINE) for word in plain):
         return True
-    folder = os.fsencode(f"/proc/{task}/cwd")
-    return b"-" not in words and any(os.path.isfile(os.path.join(folder, word)) for word in plain if word)
+    return b"-" not in words and any(os.path.isfile(_times.find(task, word)) for word in plain if word)

@@ -212,10 +212,11 @@ def _run(hook_run: HookRun, run: processes.ProcessResult, nested: int) -> Iterat
             yield finding_catalogue.OUTPUT_CUT, text
 
 
-def _limit(cut: processes.TimedOut, nested: int) -> str:
+def _limit(cut: processes.TimedOut, extended: float, nested: int) -> str:
     # Sessions that the hook started may cause the delay, so no endless wait is assumed then.
     why = f"{counted(nested, 'session')} within it still running" if nested else "assumed: never ends"
-    return "the host's limit" if cut.by is processes.Cut.LIMIT else f"the hook timeout; {why}"
+    longer = f", with {extended:.1f} s for which it waited for a CPU" if extended else ""
+    return "the host's limit" if cut.by is processes.Cut.LIMIT else f"the hook timeout{longer}; {why}"
 
 
 def _ending(event: str, run: processes.ProcessResult, nested: int) -> Iterator[_Defect]:
@@ -223,7 +224,7 @@ def _ending(event: str, run: processes.ProcessResult, nested: int) -> Iterator[_
         case processes.TimedOut(by=processes.Cut.BUDGET):
             return
         case processes.TimedOut() as cut:
-            text = f"{event}: cut after {cut.after:g} s ({_limit(cut, nested)})"
+            text = f"{event}: cut after {cut.after:g} s ({_limit(cut, run.extended, nested)})"
             stubborn = ", and it ignored the first signal" if cut.ignored_term else ""
             yield finding_catalogue.HUNG_HOOK, f"{text}{stubborn}{_late(cut, run)}{_doing(cut)}."
         case processes.HeldOpen() as held:

@@ -190,7 +190,7 @@ class Bench:
     @property
     def _bounded(self) -> ProcessSpec:
         limit = min(self.spec.limit, self.spec.hook_timeout, _LIMIT)
-        return replace(self.spec, limit=limit, hook_timeout=limit, terminal=None)
+        return replace(self.spec, hook_timeout=limit, exact=False, terminal=None)
 
     def with_word(self, word: str, other: str) -> list[str]:
         """Return the arguments of the deciding program with one of them replaced, or one word of them."""

@@ -115,7 +115,9 @@ def prepare_launch(testbed: Testbed, hooks: Sequence[Hook], index: int, payload:
         siblings=hooks,
         index=index,
     )
-    spec = replace(spec, cwd=workspace.present(spec.cwd), linger=linger(scenario) or spec.linger)
+    stated = scenario.hook_timeout is not None
+    folder, rest = workspace.present(spec.cwd), linger(scenario) or spec.linger
+    spec = replace(spec, cwd=folder, linger=rest, exact=stated)
     variable = profile.process.env_file[0]
     if variable in spec.env:
         workspace.make_folder(Path(spec.env[variable]).parent)
