@@ -34,7 +34,8 @@ streams = [
     for one in (sys.stdin, sys.stdout, sys.stderr)
 ]
 print(json.dumps({
-    "argv": [sys.argv, sys.orig_argv, __name__, __file__, str(type(__loader__)), sorted(globals())],
+    "argv": [sys.argv, getattr(sys, "orig_argv", 0), __name__, __file__, str(type(__loader__))],
+    "globals": sorted(globals()),
     "path": [sys.path, sys.prefix, sys.executable, str(sys.flags), sys.warnoptions],
     "modules": sorted(sys.modules),
     "environment": [*os.environ.items()],
@@ -91,7 +92,7 @@ class Place:
 
 
 @pytest.mark.parametrize("stdio", [Stdio.PIPE, Stdio.SOCKET])
-@pytest.mark.parametrize("own_session", [True, False])
+@pytest.mark.parametrize("own_session", [True, pytest.param(False, marks=pytest.mark.slow)])
 def test_a_forked_run_finds_the_surroundings_of_a_new_process(place, stdio: Stdio, own_session: bool) -> None:
     """A forked run has the words, path, modules, environment, files, signals and limits of a usual one."""
     usual, forked = place.both(SURROUNDINGS, stdio=stdio, own_session=own_session)
@@ -128,7 +129,7 @@ def test_a_script_without_a_shell_is_forked(place, words: tuple[str, ...]) -> No
     ],
     ids=range(14),
 )
-@pytest.mark.parametrize("shell", ["/bin/sh", "/bin/bash"])
+@pytest.mark.parametrize("shell", ["/bin/sh", pytest.param("/bin/bash", marks=pytest.mark.slow)])
 def test_a_forked_run_ends_as_a_usual_one(place, text: str, shell: str) -> None:
     """Exit code, signal, traceback, output at the exit and words of the shell are those of a usual run."""
     place.hook.write_text(text)

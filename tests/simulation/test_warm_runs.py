@@ -42,10 +42,10 @@ def player(base, **settings):
     return harness, play
 
 
-@pytest.fixture
-def warm(tmp_path):
+@pytest.fixture(scope="module")
+def warm(tmp_path_factory):
     """Simulate a scenario with runs that may be forked."""
-    harness, play = player(tmp_path, warm=True)
+    harness, play = player(tmp_path_factory.mktemp("warm"), warm=True)
     with harness:
         yield play
 
@@ -103,6 +103,7 @@ def test_a_hook_that_differs_from_itself_has_no_defect(warm, text):
     assert not any(run.warm for run in results(outcome))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "keys",
     [
@@ -143,4 +144,5 @@ def test_a_process_of_the_trials_changes_nothing(warm):
     """The trials that compare both ways leave no file, so the first run of the session is the first."""
     outcome = warm("open('log', 'a').write('x')\nprint(len(open('log').read()))", turns=2)
 
+    assert results(outcome)[0].warm
     assert results(outcome)[0].stdout.text == "1\n"
