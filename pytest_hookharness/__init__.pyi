@@ -1,5 +1,4 @@
-from pytest_hookharness.campaigns.run import simulate
-from pytest_hookharness.frontends.harness import explore
+from pytest_hookharness.frontends.harness import explore, simulate
 from pytest_hookharness.model.expectations import Expectation, Range
 from pytest_hookharness.model.moves import (
     Behaviour,

@@ -52,7 +52,7 @@ def simulate(
         on_turn: Called after each turn with its number and the number of hook runs so far.
         on_trial: Called after each trial with the outcome so far, the trials made, and their total.
         on_probe: Called after each probe.
-        executor: Explores in other processes; ``None`` to explore in this one.
+        executor: Runs mutations and explores in other processes; ``None`` for this one.
         observer: Hears of each step of the scenario's own run.
 
     Raises:
@@ -83,7 +83,9 @@ def simulate(
         return replace(rerun, wall=max(0.0, until - time.monotonic()))
 
     if stressed:
-        outcome = _vary(outcome, traits[0], rest(), resources, on_trial)
+        outcome = _vary(
+            outcome, traits[0], rest(), TrialRunner(outcome.scenario, resources, executor), on_trial
+        )
     if scenario.explore is not None:
         outcome = _explore(outcome, scenario.explore, rest(), resources, executor)
     if observer is not None:
@@ -124,7 +126,7 @@ def _vary(
     outcome: Outcome,
     traits: HookTraits,
     settings: Settings,
-    resources: Resources,
+    runner: TrialRunner,
     on_trial: OnTrial | None,
 ) -> Outcome:
     """Simulate a scenario again with one mutation at a time, and run its hooks in parallel."""
@@ -139,7 +141,7 @@ def _vary(
             on_trial(seen, made, total)
 
     try:
-        return vary(outcome, traits, TrialRunner(outcome.scenario, resources), settings, note_trial)
+        return vary(outcome, traits, runner, settings, note_trial)
     except KeyboardInterrupt:
         raise Interrupted(latest) from None
 

@@ -215,7 +215,7 @@ class Harness(AbstractContextManager["Harness"]):
         Args:
             on_trial: Called after each trial.
             item: The test it is played for; ``None`` for the item of a scenario file.
-            executor: Expands states of an exploration; ``None`` for this process.
+            executor: Runs mutations, and expands states of an exploration; ``None`` for this process.
         """
         self._be_alone()
         with self._noting_interrupts(), self._line.about(scenario.id):
@@ -306,10 +306,19 @@ class Harness(AbstractContextManager["Harness"]):
             raise
 
 
-def simulate(scenario: Scenario, settings: Settings | None = None) -> Outcome:
-    """Simulate a scenario, with everything that its keys ask for, and return its outcome."""
+def simulate(
+    scenario: Scenario, settings: Settings | None = None, executor: Executor | None = None
+) -> Outcome:
+    """
+    Simulate a scenario, with everything that its keys ask for, and return its outcome.
+
+    Args:
+        scenario: The scenario. Its ``vary`` and ``explore`` are work that an executor can do.
+        settings: The settings; ``None`` for the usual ones.
+        executor: Does that in other processes or on other machines; ``None`` for this process.
+    """
     with Harness(settings or Settings()) as harness:
-        return harness.simulate(scenario)
+        return harness.simulate(scenario, executor=executor)
 
 
 def explore(

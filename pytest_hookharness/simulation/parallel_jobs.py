@@ -2,11 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor, as_completed, wait
+import copyreg
+import io
+import math
+import pickle
+import tempfile
+import time
+from collections.abc import Callable, Generator, Mapping, Sequence
+from concurrent.futures import Executor, Future, ThreadPoolExecutor, as_completed, wait
 from contextlib import AbstractContextManager, suppress
+from dataclasses import field
 from pathlib import Path
-from typing import TypeAlias, TypeVar
+from types import MappingProxyType
+from typing import Any, TypeAlias, TypeVar
 
 from pytest_hookharness import agents
 from pytest_hookharness.execution.processes.sandbox import Supervisor
@@ -15,6 +23,7 @@ from pytest_hookharness.model.fast_dataclass import dataclass, replace
 from pytest_hookharness.model.outcome import Outcome
 from pytest_hookharness.model.processes import Tier
 from pytest_hookharness.model.scenario import Scenario
+from pytest_hookharness.model.time_budget import BudgetEnded
 from pytest_hookharness.simulation.simulate import Resources, simulate
 from pytest_hookharness.simulation.testbed.run_settings import Interrupted, Settings
 from pytest_hookharness.simulation.testbed.testbed import Testbed
@@ -187,6 +196,35 @@ class RunsAhead:
             pool.slots.close()
 
 
+def simulate_in_new_process(
+    scenario: Scenario,
+    settings: Settings,
+    behaviours: Mapping[str, agents.BehaviourFunction] | None,
+    until: float,
+) -> bytes:
+    """Run a scenario in a process that has no supervisor and no folder yet; return its outcome, pickled."""
+    wall = min(settings.wall, until - time.time())
+    if wall <= 0:
+        raise BudgetEnded("an executor was waited for")
+    with tempfile.TemporaryDirectory(prefix="hookharness-") as folder, Supervisor() as supervisor:
+        resources = Resources(supervisor=supervisor, base=Path(folder), behaviours=behaviours)
+        outcome = simulate(scenario, replace(settings, wall=wall), resources)
+    # States are read-only views, which are not pickled otherwise.
+    written = io.BytesIO()
+    pickler = pickle.Pickler(written)
+    pickler.dispatch_table = {**copyreg.dispatch_table, MappingProxyType: _reduce_view}
+    pickler.dump(outcome)
+    return written.getvalue()
+
+
+def _reduce_view(view: MappingProxyType[Any, Any]) -> tuple[Callable[..., Any], tuple[Any, ...]]:
+    return _read_only, ({**view},)
+
+
+def _read_only(values: dict[Any, Any]) -> MappingProxyType[Any, Any]:
+    return MappingProxyType(values)
+
+
 @dataclass(frozen=True, slots=True)
 class TrialRunner:
     """
@@ -195,14 +233,26 @@ class TrialRunner:
     Attributes:
         scenario: The scenario; it decides whether its variants can run at the same time.
         resources: Where and with whose help they run.
+        executor: Simulates them in other processes or on other machines; ``None`` for this process.
+        sent: What the executor was given. What it has not begun when the jobs end is taken back.
+        until: When the time of all jobs ends, in seconds of the epoch: work may wait long for an executor.
     """
 
     scenario: Scenario
     resources: Resources
+    executor: Executor | None = None
+    sent: list[Future[bytes]] = field(default_factory=list)
+    until: float = math.inf
 
     def simulate(self, scenario: Scenario, settings: Settings) -> Outcome:
         """Run one scenario and return its outcome."""
-        return simulate(scenario, settings, self.resources)
+        if self.executor is None:
+            return simulate(scenario, settings, self.resources)
+        rest = replace(settings, base=None), self.resources.behaviours, self.until
+        future = self.executor.submit(simulate_in_new_process, scenario, *rest)
+        self.sent.append(future)
+        outcome: Outcome = pickle.loads(future.result())  # noqa: S301  # our own code wrote it
+        return outcome
 
     def open(
         self, scenario: Scenario, settings: Settings
@@ -219,6 +269,18 @@ class TrialRunner:
         Each job gets a runner of its own. Results come in the order of completion.
         """
         resources = self.resources
+        if self.executor is not None:
+            # The threads only wait, so each job has one: the executor then knows all that can be done.
+            with ThreadPoolExecutor(max(1, len(jobs)), "hook-job") as threads:
+                timed = replace(self, until=time.time() + settings.wall)
+                begun = {threads.submit(job, timed): place for place, job in enumerate(jobs)}
+                try:
+                    yield from ((begun[future], future.result()) for future in as_completed(begun))
+                finally:
+                    threads.shutdown(wait=False, cancel_futures=True)
+                    for future in self.sent:
+                        future.cancel()
+            return
         concurrent = can_run_concurrently(self.scenario, settings.tier, resources.supervisor)
         # A runner with a slot is itself one of several jobs that run at the same time.
         if resources.slot is not None or not concurrent:

@@ -1,0 +1,99 @@
+"""Mutations that an executor plays, in this process and in others: the same results in any order."""
+
+import importlib.util
+import shutil
+import subprocess
+import sys
+from concurrent.futures import ThreadPoolExecutor
+from queue import LifoQueue
+
+import pytest
+
+from pytest_hookharness import simulate
+from pytest_hookharness.scenario_files import scenario_from
+from pytest_hookharness.simulation.testbed.run_settings import Settings, TrialSelection
+
+GUARDED = {
+    "name": "guarded",
+    "files": {"guard.sh": "#!/bin/sh\ngrep -q 'rm -rf' || exit 0\necho 'Use git clean.' >&2\nexit 2\n"},
+    "modes": {"guard.sh": "755"},
+    "hooks": {"PreToolUse": "./guard.sh"},
+    "agent": [{"run": "rm -rf build", "expect": "deny"}, {"stop": "Done."}],
+    "vary": ["faults"],
+}
+SETTINGS = Settings(choice=TrialSelection(most=6))
+ELSEWHERE = """
+import multiprocessing
+from concurrent.futures import ProcessPoolExecutor
+from contextlib import contextmanager
+
+from test_executors import GUARDED, SETTINGS, seen
+from pytest_hookharness import simulate
+from pytest_hookharness.scenario_files import scenario_from
+
+
+@contextmanager
+def cluster():
+    from distributed import Client, LocalCluster
+
+    made = LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=None)
+    with made, Client(made) as client:
+        yield client.get_executor()
+
+
+if __name__ == "__main__":
+    scenario = scenario_from(GUARDED)
+    with {executor} as executor:
+        there = seen(simulate(scenario, SETTINGS, executor))
+    print(len(there[0]) > 3, there == seen(simulate(scenario, SETTINGS)))
+"""
+
+
+def seen(outcome):
+    """Return what the mutations showed."""
+    rows = [(one.family, one.mutation, one.hook, one.outcome) for one in outcome.trial_results]
+    return rows, outcome.verdict_name, [finding.code for finding in outcome.findings]
+
+
+class LastFirst(ThreadPoolExecutor):
+    """An executor that does the work last that it was given first."""
+
+    def __init__(self):
+        super().__init__(1)
+        self._work_queue = LifoQueue()
+
+
+@pytest.mark.slow
+def test_the_order_of_completion_does_not_matter():
+    """Mutations that are completed last first show what they show in this process."""
+    scenario = scenario_from(GUARDED)
+    with LastFirst() as executor:
+        there = simulate(scenario, SETTINGS, executor)
+    rows, *_ = seen(there)
+
+    assert len(rows) > 3
+    assert seen(there) == seen(simulate(scenario, SETTINGS))
+
+
+@pytest.mark.nightly
+@pytest.mark.parametrize(
+    "executor",
+    [
+        'ProcessPoolExecutor(2, mp_context=multiprocessing.get_context("spawn"))',
+        pytest.param(
+            "cluster()",
+            marks=pytest.mark.skipif(
+                importlib.util.find_spec("distributed") is None, reason="distributed is not installed"
+            ),
+        ),
+    ],
+    ids=["processes", "cluster"],
+)
+def test_other_processes_find_the_same(tmp_path, executor):
+    """Two processes of a pool, and of a cluster, show what the mutations show in this one."""
+    (tmp_path / "elsewhere.py").write_text(ELSEWHERE.format(executor=executor))
+    shutil.copy(__file__, tmp_path)
+    command = [sys.executable, "elsewhere.py"]
+    result = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
+
+    assert result.stdout == "True True\n", result.stderr
