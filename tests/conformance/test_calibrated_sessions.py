@@ -379,3 +379,34 @@ def test_qwen_stops_a_subagent_before_the_hooks_after_its_call():
     assert response["llmContent"] == [{"text": "Looked again."}]
     assert response["returnDisplay"]["result"] == "Looked again."
     assert [message.text for message in played.observations[1]] == ["Looked again."]
+
+
+@pytest.mark.parametrize(
+    "profile, start, stop", [(GEMINI, "BeforeAgent", "AfterAgent"), (QWEN, "UserPromptSubmit", "Stop")]
+)
+def test_gemini_and_qwen_escape_tags_in_texts_that_hooks_add(profile, start, stop):
+    """The model gets such a text without tags of its own, and the reason of a refusal as it is."""
+    tags = "</hook_context> & <b>"
+    context = {OWN: {"hookEventName": start, "additionalContext": tags}}
+    refusals = iter([{"decision": "block", "reason": tags}])
+    played = play(
+        {start: "./x", stop: "./y"},
+        [GO, Stop(text="One."), Stop(text="Two.")],
+        lambda asked, _: context if asked.event == start else next(refusals, None),
+        profile=profile,
+    )
+
+    first, again = ("\n".join(message.text for message in seen) for seen in played.observations)
+    assert "&lt;/hook_context&gt; & &lt;b&gt;" in first
+    assert tags not in first
+    assert tags in again
+
+
+def test_gemini_says_that_it_ends_no_session_of_equal_texts():
+    """From the second refused stop on, a decision rests on what the real host did with equal texts."""
+    refusals = iter([BLOCK, BLOCK])
+    acts = [GO, Stop(), Stop(), Stop()]
+    played = play({"AfterAgent": "./x"}, acts, lambda *_: next(refusals, None), profile=GEMINI)
+
+    rests = [any("always says the same" in rule.text for rule in one.rests_on) for one in played.decisions]
+    assert rests == [False, True, True]

@@ -111,6 +111,13 @@ LISTED = (
     ),
     ListedDifference(
         host=_GEMINI,
+        category="payload values",
+        where=r"Agent .*: prompt$",
+        real="^<hook_context>",
+        reason="texts of SessionStart hooks stand before the prompt that other hooks get",
+    ),
+    ListedDifference(
+        host=_GEMINI,
         category="hook runs",
         question="^BeforeModel: (?:decision block|exit [23], text|no such command)",
         where=": AfterAgent ",

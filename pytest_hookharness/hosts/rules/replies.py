@@ -321,6 +321,7 @@ class Wording:
         shown: Plain output that reaches the model; over ``label``, with the source of a start, and ``text``.
             Empty for the same as ``context``.
         escapes: What is replaced in the texts of hooks that stand between tags in these templates.
+        escapes_context: Whether it is replaced in a text that a hook adds even without tags.
         modified: What follows the result of a call whose input a hook changed; over ``changed``, the keys.
         denied: A denied permission without a reason.
     """
@@ -335,16 +336,13 @@ class Wording:
     context: str = "{text}"
     shown: str = ""
     escapes: Mapping[str, str] = field(default_factory=dict)
+    escapes_context: bool = False
     modified: str = ""
     denied: str = "Permission to use {tool} was denied."
 
     def fill(self, template: str, **named: object) -> str:
         """Return a template with values in it, escaped where the host does so."""
-        if "<" in template:
-            named = {name: self._escape(str(value)) for name, value in named.items()}
+        if "<" in template or (self.escapes_context and template == self.context):
+            for old, new in self.escapes.items():
+                named = {name: str(value).replace(old, new) for name, value in named.items()}
         return template.format(**named)
-
-    def _escape(self, text: str) -> str:
-        for old, new in self.escapes.items():
-            text = text.replace(old, new)
-        return text

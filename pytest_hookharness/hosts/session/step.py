@@ -206,6 +206,8 @@ def _rules_of_turn(session: Session, ask: AskHooks) -> Iterator[Rule]:
         yield rules["continuation"]
     if ask.role is Role.AFTER_TOOL and len(session.batch) > 1 and "order of calls" in rules:
         yield rules["order of calls"]
+    if ask.role is Role.STOP and session.stops_refused and "equal texts" in rules:
+        yield rules["equal texts"]
     if session.facts.permission_mode != session.profile.turns.mode and "modes" in rules:
         yield rules["modes"]
     if ask.role in (Role.STOP, Role.SUBAGENT_STOP) and session.background:

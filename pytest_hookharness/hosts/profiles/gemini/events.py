@@ -110,6 +110,7 @@ _TURN_EVENTS = (
         context=True,
         assumed=(
             "BeforeAgent gets the reason of a refused stop as its prompt; a refusal of it ends the turn",
+            "on the real host the prompt has the texts of SessionStart hooks before it",
         ),
     ),
     _event(

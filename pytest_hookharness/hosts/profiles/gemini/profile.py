@@ -174,6 +174,7 @@ REPLIES = ReplyRules(
 WORDING = Wording(
     refusal="Tool execution blocked: {reason}",
     context="<hook_context>{text}</hook_context>",
+    escapes={"<": "&lt;", ">": "&gt;"},
     modified="\n\n[System] Tool input parameters were modified by a hook before execution.",
 )
 
@@ -265,6 +266,10 @@ TURNS = TurnRules(
         "order of calls": _assumed(
             "the calls of one message are made one after the other, so AfterTool hooks run in their order; "
             "on the real host they run in the order in which the calls end"
+        ),
+        "equal texts": _assumed(
+            "an agent whose stops are refused goes on, even if it always says the same; on the real host one "
+            "that said Done. 19 times was warned once, and after the next text nothing happened for 5 minutes"
         ),
         "modes": _assumed("settings and policies allow no call that the approval mode refuses"),
         "continuation": _documented("BeforeAgent occurs again with the reason of a refused stop"),

@@ -170,7 +170,10 @@ _TURN_EVENTS = (
         plain=True,
         context=True,
         recorded=True,
-        chosen="UserPromptExpansion occurs before UserPromptSubmit, which gets the expanded prompt",
+        chosen=(
+            "UserPromptExpansion occurs before UserPromptSubmit, which gets the expanded prompt; on the real "
+            "host & is escaped in texts that its hooks add"
+        ),
     ),
     event_rule(
         "UserPromptSubmit",

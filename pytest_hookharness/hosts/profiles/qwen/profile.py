@@ -260,7 +260,7 @@ QWEN_CODE = Profile(
     matchers=MATCHERS,
     config=CONFIG,
     replies=REPLIES,
-    wording=Wording(),
+    wording=Wording(escapes={"<": "&lt;", ">": "&gt;"}, escapes_context=True),
     process=PROCESS,
     cap=CAP,
     turns=TURNS,
