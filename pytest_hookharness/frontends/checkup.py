@@ -117,7 +117,8 @@ def check(hook_set: HookSet, harness: Harness, only: str = "", write: Path | Non
 
 def check_all(
     hook_sets: Sequence[HookSet],
-    settings: Settings,
+    harness: Harness,
+    copies: ProjectCopies | None,
     seconds: float,
     only: str = "",
     write: Path | None = None,
@@ -130,7 +131,8 @@ def check_all(
 
     Args:
         hook_sets: The hook sets.
-        settings: The settings of their sessions.
+        harness: Runs the sessions.
+        copies: Copies of projects that sessions take in turns; ``None`` to make one for each session.
         seconds: How long all of it may take.
         only: The problem that is looked for; empty for all.
         write: The folder in which a scenario file is written for each problem; ``None`` for none.
@@ -141,7 +143,7 @@ def check_all(
     end = time.monotonic() + seconds - kept
     found: list[_Checked] = []
     line = shell_line(sys.stderr)
-    with Harness(settings) as harness, project_copies(harness) as copies, ExitStack() as stack:
+    with ExitStack() as stack:
         for hook_set, wall in _shares(hook_sets, seconds - kept):
             with line.about(hook_set.title) as progress:
                 try:

@@ -16,12 +16,21 @@ from pathlib import Path
 
 from pytest_hookharness.campaigns.check.activation import given_activations
 from pytest_hookharness.campaigns.check.discovery import find_hook_sets
+from pytest_hookharness.campaigns.check.home_search import with_looked_for
 from pytest_hookharness.campaigns.check.hook_statistics import require_name
-from pytest_hookharness.frontends.checkup import check_all, describe_isolation, problem_command, worst
+from pytest_hookharness.execution.workspace.project_copies import ProjectCopies
+from pytest_hookharness.frontends.checkup import (
+    check_all,
+    describe_isolation,
+    problem_command,
+    project_copies,
+    worst,
+)
 from pytest_hookharness.frontends.cli.accepted_problems import accept, read_baseline, write_baseline
 from pytest_hookharness.frontends.cli.check_output import ANY, FORMATS, check_words, print_reports, status
-from pytest_hookharness.frontends.cli.consent import find_looked_for, is_agreed, lend
+from pytest_hookharness.frontends.cli.consent import is_agreed, lend
 from pytest_hookharness.frontends.cli.play import add_settings, settings_of
+from pytest_hookharness.frontends.harness import Harness
 from pytest_hookharness.frontends.option_types import OptionError, make_folder, whole_number
 from pytest_hookharness.model.checkup import CheckReport, HookSet, Problem
 from pytest_hookharness.model.expectations import counted
@@ -148,12 +157,13 @@ def _call(arguments: argparse.Namespace) -> int:
     share = replace(settings, wall=settings.wall / len(hook_sets))
     if campaign:
         return worst(_try_hook_sets(hook_sets, arguments, share))
-    began = time.monotonic()
-    found = find_looked_for(hook_sets, settings)
-    # Looking at hooks is part of the budget, and waiting for an answer is not.
-    wall = settings.wall - looked - (time.monotonic() - began)
-    lent = lend(Path(arguments.path), hook_sets, found, agreed=arguments.yes)
-    return _check(lent, arguments, settings, wall)
+    with Harness(settings) as harness, project_copies(harness) as copies:
+        began = time.monotonic()
+        found = with_looked_for(hook_sets, settings, replace(harness.resources, copies=copies))
+        # Looking at hooks is part of the budget, and waiting for an answer is not.
+        wall = settings.wall - looked - (time.monotonic() - began)
+        lent = lend(Path(arguments.path), hook_sets, found, agreed=arguments.yes)
+        return _check(lent, arguments, harness, copies, wall)
 
 
 def _refuse_idle_options(arguments: argparse.Namespace) -> None:
@@ -213,7 +223,11 @@ def _try_hook_sets(
 
 
 def _check(
-    hook_sets: Sequence[HookSet], arguments: argparse.Namespace, settings: Settings, wall: float
+    hook_sets: Sequence[HookSet],
+    arguments: argparse.Namespace,
+    harness: Harness,
+    copies: ProjectCopies | None,
+    wall: float,
 ) -> int:
     """Check each hook set in ``wall`` seconds, print the report, and return the exit status."""
     fail_on = check_words(arguments.fail_on)
@@ -224,7 +238,7 @@ def _check(
     if folder is not None:
         make_folder(str(folder), "--write-scenarios", below=Path.cwd())
     given = given_activations(arguments.arm, arguments.arm_file)
-    found = check_all(hook_sets, settings, wall, arguments.only, folder, given)
+    found = check_all(hook_sets, harness, copies, wall, arguments.only, folder, given)
     if is_new and folder is not None and not any(folder.iterdir()):
         folder.rmdir()
     if baseline is not None:
@@ -234,7 +248,7 @@ def _check(
         place = next(report.place for report in found if problem in report.problems)
         path = place.root if place.part else Path(arguments.path)
         host = arguments.host or (place.host if place.part else "")
-        return problem_command(problem, path, host, settings, _arming(arguments))
+        return problem_command(problem, path, host, harness.settings, _arming(arguments))
 
     print_reports(found, arguments.format, replay, status(found, fail_on))
     if arguments.write_baseline is not None:

@@ -8,16 +8,13 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Sequence
-from dataclasses import replace
 from hashlib import sha256
 from pathlib import Path
 
 from pytest_hookharness.execution.user_files import user_folder
-from pytest_hookharness.frontends.checkup import project_copies
-from pytest_hookharness.frontends.harness import Harness
 from pytest_hookharness.model.checkup import HookSet
 from pytest_hookharness.reports.safe_text import plain
-from pytest_hookharness.simulation.testbed.run_settings import Settings, SimulationError
+from pytest_hookharness.simulation.testbed.run_settings import SimulationError
 
 _QUESTION = "Run these commands in throw-away copies? [y/N] "
 _LEND = "Lend the hooks read-only copies of these too? [y/N] "
@@ -64,14 +61,6 @@ def _digest(path: Path, hook_sets: Sequence[HookSet]) -> str:
             *(repr((hook.event, hook.command, hook.args)) for hook in hooks),
         ]
     return sha256("\0".join(parts).encode("utf-8", "surrogateescape")).hexdigest()
-
-
-def find_looked_for(hook_sets: Sequence[HookSet], settings: Settings) -> Sequence[HookSet]:
-    """Return the hook sets with what their hooks look for below HOME."""
-    from pytest_hookharness.campaigns.check.home_search import with_looked_for
-
-    with Harness(settings) as harness, project_copies(harness) as copies:
-        return with_looked_for(hook_sets, settings, replace(harness.resources, copies=copies))
 
 
 def lend(

@@ -11,7 +11,7 @@ from pytest_hookharness.campaigns.check.discovery import find_hook_sets
 from pytest_hookharness.campaigns.check.draft_files import DraftFiles
 from pytest_hookharness.campaigns.check.fix_candidates import find_candidates
 from pytest_hookharness.campaigns.check.fix_trial import find_fixes
-from pytest_hookharness.frontends.checkup import check_all
+from pytest_hookharness.frontends.checkup import check_all, project_copies
 from pytest_hookharness.frontends.harness import Harness
 from pytest_hookharness.model.checkup import Problem, Symptom
 from pytest_hookharness.model.scenario import Scenario
@@ -49,7 +49,8 @@ def candidates(folder, kind):
 def checked(folder, **settings):
     """The report of a check of a project, with its fixes."""
     (place,) = find_hook_sets(folder)
-    (report,) = check_all([place], Settings(**settings), settings.get("wall", 240.0))
+    with Harness(Settings(**settings)) as harness, project_copies(harness) as copies:
+        (report,) = check_all([place], harness, copies, settings.get("wall", 240.0))
     return report
 
 
