@@ -125,6 +125,20 @@ def test_a_session_ends_with_its_budget_in_real_time(harness, tmp_path, command)
 
 
 @pytest.mark.slow
+def test_the_budget_of_a_first_session_is_not_spent_twice(harness, tmp_path):
+    """If the budget cut the first session, it is not played once more in another order, and others begin."""
+    hooks = [{"type": "command", "command": f"sleep 1; echo {name} >&2; exit 2"} for name in ("One.", "Two.")]
+    (tmp_path / ".claude").mkdir()
+    (tmp_path / ".claude/settings.json").write_text(json.dumps({"hooks": {"Stop": [{"hooks": hooks}]}}))
+    (place,) = find_hook_sets(tmp_path)
+    steps = {}
+    settings = replace(harness.settings, wall=5.0)
+    CheckRun(place, settings, harness.resources, on_step=lambda words, *_: steps.setdefault(words)).run()
+    assert "each event once" in steps
+    assert "each event once, hook by hook" not in steps
+
+
+@pytest.mark.slow
 @pytest.mark.parametrize("paces", [True, False])
 def test_a_check_does_not_compare_a_session_with_slower_ones(harness, tmp_path, paces):
     """A hook that decides by the time is played once: a check reports nothing about the pace of an agent."""
