@@ -60,11 +60,6 @@ class Pattern:
         return self.perturbed(Perturbation(parts=(), how=PerturbationKind.AHEAD))
 
     @property
-    def paths(self) -> tuple[str, ...]:
-        """All paths of the pattern, including files that no longer exist."""
-        return tuple(self.newest)
-
-    @property
     def parts(self) -> tuple[StatePart, ...]:
         """What changes from repetition to repetition."""
         return tuple(location.part for location in self.locations)

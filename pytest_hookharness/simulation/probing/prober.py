@@ -95,7 +95,9 @@ class Prober:
         self._exact_limits = limits
         self._remaining = remaining
         self._on_probe = on_probe
-        self._stamped = find_timestamps({**repetition.written, **(pattern.newest if pattern else {})}, clock)
+        # The files that the pattern describes, after the repetition.
+        self._newest: Files = pattern.newest if pattern is not None else {}
+        self._stamped = find_timestamps({**repetition.written, **self._newest}, clock)
         self._probes: list[Probe] = []
         self._left: Files = {}
         self._farthest_ahead: tuple[Files, ProbeResult] = ({}, ProbeResult(reaction=ProbeEffect.SAME))
@@ -283,7 +285,7 @@ class Prober:
         """
         testbed, pattern = self._testbed, self._pattern
         testbed.scan()
-        followed = {*before, *(pattern.paths if pattern is not None else ())}
+        followed = {*before, *self._newest}
         differing = {change.path for change in changes(self._repetition.files, testbed.files)}
         # The entry of a folder differs if a file was made in it, and that file is compared by itself.
         parents = {str(parent) for path in followed | differing for parent in PurePosixPath(path).parents}
@@ -297,7 +299,7 @@ class Prober:
         rest = [path for path in rest if path in self._left]
         what = ""
         if pattern is not None:
-            what = pattern.find_deviation({**pattern.newest, **before}, self._left, clock)
+            what = pattern.find_deviation({**self._newest, **before}, self._left, clock)
             if pattern.truncated(perturbation):
                 # Some parts could not grow as far as the others were pushed, so they no longer fit together.
                 what = ""

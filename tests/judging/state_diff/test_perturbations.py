@@ -180,7 +180,7 @@ def test_no_parts_give_the_newest_state():
     pattern = pattern_of(state)
 
     assert pattern.newest == {"home/state": state(4).encode()}
-    assert pattern.paths == ("home/state",)
+    assert tuple(pattern.newest) == ("home/state",)
 
 
 def test_perturbations_are_described():
