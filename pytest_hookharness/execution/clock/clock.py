@@ -76,13 +76,15 @@ class Clock:
             WorkspaceError: The hooks' clock cannot be moved on this machine.
         """
         if seconds:
-            self.settle()
-            self.set_shift(self.seconds + seconds)
+            self._shift_written()
+            self._set_shift(self.seconds + seconds)
 
     def set_shift(self, seconds: float) -> None:
         """Set how far this clock is ahead of the machine's, from now on."""
-        if seconds == self.seconds:
-            return
+        if seconds != self.seconds:
+            self._set_shift(seconds)
+
+    def _set_shift(self, seconds: float) -> None:
         self.seconds = seconds
         if not self.by_kernel:
             self._shims.set_shift(seconds)
@@ -134,8 +136,14 @@ class Clock:
         Raises:
             WorkspaceError: The system does not allow it.
         """
+        if self._shift_written():
+            # Else they are shifted again once the machine's clock has reached the times they have now.
+            self._since = next_tick()
+
+    def _shift_written(self) -> bool:
+        """Shift the times of files that were written since the clock was moved; return whether any were."""
         if not self.seconds:
-            return
+            return False
         # What changed after ``since`` was written since the clock was moved. A time of modification outside
         # of the two moments was set by the writer.
         since, until = self._since, time.time_ns()
@@ -144,9 +152,7 @@ class Clock:
             # A time that the writer of a file chose, by this clock, is right already.
             if since <= status.st_mtime_ns <= until:
                 _shift(place, status, self.seconds)
-        if written:
-            # Else they are shifted again once the machine's clock has reached the times they have now.
-            self._since = next_tick()
+        return bool(written)
 
     def accept(self) -> None:
         """Take the present times of all files as times of this clock."""
