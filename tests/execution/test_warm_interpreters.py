@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import shutil
 import signal
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -26,6 +27,7 @@ from pytest_hookharness.model.processes import (
 from .toys import STAY, eventually, launch, staying
 
 PYTHON = next(filter(None, map(shutil.which, ("/usr/bin/python3", "/usr/local/bin/python3", "python3"))))
+_LINUX = pytest.mark.skipif(sys.platform != "linux", reason="nothing is forked elsewhere")
 SURROUNDINGS = """\
 import json, os, resource, signal, sys, threading
 handlers = [str(signal.getsignal(number)) for number in sorted(signal.valid_signals())]
@@ -192,9 +194,9 @@ def test_a_dead_interpreter_is_replaced(place) -> None:
     assert (result.ending, result.stdout.text) == (Exited(0), "1\n")
 
 
-def test_nothing_is_left_when_the_sandbox_is_closed(own_supervisor: Supervisor, tmp_path: Path) -> None:
+def test_nothing_is_left_when_the_sandbox_is_closed(isolating: Supervisor, tmp_path: Path) -> None:
     """Prepared interpreters end with the sandbox of their item."""
-    with own_supervisor.open(Confinement()) as sandbox:
+    with isolating.open(Confinement()) as sandbox:
         place = Place(sandbox, tmp_path)
         place.both(f"# {STAY}\nprint(1)", f"{PYTHON} {tmp_path}/hook.py {STAY}")
         assert staying()
@@ -210,6 +212,7 @@ def test_a_script_that_cannot_be_prepared_runs_as_usual(place) -> None:
         assert "SyntaxError" in result.stderr.text
 
 
+@_LINUX
 @pytest.mark.parametrize(
     "command,qualifies",
     [
@@ -245,6 +248,7 @@ def test_only_plain_commands_qualify(tmp_path: Path, command: str, qualifies: bo
     assert (find_warm(spec, [str(tmp_path)]) is not None) == qualifies
 
 
+@_LINUX
 @pytest.mark.parametrize("name", ["PYTHONPATH", "PYTHONHOME", "LD_PRELOAD", "BASH_FUNC_python3%%"])
 def test_an_environment_that_changes_the_interpreter_does_not_qualify(tmp_path: Path, name: str) -> None:
     """A variable that makes the command another program, or finds it other modules, is started as usual."""

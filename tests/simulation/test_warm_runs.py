@@ -32,6 +32,7 @@ def player(base, **settings):
     """Return a function that simulates a scenario whose hook is a Python script."""
     harness = Harness(Settings(base=base, probes=False, **settings))
     if harness.supervisor.tiers()[Tier.SUBREAPER]:
+        harness.close()
         pytest.skip("runs are forked only where a process gets all orphans")
 
     def play(text, command="python3 hook.py", **keys):
@@ -125,6 +126,7 @@ def test_all_other_runs_are_usual_ones(warm, keys):
 
 
 @pytest.mark.slow
+@pytest.mark.usefixtures("warm")  # it skips where runs are never forked
 def test_a_failure_is_played_again_with_forked_runs(pytester):
     """The command that plays a failed scenario again has the option, so it shows the same finding."""
     scenario = {
