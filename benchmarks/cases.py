@@ -12,13 +12,21 @@ import shutil
 import subprocess
 import sys
 import time
-from collections.abc import Sequence
+from collections.abc import Generator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 
-from measuring import Table, Turn, against, milli, pytest_environment, take_turns
-from toys import STDIN, write_guard
+from hook_runs import hook_environment, in_c
+from measuring import Rounds, Table, Turn, against, milli, pytest_environment, take_turns
+from toys import STDIN, build_floor, write_guard
 
-MOST_MILLISECONDS = 2.3
+from pytest_hookharness.frontends.harness import Harness
+from pytest_hookharness.frontends.pytest_plugin.fixtures import HookFire, TestContext
+from pytest_hookharness.model.processes import Stdio
+from pytest_hookharness.simulation.testbed.run_settings import Settings
+
+# Against the same cases with subprocess.run of /bin/sh -c.
+AIMS = {"one test": 1.0, "many tests": 1.2}
 
 _OURS = """\
 import pytest
@@ -59,6 +67,8 @@ _FLOOR = "loop in bash"
 _PEER = "pytest + subprocess.run"
 _PEER_WITH_SHELL = "pytest + subprocess.run of /bin/sh -c"
 _OUR = "pytest + hook_fire"
+_START = ", start alone"
+_SHORT, _SENT = "/bin/sh -c in C, pipes, input of the others", "/bin/sh -c in C, sockets, input of hook_fire"
 
 
 def table(folder: Path, *, quick: bool) -> Table:
@@ -75,13 +85,16 @@ def table(folder: Path, *, quick: bool) -> Table:
             "Each test begins with a workspace and a sandbox in which nothing has happened.",
         ],
     )
-    commands = _commands(place, cases)
-    seen = take_turns(
-        {name: _whole(place, command, cases) for name, command in commands.items()}, 2 if quick else 7
-    )
+    commands, starts = _commands(place, cases), _commands(place, 1)
+    with _hooks_in_c(place) as turns:
+        turns |= {name: _whole(place, command, cases) for name, command in commands.items()}
+        # One case, shared among as many as the others have.
+        alone = {f"{name}{_START}": command for name, command in starts.items() if "one test" in name}
+        turns |= {name: _whole(place, command, cases) for name, command in alone.items()}
+        seen = take_turns(turns, 2 if quick else 10)
     for name in commands:
         ours = name.startswith(_OUR)
-        aim = MOST_MILLISECONDS if ours and not quick else None
+        aim = AIMS[name.partition(", ")[2]] if ours and not quick else None
         peers = [name.replace(_OUR, peer) for peer in (_PEER, _PEER_WITH_SHELL)] if ours else []
         found.add(
             name,
@@ -89,17 +102,50 @@ def table(folder: Path, *, quick: bool) -> Table:
             seen.ratio(name, _FLOOR),
             *(seen.ratio(name, peer) for peer in peers),
             *([] if peers else ["", ""]),
-            *against(aim, seen.median(name) * 1e3, "{:.2f} ms"),
+            *against(aim, seen.ratio(name, peers[-1]) if ours else 0.0),
         )
+    _add_shares(found, seen)
     if "bats" not in commands:
         found.add("bats", "not installed")
     return found
 
 
+def _add_shares(found: Table, seen: Rounds) -> None:
+    """Add where the time of a case goes: the start, the hook itself, and the rest."""
+    names = [name for name in seen.times if name.endswith(_START) or name in (_SHORT, _SENT)]
+    for name in names:
+        found.add(name, milli(seen.median(name)))
+    for form in AIMS if _SENT in seen.times else ():
+        for runner, hook in ((_PEER_WITH_SHELL, _SHORT), (_OUR, _SENT)):
+            start = seen.median(f"{runner}, one test{_START}")
+            rest = seen.median(f"{runner}, {form}") - start - seen.median(hook)
+            found.add(f"{runner}, {form}, without start and hook", milli(rest))
+
+
+@contextmanager
+def _hooks_in_c(place: Path) -> Generator[dict[str, Turn]]:
+    """Start a C program for each input that the hook gets; gives their turns, none without a compiler."""
+    floor = build_floor(place)
+    if floor is None:
+        yield {}
+        return
+    shell, environment = ("/bin/sh", "-c", "./guard.sh"), hook_environment(place)
+    with Harness(Settings()) as harness, TestContext(harness, place) as context:
+        call = {"command": "git push --force"}
+        ran = HookFire(context)("PreToolUse", "cat >&2; exit 2", tool_name="Bash", tool_input=call)
+        sent = ran.stderr
+    with (
+        in_c(floor, Stdio.PIPE, place, shell, environment) as short,
+        in_c(floor, Stdio.SOCKET, place, shell, environment, sent) as long,
+    ):
+        yield {_SHORT: short, _SENT: long}
+
+
 def _commands(place: Path, cases: int) -> dict[str, Sequence[str]]:
     payload = shlex.quote(STDIN.strip())
-    (place / "loop.sh").write_text(_LOOP.format(cases=cases, payload=payload))
-    commands: dict[str, Sequence[str]] = {_FLOOR: ("bash", "loop.sh")}
+    loop, bats = place / f"loop_of_{cases}.sh", place / f"cases_{cases}.bats"
+    loop.write_text(_LOOP.format(cases=cases, payload=payload))
+    commands: dict[str, Sequence[str]] = {_FLOOR: ("bash", loop.name)}
     pytest = (sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider")
     for form, text in _FORMS.items():
         for name, head, fixture, plugin in (
@@ -108,13 +154,13 @@ def _commands(place: Path, cases: int) -> dict[str, Sequence[str]]:
             (_OUR, _OURS, "hook_fire", ("-p", "pytest_hookharness.plugin")),
         ):
             body = text.format(cases=cases, fixture=fixture, comma=", " if fixture else "")
-            file = place / f"test_{len(commands)}.py"
+            file = place / f"test_{len(commands)}_of_{cases}.py"
             file.write_text(f"{head}\n{body}")
             commands[f"{name}, {form}"] = (*pytest, *plugin, file.name)
     if shutil.which("bats"):
         tests = [_BATS.format(number=number, payload=payload) for number in range(cases)]
-        (place / "cases.bats").write_text("\n".join(tests))
-        commands["bats"] = ("bats", "cases.bats")
+        bats.write_text("\n".join(tests))
+        commands["bats"] = ("bats", bats.name)
     return commands
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import Any
@@ -20,10 +20,10 @@ from pytest_hookharness.model.fast_dataclass import replace
 from pytest_hookharness.model.processes import ProcessSpec, Stdin, Stdio, Tier
 
 AIMS = {
-    (Tier.SUBREAPER.value, "true"): 1.25,
-    (Tier.SUBREAPER.value, "bash"): 1.10,
-    (Tier.NAMESPACES.value, "true"): 1.60,
-    (Tier.NAMESPACES.value, "bash"): 1.60,
+    (Tier.SUBREAPER.value, "true"): 1.20,
+    (Tier.SUBREAPER.value, "bash"): 1.08,
+    (Tier.NAMESPACES.value, "true"): 1.30,
+    (Tier.NAMESPACES.value, "bash"): 1.15,
 }
 # A twelfth was measured where the exit of Python was cut short.
 _WARM_AIM = 1 / 12
@@ -38,14 +38,14 @@ def table(folder: Path, *, quick: bool) -> Table:
         ("hook run", "streams", "median", "x C", "aim", ""),
     )
     floor = build_floor(folder)
-    environment = _environment(folder)
+    environment = hook_environment(folder)
     for target, words in targets(folder).items():
         rounds = (4 if target == "python" else 6) if quick else (30 if target == "python" else 80)
         with ExitStack() as stack:
             turns: dict[str, Turn] = {}
             if floor is not None:
                 for stdio in (Stdio.SOCKET, Stdio.PIPE):
-                    program = _in_c(floor, stdio, folder, words, environment)
+                    program = in_c(floor, stdio, folder, words, environment)
                     turns[f"{_C} {stdio.value}"] = stack.enter_context(program)
             turns |= _in_tiers(stack, folder, words, environment)
             turns["bare pipe"] = _by_subprocess(words, environment)
@@ -68,7 +68,7 @@ def warm_table(folder: Path, *, quick: bool) -> Table:
         script.write_text(f"import {modules}, sys\nprint(json.dumps({{'got': len(sys.stdin.read())}}))\n")
         for words in ((sys.executable, str(script)), ("/bin/sh", "-c", f"{sys.executable} {script}")):
             launch = ProcessSpec(
-                argv=words, cwd=str(folder), env=_environment(folder), stdin=Stdin(data=STDIN.encode())
+                argv=words, cwd=str(folder), env=hook_environment(folder), stdin=Stdin(data=STDIN.encode())
             )
             _add_warm_rows(
                 found, f"{modules}{' by sh' if len(words) > 2 else ''}", launch, 6 if quick else 30
@@ -112,17 +112,24 @@ def _add_rows(found: Table, target: str, turns: Iterable[str], seen: Rounds) -> 
 _TITLES = {"bare": "subprocess.run(input)", "usual": "subprocess.run(input, timeout, session, cwd)"}
 
 
-def _environment(folder: Path) -> dict[str, str]:
+def hook_environment(folder: Path) -> dict[str, str]:
+    """Return the environment in which the hooks are run."""
     places = {name: str(folder / name) for name in ("root", "home", "tmp", "doubles")}
     return host_environment(path="/usr/local/bin:/usr/bin:/bin", given={}, **places)
 
 
 @contextmanager
-def _in_c(
-    floor: Path, stdio: Stdio, folder: Path, words: Sequence[str], environment: Mapping[str, str]
-) -> Iterator[Turn]:
+def in_c(
+    floor: Path,
+    stdio: Stdio,
+    folder: Path,
+    words: Sequence[str],
+    environment: Mapping[str, str],
+    stdin: str = STDIN,
+) -> Generator[Turn]:
+    """Start the C program for a block; gives the turn in which it runs a command."""
     process = subprocess.Popen(
-        [floor, stdio.value, folder, STDIN, *words],
+        [floor, stdio.value, folder, stdin, *words],
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         text=True,
@@ -130,12 +137,12 @@ def _in_c(
     )
     assert process.stdin is not None
     assert process.stdout is not None
-    stdin, stdout = process.stdin, process.stdout
+    requests, answers = process.stdin, process.stdout
 
     def turn() -> list[float]:
-        stdin.write(f"{_BATCH}\n")
-        stdin.flush()
-        return [int(word) / 1e9 for word in stdout.readline().split()]
+        requests.write(f"{_BATCH}\n")
+        requests.flush()
+        return [int(word) / 1e9 for word in answers.readline().split()]
 
     with process:
         yield turn
