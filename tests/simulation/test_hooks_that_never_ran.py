@@ -532,6 +532,11 @@ def test_a_check_starts_few_processes(guard, monkeypatch):
         started.extend(variants)
         return run(place, variants, **keys)
 
+    # An interpreter of another language, written in Python, must not be taken for Python.
+    reader = "import sys\nwords = open(sys.argv[1]).read().split()\n"
+    reader += "words and print('rules:1: no', *words, file=sys.stderr)\n"
+    reader += "words and sys.exit(77 if 'q77' in words else 2)\n"
+    guard("python3 ./reader.py ./rules", {"reader.py": reader, "rules": "deny all"})
     monkeypatch.setattr(bench.Bench, "run", counted)
     script = "import argparse, os, sys\nparser = argparse.ArgumentParser()\n"
     script += "parser.add_argument('--limit', type=int)\nparser.parse_args()\n"

@@ -42,8 +42,8 @@ _DIGITS = re.compile(r"\d+")
 # For the command line of an interpreter: which probes it executes, and which of them only after it has read
 # the whole program. The same interpreter answers the same all day, in all workspaces.
 _known: dict[tuple[str, ...], tuple[tuple[Probe, ...], tuple[Probe, ...]]] = {}
-# For an interpreter: the probes that it executed last.
-_spoken: dict[str, tuple[Probe, ...]] = {}
+# For an interpreter and an ending: the probes that it executed last. Its programs may execute others.
+_spoken: dict[tuple[str, str], tuple[Probe, ...]] = {}
 
 
 @dataclass(frozen=True, slots=True)
@@ -246,7 +246,7 @@ class Bench:
             return (), ()
         executed: list[Probe] = []
         strict: list[Probe] = []
-        first = _spoken.get(self._program) or likely_probes(ending)
+        first = _spoken.get((self._program, ending)) or likely_probes(ending)
         for probes in (first, [probe for probe in PROBES if probe not in first]):
             found = [
                 probe
@@ -260,7 +260,7 @@ class Bench:
             if first[0] in executed and strict:
                 break
         if executed:
-            _spoken[self._program] = tuple(executed)
+            _spoken[self._program, ending] = tuple(executed)
         return tuple(executed), tuple(strict)
 
     @property
