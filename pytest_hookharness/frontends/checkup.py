@@ -39,6 +39,8 @@ _SMALLEST_WEIGHT = 2
 _INTERRUPTED = "The check was interrupted."
 # The share of the budget that is kept for playing what is written; the search uses up all of its own.
 _FOR_FILES = 0.2
+# The share that the first copy of the project may take.
+_FOR_COPY = 0.4
 # The share for removing the copies of all hook sets at the end.
 _FOR_CLEANING = 0.04
 _COPIED = "Isolated from this machine: the project is a copy, HOME is empty but for copies of what is lent"
@@ -102,7 +104,7 @@ def project_copies(harness: Harness) -> AbstractContextManager[ProjectCopies | N
     """Return the copies that sessions take in turns; of ``None`` if a process could outlive its session."""
     if (harness.settings.tier or available_tiers()[0]) is Tier.GROUP:
         return nullcontext()
-    return ProjectCopies(harness.base / ".copies")
+    return ProjectCopies(harness.base / ".copies", _FOR_COPY * harness.settings.wall)
 
 
 def check(hook_set: HookSet, harness: Harness, only: str = "", write: Path | None = None) -> CheckReport:

@@ -19,6 +19,7 @@ from pytest_hookharness.frontends.harness import Harness
 from pytest_hookharness.model.moves import FIRST_PROMPT, Script, Stop
 from pytest_hookharness.model.outcome import Outcome
 from pytest_hookharness.model.scenario import Scenario
+from pytest_hookharness.model.time_budget import BudgetEnded, limited_to
 from pytest_hookharness.simulation.simulate import simulate
 
 
@@ -37,7 +38,7 @@ def project(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def copies(tmp_path: Path) -> Iterator[ProjectCopies]:
-    with ProjectCopies(tmp_path / "base" / ".copies") as found:
+    with ProjectCopies(tmp_path / "base" / ".copies", 60.0) as found:
         yield found
     assert not (tmp_path / "base" / ".copies").exists()
 
@@ -130,6 +131,19 @@ def test_a_copy_is_used_again(project: Path, copies: ProjectCopies, tmp_path: Pa
         assert {path.name for path in different.top.iterdir()} == {"src", "run.sh", "link", "more"}
 
 
+def test_a_copy_outlives_a_session_without_time(project: Path, copies: ProjectCopies, tmp_path: Path) -> None:
+    """The first copy is made and kept even if its session has no time left; the second one is not made."""
+    scenario = Scenario(name="one", project=project)
+    with limited_to(0.0), Workspace.create(scenario, tmp_path / "base", copies=copies) as first:
+        used = (first.top / "run.sh").stat().st_ino
+        (first.top / "left").write_text("1")
+        with pytest.raises(BudgetEnded):
+            Workspace.create(scenario, tmp_path / "base", copies=copies)
+    with Workspace.create(scenario, tmp_path / "base", copies=copies) as again:
+        assert (again.top / "run.sh").stat().st_ino == used
+        assert not (again.top / "left").exists()
+
+
 def test_an_old_copy_is_not_used_again(
     project: Path, copies: ProjectCopies, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -161,7 +175,7 @@ def test_a_hook_cannot_leave_a_message_for_the_next_session(
     def said(outcome: Outcome) -> list[str]:
         return [run.run.stderr.text for _, run in outcome.trace.hook_runs() if run.run is not None]
 
-    with ProjectCopies(harness.base / ".copies") as copies:
+    with ProjectCopies(harness.base / ".copies", 60.0) as copies:
         resources = replace(harness.resources, copies=copies)
         outcomes = [simulate(scenario, harness.settings, resources) for _ in range(3)]
     fresh = simulate(scenario, harness.settings, harness.resources)

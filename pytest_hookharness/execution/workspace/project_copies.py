@@ -16,7 +16,7 @@ import stat
 import threading
 import time
 from collections.abc import Callable, Collection, Hashable, Iterator, Mapping
-from contextlib import AbstractContextManager, suppress
+from contextlib import AbstractContextManager, nullcontext, suppress
 from dataclasses import field
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -39,7 +39,7 @@ from pytest_hookharness.execution.workspace.project_files import (
 )
 from pytest_hookharness.model.fast_dataclass import dataclass
 from pytest_hookharness.model.scenario import Scenario
-from pytest_hookharness.model.time_budget import BudgetEnded
+from pytest_hookharness.model.time_budget import BudgetEnded, granted
 
 if TYPE_CHECKING:
     from pytest_hookharness.execution.state.scan import Scanner
@@ -47,6 +47,8 @@ if TYPE_CHECKING:
 # Seconds. The files that git made are as old as the copy, which hooks can see. A new copy of a large project
 # takes some seconds itself, so what asks for minutes cannot tell the two apart.
 _MAX_AGE = 60.0
+# Seconds, for all that a session may have changed.
+_RESTORING = 10.0
 # Copies that wait for a session; more would only fill the disk.
 _MOST_IDLE = 4
 
@@ -132,8 +134,10 @@ class ProjectCopies(AbstractContextManager["ProjectCopies"]):
     survives it.
     """
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, seconds: float) -> None:
+        """``seconds`` is what the first copy may take, however little time its session has."""
         self._folder = folder
+        self._seconds = seconds
         self._idle: list[ProjectCopy] = []
         self._number = 0
         self._lock = threading.Lock()
@@ -163,10 +167,18 @@ class ProjectCopies(AbstractContextManager["ProjectCopies"]):
             target.rmdir()
             found.folder.rename(target)
             return found.ignored, found
-        ignored = make(target)
         with self._lock:
             self._number += 1
-            place = self._folder / str(self._number)
+            number = self._number
+        # If each session gave up its copy in turn, none would ever be played.
+        with granted(self._seconds) if number == 1 else nullcontext():
+            return self._make(key, target, make, self._folder / str(number))
+
+    def _make(
+        self, key: Hashable, target: Path, make: Callable[[Path], IgnoredFiles], place: Path
+    ) -> tuple[IgnoredFiles, ProjectCopy | None]:
+        """Make a new copy, and take a snapshot of it at the place where it will wait."""
+        ignored = make(target)
         make_folders(place)
         folder = place / "files"
         target.rename(folder)
@@ -184,8 +196,10 @@ class ProjectCopies(AbstractContextManager["ProjectCopies"]):
         """Take a copy from its place, and undo what changed in it; discard it if that cannot be done."""
         try:
             target.rename(copy.folder)
-            differed = copy.snapshots.restore(copy.snapshot)
-            _refresh_index(copy, differed)
+            # Also after a session that has used up its time: another copy would cost more.
+            with granted(_RESTORING):
+                differed = copy.snapshots.restore(copy.snapshot)
+                _refresh_index(copy, differed)
         except (OSError, SnapshotError, WorkspaceError, BudgetEnded):
             # Also if the hooks removed the whole folder.
             _discard(copy)
