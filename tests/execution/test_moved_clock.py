@@ -132,7 +132,7 @@ def test_what_shows_a_time_is_recorded(sandbox, tmp_path, command, shown):
     assert seen - {"times of its own folder"} == shown
 
 
-READS = "open('new', 'w').close(); open('new').read()"
+READS = "import re; re.compile('x'); open('new', 'w').close(); open('new').read()"
 
 
 @pytest.mark.slow
@@ -141,7 +141,8 @@ READS = "open('new', 'w').close(); open('new').read()"
     [
         (f'python3 -c "{READS}"', False),
         ("python3 reads.py", False),
-        ("./reads.py", False),
+        ("exec ./reads.py", False),
+        ("mkdir it; mv reads.py it/__main__.py; python3 it", False),
         ("python3 -c 'import reads'", False),
         (f"python3 -c \"{READS}; import os; os.stat('new')\"", True),
         ("python3 dates.py", True),

@@ -30,7 +30,7 @@ _LIBRARY = b"\x7fELF"
 _SCRIPTED = ("python", "pypy", "node")
 _DATING = frozenset(
     b"stat lstat fstat statSync lstatSync fstatSync watchFile getmtime getctime getatime tarfile zipfile "
-    b"make_archive filecmp exec eval compile runpy".split()
+    b"make_archive filecmp exec eval runpy".split()
 )
 _INLINE = (b"c", b"m", b"e", b"p")
 _BETWEEN_NAMES = bytes(each if each > 127 or chr(each).isalnum() or each == 95 else 32 for each in range(256))
@@ -100,7 +100,8 @@ class Recording:
         image = Image(path, "" if named == path else named, invoked if invoked.startswith("/") else path)
         self._images.append(image)
         self._count()
-        self._scan("", arguments)
+        if not self.ahead or self._is_scripted(image):
+            self._scan("", arguments)
         if self.ahead and self._is_scripted(image) and not _names_script(task, arguments):
             self._mentions["", FILE_TIMES] = None
         return image
@@ -307,9 +308,10 @@ class Recording:
 
 
 def _names_script(task: int, arguments: bytes) -> bool:
-    """Return whether the arguments of an interpreter contain its script, or name the file that does."""
+    """Return whether the arguments of an interpreter contain its script, or name its file or folder."""
     words = arguments.split(b"\0")[1:-1]
     plain = [word for word in words if not word.startswith((b"-W", b"-X"))]
     if any(word.startswith(b"-") and word.endswith(_INLINE) for word in plain):
         return True
-    return b"-" not in words and any(os.path.isfile(_times.find(task, word)) for word in plain if word)
+    places = [_times.find(task, word) for word in plain if word]
+    return b"-" not in words and any(os.path.isfile(place) or os.path.isdir(place) for place in places)

@@ -13,7 +13,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-from pytest_hookharness.model.fast_dataclass import dataclass
+from pytest_hookharness.model.fast_dataclass import dataclass, replace
 from pytest_hookharness.model.reads import (
     Influences,
     KernelPaths,
@@ -110,21 +110,25 @@ def find_influences(runs: Sequence[Reads | None], around: Surroundings) -> Influ
     )
 
 
-def shows_time(reads: Reads) -> bool:
+def with_time(reads: Reads) -> Reads:
     """
-    Return whether a hook run whose clock the kernel moved was shown a time that depends on that.
+    Return the part of a record with the programs that may decide by a time which they were shown.
 
     Args:
-        reads: What showed it a time, without what the start of each interpreter asks for.
+        reads: What showed a time to a hook run whose clock the kernel moved.
     """
     dated = any(mention.word == "st_mtime" for mention in reads.mentions)
-    return any(
-        source.kind is SourceKind.CLOCK
-        and not _NO_TIMES[source.detail].search(program.path)
-        and (dated or source.detail == "realtime" or _SCRIPTED.search(program.path) is None)
+    shown = tuple(
+        program
         for program in reads.programs
-        for source in program.sources
+        if any(
+            source.kind is SourceKind.CLOCK
+            and not _NO_TIMES[source.detail].search(program.path)
+            and (dated or source.detail == "realtime" or _SCRIPTED.search(program.path) is None)
+            for source in program.sources
+        )
     )
+    return replace(reads, programs=shown)
 
 
 def _first(found: Iterable[str]) -> tuple[str, ...]:

@@ -23,7 +23,7 @@ from pytest_hookharness.execution.snapshots.snapshot import SnapshotError
 from pytest_hookharness.execution.state.relevance import counts
 from pytest_hookharness.execution.workspace.workspace import OUTSIDE
 from pytest_hookharness.judging.recurrence.cycle import changes
-from pytest_hookharness.judging.recurrence.influences import Surroundings, find_influences, shows_time
+from pytest_hookharness.judging.recurrence.influences import Surroundings, find_influences, with_time
 from pytest_hookharness.model.fast_dataclass import replace
 from pytest_hookharness.model.probes import ProbeEffect
 from pytest_hookharness.model.processes import ProcessSpec, Tier
@@ -50,8 +50,9 @@ def find_shared(testbed: Testbed) -> SharedBaselines | None:
 
 def time_was_shown(testbed: Testbed) -> bool:
     """Return whether any process whose clock the kernel moved was shown a time that depends on that."""
-    shown = [pair for pair in testbed.workspace.clock.shown if shows_time(pair[1])]
-    if any(shows_time(_without_interpreters(*pair)) for pair in shown):
+    records = [(spec, with_time(reads)) for spec, reads in testbed.workspace.clock.shown]
+    shown = [pair for pair in records if pair[1].programs]
+    if any(with_time(_without_interpreters(*pair)).programs for pair in shown):
         return True
     if not shown:
         return False
@@ -61,7 +62,7 @@ def time_was_shown(testbed: Testbed) -> bool:
     if observer.shared is None:
         return True
     start = testbed.sandbox.run
-    asked = any(shows_time(observer.subtract(start, spec, reads)) for spec, reads in shown)
+    asked = any(with_time(observer.subtract(start, spec, reads)).programs for spec, reads in shown)
     observer.share()
     return asked
 
