@@ -410,3 +410,13 @@ def test_gemini_says_that_it_ends_no_session_of_equal_texts():
 
     rests = [any("always says the same" in rule.text for rule in one.rests_on) for one in played.decisions]
     assert rests == [False, True, True]
+
+
+def test_qwen_tells_its_hooks_of_prompt_and_subagent_in_variables():
+    """The variables are those of the input; without a prompt or a subagent they are empty."""
+    facts = hosts.facts(QWEN, workspace="/project", home="/home/dev", tmp="/tmp/x")
+    known = {"prompt_id": "1########0", "agent_id": "general-purpose-call_1"}
+    for payload, values in ((known, list(known.values())), ({}, ["", ""])):
+        env = hosts.launch(QWEN, Hook(event="SubagentStop", command="x"), payload, facts, {}, 10.0).env
+        assert [env["QWEN_CODE_PROMPT_ID"], env["QWEN_CODE_AGENT_ID"]] == values
+        assert env["QWEN_CODE_STARTUP_VERSION"] == "0.24.4"

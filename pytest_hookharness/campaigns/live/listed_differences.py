@@ -159,12 +159,6 @@ LISTED = (
         ListedDifference(host=_QWEN, category=category, where=where, real=real, reason=_LOST)
         for category, where, real in _EMPTY
     ),
-    ListedDifference(
-        host=_QWEN,
-        category="surroundings",
-        where=": variable QWEN_CODE_",
-        reason="variables that tell of the program and its model are not set",
-    ),
 )
 
 

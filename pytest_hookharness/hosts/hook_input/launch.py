@@ -137,7 +137,8 @@ def launch(
     rule, process = profile.events[hook.event], profile.process
     cwd = str(value_in(rule, payload, "cwd") or facts.workspace)
     tool = str(value_in(rule, payload, "tool_name") or "")
-    known = {**facts.template_values, "cwd": cwd, "tool": tool}
+    known = {**facts.template_values, "cwd": cwd, "tool": tool, "version": profile.version}
+    known |= {name: str(payload.get(f"{name}_id") or "") for name in ("prompt", "agent")}
     # From weakest to strongest: inherited, the host's own, those of the settings or the plugin.
     env = {**_inherited_env(profile, base_env), **_host_env(profile, hook, rule, known, index), **hook.env}
     env |= {name: base_env[name] for name in process.kept_workspace if name in base_env}
@@ -214,7 +215,7 @@ def _host_env(
     process = profile.process
     values = {**known, "event": hook.event.lower(), "event_name": hook.event, "index": str(index)}
     filled = {name: template.format(**values) for name, template in process.env.items()}
-    env = {name: value for name, value in filled.items() if value}
+    env = {name: value for name, value in filled.items() if value or process.keeps_empty}
     if rule.env_file and process.env_file[0]:
         env[process.env_file[0]] = process.env_file[1].format(**values)
     if hook.plugin:

@@ -119,8 +119,9 @@ class ProcessRules:
         output_limit: How many bytes of each stream are read; ``None`` for all.
         one_by_one: Whether the hooks of an event run one after the other. A group can ask for that too.
         env: Variables that the host adds; ``str.format`` templates over the facts, ``cwd``, ``event`` in
-            lower case, ``event_name`` as it is, and ``tool``. A variable is left out if its template is a
-            single name without a value.
+            lower case, ``event_name`` as it is, ``tool``, the host's ``version``, and ``prompt`` and
+            ``agent``, which are identifiers. A variable without a value is left out.
+        keeps_empty: Whether it is set to an empty text instead.
         kept_workspace: Variables among these that keep the value of the environment if they have one.
         quotes_paths: Whether the host itself puts a quoted path where a command has ``$NAME``.
         removed: Variables that hooks do not get; ``*`` in a name stands for any characters.
@@ -144,6 +145,7 @@ class ProcessRules:
     output_limit: int | None = None
     one_by_one: bool = False
     env: Mapping[str, str] = field(default_factory=dict)
+    keeps_empty: bool = False
     kept_workspace: tuple[str, ...] = ()
     quotes_paths: bool = False
     removed: tuple[str, ...] = ()

@@ -105,7 +105,13 @@ PROCESS = ProcessRules(  # noqa: S604 - a value; nothing is started here
         "QWEN_CODE_SESSION_ID": "{session}",
         "QWEN_CODE_MODEL": "{model}",
         "QWEN_CODE_NO_RELAUNCH": "true",
+        "QWEN_CODE_MANAGED_NPM_ROOT": "{home}/.qwen/updates/npm",
+        "QWEN_CODE_STARTUP_VERSION": "{version}",
+        "QWEN_CODE_PRIVATE_RELAUNCH_ENV_PROVENANCE": '{{"dotEnv":[],"settingsEnv":[]}}',
+        "QWEN_CODE_PROMPT_ID": "{prompt}",
+        "QWEN_CODE_AGENT_ID": "{agent}",
     },
+    keeps_empty=True,
     rules={
         "shell": observed("hooks run with bash -c"),
         "stdio": observed("standard input, output and error are Unix sockets"),
@@ -124,7 +130,10 @@ PROCESS = ProcessRules(  # noqa: S604 - a value; nothing is started here
             "grace"
         ),
         "parallel": observed("all hooks of an event start at once, unless a group is sequential"),
-        "env": assumed("the values of the variables QWEN_CODE_; other variables of that prefix are not set"),
+        "env": assumed(
+            "the values of QWEN_CODE_MODEL and QWEN_CODE_NO_RELAUNCH; variables about the program's files, "
+            "its process and the identity of its model are not set"
+        ),
     },
 )
 
