@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import field
 from pathlib import PurePath
@@ -14,6 +15,7 @@ from pytest_hookharness.model.processes import Ending, Exited, NotStarted, Proce
 from pytest_hookharness.model.protocol import Decision, Hook, Json, Payload, Reply, Ruling
 
 # How a shell ends that cannot execute a command.
+_VARIABLE = re.compile(r"\$\{\w+\}")
 _NEVER_RAN = (Exited(126), Exited(127))
 
 
@@ -130,7 +132,15 @@ class HookRun:
     @property
     def reason(self) -> str:
         """The reason of its reply, without the command that some hosts add in front."""
-        return self.reply.reason.removeprefix(f"[{self.hook.command}]: ")
+        given, command, plugin = self.reply.reason, self.hook.command, self.hook.plugin
+        if not given.startswith("["):
+            return given
+        # In it the host may show the folder of a plugin for its variable.
+        names = _VARIABLE.findall(command) if plugin else []
+        for shown in (command, *(command.replace(name, plugin) for name in names)):
+            if given.startswith(f"[{shown}]: "):
+                return given.removeprefix(f"[{shown}]: ")
+        return given
 
     @property
     def demand(self) -> str:
