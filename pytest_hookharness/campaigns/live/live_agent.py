@@ -152,7 +152,8 @@ class LiveAgent:
             self.moves.append(describe_move(act))
         match act:
             case Stop(text=text):
-                threading.Timer(_HEAD_START, self._stopped.set).start()
+                if self._subagents:
+                    threading.Timer(_HEAD_START, self._stopped.set).start()
                 return ModelReply(number=number, text=text)
             case Tools(calls=calls, say=say):
                 made = calls
