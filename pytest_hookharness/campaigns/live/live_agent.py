@@ -45,7 +45,6 @@ class LiveAgent:
         asked: When these requests came.
         cut: Whether the program asked for more moves than the limit allows.
         other: Paths of requests that were not understood.
-        replied: When the last answer was sent; 0 before the first.
     """
 
     def __init__(
@@ -86,7 +85,6 @@ class LiveAgent:
         self.asked: list[float] = []
         self.other: list[str] = []
         self.cut = False
-        self.replied = 0.0
 
     def next_prompt(self) -> tuple[Prompt, bool] | None:
         """Return the prompt of the next process and whether it resumes the session; ``None`` at the end."""
@@ -124,7 +122,6 @@ class LiveAgent:
         act, self._agent = self._agent.act(Observation(messages))
         reply = self._reply(act)
         self._calls = tuple(call.id for call in reply.calls)
-        self.replied = time.monotonic()
         return self._write(reply)
 
     def _write(self, reply: ModelReply) -> HttpAnswer:
