@@ -2,8 +2,8 @@
 Prepared Python interpreters, from which an item supervisor forks hook runs.
 
 Loaded by the supervisor too. The hook's own command starts a prepared interpreter, in the hook's folder and
-environment, and it pauses in the middle of its start (``prepared/sitecustomize.py``). It lives in the sandbox
-of its item and ends with it. A hook run forked from it is a child of the item supervisor, as any other.
+environment, and it pauses in the middle of its start (``platform/prepared/sitecustomize.py``). It lives in the
+sandbox of its item and ends with it. A hook run forked from it is a child of the item supervisor, as any other.
 """
 
 from __future__ import annotations
@@ -24,7 +24,8 @@ if TYPE_CHECKING:
     # Starts a process with its streams and other descriptors; returns its number, and why it did not start.
     Start = Callable[[ProcessRequest, tuple[int, ...], tuple[int, ...]], tuple[int, OSError | None]]
 
-_PREPARED = os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "prepared")
+_EXECUTION = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+_PREPARED = os.path.join(_EXECUTION, "platform", "prepared")
 # Interpreters of one item at the same time; each needs about 10 MB.
 _MOST = 8
 _START_TIMEOUT = 10.0
