@@ -2,8 +2,9 @@
 Prepared Python interpreters, from which an item supervisor forks hook runs.
 
 Loaded by the supervisor too. The hook's own command starts a prepared interpreter, in the hook's folder and
-environment, and it pauses in the middle of its start (``platform/prepared/sitecustomize.py``). It lives in the
-sandbox of its item and ends with it. A hook run forked from it is a child of the item supervisor, as any other.
+environment, and it pauses in the middle of its start (``platform/prepared/sitecustomize.py``). It lives in
+the sandbox of its item and ends with it. A hook run forked from it is a child of the item supervisor, as any
+other.
 """
 
 from __future__ import annotations
