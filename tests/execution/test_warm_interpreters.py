@@ -161,6 +161,27 @@ def test_a_changed_script_runs_as_it_is_now(place) -> None:
     assert place.run(warm=True).ending == Exited(2)
 
 
+def test_new_folders_for_packages_are_found(place) -> None:
+    """A run after packages were installed for the user finds them, as a new Python does."""
+    env = {"PATH": "/usr/bin:/bin", "HOME": str(place.hook.parent)}
+    site = "import site\nprint(site.getusersitepackages(), 'helper' in str(__import__('helper')))"
+    usual, _ = place.both(site.partition(", ")[0] + ")", env=env)
+    place.hook.write_text(site)
+    for _ in range(2):
+        assert place.run(warm=True, env=env).ending == Exited(1)
+    folder = Path(usual.stdout.text.strip())
+    folder.mkdir(parents=True)
+    (folder / "helper.py").touch()
+    assert place.run(warm=True, env=env).stdout.text == f"{folder} True\n"
+
+
+def test_a_prepared_interpreter_writes_no_file(place) -> None:
+    """Python compiles the module that makes it wait, and stores that nowhere."""
+    folder = place.hook.parent / "compiled"
+    place.both("print(1)", env={"PATH": "/usr/bin:/bin", "PYTHONPYCACHEPREFIX": str(folder)})
+    assert not (folder / "proc").exists()
+
+
 def test_what_a_forked_run_leaves_is_seen_and_ended(place) -> None:
     """A process that a forked run leaves behind is reported and killed, and the prepared Python is none."""
     text = (
@@ -246,6 +267,17 @@ def test_only_plain_commands_qualify(tmp_path: Path, command: str, qualifies: bo
     env = {"PATH": str(Path(PYTHON).parent), "PLACE": str(tmp_path), "HOME": str(tmp_path)}
     spec = ProcessSpec(argv=("/bin/sh", "-c", command), cwd=str(tmp_path), env=env)
     assert (find_warm(spec, [str(tmp_path)]) is not None) == qualifies
+
+
+@_LINUX
+@pytest.mark.parametrize("text", ["run(['pgrep', '-f', 'hook'])", "open('/proc/1/cmdline')", "import psutil"])
+def test_a_script_that_looks_at_processes_does_not_qualify(tmp_path: Path, text: str) -> None:
+    """A script that may count processes would find the interpreter that waits, with its own command line."""
+    spec = ProcessSpec(argv=(PYTHON, "hook.py"), cwd=str(tmp_path), env={"PATH": "/usr/bin"})
+    (tmp_path / "hook.py").write_text("print('maps, groups')\n")
+    assert find_warm(spec, [str(tmp_path)]) is not None
+    (tmp_path / "hook.py").write_text(text)
+    assert find_warm(spec, [str(tmp_path)]) is None
 
 
 @_LINUX

@@ -23,6 +23,8 @@ log.write_text(str(count))
 if count < 5:
     print(json.dumps({"decision": "block", "reason": f"run {count} of {event['hook_event_name']}"}))
 """
+# The numbers of the first processes of a sandbox are lower.
+CHANGING = "import gc, os\nprint('forked' if gc.get_freeze_count() else os.getpid() > 12)"
 # Only with this can a script tell how it was started.
 KNOWING = "import gc\nprint(gc.get_freeze_count() > 0)"
 PATH = {"PATH": "/usr/local/bin:/usr/bin:/bin"}
@@ -31,9 +33,9 @@ PATH = {"PATH": "/usr/local/bin:/usr/bin:/bin"}
 def player(base, **settings):
     """Return a function that simulates a scenario whose hook is a Python script."""
     harness = Harness(Settings(base=base, probes=False, **settings))
-    if harness.supervisor.tiers()[Tier.SUBREAPER]:
+    if harness.supervisor.tiers()[Tier.NAMESPACES]:
         harness.close()
-        pytest.skip("runs are forked only where a process gets all orphans")
+        pytest.skip("runs are forked only where no trial reaches the machine")
 
     def play(text, command="python3 hook.py", **keys):
         files = {"hook.py": text}
@@ -78,7 +80,7 @@ def test_forked_runs_come_to_the_same(warm, tmp_path):
 
 
 def test_a_hook_that_runs_otherwise_when_forked_is_found(warm):
-    """A hook whose forked run differs from two usual ones is a finding, and all its runs are usual ones."""
+    """A hook whose forked run differs from usual ones that agree is a finding, and all its runs are usual."""
     outcome = warm(KNOWING)
     (finding,) = (found for found in outcome.findings if found.name == "WARM-DIFFERS")
 
@@ -93,8 +95,9 @@ def test_a_hook_that_runs_otherwise_when_forked_is_found(warm):
         "import os\nprint(os.urandom(4))",
         "import time\nopen('now', 'w').write(str(time.time()))",
         "import json\n1 /",
+        CHANGING,
     ],
-    ids=["chance", "clock", "syntax"],
+    ids=["chance", "clock", "syntax", "later"],
 )
 def test_a_hook_that_differs_from_itself_has_no_defect(warm, text):
     """A hook whose usual runs differ, or that cannot be prepared, is started as usual, without a finding."""
@@ -140,6 +143,16 @@ def test_a_failure_is_played_again_with_forked_runs(pytester):
 
     result.stdout.fnmatch_lines(["*replay: pytest *knowing.scenario.yaml* --hook-warm --hook-seed 0"])
     result.stdout.fnmatch_lines(["*expected no WARM-DIFFERS*"])
+
+
+def test_runs_that_could_change_the_machine_are_usual_ones(tmp_path):
+    """Where hooks can write outside of the workspace, each runs once, so that nothing there is done twice."""
+    harness, play = player(tmp_path / "base", warm=True, tier=Tier.SUBREAPER)
+    with harness:
+        outcome = play(f"open({str(tmp_path / 'log')!r}, 'a').write('x')", turns=1)
+
+    assert [run.warm for run in results(outcome)] == [False]
+    assert (tmp_path / "log").read_text() == "x"
 
 
 def test_a_process_of_the_trials_changes_nothing(warm):

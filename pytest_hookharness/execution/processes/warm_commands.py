@@ -19,6 +19,8 @@ _PLAIN = re.compile(r"(?:[\w./:@,+=%{} \"'-]|\$(?=\w|\{\w+\})|~(?=/))+")
 _VARIABLE = re.compile(r"\$(?:(\w+)|\{(\w+)\})")
 _PYTHON = re.compile(r"python3?(\.\d+)?")
 _SHEBANG = re.compile(rb"#! ?(?:/usr/bin/env )?([\w./-]+)\s*\n")
+# Words of a script that looks at processes, of which the interpreter that waits is one.
+_PROCESSES = re.compile(rb"\b(?:ps|pgrep|pidof|pkill|killall|psutil)\b|/proc\b")
 _ELF = b"\x7fELF"
 # With these, an interpreter finds other modules or never reads ours.
 _OTHERWISE = ("PYTHONPATH", "PYTHONHOME", "PYTHONPLATLIBDIR", "BASH_ENV", "ENV", "LD_PRELOAD")
@@ -74,6 +76,8 @@ def _find(spec: ProcessSpec, words: Sequence[str], folders: Sequence[str]) -> Wa
         return None
     with open(script, "rb") as file:
         text = file.read()
+    if _PROCESSES.search(text):
+        return None
     if not is_python:
         named = _SHEBANG.match(text)
         program = os.fsdecode(named[1]) if named is not None else ""

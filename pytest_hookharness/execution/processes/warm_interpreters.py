@@ -26,7 +26,8 @@ if TYPE_CHECKING:
     Start = Callable[[ProcessRequest, tuple[int, ...], tuple[int, ...]], tuple[int, OSError | None]]
 
 _EXECUTION = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
-_PREPARED = os.path.join(_EXECUTION, "platform", "prepared")
+_MODULE = "sitecustomize.py"
+_PREPARED = os.path.join(_EXECUTION, "platform", "prepared", _MODULE)
 # Interpreters of one item at the same time; each needs about 10 MB.
 _MOST = 8
 _START_TIMEOUT = 10.0
@@ -90,8 +91,9 @@ class WarmInterpreters:
         self._seen: set[tuple[object, ...]] = set()
         # ``None`` for a command that cannot be prepared.
         self._known: dict[tuple[object, ...], PreparedInterpreter | None] = {}
-        # Opened before an item's namespaces may hide the folder.
-        self._folder = os.open(_PREPARED, os.O_RDONLY | os.O_DIRECTORY)
+        # Opened before an item's namespaces may hide the file.
+        self._module = os.open(_PREPARED, os.O_RDONLY)
+        self._archive = -1
 
     def prepare(self, request: ProcessRequest) -> None:
         """Have an interpreter ready for a request that came before; its start is no part of the hook run."""
@@ -134,13 +136,15 @@ class WarmInterpreters:
         """Start an interpreter and wait until it pauses; ``None`` if it does not."""
         start = ProcessRequest(tuple(vars(request).values()))
         start.data, start.delay, start.warm = b"", 0.0, b""
+        if self._archive < 0:
+            self._archive = _archive(self._module)
         ours, theirs = _socket.socketpair()
         # The kind of its streams decides how it buffers them.
         streams = HookStdio(start)
-        numbers = theirs.fileno(), self._folder
+        numbers = theirs.fileno(), self._archive
         start.env = [
             *request.env,
-            b"PYTHONPATH=/proc/self/fd/%d" % self._folder,
+            b"PYTHONPATH=/proc/self/fd/%d" % self._archive,
             b"HOOKHARNESS_PREPARED=%d %d %d" % (*numbers, os.getpid()),
         ]
         try:
@@ -158,6 +162,24 @@ class WarmInterpreters:
             streams.close()
         ours.close()
         return None
+
+
+def _archive(module: int) -> int:
+    """
+    Return a file in memory: a ZIP archive with the module of an open file.
+
+    Python stores no compiled file for a module that it imports from an archive.
+    """
+    text, name = os.pread(module, os.fstat(module).st_size, 0), _MODULE.encode()
+    size = len(text).to_bytes(4, "little")
+    # Not compressed, and without time and checksum, which Python does not ask for.
+    entry = b"\x14\0" + bytes(12) + size + size + len(name).to_bytes(4, "little")
+    first = b"PK\3\4" + entry + name + text
+    index = b"PK\1\2\x14\0" + entry + bytes(14) + name
+    lengths = len(index).to_bytes(4, "little") + len(first).to_bytes(4, "little")
+    archive = os.memfd_create("hookharness", os.MFD_CLOEXEC)
+    os.write(archive, first + index + b"PK\5\6" + bytes(4) + b"\1\0\1\0" + lengths + bytes(2))
+    return archive
 
 
 def _key(request: ProcessRequest) -> tuple[object, ...]:

@@ -187,7 +187,7 @@ EMPTY_ADVICE = FindingCode(
 WARM_DIFFERS = FindingCode(
     "HH021",
     "WARM-DIFFERS",
-    "With `--hook-warm`, a run that was forked from a prepared Python differed from two usual runs.",
+    "With `--hook-warm`, a run that was forked from a prepared Python differed from several usual runs.",
     "The hook depends on how its interpreter is started, so all further runs of it were started as usual.",
     "Nothing, if the hook is meant to do so. Else see what it does with its process: command line, process "
     "table, open descriptors, order of sets, modules that are loaded already.",

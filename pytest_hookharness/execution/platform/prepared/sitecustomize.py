@@ -55,8 +55,8 @@ def _imports(source: bytes, script: str) -> "list[str]":
 class _Prepared:
     """The interpreter while it waits: the socket to the item supervisor, and what its runs rely on."""
 
-    def __init__(self, control: "_socket.socket", room: int, folder: int, reaper: int) -> None:
-        self.control, self._room, self._folder = control, room, folder
+    def __init__(self, control: "_socket.socket", room: int, archive: int, reaper: int) -> None:
+        self.control, self._room, self._archive = control, room, archive
         self._script, self._cwd = sys.argv[0], os.getcwd()
         real = os.path.realpath(self._script)
         self._places = {os.path.dirname(os.path.abspath(self._script)), os.path.dirname(real)}
@@ -72,6 +72,7 @@ class _Prepared:
             fit = fit and os.path.basename(os.readlink(f"/proc/{os.getppid()}/exe")) == "dash"
         if not fit or sys.implementation.name != "cpython":
             os._exit(0)
+        self._site = self._look_at_site()
         loaded = set(sys.modules)
         for name in _imports(self._source, self._script):
             exec(f"import {name}", {})  # noqa: S102  # a name of the list above
@@ -86,7 +87,16 @@ class _Prepared:
     def holds(self) -> bool:
         """Return whether a start would import the same: by the same script, with no such module beside it."""
         beside = {name.partition(".")[0] for place in self._places for name in os.listdir(place)}
-        return self._read() == self._source and not beside & self._taken
+        unchanged = self._read() == self._source and self._look_at_site() == self._site
+        return unchanged and not beside & self._taken
+
+    @staticmethod
+    def _look_at_site() -> "list[list[str]]":
+        """Return which folders for packages exist, and what adds others: looked for before this waits."""
+        site = sys.modules["site"]
+        folders = [site.getusersitepackages(), *site.getsitepackages()]
+        present = (os.listdir(folder) for folder in folders if os.path.isdir(folder))
+        return [sorted(name for name in names if name.endswith(".pth")) for names in present]
 
     def serve(self) -> None:
         """Fork a hook run for each request; return in the hook run only."""
@@ -125,7 +135,7 @@ class _Prepared:
         for number, stream in enumerate(streams):
             os.dup2(stream, number)
             os.close(stream)
-        os.close(self._folder)
+        os.close(self._archive)
         script = os.fork() if self._below_shell else 0
         if script or not self._below_shell:
             # From here on the hook runs, whatever happens.
@@ -158,7 +168,7 @@ def _end_as_shell(script: int) -> None:
 
 def _pause() -> None:
     """Wait for requests; return in a hook run only."""
-    control, folder, reaper = map(int, os.environ.pop("HOOKHARNESS_PREPARED").split())
+    control, archive, reaper = map(int, os.environ.pop("HOOKHARNESS_PREPARED").split())
     place = os.environ.pop("PYTHONPATH")
     sys.path.remove(place)
     sys.path_importer_cache.pop(place, None)
@@ -170,7 +180,7 @@ def _pause() -> None:
     for name in set(sys.modules) - before:
         del sys.modules[name]
     connection = _socket.socket(fileno=control)
-    prepared = _Prepared(connection, _socket.CMSG_SPACE(12), folder, reaper)
+    prepared = _Prepared(connection, _socket.CMSG_SPACE(12), archive, reaper)
     # What was loaded is shared longer if no run marks it.
     gc.freeze()
     connection.send(b"!")
