@@ -9,7 +9,8 @@ import time
 
 import pytest
 
-from pytest_hookharness.execution.clock.clock import Clock, next_tick
+from pytest_hookharness.execution import platform
+from pytest_hookharness.execution.clock.clock import Clock
 from pytest_hookharness.execution.clock.shims import Shims
 from pytest_hookharness.execution.paths import WorkspaceError
 
@@ -193,16 +194,21 @@ def test_a_short_shift_is_made_once(clock, place):
     assert file.stat().st_mtime_ns == kept
 
 
-def test_a_fine_time_stamp_is_before_the_next_tick(place):
-    """Files written before are older than the next tick, also where the kernel stamps finer than that."""
-    file = place / "file"
-    for _ in range(50):
-        # A file whose times were read since it was written gets a finer time stamp next.
-        file.write_text("")
-        file.stat()
-        file.write_text("x")
+def test_the_next_stamp_separates_what_was_written_before_from_what_is_written_later(place):
+    """Files written before have earlier stamps, and later ones not, however finely the kernel stamps them."""
+    before, later = place / "before", place / "later"
+    for number in range(60):
+        # A file whose times were read since it was written gets a finer stamp next.
+        if number % 3:
+            before.write_text("")
+            before.stat()
+        before.write_text("x")
+        stamp = platform.files().next_stamp()
+        later.write_text("x")
 
-        assert file.stat().st_ctime_ns < next_tick()
+        assert before.stat().st_ctime_ns < stamp <= later.stat().st_ctime_ns
+        if not number % 2:
+            later.unlink()
 
 
 def test_restored_times_are_not_shifted_again(clock, place):

@@ -42,6 +42,7 @@ _NAMES = _CALLS.get(os.uname().machine, {})
 _PR_SET_PDEATHSIG, _PR_SET_DUMPABLE, _PR_SET_CHILD_SUBREAPER, _PR_SET_NO_NEW_PRIVS = 1, 4, 36, 38
 # CLOCK_REALTIME_COARSE, for which Python has no name: the kernel stamps files by it.
 _FILE_CLOCK = 5
+_TICK = 0.0005
 _RLIMIT_LOCKS, _MARK_TITLE, _LIMITS = 10, b"Max file locks", "/proc/self/limits"
 # Those that a container has. All others are the machine's own.
 _DEVICES = ("null", "zero", "full", "random", "urandom", "tty")
@@ -274,6 +275,31 @@ def open_process(pid: int) -> int:
 
 def file_clock() -> int:
     return time.clock_gettime_ns(_FILE_CLOCK)
+
+
+def next_stamp() -> int:
+    before = time.time_ns()
+    try:
+        file = os.memfd_create("stamps")
+    except OSError:
+        # Within one tick the kernel gives the same stamp to what came before and after.
+        while (now := file_clock()) <= before:
+            time.sleep(_TICK)
+        return now
+    try:
+        # The first stamp is no earlier than that of any file. Since Linux 6.13 the second is finer than a
+        # tick, because the first was looked at, and no file gets an earlier one from then on.
+        first = _stamp_of(file)
+        while (now := _stamp_of(file)) <= first:
+            time.sleep(_TICK)
+        return now
+    finally:
+        os.close(file)
+
+
+def _stamp_of(file: int) -> int:
+    os.pwrite(file, b"-", 0)
+    return os.fstat(file).st_ctime_ns
 
 
 def is_kernel_folder(path: str) -> bool:

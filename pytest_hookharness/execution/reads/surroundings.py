@@ -10,8 +10,6 @@ import os
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
-from pytest_hookharness.execution.clock.clock import next_tick
-
 OUTSIDE = "outside"
 
 
@@ -56,16 +54,6 @@ class PathMap:
     def is_own(self, path: str) -> bool:
         """Return whether a path lies in the simulation's own folder and not in what it covers."""
         return path.startswith(f"{self._base}/") and self.locate(path)[0] is None
-
-
-def begin_writing(since: int) -> int:
-    """
-    Return a time that files written from now on have or exceed, and files written before do not reach.
-
-    Args:
-        since: A time since which nothing was written, in nanoseconds.
-    """
-    return next_tick(since)
 
 
 def written_since(places: Iterable[str], since: int) -> frozenset[str]:

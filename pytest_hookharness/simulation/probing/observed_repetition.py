@@ -6,7 +6,6 @@ It is played from the present state and compared with the last real repetition, 
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Collection, Iterator, Mapping
 from pathlib import PurePosixPath
 
@@ -15,7 +14,6 @@ from pytest_hookharness.execution.reads.baseline import SharedBaselines, empty_p
 from pytest_hookharness.execution.reads.observer import Observer
 from pytest_hookharness.execution.reads.surroundings import (
     PathMap,
-    begin_writing,
     exists,
     written_since,
 )
@@ -106,14 +104,12 @@ class ReadObservation:
         testbed = self._testbed
         if testbed.scenario.cover:
             return _unobserved("nothing is tried on covered folders")
-        now = time.time_ns()
         try:
             checkpoint = Checkpoint(testbed, repetition.uncapped)
         except SnapshotError as error:
             return _unobserved(f"the state cannot be saved and restored: {error}")
         with checkpoint:
-            # Nothing has written to the files meanwhile.
-            since = begin_writing(now)
+            since = platform.files().next_stamp()
             self._observer.shared = find_shared(testbed)
             with testbed.observed_by(self._observer):
                 driver = checkpoint.resume()
