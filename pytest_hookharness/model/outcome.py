@@ -45,7 +45,7 @@ class Outcome:
         assumptions: Facts that the verdict depends on, in sentences.
         tier: How hook runs were isolated from the machine.
         seed: Seed of the simulation.
-        wall: Duration in seconds.
+        wall: Duration in seconds, that of slower runs for comparison included.
         calls: Calls of each test double, by name.
         probe_reports: Probes of saved states; their hook runs are not part of the trace.
         varied: Tried mutations, and those that could not be tried, in sentences.

@@ -152,14 +152,14 @@ def simulate(
     # Covered folders are the developer's own: nothing runs on them a second time.
     compared = settings.probes and settings.paces and not scenario.cover
     if not run.time_may_matter or not compared:
-        return run.outcome
+        return replace(run.outcome, wall=run.used)
     try:
-        finding = _compare_paces(run, scenario, settings, resources)
+        finding, used = _compare_paces(run, scenario, settings, resources)
     except KeyboardInterrupt:
         raise Interrupted(run.outcome) from None
+    outcome = replace(run.outcome, wall=run.used + used)
     if finding is None:
-        return run.outcome
-    outcome = run.outcome
+        return outcome
     if isinstance(outcome.verdict, Terminated):
         outcome = replace(outcome, assumptions=(*outcome.assumptions, _AT_ONCE))
     return check_expectations.with_findings(outcome, (finding,))
@@ -188,29 +188,30 @@ def _with_hooks_alone(
 
 def _compare_paces(
     run: SingleRun, scenario: Scenario, settings: Settings, resources: Resources
-) -> Finding | None:
-    """Return the finding that other times between the turns lead to another end, if one was seen."""
-    rerun, left = rerun_settings(run.outcome, settings), min(settings.wall - run.used, remaining())
+) -> tuple[Finding | None, float]:
+    """Return the finding that other times between the turns lead to another end, if any, and seconds used."""
+    rerun, given = rerun_settings(run.outcome, settings), min(settings.wall - run.used, remaining())
 
     timeless: Outcome | None = None
+    used = 0.0
 
     def simulate_slowly(pace: float) -> Outcome:
-        nonlocal left, timeless
+        nonlocal used, timeless
         if timeless is not None:
             return timeless
-        slow = _rerun(replace(scenario, pace=pace), replace(rerun, wall=left), resources, "kernel")
+        slow = _rerun(replace(scenario, pace=pace), replace(rerun, wall=given - used), resources, "kernel")
+        used = given if slow is None else used + slow.used
         if slow is None or slow.gap:
             raise _NothingFollows
-        left -= slow.used
         # No other time can change what was shown none.
         if not slow.shown and time_shift.goes_alike(run.outcome, slow.outcome):
             timeless = slow.outcome
         return slow.outcome
 
     try:
-        return time_shift.compare(run.outcome, simulate_slowly)
+        return time_shift.compare(run.outcome, simulate_slowly), used
     except _NothingFollows:
-        return None
+        return None, used
 
 
 def _rerun(

@@ -153,15 +153,15 @@ ONCE = f"read -r line; case $line in *'stop_hook_active\":false'*) {REFUSE};; es
 
 @pytest.fixture
 def runs(monkeypatch):
-    """Return a list that gets one entry for each run of a scenario."""
+    """Return a list that gets each run of a scenario."""
     played = []
     run_once = simulation.run_once
 
-    def counted(*args, **keys):
-        played.append(keys.get("passing"))
-        return run_once(*args, **keys)
+    def listed(*args, **keys):
+        played.append(run_once(*args, **keys))
+        return played[-1]
 
-    monkeypatch.setattr(simulation, "run_once", counted)
+    monkeypatch.setattr(simulation, "run_once", listed)
     return played
 
 
@@ -193,3 +193,11 @@ def test_a_second_pace_is_played_where_the_host_tells_the_time(play, runs):
     play(host="gemini-cli", hooks={"AfterAgent": ONCE})
 
     assert len(runs) == 3
+
+
+def test_the_duration_of_an_outcome_is_that_of_all_runs(play, runs):
+    """Slower runs, which are played for comparison, count as time of the scenario."""
+    outcome = play(hooks={"Stop": ONCE})
+
+    assert len(runs) == 2
+    assert outcome.wall == pytest.approx(sum(run.used for run in runs))
