@@ -354,3 +354,53 @@ def test_a_machine_without_free_processes_is_named(monkeypatch: pytest.MonkeyPat
         if "no process can be started" not in text and "Resource temporarily" not in text
     ]
     assert not wrong
+
+
+def _children(pid: int | None) -> set[int]:
+    return {int(child) for child in Path(f"/proc/{pid}/task/{pid}/children").read_text().split()}
+
+
+@pytest.fixture
+def prepared(own_supervisor: Supervisor, isolating: Supervisor) -> int:
+    """The item supervisor that waits in namespaces for the next item."""
+    if os.geteuid() != 0:
+        pytest.skip("for other users none is prepared")
+    for _ in range(2):
+        own_supervisor.open(Confinement()).close()
+    eventually(lambda: len(_children(own_supervisor.pid)) == 1, "only the next item supervisor is left")
+    return _children(own_supervisor.pid).pop()
+
+
+def test_a_prepared_item_supervisor_serves_the_next_item(own_supervisor: Supervisor, prepared: int) -> None:
+    """The third sandbox belongs to the process that had entered its namespaces before."""
+    with own_supervisor.open(Confinement()) as box:
+        assert box.run([launch("sh", "-c", "echo $$")])[0].stdout.text == "2\n"
+        others = _children(own_supervisor.pid) - {prepared}
+        for pid in others:
+            os.kill(pid, signal.SIGKILL)
+        assert box.run([launch("true")])[0].ending == Exited(0)
+    assert prepared not in _children(own_supervisor.pid)
+
+
+def test_what_was_mounted_since_is_seen_by_the_next_item(
+    own_supervisor: Supervisor, prepared: int, tmp_path: Path
+) -> None:
+    """A sandbox shows what was mounted after an item supervisor was prepared for it."""
+    if subprocess.run(["mount", "-t", "tmpfs", "none", tmp_path], check=False).returncode:
+        pytest.skip("nothing can be mounted here")
+    try:
+        (tmp_path / "file").write_text("mounted")
+        with own_supervisor.open(Confinement()) as box:
+            assert box.run([launch("cat", str(tmp_path / "file"))])[0].stdout.text == "mounted"
+    finally:
+        subprocess.run(["umount", tmp_path], check=True)
+
+
+def test_a_prepared_item_supervisor_that_was_killed_is_not_asked(
+    own_supervisor: Supervisor, prepared: int
+) -> None:
+    """The next sandbox is opened by another one if the prepared one has ended."""
+    os.kill(prepared, signal.SIGKILL)
+    eventually(lambda: not _children(own_supervisor.pid), "it is gone")
+    with own_supervisor.open(Confinement()) as box:
+        assert box.run([launch("true")])[0].ending == Exited(0)

@@ -52,8 +52,9 @@ def _read(peer: socket.socket, size: int) -> bytes | bytearray:
 
 # What the item supervisor reports of a batch: whether its processes only wait or need a CPU.
 WAITS, WORKS = "waits", "works"
-# What pytest asks the supervisor for: an item supervisor that uses process groups only, or any.
-PLAIN, ANY = b"g", b"o"
+# What pytest asks the supervisor for: an item supervisor that uses process groups only, or any, or the best
+# one without network, which may have been prepared.
+PLAIN, ANY, BEST = b"g", b"o", b"b"
 # What pytest asks an item supervisor for besides a batch: a terminal, whose two ends follow the answer.
 TERMINAL = "terminal"
 # Or for namespaces in which nothing has happened, with the same view of the files.

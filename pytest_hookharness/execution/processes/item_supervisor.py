@@ -24,7 +24,7 @@ from pytest_hookharness.execution.processes.survivors import ProcessGroup
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Generator, Sequence
     from typing import Any
 
     from pytest_hookharness.model.processes import ProcessResult, ProcessSpec
@@ -56,6 +56,17 @@ def watch_children() -> int:
     return read_end
 
 
+@contextlib.contextmanager
+def _reporting(peer: socket.socket) -> Generator[None]:
+    """Report any error in a block to the pytest process, but not that this process is gone."""
+    try:
+        yield
+    except (EOFError, ConnectionError):
+        raise
+    except BaseException as problem:  # noqa: BLE001  # pytest reports any error
+        framing.send(peer, ("failed", describe_error(problem)))
+
+
 def serve_item(peer: socket.socket, spawner: Spawner, tiers: dict[str, str]) -> None:
     """
     Serve one item from its first request to its last.
@@ -65,6 +76,11 @@ def serve_item(peer: socket.socket, spawner: Spawner, tiers: dict[str, str]) -> 
         spawner: Starts processes.
         tiers: Every tier, with the reason why it is not available here, empty if it is.
     """
+    with _reporting(peer):
+        _serve(peer, spawner, tiers)
+
+
+def _serve(peer: socket.socket, spawner: Spawner, tiers: dict[str, str]) -> None:
     request = framing.receive(peer)
     if request[0] == "tiers":
         framing.send(peer, tiers)
@@ -74,7 +90,8 @@ def serve_item(peer: socket.socket, spawner: Spawner, tiers: dict[str, str]) -> 
     if tiers[tier]:
         framing.send(peer, ("refused", f"the tier {tier!r} is not available here: {tiers[tier]}"))
     elif tier == NAMESPACES:
-        _serve_in_namespaces(peer, spawner, network, OverlayView(*view))
+        planned = OverlayView(*view)
+        _serve_in_namespaces(spawner, network, lambda: (peer, planned))
     elif tier == SUBREAPER:
         platform.spawning().become_subreaper()
         framing.send(peer, ("ready", tier, [], [], [], "" if asked else tiers[NAMESPACES], []))
@@ -100,9 +117,41 @@ def _serve_in_group(peer: socket.socket, spawner: Spawner, reason: str) -> None:
             groups.leave(own)
 
 
-def _serve_in_namespaces(peer: socket.socket, spawner: Spawner, network: bool, view: OverlayView) -> None:
-    """Enter namespaces and let their first process serve; return when that and everything inside is gone."""
+def serve_prepared(channel: socket.socket, spawner: Spawner) -> None:
+    """
+    Enter namespaces without network ahead of an item, wait for its socket, and serve it.
+
+    Args:
+        channel: Where the supervisor sends the socket; this process ends if it closes the channel instead.
+        spawner: Starts processes.
+    """
+
+    def wait() -> tuple[socket.socket, OverlayView]:
+        _, descriptors, _, _ = socket.recv_fds(channel, 1, 1)
+        channel.close()
+        if not descriptors:
+            raise EOFError("no item came")
+        peer = socket.socket(fileno=descriptors[0])
+        peer.set_inheritable(False)
+        *_, view = framing.receive(peer)
+        return peer, OverlayView(*view)
+
+    _serve_in_namespaces(spawner, False, wait)
+
+
+def _serve_in_namespaces(
+    spawner: Spawner, network: bool, wait: Callable[[], tuple[socket.socket, OverlayView]]
+) -> None:
+    """
+    Enter namespaces and let their first process serve; return when that and everything inside is gone.
+
+    Args:
+        spawner: Starts processes.
+        network: Whether the machine's network is shared.
+        wait: Returns the socket to the pytest process and the view of the files; called inside.
+    """
     isolation = platform.isolation()
+    refusal = ""
     try:
         names = isolation.hold_names()
         # A new process namespace begins with the next child, so this process stays outside and waits for it.
@@ -111,24 +160,29 @@ def _serve_in_namespaces(peer: socket.socket, spawner: Spawner, network: bool, v
             # SIGHUP shall end this process: the kernel then ends the first process inside (see
             # ``die_with_parent``), and with that everything in its process namespace.
             signal.signal(signal.SIGHUP, signal.SIG_DFL)
-            # This process keeps its copy of the socket until then: for pytest, the end of the socket proves
-            # that all are dead.
+            # This process or the supervisor keeps a copy of the socket until then: for pytest, the end of the
+            # socket proves that all are dead.
             os.waitpid(pid, 0)
             return
-    except OSError as problem:
-        framing.send(peer, ("refused", describe_error(problem)))
-        return
-    try:
         # Asked for by the child itself, since the kernel clears it at every fork.
         platform.spawning().die_with_parent()
         isolation.set_up(network)
-        view.mount(own_users=own_users)
-        renew = isolation.make_renewable(network, names)
     except OSError as problem:
-        framing.send(peer, ("refused", describe_error(problem)))
-        return
-    framing.send(peer, ("ready", NAMESPACES, view.stubs, view.contained, view.refusals, "", []))
-    serve_batches(peer, spawner, Descendants(True, spawner.warm.pids), renew)
+        refusal = describe_error(problem)
+    peer, view = wait()
+    with _reporting(peer):
+        try:
+            if not refusal:
+                view.mount(own_users=own_users)
+        except OSError as problem:
+            refusal = describe_error(problem)
+        if refusal:
+            framing.send(peer, ("refused", refusal))
+            return
+        framing.send(peer, ("ready", NAMESPACES, view.stubs, view.contained, view.refusals, "", []))
+        # While pytest looks at the files; no request is read before.
+        renew = isolation.make_renewable(network, names)
+        serve_batches(peer, spawner, Descendants(True, spawner.warm.pids), renew)
 
 
 def serve_batches(

@@ -225,7 +225,10 @@ class Supervisor(AbstractContextManager["Supervisor"]):
 
     def open(self, confinement: Confinement, slot: CpuSlot | None = None) -> Sandbox:
         """Open a sandbox; without a slot, the simulation is the only one and always has the CPU."""
-        peer = self._connect(plain=confinement.tier is Tier.GROUP)
+        kind = framing.PLAIN if confinement.tier is Tier.GROUP else framing.ANY
+        if confinement.tier in (None, Tier.NAMESPACES) and not confinement.network:
+            kind = framing.BEST
+        peer = self._connect(kind)
         return Sandbox(peer, confinement, self, slot or CpuSlot())
 
     def start(self) -> socket.socket:
@@ -240,7 +243,7 @@ class Supervisor(AbstractContextManager["Supervisor"]):
         return self._tiers
 
     def _find_tiers(self) -> Mapping[Tier, str]:
-        with self._connect(plain=True) as peer:
+        with self._connect(framing.PLAIN) as peer:
             peer.settimeout(_OPEN_TIMEOUT)
             with contextlib.suppress(BrokenPipeError):
                 framing.send(peer, ("tiers",))
@@ -249,13 +252,13 @@ class Supervisor(AbstractContextManager["Supervisor"]):
             raise ExecutionError(f"the supervisor cannot fork: {answer[1]}")
         return {Tier(name): reason for name, reason in answer.items()}
 
-    def _connect(self, *, plain: bool) -> socket.socket:
+    def _connect(self, kind: bytes) -> socket.socket:
         """Have an item supervisor forked; return our end of the socket to it."""
         channel = self.start()
         ours, theirs = socket.socketpair()
         with theirs:
             try:
-                socket.send_fds(channel, [framing.PLAIN if plain else framing.ANY], [theirs.fileno()])
+                socket.send_fds(channel, [kind], [theirs.fileno()])
             except OSError as problem:
                 ours.close()
                 raise ExecutionError(f"the supervisor was lost: {problem}") from problem

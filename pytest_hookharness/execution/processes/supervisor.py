@@ -71,6 +71,9 @@ class Supervision:
         self._spawner = Spawner()
         self._peers: dict[int, socket.socket] = {}
         self._tiers: dict[str, str] = {}
+        # An item supervisor that is in namespaces already, and the mounts of the machine at that time.
+        self._prepared: tuple[int, bytes] | None = None
+        self._asked = 0
         self._wake = item_supervisor.watch_children()
         # The socket is not enough: a process forked from pytest may hold its other end open.
         self._pytest = platform.spawning().open_process(pytest_pid)
@@ -110,21 +113,54 @@ class Supervision:
         peer = socket.socket(fileno=descriptors[0])
         peer.set_inheritable(False)
         try:
-            pid = self._prepare_and_fork(kind)
+            pid = (kind == framing.BEST and self._hand_over(peer)) or self._prepare_and_fork(kind)
         except OSError as problem:
             self._refuse(peer, problem)
             return True
         if pid == 0:
-            self._become_item_supervisor(peer)
+            self._become_item_supervisor(lambda: item_supervisor.serve_item(peer, self._spawner, self._tiers))
         # Kept open until the item supervisor is reaped and its orphans are dead, for pytest takes the end of
         # the socket as the proof of that.
         self._peers[pid] = peer
+        self._asked += kind == framing.BEST
+        # After a second item there may be more. A plan of mounts in a user namespace is made outside of it.
+        if self._asked > 1 and self._prepared is None and os.geteuid() == 0:
+            with contextlib.suppress(OSError):
+                self._prepare()
         return True
+
+    def _prepare(self) -> None:
+        """Fork the item supervisor of the next item, which enters its namespaces meanwhile."""
+        if self._tiers[item_supervisor.NAMESPACES]:
+            return
+        ours, theirs = socket.socketpair()
+        with theirs:
+            mounts = platform.isolation().mount_table()
+            pid = os.fork()
+            if pid == 0:
+                ours.close()
+                self._become_item_supervisor(lambda: item_supervisor.serve_prepared(theirs, self._spawner))
+        self._peers[pid] = ours
+        self._prepared = pid, mounts
+
+    def _hand_over(self, peer: socket.socket) -> int:
+        """Give an item to the item supervisor that was prepared for it; return its number, 0 if none was."""
+        if self._prepared is None:
+            return 0
+        pid, mounts = self._prepared
+        self._prepared = None
+        # Closed in any case: without the socket of an item it ends.
+        with self._peers[pid] as channel, contextlib.suppress(OSError):
+            # It does not see what was mounted since.
+            if platform.isolation().mount_table() == mounts:
+                socket.send_fds(channel, [framing.BEST], [peer.fileno()])
+                return pid
+        return 0
 
     def _prepare_and_fork(self, kind: bytes) -> int:
         if not self._tiers:
             self._tiers = _probe()
-        if kind == framing.ANY and not self._is_subreaper and not self._tiers["subreaper"]:
+        if kind != framing.PLAIN and not self._is_subreaper and not self._tiers["subreaper"]:
             # The orphans of an item supervisor that is killed become children of this process.
             platform.spawning().become_subreaper()
             self._is_subreaper = True
@@ -141,7 +177,7 @@ class Supervision:
         finally:
             peer.close()
 
-    def _become_item_supervisor(self, peer: socket.socket) -> None:
+    def _become_item_supervisor(self, serve: Callable[[], None]) -> None:
         """Turn this child into an item supervisor; never returns."""
         try:
             signal.set_wakeup_fd(-1)
@@ -153,11 +189,9 @@ class Supervision:
             for other in self._peers.values():
                 other.close()
             self._peers.clear()
-            item_supervisor.serve_item(peer, self._spawner, self._tiers)
+            serve()
         except (EOFError, ConnectionError):
             pass
-        except BaseException as problem:  # noqa: BLE001  # pytest reports any error
-            framing.send(peer, ("failed", item_supervisor.describe_error(problem)))
         finally:
             os._exit(0)
 
@@ -170,6 +204,8 @@ class Supervision:
                 pid = 0
             if pid == 0:
                 return
+            if self._prepared is not None and self._prepared[0] == pid:
+                self._prepared = None
             peer = self._peers.pop(pid, None)
             if peer is not None:
                 self._kill_orphans()
