@@ -2,17 +2,23 @@
 
 from __future__ import annotations
 
+import json
 import time
 from collections.abc import Callable
 from contextlib import ExitStack
+from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
 
 from measuring import Table, Turn, against, micro, take_turns
 
 from pytest_hookharness import hosts
+from pytest_hookharness.campaigns.check.discovery import find_hook_sets
+from pytest_hookharness.campaigns.check.session_errors import play_session
+from pytest_hookharness.campaigns.check.sessions import plan_each_event
 from pytest_hookharness.campaigns.run import simulate
 from pytest_hookharness.execution.processes.sandbox import Supervisor
+from pytest_hookharness.frontends.checkup import project_copies
 from pytest_hookharness.frontends.harness import Harness
 from pytest_hookharness.judging.recurrence.cycle import build_state, environment_digest
 from pytest_hookharness.model.moves import Behaviour, Script
@@ -21,8 +27,9 @@ from pytest_hookharness.simulation.testbed.host_actions import run_hooks
 from pytest_hookharness.simulation.testbed.run_settings import Settings
 from pytest_hookharness.simulation.testbed.testbed import Testbed
 
-MOST = 1.10
+MOST, MOST_SESSION = 1.10, 1.2
 FILES = 1000
+_PROJECTS = (10, 5500)
 _SIZE = 3400
 _BATCH = 5
 _TURNS = 40
@@ -59,6 +66,7 @@ def table(folder: Path, *, quick: bool) -> Table:
         found.add(bare, micro(seen.median(bare)))
         found.add(name, micro(seen.median(name)), ratio, "the hook run", *against(MOST, ratio))
     _add_loops(found, base, rounds=2 if quick else 9)
+    _add_sessions(found, folder, rounds=3 if quick else 10)
     return found
 
 
@@ -124,6 +132,39 @@ def _add_loops(found: Table, base: Path, rounds: int) -> None:
         "0 files",
         *against(MOST, ratio),
     )
+
+
+def _add_sessions(found: Table, folder: Path, rounds: int) -> None:
+    """Play the first session of a check again and again, in a small project and in a large one."""
+    with ExitStack() as stack:
+        turns = {f"{files:,}": _sessions(stack, folder / f"project{files}", files) for files in _PROJECTS}
+        first = {files: turn()[0] for files, turn in turns.items()}
+        seen = take_turns(turns, rounds)
+    few, many = turns
+    ratio = seen.ratio(many, few)
+    name = "one session of a check, {} files (the first took {})"
+    found.add(name.format(few, micro(first[few])), micro(seen.median(few)))
+    place = name.format(many, micro(first[many]))
+    found.add(place, micro(seen.median(many)), ratio, f"{few} files", *against(MOST_SESSION, ratio))
+
+
+def _sessions(stack: ExitStack, project: Path, files: int) -> Turn:
+    for path, text in _scenario(files).files.items():
+        (project / path).parent.mkdir(parents=True, exist_ok=True)
+        (project / path).write_text(text)
+    (project / ".claude").mkdir()
+    hook = {"type": "command", "command": "echo more >>log.txt"}
+    (project / ".claude" / "settings.json").write_text(json.dumps({"hooks": {"Stop": [{"hooks": [hook]}]}}))
+    harness = stack.enter_context(Harness(Settings()))
+    resources = replace(harness.resources, copies=stack.enter_context(project_copies(harness)))
+    session = plan_each_event(find_hook_sets(project)[0])
+
+    def turn() -> list[float]:
+        began = time.perf_counter()
+        play_session(session, harness.settings, resources)
+        return [time.perf_counter() - began]
+
+    return turn
 
 
 def _turns(harness: Harness, files: int) -> Turn:

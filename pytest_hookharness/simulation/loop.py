@@ -217,7 +217,7 @@ class Loop:
     def _remember(self, seen: Observation) -> None:
         # The host has written to the transcript since the last hook run. That counts if hooks read it.
         self._testbed.scan()
-        agent = self._driver.agent
+        agent, copies = self._driver.agent, self._testbed.workspace.copied
         position = agent.position
         after = build_state(
             visible=self._driver.visible,
@@ -225,8 +225,10 @@ class Loop:
             environment=self._environment,
             files=self._testbed.files,
             opaque=position.opaque or self._testbed.scanner.opaque,
-            previous=next(reversed(self._history.states.values()), None),
+            previous=next(reversed(self._history.states.values()), copies.state),
         )
+        if not self._history.states:
+            copies.state = after
         steps = self._driver.steps_after(self.turn - 1)
         self._history.remember(self.turn, after, self._driver.point, seen, steps)
         self._observer.state(self.turn, after)

@@ -194,7 +194,7 @@ def test_a_folder_moved_out_is_watched_no_more(scanner: Scanner, root: Path, tmp
     """Changes in a folder after it left the root are no difference."""
     (root / "src").rename(tmp_path / "away")
     assert differing(scanner) == {"workspace/src", "workspace/src/app.py"}
-    assert scanner._watch is None or set(scanner._watch._folders.values()) == {str(root)}
+    assert scanner._watch is None or set(scanner._watch.own._folders.values()) == {str(root)}
     (tmp_path / "away" / "app.py").write_text("x = 3\n")
     assert differing(scanner) == set()
 

@@ -6,12 +6,14 @@ import mmap
 import os
 import shutil
 import subprocess
+import sys
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
+from pytest_hookharness.execution.state.scan import Scanner
 from pytest_hookharness.execution.workspace import project_copies
 from pytest_hookharness.execution.workspace.project_copies import ProjectCopies
 from pytest_hookharness.execution.workspace.workspace import Workspace
@@ -108,6 +110,77 @@ def test_a_session_finds_the_project_as_if_it_were_new(
         for words in (["diff-index", "HEAD"], ["status", "--porcelain"], ["log", "--format=%s", "-1"]):
             said = subprocess.run(["git", *words], cwd=second.top, capture_output=True, text=True, check=True)
             assert said.stdout == ("Start\n" if words[0] == "log" else "")
+
+
+LATER: dict[str, Callable[[Path], object]] = {
+    **CHANGES,
+    "a modification time": lambda top: os.utime(top / "run.sh", (1, 1)),
+    "a second name": lambda top: os.link(top / "run.sh", top / "src" / "second"),
+    "a write by a name that is gone": lambda top: write_by_second_name(
+        top / "run.sh", top / "src" / "second"
+    ),
+    "a folder with another name": lambda top: (top / "src").rename(top / "lib"),
+    "a folder in its place": lambda top: (shutil.rmtree(top / "src"), (top / "src").mkdir()),
+    "a folder that was away": lambda top: ((top / "src").rename(top / "a"), (top / "a").rename(top / "src")),
+    "many files": lambda top: [(top / "src" / str(number)).touch() for number in range(30)],
+}
+# What a scan does not see: what is no part of the state, and what was written by a name that is gone.
+UNSEEN = {"nothing", "a modification time", "a write by a name that is gone", "a folder that was away"}
+
+
+def write_by_second_name(path: Path, second: Path) -> None:
+    """Change a file by another name that it has for a moment; the watch is told of that name alone."""
+    os.link(path, second)
+    second.write_bytes(b"#!/bin/ls\n")
+    second.unlink()
+
+
+@pytest.mark.parametrize("change", LATER)
+def test_only_touched_paths_are_looked_at_and_nothing_is_overlooked(
+    project: Path, copies: ProjectCopies, tmp_path: Path, change: str
+) -> None:
+    """Each scan sees the session's changes, and the next session finds none, whatever was touched."""
+    scenario = Scenario(name="one", project=project, git=True)
+    found: list[dict[str, tuple[object, ...]]] = []
+    for number in range(5):
+        with Workspace.create(scenario, tmp_path / "base", copies=copies) as workspace:
+            found.append(listing(workspace.top))
+            assert found[-1] == found[0]
+            # As the settings of a host are.
+            (workspace.top / "src" / "set_up").write_text("1")
+            watches = workspace.copied.watches(contained=True)
+            scanner = Scanner({"workspace": workspace.top}, standing=watches)
+            before = scanner.scan()
+            scanner.note_known()
+            assert before == scanner.verify()
+            changed = number in (0, 1, 3)
+            if changed:
+                LATER[change](workspace.top)
+            after = scanner.scan()
+            assert (after == before) == (not changed or change in UNSEEN)
+            assert after == scanner.verify() or change in UNSEEN
+            scanner.close()
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="only Linux reports what was touched")
+def test_the_second_session_looks_only_at_what_was_touched(
+    project: Path, copies: ProjectCopies, tmp_path: Path
+) -> None:
+    """A scanner begins with the paths that were touched since the last one; without containment, with all."""
+    scenario = Scenario(name="one", project=project, git=True)
+    looked_at: list[set[str] | None] = []
+    for contained in (True, True, False, True):
+        with Workspace.create(scenario, tmp_path / "base", copies=copies) as workspace:
+            (workspace.top / "set_up").touch()
+            watch = workspace.copied.watches(contained=contained)["workspace"]
+            paths = {os.path.relpath(path, watch.folder) for path in watch.since_known().paths}
+            looked_at.append(paths if watch.is_complete else None)
+            scanner = Scanner({"workspace": workspace.top}, standing={"workspace": watch})
+            scanner.scan()
+            scanner.note_known()
+            (workspace.top / "new").touch()
+            scanner.close()
+    assert looked_at == [None, {".", "new", "set_up"}, None, None]
 
 
 def test_a_copy_is_used_again(project: Path, copies: ProjectCopies, tmp_path: Path) -> None:

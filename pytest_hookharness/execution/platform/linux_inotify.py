@@ -61,6 +61,11 @@ class InotifyWatch:
             # The kernel has ended it already if the folder was removed; that error is ignored.
             self._remove(self._fd, number)
 
+    def follow(self, before: str, after: str) -> None:
+        for number, at in self._folders.items():
+            if at == before or at.startswith(before + "/"):
+                self._folders[number] = after + at[len(before) :]
+
     def look(self) -> TouchedPaths:
         touched = TouchedPaths()
         while True:

@@ -317,6 +317,9 @@ class Watch(Protocol):
     def forget_below(self, path: str) -> None:
         """End the watches on a folder and on everything below it."""
 
+    def follow(self, before: str, after: str) -> None:
+        """Take note that a folder with everything below it was moved."""
+
     def look(self) -> TouchedPaths:
         """Return what happened since the last look."""
         ...

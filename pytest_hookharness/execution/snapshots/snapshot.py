@@ -10,7 +10,7 @@ from __future__ import annotations
 import os
 import stat
 from bisect import bisect_left
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from contextlib import AbstractContextManager
 from pathlib import Path
 from types import MappingProxyType
@@ -109,14 +109,35 @@ class Snapshots(AbstractContextManager["Snapshots"]):
         Raises:
             SnapshotError: Something cannot be read.
         """
+        return self._record({}, None)
+
+    def renew(self, snapshot: Snapshot, paths: Collection[Path]) -> Snapshot:
+        """
+        Record everything as it is now, where only these paths may differ from a snapshot.
+
+        They must include all paths that a restore made anew: another file may have got their old inodes.
+
+        Raises:
+            SnapshotError: Something cannot be read.
+        """
+        if snapshot.shared:
+            return self.take()
+        scan = self._inventory.look((), alone=map(str, paths))
+        gone = {str(path) for path in paths} - scan.statuses.keys()
+        return self._record(
+            {path: found for path, found in snapshot.entries.items() if path not in gone}, scan
+        )
+
+    def _record(self, known: Mapping[str, InventoryEntry], seen: FolderScan | None) -> Snapshot:
         try:
-            scan = self._inventory.walk()
+            scan = seen or self._inventory.walk()
             for folder in scan.too_deep:
                 raise SnapshotError(folder, "its path is too long", "no path leads to what is in it")
             # Contents are copied now: a file may be gone when they are needed.
-            entries = {path: self._inventory.find(path, scan, keep=True) for path in scan.statuses}
+            found = {path: self._inventory.find(path, scan, keep=True) for path in scan.statuses}
         finally:
             self._inventory.permissions.restore()
+        entries = {**known, **found}
         self._inventory.forget(entries)
         shared = any(map(has_other_names, scan.statuses.values()))
         return Snapshot(MappingProxyType(entries), tuple(sorted(entries)), shared)

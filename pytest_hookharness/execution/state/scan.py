@@ -16,9 +16,10 @@ from pathlib import Path
 from types import MappingProxyType
 
 from pytest_hookharness.execution import platform
-from pytest_hookharness.execution.platform.protocol import TouchedPaths, Watch, WatchPool
+from pytest_hookharness.execution.platform.protocol import TouchedPaths, WatchPool
 from pytest_hookharness.execution.state.masking import Hidden, Masking, glob_pattern
-from pytest_hookharness.execution.state.survey import KnownEntry, Survey
+from pytest_hookharness.execution.state.standing_watch import RoutedWatch, StandingWatch, assume_known
+from pytest_hookharness.execution.state.survey import Survey
 from pytest_hookharness.execution.state.touches import TouchLog
 from pytest_hookharness.model.scenario import Mask
 from pytest_hookharness.model.trace import StateEntry
@@ -42,7 +43,7 @@ class Scanner:
         watch: bool = True,
         watches: WatchPool | None = None,
         walked: Collection[str] = (),
-        known: Mapping[str, KnownEntry] | None = None,
+        standing: Mapping[str, StandingWatch] | None = None,
     ) -> None:
         """
         Watch folders from now on.
@@ -56,7 +57,7 @@ class Scanner:
             watches: Where a watch is taken from and given back to; ``None`` for one of its own.
             walked: Names of folders that are walked every time, for the system may not report them: kernels
                 differ in whether a write through an overlay is one to the folder behind it.
-            known: What an earlier scanner found; it is read again where its status differs.
+            standing: Watches that stay on folders, by their names; only what was touched there is looked at.
         """
         self._roots = _outermost(roots)
         self._walked = {name: root for name, root in self._roots.items() if name in walked}
@@ -67,12 +68,13 @@ class Scanner:
         self._skip = self._names(_places(skip))
         self._hidden = Hidden()
         self._survey = Survey(self._masking, self._skip, self._hidden, self._roots)
-        self._survey.assume(known or {} if not masks else {})
+        self._standing = {name: one for name, one in (standing or {}).items() if not masks}
         self._unreadable: tuple[str, ...] = ()
         self._watches = watches or platform.watch_pool()
         self._shares_watches = watches is not None
-        self._watch = _take_watch(self._watches) if watch else None
-        self._since = TouchedPaths(lost=True)
+        self._watch = RoutedWatch.take(self._watches, self._standing.values()) if watch else None
+        # The roots that have to be looked at as a whole, and what was touched in the others.
+        self._unknown, self._since = assume_known(self._survey, self._roots, self._standing)
         self._postponed: set[str] = set()
         self._readable: dict[str, bool] = {}
         self._written: Mapping[str, int] | None = None
@@ -81,9 +83,10 @@ class Scanner:
         self._left_out: Mapping[str, StateEntry] | None = None
         self.settle()
 
-    def known(self, root: str) -> Mapping[str, KnownEntry]:
-        """Return what was found below a root, for a later scanner of the same files."""
-        return {} if self._masking else self._survey.known(root)
+    def note_known(self) -> None:
+        """Tell the standing watches what the last scan found, for later scanners."""
+        for name, one in self._standing.items():
+            one.note(self._survey.known(name) if self._watch is not None else None)
 
     @property
     def watching(self) -> bool:
@@ -142,16 +145,18 @@ class Scanner:
         left_out = frozenset(without)
         self._read_events()
         touched, self._since = self._since, TouchedPaths(opened=self._since.opened)
-        self.touches.note(None if self._watch is None or touched.lost else touched)
-        if self._watch is None or touched.lost:
-            self._look_at_all(left_out)
-            self._survey.inodes.clear()
-            self._written = None
+        whole = self._watch is None or touched.lost
+        unknown, self._unknown = {*self._roots} if whole else self._unknown, set()
+        self.touches.note(None if unknown else touched)
+        self._written = None
+        if unknown:
+            self._look_at_roots(unknown, left_out)
         else:
             self._written = {self._name(path) or path: times for path, times in touched.written.items()}
-            self._look_at(touched, left_out)
             for name, root in self._walked.items():
                 self._survey.walk_unwatched(root, name, left_out)
+        if unknown != {*self._roots}:
+            self._look_at(touched, left_out)
         self._ignore_own_reading()
         return self._publish(left_out)
 
@@ -201,7 +206,7 @@ class Scanner:
     def close(self) -> None:
         """Stop watching."""
         if self._watch is not None:
-            self._watches.give_back(self._watch)
+            self._watches.give_back(self._watch.own)
             self._watch = None
         if not self._shares_watches:
             self._watches.close()
@@ -228,11 +233,13 @@ class Scanner:
             self._since.add(self._watch.look())
             self._since.opened = opened
 
-    def _look_at_all(self, left_out: frozenset[str]) -> None:
+    def _look_at_roots(self, names: Collection[str], left_out: frozenset[str]) -> None:
         for name, root in self._roots.items():
-            entering = _do_not_watch if name in self._walked else self._enter_folder
-            self._survey.walk(root, name, entering, left_out)
+            if name in names:
+                entering = _do_not_watch if name in self._walked else self._enter_folder
+                self._survey.walk(root, name, entering, left_out)
         self._postponed = set(left_out)
+        self._survey.inodes.clear()
 
     def _look_at(self, touched: TouchedPaths, left_out: frozenset[str]) -> None:
         # No watch covers a root that was away.
@@ -315,13 +322,6 @@ class Scanner:
         for name, root in self._roots.items():
             if state_path == name or state_path.startswith(name + "/"):
                 return root + state_path[len(name) :]
-        return None
-
-
-def _take_watch(watches: WatchPool) -> Watch | None:
-    try:
-        return watches.take()
-    except OSError:
         return None
 
 

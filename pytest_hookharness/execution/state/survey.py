@@ -30,12 +30,29 @@ from pytest_hookharness.execution.state.relevance import (
     is_index,
     log_digest,
 )
+from pytest_hookharness.model.fast_dataclass import dataclass
 from pytest_hookharness.model.time_budget import check_time
 from pytest_hookharness.model.trace import StateEntry
 
 Key: TypeAlias = tuple[int, int, int, int, int]
-# The status of a path, when it was looked at, and what was found.
-KnownEntry: TypeAlias = tuple[Key, int, StateEntry]
+
+
+@dataclass(frozen=True, slots=True)
+class KnownFiles:
+    """
+    What a survey found below one root.
+
+    Attributes:
+        entries: What was found, by state path.
+        keys: The status of each path, and when it was looked at.
+        linked: The files with several names.
+        uncounted: Folders that do not count themselves.
+    """
+
+    entries: Mapping[str, StateEntry]
+    keys: Mapping[str, tuple[Key, int]]
+    linked: frozenset[str]
+    uncounted: frozenset[str]
 
 
 class Survey:
@@ -77,19 +94,30 @@ class Survey:
         # Folders in which nothing was found when they were walked.
         self._empty: set[str] = set()
 
-    def assume(self, known: Mapping[str, KnownEntry]) -> None:
+    def assume(self, known: KnownFiles) -> None:
         """Take over what another survey found; what has another status by now is read at the first look."""
-        for name, (key, when, entry) in known.items():
-            self._keys[name] = key, when
-            self._store_entry(name, entry)
+        self.entries.update(known.entries)
+        self._keys.update(known.keys)
+        self._uncounted |= known.uncounted
+        for name in self._skip:
+            self.entries.pop(name, None)
+        for root, place in self._roots.items():
+            inside = (name for name in known.linked if name.startswith(f"{root}/"))
+            self.linked.update({name: place + name[len(root) :] for name in inside})
+        self.changed = True
 
-    def known(self, inside: str) -> Mapping[str, KnownEntry]:
-        """Return what was found below a root, but for files with several names."""
-        return {
-            name: (*self._keys[name], entry)
-            for name, entry in self.entries.items()
-            if name.startswith(f"{inside}/") and name in self._keys and name not in self.linked
+    def known(self, root: str) -> KnownFiles | None:
+        """Return what was found below a root; ``None`` if that is not all of it."""
+        inside = f"{root}/"
+        if root in self._skip or any(name.startswith(inside) for name in (*self.unreadable, *self._skip)):
+            return None
+        entries = {
+            name: entry for name, entry in self.entries.items() if name.startswith(inside) or name == root
         }
+        keys = {name: self._keys[name] for name in entries if name in self._keys}
+        uncounted = frozenset(name for name in self._uncounted if name.startswith(inside))
+        linked = frozenset(name for name in self.linked if name.startswith(inside))
+        return KnownFiles(entries, keys, linked, uncounted) if len(keys) == len(entries) else None
 
     def look(self, real: str, name: str, *, force: bool = True) -> bool:
         """
@@ -133,6 +161,8 @@ class Survey:
             without: State paths that are not read now.
         """
         seen = {name}
+        # Nothing is known below what is new, and there may be thousands of entries elsewhere.
+        is_new = not (name in self.entries or name in self._skip or name in self._uncounted)
         pending = [(real, name)]
         self.look(real, name)
         while pending:
@@ -157,7 +187,8 @@ class Survey:
                     pending.append((child.path, path))
         inside = name + "/"
         others = {root: place for root, place in self._roots.items() if root != name}
-        for path in [path for path in self.entries if path.startswith(inside) and path not in seen]:
+        known = () if is_new else [*self.entries]
+        for path in [path for path in known if path.startswith(inside) and path not in seen]:
             if not _exists_in(others, path):
                 self._forget(path)
         (self._empty.add if len(seen) == 1 else self._empty.discard)(name)

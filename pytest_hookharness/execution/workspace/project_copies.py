@@ -5,7 +5,8 @@ To copy thousands of files, to commit and to remove them takes ten times as long
 is moved into the workspace, and after the session it is moved out and everything that changed is undone.
 
 What changed is known by the status that the kernel keeps of each path. No program can set the time of its
-last change, so a file to which a hook gave its old size and modification time is found too.
+last change, so a file to which a hook gave its old size and modification time is found too. Where the sandbox
+contained every write, only paths that the system reported as touched are looked at.
 """
 
 from __future__ import annotations
@@ -21,6 +22,7 @@ from dataclasses import field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from pytest_hookharness.execution import platform
 from pytest_hookharness.execution.paths import (
     WorkspaceError,
     confine,
@@ -30,7 +32,7 @@ from pytest_hookharness.execution.paths import (
     write_bytes,
 )
 from pytest_hookharness.execution.snapshots.snapshot import Snapshot, SnapshotError, Snapshots
-from pytest_hookharness.execution.state.survey import KnownEntry
+from pytest_hookharness.execution.state.standing_watch import StandingWatch
 from pytest_hookharness.execution.workspace.project_files import (
     IgnoredFiles,
     commit_all,
@@ -42,7 +44,8 @@ from pytest_hookharness.model.scenario import Scenario
 from pytest_hookharness.model.time_budget import BudgetEnded, granted
 
 if TYPE_CHECKING:
-    from pytest_hookharness.execution.state.scan import Scanner
+    from pytest_hookharness.execution.platform.protocol import Watch
+    from pytest_hookharness.model.trace import State
 
 # Seconds. The files that git made are as old as the copy, which hooks can see. A new copy of a large project
 # takes some seconds itself, so what asks for minutes cannot tell the two apart.
@@ -64,8 +67,9 @@ class ProjectCopy:
         ignored: The files that were not copied.
         snapshots: The snapshots of the folder.
         snapshot: What it holds when a session begins.
+        watch: The watch on it, with what a scan found in it when the last session began.
         made: When it was made, by the monotonic clock.
-        known: What a scan found in it when a session began, by state path; empty before the first scan.
+        state: A state of an earlier session, which has most of its files.
     """
 
     key: Hashable
@@ -73,8 +77,9 @@ class ProjectCopy:
     ignored: IgnoredFiles
     snapshots: Snapshots
     snapshot: Snapshot
+    watch: StandingWatch
     made: float = field(default_factory=time.monotonic)
-    known: Mapping[str, KnownEntry] = field(default_factory=dict[str, KnownEntry])
+    state: State | None = None
 
 
 def project_of(scenario: Scenario, home: Path) -> tuple[Hashable, Callable[[Path], IgnoredFiles]]:
@@ -165,7 +170,7 @@ class ProjectCopies(AbstractContextManager["ProjectCopies"]):
             found = None
         if found is not None:
             target.rmdir()
-            found.folder.rename(target)
+            found.watch.move(str(target))
             return found.ignored, found
         with self._lock:
             self._number += 1
@@ -190,16 +195,27 @@ class ProjectCopies(AbstractContextManager["ProjectCopies"]):
             return ignored, None
         finally:
             folder.rename(target)
-        return ignored, ProjectCopy(key, folder, ignored, snapshots, snapshot)
+        watch = StandingWatch(_take_watch(), str(target))
+        return ignored, ProjectCopy(key, folder, ignored, snapshots, snapshot, watch)
 
-    def give_back(self, copy: ProjectCopy, target: Path) -> None:
-        """Take a copy from its place, and undo what changed in it; discard it if that cannot be done."""
+    def give_back(self, copy: ProjectCopy, *, contained: bool) -> None:
+        """
+        Take a copy from its place, and undo what changed in it; discard it if that cannot be done.
+
+        Args:
+            copy: The copy.
+            contained: Whether nothing could be written where no write is reported: a process may give a file
+                a name in a folder that nobody watches, and write to it by that.
+        """
+        if not contained:
+            copy.watch.distrust()
         try:
-            target.rename(copy.folder)
+            copy.watch.move(str(copy.folder))
             # Also after a session that has used up its time: another copy would cost more.
             with granted(_RESTORING):
-                differed = copy.snapshots.restore(copy.snapshot)
+                differed = copy.snapshots.restore(copy.snapshot, copy.watch.since_restored())
                 _refresh_index(copy, differed)
+                copy.watch.settle()
         except (OSError, SnapshotError, WorkspaceError, BudgetEnded):
             # Also if the hooks removed the whole folder.
             _discard(copy)
@@ -222,7 +238,15 @@ class ProjectCopies(AbstractContextManager["ProjectCopies"]):
         remove_folder(self._folder)
 
 
+def _take_watch() -> Watch | None:
+    try:
+        return platform.watch_pool().take()
+    except OSError:
+        return None
+
+
 def _discard(copy: ProjectCopy) -> None:
+    copy.watch.close()
     # What cannot be removed now is tried once more at the end, and reported then.
     with suppress(SnapshotError):
         copy.snapshots.close()
@@ -231,13 +255,15 @@ def _discard(copy: ProjectCopy) -> None:
 
 def _refresh_index(copy: ProjectCopy, differed: Collection[Path]) -> None:
     """Have git take note of the restored files: it would take them for changed ones by their status."""
-    wanted, repository = copy.snapshot.entries, copy.folder / ".git"
+    wanted, repository = copy.snapshot.entries, Path(copy.watch.folder, ".git")
     restored = (path for path in differed if not path.is_relative_to(repository))
     tracked = any(str(path) in wanted and not stat.S_ISDIR(wanted[str(path)].mode) for path in restored)
     git = shutil.which("git")
     if tracked and git is not None and os.path.lexists(repository):
         run_git(git, ("update-index", "-q", "--refresh"), copy.folder, copy.folder.parent)
-        copy.snapshot = copy.snapshots.take()
+        differed = (*differed, repository, repository / "index")
+    if differed:
+        copy.snapshot = copy.snapshots.renew(copy.snapshot, differed)
 
 
 class CopiedFolders:
@@ -247,7 +273,9 @@ class CopiedFolders:
         """``copies`` is where they are taken from; ``None`` to make and remove each."""
         self._copies = copies
         self._made: dict[str, tuple[IgnoredFiles, Path]] = {}
-        self._lent: dict[str, tuple[ProjectCopy, Path]] = {}
+        self._lent: dict[str, ProjectCopy] = {}
+        # Whether each sandbox of the session contained all writes.
+        self._contained = False
 
     def place(self, what: str, key: Hashable, target: Path, make: Callable[[Path], IgnoredFiles]) -> None:
         """
@@ -268,24 +296,35 @@ class CopiedFolders:
         ignored, copy = self._copies.lend((what, key), target, make)
         self._made[what] = ignored, target
         if copy is not None:
-            self._lent[what] = copy, target
+            self._lent[what] = copy
 
     def give_back(self) -> None:
         """Give back what was lent; the rest is removed with the workspace."""
-        for copy, target in self._lent.values():
+        for copy in self._lent.values():
             if self._copies is not None:
-                self._copies.give_back(copy, target)
+                self._copies.give_back(copy, contained=self._contained)
         self._lent.clear()
 
-    @property
-    def known(self) -> Mapping[str, KnownEntry]:
-        """What earlier scans found in the copies, by state path."""
-        return {path: entry for copy, _ in self._lent.values() for path, entry in copy.known.items()}
+    def watches(self, *, contained: bool) -> Mapping[str, StandingWatch]:
+        """
+        Return the watches on the copies by root, for a scanner.
 
-    def note(self, scanner: Scanner) -> None:
-        """Note what a scan found before the session began."""
-        for what, (copy, _) in self._lent.items():
-            copy.known = copy.known or scanner.known(what)
+        ``contained`` is whether the sandbox keeps hooks from writing where no write is reported.
+        """
+        self._contained = contained
+        for copy in self._lent.values() if not contained else ():
+            copy.watch.distrust()
+        return {what: copy.watch for what, copy in self._lent.items()}
+
+    @property
+    def state(self) -> State | None:
+        """A state of an earlier session, which has most of the files of this one."""
+        return next((copy.state for copy in self._lent.values() if copy.state is not None), None)
+
+    @state.setter
+    def state(self, state: State) -> None:
+        for copy in self._lent.values():
+            copy.state = state
 
     def make_links(self) -> None:
         """Link to the folders that were not copied."""

@@ -121,11 +121,11 @@ class Testbed(AbstractContextManager["Testbed"]):
             skip=self._sandbox.stubs,
             transcripts=(self.transcript,) if self.transcript is not None else (),
             watches=supervisor.watches,
-            known=self.workspace.copied.known,
+            standing=self.workspace.copied.watches(contained=self._sandbox.contained),
         )
         self._stack.callback(self.scanner.close)
         self._files: Mapping[str, StateEntry] = self.scanner.scan(without=self._unread)
-        self.workspace.copied.note(self.scanner)
+        self.scanner.note_known()
         self.makers = ChangeMakers(self._files, beside=bool(self.scenario.processes))
 
     @property
