@@ -40,7 +40,10 @@ class WorkspaceError(Exception):
     def __init__(self, path: str | Path, reason: str) -> None:
         self.path = str(path)
         self.reason = reason
-        super().__init__(f"{self.path}: {reason}")
+        super().__init__(self.path, reason)
+
+    def __str__(self) -> str:
+        return f"{self.path}: {self.reason}"
 
 
 def lies_in(path: str | Path, folders: Iterable[str | Path]) -> bool:

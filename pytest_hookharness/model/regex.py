@@ -35,13 +35,18 @@ class SlowPattern(Exception):
 
     Attributes:
         pattern: The expression.
+        length: Of the text, in characters.
     """
 
     def __init__(self, pattern: str, length: int) -> None:
         self.pattern = pattern
-        shown = pattern if len(pattern) <= _SHOWN else f"{pattern[:_SHOWN]}..."
-        super().__init__(
-            f"the regular expression {shown!r} takes too long on a text of {length} characters; "
+        self.length = length
+        super().__init__(pattern, length)
+
+    def __str__(self) -> str:
+        shown = self.pattern if len(self.pattern) <= _SHOWN else f"{self.pattern[:_SHOWN]}..."
+        return (
+            f"the regular expression {shown!r} takes too long on a text of {self.length} characters; "
             "write it without one repetition inside or right after another"
         )
 

@@ -23,8 +23,11 @@ class BudgetEnded(Exception):
 
     def __init__(self, step: str) -> None:
         self.step = step
-        super().__init__(
-            f"the time budget ended while {step}; give more time with --hook-budget "
+        super().__init__(step)
+
+    def __str__(self) -> str:
+        return (
+            f"the time budget ended while {self.step}; give more time with --hook-budget "
             "(--budget of the shell command), or less to read"
         )
 

@@ -6,12 +6,11 @@ import copyreg
 import io
 import math
 import pickle
-import tempfile
+import threading
 import time
 from collections.abc import Callable, Generator, Mapping, Sequence
-from concurrent.futures import Executor, Future, ThreadPoolExecutor, as_completed, wait
-from contextlib import AbstractContextManager, suppress
-from dataclasses import field
+from concurrent.futures import CancelledError, Executor, Future, ThreadPoolExecutor, as_completed, wait
+from contextlib import AbstractContextManager, closing, suppress
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any, TypeAlias, TypeVar
@@ -19,6 +18,7 @@ from typing import Any, TypeAlias, TypeVar
 from pytest_hookharness import agents
 from pytest_hookharness.execution.processes.sandbox import Supervisor
 from pytest_hookharness.execution.processes.slots import CpuSlot, CpuSlots, NoFreeSlot, processors
+from pytest_hookharness.execution.workspace.scratch_folder import ScratchFolder
 from pytest_hookharness.model.fast_dataclass import dataclass, replace
 from pytest_hookharness.model.outcome import Outcome
 from pytest_hookharness.model.processes import Tier
@@ -206,8 +206,8 @@ def simulate_in_new_process(
     wall = min(settings.wall, until - time.time())
     if wall <= 0:
         raise BudgetEnded("an executor was waited for")
-    with tempfile.TemporaryDirectory(prefix="hookharness-") as folder, Supervisor() as supervisor:
-        resources = Resources(supervisor=supervisor, base=Path(folder), behaviours=behaviours)
+    with closing(ScratchFolder(keep=False)) as folder, Supervisor() as supervisor:
+        resources = Resources(supervisor=supervisor, base=folder.path, behaviours=behaviours)
         outcome = simulate(scenario, replace(settings, wall=wall), resources)
     # States are read-only views, which are not pickled otherwise.
     written = io.BytesIO()
@@ -225,6 +225,30 @@ def _read_only(values: dict[Any, Any]) -> MappingProxyType[Any, Any]:
     return MappingProxyType(values)
 
 
+class _Work(Executor):
+    """The work of some jobs for an executor; what it has not begun in the end is taken back."""
+
+    def __init__(self, executor: Executor) -> None:
+        self._executor = executor
+        self._given: list[Future[Any]] = []
+        self._ended = False
+        self._lock = threading.Lock()
+
+    def submit(self, function: Callable[..., T], /, *values: Any, **keys: Any) -> Future[T]:
+        with self._lock:
+            if self._ended:
+                raise CancelledError
+            future = self._executor.submit(function, *values, **keys)
+            self._given.append(future)
+        return future
+
+    def shutdown(self, *_: object, **__: object) -> None:
+        with self._lock:
+            self._ended = True
+            for future in self._given:
+                future.cancel()
+
+
 @dataclass(frozen=True, slots=True)
 class TrialRunner:
     """
@@ -234,14 +258,12 @@ class TrialRunner:
         scenario: The scenario; it decides whether its variants can run at the same time.
         resources: Where and with whose help they run.
         executor: Simulates them in other processes or on other machines; ``None`` for this process.
-        sent: What the executor was given. What it has not begun when the jobs end is taken back.
         until: When the time of all jobs ends, in seconds of the epoch: work may wait long for an executor.
     """
 
     scenario: Scenario
     resources: Resources
     executor: Executor | None = None
-    sent: list[Future[bytes]] = field(default_factory=list)
     until: float = math.inf
 
     def simulate(self, scenario: Scenario, settings: Settings) -> Outcome:
@@ -250,8 +272,18 @@ class TrialRunner:
             return simulate(scenario, settings, self.resources)
         rest = replace(settings, base=None), self.resources.behaviours, self.until
         future = self.executor.submit(simulate_in_new_process, scenario, *rest)
-        self.sent.append(future)
-        outcome: Outcome = pickle.loads(future.result())  # noqa: S301  # our own code wrote it
+        left = max(0.0, self.until - time.time())
+        try:
+            written = future.result(left if left < math.inf else None)
+        except TimeoutError:
+            if future.cancel():
+                raise BudgetEnded("an executor was waited for") from None
+            # What it has begun ends by itself.
+            written = future.result()
+        except BaseException:
+            future.cancel()
+            raise
+        outcome: Outcome = pickle.loads(written)  # noqa: S301  # our own code wrote it
         return outcome
 
     def open(
@@ -271,15 +303,10 @@ class TrialRunner:
         resources = self.resources
         if self.executor is not None:
             # The threads only wait, so each job has one: the executor then knows all that can be done.
-            with ThreadPoolExecutor(max(1, len(jobs)), "hook-job") as threads:
-                timed = replace(self, until=time.time() + settings.wall)
-                begun = {threads.submit(job, timed): place for place, job in enumerate(jobs)}
-                try:
-                    yield from ((begun[future], future.result()) for future in as_completed(begun))
-                finally:
-                    threads.shutdown(wait=False, cancel_futures=True)
-                    for future in self.sent:
-                        future.cancel()
+            with ThreadPoolExecutor(max(1, len(jobs)), "hook-job") as threads, _Work(self.executor) as work:
+                runner = replace(self, executor=work)
+                begun = {threads.submit(job, runner): place for place, job in enumerate(jobs)}
+                yield from ((begun[future], future.result()) for future in as_completed(begun))
             return
         concurrent = can_run_concurrently(self.scenario, settings.tier, resources.supervisor)
         # A runner with a slot is itself one of several jobs that run at the same time.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pickle
 import signal
 import subprocess
 import sys
@@ -11,6 +12,10 @@ from pathlib import Path
 import pytest
 
 from pytest_hookharness.execution.workspace.scratch_folder import ScratchFolder
+from pytest_hookharness.scenario_files import scenario_from
+from pytest_hookharness.simulation.testbed.run_settings import Settings
+
+from .toys import eventually
 
 _RUN = """
 import sys, time
@@ -19,6 +24,12 @@ scratch = ScratchFolder(keep=sys.argv[1] == "keep")
 (scratch.path / "copy").mkdir()
 print(scratch.path, flush=True)
 sys.stdin.read()
+"""
+
+_EXECUTED = """
+import pickle, sys
+from pytest_hookharness.simulation.parallel_jobs import simulate_in_new_process
+simulate_in_new_process(*pickle.loads(bytes.fromhex(sys.argv[1])))
 """
 
 
@@ -55,6 +66,21 @@ def test_the_folder_of_a_killed_run_is_removed_by_the_next_one() -> None:
         running.communicate("")
         keeping.communicate()
         killed.communicate()
+
+
+@pytest.mark.slow
+def test_the_folder_of_a_killed_process_of_an_executor_is_removed(temporary: Path) -> None:
+    """A process that plays for an executor, and is killed, leaves a folder that the next run removes."""
+    scenario = scenario_from({"name": "long", "hooks": {"Stop": "touch begun; sleep 60"}})
+    given = pickle.dumps((scenario, Settings(), None, float("inf"))).hex()
+    process = subprocess.Popen([sys.executable, "-c", _EXECUTED, given])
+    eventually(lambda: bool([*temporary.rglob("begun")]), "the hook has begun")
+    process.kill()
+    process.wait()
+
+    (left,) = temporary.glob("hookharness-*")
+    ScratchFolder(keep=False).close()
+    assert not left.exists()
 
 
 def test_what_is_not_the_folder_of_a_run_stays(temporary: Path) -> None:

@@ -7,19 +7,19 @@ Tasks and results can be pickled, so any process can expand a state.
 from __future__ import annotations
 
 import json
-import tempfile
 import time
 from collections.abc import Callable, Generator, Iterable, Sequence
-from concurrent.futures import Executor, as_completed
+from concurrent.futures import Executor, Future, as_completed
+from contextlib import closing
 from dataclasses import replace
 from hashlib import blake2b
-from pathlib import Path
 from typing import TypeAlias
 
 from pytest_hookharness import agents, hosts
 from pytest_hookharness.execution.processes.sandbox import Supervisor
 from pytest_hookharness.execution.snapshots.snapshot import SnapshotError
 from pytest_hookharness.execution.state.file_contents import Contents
+from pytest_hookharness.execution.workspace.scratch_folder import ScratchFolder
 from pytest_hookharness.execution.workspace.workspace import WorkspaceError
 from pytest_hookharness.judging.recurrence.cycle import build_state, changes
 from pytest_hookharness.judging.verdict import conclusion
@@ -80,8 +80,8 @@ def expand(task: ExpansionTask, resources: Resources) -> Expansion:
 
 def expand_in_new_process(task: ExpansionTask) -> Expansion:
     """Expand a state in a process that has neither a supervisor nor a folder yet."""
-    with tempfile.TemporaryDirectory(prefix="hookharness-") as folder, Supervisor() as supervisor:
-        return expand(task, Resources(supervisor=supervisor, base=Path(folder)))
+    with closing(ScratchFolder(keep=False)) as folder, Supervisor() as supervisor:
+        return expand(task, Resources(supervisor=supervisor, base=folder.path))
 
 
 def expand_here(resources: Resources, tasks: Sequence[ExpansionTask]) -> Generator[tuple[int, Expansion]]:
@@ -108,8 +108,10 @@ def expand_with(executor: Executor) -> ExpandAll:
     """Return a function that expands states with an executor, in its processes and on its machines."""
 
     def expand_all(tasks: Sequence[ExpansionTask]) -> Iterable[tuple[int, Expansion]]:
-        places = {executor.submit(expand_in_new_process, task): place for place, task in enumerate(tasks)}
+        places: dict[Future[Expansion], int] = {}
         try:
+            for place, task in enumerate(tasks):
+                places[executor.submit(expand_in_new_process, task)] = place
             for future in as_completed(places):
                 yield places[future], future.result()
         finally:

@@ -57,6 +57,7 @@ def vary(
         return replace(base, varied=("Nothing: what is under `cover` belongs to the developer.",))
     matrix = draw_up(base, traits, settings.choice)
     series = _Series(base, settings)
+    runner = replace(runner, until=series.until)
     tried: dict[int, TrialOutcome] = {}
     others: list[TrialOutcome] = []
     if matrix.race is not None:
@@ -77,12 +78,18 @@ def vary(
 
 
 class _Series:
-    """The trials of one scenario, within one time budget."""
+    """
+    The trials of one scenario, within one time budget.
+
+    Attributes:
+        until: When that ends, in seconds of the epoch.
+    """
 
     def __init__(self, base: Outcome, settings: Settings) -> None:
         self._base = base
         self._settings = settings
         self._until = time.monotonic() + settings.wall
+        self.until = time.time() + settings.wall
         self._trials = Trials(base, self._remaining)
 
     def jobs(

@@ -55,7 +55,10 @@ class SnapshotError(Exception):
         self.path = path
         self.found = found
         self.reason = reason
-        super().__init__(f"{path}: {found}: {reason}")
+        super().__init__(path, found, reason)
+
+    def __str__(self) -> str:
+        return f"{self.path}: {self.found}: {self.reason}"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -1,17 +1,25 @@
 """Mutations that an executor plays, in this process and in others: the same results in any order."""
 
 import importlib.util
+import pickle
 import shutil
+import signal
 import subprocess
 import sys
-from concurrent.futures import ThreadPoolExecutor
+import threading
+from concurrent.futures import Executor, Future, ThreadPoolExecutor
+from dataclasses import replace
 from queue import LifoQueue
 
 import pytest
 
 from pytest_hookharness import simulate
+from pytest_hookharness.execution.paths import WorkspaceError
+from pytest_hookharness.execution.snapshots.inventory import SnapshotError
+from pytest_hookharness.model.regex import SlowPattern
+from pytest_hookharness.model.time_budget import BudgetEnded
 from pytest_hookharness.scenario_files import scenario_from
-from pytest_hookharness.simulation.testbed.run_settings import Settings, TrialSelection
+from pytest_hookharness.simulation.testbed.run_settings import Interrupted, Settings, TrialSelection
 
 GUARDED = {
     "name": "guarded",
@@ -73,6 +81,65 @@ def test_the_order_of_completion_does_not_matter():
 
     assert len(rows) > 3
     assert seen(there) == seen(simulate(scenario, SETTINGS))
+
+
+@pytest.mark.parametrize(
+    "error",
+    [
+        WorkspaceError("/place", "is full"),
+        SnapshotError("/place", "a socket", "it cannot be made again"),
+        BudgetEnded("files were listed"),
+        SlowPattern("(a+)+", 40),
+    ],
+)
+def test_an_error_in_another_process_keeps_its_words(error):
+    """What another process raises can be sent; a pool of processes ends if it cannot."""
+    sent = pickle.loads(pickle.dumps(error))  # noqa: S301  # our own
+
+    assert (type(sent), str(sent), vars(sent)) == (type(error), str(error), vars(error))
+
+
+class Idle(Executor):
+    """An executor that does the first work, begins nothing else, and may be interrupted once it has more."""
+
+    def __init__(self, *, interrupted=False):
+        self.given = []
+        self._interrupted = interrupted
+
+    def submit(self, function, /, *values, **keys):
+        future = Future()
+        self.given.append(future)
+        if len(self.given) == 1:
+            future.set_result(function(*values, **keys))
+            return future
+        if len(self.given) == 4 and self._interrupted:
+            signal.pthread_kill(threading.main_thread().ident, signal.SIGINT)
+        return future
+
+
+@pytest.mark.slow
+def test_ctrl_c_takes_back_what_an_executor_has_not_begun():
+    """Ctrl-C while an executor has work ends the run with its outcome so far, and cancels this work."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    executor = Idle(interrupted=True)
+    try:
+        with pytest.raises(Interrupted) as caught:
+            simulate(scenario_from(GUARDED), replace(SETTINGS, wall=20.0), executor)
+    finally:
+        signal.signal(signal.SIGINT, before)
+
+    assert caught.value.outcome.verdict_name == "terminated"
+    assert len(executor.given) >= 4
+    assert all(future.cancelled() for future in executor.given[1:])
+
+
+@pytest.mark.slow
+def test_an_executor_that_begins_nothing_is_waited_for_no_longer_than_the_budget():
+    """Mutations that an executor never begins are not tried, and nothing is said about the hooks."""
+    outcome = simulate(scenario_from(GUARDED), replace(SETTINGS, wall=3.0), Idle())
+
+    assert outcome.verdict_name == "terminated"
+    assert {trial.outcome for trial in outcome.trial_results} == {"not tried"}
 
 
 @pytest.mark.nightly
