@@ -70,6 +70,7 @@ def find_programs(home: str, path: tuple[str, ...]) -> tuple[str, ...]:
         return os.path.realpath(folder)
 
     seen: set[str] = set()
+    listed: set[str] = set()
     pending = [folder for folder in path if os.path.isdir(folder)]
     while pending:
         folder = pending.pop()
@@ -81,7 +82,10 @@ def find_programs(home: str, path: tuple[str, ...]) -> tuple[str, ...]:
             continue
         found[needed] = None
         pending += _interpreters(needed)
-        pending += _elsewhere(folder, home, real)
+        # On many systems /bin and /usr/bin are one, and so are many folders of links.
+        if real(folder) not in listed:
+            listed.add(real(folder))
+            pending += dict.fromkeys(_elsewhere(folder, home, real))
     return tuple(each for each in found if _lies_in(os.path.realpath(each), home))
 
 
@@ -101,28 +105,41 @@ def _elsewhere(folder: str, home: str, real: Callable[[str], str]) -> Iterator[s
             entries = [*listing]
     except OSError:
         return
+    here = real(folder)
     # The many programs of the system name no interpreter in anybody's home.
-    own = _lies_in(real(folder), home)
+    own = _lies_in(here, home)
     mixed = {os.path.normpath(os.path.join(home, each)) for each in _MIXED}
     for entry in entries:
-        target = _target(entry.path, real) if entry.is_symlink() else ""
-        if not target and own and entry.is_file():
+        target = ""
+        if entry.is_symlink():
+            led = _link(entry.path)
+            # A link to another program of the folder leads where that one does.
+            if "/" in led or here in mixed:
+                target = _end_of(os.path.join(here, led), real)
+        elif own and entry.is_file():
             target = _interpreter(entry.path)
         if target:
             above = os.path.dirname(target)
             yield target if above in mixed else above
 
 
-def _target(path: str, real: Callable[[str], str]) -> str:
-    """Return where a link leads to; ``real`` returns the real path of a folder."""
+def _end_of(path: str, real: Callable[[str], str]) -> str:
+    """Return where a path leads to in the end; ``real`` returns the real path of a folder."""
     for _ in range(_MOST_LINKS):
         folder, name = os.path.split(path)
-        path = os.path.join(real(folder), name)
-        try:
-            path = os.path.join(os.path.dirname(path), os.readlink(path))
-        except OSError:
+        path = f"{real(folder)}/{name}"
+        if not (led := _link(path)):
             break
+        path = os.path.join(os.path.dirname(path), led)
     return os.path.normpath(path)
+
+
+def _link(path: str) -> str:
+    """Return what a link contains; empty if there is none."""
+    try:
+        return os.readlink(path)
+    except OSError:
+        return ""
 
 
 def _interpreter(program: str) -> str:
