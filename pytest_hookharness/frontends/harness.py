@@ -111,14 +111,17 @@ class Harness(AbstractContextManager["Harness"]):
             stack.callback(self._remove_scratch)
             if self._supervisor is not None:
                 stack.callback(self._supervisor.close)
-                self._supervisor = None
             if self._disposal is not None:
                 stack.callback(self._disposal.close)
                 self._disposal = None
             stack.callback(self._end_spare)
+            if self._supervisor is not None:
+                # It ends while the rest is closed.
+                stack.callback(self._supervisor.dismiss)
             # Their threads use all of these, so they go first.
             if self._ahead is not None:
                 stack.callback(self._ahead.stop)
+            self._supervisor = None
 
     def _remove_scratch(self) -> None:
         # Kept workspaces lie in it. Without --keep, what is left is from a run that Ctrl-C ended.

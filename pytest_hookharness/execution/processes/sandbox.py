@@ -286,19 +286,28 @@ class Supervisor(AbstractContextManager["Supervisor"]):
         self._channel = ours
         return ours
 
+    def dismiss(self) -> None:
+        """Have it end all sandboxes that are still open, and itself; do not wait for that."""
+        if self._channel is not None:
+            with contextlib.suppress(OSError):
+                self._channel.shutdown(socket.SHUT_WR)
+
     def close(self) -> None:
         """End the supervisor, and with it all sandboxes that are still open."""
         self.watches.close()
         if self._channel is None or self._process is None:
             return
-        self._channel.close()
-        self._channel = None
+        self.dismiss()
         try:
+            with self._channel as channel, contextlib.suppress(ConnectionError):
+                channel.settimeout(_CLOSE_TIMEOUT)
+                # The end of its process closes the other end. A wait with a timeout would poll.
+                channel.recv(1)
             self._process.wait(_CLOSE_TIMEOUT)
-        except subprocess.TimeoutExpired as problem:
+        except (TimeoutError, subprocess.TimeoutExpired) as problem:
             raise ExecutionError("the supervisor did not end") from problem
         finally:
-            self._process = None
+            self._channel = self._process = None
 
     def __exit__(self, *_: object) -> None:
         self.close()

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import errno
 import os
-import sqlite3
 import stat
 from collections.abc import Callable, Iterator, Mapping
 from hashlib import blake2b
@@ -127,6 +126,8 @@ def is_statements(text: bytes | None) -> bool:
 
 def statements(data: bytes) -> bytes:
     """Return the statements that make a database; the bytes themselves if it cannot be read."""
+    import sqlite3
+
     connection = sqlite3.connect(":memory:")
     try:
         connection.deserialize(data)
@@ -145,6 +146,8 @@ def database(text: bytes) -> bytes:
     Raises:
         ValueError: They make none.
     """
+    import sqlite3
+
     connection = sqlite3.connect(":memory:")
     try:
         connection.executescript(text.decode())

@@ -5,11 +5,14 @@ from __future__ import annotations
 import itertools
 import os
 import threading
-from concurrent.futures import Future, ThreadPoolExecutor
-from contextlib import AbstractContextManager, suppress
+from contextlib import AbstractContextManager, ExitStack, suppress
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from pytest_hookharness.execution.paths import make_folders, remove_folder
+
+if TYPE_CHECKING:
+    from concurrent.futures import Future, ThreadPoolExecutor
 
 # What may be put aside until it is removed: bytes, and this part of what was free.
 _MOST_BYTES, _MOST_PART = 1 << 30, 10
@@ -60,6 +63,8 @@ class Disposal(AbstractContextManager["Disposal"]):
 
     def _begin(self) -> None:
         """Begin to remove what waits."""
+        from concurrent.futures import ThreadPoolExecutor  # few runs put so much aside
+
         self._thread = self._thread or ThreadPoolExecutor(1, "hook-disposal")
         self._removals += [self._thread.submit(remove_folder, place) for place in self._waiting]
         self._waiting.clear()
@@ -72,13 +77,20 @@ class Disposal(AbstractContextManager["Disposal"]):
             WorkspaceError: Something could not be removed; all the rest is.
         """
         with self._lock:
-            self._begin()
-        if self._thread is not None:
-            self._thread.shutdown()
+            waiting, self._waiting = self._waiting, []
+        # A stack goes on after an error. In reverse order: what waits, what the thread has to do, the rest.
+        with ExitStack() as stack:
+            for removal in self._removals:
+                stack.callback(removal.result)
+            stack.callback(self._remove_own_folder)
+            if self._thread is not None:
+                stack.callback(self._thread.shutdown)
+            for place in waiting:
+                stack.callback(remove_folder, place)
+
+    def _remove_own_folder(self) -> None:
         with suppress(OSError):
             self._folder.rmdir()
-        for removal in self._removals:
-            removal.result()
 
     def __exit__(self, *_: object) -> None:
         self.close()
