@@ -15,7 +15,7 @@ import sys
 import threading
 from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager
-from typing import Any
+from typing import Any, TypeAlias
 
 from pytest_hookharness.execution import platform
 from pytest_hookharness.execution.paths import PACKAGE
@@ -28,13 +28,12 @@ from pytest_hookharness.execution.processes.pseudo_terminals import (
 )
 from pytest_hookharness.execution.processes.slots import CpuSlot
 from pytest_hookharness.execution.processes.translation import Confinement, decode, encode, notes_of
-from pytest_hookharness.model.fast_dataclass import replace
 from pytest_hookharness.model.processes import ProcessResult, ProcessSpec, Tier
 
 _PROGRAM = "pytest_hookharness.execution.processes.supervisor"
-_OPEN_TIMEOUT = 30.0
-_CLOSE_TIMEOUT = 30.0
+_OPEN_TIMEOUT = _CLOSE_TIMEOUT = 30.0
 _MARGIN = 60.0
+_Results: TypeAlias = tuple[ProcessResult, ...]
 
 
 class ExecutionError(Exception):
@@ -76,7 +75,7 @@ class Sandbox(AbstractContextManager["Sandbox"]):
         self._overlays = contained
         self.notes = tuple(notes_of(self.tier, confinement, reason, contained, refusals, evidence))
 
-    def run(self, specs: Sequence[ProcessSpec], *, budget: float | None = None) -> tuple[ProcessResult, ...]:
+    def run(self, specs: Sequence[ProcessSpec], *, budget: float | None = None) -> _Results:
         """
         Start all processes at once and return their results in the same order.
 
@@ -91,10 +90,11 @@ class Sandbox(AbstractContextManager["Sandbox"]):
             raise ExecutionError("the sandbox is closed")
         if self._busy:
             raise ExecutionError("the sandbox was interrupted during a run and cannot be used again")
+        if all(spec.terminal is None for spec in specs):
+            return self._run(specs, [""] * len(specs), budget)
         with open_terminals([spec.terminal for spec in specs], self._open_terminal) as terminals:
-            reports = self._run(specs, [one.path if one else "" for one in terminals], budget)
-        runs = (with_dialogue(decode(report), one) for report, one in zip(reports, terminals, strict=True))
-        return tuple(replace(run, limit=spec.limit) for run, spec in zip(runs, specs, strict=True))
+            runs = self._run(specs, [one.path if one else "" for one in terminals], budget)
+        return tuple(map(with_dialogue, runs, terminals))
 
     def _open_terminal(self) -> OpenedTerminal:
         """Open a terminal where the processes of the sandbox can find it."""
@@ -109,13 +109,11 @@ class Sandbox(AbstractContextManager["Sandbox"]):
         ours, theirs = descriptors
         return ours, theirs, path
 
-    def _run(self, specs: Sequence[ProcessSpec], terminals: Sequence[str], budget: float | None) -> Any:
-        requests = [encode(*each) for each in zip(specs, terminals, strict=True)]
-        # Still set after an interrupted run (KeyboardInterrupt, timeout): the rest of that answer is on its
-        # way and would be taken for the next one.
+    def _run(self, specs: Sequence[ProcessSpec], terminals: Sequence[str], budget: float | None) -> _Results:
+        requests = [*map(encode, specs, terminals)]
+        # Still set after an interrupted run, the rest of whose answer would be taken for the next one.
         self._busy = True
-        # The item supervisor enforces all limits itself. This timeout is only for one that hangs, so it is
-        # longer than the longest batch.
+        # The item supervisor enforces all limits itself. This timeout, a longer one, is for one that hangs.
         longest = _longest(specs) + _MARGIN
         if longest != self._peer.gettimeout():
             self._peer.settimeout(longest)
@@ -131,7 +129,7 @@ class Sandbox(AbstractContextManager["Sandbox"]):
         self._busy = False
         if kind != "runs":
             raise ExecutionError(f"the item supervisor failed: {value}")
-        return value
+        return tuple(decode(report, spec.limit) for report, spec in zip(value, specs, strict=True))
 
     def start_lasting(self, spec: ProcessSpec) -> None:
         """Start one process that runs until the sandbox is closed; nothing else can be run in the sandbox."""
@@ -184,10 +182,9 @@ class Sandbox(AbstractContextManager["Sandbox"]):
         self._closed = True
         try:
             self._peer.settimeout(_CLOSE_TIMEOUT)
-            # Not closed: the item supervisor reads the end of its input, kills everything, closes its side.
+            # The item supervisor reads the end of its input, kills everything, and closes its end only after
+            # the last process inside is dead. The rest of an interrupted answer is discarded.
             self._peer.shutdown(socket.SHUT_WR)
-            # The other side closes its end only after the last process inside is dead. The rest of an
-            # interrupted answer arrives first and is discarded.
             while self._peer.recv(1 << 18):
                 pass
         except TimeoutError as problem:
@@ -301,8 +298,7 @@ class Supervisor(AbstractContextManager["Supervisor"]):
         try:
             with self._channel as channel, contextlib.suppress(ConnectionError):
                 channel.settimeout(_CLOSE_TIMEOUT)
-                # The end of its process closes the other end. A wait with a timeout would poll.
-                channel.recv(1)
+                channel.recv(1)  # its end closes the other end; a wait with a timeout would poll
             self._process.wait(_CLOSE_TIMEOUT)
         except (TimeoutError, subprocess.TimeoutExpired) as problem:
             raise ExecutionError("the supervisor did not end") from problem

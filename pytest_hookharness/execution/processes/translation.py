@@ -163,8 +163,8 @@ def _candidates(word: bytes, search_path: str) -> list[bytes]:
     return [os.fsencode(folder or ".") + b"/" + word for folder in search_path.split(os.pathsep)]
 
 
-def decode(values: tuple[Any, ...]) -> ProcessResult:
-    """Decode the report of one process."""
+def decode(values: tuple[Any, ...], limit: float | None = None) -> ProcessResult:
+    """Decode the report of one process that had a time limit."""
     ending, taken, read, out, out_total, err, err_total, started, wall, cpu, peak, *rest = values
     leftovers, unclaimed, pid, reads, extended, warm = rest
     return ProcessResult(
@@ -180,6 +180,7 @@ def decode(values: tuple[Any, ...]) -> ProcessResult:
         leftovers=tuple(Process(*row) for row in leftovers),
         unclaimed=tuple(Process(*row) for row in unclaimed),
         pid=pid,
+        limit=limit,
         extended=extended,
         reads=decode_reads(reads) if reads is not None else None,
         warm=warm,

@@ -114,6 +114,7 @@ class TestContext(AbstractContextManager["TestContext"]):
         """Return the scenario in which a single event is fired; made once for each command line of a run."""
         keys: dict[str, Any] = {} if host is None else {"host": host}
         if command is not None:
+            command = anchored(command, self.folder)
             keys["hooks"] = {event: command}
         if self.keys or self.commands or not isinstance(command, str):
             return self.scenario(keys)
@@ -198,8 +199,6 @@ class HookFire(_ContextTool):
         Raises:
             ValueError: The host has no such event, the event has no such field, or no hook ran.
         """
-        if command is not None:
-            command = anchored(command, self._context.folder)
         scenario = self._context.fired_scenario(event, command, host)
         response = run_event(self._context.testbed(scenario), event, fields)
         self._context.results.responses.append(response)

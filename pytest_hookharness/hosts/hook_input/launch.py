@@ -214,13 +214,13 @@ def _host_env(
 ) -> dict[str, str]:
     process = profile.process
     values = {**known, "event": hook.event.lower(), "event_name": hook.event, "index": str(index)}
-    filled = {name: template.format(**values) for name, template in process.env.items()}
+    filled = {name: template.format_map(values) for name, template in process.env.items()}
     env = {name: value for name, value in filled.items() if value or process.keeps_empty}
     if rule.env_file and process.env_file[0]:
-        env[process.env_file[0]] = process.env_file[1].format(**values)
+        env[process.env_file[0]] = process.env_file[1].format_map(values)
     if hook.plugin:
         values["plugin"] = hook.plugin_name or posixpath.basename(hook.plugin.rstrip("/"))
-        env |= {name: template.format(**values) for name, template in process.plugin_env.items()}
+        env |= {name: template.format_map(values) for name, template in process.plugin_env.items()}
     return env
 
 

@@ -21,6 +21,7 @@ from pytest_hookharness.hosts.session_state.facts import (
     derive_digest,
     derive_timestamp,
     derive_uuid,
+    start_time,
 )
 from pytest_hookharness.hosts.session_state.session_value import Session
 from pytest_hookharness.model.moves import Edit, Performance, Read, RunCommand, Subagent, ToolCall, ToolResult
@@ -38,8 +39,7 @@ def fixed_values(profile: Profile, facts: Facts) -> dict[str, Json]:
         "workspace": facts.workspace,
         "permission_mode": facts.permission_mode,
         "model": facts.model or profile.model,
-        "timestamp": derive_timestamp(0, 0.0),
-        "time_ms": int(derive_datetime(0, 0.0).timestamp() * 1000),
+        **start_time(),
         **{f"option {name}": value for name, value in facts.options.items()},
     }
 
@@ -126,7 +126,8 @@ PLAIN_OPERATIONS: tuple[Operation, ...] = (
 )
 
 
-_CALL_ROLES = frozenset({Role.BEFORE_TOOL, Role.PERMISSION, Role.AFTER_TOOL, Role.TOOL_FAILED})
+_RESULT_ROLES = frozenset({Role.AFTER_TOOL, Role.TOOL_FAILED})
+_CALL_ROLES = frozenset({Role.BEFORE_TOOL, Role.PERMISSION, *_RESULT_ROLES})
 
 
 def sample_values(
@@ -166,9 +167,10 @@ def sample_values(
 
 
 def _result(profile: Profile, rule: EventRule, facts: Facts, call: ToolCall) -> ToolResult:
-    if rule.role is Role.TOOL_FAILED:
-        return profile.tools.result(call, Performance(error="it failed"), facts.workspace)
-    return profile.tools.result(call, Performance(exit=0), facts.workspace)
+    if rule.role not in _RESULT_ROLES:  # nobody would see it
+        return ToolResult()
+    performance = Performance(error="it failed") if rule.role is Role.TOOL_FAILED else Performance(exit=0)
+    return profile.tools.result(call, performance, facts.workspace)
 
 
 def _call_values(
@@ -274,8 +276,7 @@ def payload_for(
     Raises:
         ValueError: The host has no such event, or the event has no such key.
     """
-    given = dict(fields or {})
-    rule = find_event(profile, event)
+    given, rule = dict(fields or {}), find_event(profile, event)
     names = [field.name for field in rule.fields.fields]
     for name in given:
         if name not in names:
@@ -321,6 +322,7 @@ def matcher_target(profile: Profile, event: str, payload: Payload) -> str:
 
 # A number that Python writes with a fraction or an exponent; it may also be a part of a string.
 _FRACTION = re.compile(r"\d(?:\.0\b|e[+-])")
+_to_json = json.JSONEncoder(separators=(",", ":"), ensure_ascii=False).encode
 _STRING_OR_NUMBER = re.compile(r'"(?:[^"\\]|\\.)*"|-?\d+(?:\.\d+)?(?:e[+-]\d+)?')
 
 
@@ -341,7 +343,7 @@ def _as_javascript(found: re.Match[str]) -> str:
 
 def encode(profile: Profile, payload: Payload) -> bytes:
     """Return the bytes that the host writes to the standard input of a hook."""
-    text = json.dumps(payload, separators=(",", ":"), ensure_ascii=False)
+    text = _to_json(payload)
     if profile.replies.answers.parser is JsonParser.JAVASCRIPT and _FRACTION.search(text):
         text = _STRING_OR_NUMBER.sub(_as_javascript, text)
     # A lone half of a surrogate pair has no bytes in UTF-8. The hosts write it as a JSON escape.

@@ -224,3 +224,10 @@ def start_time_values() -> Mapping[str, str]:
     """Return the parts of the time at which every session starts."""
     parts = {"year": "%Y", "month": "%m", "day": "%d", "hour": "%H", "minute": "%M", "second": "%S"}
     return {name: derive_datetime(0, 0.0).strftime(part) for name, part in parts.items()}
+
+
+@cache
+def start_time() -> Mapping[str, str | int]:
+    """Return the time at which every session starts, by the engine's names of its two forms."""
+    moment = derive_datetime(0, 0.0)
+    return {"timestamp": derive_timestamp(0, 0.0), "time_ms": int(moment.timestamp() * 1000)}

@@ -92,7 +92,8 @@ def explain_failures(
     for place, (spec, run) in enumerate(zip(specs, given, strict=True)):
         if spec is not None and isinstance(run, ProcessResult) and (code := _failed(run)):
             # It may have removed the folder in which it was started.
-            again = replace(spec, cwd=testbed.workspace.present(spec.cwd))
+            folder = testbed.workspace.present(spec.cwd)
+            again = spec if folder == spec.cwd else replace(spec, cwd=folder)
             words = _words(hooks[place], again)
             if _is_doubtful(run, code, hooks[place].command, words, again):
                 found = _look_up(testbed, hooks[place], again, run, code, words)
@@ -159,15 +160,16 @@ def _is_doubtful(
     run: ProcessResult, code: int, command: str, words: Sequence[str], spec: ProcessSpec
 ) -> bool:
     """Return whether a hook run may have ended before its program ran; quick, and rather too often true."""
-    printed, folder = run.stderr.text + run.stdout.text, spec.cwd
+    printed = run.stderr.text + run.stdout.text
     if code in NOT_FOUND or not printed.strip() or _FILE.search(printed):
         return True
     # A simple command that is given no file may look for a program by itself, as make does.
-    paths = [Path(folder, word) for word in words]
-    if not _DECIDES.search(command) and not any(map(is_file, paths)):
+    paths = {word: Path(spec.cwd, word) for word in words}
+    files = {word: path for word, path in paths.items() if is_file(path)}
+    if not files and not _DECIDES.search(command):
         return True
-    files = (path for path, word in zip(paths, words, strict=True) if _FILE.fullmatch(word))
-    if not all(os.access(path, os.F_OK) for path in files):
+    others = (path for word, path in paths.items() if word not in files and _FILE.fullmatch(word))
+    if not all(os.access(path, os.F_OK) for path in others):
         return True
     # An interpreter that does not name the file, or was given a text, names at least a line of it.
     if any(sign.isdigit() for sign in printed):
@@ -176,12 +178,11 @@ def _is_doubtful(
     if any(len(word) > 1 and word in printed for word in values):
         return True
     # A program says words of its own text or of its input, an interpreter has others.
-    texts = [
-        command,
-        spec.stdin.data.decode("utf-8", "replace"),
-        *map(_text, paths),
-    ]
-    return not set(_SAID.findall(printed)) <= set(_SAID.findall(" ".join(texts)))
+    left = set(_SAID.findall(printed))
+    for path in files.values():
+        left.difference_update(_SAID.findall(_text(path)))
+    given = f"{command} {spec.stdin.data.decode('utf-8', 'replace')}" if left else ""
+    return not left <= set(_SAID.findall(given))
 
 
 def _texts(testbed: Testbed, run: ProcessResult) -> tuple[str, ...]:
@@ -198,7 +199,7 @@ def _digest(path: Path) -> str:
 
 def _text(path: Path) -> str:
     try:
-        text = path.read_text("utf-8", "replace") if is_file(path) else ""
+        text = path.read_text("utf-8", "replace")
     except (OSError, ValueError):
         return ""
     return "" if "\0" in text else text

@@ -203,7 +203,7 @@ def override_launch(launch: ProcessSpec, hook: Hook, scenario: Scenario, root: P
         launch = _started_in(scenario.cwd, root, launch)
     if scenario.relaunched:
         launch = _with_parent(launch)
-    return replace(launch, terminal=scenario.terminal)
+    return launch if scenario.terminal is None else replace(launch, terminal=scenario.terminal)
 
 
 def _started_in(folder: WorkingFolder, root: Path, launch: ProcessSpec) -> ProcessSpec:
