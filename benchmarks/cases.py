@@ -15,6 +15,7 @@ import time
 from collections.abc import Generator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
+from statistics import median
 
 from hook_runs import hook_environment, in_c
 from measuring import Rounds, Table, Turn, against, milli, pytest_environment, take_turns
@@ -47,6 +48,16 @@ def ask():
     run = subprocess.run({command!r}, input=PAYLOAD, capture_output=True, timeout=10, text=True)
     assert run.returncode == 2
 """
+_NOTHING = """\
+import pytest
+
+@pytest.fixture
+def nothing():
+    return None
+
+def ask(nothing):
+    pass
+"""
 _FORMS = {
     "one test": "def test_cases({fixture}):\n    for _ in range({cases}):\n        ask({fixture})\n",
     "many tests": '@pytest.mark.parametrize("number", range({cases}))\n'
@@ -67,8 +78,12 @@ _FLOOR = "loop in bash"
 _PEER = "pytest + subprocess.run"
 _PEER_WITH_SHELL = "pytest + subprocess.run of /bin/sh -c"
 _OUR = "pytest + hook_fire"
+_EMPTY = "pytest + a fixture that does nothing"
 _START = ", start alone"
+# The least that a test with a fixture and a hook run of a reaper can cost.
+_LEAST = "a fixture that does nothing, and the hook in C in another process"
 _SHORT, _SENT = "/bin/sh -c in C, pipes, input of the others", "/bin/sh -c in C, sockets, input of hook_fire"
+_SENT_ASKED = f"{_SENT}, in another process"
 
 
 def table(folder: Path, *, quick: bool) -> Table:
@@ -112,10 +127,14 @@ def table(folder: Path, *, quick: bool) -> Table:
 
 def _add_shares(found: Table, seen: Rounds) -> None:
     """Add where the time of a case goes: the start, the hook itself, and the rest."""
-    names = [name for name in seen.times if name.endswith(_START) or name in (_SHORT, _SENT)]
+    names = [name for name in seen.times if name.endswith(_START) or name in (_SHORT, _SENT, _SENT_ASKED)]
     for name in names:
         found.add(name, milli(seen.median(name)))
     for form in AIMS if _SENT in seen.times else ():
+        rounds = zip(*(seen.times[name] for name in (f"{_EMPTY}, {form}", _SENT_ASKED)), strict=True)
+        least = Rounds({**seen.times, _LEAST: [[median(empty) + median(hook)] for empty, hook in rounds]})
+        ratio = least.ratio(_LEAST, f"{_PEER_WITH_SHELL}, {form}")
+        found.add(f"{_LEAST}, {form}", milli(least.median(_LEAST)), "", "", ratio)
         for runner, hook in ((_PEER_WITH_SHELL, _SHORT), (_OUR, _SENT)):
             start = seen.median(f"{runner}, one test{_START}")
             rest = seen.median(f"{runner}, {form}") - start - seen.median(hook)
@@ -137,8 +156,9 @@ def _hooks_in_c(place: Path) -> Generator[dict[str, Turn]]:
     with (
         in_c(floor, Stdio.PIPE, place, shell, environment) as short,
         in_c(floor, Stdio.SOCKET, place, shell, environment, sent) as long,
+        in_c(floor, Stdio.SOCKET, place, shell, environment, sent, asked=True) as asked,
     ):
-        yield {_SHORT: short, _SENT: long}
+        yield {_SHORT: short, _SENT: long, _SENT_ASKED: asked}
 
 
 def _commands(place: Path, cases: int) -> dict[str, Sequence[str]]:
@@ -151,6 +171,7 @@ def _commands(place: Path, cases: int) -> dict[str, Sequence[str]]:
         for name, head, fixture, plugin in (
             (_PEER, _PLAIN.format(payload=STDIN, command=["./guard.sh"]), "", ()),
             (_PEER_WITH_SHELL, _PLAIN.format(payload=STDIN, command=["/bin/sh", "-c", "./guard.sh"]), "", ()),
+            (_EMPTY, _NOTHING, "nothing", ()),
             (_OUR, _OURS, "hook_fire", ("-p", "pytest_hookharness.plugin")),
         ):
             body = text.format(cases=cases, fixture=fixture, comma=", " if fixture else "")

@@ -1,7 +1,9 @@
 /*
  * The floor: the work of one fire, done in C with nothing around it.
  *
- * usage: floor pipe|socket FOLDER PAYLOAD PROGRAM [WORD...]
+ * usage: floor pipe|socket[-asked] FOLDER PAYLOAD PROGRAM [WORD...]
+ *
+ * With -asked, another process does the work: each fire is a message of one byte there, and one back.
  *
  * Each line on standard input is a number of fires; the answer is one line with the nanoseconds of each.
  * A fire: three pipes or socket pairs, the payload written, vfork, setsid, chdir, exec, then poll on both
@@ -106,6 +108,30 @@ static void fire(const char *folder, char **words)
         close(in[1]);
 }
 
+/* Fork a process that fires once for each byte from a socket, and answers with one; returns our end. */
+static int start_supervisor(const char *folder, char **words)
+{
+    int ends[2];
+    char byte;
+
+    if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends))
+        die("socketpair");
+    pid_t pid = fork();
+    if (pid < 0)
+        die("fork");
+    if (pid > 0) {
+        close(ends[1]);
+        return ends[0];
+    }
+    close(ends[0]);
+    while (read(ends[1], &byte, 1) == 1) {
+        fire(folder, words);
+        if (write(ends[1], &byte, 1) != 1)
+            die("write");
+    }
+    _exit(0);
+}
+
 static long long now(void)
 {
     struct timespec seen;
@@ -120,13 +146,18 @@ int main(int count, char **words)
 
     if (count < 5 || strlen(words[3]) > sizeof payload)
         return 2;
-    sockets = strcmp(words[1], "socket") == 0;
+    sockets = strncmp(words[1], "socket", 6) == 0;
     payload_size = strlen(words[3]);
     memcpy(payload, words[3], payload_size);
+    int supervisor = strstr(words[1], "-asked") ? start_supervisor(words[2], words + 4) : -1;
     while (fgets(line, sizeof line, stdin)) {
         for (int left = atoi(line); left > 0; left--) {
             long long began = now();
-            fire(words[2], words + 4);
+            char byte = 0;
+            if (supervisor < 0)
+                fire(words[2], words + 4);
+            else if (write(supervisor, &byte, 1) != 1 || read(supervisor, &byte, 1) != 1)
+                die("the other process");
             printf("%lld ", now() - began);
         }
         putchar('\n');

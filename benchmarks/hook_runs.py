@@ -29,6 +29,8 @@ AIMS = {
 _WARM_AIM = 1 / 12
 _BATCH = 5
 _C = "C"
+# The same in a process of its own, as the hooks of a reaper must be: two changes between processes more.
+_ASKED = "C in another process"
 
 
 def table(folder: Path, *, quick: bool) -> Table:
@@ -47,6 +49,8 @@ def table(folder: Path, *, quick: bool) -> Table:
                 for stdio in (Stdio.SOCKET, Stdio.PIPE):
                     program = in_c(floor, stdio, folder, words, environment)
                     turns[f"{_C} {stdio.value}"] = stack.enter_context(program)
+                    program = in_c(floor, stdio, folder, words, environment, asked=True)
+                    turns[f"{_ASKED} {stdio.value}"] = stack.enter_context(program)
             turns |= _in_tiers(stack, folder, words, environment)
             turns["bare pipe"] = _by_subprocess(words, environment)
             turns["usual pipe"] = _by_subprocess(
@@ -126,10 +130,17 @@ def in_c(
     words: Sequence[str],
     environment: Mapping[str, str],
     stdin: str = STDIN,
+    *,
+    asked: bool = False,
 ) -> Generator[Turn]:
-    """Start the C program for a block; gives the turn in which it runs a command."""
+    """
+    Start the C program for a block; gives the turn in which it runs a command.
+
+    Args:
+        asked: Whether another process runs the command, and is asked to by a message.
+    """
     process = subprocess.Popen(
-        [floor, stdio.value, folder, stdin, *words],
+        [floor, stdio.value + ("-asked" if asked else ""), folder, stdin, *words],
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         text=True,
