@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from typing import Protocol
+from typing import Protocol, TypeAlias
+
+Renewal: TypeAlias = Callable[[list[str], Callable[[], None]], bool]
 
 
 class Isolation(Protocol):
@@ -28,13 +30,13 @@ class Isolation(Protocol):
         """Open the namespace with the name of the machine that this process is in."""
         ...
 
-    def make_renewable(self, network: bool, names: int) -> Callable[[list[str]], bool]:
+    def make_renewable(self, network: bool, names: int) -> Renewal:
         """
         Return a function by which the first process makes everything but the view of the files new.
 
-        It is called with the places of overlays, which then forget which names did not exist, after all other
-        processes have ended. It returns whether all is new; it cannot be after a hook has changed mounts, or
-        the first process itself.
+        It is called after all other processes have ended: with the places of overlays, which then forget
+        which names did not exist, and with what it calls once all is new. It returns whether that is so; it
+        cannot be after a hook has changed mounts, or the first process itself.
 
         Args:
             network: Whether the machine's network stays reachable.

@@ -19,6 +19,8 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
+    from pytest_hookharness.execution.platform.confining import Renewal
+
 _NEWUTS = 0x4000000  # or a hook could rename the machine
 _NEWNS, _NEWIPC, _NEWUSER, _NEWPID, _NEWNET = 0x20000, 0x8000000, 0x10000000, 0x20000000, 0x40000000
 _SIOCGIFFLAGS, _SIOCSIFFLAGS, _IFF_UP = 0x8913, 0x8914, 1
@@ -88,13 +90,13 @@ def hold_names() -> int:
     return os.open("/proc/self/ns/uts", os.O_RDONLY | os.O_CLOEXEC)
 
 
-def make_renewable(network: bool, names: int) -> Callable[[list[str]], bool]:
+def make_renewable(network: bool, names: int) -> Renewal:
     # Opened now: a hook may mount something over these files.
     try:
         files = [os.open(path, os.O_RDONLY | os.O_CLOEXEC) for path in _OF_THE_FIRST if os.path.exists(path)]
         last_pid = os.open("/proc/sys/kernel/ns_last_pid", os.O_WRONLY | os.O_CLOEXEC)
     except OSError:
-        return lambda _: False
+        return lambda *_: False
 
     def look() -> list[object]:
         own = os.getpriority(os.PRIO_PROCESS, 0), os.sched_getscheduler(0), os.sched_getaffinity(0)
@@ -102,7 +104,7 @@ def make_renewable(network: bool, names: int) -> Callable[[list[str]], bool]:
 
     before = look()
 
-    def renew(overlays: list[str]) -> bool:
+    def renew(overlays: list[str], tell: Callable[[], None]) -> bool:
         nonlocal before
         # A hook with rights over the machine can change these of the process that it descends from.
         if look() != before:
@@ -117,6 +119,8 @@ def make_renewable(network: bool, names: int) -> Callable[[list[str]], bool]:
         if not network:
             _start_loopback()
         os.pwrite(last_pid, b"1", 0)
+        tell()
+        # While pytest looks at the files; no hook runs before this function returns.
         before = look()
         return True
 

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Generator, Sequence
     from typing import Any
 
+    from pytest_hookharness.execution.platform.confining import Renewal
     from pytest_hookharness.model.processes import ProcessResult, ProcessSpec
 
 NAMESPACES, SUBREAPER, GROUP = "namespaces", "subreaper", "process group"
@@ -189,7 +190,7 @@ def serve_batches(
     peer: socket.socket,
     spawner: Spawner,
     tree: Descendants | ProcessGroup,
-    renew: Callable[[list[str]], bool] = lambda _: False,
+    renew: Renewal = lambda *_: False,
 ) -> None:
     """
     Run one batch after the other until the other side is gone, then kill everything that is left.
@@ -211,8 +212,7 @@ def serve_batches(
                 tree.kill_all(())
                 spawner.warm.forget_all()
                 with contextlib.suppress(OSError):
-                    if renew(request[1]):
-                        framing.send(peer, ("ready",))
+                    if renew(request[1], lambda: framing.send(peer, ("ready",))):
                         continue
                 # pytest sees the end of the socket, and opens another sandbox.
                 return
