@@ -33,7 +33,7 @@ _NOT_STARTING = re.compile(r"cancel|stop|end|status|help|list|show|result|versio
 # One command that only reads, as those which tell the agent about the repository.
 _READING = re.compile(
     r"\s*(?:git (?:status|diff|log|ls-files|show|rev-parse|branch --show-current|remote -v)|ls|eza|tree|cat"
-    r"|pwd|date|grep|rg|head|tail|wc)(?![\w-])[^;&|>`$]*"
+    r"|pwd|date|grep|rg|head|tail|wc)(?![\w-])[^;&|>`$\n]*\s*"
 )
 # A pattern of files in the source of hooks, perhaps joined to its folder.
 _PATTERN = re.compile(

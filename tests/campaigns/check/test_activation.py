@@ -91,8 +91,13 @@ def test_code_in_a_line(plugin):
 def test_code_that_only_reads_makes_nothing_active(plugin):
     """A command that only tells the agent about the repository costs no session; one that writes does."""
     text = "!`git diff HEAD` !`git log -10` !`ls -a` !`git status > .claude/loop.md` !`cat a; ./start`\n"
+    text += "```!\ngit status\n```\n```!\ngit status\n./start\n```\n"
     found = find_activations(plugin(**{"commands/a.md": text}))
-    assert [one.command for one in found] == ["git status > .claude/loop.md", "cat a; ./start"]
+    assert [one.command for one in found] == [
+        "git status > .claude/loop.md",
+        "cat a; ./start",
+        "git status\n./start",
+    ]
 
 
 def test_code_that_writes_a_file_of_a_hook(plugin):
