@@ -101,6 +101,7 @@ class Harness(AbstractContextManager["Harness"]):
         self._disposal: Disposal | None = None
         self._spare: SpareTestbed | None = None
         self._ahead: RunsAhead | None = None
+        self._campaigns_ahead = True
 
     def __exit__(self, *_: object) -> None:
         self.close()
@@ -242,24 +243,34 @@ class Harness(AbstractContextManager["Harness"]):
         self._end_spare()
         self._ahead = self._ahead or RunsAhead(self._simulate)
         with self._noting_interrupts(), self._line.about(scenario.id):
-            candidates = itertools.islice(itertools.chain((scenario,), upcoming()), MOST_AHEAD)
-            together = list(itertools.takewhile(self._can_run_ahead, candidates))
-            # Whatever the resources consist of is made now, before several threads use it.
-            self._ahead.begin(together if len(together) > 1 else (), self.resources.base)
+            if self._ahead.wants_more(scenario):
+                candidates = itertools.islice(itertools.chain((scenario,), upcoming()), MOST_AHEAD)
+                together = list(itertools.takewhile(self._can_run_ahead, candidates))
+                # Whatever the resources consist of is made now, before several threads use it.
+                self._ahead.begin(together if len(together) > 1 else (), self.resources.base)
             played = self._ahead.take(scenario)
-        if played is not None:
+        if played is not None and not self._needs_all_processors(scenario, played):
             return played
         began = time.monotonic()
         return TimedOutcome(self.simulate(scenario), time.monotonic() - began)
 
     def _can_run_ahead(self, scenario: Scenario) -> bool:
-        # A campaign uses all processors itself, and its time is limited. At a declared pace hooks look at the
-        # time, which also passes while a simulation waits for a processor.
-        if scenario.vary or scenario.explore is not None or scenario.parallel is not None or scenario.pace:
+        # Hook runs that race for the processors need all of them.
+        if scenario.parallel is not None or (_is_campaign(scenario) and not self._campaigns_ahead):
             return False
         from pytest_hookharness.simulation.parallel_jobs import can_run_concurrently
 
         return can_run_concurrently(scenario, self.settings.tier, self.supervisor)
+
+    def _needs_all_processors(self, scenario: Scenario, played: TimedOutcome) -> bool:
+        """Return whether a campaign that ran beside others used up its time; no further one is begun then."""
+        seconds = self.settings.wall
+        if scenario.explore is not None:
+            seconds = min(seconds, scenario.explore.seconds)
+        if not _is_campaign(scenario) or played.seconds < seconds:
+            return False
+        self._campaigns_ahead = False
+        return True
 
     def _simulate(
         self,
@@ -307,6 +318,10 @@ class Harness(AbstractContextManager["Harness"]):
         except Interrupted as interrupted:
             self.interrupted = interrupted.outcome
             raise
+
+
+def _is_campaign(scenario: Scenario) -> bool:
+    return bool(scenario.vary) or scenario.explore is not None
 
 
 def simulate(

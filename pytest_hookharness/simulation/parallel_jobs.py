@@ -32,9 +32,10 @@ T = TypeVar("T")
 # A function that gets the CPU slot it runs in and the folder below which it writes everything.
 Job: TypeAlias = Callable[[CpuSlot, Path], T]
 # Limits on threads: jobs of one campaign, and simulations that are begun before their turn. A thread that
-# waits for a slot costs only memory, so they may exceed the processors; the hosts of one scenario fit.
+# waits for a slot costs only memory, so they may exceed the processors; the hosts of one scenario fit. While
+# pytest waits for a long simulation, the others go on with what is begun.
 _JOB_THREADS = 32
-MOST_AHEAD = 32
+MOST_AHEAD = 96
 
 
 def can_run_concurrently(scenario: Scenario, tier: Tier | None, supervisor: Supervisor) -> bool:
@@ -74,10 +75,10 @@ def run_jobs(jobs: Sequence[Job[T]], base: Path) -> Generator[tuple[int, T]]:
         slots.close()
 
 
-def _run_job(job: Job[T], slots: CpuSlots, base: Path) -> T:
+def _run_job(job: Job[T], slots: CpuSlots, base: Path, *, kept: bool = False) -> T:
     """Run a job; one that lost its slot while its hooks worked is run once more, and then keeps its slot."""
     try:
-        return _attempt(job, slots.slot(), base)
+        return _attempt(job, slots.slot(kept=kept), base)
     except NoFreeSlot:
         return _attempt(job, slots.slot(kept=True), base)
 
@@ -137,9 +138,14 @@ class RunsAhead:
         """Return whether a simulation of this scenario was begun and its outcome not taken yet."""
         return any(run.scenario is scenario for run in self._runs)
 
+    def wants_more(self, scenario: Scenario) -> bool:
+        """Return whether to begin more before this one is taken; not each time, for that costs a search."""
+        return len(self._runs) <= MOST_AHEAD // 2 or not self.knows(scenario)
+
     def begin(self, scenarios: Sequence[Scenario], base: Path) -> None:
         """Begin the scenarios that are not under way; earlier ones get a CPU slot first."""
-        fresh = [scenario for scenario in scenarios if not self.knows(scenario)]
+        known = {id(run.scenario) for run in self._runs}
+        fresh = [scenario for scenario in scenarios if id(scenario) not in known]
         if not fresh:
             return
         if self._pool is None:
@@ -158,7 +164,8 @@ class RunsAhead:
             outcome = self._simulate(scenario, base, slot)
             return TimedOutcome(outcome, slot.clock() - began)
 
-        return _run_job(job, slots, base)
+        # At a declared pace hooks look at the time, which must not pass while a slot is waited for.
+        return _run_job(job, slots, base, kept=bool(scenario.pace))
 
     def take(self, scenario: Scenario) -> TimedOutcome | None:
         """

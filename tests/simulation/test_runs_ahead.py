@@ -10,6 +10,7 @@ from pytest_hookharness.execution.processes.sandbox import available_tiers
 from pytest_hookharness.execution.processes.slots import NoFreeSlot
 from pytest_hookharness.frontends.harness import Harness
 from pytest_hookharness.model.moves import FIRST_PROMPT, Script
+from pytest_hookharness.model.mutations import VaryRequest
 from pytest_hookharness.model.processes import Tier
 from pytest_hookharness.model.scenario import Scenario
 from pytest_hookharness.scenario_files import scenario_from
@@ -66,6 +67,39 @@ def test_a_run_without_a_free_slot_is_repeated(runs_ahead):
     assert [runs.take(scenario).outcome for scenario in (ONE, OTHER)] == ["codex", "kimi"]
     first = ("codex", Path("/base/1"))
     assert sorted(begun) == [(*first, False), (*first, True), ("kimi", Path("/base/2"), True)]
+
+
+def test_a_declared_pace_keeps_the_slot(runs_ahead):
+    """At a declared pace hooks look at the time, so such a simulation waits for a slot only at its start."""
+    paced = Scenario(name="paced", host="codex", pace=1.0)
+    shared = {}
+    runs = runs_ahead(lambda scenario, _base, slot: shared.update({scenario.name: slot.shared}))
+    runs.begin((ONE, paced), Path("/base"))
+    for scenario in (ONE, paced):
+        runs.take(scenario)
+
+    assert shared == {"loop": True, "paced": False}
+
+
+def test_a_campaign_that_needs_more_time_is_repeated_alone(tmp_path, monkeypatch):
+    """A campaign whose time ended beside others is played again with all processors, as later ones are."""
+    if Tier.NAMESPACES not in available_tiers():
+        pytest.skip("no namespaces here")
+    played = []
+
+    def simulate(_self, scenario, _base, slot=None, **_):
+        played.append((scenario.name, slot is not None))
+        return "outcome"
+
+    monkeypatch.setattr(Harness, "_simulate", simulate)
+    plain = Scenario(name="plain", host="codex")
+    vary = (VaryRequest("faults"),)
+    first, second = (Scenario(name=name, host="codex", vary=vary) for name in ("first", "second"))
+    with Harness(Settings(base=tmp_path, wall=0.0)) as harness:
+        for scenario, upcoming in ((first, [plain]), (plain, [second]), (second, [])):
+            harness.play(scenario, lambda: upcoming)  # noqa: B023  # it is called at once
+
+    assert sorted(played) == [("first", False), ("first", True), ("plain", True), ("second", False)]
 
 
 def test_a_folder_is_given_once(runs_ahead):
@@ -139,13 +173,14 @@ def test_real_waits_overlap(tmp_path):
     [
         ({}, True),
         ({"world": {"cover": ["/covered"]}}, False),
-        ({"explore": {}}, False),
-        ({"vary": ["faults"]}, False),
-        ({"pace": "1s"}, False),
+        ({"parallel": {"event": "Stop"}}, False),
+        ({"explore": {}}, True),
+        ({"vary": ["faults"]}, True),
+        ({"pace": "1s"}, True),
     ],
 )
 def test_which_scenarios_run_ahead(tmp_path, keys, begun):
-    """Later scenarios are begun up to one that covers a folder, runs a campaign or declares a pace."""
+    """Later scenarios are begun up to one that covers a folder, or whose hooks race for the processors."""
     if Tier.NAMESPACES not in available_tiers():
         pytest.skip("no namespaces here")
     plain = {"hooks": {"Stop": "sleep 0.1"}, "agent": [{"stop": "Done."}]}
