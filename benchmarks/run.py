@@ -21,6 +21,8 @@ import hook_runs
 import hosts
 import observed_reads
 import recording
+import scale
+import shipped
 import startup
 import stress
 import unused
@@ -44,12 +46,14 @@ TABLES: Mapping[str, Callable[..., Table]] = {
     "detector_costs": detectors.costs,
     "explorations": explorations.table,
     "recording": recording.table,
+    "shipped": shipped.table,
+    "scale": scale.table,
     "stress": stress.table,
     "startup": startup.table,
     "observed_reads": observed_reads.table,
 }
-# It takes many minutes.
-ON_DEMAND = ("blind",)
+# They take minutes.
+ON_DEMAND = ("blind", "shipped", "scale")
 
 
 def main() -> None:
