@@ -101,7 +101,6 @@ class Harness(AbstractContextManager["Harness"]):
         self._disposal: Disposal | None = None
         self._spare: SpareTestbed | None = None
         self._ahead: RunsAhead | None = None
-        self._campaigns_ahead = True
 
     def __exit__(self, *_: object) -> None:
         self.close()
@@ -249,28 +248,17 @@ class Harness(AbstractContextManager["Harness"]):
                 # Whatever the resources consist of is made now, before several threads use it.
                 self._ahead.begin(together if len(together) > 1 else (), self.resources.base)
             played = self._ahead.take(scenario)
-        if played is not None and not self._needs_all_processors(scenario, played):
+        if played is not None and not self._ahead.was_too_slow(scenario, played, self.settings.wall):
             return played
         began = time.monotonic()
         return TimedOutcome(self.simulate(scenario), time.monotonic() - began)
 
     def _can_run_ahead(self, scenario: Scenario) -> bool:
-        # Hook runs that race for the processors need all of them.
-        if scenario.parallel is not None or (_is_campaign(scenario) and not self._campaigns_ahead):
-            return False
         from pytest_hookharness.simulation.parallel_jobs import can_run_concurrently
 
-        return can_run_concurrently(scenario, self.settings.tier, self.supervisor)
-
-    def _needs_all_processors(self, scenario: Scenario, played: TimedOutcome) -> bool:
-        """Return whether a campaign that ran beside others used up its time; no further one is begun then."""
-        seconds = self.settings.wall
-        if scenario.explore is not None:
-            seconds = min(seconds, scenario.explore.seconds)
-        if not _is_campaign(scenario) or played.seconds < seconds:
+        if self._ahead is not None and self._ahead.needs_all_processors(scenario):
             return False
-        self._campaigns_ahead = False
-        return True
+        return can_run_concurrently(scenario, self.settings.tier, self.supervisor)
 
     def _simulate(
         self,
@@ -318,10 +306,6 @@ class Harness(AbstractContextManager["Harness"]):
         except Interrupted as interrupted:
             self.interrupted = interrupted.outcome
             raise
-
-
-def _is_campaign(scenario: Scenario) -> bool:
-    return bool(scenario.vary) or scenario.explore is not None
 
 
 def simulate(

@@ -133,6 +133,19 @@ class RunsAhead:
         self._runs: list[_RunAhead] = []
         self._pool: _WorkerPool | None = None
         self._begun = 0
+        self._with_campaigns = True
+
+    def needs_all_processors(self, scenario: Scenario) -> bool:
+        """Return whether a scenario runs alone: its hook runs race, or campaigns proved to be too slow."""
+        return scenario.parallel is not None or (_is_campaign(scenario) and not self._with_campaigns)
+
+    def was_too_slow(self, scenario: Scenario, played: TimedOutcome, wall: float) -> bool:
+        """Return whether a campaign used up its time beside others; all later ones run alone then."""
+        seconds = wall if scenario.explore is None else min(wall, scenario.explore.seconds)
+        if not _is_campaign(scenario) or played.seconds < seconds:
+            return False
+        self._with_campaigns = False
+        return True
 
     def knows(self, scenario: Scenario) -> bool:
         """Return whether a simulation of this scenario was begun and its outcome not taken yet."""
@@ -201,6 +214,10 @@ class RunsAhead:
             pool.slots.stop()
             pool.threads.shutdown(cancel_futures=True)
             pool.slots.close()
+
+
+def _is_campaign(scenario: Scenario) -> bool:
+    return bool(scenario.vary) or scenario.explore is not None
 
 
 def simulate_in_new_process(
