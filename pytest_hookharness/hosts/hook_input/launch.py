@@ -22,6 +22,7 @@ _PERMISSION_RULE = re.compile(r"\s*([^()\s]+)\s*(?:\((.*)\))?\s*", re.DOTALL)
 
 
 _SUBJECTS = ("command", "file_path", "url", "pattern", "path")
+_IDENTITY = frozenset(("type", "command", "args", "plugin"))
 
 
 def select(
@@ -62,9 +63,8 @@ def _matcher_fits(rules: MatcherRules, rule: EventRule, matcher: str | None, tar
 
 
 def _identity_part(hook: Hook, name: str) -> Hashable:
-    own: dict[str, Hashable] = {"type": hook.type, "command": hook.command, "args": hook.args}
-    own["plugin"] = hook.plugin
-    return own[name] if name in own else str(hook.options.get(name))
+    known: Hashable = getattr(hook, name) if name in _IDENTITY else str(hook.options.get(name))
+    return known
 
 
 def runs_one_by_one(profile: Profile, hooks: Sequence[Hook]) -> bool:
