@@ -163,7 +163,8 @@ def test_agents_of_one_session_may_be_counted_together(name, number):
 
 
 @pytest.mark.parametrize(
-    ("keys", "number"), [("metrics", 0), ("metrics, note", 0), ("permission", 1), ("metrics, decision", 1)]
+    ("keys", "number"),
+    [("metrics", 0), ("metrics, note", 0), ("permission", 1), ("metrics, decision", 1), ("action", 1)],
 )
 def test_keys_that_no_host_reads(keys, number):
     """An answer only with keys of its author's own asks for nothing; one with another host's keys is lost."""

@@ -27,7 +27,7 @@ _CODE = re.compile(r"^```!\s*\n(.*?)^```|(?<![\w`])!`([^`\n]+)`", re.DOTALL | re
 _BLOCK = re.compile(r"^```(?:bash|sh|shell|zsh)[ \t]*\n(.*?)^```", re.DOTALL | re.MULTILINE)
 _NAMED = re.compile(r"(?<![\w.])\.?[\w-]+(?:/[\w.-]+)+")
 _WRITTEN = re.compile(rf">\s*[\"']?(?:\$\{{?\w+\}}?/)?({_NAMED.pattern})|\btouch\s+({_NAMED.pattern})")
-_ARGUMENTS = re.compile(r"[\"']?\$(?:ARGUMENTS|\d|@)[\"']?")
+_ARGUMENTS = re.compile(r"[\"']?\$(?:ARGUMENTS|\{ARGUMENTS\}|\d|@)[\"']?")
 # Commands that only show something or end what others started.
 _NOT_STARTING = re.compile(r"cancel|stop|end|status|help|list|show|result|version", re.IGNORECASE)
 # One command that only reads, as those which tell the agent about the repository.
@@ -39,8 +39,11 @@ _READING = re.compile(
 _PATTERN = re.compile(
     r"(?:[\"']([\w./-]+)[\"']\s*(?:[,/]|\)\s*\.\s*r?glob\()\s*)?[\"']([\w./-]*\*[\w.-]*\.[A-Za-z]\w*)[\"']",
 )
-# A file of texts or settings that is named without a folder.
-_DOCUMENT = re.compile(r"(?<![\w.-])[\w-]+\.(?:md|json|ya?ml|toml|txt)(?![\w.-])")
+# A file of texts or settings, after a folder or a variable of the shell that holds one.
+_DOCUMENT = re.compile(
+    r"(?<![\w.-])(?:\$\{?(?P<variable>\w+)\}?/|(?P<folder>[\w.-]+(?:/[\w.-]+)*)/)?"
+    r"(?P<name>[\w-]+(?:\.[\w-]+)*\.(?:md|json|ya?ml|toml|txt))(?![\w.-])"
+)
 # Those that hosts and programs read, so that a template of one makes no hook active.
 _OF_PROGRAMS = frozenset({"settings.json", "hooks.json", "plugin.json", "package.json", "README.md"})
 _EXAMPLES = ("examples", "example", "samples", "templates")
@@ -158,14 +161,33 @@ def _by_examples(hook_set: HookSet) -> Iterator[Activation]:
 
 def _by_templates(hook_set: HookSet) -> Iterator[Activation]:
     """Yield the files that hooks name and the project does not have, as they are in its templates."""
-    named = {name for _, text in hook_set.sources for name in _DOCUMENT.findall(text)} - _OF_PROGRAMS
-    found = {
-        file.name: read_text(file) or ""
-        for file in reversed(_text_files(hook_set.root, _EXAMPLES))
-        if file.name in named and not (hook_set.root / file.name).exists()
-    }
+    templates = {file.name: file for file in reversed(_text_files(hook_set.root, _EXAMPLES))}
+    found: dict[str, str] = {}
+    for _, text in hook_set.sources:
+        for named in _DOCUMENT.finditer(text):
+            path = posixpath.normpath(posixpath.join(_folder_of(named, text), named["name"]))
+            known = named["name"] in templates and named["name"] not in _OF_PROGRAMS
+            if known and not path.startswith("..") and not (hook_set.root / path).exists():
+                found[path] = _OFF.sub(r"\1: true", read_text(templates[named["name"]]) or "")
     if found:
         yield Activation(title=f"{', '.join(sorted(found))} as in the templates", files=found)
+
+
+def _folder_of(named: re.Match[str], text: str) -> str:
+    """Return the folder in the project that a path in a shell script leads to; ``..`` for one elsewhere."""
+    folder, variable = named["folder"] or "", named["variable"]
+    for _ in range(_MOST):
+        if variable is None:
+            break
+        if "PLUGIN" in variable or variable == "HOME":
+            return ".."
+        value = re.search(
+            rf"\b{variable}=[\"']?(?:\$\{{?(\w+)\}}?)?/?([\w./-]*)[\"']?\s*$", text, re.MULTILINE
+        )
+        if value is None:
+            break
+        variable, folder = value[1], posixpath.join(value[2], folder)
+    return folder.lstrip("/")
 
 
 def _patterns(root: Path) -> Iterator[tuple[str, str]]:

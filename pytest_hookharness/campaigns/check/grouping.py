@@ -45,10 +45,10 @@ class PlayedSession:
 
     @property
     def held(self) -> bool:
-        """Whether hooks that were activated for the session refused its end."""
+        """Whether hooks refused the end of the session."""
         stops = hosts.find(self.session.scenario.host).for_role(hosts.Role.STOP)
-        active = self.outcome if self.session.active and self.session.ends else None
-        return active is not None and any(active.blocks(rule.name) for rule in stops)
+        ended = self.outcome if self.session.ends else None
+        return ended is not None and any(ended.blocks(rule.name) for rule in stops)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -62,6 +62,7 @@ _HARMLESS: tuple[Act, ...] = (
     Read(file="more.txt"),
     Edit(file="more.txt", text="other\n"),
 )
+_GO_ON = Prompt(text="Go on.")
 _NAME = re.compile(r"[A-Za-z_][\w-]*")
 # Input of a tool that no profile knows: every common key, so that no hook misses one.
 _INPUT: dict[str, Json] = {
@@ -126,17 +127,25 @@ def plan_activated(hook_set: HookSet, given: Sequence[Activation] = ()) -> Itera
     """Yield a session for each way to make hooks active that do nothing until then, the given ones first."""
     for one in (*given, *find_activations(hook_set)):
         started = [RunCommand(command=one.command)] if one.command else []
-        acts: tuple[Act, ...] = (FIRST_PROMPT, *started, Stop())
+        # A hook may wait for the next prompt, to know whose the started work is.
+        going_on = [_GO_ON] if started and hosts.Role.PROMPT in roles(hook_set) else []
+        acts: tuple[Act, ...] = (FIRST_PROMPT, *started, *going_on, Stop())
         scenario = replace(scenario_of(hook_set, acts), files=one.files, turns=len(acts) + _REFUSALS)
         yield CheckSession(title=one.title, scenario=scenario, active=one.title)
 
 
-def plan_loops_varied(active: Sequence[CheckSession]) -> Iterator[CheckSession]:
-    """Yield activated sessions in which a tool is missing, and in which another session works beside."""
-    for session in active:
+def plan_loops_varied(held: Sequence[CheckSession]) -> Iterator[CheckSession]:
+    """
+    Yield sessions whose end was refused with a tool missing, and with another session beside.
+
+    Of those with hooks that nothing activated only the first one, and without the other session, which is
+    tried with all hooks anyway.
+    """
+    for session in [one for one in held if one.active] or held[:1]:
         scenario = replace(session.scenario, turns=len(session.scenario.script.acts) + 1)
         yield replace(session, scenario=varied(scenario, "tools"), ends=False, only=" on the PATH")
-        yield replace(session, scenario=varied(scenario, "sessions"), ends=False)
+        if session.active:
+            yield replace(session, scenario=varied(scenario, "sessions"), ends=False)
 
 
 def in_order(hook_set: HookSet, session: CheckSession) -> CheckSession:

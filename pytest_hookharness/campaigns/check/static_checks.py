@@ -82,7 +82,7 @@ def check_statically(hook_set: HookSet) -> StaticResult:
         *_of_input(hook_set),
         *_of_scripts(hook_set),
         *_of_shells(hook_set, [hook for hook, _ in obstacles]),
-        *_of_paths(hook_set, [hook for hook, found in obstacles if not found.local]),
+        *_of_paths(hook_set),
     ]
     unique = {(symptom.kind, symptom.text): symptom for symptom in symptoms}
     return StaticResult(
@@ -167,15 +167,15 @@ def _of_shells(hook_set: HookSet, broken: Sequence[Hook]) -> Iterator[Symptom]:
         yield replace(symptom, advice="Use `[` or `case`, or start `bash -c '...'`.")
 
 
-def _of_paths(hook_set: HookSet, broken: Sequence[Hook]) -> Iterator[Symptom]:
+def _of_paths(hook_set: HookSet) -> Iterator[Symptom]:
     """Yield which paths hold only in some folders, each form once with all its hooks."""
     unquoted = [(hook, found[0][0]) for hook in hook_set.hooks if (found := unquoted_paths(hook_set, hook))]
     for variable in dict.fromkeys(variable for _, variable in unquoted):
         text = f"{variable} is not quoted, so the shell makes two words of a path with a space."
         symptom = _together(UNQUOTED_PATH, [hook for hook, one in unquoted if one == variable], text)
         yield replace(symptom, advice=f'Put the variable in double quotes: `"{variable}"`.')
-    sound = [hook for hook in hook_set.hooks if hook not in broken]
-    relative = [(hook, script) for hook in sound if (script := relative_script(hook_set, hook))]
+    # Also of scripts that cannot run yet: the path stays wrong when they can.
+    relative = [(hook, script) for hook in hook_set.hooks if (script := relative_script(hook_set, hook))]
     if relative:
         script = relative[0][1]
         text = f"{script} is looked up in the agent's current folder, so after a `cd` it is not found."

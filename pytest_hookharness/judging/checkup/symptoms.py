@@ -86,10 +86,18 @@ _ALLOW_STOP = "Let the hook allow the stop if nothing changed since its last ref
 _SIGNS = {"stop_hook_active": "is true", "loop_count": "is not 0"}
 _REASON = 80
 _UNKNOWN_KEYS = re.compile(r"the host knows none of the keys ([\w, ]+)")
-# Keys with which some host reads a decision, or a text for the agent or the user.
+# Keys with which some host, or the author of a hook, says a decision or a text for the agent or the user.
 _KEYS_OF_HOSTS = frozenset(
     [
-        *("additionalContext", "additional_context", "agent_message", "behavior", "context", "continue"),
+        *(
+            "action",
+            "additionalContext",
+            "additional_context",
+            "agent_message",
+            "behavior",
+            "context",
+            "continue",
+        ),
         *("decision", "followup_message", "hookSpecificOutput", "permission", "permissionDecision", "reason"),
         *("permissionDecisionReason", "stopReason", "systemMessage", "updatedInput", "updated_input"),
         *("message", "user_message", "userMessage", "agentMessage", "block", "ok"),

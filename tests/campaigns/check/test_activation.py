@@ -11,6 +11,7 @@ from pytest_hookharness.campaigns.check.session_errors import play_session
 from pytest_hookharness.campaigns.check.sessions import plan_activated
 from pytest_hookharness.frontends.checkup import problem_command
 from pytest_hookharness.model.checkup import CheckSession
+from pytest_hookharness.model.moves import FIRST_PROMPT, Prompt, RunCommand, Stop
 from pytest_hookharness.model.scenario import Scenario
 from pytest_hookharness.simulation.testbed.run_settings import SimulationError
 
@@ -117,6 +118,24 @@ def test_a_template_of_a_file_that_hooks_name(plugin):
     assert found.files == {"plan.md": "- [ ] do it\n"}
 
 
+@pytest.mark.parametrize(
+    ("named", "path"),
+    [
+        ('state="$PROJECT/.loop"\n[ -f "$state/loop.local.md" ]', ".loop/loop.local.md"),
+        ('top="${top:-$PWD}"\nat="${top}/.loop"\nfile="$at/loop.local.md"', ".loop/loop.local.md"),
+        ("[ -f .loop/loop.local.md ]", ".loop/loop.local.md"),
+        ('cat "$PWD/loop.local.md"', "loop.local.md"),
+        ('cat "${CLAUDE_PLUGIN_ROOT}/templates/loop.local.md"', None),
+        ('base="$HOME/.loop"; cat "$base/../loop.local.md.bak"', None),
+    ],
+)
+def test_a_template_of_a_file_in_a_folder_that_a_variable_names(plugin, named, path):
+    """A template is put where the hook looks for the file, if that is in the project."""
+    texts = {"hooks/stop.sh": named, "templates/loop.local.md": "---\nactive: false\n---\n"}
+    found = find_activations(plugin(**texts))
+    assert [one.files for one in found] == ([{path: "---\nactive: true\n---\n"}] if path else [])
+
+
 @pytest.mark.nightly
 def test_the_second_phase_of_a_review_loop(plugin, harness):
     """A loop whose first refusal leads to a phase that never ends is found without any configuration."""
@@ -201,6 +220,19 @@ def test_a_started_loop_shows_soon(plugin, harness):
     (session,) = plan_activated(plugin(**{"hooks/stop.sh": COUNTING, "commands/a.md": text}))
     outcome = play_session(session, harness.settings, harness.resources)
     assert (outcome.verdict_name, outcome.probe_reports) == ("capped", ())
+
+
+def test_a_loop_that_waits_for_the_next_prompt(plugin):
+    """Where hooks run before prompts, the user writes once more after a command has started the work."""
+    prompts = {"UserPromptSubmit": [{"hooks": [HOOK]}], "Stop": [{"hooks": [HOOK]}]}
+    made = {"commands/a.md": '!`./start.sh "${ARGUMENTS}"`'}
+    (plain,) = plan_activated(plugin(**made))
+    (claimed,) = plan_activated(
+        plugin(**made, **{".claude-plugin/plugin.json": json.dumps({"hooks": prompts})})
+    )
+    command = RunCommand(command="./start.sh 'Do the work.'")
+    assert plain.scenario.script.acts == (FIRST_PROMPT, command, Stop())
+    assert claimed.scenario.script.acts == (FIRST_PROMPT, command, Prompt(text="Go on."), Stop())
 
 
 @pytest.mark.nightly

@@ -96,9 +96,10 @@ def test_one_cause_of_several_hooks(tmp_path, found):
     """Scripts with the same defect are one cause, which names all of their hooks."""
     for name in ("a", "b"):
         at(tmp_path, f"{name}.sh", "#!/bin/sh\n")
-    result = found(("Stop", "./a.sh"), ("PreToolUse", "./b.sh"))
+    top = '"$CLAUDE_PROJECT_DIR"'
+    result = found(("Stop", f"{top}/a.sh"), ("PreToolUse", f"{top}/b.sh"))
     (symptom,) = result.symptoms
-    assert symptom.hook == "./a.sh, ./b.sh"
+    assert symptom.hook == f"{top}/a.sh, {top}/b.sh"
     assert symptom.text == "Stop, PreToolUse: the script is not executable."
 
 
@@ -168,6 +169,12 @@ def test_a_script_that_only_the_projects_folder_leads_to(tmp_path, found):
     at(tmp_path, "hooks/x.py", "")
     (symptom,) = found(("Stop", "python3 hooks/x.py"), ("PreToolUse", "python3 -I hooks/x.py")).symptoms
     assert (symptom.kind, symptom.hook) == ("RELATIVE-PATH", "python3 hooks/x.py")
+
+
+def test_a_relative_script_that_is_not_executable(tmp_path, found):
+    """A path that a `cd` makes wrong is reported beside what keeps the script from running at all."""
+    at(tmp_path, "hooks/x.sh", "#!/bin/sh\n", 0o644)
+    assert sorted(kinds(found(("Stop", "hooks/x.sh")))) == ["NOT-RUN", "RELATIVE-PATH"]
 
 
 def test_a_relative_script_in_a_folder_that_stays(tmp_path, found):
