@@ -67,7 +67,7 @@ def test_livelock_names_who_refused():
     assert "Run the tests." in found.text
 
 
-@pytest.mark.parametrize(("times", "kinds"), [(9, ["no-end"]), (3, [])])
+@pytest.mark.parametrize(("times", "kinds"), [(12, ["no-end"]), (10, []), (3, [])])
 def test_stops_that_are_refused_to_the_last_turn(times, kinds):
     """An undecided run is a symptom if many stops were refused and none was allowed."""
     steps = [step for turn in range(1, times + 1) for step in refusal(turn)]

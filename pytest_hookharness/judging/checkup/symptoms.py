@@ -110,8 +110,8 @@ _ERROR = re.compile(
 )
 _MAY_BE_OURS = re.compile(r"NoneType|undefined|null\b")
 _ERROR_LENGTH = 120
-# After this many refusals in a row nobody would wait for the end.
-_MANY = 8
+# After this many refusals in a row nobody would wait for the end; the limiter allows up to 10 of them.
+_MANY = 12
 
 
 def find_symptoms(outcome: Outcome, *, mark: str = "", harmless: bool = False) -> tuple[Symptom, ...]:
