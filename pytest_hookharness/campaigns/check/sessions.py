@@ -44,7 +44,7 @@ _COMPACTION = frozenset({hosts.Role.BEFORE_COMPACT, hosts.Role.AFTER_COMPACT})
 _BEHAVIOURS = ("editing", "obedient", "repeating", "oscillating", "quoting")
 _INVARIANT: tuple[str, ...] = ("key-order", "sessions", "processes", "names")
 # After so many refusals in a row, a loop that was started counts as one without an end.
-_REFUSALS = 10
+_REFUSALS = 12
 _EACH: tuple[Act, ...] = (
     RunCommand(command="true"),
     Edit(file="notes.txt", text="text\n"),
