@@ -32,8 +32,11 @@ _MOUNTS = "/proc/self/mountinfo"
 # one that was replaced by an equal one shows too.
 _OF_THE_FIRST = (
     *(_MOUNTS, "/proc/self/limits", "/proc/self/oom_score_adj", "/proc/self/cgroup"),
+    *("/proc/self/coredump_filter", "/proc/self/timerslack_ns"),
     *("/proc/sys/kernel/pid_max", "/proc/sys/vm/memfd_noexec"),
 )
+# The number of the call; the system shows the priority of input and output nowhere else.
+_IOPRIO_GET, _OF_PROCESS = {"x86_64": 252, "aarch64": 31}.get(os.uname().machine), 1
 # File systems through which no files are written, or that cannot be a layer of an overlay.
 _NO_FILES = frozenset(
     (
@@ -100,7 +103,8 @@ def make_renewable(network: bool, names: int) -> Renewal:
 
     def look() -> list[object]:
         own = os.getpriority(os.PRIO_PROCESS, 0), os.sched_getscheduler(0), os.sched_getaffinity(0)
-        return [*own, *map(_read_again, files)]
+        disk = libc.syscall(_IOPRIO_GET, _OF_PROCESS, 0) if _IOPRIO_GET else 0
+        return [*own, disk, *map(_read_again, files)]
 
     before = look()
 
