@@ -103,8 +103,8 @@ def survivors() -> dict[int, str]:
         for pid, (_, state, command) in rows.items()
         if (pid in below or _MARK in command) and pid not in (os.getpid(), *supervisors) and state != "Z"
     }
-    # Each supervisor may have one sandbox that waits for the next test, in which nothing runs, and one that it
-    # has entered ahead of the item after that.
+    # Each supervisor may have one sandbox that waits for the next test, and one that was entered ahead of the
+    # item after that; nothing runs in them.
     waiting = [rows[pid][0] for pid, command in found.items() if _SUPERVISOR in command]
     if len(waiting) == len(found) and all(waiting.count(pid) <= 2 for pid in supervisors):
         return {}
