@@ -7,6 +7,7 @@ import subprocess
 import sys
 import time
 from collections import Counter
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from itertools import pairwise
 from pathlib import Path
@@ -118,12 +119,15 @@ def costs(folder: Path, *, quick: bool) -> Table:
             "The hook alone is started by /bin/sh -c, as hosts start it.",
         ],
     )
+    # Before anything is removed: for about half a minute ext4 makes folders ten times slower after that.
+    with Harness(Settings(base=folder / "logs", wall=600.0)) as harness:
+        for name in _LOGS:
+            _add_verdicts(found, harness, folder / f"{name} logs", name, 2 if quick else 9)
     for name in _COUNTS:
         with Harness(Settings(base=folder / name, wall=600.0)) as harness:
             _add_turns(found, harness, folder / f"{name} alone", name, 1 if quick else 5)
             if name == "bash":
                 _add_experiments(found, harness, name, 1 if quick else 3)
-            _add_verdicts(found, harness, folder / f"{name} logs", name, 2 if quick else 9)
     return found
 
 
@@ -132,6 +136,7 @@ def _add_turns(found: Table, harness: Harness, place: Path, name: str, rounds: i
     turns = {
         "turn": lambda: _loop_costs(harness, _COUNTS[name], experiments),
         "hook": _alone(place, _COUNTS[name]),
+        "bare": _alone(place, _COUNTS[name], ["./hook"]),
     }
     seen = take_turns(turns, rounds)
     own = seen.difference("turn", "hook")
@@ -139,6 +144,7 @@ def _add_turns(found: Table, harness: Harness, place: Path, name: str, rounds: i
     found.add(f"{name}: turn", milli(seen.median("turn")), seen.ratio("turn", "hook"), "hook alone")
     aim = f"<= {milli(MOST_FOR_TURN)}", "reached" if own <= MOST_FOR_TURN else "missed"
     found.add(f"{name}: our part of a turn", milli(own), "", "", *aim)
+    found.add(f"{name}: our part, and its shell", milli(seen.difference("turn", "bare")))
     # The repetition that an experiment plays is one turn.
     one = statistics.median(experiments)
     ratio = Ratio(one / seen.median("turn"))
@@ -158,11 +164,16 @@ def _add_verdicts(found: Table, harness: Harness, place: Path, name: str, rounds
     # As under pytest, workspaces are removed at the end of the run.
     with Disposal(place.with_name(f".{place.name}")) as disposal:
         resources = replace(harness.resources, disposal=disposal)
-        turns = {"verdict": _logging(harness, resources, _LOGS[name]), "hook": _alone(place, _LOGS[name])}
+        turns = {
+            "verdict": _logging(harness, resources, _LOGS[name]),
+            "hook": _alone(place, _LOGS[name]),
+            "bare": _alone(place, _LOGS[name], ["./hook"]),
+        }
         seen = take_turns(turns, rounds)
     ratio, verdict = seen.ratio("verdict", "hook"), milli(seen.median("verdict"))
     aim = against(MOST_FOR_LOGGING, ratio)
     found.add(f"{name}: verdict on a hook that logs", verdict, ratio, "hook alone", *aim)
+    found.add("", "", seen.ratio("verdict", "bare"), "hook alone, without its shell")
 
 
 def _loop_costs(harness: Harness, script: str, experiments: list[float], *, files: int = 0) -> list[float]:
@@ -191,9 +202,9 @@ def _logging(harness: Harness, resources: Resources, script: str) -> Turn:
     return turn
 
 
-def _alone(folder: Path, script: str) -> Turn:
-    """Start a hook ten times, without a harness."""
-    folder.mkdir()
+def _alone(folder: Path, script: str, command: Sequence[str] = ("/bin/sh", "-c", "./hook")) -> Turn:
+    """Start a hook ten times, without a harness; by a shell, unless another command is given."""
+    folder.mkdir(exist_ok=True)
     hook = folder / "hook"
     hook.write_text(script)
     hook.chmod(0o755)
@@ -202,7 +213,6 @@ def _alone(folder: Path, script: str) -> Turn:
         times = []
         for _ in range(10):
             began = time.perf_counter()
-            command = ["/bin/sh", "-c", "./hook"]
             subprocess.run(command, input=b"{}", capture_output=True, cwd=folder, check=False)
             times.append(time.perf_counter() - began)
         return times

@@ -71,6 +71,18 @@ def test_a_log_that_is_only_written(stop, command):
 
 
 @pytest.mark.slow
+def test_a_process_that_was_left_running_is_no_proof(stop):
+    """A hook that waits for a process that it left running is no proved loop, for a host lets that run."""
+    job = "(setsid sh -c 'sleep 1; touch done' >/dev/null 2>&1 &)"
+    command = f"[ -f done ] && exit 0; [ -f begun ] || {{ touch begun; {job}; }}; {REFUSE}"
+    outcome = stop(command, turns=6, expect={"leftovers": 1})
+
+    assert isinstance(outcome.verdict, Livelock)
+    assert outcome.verdict.evidence == "driven"
+    assert "the processes that hooks left running, and that were ended" in outcome.verdict.matters
+
+
+@pytest.mark.slow
 def test_a_log_beside_a_count_that_starts_over_late(stop):
     """A log that is only written hides no cycle of 20 turns in which a count starts again."""
     count = "n=$(cat n 2>/dev/null || echo 0); echo $(((n + 1) % 20)) > n; "

@@ -59,6 +59,8 @@ PLAIN, ANY, BEST = b"g", b"o", b"b"
 TERMINAL = "terminal"
 # Or for namespaces in which nothing has happened, with the same view of the files.
 AGAIN = "again"
+# What an item supervisor in namespaces says last: all processes in them but itself are dead.
+ENDED = "ended"
 PIPE, TTY = "pipe", "tty"  # the streams that differ from sockets
 MOST_EXTENDED = 4.0  # times as long as it says a hook timeout may become on a busy machine
 CHILD, GROUP, TREE = "child", "group", "tree"  # what a host signals

@@ -152,7 +152,7 @@ def _serve_in_namespaces(
         wait: Returns the socket to the pytest process and the view of the files; called inside.
     """
     isolation = platform.isolation()
-    refusal = ""
+    refusal, names, own_users = "", -1, False
     try:
         names = isolation.hold_names()
         # A new process namespace begins with the next child, so this process stays outside and waits for it.
@@ -184,6 +184,9 @@ def _serve_in_namespaces(
         # While pytest looks at the files; no request is read before.
         renew = isolation.make_renewable(network, names)
         serve_batches(peer, spawner, Descendants(True, spawner.warm.pids), renew)
+        # Before the end of the socket, since the kernel takes a while to remove the mounts.
+        with contextlib.suppress(OSError):
+            framing.send(peer, (framing.ENDED,))
 
 
 def serve_batches(

@@ -138,12 +138,9 @@ class Sandbox(AbstractContextManager["Sandbox"]):
 
     def renew(self) -> bool:
         """
-        Ask that the sandbox be made as new, with the same view of the files.
+        Ask that the sandbox be made as new, with the same view of the files; return whether that is possible.
 
         Everything in the sandbox is ended. Nothing can be run before `wait_until_renewed`.
-
-        Returns:
-            Whether that can be asked for here.
         """
         if self._closed or self._busy or not self.contained:
             return False
@@ -175,8 +172,8 @@ class Sandbox(AbstractContextManager["Sandbox"]):
         except (EOFError, OSError) as problem:
             raise ExecutionError(f"the item supervisor was lost: {problem}") from problem
 
-    def close(self) -> None:
-        """End every process in the sandbox; return when all are dead."""
+    def close(self, *, at_once: bool = False) -> None:
+        """End all processes in the sandbox; return when they are dead and, unless ``at_once``, unmounted."""
         if self._closed:
             return
         self._closed = True
@@ -185,11 +182,13 @@ class Sandbox(AbstractContextManager["Sandbox"]):
             # The item supervisor reads the end of its input, kills everything, and closes its end only after
             # the last process inside is dead. The rest of an interrupted answer is discarded.
             self._peer.shutdown(socket.SHUT_WR)
+            if at_once and not self._busy and framing.receive(self._peer) == (framing.ENDED,):
+                return
             while self._peer.recv(1 << 18):
                 pass
         except TimeoutError as problem:
             raise ExecutionError("the processes of the sandbox did not end") from problem
-        except OSError:
+        except (OSError, EOFError):
             pass  # it is gone already
         finally:
             self._peer.close()
@@ -222,10 +221,9 @@ class Supervisor(AbstractContextManager["Supervisor"]):
 
     def open(self, confinement: Confinement, slot: CpuSlot | None = None) -> Sandbox:
         """Open a sandbox; without a slot, the simulation is the only one and always has the CPU."""
-        kind = framing.PLAIN if confinement.tier is Tier.GROUP else framing.ANY
-        if confinement.tier in (None, Tier.NAMESPACES) and not confinement.network:
-            kind = framing.BEST
-        peer = self._connect(kind)
+        tier, network = confinement.tier, confinement.network
+        best = framing.BEST if tier is not Tier.SUBREAPER and not network else framing.ANY
+        peer = self._connect(framing.PLAIN if tier is Tier.GROUP else best)
         return Sandbox(peer, confinement, self, slot or CpuSlot())
 
     def start(self) -> socket.socket:

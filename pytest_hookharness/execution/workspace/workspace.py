@@ -6,8 +6,7 @@ All of it lies below one base folder::
     workspace/  home/  tmp/           what the agent and its hooks work in
     bin/  doubles/                    test doubles, their output and their records
     private/tmp  private/var-tmp  private/shm  private/outside/...
-                                      what the hooks see as /tmp, /var/tmp and /dev/shm, as /dev, and as the
-                                      home folder of the user
+                                      what hooks see as /tmp, /var/tmp, /dev/shm, /dev and the user's home
     recorder/                         the recorder of executed lines, if coverage is wanted
     hidden/                           replacements for folders of PATH that hold a hidden command
     plugin/                           a copy of the scenario's plugin, if it has one
@@ -96,6 +95,7 @@ class Workspace(AbstractContextManager["Workspace"]):
         clock: The clock that the hooks and the agent's shell see.
         instruments: The clock, and the recorder of the hooks.
         copied: The copies of project and plugin.
+        kept: Whether everything is left in place at the end.
         plugin: The copy of the scenario's plugin; ``None`` if it has none.
         homes: Home folders of the user; hooks see only what programs need of them, where possible.
         looked_up: Paths of the machine on which it depends what hooks see.
@@ -158,7 +158,7 @@ class Workspace(AbstractContextManager["Workspace"]):
             name: value for name, value in environment.items() if name not in scenario.unset
         }
         self.copied = CopiedFolders(copies)
-        self._kept = False
+        self.kept = False
 
     @classmethod
     def create(
@@ -321,7 +321,7 @@ class Workspace(AbstractContextManager["Workspace"]):
 
     def keep(self) -> Path:
         """Leave everything in place when the workspace is closed; return where it is."""
-        self._kept = True
+        self.kept = True
         return self.base
 
     def close(self, disposal: Disposal | None = None) -> None:
@@ -332,7 +332,7 @@ class Workspace(AbstractContextManager["Workspace"]):
             WorkspaceError: Something could not be removed.
         """
         self.instruments.close()
-        if not self._kept:
+        if not self.kept:
             self.copied.give_back()
             (remove_folder if disposal is None else disposal.remove)(self.base)
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from pytest_hookharness.model.fast_dataclass import replace
 from pytest_hookharness.model.probes import ProbeReport
 from pytest_hookharness.model.reads import Influences, ObservedCycle
+from pytest_hookharness.model.trace import Trace
 from pytest_hookharness.simulation.session.driver import SessionDriver
 from pytest_hookharness.simulation.session.history import History
 
@@ -16,6 +17,8 @@ if TYPE_CHECKING:
     from pytest_hookharness.simulation.probing.observed_repetition import ReadObservation
 
 _CLOCK = "the clock"
+# A host lets them run, and they may change what the hook reads.
+_LEFT = "the processes that hooks left running, and that were ended"
 
 
 class ObservedCycles:
@@ -88,6 +91,9 @@ class ObservedCycles:
         found = self._observation.observe(repetition, self._history.differing(turn, period))
         if self._history.states[turn].agent != self._history.states[turn - period].agent:
             found = replace(found, matters=(*found.matters, "the messages that the agent gets"))
+        results = [run.run for _, run in Trace(steps=tuple(self._driver.steps)).hook_runs() if run.run]
+        if any(result.leftovers or result.unclaimed for result in results):
+            found = replace(found, matters=(*found.matters, _LEFT))
         return found
 
     def _with_clock(self, found: Influences, period: int) -> Influences:

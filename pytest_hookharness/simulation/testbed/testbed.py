@@ -104,7 +104,7 @@ class Testbed(AbstractContextManager["Testbed"]):
         self._supervisor = supervisor
         self._sandbox = self._open_sandbox()
         # `renew_sandbox` may have replaced the sandbox of the beginning.
-        self._stack.callback(lambda: self._sandbox.close())  # noqa: PLW0108  # looked up then
+        self._stack.callback(lambda: self._sandbox.close(at_once=True))
         if self._sandbox.contained:
             self.workspace.copied.make_links()
         launch_overrides.check_disks(self.scenario, self.workspace.locate, self._sandbox)
@@ -260,7 +260,8 @@ class Testbed(AbstractContextManager["Testbed"]):
         """The store for states of all folders that a simulation may write to."""
         place = self.workspace
         snapshots = Snapshots(place.written, place.base / "snapshots")
-        self._stack.callback(snapshots.close)
+        # With the workspace the store is removed anyway, and at a better time.
+        self._stack.callback(lambda: snapshots.close() if place.kept else None)
         return snapshots
 
     def reload_settings(self, changed: Sequence[Change]) -> bool:
