@@ -189,7 +189,7 @@ def _with_hooks_alone(
 def _compare_paces(
     run: SingleRun, scenario: Scenario, settings: Settings, resources: Resources
 ) -> tuple[Finding | None, float]:
-    """Return the finding that other times between the turns lead to another end, if any, and seconds used."""
+    """Return the finding that the run can end otherwise, with or without other times, and seconds used."""
     rerun, given = rerun_settings(run.outcome, settings), min(settings.wall - run.used, remaining())
 
     timeless: Outcome | None = None
@@ -203,8 +203,8 @@ def _compare_paces(
         used = given if slow is None else used + slow.used
         if slow is None or slow.gap:
             raise _NothingFollows
-        # No other time can change what was shown none.
-        if not slow.shown and time_shift.goes_alike(run.outcome, slow.outcome):
+        # No other time can change what was shown none, where time passed.
+        if pace and not slow.shown and time_shift.goes_alike(run.outcome, slow.outcome):
             timeless = slow.outcome
         return slow.outcome
 

@@ -5,9 +5,13 @@ import shutil
 import pytest
 
 from pytest_hookharness.judging.verdict.assumptions import CLOCKS
-from pytest_hookharness.model.verdicts import Terminated, Undecided
+from pytest_hookharness.model.moves import Stop
+from pytest_hookharness.model.outcome import Outcome
+from pytest_hookharness.model.scenario import Scenario
+from pytest_hookharness.model.trace import Moved, Step, Trace
+from pytest_hookharness.model.verdicts import Livelock, Terminated, Undecided
 from pytest_hookharness.simulation import simulate as simulation
-from pytest_hookharness.simulation.probing.time_shift import find_doubt
+from pytest_hookharness.simulation.probing.time_shift import HUMAN, compare, find_doubt
 from pytest_hookharness.simulation.testbed.run_settings import SimulationError
 
 OFF = {"CLAUDE_CODE_STOP_HOOK_BLOCK_CAP": "0"}
@@ -201,3 +205,30 @@ def test_the_duration_of_an_outcome_is_that_of_all_runs(play, runs):
 
     assert len(runs) == 2
     assert outcome.wall == pytest.approx(sum(run.used for run in runs))
+
+
+def ended(turn: int, *, allowed: bool = True) -> Outcome:
+    """Return the outcome of a session that had so many turns, and whose stop was allowed in the last one."""
+    steps = tuple(Step(number=n, turn=n, exchange=Moved(move=Stop())) for n in range(1, turn + 1))
+    verdict = Terminated(turn=turn) if allowed else Livelock(stem=1, period=1)
+    return Outcome(scenario=Scenario(name="x"), host="h@1", trace=Trace(steps=steps), verdict=verdict)
+
+
+@pytest.mark.parametrize(
+    ("again", "later", "name"),
+    [
+        (ended(2), ended(9, allowed=False), "CLOCK"),
+        (ended(4), ended(9, allowed=False), "FLAKY"),
+        (ended(2), ended(5), "FLAKY"),
+    ],
+)
+def test_a_difference_is_the_clocks_only_if_both_runs_can_be_repeated(
+    again: Outcome, later: Outcome, name: str
+) -> None:
+    """A run that ends otherwise when it is repeated shows chance, and nothing about the clock."""
+    runs = {0.0: [again], HUMAN: [ended(9, allowed=False), later]}
+
+    finding = compare(ended(2), lambda pace: runs[pace].pop(0) if runs.get(pace) else later)
+
+    assert finding is not None
+    assert finding.name == name

@@ -99,7 +99,8 @@ def compare(fast: Outcome, simulate: Callable[[float], Outcome]) -> Finding | No
     """
     Return the finding that the hooks decide by the clock; ``None`` if a slow agent gets the same decisions.
 
-    Each figure in it was played.
+    Each figure in it was played. If a repeated run ends otherwise, the finding is FLAKY: the difference may
+    then be chance.
 
     Args:
         fast: The outcome of a run whose turns follow at once.
@@ -110,6 +111,10 @@ def compare(fast: Outcome, simulate: Callable[[float], Outcome]) -> Finding | No
         low, high, slow = HUMAN, SLOW, simulate(SLOW)
         if not _differ(fast, slow):
             return None
+    for pace, known in ((0.0, fast), (high, slow)):
+        again = simulate(pace)
+        if _differ(known, again):
+            return finding_catalogue.FLAKY.found(_describe_repeated(pace, known, again))
     for _ in range(_SEARCH_LIMIT):
         if high - low <= max(_LEAST, 0.05 * high):
             break
@@ -125,6 +130,17 @@ def compare(fast: Outcome, simulate: Callable[[float], Outcome]) -> Finding | No
     when = "begun at another time" if first else f"with {format_duration(high)} between them"
     text = f"With turns that follow at once it {_describe(fast)}; {when}, it {_describe(slow)}."
     return finding_catalogue.CLOCK.found(text)
+
+
+def _describe_repeated(pace: float, *runs: Outcome) -> str:
+    when = f"with {format_duration(pace)} between its turns" if pace else "with turns that follow at once"
+    first, second = (
+        f"allowed the stop in turn {run.iterations}"
+        if isinstance(run.verdict, Terminated)
+        else f"had not allowed the stop by turn {run.iterations}"
+        for run in runs
+    )
+    return f"Played twice {when}, it {first}, and then it {second}."
 
 
 def goes_alike(fast: Outcome, slow: Outcome) -> bool:
