@@ -17,6 +17,8 @@ from pytest_hookharness.model.protocol import Decision, Hook, Json, Payload, Rep
 # How a shell ends that cannot execute a command.
 _VARIABLE = re.compile(r"\$\{\w+\}")
 _NEVER_RAN = (Exited(126), Exited(127))
+# Key of what is visible of a session whose host has warned the agent that it repeats itself.
+HOST_WARNED = "warned of a repetition"
 
 
 @dataclass(frozen=True, slots=True)

@@ -55,3 +55,17 @@ def test_an_option_that_does_nothing(play):
     ]
 
     assert found == [["OPTION-IGNORED"], []]
+
+
+def test_a_warning_of_the_host_is_no_contradiction(play):
+    """A host that warns an agent of a repetition, and then ends its turn, makes no hook seem flaky."""
+    outcome = play(
+        host="gemini-cli",
+        hooks={"AfterAgent": "grep -q '\"stop_hook_active\":true' && exit 0; echo fix >&2; exit 2"},
+        agent=[{"prompt": "Fix it."}, {"stop": "Done."}],
+        then="repeating",
+    )
+
+    assert isinstance(outcome.verdict, Capped)
+    assert outcome.verdict.status == "loop detected"
+    assert not outcome.findings

@@ -30,7 +30,7 @@ from pytest_hookharness.hosts.settings.configuration import Configuration
 from pytest_hookharness.model.fast_dataclass import dataclass, replace
 from pytest_hookharness.model.moves import Message, ToolCall
 from pytest_hookharness.model.protocol import Decision, Hook, Json, Payload, Rule
-from pytest_hookharness.model.trace import Performed
+from pytest_hookharness.model.trace import HOST_WARNED, Performed
 
 IDLE_WHY = "no turn started"
 
@@ -143,6 +143,7 @@ class Session:
             "subagents in the background": len(self.background),
             "position in flags": self.stops_refused % len(self.facts.flags) if self.facts.flags else 0,
             **{name: value for name, value in self._counters.items() if self._is_reported(name)},
+            **({HOST_WARNED: True} if self.warned else {}),
             **self._subagent,
         }
 

@@ -18,7 +18,7 @@ from hashlib import blake2b
 
 from pytest_hookharness.model.fast_dataclass import dataclass
 from pytest_hookharness.model.protocol import Json
-from pytest_hookharness.model.trace import Change, State, StateEntry
+from pytest_hookharness.model.trace import HOST_WARNED, Change, State, StateEntry
 
 _SIZE = 16
 _HALF = 2 * _SIZE
@@ -235,13 +235,19 @@ class Contradiction:
 
 
 def find_contradiction(states: Mapping[int, State]) -> Contradiction | None:
-    """Return the first state that was followed by two different ones; ``None`` if there is none."""
+    """
+    Return the first state that was followed by two different ones; ``None`` if there is none.
+
+    A host's warning of a repetition is no contradiction: the moves that the host counts are not in the state.
+    """
     seen: dict[str, int] = {}
     for turn in sorted(states):
         build_state, after = states[turn], states.get(turn + 1)
         if build_state.opaque or not build_state.digest or after is None or after.opaque or not after.digest:
             continue
         earlier = seen.setdefault(build_state.digest, turn)
-        if earlier != turn and states[earlier + 1].digest != after.digest:
+        once = states[earlier + 1]
+        warned = HOST_WARNED in after.visible and HOST_WARNED not in once.visible
+        if earlier != turn and once.digest != after.digest and not warned:
             return Contradiction(earlier, turn)
     return None
