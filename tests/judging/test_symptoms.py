@@ -219,19 +219,20 @@ def test_what_a_broken_hook_printed_and_did(refused, effect):
 
 
 @pytest.mark.parametrize(
-    ("key", "advice"),
+    ("key", "value", "advice"),
     [
-        ("stop_hook_active", "or if `stop_hook_active` in its input is true."),
-        ("loop_count", "is not 0."),
-        ("x", "refusal."),
+        ("stop_hook_active", True, "or if `stop_hook_active` in its input is true."),
+        ("loop_count", 1, "is not 0."),
+        ("stop_hook_active", False, "refusal."),
+        ("x", True, "refusal."),
     ],
 )
-def test_advice_names_a_field_that_the_host_sends(key, advice):
-    """The advice about a stop that is refused forever names a field only where hooks are sent it."""
+def test_advice_names_a_field_that_told_of_a_refusal(key, value, advice):
+    """Advice about a stop that is refused forever names a field only where it told of an earlier refusal."""
     hook = Hook(event="Stop", command="./check.sh")
     reply = Reply(ruling=Ruling.DENY, reason="run the tests", rule=RULE)
     decision = Decision(event="Stop", ruling=Ruling.DENY, refused=True, rule=RULE)
-    hook_run = HookRun(hook=hook, payload={key: False}, reply=reply)
+    hook_run = HookRun(hook=hook, payload={key: value}, reply=reply)
     step = Step(number=1, turn=1, exchange=HookEvent(event="Stop", hook_runs=(hook_run,), decision=decision))
     loop = Outcome(
         scenario=Scenario(name="check"),

@@ -174,7 +174,7 @@ def _moves(scenario: Scenario) -> list[str]:
     acts = [act for act in scenario.script.acts if act != FIRST_PROMPT]
     then = scenario.script.then.name
     words = [plain(_describe_act(act), _HOOK) for act in acts] or ["stops"]
-    return words if then == "idle" else [*words, f"then behaves as {then}"]
+    return words if then == "idle" else [*words, f"behaves as {then}"]
 
 
 def _describe_act(act: Act) -> str:
