@@ -62,7 +62,8 @@ def _words(key: str) -> frozenset[str]:
 
 
 def _is_part(key: str, whole: str) -> bool:
-    return _words(key) < _words(whole)
+    # All words of it are another spelling, such as `toolInput`.
+    return _words(key) <= _words(whole)
 
 
 def _lines_of_keys(text: str) -> Iterator[Sequence[str]]:

@@ -107,7 +107,8 @@ _NAME = re.compile(r"[A-Za-z_][\w-]*")
 _COMPARED = re.compile(r"^.*\btool_?name\b.*$", re.IGNORECASE | re.MULTILINE)
 # What stands for any word in a matcher.
 _WILDCARD = re.compile(r"\[\^?[^]]*\][*+]?|\\w[*+]|\.[*+]\??|\(\?:")
-_TEXT = re.compile(r"""(["'])([A-Za-z_]\w*)\1""")
+# A text in quotes, or a word that a shell compares: `[ "$tool_name" = Bash ]`.
+_TEXT = re.compile(r"""(["'])([A-Za-z_]\w*)\1|(?:=|!=) ([A-Za-z_]\w*) \]""")
 _KEY = re.compile(r"tool_?\w*", re.IGNORECASE)
 _USUAL = (
     RunCommand(command="true"),
@@ -188,7 +189,7 @@ def foreign_tools(hook_set: HookSet, hook: Hook) -> tuple[str, ...]:
 
 def _compared(text: str) -> Iterator[str]:
     for line in _COMPARED.findall(text):
-        yield from (name for _, name in _TEXT.findall(line) if not _KEY.fullmatch(name))
+        yield from (text or word for _, text, word in _TEXT.findall(line) if not _KEY.fullmatch(text or word))
 
 
 def _plain(name: str) -> str:

@@ -55,9 +55,13 @@ def run(wall=0.1, stdout=b""):
     return ProcessResult(ending=Exited(0), wall=wall, limit=2.0, stdout=Output(stdout, len(stdout)))
 
 
-def test_tools_of_another_host():
+@pytest.mark.parametrize(
+    "source",
+    [FOREIGN, '[ "$(jq -r .tool_name)" = write_file ] || exit 0\n', "[[ $TOOL_NAME == write_file ]]\n"],
+)
+def test_tools_of_another_host(source):
     """A hook that compares the tool's name with another host's, and does nothing, is an INERT-GUARD."""
-    assert kinds(FOREIGN, run()) == ["INERT-GUARD"]
+    assert kinds(source, run()) == ["INERT-GUARD"]
 
 
 @pytest.mark.parametrize(
@@ -68,6 +72,7 @@ def test_tools_of_another_host():
         'if asked["tool_name"] in ("Write", "write_file"):\n',
         'if asked["tool_name"] == "mcp__server__tool":\n',
         'if asked["tool_name"] == "WebSearch":\n',
+        "[[ $TOOL_NAME == Write ]] || exit 0\n",
         'other = "write_file"\n',
     ],
 )

@@ -338,6 +338,8 @@ def test_variables_that_no_host_sets(found):
         ("x.py", "data = json.load(sys.stdin)\ndata.get('tool_output', data['tool_response'])\n", ""),
         ("x.py", "data = json.load(open('x'))\npath = data.get('transcript')\n", ""),
         ("x.js", "read(stdin); const i = JSON.parse(raw);\nlet f = i.transcript;\n", "`transcript_path`"),
+        ("x.js", "read(stdin); const i = JSON.parse(raw);\nlet f = i.toolInput;\n", "`tool_input`"),
+        ("x.js", "read(stdin); const i = JSON.parse(raw);\nlet f = i.toolInput ?? i.tool_input;\n", ""),
         ("x.js", "read(stdin); const i = JSON.parse(raw);\nlet f = i.name || i.toString();\n", ""),
         ("x.js", "read(stdin); a = JSON.parse(raw);\nb = JSON.parse(file);\nlet f = a.transcript;\n", ""),
     ],
@@ -345,7 +347,7 @@ def test_variables_that_no_host_sets(found):
 def test_a_key_that_no_host_sends(tmp_path, found, script, text, said):
     """A script that reads a key which no host sends, and never the one that is meant, is found."""
     at(tmp_path, f"hooks/{script}", text)
-    event = "PostToolUse" if "tool_" in text else "Stop"
+    event = "PostToolUse" if "tool" in text else "Stop"
     result = found((event, f'sh "$CLAUDE_PROJECT_DIR/hooks/{script}"'))
     assert kinds(result) == (["CONFIG-OFF"] if said else [])
     assert not said or f"and claude-code sends {said}" in result.symptoms[0].text
