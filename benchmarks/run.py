@@ -19,6 +19,7 @@ import detectors
 import explorations
 import hook_runs
 import hosts
+import live_runs
 import observed_reads
 import recording
 import scale
@@ -51,9 +52,10 @@ TABLES: Mapping[str, Callable[..., Table]] = {
     "stress": stress.table,
     "startup": startup.table,
     "observed_reads": observed_reads.table,
+    "live_runs": live_runs.table,
 }
-# They take minutes.
-ON_DEMAND = ("blind", "shipped", "scale")
+# They take minutes; the last needs real programs.
+ON_DEMAND = ("blind", "shipped", "scale", "live_runs")
 
 
 def main() -> None:

@@ -5,8 +5,6 @@ PYTEST_DONT_REWRITE
 """
 # pyright: reportUnsupportedDunderAll=false
 
-from importlib import import_module
-
 __all__ = [
     "Behaviour",
     "Double",
@@ -47,5 +45,8 @@ _MODULES = {
 def __getattr__(name: str) -> object:
     for module, names in _MODULES.items():
         if name in names:
+            # Processes that wait for a module of ours load this one too, and `importlib` takes long.
+            from importlib import import_module  # noqa: PLC0415 -- see above
+
             return getattr(import_module(f"{__name__}.{module}"), name)
     raise AttributeError(f"{__name__} has no {name!r}; it has {', '.join(__all__)}")

@@ -92,7 +92,7 @@ def _play_both(
     played = live_form(scenario, installed.program, settings.turns)
     settings = replace(settings, tier=Tier.NAMESPACES, probes=False, turns=None, keep=False)
     outcome, simulated = _simulate(played, settings, resources, observer)
-    return outcome, simulated, _play_live(played, installed, settings, resources, simulated)
+    return outcome, simulated, play_real(played, installed, settings, resources, simulated)
 
 
 def _simulate(
@@ -129,7 +129,7 @@ class _LaunchNotes(Observer):
         self._begin(testbed)
 
 
-def _play_live(
+def play_real(
     scenario: Scenario,
     installed: InstalledProgram,
     settings: Settings,

@@ -103,13 +103,15 @@ class ModelServer(AbstractContextManager["ModelServer"]):
         if not descriptors:
             return  # The launcher ended before it could listen, and says why on its standard error.
         with _Listening(socket.socket(fileno=descriptors[0]), self._respond) as server:
-            thread = threading.Thread(target=server.serve_forever, args=(0.05,), daemon=True)
+            thread = threading.Thread(target=server.accept_all, daemon=True)
             thread.start()
             with contextlib.suppress(OSError):
                 program.send(b"\0")
                 # Until the launcher has ended, or this side was shut down.
                 program.recv(1)
-            server.shutdown()
+            # At once, where `serve_forever` would first look once more for requests.
+            server.socket.shutdown(socket.SHUT_RDWR)
+            thread.join()
 
     def _respond(self, path: str, body: bytes) -> HttpAnswer | None:
         with self._lock:
@@ -131,6 +133,12 @@ class _Listening(ThreadingHTTPServer):
         self.socket.close()
         self.socket = listener
         self.respond = respond
+
+    def accept_all(self) -> None:
+        """Answer each connection in a thread of its own, until the socket is shut down."""
+        with contextlib.suppress(OSError):
+            while True:
+                self.process_request(*self.socket.accept())
 
     def handle_error(self, request: Any, client_address: Any) -> None:
         """Ignore that a program closes a connection early."""
