@@ -222,6 +222,7 @@ def test_qwen_shows_hooks_of_a_batch_refused_and_failed_calls():
         (GEMINI, "yolo", ["run_shell_command", "write_file"], ["run_shell_command", "write_file"]),
         (QWEN, "default", [], []),
         (QWEN, "plan", [], []),
+        (QWEN, "auto", [], []),
         (QWEN, "auto_edit", ["write_file"], ["write_file"]),
         (QWEN, "yolo", ["run_shell_command", "write_file"], ["run_shell_command", "write_file"]),
     ],

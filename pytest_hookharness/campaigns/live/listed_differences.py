@@ -55,6 +55,7 @@ _EMPTY: tuple[tuple[Category, str, str], ...] = (
     ("told", "", r"^Command: .*\nOutput: \(empty\)\n"),
     ("payload values", r"\.llmContent$", r"^Command: .*\nOutput: \(empty\)\n"),
     ("payload values", r"\.returnDisplay$", "^''$"),
+    ("payload values", r"^PostToolUseFailure .*: error$", r"^Command: .*\bOutput: \(empty\)\s"),
 )
 _UNASKED: tuple[tuple[Category, str, str], ...] = (
     ("hook runs", ": PostToolUse ", "^0$"),

@@ -56,7 +56,7 @@ _SESSION = (
     Field(name="cwd", kind="folder"),
     Field(name="hook_event_name", kind="event"),
     Field(name="timestamp", kind=WORD),
-    Field(name="permission_mode", kind=WORD, choices=("default", "plan", "auto_edit", "yolo")),
+    Field(name="permission_mode", kind=WORD, choices=("default", "plan", "auto_edit", "auto", "yolo")),
     Field(name="agent_id", kind=WORD, source="own_agent", optional=True),
     Field(name="prompt_id", kind=WORD, optional=True),
 )

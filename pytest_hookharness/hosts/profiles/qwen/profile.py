@@ -221,7 +221,7 @@ TURNS = TurnRules(
     batches_refused=True,
     after_start=(Role.NOTIFICATION,),
     refused_by_mode=(
-        ModeRefusal(modes=("default", "plan"), texts=_REFUSED),
+        ModeRefusal(modes=("default", "plan", "auto"), texts=_REFUSED),
         ModeRefusal(modes=("auto_edit",), texts={tools.SHELL: _REFUSED[tools.SHELL]}),
     ),
     mode="yolo",
@@ -280,10 +280,10 @@ QWEN_CODE = Profile(
     options={
         "permission_mode": OptionRule(
             default="yolo",
-            choices=("default", "plan", "auto_edit", "yolo"),
+            choices=("default", "plan", "auto_edit", "auto", "yolo"),
             rule=observed(
-                "--approval-mode sets the mode; without a person, default and plan refuse commands and "
-                "edits, and auto_edit commands, before any hook runs for the call"
+                "--approval-mode sets the mode; without a person, default, plan and auto refuse commands "
+                "and edits, and auto_edit commands, before any hook runs for the call"
             ),
         )
     },
