@@ -54,6 +54,7 @@ class Question:
         prompt: What the user writes; empty for the usual prompt.
         files: Further files of the workspace.
         env: Environment variables of the host.
+        options: Options of the host.
         turns: The number of messages of the model after which the session is cut.
         place: Which places of behaviour belong to the question, as a regular expression. Empty: all of them,
             so that a difference in a shared session is looked for in sessions with fewer questions.
@@ -73,6 +74,7 @@ class Question:
     prompt: str = ""
     files: Mapping[str, str] = field(default_factory=dict)
     env: Mapping[str, str] = field(default_factory=dict)
+    options: Mapping[str, str] = field(default_factory=dict)
     turns: int = 60
     place: str = ""
     payload: str | None = None
@@ -117,9 +119,11 @@ def compose_session(profile: Profile, questions: Sequence[Question]) -> Scenario
         files |= one.files
     settings: dict[str, Json] = {**expand_short_form(profile, hooks)}
     env: dict[str, str] = {}
+    options: dict[str, str] = {}
     for one in questions:
         settings |= one.settings
         env |= one.env
+        options |= one.options
     prompt = next((one.prompt for one in questions if one.prompt), "Please work.")
     # Questions that are answered from one session anyway ask for the same acts.
     acts = [act for one in questions for act in one.acts]
@@ -131,6 +135,7 @@ def compose_session(profile: Profile, questions: Sequence[Question]) -> Scenario
         hooks=json.loads(json.dumps(settings)),
         files=files,
         env=env,
+        options=options,
         turns=min(one.turns for one in questions),
         script=Script(acts=(Prompt(text=prompt), *played, Stop())),
     )

@@ -10,9 +10,9 @@ from pytest_hookharness.campaigns.live.question import Question
 from pytest_hookharness.hosts.explanations import ExplainedCase, explain, explained_cases
 from pytest_hookharness.hosts.rules.profile import EventRule, Profile
 from pytest_hookharness.hosts.rules.turns import AskEffect, Role
-from pytest_hookharness.model.fast_dataclass import dataclass
+from pytest_hookharness.model.fast_dataclass import dataclass, replace
 from pytest_hookharness.model.host_facts import Meaning
-from pytest_hookharness.model.moves import Act, RunCommand, Stop
+from pytest_hookharness.model.moves import Act, RunCommand, Stop, Tools
 from pytest_hookharness.model.processes import Exited, TimedOut
 from pytest_hookharness.model.protocol import Payload
 
@@ -123,6 +123,12 @@ class QuestionWriter:
                 acts = (Stop(text=f"Done with {mark}."), RunCommand(command=f"echo {mark}"))
             case Role.TOOL_FAILED:
                 acts = (RunCommand(command=f"ls missing-{mark}"),)
+            case Role.PERMISSION if self.profile.turns.mode in self.profile.turns.unasked_modes:
+                # Codex, where a call says that it needs a permission.
+                asking = {"sandbox_permissions": "require_escalated", "justification": "needed"}
+                call = self.profile.tools.call(RunCommand(command=f"touch {mark}"), "/")
+                acts = (Tools(calls=(replace(call, input={**call.input, **asking}),)),)
+                return {"acts": acts, "options": {"permission_mode": "default"}}
             case Role.PERMISSION:
                 acts = (RunCommand(command=f"touch {mark}"),)
             case Role.FOLDER_CHANGED:
