@@ -245,6 +245,30 @@ def test_gemini_and_qwen_refuse_calls_by_their_approval_mode(profile, mode, hook
     assert not any(one.refused for one in played.performed)
 
 
+def test_gemini_joins_what_several_hooks_add():
+    """The texts that hooks add on one event reach the model in one element, in their order."""
+    played = play(
+        {"BeforeAgent": ["./x", "./y"]},
+        [GO, Stop()],
+        lambda _, place: {OWN: {"additionalContext": ("one", "two")[place]}},
+        profile=GEMINI,
+    )
+
+    assert played.decisions[0].to_agent == ("<hook_context>one\ntwo</hook_context>",)
+
+
+def test_gemini_replaces_the_whole_input_of_a_call():
+    """Keys that a changed input does not have are not taken from the call of the model."""
+    played = play(
+        {"BeforeTool": "./x"},
+        [GO, RunCommand(command="echo one"), Stop()],
+        lambda *_: {OWN: {"tool_input": {"command": "echo two"}}},
+        profile=GEMINI,
+    )
+
+    assert played.performed[0].call.input == {"command": "echo two"}
+
+
 def test_qwen_makes_calls_that_its_settings_allow():
     """A command that permissions.allow names is not refused by the approval mode; its hooks run."""
     settings = {"hooks": {"PreToolUse": [{"hooks": [{"type": "command", "command": "./x"}]}]}}

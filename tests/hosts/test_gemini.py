@@ -176,7 +176,7 @@ def test_what_the_agent_gets(play):
     note = "\n\n[System] Tool input parameters were modified by a hook before execution."
     blocked = f"no{note}"
     assert played.seen() == ["go", "Tool execution blocked: no", blocked]
-    assert played.performed[-1].call.input["description"] == "Runs a command"
+    assert played.performed[-1].call.input == {"command": "false"}
 
 
 def test_texts_of_the_agent_are_part_of_the_state(play):

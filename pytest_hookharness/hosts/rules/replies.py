@@ -188,6 +188,7 @@ class AnswerRules:
         changed_input: Key paths of a replacement of the tool's input.
         input_needs_allow: Whether such a replacement counts only beside an explicit allow.
         input_merges: Whether it is merged into the input.
+        next_merges: Whether it is so in what the next hook gets, where hooks run one by one.
         changed_output: Key paths of a replacement of the tool's result.
         person: Key paths of a text for the user.
         empty: What ``{}`` means.
@@ -210,6 +211,7 @@ class AnswerRules:
     changed_input: tuple[KeyPath, ...] = ()
     input_needs_allow: bool = False
     input_merges: bool = False
+    next_merges: bool = False
     changed_output: tuple[KeyPath, ...] = ()
     person: tuple[KeyPath, ...] = ()
     empty: EmptyAnswer = EmptyAnswer.NOTHING

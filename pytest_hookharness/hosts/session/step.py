@@ -220,7 +220,8 @@ def _with_changed_input(session: Session, ask: AskHooks, replies: tuple[Reply, .
     given = ask.values.get("tool_input")
     if changed is None or not isinstance(given, Mapping):
         return ask
-    if session.profile.answers(ask.event).input_merges:
+    answers = session.profile.answers(ask.event)
+    if answers.input_merges or answers.next_merges:
         changed = {**given, **changed}
     return replace(ask, values={**ask.values, "tool_input": changed})
 

@@ -55,7 +55,7 @@ def _event(
     **own: Unpack[EventOptions],
 ) -> EventRule:
     keys = FACTS.observed(f"{event} hooks get these keys, in this order", _RECORDED)
-    options: EventOptions = {"merging": Merging(reasons=ReasonChoice.SAID), **own}
+    options: EventOptions = {"merging": Merging(reasons=ReasonChoice.SAID, joins_contexts=True), **own}
     return EventRule(
         fields=EventFields(event=event, fields=(*_SESSION, *extra), rule=keys),
         rule=FACTS.observed(fact) if observed else FACTS.documented(fact),

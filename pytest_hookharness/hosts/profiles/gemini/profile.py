@@ -118,7 +118,7 @@ ANSWERS = AnswerRules(
     halting=Halting.AT_ONCE,
     context=(("hookSpecificOutput", "additionalContext"),),
     changed_input=(("hookSpecificOutput", "tool_input"),),
-    input_merges=True,
+    next_merges=True,
     person=(("systemMessage",),),
 )
 
