@@ -1,7 +1,8 @@
 """
 What is one cause: defects that follow from another one are not reported beside it.
 
-A hook that cannot run has no other defect, and what is certain without a run needs no session.
+A hook that cannot run has no other defect, one that its own wrong timeout ends does not hang, and what is
+certain without a run needs no session.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ from pytest_hookharness.campaigns.check.hook_statistics import name_problem
 from pytest_hookharness.campaigns.check.static_checks import StaticResult
 from pytest_hookharness.judging.checkup.evidence import with_evidence
 from pytest_hookharness.judging.checkup.symptoms import cut_by_us, find_symptoms
-from pytest_hookharness.judging.findings.codes import UNGUARDED_TOOL
+from pytest_hookharness.judging.findings.codes import TIMEOUT_UNIT, UNGUARDED_TOOL
 from pytest_hookharness.judging.findings.finding_catalogue import (
     CONFIG_OFF,
     EVENT_UNKNOWN,
@@ -77,7 +78,13 @@ def independent(
     symptoms = [one for one in found if one.symptom.kind not in _STATIC and not _is_of(one.symptom, broken)]
     symptoms = [one for one in symptoms if not network_program(one.symptom) and not is_moot(one)]
     not_run = {*_commands(one.symptom for one in symptoms if one.symptom.kind == NOT_RUN.name)}
-    return [one for one in symptoms if one.symptom.kind == NOT_RUN.name or not _is_of(one.symptom, not_run)]
+    hasty = {*_commands(one for one in static.symptoms if one.kind == TIMEOUT_UNIT.name)}
+    return [
+        one
+        for one in symptoms
+        if (one.symptom.kind == NOT_RUN.name or not _is_of(one.symptom, not_run))
+        and not (one.symptom.kind == HUNG_HOOK.name and _is_of(one.symptom, hasty))
+    ]
 
 
 def offline_hooks(outcomes: Sequence[Outcome]) -> list[str]:

@@ -241,8 +241,12 @@ def _describe_tried(
         f"{hooks - silent} of {counted(hooks, 'hook')}" if silent else f"{all_of_them} on each of its events"
     )
     yield f"{counted(len(outcomes), 'session')} with {counted(len(hook_runs), 'hook run')}: {who}."
-    yield from (text for outcome in outcomes for text in outcome.varied if text.startswith("Tried:"))
-    yield from (f"Activated: {one.session.active}." for one in played if one.outcome and one.session.active)
+    yield from dict.fromkeys(
+        text for outcome in outcomes for text in outcome.varied if text.startswith("Tried:")
+    )
+    yield from dict.fromkeys(
+        f"Activated: {one.session.active}." for one in played if one.outcome and one.session.active
+    )
     for command in dict.fromkeys(hook.command for hook in hook_set.hooks):
         times = [
             hook_run.run.wall

@@ -6,9 +6,12 @@ import re
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import replace
 
+from pytest_hookharness.judging.findings.codes import TIMEOUT_UNIT
 from pytest_hookharness.judging.findings.finding_catalogue import CRASHED, MANGLED, NOT_RUN
 from pytest_hookharness.model.checkup import Symptom
+from pytest_hookharness.model.expectations import counted
 from pytest_hookharness.model.outcome import Outcome
+from pytest_hookharness.model.processes import Cut, TimedOut
 from pytest_hookharness.model.trace import HookEvent, HookRun, Step
 
 # Defects after which it matters whether the host goes on.
@@ -35,7 +38,11 @@ def with_evidence(symptom: Symptom, outcomes: Sequence[Outcome]) -> Symptom:
     printed = next((text for _, _, run in near if (text := _deciding_lines(run))), "")
     if symptom.kind == NOT_RUN.name and _OF_BASH.search(printed):
         symptom = replace(symptom, advice=_NAME_BASH)
-    effect = _effect(runs, outcomes[0].scenario.host) if symptom.kind in _FAILED else ""
+    host, effect = outcomes[0].scenario.host, ""
+    if symptom.kind in _FAILED:
+        effect = _effect(runs, host)
+    elif symptom.kind == TIMEOUT_UNIT.name:
+        effect = _cut(runs, host)
     return replace(symptom, text=_BASE.sub("", symptom.text), printed=printed, effect=effect)
 
 
@@ -54,6 +61,13 @@ def _deciding_lines(hook_run: HookRun) -> str:
     text = hook_run.run.stderr.text if hook_run.run is not None else ""
     lines = [_BASE.sub("", line.strip()) for line in text.splitlines() if line.strip()]
     return "\n".join(lines if len(lines) <= _LINES else (lines[0], lines[-1]))
+
+
+def _cut(runs: Sequence[tuple[Step, HookEvent, HookRun]], host: str) -> str:
+    """Return how often the host's timeout ended the hook, in one sentence; empty if it never did."""
+    ends = [run.run.ending for _, _, run in runs if run.run is not None]
+    cut = [end for end in ends if isinstance(end, TimedOut) and end.by is Cut.LIMIT]
+    return f"{host} ended {len(cut)} of {counted(len(ends), 'run')} before the hook was done." if cut else ""
 
 
 def _effect(runs: Sequence[tuple[Step, HookEvent, HookRun]], host: str) -> str:

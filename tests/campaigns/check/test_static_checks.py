@@ -226,6 +226,17 @@ def test_timeouts_in_another_unit(found, place, event, timeout, said):
     assert said is None or said in result.symptoms[0].text
 
 
+@pytest.mark.slow
+def test_a_hook_that_its_wrong_timeout_ends_does_not_hang(tmp_path, found, harness):
+    """Where a timeout in the wrong unit ends a run, that is the one problem, and it must be fixed."""
+    found(("AfterAgent", {"command": "exec tail -f /dev/null", "timeout": 30}), place="gemini-cli")
+    (hook_set,) = find_hook_sets(tmp_path)
+    report = CheckRun(hook_set, harness.settings, harness.resources).run()
+    (symptom,) = [problem.symptom for problem in report.problems]
+    assert (symptom.kind, symptom.must_fix) == ("TIMEOUT-UNIT", True)
+    assert symptom.effect == "gemini-cli ended 1 of 1 run before the hook was done."
+
+
 def test_an_event_by_its_name_elsewhere(tmp_path):
     """An event that has another name on this host is a defect, and the right name comes first."""
     hooks = {"version": 1, "hooks": {"userPromptSubmit": [{"command": "true"}]}}
