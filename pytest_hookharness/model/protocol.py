@@ -145,6 +145,7 @@ class Reply:
         behaviour: The answer to a permission request, ``allow`` or ``deny``; ``None`` if there was none.
         own_field: Whether the ruling stands in the answer's part for its event, not at the top.
         notice: What some hosts put among the reasons of other hooks although this one does not refuse.
+        blank_end: White space that ended the reason, where the host passes it on with its own text.
         silent: Whether the hook gave no reason for its refusal; ``reason`` is then the host's own text.
         unmeant: Whether the host interprets as a refusal what the hook did not mean as one.
         unheard: Text that the host does not pass to the agent's model although it looks meant for it.
@@ -164,6 +165,7 @@ class Reply:
     behaviour: str | None = None
     own_field: bool = False
     notice: str = ""
+    blank_end: str = ""
     silent: bool = False
     unmeant: bool = False
     unheard: Unheard | None = None

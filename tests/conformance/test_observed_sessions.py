@@ -366,6 +366,15 @@ def test_claude_tells_blank_standard_error_as_it_is():
     assert played.observations[1][-1].text == "Stop hook feedback:\n[./x]:    \n"
 
 
+def test_claude_keeps_the_newline_that_ends_standard_error():
+    """After a call the newline that a hook wrote stands before the end of the host's own tag."""
+    played = play(
+        {"PostToolUse": "./x"}, [GO, RunCommand(command="true"), Stop()], lambda *_: ended(2, stderr="no\n")
+    )
+
+    assert played.observations[1][-1].text.endswith("[./x]: no\n\n</system-reminder>")
+
+
 def test_claude_passes_on_the_context_of_a_background_hook_after_a_call():
     """AdditionalContext of an async PostToolUse hook reaches the model, and its refusal does not."""
     said = {"hookSpecificOutput": {"hookEventName": "PostToolUse", "additionalContext": "LATE"}, **BLOCK}

@@ -254,7 +254,10 @@ class _DecisionTexts:
             return []
         return [
             self.profile.wording.fill(
-                template, label=self._label, command=one.command, reason=one.reply.reason
+                template,
+                label=self._label,
+                command=one.command,
+                reason=f"{one.reply.reason}{one.reply.blank_end}",
             )
             for one in self.refusals
             if self.rule.power is Power.INFORMS or one.reply.rule != by_code

@@ -248,11 +248,12 @@ def _code_reason(reader: AnswerReader, text: str) -> str:
 
 
 def _refuse_by_code(reader: AnswerReader, rule: CodeRule, stdout: str, stderr: str) -> Reply:
-    given = _first_text(rule.reason_streams, stdout, stderr).strip()
-    replies = reader.profile.replies
+    whole = _first_text(rule.reason_streams, stdout, stderr)
+    given, replies = whole.strip(), reader.profile.replies
     kept = stderr if replies.keeps_blanks else ""
     text = given or kept or replies.no_error_text.format(event=reader.event.name)
-    return reader.refuse(_code_reason(reader, text), rule.rule, silent=not given)
+    refusal = reader.refuse(_code_reason(reader, text), rule.rule, silent=not given)
+    return replace(refusal, blank_end=whole[len(whole.rstrip()) :]) if kept and given else refusal
 
 
 def _read_plain(reader: AnswerReader, stdout: str, stderr: str) -> Reply:

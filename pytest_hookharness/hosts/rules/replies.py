@@ -279,7 +279,7 @@ class ReplyRules:
         code_reason: The reason of a refusal by exit code; a template over ``command`` and ``words``.
         no_reason: The reason if none is given; a template over ``event``.
         no_error_text: The reason if standard error is empty; a template over ``event``.
-        keeps_blanks: Whether standard error that has only white space is the reason.
+        keeps_blanks: Whether white space on standard error is told: at the end of a reason, and in its place.
         late_context: Whether a text for the model from a hook in the background after a call reaches it.
         text_limit: The longest text that reaches the model; ``None`` for no limit.
         rules: The facts about replies. Always ``silent``, ``plain``, ``shown``, ``answer``, ``crashed``,
