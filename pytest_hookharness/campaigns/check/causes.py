@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 import re
+import shutil
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import replace
 
@@ -27,17 +28,34 @@ from pytest_hookharness.judging.findings.finding_catalogue import (
 from pytest_hookharness.model.checkup import HookSet, Problem, Symptom, hook_name, hook_names
 from pytest_hookharness.model.outcome import Outcome
 from pytest_hookharness.model.processes import Exited
+from pytest_hookharness.model.protocol import Ruling
 from pytest_hookharness.model.scenario import Scenario
 
 # Programs that wait for the network, which sessions do not have, at the end of what a hook waits for.
 _NEEDS_NETWORK = re.compile(r"waits for its child (uvx?|npx|npm|pnpm|yarn|bunx|pip3?|curl|wget|ssh|gh) \(")
 # How a symptom names the tool that was missing, and the turn.
 _MISSING = re.compile(r" in turn (\d+): .*with no `([\w.+-]+)` on the PATH")
+# How a symptom says that the shell, or `env`, did not find what starts the hook itself.
+_OWN_PROGRAM = re.compile(
+    r"with no `([\w.+-]+)` on the PATH.*exit 127: "
+    r'"(?:/bin/\w+: (?:line )?\d+: \1: (?:command )?not found|(?:/usr/bin/)?env: \W\1\W: No such file)'
+)
 # What programs say that have no network.
 _NO_NETWORK = re.compile(
     r"could not resolve|name resolution|network (?:was|is) (?:disabled|unreachable)|ENOTFOUND|EAI_AGAIN"
     r"|ENETUNREACH|getaddrinfo|dns error|name or service not known|no address associated",
     re.IGNORECASE,
+)
+# What uv says where it can start no Python, though it can outside of a session.
+_NO_PYTHON = "Failed to inspect Python interpreter"
+# How shells and `env` name a program that they do not find.
+_NOT_FOUND = re.compile(
+    r"^(?:.*[:\d] )?(?:([\w.+-]+): (?:command )?not found|env: \W([\w.+-]+)\W: No such file or directory)$",
+    re.MULTILINE,
+)
+# Commands that only some shells have: to name one is a defect of the script.
+_OF_SHELLS = frozenset(
+    ["source", "declare", "typeset", "shopt", "mapfile", "readarray", "let", "function", "pushd", "popd"]
 )
 # Sessions report these too; the static checks find all of them.
 _STATIC = frozenset({CONFIG_OFF.name, EVENT_UNKNOWN.name})
@@ -71,7 +89,7 @@ def independent(
     """
     found = [one for one in found if not any(f"{folder}/" in one.symptom.text for folder in reach)]
     broken = {
-        *offline_hooks(outcomes),
+        *hindered_hooks(outcomes),
         *static.stuck,
         *_commands(one for one in static.symptoms if one.kind == NOT_RUN.name),
     }
@@ -87,27 +105,42 @@ def independent(
     ]
 
 
-def offline_hooks(outcomes: Sequence[Outcome]) -> list[str]:
-    """Return the commands of the hooks that failed, and each time said that they have no network."""
-    failed: dict[str, bool] = {}
+def hindered_hooks(outcomes: Sequence[Outcome]) -> dict[str, str]:
+    """
+    Return the commands of hooks that each time failed or refused for want of something, with what that is.
+
+    It is wanting on this machine or in sessions only, so nothing follows about the hook.
+    """
+    found: dict[str, str] = {}
     for hook_run in (one for outcome in outcomes for _, one in outcome.trace.hook_runs()):
         run, command = hook_run.run, hook_run.hook.command
-        if run is not None and run.ending != Exited(0):
-            said = bool(_NO_NETWORK.search(f"{run.stderr.text}\n{run.stdout.text}"))
-            failed[command] = failed.get(command, True) and said
-    return [command for command, said in failed.items() if said]
+        if run is not None and (run.ending != Exited(0) or hook_run.reply.ruling is Ruling.DENY):
+            known = found.get(command)
+            found[command] = "" if known == "" else _hindrance(f"{run.stderr.text}\n{run.stdout.text}")
+    return {command: why for command, why in found.items() if why}
+
+
+def _hindrance(said: str) -> str:
+    """Return what a hook was lacking, by its own words; empty for nothing."""
+    if _NO_NETWORK.search(said):
+        return "it needs the network, which sessions do not have"
+    if _NO_PYTHON in said:
+        return "uv starts no Python in a session"
+    missing = {one or other: None for one, other in _NOT_FOUND.findall(said)}
+    named = (name for name in missing if name not in _OF_SHELLS and shutil.which(name) is None)
+    return next((f"{name} is not on PATH" for name in named), "")
 
 
 def is_moot(evidence: SymptomEvidence) -> bool:
     """
     Return whether a guard only allows a call that cannot work, as the missing tool is what it starts.
 
-    Without Git, there is no repository to guard either.
+    Without Git, there is no repository to guard either, and no hook can guard without its own interpreter.
     """
     missing = _MISSING.search(evidence.symptom.text)
     if missing is None or evidence.symptom.kind != UNGUARDED_TOOL.name:
         return False
-    if missing[2] == "git":
+    if missing[2] == "git" or _OWN_PROGRAM.search(evidence.symptom.text):
         return True
     starts = re.compile(rf"[\"';&|] *{re.escape(missing[2])} ")
     return any(
@@ -135,9 +168,8 @@ def _is_of(symptom: Symptom, commands: Collection[str]) -> bool:
 def untried(hook_set: HookSet, static: StaticResult, outcomes: Sequence[Outcome]) -> Iterator[str]:
     """Yield sentences about hooks that could not be tried, or not to their end."""
     yield from static.untried
-    for command in offline_hooks(outcomes):
-        name = hook_name(hook_set.hooks, command)
-        yield f"{name} failed, as it needs the network, which sessions do not have"
+    for command, why in hindered_hooks(outcomes).items():
+        yield f"{hook_name(hook_set.hooks, command)} failed, as {why}"
     waited = (symptom for outcome in outcomes for symptom in find_symptoms(outcome))
     for hook, program in {symptom.hook: network_program(symptom) for symptom in waited}.items():
         if program:

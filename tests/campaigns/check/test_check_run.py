@@ -168,23 +168,27 @@ def test_a_program_that_waits_for_the_network(kind, child, program):
 
 
 @pytest.mark.parametrize(
-    ("command", "tool", "moot"),
+    ("command", "tool", "ends", "moot"),
     [
-        ("gh pr merge", "gh", True),
-        ("cd x && gh pr merge", "gh", True),
-        ("rm -rf .gh x", "gh", False),
-        ("rm -rf x", "git", True),
+        ("gh pr merge", "gh", "0", True),
+        ("cd x && gh pr merge", "gh", "0", True),
+        ("rm -rf .gh x", "gh", "0", False),
+        ("rm -rf x", "git", "0", True),
+        ("rm -rf x", "node", '127: "/bin/bash: line 1: node: command not found"', True),
+        ("rm -rf x", "node", '127: "/bin/sh: 1: node: not found"', True),
+        ("rm -rf x", "node", """127: "env: 'node': No such file or directory\"""", True),
+        ("rm -rf x", "jq", '127: "./x.sh: line 3: jq: command not found"', False),
     ],
 )
-def test_a_missing_tool_that_the_call_starts(command, tool, moot):
-    """That a guard allows a call whose own program is missing, or Git, says nothing about the guard."""
+def test_a_missing_tool_that_leaves_nothing_to_guard(command, tool, ends, moot):
+    """That a guard allows without its own interpreter, Git or the call's program says nothing about it."""
     rule = Rule("nothing said", Basis.DOCUMENTED, "a page")
     payload = {"tool_name": "Bash", "tool_input": {"command": command}}
     hook = Hook(event="PreToolUse", command="./x.sh")
     hook_run = HookRun(hook=hook, payload=payload, run=None, reply=Reply(rule=rule))
     decision = Decision(event="PreToolUse", rule=rule)
     event = HookEvent(event="PreToolUse", hook_runs=(hook_run,), decision=decision)
-    text = f"PreToolUse in turn 2: refuses (exit 0); with no `{tool}` on the PATH, allows (exit 0)."
+    text = f"PreToolUse in turn 2: refuses (exit 0); with no `{tool}` on the PATH, allows (exit {ends})."
     evidence = SymptomEvidence(
         id="x",
         symptom=Symptom(kind="UNGUARDED-TOOL", hook="./x.sh", text=text, turn=2),

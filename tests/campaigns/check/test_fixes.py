@@ -17,6 +17,7 @@ from pytest_hookharness.model.checkup import Problem, Symptom
 from pytest_hookharness.model.scenario import Scenario
 from pytest_hookharness.simulation.testbed.run_settings import Settings
 
+HERE = '"$CLAUDE_PROJECT_DIR"/hooks/hook.sh'
 NEVER = "#!/bin/sh\necho 'Run the tests first.' >&2\nexit 2\n"
 
 
@@ -177,7 +178,7 @@ def test_an_endless_hook_is_fixed(project):
 @pytest.mark.nightly
 def test_an_executable_bit_is_proved(project):
     """The bit is offered after a session in which the hook ran."""
-    folder = project("./hooks/hook.sh", "PostToolUse", "#!/bin/sh\nexit 0\n")
+    folder = project(HERE, "PostToolUse", "#!/bin/sh\nexit 0\n")
     (folder / "hooks/hook.sh").chmod(0o644)
     (problem,) = checked(folder).problems
     assert problem.fix.text == "Make hooks/hook.sh executable."
@@ -187,7 +188,7 @@ def test_an_executable_bit_is_proved(project):
 @pytest.mark.nightly
 def test_what_does_not_fix_is_not_offered(project):
     """If the hook with the executable bit has another problem, no fix is offered."""
-    folder = project("./hooks/hook.sh", "PostToolUse", "#!/bin/sh\nmissing-program-of-mine\nexit 127\n")
+    folder = project(HERE, "PostToolUse", "#!/bin/sh\n./missing.sh\n")
     (folder / "hooks/hook.sh").chmod(0o644)
     report = checked(folder)
     assert [problem.fix for problem in report.problems] == [None]
@@ -197,7 +198,7 @@ def test_what_does_not_fix_is_not_offered(project):
 @pytest.mark.nightly
 def test_no_time_for_a_fix(project):
     """Without time, no fix is offered, and the report says that none was tried."""
-    folder = project("./hooks/hook.sh", "PostToolUse", "#!/bin/sh\nexit 0\n")
+    folder = project(HERE, "PostToolUse", "#!/bin/sh\nexit 0\n")
     (folder / "hooks/hook.sh").chmod(0o644)
     (place,) = find_hook_sets(folder)
     with Harness(Settings(wall=240.0)) as harness:
@@ -212,12 +213,12 @@ def test_no_time_for_a_fix(project):
 @pytest.mark.nightly
 def test_a_problem_of_another_hook_is_not_new(project):
     """A fix is offered although another hook of the project has a problem that the fix leaves as it is."""
-    folder = project("./hooks/hook.sh", "PostToolUse", "#!/bin/sh\nexit 0\n")
+    folder = project(HERE, "PostToolUse", "#!/bin/sh\nexit 0\n")
     (folder / "hooks/hook.sh").chmod(0o644)
     settings = folder / ".claude/settings.json"
     hooks = json.loads(settings.read_text())["hooks"]
     stop = [{"hooks": [{"type": "command", "command": "./missing.sh"}]}]
     settings.write_text(json.dumps({"hooks": {**hooks, "Stop": stop}}))
     fixes = {problem.symptom.hook: problem.fix for problem in checked(folder).problems}
-    assert fixes["./hooks/hook.sh"].text == "Make hooks/hook.sh executable."
+    assert fixes[HERE].text == "Make hooks/hook.sh executable."
     assert fixes["./missing.sh"] is None

@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import pytest
 
-from pytest_hookharness.campaigns.check.causes import offline_hooks
+from pytest_hookharness.campaigns.check.causes import hindered_hooks
 from pytest_hookharness.campaigns.check.discovery import find_hook_sets
 from pytest_hookharness.campaigns.check.grouping import ENDLESS
 from pytest_hookharness.campaigns.check.home_search import with_looked_for
@@ -162,13 +162,20 @@ def test_a_program_of_its_owner(person, tmp_path, harness):
 @pytest.mark.parametrize(
     ("said", "codes", "found"),
     [
-        (b"curl: (6) Could not resolve host: example.com", [6, 6], ["./x.sh"]),
-        (b"curl: (6) Could not resolve host: example.com", [6, 0], ["./x.sh"]),
-        (b"no such key", [6, 6], []),
+        (b"curl: (6) Could not resolve host: example.com", [6, 6], "the network"),
+        (b"curl: (6) Could not resolve host: example.com", [6, 0], "the network"),
+        (b"/bin/sh: 1: no-such-runner: not found", [127, 127], "no-such-runner is not on PATH"),
+        (b"./x.sh: line 3: no-such-runner: command not found", [2, 2], "no-such-runner is not on PATH"),
+        (b"env: 'no-such-runner': No such file or directory", [127], "no-such-runner is not on PATH"),
+        (b"error: Failed to inspect Python interpreter at /usr/bin/python3", [2], "uv starts no Python"),
+        (b"./x.sh: 3: source: not found", [127], ""),
+        (b"./x.sh: 3: sh: not found", [127], ""),
+        (b"./x.sh: 3: ./y.sh: not found", [127], ""),
+        (b"no such key", [6, 6], ""),
     ],
 )
-def test_hooks_that_need_the_network(said, codes, found):
-    """A hook all of whose failures say that it has no network could not be tried."""
+def test_hooks_that_lack_something(said, codes, found):
+    """A hook all of whose failures say that they have no network, program or Python could not be tried."""
     hook, rule = Hook(event="Stop", command="./x.sh"), Rule("nothing said", Basis.DOCUMENTED, "a page")
     steps = []
     for turn, code in enumerate(codes, 1):
@@ -181,4 +188,6 @@ def test_hooks_that_need_the_network(said, codes, found):
     outcome = Outcome(
         scenario=Scenario(name="x"), host="x@1", trace=Trace(steps=tuple(steps)), verdict=Terminated(turn=1)
     )
-    assert offline_hooks([outcome]) == found
+    lacking = hindered_hooks([outcome])
+    assert [*lacking] == (["./x.sh"] if found else [])
+    assert found in lacking.get("./x.sh", "")
