@@ -45,6 +45,7 @@ class Coin:
     """A trial runner whose outcomes are known in advance."""
 
     outcomes: list[Outcome]
+    until: float = 0.0
 
     def simulate(self, _scenario, _settings):
         return self.outcomes.pop(0)
