@@ -115,18 +115,19 @@ def hindered_hooks(outcomes: Sequence[Outcome]) -> dict[str, str]:
     for hook_run in (one for outcome in outcomes for _, one in outcome.trace.hook_runs()):
         run, command = hook_run.run, hook_run.hook.command
         if run is not None and (run.ending != Exited(0) or hook_run.reply.ruling is Ruling.DENY):
-            known = found.get(command)
-            found[command] = "" if known == "" else _hindrance(f"{run.stderr.text}\n{run.stdout.text}")
+            refused, said = hook_run.reply.ruling is Ruling.DENY, f"{run.stderr.text}\n{run.stdout.text}"
+            found[command] = "" if found.get(command) == "" else _hindrance(said, refused=refused)
     return {command: why for command, why in found.items() if why}
 
 
-def _hindrance(said: str) -> str:
+def _hindrance(said: str, *, refused: bool) -> str:
     """Return what a hook was lacking, by its own words; empty for nothing."""
     if _NO_NETWORK.search(said):
         return "it needs the network, which sessions do not have"
     if _NO_PYTHON in said:
         return "uv starts no Python in a session"
-    missing = {one or other: None for one, other in _NOT_FOUND.findall(said)}
+    # To refuse where a program is missing is what the hook decides.
+    missing = {} if refused else {one or other: None for one, other in _NOT_FOUND.findall(said)}
     named = (name for name in missing if name not in _OF_SHELLS and shutil.which(name) is None)
     return next((f"{name} is not on PATH" for name in named), "")
 

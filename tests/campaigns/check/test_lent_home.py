@@ -14,7 +14,7 @@ from pytest_hookharness.frontends.checkup import check
 from pytest_hookharness.frontends.cli.consent import lend
 from pytest_hookharness.model.outcome import Outcome
 from pytest_hookharness.model.processes import Exited, Output, ProcessResult
-from pytest_hookharness.model.protocol import Basis, Decision, Hook, Reply, Rule
+from pytest_hookharness.model.protocol import Basis, Decision, Hook, Reply, Rule, Ruling
 from pytest_hookharness.model.scenario import Scenario
 from pytest_hookharness.model.trace import HookEvent, HookRun, Step, Trace
 from pytest_hookharness.model.verdicts import Terminated
@@ -165,7 +165,8 @@ def test_a_program_of_its_owner(person, tmp_path, harness):
         (b"curl: (6) Could not resolve host: example.com", [6, 6], "the network"),
         (b"curl: (6) Could not resolve host: example.com", [6, 0], "the network"),
         (b"/bin/sh: 1: no-such-runner: not found", [127, 127], "no-such-runner is not on PATH"),
-        (b"./x.sh: line 3: no-such-runner: command not found", [2, 2], "no-such-runner is not on PATH"),
+        (b"./x.sh: line 3: no-such-runner: command not found", [1, 1], "no-such-runner is not on PATH"),
+        (b"./x.sh: line 3: no-such-runner: command not found", [1, 2], ""),
         (b"env: 'no-such-runner': No such file or directory", [127], "no-such-runner is not on PATH"),
         (b"error: Failed to inspect Python interpreter at /usr/bin/python3", [2], "uv starts no Python"),
         (b"./x.sh: 3: source: not found", [127], ""),
@@ -181,7 +182,8 @@ def test_hooks_that_lack_something(said, codes, found):
     for turn, code in enumerate(codes, 1):
         stderr = Output(data=said if code else b"", total=len(said) if code else 0)
         run = ProcessResult(ending=Exited(code), wall=0.1, stderr=stderr)
-        hook_run = HookRun(hook=hook, payload={}, run=run, reply=Reply(rule=rule))
+        ruling = Ruling.DENY if code == 2 else Ruling.NONE
+        hook_run = HookRun(hook=hook, payload={}, run=run, reply=Reply(ruling=ruling, rule=rule))
         decision = Decision(event="Stop", rule=rule)
         event = HookEvent(event="Stop", hook_runs=(hook_run,), decision=decision)
         steps.append(Step(number=turn, turn=turn, exchange=event))
