@@ -278,28 +278,13 @@ def file_clock() -> int:
 
 
 def next_stamp() -> int:
+    # Within one tick the kernel gives the same stamp to what came before and after. A file may also be
+    # stamped more finely, and then be ahead of the tick (Linux 6.13); it is never ahead of the time itself.
+    # A stamp finer than a tick does not serve: it may be ahead of the clock by which others are stamped.
     before = time.time_ns()
-    try:
-        file = os.memfd_create("stamps")
-    except OSError:
-        # Within one tick the kernel gives the same stamp to what came before and after.
-        while (now := file_clock()) <= before:
-            time.sleep(_TICK)
-        return now
-    try:
-        # The first stamp is no earlier than that of any file. Since Linux 6.13 the second is finer than a
-        # tick, because the first was looked at, and no file gets an earlier one from then on.
-        first = _stamp_of(file)
-        while (now := _stamp_of(file)) <= first:
-            time.sleep(_TICK)
-        return now
-    finally:
-        os.close(file)
-
-
-def _stamp_of(file: int) -> int:
-    os.pwrite(file, b"-", 0)
-    return os.fstat(file).st_ctime_ns
+    while (now := file_clock()) <= before:
+        time.sleep(_TICK)
+    return now
 
 
 def is_kernel_folder(path: str) -> bool:

@@ -48,14 +48,15 @@ class MoodFault(Mood, family="mood", fault=True):
     """The same variable, judged as a fault."""
 
 
+@dataclass
 class Runner:
     """Runs each trial with the harness of the test, one after the other."""
 
-    def __init__(self, harness):
-        self._harness = harness
+    harness: object
+    until: float = 0.0
 
     def simulate(self, scenario, _):
-        return self._harness.simulate(scenario)
+        return self.harness.simulate(scenario)
 
     def side_by_side(self, jobs, _):
         yield from ((place, job(self)) for place, job in enumerate(jobs))
