@@ -9,8 +9,7 @@ import time
 
 import pytest
 
-from pytest_hookharness.execution import platform
-from pytest_hookharness.execution.clock.clock import Clock
+from pytest_hookharness.execution.clock.clock import Clock, next_tick
 from pytest_hookharness.execution.clock.shims import Shims
 from pytest_hookharness.execution.paths import WorkspaceError
 
@@ -194,7 +193,7 @@ def test_a_short_shift_is_made_once(clock, place):
     assert file.stat().st_mtime_ns == kept
 
 
-def test_the_next_stamp_separates_what_was_written_before_from_what_is_written_later(place):
+def test_the_next_tick_separates_what_was_written_before_from_what_is_written_later(place):
     """Files written before have earlier stamps, and later ones not, however finely the kernel stamps them."""
     before, later = place / "before", place / "later"
     for number in range(60):
@@ -203,10 +202,10 @@ def test_the_next_stamp_separates_what_was_written_before_from_what_is_written_l
             before.write_text("")
             before.stat()
         before.write_text("x")
-        stamp = platform.files().next_stamp()
+        tick = next_tick()
         later.write_text("x")
 
-        assert before.stat().st_ctime_ns < stamp <= later.stat().st_ctime_ns
+        assert before.stat().st_ctime_ns < tick <= later.stat().st_ctime_ns
         if not number % 2:
             later.unlink()
 

@@ -22,6 +22,7 @@ from pytest_hookharness.model.processes import ProcessResult, ProcessSpec
 from pytest_hookharness.model.reads import Reads
 
 Starter = Callable[[Sequence[ProcessSpec]], tuple[ProcessResult, ...]]
+_TICK = 0.001
 
 
 class Clock:
@@ -88,7 +89,7 @@ class Clock:
         if not self.by_kernel:
             self._shims.set_shift(seconds)
             self.moved = True
-        self._since = platform.files().next_stamp()
+        self._since = next_tick()
 
     def environment(self, env: Mapping[str, str]) -> Mapping[str, str]:
         """Return an environment whose programs see this clock; the given one while it is not moved."""
@@ -137,7 +138,7 @@ class Clock:
         """
         if self._shift_written():
             # Else they are shifted again once the machine's clock has reached the times they have now.
-            self._since = platform.files().next_stamp()
+            self._since = next_tick()
 
     def _shift_written(self) -> bool:
         """Shift the times of files that were written since the clock was moved; return whether any were."""
@@ -156,7 +157,7 @@ class Clock:
     def accept(self) -> None:
         """Take the present times of all files as times of this clock."""
         if self.seconds:
-            self._since = platform.files().next_stamp()
+            self._since = next_tick()
 
     def shift(self, seconds: float, since: float) -> None:
         """Move the times of files that were written since a time, in seconds of the epoch by this clock."""
@@ -178,3 +179,19 @@ def _shift(place: str, status: os.stat_result, seconds: float) -> None:
         os.utime(place, ns=(status.st_atime_ns, status.st_mtime_ns + by), follow_symlinks=False)
     except OSError as error:
         raise WorkspaceError(place, f"cannot be given a time: {reason_of(error)}") from error
+
+
+def next_tick(since: int | None = None) -> int:
+    """
+    Return a time that files written from now on have or exceed, and files written before do not reach.
+
+    Args:
+        since: A time since which nothing was written, in nanoseconds; ``None`` for the present.
+    """
+    # Within one tick the kernel gives the same time to what came before and after. A file may also be stamped
+    # more finely, and then be ahead of the tick (Linux 6.13); it is never ahead of the time itself.
+    # A finer stamp does not serve: it may be ahead of the clock by which other files are stamped.
+    before = time.time_ns() if since is None else since
+    while (now := platform.files().file_clock()) <= before:
+        time.sleep(_TICK)
+    return now

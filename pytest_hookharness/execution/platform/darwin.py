@@ -254,13 +254,6 @@ def file_clock() -> int:
     return time.time_ns()
 
 
-def next_stamp() -> int:
-    before = time.time_ns()
-    while (now := time.time_ns()) <= before:
-        continue
-    return now
-
-
 def is_kernel_folder(path: str) -> bool:
     return False
 

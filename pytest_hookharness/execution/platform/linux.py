@@ -42,7 +42,6 @@ _NAMES = _CALLS.get(os.uname().machine, {})
 _PR_SET_PDEATHSIG, _PR_SET_DUMPABLE, _PR_SET_CHILD_SUBREAPER, _PR_SET_NO_NEW_PRIVS = 1, 4, 36, 38
 # CLOCK_REALTIME_COARSE, for which Python has no name: the kernel stamps files by it.
 _FILE_CLOCK = 5
-_TICK = 0.0005
 _RLIMIT_LOCKS, _MARK_TITLE, _LIMITS = 10, b"Max file locks", "/proc/self/limits"
 # Those that a container has. All others are the machine's own.
 _DEVICES = ("null", "zero", "full", "random", "urandom", "tty")
@@ -275,16 +274,6 @@ def open_process(pid: int) -> int:
 
 def file_clock() -> int:
     return time.clock_gettime_ns(_FILE_CLOCK)
-
-
-def next_stamp() -> int:
-    # Within one tick the kernel gives the same stamp to what came before and after. A file may also be
-    # stamped more finely, and then be ahead of the tick (Linux 6.13); it is never ahead of the time itself.
-    # A stamp finer than a tick does not serve: it may be ahead of the clock by which others are stamped.
-    before = time.time_ns()
-    while (now := file_clock()) <= before:
-        time.sleep(_TICK)
-    return now
 
 
 def is_kernel_folder(path: str) -> bool:

@@ -160,10 +160,6 @@ class Files(Protocol):
         """Return the time, in nanoseconds, of the clock by which the kernel stamps files."""
         ...
 
-    def next_stamp(self) -> int:
-        """Return a time that files written from now on have or exceed, and earlier ones do not reach."""
-        ...
-
     def is_kernel_folder(self, path: str) -> bool:
         """Return whether the files of a folder stand for the kernel's own state, and change with it."""
         ...

@@ -6,10 +6,12 @@ It is played from the present state and compared with the last real repetition, 
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Collection, Iterator, Mapping
 from pathlib import PurePosixPath
 
 from pytest_hookharness.execution import platform
+from pytest_hookharness.execution.clock.clock import next_tick
 from pytest_hookharness.execution.reads.baseline import SharedBaselines, empty_program
 from pytest_hookharness.execution.reads.observer import Observer
 from pytest_hookharness.execution.reads.surroundings import (
@@ -104,12 +106,14 @@ class ReadObservation:
         testbed = self._testbed
         if testbed.scenario.cover:
             return _unobserved("nothing is tried on covered folders")
+        now = time.time_ns()
         try:
             checkpoint = Checkpoint(testbed, repetition.uncapped)
         except SnapshotError as error:
             return _unobserved(f"the state cannot be saved and restored: {error}")
         with checkpoint:
-            since = platform.files().next_stamp()
+            # Nothing has written to the files meanwhile.
+            since = next_tick(now)
             self._observer.shared = find_shared(testbed)
             with testbed.observed_by(self._observer):
                 driver = checkpoint.resume()
