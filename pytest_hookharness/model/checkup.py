@@ -189,7 +189,7 @@ class Symptom:
     @property
     def must_fix(self) -> bool:
         """Whether the hook fails or does harm; otherwise it is only worth knowing."""
-        return self.kind not in _WORTH_KNOWING or (self.kind == "TIMEOUT-UNIT" and bool(self.effect))
+        return self.kind not in _WORTH_KNOWING or bool(self.effect)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -114,8 +114,9 @@ def hindered_hooks(outcomes: Sequence[Outcome]) -> dict[str, str]:
     found: dict[str, str] = {}
     for hook_run in (one for outcome in outcomes for _, one in outcome.trace.hook_runs()):
         run, command = hook_run.run, hook_run.hook.command
-        if run is not None and (run.ending != Exited(0) or hook_run.reply.ruling is Ruling.DENY):
-            refused, said = hook_run.reply.ruling is Ruling.DENY, f"{run.stderr.text}\n{run.stdout.text}"
+        refused = hook_run.reply.ruling is Ruling.DENY
+        if run is not None and (run.ending != Exited(0) or refused):
+            said = f"{run.stderr.text}\n{run.stdout.text}"
             found[command] = "" if found.get(command) == "" else _hindrance(said, refused=refused)
     return {command: why for command, why in found.items() if why}
 

@@ -17,6 +17,7 @@ from pytest_hookharness.campaigns.check import corpora
 from pytest_hookharness.campaigns.check.activation import Activation, find_activations
 from pytest_hookharness.campaigns.check.rewording import Suspect, called_tools, reword
 from pytest_hookharness.campaigns.check.session_scenario import scenario_of, varied
+from pytest_hookharness.judging.checkup.symptoms import MANY_REFUSALS
 from pytest_hookharness.model.checkup import CheckSession, HookSet
 from pytest_hookharness.model.moves import (
     FIRST_PROMPT,
@@ -43,8 +44,6 @@ _BESIDE = frozenset({hosts.Role.BEFORE_TOOL, hosts.Role.AFTER_TOOL})
 _COMPACTION = frozenset({hosts.Role.BEFORE_COMPACT, hosts.Role.AFTER_COMPACT})
 _BEHAVIOURS = ("editing", "obedient", "repeating", "oscillating", "quoting")
 _INVARIANT: tuple[str, ...] = ("key-order", "sessions", "processes", "names")
-# After so many refusals in a row, a loop that was started counts as one without an end.
-_REFUSALS = 12
 _EACH: tuple[Act, ...] = (
     RunCommand(command="true"),
     Edit(file="notes.txt", text="text\n"),
@@ -130,7 +129,7 @@ def plan_activated(hook_set: HookSet, given: Sequence[Activation] = ()) -> Itera
         # A hook may wait for the next prompt, to know whose the started work is.
         going_on = [_GO_ON] if started and hosts.Role.PROMPT in roles(hook_set) else []
         acts: tuple[Act, ...] = (FIRST_PROMPT, *started, *going_on, Stop())
-        scenario = replace(scenario_of(hook_set, acts), files=one.files, turns=len(acts) + _REFUSALS)
+        scenario = replace(scenario_of(hook_set, acts), files=one.files, turns=len(acts) + MANY_REFUSALS)
         yield CheckSession(title=one.title, scenario=scenario, active=one.title)
 
 

@@ -12,6 +12,7 @@ import os
 from collections.abc import Collection, Iterable
 from typing import TYPE_CHECKING, Self
 
+from pytest_hookharness.execution.paths import lies_in
 from pytest_hookharness.execution.platform.protocol import TouchedPaths
 from pytest_hookharness.execution.state.touches import Touched
 
@@ -20,6 +21,14 @@ if TYPE_CHECKING:
 
     from pytest_hookharness.execution.platform.protocol import Watch, WatchPool
     from pytest_hookharness.execution.state.survey import KnownFiles, Survey
+
+
+def take_watch(pool: WatchPool) -> Watch | None:
+    """Take a watch from a pool; ``None`` if the system cannot tell what is touched."""
+    try:
+        return pool.take()
+    except OSError:
+        return None
 
 
 class StandingWatch:
@@ -153,11 +162,9 @@ class RoutedWatch:
 
     @classmethod
     def take(cls, pool: WatchPool, standing: Iterable[StandingWatch]) -> Self | None:
-        """Take a watch from a pool; ``None`` if the system cannot tell what is touched."""
-        try:
-            return cls(pool.take(), standing)
-        except OSError:
-            return None
+        """Take a scanner's own watch from a pool; ``None`` if there is none."""
+        own = take_watch(pool)
+        return cls(own, standing) if own is not None else None
 
     def add_folder(self, path: str) -> None:
         """Watch a folder; raise `OSError` where that cannot be done."""
@@ -180,7 +187,7 @@ class RoutedWatch:
 
     def _of(self, path: str) -> Watch | StandingWatch:
         for folder, one in self._standing.items():
-            if path == folder or path.startswith(f"{folder}/"):
+            if lies_in(path, [folder]):
                 return one
         return self.own
 
@@ -200,7 +207,7 @@ def assume_known(
 
 
 def _moved(path: str, before: str, after: str) -> str:
-    return after + path[len(before) :] if path == before or path.startswith(f"{before}/") else path
+    return after + path[len(before) :] if lies_in(path, [before]) else path
 
 
 def _raise(error: OSError) -> None:

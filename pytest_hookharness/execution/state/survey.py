@@ -187,7 +187,7 @@ class Survey:
                     pending.append((child.path, path))
         inside = name + "/"
         others = {root: place for root, place in self._roots.items() if root != name}
-        known = () if is_new else [*self.entries]
+        known = () if is_new else self.entries
         for path in [path for path in known if path.startswith(inside) and path not in seen]:
             if not _exists_in(others, path):
                 self._forget(path)

@@ -32,7 +32,7 @@ from pytest_hookharness.execution.paths import (
     write_bytes,
 )
 from pytest_hookharness.execution.snapshots.snapshot import Snapshot, SnapshotError, Snapshots
-from pytest_hookharness.execution.state.standing_watch import StandingWatch
+from pytest_hookharness.execution.state.standing_watch import StandingWatch, take_watch
 from pytest_hookharness.execution.workspace.project_files import (
     IgnoredFiles,
     commit_all,
@@ -44,7 +44,6 @@ from pytest_hookharness.model.scenario import Scenario
 from pytest_hookharness.model.time_budget import BudgetEnded, granted
 
 if TYPE_CHECKING:
-    from pytest_hookharness.execution.platform.protocol import Watch
     from pytest_hookharness.model.trace import State
 
 # Seconds. The files that git made are as old as the copy, which hooks can see. A new copy of a large project
@@ -195,7 +194,7 @@ class ProjectCopies(AbstractContextManager["ProjectCopies"]):
             return ignored, None
         finally:
             folder.rename(target)
-        watch = StandingWatch(_take_watch(), str(target))
+        watch = StandingWatch(take_watch(platform.watch_pool()), str(target))
         return ignored, ProjectCopy(key, folder, ignored, snapshots, snapshot, watch)
 
     def give_back(self, copy: ProjectCopy, *, contained: bool) -> None:
@@ -236,13 +235,6 @@ class ProjectCopies(AbstractContextManager["ProjectCopies"]):
         for copy in self._idle:
             _discard(copy)
         remove_folder(self._folder)
-
-
-def _take_watch() -> Watch | None:
-    try:
-        return platform.watch_pool().take()
-    except OSError:
-        return None
 
 
 def _discard(copy: ProjectCopy) -> None:

@@ -111,7 +111,7 @@ _ERROR = re.compile(
 _MAY_BE_OURS = re.compile(r"NoneType|undefined|null\b")
 _ERROR_LENGTH = 120
 # After this many refusals in a row nobody would wait for the end; the limiter allows up to 10 of them.
-_MANY = 12
+MANY_REFUSALS = 12
 
 
 def find_symptoms(outcome: Outcome, *, mark: str = "", harmless: bool = False) -> tuple[Symptom, ...]:
@@ -131,7 +131,7 @@ def find_symptoms(outcome: Outcome, *, mark: str = "", harmless: bool = False) -
 def open_questions(outcome: Outcome) -> tuple[str, ...]:
     """Return what an outcome leaves open, in sentences."""
     match outcome.verdict:
-        case verdicts.Undecided(why=why) if _refused_throughout(outcome) < _MANY:
+        case verdicts.Undecided(why=why) if _refused_throughout(outcome) < MANY_REFUSALS:
             return (f"It is unknown whether the session ends: {why}.",)
         case _:
             return ()
@@ -153,7 +153,7 @@ def _verdict(outcome: Outcome) -> Iterator[Symptom]:
             return
         case verdicts.Undecided(turn=turn):
             times = _refused_throughout(outcome)
-            if times >= _MANY:
+            if times >= MANY_REFUSALS:
                 text = f"{event} was refused{said} all {times} times, and no end was seen in {turn} turns."
                 yield Symptom(kind="no-end", hook=hook, text=text, advice=_allow_stop(outcome), turn=turn)
         case verdicts.Livelock(stem=stem):
