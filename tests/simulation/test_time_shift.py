@@ -1,6 +1,7 @@
 """Time that passes for the hooks only: waits, paces, and the verdicts on them."""
 
 import shutil
+from collections.abc import Sequence
 
 import pytest
 
@@ -9,9 +10,9 @@ from pytest_hookharness.model.moves import Stop
 from pytest_hookharness.model.outcome import Outcome
 from pytest_hookharness.model.scenario import Scenario
 from pytest_hookharness.model.trace import Moved, Step, Trace
-from pytest_hookharness.model.verdicts import Livelock, Terminated, Undecided
+from pytest_hookharness.model.verdicts import Finding, Livelock, Terminated, Undecided
 from pytest_hookharness.simulation import simulate as simulation
-from pytest_hookharness.simulation.probing.time_shift import HUMAN, compare, find_doubt
+from pytest_hookharness.simulation.probing.time_shift import HUMAN, SLOW, compare, find_doubt
 from pytest_hookharness.simulation.testbed.run_settings import SimulationError
 
 OFF = {"CLAUDE_CODE_STOP_HOOK_BLOCK_CAP": "0"}
@@ -214,21 +215,52 @@ def ended(turn: int, *, allowed: bool = True) -> Outcome:
     return Outcome(scenario=Scenario(name="x"), host="h@1", trace=Trace(steps=steps), verdict=verdict)
 
 
+NEVER = ended(9, allowed=False)
+
+
+def find_difference(again: Outcome, later: Outcome, further: Sequence[Outcome] = ()) -> Finding:
+    """
+    Return the finding on a run that allowed the stop in turn 2, where slow agents are never allowed it.
+
+    Args:
+        again: A second run whose turns follow at once.
+        later: A second run of a slow agent.
+        further: Runs of still slower agents, in order.
+    """
+    runs, slower = {0.0: [again], HUMAN: [NEVER, later]}, [*further]
+
+    def simulate(pace: float) -> Outcome:
+        known = slower if pace > SLOW else runs.get(pace, [])
+        return known.pop(0) if known else NEVER
+
+    finding = compare(ended(2), simulate)
+    assert finding is not None
+    return finding
+
+
+@pytest.mark.parametrize(("later", "name"), [(NEVER, "CLOCK"), (ended(5), "FLAKY")])
+def test_a_difference_is_the_clocks_only_if_slow_runs_can_be_repeated(later: Outcome, name: str) -> None:
+    """A slow run that ends otherwise when it is repeated shows chance, and nothing about the clock."""
+    assert find_difference(ended(2), later).name == name
+
+
 @pytest.mark.parametrize(
-    ("again", "later", "name"),
+    ("again", "further", "name"),
     [
-        (ended(2), ended(9, allowed=False), "CLOCK"),
-        (ended(4), ended(9, allowed=False), "FLAKY"),
-        (ended(2), ended(5), "FLAKY"),
+        (ended(4), [NEVER] * 4, "CLOCK"),
+        (ended(4), [NEVER, NEVER, NEVER, ended(7)], "FLAKY"),
+        (NEVER, [NEVER] * 4, "FLAKY"),
     ],
 )
-def test_a_difference_is_the_clocks_only_if_both_runs_can_be_repeated(
-    again: Outcome, later: Outcome, name: str
+def test_uneven_quick_runs_are_chance_unless_slow_ones_are_steady(
+    again: Outcome, further: list[Outcome], name: str
 ) -> None:
-    """A run that ends otherwise when it is repeated shows chance, and nothing about the clock."""
-    runs = {0.0: [again], HUMAN: [ended(9, allowed=False), later]}
+    """Quick runs that end differently show chance, unless slow ones end otherwise and always alike."""
+    assert find_difference(again, NEVER, further).name == name
 
-    finding = compare(ended(2), lambda pace: runs[pace].pop(0) if runs.get(pace) else later)
 
-    assert finding is not None
-    assert finding.name == name
+def test_a_clock_finding_names_each_end_of_uneven_quick_runs() -> None:
+    """Where a second ended between the turns of one quick run only, both of their ends are told."""
+    text = find_difference(ended(4), NEVER).text
+
+    assert "it allows the stop in turn 2 (another time it allows the stop in turn 4); with" in text

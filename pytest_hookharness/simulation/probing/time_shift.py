@@ -23,6 +23,8 @@ from pytest_hookharness.simulation.testbed.testbed import Testbed
 # Seconds between two turns of an agent that works with a person, and of one that is left alone.
 HUMAN, SLOW = 13.0, 3600.0
 _LEAST = 1.0
+# Seconds between turns at which chance would hardly give the same twice, each time.
+_FURTHER = (2 * SLOW, 3 * SLOW)
 # Runs that narrow down the time from which on the hooks decide otherwise.
 _SEARCH_LIMIT = 14
 
@@ -100,7 +102,8 @@ def compare(fast: Outcome, simulate: Callable[[float], Outcome]) -> Finding | No
     Return the finding that the hooks decide by the clock; ``None`` if a slow agent gets the same decisions.
 
     Each figure in it was played. If a repeated run ends otherwise, the finding is FLAKY: the difference may
-    then be chance.
+    then be chance. Turns that follow at once take real time, though, and a hook that counts within a second
+    gets another end if a second ends meanwhile; so that alone shows no chance where slow runs are steady.
 
     Args:
         fast: The outcome of a run whose turns follow at once.
@@ -111,25 +114,33 @@ def compare(fast: Outcome, simulate: Callable[[float], Outcome]) -> Finding | No
         low, high, slow = HUMAN, SLOW, simulate(SLOW)
         if not _differ(fast, slow):
             return None
-    for pace, known in ((0.0, fast), (high, slow)):
-        again = simulate(pace)
-        if _differ(known, again):
-            return finding_catalogue.FLAKY.found(_describe_repeated(pace, known, again))
+    again, slow_again = simulate(0.0), simulate(high)
+    if _differ(slow, slow_again):
+        return finding_catalogue.FLAKY.found(_describe_repeated(high, slow, slow_again))
+    uneven = _differ(fast, again)
+    if uneven and not (_differ(again, slow) and _is_steady(simulate)):
+        return finding_catalogue.FLAKY.found(_describe_repeated(0.0, fast, again))
     for _ in range(_SEARCH_LIMIT):
         if high - low <= max(_LEAST, 0.05 * high):
             break
         # Above a minute the middle is the geometric mean: the result is needed to 5 % only.
         middle = (low * high) ** 0.5 if high > 60 and low else (low + high) / 2
         between = simulate(middle)
-        if _differ(fast, between):
+        if _differ(fast, between) and _differ(again, between):
             high, slow = middle, between
         else:
             low = middle
     # Before the first turn is over no time has passed between two turns.
     first = isinstance(slow.verdict, Terminated) and slow.iterations == 1
     when = "begun at another time" if first else f"with {format_duration(high)} between them"
-    text = f"With turns that follow at once it {_describe(fast)}; {when}, it {_describe(slow)}."
+    at_once = _describe(fast) + (f" (another time it {_describe(again)})" if uneven else "")
+    text = f"With turns that follow at once it {at_once}; {when}, it {_describe(slow)}."
     return finding_catalogue.CLOCK.found(text)
+
+
+def _is_steady(simulate: Callable[[float], Outcome]) -> bool:
+    """Return whether runs at further paces end alike when they are played twice."""
+    return not any(_differ(simulate(pace), simulate(pace)) for pace in _FURTHER)
 
 
 def _describe_repeated(pace: float, *runs: Outcome) -> str:
