@@ -23,7 +23,7 @@ from .world import WORLD
 
 HOOKS = 300
 PER_NIGHT = 60
-# Seeds that showed a defect of the judge, which was mended: these are no longer blind.
+# Seeds that showed a defect of the judge, which was fixed: these are no longer blind.
 KNOWN = (43, 99, 152, 208, 261)
 
 # One of each family in turn, so that each night has some of all.

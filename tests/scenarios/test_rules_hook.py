@@ -254,7 +254,7 @@ def test_promise_in_the_transcript(project, tmp_path, lines, status):
 
 
 @pytest.mark.slow
-def test_mended_command_passes(project):
+def test_fixed_command_passes(project):
     """A command that passes after the agent's fix ends PASSED."""
     project.write("lib/answer.py")
     assert "LICENSE" in project.run_hook()["reason"]
