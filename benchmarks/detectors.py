@@ -12,7 +12,7 @@ from typing import TypeVar
 import streams
 from measuring import Table, against, take_turns
 
-from pytest_hookharness.judging.detectors.messages import Limits
+from pytest_hookharness.judging.detectors.messages import LoopLimits
 from pytest_hookharness.judging.detectors.signatures import ActionSignature, signature_of
 from pytest_hookharness.judging.detectors.streams import Memory, Repeats, detect
 from pytest_hookharness.model.actions import Action
@@ -128,10 +128,10 @@ def _plain(signs: Sequence[ActionSignature], number: int) -> None:
 
 
 def _circles(signs: Sequence[ActionSignature], number: int) -> None:
-    limits, laps = Limits(), Repeats()
+    limits, repeats = LoopLimits(), Repeats()
     for place in range(number):
-        laps = laps.follow(signs[place % len(signs)], limits)
-        laps.closed(limits)
+        repeats = repeats.follow(signs[place % len(signs)], limits)
+        repeats.closed(limits)
 
 
 def _signs(actions: Sequence[Action], number: int) -> None:
@@ -140,7 +140,7 @@ def _signs(actions: Sequence[Action], number: int) -> None:
 
 
 def _all(actions: Sequence[Action], number: int) -> None:
-    limits, memory = Limits(), Memory()
+    limits, memory = LoopLimits(), Memory()
     for place in range(number):
         memory = memory.follow(actions[place % len(actions)], limits)
         memory.found(limits)

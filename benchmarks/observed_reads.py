@@ -10,7 +10,7 @@ from measuring import Table, Turn, against, milli, take_turns
 
 from pytest_hookharness.execution.processes.sandbox import Sandbox, Supervisor
 from pytest_hookharness.execution.processes.translation import Confinement
-from pytest_hookharness.execution.reads.observer import Observer
+from pytest_hookharness.execution.reads.observer import ReadObserver
 from pytest_hookharness.model.processes import ProcessSpec, Stdin, Tier
 
 AIM = 5.0
@@ -84,7 +84,7 @@ def _normal(sandbox: Sandbox, spec: ProcessSpec) -> Turn:
 
 
 def _observed(sandbox: Sandbox, spec: ProcessSpec) -> Turn:
-    observer = Observer()
+    observer = ReadObserver()
 
     def turn() -> list[float]:
         began = time.perf_counter()

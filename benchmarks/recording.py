@@ -32,8 +32,8 @@ def table(folder: Path, *, quick: bool) -> Table:
         "9. Recorded: a hook run by /bin/sh -c, and its trace read, with and without --hook-cov",
         ("hook", "median", "recorded", "x", "aim", ""),
     )
-    ledger = CoverageStore(folder=folder / "ledger")
-    ledger.folder.mkdir()
+    store = CoverageStore(folder=folder / "store")
+    store.folder.mkdir()
     loop = folder / "loop.sh"
     loop.write_text(_LOOP)
     loop.chmod(0o755)
@@ -44,7 +44,7 @@ def table(folder: Path, *, quick: bool) -> Table:
         with ExitStack() as stack:
             supervisor = stack.enter_context(Supervisor())
             turns: dict[str, Turn] = {}
-            for kind, settings in (("plain", Settings()), ("recorded", Settings(coverage_store=ledger))):
+            for kind, settings in (("plain", Settings()), ("recorded", Settings(coverage_store=store))):
                 scenario = Scenario(name=kind, reach=(str(folder),))
                 testbed = stack.enter_context(Testbed(scenario, settings, supervisor, folder / "base"))
                 turns[kind] = _timed(_one_run(testbed, Hook(event="PreToolUse", command=command)))

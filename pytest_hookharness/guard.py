@@ -17,7 +17,7 @@ from collections.abc import Generator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
-from pytest_hookharness.judging.detectors.messages import Limits, Refusal
+from pytest_hookharness.judging.detectors.messages import LoopLimits, Refusal
 from pytest_hookharness.judging.detectors.online import Malformed, OnlineDetector, from_json, to_json
 from pytest_hookharness.judging.detectors.signatures import digest, file_of
 from pytest_hookharness.model.actions import Action, ActionResult
@@ -49,16 +49,16 @@ def main(argv: Sequence[str] | None = None) -> int:
     return 0
 
 
-def _options(argv: Sequence[str]) -> tuple[Limits, Path]:
+def _options(argv: Sequence[str]) -> tuple[LoopLimits, Path]:
     home = os.environ.get("XDG_STATE_HOME")
     folder = (Path(home) if home else Path.home() / ".local" / "state") / "loop-guard"
     if not argv:
-        return Limits(), folder
+        return LoopLimits(), folder
     # A hook usually has no options, and argparse takes longer to import than all that it does.
     import argparse
 
     parser = argparse.ArgumentParser(prog="python3 -m pytest_hookharness.guard", description=__doc__)
-    usual = Limits()
+    usual = LoopLimits()
     parser.add_argument(
         "--repetitions", type=int, default=usual.repetitions, help="least number of repetitions of a sequence"
     )
@@ -72,7 +72,7 @@ def _options(argv: Sequence[str]) -> tuple[Limits, Path]:
         if end.code:
             raise ValueError("these options are not understood; `--help` lists the known ones") from end
         raise
-    return Limits(repetitions=given.repetitions, failures=given.failures, window=given.window), Path(
+    return LoopLimits(repetitions=given.repetitions, failures=given.failures, window=given.window), Path(
         given.state
     )
 
@@ -88,7 +88,7 @@ def _payload() -> Payload:
     return value
 
 
-def _answer(payload: Payload, limits: Limits, folder: Path) -> Payload | None:
+def _answer(payload: Payload, limits: LoopLimits, folder: Path) -> Payload | None:
     event = str(payload.get("hook_event_name", ""))
     if event not in (*_CALLS, *_BREAKS):
         allowed = ", ".join((*_CALLS, *_BREAKS))
@@ -117,7 +117,7 @@ def _locked(path: Path) -> Generator[int]:
 
 
 def _check(
-    known: OnlineDetector, payload: Payload, event: str, limits: Limits
+    known: OnlineDetector, payload: Payload, event: str, limits: LoopLimits
 ) -> tuple[OnlineDetector, Refusal | None]:
     if event in _BREAKS:
         return known.cleared(), None

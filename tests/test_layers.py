@@ -171,7 +171,7 @@ def circles(modules: list[Module]) -> Iterator[str]:
 
 
 def crowds(modules: list[Module]) -> Iterator[str]:
-    """Folders with too many files, names that repeat too often, and classes of one name."""
+    """Folders with too many files, and file names that repeat too often."""
     folders = Counter(str(module.path.parent) for module in modules)
     for folder, number in folders.items():
         most = FILES_OF_ROOT if folder == "." else FILES_OF_FOLDER
@@ -189,6 +189,18 @@ def crowds(modules: list[Module]) -> Iterator[str]:
         yield f"{len(repeated)} file names repeat, at most {REPEATED_NAMES}: {', '.join(sorted(repeated))}"
 
 
+def namesakes(modules: list[Module]) -> Iterator[str]:
+    """Classes of one name in two modules: a reader who searches for the name finds the wrong one."""
+    homes: dict[str, list[str]] = defaultdict(list)
+    for module in modules:
+        for node in module.nodes:
+            if isinstance(node, ast.ClassDef):
+                homes[node.name].append(f"{module.path}:{node.lineno}")
+    for name, places in homes.items():
+        if len(places) > 1:
+            yield f"{places[0]}: class {name} has the name of another one, at {', '.join(places[1:])}"
+
+
 def offences(root: Path) -> list[str]:
     """All rules that a package breaks."""
     files = sorted(path.relative_to(root) for path in root.rglob("*.py"))
@@ -202,7 +214,7 @@ def offences(root: Path) -> list[str]:
     ]
     rules = (upward, hidden, overlong)
     found = [offence for module in known for rule in rules for offence in rule(module)]
-    return list(dict.fromkeys([*strange, *found, *circles(known), *crowds(modules)]))
+    return list(dict.fromkeys([*strange, *found, *circles(known), *crowds(modules), *namesakes(modules)]))
 
 
 def plant(root: Path, tree: Mapping[str, str]) -> Path:
@@ -281,6 +293,17 @@ def test_crowds_are_reported(tmp_path):
         "hosts",
         f"{REPEATED_NAMES + 1} file names repeat, at most {REPEATED_NAMES}",
     ]
+
+
+def test_classes_of_one_name_are_reported(tmp_path):
+    """Two classes of one name are reported, also where one is private to its function."""
+    tree = {
+        "hosts/one.py": "class _Row: ...\nclass Session: ...\n",
+        "reports/two.py": "def f():\n    class _Row: ...\n",
+    }
+    (found,) = offences(plant(tmp_path, tree))
+
+    assert found == "hosts/one.py:1: class _Row has the name of another one, at reports/two.py:2"
 
 
 def test_what_is_allowed_is_not_reported(tmp_path):

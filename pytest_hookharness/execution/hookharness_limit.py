@@ -52,7 +52,7 @@ _MOST_FILES = 20_000
 _GIT_TIME, _LATE, _OLD = 10.0, 0.5, 14 * 86400.0
 
 
-class Ended(NamedTuple):
+class CommandEnd(NamedTuple):
     """How the command ended: its exit code (negative for a signal) and its output."""
 
     status: int
@@ -136,14 +136,14 @@ def _parse(data: bytes) -> dict[str, Any]:
     return value if isinstance(value, dict) else {}
 
 
-def _run(command: Sequence[str], data: bytes) -> Ended:
+def _run(command: Sequence[str], data: bytes) -> CommandEnd:
     """Run the command with this and the rest of standard input; signals reach it as well."""
     try:
         process = _start(command)
     except OSError as error:
         # The exit codes of a shell.
         status = 127 if error.errno == errno.ENOENT else 126
-        return Ended(status, b"", f"{_NAME}: {command[0]}: {error.strerror}\n".encode())
+        return CommandEnd(status, b"", f"{_NAME}: {command[0]}: {error.strerror}\n".encode())
     for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
         signal.signal(number, lambda caught, _: process.send_signal(caught))
     streams: list[tuple[IO[bytes] | None, list[bytes]]] = [(process.stdout, []), (process.stderr, [])]
@@ -154,7 +154,7 @@ def _run(command: Sequence[str], data: bytes) -> Ended:
     for reader in readers:
         reader.join(_LATE)
     stdout, stderr = (b"".join(pieces) for _, pieces in streams)
-    return Ended(status, stdout, stderr)
+    return CommandEnd(status, stdout, stderr)
 
 
 def _start(command: Sequence[str]) -> subprocess.Popen[bytes]:
@@ -184,7 +184,7 @@ def _collect(pipe: IO[bytes], pieces: list[bytes]) -> None:
         pieces.append(piece)
 
 
-def _refuses(ended: Ended) -> bool:
+def _refuses(ended: CommandEnd) -> bool:
     """Return whether some host takes this end for a refusal: most exit codes, and some keys of an answer."""
     return ended.status not in (0, 1) or any(map(_keeps_going, map(_parse, (ended.stdout, ended.stderr))))
 
@@ -197,7 +197,7 @@ def _keeps_going(answer: Mapping[str, Any]) -> bool:
     return any(word in _REFUSING for word in words) or any(texts) or answer.get("continue") is False
 
 
-def _pass_on(ended: Ended) -> int:
+def _pass_on(ended: CommandEnd) -> int:
     _write(1, ended.stdout)
     _write(2, ended.stderr)
     if ended.status < 0:
@@ -206,7 +206,7 @@ def _pass_on(ended: Ended) -> int:
     return ended.status
 
 
-def _allow(payload: Mapping[str, Any], ended: Ended, command: str, why: str) -> int:
+def _allow(payload: Mapping[str, Any], ended: CommandEnd, command: str, why: str) -> int:
     """Allow the stop that the command refused, and tell the user."""
     text = f"{_NAME}: the stop is allowed although {command} refuses it ({why})."
     # Other hosts know no such key, and some would take an answer without known keys for a failure.

@@ -24,7 +24,7 @@ from pytest_hookharness.reports.safe_text import fit, plain
 if TYPE_CHECKING:
     import pytest
 
-# Columns: a story is made for the first, and cannot be told in less than the second.
+# Columns: a story is made for the first, and needs at least the second.
 _USUAL, _LEAST = 100, 40
 _COLOURS = {True: "\x1b[1;32m", False: "\x1b[1;31m", None: "\x1b[1;33m"}
 _PLAIN = "\x1b[0m"

@@ -126,7 +126,7 @@ class Parallel:
     """
     Runs of the same hooks side by side.
 
-    Where counters are named, the runs are steered into a race; elsewhere a race shows by chance.
+    Where counters are named, the order of their writes is controlled; elsewhere a race shows by chance.
 
     Attributes:
         event: The event whose hooks run; empty for every event of the session.

@@ -119,7 +119,7 @@ class FileWrite:
         append: Whether it was always opened to append.
         emptied: Whether it was emptied or made each time that it was opened.
         queried: Whether a program asked for its size or for a position in it, beyond what programs do with
-            any file that they write. What cannot be told counts as asked.
+            any file that they write. What is not known counts as asked.
     """
 
     path: str

@@ -61,7 +61,7 @@ _SHORTEST, _SHORTEST_LINE = 6, 16
 # A piece of a secret just before a cut: at the end of a text, or before a sign for a cut.
 _SHORTEST_PIECE = 4
 _CLIPPED = re.compile(r"(?<!\.)\.\.\.")
-# No text is clipped to more; a longer one may have so many signs that the search takes long.
+# No text is clipped to more; in a longer one the search may take long.
 _LONGEST_CLIPPED = 8000
 _SECRET = re.compile(
     r"TOKEN|SECRET|PASSW(?:OR)?D|PASSPHRASE|(?:API|ACCESS|PRIVATE|SIGNING|ENCRYPTION)_?KEY|CREDENTIAL"

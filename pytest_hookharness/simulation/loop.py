@@ -52,7 +52,7 @@ _GUARDS_UNTRIED = (
 )
 # How time passes for the hooks where no real time does: shims or the kernel show them a clock that is ahead,
 # or everything becomes older.
-Passing: TypeAlias = Literal["shims", "kernel", "ageing"]
+Passing: TypeAlias = Literal["shims", "kernel", "aging"]
 OnTurn = Callable[[int, int], None]
 OnProbe = Callable[[], None]
 
@@ -115,7 +115,7 @@ class Loop:
             on_probe=on_probe,
         )
         self._time_shift = TimeShift(self._history, testbed)
-        if passing == "ageing":
+        if passing == "aging":
             self._driver.pass_time = self._time_shift.let_pass
         testbed.workspace.clock.by_kernel = passing == "kernel"
 

@@ -319,7 +319,7 @@ def _find_doubt(outcome: Outcome, settings: Settings, resources: Resources) -> s
         by_kernel = second is not None and not second.gap
         if second is not None and second.gap:
             rerun = replace(rerun, wall=rerun.wall - second.used)
-            second = _rerun(scenario, rerun, resources, "ageing")
+            second = _rerun(scenario, rerun, resources, "aging")
     except KeyboardInterrupt:
         raise Interrupted(outcome) from None
     if second is None:

@@ -193,7 +193,7 @@ def test_a_run_that_is_stopped_shows_what_was_recorded(covered):
 @pytest.fixture
 def coverage_store(tmp_path):
     """A coverage store in a folder of its own."""
-    folder = tmp_path / "ledger"
+    folder = tmp_path / "store"
     folder.mkdir()
     return CoverageStore(folder=folder)
 

@@ -69,11 +69,11 @@ def play(file, base, coverage_store):
 
 
 def compare(file, folder):
-    ledger = CoverageStore(folder=folder / "ledger")
-    ledger.folder.mkdir()
-    plain, recorded = play(file, folder / "base", None), play(file, folder / "base", ledger)
+    store = CoverageStore(folder=folder / "store")
+    store.folder.mkdir()
+    plain, recorded = play(file, folder / "base", None), play(file, folder / "base", store)
     assert recorded == plain
-    return [*read_recordings(ledger.folder)]
+    return [*read_recordings(store.folder)]
 
 
 @pytest.fixture(scope="module")
@@ -103,9 +103,9 @@ def test_a_verdict_on_recorded_hooks_names_that_assumption(file, tmp_path):
     """Sessions and tracked processes with a recorder assume that it changes no decision."""
     known = {"known_hosts": hosts.names(), "known_findings": finding_names()}
     scenario = scenario_files.load(SHIPPED / f"{file}.scenario.yaml", **known)[0]
-    for ledger in (None, CoverageStore(folder=tmp_path)):
-        with Harness(Settings(coverage_store=ledger)) as harness:
-            assert (RECORDED in harness.simulate(scenario).assumptions) is (ledger is not None)
+    for store in (None, CoverageStore(folder=tmp_path)):
+        with Harness(Settings(coverage_store=store)) as harness:
+            assert (RECORDED in harness.simulate(scenario).assumptions) is (store is not None)
 
 
 @pytest.mark.nightly

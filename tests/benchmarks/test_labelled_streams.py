@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from pytest_hookharness.judging.detectors.messages import Limits
+from pytest_hookharness.judging.detectors.messages import LoopLimits
 from pytest_hookharness.judging.detectors.streams import detect
 
 
@@ -36,7 +36,8 @@ def test_precision_and_recall_are_one(labelled):
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
-    "limits", [Limits(repetitions=2), Limits(window=9), Limits(repetitions=4, failures=5, window=32)]
+    "limits",
+    [LoopLimits(repetitions=2), LoopLimits(window=9), LoopLimits(repetitions=4, failures=5, window=32)],
 )
 def test_labels_are_not_made_by_the_detectors(labelled, limits):
     """Detectors with other limits than those defined are distinguished by the labels."""

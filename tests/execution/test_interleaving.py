@@ -9,7 +9,7 @@ import pytest
 
 from pytest_hookharness.execution.processes.sandbox import ExecutionError, Sandbox, Supervisor
 from pytest_hookharness.execution.processes.translation import Confinement
-from pytest_hookharness.execution.races.steering import LONGEST_INPUT, InterleavingResult, run_interleaved
+from pytest_hookharness.execution.races.interleaving import LONGEST_INPUT, InterleavingResult, run_interleaved
 from pytest_hookharness.model.processes import Exited, Signaled, Stdin, Tier
 
 from .toys import launch

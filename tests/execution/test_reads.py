@@ -13,7 +13,7 @@ import pytest
 
 from pytest_hookharness.execution.processes.sandbox import Sandbox, Supervisor
 from pytest_hookharness.execution.processes.translation import Confinement
-from pytest_hookharness.execution.reads.observer import Observer
+from pytest_hookharness.execution.reads.observer import ReadObserver
 from pytest_hookharness.model.processes import ProcessResult, Tier
 from pytest_hookharness.model.reads import FileWrite, LookKind, PathLook, Reads, SourceKind
 
@@ -42,15 +42,15 @@ def place(supervisor: Supervisor, request: pytest.FixtureRequest, tmp_path: Path
 
 
 @pytest.fixture(scope="module")
-def observer() -> Observer:
+def observer() -> ReadObserver:
     """An observer that remembers the interpreters of all tests."""
-    return Observer()
+    return ReadObserver()
 
 
 class Hook:
     """Hook runs in the folder of a test."""
 
-    def __init__(self, sandbox: Sandbox, observer: Observer, folder: Path) -> None:
+    def __init__(self, sandbox: Sandbox, observer: ReadObserver, folder: Path) -> None:
         self.sandbox = sandbox
         self.observer = observer
         self.folder = folder
@@ -73,7 +73,7 @@ class Hook:
 
 
 @pytest.fixture
-def hook(place: Sandbox, observer: Observer, tmp_path: Path) -> Hook:
+def hook(place: Sandbox, observer: ReadObserver, tmp_path: Path) -> Hook:
     """Runs hooks in the folder of the test."""
     return Hook(place, observer, tmp_path)
 

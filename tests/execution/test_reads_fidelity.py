@@ -13,7 +13,7 @@ import pytest
 
 from pytest_hookharness.execution.processes.sandbox import Sandbox, Supervisor
 from pytest_hookharness.execution.processes.translation import Confinement
-from pytest_hookharness.execution.reads.observer import Observer
+from pytest_hookharness.execution.reads.observer import ReadObserver
 from pytest_hookharness.model.delivery import Terminal
 from pytest_hookharness.model.processes import (
     Cut,
@@ -49,7 +49,7 @@ def place(supervisor: Supervisor, request: pytest.FixtureRequest, tmp_path: Path
 
 
 def observed(sandbox: Sandbox, spec: ProcessSpec) -> tuple[ProcessResult, Reads]:
-    (result,) = Observer().run(sandbox.run, [spec])
+    (result,) = ReadObserver().run(sandbox.run, [spec])
     assert result.reads is not None
     return result, result.reads
 
@@ -132,7 +132,7 @@ def test_hooks_side_by_side_have_records_of_their_own(place: Sandbox, tmp_path: 
     (tmp_path / "a").write_text("")
     (tmp_path / "b").write_text("")
     specs = [launch("sh", "-c", f"cat {name}", cwd=str(tmp_path)) for name in "ab"]
-    results = Observer().run(place.run, specs)
+    results = ReadObserver().run(place.run, specs)
     seen = [{Path(look.path).name for look in run.reads.looks} & {"a", "b"} for run in results if run.reads]
     assert seen == [{"a"}, {"b"}]
 
@@ -240,7 +240,7 @@ import sys
 from pytest_hookharness.execution.processes.translation import Confinement
 from pytest_hookharness.execution.platform import linux_ptrace
 from pytest_hookharness.execution.processes.sandbox import Supervisor
-from pytest_hookharness.execution.reads.observer import Observer
+from pytest_hookharness.execution.reads.observer import ReadObserver
 from pytest_hookharness.model.processes import ProcessSpec, Tier
 
 number, first = map(int, sys.argv[1:])
@@ -251,7 +251,7 @@ linux_ptrace.install_filter(linux_ptrace.prepare_filter([
 ]))
 spec = ProcessSpec(argv=("sh", "-c", "echo x"), cwd="/", env={"PATH": "/usr/bin:/bin"})
 with Supervisor() as supervisor, supervisor.open(Confinement(tier=Tier.SUBREAPER)) as sandbox:
-    (run,) = Observer().run(sandbox.run, [spec])
+    (run,) = ReadObserver().run(sandbox.run, [spec])
     print(run.stdout.text.strip(), run.ending, run.reads.observed, run.reads.complete, run.reads.gap)
 """
 NUMBERS = {

@@ -11,7 +11,7 @@ from pytest_hookharness.execution.processes.sandbox import Sandbox, Supervisor
 from pytest_hookharness.execution.processes.translation import Confinement
 from pytest_hookharness.execution.reads import baseline
 from pytest_hookharness.execution.reads.baseline import SharedBaselines
-from pytest_hookharness.execution.reads.observer import Observer
+from pytest_hookharness.execution.reads.observer import ReadObserver
 from pytest_hookharness.model.processes import ProcessResult, ProcessSpec, Tier
 from pytest_hookharness.model.reads import LookKind, Reads
 
@@ -49,7 +49,7 @@ class Simulation:
         (folder / "workspace/limit").write_text("3\n")
 
     def reads(self, **env: str) -> Reads:
-        observer = Observer()
+        observer = ReadObserver()
         observer.shared = SharedBaselines(str(self.folder))
         variables = {
             name: value.replace("settings", f"{self.folder}/settings") for name, value in env.items()

@@ -199,7 +199,7 @@ def test_the_budget_at_the_end_of_a_session(launch):
     hook = Hook(event="SessionEnd", command="x")
     slow, plugin = replace(hook, timeout=5.0), replace(hook, timeout=9.0, plugin="/p")
 
-    assert launch(hook, siblings=(hook, slow, plugin)).limit == 5.0
-    assert launch(hook, siblings=(hook, replace(slow, timeout=90.0))).limit == 60.0
-    assert launch(plugin, siblings=(hook, plugin)).limit == 1.5
+    assert launch(hook, hooks_of_event=(hook, slow, plugin)).limit == 5.0
+    assert launch(hook, hooks_of_event=(hook, replace(slow, timeout=90.0))).limit == 60.0
+    assert launch(plugin, hooks_of_event=(hook, plugin)).limit == 1.5
     assert launch(hook, {"CLAUDE_CODE_SESSIONEND_HOOKS_TIMEOUT_MS": "2500"}).limit == 2.5

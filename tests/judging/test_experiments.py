@@ -11,7 +11,7 @@ from pytest_hookharness.judging.probing.experiments import (
     ExperimentResult,
     plan_experiments,
 )
-from pytest_hookharness.judging.probing.limits import Limits
+from pytest_hookharness.judging.probing.limits import KnownNumbers
 from pytest_hookharness.judging.probing.thresholds import MOST_REPETITIONS, GrowingSize
 from pytest_hookharness.model.probes import (
     PartKind,
@@ -29,7 +29,7 @@ ID = StatePart(path="home/.id", kind=PartKind.IDENTIFIER, before="a1b2c3d4", aft
 
 def limits(*numbers):
     """Return limits that stand in the source."""
-    return Limits(written=frozenset(numbers))
+    return KnownNumbers(written=frozenset(numbers))
 
 
 SAME = ProbeResult(reaction=ProbeEffect.SAME)

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pytest_hookharness.judging.probing.limits import Limits, Remainder, find_limits
+from pytest_hookharness.judging.probing.limits import KnownNumbers, Remainder, find_limits
 from pytest_hookharness.judging.probing.thresholds import GrowingSize, find_candidates
 from pytest_hookharness.model.probes import PartKind, StatePart
 
@@ -51,14 +51,14 @@ def test_the_likeliest_limits_come_first():
 
 def test_many_numbers_of_files_are_not_paired():
     """With hundreds of numbers in files, only those of the source are combined."""
-    *_, pairs = Limits(frozenset({6, 7}), frozenset(range(100, 400))).ranks()
+    *_, pairs = KnownNumbers(frozenset({6, 7}), frozenset(range(100, 400))).ranks()
 
     assert pairs == {12, 13, 14, 36, 42, 49}
 
 
 def test_no_limit_is_dropped_silently():
     """What does not fit is counted, and the first of it is the one that is reached soonest."""
-    limits = Limits(frozenset({100}), frozenset(range(200, 210)))
+    limits = KnownNumbers(frozenset({100}), frozenset(range(200, 210)))
 
     found = find_candidates([COUNT], [], limits, most=4)
 
@@ -77,7 +77,7 @@ def test_no_limit_is_dropped_silently():
 )
 def test_a_remainder_is_solved(start, step, factor, modulus, wanted):
     """If a multiple of a count ever has a remainder, the first time that it has is a candidate."""
-    limits = Limits(frozenset({wanted}), frozenset(), frozenset({Remainder(factor, modulus)}))
+    limits = KnownNumbers(frozenset({wanted}), frozenset(), frozenset({Remainder(factor, modulus)}))
     meets = [n for n in range(2 * modulus) if (start + n * step) * factor % modulus == wanted]
 
     found = find_candidates([], [GrowingSize(start, step)], limits, most=10_000)

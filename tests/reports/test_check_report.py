@@ -17,8 +17,8 @@ PLACE = HookSet(host="claude-code", root=Path("/p"), files=(), hooks=HOOKS)
 
 
 def problem(hook, kind="livelock", **more):
-    complaint = Symptom(kind=kind, hook=hook, text="It is.", turn=29)
-    return Problem(id=kind, symptom=complaint, scenario=Scenario(name="check", host="claude-code"), **more)
+    symptom = Symptom(kind=kind, hook=hook, text="It is.", turn=29)
+    return Problem(id=kind, symptom=symptom, scenario=Scenario(name="check", host="claude-code"), **more)
 
 
 def report(**more):

@@ -23,8 +23,8 @@ ROOT = Path(__file__).parents[2]
 )
 def test_every_problem_has_a_page(kind, code):
     """A problem names a command that explains it and an existing page; so does a verdict."""
-    complaint = Symptom(kind=kind, code=code, text="It is.")
-    problem = Problem(id=kind, symptom=complaint, scenario=Scenario(name="check", host="claude-code"))
+    symptom = Symptom(kind=kind, code=code, text="It is.")
+    problem = Problem(id=kind, symptom=symptom, scenario=Scenario(name="check", host="claude-code"))
     place = HookSet(host="claude-code", root=Path("/p"), files=())
     checkup = CheckReport(place=place, problems=(problem,))
 

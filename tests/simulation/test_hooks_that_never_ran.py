@@ -9,7 +9,7 @@ import time
 import pytest
 
 from pytest_hookharness.model.processes import Exited, Output, ProcessResult, ProcessSpec
-from pytest_hookharness.simulation.startup import bench, program_trials, start_check
+from pytest_hookharness.simulation.startup import program_trials, start_check, trial_runs
 
 pytestmark = pytest.mark.slow
 
@@ -494,9 +494,9 @@ def test_a_long_output_is_not_searched_for_long(text):
 @pytest.mark.parametrize("command", ["python3 {}x.py", "cat {}x.txt; exit 2"])
 def test_no_program_is_provided_at_a_path_of_many_parts(guard, monkeypatch, command):
     """A path of 1,900 parts is no place for programs: its folders are not made, for removal may fail."""
-    made, make_folders = [], bench.make_folders
+    made, make_folders = [], trial_runs.make_folders
     monkeypatch.setattr(
-        bench, "make_folders", lambda path: (made.append(len(path.parts)), make_folders(path))
+        trial_runs, "make_folders", lambda path: (made.append(len(path.parts)), make_folders(path))
     )
     guard(command.format("a/" * 1900))
 
@@ -526,7 +526,7 @@ def test_a_hook_that_answers_is_not_run_again(play, monkeypatch):
 
 def test_a_check_starts_few_processes(guard, monkeypatch):
     """Arguments that are no programs cost few trials, and further words of a program cost none."""
-    started, run = [], bench.Bench.run
+    started, run = [], trial_runs.TrialRuns.run
 
     def counted(place, variants, **keys):
         started.extend(variants)
@@ -537,7 +537,7 @@ def test_a_check_starts_few_processes(guard, monkeypatch):
     reader += "words and print('rules:1: no', *words, file=sys.stderr)\n"
     reader += "words and sys.exit(77 if 'q77' in words else 2)\n"
     guard("python3 ./reader.py ./rules", {"reader.py": reader, "rules": "deny all"})
-    monkeypatch.setattr(bench.Bench, "run", counted)
+    monkeypatch.setattr(trial_runs.TrialRuns, "run", counted)
     script = "import argparse, os, sys\nparser = argparse.ArgumentParser()\n"
     script += "parser.add_argument('--limit', type=int)\nparser.parse_args()\n"
     script += "print('guard.py:3: no', 'rm' * (not os.path.exists('more')), file=sys.stderr)\nsys.exit(2)\n"

@@ -162,9 +162,9 @@ def test_a_time_that_would_end_it(play):
     outcome = play(hooks={"Stop": cooldown}, env=OFF)
 
     assert isinstance(outcome.verdict, Undecided)
-    valve = outcome.probe_reports[-1].threshold
-    assert valve is not None
-    assert valve.seconds == pytest.approx(300, rel=0.05)
+    threshold = outcome.probe_reports[-1].threshold
+    assert threshold is not None
+    assert threshold.seconds == pytest.approx(300, rel=0.05)
     clock = next(finding for finding in outcome.findings if finding.name == "CLOCK")
     assert "allows the stop in turn" in clock.text
 
@@ -205,9 +205,9 @@ def test_a_time_of_a_file_that_would_end_it(play):
     outcome = play(hooks={"Stop": old}, env=OFF)
 
     assert isinstance(outcome.verdict, Undecided)
-    valve = outcome.probe_reports[-1].threshold
-    assert valve is not None
-    assert valve.seconds == pytest.approx(11 * 60, rel=0.1)
+    threshold = outcome.probe_reports[-1].threshold
+    assert threshold is not None
+    assert threshold.seconds == pytest.approx(11 * 60, rel=0.1)
 
 
 @pytest.mark.nightly

@@ -30,7 +30,7 @@ KNOWING = "import gc\nprint(gc.get_freeze_count() > 0)"
 PATH = {"PATH": "/usr/local/bin:/usr/bin:/bin"}
 
 
-def player(base, **settings):
+def harness_and_play(base, **settings):
     """Return a function that simulates a scenario whose hook is a Python script."""
     harness = Harness(Settings(base=base, probes=False, **settings))
     if harness.supervisor.tiers()[Tier.NAMESPACES]:
@@ -48,7 +48,7 @@ def player(base, **settings):
 @pytest.fixture(scope="module")
 def warm(tmp_path_factory):
     """Simulate a scenario with runs that may be forked."""
-    harness, play = player(tmp_path_factory.mktemp("warm"), warm=True)
+    harness, play = harness_and_play(tmp_path_factory.mktemp("warm"), warm=True)
     with harness:
         yield play
 
@@ -61,7 +61,7 @@ def results(outcome):
 @pytest.mark.slow
 def test_forked_runs_come_to_the_same(warm, tmp_path):
     """A session with forked runs has the outputs, decisions and changes of one without, and says so."""
-    usually, play = player(tmp_path / "usual")
+    usually, play = harness_and_play(tmp_path / "usual")
     with usually:
         usual = play(COUNTING)
     forked = warm(COUNTING)
@@ -147,7 +147,7 @@ def test_a_failure_is_played_again_with_forked_runs(pytester):
 
 def test_runs_that_could_change_the_machine_are_usual_ones(tmp_path):
     """Where hooks can write outside of the workspace, each runs once, so that nothing there is done twice."""
-    harness, play = player(tmp_path / "base", warm=True, tier=Tier.SUBREAPER)
+    harness, play = harness_and_play(tmp_path / "base", warm=True, tier=Tier.SUBREAPER)
     with harness:
         outcome = play(f"open({str(tmp_path / 'log')!r}, 'a').write('x')", turns=1)
 

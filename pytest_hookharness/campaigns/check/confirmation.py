@@ -24,7 +24,7 @@ from pytest_hookharness.simulation.parallel_jobs import TrialRunner
 from pytest_hookharness.simulation.simulate import Resources
 from pytest_hookharness.simulation.testbed.run_settings import SimulationError
 
-# Plays a session, in at most so many seconds.
+# Plays a session, in at most the given seconds.
 PlaySession: TypeAlias = Callable[[CheckSession, float, Resources], Outcome]
 Shown: TypeAlias = tuple[Scenario, Symptom]
 

@@ -58,7 +58,7 @@ class SymptomEvidence:
 
     Attributes:
         id: A name for it.
-        complaint: What was seen.
+        symptom: What was seen.
         trace: The trace of the session.
         shown_by: The titles of all sessions that showed it.
     """

@@ -118,12 +118,12 @@ def _is_of_hook(change: Change, hook: Hook) -> bool:
 
 
 def _find_slow(hook_set: HookSet, outcomes: Sequence[Outcome]) -> Iterator[Problem]:
-    crowd = competition()
+    competing = competition()
     for hook in {hook.command: hook for hook in hook_set.hooks}.values():
         runs = [run for run in _runs(hook.command, outcomes) if isinstance(run.ending, Exited)]
         limits = {run.limit for run in runs if run.limit is not None}
         # What a run works takes longer while others want the CPUs; what it waits for does not.
-        took = percentile([run.wall - run.cpu * (crowd - 1) for run in runs])
+        took = percentile([run.wall - run.cpu * (competing - 1) for run in runs])
         if len(runs) < _FEWEST or not limits or took <= _NEAR * min(limits):
             continue
         text = f"{hook.event}: 95% of its runs take up to {took:.1f} s; its timeout is {min(limits):g} s."

@@ -28,7 +28,7 @@ _JAVASCRIPT = re.compile(r"\b(\w+)\s*=\s*JSON\.parse\(")
 _MEMBER = r"(?<![\w.]){0}\??\.(\w+)\b(?!\s*\()"
 # What a tool answered has another name at each host; a script that reads none of this host's gets nothing.
 _RESULTS = frozenset({"tool_response", "tool_output", "tool_result"})
-# Parts of so many keys that one alone does not tell which is meant.
+# Parts of many keys: one of them alone does not show which key is meant.
 _VAGUE = frozenset({"path", "id", "name", "type", "event", "data"})
 
 

@@ -104,7 +104,7 @@ def _find(text: str, options: str) -> Iterator[str]:
                 yield f"line {number}, `${{{array}[@]}}`: an empty array is an error under `set -u` there"
 
 
-class _Tool:
+class _MacTool:
     """
     A tool that differs on a Mac.
 
@@ -145,27 +145,27 @@ def _edits_in_place(words: list[str], _: str) -> bool:
 
 
 _NEVER = r"(?!)"
-_TOOLS: Mapping[str, _Tool] = {
-    "date": _Tool(
+_TOOLS: Mapping[str, _MacTool] = {
+    "date": _MacTool(
         "date +%N",
         "its date prints the letter N",
         lambda _, written: re.search(r"(?:^|[\s'\"])\+.*%\d*N", written),
         _NEVER,
     ),
-    "sed": _Tool(
+    "sed": _MacTool(
         "sed -i", "its sed takes the next word for a suffix", _edits_in_place, r"\bsed\s.*-i\s+(?:''|\"\")"
     ),
-    "readlink": _Tool(
+    "readlink": _MacTool(
         "readlink -f",
         "before macOS 12.3 its readlink has no -f",
         _has(r"-[a-z]*f"),
         r"\breadlink\s[^|;&]*\|\|",
     ),
-    "stat": _Tool(
+    "stat": _MacTool(
         "stat -c", "its stat has -f instead", _has("-[a-zA-Z]*c|--(?:format|printf)"), r"\bstat\s+-f"
     ),
-    "grep": _Tool("grep -P", "its grep has no -P", _has("-[a-zA-Z]*P|--perl", "ABCDdefm"), _NEVER),
-    "timeout": _Tool("timeout", "it has no such program", lambda *_: True, _NEVER),
+    "grep": _MacTool("grep -P", "its grep has no -P", _has("-[a-zA-Z]*P|--perl", "ABCDdefm"), _NEVER),
+    "timeout": _MacTool("timeout", "it has no such program", lambda *_: True, _NEVER),
 }
 
 

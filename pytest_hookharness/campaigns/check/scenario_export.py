@@ -144,9 +144,9 @@ def _choices(checkup: CheckReport, problem: Problem) -> Iterator[tuple[Scenario,
 
     If other hooks have problems too, a scenario with all hooks would still fail when this one is fixed.
     """
-    complaint = problem.symptom
-    own = [hook for hook in checkup.place.hooks if hook.command == complaint.hook and hook.args is None]
-    others = any(other.symptom.hook != complaint.hook for other in checkup.problems)
-    if own and others and complaint.code != NOT_RUN.code:
-        yield alone(problem.scenario, *own), f"{complaint.text} {_ALONE}"
-    yield problem.scenario, complaint.text
+    symptom = problem.symptom
+    own = [hook for hook in checkup.place.hooks if hook.command == symptom.hook and hook.args is None]
+    others = any(other.symptom.hook != symptom.hook for other in checkup.problems)
+    if own and others and symptom.code != NOT_RUN.code:
+        yield alone(problem.scenario, *own), f"{symptom.text} {_ALONE}"
+    yield problem.scenario, symptom.text

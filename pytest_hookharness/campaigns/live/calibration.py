@@ -15,7 +15,7 @@ from pytest_hookharness.campaigns.live.listed_differences import find_listed
 from pytest_hookharness.campaigns.live.live_run import record_both
 from pytest_hookharness.campaigns.live.live_scenario import NoLiveEquivalent
 from pytest_hookharness.campaigns.live.question import Question, compose_session
-from pytest_hookharness.campaigns.live.session_record import SessionRecord
+from pytest_hookharness.campaigns.live.session_record import ComparableSession
 from pytest_hookharness.model.fast_dataclass import dataclass
 from pytest_hookharness.simulation.simulate import Resources
 from pytest_hookharness.simulation.testbed.run_settings import Settings, SimulationError
@@ -28,7 +28,7 @@ _UNSTEADY = "two plays of the same session did not agree"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Answer:
+class QuestionAnswer:
     """
     The answer to one question.
 
@@ -44,7 +44,7 @@ class Answer:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class PlayedSession:
+class ComparedSession:
     """
     One session on both sides.
 
@@ -57,8 +57,8 @@ class PlayedSession:
 
     questions: tuple[Question, ...]
     comparison: Comparison
-    simulated: SessionRecord
-    real: SessionRecord
+    simulated: ComparableSession
+    real: ComparableSession
 
     def differences(self, question: Question) -> list[Difference]:
         """Return the differences that belong to a question, new ones first."""
@@ -100,23 +100,23 @@ class PlayedSession:
 
 
 # Plays a session that asks some questions; the exceptions are those of `record_both`.
-Playing: TypeAlias = Callable[[Sequence[Question]], PlayedSession]
+Playing: TypeAlias = Callable[[Sequence[Question]], ComparedSession]
 
 
 def play_on(installed: InstalledProgram, host: str, settings: Settings, resources: Resources) -> Playing:
     """Return what plays questions about a host on its real program."""
     profile = hosts.find(host)
 
-    def play(questions: Sequence[Question]) -> PlayedSession:
+    def play(questions: Sequence[Question]) -> ComparedSession:
         scenario = compose_session(profile, questions)
         simulated, real = record_both(scenario, installed, replace(settings, turns=scenario.turns), resources)
         found = compare(profile, installed.version, simulated, real, unordered=installed.program.unordered)
-        return PlayedSession(questions=tuple(questions), comparison=found, simulated=simulated, real=real)
+        return ComparedSession(questions=tuple(questions), comparison=found, simulated=simulated, real=real)
 
     return play
 
 
-def answer_battery(questions: Sequence[Question], play: Playing) -> Iterator[Answer]:
+def answer_battery(questions: Sequence[Question], play: Playing) -> Iterator[QuestionAnswer]:
     """
     Yield the answers to all questions, in few sessions.
 
@@ -131,7 +131,9 @@ def answer_battery(questions: Sequence[Question], play: Playing) -> Iterator[Ans
                 yield one
         for one in _answer_group(tuple(differing), play):
             unsteady = one.word == "same"
-            yield Answer(question=one.question, word="not reached", why=_UNSTEADY) if unsteady else one
+            yield (
+                QuestionAnswer(question=one.question, word="not reached", why=_UNSTEADY) if unsteady else one
+            )
 
 
 def _parts(questions: Sequence[Question]) -> Iterator[tuple[Question, ...]]:
@@ -143,9 +145,9 @@ def _parts(questions: Sequence[Question]) -> Iterator[tuple[Question, ...]]:
             left = left[most:]
 
 
-def _answer_group(questions: Sequence[Question], play: Playing) -> Iterator[Answer]:
+def _answer_group(questions: Sequence[Question], play: Playing) -> Iterator[QuestionAnswer]:
     """
-    Answer questions that may share a session.
+    QuestionAnswer questions that may share a session.
 
     A difference that may belong to several questions is looked for in sessions with half of them. Questions
     that were not reached, because one before them ended the session, are asked again without that one.
@@ -158,7 +160,7 @@ def _answer_group(questions: Sequence[Question], play: Playing) -> Iterator[Answ
             if len(left) > 1:
                 yield from _answer_halves(left, play)
             else:
-                yield Answer(question=left[0], word="not reached", why=str(error))
+                yield QuestionAnswer(question=left[0], word="not reached", why=str(error))
             return
         if len(left) > 1 and played.unclear:
             yield from _answer_halves(left, play)
@@ -169,18 +171,18 @@ def _answer_group(questions: Sequence[Question], play: Playing) -> Iterator[Answ
         left = [one for one in left if one not in answered]
 
 
-def _answer_halves(questions: Sequence[Question], play: Playing) -> Iterator[Answer]:
+def _answer_halves(questions: Sequence[Question], play: Playing) -> Iterator[QuestionAnswer]:
     middle = len(questions) // 2
     for half in (questions[:middle], questions[middle:]):
         yield from _answer_group(half, play)
 
 
-def _answer(question: Question, played: PlayedSession) -> Answer:
+def _answer(question: Question, played: ComparedSession) -> QuestionAnswer:
     found = played.differences(question)
     if found:
         listed = find_listed(played.comparison.host, found[0], question.name)
         why = listed.reason if listed else ""
-        return Answer(question=question, word="different", difference=found[0], why=why)
+        return QuestionAnswer(question=question, word="different", difference=found[0], why=why)
     if not played.reached(question):
-        return Answer(question=question, word="not reached", why=_UNREACHED)
-    return Answer(question=question, word="same")
+        return QuestionAnswer(question=question, word="not reached", why=_UNREACHED)
+    return QuestionAnswer(question=question, word="same")

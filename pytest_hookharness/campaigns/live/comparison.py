@@ -13,7 +13,7 @@ from itertools import groupby
 from typing import Literal, TypeAlias, get_args
 
 from pytest_hookharness.campaigns.live.normalisation import NOT_COMPARED, normalised, normalised_text
-from pytest_hookharness.campaigns.live.session_record import RecordedRun, SessionRecord, Told
+from pytest_hookharness.campaigns.live.session_record import ComparableSession, RecordedRun, Told
 from pytest_hookharness.hosts.rules.profile import Profile
 from pytest_hookharness.model.fast_dataclass import dataclass
 from pytest_hookharness.model.protocol import Json, Rule
@@ -118,8 +118,8 @@ def _shown(value: object) -> str:
 def compare(
     profile: Profile,
     version: str,
-    simulated: SessionRecord,
-    real: SessionRecord,
+    simulated: ComparableSession,
+    real: ComparableSession,
     *,
     unordered: Sequence[frozenset[str]] = (),
 ) -> Comparison:
@@ -154,12 +154,12 @@ def compare(
     )
 
 
-def _content(record: SessionRecord, path: str) -> str | None:
+def _content(record: ComparableSession, path: str) -> str | None:
     content = record.files.get(path)
     return None if content is None else normalised_text(content, record.folders)
 
 
-def _last_rule(simulated: SessionRecord) -> Rule | None:
+def _last_rule(simulated: ComparableSession) -> Rule | None:
     """Return the rule of the last event that the simulated host decided, before which both sides may part."""
     events = [run.event for runs in simulated.runs for run in runs]
     return simulated.rules.get(events[-1]) if events else None
@@ -169,7 +169,7 @@ def _compare_runs(
     tally: _Tally,
     where: str,
     profile: Profile,
-    simulated: SessionRecord,
+    simulated: ComparableSession,
     mine: Sequence[RecordedRun],
     theirs: Sequence[RecordedRun],
     unordered: Sequence[frozenset[str]],
@@ -194,7 +194,7 @@ def _order(runs: Sequence[RecordedRun], unordered: Sequence[frozenset[str]]) -> 
 
 
 def _pairs(
-    simulated: SessionRecord, real: SessionRecord
+    simulated: ComparableSession, real: ComparableSession
 ) -> Iterator[tuple[int, str, RecordedRun, RecordedRun, Json, Json]]:
     """
     Yield the runs that belong together, each with its turn, its place and the normalised inputs of both.
@@ -220,7 +220,9 @@ def _call(payload: Json) -> Json:
     return payload.get("tool_input") if isinstance(payload, Mapping) else None
 
 
-def _compare_inputs(tally: _Tally, profile: Profile, simulated: SessionRecord, real: SessionRecord) -> None:
+def _compare_inputs(
+    tally: _Tally, profile: Profile, simulated: ComparableSession, real: ComparableSession
+) -> None:
     for turn, where, run, other, mine, theirs in _pairs(simulated, real):
         tally.turn = turn
         rule = profile.events[run.event].fields.rule if run.event in profile.events else None
@@ -237,7 +239,7 @@ def _compare_inputs(tally: _Tally, profile: Profile, simulated: SessionRecord, r
                     tally.note("payload values", f"{where}: {path}", ours, real_one, rule)
 
 
-def _surroundings(run: RecordedRun, record: SessionRecord) -> dict[str, Json]:
+def _surroundings(run: RecordedRun, record: ComparableSession) -> dict[str, Json]:
     """Return the working folder of a hook run, if it is known, and the variables that the host changed."""
     if not run.folder:
         return {}
@@ -264,9 +266,9 @@ def _leaves(path: str, mine: Json, theirs: Json) -> Iterator[tuple[str, Json, Js
 def _compare_told(
     tally: _Tally,
     where: str,
-    simulated: SessionRecord,
+    simulated: ComparableSession,
     mine: Sequence[Told],
-    real: SessionRecord,
+    real: ComparableSession,
     theirs: Sequence[Told],
 ) -> None:
     """Compare what the model saw; a real host adds words of its own, so the simulated ones must be in it."""

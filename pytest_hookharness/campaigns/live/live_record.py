@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from pytest_hookharness.campaigns.live.comparison import CATEGORIES, Comparison, Difference
 from pytest_hookharness.campaigns.live.listed_differences import find_listed
 from pytest_hookharness.campaigns.live.normalisation import TABLE, normalised_text
-from pytest_hookharness.campaigns.live.session_record import RecordedRun, SessionRecord
+from pytest_hookharness.campaigns.live.session_record import ComparableSession, RecordedRun
 from pytest_hookharness.model.expectations import counted
 from pytest_hookharness.model.protocol import Json
 from pytest_hookharness.reports.safe_text import plain
@@ -40,7 +40,7 @@ def headline(comparison: Comparison) -> str:
     )
 
 
-def live_record(comparison: Comparison, simulated: SessionRecord, real: SessionRecord) -> TraceRecord:
+def live_record(comparison: Comparison, simulated: ComparableSession, real: ComparableSession) -> TraceRecord:
     """Return the record of a comparison with the two sessions that were compared."""
     last = max(len(side.runs) for side in (simulated, real))
     return {
@@ -75,7 +75,7 @@ def _difference(comparison: Comparison, difference: Difference) -> Json:
     }
 
 
-def _turn(side: SessionRecord, turn: int) -> Iterator[Json]:
+def _turn(side: ComparableSession, turn: int) -> Iterator[Json]:
     """Yield what happened with one message of the model; turn 0 is what came before the first."""
     if 0 < turn <= len(side.told):
         for one in side.told[turn - 1]:

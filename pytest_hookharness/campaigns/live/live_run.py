@@ -15,8 +15,8 @@ from pytest_hookharness.campaigns.live.live_scenario import check_recordable, li
 from pytest_hookharness.campaigns.live.session_record import (
     CUT,
     ENDED,
+    ComparableSession,
     RecordedRun,
-    SessionRecord,
     of_outcome,
     read_tapped,
 )
@@ -67,7 +67,7 @@ def play_both(
 
 def record_both(
     scenario: Scenario, installed: InstalledProgram, settings: Settings, resources: Resources
-) -> tuple[SessionRecord, SessionRecord]:
+) -> tuple[ComparableSession, ComparableSession]:
     """
     Play a scenario that has a live equivalent in the simulation and on the real program.
 
@@ -86,7 +86,7 @@ def _play_both(
     settings: Settings,
     resources: Resources,
     observer: Observer,
-) -> tuple[Outcome, SessionRecord, SessionRecord]:
+) -> tuple[Outcome, ComparableSession, ComparableSession]:
     if reason := resources.supervisor.tiers()[Tier.NAMESPACES]:
         raise NoProgram(f"real programs run only where their network can be cut off: {reason}")
     played = live_form(scenario, installed.program, settings.turns)
@@ -97,8 +97,8 @@ def _play_both(
 
 def _simulate(
     scenario: Scenario, settings: Settings, resources: Resources, observer: Observer
-) -> tuple[Outcome, SessionRecord]:
-    seen: list[SessionRecord] = []
+) -> tuple[Outcome, ComparableSession]:
+    seen: list[ComparableSession] = []
     noting = _LaunchNotes(observer)
 
     def note(testbed: Testbed, outcome: Outcome) -> None:
@@ -134,8 +134,8 @@ def play_real(
     installed: InstalledProgram,
     settings: Settings,
     resources: Resources,
-    simulated: SessionRecord,
-) -> SessionRecord:
+    simulated: ComparableSession,
+) -> ComparableSession:
     """Play a scenario on a real program; the simulation says which event a text for the model belongs to."""
     reach = (*scenario.reach, str(installed.folder))
     # Without options no hook is left out that the real program may run, so that all are recorded.
@@ -150,7 +150,7 @@ class _LiveRun:
         testbed: Testbed,
         installed: InstalledProgram,
         agent: agents.Agent,
-        simulated: SessionRecord,
+        simulated: ComparableSession,
         options: Mapping[str, bool | int | float | str],
     ) -> None:
         self._testbed = testbed
@@ -213,7 +213,7 @@ class _LiveRun:
             (home / name).parent.mkdir(parents=True, exist_ok=True)
             (home / name).write_text(text, encoding="utf-8")
 
-    def play(self) -> SessionRecord:
+    def play(self) -> ComparableSession:
         """Play every process of the session, and return its record."""
         agent, end = self._agent, ENDED
         with ModelServer(self._folder, agent.answer) as server:
@@ -228,7 +228,7 @@ class _LiveRun:
                     end = CUT
                     break
         self._testbed.scan()
-        return SessionRecord(
+        return ComparableSession(
             runs=self._runs_by_turn(),
             told=tuple(agent.told),
             moves=tuple(agent.moves),

@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import field
 
 from pytest_hookharness.campaigns.live.comparison import Difference
-from pytest_hookharness.campaigns.live.session_record import RecordedRun, SessionRecord
+from pytest_hookharness.campaigns.live.session_record import ComparableSession, RecordedRun
 from pytest_hookharness.hosts.rules.profile import Profile
 from pytest_hookharness.hosts.rules.turns import Role
 from pytest_hookharness.hosts.settings.configuration import expand_short_form
@@ -94,7 +94,7 @@ class Question:
             return self.payload is not None and bool(re.search(self.payload, difference.where))
         return self.behaviour and bool(re.search(self.place, difference.where))
 
-    def reached(self, record: SessionRecord) -> bool:
+    def reached(self, record: ComparableSession) -> bool:
         """Return whether the hooks of this question ran in a session, with the input that it is about."""
         return any(self.is_own(run) for turn in record.runs for run in turn)
 

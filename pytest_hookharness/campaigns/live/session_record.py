@@ -68,7 +68,7 @@ class Told:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class SessionRecord:
+class ComparableSession:
     """
     One session.
 
@@ -110,13 +110,13 @@ def of_outcome(
     limit: int,
     launches: Iterable[ProcessSpec] = (),
     given: Mapping[str, str] = MappingProxyType({}),
-) -> SessionRecord:
+) -> ComparableSession:
     """
     Return the record of a simulated session.
 
     Args:
         outcome: The outcome of the session.
-        files: What stands in `SessionRecord.files`.
+        files: What stands in `ComparableSession.files`.
         folders: Likewise.
         limit: The most turns of the session.
         launches: How each hook process of the session was started, in order.
@@ -148,7 +148,7 @@ def of_outcome(
                 runs[-1] += [_simulated_run(event, run, next(started, None), given) for run in made]
             case _:
                 continue
-    return SessionRecord(
+    return ComparableSession(
         runs=tuple(map(tuple, runs)),
         told=tuple(told),
         files=files,

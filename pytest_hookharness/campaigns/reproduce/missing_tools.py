@@ -20,7 +20,7 @@ from pytest_hookharness.simulation.simulate import Resources
 from pytest_hookharness.simulation.testbed import hook_source
 from pytest_hookharness.simulation.testbed.run_settings import Settings
 
-# Words of shells; a stand-in of another such word costs a play, but is never called.
+# Words of shells; a test double for another such word costs a play, but is never called.
 _SHELL_WORDS = frozenset({
     "break", "case", "cd", "continue", "declare", "do", "done", "elif", "else", "esac", "eval", "exec",
     "exit", "export", "fi", "for", "function", "getopts", "if", "in", "let", "local", "mapfile", "popd",
@@ -50,7 +50,7 @@ def find_missing_tools(
         return ()
     doubles = {name: Double(exit=_NOT_FOUND, stderr=f"{name}: command not found\n") for name in names}
     acts = tuple(
-        # The agent is not to call a stand-in.
+        # The agent must not call a test double.
         replace(act, given=ToolResult())
         if isinstance(act, RunCommand) and any(name in act.command for name in names)
         else act

@@ -17,7 +17,7 @@ from pytest_hookharness.campaigns.reproduce.reproduction import SUBAGENT_STOP
 from pytest_hookharness.campaigns.shrinking.scenario_parts import command_of, hooks_of, without_hooks
 from pytest_hookharness.execution.user_files import create_file
 from pytest_hookharness.hosts.transcripts.session_stream import SessionStream
-from pytest_hookharness.judging.detectors.messages import Limits
+from pytest_hookharness.judging.detectors.messages import LoopLimits
 from pytest_hookharness.model.actions import Break, DetectedLoop
 from pytest_hookharness.model.expectations import Expectation, Range, counted
 from pytest_hookharness.model.moves import Act, Compact, Edit, Prompt, Script, Tools, Wait
@@ -161,7 +161,7 @@ def _expectation(loop: DetectedLoop) -> Expectation:
 def fewer_blocks(loop: DetectedLoop) -> Expectation:
     """Return what holds once a hook is fixed that refused often and then allowed: no loop is reported."""
     event = loop.refusal.event if loop.refusal else ""
-    return Expectation(verdict="terminated", blocks={event: Range(max=Limits().repetitions - 1)})
+    return Expectation(verdict="terminated", blocks={event: Range(max=LoopLimits().repetitions - 1)})
 
 
 def is_endless(scenario: Scenario) -> bool:

@@ -21,7 +21,7 @@ from pytest_hookharness.model.verdicts import Undecided
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Comparison:
+class RefusalCounts:
     """
     How many refusals are as recorded.
 
@@ -73,7 +73,7 @@ class Reproduction:
     further: tuple[Reproduction, ...] = ()
     without: str = ""
     project: str = ""
-    compared: Comparison = Comparison()
+    compared: RefusalCounts = RefusalCounts()
     verdict: str = ""
     reproduced: bool = False
     left_out: tuple[str, ...] = ()
@@ -141,7 +141,9 @@ def _bare(reason: str, project: str) -> str:
     return mask_numbers(reason.replace(project, "<project>") if project else reason).strip()
 
 
-def compare(recorded: Sequence[_Refused], outcome: Outcome, project: str, *, of_subagent: bool) -> Comparison:
+def compare(
+    recorded: Sequence[_Refused], outcome: Outcome, project: str, *, of_subagent: bool
+) -> RefusalCounts:
     """
     Return how far the refusals of a replay are those of the transcript.
 
@@ -161,9 +163,9 @@ def compare(recorded: Sequence[_Refused], outcome: Outcome, project: str, *, of_
                 told = " and ".join(map(_describe, here)) or "no further refusal"
                 difference = f"refusal {same + 1}: recorded {_describe(one)}; here {told}"
                 cause = next(_causes(outcome, one), "")
-                return Comparison(recorded=whole, same=same, difference=difference, cause=cause)
+                return RefusalCounts(recorded=whole, same=same, difference=difference, cause=cause)
             same += 1
-    return Comparison(recorded=whole, same=same, more=len(replayed) - len(recorded))
+    return RefusalCounts(recorded=whole, same=same, more=len(replayed) - len(recorded))
 
 
 def _describe(refusal: HookRefusal) -> str:

@@ -36,7 +36,7 @@ from pytest_hookharness.campaigns.reproduce.recorded_scenario import (
 from pytest_hookharness.campaigns.reproduce.reproduction import (
     SUBAGENT_STOP,
     UNKNOWN_CAUSE,
-    Comparison,
+    RefusalCounts,
     Reproduction,
     alike,
     compare,
@@ -281,7 +281,7 @@ def _describe_missing(tools: Sequence[str]) -> tuple[str, ...]:
 
 
 def _likely_cause(
-    comparison: Comparison, tools: Sequence[str], hidden: Sequence[str], project: RecordedProject
+    comparison: RefusalCounts, tools: Sequence[str], hidden: Sequence[str], project: RecordedProject
 ) -> str:
     """Return the likely cause of the first difference: a missing tool first, then what we changed."""
     if comparison.cause != UNKNOWN_CAUSE:

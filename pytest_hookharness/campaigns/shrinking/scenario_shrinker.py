@@ -82,7 +82,7 @@ class Shrinker:
             pass
 
     def drop_acts(self, least: int = 0) -> None:
-        """Leave out ever smaller groups of acts, but at least so many stay besides the first."""
+        """Leave out ever smaller groups of acts; keep the first one and at least ``least`` others."""
         acts = self.best.script.acts or (FIRST_PROMPT,)
         if self.kept is not None and self.try_out(self._with_acts((acts[0], self.kept))):
             return

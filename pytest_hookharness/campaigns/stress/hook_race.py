@@ -1,9 +1,9 @@
 """
 One race: runs of the same hooks one after the other and side by side, from one state.
 
-The search is the same with and without counters. A counted race is steered: each run is held before it
-changes what others have read, so one round is enough. Any other race shows by chance, in several rounds, in
-whatever the hooks write.
+The search is the same with and without counters. The order of a counted race is controlled: each run is
+held before it changes what others have read, so one round is enough. Any other race shows by chance, in
+several rounds, in whatever the hooks write.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from pytest_hookharness.judging.comparison.lost_updates import (
     Weights,
     count_endings,
     doubts,
-    losses,
+    lost_updates,
     more_often,
     weigh,
 )
@@ -106,10 +106,10 @@ class Race(ABC, Generic[Measure]):
         self._hooks = hooks
         # Each run: the hooks of its input, its own place among them, and the input.
         self._runs = [
-            (siblings, place, payload)
+            (called, place, payload)
             for number in range(setup.parallel.width)
-            for siblings, payload in [setup.calls[number % len(setup.calls)]]
-            for place, hook in enumerate(siblings)
+            for called, payload in [setup.calls[number % len(setup.calls)]]
+            for place, hook in enumerate(called)
             if hook in hooks
         ]
         self._number = len(self._runs)
@@ -180,9 +180,7 @@ class Race(ABC, Generic[Measure]):
     def _compare_wave(self, alone: Sequence[Measure], together: Measure) -> Iterator[Finding]: ...
 
     def _one_by_one(self) -> Ran:
-        return [
-            one for siblings, place, payload in self._runs for one in self._run([siblings[place]], payload)
-        ]
+        return [one for called, place, payload in self._runs for one in self._run([called[place]], payload)]
 
     def _run(self, hooks: Sequence[Hook], payload: Payload) -> Ran:
         results, _ = run_hooks(self._testbed, hooks, payload, self._setup.remaining())
@@ -195,7 +193,7 @@ class Race(ABC, Generic[Measure]):
 
     def _pair(self, results: Sequence[ProcessResult]) -> Ran:
         pairs = zip(self._runs, results, strict=True)
-        return [(siblings[place], result) for (siblings, place, _), result in pairs]
+        return [(called[place], result) for (called, place, _), result in pairs]
 
     def _round_alone(self) -> list[_Wave[Measure]]:
         if len(self._setup.calls) > 1:
@@ -266,7 +264,7 @@ class WeighedRace(Race[Weights]):
         alone: set[EndingKey] = set()
         racing: set[str] = set()
         for hook in self._hooks:
-            payload = next(payload for siblings, payload in self._setup.calls if hook in siblings)
+            payload = next(payload for called, payload in self._setup.calls if hook in called)
             for wave in self._round(partial(self._run, [hook], payload)):
                 alone |= wave.endings.times.keys()
                 racing |= {hook.command} if _writes(wave.measure) else set()
@@ -305,7 +303,7 @@ class WeighedRace(Race[Weights]):
         return weigh(files, self._writes)
 
     def _compare_wave(self, alone: Sequence[Weights], together: Weights) -> Iterator[Finding]:
-        if lost := [*losses(alone, together)][:_SHOWN]:
+        if lost := [*lost_updates(alone, together)][:_SHOWN]:
             width = self._setup.parallel.width
             text = f"{width} runs side by side leave less than one after the other: {'; '.join(lost)}"
             yield self._found(LOST_UPDATES, text)

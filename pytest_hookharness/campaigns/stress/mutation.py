@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator
 from typing import ClassVar, Literal, Protocol
 
 from pytest_hookharness.campaigns.stress.first_run import HookTraits, ReplayScript
-from pytest_hookharness.judging.comparison.fault_outcome import RANK, Reaction, code_of, find_reactions
+from pytest_hookharness.judging.comparison.fault_outcome import RANK, FaultReaction, code_of, find_reactions
 from pytest_hookharness.judging.comparison.traces import Defect, Pair, find_first
 from pytest_hookharness.model.fast_dataclass import dataclass
 from pytest_hookharness.model.mutations import FaultOutcome, TrialResult, VaryRequest
@@ -202,7 +202,7 @@ class Mutation:
         del hook_run
         return ""
 
-    def _evidence_of(self, reaction: Reaction) -> Evidence:
+    def _evidence_of(self, reaction: FaultReaction) -> Evidence:
         text = f"{reaction}{self.describe_input(reaction.after)}"
         code = code_of(reaction.outcome)
         finding = None

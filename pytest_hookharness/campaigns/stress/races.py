@@ -20,8 +20,14 @@ from pytest_hookharness.campaigns.stress.hook_race import (
     UnjudgedError,
     WeighedRace,
 )
-from pytest_hookharness.execution.races.steering import run_interleaved
-from pytest_hookharness.judging.comparison.lost_updates import Tally, find_lost, find_torn, is_number, tally
+from pytest_hookharness.execution.races.interleaving import run_interleaved
+from pytest_hookharness.judging.comparison.lost_updates import (
+    CounterReading,
+    find_lost,
+    find_torn,
+    is_number,
+    read_counter,
+)
 from pytest_hookharness.judging.findings.codes import LOST_UPDATES, TORN_STATE
 from pytest_hookharness.model.fast_dataclass import dataclass
 from pytest_hookharness.model.mutations import Parallel
@@ -34,8 +40,8 @@ from pytest_hookharness.simulation.testbed.run_settings import SimulationError
 from pytest_hookharness.simulation.testbed.testbed import Testbed
 
 
-class CountedRace(Race[tuple[Tally, ...]]):
-    """A race that is steered, and that shows in the counters of a scenario."""
+class CountedRace(Race[tuple[CounterReading, ...]]):
+    """A race in a controlled order, which shows in the counters of a scenario."""
 
     def __init__(self, setup: RaceSetup, hooks: Sequence[Hook]) -> None:
         super().__init__(setup, hooks)
@@ -55,10 +61,10 @@ class CountedRace(Race[tuple[Tally, ...]]):
         often = "once" if waves == 1 else f"{waves} times over"
         tried = f"{self._setup.event} started {self._number} hook runs side by side, {often}: "
         if self._reason:
-            return f"{tried}not steered ({self._reason}), so that nothing was lost may be luck."
-        return f"{tried}steered, with {self._holds} holds before a write."
+            return f"{tried}order not controlled ({self._reason}), so that nothing was lost may be luck."
+        return f"{tried}in a controlled order, with {self._holds} holds before a write."
 
-    def _check(self, measure: tuple[Tally, ...]) -> None:
+    def _check(self, measure: tuple[CounterReading, ...]) -> None:
         for place, (counter, one) in enumerate(zip(self._counters, measure, strict=True)):
             if not one.amount:
                 raise SimulationError(
@@ -85,15 +91,15 @@ class CountedRace(Race[tuple[Tally, ...]]):
         self._reason, self._holds = done.reason, self._holds + done.holds
         return self._pair(done.runs)
 
-    def _measure(self) -> tuple[Tally, ...]:
+    def _measure(self) -> tuple[CounterReading, ...]:
         read = self._setup.checkpoint.editor.read
-        return tuple(tally(read(f"workspace/{one.file}"), one) for one in self._counters)
+        return tuple(read_counter(read(f"workspace/{one.file}"), one) for one in self._counters)
 
     def _compare_wave(
-        self, alone: Sequence[tuple[Tally, ...]], together: tuple[Tally, ...]
+        self, alone: Sequence[tuple[CounterReading, ...]], together: tuple[CounterReading, ...]
     ) -> Iterator[Finding]:
         for place, counter in enumerate(self._counters):
-            before = [tallies[place] for tallies in alone]
+            before = [counts[place] for counts in alone]
             if lost := find_lost(before, together[place]):
                 name = f"the number in {counter.file}" if is_number(before) else str(counter)
                 yield self._found(LOST_UPDATES, f"{self._number} runs side by side leave {name} at {lost}")

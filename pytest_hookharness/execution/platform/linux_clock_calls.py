@@ -50,7 +50,7 @@ _NAMES_OF = {
 }
 
 
-def _prepare_filter() -> linux_ptrace.Program:
+def _prepare_filter() -> linux_ptrace.SeccompProgram:
     # Of this call only some clocks are moved: its first argument says which it asks.
     cases = {_TIMES["clock_gettime"][_place]: linux_ptrace.stop_if(0, _MOVED)}
     return linux_ptrace.prepare_filter(linux_ptrace.stops_before(_NAMES_OF.keys(), cases))
@@ -162,7 +162,7 @@ def move(task: int, name: str, address: int, seconds: float, since: int) -> tupl
 
 
 def _move_time(task: int, address: int, seconds: float, unit: int) -> None:
-    """Move a time ahead, in seconds and a number of units (of so many nanoseconds)."""
+    """Move a time ahead, in seconds and a number of units of ``unit`` nanoseconds."""
     data = linux_observing.read_bytes(task, address, _TIME.size)
     if len(data) == _TIME.size:
         _store(task, address, _TIME.unpack(data), seconds, unit)

@@ -65,7 +65,7 @@ _info = ctypes.create_string_buffer(88)
 _info_at = ctypes.addressof(_info)
 
 
-class Program(ctypes.Structure):
+class SeccompProgram(ctypes.Structure):
     """A seccomp program as the kernel takes it."""
 
     _fields_ = (("length", ctypes.c_ushort), ("filter", ctypes.c_char_p))
@@ -146,12 +146,12 @@ def _load(argument: int) -> tuple[int, int, int, int]:
     return _LOAD, 0, 0, 16 + 8 * argument
 
 
-def prepare_filter(rules: Sequence[tuple[int, int, int, int]]) -> Program:
+def prepare_filter(rules: Sequence[tuple[int, int, int, int]]) -> SeccompProgram:
     """Return a seccomp program: of each rule the code, the two jumps and the value."""
-    return Program(len(rules), b"".join(struct.pack("=HBBI", *rule) for rule in rules))
+    return SeccompProgram(len(rules), b"".join(struct.pack("=HBBI", *rule) for rule in rules))
 
 
-def install_filter(program: Program) -> None:
+def install_filter(program: SeccompProgram) -> None:
     """Install a seccomp program in this process."""
     # Who has no rights over the machine must first give up gaining them by programs such as sudo. Others do
     # not, for such a program works differently then.

@@ -130,7 +130,7 @@ _machine = os.uname().machine
 _NAMES_OF = _numbers(_machine) if _machine in _MACHINES else {}
 
 
-def _prepare_filter() -> linux_ptrace.Program:
+def _prepare_filter() -> linux_ptrace.SeccompProgram:
     place = _MACHINES.index(_machine)
     number_of = {name: number for number, name in _NAMES_OF.items()}
     cases = {

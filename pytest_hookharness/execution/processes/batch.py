@@ -17,7 +17,7 @@ from pytest_hookharness.execution import platform
 from pytest_hookharness.execution.processes import framing, process_tree
 from pytest_hookharness.execution.processes.framing import WAITS, WORKS, ProcessRequest
 from pytest_hookharness.execution.processes.hook_process import CUTTING, DONE, LINGERING, RUNNING, HookProcess
-from pytest_hookharness.execution.processes.lineage import Lineage
+from pytest_hookharness.execution.processes.process_owners import ProcessOwners
 from pytest_hookharness.execution.processes.stdio import InputWriter, OutputReader
 from pytest_hookharness.execution.reads.tracer import Tracer
 
@@ -124,35 +124,35 @@ class Batch:
                 hook.request.warm = b""
         started: list[HookProcess] = []
         self._started = started
-        self._lineage = Lineage(len(hooks), whole_machine=not self.tree.sees_all)
-        self.spawner.passed = self._lineage.passed
+        self._owners = ProcessOwners(len(hooks), whole_machine=not self.tree.sees_all)
+        self.spawner.passed = self._owners.passed
         self.tracer = Tracer("" if self.tree.sees_all else _NO_REACH)
         first = _monotonic()
         self._load = Load(first, self.tracer, wanted=watched)
         try:
             for place, hook in enumerate(hooks):
-                self._lineage.before_start(place)
+                self._owners.before_start(place)
                 hook.start(first + budget if budget is not None else _NEVER)
                 if self.tree.sees_all:
-                    self._lineage.started(place, hook.pid)
+                    self._owners.started(place, hook.pid)
                 else:
-                    self._lineage.started(place, hook.pid, *hook.inherited())
+                    self._owners.started(place, hook.pid, *hook.inherited())
                 started.append(hook)
                 self._all_gone = False
                 if hook.phase == RUNNING:
                     self._pending.append(hook)
                     self._by_pid[hook.pid] = hook
-            self._lineage.after_starts()
+            self._owners.after_starts()
             while self._pending:
                 self._turn()
         finally:
-            self._lineage.after_starts()
+            self._owners.after_starts()
             # Also after an error: no process may outlive its batch.
             if not self._all_gone:
                 # Only when it is not yet proved that all are gone, for proving it again would cost a scan of
                 # the process table.
-                self.tree.kill_all([hook.pid for hook in started if hook.pid], self._lineage)
-            self._lineage.end()
+                self.tree.kill_all([hook.pid for hook in started if hook.pid], self._owners)
+            self._owners.end()
             for hook in started:
                 hook.close()
         return [hook.report(first) for hook in hooks]
@@ -161,11 +161,11 @@ class Batch:
         """List the living processes that belong to a hook."""
         # Once the hook was reaped, another process may have its number.
         lives = hook.pid in self._by_pid
-        return self.tree.members(hook.pid, lives, self._by_pid, self._lineage)
+        return self.tree.members(hook.pid, lives, self._by_pid, self._owners)
 
     def unclaimed(self, hook: HookProcess) -> list[int]:
         """List, for the last hook of the batch, the living processes that may be of any hook."""
-        return self.tree.unclaimed(self._by_pid, self._lineage) if self._pending == [hook] else []
+        return self.tree.unclaimed(self._by_pid, self._owners) if self._pending == [hook] else []
 
     def end_unclaimed(self, pids: list[int]) -> None:
         """Report processes with each hook that may have started them, and kill them."""

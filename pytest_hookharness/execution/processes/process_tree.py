@@ -17,7 +17,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterator
 
-    from pytest_hookharness.execution.processes.lineage import Lineage
+    from pytest_hookharness.execution.processes.process_owners import ProcessOwners
 
 _table = platform.processes()
 
@@ -93,7 +93,7 @@ class Descendants:
         self._first = first_of_namespace
         self._kept = kept if kept is not None else set()
 
-    def members(self, pid: int, lives: bool, running: Collection[int], lineage: Lineage) -> list[int]:
+    def members(self, pid: int, lives: bool, running: Collection[int], owners: ProcessOwners) -> list[int]:
         """
         List the living processes of a hook, the hook first if it lives.
 
@@ -101,27 +101,27 @@ class Descendants:
             pid: The hook.
             lives: Whether the hook itself lives.
             running: The hooks that still run.
-            lineage: The hooks of the batch.
+            owners: The hooks of the batch.
         """
         found = [pid, *descendants(pid)] if lives else []
-        return found + [each for each, owner in self._orphans(running, lineage) if owner == pid]
+        return found + [each for each, owner in self._orphans(running, owners) if owner == pid]
 
-    def unclaimed(self, running: Collection[int], lineage: Lineage) -> list[int]:
+    def unclaimed(self, running: Collection[int], owners: ProcessOwners) -> list[int]:
         """List the living processes that some hook of the batch started, but nothing shows which."""
-        return [each for each, owner in self._orphans(running, lineage) if not owner]
+        return [each for each, owner in self._orphans(running, owners) if not owner]
 
-    def _orphans(self, running: Collection[int], lineage: Lineage) -> Iterator[tuple[int, int]]:
+    def _orphans(self, running: Collection[int], owners: ProcessOwners) -> Iterator[tuple[int, int]]:
         """Yield the processes below orphans, each with the hook that started it."""
         for orphan in _table.children(os.getpid()):
             if orphan not in running and orphan not in self._kept:
-                yield from lineage.owners([orphan, *descendants(orphan)])
+                yield from owners.owners([orphan, *descendants(orphan)])
 
     def holders(self, names: set[str], boot_time: float) -> list[tuple[int, str, float]]:
         """Describe the processes that have one of these files open."""
         below = descendants(os.getpid())
         return [describe(pid, boot_time) for pid in below if has_open(pid, names)]
 
-    def kill_all(self, hooks: Collection[int], lineage: Lineage | None = None) -> None:  # noqa: ARG002
+    def kill_all(self, hooks: Collection[int], owners: ProcessOwners | None = None) -> None:  # noqa: ARG002
         """
         Kill every descendant, of whatever hook; return when the kernel confirms that none is left.
 

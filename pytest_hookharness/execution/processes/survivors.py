@@ -24,7 +24,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection
 
-    from pytest_hookharness.execution.processes.lineage import Lineage
+    from pytest_hookharness.execution.processes.process_owners import ProcessOwners
 
 _table = platform.processes()
 _KILL_TIMEOUT = 10.0
@@ -50,29 +50,29 @@ class ProcessGroup:
         """
         self._confined = confined
 
-    def members(self, pid: int, lives: bool, running: Collection[int], lineage: Lineage) -> list[int]:
+    def members(self, pid: int, lives: bool, running: Collection[int], owners: ProcessOwners) -> list[int]:
         """List the living processes of a hook, the hook first if it lives."""
-        found = self._find(running, lineage)
+        found = self._find(running, owners)
         return [pid] * lives + [each for each, owner in found.items() if owner == pid]
 
-    def unclaimed(self, running: Collection[int], lineage: Lineage) -> list[int]:
+    def unclaimed(self, running: Collection[int], owners: ProcessOwners) -> list[int]:
         """List the living processes that some hook of the batch started, but nothing shows which."""
-        return [each for each, owner in self._find(running, lineage).items() if not owner]
+        return [each for each, owner in self._find(running, owners).items() if not owner]
 
-    def _find(self, running: Collection[int], lineage: Lineage) -> dict[int, int]:
+    def _find(self, running: Collection[int], owners: ProcessOwners) -> dict[int, int]:
         """Return the living processes that hooks started, with the hook; 0 where it may be any of several."""
-        lineage.look()
+        owners.look()
         confined, found = frozenset(self._confined()), dict.fromkeys(running, 0)
         for pid in running:
             found[pid] = pid
-        rows = [row for row in _table.all_rows() if row.state != "Z" and row.started >= lineage.since]
+        rows = [row for row in _table.all_rows() if row.state != "Z" and row.started >= owners.since]
         # Parents first, for a process may show nothing but that its parent shows something.
         for row in sorted(rows, key=lambda row: (row.started, row.pid)):
             if row.pid in found or row.pid == os.getpid():
                 continue
-            owner = lineage.shown_by(row) or found.get(row.parent)
-            if owner is None and (row.pid in confined or lineage.has_environment(row.pid)):
-                owner = lineage.only_hook
+            owner = owners.shown_by(row) or found.get(row.parent)
+            if owner is None and (row.pid in confined or owners.has_environment(row.pid)):
+                owner = owners.only_hook
             if owner is not None:
                 found[row.pid] = owner
         return {pid: owner for pid, owner in found.items() if pid not in running}
@@ -82,7 +82,7 @@ class ProcessGroup:
         everyone = [each.pid for each in _table.all_rows() if each.pid != os.getpid()]
         return [describe(pid, boot_time) for pid in everyone if has_open(pid, names)]
 
-    def kill_all(self, hooks: Collection[int], lineage: Lineage | None = None) -> None:
+    def kill_all(self, hooks: Collection[int], owners: ProcessOwners | None = None) -> None:
         """
         Kill the groups of these hooks, and what else they started and can be found.
 
@@ -93,7 +93,7 @@ class ProcessGroup:
         for pid in hooks:
             send_group(pid, signal.SIGKILL)
         # Another process reaps the orphans, so their end can only be polled for.
-        while (others := self._find((), lineage) if lineage else {}) or any(map(_is_group, hooks)):
+        while (others := self._find((), owners) if owners else {}) or any(map(_is_group, hooks)):
             send(others, signal.SIGKILL)
             if time.monotonic() > end:
                 raise SurvivorError(f"the kernel does not end the processes of {list(hooks)}")

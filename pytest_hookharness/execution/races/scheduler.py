@@ -33,7 +33,7 @@ _OUTPUT_LIMIT = 1 << 16
 _NEVER = float("inf")
 
 
-class SteeredProcess:
+class ControlledProcess:
     """One process: its tasks and its output."""
 
     def __init__(self, spec: dict[str, Any]) -> None:
@@ -72,9 +72,9 @@ class SteeredProcess:
             for descriptor, stream in enumerate(streams):
                 os.dup2(stream, descriptor)
             os.close(self.start_pipe)
-            steered = os.read(start_pipe, 1) == b"s"
+            controlled = os.read(start_pipe, 1) == b"s"
             os.chdir(self.spec["cwd"])
-            if steered:
+            if controlled:
                 platform.tracing().filter_calls()
             words, env = self.spec["argv"], self.spec["env"]
             os.execvpe(words[0], words, env)  # noqa: S606  # a hook runs any program
@@ -83,9 +83,9 @@ class SteeredProcess:
         finally:
             os._exit(126)
 
-    def begin(self, *, steered: bool) -> None:
+    def begin(self, *, controlled: bool) -> None:
         """Let the process run."""
-        os.write(self.start_pipe, b"s" if steered else b"-")
+        os.write(self.start_pipe, b"s" if controlled else b"-")
         os.close(self.start_pipe)
         self.start_pipe = -1
 
@@ -101,17 +101,17 @@ class InterleavingScheduler:
     """The processes of one round."""
 
     def __init__(self, round_: dict[str, Any]) -> None:
-        self.hook_runs = [SteeredProcess(spec) for spec in round_["hook_runs"]]
+        self.hook_runs = [ControlledProcess(spec) for spec in round_["hook_runs"]]
         self.watched = frozenset(round_["watched"])
         self.delay = float(round_["apart"])
         self.until = time.monotonic() + float(round_["limit"])
         self.reason = "" if self.watched else "nothing is watched"
         self.holds = 0
-        self.queue: list[SteeredProcess] = []
+        self.queue: list[ControlledProcess] = []
         self.solo_holds = self.stalls = 0
         self.free = False
         self.changed = 0.0
-        self._by_output: dict[int, SteeredProcess] = {}
+        self._by_output: dict[int, ControlledProcess] = {}
         self._poll = select.poll()
         self._tracing = platform.tracing()
 
@@ -129,7 +129,7 @@ class InterleavingScheduler:
         ended_at = _NEVER
         while time.monotonic() < min(self.until, ended_at + _AFTERWARDS):
             while waiting and waiting[0][0] <= time.monotonic():
-                waiting.pop(0)[1].begin(steered=not self.reason)
+                waiting.pop(0)[1].begin(controlled=not self.reason)
             self._attend(wake)
             self._release_next()
             if not waiting and all(process.status is not None for process in self.hook_runs):
@@ -202,14 +202,14 @@ class InterleavingScheduler:
         else:
             self._tracing.resume(task, 0 if event else number)
 
-    def _owner(self, task: int) -> SteeredProcess | None:
+    def _owner(self, task: int) -> ControlledProcess | None:
         for relative in (task, *self._tracing.relatives(task)):
             for process in self.hook_runs:
                 if relative in process.tasks:
                     return process
         return None
 
-    def _ended(self, process: SteeredProcess, task: int, status: int) -> None:
+    def _ended(self, process: ControlledProcess, task: int, status: int) -> None:
         process.tasks.discard(task)
         if process.held == task:
             process.held = 0
@@ -218,7 +218,7 @@ class InterleavingScheduler:
             process.status = os.waitstatus_to_exitcode(status)
             self._note_change()
 
-    def _holds(self, process: SteeredProcess, task: int) -> bool:
+    def _holds(self, process: ControlledProcess, task: int) -> bool:
         """Hold a task if it is about to change a watched file and no other task of its process is held."""
         if self.free or process.held or not self._tracing.changes(task, self.watched):
             return False

@@ -1,7 +1,7 @@
 """
 Observed hook runs: ordinary ones that also yield a record of what they looked at.
 
-The caller asks an `Observer` instead of the sandbox; everything else about the runs stays the same.
+The caller asks an `ReadObserver` instead of the sandbox; everything else about the runs stays the same.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ Starter = Callable[[Sequence[ProcessSpec]], tuple[ProcessResult, ...]]
 _STARTS = 2
 
 
-class Observer:
+class ReadObserver:
     """
     Runs hooks and records what they look at; it remembers what the start of each interpreter looks at.
 
@@ -86,7 +86,7 @@ class Observer:
                 self.shared.offer(key, records)
 
 
-class SearchObserver(Observer):
+class SearchObserver(ReadObserver):
     """
     Runs hooks and remembers what they, and the programs that they start, look for and do not find.
 

@@ -26,7 +26,7 @@ _OUTPUT_LIMIT = 1 << 16
 _SIGNALS = (signal.SIGPIPE, signal.SIGXFSZ)
 
 
-class TracedProcess:
+class _ProcessEvents:
     """One process, as seen when it executed its last program and when it ended."""
 
     def __init__(self, parent: int) -> None:
@@ -71,12 +71,12 @@ def _kind(path: str) -> str:
     return "file" if os.path.isfile(path) else "other"
 
 
-class Tracer:
+class ProgramTracer:
     """The tasks of one command."""
 
     def __init__(self, spec: dict[str, Any]) -> None:
         self._spec = spec
-        self._processes: dict[int, TracedProcess] = {}
+        self._processes: dict[int, _ProcessEvents] = {}
         self._streams = [_tracing.memory_file(name) for name in ("stdin", "stdout", "stderr")]
         self._ended = 0
         # How much of the input had been read when each process executed its program.
@@ -90,7 +90,7 @@ class Tracer:
         root = os.fork()
         if root == 0:
             self._become(waits, go)
-        self._processes[root] = TracedProcess(0)
+        self._processes[root] = _ProcessEvents(0)
         _tracing.follow(root)
         os.write(go, b"s")
         while self._attend() != root:
@@ -124,7 +124,7 @@ class Tracer:
         number, event = os.WSTOPSIG(status), status >> 16
         if event in _tracing.FORKS:
             for new in _tracing.started(task):
-                self._processes.setdefault(new, TracedProcess(next(iter(_tracing.relatives(task)), task)))
+                self._processes.setdefault(new, _ProcessEvents(next(iter(_tracing.relatives(task)), task)))
         elif event == _tracing.EXECUTED:
             # The kernel may report a new process before the fork that made it.
             self._executed(task)
@@ -151,8 +151,8 @@ class Tracer:
         """Return how much of the input has been read; all processes share its position."""
         return os.lseek(self._streams[0], 0, os.SEEK_CUR)
 
-    def _process(self, pid: int) -> TracedProcess:
-        return self._processes.setdefault(pid, TracedProcess(next(iter(_tracing.relatives(pid)[1:]), 0)))
+    def _process(self, pid: int) -> _ProcessEvents:
+        return self._processes.setdefault(pid, _ProcessEvents(next(iter(_tracing.relatives(pid)[1:]), 0)))
 
     @staticmethod
     def _output(descriptor: int) -> bytes:
@@ -161,4 +161,4 @@ class Tracer:
 
 def main() -> None:
     """Trace the command that standard input describes."""
-    json.dump(Tracer(json.load(sys.stdin)).run(), sys.stdout)
+    json.dump(ProgramTracer(json.load(sys.stdin)).run(), sys.stdout)

@@ -1,5 +1,5 @@
 """
-Probe programs: the shortest program that ends with a rare exit code, in many languages.
+ProbeProgram programs: the shortest program that ends with a rare exit code, in many languages.
 
 A command that ends with this code when a file is replaced by one of them executes that file. So an
 interpreter is known by what it does, and by no name, message or exit code of its own.
@@ -25,7 +25,7 @@ GARBAGE = "<?php )\n"
 
 
 @dataclass(frozen=True, slots=True)
-class Probe:
+class ProbeProgram:
     """
     A program that ends at once with the probe code, and may hold another program that it never executes.
 
@@ -47,39 +47,39 @@ class Probe:
         return f"{program[: len(program) - len(rest)]}{self.before}{rest}{self.after}"
 
 
-_EXIT = Probe("exit 77;\n")
-_RAISE = Probe("raise SystemExit(77)\n")
-_SCRIPT = Probe("process.exit(77);\n")
-_MEMBER = Probe("os.exit(77)\n")
-_TAG = Probe("<?php exit(77); ?>\n")
+_EXIT = ProbeProgram("exit 77;\n")
+_RAISE = ProbeProgram("raise SystemExit(77)\n")
+_SCRIPT = ProbeProgram("process.exit(77);\n")
+_MEMBER = ProbeProgram("os.exit(77)\n")
+_TAG = ProbeProgram("<?php exit(77); ?>\n")
 
 # Statements, for shells and several others; a group, which shells read to its end before they execute it;
 # then one language or family each.
-PROBES: tuple[Probe, ...] = (
+PROBES: tuple[ProbeProgram, ...] = (
     _EXIT,
-    Probe("{ exit 77;\n", "\n}\n"),
+    ProbeProgram("{ exit 77;\n", "\n}\n"),
     _RAISE,
     _SCRIPT,
     _MEMBER,
     _TAG,
-    Probe("Deno.exit(77);\n"),
-    Probe("BEGIN { exit 77 }\n"),
-    Probe("exit(77)\n"),
-    Probe("(exit 77)\n"),
-    Probe("quit(status = 77)\n"),
-    Probe('("" | halt_error(77)) |\n', nothing=".\n"),
+    ProbeProgram("Deno.exit(77);\n"),
+    ProbeProgram("BEGIN { exit 77 }\n"),
+    ProbeProgram("exit(77)\n"),
+    ProbeProgram("(exit 77)\n"),
+    ProbeProgram("quit(status = 77)\n"),
+    ProbeProgram('("" | halt_error(77)) |\n', nothing=".\n"),
     # An option takes ten from it.
-    Probe('("" | halt_error(87)) |\n', nothing=".\n"),
-    Probe("q77\n"),
+    ProbeProgram('("" | halt_error(87)) |\n', nothing=".\n"),
+    ProbeProgram("q77\n"),
     # What cannot choose an exit code ends itself by a signal that nobody else sends.
-    Probe("$(shell kill -s USR2 $$PPID)\n", nothing=".DEFAULT:;\nall:;\n"),
+    ProbeProgram("$(shell kill -s USR2 $$PPID)\n", nothing=".DEFAULT:;\nall:;\n"),
 )
 
 # What shells execute.
 _STATEMENTS = PROBES[:2]
 
 # The ends of the paths at which languages look for a module, and what a module of that kind holds.
-_MODULES: Mapping[str, Probe] = {
+_MODULES: Mapping[str, ProbeProgram] = {
     ".py": _RAISE, "/__init__.py": _RAISE, "/__main__.py": _RAISE,
     ".js": _SCRIPT, ".mjs": _SCRIPT, ".cjs": _SCRIPT, ".ts": _SCRIPT, "/index.js": _SCRIPT,
     ".rb": _EXIT, ".pm": _EXIT, ".pl": _EXIT, ".tcl": _EXIT, ".sh": _EXIT,
@@ -90,14 +90,14 @@ EXTENSIONS = {"", *(end for end in _MODULES if "/" not in end)}
 _SEPARATORS = ("::", ".")
 
 
-def likely_probes(extension: str) -> tuple[Probe, ...]:
+def likely_probes(extension: str) -> tuple[ProbeProgram, ...]:
     """Return the probes to try first for a program with an extension."""
     probe = _MODULES.get(extension, _EXIT)
     return _STATEMENTS if probe is _EXIT else (probe,)
 
 
 def modules(
-    name: str, *, extension: str = "", probes: Sequence[Probe] = PROBES, exports: str = ""
+    name: str, *, extension: str = "", probes: Sequence[ProbeProgram] = PROBES, exports: str = ""
 ) -> Iterator[tuple[str, str]]:
     """
     Yield the relative path and the text of each file that provides a module which ends with the probe code.

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from pytest_hookharness.execution.platform.protocol import Watch, WatchPool
-    from pytest_hookharness.execution.state.survey import KnownFiles, Survey
+    from pytest_hookharness.execution.state.survey import Survey, SurveyedFiles
 
 
 def take_watch(pool: WatchPool) -> Watch | None:
@@ -43,7 +43,7 @@ class StandingWatch:
     def __init__(self, watch: Watch | None, folder: str) -> None:
         """Watch nothing yet; without ``watch``, the system cannot tell what is touched."""
         self.folder = os.path.realpath(folder)
-        self.known: KnownFiles | None = None
+        self.known: SurveyedFiles | None = None
         self._watch = watch
         # Whether each folder in it is watched.
         self._watched = False
@@ -61,7 +61,7 @@ class StandingWatch:
         self.look()
         return self._since_known
 
-    def note(self, known: KnownFiles | None) -> None:
+    def note(self, known: SurveyedFiles | None) -> None:
         """Note what a scanner found that looked at the whole folder, or at all that was touched in it."""
         self.known = known
         self._watched = known is not None and self._watch is not None

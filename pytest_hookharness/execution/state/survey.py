@@ -38,7 +38,7 @@ Key: TypeAlias = tuple[int, int, int, int, int]
 
 
 @dataclass(frozen=True, slots=True)
-class KnownFiles:
+class SurveyedFiles:
     """
     What a survey found below one root.
 
@@ -94,7 +94,7 @@ class Survey:
         # Folders in which nothing was found when they were walked.
         self._empty: set[str] = set()
 
-    def assume(self, known: KnownFiles) -> None:
+    def assume(self, known: SurveyedFiles) -> None:
         """Take over what another survey found; what has another status by now is read at the first look."""
         self.entries.update(known.entries)
         self._keys.update(known.keys)
@@ -106,7 +106,7 @@ class Survey:
             self.linked.update({name: place + name[len(root) :] for name in inside})
         self.changed = True
 
-    def known(self, root: str) -> KnownFiles | None:
+    def known(self, root: str) -> SurveyedFiles | None:
         """Return what was found below a root; ``None`` if that is not all of it."""
         inside = f"{root}/"
         if root in self._skip or any(name.startswith(inside) for name in (*self.unreadable, *self._skip)):
@@ -117,7 +117,7 @@ class Survey:
         keys = {name: self._keys[name] for name in entries if name in self._keys}
         uncounted = frozenset(name for name in self._uncounted if name.startswith(inside))
         linked = frozenset(name for name in self.linked if name.startswith(inside))
-        return KnownFiles(entries, keys, linked, uncounted) if len(keys) == len(entries) else None
+        return SurveyedFiles(entries, keys, linked, uncounted) if len(keys) == len(entries) else None
 
     def look(self, real: str, name: str, *, force: bool = True) -> bool:
         """

@@ -67,7 +67,7 @@ class SessionRecords:
         write_bytes(confine(self.folder / "before", [self.folder.parent]), str(self.count).encode())
         return self.count
 
-    def enter(self, limits: Nesting) -> SessionRecord:
+    def enter(self, limits: Nesting) -> SessionWriter:
         """Record one more session, started by this very process."""
         # The nearest ancestor that is a recorded session is the parent, however many processes lie between.
         ancestors = tuple(_ancestors())
@@ -83,7 +83,7 @@ class SessionRecords:
         row = _table.row(own)
         known = {"number": number, "depth": session.depth, "born": row.started if row else 0.0}
         write_bytes(self.folder / "living" / str(own), json.dumps(known).encode())
-        return SessionRecord(self.folder / str(number), session)
+        return SessionWriter(self.folder / str(number), session)
 
     def _claim(self) -> int:
         number = self.count + 1
@@ -125,7 +125,7 @@ class SessionRecords:
         return tuple(_started(session, found) for session in found.values())
 
 
-class SessionRecord:
+class SessionWriter:
     """
     The record of one session, written line by line, since the session may be killed at any time.
 

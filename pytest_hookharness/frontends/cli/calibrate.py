@@ -14,7 +14,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from pytest_hookharness import hosts
-from pytest_hookharness.campaigns.live.calibration import Answer, answer_battery, play_on
+from pytest_hookharness.campaigns.live.calibration import QuestionAnswer, answer_battery, play_on
 from pytest_hookharness.campaigns.live.installed_program import (
     VARIABLE,
     InstalledProgram,
@@ -105,9 +105,9 @@ def _calibrate(arguments: argparse.Namespace) -> int:
 
 def _ask(
     profile: Profile, installed: InstalledProgram, asked: Sequence[Question], settings: Settings
-) -> tuple[list[Answer], bool]:
+) -> tuple[list[QuestionAnswer], bool]:
     """Return the answers, and whether Ctrl-C ended the battery before all were given."""
-    answers: list[Answer] = []
+    answers: list[QuestionAnswer] = []
     line = shell_line(sys.stderr)
     with Harness(settings) as harness, line.about(f"{profile.name} {installed.version}") as entry:
         play = play_on(installed, profile.id, settings, harness.resources)
@@ -122,7 +122,7 @@ def _ask(
 
 
 def _collect(
-    profile: Profile, version: str, answers: Sequence[Answer], before: Sequence[Calibration]
+    profile: Profile, version: str, answers: Sequence[QuestionAnswer], before: Sequence[Calibration]
 ) -> Calibration:
     """
     Return all answers of a version: those of now, and earlier ones to questions not asked now.
@@ -165,7 +165,7 @@ def _collect(
     return dataclasses.replace(collected, facts=dict(facts))
 
 
-def _words(answer: Answer) -> str:
+def _words(answer: QuestionAnswer) -> str:
     found = answer.difference
     if found is None:
         return ""
@@ -177,7 +177,7 @@ def _words(answer: Answer) -> str:
 def _report(
     profile: Profile,
     calibration: Calibration,
-    answers: Sequence[Answer],
+    answers: Sequence[QuestionAnswer],
     asked: int,
     before: Sequence[Calibration],
 ) -> Iterator[str]:
@@ -239,7 +239,7 @@ def _store(file: Path, calibration: Calibration, before: Sequence[Calibration]) 
         print(f"hookharness: stored the answers in {file}", file=sys.stderr)
 
 
-def _proposal(profile: Profile, version: str, answers: Sequence[Answer]) -> Iterator[str]:
+def _proposal(profile: Profile, version: str, answers: Sequence[QuestionAnswer]) -> Iterator[str]:
     """Yield a patch of the package: the new version, and beside each fact what did not hold."""
     root = Path(__file__).parents[2]
     new_ones = [one for one in answers if one.difference and not one.why]
@@ -257,7 +257,7 @@ def _proposal(profile: Profile, version: str, answers: Sequence[Answer]) -> Iter
         yield from difflib.unified_diff(before, after, f"a/{name}", f"b/{name}")
 
 
-def _noted(lines: Sequence[str], version: str, wrong: Mapping[str, Answer]) -> Iterator[str]:
+def _noted(lines: Sequence[str], version: str, wrong: Mapping[str, QuestionAnswer]) -> Iterator[str]:
     for line in lines:
         for text, answer in wrong.items():
             # A long fact is written in several lines.

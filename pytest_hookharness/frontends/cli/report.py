@@ -15,7 +15,7 @@ from pytest_hookharness.campaigns.reproduce.session_files import read_session
 from pytest_hookharness.execution.user_files import create_file
 from pytest_hookharness.frontends.option_types import require_new, whole_number
 from pytest_hookharness.frontends.output.simulation_files import SUFFIX, read_file
-from pytest_hookharness.judging.detectors.messages import Limits
+from pytest_hookharness.judging.detectors.messages import LoopLimits
 from pytest_hookharness.judging.detectors.refusal_rows import detect_all
 from pytest_hookharness.judging.detectors.streams import is_guard_refusal
 from pytest_hookharness.model.actions import Action, ActionResult, Analysis, DetectedLoop
@@ -28,7 +28,7 @@ from pytest_hookharness.reports.trace.hook_runs import attributes
 from pytest_hookharness.reports.trace.read import TraceRun, row
 
 
-def analyze(path: Path, limits: Limits | None = None) -> Analysis:
+def analyze(path: Path, limits: LoopLimits | None = None) -> Analysis:
     """
     Return the loops that the detectors find in a transcript.
 
@@ -161,7 +161,9 @@ def declare_analyze(parser: argparse.ArgumentParser) -> None:
 
 
 def _analyze(arguments: argparse.Namespace) -> int:
-    limits = Limits(repetitions=arguments.repetitions, failures=arguments.failures, window=arguments.window)
+    limits = LoopLimits(
+        repetitions=arguments.repetitions, failures=arguments.failures, window=arguments.window
+    )
     analysis = analyze(arguments.file, limits)
     print(json.dumps(_as_json(analysis), indent=2) if arguments.json else _describe_loops(analysis))
     return FAILED if analysis.loops else PASSED

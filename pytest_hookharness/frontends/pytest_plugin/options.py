@@ -84,7 +84,7 @@ def is_verbose(config: pytest.Config) -> bool:
 
 
 def is_brief(config: pytest.Config) -> bool:
-    """Return whether a failure is told in one line, without its story: with `--tb=line`."""
+    """Return whether a failure is reported in one line, without its story: with `--tb=line`."""
     return bool(config.getoption("tbstyle") == "line")
 
 

@@ -121,7 +121,7 @@ def launch(
     base_env: Mapping[str, str],
     hook_timeout: float,
     *,
-    siblings: Sequence[Hook] = (),
+    hooks_of_event: Sequence[Hook] = (),
     index: int = 0,
 ) -> ProcessSpec:
     """
@@ -131,7 +131,7 @@ def launch(
         hook: The hook; it must be a command.
         base_env: The environment that the host's variables are added to.
         hook_timeout: Seconds after which the harness cuts the hook run although the host would wait longer.
-        siblings: All hooks of the event, where they share a time budget.
+        hooks_of_event: All hooks of the event, where they share a time budget.
         index: The hook's position among them.
     """
     rule, process = profile.events[hook.event], profile.process
@@ -149,7 +149,7 @@ def launch(
         stdin=Stdin(data=encode(profile, payload)),
         stdio=process.stdio,
         own_session=process.own_session,
-        limit=_limit(profile, hook, rule, facts, siblings or (hook,)),
+        limit=_limit(profile, hook, rule, facts, hooks_of_event or (hook,)),
         hook_timeout=hook_timeout,
         pipe_wait=process.pipe_wait,
         kill=process.kill,
@@ -224,7 +224,9 @@ def _host_env(
     return env
 
 
-def _limit(profile: Profile, hook: Hook, rule: EventRule, facts: Facts, siblings: Sequence[Hook]) -> float:
+def _limit(
+    profile: Profile, hook: Hook, rule: EventRule, facts: Facts, hooks_of_event: Sequence[Hook]
+) -> float:
     own = hook.timeout if hook.timeout is not None else rule.timeout
     own = own if rule.most is None else min(own, rule.most)
     if not rule.shared:
@@ -233,6 +235,6 @@ def _limit(profile: Profile, hook: Hook, rule: EventRule, facts: Facts, siblings
     budget = int(written) / 1000 if written.isdecimal() else 0.0
     if not budget:
         # One hook's own timeout raises the budget that all hooks share; a plugin's does not.
-        raised = [other.timeout for other in siblings if other.timeout is not None and not other.plugin]
+        raised = [other.timeout for other in hooks_of_event if other.timeout is not None and not other.plugin]
         budget = min(max([rule.timeout, *raised]), profile.process.shared_most)
     return min(hook.timeout, budget) if hook.timeout is not None else budget

@@ -34,7 +34,7 @@ _CODES: Mapping[FaultOutcome, FindingCode] = {
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Reaction:
+class FaultReaction:
     """
     One hook run without a fault, the same one with it, and how that one took the fault.
 
@@ -66,7 +66,7 @@ class Reaction:
         return f"{self.event} in turn {self.turn}: {before}; then {after}"
 
 
-def find_reactions(usual: Trace, faulty: Trace, *, explains_127: bool = False) -> Iterator[Reaction]:
+def find_reactions(usual: Trace, faulty: Trace, *, explains_127: bool = False) -> Iterator[FaultReaction]:
     """
     Yield how each hook run took a fault.
 
@@ -80,7 +80,7 @@ def find_reactions(usual: Trace, faulty: Trace, *, explains_127: bool = False) -
             if before.hook.command == after.hook.command:
                 outcome = _outcome(before, after, explains_127=explains_127)
                 if outcome is not None:
-                    yield Reaction(
+                    yield FaultReaction(
                         turn=key[0], event=hooked.event, before=before, after=after, outcome=outcome
                     )
 

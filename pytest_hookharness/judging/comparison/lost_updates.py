@@ -1,7 +1,7 @@
 """
 Hook runs side by side: files that contain less than after runs in sequence, and runs that end otherwise.
 
-Counted files are read as tallies: how many runs a file counts, and whether it is whole. Files without a
+Counted files are read as counters: how many runs a file counts, and whether it is whole. Files without a
 named counter are weighed. What differs between two rounds one after the other (times, process numbers) shows
 nothing; only a measure that both rounds agree on is compared with the runs side by side. A run that leaves
 its work to another run loses nothing, so a file must have been written as often as one after the other
@@ -26,7 +26,7 @@ _SHOWN = 60
 
 
 @dataclass(frozen=True, slots=True)
-class Tally:
+class CounterReading:
     """
     What a file says about the hook runs that wrote to it.
 
@@ -45,21 +45,21 @@ class Tally:
     number: int | None = None
 
 
-def tally(data: bytes | None, counted: CountedIn) -> Tally:
+def read_counter(data: bytes | None, counted: CountedIn) -> CounterReading:
     """Return what the content of a file says; a missing file counts 0."""
     if data is None:
-        return Tally(0)
+        return CounterReading(0)
     if not counted.json:
         lines = data.splitlines()
         shapes = frozenset(_VARIES.sub(b"0", line) for line in lines)
         number = int(data) if _COUNTER.fullmatch(data) else None
         half = bool(data) and not data.endswith(b"\n")
-        return Tally(len(lines), shapes=shapes, half=half, number=number)
+        return CounterReading(len(lines), shapes=shapes, half=half, number=number)
     try:
         value: Json = json.loads(data)
     except (ValueError, RecursionError):
-        return Tally(None, torn=f"it is no JSON: {_shown(data)}")
-    return Tally(_amount(value, counted.json))
+        return CounterReading(None, torn=f"it is no JSON: {_shown(data)}")
+    return CounterReading(_amount(value, counted.json))
 
 
 def _amount(value: Json, keys: str) -> int | None:
@@ -74,7 +74,7 @@ def _amount(value: Json, keys: str) -> int | None:
             return len(value)
 
 
-def find_lost(alone: Sequence[Tally], together: Tally) -> str:
+def find_lost(alone: Sequence[CounterReading], together: CounterReading) -> str:
     """Return how many of the runs side by side are missing, such as ``5 instead of 8``; empty if none is."""
     if is_number(alone):
         amounts, left = {one.number for one in alone}, together.number
@@ -88,12 +88,12 @@ def find_lost(alone: Sequence[Tally], together: Tally) -> str:
     return f"{left} instead of {usual}"
 
 
-def is_number(alone: Sequence[Tally]) -> bool:
+def is_number(alone: Sequence[CounterReading]) -> bool:
     """Return whether a file whose lines would be counted holds one number each time, which counts then."""
     return all(one.number is not None for one in alone)
 
 
-def find_torn(alone: Sequence[Tally], together: Tally) -> str:
+def find_torn(alone: Sequence[CounterReading], together: CounterReading) -> str:
     """Return what is torn; empty if the file is whole, or if that cannot be known."""
     if any(one.torn for one in alone):
         return ""
@@ -148,7 +148,7 @@ def _measures(data: bytes) -> dict[str, int]:
     }
 
 
-def losses(alone: Sequence[Weights], together: Weights) -> Iterator[str]:
+def lost_updates(alone: Sequence[Weights], together: Weights) -> Iterator[str]:
     """Yield what is less side by side than in every round one after the other, and was written as often."""
     writes = alone[0].writes
     for (path, measure), text in _less(alone, together):

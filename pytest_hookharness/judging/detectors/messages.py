@@ -21,7 +21,7 @@ class Unreachable(ValueError):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Limits:
+class LoopLimits:
     """
     When a detector reports a loop.
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from pytest_hookharness.judging.detectors.messages import Limits, Refusal, preview, refusal_for
+from pytest_hookharness.judging.detectors.messages import LoopLimits, Refusal, preview, refusal_for
 from pytest_hookharness.judging.detectors.signatures import (
     ActionKind,
     ActionSignature,
@@ -48,7 +48,7 @@ class KnownFile:
 
 
 @dataclass(frozen=True, slots=True)
-class KnownFiles:
+class AgentFiles:
     """The files that an agent read or edited recently, newest last."""
 
     known: tuple[KnownFile, ...] = ()
@@ -57,7 +57,7 @@ class KnownFiles:
         """Return what is known about one file."""
         return next((file for file in self.known if file.path == path), KnownFile(path))
 
-    def follow(self, kind: ActionKind, path: str, outcome: ActionResult, content: str | None) -> KnownFiles:
+    def follow(self, kind: ActionKind, path: str, outcome: ActionResult, content: str | None) -> AgentFiles:
         """Return the files after an action on one of them, which now has this content."""
         file, seen = self.of(path), "" if content is None else digest(content)
         match kind, outcome:
@@ -70,9 +70,9 @@ class KnownFiles:
             case _:
                 return self
 
-    def _with(self, file: KnownFile) -> KnownFiles:
+    def _with(self, file: KnownFile) -> AgentFiles:
         others = [other for other in self.known if other.path != file.path]
-        return KnownFiles((*others, file)[-_MOST_FILES:])
+        return AgentFiles((*others, file)[-_MOST_FILES:])
 
     def warn(self, path: str, content: str | None) -> Refusal | None:
         """Return the message after an edit that failed for the first time."""
@@ -82,7 +82,7 @@ class KnownFiles:
         step = f"read {path} before the next try, and copy the passage to replace from the current file."
         return Refusal(why=why, step=step, file=path, preview=preview(content or ""))
 
-    def refuse(self, path: str, arguments: Payload, content: str | None) -> tuple[KnownFiles, Refusal | None]:
+    def refuse(self, path: str, arguments: Payload, content: str | None) -> tuple[AgentFiles, Refusal | None]:
         """Return whether to refuse an edit, and what is known afterwards."""
         file, after = self.of(path), self
         if file.failures >= _STOPPED:
@@ -120,14 +120,14 @@ class OnlineDetector:
     """
 
     memory: Memory = Memory()
-    files: KnownFiles = KnownFiles()
+    files: AgentFiles = AgentFiles()
 
     def cleared(self) -> OnlineDetector:
         """Return the detector without its memory of calls, because somebody else acted."""
         return replace(self, memory=Memory())
 
     def before(
-        self, action: Action, content: str | None, limits: Limits
+        self, action: Action, content: str | None, limits: LoopLimits
     ) -> tuple[OnlineDetector, Refusal | None]:
         """
         Return whether to refuse a call, and what is known afterwards.
@@ -148,7 +148,7 @@ class OnlineDetector:
         return self.cleared(), refusal
 
     def after(
-        self, action: Action, content: str | None, limits: Limits
+        self, action: Action, content: str | None, limits: LoopLimits
     ) -> tuple[OnlineDetector, Refusal | None]:
         """Return what is known after a call, and a message about it."""
         memory = self.memory.follow(action, limits).bounded(limits)
@@ -190,7 +190,7 @@ def from_json(value: Json) -> OnlineDetector:
             case {"recent": recent, "runs": runs, "streak": [error, count, text], "files": files}:
                 repeats = Repeats(tuple(map(_signature, _rows(recent))), tuple(map(_number, _rows(runs))))
                 streak = ErrorStreak(_text(error), _number(count), _text(text))
-                return OnlineDetector(Memory(repeats, streak), KnownFiles(tuple(map(_file, _rows(files)))))
+                return OnlineDetector(Memory(repeats, streak), AgentFiles(tuple(map(_file, _rows(files)))))
             case _:
                 raise Malformed("the keys recent, runs, streak and files are missing")
     except TypeError as error:

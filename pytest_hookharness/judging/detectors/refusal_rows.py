@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import field, replace
 
-from pytest_hookharness.judging.detectors.messages import Limits, with_text
+from pytest_hookharness.judging.detectors.messages import LoopLimits, with_text
 from pytest_hookharness.judging.detectors.signatures import mask_numbers
 from pytest_hookharness.judging.detectors.streams import detect, is_guard_refusal
 from pytest_hookharness.model.actions import COMPACTED, Action, Break, DetectedLoop, HookRefusal, StreamItem
@@ -21,7 +21,7 @@ _Key = tuple[str, str, str]
 
 
 @dataclass(slots=True)
-class _Row:
+class _RefusedItems:
     """
     Refusals in a row.
 
@@ -34,13 +34,13 @@ class _Row:
     items: list[int] = field(default_factory=list[int])
 
 
-def detect_all(stream: Sequence[StreamItem], limits: Limits | None = None) -> tuple[DetectedLoop, ...]:
+def detect_all(stream: Sequence[StreamItem], limits: LoopLimits | None = None) -> tuple[DetectedLoop, ...]:
     """
     Return the loops of a transcript: rows of refusals, and the agent's own.
 
-    A loop of calls that hooks refuse one by one is told once, as a row of refusals.
+    A loop of calls that hooks refuse one by one is reported once, as a row of refusals.
     """
-    limits = limits or Limits()
+    limits = limits or LoopLimits()
     # An agent that goes on after its conversation was shortened is in the same loop.
     stream = [item for item in stream if not (isinstance(item, Break) and item.why == COMPACTED)]
     rows = find_rows(stream, limits.repetitions)
@@ -53,16 +53,16 @@ def detect_all(stream: Sequence[StreamItem], limits: Limits | None = None) -> tu
     return (*(_loop(stream, row) for row in rows), *own)
 
 
-def find_rows(stream: Sequence[StreamItem], least: int) -> list[_Row]:
-    """Return the rows of at least so many refusals, in the order of their beginning."""
+def find_rows(stream: Sequence[StreamItem], least: int) -> list[_RefusedItems]:
+    """Return the rows of at least ``least`` refusals, in the order of their beginning."""
     agents = dict.fromkeys(item.agent for item in stream)
     found = [row for agent in agents for row in _rows(stream, agent) if len(row.items) >= least]
     return sorted(found, key=lambda row: row.items[0])
 
 
-def _rows(stream: Sequence[StreamItem], agent: str) -> Iterator[_Row]:
-    calls: dict[_Key, _Row] = {}
-    stops: dict[_Key, _Row] = {}
+def _rows(stream: Sequence[StreamItem], agent: str) -> Iterator[_RefusedItems]:
+    calls: dict[_Key, _RefusedItems] = {}
+    stops: dict[_Key, _RefusedItems] = {}
     for first, items in _steps(stream, agent):
         item = items[0]
         if isinstance(item, Break) and item.why != "stop":
@@ -107,14 +107,18 @@ def _key(refusal: HookRefusal) -> _Key:
     return refusal.event, refusal.hook, mask_numbers(refusal.reason)
 
 
-def _continued(rows: dict[_Key, _Row], refusals: dict[_Key, HookRefusal], index: int) -> dict[_Key, _Row]:
+def _continued(
+    rows: dict[_Key, _RefusedItems], refusals: dict[_Key, HookRefusal], index: int
+) -> dict[_Key, _RefusedItems]:
     return {
-        key: _Row(rows[key].refusal, [*rows[key].items, index]) if key in rows else _Row(refusal, [index])
+        key: _RefusedItems(rows[key].refusal, [*rows[key].items, index])
+        if key in rows
+        else _RefusedItems(refusal, [index])
         for key, refusal in refusals.items()
     }
 
 
-def _loop(stream: Sequence[StreamItem], row: _Row) -> DetectedLoop:
+def _loop(stream: Sequence[StreamItem], row: _RefusedItems) -> DetectedLoop:
     first, last = stream[row.items[0]], stream[row.items[-1]]
     loop = DetectedLoop(
         name="refusals",

@@ -16,7 +16,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from typing import assert_never
 
-from pytest_hookharness.judging.detectors.messages import MARK, Limits, with_text
+from pytest_hookharness.judging.detectors.messages import MARK, LoopLimits, with_text
 from pytest_hookharness.judging.detectors.signatures import (
     ActionKind,
     ActionSignature,
@@ -44,7 +44,7 @@ class Repeats:
     recent: tuple[ActionSignature, ...] = ()
     runs: tuple[int, ...] = ()
 
-    def follow(self, new: ActionSignature, limits: Limits) -> Repeats:
+    def follow(self, new: ActionSignature, limits: LoopLimits) -> Repeats:
         """Return the memory after one more signature."""
         longest = limits.longest
         return Repeats((*self.recent, new)[-longest:], self._runs(new.alike, longest))
@@ -59,19 +59,19 @@ class Repeats:
             ]
         )
 
-    def foresee(self, calls: frozenset[str], limits: Limits) -> int:
+    def foresee(self, calls: frozenset[str], limits: LoopLimits) -> int:
         """
         Return the period of the cycle that a call would close with the same result as before; 0 for none.
         """
         runs = self._runs(lambda old: old.call in calls, limits.longest)
         return _closed(runs, limits)
 
-    def closed(self, limits: Limits) -> int:
+    def closed(self, limits: LoopLimits) -> int:
         """Return the smallest period of a closed cycle; 0 for none."""
         return _closed(self.runs, limits)
 
 
-def _closed(runs: tuple[int, ...], limits: Limits) -> int:
+def _closed(runs: tuple[int, ...], limits: LoopLimits) -> int:
     # The first repetition has nothing to be equal to, so one repetition fewer is enough.
     for period, run in enumerate(runs, 1):
         if run >= (limits.repetitions - 1) * period:
@@ -114,11 +114,11 @@ class Memory:
     repetitions: Repeats = Repeats()
     streak: ErrorStreak = ErrorStreak()
 
-    def follow(self, action: Action, limits: Limits) -> Memory:
+    def follow(self, action: Action, limits: LoopLimits) -> Memory:
         """Return the memory after one more action; waiting, or a refusal by the guard itself, clears it."""
         return self.follow_batch((action,), limits)
 
-    def follow_batch(self, actions: Sequence[Action], limits: Limits) -> Memory:
+    def follow_batch(self, actions: Sequence[Action], limits: LoopLimits) -> Memory:
         """Return the memory after actions that were made at once; they count as one."""
         if any(
             is_guard_refusal(action) or kind_of(action.tool, action.arguments) is ActionKind.WAIT
@@ -130,7 +130,7 @@ class Memory:
             self.repetitions.follow(new, limits), self.streak.follow(new, _first_words(actions[0].result))
         )
 
-    def found(self, limits: Limits) -> DetectedLoop | None:
+    def found(self, limits: LoopLimits) -> DetectedLoop | None:
         """Return the loop that the newest action closed or continued."""
         period = self.repetitions.closed(limits)
         if period:
@@ -149,7 +149,7 @@ class Memory:
             )
         return None
 
-    def foresee(self, action: Action, limits: Limits) -> DetectedLoop | None:
+    def foresee(self, action: Action, limits: LoopLimits) -> DetectedLoop | None:
         """Return the loop that a call would close or continue, before it is made."""
         kind = kind_of(action.tool, action.arguments)
         if kind is ActionKind.WAIT:
@@ -171,7 +171,7 @@ class Memory:
         pairs = zip(recent[:-period], recent[period:], strict=True)
         return any(one.text != other.text for one, other in pairs)
 
-    def bounded(self, limits: Limits) -> Memory:
+    def bounded(self, limits: LoopLimits) -> Memory:
         """Return the memory with no number above the limits."""
         runs = tuple(
             min(run, limits.repetitions * period) for period, run in enumerate(self.repetitions.runs, 1)
@@ -235,9 +235,9 @@ def _action(step: Step, performed: Performed) -> Action:
     )
 
 
-def detect(stream: Iterable[StreamItem], limits: Limits | None = None) -> tuple[DetectedLoop, ...]:
+def detect(stream: Iterable[StreamItem], limits: LoopLimits | None = None) -> tuple[DetectedLoop, ...]:
     """Return the loops of a stream, in the order in which they were closed."""
-    limits = limits or Limits()
+    limits = limits or LoopLimits()
     agent_streams: dict[str, _AgentStream] = {}
     found: list[DetectedLoop] = []
     for item in stream:
@@ -270,7 +270,7 @@ class _AgentStream:
 
     __slots__ = ("batch", "found", "limits", "memory", "open", "places")
 
-    def __init__(self, limits: Limits, found: list[DetectedLoop]) -> None:
+    def __init__(self, limits: LoopLimits, found: list[DetectedLoop]) -> None:
         self.limits = limits
         self.found = found
         self.memory = Memory()

@@ -16,7 +16,7 @@ from __future__ import annotations
 from collections.abc import Generator, Iterator, Sequence
 from dataclasses import replace
 
-from pytest_hookharness.judging.probing.limits import Limits
+from pytest_hookharness.judging.probing.limits import KnownNumbers
 from pytest_hookharness.judging.probing.thresholds import (
     MOST_CANDIDATES,
     MOST_REPETITIONS,
@@ -34,7 +34,7 @@ from pytest_hookharness.model.probes import (
     StatePart,
 )
 
-_NO_LIMITS, _NO_CANDIDATES = Limits(), Candidates()
+_NO_LIMITS, _NO_CANDIDATES = KnownNumbers(), Candidates()
 HOUR, DAY, YEAR = 3600.0, 86400.0, 365 * 86400.0
 # The longest time that a clock is moved ahead, in seconds.
 AGE = 5 * YEAR
@@ -80,7 +80,7 @@ def plan_experiments(
     parts: Sequence[StatePart],
     *,
     sizes: Sequence[GrowingSize] = (),
-    limits: Limits = _NO_LIMITS,
+    limits: KnownNumbers = _NO_LIMITS,
     most: int = MOST_CANDIDATES,
     time: bool = True,
     transcript: bool = False,

@@ -45,7 +45,7 @@ class Remainder:
 
 
 @dataclass(frozen=True, slots=True)
-class Limits:
+class KnownNumbers:
     """
     Numbers to compare with.
 
@@ -71,7 +71,7 @@ class Limits:
             yield frozenset(_combined(paired)) - numbers - self.read
 
 
-def find_limits(sources: Iterable[bytes], files: Iterable[bytes]) -> Limits:
+def find_limits(sources: Iterable[bytes], files: Iterable[bytes]) -> KnownNumbers:
     """
     Return the numbers of hooks.
 
@@ -87,7 +87,7 @@ def find_limits(sources: Iterable[bytes], files: Iterable[bytes]) -> Limits:
             if int(modulus) > 1:
                 remainders.add(Remainder(int(factor or b"1"), int(modulus)))
     read = {number for text in files for number in _numbers(text)}
-    return Limits(frozenset(written), frozenset(read), frozenset(remainders))
+    return KnownNumbers(frozenset(written), frozenset(read), frozenset(remainders))
 
 
 def _numbers(text: bytes) -> Iterator[int]:

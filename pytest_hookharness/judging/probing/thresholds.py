@@ -12,7 +12,7 @@ from itertools import combinations
 from pathlib import PurePosixPath
 from typing import Any, TypeAlias
 
-from pytest_hookharness.judging.probing.limits import Limits, Remainder
+from pytest_hookharness.judging.probing.limits import KnownNumbers, Remainder
 from pytest_hookharness.judging.state_diff.file_series import Files
 from pytest_hookharness.model.fast_dataclass import dataclass
 from pytest_hookharness.model.probes import PartKind, StatePart
@@ -96,7 +96,7 @@ class Candidates:
 
 
 def find_candidates(
-    parts: Sequence[StatePart], sizes: Sequence[GrowingSize], limits: Limits, most: int
+    parts: Sequence[StatePart], sizes: Sequence[GrowingSize], limits: KnownNumbers, most: int
 ) -> Candidates:
     """
     Return the repetitions after which a count or size is at or next to a limit, or two counts meet.
@@ -150,7 +150,7 @@ def _meetings(counters: Sequence[_Line]) -> Iterator[int]:
             yield from _around((other - one) / (step - stride))
 
 
-def _remainders(lines: Sequence[_Line], limits: Limits) -> Iterator[int]:
+def _remainders(lines: Sequence[_Line], limits: KnownNumbers) -> Iterator[int]:
     """Yield the first repetitions after which a remainder is one of the numbers of the source."""
     for start, step in lines:
         if start.is_integer() and step.is_integer():

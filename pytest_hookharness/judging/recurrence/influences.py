@@ -63,7 +63,7 @@ _WORDS = {
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Surroundings:
+class KnownPaths:
     """
     What is known of the paths that hook runs looked at. All paths are absolute, as the hook runs saw them.
 
@@ -90,7 +90,7 @@ class Surroundings:
     clocks: frozenset[str] = frozenset()
 
 
-def find_influences(runs: Sequence[Reads | None], around: Surroundings) -> Influences:
+def find_influences(runs: Sequence[Reads | None], around: KnownPaths) -> Influences:
     """
     Return what could make the next repetition go another way than the observed one.
 
@@ -136,7 +136,7 @@ def _first(found: Iterable[str]) -> tuple[str, ...]:
     return (*words[:_MOST], f"{len(words) - _MOST} more") if len(words) > _MOST + 1 else tuple(words)
 
 
-def _of_run(reads: Reads, around: Surroundings) -> Iterator[str]:
+def _of_run(reads: Reads, around: KnownPaths) -> Iterator[str]:
     for program in reads.programs:
         for look in program.looks:
             # What a test double reads besides the state is the harness's own.
@@ -152,11 +152,11 @@ def _of_run(reads: Reads, around: Surroundings) -> Iterator[str]:
         yield from _of_mention(mention, around)
 
 
-def _is_constant(path: str, around: Surroundings) -> bool:
+def _is_constant(path: str, around: KnownPaths) -> bool:
     return path in around.own or path in around.clocks or around.kernel.constant.fullmatch(path) is not None
 
 
-def _matters(program: str, look: PathLook, around: Surroundings) -> bool:
+def _matters(program: str, look: PathLook, around: KnownPaths) -> bool:
     path, kind = look.path, look.kind
     if kind is LookKind.FILE_SYSTEM:
         return look.existed and not path.startswith(around.kernel.without_space)
@@ -178,15 +178,15 @@ def _matters(program: str, look: PathLook, around: Surroundings) -> bool:
     )
 
 
-def _describe(path: str, kind: LookKind, around: Surroundings) -> str:
+def _describe(path: str, kind: LookKind, around: KnownPaths) -> str:
     return f"{_WORDS.get(kind, '')} {_name(path, around)}".strip()
 
 
-def _name(path: str, around: Surroundings) -> str:
+def _name(path: str, around: KnownPaths) -> str:
     return around.names.get(path, path)
 
 
-def _of_source(source: ReadSource, around: Surroundings) -> Iterator[str]:
+def _of_source(source: ReadSource, around: KnownPaths) -> Iterator[str]:
     detail = source.detail
     match source.kind:
         case SourceKind.CLOCK:
@@ -207,7 +207,7 @@ def _of_source(source: ReadSource, around: Surroundings) -> Iterator[str]:
             yield f"shared memory ({detail})"
 
 
-def _of_mention(mention: Mention, around: Surroundings) -> Iterator[str]:
+def _of_mention(mention: Mention, around: KnownPaths) -> Iterator[str]:
     if mention.path in around.own or mention.path in around.clocks:
         return
     where = f" in {_name(mention.path, around)}" if mention.path else ""
@@ -217,7 +217,7 @@ def _of_mention(mention: Mention, around: Surroundings) -> Iterator[str]:
         yield f"its process number ({mention.word}{where})"
 
 
-def _asks_clock(reads: Reads, around: Surroundings) -> bool:
+def _asks_clock(reads: Reads, around: KnownPaths) -> bool:
     if reads.asked(SourceKind.CLOCK) or any(mention.word == "rdtsc" for mention in reads.mentions):
         return True
     # The status of an open file shows its times, but programs ask for it with every file that they read.

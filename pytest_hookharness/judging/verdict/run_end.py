@@ -1,7 +1,7 @@
 """
 How a run ended, whether the hooks' own decision ended it, and what changed in its last turns.
 
-Masks that could be declared are tried on the states of the run before anybody is told of them. A mask is only
+Masks that could be declared are tried on the states of the run before they are reported. A mask is only
 named if, without what it leaves out, the last turns repeat twice, and if no probe showed that a part of the
 state makes a difference.
 """

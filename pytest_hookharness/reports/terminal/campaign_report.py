@@ -133,7 +133,7 @@ _MOST = 20
 
 
 @dataclass(frozen=True, slots=True)
-class _Row:
+class _MutationRow:
     """One mutation with the worst trial result of each hook; where nothing was tried, one without a hook."""
 
     words: str
@@ -182,14 +182,14 @@ def table(
     return "\n".join([*lines, _total(rows)])
 
 
-def _rows(trial_results: Sequence[TrialResult]) -> Iterator[_Row]:
+def _rows(trial_results: Sequence[TrialResult]) -> Iterator[_MutationRow]:
     # Two families may try the same thing; one row shows the worse result.
     alike: dict[str, dict[str, TrialResult]] = {}
     for result in trial_results:
         row = alike.setdefault(result.mutation, {})
         row[result.hook] = min((row.get(result.hook, result), result), key=_weight)
     for words, worst in alike.items():
-        yield _Row(words, worst)
+        yield _MutationRow(words, worst)
 
 
 def _line(words: str, trial_results: Sequence[str], first: int, width: int) -> str:
@@ -197,7 +197,9 @@ def _line(words: str, trial_results: Sequence[str], first: int, width: int) -> s
     return fit(line, max(width, first)).rstrip()
 
 
-def _below(row: _Row, replay_command: Callable[[str], str], width: int, longest: int) -> Iterator[str]:
+def _below(
+    row: _MutationRow, replay_command: Callable[[str], str], width: int, longest: int
+) -> Iterator[str]:
     result = row.result
     if result.evidence and result.outcome != "as declared":
         evidence = f"{_INDENT}{plain(result.evidence, longest)}"
@@ -206,7 +208,7 @@ def _below(row: _Row, replay_command: Callable[[str], str], width: int, longest:
         yield f"{_INDENT}replay: {plain(replay_command(row.words), _LONGEST)}"
 
 
-def _total(rows: Sequence[_Row]) -> str:
+def _total(rows: Sequence[_MutationRow]) -> str:
     number = Counter(row.result.outcome for row in rows)
     parts = [f"{number[word]} {word}" for word in _RANK if number[word]]
     return f"{counted(len(rows), 'mutation')}: {', '.join(parts)}"

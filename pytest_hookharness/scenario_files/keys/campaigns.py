@@ -185,7 +185,7 @@ PARALLEL = RecordShape(
                 replace(COUNTED, build=lambda **values: (make_counted(**values),)),
                 Many(noun="a list of counts", item=COUNTED, at_least=1),
             ),
-            "Counters in which every run must appear. With them the runs are steered into a race; "
+            "Counters in which every run must appear. With them the order of their writes is controlled; "
             "without, whatever the hooks write is compared, and a race shows by chance.",
         ),
         Key(

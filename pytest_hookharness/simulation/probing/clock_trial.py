@@ -49,7 +49,7 @@ class _Stretch:
     jump: float = 0.0
 
     def describe(self, repetitions: int, period: int, pace: float) -> str:
-        """Return when so many repetitions were played, in words."""
+        """Return when the repetitions were played, in words."""
         if not self.jump:
             return f"with {pace:g} s between {counted(repetitions * period, 'turn')}"
         later = f"{format_duration(self.jump)} later"

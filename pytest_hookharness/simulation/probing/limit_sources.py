@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
-from pytest_hookharness.judging.probing.limits import Limits, find_limits
+from pytest_hookharness.judging.probing.limits import KnownNumbers, find_limits
 from pytest_hookharness.judging.probing.thresholds import (
     MOST_CANDIDATES,
     Candidates,
@@ -29,7 +29,7 @@ _SHARE, _OWN_TIME, _FEWEST = 1 / 3, 0.03, 12
 
 def gather_limits(
     testbed: Testbed, hook_runs: Iterable[HookRun], read: Iterable[str], changing: Iterable[str]
-) -> Limits:
+) -> KnownNumbers:
     """
     Return the numbers that hooks may compare a count with.
 

@@ -13,8 +13,8 @@ from pathlib import PurePosixPath
 from pytest_hookharness.execution import platform
 from pytest_hookharness.execution.clock.clock import next_tick
 from pytest_hookharness.execution.reads.baseline import SharedBaselines, empty_program
-from pytest_hookharness.execution.reads.observer import Observer
-from pytest_hookharness.execution.reads.surroundings import (
+from pytest_hookharness.execution.reads.observer import ReadObserver
+from pytest_hookharness.execution.reads.path_map import (
     PathMap,
     exists,
     written_since,
@@ -23,7 +23,7 @@ from pytest_hookharness.execution.snapshots.snapshot import SnapshotError
 from pytest_hookharness.execution.state.relevance import counts
 from pytest_hookharness.execution.workspace.workspace import OUTSIDE
 from pytest_hookharness.judging.recurrence.cycle import changes
-from pytest_hookharness.judging.recurrence.influences import Surroundings, find_influences, with_time
+from pytest_hookharness.judging.recurrence.influences import KnownPaths, find_influences, with_time
 from pytest_hookharness.model.fast_dataclass import replace
 from pytest_hookharness.model.probes import ProbeEffect
 from pytest_hookharness.model.processes import ProcessSpec, Tier
@@ -57,7 +57,7 @@ def time_was_shown(testbed: Testbed) -> bool:
     if not shown:
         return False
     # Interpreters ask for the time when they start.
-    observer = Observer()
+    observer = ReadObserver()
     observer.shared = find_shared(testbed)
     if observer.shared is None:
         return True
@@ -94,7 +94,7 @@ class ReadObservation:
         self._remaining = remaining
         self._began = began
         # It remembers what the start of each interpreter looks at.
-        self._observer = Observer()
+        self._observer = ReadObserver()
 
     def observe(self, repetition: Repetition, differing: Collection[Change]) -> Influences:
         """
@@ -145,7 +145,7 @@ class ReadObservation:
         differing: Collection[Change],
         before: Mapping[str, StateEntry],
         since: int,
-    ) -> Surroundings:
+    ) -> KnownPaths:
         testbed, place = self._testbed, self._testbed.workspace
         names: dict[str, str] = {}
         for path, (name, real) in places.items():
@@ -168,7 +168,7 @@ class ReadObservation:
         # Which objects there are is not part of the state.
         objects = {path for path, name in names.items() if "/.git/" in name and name.endswith(_OBJECTS)}
         stored = written_since((places[path][1] for path in objects), self._began)
-        return Surroundings(
+        return KnownPaths(
             kernel=platform.kernel_paths(),
             names=names,
             changed=_with_names(names, changed),

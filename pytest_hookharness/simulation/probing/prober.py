@@ -24,7 +24,7 @@ from pytest_hookharness.judging.probing.experiments import (
     ExperimentResult,
     plan_experiments,
 )
-from pytest_hookharness.judging.probing.limits import Limits
+from pytest_hookharness.judging.probing.limits import KnownNumbers
 from pytest_hookharness.judging.probing.thresholds import GrowingSize
 from pytest_hookharness.judging.recurrence.cycle import changes
 from pytest_hookharness.judging.state_diff.file_series import Files
@@ -50,7 +50,7 @@ from pytest_hookharness.simulation.session.driver import SessionPoint
 from pytest_hookharness.simulation.session.history import Repetition
 from pytest_hookharness.simulation.testbed.testbed import Testbed
 
-_NO_LIMITS = Limits()
+_NO_LIMITS = KnownNumbers()
 # Seconds: a longer repetition is not driven several more times only to see whether time matters.
 _SLOW_REPETITION = 1.5
 _TRANSCRIPT_FACTOR = 10
@@ -69,7 +69,7 @@ class Prober:
         clock: SessionClock,
         pattern: Pattern | None = None,
         sizes: Sequence[GrowingSize] = (),
-        limits: Limits = _NO_LIMITS,
+        limits: KnownNumbers = _NO_LIMITS,
         remaining: Callable[[], float],
         on_probe: Callable[[], None] = lambda: None,
     ) -> None:

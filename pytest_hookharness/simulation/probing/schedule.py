@@ -306,11 +306,11 @@ class ProbeSchedule:
         driver, turn = self._driver, self._driver.turn
         repetition = self._history.last_repetition(driver, period)
         # Most runs are not probed, so what probes is imported only then.
-        from pytest_hookharness.judging.probing.limits import Limits
+        from pytest_hookharness.judging.probing.limits import KnownNumbers
         from pytest_hookharness.simulation.probing import limit_sources
         from pytest_hookharness.simulation.probing.prober import Prober
 
-        limits = Limits()
+        limits = KnownNumbers()
         sizes: tuple[GrowingSize, ...] = ()
         if pattern is not None:
             differing = [change.path for change in self._history.differing(turn, period)]

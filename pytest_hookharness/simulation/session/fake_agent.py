@@ -24,7 +24,7 @@ from pytest_hookharness.execution.paths import append_lines, read_bytes
 from pytest_hookharness.execution.processes import item_supervisor
 from pytest_hookharness.execution.processes.item_supervisor import NestedProcesses
 from pytest_hookharness.execution.workspace.agent_tools import AgentShell, perform, performance_of
-from pytest_hookharness.execution.workspace.session_records import SessionRecord, SessionRecords
+from pytest_hookharness.execution.workspace.session_records import SessionRecords, SessionWriter
 from pytest_hookharness.hosts.rules.profile import CallRules
 from pytest_hookharness.model.agent_sessions import ChildCall, ChildHookRun
 from pytest_hookharness.model.moves import FIRST_PROMPT, Performance, Prompt, RunCommand, Script, Stop
@@ -83,7 +83,7 @@ class FakeAgent:
         double: Double,
         profile: hosts.Profile,
         line: hosts.CommandLine,
-        record: SessionRecord,
+        record: SessionWriter,
     ) -> None:
         self.answer = ""
         self.hook_run_count = 0
@@ -173,7 +173,7 @@ class FakeAgent:
             self._facts,
             self._place.environment,
             _UNLIMITED,
-            siblings=request.hooks,
+            hooks_of_event=request.hooks,
             index=place,
         )
         variable = self._profile.process.env_file[0]
@@ -326,7 +326,7 @@ def main(arguments: Sequence[str]) -> int:
 
 
 def _leave(
-    record: SessionRecord,
+    record: SessionWriter,
     rules: CallRules,
     line: hosts.CommandLine,
     child: FakeAgent,
@@ -340,7 +340,7 @@ def _leave(
     sys.stdout.flush()
 
 
-def _give_up(name: str, record: SessionRecord, trouble: str) -> int:
+def _give_up(name: str, record: SessionWriter, trouble: str) -> int:
     record.append(trouble=trouble)
     return _fail(name, f"the fake agent stopped: {trouble}", _UNKNOWN)
 

@@ -13,132 +13,137 @@ from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from pytest_hookharness.execution.startup.programs import EXTENSIONS, GARBAGE, PROBES, Probe
+from pytest_hookharness.execution.startup.programs import EXTENSIONS, GARBAGE, PROBES, ProbeProgram
 from pytest_hookharness.model.reads import LookKind
 from pytest_hookharness.model.start_failures import StartFailure
-from pytest_hookharness.simulation.startup.bench import Bench, Trial
+from pytest_hookharness.simulation.startup.languages import find_languages
 from pytest_hookharness.simulation.startup.program_trials import (
-    Program,
+    InnerProgram,
     decides,
     find_missing_module,
     given,
     is_missing_module_name,
     run_copy,
 )
+from pytest_hookharness.simulation.startup.trial_runs import Trial, TrialRuns
 
 _MOST_FILES = 8
 _SHOWN = 60
 
 
-def find_failure(bench: Bench, seen: Trial) -> StartFailure | None:
+def find_failure(trials: TrialRuns, seen: Trial) -> StartFailure | None:
     """
     Return why the program that decided did not run; ``None`` if it ran, or if that is unknown.
 
     Args:
-        bench: Where it is run again.
+        trials: Where it is run again.
         seen: How the hook ended.
     """
-    files, arguments = bench.decider.files, bench.decider.argv[1:]
-    if missing := find_missing(bench, seen.code, seen):
+    files, arguments = trials.decider.files, trials.decider.argv[1:]
+    if missing := find_missing(trials, seen.code, seen):
         return missing
     words = [word for word, kind in files.items() if kind == "file" and not word.startswith("-")]
-    read = {word: bench.read(bench.path(word)) for word in words}
-    programs = [Program(word, text, bench.path(word)) for word, text in read.items() if text is not None]
-    programs += (Program(word, word) for word in arguments if files.get(word) == "missing")
-    known = [(each, *bench.languages(each.word, inline=each.path is None)) for each in programs]
+    read = {word: trials.read(trials.path(word)) for word in words}
+    programs = [
+        InnerProgram(word, text, trials.path(word)) for word, text in read.items() if text is not None
+    ]
+    programs += (InnerProgram(word, word) for word in arguments if files.get(word) == "missing")
+    known = [(each, *find_languages(trials, each.word, inline=each.path is None)) for each in programs]
     executed = [each for each in known if each[1]]
-    if unopened := _find_unopened(bench, seen, alone=not executed):
+    if unopened := _find_unopened(trials, seen, alone=not executed):
         return unopened
     for program, probes, strict in executed:
-        if broken := _find_broken(bench, replace(program, nothing=probes[0].nothing), probes, strict, seen):
+        if broken := _find_broken(trials, replace(program, nothing=probes[0].nothing), probes, strict, seen):
             return broken
     for word in arguments:
-        if files.get(word) == "missing" and is_missing_module_name(bench, word, seen):
+        if files.get(word) == "missing" and is_missing_module_name(trials, word, seen):
             return StartFailure(kind="module", name=word)
     options = " ".join(word for word in arguments if word.startswith("-")) if executed else None
-    module = find_missing_module(bench, Program("", ""), seen, PROBES, within=options)
+    module = find_missing_module(trials, InnerProgram("", ""), seen, PROBES, within=options)
     return StartFailure(kind="module", name=module) if module else None
 
 
-def find_missing(bench: Bench, code: int | None, seen: Trial) -> StartFailure | None:
+def find_missing(trials: TrialRuns, code: int | None, seen: Trial) -> StartFailure | None:
     """
     Return the program that a process could not open, if the hook ends as it does for that reason.
 
     Args:
-        bench: Where that process is run again.
+        trials: Where that process is run again.
         code: Its exit code.
         seen: How the hook ended.
     """
-    for word, kind in bench.decider.files.items():
+    for word, kind in trials.decider.files.items():
         if not word or word.startswith("-") or kind == "file":
             continue
-        if kind == "other" and not _is_empty_folder(bench, word, seen):
+        if kind == "other" and not _is_empty_folder(trials, word, seen):
             continue
         # A text with spaces is rather a program itself, which may name other ones.
-        if " " in word and bench.languages(word, inline=True)[0]:
+        if " " in word and find_languages(trials, word, inline=True)[0]:
             continue
-        executed, _ = bench.languages(word)
-        program = Program(word, "", bench.path(word), executed[0].nothing if executed else "")
-        if _is_cause(bench, program, Trial(code, ""), known=bool(executed)) and decides(bench, program, seen):
+        executed, _ = find_languages(trials, word)
+        program = InnerProgram(word, "", trials.path(word), executed[0].nothing if executed else "")
+        if _is_cause(trials, program, Trial(code, ""), known=bool(executed)) and decides(
+            trials, program, seen
+        ):
             return StartFailure(kind="missing" if kind == "missing" else "unreadable", name=word)
     return None
 
 
-def _is_empty_folder(bench: Bench, word: str, seen: Trial) -> bool:
+def _is_empty_folder(trials: TrialRuns, word: str, seen: Trial) -> bool:
     """Return whether the hook ends as it does with an empty folder, so that no program in one decided."""
-    empty, place = bench.folder({}), f"{bench.decider.folder}/{word}"
-    (end,) = bench.run([bench.with_word(word, empty)])
+    empty, place = trials.folder({}), f"{trials.decider.folder}/{word}"
+    (end,) = trials.run([trials.with_word(word, empty)])
     return end.renamed({empty: word}).ends_like(seen.renamed({place: word}))
 
 
-def _is_cause(bench: Bench, program: Program, ended: Trial, *, known: bool) -> bool:
+def _is_cause(trials: TrialRuns, program: InnerProgram, ended: Trial, *, known: bool) -> bool:
     """Return whether a file that cannot be opened is a program, and a process ends otherwise with it."""
-    nothing = bench.write(f"empty{program.place.suffix}", program.nothing)
-    (empty,) = bench.run([bench.with_word(program.word, nothing)])
-    return empty.differs_from(ended) and (known or is_read_as_program(bench, program.word))
+    nothing = trials.write(f"empty{program.place.suffix}", program.nothing)
+    (empty,) = trials.run([trials.with_word(program.word, nothing)])
+    return empty.differs_from(ended) and (known or is_read_as_program(trials, program.word))
 
 
-def is_read_as_program(bench: Bench, word: str) -> bool:
+def is_read_as_program(trials: TrialRuns, word: str) -> bool:
     """
     Return whether a command reads a missing file as a text with a syntax, in a language without a probe.
 
     The command must be no program of the project and execute no file beside it, else the file is data.
     """
-    if bench.is_of_project() or has_program(bench, word):
+    if trials.is_of_project() or has_program(trials, word):
         return False
-    texts = [bench.write(f"text{Path(word).suffix}", text) for text in ("", GARBAGE)]
-    empty, garbage = bench.run([bench.with_word(word, path) for path in texts])
+    texts = [trials.write(f"text{Path(word).suffix}", text) for text in ("", GARBAGE)]
+    empty, garbage = trials.run([trials.with_word(word, path) for path in texts])
     return empty.code == 0 and bool(garbage.code)
 
 
-def has_program(bench: Bench, word: str) -> bool:
+def has_program(trials: TrialRuns, word: str) -> bool:
     """Return whether a command executes another of its words, so that this one is data."""
-    others = [each for each in bench.decider.files.items() if each[0] != word and each[0][:1] != "-"]
+    others = [each for each in trials.decider.files.items() if each[0] != word and each[0][:1] != "-"]
     # Some programs are executed only for a line, or a value, of the data.
-    data = bench.write(f"data{Path(word).suffix}", "0\n")
-    with_data = given(bench, bench.with_word(word, data))
-    return any(with_data.languages(each, inline=kind != "file")[0] for each, kind in others)
+    data = trials.write(f"data{Path(word).suffix}", "0\n")
+    with_data = given(trials, trials.with_word(word, data))
+    return any(find_languages(with_data, each, inline=kind != "file")[0] for each, kind in others)
 
 
-def _find_unopened(bench: Bench, seen: Trial, *, alone: bool) -> StartFailure | None:
+def _find_unopened(trials: TrialRuns, seen: Trial, *, alone: bool) -> StartFailure | None:
     """
     Return the program that some process of the hook looked for in vain.
 
     Args:
-        bench: Where the hook is run again.
+        trials: Where the hook is run again.
         seen: How it ended.
         alone: Whether the deciding program was given no program, so that it looks for one by itself, as make
             does. Else only files count that were opened, and whose names are shown; others are optional.
     """
-    shown = " ".join((*bench.spec.argv, seen.stderr))
+    shown = " ".join((*trials.spec.argv, seen.stderr))
     kinds = (LookKind.OPENED, LookKind.STATUS, LookKind.ACCESS) if alone else (LookKind.OPENED,)
-    found = (path for path in bench.looked_for(*kinds) if alone or path.name in shown)
+    found = (path for path in trials.looked_for(*kinds) if alone or path.name in shown)
     # No text is a class of Java, and each trial with one starts a machine.
     paths = [path for path in found if not alone or path.suffix in EXTENSIONS][:_MOST_FILES]
 
     def ends(places: Sequence[Path], text: str) -> Trial:
-        with bench.present(dict.fromkeys(places, text)):
-            return bench.run_hook()
+        with trials.present(dict.fromkeys(places, text)):
+            return trials.run_hook()
 
     # What is no program means the same to the hook with nothing and with nonsense in it.
     if not paths or ends(paths, "").is_same(ends(paths, GARBAGE)):
@@ -150,40 +155,50 @@ def _find_unopened(bench: Bench, seen: Trial, *, alone: bool) -> StartFailure | 
                 for path in reversed(paths)
                 if ends([path], probe.holding()).probed and ends([path], probe.nothing).differs_from(seen)
             ]
-            names = " or ".join(map(bench.shown, missing))
+            names = " or ".join(map(trials.shown, missing))
             return StartFailure(kind="missing", name=names) if missing else None
     return None
 
 
 def _find_broken(
-    bench: Bench, program: Program, executed: Sequence[Probe], strict: Sequence[Probe], seen: Trial
+    trials: TrialRuns,
+    program: InnerProgram,
+    executed: Sequence[ProbeProgram],
+    strict: Sequence[ProbeProgram],
+    seen: Trial,
 ) -> StartFailure | None:
     """Return the module that a program lacks, or that it does not compile; ``None`` for neither."""
     # First what is more exact: some languages load modules while they compile.
-    if module := find_missing_module(bench, program, seen, executed):
+    if module := find_missing_module(trials, program, seen, executed):
         named = program.path is not None and module in program.text
         return StartFailure(kind="module", name=module, program=program.word if named else "")
-    if _is_unreadable_text(bench, program, executed, strict, seen):
+    if _is_unreadable_text(trials, program, executed, strict, seen):
         shown = program.word if len(program.word) <= _SHOWN else f"{program.word[:_SHOWN]}..."
         return StartFailure(kind="syntax", name=shown if program.path else f"`{shown}`")
     return None
 
 
 def _is_unreadable_text(
-    bench: Bench, program: Program, executed: Sequence[Probe], strict: Sequence[Probe], seen: Trial
+    trials: TrialRuns,
+    program: InnerProgram,
+    executed: Sequence[ProbeProgram],
+    strict: Sequence[ProbeProgram],
+    seen: Trial,
 ) -> bool:
     """Return whether the interpreter cannot read a program to its end."""
     for probe in strict:
-        end = run_copy(bench, program, probe.holding(program.text))
+        end = run_copy(trials, program, probe.holding(program.text))
         if end.probed:
             return False
         if end.ends_like(seen):
-            return decides(bench, program, seen)
+            return decides(trials, program, seen)
     by_line = [probe for probe in executed if probe not in strict and not probe.after]
-    return _is_unfinished(bench, program, by_line, seen) and decides(bench, program, seen)
+    return _is_unfinished(trials, program, by_line, seen) and decides(trials, program, seen)
 
 
-def _is_unfinished(bench: Bench, program: Program, by_line: Sequence[Probe], seen: Trial) -> bool:
+def _is_unfinished(
+    trials: TrialRuns, program: InnerProgram, by_line: Sequence[ProbeProgram], seen: Trial
+) -> bool:
     """
     Return whether a program that is executed while it is read lacks its end.
 
@@ -192,8 +207,8 @@ def _is_unfinished(bench: Bench, program: Program, by_line: Sequence[Probe], see
     """
     if not by_line:
         return False
-    last = run_copy(bench, program, f"{program.text}\n{by_line[0].before}")
+    last = run_copy(trials, program, f"{program.text}\n{by_line[0].before}")
     if last.probed or not last.ends_like(seen):
         return False
-    other, again = (run_copy(bench, program, f"{program.text}\n{GARBAGE}") for _ in range(2))
+    other, again = (run_copy(trials, program, f"{program.text}\n{GARBAGE}") for _ in range(2))
     return other.code == seen.code and other.ends_like(again) and not other.ends_like(last)

@@ -100,8 +100,9 @@ def _may_appear(testbed: Testbed, hook: Hook, path: Path) -> bool:
 def _executes(testbed: Testbed, spec: ProcessSpec, words: list[str], word: str) -> bool:
     """Return whether the first of some words executes the file that another one names."""
     from pytest_hookharness.execution.startup.process_trace import TracedProcess
-    from pytest_hookharness.simulation.startup.bench import Bench
     from pytest_hookharness.simulation.startup.experiments import is_read_as_program
+    from pytest_hookharness.simulation.startup.languages import find_languages
+    from pytest_hookharness.simulation.startup.trial_runs import TrialRuns
     from pytest_hookharness.simulation.testbed.undo import undone
 
     files = {each: "file" for each in words[1:] if is_file(Path(spec.cwd, each))}
@@ -109,8 +110,8 @@ def _executes(testbed: Testbed, spec: ProcessSpec, words: list[str], word: str) 
         parent=0, argv=tuple(words), environment=dict(spec.env), folder=spec.cwd, files=files
     )
     with undone(testbed):
-        bench = Bench(testbed, spec, decider)
-        return bool(bench.languages(word)[0]) or is_read_as_program(bench, word)
+        trials = TrialRuns(testbed, spec, decider)
+        return bool(find_languages(trials, word)[0]) or is_read_as_program(trials, word)
 
 
 def _names_beside(path: Path) -> list[str]:

@@ -2,7 +2,7 @@
 Programs of a hook that may not have run, trials with other texts in their place, and what they ask for.
 
 What a hook asks for and does not exist is found by providing it: modules that its program loads, and
-commands. A command that a hook calls is told from a hook that does not exist itself.
+commands. A command that a hook calls is distinguished from a hook that does not exist itself.
 """
 
 from __future__ import annotations
@@ -16,18 +16,18 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from pytest_hookharness.execution.startup.programs import Probe, modules, search_paths
+from pytest_hookharness.execution.startup.programs import ProbeProgram, modules, search_paths
 from pytest_hookharness.model.fast_dataclass import dataclass
 from pytest_hookharness.model.protocol import Hook
 from pytest_hookharness.model.reads import LookKind
 from pytest_hookharness.model.start_failures import StartFailure
-from pytest_hookharness.simulation.startup.bench import Bench, Trial
+from pytest_hookharness.simulation.startup.trial_runs import Trial, TrialRuns
 
 _NO_NAMES: Mapping[str, str] = {}
 
 
 @dataclass(frozen=True, slots=True)
-class Program:
+class InnerProgram:
     """
     A program that may not have run.
 
@@ -48,31 +48,33 @@ class Program:
         return self.path or Path("inline")
 
 
-def given(bench: Bench, argv: Sequence[str]) -> Bench:
-    """Return a bench for the same program with other arguments."""
-    other = copy.copy(bench)
-    other.decider = replace(bench.decider, argv=tuple(argv))
+def given(trials: TrialRuns, argv: Sequence[str]) -> TrialRuns:
+    """Return a trials for the same program with other arguments."""
+    other = copy.copy(trials)
+    other.decider = replace(trials.decider, argv=tuple(argv))
     return other
 
 
-def run_copy(bench: Bench, program: Program, text: str, names: Mapping[str, str] = _NO_NAMES) -> Trial:
+def run_copy(
+    trials: TrialRuns, program: InnerProgram, text: str, names: Mapping[str, str] = _NO_NAMES
+) -> Trial:
     """Run a copy with another text, beside the original; return its end in the names of the original."""
     word, place = program.word, program.place
     if program.path is None:
-        (end,) = bench.run([bench.with_word(word, text)])
+        (end,) = trials.run([trials.with_word(word, text)])
         return end.renamed(names)
     name = f"{place.stem[:50]}-{new_name()}{place.suffix[:50]}"
     copy = place.with_name(name)
-    if bench.may_write(copy) and bench.put(copy, text):
-        (end,) = bench.run([bench.with_word(word, word[: len(word) - len(place.name)] + name)])
+    if trials.may_write(copy) and trials.put(copy, text):
+        (end,) = trials.run([trials.with_word(word, word[: len(word) - len(place.name)] + name)])
         copy.unlink()
         return end.renamed({name: place.name, **names})
-    path = bench.write(name, text)
-    (end,) = bench.run([bench.with_word(word, path)])
+    path = trials.write(name, text)
+    (end,) = trials.run([trials.with_word(word, path)])
     return end.renamed({path: word, **names})
 
 
-def decides(bench: Bench, program: Program, seen: Trial) -> bool:
+def decides(trials: TrialRuns, program: InnerProgram, seen: Trial) -> bool:
     """
     Return whether the whole hook ends otherwise with a program that does nothing in the place of another.
 
@@ -81,18 +83,18 @@ def decides(bench: Bench, program: Program, seen: Trial) -> bool:
     """
     path = program.path
     if path is None:
-        argv = [each.replace(program.text, program.nothing) for each in bench.spec.argv]
-        return argv != [*bench.spec.argv] and bench.run_hook(argv=argv).differs_from(seen)
-    if not bench.may_write(path):
+        argv = [each.replace(program.text, program.nothing) for each in trials.spec.argv]
+        return argv != [*trials.spec.argv] and trials.run_hook(argv=argv).differs_from(seen)
+    if not trials.may_write(path):
         return True
-    before = bench.read(path)
-    if not bench.put(path, program.nothing):
+    before = trials.read(path)
+    if not trials.put(path, program.nothing):
         return True
-    ended = bench.run_hook()
+    ended = trials.run_hook()
     if before is None:
         path.unlink()
     else:
-        bench.put(path, before)
+        trials.put(path, before)
     return ended.differs_from(seen)
 
 
@@ -110,7 +112,12 @@ _IDENTIFIER = re.compile(r"[A-Za-z_$][\w$]*")
 
 
 def find_missing_module(
-    bench: Bench, program: Program, seen: Trial, probes: Sequence[Probe], *, within: str | None = None
+    trials: TrialRuns,
+    program: InnerProgram,
+    seen: Trial,
+    probes: Sequence[ProbeProgram],
+    *,
+    within: str | None = None,
 ) -> str:
     """Return the module that a program, or a text, names and that does not exist; empty if there is none."""
     found = (one[0].lstrip(":+-").rstrip("@./:+-") for one in _NAME.finditer(seen.stderr[-_LONGEST_MESSAGE:]))
@@ -126,15 +133,17 @@ def find_missing_module(
     names = [name for name in names if program.path or "/" not in name]
     # No file has a longer name.
     names = [name for name in names if len(name) < 200 and (within is None or name in within)][:_MOST_NAMES]
-    if not names or not _loads(bench, program, names, probes):
+    if not names or not _loads(trials, program, names, probes):
         return ""
     for name in names:
-        if _loads(bench, program, [name], probes) and _fails_without(bench, program, name, seen):
+        if _loads(trials, program, [name], probes) and _fails_without(trials, program, name, seen):
             return name
     return ""
 
 
-def _loads(bench: Bench, program: Program, names: Sequence[str], probes: Sequence[Probe]) -> bool:
+def _loads(
+    trials: TrialRuns, program: InnerProgram, names: Sequence[str], probes: Sequence[ProbeProgram]
+) -> bool:
     """Return whether a program executes one of some modules if they are provided."""
     files: dict[str, str] = {}
     beside: dict[Path, str] = {}
@@ -144,27 +153,27 @@ def _loads(bench: Bench, program: Program, names: Sequence[str], probes: Sequenc
         for path, content in modules(name, extension=program.place.suffix, probes=probes, exports=exports):
             if ".." not in path.split("/"):
                 files[path] = content
-            beside_it = program.path.parent if program.path else Path(bench.decider.folder)
-            folders = [beside_it, Path(bench.decider.folder)]
+            beside_it = program.path.parent if program.path else Path(trials.decider.folder)
+            folders = [beside_it, Path(trials.decider.folder)]
             beside |= {Path(os.path.normpath(folder / path)): content for folder in folders}
-    folder = bench.folder(files)
-    known = bench.decider.environment
+    folder = trials.folder(files)
+    known = trials.decider.environment
     env = {
         variable: f"{paths}{os.pathsep}{known[variable]}" if known.get(variable) else paths
         for variable, paths in search_paths(folder).items()
     }
-    with bench.present(beside):
-        return bench.run([bench.decider.argv], env=env)[0].probed
+    with trials.present(beside):
+        return trials.run([trials.decider.argv], env=env)[0].probed
 
 
-def _fails_without(bench: Bench, program: Program, name: str, seen: Trial) -> bool:
+def _fails_without(trials: TrialRuns, program: InnerProgram, name: str, seen: Trial) -> bool:
     """Return whether the hook ends as it does because a module does not exist."""
     if name not in program.text:
         # Another program loads it, or an option names it: then an empty one must make the difference.
-        return _ends_otherwise_with(bench, name, seen) or _inner_fails_without(bench, name, seen)
+        return _ends_otherwise_with(trials, name, seen) or _inner_fails_without(trials, name, seen)
     other, stem, changed = _with_other_name(program.text, name)
-    without = run_copy(bench, program, changed, {other: stem})
-    return without.ends_like(seen) and decides(bench, program, seen)
+    without = run_copy(trials, program, changed, {other: stem})
+    return without.ends_like(seen) and decides(trials, program, seen)
 
 
 def _with_other_name(text: str, name: str) -> tuple[str, str, str]:
@@ -175,27 +184,29 @@ def _with_other_name(text: str, name: str) -> tuple[str, str, str]:
     return other, stem, re.sub(pattern, lambda _: head + other + end, text)
 
 
-def _inner_fails_without(bench: Bench, name: str, seen: Trial) -> bool:
+def _inner_fails_without(trials: TrialRuns, name: str, seen: Trial) -> bool:
     """Return whether a program of the project that the hook opens makes it end so without a module."""
-    for path in bench.looked_for(LookKind.OPENED, existing=True)[:_MOST_FILES]:
-        text = bench.read(path)
+    for path in trials.looked_for(LookKind.OPENED, existing=True)[:_MOST_FILES]:
+        text = trials.read(path)
         if text is None or name not in text:
             continue
         other, stem, changed = _with_other_name(text, name)
-        if not bench.put(path, changed):
+        if not trials.put(path, changed):
             continue
-        (without,) = bench.run([bench.decider.argv])
-        bench.put(path, text)
-        if without.renamed({other: stem}).ends_like(seen) and decides(bench, Program("", text, path), seen):
+        (without,) = trials.run([trials.decider.argv])
+        trials.put(path, text)
+        if without.renamed({other: stem}).ends_like(seen) and decides(
+            trials, InnerProgram("", text, path), seen
+        ):
             return True
     return False
 
 
-def _ends_otherwise_with(bench: Bench, name: str, seen: Trial) -> bool:
+def _ends_otherwise_with(trials: TrialRuns, name: str, seen: Trial) -> bool:
     """Return whether the whole hook ends otherwise with empty modules of a name in its folder."""
-    folder = Path(bench.decider.folder)
-    with bench.present({folder / path: "" for path, _ in modules(name)}):
-        return bench.run_hook(env=search_paths(str(folder))).differs_from(seen)
+    folder = Path(trials.decider.folder)
+    with trials.present({folder / path: "" for path, _ in modules(name)}):
+        return trials.run_hook(env=search_paths(str(folder))).differs_from(seen)
 
 
 def _split(name: str) -> tuple[str, str, str]:
@@ -204,30 +215,30 @@ def _split(name: str) -> tuple[str, str, str]:
     return (found[1], found[2], found[3]) if found is not None else ("", name, "")
 
 
-def is_missing_module_name(bench: Bench, word: str, seen: Trial) -> bool:
+def is_missing_module_name(trials: TrialRuns, word: str, seen: Trial) -> bool:
     """Return whether an argument names a program that is looked up as a module, and does not exist."""
     if not _MODULE.fullmatch(word) or word not in seen.stderr:
         return False
-    folder = bench.folder(dict(modules(word)))
-    if not bench.run([bench.decider.argv], folder=folder)[0].probed:
+    folder = trials.folder(dict(modules(word)))
+    if not trials.run([trials.decider.argv], folder=folder)[0].probed:
         return False
     other = new_name()
-    (without,) = bench.run([bench.with_word(word, other)])
+    (without,) = trials.run([trials.with_word(word, other)])
     if not without.renamed({other: word}).ends_like(seen):
         return False
-    empty = {Path(bench.decider.folder, path): "" for path, _ in modules(word)}
-    with bench.present(empty) as provided:
-        return not provided or bench.run_hook().differs_from(seen)
+    empty = {Path(trials.decider.folder, path): "" for path, _ in modules(word)}
+    with trials.present(empty) as provided:
+        return not provided or trials.run_hook().differs_from(seen)
 
 
 _MOST_TOOLS = 40
 _TOOL = re.compile(r"\w[\w.+-]*\w")
 _CALLED = "called"
-# A stand-in notes its name, beside its own folder.
+# A test double notes its name, beside its own folder.
 _STAND_IN = '#!/bin/sh\nprintf "%s\\n" "${0##*/}" >>"${0%/*}/../called"\nexit 77\n'
 
 
-def find_missing_tool(bench: Bench, hook: Hook, seen: Trial) -> StartFailure | None:
+def find_missing_tool(trials: TrialRuns, hook: Hook, seen: Trial) -> StartFailure | None:
     """
     Return the command that a hook called and that was not found; ``None`` if its own command line names it.
 
@@ -236,20 +247,20 @@ def find_missing_tool(bench: Bench, hook: Hook, seen: Trial) -> StartFailure | N
     Stand-ins for all words of its message that are no commands come last on the search path. The one that
     is called first is what was missing.
     """
-    path = bench.spec.env.get("PATH", os.defpath)
+    path = trials.spec.env.get("PATH", os.defpath)
     names = [name for name in dict.fromkeys(_TOOL.findall(seen.stderr)) if not shutil.which(name, path=path)]
-    folder = bench.folder({f"bin/{name}": _STAND_IN for name in names[:_MOST_TOOLS]})
-    bench.run_hook(env={"PATH": f"{path}{os.pathsep}{folder}/bin"})
-    called = bench.read(Path(folder, _CALLED)) or ""
+    folder = trials.folder({f"bin/{name}": _STAND_IN for name in names[:_MOST_TOOLS]})
+    trials.run_hook(env={"PATH": f"{path}{os.pathsep}{folder}/bin"})
+    called = trials.read(Path(folder, _CALLED)) or ""
     tool = called.partition("\n")[0]
     if not tool or re.search(rf"(?<![\w./-]){re.escape(tool)}(?![\w./-])", hook.command):
         return None
-    return StartFailure(kind="missing" if _is_interpreter(bench, tool) else "tool", name=tool)
+    return StartFailure(kind="missing" if _is_interpreter(trials, tool) else "tool", name=tool)
 
 
-def _is_interpreter(bench: Bench, tool: str) -> bool:
+def _is_interpreter(trials: TrialRuns, tool: str) -> bool:
     """Return whether a command was called only because the first line of a program names it."""
-    argv, files = bench.decider.argv, bench.decider.files
-    programs = (bench.read(bench.path(word)) or "" for word in argv[1:] if files.get(word) == "file")
+    argv, files = trials.decider.argv, trials.decider.files
+    programs = (trials.read(trials.path(word)) or "" for word in argv[1:] if files.get(word) == "file")
     first_lines = [program.partition("\n")[0] for program in programs]
     return tool in argv and any(line.startswith("#!") and tool in line.split() for line in first_lines)

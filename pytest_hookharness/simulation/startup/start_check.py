@@ -209,10 +209,10 @@ def _explain(testbed: Testbed, hook: Hook, spec: ProcessSpec, run: ProcessResult
     # Not at the top: most runs have no such hook, and the modules are many.
     from pytest_hookharness.execution.snapshots.snapshot import SnapshotError
     from pytest_hookharness.execution.startup.process_trace import trace
-    from pytest_hookharness.simulation.startup.bench import Bench, Trial
     from pytest_hookharness.simulation.startup.experiments import find_failure, find_missing
     from pytest_hookharness.simulation.startup.program_trials import find_missing_tool
     from pytest_hookharness.simulation.startup.resemblance import find_doubt
+    from pytest_hookharness.simulation.startup.trial_runs import Trial, TrialRuns
     from pytest_hookharness.simulation.testbed.undo import undone
 
     seen = Trial(code, run.stderr.text, run.stdout.text)
@@ -224,24 +224,24 @@ def _explain(testbed: Testbed, hook: Hook, spec: ProcessSpec, run: ProcessResult
             if not Trial(traced.code, traced.stderr).is_same(seen):
                 return _Finding(doubt=_OTHERWISE)
             decider = traced.find_decider()
-            bench = Bench(testbed, spec, decider)
-            shown = seen if seen.stderr.strip() else bench.run_decider(seen)
-            failure = find_failure(bench, shown)
+            trials = TrialRuns(testbed, spec, decider)
+            shown = seen if seen.stderr.strip() else trials.run_decider(seen)
+            failure = find_failure(trials, shown)
             if failure is None and code in NOT_FOUND:
-                failure = find_missing_tool(bench, hook, seen)
+                failure = find_missing_tool(trials, hook, seen)
             # A process that started the deciding one has found its own program.
             above = [*traced.ancestors(decider)]
             others = [each for each in traced.processes.values() if each.code and each.argv]
             for process in others[:_MOST_PROCESSES] if failure is None else ():
                 if process not in (decider, *above) and (
-                    missing := find_missing(Bench(testbed, spec, process), process.code, seen)
+                    missing := find_missing(TrialRuns(testbed, spec, process), process.code, seen)
                 ):
                     failure = replace(missing, kind="called")
                     break
             if failure is None:
-                doubt = find_doubt(bench, shown) if code not in NOT_FOUND else ""
-                return _Finding(doubt=doubt or (_CUT if bench.cut else ""), suspect=bool(doubt))
+                doubt = find_doubt(trials, shown) if code not in NOT_FOUND else ""
+                return _Finding(doubt=doubt or (_CUT if trials.cut else ""), suspect=bool(doubt))
             # What the hook calls may count its runs, and then an experiment ended otherwise for that reason.
-            return _Finding(failure) if bench.run_hook().is_same(seen) else _Finding(doubt=_OTHERWISE)
+            return _Finding(failure) if trials.run_hook().is_same(seen) else _Finding(doubt=_OTHERWISE)
     except SnapshotError as error:
         return _Finding(doubt=f"the state cannot be saved and restored: {error}")

@@ -112,7 +112,7 @@ def prepare_launch(testbed: Testbed, hooks: Sequence[Hook], index: int, payload:
         testbed.facts,
         workspace.environment,
         testbed.hook_timeout,
-        siblings=hooks,
+        hooks_of_event=hooks,
         index=index,
     )
     stated = scenario.hook_timeout is not None

@@ -34,7 +34,7 @@ from pytest_hookharness.simulation.testbed.host_setup import (
 from pytest_hookharness.simulation.testbed.run_settings import Settings, SimulationError
 
 if TYPE_CHECKING:
-    from pytest_hookharness.execution.reads.observer import Observer
+    from pytest_hookharness.execution.reads.observer import ReadObserver
     from pytest_hookharness.execution.workspace.disposal import Disposal
     from pytest_hookharness.execution.workspace.project_copies import ProjectCopies
 
@@ -84,7 +84,7 @@ class Testbed(AbstractContextManager["Testbed"]):
         # Called with how each hook process is started, before it is.
         self.on_launch: Callable[[ProcessSpec], object] = lambda _: None
         self._transcript_counts = False
-        self.observer: Observer | None = None
+        self.observer: ReadObserver | None = None
         self._stack = ExitStack()
         try:
             self._build(supervisor, base, disposal, copies)
@@ -141,7 +141,7 @@ class Testbed(AbstractContextManager["Testbed"]):
         return self.observer.run(start, specs)
 
     @contextmanager
-    def observed_by(self, observer: Observer) -> Generator[None]:
+    def observed_by(self, observer: ReadObserver) -> Generator[None]:
         """For a block, record what the processes look at."""
         self.observer = observer
         try:

@@ -26,23 +26,23 @@ UNWELL = Path(__file__).parents[2] / "hooks" / "unwell"
 
 
 @pytest.fixture(scope="module")
-def examination(harness):
+def check_run(harness):
     """A check run of a project with three hooks that have a defect and one that has none."""
     (place,) = find_hook_sets(UNWELL)
     return CheckRun(place, harness.settings, harness.resources)
 
 
 @pytest.fixture(scope="module")
-def checkup(examination):
+def checkup(check_run):
     """The result of the check run."""
-    return examination.run()
+    return check_run.run()
 
 
 @pytest.fixture(scope="module")
-def filed(examination, checkup, tmp_path_factory):
+def exported(check_run, checkup, tmp_path_factory):
     """The same with the scenario file of the livelock."""
     only = replace(checkup, problems=tuple(one for one in checkup.problems if one.id.startswith("livelock")))
-    return export(only, tmp_path_factory.mktemp("filed"), partial(shows, examination))
+    return export(only, tmp_path_factory.mktemp("exported"), partial(shows, check_run))
 
 
 def problem(checkup, kind):
@@ -94,11 +94,11 @@ def test_one_problem_is_looked_for_until_it_is_shown(harness):
 
 
 @pytest.mark.slow
-def test_the_scenario_file_is_red(filed, examination):
+def test_the_scenario_file_is_red(exported, check_run):
     """The scenario file of a problem loads, and shows it when it is played."""
-    (found,) = filed.problems
+    (found,) = exported.problems
     (scenario,) = scenario_files.load(found.file)
-    assert shows(examination, scenario, found.symptom)
+    assert shows(check_run, scenario, found.symptom)
 
 
 class StandingSlot(CpuSlot):

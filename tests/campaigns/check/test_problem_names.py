@@ -20,8 +20,8 @@ def place(*commands):
 @pytest.mark.parametrize("taken", [(), ("livelock", "livelock-gate", "no-end-gate", "crashed-gate")])
 def test_a_name_that_was_given_can_be_asked_for(kind, shared, taken):
     """Every name that a problem can have is accepted by --only."""
-    complaint = Symptom(kind=kind, hook="sh ./hooks/gate.sh", text="It is.", shared=shared)
-    name = name_problem(complaint, taken)
+    symptom = Symptom(kind=kind, hook="sh ./hooks/gate.sh", text="It is.", shared=shared)
+    name = name_problem(symptom, taken)
     assert name not in taken
     require_name(name, [place("./guard.py"), place("sh ./hooks/gate.sh")])
 

@@ -130,19 +130,25 @@ def test_a_command_that_only_a_hook_names_is_withheld(reach, withheld):
         "rm -f a",
         "git push",
     ]
-    menu = CandidateMoves(given(Stop(), RunCommand(command="git push"), reach=reach), limit=9, fixed=False)
-    menu.learn([refused_stop(*(f"Never run `{command}`." for command in commands))] * 2)
+    candidates = CandidateMoves(
+        given(Stop(), RunCommand(command="git push"), reach=reach), limit=9, fixed=False
+    )
+    candidates.learn([refused_stop(*(f"Never run `{command}`." for command in commands))] * 2)
 
-    assert {*commands} - {move.command for move in menu.moves if isinstance(move, RunCommand)} == {*withheld}
-    assert menu.missing[WITHHELD] == len(withheld)
+    assert {*commands} - {move.command for move in candidates.moves if isinstance(move, RunCommand)} == {
+        *withheld
+    }
+    assert candidates.missing[WITHHELD] == len(withheld)
 
 
 def test_hooks_are_no_files_to_change():
     """A refusal that names its own script suggests no move for it, nor does a look at itself."""
-    menu = CandidateMoves(given(Stop(), hooks=frozenset({"scripts/never.py"})), limit=9, fixed=False)
-    menu.learn([refused_stop("Refused by scripts/never.py.", "See ./scripts/never.py.", "Write notes.md.")])
+    candidates = CandidateMoves(given(Stop(), hooks=frozenset({"scripts/never.py"})), limit=9, fixed=False)
+    candidates.learn(
+        [refused_stop("Refused by scripts/never.py.", "See ./scripts/never.py.", "Write notes.md.")]
+    )
 
-    assert menu.moves == [
+    assert candidates.moves == [
         Stop(),
         Edit(file="notes.md", text="explored\n"),
         RunCommand(command="rm -f notes.md"),
@@ -177,17 +183,17 @@ def test_a_script_gives_its_moves_but_for_those_to_refuse():
 
 def test_candidates_are_added_up_to_the_limit():
     """A move that hooks name is added once, and moves beyond the limit are counted."""
-    menu = CandidateMoves(given(Stop()), limit=2, fixed=False)
-    menu.learn([refused_stop("Run `make test`.", "Run `make test`."), refused_stop("Run `make lint`.")])
+    candidates = CandidateMoves(given(Stop()), limit=2, fixed=False)
+    candidates.learn([refused_stop("Run `make test`.", "Run `make test`."), refused_stop("Run `make lint`.")])
 
-    assert menu.moves == [Stop(), RunCommand(command="make test")]
-    assert menu.missing == {LEFT: 1}
+    assert candidates.moves == [Stop(), RunCommand(command="make test")]
+    assert candidates.missing == {LEFT: 1}
 
 
 def test_given_candidates_stay_as_they_are():
     """If the author gives the moves, nothing is added but a stop."""
-    menu = CandidateMoves(given(RunCommand(command="make")), limit=9, fixed=True)
-    menu.learn([refused_stop("Run `make test`.")])
+    candidates = CandidateMoves(given(RunCommand(command="make")), limit=9, fixed=True)
+    candidates.learn([refused_stop("Run `make test`.")])
 
-    assert menu.moves == [Stop(), RunCommand(command="make")]
-    assert not menu.missing
+    assert candidates.moves == [Stop(), RunCommand(command="make")]
+    assert not candidates.missing

@@ -47,7 +47,7 @@ def test_each_move_is_tried_in_the_same_state(harness, tmp_path):
     found = expand(given, resources(harness, tmp_path))
     made, stop, nothing, removed = found.successors
 
-    assert [arrival.fate for arrival in found.successors] == ["state"] * 4
+    assert [successor.fate for successor in found.successors] == ["state"] * 4
     assert nothing.digest == removed.digest == found.digest
     assert len({made.digest, stop.digest, found.digest}) == 3
     assert [hook_run.reason.strip() for hook_run in stop.refusals] == ["deps.lock must be there."]

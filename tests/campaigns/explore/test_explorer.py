@@ -75,13 +75,13 @@ class Machine:
 
 def explore(machine, commands=("lock",), verdict=None, steps=(), **bounds):
     """Explore a machine with some commands beside a stop."""
-    wish = ExploreOptions(**bounds)
-    scenario = Scenario(name="test", explore=wish)
+    options = ExploreOptions(**bounds)
+    scenario = Scenario(name="test", explore=options)
     played = verdict or Terminated(turn=1)
     outcome = Outcome(scenario=scenario, host="h", trace=Trace(steps=tuple(steps)), verdict=played)
     moves = [Stop(), *(RunCommand(command=command) for command in commands)]
     suggestions = Suggestions(given=tuple(moves))
-    return Explorer(scenario, Settings(), suggestions, machine.expand_all, seconds=wish.seconds).explore(
+    return Explorer(scenario, Settings(), suggestions, machine.expand_all, seconds=options.seconds).explore(
         outcome
     )
 

@@ -6,12 +6,12 @@ from dataclasses import replace
 import pytest
 
 from pytest_hookharness import hosts
-from pytest_hookharness.campaigns.live.calibration import PlayedSession, answer_battery
+from pytest_hookharness.campaigns.live.calibration import ComparedSession, answer_battery
 from pytest_hookharness.campaigns.live.comparison import Difference, compare
 from pytest_hookharness.campaigns.live.live_scenario import check_playable
 from pytest_hookharness.campaigns.live.question import Question, compose_session
 from pytest_hookharness.campaigns.live.question_battery import generate_battery
-from pytest_hookharness.campaigns.live.session_record import RecordedRun, SessionRecord, Told
+from pytest_hookharness.campaigns.live.session_record import ComparableSession, RecordedRun, Told
 from pytest_hookharness.hosts.profiles.shared import Calibration, read_calibrations
 from pytest_hookharness.simulation.testbed.run_settings import SimulationError
 
@@ -44,7 +44,7 @@ class Program:
         simulated, real = self._record(played), self._record(played, wrong)
         if wrong & set(marks) and self.silent:
             real = replace(simulated, files={"workspace/other": "written"})
-        return PlayedSession(
+        return ComparedSession(
             questions=tuple(questions),
             comparison=compare(PROFILE, "1", simulated, real),
             simulated=simulated,
@@ -62,7 +62,7 @@ class Program:
             for mark in marks
         ]
         told = tuple((Told(text="Go."),) for _ in marks)
-        return SessionRecord(runs=((), *runs), told=told, files={}, end="", folders=())
+        return ComparableSession(runs=((), *runs), told=told, files={}, end="", folders=())
 
 
 def answers(program, *questions):

@@ -10,7 +10,7 @@ from pytest_hookharness.campaigns.live.comparison import compare
 from pytest_hookharness.campaigns.live.listed_differences import LISTED, ListedDifference
 from pytest_hookharness.campaigns.live.live_record import live_record
 from pytest_hookharness.campaigns.live.normalisation import normalised, normalised_text
-from pytest_hookharness.campaigns.live.session_record import RecordedRun, SessionRecord, Told, read_tapped
+from pytest_hookharness.campaigns.live.session_record import ComparableSession, RecordedRun, Told, read_tapped
 from pytest_hookharness.reports.trace.read import first_mismatch
 from pytest_hookharness.reports.trace.schema import DEFINITIONS, RECORDS
 
@@ -29,7 +29,7 @@ def run(event="Stop", command="./check.sh", newline="", **keys):
 
 def session(base="/a", **changes):
     """A session of two messages of the model."""
-    record = SessionRecord(
+    record = ComparableSession(
         runs=(
             (run("UserPromptSubmit", cwd=f"{base}/workspace"),),
             (run("PreToolUse"), run("PostToolUse")),

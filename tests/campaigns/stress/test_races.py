@@ -135,7 +135,7 @@ def test_a_race_that_is_cut_has_lost_nothing(race):
 
 @pytest.mark.nightly
 def test_runs_are_interleaved_where_the_package_lies_in_a_private_folder(tmp_path):
-    """A copy of the package below /tmp, which sandboxes hide, still steers its hook runs."""
+    """A copy of the package below /tmp, which sandboxes hide, still controls the order of its hook runs."""
     package = Path(pytest_hookharness.__file__).parent
     scenario = Path(__file__).parents[3] / "scenarios/pitfalls/torn-log/torn-log.scenario.yaml"
     shutil.copytree(package, tmp_path / package.name, ignore=shutil.ignore_patterns("__pycache__"))

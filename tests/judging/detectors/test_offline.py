@@ -4,7 +4,7 @@ from itertools import chain, repeat
 
 import pytest
 
-from pytest_hookharness.judging.detectors.messages import Limits, Unreachable
+from pytest_hookharness.judging.detectors.messages import LoopLimits, Unreachable
 from pytest_hookharness.judging.detectors.streams import detect
 from pytest_hookharness.model.actions import Action, ActionResult, Break
 
@@ -141,12 +141,12 @@ def test_drift_is_said():
 def test_limits_out_of_reach(limits, says):
     """A limit that no stream can reach is an error that names the window and what would fit."""
     with pytest.raises(Unreachable, match=says):
-        Limits(**limits)
+        LoopLimits(**limits)
 
 
 def test_the_window_sets_the_longest_period():
     """A window that holds three repetitions of two calls detects cycles of two, and none of three."""
-    limits = Limits(window=6)
+    limits = LoopLimits(window=6)
 
     assert len(detect(times(3, run("a"), run("b")), limits)) == 1
     assert detect(times(3, run("a"), run("b"), run("c")), limits) == ()

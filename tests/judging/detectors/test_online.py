@@ -4,11 +4,11 @@ import json
 
 import pytest
 
-from pytest_hookharness.judging.detectors.messages import MARK, Limits, preview
+from pytest_hookharness.judging.detectors.messages import MARK, LoopLimits, preview
 from pytest_hookharness.judging.detectors.online import Malformed, OnlineDetector, from_json, to_json
 from pytest_hookharness.model.actions import Action, ActionResult
 
-LIMITS = Limits()
+LIMITS = LoopLimits()
 
 
 class Session:

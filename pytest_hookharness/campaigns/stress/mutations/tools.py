@@ -26,7 +26,7 @@ _INTERNAL_ERROR = 70
 
 
 @dataclass(frozen=True, slots=True)
-class _Tool(Mutation, family="tools"):
+class _ToolMutation(Mutation, family="tools"):
     """
     One command in trouble.
 
@@ -79,7 +79,7 @@ class _Tool(Mutation, family="tools"):
 
 
 @dataclass(frozen=True, slots=True)
-class WithoutTool(_Tool, name="missing"):
+class WithoutTool(_ToolMutation, name="missing"):
     """One command that is in no folder of PATH."""
 
     def __str__(self) -> str:
@@ -95,7 +95,7 @@ class WithoutTool(_Tool, name="missing"):
 
 
 @dataclass(frozen=True, slots=True)
-class FailingTool(_Tool, name="failing"):
+class FailingTool(_ToolMutation, name="failing"):
     """One command that fails with an exit code that is no answer."""
 
     def __str__(self) -> str:
@@ -108,7 +108,7 @@ class FailingTool(_Tool, name="failing"):
 
 
 @dataclass(frozen=True, slots=True)
-class HangingTool(_Tool, name="hanging"):
+class HangingTool(_ToolMutation, name="hanging"):
     """One command that never returns."""
 
     @property
@@ -123,7 +123,7 @@ class HangingTool(_Tool, name="hanging"):
 
 
 @dataclass(frozen=True, slots=True)
-class JunkTool(_Tool, name="junk"):
+class JunkTool(_ToolMutation, name="junk"):
     """One command that succeeds and prints junk."""
 
     fault: bool = True

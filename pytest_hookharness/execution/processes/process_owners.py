@@ -1,5 +1,5 @@
 """
-Lineage: which hook of a batch started a process, also after its parent has ended.
+ProcessOwners: which hook of a batch started a process, also after its parent has ended.
 
 Loaded by the supervisor too.
 """
@@ -85,7 +85,7 @@ def _mode(descriptor: int) -> int | None:
         return None
 
 
-class Lineage:
+class ProcessOwners:
     """
     The hooks of one batch, and which of them a process descends from.
 

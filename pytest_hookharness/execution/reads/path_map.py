@@ -1,5 +1,5 @@
 """
-Surroundings of observed hook runs: where the paths that they looked at lie, and which of them changed.
+Where the paths lie that observed hook runs looked at, and which of them changed.
 
 Paths are those that hook runs see; in some tiers the machine has these files elsewhere.
 """

@@ -1,4 +1,4 @@
-"""The bench of a start check: runs of the deciding program, with other programs in the place of its own."""
+"""The trials of a start check: runs of the deciding program, with other programs in the place of its own."""
 
 from __future__ import annotations
 
@@ -14,14 +14,7 @@ from pathlib import Path
 
 from pytest_hookharness.execution.paths import WorkspaceError, confine, lies_in, make_folders, write_bytes
 from pytest_hookharness.execution.startup.process_trace import TracedProcess
-from pytest_hookharness.execution.startup.programs import (
-    GARBAGE,
-    PROBE_CODE,
-    PROBE_SIGNAL,
-    PROBES,
-    Probe,
-    likely_probes,
-)
+from pytest_hookharness.execution.startup.programs import PROBE_CODE, PROBE_SIGNAL
 from pytest_hookharness.model.fast_dataclass import dataclass
 from pytest_hookharness.model.processes import Exited, ProcessResult, ProcessSpec, Signaled, Stdin, Tier
 from pytest_hookharness.model.reads import LookKind, PathLook
@@ -35,15 +28,9 @@ _EXECUTABLE = 0o755
 _LONGEST_PROGRAM = 1 << 20
 # Parts of a path. Each further one is a folder that would have to be made and removed for every trial.
 _DEEPEST = 100
-_OWN = "\N{SYMBOL FOR NULL}"
-_MOST_KNOWN = 200
+# Stands for the paths of a simulation, which differ from one to the next.
+ANY_PATH = "\N{SYMBOL FOR NULL}"
 _DIGITS = re.compile(r"\d+")
-
-# For the command line of an interpreter: which probes it executes, and which of them only after it has read
-# the whole program. The same interpreter answers the same all day, in all workspaces.
-_known: dict[tuple[str, ...], tuple[tuple[Probe, ...], tuple[Probe, ...]]] = {}
-# For an interpreter and an ending: the probes that it executed last. Its programs may execute others.
-_spoken: dict[tuple[str, str], tuple[Probe, ...]] = {}
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,7 +91,7 @@ class Trial:
 
 
 def digest(text: str) -> str:
-    """Return a short stand-in for a text."""
+    """Return a short name for a text."""
     return hashlib.sha256(text.encode("utf-8", "surrogateescape")).hexdigest()
 
 
@@ -112,7 +99,7 @@ def _lines(text: str) -> list[str]:
     return [_DIGITS.sub("0", line).rstrip() for line in text.splitlines() if line.strip()]
 
 
-class Bench:
+class TrialRuns:
     """
     Where the program that decided a hook run is run again, with changes.
 
@@ -199,79 +186,28 @@ class Bench:
             return [other if each == word else each for each in argv]
         return [" ".join(other if part == word else part for part in each.split(" ")) for each in argv]
 
-    def languages(self, word: str, *, inline: bool = False) -> tuple[tuple[Probe, ...], tuple[Probe, ...]]:
-        """
-        Return the probes that the deciding program executes in the place of a word.
-
-        Args:
-            word: The path of a program.
-            inline: Whether the word is the text of a program itself.
-
-        Returns:
-            All of them, and those that it executes only if it can read the whole of their text.
-        """
-        key = self.interpretation(word, "" if inline else Path(word).suffix, str(inline))
-        if key not in _known:
-            if len(_known) >= _MOST_KNOWN:
-                _known.clear()
-                _spoken.clear()
-            found = self._try_languages(word, inline=inline)
-            if self.cut:
-                return found
-            _known[key] = found
-        return _known[key]
-
     def interpretation(self, word: str, *more: str) -> tuple[str, ...]:
         """Return what decides how a word is interpreted: the same in all workspaces for the same answer."""
-        base, words = str(self._testbed.workspace.base), self.with_word(word, _OWN)[1:]
-        words = [re.sub(rf"{re.escape(str(self._scratch))}/\d+", _OWN, each) for each in words]
+        base, words = str(self._testbed.workspace.base), self.with_word(word, ANY_PATH)[1:]
+        words = [re.sub(rf"{re.escape(str(self._scratch))}/\d+", ANY_PATH, each) for each in words]
         others = [self.read(self.path(each)) or "" for each in words if self.may_write(self.path(each))]
-        return (self._program, *(each.replace(base, _OWN) for each in words), *map(digest, others), *more)
-
-    def _try_languages(self, word: str, *, inline: bool) -> tuple[tuple[Probe, ...], tuple[Probe, ...]]:
-        ending = "" if inline else Path(word).suffix
-
-        def run(texts: Sequence[str]) -> list[Trial]:
-            given = texts if inline else [self.write(f"probe{ending}", text) for text in texts]
-            ends = self.run([self.with_word(word, each) for each in given])
-            # A text of the command line may be quoted in any way, so its ends have none.
-            return [
-                Trial(end.code, "") if inline else end.renamed({name: _OWN})
-                for name, end in zip(given, ends, strict=True)
-            ]
-
-        empty, garbage = run(["", GARBAGE])
-        # A text with a syntax is wrong if it is nonsense. What ends the same with it takes it for data.
-        if empty.is_same(garbage):
-            return (), ()
-        executed: list[Probe] = []
-        strict: list[Probe] = []
-        first = _spoken.get((self._program, ending)) or likely_probes(ending)
-        for probes in (first, [probe for probe in PROBES if probe not in first]):
-            found = [
-                probe
-                for probe, end in zip(probes, run([each.holding() for each in probes]), strict=True)
-                if end.probed
-            ]
-            ends = run([probe.holding(GARBAGE) for probe in found])
-            executed += found
-            strict += (probe for probe, end in zip(found, ends, strict=True) if not end.probed)
-            # The probes of other languages may be executed too, but not the first that was to be expected.
-            if first[0] in executed and strict:
-                break
-        if executed:
-            _spoken[self._program, ending] = tuple(executed)
-        return tuple(executed), tuple(strict)
+        return (
+            self.program,
+            *(each.replace(base, ANY_PATH) for each in words),
+            *map(digest, others),
+            *more,
+        )
 
     @property
-    def _program(self) -> str:
+    def program(self) -> str:
+        """The file of the deciding program, through all links."""
         first = self.decider.argv[0]
         found = shutil.which(first, path=self.decider.environment.get("PATH")) if "/" not in first else None
         return os.path.realpath(Path(self.decider.folder, found or first))
 
     def is_of_project(self) -> bool:
         """Return whether the deciding program itself is a file of the throw-away folders."""
-        return self.may_write(Path(self._program))
+        return self.may_write(Path(self.program))
 
     def looked_for(self, *kinds: LookKind, existing: bool = False) -> list[Path]:
         """Return the files that the hook looked for in some ways, in vain or in ``existing``, last first."""

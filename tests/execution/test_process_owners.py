@@ -9,7 +9,7 @@ import sys
 import pytest
 
 from pytest_hookharness.execution import platform
-from pytest_hookharness.execution.processes.lineage import DescriptorMark, Lineage
+from pytest_hookharness.execution.processes.process_owners import DescriptorMark, ProcessOwners
 from pytest_hookharness.execution.processes.sandbox import Sandbox
 
 from .toys import STAY, launch, staying
@@ -98,24 +98,24 @@ def test_hooks_within_a_hook_belong_to_it() -> None:
     """What hooks of a nested batch leave behind belongs to the hook in which that batch was."""
     table = platform.processes()
     nested = (
-        "from pytest_hookharness.execution.processes.lineage import Lineage\n"
+        "from pytest_hookharness.execution.processes.process_owners import ProcessOwners\n"
         "import subprocess\n"
-        "lineage = Lineage(2)\n"
-        "lineage.before_start(1)\n"
+        "owners = ProcessOwners(2)\n"
+        "owners.before_start(1)\n"
         "subprocess.run(['cat'])\n"
     )
-    lineage, hooks = Lineage(2), []
+    owners, hooks = ProcessOwners(2), []
     for place in range(2):
-        lineage.before_start(place)
+        owners.before_start(place)
         words = [sys.executable, "-c", nested]
         hooks.append(subprocess.Popen(words, stdin=subprocess.PIPE, start_new_session=True))
-        lineage.started(place, hooks[-1].pid)
-    lineage.after_starts()
+        owners.started(place, hooks[-1].pid)
+    owners.after_starts()
     try:
         for hook in hooks:
             while not (below := table.children(hook.pid)):
                 assert hook.poll() is None
-            assert lineage.owner(below[0]) == hook.pid
+            assert owners.owner(below[0]) == hook.pid
             assert table.mark(below[0]) >= 1 << 24
     finally:
         for hook in hooks:
@@ -140,16 +140,16 @@ def test_a_stream_is_evidence_only_while_it_is_open() -> None:
     with subprocess.Popen(["cat"], stdin=subprocess.PIPE, start_new_session=True) as process:
         assert process.stdin is not None
         streams = [table.stream_name(process.stdin.fileno(), socket=False)]
-        lineage, row = Lineage(1, whole_machine=True), table.row(process.pid)
-        lineage.before_start(0)
-        lineage.started(0, hook, lambda: streams)
-        lineage.after_starts()
+        owners, row = ProcessOwners(1, whole_machine=True), table.row(process.pid)
+        owners.before_start(0)
+        owners.started(0, hook, lambda: streams)
+        owners.after_starts()
         assert row is not None
         found = []
         for _ in range(2):
-            lineage.look()
-            found.append(lineage.shown_by(row))
+            owners.look()
+            found.append(owners.shown_by(row))
             streams.clear()
-        lineage.end()
+        owners.end()
         process.stdin.close()
     assert found == [hook, 0]
