@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from pytest_hookharness.execution import platform
-from pytest_hookharness.judging.recurrence.influences import Surroundings, find_influences
+from pytest_hookharness.judging.recurrence.influences import KnownPaths, find_influences
 from pytest_hookharness.model.reads import (
     FileWrite,
     Influences,
@@ -19,7 +19,7 @@ from pytest_hookharness.model.reads import (
 )
 
 N, LOG, HELD, MARK, FOLDER = "/w/n", "/w/log", "/w/held", "/w/mark", "/w"
-AROUND = Surroundings(
+AROUND = KnownPaths(
     kernel=platform.kernel_paths(),
     names={path: f"workspace/{path[3:]}".rstrip("/") for path in (N, LOG, HELD, MARK, FOLDER)},
     changed=frozenset({N, LOG, MARK}),
