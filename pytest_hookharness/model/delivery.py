@@ -1,4 +1,4 @@
-"""Standard input and terminal of hooks, where a scenario changes them."""
+"""Standard input and terminal of hooks, where a scenario changes them, and calls of test doubles."""
 
 from __future__ import annotations
 
@@ -103,3 +103,20 @@ class Dialogue:
     total: int = 0
     asked: tuple[Asked, ...] = ()
     unanswered: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class DoubleCall:
+    """
+    One call of a test double.
+
+    Attributes:
+        argv: Its arguments, its own name first.
+        stdin: The first bytes of its standard input; ``None`` if its caller may read that stream itself.
+        stdin_kind: ``pipe``, ``socket``, ``file``, ``null``, ``terminal``, ``closed`` or ``other``.
+    """
+
+    argv: tuple[str, ...]
+    cwd: str = ""
+    stdin: bytes | None = None
+    stdin_kind: str = "other"

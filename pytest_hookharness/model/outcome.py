@@ -6,11 +6,12 @@ from collections.abc import Mapping
 from dataclasses import field
 
 from pytest_hookharness.model.background import BackgroundReport
+from pytest_hookharness.model.delivery import DoubleCall
 from pytest_hookharness.model.exploration import Exploration
 from pytest_hookharness.model.fast_dataclass import dataclass
 from pytest_hookharness.model.mutations import TrialResult
 from pytest_hookharness.model.probes import ProbeReport
-from pytest_hookharness.model.processes import DoubleCall, Process, Tier
+from pytest_hookharness.model.processes import Process, Tier
 from pytest_hookharness.model.protocol import Ruling
 from pytest_hookharness.model.scenario import Scenario
 from pytest_hookharness.model.trace import HookEvent, Trace

@@ -43,13 +43,20 @@ class KillScope(enum.Enum):
     TREE = "tree"
 
 
+class Detach(enum.Enum):
+    """When a host goes on without a hook run; on request: if the first line of its output asks for it."""
+
+    NEVER = "never"
+    AT_ONCE = "at once"
+    ON_REQUEST = "on request"
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class KillPolicy:
     """
     How a host cuts a hook that exceeds its time limit.
 
     Attributes:
-        signals: Signal numbers, in order.
         scope: The processes that receive them.
         grace: Seconds between one signal and the next, and after the last.
         close_wait: Seconds that the host waits for the output to be closed after the signalled processes
@@ -92,7 +99,6 @@ class ProcessSpec:
         cwd: Absolute working folder.
         env: The complete environment.
         stdin: Standard input, and how it is written.
-        stdio: The kind of its three standard streams.
         own_session: Whether the host starts it in a session of its own (``setsid``).
         limit: The host's time limit.
         hook_timeout: The harness's own time limit; the smaller of the two cuts the run.
@@ -100,6 +106,8 @@ class ProcessSpec:
         pipe_wait: Time that the host waits for the output to be closed after the process has exited;
             ``None``: until the limit, which then cuts it like a hook that still runs.
         linger: Time that descendants may live after that before they count as leftover.
+        detach: When the host goes on without it.
+        background: Time after that until the harness ends it.
         kill: How the host cuts it.
         output_limit: Number of bytes of each output stream that are kept.
         terminal: Its controlling terminal; ``None`` if it has none.
@@ -120,6 +128,8 @@ class ProcessSpec:
     exact: bool = False
     pipe_wait: float | None = 0.5
     linger: float = 0.2
+    detach: Detach = Detach.NEVER
+    background: float = 1.0  # about what a model takes to answer
     kill: KillPolicy = KillPolicy()
     output_limit: int = 1 << 20
     terminal: Terminal | None = None
@@ -190,12 +200,14 @@ class Cut(enum.Enum):
     The limit that cut a hook run.
 
     Only ``LIMIT``, the host's, shows what the host would do. After ``HOOK_TIMEOUT`` the judge assumes that
-    the run would never have ended. ``BUDGET``, the time for the whole test, shows nothing about the hook.
+    the run would never have ended. ``BUDGET``, the time for the whole test, and ``BACKGROUND``, the time for
+    a run that the host does not wait for, show nothing about the hook.
     """
 
     LIMIT = "limit"
     HOOK_TIMEOUT = "hook_timeout"
     BUDGET = "budget"
+    BACKGROUND = "background"
 
 
 @dataclass(frozen=True, slots=True)
@@ -283,7 +295,7 @@ class ProcessResult:
         stdin_taken: Bytes of standard input that the system accepted from the harness.
         stdin_read: Bytes that the hook read; ``None`` where that is unknown.
         started: Start time in seconds, relative to the first start of its batch.
-        wall: Seconds until the process itself ended or was cut.
+        wall: Seconds until the process itself ended, was cut, or the host went on without it.
         cpu: Seconds of processor time, including descendants that were waited for.
         peak_memory: Largest resident size of one process, in bytes.
         leftovers: Processes that outlived it; the harness ended them.
@@ -328,23 +340,11 @@ class ProcessResult:
         return isinstance(self.ending, TimedOut) and self.ending.by is Cut.BUDGET
 
     @property
+    def cut_in_background(self) -> bool:
+        """Whether the harness ended it, and its host had gone on without it."""
+        return isinstance(self.ending, TimedOut) and self.ending.by is Cut.BACKGROUND
+
+    @property
     def own_ending(self) -> Exited | Signaled | TimedOut | NotStarted:
         """How the process itself ended, whether or not another one kept its output open."""
         return self.ending.exit if isinstance(self.ending, HeldOpen) else self.ending
-
-
-@dataclass(frozen=True, slots=True)
-class DoubleCall:
-    """
-    One call of a test double.
-
-    Attributes:
-        argv: Its arguments, its own name first.
-        stdin: The first bytes of its standard input; ``None`` if its caller may read that stream itself.
-        stdin_kind: ``pipe``, ``socket``, ``file``, ``null``, ``terminal``, ``closed`` or ``other``.
-    """
-
-    argv: tuple[str, ...]
-    cwd: str = ""
-    stdin: bytes | None = None
-    stdin_kind: str = "other"

@@ -12,7 +12,15 @@ from collections.abc import Iterable
 from typing import assert_never
 
 from pytest_hookharness.model.fast_dataclass import dataclass
-from pytest_hookharness.model.processes import Exited, HeldOpen, NotStarted, ProcessResult, Signaled, TimedOut
+from pytest_hookharness.model.processes import (
+    Cut,
+    Exited,
+    HeldOpen,
+    NotStarted,
+    ProcessResult,
+    Signaled,
+    TimedOut,
+)
 from pytest_hookharness.model.trace import Trace
 
 MEDIAN, NEARLY_ALL = 0.5, 0.95
@@ -41,6 +49,8 @@ class RunTime:
                 return cls(cut=False, seconds=run.wall, turn=turn)
             case HeldOpen(waited=waited):
                 return cls(cut=False, seconds=run.wall + waited, turn=turn)
+            case TimedOut(by=Cut.BACKGROUND):
+                return cls(cut=False, seconds=run.wall, turn=turn)
             case TimedOut(after=after):
                 return cls(cut=True, seconds=max(run.wall, after), turn=turn)
             case _:

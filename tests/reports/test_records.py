@@ -9,7 +9,7 @@ import pytest
 from pytest_hookharness.judging.findings.finding_catalogue import catalogue
 from pytest_hookharness.model import moves
 from pytest_hookharness.model.agent_sessions import ChildCall, ChildHookRun, ChildSession
-from pytest_hookharness.model.delivery import Asked, Dialogue
+from pytest_hookharness.model.delivery import Asked, Dialogue, DoubleCall
 from pytest_hookharness.model.expectations import Expectation, Range
 from pytest_hookharness.model.moves import Message, Observation, Prompt, Stop, ToolCall, ToolResult
 from pytest_hookharness.model.outcome import Outcome
@@ -26,7 +26,6 @@ from pytest_hookharness.model.probes import (
 from pytest_hookharness.model.processes import (
     Activity,
     Cut,
-    DoubleCall,
     Exited,
     HeldOpen,
     NotStarted,

@@ -82,6 +82,30 @@ def test_a_process_that_was_left_running_is_no_proof(stop):
     assert "the processes that hooks left running, and that were ended" in outcome.verdict.matters
 
 
+def test_a_hook_in_the_background_is_no_proof(play):
+    """A loop beside a hook that went on in the background until it was ended is no proved loop."""
+    daemon = """read -r _; echo '{"async": true}'; exec sleep 600"""
+    hooks = {"Stop": [REFUSE, daemon]}
+    outcome = play(hooks=hooks, env=OFF, turns=4)
+
+    assert isinstance(outcome.verdict, Livelock)
+    assert outcome.verdict.evidence == "driven"
+    assert "the processes that hooks left running, and that were ended" in outcome.verdict.matters
+    assert outcome.findings == ()
+    assert any("in the background" in text for text in outcome.assumptions)
+
+
+def test_what_a_hook_in_the_background_writes_soon_is_part_of_the_state(play):
+    """A file that a hook writes after it asked its host to go on is there at the next turn."""
+    late = """echo '{"async": true}'; cat >/dev/null; echo done > done"""
+    outcome = play(hooks={"Stop": f"[ -f done ] && exit 0; {{ {late}; }}"}, env=OFF)
+
+    assert isinstance(outcome.verdict, Terminated)
+    assert [change.path for _, hooked in outcome.trace.hooked() for change in hooked.changes] == [
+        "workspace/done"
+    ]
+
+
 @pytest.mark.slow
 def test_a_log_beside_a_count_that_starts_over_late(stop):
     """A log that is only written hides no cycle of 20 turns in which a count starts again."""

@@ -177,6 +177,10 @@ def untried(hook_set: HookSet, static: StaticResult, outcomes: Sequence[Outcome]
         if program:
             name = hook_names(hook_set.hooks, hook)
             yield f"{name} waited for {program}, which has no network here"
+    runs = (hook_run for outcome in outcomes for _, hook_run in outcome.trace.hook_runs())
+    for command in dict.fromkeys(one.hook.command for one in runs if one.run and one.run.cut_in_background):
+        name = hook_name(hook_set.hooks, command)
+        yield f"{name} goes on in the background of its host; what it does later was not seen"
     cut = {run.hook.command: run for outcome in outcomes for run in cut_by_us(outcome)}
     for command, run in cut.items():
         seconds = run.run.wall if run.run is not None else 0.0

@@ -51,6 +51,7 @@ _LIMITS = {
     Cut.LIMIT: "the host's limit",
     Cut.HOOK_TIMEOUT: "the hook timeout",
     Cut.BUDGET: "the time of the run",
+    Cut.BACKGROUND: "the time in the background",
 }
 
 

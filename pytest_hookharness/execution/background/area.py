@@ -28,7 +28,8 @@ from pytest_hookharness.execution.processes.sandbox import (
 from pytest_hookharness.execution.processes.translation import Confinement
 from pytest_hookharness.execution.workspace.test_doubles import TestDoubles
 from pytest_hookharness.execution.workspace.workspace import Workspace
-from pytest_hookharness.model.processes import DoubleCall, ProcessSpec, Tier
+from pytest_hookharness.model.delivery import DoubleCall
+from pytest_hookharness.model.processes import ProcessSpec, Tier
 
 # The command by which an agent, or any process, asks for a process of the scenario to be started.
 DETACH = "detach"

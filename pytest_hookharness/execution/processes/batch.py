@@ -278,7 +278,9 @@ class Batch:
             if source.due is not None and source.due <= now:
                 source.feed(now)
                 self._changed = True
-            if hook.phase not in (RUNNING, DONE):
+            if hook.phase == RUNNING:
+                hook.look_at_output(now)
+            elif hook.phase != DONE:
                 hook.settle(now)
                 self._changed = True
             if hook.phase != DONE and now >= hook.due:

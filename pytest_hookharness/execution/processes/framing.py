@@ -64,6 +64,7 @@ ENDED = "ended"
 PIPE, TTY = "pipe", "tty"  # the streams that differ from sockets
 MOST_EXTENDED = 4.0  # times as long as it says a hook timeout may become on a busy machine
 CHILD, GROUP, TREE = "child", "group", "tree"  # what a host signals
+AT_ONCE, ON_REQUEST = "at once", "on request"  # when a host goes on without waiting for the end
 
 
 class ProcessRequest:
@@ -85,6 +86,8 @@ class ProcessRequest:
     exact: bool
     pipe_wait: float | None
     linger: float
+    detach: str
+    background: float
     signals: tuple[int, ...]
     scope: str
     grace: float

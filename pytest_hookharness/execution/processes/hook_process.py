@@ -13,7 +13,8 @@ import time
 
 from pytest_hookharness.execution import platform
 from pytest_hookharness.execution.processes import process_tree
-from pytest_hookharness.execution.processes.framing import CHILD, GROUP, MOST_EXTENDED, TREE, ProcessRequest
+from pytest_hookharness.execution.processes.framing import CHILD, GROUP, TREE, ProcessRequest
+from pytest_hookharness.execution.processes.run_limits import RunLimits
 from pytest_hookharness.execution.processes.spawn import explain_refusal
 from pytest_hookharness.execution.processes.stdio import HookStdio
 
@@ -55,7 +56,6 @@ if TYPE_CHECKING:
 # by themselves.
 RUNNING, CUTTING, CLOSING, DRAINING, LINGERING, DONE = range(6)
 _KILL_TIMEOUT = 10.0
-_LEAST_EXTENSION = 0.1  # part of a hook timeout; a hook that was kept waiting for less is cut
 _NEVER = float("inf")
 _DRAIN_ROUNDS = 64
 _table = platform.processes()
@@ -99,9 +99,8 @@ class HookProcess:
             self.pid, refusal = self._batch.spawner.start(request, channels.theirs, tracer)
         finally:
             channels.after_start()
-        self._time_limit = min(request.limit, request.hook_timeout, budget_end - now)
-        self.deadline = now + self._time_limit
-        self._hook_timeout, self._budget_end = request.hook_timeout, budget_end
+        self._limits = RunLimits(request, now, budget_end)
+        self.deadline, self._budget_end = self._limits.deadline, budget_end
         self._waited, self._extended = self._batch.tracer.seconds, -1
         if refusal is not None:
             self.phase = DONE
@@ -123,13 +122,23 @@ class HookProcess:
         self._read = self.source.bytes_read()
         self.source.close()
         self._dead = True
-        if self.phase == RUNNING:
+        if self.phase != RUNNING:
+            self.settle(now)
+            return
+        self.look_at_output(now)
+        if (detached := self._limits.background) is not None:
+            self._wall, self._ending = detached, self._exit
+            self._linger(now)
+        else:
             self._wall = now - self.began
             wait = self.request.pipe_wait
             self.phase = DRAINING
-            self.deadline = now + wait if wait is not None else self.began + self._time_limit
-        else:
-            self.settle(now)
+            self.deadline = now + wait if wait is not None else self._limits.deadline
+
+    def look_at_output(self, now: float) -> None:
+        """Notice whether the first line of output makes the host go on without the hook."""
+        if self._limits.listens and self.sinks[0].total and self._limits.look_at(self.sinks[0].data, now):
+            self.deadline = self._limits.deadline
 
     def _drain(self) -> None:
         """Read what the hook wrote before it ended; descendants that keep writing do not prolong this."""
@@ -188,7 +197,7 @@ class HookProcess:
             self._linger(now)
 
     def _hook_timeout_end(self, now: float) -> float:
-        return max(now, self.began + self._hook_timeout)
+        return max(now, self.began + self._limits.patience)
 
     def _linger(self, now: float) -> None:
         self.phase, self.deadline = LINGERING, now + self.request.linger
@@ -204,19 +213,11 @@ class HookProcess:
         return self.deadline > now
 
     def _waited_for_cpu(self, now: float) -> bool:
-        """Extend a hook timeout that is not stated by the time for which a running hook had no CPU."""
-        request, limit = self.request, self._time_limit
-        own = self.phase == RUNNING and self._hook_timeout <= limit < request.limit
-        if not own or request.exact:
+        """Extend the time of a running hook that had no CPU."""
+        if self.phase != RUNNING or not self._limits.extend(self._batch.members(self), now):
             return False
-        lost = process_tree.wait_for_cpu(self._batch.members(self), now - self.began)
-        until = min(request.hook_timeout + lost, request.hook_timeout * MOST_EXTENDED)
-        if until < self._hook_timeout + _LEAST_EXTENSION * request.hook_timeout:
-            return False
-        self._hook_timeout = round(until, 1)
-        self._time_limit = min(request.limit, self._hook_timeout, self._budget_end - self.began)
-        self.deadline = self.began + self._time_limit
-        return self.deadline > now
+        self.deadline = self._limits.deadline
+        return True
 
     @property
     def due(self) -> float:
@@ -228,7 +229,7 @@ class HookProcess:
         if self._extends(now) or self._waited_for_cpu(now):
             return
         if now >= self._budget_end and self.phase != RUNNING:
-            self._cut_by_budget(now)
+            self._cut_at_once("budget", now)
         elif self.phase == RUNNING:
             self._cut(now)
         elif self.phase == CUTTING:
@@ -245,23 +246,18 @@ class HookProcess:
 
     def _cut(self, now: float) -> None:
         """Record what the processes are doing, then begin to end them."""
-        # The host's limit is named only if no limit of the harness was shorter.
-        by = "budget"
-        if self.request.limit <= self._time_limit:
-            by = "limit"
-        elif self._hook_timeout <= self._time_limit:
-            by = "hook_timeout"
-        if by == "budget":
-            self._cut_by_budget(now)
+        by = self._limits.reached
+        if by in ("budget", "background"):
+            self._cut_at_once(by, now)
         else:
             self._begin_to_end(by, now)
 
-    def _cut_by_budget(self, now: float) -> None:
-        """End everything at once: nothing follows from this run, so no rule of the host is waited for."""
+    def _cut_at_once(self, by: str, now: float) -> None:
+        """End everything at once: nothing follows from this end, so no rule of the host is waited for."""
         request, self._budget_end, self._sent = self.request, _NEVER, 0
         request.signals, request.scope = (signal.SIGKILL,), TREE
         request.close_wait = request.linger = 0.0
-        self._begin_to_end("budget", now)
+        self._begin_to_end(by, now)
 
     def _begin_to_end(self, by: str, now: float) -> None:
         members = self._batch.members(self)
@@ -274,8 +270,10 @@ class HookProcess:
             closes=self.request.close,
             state_of=self._batch.tracer.state_of,
         )
-        self._ending = "cut", self._time_limit, by, False, activities, self._exit if self._dead else None
-        self._wall = self._wall or now - self.began
+        ended = self._exit if self._dead else None
+        self._ending = "cut", self._limits.seconds, by, False, activities, ended
+        detached = self._limits.background
+        self._wall = self._wall or (now - self.began if detached is None else detached)
         self.phase = CUTTING
         self._escalate(now)
         self.settle(now)
@@ -284,7 +282,7 @@ class HookProcess:
         """Record that the harness stopped waiting, and not the host."""
         if self.request.close_wait is None:
             kind, _, _, *rest = self._ending
-            self._ending = kind, self._hook_timeout, "hook_timeout", *rest
+            self._ending = kind, self._limits.patience, "hook_timeout", *rest
 
     def _escalate(self, now: float) -> None:
         """Send the host's next signal; after the last one kill everything that is left."""
@@ -346,5 +344,5 @@ class HookProcess:
         return (
             self._ending, self.source.taken, self._read, stdout.data, stdout.total, stderr.data, stderr.total,
             self.began - first, self._wall, cpu, peak, self._leftovers, self._unclaimed,
-            self.pid, reads, self._hook_timeout - request.hook_timeout, bool(request.warm),
+            self.pid, reads, self._limits.extended, bool(request.warm),
         )  # fmt: skip

@@ -27,8 +27,8 @@ from pytest_hookharness.execution.paths import (
     write_bytes,
 )
 from pytest_hookharness.execution.workspace.session_records import SessionRecords
+from pytest_hookharness.model.delivery import DoubleCall
 from pytest_hookharness.model.fast_dataclass import dataclass
-from pytest_hookharness.model.processes import DoubleCall
 from pytest_hookharness.model.scenario import Double, Scenario
 
 STDIN_LIMIT = 1 << 20

@@ -14,11 +14,11 @@ from pytest_hookharness.agents.payloads import make_payload
 from pytest_hookharness.frontends.harness import USER_ERRORS, Harness
 from pytest_hookharness.frontends.node_ids import anchored, pick
 from pytest_hookharness.frontends.replay_command import TraceItem
+from pytest_hookharness.model.delivery import DoubleCall
 from pytest_hookharness.model.fast_dataclass import dataclass
 from pytest_hookharness.model.moves import Script
 from pytest_hookharness.model.name_hint import UnknownName
 from pytest_hookharness.model.outcome import Outcome
-from pytest_hookharness.model.processes import DoubleCall
 from pytest_hookharness.model.protocol import Json
 from pytest_hookharness.model.response import Response
 from pytest_hookharness.model.scenario import Double, Scenario

@@ -152,6 +152,7 @@ def launch(
         limit=_limit(profile, hook, rule, facts, hooks_of_event or (hook,)),
         hook_timeout=hook_timeout,
         pipe_wait=process.pipe_wait,
+        detach=profile.detachment(hook),
         kill=process.kill,
         output_limit=process.output_limit or KEPT_BYTES,
     )

@@ -27,7 +27,7 @@ from pytest_hookharness.hosts.rules.profile import EventRule, Power, Profile
 from pytest_hookharness.hosts.rules.replies import AnswerRules, CodeMeaning, CodeRule, Precedence, Stream
 from pytest_hookharness.hosts.rules.turns import Role
 from pytest_hookharness.model.fast_dataclass import replace
-from pytest_hookharness.model.processes import Exited, NotStarted, ProcessResult, Signaled, TimedOut
+from pytest_hookharness.model.processes import Detach, Exited, NotStarted, ProcessResult, Signaled, TimedOut
 from pytest_hookharness.model.protocol import Hook, Payload, Reply, Ruling, Unheard
 from pytest_hookharness.model.start_failures import StartFailure
 
@@ -43,12 +43,7 @@ _NO_OUTPUT = CodeRule()
 
 
 def read_reply(profile: Profile, hook: Hook, event: str, run: ProcessResult | Payload | None) -> Reply:
-    """
-    Return the host's reading of one hook run, or of the answer that a scenario gives for a handler.
-
-    A hook in the background has no influence. The harness still waits for it, because all processes of a hook
-    run end with it; the host does not wait.
-    """
+    """Return the host's reading of one hook run, or of the answer that a scenario gives for a handler."""
     rules, rule = profile.replies, profile.events[event]
     reader = AnswerReader(profile, hook, rule, profile.answers(event, foreign=hook.foreign))
     if run is None:
@@ -56,10 +51,10 @@ def read_reply(profile: Profile, hook: Hook, event: str, run: ProcessResult | Pa
     if not isinstance(run, ProcessResult):
         return read_answer(reader, run)
     announced = rules.announced and announces_background(reader.answers, run.stdout.text)
-    configured = rules.background and hook.options.get("async") is True
-    if configured and rules.late_context and rule.role is Role.AFTER_TOOL:
+    detached = profile.detachment(hook) is Detach.AT_ONCE
+    if detached and rules.late_context and rule.role is Role.AFTER_TOOL:
         return _read_late_context(reader, run)
-    if configured or announced or not rule.waits:
+    if detached or announced:
         return reader.no_opinion("async")
     reply = _with_failure(_with_error(reader, _read_run(reader, run), run), run.failure)
     # A cut answer cannot be judged, so this fault replaces any other.

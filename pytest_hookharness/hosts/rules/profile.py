@@ -17,8 +17,8 @@ from pytest_hookharness.hosts.rules.tools_and_transcript import (
 )
 from pytest_hookharness.hosts.rules.turns import CapRules, OptionRule, Role, StepRules, StuckRules, TurnRules
 from pytest_hookharness.model.fast_dataclass import dataclass
-from pytest_hookharness.model.processes import KillPolicy, Stdio
-from pytest_hookharness.model.protocol import EventFields, Json, Payload, Rule
+from pytest_hookharness.model.processes import Detach, KillPolicy, Stdio
+from pytest_hookharness.model.protocol import EventFields, Hook, Json, Payload, Rule
 
 __all__ = [
     "CapRules",
@@ -314,6 +314,13 @@ class Profile:
         """Return how answers are read on an event; ``foreign`` for hooks in another host's settings."""
         rule = self.events[event]
         return (rule.foreign_answers if foreign else None) or rule.answers or self.replies.answers
+
+    def detachment(self, hook: Hook) -> Detach:
+        """Return when the host goes on without waiting for a run of a hook to end."""
+        in_background = self.replies.background and hook.options.get("async") is True
+        if in_background or not self.events[hook.event].waits:
+            return Detach.AT_ONCE
+        return Detach.ON_REQUEST if self.replies.announced else Detach.NEVER
 
     def uses_value(self, name: str) -> bool:
         """Return whether an event has this value of the session in its standard input."""

@@ -221,7 +221,7 @@ def _limit(cut: processes.TimedOut, extended: float, nested: int) -> str:
 
 def _ending(event: str, run: processes.ProcessResult, nested: int) -> Iterator[_Defect]:
     match run.ending:
-        case processes.TimedOut(by=processes.Cut.BUDGET):
+        case processes.TimedOut(by=processes.Cut.BUDGET | processes.Cut.BACKGROUND):
             return
         case processes.TimedOut() as cut:
             text = f"{event}: cut after {cut.after:g} s ({_limit(cut, run.extended, nested)})"

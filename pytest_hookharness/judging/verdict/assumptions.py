@@ -70,6 +70,11 @@ def _hook_timeouts(trace: Trace) -> Iterator[str]:
         match hook_run.ending:
             case TimedOut(after=after, by=Cut.HOOK_TIMEOUT):
                 yield f"A hook that was cut after the hook timeout of {after:g} s would never have ended."
+            case TimedOut(after=after, by=Cut.BACKGROUND):
+                yield (
+                    f"What a hook in the background, for which its host does not wait, would have done after "
+                    f"{after:.3g} s, when it was ended, changes nothing."
+                )
             case _ if hook_run.run is not None and hook_run.run.extended:
                 longer = f"{hook_run.run.extended:.1f} s longer than the hook timeout"
                 yield f"A hook that waited for a CPU may run {longer}."

@@ -110,6 +110,8 @@ def describe_ending(ending: Ending, wall: float | None = None) -> str:
     match ending:
         case Exited() | Signaled():
             return f"{_exit(ending)}{took}"
+        case TimedOut(after=after, by=Cut.BACKGROUND):
+            return f"goes on in the background; the harness ended it after {after:.3g} s"
         case TimedOut(after=after, by=by, ignored_term=ignored_term):
             return f"timed out after {after:.3g} s ({_whose(by)})" + (
                 " and ignored the signal" if ignored_term else ""
@@ -132,6 +134,8 @@ def _whose(by: Cut) -> str:
             return "the harness's hook timeout"
         case Cut.BUDGET:
             return "the time budget ended"
+        case Cut.BACKGROUND:
+            return "the time in the background"
         case _:
             assert_never(by)
 

@@ -9,7 +9,7 @@ from typing import assert_never
 from pytest_hookharness.model.expectations import counted
 from pytest_hookharness.model.fast_dataclass import dataclass
 from pytest_hookharness.model.outcome import Outcome
-from pytest_hookharness.model.processes import ProcessResult, TimedOut
+from pytest_hookharness.model.processes import Cut, ProcessResult, TimedOut
 from pytest_hookharness.model.response import Response
 from pytest_hookharness.model.trace import Happened, HookEvent, HookRun, Moved, Performed, Step, Trace
 from pytest_hookharness.model.verdicts import Livelock
@@ -234,7 +234,7 @@ def _hooked(hooked: HookEvent, longest: int) -> Iterator[StoryLine]:
             # Times and process numbers differ from run to run.
             yield _line("", f"  stderr: {last}", re.sub(r"[0-9]+", "0", last))
         yield from (_line("", f"  {words}") for words in describe_dialogue(hook_run.run))
-        if isinstance(hook_run.ending, TimedOut):
+        if isinstance(hook_run.ending, TimedOut) and hook_run.ending.by is not Cut.BACKGROUND:
             for activity in hook_run.ending.doing[:_DOING]:
                 yield _line("", f"  {describe_activity(activity)}", activity.process.command)
     yield from (_line("", line) for line in render_sessions(hooked.children))

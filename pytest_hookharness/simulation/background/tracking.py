@@ -15,7 +15,7 @@ from typing import Any
 from pytest_hookharness.execution.background.area import DETACH, BackgroundArea
 from pytest_hookharness.execution.processes.sandbox import ExecutionError, Supervisor
 from pytest_hookharness.model.background import USER, BackgroundReport, HookThread
-from pytest_hookharness.model.processes import DoubleCall
+from pytest_hookharness.model.delivery import DoubleCall
 from pytest_hookharness.model.scenario import Double, Scenario
 from pytest_hookharness.simulation.background.engine import advance, next_due
 from pytest_hookharness.simulation.background.engine_state import (

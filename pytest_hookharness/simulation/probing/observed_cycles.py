@@ -92,7 +92,7 @@ class ObservedCycles:
         if self._history.states[turn].agent != self._history.states[turn - period].agent:
             found = replace(found, matters=(*found.matters, "the messages that the agent gets"))
         results = [run.run for _, run in Trace(steps=tuple(self._driver.steps)).hook_runs() if run.run]
-        if any(result.leftovers or result.unclaimed for result in results):
+        if any(result.leftovers or result.unclaimed or result.cut_in_background for result in results):
             found = replace(found, matters=(*found.matters, _LEFT))
         return found
 

@@ -117,7 +117,9 @@ def prepare_launch(testbed: Testbed, hooks: Sequence[Hook], index: int, payload:
     )
     stated = scenario.hook_timeout is not None
     folder, rest = workspace.present(spec.cwd), linger(scenario) or spec.linger
-    spec = replace(spec, cwd=folder, linger=rest, exact=stated)
+    # A fake agent that a hook starts has a session to play.
+    background = testbed.hook_timeout if stated or scenario.fake_agents else spec.background
+    spec = replace(spec, cwd=folder, linger=rest, exact=stated, background=background)
     variable = profile.process.env_file[0]
     if variable in spec.env:
         workspace.make_folder(Path(spec.env[variable]).parent)

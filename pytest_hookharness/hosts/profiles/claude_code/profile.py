@@ -84,8 +84,8 @@ REPLIES = ReplyRules(
         "folder": _documented("the last non-empty line of output is the folder of the worktree"),
         "no folder": _documented("if a hook fails, or names no folder, no worktree is created"),
         "async": _assumed(
-            "the output of a hook in the background has no effect; the real host does not wait for it, "
-            "the simulation does, and the session is the same"
+            "the output of a hook in the background has no effect; the host does not wait for it, and what "
+            "it writes soon is there at the next turn"
         ),
         "late context": _observed(
             "additionalContext of a hook in the background after a call reaches the model with its next "

@@ -142,7 +142,8 @@ PROCESS = ProcessRules(  # noqa: S604 - a value; nothing is started here
         ),
         "env unknown": assumed("four telemetry variables, which the real host removes too, are kept here"),
         "async": assumed(
-            "a hook in the background is waited for here; the real host ends it when the host closes"
+            "what a hook in the background writes soon is there at the next turn; "
+            "the host ends it when it closes"
         ),
     },
 )

@@ -231,8 +231,8 @@ REPLIES = ReplyRules(
         "invalid": documented("a value that the host does not know has no effect"),
         "no power": observed("a refusal of this event is ignored"),
         "async": assumed(
-            "the output of a hook in the background has no effect; the real host does not wait for it, "
-            "the simulation does, and the session is the same"
+            "the output of a hook in the background has no effect; the host does not wait for it, and what "
+            "it writes soon is there at the next turn"
         ),
         "unanswered": assumed("a handler without an answer has no effect"),
         "precedence": observed(
