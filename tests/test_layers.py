@@ -3,6 +3,7 @@ The structure of the package, read from its imports and sizes: layers, cycles an
 """
 
 import ast
+import re
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -130,6 +131,17 @@ def names_another_package(node: ast.expr) -> bool:
     return isinstance(node, ast.Constant) and str(node.value).partition(".")[0] not in ("", PACKAGE)
 
 
+def meddling(module: Module) -> Iterator[str]:
+    """Assignments to what belongs to a testbed, outside of its class: others ask for changes by methods."""
+    if module.path.stem == "testbed":
+        return
+    for node in module.nodes:
+        targets = node.targets if isinstance(node, ast.Assign) else [getattr(node, "target", None)]
+        for target in targets if isinstance(node, ast.Assign | ast.AugAssign | ast.AnnAssign) else ():
+            if isinstance(target, ast.Attribute) and re.search(r"\b_?testbed\.", ast.unparse(target)):
+                yield f"{module.path}:{node.lineno}: assigns {ast.unparse(target)}; give the testbed a method"
+
+
 def overlong(module: Module) -> Iterator[str]:
     """A file or a function that does not fit on its screen."""
     lines = len(module.source.splitlines())
@@ -212,7 +224,7 @@ def offences(root: Path) -> list[str]:
         for module in modules
         if module.package not in ROW
     ]
-    rules = (upward, hidden, overlong)
+    rules = (upward, hidden, meddling, overlong)
     found = [offence for module in known for rule in rules for offence in rule(module)]
     return list(dict.fromkeys([*strange, *found, *circles(known), *crowds(modules), *namesakes(modules)]))
 
@@ -244,6 +256,8 @@ def test_the_package_keeps_its_layers():
         ("scenario_files/by_name.py", 'importlib.import_module("pytest_hookharness.hosts")\n'),
         ("simulation/up.py", "from pytest_hookharness.campaigns import run\n"),
         ("frontends/up.py", "from pytest_hookharness import plugin\n"),
+        ("simulation/meddles.py", "def f(testbed):\n    testbed.workspace.clock.seconds = 1\n"),
+        ("campaigns/meddles.py", "class A:\n    def f(self):\n        self._testbed.files += 1\n"),
         ("utils.py", ""),
         ("hosts/long_file.py", "x = 1\n" * (LINES_OF_FILE + 1)),
         ("hosts/long_function.py", "def long():\n" + "    pass\n" * LINES_OF_FUNCTION),

@@ -117,7 +117,8 @@ class Loop:
         self._time_shift = TimeShift(self._history, testbed)
         if passing == "aging":
             self._driver.pass_time = self._time_shift.let_pass
-        testbed.workspace.clock.by_kernel = passing == "kernel"
+        if passing == "kernel":
+            testbed.workspace.clock.show_by_kernel()
 
     @property
     def turn(self) -> int:

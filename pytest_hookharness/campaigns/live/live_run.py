@@ -125,7 +125,7 @@ class _LaunchNotes(Observer):
         self._begin = observer.begin
 
     def begin(self, testbed: Testbed) -> None:
-        testbed.on_launch = self.launches.append
+        testbed.launch_receivers.append(self.launches.append)
         self._begin(testbed)
 
 

@@ -74,7 +74,7 @@ class HookTraits:
         )
 
     def has(self, command: str) -> bool:
-        """Whether hooks find a command on their PATH."""
+        """Return whether hooks find a command on their PATH."""
         return shutil.which(command, path=self.environment.get("PATH", os.defpath)) is not None
 
     @property

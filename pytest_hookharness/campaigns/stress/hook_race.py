@@ -168,7 +168,7 @@ class Race(ABC, Generic[Measure]):
         del measure
 
     def _is_certain(self) -> bool:
-        """Whether one round side by side is as good as many."""
+        """Return whether one round side by side is as good as many."""
         return False
 
     @abstractmethod

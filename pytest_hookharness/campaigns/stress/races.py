@@ -225,7 +225,7 @@ class _RacingDriver(SessionDriver):
         self.notes.append(race.note)
 
     def _is_new(self, event: str, hooks: Sequence[Hook]) -> bool:
-        """Whether these hooks were not tried together at that event; from now on they are."""
+        """Return whether these hooks are tried together at that event for the first time, and note it."""
         key = (event, *(hook.command for hook in hooks))
         new = key not in self._tried
         self._tried.add(key)

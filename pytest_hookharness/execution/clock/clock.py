@@ -99,9 +99,13 @@ class Clock:
         """Return a process spec whose processes see this clock."""
         return replace(spec, env=self.environment(spec.env)) if self.seconds else spec
 
+    def show_by_kernel(self) -> None:
+        """Show it to all programs, and not only to those that have shims; it is slower."""
+        self.by_kernel = True
+
     @contextmanager
     def shown_by_kernel(self) -> Generator[None]:
-        """For a block, show it to all programs, and not only to those that have shims; it is slower."""
+        """Do so for a block."""
         before, self.by_kernel, self.gap = self.seconds, True, ""
         try:
             yield

@@ -124,7 +124,7 @@ def _describe(hook_run: HookRun, *, quoting: bool = False) -> str:
 
 
 def is_declared(directions: Mapping[str, Direction], command: str, outcome: FaultOutcome) -> bool:
-    """Whether the directions, by a word of the command ("" for every hook), declare an outcome of a fault."""
+    """Return whether the directions, by a word of the command ("" for all), declare an outcome of a fault."""
     word = next((word for word in directions if word and word in command), "")
     return (directions.get(word), outcome) in (("allow", "fail-open"), ("block", "fail-closed"))
 

@@ -80,7 +80,7 @@ def pairs(first: Trace, second: Trace) -> Iterator[Pair]:
 
 
 def is_cut_by_budget(hook_run: HookRun) -> bool:
-    """Whether the end of our own time budget cut a hook run, so that it shows nothing."""
+    """Return whether the end of our own time budget cut a hook run, so that it shows nothing."""
     return isinstance(hook_run.ending, TimedOut) and hook_run.ending.by is Cut.BUDGET
 
 
@@ -131,7 +131,7 @@ def refusers(trace: Trace, turn: int) -> str:
 
 
 def was_refused(trace: Trace, label: str) -> bool | None:
-    """Whether the call with a label was refused; ``None`` if the call was never made."""
+    """Return whether the call with a label was refused; ``None`` if the call was never made."""
     for step in trace.steps:
         exchange = step.exchange
         if isinstance(exchange, Performed) and exchange.call.label == label:
@@ -190,13 +190,13 @@ def status(hook_run: HookRun) -> int | None:
 
 
 def failed_silently(hook_run: HookRun) -> bool:
-    """Whether a hook run exited badly without a decision and without any output."""
+    """Return whether a hook run exited badly without a decision and without any output."""
     silent = hook_run.run is not None and not hook_run.run.stdout.total and not hook_run.run.stderr.total
     return silent and status(hook_run) is not None and _failed(hook_run)
 
 
 def _failed(hook_run: HookRun) -> bool:
-    """Whether a hook run ended badly without a decision."""
+    """Return whether a hook run ended badly without a decision."""
     if hook_run.run is None or isinstance(hook_run.run.ending, TimedOut | NotStarted):
         return False
     return status(hook_run) != 0 and hook_run.reply.ruling is Ruling.NONE

@@ -69,7 +69,8 @@ def _run_together(
     commands = [index for index, hook in enumerate(hooks) if hook.type == "command"]
     launches = {index: prepare_launch(testbed, hooks, index, payload) for index in commands}
     for launch in launches.values():
-        testbed.on_launch(launch)
+        for receive in testbed.launch_receivers:
+            receive(launch)
 
     def ended(place: int, result: ProcessResult) -> None:
         testbed.note_changes(started([hooks[commands[place]]], [result]))

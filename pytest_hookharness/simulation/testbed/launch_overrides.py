@@ -12,6 +12,8 @@ from pathlib import Path
 from typing import Protocol, assert_never
 
 from pytest_hookharness import hosts
+from pytest_hookharness.execution.processes.translation import Confinement
+from pytest_hookharness.execution.workspace.workspace import Workspace
 from pytest_hookharness.hosts.hook_input.stdin import key_of, value_in
 from pytest_hookharness.hosts.session_state.facts import derive_uuid
 from pytest_hookharness.model.delivery import Delivery, Form, Inlet
@@ -26,6 +28,22 @@ from pytest_hookharness.simulation.testbed.run_settings import SimulationError
 _BOM = b"\xef\xbb\xbf"
 # `exec`: the shell becomes the hook, so its process number and end are those of the hook.
 _FROM_NULL, _CLOSED = 'exec "$@" </dev/null', 'exec "$@" <&-'
+
+
+def confinement_of(
+    scenario: Scenario, workspace: Workspace, tier: Tier | None, visible: tuple[str, ...]
+) -> Confinement:
+    """Return what the hooks of a scenario may reach; ``visible`` they see at its own place."""
+    return Confinement(
+        tier=tier,
+        network=scenario.network,
+        private=workspace.private,
+        visible=visible,
+        writable=workspace.writable,
+        outside=str(workspace.outside),
+        readonly=tuple(str(workspace.locate(path)) for path in scenario.readonly),
+        full=tuple(str(workspace.locate(path)) for path in scenario.full),
+    )
 
 
 def deliver(launch: ProcessSpec, delivery: Delivery) -> ProcessSpec:

@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING
 from pytest_hookharness import hosts
 from pytest_hookharness.execution.processes.sandbox import Sandbox, Supervisor
 from pytest_hookharness.execution.processes.slots import CpuSlot
-from pytest_hookharness.execution.processes.translation import Confinement
 from pytest_hookharness.execution.snapshots.snapshot import Snapshots
 from pytest_hookharness.execution.state.scan import Scanner
 from pytest_hookharness.execution.workspace.workspace import OUTSIDE, Workspace
@@ -51,7 +50,7 @@ class Testbed(AbstractContextManager["Testbed"]):
         answers: Replies of handlers that are not commands.
         scanner: Finds the covered files and what changed in them.
         observer: Records what processes look at, in `observed_by`; else ``None``.
-        makers: Which hooks changed files since the last scan; kept around what changes nothing in the end.
+        launch_receivers: Called with how each hook process is started, before it is.
         transcript: Where the host writes the transcript; ``None`` for a host that writes none.
     """
 
@@ -81,8 +80,7 @@ class Testbed(AbstractContextManager["Testbed"]):
             self.profile = hosts.with_cap(self.profile, scenario.cap)
         self.answers = ScenarioAnswers(scenario.answers)
         self.ends = EndOrder()
-        # Called with how each hook process is started, before it is.
-        self.on_launch: Callable[[ProcessSpec], object] = lambda _: None
+        self.launch_receivers: list[Callable[[ProcessSpec], object]] = []
         self._transcript_counts = False
         self.observer: ReadObserver | None = None
         self._stack = ExitStack()
@@ -126,7 +124,7 @@ class Testbed(AbstractContextManager["Testbed"]):
         self._stack.callback(self.scanner.close)
         self._files: Mapping[str, StateEntry] = self.scanner.scan(without=self._unread)
         self.scanner.note_known()
-        self.makers = ChangeMakers(self._files, beside=bool(self.scenario.processes))
+        self._makers = ChangeMakers(self._files, beside=bool(self.scenario.processes))
 
     @property
     def sandbox(self) -> Sandbox:
@@ -212,17 +210,8 @@ class Testbed(AbstractContextManager["Testbed"]):
         self.workspace.clock.set_shift(clock)
 
     def _open_sandbox(self) -> Sandbox:
-        place = self.workspace
-        confinement = Confinement(
-            tier=self.settings.tier,
-            network=self.scenario.network,
-            private=place.private,
-            visible=self.visible,
-            writable=place.writable,
-            outside=str(place.outside),
-            readonly=tuple(str(place.locate(path)) for path in self.scenario.readonly),
-            full=tuple(str(place.locate(path)) for path in self.scenario.full),
-        )
+        tier, visible = self.settings.tier, self.visible
+        confinement = launch_overrides.confinement_of(self.scenario, self.workspace, tier, visible)
         return self._supervisor.open(confinement, self.slot)
 
     @property
@@ -302,15 +291,24 @@ class Testbed(AbstractContextManager["Testbed"]):
 
     def take_changes(self) -> tuple[Change, ...]:
         """Return what `note_changes` found since the last scan; nothing is looked at again."""
-        makers = self.makers
-        self.makers = ChangeMakers(self._files, beside=bool(self.scenario.processes))
+        makers = self._makers
+        self._makers = ChangeMakers(self._files, beside=bool(self.scenario.processes))
         return makers.name(changes(makers.since, self._files))
 
     def note_changes(self, hooks: Sequence[str]) -> None:
         """Note what these hooks changed, before others run; the next scan returns it."""
         self.workspace.instruments.settle()
         before, self._files = self._files, self.scanner.scan(without=self._unread)
-        self.makers.note(changes(before, self._files), hooks)
+        self._makers.note(changes(before, self._files), hooks)
+
+    @contextmanager
+    def keeping_changes(self) -> Generator[None]:
+        """For a block that undoes its changes, keep which hooks changed files since the last scan."""
+        kept = self._makers
+        try:
+            yield
+        finally:
+            self._makers = kept
 
     def write_transcript(self, path: str, records: Sequence[Payload]) -> None:
         """Append to a transcript as the host does; this does not count as opening it."""

@@ -88,21 +88,19 @@ def _check(testbed: Testbed, cold: ProcessSpec, warm: ProcessSpec, budget: float
             return _Trial(result, testbed.files)
 
     testbed.note_changes(())
-    kept = testbed.makers
     try:
-        # The first is started as usual, since an interpreter is prepared only for what comes again.
-        usual = run(warm)
-        if not usual.ended or usual.result.wall > _QUICK:
-            return False, ""
-        forked = run(warm)
-        if usual.result.warm or not forked.result.warm or not forked.ended:
-            return False, ""
-        difference = forked.difference(usual)
-        # A hook that differs from itself, as one that prints the time, has no defect.
-        again = (usual.difference(run(cold)) for _ in range(_AGREEING if difference else 0))
-        own = next(filter(None, again), "")
+        with testbed.keeping_changes():
+            # The first is started as usual, since an interpreter is prepared only for what comes again.
+            usual = run(warm)
+            if not usual.ended or usual.result.wall > _QUICK:
+                return False, ""
+            forked = run(warm)
+            if usual.result.warm or not forked.result.warm or not forked.ended:
+                return False, ""
+            difference = forked.difference(usual)
+            # A hook that differs from itself, as one that prints the time, has no defect.
+            again = (usual.difference(run(cold)) for _ in range(_AGREEING if difference else 0))
+            own = next(filter(None, again), "")
     except SnapshotError:
         return False, ""
-    finally:
-        testbed.makers = kept
     return not difference, "" if own else difference
