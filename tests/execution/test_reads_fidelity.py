@@ -54,6 +54,7 @@ def observed(sandbox: Sandbox, spec: ProcessSpec) -> tuple[ProcessResult, Reads]
     return result, result.reads
 
 
+_CPUS = "while read -r name all; do [ $name = Cpus_allowed: ] && echo $all; done </proc/%s/status; true"
 SCRIPTS = {
     "code": "exit 3",
     "signal": "kill -9 $$",
@@ -65,6 +66,9 @@ SCRIPTS = {
     "handed on": "exec 3<&0; (cat <&3) | tr a-z A-Z",
     "place": "pwd; umask; ulimit -n; env | sort; ls -l /proc/self/fd | wc -l",
     "session": "set -- $(cut -d' ' -f5,6 /proc/$$/stat); [ $1 = $$ ] && [ $2 = $$ ] && echo leads",
+    "processors": "nproc; (nproc; true); nproc",
+    "processors in the table": _CPUS % "$$",
+    "processors after a pause": "sleep 0.3; nproc",
     "parent": "read -r x </proc/$PPID/comm; echo $x",
 }
 
@@ -80,6 +84,16 @@ def test_an_observed_run_says_and_does_the_same(place: Sandbox, name: str, stdio
     assert result.ending == plain.ending
     assert (result.stdout, result.stderr) == (plain.stdout, plain.stderr)
     assert (result.stdin_taken, result.stdin_read) == (plain.stdin_taken, plain.stdin_read)
+
+
+def test_an_observed_run_leaves_its_supervisor_all_processors(place: Sandbox) -> None:
+    """A hook run that follows an observed one, and its parent, may use the same processors as before."""
+    spec = launch("sh", "-c", f"nproc; {_CPUS % '$PPID'}")
+    (before,) = place.run([spec])
+    _, reads = observed(place, launch("sh", "-c", "exit 2"))
+    assert reads.gap == ""
+    (after,) = place.run([spec])
+    assert after.stdout == before.stdout
 
 
 def test_a_hook_without_a_session_of_its_own_is_observed(place: Sandbox) -> None:

@@ -7,6 +7,7 @@ calls, which stop, and not in memory that it shares with the kernel.
 
 from __future__ import annotations
 
+import contextlib
 import ctypes
 import errno
 import os
@@ -45,6 +46,29 @@ def observe(pid: int) -> None:
     if os.uname().machine not in linux_ptrace.ARCHITECTURES:
         raise OSError(f"the system calls of {os.uname().machine} are not known")
     linux_ptrace.ptrace(_SEIZE, pid, 0, _OPTIONS)
+
+
+def share_processor() -> set[int]:
+    """
+    Keep this process, and those that it starts, on the processor where it runs now.
+
+    Returns:
+        The processors that it could use before; nothing if it stays as it was.
+    """
+    try:
+        before = os.sched_getaffinity(0)
+        if len(before) > 1:
+            os.sched_setaffinity(0, (libc.sched_getcpu(),))
+            return before
+    except (OSError, ValueError, AttributeError):
+        pass
+    return set()
+
+
+def use_processors(task: int, processors: set[int]) -> None:
+    """Let a task use some processors again; 0 stands for this process."""
+    with contextlib.suppress(OSError):
+        os.sched_setaffinity(task, processors)
 
 
 def stop_of(status: int) -> tuple[str, int]:

@@ -86,6 +86,7 @@ _SOURCES: dict[str, tuple[int, int, str]] = {
     "getpgid": (121, 155, "process"), "getsid": (124, 156, "process"),
     "pidfd_open": (434, 434, "process"), "process_vm_readv": (310, 270, "process"),
     "sysinfo": (99, 179, "machine"),
+    "sched_setaffinity": (203, 122, "processors"), "sched_getaffinity": (204, 123, "processors"),
 }  # fmt: skip
 # Calls after which the record would not be complete; some only with certain flags.
 _TROUBLE: dict[str, tuple[int, int, str]] = {
@@ -188,6 +189,11 @@ def source_of(path: str) -> tuple[str, str] | None:
     )
 
 
+def shows_processors(seen: Seen) -> bool:
+    """Return whether a call may tell which processors a process may use."""
+    return seen[0] == "processors" or seen[2].startswith("/proc/")
+
+
 def is_of_system(path: str) -> bool:
     """Return whether a path belongs to the system, so that it is no script of a hook."""
     return path.startswith(_SYSTEM)
@@ -280,6 +286,8 @@ def _decode_source(task: int, name: str, arguments: tuple[int, ...]) -> list[See
         detail = _CLOCKS.get(arguments[0] & 0xFFFFFFFF, "") if name == "clock_gettime" else "realtime"
     elif kind == "socket":
         return _decode_socket(task, name, arguments)
+    elif kind == "processors":
+        return [("processors", name, "", True)]
     elif kind == "process":
         pid = arguments[0] & 0xFFFFFFFF
         detail = "" if pid == 0 else str(pid if pid < 1 << 31 else (1 << 32) - pid)

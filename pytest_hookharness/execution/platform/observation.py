@@ -13,6 +13,7 @@ from typing import Protocol, TypeAlias
 # ``moved`` onto it, ``linked``.
 # ``file``: the resolved path of an open file.
 # ``source``: something else than a file, after its kind.
+# ``processors``: on which processors processes run, which is no source.
 # ``trouble``: nothing; how says why the call cannot be recorded.
 Seen: TypeAlias = tuple[str, str, str, bool]
 
@@ -27,6 +28,18 @@ class Observing(Protocol):
         Raises:
             OSError: The system refuses, or its calls are unknown.
         """
+
+    def share_processor(self) -> set[int]:
+        """
+        Keep this process, and those that it starts, on the processor where it runs now.
+
+        Returns:
+            The processors that it could use before; nothing if it stays as it was.
+        """
+        ...
+
+    def use_processors(self, task: int, processors: set[int]) -> None:
+        """Let a task use some processors again; 0 stands for this process."""
 
     def stop_of(self, status: int) -> tuple[str, int]:
         """
@@ -103,6 +116,10 @@ class ReadCalls(Protocol):
 
     def source_of(self, path: str) -> tuple[str, str] | None:
         """Return the kind of source that a path stands for, and its name; nothing for a common file."""
+
+    def shows_processors(self, seen: Seen) -> bool:
+        """Return whether a call may tell which processors a process may use."""
+        ...
 
     def is_of_system(self, path: str) -> bool:
         """Return whether a path belongs to the system, so that it is no script of a hook."""

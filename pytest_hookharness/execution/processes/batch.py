@@ -130,6 +130,8 @@ class Batch:
         first = _monotonic()
         self._load = Load(first, self.tracer, wanted=watched)
         try:
+            if len(hooks) == 1 and hooks[0].request.traced and not hooks[0].request.ahead:
+                self.tracer.keep_together()
             for place, hook in enumerate(hooks):
                 self._owners.before_start(place)
                 hook.start(first + budget if budget is not None else _NEVER)
@@ -153,6 +155,7 @@ class Batch:
                 # the process table.
                 self.tree.kill_all([hook.pid for hook in started if hook.pid], self._owners)
             self._owners.end()
+            self.tracer.part()
             for hook in started:
                 hook.close()
         return [hook.report(first) for hook in hooks]
@@ -236,7 +239,7 @@ class Batch:
         self._changed = False
 
     def _next_deadline(self, now: float) -> float:
-        until = self._load.due
+        until = min(self._load.due, self.tracer.due)
         for hook in self._pending:
             until = min(until, hook.due)
             if hook.source.due is not None and hook.source.fd >= 0:
@@ -272,6 +275,8 @@ class Batch:
         """Let every hook do what is due."""
         if now >= self._load.due and (change := self._load.look(now)) is not None:
             framing.send(self._control, ("load", change))
+        if now >= self.tracer.due:
+            self.tracer.part()
         # A copy, for hooks that are done leave the list.
         for hook in self._pending.copy():
             source = hook.source

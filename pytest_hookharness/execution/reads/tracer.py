@@ -20,6 +20,10 @@ if TYPE_CHECKING:
     from typing import Any
 
 _GO, _STAY = b"+", b"-"
+_NEVER = float("inf")
+# A hook is no longer kept on the tracer's processor after so many seconds without a stop, or with more tasks:
+# a shell, that of a script, and what this one starts.
+_PAUSE, _MOST_TASKS = 0.1, 3
 _tracing, _observing, _calls = platform.tracing(), platform.observing(), platform.read_calls()
 _times = platform.clock_calls()
 
@@ -44,6 +48,7 @@ class Tracer:
 
     Attributes:
         seconds: How long it has kept processes waiting while it recorded.
+        due: When to let the hook use all processors again, on the monotonic clock.
     """
 
     def __init__(self, gap: str = "") -> None:
@@ -60,6 +65,28 @@ class Tracer:
         # Files that the processes of this batch write have later times.
         self._began = platform.files().file_clock()
         self.seconds = 0.0
+        self.due = _NEVER
+        self._processors: set[int] = set()
+        self._together = False
+
+    def keep_together(self) -> None:
+        """
+        Keep the hook that is started next on the processor of the tracer.
+
+        At each stop one of them waits for the other, and to wake a process on another processor takes longer
+        than all that is recorded. It ends when the hook asks for its processors or may read them in the
+        process table, when several tasks could work side by side, and when it makes no calls.
+        """
+        self._processors = _observing.share_processor()
+        self._together = bool(self._processors)
+
+    def part(self) -> None:
+        """Let all use the processors that they could use before."""
+        self.due = _NEVER
+        if self._together:
+            self._together = False
+            for task in (0, *self._recordings, *self._tasks):
+                _observing.use_processors(task, self._processors)
 
     def enter(self, gate: _socket.socket, *, moved: bool) -> None:
         """
@@ -102,6 +129,7 @@ class Tracer:
         gate.close()
         if gap:
             recording.refuse(gap)
+            self.part()
         if pid in self._tasks:
             self._await_program(pid)
 
@@ -130,7 +158,10 @@ class Tracer:
         began = time.monotonic()
         self._stopped.discard(task)
         self._attend(task, status)
-        self.seconds += time.monotonic() - began
+        ended = time.monotonic()
+        self.seconds += ended - began
+        if self._together:
+            self.due = ended + _PAUSE
 
     def _attend(self, task: int, status: int) -> None:
         why, number = _observing.stop_of(status)
@@ -167,6 +198,8 @@ class Tracer:
             found.changing = ()
         elif why == "call" and not recording.full:
             for seen in _calls.decode(task):
+                if self._together and _calls.shows_processors(seen):
+                    self.part()
                 found.changing += recording.look(task, found.pid, found.image, seen)
             if found.changing:
                 _observing.resume_to_result(task)
@@ -200,6 +233,10 @@ class Tracer:
         if task not in self._tasks:
             pid = parent.pid if parent.pid in _tracing.relatives(task)[:1] else task
             self._tasks[task] = _Task(parent.recording, parent.image, pid)
+            if len(self._tasks) > _MOST_TASKS:
+                self.part()
+            if self._processors and not self._together:
+                _observing.use_processors(task, self._processors)
         return self._tasks[task]
 
     def _adopt(self, task: int) -> _Task | None:
