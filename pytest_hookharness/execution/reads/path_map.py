@@ -10,6 +10,8 @@ import os
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
+from pytest_hookharness.execution.paths import real_paths
+
 OUTSIDE = "outside"
 
 
@@ -28,14 +30,15 @@ class PathMap:
             visible: Paths that hook runs see at their own place nevertheless.
             base: The folder with everything that belongs to the simulation.
         """
-        self._base = os.path.realpath(base)
-        found: dict[str, tuple[str | None, str]] = {os.path.realpath(path): (None, path) for path in visible}
+        real = real_paths((base, *visible, *roots.values()))
+        self._base = real[str(base)]
+        found: dict[str, tuple[str | None, str]] = {real[path]: (None, path) for path in visible}
         for point, folder in private.items():
             name = next((name for name, root in roots.items() if str(root) == folder), None)
             found[point] = (name, folder)
         for name, root in roots.items():
             if name != OUTSIDE:
-                found[os.path.realpath(root)] = (name, str(root))
+                found[real[str(root)]] = (name, str(root))
         # The longest first: the folder that a path lies in is the innermost one.
         self._folders = sorted(found.items(), key=lambda item: -len(item[0]))
 

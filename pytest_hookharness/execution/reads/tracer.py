@@ -80,12 +80,12 @@ class Tracer:
         self._processors = _observing.share_processor()
         self._together = bool(self._processors)
 
-    def part(self) -> None:
-        """Let all use the processors that they could use before."""
+    def part(self, *others: int) -> None:
+        """Give this process, all tasks and some other processes the processors back that they had before."""
         self.due = _NEVER
         if self._together:
             self._together = False
-            for task in (0, *self._recordings, *self._tasks):
+            for task in (0, *others, *self._tasks):
                 _observing.use_processors(task, self._processors)
 
     def enter(self, gate: _socket.socket, *, moved: bool) -> None:
@@ -129,7 +129,7 @@ class Tracer:
         gate.close()
         if gap:
             recording.refuse(gap)
-            self.part()
+            self.part(pid)
         if pid in self._tasks:
             self._await_program(pid)
 

@@ -15,7 +15,7 @@ from contextlib import AbstractContextManager
 from pathlib import Path
 from types import MappingProxyType
 
-from pytest_hookharness.execution.paths import lies_in, remove_tree
+from pytest_hookharness.execution.paths import lies_in, real_paths, remove_tree
 from pytest_hookharness.execution.snapshots.content_store import ContentStore
 from pytest_hookharness.execution.snapshots.inventory import (
     FolderScan,
@@ -90,8 +90,8 @@ class Snapshots(AbstractContextManager["Snapshots"]):
         Raises:
             SnapshotError: The store lies in one of the folders, or the reverse, or cannot be made.
         """
-        real = [os.path.realpath(folder) for folder in folders]
-        place = os.path.realpath(store)
+        found = real_paths((*folders, store))
+        real, place = [found[str(folder)] for folder in folders], found[str(store)]
         for folder in real:
             if lies_in(place, [folder]) or lies_in(folder, [place]):
                 raise SnapshotError(place, f"the store and {folder} hold each other", "choose another store")

@@ -11,11 +11,11 @@ import errno
 import os
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from difflib import get_close_matches
-from functools import cache
 from pathlib import Path
 from types import MappingProxyType
 
 from pytest_hookharness.execution import platform
+from pytest_hookharness.execution.paths import real_paths
 from pytest_hookharness.execution.platform.protocol import TouchedPaths, WatchPool
 from pytest_hookharness.execution.state.masking import Hidden, Masking, glob_pattern
 from pytest_hookharness.execution.state.standing_watch import RoutedWatch, StandingWatch, assume_known
@@ -330,7 +330,8 @@ def _do_not_watch(_: str) -> None:
 
 
 def _outermost(roots: Mapping[str, Path]) -> dict[str, str]:
-    real = {name: os.path.realpath(root) for name, root in roots.items()}
+    known = real_paths(roots.values())
+    real = {name: known[str(root)] for name, root in roots.items()}
     return {
         name: root
         for number, (name, root) in enumerate(real.items())
@@ -344,7 +345,6 @@ def _place(path: str | Path) -> str:
 
 
 def _places(paths: Collection[str | Path]) -> list[str]:
-    # Not resolved to their ends: the target of a transcript that is a link does not matter here. Many mount
-    # points lie in one folder.
-    real = cache(os.path.realpath)
-    return [os.path.join(real(folder), name) for folder, name in (os.path.split(path) for path in paths)]
+    # Not resolved to their ends: the target of a transcript that is a link does not matter here.
+    real = real_paths(os.path.dirname(path) for path in paths)
+    return [os.path.join(real[os.path.dirname(path)], os.path.basename(path)) for path in paths]

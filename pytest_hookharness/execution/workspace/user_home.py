@@ -16,6 +16,7 @@ from functools import cache
 from pathlib import Path
 
 from pytest_hookharness.execution import platform
+from pytest_hookharness.execution.paths import real_paths
 
 # Folders of programs that belong to the folder above them, if that is an installation.
 _PROGRAM_FOLDERS = frozenset(("bin", "sbin", "shims", "scripts"))
@@ -173,11 +174,6 @@ def what_opens(home: str, visible: Mapping[str, str]) -> str:
     ``visible`` are the visible paths, each with its real path.
     """
     return next((path for path, real in visible.items() if _lies_in(home, real)), "")
-
-
-def real_paths(paths: Sequence[str]) -> dict[str, str]:
-    """Return paths, each with its real path."""
-    return {path: os.path.realpath(path) for path in paths}
 
 
 def describe_homes(homes: Sequence[str], visible: Sequence[str]) -> Iterator[str]:
