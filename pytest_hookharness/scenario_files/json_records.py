@@ -26,6 +26,9 @@ MAX_LINE = 32 * _MEGA
 MAX_FILES = 100_000
 MAX_DEPTH = 100
 _CHUNK = 64 * 1024
+_BYTE_ORDER_MARK = b"\xef\xbb\xbf"
+_SPACE = " \t\n\r"
+_DECODER = json.JSONDecoder()
 
 
 class UnreadableRecords(ValueError):
@@ -78,7 +81,8 @@ class Records:
             except (OSError, UnreadableRecords):
                 self.malformed["a file that cannot be read"] += 1
                 continue
-            yield from self._parsed(text, name)
+            for value in self._parsed(text):
+                yield name, value
 
     def _lines(self, file: BinaryIO) -> Iterator[tuple[str, Json]]:
         number = 0
@@ -89,7 +93,8 @@ class Records:
                 while line and not line.endswith(b"\n"):
                     line = file.readline(_CHUNK)
             elif line.strip():
-                yield from self._parsed(line, f"line {number}")
+                for value in self._parsed(line):
+                    yield f"line {number}", value
 
     def _list(self, file: BinaryIO) -> Iterator[tuple[str, Json]]:
         text = file.read(4 * MAX_LINE + 1)
@@ -97,23 +102,28 @@ class Records:
             raise UnreadableRecords(
                 f"{self.path}: a JSON list of more than {4 * MAX_LINE >> 20} MB is not read"
             )
-        for _, value in self._parsed(text, ""):
+        for value in self._parsed(text):
             for number, item in enumerate(value if isinstance(value, list) else [value], 1):
                 yield f"event {number}", item
 
-    def _parsed(self, text: bytes, place: str) -> Iterator[tuple[str, Json]]:
+    def _parsed(self, text: bytes) -> tuple[()] | tuple[Json]:
+        """Return the value of a text, or nothing if it is left out."""
+        plain = text.removeprefix(_BYTE_ORDER_MARK).decode("utf-8", "replace").strip(_SPACE)
         try:
-            value: Json = json.loads(text.decode("utf-8-sig", "replace"))
+            value, end = _DECODER.raw_decode(plain)
         except RecursionError:
             self.malformed["JSON that is too deep"] += 1
         except ValueError:
             self.malformed["not JSON"] += 1
         else:
             # A text with few brackets cannot be deep, and counting them is quick.
-            if text.count(b"[") + text.count(b"{") > MAX_DEPTH and _is_deeper_than(value, MAX_DEPTH):
+            if end != len(plain):
+                self.malformed["not JSON"] += 1
+            elif text.count(b"[") + text.count(b"{") > MAX_DEPTH and _is_deeper_than(value, MAX_DEPTH):
                 self.malformed["JSON that is too deep"] += 1
             else:
-                yield place, value
+                return (value,)
+        return ()
 
 
 def _open(path: Path, *, follow: bool = True, most: int = MAX_BYTES) -> BinaryIO:

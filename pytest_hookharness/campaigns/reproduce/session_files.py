@@ -86,13 +86,11 @@ def _parent(rollout: Path) -> str:
 
 def _read(path: Path, prefix: str = "") -> tuple[SessionStream, Counter[str]]:
     records = Records(path)
-
-    def placed() -> Iterator[tuple[str, Json]]:
-        for place, value in records.read():
-            yield f"{prefix}{place}", value
-
+    placed: Iterator[tuple[str, Json]] = records.read()
+    if prefix:
+        placed = ((f"{prefix}{place}", value) for place, value in placed)
     try:
-        stream = read_transcript(placed())
+        stream = read_transcript(placed)
     except UnknownTranscript as error:
         malformed = ", ".join(f"{count} x {why}" for why, count in records.malformed.items())
         left_out = f"; left out: {malformed}" if malformed else ""

@@ -38,8 +38,7 @@ def is_claude_message(record: Payload) -> bool:
 def read_claude_line(stream: SessionStream, record: Payload) -> None:
     """Add a line to a stream."""
     agent, message = string_of(record.get("agentId")), object_of(record.get("message"))
-    cwd, version, session = (record.get(name) for name in ("cwd", "version", "sessionId"))
-    stream.note(cwd=cwd, version=version, session=session)
+    stream.note(cwd=record.get("cwd"), version=record.get("version"), session=record.get("sessionId"))
     match record.get("type"):
         case "assistant" if message:
             stream.messages += 1
@@ -56,8 +55,9 @@ def read_claude_line(stream: SessionStream, record: Payload) -> None:
 
 
 def _read_assistant_message(stream: SessionStream, message: Payload, agent: str) -> None:
-    called, say = False, text_of(message.get("content"))
-    for block in map(object_of, list_of(message.get("content"))):
+    content = message.get("content")
+    called, say = False, text_of(content)
+    for block in map(object_of, list_of(content)):
         if block.get("type") == "tool_use":
             given = block.get("id"), block.get("name"), block.get("input")
             stream.add_call(*given, agent=agent, message=message.get("id"), say="" if called else say)
@@ -71,9 +71,9 @@ def _read_user_message(stream: SessionStream, record: Payload, message: Payload,
     results = [block for block in map(object_of, list_of(content)) if block.get("type") == "tool_result"]
     for block in results:
         _read_result(stream, record, block)
-    text = text_of(content)
     if results:
         return
+    text = text_of(content)
     if text.startswith(_STOP_FEEDBACK):
         hook, reason = bare_reason(text.removeprefix(_STOP_FEEDBACK))
         stream.refuse_stop([HookRefusal(event=_stop_event(agent), hook=hook, reason=reason)], agent)
@@ -86,11 +86,11 @@ def _read_user_message(stream: SessionStream, record: Payload, message: Payload,
 def _read_result(stream: SessionStream, record: Payload, block: Payload) -> None:
     call, text = block.get("tool_use_id"), text_of(block.get("content"))
     decided = object_of(record.get("permissionDecision"))
-    denied = _DENIED.match(text) if block.get("is_error") is True else None
+    is_error = block.get("is_error") is True
+    denied = _DENIED.match(text) if is_error else None
     by_hook = decided.get("source") == "hook" and decided.get("decision") == "reject"
     if denied is None and not by_hook:
-        outcome = ActionResult.FAILED if block.get("is_error") is True else ActionResult.DONE
-        stream.add_result(call, text, outcome)
+        stream.add_result(call, text, ActionResult.FAILED if is_error else ActionResult.DONE)
         return
     hook, reason = bare_reason(denied["reason"] if denied else text)
     event = denied["event"] if denied else string_of(decided.get("reasonCode")).removeprefix("hook:")

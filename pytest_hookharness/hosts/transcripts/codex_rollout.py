@@ -82,7 +82,8 @@ class CodexReader:
 
     def end(self, stream: SessionStream) -> None:
         """Mark the items of a subagent, which has a rollout of its own."""
-        stream.items = [replace(item, agent=self.agent) for item in stream.items]
+        if self.agent:
+            stream.items = [replace(item, agent=self.agent) for item in stream.items]
 
     def _read_event(self, stream: SessionStream, event: Payload) -> None:
         match event.get("type"):

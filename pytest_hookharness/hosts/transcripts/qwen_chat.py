@@ -32,8 +32,7 @@ def is_qwen_message(record: Payload) -> bool:
 def read_qwen_line(stream: SessionStream, record: Payload) -> None:
     """Add a line to a stream."""
     agent, message = string_of(record.get("agentId")), object_of(record.get("message"))
-    cwd, version, session = (record.get(name) for name in ("cwd", "version", "sessionId"))
-    stream.note(cwd=cwd, version=version, session=session)
+    stream.note(cwd=record.get("cwd"), version=record.get("version"), session=record.get("sessionId"))
     parts = [object_of(part) for part in list_of(message.get("parts"))]
     match record.get("type"):
         case "assistant":

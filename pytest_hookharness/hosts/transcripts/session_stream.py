@@ -9,10 +9,10 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from datetime import UTC, datetime
 
 from pytest_hookharness.model.actions import Action, ActionResult, Break, HookRefusal, StreamItem
+from pytest_hookharness.model.fast_dataclass import replace
 from pytest_hookharness.model.protocol import Json, Payload
 
 
@@ -46,7 +46,7 @@ class SessionStream:
     def note(self, **facts: Json) -> None:
         """Store facts about the session, such as ``cwd``; the first text for each wins."""
         for name, value in facts.items():
-            if isinstance(value, str) and value and not getattr(self, name):
+            if value and isinstance(value, str) and not getattr(self, name):
                 setattr(self, name, value)
 
     def add_call(
@@ -58,7 +58,7 @@ class SessionStream:
             return
         if isinstance(call_id, str) and call_id:
             self._unanswered[call_id] = self._calls[call_id] = len(self.items)
-        given = arguments if isinstance(arguments, Mapping) else {"input": arguments}
+        given = arguments if isinstance(arguments, (dict, Mapping)) else {"input": arguments}
         batch = message if isinstance(message, str) else ""
         self.items.append(
             Action(
@@ -144,9 +144,14 @@ class SessionStream:
 
 def text_of(content: Json) -> str:
     """Return the text of a message's content: a text, or a list of blocks."""
-    blocks = list_of(content) or (content,)
-    texts = (block if isinstance(block, str) else object_of(block).get("text") for block in blocks)
-    return "\n".join(text for text in texts if isinstance(text, str) and text)
+    if isinstance(content, str):
+        return content
+    texts: list[str] = []
+    for block in list_of(content) or (content,):
+        text = block if isinstance(block, str) else object_of(block).get("text")
+        if text and isinstance(text, str):
+            texts.append(text)
+    return "\n".join(texts)
 
 
 def string_of(value: Json) -> str:
@@ -167,6 +172,8 @@ def list_of(value: Json) -> Sequence[Json]:
 
 def seconds_of(timestamp: Json) -> float:
     """Return an ISO time, of UTC if it names no zone, in seconds since 1970; 0 if it is none."""
+    if not timestamp:
+        return 0.0
     try:
         read = datetime.fromisoformat(string_of(timestamp))
         return (read if read.tzinfo else read.replace(tzinfo=UTC)).timestamp()

@@ -5,6 +5,7 @@ Transcript formats: which host wrote a transcript, recognised by its content, an
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
+from itertools import chain
 
 from pytest_hookharness.hosts.transcripts.claude_code_transcript import is_claude_message, read_claude_line
 from pytest_hookharness.hosts.transcripts.codex_rollout import CodexReader, is_codex_item
@@ -89,9 +90,12 @@ def read_transcript(records: Iterable[tuple[str, Json]]) -> SessionStream:
         )
     stream = SessionStream(form)
     read, end = FORMATS[form].start()
-    for part in (waiting, source):
-        for place, value in part:
-            _read_record(stream, read, place, value)
+    for place, value in chain(waiting, source):
+        if isinstance(value, (dict, Mapping)):
+            stream.place, stream.at = place, seconds_of(value.get("timestamp")) or stream.at
+            read(stream, value)
+        else:
+            stream.leave_out("no JSON object")
     end(stream)
     return stream
 
@@ -100,11 +104,3 @@ def _form_of(value: Json) -> str | None:
     if not isinstance(value, Mapping):
         return None
     return next((name for name, form in FORMATS.items() if form.owns(value)), None)
-
-
-def _read_record(stream: SessionStream, read: _Read, place: str, value: Json) -> None:
-    if isinstance(value, Mapping):
-        stream.place, stream.at = place, seconds_of(value.get("timestamp")) or stream.at
-        read(stream, value)
-    else:
-        stream.leave_out("no JSON object")

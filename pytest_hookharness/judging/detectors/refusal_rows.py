@@ -55,7 +55,7 @@ def detect_all(stream: Sequence[StreamItem], limits: LoopLimits | None = None) -
 
 def find_rows(stream: Sequence[StreamItem], least: int) -> list[_RefusedItems]:
     """Return the rows of at least ``least`` refusals, in the order of their beginning."""
-    agents = dict.fromkeys(item.agent for item in stream)
+    agents = dict.fromkeys(item.agent for item in stream if item.refusals)
     found = [row for agent in agents for row in _rows(stream, agent) if len(row.items) >= least]
     return sorted(found, key=lambda row: row.items[0])
 

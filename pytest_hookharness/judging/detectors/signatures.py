@@ -13,7 +13,6 @@ import hashlib
 import json
 import re
 from collections.abc import Callable, Mapping, Sequence
-from functools import lru_cache
 
 from pytest_hookharness.model.actions import Action, ActionResult
 from pytest_hookharness.model.fast_dataclass import dataclass
@@ -42,6 +41,12 @@ _RUN = frozenset(
     {"bash", "shell", "exec_command", "terminal", "execute_bash", "run_shell_command", "local_shell"}
 ) | {"run_command", "run_terminal_cmd", "execute", "container.exec", "powershell"}
 _WAIT = frozenset({"bashoutput", "taskoutput", "wait", "sleep", "read_bash", "command_status", "monitor"})
+_KINDS: Mapping[str, ActionKind] = {
+    **dict.fromkeys(_READ, ActionKind.READ),
+    **dict.fromkeys(_EDIT, ActionKind.EDIT),
+    **dict.fromkeys(_RUN, ActionKind.RUN),
+    **dict.fromkeys(_WAIT, ActionKind.WAIT),
+}
 _FILES = ("file_path", "path", "absolute_path", "filename", "notebook_path", "target_file", "file")
 
 # Only the beginning of a long command is searched, in characters.
@@ -57,25 +62,26 @@ _WAITING = re.compile(
 def kind_of(tool: str, arguments: Payload) -> ActionKind:
     """Return the kind of a call."""
     name = tool.lower()
-    if name in _WAIT or (name == "write_stdin" and not str(arguments.get("chars") or "")):
+    kind = _KINDS.get(name, ActionKind.OTHER)
+    if kind is ActionKind.RUN:
+        return ActionKind.WAIT if _waits(command_of(arguments)) else ActionKind.RUN
+    if name == "write_stdin" and not str(arguments.get("chars") or ""):
         return ActionKind.WAIT
     if name in _EDITORS:
         return ActionKind.READ if arguments.get("command") == "view" else ActionKind.EDIT
-    if name in _RUN:
-        return ActionKind.WAIT if _waits(command_of(arguments)) else ActionKind.RUN
-    if name in _EDIT:
-        return ActionKind.EDIT
-    return ActionKind.READ if name in _READ else ActionKind.OTHER
+    return kind
 
 
-# Each action is asked about several times in a row.
-@lru_cache(maxsize=16)
 def _waits(command: str | None) -> bool:
-    # An empty command only looks at a terminal.
     if command is None:
         return False
-    bare = _QUOTED.sub("''", command[:_MOST])
-    return not bare.strip() or _WAITING.search(bare) is not None
+    # An empty command only looks at a terminal.
+    if not command[:_MOST].strip():
+        return True
+    # Most commands have none of these words, and need no expression.
+    if not ("sleep" in command or "wait" in command or "watch" in command or "--follow" in command):
+        return False
+    return _WAITING.search(_QUOTED.sub("''", command[:_MOST])) is not None
 
 
 def command_of(arguments: Payload) -> str | None:
@@ -95,26 +101,32 @@ def file_of(arguments: Payload) -> str:
     return next((given for key in _FILES if isinstance(given := arguments.get(key), str)), "")
 
 
-_DATE = r"\b\d{4}-\d\d-\d\d(?:[T ]\d\d:\d\d(?::\d\d)?(?:[.,]\d+)?(?:Z|[+-]\d\d:?\d\d)?)?\b"
+# An expression that begins with one set of characters is searched several times as fast as one that begins
+# with an alternative or an assertion. So each begins with its first character, and then looks back.
+_START = r"\d(?<!\w\d)"
+_DATE = r"\d{3}-\d\d-\d\d(?:[T ]\d\d:\d\d(?::\d\d)?(?:[.,]\d+)?(?:Z|[+-]\d\d:?\d\d)?)?\b"
 # Not after a path, where two numbers are a line and a column.
-_CLOCK = r"(?<![\w:./-])\d{1,2}:\d\d(?::\d\d)?(?:[.,]\d+)?(?![\w:])"
-_SPAN = r"\b\d+(?:[.,]\d+)?\s?(?:ns|us|ms|s|secs?|seconds?|mins?|minutes?)\b"
-_EPOCH = r"\b1[5-9]\d{8}(?:\d{3})?(?:\.\d+)?\b"
+_CLOCK = r"(?<![:./-]\d)\d?:\d\d(?::\d\d)?(?:[.,]\d+)?(?![\w:])"
+_SPAN = r"\d*(?:[.,]\d+)?\s?(?:ns|us|ms|s|secs?|seconds?|mins?|minutes?)\b"
+_EPOCH = r"(?<=1)[5-9]\d{8}(?:\d{3})?(?:\.\d+)?\b"
 _DRAWN = r"(?:(?:tmp|temp)[\w.-]*|[\w.-]*\d{5}[\w.-]*|[\w-]*[0-9a-f]{8}[\w.-]*|pytest-\d+)"
 _ROOTS = r"(?P<root>/(?:var/)?tmp|/dev/shm|/var/folders)"
 _TEMPORARY = _ROOTS + r"(?P<below>(?:/[\w.+-]+){0,6}?)/" + _DRAWN + r"(?![\w.-])"
-_UUID = r"\b[0-9a-fA-F]{8}-(?:[0-9a-fA-F]{4}-){3}[0-9a-fA-F]{12}\b"
-_ADDRESS = r"\b0x[0-9a-fA-F]+\b"
-_HEX = r"\b(?=[0-9a-f]*\d)(?=[0-9a-f]*[a-f])[0-9a-f]{7,40}\b"
+_HEX_START = r"[0-9a-fA-F](?<!\w[0-9a-fA-F])"
+_UUID = r"[0-9a-fA-F]{7}-(?:[0-9a-fA-F]{4}-){3}[0-9a-fA-F]{12}\b"
+_ADDRESS = r"(?<=0)x[0-9a-fA-F]+\b"
+# With a digit and a letter: the first character is one of them, and the other one follows.
+_MIXED = r"(?:(?<=\d)(?=[0-9a-f]*[a-f])|(?<=[a-f])(?=[0-9a-f]*\d))"
+_HEX = r"[0-9a-f](?<!\w[0-9a-f])" + _MIXED + r"[0-9a-f]{6,39}\b"
 _COUNT = r"(?P<word>\b(?:attempt|try|retry|round|iteration|take)\b\W{0,3})\d+"
 
-_MAY_DRIFT = re.compile(r"\d|/t")
-_TIMES = re.compile(f"{_DATE}|{_CLOCK}|{_SPAN}|{_EPOCH}", re.IGNORECASE)
+_DIGIT = re.compile(r"\d")
+_TIMES = re.compile(f"{_START}(?:{_DATE}|{_CLOCK}|{_SPAN}|{_EPOCH})", re.IGNORECASE)
 _NAMES = re.compile(_TEMPORARY)
-_IDS = re.compile(f"{_UUID}|{_ADDRESS}")
+_IDS = re.compile(f"{_HEX_START}(?:{_UUID}|{_ADDRESS})")
 _COUNTS = re.compile(_COUNT, re.IGNORECASE)
 _HASHES = re.compile(_HEX)
-_NUMBERS = re.compile(r"\d+(?:\.\d+)?")
+_NUMBERS = re.compile(r"\d\d*(?:\.\d+)?")
 _STATUS = re.compile(r"^\s*(?:exit code|process exited with code|exit status)[: ]*#\s*$", re.IGNORECASE)
 
 # Longer texts are compared without any digits, because searching them would be slow.
@@ -124,33 +136,51 @@ _DIGITS = dict.fromkeys(map(ord, "0123456789"))
 
 def mask_times(text: str) -> str:
     """Return a text of arguments without times, temporary names and counts of attempts."""
-    return _COUNTS.sub(r"\g<word>#", _drifts(text))
+    text = _drifts(text)
+    return _COUNTS.sub(r"\g<word>#", text) if _may_count(text) else text
 
 
 def mask_result(text: str) -> str:
     """Return a result without times, temporary names, ids and addresses."""
-    return text.translate(_DIGITS) if len(text) > _LONG else _IDS.sub("<id>", _drifts(text))
+    return text.translate(_DIGITS) if len(text) > _LONG else _without_ids(_drifts(text))
 
 
 def mask_numbers(text: str) -> str:
     """Return a text without any of these, and without numbers."""
     if len(text) > _LONG:
         return text.translate(_DIGITS)
-    return _NUMBERS.sub("#", _HASHES.sub("<id>", _IDS.sub("<id>", _drifts(text))))
+    return _NUMBERS.sub("#", _HASHES.sub("<id>", _without_ids(_drifts(text))))
 
 
-def mask_error(text: str) -> str:
-    """Return an error text without noise; empty if it contains no words except a status."""
-    masked = mask_numbers(text).strip()
-    return "" if _STATUS.match(masked) else masked
+def error_words(masked: str) -> str:
+    """Return an error text after its noise was removed; empty if it contains no words except a status."""
+    words = masked.strip()
+    return "" if _STATUS.match(words) else words
 
 
 def _drifts(text: str) -> str:
     if len(text) > _LONG:
         return text.translate(_DIGITS)
-    if _MAY_DRIFT.search(text) is None:
+    if _DIGIT.search(text) is not None:
+        text = _TIMES.sub("<time>", text)
+    elif "/t" not in text:
         return text
-    return _NAMES.sub(r"\g<root>\g<below>/<temporary>", _TIMES.sub("<time>", text))
+    if "/tmp" in text or "/dev/shm" in text or "/var/folders" in text:  # noqa: S108 - parts of texts
+        text = _NAMES.sub(r"\g<root>\g<below>/<temporary>", text)
+    return text
+
+
+def _without_ids(text: str) -> str:
+    return _IDS.sub("<id>", text) if "0x" in text or text.count("-") >= 4 else text
+
+
+def _may_count(text: str) -> bool:
+    """Return whether a text can name an attempt by its number: `retry` ends with `try`."""
+    if _DIGIT.search(text) is None:
+        return False
+    text = text.lower()
+    # Of `iteration` only the middle: some languages have an i of their own.
+    return "try" in text or "take" in text or "round" in text or "attempt" in text or "terat" in text
 
 
 # Arguments that describe a shell call and do not change what it does.
@@ -159,6 +189,7 @@ _ABOUT = frozenset(
 ) | {"yield_time_ms", "max_output_tokens", "sandbox_permissions", "with_escalated_permissions"}
 _LEVELS: Mapping[str, Callable[[str], str]] = {"raw": str, "times": mask_times, "numbers": mask_numbers}
 _SHOWN = 160
+_TEXT_OF = json.JSONEncoder(sort_keys=True, ensure_ascii=False, separators=(", ", ": "), default=str)
 
 
 # Stands for the result of a failure without words.
@@ -190,14 +221,15 @@ class ActionSignature:
         return self.result == other.result or WORDLESS in (self.result, other.result)
 
 
-def signature_of(action: Action) -> ActionSignature:
-    """Return the signature of an action that is over."""
-    text = _arguments(action)
+def signature_of(action: Action, kind: ActionKind | None = None) -> ActionSignature:
+    """Return the signature of an action that is over, and of its kind if that is known."""
+    kind = kind or kind_of(action.tool, action.arguments)
+    text = _arguments(action, kind)
     failed = action.outcome in (ActionResult.FAILED, ActionResult.REFUSED)
-    error = mask_error(action.result) if failed else ""
     outcome = mask_numbers(action.result) if failed else mask_result(action.result)
+    error = error_words(outcome) if failed else ""
     return ActionSignature(
-        call=_call_digest(action.tool, text, _level(action)),
+        call=_call_digest(action.tool, text, _level(action, kind)),
         result=WORDLESS if failed and not error else digest(action.outcome.value, outcome),
         error=digest(error) if error else "",
         text=_short_call(action.tool, text),
@@ -220,7 +252,7 @@ def joined_signature(signatures: Sequence[ActionSignature]) -> ActionSignature:
 
 def intended_calls(action: Action) -> tuple[frozenset[str], str]:
     """Return the digests that a call could have, depending on its result, and the call in a few words."""
-    text = _arguments(action)
+    text = _arguments(action, kind_of(action.tool, action.arguments))
     return frozenset(_call_digest(action.tool, text, level) for level in _LEVELS), _short_call(
         action.tool, text
     )
@@ -232,8 +264,8 @@ def digest(*parts: str) -> str:
     return hashlib.blake2b(joined, digest_size=9).hexdigest()
 
 
-def _level(action: Action) -> str:
-    if kind_of(action.tool, action.arguments) is ActionKind.EDIT:
+def _level(action: Action, kind: ActionKind) -> str:
+    if kind is ActionKind.EDIT:
         return "raw"
     match action.outcome:
         case ActionResult.FAILED | ActionResult.REFUSED:
@@ -248,11 +280,11 @@ def _call_digest(tool: str, text: str, level: str) -> str:
     return f"{level}:{digest(tool, _LEVELS[level](text))}"
 
 
-def _arguments(action: Action) -> str:
+def _arguments(action: Action, kind: ActionKind) -> str:
     given: Mapping[str, Json] = action.arguments
-    if kind_of(action.tool, given) is ActionKind.RUN:
+    if kind is ActionKind.RUN:
         given = {key: value for key, value in given.items() if key not in _ABOUT}
-    return json.dumps(given, sort_keys=True, ensure_ascii=False, separators=(", ", ": "), default=str)
+    return _TEXT_OF.encode(given)
 
 
 def _short_call(tool: str, text: str) -> str:

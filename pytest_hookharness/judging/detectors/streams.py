@@ -13,7 +13,6 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import replace
 from typing import assert_never
 
 from pytest_hookharness.judging.detectors.messages import MARK, LoopLimits, with_text
@@ -26,7 +25,7 @@ from pytest_hookharness.judging.detectors.signatures import (
     signature_of,
 )
 from pytest_hookharness.model.actions import Action, ActionResult, Break, DetectedLoop, StreamItem
-from pytest_hookharness.model.fast_dataclass import dataclass
+from pytest_hookharness.model.fast_dataclass import dataclass, replace
 from pytest_hookharness.model.moves import Stop
 from pytest_hookharness.model.trace import Happened, HookEvent, Moved, Performed, Step, Trace
 
@@ -46,8 +45,12 @@ class Repeats:
 
     def follow(self, new: ActionSignature, limits: LoopLimits) -> Repeats:
         """Return the memory after one more signature."""
-        longest = limits.longest
-        return Repeats((*self.recent, new)[-longest:], self._runs(new.alike, longest))
+        recent, longest = self.recent, limits.longest
+        if new.call in [old.call for old in recent]:
+            runs = self._runs(new.alike, longest)
+        else:  # as most are, so it is looked for first
+            runs = (0,) * min(len(recent), longest)
+        return Repeats((*recent, new)[-longest:], runs)
 
     def _runs(self, alike: Callable[[ActionSignature], bool], longest: int) -> tuple[int, ...]:
         recent, runs = self.recent, self.runs
@@ -72,6 +75,8 @@ class Repeats:
 
 
 def _closed(runs: tuple[int, ...], limits: LoopLimits) -> int:
+    if not any(runs):
+        return 0
     # The first repetition has nothing to be equal to, so one repetition fewer is enough.
     for period, run in enumerate(runs, 1):
         if run >= (limits.repetitions - 1) * period:
@@ -94,11 +99,15 @@ class ErrorStreak:
     count: int = 0
     text: str = ""
 
-    def follow(self, new: ActionSignature, text: str) -> ErrorStreak:
-        """Return the streak after one more action."""
+    def follow(self, new: ActionSignature, result: str) -> ErrorStreak:
+        """Return the streak after one more action with its result."""
         if not new.error:
-            return ErrorStreak()
-        return ErrorStreak(new.error, self.count + 1 if new.error == self.error else 1, text)
+            return _NO_STREAK
+        count = self.count + 1 if new.error == self.error else 1
+        return ErrorStreak(new.error, count, _first_words(result))
+
+
+_NO_STREAK = ErrorStreak()
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,15 +129,14 @@ class Memory:
 
     def follow_batch(self, actions: Sequence[Action], limits: LoopLimits) -> Memory:
         """Return the memory after actions that were made at once; they count as one."""
-        if any(
-            is_guard_refusal(action) or kind_of(action.tool, action.arguments) is ActionKind.WAIT
-            for action in actions
-        ):
-            return Memory()
-        new = joined_signature([signature_of(action) for action in actions])
-        return Memory(
-            self.repetitions.follow(new, limits), self.streak.follow(new, _first_words(actions[0].result))
-        )
+        signatures: list[ActionSignature] = []
+        for action in actions:
+            kind = kind_of(action.tool, action.arguments)
+            if kind is ActionKind.WAIT or is_guard_refusal(action):
+                return Memory()
+            signatures.append(signature_of(action, kind))
+        new = joined_signature(signatures)
+        return Memory(self.repetitions.follow(new, limits), self.streak.follow(new, actions[0].result))
 
     def found(self, limits: LoopLimits) -> DetectedLoop | None:
         """Return the loop that the newest action closed or continued."""
@@ -244,13 +252,10 @@ def detect(stream: Iterable[StreamItem], limits: LoopLimits | None = None) -> tu
         agent_stream = agent_streams.get(item.agent)
         if agent_stream is None:
             agent_stream = agent_streams[item.agent] = _AgentStream(limits, found)
-        match item:
-            case Action():
-                agent_stream.add(item)
-            case Break():
-                agent_stream.interrupt()
-            case _:
-                assert_never(item)
+        if isinstance(item, Action):
+            agent_stream.add(item)
+        else:
+            agent_stream.interrupt()
     for agent_stream in agent_streams.values():
         agent_stream.interrupt()
     return tuple(found)
