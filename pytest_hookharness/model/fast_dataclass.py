@@ -124,7 +124,12 @@ def _compile_init(cls: Any) -> Callable[..., None]:
             value = f"_default_{name}()" if factory else f"_default_{name}"
         else:
             continue
-        body.append(f"    _set(self, {name!r}, {value})")
+        slot = getattr(cls, name, None)
+        if isinstance(slot, _Slot):
+            names[f"_set_{name}"] = slot.__set__
+            body.append(f"    _set_{name}(self, {value})")
+        else:
+            body.append(f"    _set(self, {name!r}, {value})")
     if hasattr(cls, "__post_init__"):
         body.append("    self.__post_init__()")
     star = ["*"] if keywords else []

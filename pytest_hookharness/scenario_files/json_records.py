@@ -92,7 +92,7 @@ class Records:
                 self.malformed["a line that is too long"] += 1
                 while line and not line.endswith(b"\n"):
                     line = file.readline(_CHUNK)
-            elif line.strip():
+            elif not line.isspace():
                 for value in self._parsed(line):
                     yield f"line {number}", value
 

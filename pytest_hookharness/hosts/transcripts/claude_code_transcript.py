@@ -38,7 +38,8 @@ def is_claude_message(record: Payload) -> bool:
 def read_claude_line(stream: SessionStream, record: Payload) -> None:
     """Add a line to a stream."""
     agent, message = string_of(record.get("agentId")), object_of(record.get("message"))
-    stream.note(cwd=record.get("cwd"), version=record.get("version"), session=record.get("sessionId"))
+    if not (stream.cwd and stream.version and stream.session):
+        stream.note(cwd=record.get("cwd"), version=record.get("version"), session=record.get("sessionId"))
     match record.get("type"):
         case "assistant" if message:
             stream.messages += 1
@@ -68,10 +69,12 @@ def _read_assistant_message(stream: SessionStream, message: Payload, agent: str)
 
 def _read_user_message(stream: SessionStream, record: Payload, message: Payload, agent: str) -> None:
     content = message.get("content")
-    results = [block for block in map(object_of, list_of(content)) if block.get("type") == "tool_result"]
-    for block in results:
-        _read_result(stream, record, block)
-    if results:
+    answers = False
+    for block in map(object_of, list_of(content)):
+        if block.get("type") == "tool_result":
+            answers = True
+            _read_result(stream, record, block)
+    if answers:
         return
     text = text_of(content)
     if text.startswith(_STOP_FEEDBACK):

@@ -13,6 +13,7 @@ import hashlib
 import json
 import re
 from collections.abc import Callable, Mapping, Sequence
+from json.encoder import encode_basestring
 
 from pytest_hookharness.model.actions import Action, ActionResult
 from pytest_hookharness.model.fast_dataclass import dataclass
@@ -107,7 +108,7 @@ _START = r"\d(?<!\w\d)"
 _DATE = r"\d{3}-\d\d-\d\d(?:[T ]\d\d:\d\d(?::\d\d)?(?:[.,]\d+)?(?:Z|[+-]\d\d:?\d\d)?)?\b"
 # Not after a path, where two numbers are a line and a column.
 _CLOCK = r"(?<![:./-]\d)\d?:\d\d(?::\d\d)?(?:[.,]\d+)?(?![\w:])"
-_SPAN = r"\d*(?:[.,]\d+)?\s?(?:ns|us|ms|s|secs?|seconds?|mins?|minutes?)\b"
+_SPAN = r"\d*+(?:[.,]\d++)?+\s?+(?:ns|us|ms|s|secs?|seconds?|mins?|minutes?)\b"
 _EPOCH = r"(?<=1)[5-9]\d{8}(?:\d{3})?(?:\.\d+)?\b"
 _DRAWN = r"(?:(?:tmp|temp)[\w.-]*|[\w.-]*\d{5}[\w.-]*|[\w-]*[0-9a-f]{8}[\w.-]*|pytest-\d+)"
 _ROOTS = r"(?P<root>/(?:var/)?tmp|/dev/shm|/var/folders)"
@@ -176,8 +177,6 @@ def _without_ids(text: str) -> str:
 
 def _may_count(text: str) -> bool:
     """Return whether a text can name an attempt by its number: `retry` ends with `try`."""
-    if _DIGIT.search(text) is None:
-        return False
     text = text.lower()
     # Of `iteration` only the middle: some languages have an i of their own.
     return "try" in text or "take" in text or "round" in text or "attempt" in text or "terat" in text
@@ -196,6 +195,27 @@ _TEXT_OF = json.JSONEncoder(sort_keys=True, ensure_ascii=False, separators=(", "
 WORDLESS = "wordless"
 
 
+class LateDigest:
+    """The digest of a result that is made when it is first compared; most results never are."""
+
+    __slots__ = ("_digest", "_result")
+
+    def __init__(self, result: str) -> None:
+        self._result = result
+        self._digest = ""
+
+    def __str__(self) -> str:
+        if not self._digest:
+            self._digest, self._result = _result_digest(ActionResult.DONE, self._result), ""
+        return self._digest
+
+    def __eq__(self, other: object) -> bool:
+        return str(self) == str(other)
+
+    def __hash__(self) -> int:
+        return hash(str(self))
+
+
 @dataclass(frozen=True, slots=True)
 class ActionSignature:
     """
@@ -209,7 +229,7 @@ class ActionSignature:
     """
 
     call: str
-    result: str = ""
+    result: str | LateDigest = ""
     error: str = ""
     text: str = ""
 
@@ -221,19 +241,34 @@ class ActionSignature:
         return self.result == other.result or WORDLESS in (self.result, other.result)
 
 
-def signature_of(action: Action, kind: ActionKind | None = None) -> ActionSignature:
-    """Return the signature of an action that is over, and of its kind if that is known."""
+def signature_of(action: Action, kind: ActionKind | None = None, *, late: bool = False) -> ActionSignature:
+    """
+    Return the signature of an action that is over.
+
+    Args:
+        action: The action.
+        kind: Its kind, if that is known.
+        late: Whether the call is compared as it is, and the digest of a result is made when it is compared.
+            Such a signature has any size, and is not stored.
+    """
     kind = kind or kind_of(action.tool, action.arguments)
     text = _arguments(action, kind)
-    failed = action.outcome in (ActionResult.FAILED, ActionResult.REFUSED)
-    outcome = mask_numbers(action.result) if failed else mask_result(action.result)
-    error = error_words(outcome) if failed else ""
-    return ActionSignature(
-        call=_call_digest(action.tool, text, _level(action, kind)),
-        result=WORDLESS if failed and not error else digest(action.outcome.value, outcome),
-        error=digest(error) if error else "",
-        text=_short_call(action.tool, text),
-    )
+    level = _level(action, kind)
+    masked = _LEVELS[level](text)
+    call = f"{level}:{action.tool}\0{masked}" if late else _call_digest(action.tool, masked, level)
+    short, outcome = _short_call(action.tool, text), action.outcome
+    if late and outcome is ActionResult.DONE:
+        return ActionSignature(call, LateDigest(action.result), text=short)
+    if outcome is ActionResult.DONE or outcome is ActionResult.UNKNOWN:
+        return ActionSignature(call, _result_digest(outcome, action.result), text=short)
+    words = mask_numbers(action.result)
+    error = error_words(words)
+    result = digest(outcome.value, words) if error else WORDLESS
+    return ActionSignature(call, result, digest(error) if error else "", short)
+
+
+def _result_digest(outcome: ActionResult, result: str) -> str:
+    return digest(outcome.value, mask_result(result))
 
 
 def joined_signature(signatures: Sequence[ActionSignature]) -> ActionSignature:
@@ -241,10 +276,10 @@ def joined_signature(signatures: Sequence[ActionSignature]) -> ActionSignature:
     first, *others = signatures
     if not others:
         return first
-    ordered = sorted(signatures, key=lambda one: (one.call, one.result))
+    ordered = sorted(signatures, key=lambda one: (one.call, str(one.result)))
     return ActionSignature(
         call=digest(*(one.call for one in ordered)),
-        result=digest(*(one.result for one in ordered)),
+        result=digest(*(str(one.result) for one in ordered)),
         error=first.error if all(one.error == first.error for one in others) else "",
         text=" and ".join(dict.fromkeys(one.text for one in signatures)),
     )
@@ -253,9 +288,8 @@ def joined_signature(signatures: Sequence[ActionSignature]) -> ActionSignature:
 def intended_calls(action: Action) -> tuple[frozenset[str], str]:
     """Return the digests that a call could have, depending on its result, and the call in a few words."""
     text = _arguments(action, kind_of(action.tool, action.arguments))
-    return frozenset(_call_digest(action.tool, text, level) for level in _LEVELS), _short_call(
-        action.tool, text
-    )
+    calls = frozenset(_call_digest(action.tool, mask(text), level) for level, mask in _LEVELS.items())
+    return calls, _short_call(action.tool, text)
 
 
 def digest(*parts: str) -> str:
@@ -276,15 +310,20 @@ def _level(action: Action, kind: ActionKind) -> str:
             return "raw"
 
 
-def _call_digest(tool: str, text: str, level: str) -> str:
-    return f"{level}:{digest(tool, _LEVELS[level](text))}"
+def _call_digest(tool: str, masked: str, level: str) -> str:
+    return f"{level}:{digest(tool, masked)}"
 
 
 def _arguments(action: Action, kind: ActionKind) -> str:
     given: Mapping[str, Json] = action.arguments
     if kind is ActionKind.RUN:
         given = {key: value for key, value in given.items() if key not in _ABOUT}
-    return _TEXT_OF.encode(given)
+    texts = [(key, value) for key, value in given.items() if isinstance(value, str)]
+    if len(texts) < len(given):
+        return _TEXT_OF.encode(given)
+    # As the encoder writes it, which takes twice as long to begin.
+    pairs = [f"{encode_basestring(key)}: {encode_basestring(value)}" for key, value in sorted(texts)]
+    return f"{{{', '.join(pairs)}}}"
 
 
 def _short_call(tool: str, text: str) -> str:

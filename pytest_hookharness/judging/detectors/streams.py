@@ -127,14 +127,21 @@ class Memory:
         """Return the memory after one more action; waiting, or a refusal by the guard itself, clears it."""
         return self.follow_batch((action,), limits)
 
-    def follow_batch(self, actions: Sequence[Action], limits: LoopLimits) -> Memory:
-        """Return the memory after actions that were made at once; they count as one."""
+    def follow_batch(self, actions: Sequence[Action], limits: LoopLimits, *, late: bool = False) -> Memory:
+        """
+        Return the memory after actions that were made at once; they count as one.
+
+        Args:
+            actions: The actions.
+            limits: The limits.
+            late: Whether results are only looked at when they are compared; such a memory is not stored.
+        """
         signatures: list[ActionSignature] = []
         for action in actions:
             kind = kind_of(action.tool, action.arguments)
             if kind is ActionKind.WAIT or is_guard_refusal(action):
                 return Memory()
-            signatures.append(signature_of(action, kind))
+            signatures.append(signature_of(action, kind, late=late))
         new = joined_signature(signatures)
         return Memory(self.repetitions.follow(new, limits), self.streak.follow(new, actions[0].result))
 
@@ -299,7 +306,7 @@ class _AgentStream:
         if not self.batch:
             return
         actions, self.batch = self.batch, []
-        self.memory = self.memory.follow_batch(actions, self.limits)
+        self.memory = self.memory.follow_batch(actions, self.limits, late=True)
         self.places.append(actions[0].place)
         loop = self.memory.found(self.limits)
         if loop is None:

@@ -5,11 +5,14 @@ import pytest
 from pytest_hookharness.judging.detectors.signatures import (
     ActionKind,
     error_words,
+    joined_signature,
     kind_of,
     mask_numbers,
     mask_result,
     mask_times,
+    signature_of,
 )
+from pytest_hookharness.model.actions import Action, ActionResult
 
 
 @pytest.mark.parametrize(
@@ -88,3 +91,25 @@ def test_long_texts_are_still_compared():
 def test_kinds_of_calls(tool, arguments, kind):
     """The kind of a call is known from its tool, and for a shell from its command."""
     assert kind_of(tool, arguments) is kind
+
+
+@pytest.mark.parametrize("one", ["made at 10:02:11", "45 %", ""])
+@pytest.mark.parametrize("other", ["made at 23:59:00", "46 %", ""])
+@pytest.mark.parametrize("outcomes", [("done", "done"), ("done", "unknown"), ("failed", "refused")])
+def test_late_signatures_are_alike_as_stored_ones(one, other, outcomes):
+    """A signature that digests its result when it is compared is like the same signatures as a stored one."""
+    pair = [
+        Action(tool="Bash", arguments={"command": "ls"}, result=result, outcome=ActionResult(outcome))
+        for result, outcome in zip((one, other), outcomes, strict=True)
+    ]
+    stored, late = ([signature_of(action, late=late) for action in pair] for late in (False, True))
+
+    assert late[0].alike(late[1]) is stored[0].alike(stored[1])
+    assert joined_signature(late).alike(joined_signature(late[::-1]))
+
+
+def test_a_text_from_many_attempts_is_masked_in_any_case():
+    """Counts of attempts are masked in capital letters and in letters of other alphabets, too."""
+    assert mask_times("RETRY #3, \u0130teration 4, ta\u212ae 5") == mask_times(
+        "RETRY #7, \u0130teration 8, ta\u212ae 9"
+    )
