@@ -1,5 +1,7 @@
 """Refusals that name nothing to act on."""
 
+from types import MappingProxyType
+
 import pytest
 
 from pytest_hookharness.judging.expectations.end_of_run import broken_findings
@@ -17,12 +19,12 @@ STOP = Moved(move=Stop())
 RULE = Rule("Exit code 2 refuses.", Basis.OBSERVED, "a host")
 
 
-def refusals(*reasons, silent=False, cause=STOP):
+def refusals(*reasons, silent=False, cause=STOP, payload=MappingProxyType({})):
     """A trace in which a hook refused with these reasons, one per turn."""
 
     def hooked(reason):
         reply = Reply(ruling=Ruling.DENY, reason=reason, silent=silent, rule=RULE)
-        hook_run = HookRun(hook=Hook(event="Stop", command="./gate.sh"), payload={}, reply=reply)
+        hook_run = HookRun(hook=Hook(event="Stop", command="./gate.sh"), payload=payload, reply=reply)
         refusal = {"reasons": (reason,), "refused": True}
         decision = Decision(event="Stop", ruling=Ruling.DENY, rule=RULE, **refusal)
         return HookEvent(event="Stop", hook_runs=(hook_run,), decision=decision)
@@ -60,6 +62,16 @@ def test_a_host_adds_no_advice():
 def test_advice_and_variety_pass(reasons):
     """A reason that comes twice, that changes, or that names something is no finding."""
     assert find(refusals(*reasons)) == ()
+
+
+@pytest.mark.parametrize(
+    ("command", "found"), [("rm -rf build", []), ("git clean -fdx", ["EMPTY-ADVICE"]), ("", ["EMPTY-ADVICE"])]
+)
+def test_a_reason_that_names_the_refused_command(command, found):
+    """A reason with a word of the command that it refuses names something to act on."""
+    refused = refusals(*["BLOCKED: Dangerous rm command"] * 3, payload={"tool_input": {"command": command}})
+
+    assert [finding.name for finding in find(refused)] == found
 
 
 def test_only_moves_of_the_agent_count():

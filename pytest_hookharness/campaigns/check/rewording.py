@@ -110,6 +110,17 @@ _WILDCARD = re.compile(r"\[\^?[^]]*\][*+]?|\\w[*+]|\.[*+]\??|\(\?:")
 # A text in quotes, or a word that a shell compares: `[ "$tool_name" = Bash ]`.
 _TEXT = re.compile(r"""(["'])([A-Za-z_]\w*)\1|(?:=|!=) ([A-Za-z_]\w*) \]""")
 _KEY = re.compile(r"tool_?\w*", re.IGNORECASE)
+# The same where nothing else can be meant: an equality, a test of a shell, a list of names.
+_EQUAL = re.compile(
+    r"""tool_?name\b[^=!<>\n]{0,12}?[=!]==?\s*["']?([A-Za-z_]\w*)\b(?![.(])"""
+    r"""|\[\s[^]\n]*tool_?name\b[^=!\]\n]{0,6}\s!?=\s*["']?([A-Za-z_]\w*)["']?\s\]""",
+    re.IGNORECASE,
+)
+_LISTED = re.compile(r"tool_?name\b[^=\n]{0,8}?\s(?:not\s+)?in\s*[(\[{]([^)\]}\n]*)", re.IGNORECASE)
+_FOLDS_CASE = re.compile(
+    r"\.lower\(|\.upper\(|casefold|toLowerCase|toUpperCase|IGNORECASE|\(\?i|/i\b|nocasematch|downcase|,,\}|\btr\s",
+)
+_COMMENT = re.compile(r"^\s*(?:#|//|\*).*$", re.MULTILINE)
 _USUAL = (
     RunCommand(command="true"),
     Edit(file="f", text="t"),
@@ -185,6 +196,33 @@ def foreign_tools(hook_set: HookSet, hook: Hook) -> tuple[str, ...]:
         return ()
     others = {_plain(name) for profile in hosts.known() for name in usual_tools(profile)}
     return named if others & {*map(_plain, named)} else ()
+
+
+def miscased_tool(hook_set: HookSet, hook: Hook) -> tuple[str, str]:
+    """
+    Return a name that a hook compares with a tool's, and that tool's, which differs in case; or nothing.
+
+    A script that also knows the right name, or that ignores case, compares well.
+    """
+    rule = hosts.find(hook_set.host).events.get(hook.event)
+    if rule is None or rule.target != "tool_name":
+        return "", ""
+    known = {name.casefold(): name for name in known_tools(hook_set.host)}
+    sources = (text for path, text in hook_set.sources if path in hook.command.replace('"', ""))
+    for text in map(_without_comments, (hook.command, *sources)):
+        named = [*filter(None, (one for found in _EQUAL.findall(text) for one in found))]
+        named += [name for line in _LISTED.findall(text) for _, name, word in _TEXT.findall(line) if name]
+        if not named or _FOLDS_CASE.search(text) or {*named} & {*known.values()}:
+            continue
+        for name in named:
+            meant = known.get(name.casefold(), "")
+            if meant and not re.search(rf"""["'|(]{meant}["'|)]""", text):
+                return name, meant
+    return "", ""
+
+
+def _without_comments(text: str) -> str:
+    return _COMMENT.sub("", text)
 
 
 def _compared(text: str) -> Iterator[str]:

@@ -25,6 +25,7 @@ from pytest_hookharness.campaigns.check.mac_shell import calls_for_a_mac
 from pytest_hookharness.campaigns.check.rewording import (
     known_tools,
     matched_tools,
+    miscased_tool,
     misnamed_tools,
     usual_tools,
 )
@@ -136,12 +137,17 @@ def _of_variables(hook_set: HookSet) -> Iterator[Symptom]:
 
 
 def _of_input(hook_set: HookSet) -> Iterator[Symptom]:
-    """Yield keys that scripts read from their input in vain, each once with its hooks."""
+    """Yield keys and names for which scripts look in their input in vain, each once with its hooks."""
     found = [(hook, never_sent(hook_set, hook)) for hook in hook_set.hooks]
     for key, meant in dict.fromkeys(pair for _, pair in found if pair[0]):
         text = f"the script reads `{key}` of its input, and {hook_set.host} sends `{meant}`."
         symptom = _together(CONFIG_OFF, [hook for hook, pair in found if pair == (key, meant)], text)
         yield replace(symptom, advice=f"Read `{meant}`.")
+    found = [(hook, miscased_tool(hook_set, hook)) for hook in hook_set.hooks]
+    for name, meant in dict.fromkeys(pair for _, pair in found if pair[0]):
+        text = f"the tool's name is compared with `{name}`, and {hook_set.host} sends `{meant}`."
+        symptom = _together(CONFIG_OFF, [hook for hook, pair in found if pair == (name, meant)], text)
+        yield replace(symptom, advice=f"Compare with `{meant}`.")
 
 
 def _of_scripts(hook_set: HookSet) -> Iterator[Symptom]:

@@ -153,6 +153,7 @@ def _elsewhere(hooked: HookEvent, others: Sequence[HookEvent]) -> str:
 _TIMES = 3
 _LONG = 4096
 # A quoted word, a path, a number, an option, a variable, or what starts with a program's name and a colon.
+_WORD = re.compile(r"[\w.-]{2,}")
 _THING = re.compile(
     r"""[`"'<{\[][^`"'>}\]]+[`"'>}\]]|\w[./\\_]\w|\d|(?<!\S)--?\w|\$\w|\A[a-z][\w-]*: |[^\x00-\x7f]"""
 )
@@ -179,9 +180,11 @@ def find_empty_advice(trace: Trace) -> Iterator[Finding]:
     """
     times: Counter[tuple[str, str]] = Counter()
     first: dict[tuple[str, str], tuple[int, str]] = {}
+    named: set[tuple[str, str]] = set()
     for step, hooked in _after_own_moves(trace):
         if not hooked.decision.refused:
             continue
+        called = _words_of_command(hooked)
         for reason in hooked.decision.reasons:
             givers = [one for one in hooked.hook_runs if one.reply.reason.strip() == reason.strip()]
             if any(hook_run.reply.silent for hook_run in givers):
@@ -189,12 +192,22 @@ def find_empty_advice(trace: Trace) -> Iterator[Finding]:
             # Hosts put the name of the hook before its reason; only the hook's own text is judged.
             key = (hooked.event, (givers[0].reason if givers else reason).strip())
             times[key] += 1
+            if called.intersection(_WORD.findall(key[1].casefold())):
+                named.add(key)
             first.setdefault(key, (step.turn, commands_of(givers)))
     for (event, reason), number in times.items():
-        if reason and number >= _TIMES and not names_something(reason):
+        if reason and number >= _TIMES and (event, reason) not in named and not names_something(reason):
             turn, hook = first[event, reason]
             text = f'{event} was refused {number} times with nothing but "{reason}".'
             yield finding_catalogue.EMPTY_ADVICE.found(text, turn=turn, hook=hook)
+
+
+def _words_of_command(hooked: HookEvent) -> frozenset[str]:
+    """Return the words of the shell command that an event is about; a reason with one of them names it."""
+    payload = next((hook_run.payload for hook_run in hooked.hook_runs), {})
+    given = payload.get("tool_input")
+    command = payload.get("command") or (given.get("command") if isinstance(given, dict) else "")
+    return frozenset(_WORD.findall(command.casefold())) if isinstance(command, str) else frozenset()
 
 
 def _after_own_moves(trace: Trace) -> Iterator[tuple[Step, HookEvent]]:

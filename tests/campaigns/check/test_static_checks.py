@@ -370,3 +370,42 @@ def test_a_matcher_that_names_an_event(found):
     (symptom,) = result.symptoms
     assert (symptom.kind, symptom.hook) == ("NEVER-FIRED", "true")
     assert "is compared with `agent_type`" in symptom.text
+
+
+@pytest.mark.parametrize(
+    ("script", "text", "said"),
+    [
+        ("x.py", "if data['tool_name'] == 'bash':\n", "`bash`"),
+        ("x.py", 'if data.get("tool_name", "") != "bash":\n', "`bash`"),
+        ("x.py", "if tool_name not in ('write', 'edit'):\n", "`write`"),
+        ("x.js", "if (input.tool_name === 'bash') {\n", "`bash`"),
+        ("x.sh", '[ "$TOOL_NAME" = "bash" ] || exit 0\n', "`bash`"),
+        ("x.sh", '[[ "$tool_name" == bash ]] || exit 0\n', "`bash`"),
+        ("x.sh", "jq -e 'select(.tool_name == \"bash\")'\n", "`bash`"),
+        ("x.py", "if data['tool_name'] == 'Bash':\n", ""),
+        ("x.py", "if tool_name in ('bash', 'Bash'):\n", ""),
+        ("x.py", "if tool_name == 'bash' or tool_name == 'Bash':\n", ""),
+        ("x.py", "if data['tool_name'].lower() == 'bash':\n", ""),
+        ("x.py", "names = {'bash': 'Bash'}\nif tool_name == 'bash':\n", ""),
+        ("x.py", "# tool_name == 'bash' is wrong\n", ""),
+        ("x.py", "if tool_name == 'my_own_tool':\n", ""),
+        ("x.py", "tool_name = 'bash'\n", ""),
+        ("x.sh", 'tool_name="bash"\n', ""),
+        ("x.sh", 'T=$(echo "$T" | tr A-Z a-z)\n[ "$tool_name" = bash ]\n', ""),
+    ],
+)
+def test_a_tool_name_in_the_wrong_case(tmp_path, found, script, text, said):
+    """A script that only knows a tool by a name in the wrong case is found, and no other."""
+    at(tmp_path, f"hooks/{script}", text)
+    result = found(("PreToolUse", f'sh "$CLAUDE_PROJECT_DIR/hooks/{script}"'))
+    assert kinds(result) == (["CONFIG-OFF"] if said else [])
+    assert not said or f"compared with {said}, and claude-code sends" in result.symptoms[0].text
+
+
+def test_a_tool_name_that_another_host_sends(tmp_path, found):
+    """A name is right on the host that sends it, and events without a tool have none."""
+    at(tmp_path, "hooks/x.py", "if data['tool_name'] == 'write_file':\n")
+    assert not kinds(found(("BeforeTool", 'python3 "$GEMINI_PROJECT_DIR/hooks/x.py"'), place="gemini-cli"))
+    (tmp_path / SETTINGS["gemini-cli"]).unlink()
+    at(tmp_path, "hooks/y.py", "if data['tool_name'] == 'bash':\n")
+    assert not kinds(found(("Stop", 'python3 "$CLAUDE_PROJECT_DIR/hooks/y.py"')))
