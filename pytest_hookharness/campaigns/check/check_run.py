@@ -16,6 +16,7 @@ from pytest_hookharness.campaigns.check import corpora
 from pytest_hookharness.campaigns.check import sessions as checkups
 from pytest_hookharness.campaigns.check.activation import Activation, with_rules
 from pytest_hookharness.campaigns.check.causes import at_one_place, independent, static_problems, untried
+from pytest_hookharness.campaigns.check.chance import find_chance, find_suspect
 from pytest_hookharness.campaigns.check.confirmation import Confirmation
 from pytest_hookharness.campaigns.check.grouping import (
     PlayedSession,
@@ -24,7 +25,7 @@ from pytest_hookharness.campaigns.check.grouping import (
     is_cut,
     summarise,
 )
-from pytest_hookharness.campaigns.check.hook_statistics import is_kind, is_wanted
+from pytest_hookharness.campaigns.check.hook_statistics import is_kind, is_wanted, name_problem
 from pytest_hookharness.campaigns.check.refused_calls import refused_calls, writes_before_calls
 from pytest_hookharness.campaigns.check.rewording import Suspect, allowed_as_code, refused_as_data, reword
 from pytest_hookharness.campaigns.check.session_errors import (
@@ -59,7 +60,9 @@ _MOST = 0.4
 _SHORT, _LEAST = 30.0, 1.0
 _NO_RUN = "No hook ran, so nothing is known about any of them."
 _NO_TIME = "the time budget ended"
-_INTERRUPTED = "The check was interrupted. These problems were seen once, but not confirmed."
+_INTERRUPTED = "The check was interrupted."
+_UNCONFIRMED = "Seen once, but not confirmed: "
+_TWICE = 2
 _HUNG = "A hook run did not end, so nothing else was tried; fix that first."
 
 
@@ -100,7 +103,9 @@ class CheckRun:
             interrupted = True
             self._undecided.append(_INTERRUPTED)
             shown = {problem.id for problem in self._problems}
-            self._problems += [one.problem for one in self._wanted() if one.id not in shown]
+            once = [one for one in self._wanted() if one.id not in shown]
+            self._problems += [one.problem for one in once]
+            self._undecided += [f"{_UNCONFIRMED}{one.symptom.text}" for one in once]
         except Exception as error:  # noqa: BLE001 -- what was seen so far must not be lost
             failed = True
             self._undecided.append(f"The check ended early: {describe_error(error)}.")
@@ -152,6 +157,7 @@ class CheckRun:
                 return
         if not self._seeks_one:
             self._confirm(self._wanted())
+        self._find_chance()
 
     def _play_all(self) -> Iterator[None]:
         """Play one kind of session after the other; the first ones decide what the later ones try."""
@@ -200,6 +206,21 @@ class CheckRun:
         same = checkups.plan_invariance(self.place, moves, endless=endless, raced=writes)
         self._play("hostile text, and what must not matter", [same, hostile, *behaviours[1:]])
         yield
+
+    def _find_chance(self) -> None:
+        """Play a session twice in which a hook allowed and refused the same, to see if chance decides."""
+        suspect = find_suspect(self._played)
+        if suspect is None:
+            return
+        session = checkups.in_order(self.place, suspect.session)
+        plays = self.try_out([session, session], "the same session again")
+        outcomes = [one.outcome for one in plays if one.outcome is not None]
+        symptom = find_chance(*outcomes) if len(outcomes) == _TWICE else None
+        if symptom is not None:
+            name = name_problem(symptom, [problem.id for problem in self._problems])
+            trace, title = outcomes[0].trace, (session.title,)
+            found = SymptomEvidence(id=name, symptom=symptom, session=session, trace=trace, shown_by=title)
+            self._problems += [found.problem] if is_wanted(self.only, name, symptom.kind) else []
 
     def _play_first(self, session: CheckSession) -> PlayedSession:
         """Play the first session; if it is undecided, once more with hooks in a fixed order."""
@@ -292,7 +313,7 @@ class CheckRun:
         for done, (evidence, small) in enumerate(self._in_parallel(jobs), 1):
             self.on_step("evidence", done, len(wanted))
             if small is None:
-                self._undecided.append(f"Seen once, but not confirmed: {evidence.symptom.text}")
+                self._undecided.append(f"{_UNCONFIRMED}{evidence.symptom.text}")
                 continue
             self._problems.append(evidence.shown_again(*small))
 

@@ -211,7 +211,7 @@ def miscased_tool(hook_set: HookSet, hook: Hook) -> tuple[str, str]:
     sources = (text for path, text in hook_set.sources if path in hook.command.replace('"', ""))
     for text in map(_without_comments, (hook.command, *sources)):
         named = [*filter(None, (one for found in _EQUAL.findall(text) for one in found))]
-        named += [name for line in _LISTED.findall(text) for _, name, word in _TEXT.findall(line) if name]
+        named += [name for line in _LISTED.findall(text) for _, name, _ in _TEXT.findall(line) if name]
         if not named or _FOLDS_CASE.search(text) or {*named} & {*known.values()}:
             continue
         for name in named:

@@ -1,0 +1,74 @@
+"""
+Hooks that decide by chance: the same session, played again, gets another decision.
+
+Only a hook that was seen to allow and to refuse the same thing is suspected. It may have counted, or the
+files may have changed in between, so the whole session is played again before anything is said.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator, Sequence
+
+from pytest_hookharness.campaigns.check.grouping import PlayedSession
+from pytest_hookharness.judging.comparison.traces import Pair, describe_decision, pairs
+from pytest_hookharness.judging.findings.finding_catalogue import FLAKY
+from pytest_hookharness.model.checkup import Symptom
+from pytest_hookharness.model.outcome import Outcome
+from pytest_hookharness.model.processes import Exited
+from pytest_hookharness.model.protocol import Ruling
+from pytest_hookharness.model.trace import HookRun
+
+# Parts of the input that are new in each session or turn.
+_VOLATILE = re.compile(r"id$|path$|cwd|time|dir$|root", re.IGNORECASE)
+# Seconds within which a hook run hardly meets a timeout of its own, also on a busy machine.
+_QUICK = 1.0
+_ADVICE = "Decide by the input and the files of the project: by no random number, time, or process number."
+
+
+def find_suspect(played: Sequence[PlayedSession]) -> PlayedSession | None:
+    """Return the session with the most runs of hooks that both allowed and refused the same thing."""
+    rulings: dict[tuple[str, str], set[bool]] = {}
+    for hook_run in (hook_run for one in played for hook_run in _runs(one.outcome)):
+        seen = rulings.setdefault((hook_run.hook.command, _subject(hook_run)), set())
+        seen.add(hook_run.reply.ruling is Ruling.DENY)
+    suspects = {command for (command, _), seen in rulings.items() if len(seen) > 1}
+    plain = [one for one in played if not one.session.event and not one.session.scenario.vary]
+    numbers = [sum(run.hook.command in suspects for run in _runs(one.outcome)) for one in plain]
+    most = max(numbers, default=0)
+    return plain[numbers.index(most)] if most else None
+
+
+def _runs(outcome: Outcome | None) -> Iterator[HookRun]:
+    if outcome is not None:
+        yield from (hook_run for _, hook_run in outcome.trace.hook_runs())
+
+
+def _subject(hook_run: HookRun) -> str:
+    known = {key: value for key, value in hook_run.payload.items() if not _VOLATILE.search(key)}
+    return json.dumps(known, sort_keys=True)
+
+
+def find_chance(first: Outcome, again: Outcome) -> Symptom | None:
+    """Return what shows that two plays of one session were decided differently; ``None`` if they were not."""
+    pair = next((pair for pair in pairs(first.trace, again.trace) if pair.differs), None)
+    if pair is None or not _is_certain(pair):
+        return None
+    seen = [describe_decision(hooked, pair.hook) for hooked in (pair.before, pair.after)]
+    text = (
+        f"{pair.before.event}: the same session was played twice, and in turn {pair.turn} the hook "
+        f"{seen[0]} one time and {seen[1]} the other."
+    )
+    return Symptom(
+        kind=FLAKY.name, code=FLAKY.code, hook=pair.hook, text=text, advice=_ADVICE, turn=pair.turn
+    )
+
+
+def _is_certain(pair: Pair) -> bool:
+    """Whether the hook ended by itself both times, and so soon that the machine did not decide."""
+    runs = [one.run for both in pair.hook_runs() for one in both if one.hook.command == pair.hook]
+    return bool(runs) and all(
+        run is not None and isinstance(run.ending, Exited) and run.failure is None and run.wall < _QUICK
+        for run in runs
+    )
