@@ -26,7 +26,6 @@ PACKAGE = Path(__file__).parents[1]
 # Where the system's own tools are, whatever a scenario hides or replaces.
 TOOLS_PATH = "/usr/bin:/bin:/usr/local/bin:/opt/homebrew/bin"
 _MAX_PATH = 600
-_NO_NAMES = ("", ".", "..")
 
 
 class WorkspaceError(Exception):
@@ -51,23 +50,6 @@ def lies_in(path: str | Path, folders: Iterable[str | Path]) -> bool:
     """Return whether a path is one of some folders or lies below one, without resolving links."""
     text = str(path)
     return any(text == name or text.startswith(f"{name.rstrip('/')}/") for name in map(str, folders))
-
-
-def real_paths(paths: Iterable[str | Path]) -> dict[str, str]:
-    """Return paths, each with its real path; what stands above several of them is looked at once."""
-    known = {"/": "/"}
-    return {text: _real_path(text, known) for text in map(str, paths)}
-
-
-def _real_path(path: str, known: dict[str, str]) -> str:
-    if path in known:
-        return known[path]
-    head, _, name = path.rpartition("/")
-    if not path.startswith("/") or name in _NO_NAMES or len(path) > _MAX_PATH:
-        return os.path.realpath(path)
-    whole = os.path.join(_real_path(head or "/", known), name)
-    known[path] = real = os.path.realpath(whole) if os.path.islink(whole) else whole
-    return real
 
 
 def confine(path: str | Path, folders: Iterable[Path]) -> Path:

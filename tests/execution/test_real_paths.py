@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
-from pytest_hookharness.execution.paths import real_paths
+from pytest_hookharness.execution.real_paths import real_paths
 
 
 def test_paths_resolved_together_are_those_resolved_alone(tmp_path: Path) -> None:

@@ -20,6 +20,7 @@ import os
 import stat
 
 from pytest_hookharness.execution import platform
+from pytest_hookharness.execution.real_paths import real_paths
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -56,7 +57,7 @@ class OverlayView:
         self._readonly, self._full = tuple(readonly), tuple(full)
         self._points = {os.path.realpath(point): folder for point, folder in private if os.path.isdir(point)}
         names = [os.path.normpath(path) for path in visible]
-        real = {name: os.path.realpath(name) for name in names}
+        real = real_paths(names)
         # Both the given and the real path must be visible: either may lead through a place that is covered.
         self._aliases = {name: path for name, path in real.items() if path != name}
         self._visible = sorted(set(real.values()))

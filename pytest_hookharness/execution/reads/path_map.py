@@ -10,7 +10,7 @@ import os
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
-from pytest_hookharness.execution.paths import real_paths
+from pytest_hookharness.execution.real_paths import real_paths
 
 OUTSIDE = "outside"
 

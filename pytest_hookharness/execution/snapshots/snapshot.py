@@ -15,7 +15,8 @@ from contextlib import AbstractContextManager
 from pathlib import Path
 from types import MappingProxyType
 
-from pytest_hookharness.execution.paths import lies_in, real_paths, remove_tree
+from pytest_hookharness.execution.paths import lies_in, remove_tree
+from pytest_hookharness.execution.real_paths import real_paths
 from pytest_hookharness.execution.snapshots.content_store import ContentStore
 from pytest_hookharness.execution.snapshots.inventory import (
     FolderScan,

@@ -15,8 +15,8 @@ from pathlib import Path
 from types import MappingProxyType
 
 from pytest_hookharness.execution import platform
-from pytest_hookharness.execution.paths import real_paths
 from pytest_hookharness.execution.platform.protocol import TouchedPaths, WatchPool
+from pytest_hookharness.execution.real_paths import real_paths
 from pytest_hookharness.execution.state.masking import Hidden, Masking, glob_pattern
 from pytest_hookharness.execution.state.standing_watch import RoutedWatch, StandingWatch, assume_known
 from pytest_hookharness.execution.state.survey import Survey

@@ -16,7 +16,7 @@ from functools import cache
 from pathlib import Path
 
 from pytest_hookharness.execution import platform
-from pytest_hookharness.execution.paths import real_paths
+from pytest_hookharness.execution.real_paths import real_paths
 
 # Folders of programs that belong to the folder above them, if that is an installation.
 _PROGRAM_FOLDERS = frozenset(("bin", "sbin", "shims", "scripts"))

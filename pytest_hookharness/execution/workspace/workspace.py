@@ -33,10 +33,10 @@ from pytest_hookharness.execution.paths import (
     make_folders,
     make_new_folder,
     read_bytes,
-    real_paths,
     remove_folder,
     remove_tree,
 )
+from pytest_hookharness.execution.real_paths import real_paths
 from pytest_hookharness.execution.state.file_contents import LARGEST
 from pytest_hookharness.execution.workspace.agent_tools import AgentShell
 from pytest_hookharness.execution.workspace.instruments import Instruments
