@@ -15,6 +15,7 @@ from pytest_hookharness.execution.processes.sandbox import Sandbox, Supervisor
 from pytest_hookharness.execution.processes.translation import Confinement
 from pytest_hookharness.execution.reads.observer import ReadObserver
 from pytest_hookharness.model.delivery import Terminal
+from pytest_hookharness.model.fast_dataclass import replace
 from pytest_hookharness.model.processes import (
     Cut,
     Exited,
@@ -73,12 +74,17 @@ SCRIPTS = {
 }
 
 
+@pytest.mark.parametrize("expected", [False, True], ids=["unexpected", "expected"])
 @pytest.mark.parametrize("stdio", [Stdio.PIPE, Stdio.SOCKET, Stdio.TTY], ids=lambda stdio: stdio.value)
 @pytest.mark.parametrize("name", SCRIPTS)
-def test_an_observed_run_says_and_does_the_same(place: Sandbox, name: str, stdio: Stdio) -> None:
+def test_an_observed_run_says_and_does_the_same(
+    place: Sandbox, name: str, stdio: Stdio, expected: bool
+) -> None:
     """Ending, output and consumed input of an observed hook run are those of one that is not observed."""
     spec = launch("sh", "-c", SCRIPTS[name], stdin=Stdin(data=b"one\n"), stdio=stdio)
     (plain,) = place.run([spec])
+    if expected:
+        place.expect_observed()
     result, reads = observed(place, spec)
     assert reads.gap == ""
     assert result.ending == plain.ending
@@ -94,6 +100,40 @@ def test_an_observed_run_leaves_its_supervisor_all_processors(place: Sandbox) ->
     assert reads.gap == ""
     (after,) = place.run([spec])
     assert after.stdout == before.stdout
+
+
+def test_what_was_expected_is_recorded_like_the_rest(place: Sandbox, tmp_path: Path) -> None:
+    """A hook run that was expected has the record, and the input, of one that was not."""
+    (tmp_path / "a").write_text("one\n")
+    data = Stdin(data=b"x" * 200_000)
+    spec = launch("sh", "-c", "cat a; wc -c; date >b; ls; exit 2", cwd=str(tmp_path), stdin=data)
+    (tmp_path / "b").touch()
+    result, reads = observed(place, spec)
+    place.expect_observed()
+    again, expected = observed(place, spec)
+    assert (again.ending, again.stdout) == (result.ending, result.stdout)
+    assert reads.looks
+    assert expected == reads
+
+
+def test_something_else_may_follow_than_what_was_expected(place: Sandbox) -> None:
+    """An observed hook that was expected in vain leaves no process, and changes no other run."""
+    spec = launch("sh", "-c", "nproc; ls /proc | grep -c '^[0-9]'; exit 2")
+    (before,) = place.run([spec])
+    for specs in ([spec], [spec, spec], [replace(spec, observed=True), spec]):
+        place.expect_observed()
+        place.expect_observed()
+        results = place.run(specs)
+        assert all(result.ending == Exited(2) for result in results)
+        assert not any(result.leftovers for result in results)
+    place.expect_observed()
+    (after,) = place.run([spec])
+    if place.tier is Tier.NAMESPACES:
+        assert after.stdout == before.stdout
+        place.expect_observed()
+        assert not place.contained or (place.renew() and place.wait_until_renewed())
+    place.expect_observed()
+    place.close()
 
 
 def test_a_hook_without_a_session_of_its_own_is_observed(place: Sandbox) -> None:

@@ -126,12 +126,10 @@ class Batch:
         self._started = started
         self._owners = ProcessOwners(len(hooks), whole_machine=not self.tree.sees_all)
         self.spawner.passed = self._owners.passed
-        self.tracer = Tracer("" if self.tree.sees_all else _NO_REACH)
+        self.tracer = self._find_tracer([hook.request for hook in hooks])
         first = _monotonic()
         self._load = Load(first, self.tracer, wanted=watched)
         try:
-            if len(hooks) == 1 and hooks[0].request.traced and not hooks[0].request.ahead:
-                self.tracer.keep_together()
             for place, hook in enumerate(hooks):
                 self._owners.before_start(place)
                 hook.start(first + budget if budget is not None else _NEVER)
@@ -159,6 +157,18 @@ class Batch:
             for hook in started:
                 hook.close()
         return [hook.report(first) for hook in hooks]
+
+    def _find_tracer(self, requests: list[ProcessRequest]) -> Tracer:
+        """Return the tracer of the process that waits to become the only hook, or a new one."""
+        alone = requests[0] if len(requests) == 1 else None
+        held = self.spawner.held
+        if held is not None and alone is not None and held.fits(alone):
+            return held.tracer
+        self.spawner.release()
+        tracer = Tracer("" if self.tree.sees_all else _NO_REACH)
+        if alone is not None and alone.traced and not alone.ahead:
+            tracer.keep_together()
+        return tracer
 
     def members(self, hook: HookProcess) -> list[int]:
         """List the living processes that belong to a hook."""

@@ -59,6 +59,8 @@ PLAIN, ANY, BEST = b"g", b"o", b"b"
 TERMINAL = "terminal"
 # Or for namespaces in which nothing has happened, with the same view of the files.
 AGAIN = "again"
+# Or to prepare for an observed hook; nothing is answered.
+OBSERVED = "observed"
 # What an item supervisor in namespaces says last: all processes in them but itself are dead.
 ENDED = "ended"
 PIPE, TTY = "pipe", "tty"  # the streams that differ from sockets

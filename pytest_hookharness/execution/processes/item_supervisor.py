@@ -211,7 +211,13 @@ def serve_batches(
     try:
         while True:
             request: tuple[Any, ...] = framing.receive(peer)
+            if request[0] == framing.OBSERVED:
+                # Without one, it is forked when it is asked for.
+                with contextlib.suppress(OSError):
+                    spawner.hold()
+                continue
             if request[0] == framing.AGAIN:
+                spawner.release()
                 tree.kill_all(())
                 spawner.warm.forget_all()
                 with contextlib.suppress(OSError):

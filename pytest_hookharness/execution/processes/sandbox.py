@@ -106,18 +106,15 @@ class Sandbox(AbstractContextManager["Sandbox"]):
             raise ExecutionError("no terminal could be opened: this process has no more file descriptors")
         for descriptor in descriptors:
             os.set_inheritable(descriptor, False)
-        ours, theirs = descriptors
-        return ours, theirs, path
+        return descriptors[0], descriptors[1], path
 
     def _run(self, specs: Sequence[ProcessSpec], terminals: Sequence[str], budget: float | None) -> _Results:
-        requests = [*map(encode, specs, terminals)]
         # Still set after an interrupted run, the rest of whose answer would be taken for the next one.
         self._busy = True
         # The item supervisor enforces all limits itself. This timeout, a longer one, is for one that hangs.
-        longest = _longest(specs) + _MARGIN
-        if longest != self._peer.gettimeout():
+        if (longest := _longest(specs) + _MARGIN) != self._peer.gettimeout():
             self._peer.settimeout(longest)
-        kind, value = self._ask((requests, budget, self._slot.shared))
+        kind, value = self._ask(([*map(encode, specs, terminals)], budget, self._slot.shared))
         # Only a simulation that shares the CPUs gets these: its hooks began to wait, or to work again.
         while kind == "load":
             if value == WAITS:
@@ -135,6 +132,12 @@ class Sandbox(AbstractContextManager["Sandbox"]):
         """Start one process that runs until the sandbox is closed; nothing else can be run in the sandbox."""
         self._busy = True
         framing.send(self._peer, ([encode(spec)], None))
+
+    def expect_observed(self) -> None:
+        """Say that the next run is probably that of one observed hook, so that it starts sooner."""
+        with contextlib.suppress(OSError):  # whether it is gone shows in that run
+            if self.tier is not Tier.GROUP and not (self._closed or self._busy):
+                framing.send(self._peer, (framing.OBSERVED,))
 
     def renew(self) -> bool:
         """
@@ -334,8 +337,8 @@ def library_paths(env: Mapping[str, str]) -> dict[str, str]:
 
 
 def _longest(specs: Sequence[ProcessSpec]) -> float:
-    """Return the most seconds that a batch may take."""
-    times = [
+    """Return the most seconds that a batch may take: those of its slowest process."""
+    times = (
         (each.hook_timeout if each.kill.close_wait is None else min(each.limit, each.hook_timeout))
         * framing.MOST_EXTENDED
         + each.kill.grace * len(each.kill.signals)
@@ -343,6 +346,5 @@ def _longest(specs: Sequence[ProcessSpec]) -> float:
         + (each.pipe_wait or 0.0)
         + each.linger
         for each in specs
-    ]
-    # The processes run side by side, so the slowest one counts.
+    )
     return max(times, default=0.0)

@@ -15,6 +15,7 @@ import termios
 
 from pytest_hookharness.execution import platform
 from pytest_hookharness.execution.processes.framing import TTY, ProcessRequest
+from pytest_hookharness.execution.processes.held_process import HeldProcess
 from pytest_hookharness.execution.processes.warm_interpreters import WarmInterpreters
 
 TYPE_CHECKING = False
@@ -35,11 +36,13 @@ class Spawner:
     Attributes:
         passed: Descriptors that they inherit besides their streams.
         warm: Interpreters that some are forked from.
+        held: A process that waits to become an observed hook; ``None`` if there is none.
     """
 
     def __init__(self) -> None:
         self.passed: tuple[int, ...] = ()
         self.warm = WarmInterpreters(self._start_passing)
+        self.held: HeldProcess | None = None
         # One pipe for all starts. With vfork the parent continues only after the exec, so a refusal can be
         # read at once; a pipe for each hook would cost four system calls.
         self._refusals, self._refuse = os.pipe()
@@ -67,6 +70,17 @@ class Spawner:
         os.waitpid(pid, 0)
         return known
 
+    def hold(self) -> None:
+        """Fork a process that waits to become the hook of the next batch, if that is an observed one."""
+        self.release()
+        self.held = HeldProcess(execute)
+
+    def release(self) -> None:
+        """End the process that waits, if there is one."""
+        held, self.held = self.held, None
+        if held is not None:
+            held.release()
+
     def start(
         self, request: ProcessRequest, streams: tuple[int, ...], tracer: Tracer | None = None
     ) -> tuple[int, OSError | None]:
@@ -80,6 +94,8 @@ class Spawner:
         on_terminal = request.stdio == request.stdin == TTY
         first, *others = streams
         theirs = (first, first, first) if on_terminal else (first, others[0], others[1])
+        if tracer is not None and self.held is not None and tracer is self.held.tracer:
+            return self._by_held(self.held, request, theirs)
         if on_terminal or request.terminal or tracer is not None:
             return self._by_fork(request, theirs, tracer, terminal=on_terminal or bool(request.terminal))
         if request.warm:
@@ -143,6 +159,16 @@ class Spawner:
         process.returncode = 0  # it is waited for elsewhere
         return process.pid
 
+    def _by_held(
+        self, held: HeldProcess, request: ProcessRequest, streams: Streams
+    ) -> tuple[int, OSError | None]:
+        self.held = None
+        pid, refusals = held.become(request, streams)
+        try:
+            return pid, self._refusal(refusals)
+        finally:
+            os.close(refusals)
+
     def _by_fork(
         self, request: ProcessRequest, streams: Streams, tracer: Tracer | None, *, terminal: bool
     ) -> tuple[int, OSError | None]:
@@ -158,6 +184,7 @@ class Spawner:
                 if tracer is not None and gate is not None:
                     gate[1].close()
                     tracer.let_in(pid, gate[0], request.ahead, request.since)
+                    tracer.await_program(pid)
                 return pid, self._refusal(refusals)
             finally:
                 os.close(refusals)
@@ -177,7 +204,7 @@ class Spawner:
             if tracer is not None and gate is not None:
                 gate[0].close()
                 tracer.enter(gate[1], moved=bool(request.ahead))
-            _exec(request, refuse)
+            execute(request, refuse)
         finally:
             os._exit(255)
 
@@ -203,7 +230,7 @@ def _find_fork_exec() -> Any:
     return _posixsubprocess.fork_exec
 
 
-def _exec(request: ProcessRequest, refuse: int) -> None:
+def execute(request: ProcessRequest, refuse: int) -> None:
     """Turn this very process into the command, or report why that fails."""
     env = dict(entry.split(b"=", 1) for entry in request.env)
     answer, number = b"noexec", 0

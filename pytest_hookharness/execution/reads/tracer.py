@@ -112,7 +112,7 @@ class Tracer:
 
     def let_in(self, pid: int, gate: _socket.socket, ahead: float, since: int) -> None:
         """
-        Observe a process that waits in `enter`; return when it has become the hook, or has ended.
+        Observe a process that waits in `enter`.
 
         Args:
             gate: Leads to it.
@@ -130,8 +130,6 @@ class Tracer:
         if gap:
             recording.refuse(gap)
             self.part(pid)
-        if pid in self._tasks:
-            self._await_program(pid)
 
     def _attach(self, pid: int, recording: Recording) -> str:
         """Begin to observe a process; return why that is not possible."""
@@ -143,9 +141,9 @@ class Tracer:
         recording.pids.add(pid)
         return ""
 
-    def _await_program(self, pid: int) -> None:
-        """Attend to a process until it has become another program, or has ended."""
-        image = self._tasks[pid].image
+    def await_program(self, pid: int) -> None:
+        """Attend to a process that was let in until it has become the hook, or has ended."""
+        image = self._tasks[pid].image if pid in self._tasks else None
         while pid in self._tasks and self._tasks[pid].image is image:
             task, status = os.waitpid(pid, 0)
             self.handle(task, status)

@@ -107,6 +107,7 @@ class ReadObservation:
         if testbed.scenario.cover:
             return _unobserved("nothing is tried on covered folders")
         now = time.time_ns()
+        testbed.sandbox.expect_observed()
         try:
             checkpoint = Checkpoint(testbed, repetition.uncapped)
         except SnapshotError as error:
