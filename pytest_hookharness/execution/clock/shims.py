@@ -16,7 +16,6 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from pytest_hookharness.execution import platform
-from pytest_hookharness.execution.clock.python_clock import PYTHON_CLOCK
 from pytest_hookharness.execution.paths import TOOLS_PATH, WorkspaceError, make_folders, write_bytes
 from pytest_hookharness.model.fast_dataclass import dataclass
 
@@ -68,6 +67,8 @@ class Shims:
         }
 
     def _make(self) -> None:
+        from pytest_hookharness.execution.clock.python_clock import PYTHON_CLOCK
+
         if not platform.files().SHIFTS_TIME:
             raise WorkspaceError(self.folder, "the clock of hooks can be moved on Linux only")
         make_folders(self.folder / "bin")
