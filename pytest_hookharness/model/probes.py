@@ -150,7 +150,8 @@ class Threshold:
     A value, found by probes, at which a hook starts to behave differently.
 
     Attributes:
-        at: The first such value, in words: ``count 50 in home/.state.json``.
+        at: The first such value, in words: ``count 50 in home/.state.json``; empty if it was not looked for,
+            and turns were played until it was reached.
         what: The different behaviour, in words.
         turn: The turn in which the loop would reach it; ``None`` if only the passage of time leads there.
         seconds: Time that would have to pass; ``None`` if turns lead there.
@@ -179,6 +180,7 @@ class ProbeReport:
         unclear: Why the probes are inconclusive; empty if they are conclusive.
         limits: What the probes did not cover, in sentences.
         unpredictable: Whether a part changes by an unknown rule, so that later values cannot be predicted.
+        uncapped: The last turn that was played after this one without the limits of the host; 0 if none was.
     """
 
     turn: int
@@ -189,6 +191,7 @@ class ProbeReport:
     unclear: str = ""
     limits: tuple[str, ...] = ()
     unpredictable: bool = False
+    uncapped: int = 0
 
     @property
     def inert(self) -> bool:

@@ -15,7 +15,7 @@ from dataclasses import dataclass, replace
 from pytest_hookharness.frontends.harness import Harness
 from pytest_hookharness.model.moves import Script
 from pytest_hookharness.model.outcome import Outcome
-from pytest_hookharness.model.verdicts import Livelock, Terminated
+from pytest_hookharness.model.verdicts import Capped, Livelock, Terminated
 from pytest_hookharness.scenario_files import scenario_from, script_from
 from pytest_hookharness.simulation.testbed.run_settings import Settings
 
@@ -50,8 +50,8 @@ class Judged:
         return f"{self.seed:4} {self.result:9} {self.seconds:6.1f} s  {self.said}; true: {self.true}"
 
 
-def play(harness: Harness, subject: Subject) -> Outcome:
-    """Play hooks with an idle agent, on a host whose cap is off, at default options."""
+def play(harness: Harness, subject: Subject, *, capped: bool) -> Outcome:
+    """Play hooks with an idle agent at default options, on a host with its own cap, or with the cap off."""
     names = [f"gate-{number}" for number in range(len(subject.stops))]
     files = dict(subject.files) | dict(zip(names, subject.stops, strict=True))
     hooks = {"Stop": [{"hooks": [{"type": "command", "command": f"./{name}"} for name in names]}]}
@@ -60,7 +60,7 @@ def play(harness: Harness, subject: Subject) -> Outcome:
         files["at-prompt"] = subject.prompt
         hooks["UserPromptSubmit"] = [{"hooks": [{"type": "command", "command": "./at-prompt"}]}]
         acts = [{"prompt": "Fix the bug"}]
-    cap = {"CLAUDE_CODE_STOP_HOOK_BLOCK_CAP": "0"}
+    cap = {} if capped else {"CLAUDE_CODE_STOP_HOOK_BLOCK_CAP": "0"}
     keys = {"name": "blind", "hooks": hooks, "files": files, "git": subject.git, "env": cap}
     script: Script = script_from(acts, then="idle")
     return harness.simulate(replace(scenario_from(keys), script=script))
@@ -76,15 +76,19 @@ def compare(subject: Subject, outcome: Outcome) -> str:
             return RIGHT if subject.after in {None, outcome.blocks("Stop")} else FALSE
         case Terminated(), truth:
             return FALSE if truth is Truth.ENDLESS else RIGHT
+        case Capped(without=without), truth if without.name != "undecided":
+            return RIGHT if (without.name == "livelock") is (truth is Truth.ENDLESS) else FALSE
     return UNDECIDED
 
 
 def judge(harness: Harness, seed: int) -> Judged:
-    """Judge the hooks of a seed."""
+    """Judge the hooks of a seed; every second one on a host with its own cap."""
     subject = generate(seed)
     began = time.monotonic()
-    outcome = play(harness, subject)
+    outcome = play(harness, subject, capped=seed % 2 == 1)
     kind = f"{outcome.verdict_name} {getattr(outcome.verdict, 'evidence', '')}".strip()
+    if isinstance(outcome.verdict, Capped):
+        kind = f"{kind} without: {outcome.verdict.without.name}"
     said = f"{kind} after {outcome.blocks('Stop')}: {getattr(outcome.verdict, 'why', '')}".removesuffix(": ")
     true = f"{subject.truth.value} {'' if subject.after is None else subject.after} {subject.mechanism}"
     return Judged(seed, compare(subject, outcome), kind, said, true, time.monotonic() - began)

@@ -201,6 +201,8 @@ def describe_threshold_ahead(threshold: Threshold, subject: str = "it") -> str:
             f"the session goes on as long as turns follow at once, and {subject} would {what} after "
             f"{threshold.at} (tried ahead, not played)"
         )
+    if not threshold.at:
+        return f"{subject} would {what} in turn {threshold.turn:,} (played on without the host's limits)"
     return f"{subject} would {what} at {threshold.at}, in turn {threshold.turn:,} (tried ahead, not played)"
 
 

@@ -26,6 +26,8 @@ def render_probes(probing: ProbeReport, verdict: Verdict) -> Iterator[str]:
     for part in probing.parts[:_MOST_PARTS]:
         yield f"  changes: {_part(part)}"
     yield from and_more(len(probing.parts) - _MOST_PARTS, "part")
+    if probing.uncapped:
+        yield f"  played: on to turn {probing.uncapped} without the limits of the host"
     yield from _tried(probing.probes)
     yield from (f"  but: {plain(limit, _LONGEST)}" for limit in probing.limits)
     driven = ""
@@ -85,5 +87,6 @@ def describe_threshold(threshold: Threshold) -> str:
     """Describe where something else would happen, and what."""
     otherwise = f"something else would happen ({plain(threshold.what, 80)})"
     what = "the hooks would allow the stop" if threshold.allows_stop else otherwise
+    at = f" at {plain(threshold.at, 100)}" if threshold.at else ""
     when = f", in turn {threshold.turn:,}" if threshold.turn is not None else ""
-    return f"{what} at {plain(threshold.at, 100)}{when}"
+    return f"{what}{at}{when if at else when.removeprefix(',')}"

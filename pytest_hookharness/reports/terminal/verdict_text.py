@@ -200,8 +200,9 @@ def _blocked(outcome: Outcome, verdict: Livelock) -> str:
 
 def _driven(outcome: Outcome, verdict: Livelock) -> str:
     experiments = sum(len(report.probes) for report in outcome.probe_reports)
+    turns = max([outcome.iterations, *(report.uncapped for report in outcome.probe_reports)])
     read = first_few([plain(words, 80) for words in verdict.matters])
     return (
-        f"no end in {counted(outcome.iterations, 'turn')}; {counted(experiments, 'experiment')}; "
+        f"no end in {counted(turns, 'turn')}; {counted(experiments, 'experiment')}; "
         f"driven evidence: it could depend on {read}"
     )

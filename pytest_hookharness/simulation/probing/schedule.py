@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from functools import cached_property
 from typing import TYPE_CHECKING, Literal
 
@@ -11,8 +11,7 @@ from pytest_hookharness.execution import platform
 from pytest_hookharness.judging.recurrence.cycle import Lasso, same_state
 from pytest_hookharness.judging.recurrence.similar_turns import choose_observed, find_similar_periods
 from pytest_hookharness.judging.state_diff.number_formats import SessionClock
-from pytest_hookharness.judging.state_diff.pattern import Irregular, Pattern, find_pattern
-from pytest_hookharness.judging.verdict.run_end import RunEnd, describe_out_of_reach
+from pytest_hookharness.judging.verdict.run_end import RunEnd, describe_out_of_reach, describe_threshold_ahead
 from pytest_hookharness.model.fast_dataclass import replace
 from pytest_hookharness.model.probes import ProbeEffect, ProbeReport, Threshold
 from pytest_hookharness.model.reads import Influences, ObservedCycle
@@ -20,21 +19,15 @@ from pytest_hookharness.simulation.session.driver import SessionDriver
 from pytest_hookharness.simulation.session.history import History
 
 if TYPE_CHECKING:
-    from pytest_hookharness.judging.probing.thresholds import GrowingSize
     from pytest_hookharness.simulation.probing.observed_cycles import ObservedCycles
+    from pytest_hookharness.simulation.probing.repetition_probes import RepetitionProbes
 
 # Probe reports of one run: a run whose behaviour changes more often is only driven on.
 _REPORT_LIMIT = 4
-# Patterns that are tried, of which most turn out to be none.
-_TRY_LIMIT = 20
-# Similar periods that are tried as progressions.
-_TRIED = 12
 # Part of the real time that is spent on real turns before the first experiment.
 _SHARE_OF_TURNS = 1 / 3
 # Seconds: if so little time ends the run, it is left to pass while turns go on.
 _SOON = 3.0
-# Repetitions: a pattern that breaks within these is not a progression.
-_MIN_REPETITIONS = 8
 
 
 class ProbeSchedule:
@@ -78,12 +71,11 @@ class ProbeSchedule:
         self._awaited: Threshold | None = None
         # The end that follows if the host did not end the run by itself after that turn.
         self._postponed: tuple[int, RunEnd] | None = None
+        # The last turn that was played without the limits of the host; ``None`` if that was not tried.
+        self._uncapped: int | None = None
         # Two periods must be seen before the first probe.
         self._not_before = 3
         self._misses = 0
-        self._tries = 0
-        # By period the turn before which it is not tried again.
-        self._not_before_by_period: dict[int, int] = {}
 
     def check_repetition(self, period: int) -> RunEnd | None:
         """
@@ -107,7 +99,9 @@ class ProbeSchedule:
         paced = bool(self._driver.testbed.scenario.pace)
         if not paced and (end := self._end_by_clock(period)) is not None:
             return end
-        report = self._probe(period, None)
+        if self._ends_uncapped(period):
+            return None
+        report = self._add(self._repetition_probes.probe(period))
         threshold = report.threshold
         if self._time_is_left:
             return None
@@ -161,11 +155,14 @@ class ProbeSchedule:
         paced = bool(self._driver.testbed.scenario.pace)
         if periods and not paced and (end := self._end_by_clock(periods[0])) is not None:
             return end
-        if (report := self._probe_patterns(turn, periods)) is None:
+        if periods and self._ends_uncapped(periods[0]):
+            return None
+        if (found := self._repetition_probes.probe_patterns(periods)) is None:
             # Look less often the longer no pattern is found.
             self._misses += 1
             self._not_before = turn + 1 + self._misses // 8
             return None
+        report = self._add(found)
         if report.inert:
             return self._end_by_clock(report.period) or self._end("progression")
         self._not_before = turn + 5 * len(self.made)
@@ -196,6 +193,24 @@ class ProbeSchedule:
         turn = self._driver.turn
         recent = self._driver.steps_after(turn - period)
         return hosts.find_last_turn(self._driver.progress.session, turn, period, recent)
+
+    @cached_property
+    def _repetition_probes(self) -> RepetitionProbes:
+        # Most runs are not probed, so what probes is imported only then.
+        from pytest_hookharness.simulation.probing.repetition_probes import RepetitionProbes
+
+        return RepetitionProbes(
+            self._driver,
+            self._history,
+            clock=lambda: self._clock,
+            read=lambda period: self.observe(period).read,
+            remaining=self._remaining,
+            on_probe=self._on_probe,
+        )
+
+    def _add(self, report: ProbeReport) -> ProbeReport:
+        self.made.append(replace(report, uncapped=self._uncapped or 0))
+        return self.made[-1]
 
     @cached_property
     def _cycles(self) -> ObservedCycles:
@@ -240,25 +255,31 @@ class ProbeSchedule:
         last = self._last_turn(period)
         return last is None or last > turn + period
 
-    def _probe_patterns(self, turn: int, periods: Sequence[int]) -> ProbeReport | None:
+    def _ends_uncapped(self, period: int) -> bool:
         """
-        Return the report on the first period whose parts move by a progression; ``None`` if there is none.
+        Play on, once, without the limits of the host if they are about to end the loop.
+
+        Returns:
+            Whether the hooks then end it. The run goes on until the host does.
         """
-        for period in periods[:_TRIED]:
-            if self._tries >= _TRY_LIMIT:
-                return None
-            if turn < self._not_before_by_period.get(period, 0):
-                continue
-            pattern = self._pattern(turn, period)
-            if pattern is None:
-                continue
-            self._tries += 1
-            report = self._probe(period, pattern)
-            if not report.unpredictable and not report.changes_within(_MIN_REPETITIONS):
-                return report
-            self.made.pop()
-            self._not_before_by_period[period] = turn + max(3, turn // 2)
-        return None
+        last = self._last_turn(period)
+        if self._uncapped is not None or last is None or last > self._turn_limit:
+            return False
+        from pytest_hookharness.simulation.probing.uncapped_turns import play_uncapped
+
+        repetition = self._history.last_repetition(self._driver, period)
+        report = play_uncapped(
+            self._driver.testbed, repetition, self._turn_limit, lambda: self._remaining() - self._for_turns
+        )
+        self._uncapped = report.uncapped
+        if report.threshold is None:
+            return False
+        self.made.append(report)
+        self._postponed = (
+            last,
+            self._end("threshold", describe_threshold_ahead(report.threshold, "the hooks")),
+        )
+        return True
 
     @property
     def _time_is_left(self) -> bool:
@@ -294,42 +315,6 @@ class ProbeSchedule:
             f"the probes predicted a change in turn {threshold.turn} ({threshold.at}), "
             "and it did not happen: this is a defect of the harness, please report it",
         )
-
-    def _pattern(self, turn: int, period: int) -> Pattern | None:
-        contents = self._history.changed_files((turn - 2 * period, turn - period, turn))
-        if isinstance(contents, str):
-            return None
-        pattern = find_pattern(contents, self._clock)
-        return None if isinstance(pattern, Irregular) else pattern
-
-    def _probe(self, period: int, pattern: Pattern | None) -> ProbeReport:
-        driver, turn = self._driver, self._driver.turn
-        repetition = self._history.last_repetition(driver, period)
-        # Most runs are not probed, so what probes is imported only then.
-        from pytest_hookharness.judging.probing.limits import KnownNumbers
-        from pytest_hookharness.simulation.probing import limit_sources
-        from pytest_hookharness.simulation.probing.prober import Prober
-
-        limits = KnownNumbers()
-        sizes: tuple[GrowingSize, ...] = ()
-        if pattern is not None:
-            differing = [change.path for change in self._history.differing(turn, period)]
-            read = self.observe(period).read
-            limits = limit_sources.gather_limits(driver.testbed, repetition.hook_runs, read, differing)
-            refusals = driver.refusals(), driver.refusals(turn - period)
-            sizes = limit_sources.growing_sizes(self._history, turn, period, refusals)
-        prober = Prober(
-            driver.testbed,
-            repetition,
-            clock=self._clock,
-            pattern=pattern,
-            sizes=sizes,
-            limits=limits,
-            remaining=self._remaining,
-            on_probe=self._on_probe,
-        )
-        self.made.append(prober.probe())
-        return self.made[-1]
 
     @property
     def _clock(self) -> SessionClock:

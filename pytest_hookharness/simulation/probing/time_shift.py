@@ -8,7 +8,7 @@ as names, so what shims show is checked by a second run in one of the other ways
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 from pytest_hookharness.judging.findings import finding_catalogue
 from pytest_hookharness.judging.state_diff.file_series import Files
@@ -23,8 +23,11 @@ from pytest_hookharness.simulation.testbed.testbed import Testbed
 # Seconds between two turns of an agent that works with a person, and of one that is left alone.
 HUMAN, SLOW = 13.0, 3600.0
 _LEAST = 1.0
-# Seconds between turns at which chance would hardly give the same twice, each time.
-_FURTHER = (2 * SLOW, 3 * SLOW)
+# By how much longer slow agents must be refused than quick ones. If chance allowed each turn alike, both ends
+# of two quick runs would come before all these turns in one of a hundred cases.
+_MORE_TURNS = 9
+# Runs in which they are to be played.
+_STEADY_LIMIT = 12
 # Runs that narrow down the time from which on the hooks decide otherwise.
 _SEARCH_LIMIT = 14
 
@@ -103,7 +106,8 @@ def compare(fast: Outcome, simulate: Callable[[float], Outcome]) -> Finding | No
 
     Each figure in it was played. If a repeated run ends otherwise, the finding is FLAKY: the difference may
     then be chance. Turns that follow at once take real time, though, and a hook that counts within a second
-    gets another end if a second ends meanwhile; so that alone shows no chance where slow runs are steady.
+    gets another end if a second ends meanwhile. So that alone is no chance where slow agents are refused far
+    longer.
 
     Args:
         fast: The outcome of a run whose turns follow at once.
@@ -118,7 +122,7 @@ def compare(fast: Outcome, simulate: Callable[[float], Outcome]) -> Finding | No
     if _differ(slow, slow_again):
         return finding_catalogue.FLAKY.found(_describe_repeated(high, slow, slow_again))
     uneven = _differ(fast, again)
-    if uneven and not (_differ(again, slow) and _is_steady(simulate)):
+    if uneven and not _is_no_chance((fast, again), (slow, slow_again), simulate):
         return finding_catalogue.FLAKY.found(_describe_repeated(0.0, fast, again))
     for _ in range(_SEARCH_LIMIT):
         if high - low <= max(_LEAST, 0.05 * high):
@@ -138,9 +142,22 @@ def compare(fast: Outcome, simulate: Callable[[float], Outcome]) -> Finding | No
     return finding_catalogue.CLOCK.found(text)
 
 
-def _is_steady(simulate: Callable[[float], Outcome]) -> bool:
-    """Return whether runs at further paces end alike when they are played twice."""
-    return not any(_differ(simulate(pace), simulate(pace)) for pace in _FURTHER)
+def _is_no_chance(
+    quick: Sequence[Outcome], slow: Sequence[Outcome], simulate: Callable[[float], Outcome]
+) -> bool:
+    """Return whether quick runs always end, and slow ones are refused in far more turns, some played here."""
+    if not all(map(_ended, quick)) or any(map(_ended, slow)):
+        return False
+    wanted = _MORE_TURNS * sum(run.iterations for run in quick)
+    refused = sum(run.iterations for run in slow)
+    for number in range(_STEADY_LIMIT):
+        if refused >= wanted:
+            break
+        run = simulate((number + 2) * SLOW)
+        if _ended(run):
+            return False
+        refused += run.iterations
+    return refused >= wanted
 
 
 def _describe_repeated(pace: float, *runs: Outcome) -> str:
@@ -163,8 +180,12 @@ def goes_alike(fast: Outcome, slow: Outcome) -> bool:
 
 def _differ(fast: Outcome, slow: Outcome) -> bool:
     # What ends a run whose stop is never allowed (a cap, a limit) does not depend on the clock.
-    ended, ends = isinstance(fast.verdict, Terminated), isinstance(slow.verdict, Terminated)
+    ended, ends = _ended(fast), _ended(slow)
     return ended != ends or (ended and fast.iterations != slow.iterations)
+
+
+def _ended(run: Outcome) -> bool:
+    return isinstance(run.verdict, Terminated)
 
 
 def _describe(outcome: Outcome) -> str:

@@ -1,0 +1,108 @@
+"""The probes of the last repetition of a run, and which of its periods are worth them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from pytest_hookharness.judging.probing.limits import KnownNumbers
+from pytest_hookharness.judging.probing.thresholds import GrowingSize
+from pytest_hookharness.judging.state_diff.number_formats import SessionClock
+from pytest_hookharness.judging.state_diff.pattern import Irregular, Pattern, find_pattern
+from pytest_hookharness.model.probes import ProbeReport
+from pytest_hookharness.simulation.probing import limit_sources
+from pytest_hookharness.simulation.probing.prober import Prober
+from pytest_hookharness.simulation.session.driver import SessionDriver
+from pytest_hookharness.simulation.session.history import History
+
+# Patterns that are tried, of which most turn out to be none.
+_TRY_LIMIT = 20
+# Similar periods that are tried as progressions.
+_TRIED = 12
+# Repetitions: a pattern that breaks within these is not a progression.
+_MIN_REPETITIONS = 8
+
+
+class RepetitionProbes:
+    """Probes the state after the last turn of a run."""
+
+    def __init__(
+        self,
+        driver: SessionDriver,
+        history: History,
+        *,
+        clock: Callable[[], SessionClock],
+        read: Callable[[int], Sequence[str]],
+        remaining: Callable[[], float],
+        on_probe: Callable[[], None],
+    ) -> None:
+        """
+        Prepare to probe a run.
+
+        Args:
+            driver: Drives the run.
+            history: The turns of the run.
+            clock: Returns when the session began, and the present.
+            read: Returns which files a cycle of a period opens for reading.
+            remaining: Returns the seconds of real time that are left.
+            on_probe: Called after each probe.
+        """
+        self._driver = driver
+        self._history = history
+        self._clock = clock
+        self._read = read
+        self._remaining = remaining
+        self._on_probe = on_probe
+        self._tries = 0
+        # By period the turn before which it is not tried again.
+        self._not_before: dict[int, int] = {}
+
+    def probe_patterns(self, periods: Sequence[int]) -> ProbeReport | None:
+        """
+        Return the report on the first period whose parts move by a progression; ``None`` if there is none.
+        """
+        turn = self._driver.turn
+        for period in periods[:_TRIED]:
+            if self._tries >= _TRY_LIMIT:
+                return None
+            if turn < self._not_before.get(period, 0):
+                continue
+            pattern = self._pattern(turn, period)
+            if pattern is None:
+                continue
+            self._tries += 1
+            report = self.probe(period, pattern)
+            if not report.unpredictable and not report.changes_within(_MIN_REPETITIONS):
+                return report
+            self._not_before[period] = turn + max(3, turn // 2)
+        return None
+
+    def _pattern(self, turn: int, period: int) -> Pattern | None:
+        contents = self._history.changed_files((turn - 2 * period, turn - period, turn))
+        if isinstance(contents, str):
+            return None
+        pattern = find_pattern(contents, self._clock())
+        return None if isinstance(pattern, Irregular) else pattern
+
+    def probe(self, period: int, pattern: Pattern | None = None) -> ProbeReport:
+        """Return the report on a period whose states recur, or whose parts move by a pattern."""
+        driver, turn = self._driver, self._driver.turn
+        repetition = self._history.last_repetition(driver, period)
+        limits, sizes = KnownNumbers(), tuple[GrowingSize, ...]()
+        if pattern is not None:
+            differing = [change.path for change in self._history.differing(turn, period)]
+            limits = limit_sources.gather_limits(
+                driver.testbed, repetition.hook_runs, self._read(period), differing
+            )
+            refusals = driver.refusals(), driver.refusals(turn - period)
+            sizes = limit_sources.growing_sizes(self._history, turn, period, refusals)
+        prober = Prober(
+            driver.testbed,
+            repetition,
+            clock=self._clock(),
+            pattern=pattern,
+            sizes=sizes,
+            limits=limits,
+            remaining=self._remaining,
+            on_probe=self._on_probe,
+        )
+        return prober.probe()
