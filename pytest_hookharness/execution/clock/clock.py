@@ -22,7 +22,8 @@ from pytest_hookharness.model.processes import ProcessResult, ProcessSpec
 from pytest_hookharness.model.reads import Reads
 
 Starter = Callable[[Sequence[ProcessSpec]], tuple[ProcessResult, ...]]
-_TICK = 0.001
+# Seconds between two looks; a tick is some milliseconds long.
+_LOOK = 0.0002
 
 
 class Clock:
@@ -197,5 +198,5 @@ def next_tick(since: int | None = None) -> int:
     # A finer stamp does not serve: it may be ahead of the clock by which other files are stamped.
     before = time.time_ns() if since is None else since
     while (now := platform.files().file_clock()) <= before:
-        time.sleep(_TICK)
+        time.sleep(_LOOK)
     return now

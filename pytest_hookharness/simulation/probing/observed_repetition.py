@@ -93,6 +93,8 @@ class ReadObservation:
         self._testbed = testbed
         self._remaining = remaining
         self._began = began
+        # The turn after which a repetition was observed last.
+        self._observed = -1
         # It remembers what the start of each interpreter looks at.
         self._observer = ReadObserver()
 
@@ -106,7 +108,10 @@ class ReadObservation:
         testbed = self._testbed
         if testbed.scenario.cover:
             return _unobserved("nothing is tried on covered folders")
-        now = time.time_ns()
+        # Since the repetition ended nothing was written, unless others were played from its end and undone.
+        turn = repetition.point.turn
+        now = time.time_ns() if turn == self._observed else repetition.ended
+        self._observed = turn
         testbed.sandbox.expect_observed()
         try:
             checkpoint = Checkpoint(testbed, repetition.uncapped)

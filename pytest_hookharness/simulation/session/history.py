@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import time
 from collections.abc import Callable, Mapping
 from itertools import pairwise
 
@@ -43,6 +44,7 @@ class Repetition:
         files: The covered files at its end.
         written: The contents of the files that were written since the session began.
         outline: Returns a text without numbers, times and ids.
+        ended: When everything that it wrote was written, in nanoseconds.
     """
 
     start: SessionPoint
@@ -52,6 +54,7 @@ class Repetition:
     files: Mapping[str, StateEntry]
     written: Files
     outline: TextOutline
+    ended: int
     hook_runs: tuple[HookRun, ...] = ()
 
     @property
@@ -130,6 +133,7 @@ class History:
         self._initial = initial
         self._contents: dict[int, dict[str, bytes | None]] = {}
         self._turns: dict[int, tuple[SessionPoint, Observation, list[Step]]] = {}
+        self._ended = 0
         self._signatures: dict[int, TurnSignature] = {}
         self._distinct: dict[TurnSignature, TurnSignature] = {}
         self._wording: dict[str, str] = {}
@@ -152,6 +156,7 @@ class History:
         before = self.states[turn - 1].files if turn - 1 in self.states else self._initial
         self.states[turn] = state
         self._turns[turn] = (point, seen, steps)
+        self._ended = time.time_ns()
         contents = dict(self._contents.get(turn - 1, {}))
         for change in changes(before, state.files):
             contents.pop(change.path, None)
@@ -224,6 +229,7 @@ class History:
             files=driver.testbed.files,
             written=self.written(driver.turn),
             outline=self.outlines.of,
+            ended=self._ended,
             hook_runs=tuple(hook_runs),
         )
 
