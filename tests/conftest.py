@@ -75,26 +75,58 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
             item.add_marker(pytest.mark.skip(reason=f"needs Linux: {reason}"))
 
 
-def _row(pid: int) -> tuple[int, str, str] | None:
-    """Look up parent, state and command line of a process."""
+def _parent(pid: int) -> tuple[int, str] | None:
+    """Look up parent and state of a process."""
     try:
         stat = Path(f"/proc/{pid}/stat").read_text(errors="replace")
-        command = Path(f"/proc/{pid}/cmdline").read_text(errors="replace").replace("\0", " ")
     except OSError:
         return None
     rest = stat[stat.rfind(")") + 2 :].split()
-    return int(rest[1]), rest[0], command
+    return int(rest[1]), rest[0]
 
 
-def survivors() -> dict[int, str]:
-    """List the descendants of this process and the toys of its tests, with their command lines."""
+def _command(pid: int) -> str:
+    try:
+        return Path(f"/proc/{pid}/cmdline").read_text(errors="replace").replace("\0", " ")
+    except OSError:
+        return ""
+
+
+def _is_below(pid: int) -> bool:
+    """Return whether a process is a descendant of this one."""
+    while pid > 1 and (row := _parent(pid)):
+        if row[0] == os.getpid():
+            return True
+        pid = row[0]
+    return False
+
+
+def started_since(newest: int) -> set[int]:
+    """List the processes of this machine that were started after the newest one of an earlier moment."""
+    with os.scandir("/proc") as entries:
+        numbers = {int(entry.name) for entry in entries if entry.name.isdecimal()}
+    # Numbers are given in order, and again from the first one.
+    return {pid for pid in numbers if pid > newest} if newest <= newest_process() else numbers
+
+
+def survivors(newest: int = 0) -> dict[int, str]:
+    """
+    List the descendants of this process and the toys of its tests, with their command lines.
+
+    Nothing is listed if no process of ours was started after the ``newest`` one of an earlier moment. Other
+    test processes start many, and each that is looked at takes time after each test.
+    """
     if not Path("/proc/self/stat").exists():
         return {}
-    names = [path.name for path in Path("/proc").iterdir()]
-    rows = {int(name): found for name in names if name.isdecimal() and (found := _row(int(name)))}
+    fresh = started_since(newest)
+    if not any(_is_below(pid) or _MARK in _command(pid) for pid in fresh):
+        return {}
+    parents = {pid: row for pid in started_since(0) if (row := _parent(pid))}
     below = {os.getpid()}
-    while more := {pid for pid, (parent, _, _) in rows.items() if parent in below} - below:
+    while more := {pid for pid, (parent, _) in parents.items() if parent in below} - below:
         below |= more
+    # A toy that left its parents was started by this test, too.
+    rows = {pid: (*row, _command(pid)) for pid, row in parents.items() if pid in below | fresh}
     supervisors = {
         pid for pid, (parent, _, text) in rows.items() if parent == os.getpid() and _SUPERVISOR in text
     }
@@ -111,23 +143,23 @@ def survivors() -> dict[int, str]:
     return found
 
 
-def _newest() -> str:
-    """Return the newest process number."""
+def newest_process() -> int:
+    """Return the newest process number; 0 if the system does not tell."""
     try:
-        return Path("/proc/loadavg").read_text().rsplit(None, 1)[-1]
+        return int(Path("/proc/loadavg").read_text().rsplit(None, 1)[-1])
     except OSError:
-        return ""
+        return 0
 
 
 @pytest.fixture(autouse=True)
 def nothing_survives() -> Iterator[None]:
     """Fail a test that leaves a process behind, and end that process."""
-    newest = _newest()
+    newest = newest_process()
     yield
-    if newest and newest == _newest():  # no process was started on this machine meanwhile
+    if newest and newest == newest_process():  # no process was started on this machine meanwhile
         return
     end = time.monotonic() + _GRACE
-    while left := survivors():
+    while left := survivors(newest):
         if time.monotonic() > end:
             for pid in left:
                 os.kill(pid, signal.SIGKILL)

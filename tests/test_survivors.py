@@ -1,0 +1,42 @@
+"""Each test is watched for processes that it leaves behind."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from .conftest import _MARK, newest_process, survivors
+
+pytestmark = pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="processes are listed in /proc")
+
+
+def test_a_child_that_lives_on_is_named():
+    """A process that this one started is listed, with its command line."""
+    newest = newest_process()
+    child = subprocess.Popen(["sleep", "1000"])
+    try:
+        assert survivors(newest)[child.pid].startswith("sleep 1000")
+    finally:
+        child.kill()
+        child.wait()
+
+
+def test_a_toy_that_left_its_parents_is_named():
+    """A process with the mark of the toys is listed wherever it is."""
+    newest = newest_process()
+    command = [sys.executable, "-c", "import os, sys; os.fork() or os.execvp('sleep', sys.argv[1:])"]
+    subprocess.run([*command, "sleep", _MARK], start_new_session=True, check=True)
+    (toy,) = survivors(newest)
+    os.kill(toy, 9)
+
+
+def test_what_was_there_before_is_no_survivor():
+    """A process that an earlier test left behind does not fail this one, too."""
+    child = subprocess.Popen(["sleep", "1000"])
+    try:
+        assert survivors(newest_process()) == {}
+    finally:
+        child.kill()
+        child.wait()
