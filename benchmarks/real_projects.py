@@ -106,7 +106,7 @@ def check(folder: Path, label: dict[str, Any], budget: float, log: Path | None) 
     began = time.monotonic()
     command = [sys.executable, "-m", "pytest_hookharness", "check", str(place), "--yes", "--format", "json"]
     run = subprocess.run(
-        [*command, "--budget", f"{budget:g}s"],
+        [*command, "--budget", f"{budget:g}s", *(["--host", label["host"]] if "host" in label else [])],
         capture_output=True,
         text=True,
         env={**os.environ},

@@ -96,6 +96,8 @@ def test_a_refused_call_at_the_end_of_the_session(read):
         "Traceback (most recent call last):\n  File ...\nKeyError: 'tool_input'",
         "error: cannot read the policy",
         "cat: policy.txt: No such file or directory",
+        "grep: unrecognized option '--no-verify|--force'\nUsage: grep [OPTION]... PATTERNS [FILE]...",
+        "sed: invalid option -- 'z'",
     ],
 )
 @pytest.mark.parametrize("answer", ["", {}, {"continue": True}], ids=str)

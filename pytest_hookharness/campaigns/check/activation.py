@@ -2,8 +2,8 @@
 What makes hooks active that do nothing until a person starts them: a command of the plugin, a file of rules.
 
 A command is found by the shell code that the host runs for it, or by code in its text that writes a file
-which a hook names; a file of rules by an example that the plugin has beside the pattern for which its hooks
-look. A file that hooks name by itself is taken from the plugin's templates.
+which a hook names, itself or in a script of the plugin; a file of rules by an example that the plugin has
+beside the pattern for which its hooks look. A file that hooks name by itself is taken from templates.
 """
 
 from __future__ import annotations
@@ -27,6 +27,8 @@ _CODE = re.compile(r"^```!\s*\n(.*?)^```|(?<![\w`])!`([^`\n]+)`", re.DOTALL | re
 _BLOCK = re.compile(r"^```(?:bash|sh|shell|zsh)[ \t]*\n(.*?)^```", re.DOTALL | re.MULTILINE)
 _NAMED = re.compile(r"(?<![\w.])\.?[\w-]+(?:/[\w.-]+)+")
 _WRITTEN = re.compile(rf">\s*[\"']?(?:\$\{{?\w+\}}?/)?({_NAMED.pattern})|\btouch\s+({_NAMED.pattern})")
+_VARIABLE = re.compile(r"\$\{?\w+\}?/")
+_SCRIPT = re.compile(rf"{_VARIABLE.pattern}([\w./-]+\.(?:sh|py|js|mjs))\b")
 _ARGUMENTS = re.compile(r"[\"']?\$(?:ARGUMENTS|\{ARGUMENTS\}|\d|@)[\"']?")
 # Commands that only show something or end what others started.
 _NOT_STARTING = re.compile(r"cancel|stop|end|status|help|list|show|result|version", re.IGNORECASE)
@@ -41,7 +43,7 @@ _PATTERN = re.compile(
 )
 # A file of texts or settings, after a folder or a variable of the shell that holds one.
 _DOCUMENT = re.compile(
-    r"(?<![\w.-])(?:\$\{?(?P<variable>\w+)\}?/|(?P<folder>[\w.-]+(?:/[\w.-]+)*)/)?"
+    r"(?<![\w.${-])(?:\$\{?(?P<variable>\w+)\}?/)?(?:(?P<folder>[\w.-]+(?:/[\w.-]+)*)/)?"
     r"(?P<name>[\w-]+(?:\.[\w-]+)*\.(?:md|json|ya?ml|toml|txt))(?![\w.-])"
 )
 # Those that hosts and programs read, so that a template of one makes no hook active.
@@ -49,6 +51,9 @@ _OF_PROGRAMS = frozenset({"settings.json", "hooks.json", "plugin.json", "package
 _EXAMPLES = ("examples", "example", "samples", "templates")
 _SOURCES = frozenset([".py", ".js", ".mjs", ".cjs", ".ts", ".sh", ".bash"])
 _OFF = re.compile(r"^(enabled|active):[ \t]*(?:false|no|off)[ \t]*$", re.MULTILINE)
+# The end of the name of a template, and a value that is filled in.
+_OF_TEMPLATE = re.compile(r"\.(?:tmpl|tpl|template|example|sample|dist)$")
+_FIELD = re.compile(r"\{\{[^{}\n]*\}\}")
 _LARGEST, _MOST_FILES, _MOST = 1 << 16, 300, 4
 
 
@@ -118,7 +123,8 @@ def _by_commands(hook_set: HookSet) -> Iterator[Activation]:
     profile = hosts.find(hook_set.host)
     top = "plugin/" if hook_set.plugin else "workspace/"
     folders = [path.removeprefix(top) for path in profile.config.components if path.startswith(top)]
-    named = {path for _, text in hook_set.sources for path in _NAMED.findall(text)}
+    sources = [text for _, text in hook_set.sources]
+    named = {path for text in sources for path in _NAMED.findall(_VARIABLE.sub("", text))}
     for folder in (each for each in folders if each.endswith("commands")):
         for file in sorted((hook_set.root / folder).rglob("*.md")):
             if _NOT_STARTING.search(file.stem):
@@ -129,8 +135,12 @@ def _by_commands(hook_set: HookSet) -> Iterator[Activation]:
                 if not _READING.fullmatch(code):
                     yield Activation(title=f"{name} used", command=_filled(hook_set, code))
             for block in _BLOCK.findall(text):
-                if named.intersection(filter(None, chain.from_iterable(_WRITTEN.findall(block)))):
-                    yield Activation(title=f"{name} used", command=_filled(hook_set, block))
+                scripts = [read_text(hook_set.root / path) or "" for path in _SCRIPT.findall(block)]
+                code = "\n".join([block, *scripts])
+                if named.intersection(filter(None, chain.from_iterable(_WRITTEN.findall(code)))):
+                    # A script may need what the plugin's first command sets up.
+                    files = _templates(hook_set, [*sources, *scripts]) if scripts else {}
+                    yield Activation(title=f"{name} used", command=_filled(hook_set, block), files=files)
 
 
 def _filled(hook_set: HookSet, code: str) -> str:
@@ -161,16 +171,23 @@ def _by_examples(hook_set: HookSet) -> Iterator[Activation]:
 
 def _by_templates(hook_set: HookSet) -> Iterator[Activation]:
     """Yield the files that hooks name and the project does not have, as they are in its templates."""
-    templates = {file.name: file for file in reversed(_text_files(hook_set.root, _EXAMPLES))}
+    if found := _templates(hook_set, [text for _, text in hook_set.sources]):
+        yield Activation(title=f"{', '.join(sorted(found))} as in the templates", files=found)
+
+
+def _templates(hook_set: HookSet, texts: Sequence[str]) -> dict[str, str]:
+    """Return the files that scripts name and the project does not have, as they are in its templates."""
+    files = reversed(_text_files(hook_set.root, _EXAMPLES))
+    templates = {_OF_TEMPLATE.sub("", file.name): file for file in files}
     found: dict[str, str] = {}
-    for _, text in hook_set.sources:
+    for text in texts:
         for named in _DOCUMENT.finditer(text):
             path = posixpath.normpath(posixpath.join(_folder_of(named, text), named["name"]))
             known = named["name"] in templates and named["name"] not in _OF_PROGRAMS
             if known and not path.startswith("..") and not (hook_set.root / path).exists():
-                found[path] = _OFF.sub(r"\1: true", read_text(templates[named["name"]]) or "")
-    if found:
-        yield Activation(title=f"{', '.join(sorted(found))} as in the templates", files=found)
+                template = _FIELD.sub("1", read_text(templates[named["name"]]) or "")
+                found[path] = _OFF.sub(r"\1: true", template)
+    return found
 
 
 def _folder_of(named: re.Match[str], text: str) -> str:

@@ -105,7 +105,11 @@ def _leaving(root: Path, files: Sequence[str]) -> Iterator[str]:
 
 
 def _reader_of(file: Path, host: str) -> tuple[hosts.Profile, str]:
-    """Return the host that reads a settings file, and the path of the file in its project."""
+    """
+    Return the host that reads a settings file, and the path of the file in its project.
+
+    A file in another place, such as one that is copied when it is installed, is for the host that is named.
+    """
     profiles = (hosts.find(host),) if host else hosts.known()
     for profile in profiles:
         for pattern in profile.settings_paths:
@@ -113,10 +117,11 @@ def _reader_of(file: Path, host: str) -> tuple[hosts.Profile, str]:
             path = "/".join(file.parts[-1 - inside.count("/") :])
             if inside != pattern and fnmatchcase(path, inside):
                 return profile, path
-    who = hosts.find(host).id if host else "any host"
+    if host:
+        return hosts.find(host), file.name
     raise SimulationError(
-        f"{file}: {who} does not look for settings here, but at paths such as .claude/settings.json below a "
-        "project; move the file, or write a scenario file with `hooks: PATH`"
+        f"{file}: no host looks for settings here, but at paths such as .claude/settings.json below a "
+        "project; name the host that is meant with --host, or move the file"
     )
 
 

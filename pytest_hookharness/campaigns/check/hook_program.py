@@ -32,6 +32,8 @@ _BUILT_IN = re.compile(
     r":|\.|\[|alias|builtin|case|cd|command|echo|env|eval|exec|exit|export|false|for|if|nohup|printf|pwd|read"
     r"|return|set|source|sudo|test|time|timeout|true|type|ulimit|umask|unset|until|wait|while"
 )
+# A script in the person's home, run by itself or by an interpreter.
+_IN_HOME = re.compile(r"\s*(?:[\w./-]+\s+)?[\"']?(?:~|\$HOME|\$\{HOME\})[\"']?/([\w./-]*\w)")
 _INTERPRETERS = re.compile(r"(?:ba|da|z|k)?sh|python[\d.]*|node|bun|deno|ruby|perl|php|tsx|ts-node")
 # Folders whose files are built or installed, so a checkout does not have them.
 _BUILT = frozenset(["dist", "build", "out", "target", "node_modules", ".venv", "venv", "vendor", "bin"])
@@ -61,7 +63,7 @@ def find_obstacle(hook_set: HookSet, hook: Hook) -> Obstacle | None:
         return None
     words = _words(hook_set, hook)
     if not words:
-        return _syntax_obstacle(hook_set, hook)
+        return _syntax_obstacle(hook_set, hook) or _home_obstacle(hook)
     first, rest = words[0], words[1:]
     if "/" not in first:
         if _BUILT_IN.fullmatch(first):
@@ -86,6 +88,14 @@ def _syntax_obstacle(hook_set: HookSet, hook: Hook) -> Obstacle | None:
         text=f"{name}, which is {shell[0]} here, cannot read the command: {said}",
         fix=f"Write it for {shell[0]}, or start the shell that it needs: `bash -c '...'`.",
     )
+
+
+def _home_obstacle(hook: Hook) -> Obstacle | None:
+    """Return the file in the person's home that a command runs, if it is not installed on this machine."""
+    named = _IN_HOME.match(hook.command)
+    if named is None or (Path.home() / named[1]).exists():
+        return None
+    return Obstacle(cause=f"~/{named[1]}", text=f"~/{named[1]} is not on this machine", local=True)
 
 
 def _known_shell(hook_set: HookSet, hook: Hook) -> str:

@@ -41,7 +41,7 @@ _ERROR = re.compile(
     r"(?:^|[\s:(\[])(?:[A-Z]\w*(?:Error|Exception)|error|fatal(?: error)?|panic|blocked|denied|refused)"
     r"\]?\s*[:!]"
     r"|^Traceback \(|: (?:command )?not found$"
-    r"|: no such file or directory$|: permission denied$",
+    r"|: no such file or directory$|: permission denied$|^\S+: (?:unrecogni[sz]ed|invalid|unknown) option\b",
     re.IGNORECASE,
 )
 

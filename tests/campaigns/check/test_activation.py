@@ -108,6 +108,21 @@ def test_code_that_writes_a_file_of_a_hook(plugin):
     assert "\n'Do the work.'\n" in found.command
 
 
+def test_a_script_that_writes_a_file_of_a_hook(plugin):
+    """A script that a command tells the agent to run counts too, with files from templates."""
+    texts = {
+        "hooks/stop.sh": 'at="$(pwd)"\n[ -f "$at/.loop/state.json" ] && [ -f "$at/.claude/loop.md" ]\n',
+        "scripts/start.sh": '[ -f "$1/.loop/state.json" ] || exit 1\necho go > "$1/.claude/loop.md"\n',
+        "commands/start.md": '```bash\n"${CLAUDE_PLUGIN_ROOT}/scripts/start.sh" .\n```\n',
+        "commands/look.md": '```bash\n"${CLAUDE_PLUGIN_ROOT}/scripts/look.sh" .\n```\n',
+        "templates/state.json.tmpl": '{"count": {{COUNT}}}\n',
+    }
+    used, files = find_activations(plugin(**texts))
+
+    assert (used.title, used.command) == ("commands/start.md used", '"../plugin/scripts/start.sh" .')
+    assert used.files == files.files == {".loop/state.json": '{"count": 1}\n'}
+
+
 def test_a_template_of_a_file_that_hooks_name(plugin):
     """A file that a hook names is taken from templates, unless the project has it or programs read it."""
     hook = "[ -f plan.md ] && [ -f notes.md ] && cat settings.json README.md"

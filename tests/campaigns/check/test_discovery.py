@@ -44,6 +44,16 @@ def test_files_that_another_host_reads_too(tmp_path):
     assert found["claude-code"].shared == ()
 
 
+def test_a_settings_file_in_another_place(tmp_path):
+    """A settings file that an installer copies is read for the host that is named."""
+    at(tmp_path, "shipped/settings.json", {"hooks": {"PreToolUse": GROUPS}})
+    file = tmp_path / "shipped/settings.json"
+    with pytest.raises(SimulationError, match="name the host that is meant with --host"):
+        find_hook_sets(file)
+    (place,) = find_hook_sets(file, "claude-code")
+    assert [hook.command for hook in place.hooks] == ["hooks/guard.sh"]
+
+
 def test_sources_are_the_scripts_of_the_project(tmp_path):
     """The texts of scripts that commands name are known, and files outside are not read."""
     at(

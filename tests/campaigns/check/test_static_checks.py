@@ -79,7 +79,6 @@ def test_a_script_that_cannot_run(tmp_path, found, text, mode, said, command):
         "[ -f hooks/x.sh ] && hooks/x.sh",
         "cd sub; ./x.sh",
         "$TOOLS/x.sh",
-        "~/x.sh",
         "node -e 'require(1)' x.js",
         "bash -c x.sh",
         "echo $(x.sh)",
@@ -90,6 +89,17 @@ def test_commands_that_are_not_judged(found, command):
     """Where it is not certain what a command runs, nothing is said about it."""
     result = found(("Stop", command))
     assert (result.symptoms, result.untried) == ((), ())
+
+
+@pytest.mark.parametrize("command", ["~/.x/x.sh a", 'bash "$HOME/.x/x.sh"', "python3 ${HOME}/.x/x.sh"])
+def test_a_script_in_a_home_where_it_is_not_installed(tmp_path, monkeypatch, found, command):
+    """A script below HOME that this machine does not have could not be tried."""
+    monkeypatch.setenv("HOME", str(tmp_path / "home"))
+    result = found(("Stop", command))
+    assert (result.symptoms, result.stuck) == ((), {command})
+    assert result.untried == ("~/.x/x.sh is not on this machine: 1 hook could not be tried",)
+    at(tmp_path, "home/.x/x.sh", "#!/bin/sh\n", 0o755)
+    assert not found(("Stop", command)).untried
 
 
 def test_one_cause_of_several_hooks(tmp_path, found):

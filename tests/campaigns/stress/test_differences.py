@@ -38,9 +38,10 @@ def asked(code=0, *, ruling=Ruling.NONE, said="", ending=None, to_agent=(), chan
     )
 
 
-def called(label, *, refused):
+def called(label, *, refused=False, code=None):
     call = ToolCall(name="Bash", input={}, label=label)
-    return Performed(call=call, result=ToolResult(), refused=refused)
+    run = None if code is None else ProcessResult(ending=Exited(code))
+    return Performed(call=call, result=ToolResult(), refused=refused, run=run)
 
 
 def trace(*exchanges):
@@ -101,6 +102,20 @@ def test_a_difference_is_found(mutation, before, after, name):
     assert finding is not None
     assert (name, 1, "./guard.sh") == (finding.name, finding.turn, finding.hook)
     assert str(mutation) in finding.text
+
+
+@pytest.mark.parametrize(("code", "name"), [(0, "UNGUARDED-TOOL"), (127, None)])
+def test_what_follows_from_a_command_of_the_agent_is_not_found(code, name):
+    """If the agent's own command fails without the tool, decisions after it say nothing about the hook."""
+    usual, seen = (trace(CALL, called("start", code=number)) for number in (0, code))
+    both = [
+        trace(*(step.exchange for step in one.steps), CALL, end)
+        for one, end in ((usual, REFUSED), (seen, ALLOWED))
+    ]
+
+    finding = WithoutTool("jq").find_difference(*both)
+
+    assert (finding and finding.name) == name
 
 
 @pytest.mark.parametrize("mutation, before, after", NOT_FOUND)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Iterator
 from dataclasses import replace
@@ -16,7 +17,7 @@ from pytest_hookharness.model.outcome import Outcome
 from pytest_hookharness.model.processes import Exited, HeldOpen, TimedOut
 from pytest_hookharness.model.protocol import Ruling
 from pytest_hookharness.model.scenario import Double, Scenario
-from pytest_hookharness.model.trace import HookRun, Trace
+from pytest_hookharness.model.trace import HookRun, Performed, Trace
 from pytest_hookharness.model.verdicts import Finding
 
 _MOST, _MOST_AS_FAULTS = 4, 3
@@ -56,7 +57,12 @@ class _ToolMutation(Mutation, family="tools"):
         return "" if outcome.calls.get(self.command) else f"nobody called `{self.command}`"
 
     def find_difference(self, usual: Trace, seen: Trace) -> Finding | None:
+        other = _first_other_call(usual, seen)
+
         def look(pair: Pair) -> Defect | None:
+            if pair.turn >= other:
+                # The agent's own command needed the tool too, so the hooks now see another world.
+                return None
             runs = pair.hook_runs()
             held_up = next((before for before, after in runs if _cut(after) and not _cut(before)), None)
             if held_up is not None:
@@ -213,6 +219,21 @@ def _announced(command: str, usual: Trace, pair: Pair) -> str:
             if line not in known and _names(line, command):
                 return line
     return ""
+
+
+def _first_other_call(usual: Trace, seen: Trace) -> float:
+    """Return the turn of the first shell command of the agent that ended otherwise; infinity for none."""
+    endings = [
+        [
+            (step.turn, step.exchange.run.ending if step.exchange.run is not None else None)
+            for step in trace.steps
+            if isinstance(step.exchange, Performed)
+        ]
+        for trace in (usual, seen)
+    ]
+    both = zip(*endings, strict=False)
+    others = (turn for (turn, before), (_, after) in both if None not in (before, after) and before != after)
+    return next(others, math.inf)
 
 
 def _has_decided(hook_run: HookRun) -> bool:
