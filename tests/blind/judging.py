@@ -78,6 +78,8 @@ def compare(subject: Subject, outcome: Outcome) -> str:
             return FALSE if truth is Truth.ENDLESS else RIGHT
         case Capped(without=without), truth if without.name != "undecided":
             return RIGHT if (without.name == "livelock") is (truth is Truth.ENDLESS) else FALSE
+        case _:
+            pass
     return UNDECIDED
 
 
