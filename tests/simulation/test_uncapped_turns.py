@@ -22,7 +22,7 @@ def test_the_hooks_own_end_beyond_the_cap_is_played(play):
 
     assert isinstance(outcome.verdict, Capped)
     assert outcome.verdict.without.name == "terminated"
-    assert "in turn 21 (played on without the host's limits)" in outcome.verdict.without.why
+    assert outcome.verdict.without.why == "the hooks allow the stop in turn 21 (played on)"
 
 
 def test_turns_beyond_the_cap_leave_nothing_behind(play):

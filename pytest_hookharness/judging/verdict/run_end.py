@@ -202,7 +202,7 @@ def describe_threshold_ahead(threshold: Threshold, subject: str = "it") -> str:
             f"{threshold.at} (tried ahead, not played)"
         )
     if not threshold.at:
-        return f"{subject} would {what} in turn {threshold.turn:,} (played on without the host's limits)"
+        return f"{subject} {what} in turn {threshold.turn:,} (played on)"
     return f"{subject} would {what} at {threshold.at}, in turn {threshold.turn:,} (tried ahead, not played)"
 
 

@@ -26,7 +26,7 @@ def render_probes(probing: ProbeReport, verdict: Verdict) -> Iterator[str]:
     for part in probing.parts[:_MOST_PARTS]:
         yield f"  changes: {_part(part)}"
     yield from and_more(len(probing.parts) - _MOST_PARTS, "part")
-    if probing.uncapped:
+    if probing.uncapped and probing.probes:
         yield f"  played: on to turn {probing.uncapped} without the limits of the host"
     yield from _tried(probing.probes)
     yield from (f"  but: {plain(limit, _LONGEST)}" for limit in probing.limits)
@@ -39,6 +39,8 @@ def render_probes(probing: ProbeReport, verdict: Verdict) -> Iterator[str]:
 def _occasion(probing: ProbeReport) -> str:
     every = "every turn repeats" if probing.period == 1 else f"every {probing.period} turns repeat"
     but = f" except for {counted(len(probing.parts), 'part')}" if probing.parts else ""
+    if not probing.probes:
+        return f"Up to turn {probing.turn} {every}{but}; it was then played on without the limits of the host"
     count = len(probing.probes)
     copies = f"{count} changed {'copy' if count == 1 else 'copies'}"
     return f"Up to turn {probing.turn} {every}{but}; the hooks were run on {copies} of that state"
@@ -86,7 +88,8 @@ def _conclusion(probing: ProbeReport) -> str:
 def describe_threshold(threshold: Threshold) -> str:
     """Describe where something else would happen, and what."""
     otherwise = f"something else would happen ({plain(threshold.what, 80)})"
+    if not threshold.at:
+        return f"the hooks allow the stop in turn {threshold.turn:,}"
     what = "the hooks would allow the stop" if threshold.allows_stop else otherwise
-    at = f" at {plain(threshold.at, 100)}" if threshold.at else ""
     when = f", in turn {threshold.turn:,}" if threshold.turn is not None else ""
-    return f"{what}{at}{when if at else when.removeprefix(',')}"
+    return f"{what} at {plain(threshold.at, 100)}{when}"
