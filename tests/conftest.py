@@ -11,6 +11,7 @@ import time
 from collections.abc import Iterator
 from pathlib import Path
 
+import hypothesis
 import pytest
 
 from pytest_hookharness.execution import platform
@@ -30,6 +31,9 @@ def pytest_configure(config: pytest.Config) -> None:
     interpreter of the tests first, for a wrapper may take longer than they do. GitHub is informed about
     this run, not about those that its tests start.
     """
+    # A machine with other work to do is no failure.
+    hypothesis.settings.register_profile("unhurried", hypothesis.settings(), deadline=None)
+    hypothesis.settings.load_profile("unhurried")
     for name in ("GITHUB_ACTIONS", "GITHUB_STEP_SUMMARY", "GITHUB_WORKSPACE"):
         os.environ.pop(name, None)
     if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:

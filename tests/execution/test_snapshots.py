@@ -832,7 +832,7 @@ some = st.lists(operations, max_size=12)
 
 
 @pytest.mark.nightly
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 @given(some, some, some, st.permutations([0, 1]))
 def test_whatever_is_done_is_put_back(
     first: list[Any], second: list[Any], third: list[Any], order: list[int]

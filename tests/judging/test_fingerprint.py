@@ -7,14 +7,11 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from pytest_hookharness.judging.recurrence.cycle import build_state, changes, environment_digest, same_state
 from pytest_hookharness.model.trace import Change, State, StateEntry
-
-# A machine with other work to do is no failure.
-UNHURRIED = settings(deadline=None)
 
 entries = st.builds(
     StateEntry,
@@ -38,7 +35,6 @@ def shuffled(mapping: Mapping[str, object]) -> dict[str, object]:
 
 
 @pytest.mark.slow
-@UNHURRIED
 @given(states, states)
 def test_digests_are_equal_exactly_if_the_contents_are(one: State, other: State) -> None:
     """Two states have one digest if and only if all their content is equal."""
@@ -46,7 +42,6 @@ def test_digests_are_equal_exactly_if_the_contents_are(one: State, other: State)
 
 
 @pytest.mark.slow
-@UNHURRIED
 @given(states)
 def test_order_does_not_count(one: State) -> None:
     """The order of files and counters changes nothing."""
@@ -55,7 +50,6 @@ def test_order_does_not_count(one: State) -> None:
 
 
 @pytest.mark.slow
-@UNHURRIED
 @given(states, st.data())
 def test_any_single_change_changes_the_digest(one: State, data: st.DataObject) -> None:
     """An added or removed file, another kind, mode, content or path each give another digest."""
@@ -71,7 +65,6 @@ def test_any_single_change_changes_the_digest(one: State, data: st.DataObject) -
 
 
 @pytest.mark.slow
-@UNHURRIED
 @given(st.lists(files, min_size=2, max_size=5), visibles)
 def test_an_updated_digest_equals_a_new_one(steps: list[dict[str, StateEntry]], visible: dict) -> None:
     """A digest that was updated from any earlier state equals the one that is computed from nothing."""
@@ -82,7 +75,6 @@ def test_an_updated_digest_equals_a_new_one(steps: list[dict[str, StateEntry]], 
 
 
 @pytest.mark.slow
-@UNHURRIED
 @given(files, files)
 def test_going_there_and_back_gives_the_first_digest(
     one: dict[str, StateEntry], other: dict[str, StateEntry]
@@ -93,7 +85,6 @@ def test_going_there_and_back_gives_the_first_digest(
     assert build_state({}, "", "", dict(one), previous=there).digest == first.digest
 
 
-@UNHURRIED
 @given(files, files)
 def test_changes_name_exactly_what_differs(one: dict[str, StateEntry], other: dict[str, StateEntry]) -> None:
     """Each file that differs is named once, in order; in reverse, added files are removed ones."""
@@ -146,7 +137,6 @@ def test_parts_of_the_rest_cannot_be_mistaken_for_each_other() -> None:
     assert len({build_state({}, *words, {}).digest for words in (("ab", ""), ("a", "b"), ("", "ab"))}) == 3
 
 
-@UNHURRIED
 @given(st.dictionaries(st.text("AB", min_size=1, max_size=2), st.text("ab\n=", max_size=3), max_size=3))
 def test_the_environment_counts_without_its_order(environment: dict[str, str]) -> None:
     """The digest of an environment depends on names and values, and not on their order."""

@@ -35,7 +35,6 @@ HERE = Path(__file__).parent / "x.scenario.yaml"
 VALIDATOR = jsonschema.Draft202012Validator(schema())
 QUIET = settings(
     max_examples=100,
-    deadline=None,
     database=None,
     suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large],
 )

@@ -67,7 +67,7 @@ def test_the_nearest_counts_the_path_to_its_root():
     assert find_nearest(graph, {0: 1}, {3}) is None
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(graphs())
 def test_every_state_can_stop_or_is_a_trap_or_is_unknown(graph):
     """Searching backwards finds the same as trying all paths forwards."""

@@ -18,7 +18,7 @@ from pytest_hookharness.model.probes import PartKind, Perturbation, Perturbation
 
 STARTED = 1_795_263_000.0
 CLOCK = SessionClock(started=STARTED, now=STARTED + 5_000)
-LAWS = settings(max_examples=100, deadline=None, database=None)
+LAWS = settings(max_examples=100, database=None)
 
 Value = Callable[[int], str]
 
