@@ -56,6 +56,10 @@ def observed(sandbox: Sandbox, spec: ProcessSpec) -> tuple[ProcessResult, Reads]
 
 
 _CPUS = "while read -r name all; do [ $name = Cpus_allowed: ] && echo $all; done </proc/%s/status; true"
+_ONE_CPU = (
+    "import os, subprocess; os.sched_setaffinity(0, {min(os.sched_getaffinity(0))}); "
+    'subprocess.run(["sh", "-c", "nproc; (nproc; true)"])'
+)
 SCRIPTS = {
     "code": "exit 3",
     "signal": "kill -9 $$",
@@ -69,6 +73,8 @@ SCRIPTS = {
     "session": "set -- $(cut -d' ' -f5,6 /proc/$$/stat); [ $1 = $$ ] && [ $2 = $$ ] && echo leads",
     "processors": "nproc; (nproc; true); nproc",
     "processors in the table": _CPUS % "$$",
+    "processors of its own": f"{sys.executable} -c '{_ONE_CPU}'",
+    "processors side by side": "for each in 1 2 3 4 5 6; do nproc & done; wait",
     "processors after a pause": "sleep 0.3; nproc",
     "parent": "read -r x </proc/$PPID/comm; echo $x",
 }

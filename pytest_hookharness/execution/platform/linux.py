@@ -113,13 +113,17 @@ def all_rows() -> list[LinuxProcessRow]:
     return [found for name in names if name.isdecimal() and (found := row(int(name))) is not None]
 
 
-def cpu_and_wait(pid: int) -> tuple[float, float]:
+def threads(pid: int) -> list[int]:
+    """List the threads of a process; none if it is gone."""
     try:
-        threads = os.listdir(f"/proc/{pid}/task")
+        return [*map(int, os.listdir(f"/proc/{pid}/task"))]
     except OSError:
-        return 0.0, 0.0
+        return []
+
+
+def cpu_and_wait(pid: int) -> tuple[float, float]:
     # Both in nanoseconds; a kernel that does not count them has no such file.
-    counts = [_read(f"/proc/{pid}/task/{thread}/schedstat").split() for thread in threads]
+    counts = [_read(f"/proc/{pid}/task/{thread}/schedstat").split() for thread in threads(pid)]
     had = sum(int(count[0]) for count in counts if count)
     return had / 1e9, sum(int(count[1]) for count in counts if count) / 1e9
 

@@ -66,9 +66,13 @@ def share_processor() -> set[int]:
 
 
 def use_processors(task: int, processors: set[int]) -> None:
-    """Let a task use some processors again; 0 stands for this process."""
+    """Let a task, and what it has just started, use some processors again; 0 stands for this process."""
     with contextlib.suppress(OSError):
         os.sched_setaffinity(task, processors)
+    # After the task itself: what it starts from now on inherits that, and may change it.
+    for each in [*linux.children(task), *linux.threads(task)] if task else ():
+        with contextlib.suppress(OSError):
+            os.sched_setaffinity(each, processors)
 
 
 def stop_of(status: int) -> tuple[str, int]:

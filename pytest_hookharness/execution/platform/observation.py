@@ -39,7 +39,7 @@ class Observing(Protocol):
         ...
 
     def use_processors(self, task: int, processors: set[int]) -> None:
-        """Let a task use some processors again; 0 stands for this process."""
+        """Let a task, and what it has just started, use some processors again; 0: this process."""
 
     def stop_of(self, status: int) -> tuple[str, int]:
         """

@@ -233,8 +233,6 @@ class Tracer:
             self._tasks[task] = _Task(parent.recording, parent.image, pid)
             if len(self._tasks) > _MOST_TASKS:
                 self.part()
-            if self._processors and not self._together:
-                _observing.use_processors(task, self._processors)
         return self._tasks[task]
 
     def _adopt(self, task: int) -> _Task | None:
