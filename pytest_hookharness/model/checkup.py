@@ -23,18 +23,19 @@ def script_of(command: str) -> str:
     return str(found[-1]) if found else ""
 
 
-def hook_name(hooks: Sequence[Hook], command: str) -> str:
+def hook_name(hooks: Sequence[Hook], command: str, entries: Sequence[int] = ()) -> str:
     """
     Return a name for the hooks with a command, such as ``Stop 2 (gate.sh)``; the command if none has it.
 
     Args:
         hooks: All hooks, in the order of their settings.
+        entries: The positions among all hooks, from 1, of those that are meant; empty for all of them.
     """
     counts: dict[str, int] = {}
     places: list[str] = []
-    for hook in hooks:
+    for number, hook in enumerate(hooks, 1):
         counts[hook.event] = counts.get(hook.event, 0) + 1
-        if hook.command == command:
+        if hook.command == command and (not entries or number in entries):
             places.append(f"{hook.event} {counts[hook.event]}")
     script = script_of(command).rpartition("/")[2]
     words = " ".join(command.split())
@@ -42,10 +43,10 @@ def hook_name(hooks: Sequence[Hook], command: str) -> str:
     return f"{', '.join(places)} ({what})" if places else command
 
 
-def hook_names(hooks: Sequence[Hook], commands: str) -> str:
+def hook_names(hooks: Sequence[Hook], commands: str, entries: Sequence[int] = ()) -> str:
     """Return the names for several commands, which are separated by commas."""
     known = dict.fromkeys(hook.command for hook in hooks)
-    found = [hook_name(hooks, command) for command in known if is_named(command, commands)]
+    found = [hook_name(hooks, command, entries) for command in known if is_named(command, commands)]
     return ", ".join(found) or commands
 
 
@@ -169,6 +170,7 @@ class Symptom:
         printed: The deciding lines that the hook wrote to standard error; empty if there are none.
         effect: What the host made of it, in one sentence; empty if that is in ``text``.
         shared: Whether only a group of hooks is known, and not which of them caused it.
+        entries: The positions of the hooks among all, from 1, if not all with the command are meant.
     """
 
     kind: str
@@ -180,6 +182,7 @@ class Symptom:
     printed: str = ""
     effect: str = ""
     shared: bool = False
+    entries: tuple[int, ...] = ()
 
     @property
     def cause(self) -> tuple[str, str]:

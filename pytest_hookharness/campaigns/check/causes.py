@@ -171,7 +171,8 @@ def untried(hook_set: HookSet, static: StaticResult, outcomes: Sequence[Outcome]
     """Yield sentences about hooks that could not be tried, or not to their end."""
     yield from static.untried
     for command, why in hindered_hooks(outcomes).items():
-        yield f"{hook_name(hook_set.hooks, command)} failed, as {why}"
+        if command not in static.stuck:
+            yield f"{hook_name(hook_set.hooks, command)} failed, as {why}"
     waited = (symptom for outcome in outcomes for symptom in find_symptoms(outcome))
     for hook, program in {symptom.hook: network_program(symptom) for symptom in waited}.items():
         if program:
@@ -203,6 +204,8 @@ def at_one_place(problems: Sequence[Problem]) -> list[Problem]:
         if known is None or symptom.hook in known.symptom.hook.split(", "):
             found.setdefault(key, problem)
             continue
-        together = replace(known.symptom, hook=f"{known.symptom.hook}, {symptom.hook}")
+        one, other = known.symptom.entries, symptom.entries
+        entries = (*one, *other) if one and other else ()
+        together = replace(known.symptom, hook=f"{known.symptom.hook}, {symptom.hook}", entries=entries)
         found[key] = replace(known, symptom=together)
     return [*found.values()]

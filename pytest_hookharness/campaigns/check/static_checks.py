@@ -78,7 +78,7 @@ def check_statically(hook_set: HookSet) -> StaticResult:
     symptoms = [
         *_of_settings(hook_set),
         *_not_run([(hook, found) for hook, found in obstacles if not found.local]),
-        *(symptom for hook in hook_set.hooks for symptom in _of_hook(hook_set, hook)),
+        *_of_entries(hook_set),
         *_of_variables(hook_set),
         *_of_input(hook_set),
         *_of_scripts(hook_set),
@@ -194,6 +194,16 @@ def _together(code: FindingCode, hooks: Sequence[Hook], text: str) -> Symptom:
     return Symptom(kind=code.name, code=code.code, hook=commands, text=f"{events}: {text}", advice=code.fix)
 
 
+def _of_entries(hook_set: HookSet) -> Iterator[Symptom]:
+    """Yield the defects of single entries, each once for a command, with the positions of its entries."""
+    found: dict[tuple[str, str, str], list[tuple[int, Symptom]]] = {}
+    for number, hook in enumerate(hook_set.hooks, 1):
+        for symptom in _of_hook(hook_set, hook):
+            found.setdefault((symptom.kind, symptom.hook, symptom.text), []).append((number, symptom))
+    for same in found.values():
+        yield replace(same[0][1], entries=tuple(number for number, _ in same))
+
+
 def _of_hook(hook_set: HookSet, hook: Hook) -> Iterator[Symptom]:
     if why := _never_matches(hook_set, hook):
         symptom = _symptom(NEVER_FIRED, hook, f"{hook.event}: it never runs, because {why}.")
@@ -254,7 +264,7 @@ def _no_tool(hook_set: HookSet, hook: Hook) -> str:
         return f"its matcher has the wrong case: {correct}"
     others = {name for other in hosts.known() if other.name != profile.name for name in usual_tools(other)}
     if {*named} <= others:
-        own = ", ".join(sorted(usual_tools(profile)))
+        own = ", ".join(sorted({*usual_tools(profile)}))
         return f"its matcher `{hook.matcher}` names tools of another host; those of {profile.name} are {own}"
     return ""
 

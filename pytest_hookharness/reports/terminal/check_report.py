@@ -114,7 +114,8 @@ def _well(checkup: CheckReport) -> list[str]:
 def line(problem: Problem, place: HookSet) -> str:
     """Return a problem in one line."""
     symptom = problem.symptom
-    where = f" {plain(hook_names(place.hooks, symptom.hook), _LINE)}:" if symptom.hook else ""
+    names = hook_names(place.hooks, symptom.hook, symptom.entries)
+    where = f" {plain(names, _LINE)}:" if symptom.hook else ""
     name = f"{symptom.code} {symptom.kind}" if symptom.code else symptom.kind
     # The names of hooks begin with their event already.
     text = re.sub(r"^\w+(?:, \w+)*: ", "", symptom.text) if " (" in where else symptom.text
@@ -207,7 +208,7 @@ def _place(checkup: CheckReport, replay_command: ReplayCommand) -> dict[str, Any
                 "code": problem.symptom.code or None,
                 "hook": problem.symptom.hook,
                 "level": "must fix" if problem.symptom.must_fix else "worth knowing",
-                "hook_name": hook_names(checkup.place.hooks, problem.symptom.hook),
+                "hook_name": hook_names(checkup.place.hooks, problem.symptom.hook, problem.symptom.entries),
                 "text": problem.symptom.text,
                 "printed": problem.symptom.printed or None,
                 "effect": problem.symptom.effect or None,

@@ -419,3 +419,16 @@ def test_a_tool_name_that_another_host_sends(tmp_path, found):
     (tmp_path / SETTINGS["gemini-cli"]).unlink()
     at(tmp_path, "hooks/y.py", "if data['tool_name'] == 'bash':\n")
     assert not kinds(found(("Stop", 'python3 "$CLAUDE_PROJECT_DIR/hooks/y.py"')))
+
+
+def test_entries_with_one_command(tmp_path, found):
+    """Of two entries with one command, only the one with the defect is named."""
+    at(tmp_path, "x.sh", "#!/bin/sh\n", 0o755)
+    command = '"$CLAUDE_PROJECT_DIR"/x.sh'
+    late = {"command": command, "timeout": 10000}
+    result = found(("PreToolUse", command, "bash"), ("PreToolUse", late, "Bash"))
+    (hook_set,) = find_hook_sets(tmp_path)
+    named = {
+        symptom.kind: hook_names(hook_set.hooks, symptom.hook, symptom.entries) for symptom in result.symptoms
+    }
+    assert named == {"NEVER-FIRED": "PreToolUse 1 (x.sh)", "TIMEOUT-UNIT": "PreToolUse 2 (x.sh)"}
