@@ -170,6 +170,7 @@ def _is_of(symptom: Symptom, commands: Collection[str]) -> bool:
 def untried(hook_set: HookSet, static: StaticResult, outcomes: Sequence[Outcome]) -> Iterator[str]:
     """Yield sentences about hooks that could not be tried, or not to their end."""
     yield from static.untried
+    yield from _refused_for_want(hook_set, static, outcomes)
     for command, why in hindered_hooks(outcomes).items():
         if command not in static.stuck:
             yield f"{hook_name(hook_set.hooks, command)} failed, as {why}"
@@ -190,6 +191,21 @@ def untried(hook_set: HookSet, static: StaticResult, outcomes: Sequence[Outcome]
         yield (
             f"{name} was cut after {seconds:.0f} s, and its host waits {limit}; give it more time with "
             "--hook-timeout"
+        )
+
+
+def _refused_for_want(hook_set: HookSet, static: StaticResult, outcomes: Sequence[Outcome]) -> Iterator[str]:
+    """Yield which hooks cannot run here, and what that keeps the agent from, as their host fails closed."""
+    runs = [hook_run for outcome in outcomes for _, hook_run in outcome.trace.hook_runs()]
+    refused = {
+        hook_run.hook.command: hook_run.hook.event
+        for hook_run in runs
+        if hook_run.hook.command in static.stuck and hook_run.reply.ruling is Ruling.DENY
+    }
+    for command, event in refused.items():
+        yield (
+            f"{hook_name(hook_set.hooks, command)} cannot run, which {hook_set.host} takes for a refusal: "
+            f"each {event} was refused, so hooks of later events were hardly tried"
         )
 
 

@@ -118,7 +118,7 @@ class CheckRun:
                 problem for problem in problems if is_wanted(self.only, problem.id, problem.symptom.kind)
             ),
             only=self.only,
-            triggered=summary.triggered,
+            triggered=tuple(one for one in summary.triggered if one not in self._static.stuck),
             tried=summary.tried,
             open=tuple(dict.fromkeys((*summary.open, *self._open))),
             untried=tuple(untried(self.place, self._static, self._outcomes())),

@@ -257,6 +257,18 @@ def test_an_event_by_its_name_elsewhere(tmp_path):
     assert "did you mean 'beforeSubmitPrompt'?" in symptom.text
 
 
+@pytest.mark.slow
+def test_a_missing_program_that_stops_the_agent(tmp_path, found, harness):
+    """Where a host takes a hook that cannot run for a refusal, that is told."""
+    found(("BeforeModel", "no-such-runner"), ("SessionStart", "true"), place="gemini-cli")
+    (hook_set,) = find_hook_sets(tmp_path)
+    report = CheckRun(hook_set, harness.settings, harness.resources).run()
+    assert report.triggered == ("true",)
+    missing, kept = report.untried
+    assert missing.startswith("no-such-runner is not on PATH")
+    assert kept.startswith("BeforeModel 1 (no-such-runner) cannot run, which gemini-cli takes for a refusal")
+
+
 def test_nothing_is_played_if_nothing_can_run(tmp_path, found, harness):
     """If no hook can run here, no session is played, and the exit status is "unknown"."""
     found(("Stop", "no-such-runner run x.py"))
