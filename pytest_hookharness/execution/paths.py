@@ -182,12 +182,13 @@ def remove_tree(path: Path) -> list[str]:
         What could not be removed, each with the reason.
     """
     left: list[str] = []
-    pending = [path]
+    top = os.fspath(path)
+    pending = [top]
     while pending:
         # What lies too deep for a path is moved up first, and removed from there.
-        _remove(pending.pop(), path, pending, left)
+        _remove(pending.pop(), top, pending, left)
     if not left:
-        _try(path.rmdir, path, left)
+        _try(partial(os.rmdir, top), top, left)
     return left
 
 
@@ -203,11 +204,12 @@ def remove_folder(folder: Path) -> None:
         raise WorkspaceError(folder, f"{len(left)} paths could not be removed: {'; '.join(left[:5])}")
 
 
-def _remove(folder: Path, top: Path, pending: list[Path], left: list[str]) -> None:
+def _remove(folder: str, top: str, pending: list[str], left: list[str]) -> None:
+    # With plain strings: a run removes tens of thousands of folders, and each path object takes as long.
     _make_writable(folder)
     try:
         with os.scandir(folder) as listing:
-            entries = [(Path(entry.path), entry.is_dir(follow_symlinks=False)) for entry in listing]
+            entries = [(entry.path, entry.is_dir(follow_symlinks=False)) for entry in listing]
     except FileNotFoundError:
         return
     except OSError as error:
@@ -215,18 +217,18 @@ def _remove(folder: Path, top: Path, pending: list[Path], left: list[str]) -> No
         return
     for place, is_folder in entries:
         if not is_folder:
-            _try(place.unlink, place, left)
-        elif len(str(place)) - len(str(top)) > _MAX_PATH:
-            nearer = top / f"too-deep-{len(pending)}-{place.lstat().st_ino}"
-            _try(partial(place.rename, nearer), place, left)
+            _try(partial(os.unlink, place), place, left)
+        elif len(place) - len(top) > _MAX_PATH:
+            nearer = os.path.join(top, f"too-deep-{len(pending)}-{os.lstat(place).st_ino}")
+            _try(partial(os.rename, place, nearer), place, left)
             pending.append(nearer)
         else:
             _remove(place, top, pending, left)
     if folder != top:
-        _try(folder.rmdir, folder, left)
+        _try(partial(os.rmdir, folder), folder, left)
 
 
-def _try(action: Callable[[], object], place: Path, left: list[str]) -> None:
+def _try(action: Callable[[], object], place: str, left: list[str]) -> None:
     try:
         action()
     except FileNotFoundError:
@@ -237,11 +239,11 @@ def _try(action: Callable[[], object], place: Path, left: list[str]) -> None:
             left.append(f"{place}: {reason_of(error)}")
 
 
-def _make_writable(folder: Path) -> None:
+def _make_writable(folder: str) -> None:
     try:
-        mode = folder.lstat().st_mode
+        mode = os.lstat(folder).st_mode
         if stat.S_ISDIR(mode) and mode & 0o700 != 0o700:
-            folder.chmod(stat.S_IMODE(mode) | 0o700)
+            os.chmod(folder, stat.S_IMODE(mode) | 0o700)
     except OSError:
         # The removal reports what prevents it.
         return
