@@ -56,7 +56,7 @@ def _turn(
             settings=Settings(),
             path=(FIRST_PROMPT, *path),
             moves=tuple(moves),
-            until=time.time() + 600.0,
+            seconds=600.0,
         )
         began = time.perf_counter()
         expand(task, Resources(supervisor=supervisor, base=folder / "explorations"))

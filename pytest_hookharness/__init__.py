@@ -23,6 +23,7 @@ __all__ = [
     "ToolCall",
     "ToolResult",
     "Tools",
+    "check_project",
     "explore",
     "simulate",
 ]
@@ -31,6 +32,7 @@ __version__ = "0.1.0"
 
 
 _MODULES = {
+    "frontends.checkup": ["check_project"],
     "frontends.harness": ["explore", "simulate"],
     "model.expectations": ["Expectation", "Range"],
     "model.moves": [

@@ -10,10 +10,11 @@ from contextlib import AbstractContextManager, ExitStack, contextmanager, nullco
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import TypeAlias
+from typing import TYPE_CHECKING, TypeAlias
 
 from pytest_hookharness.campaigns.check.activation import Activation
 from pytest_hookharness.campaigns.check.check_run import CheckRun, OnStep
+from pytest_hookharness.campaigns.check.discovery import find_hook_sets
 from pytest_hookharness.campaigns.check.hook_program import describe_other_readers
 from pytest_hookharness.campaigns.check.hook_statistics import is_kind
 from pytest_hookharness.campaigns.check.lent_home import lent_home
@@ -30,6 +31,9 @@ from pytest_hookharness.model.processes import Tier
 from pytest_hookharness.model.scenario import Scenario
 from pytest_hookharness.reports.safe_text import plain
 from pytest_hookharness.simulation.testbed.run_settings import Settings
+
+if TYPE_CHECKING:
+    from concurrent.futures import Executor
 
 CLEAN, FOUND, UNKNOWN = 0, 1, 2
 # A check and its report; no check where it was interrupted before it began.
@@ -71,6 +75,7 @@ def checked(
     wall: float | None = None,
     given: Sequence[Activation] = (),
     copies: ProjectCopies | None = None,
+    executor: Executor | None = None,
 ) -> Generator[tuple[CheckRun, CheckReport]]:
     """
     Check one hook set; for a block, further sessions can be played with its copy.
@@ -82,6 +87,7 @@ def checked(
         wall: Seconds that the check may take; ``None`` for those of the harness.
         given: Ways to make hooks active that a person named.
         copies: Copies of projects that sessions take in turns; ``None`` to make one for each session.
+        executor: Plays the sessions; ``None`` for this process.
     """
     # How long each hook takes is one of the questions, so all of them are started as usual.
     settings = replace(harness.settings, warm=False)
@@ -93,7 +99,7 @@ def checked(
     with copyable(hook_set, base) as (copy, left_out), lent_home(copy, base, caches=caches) as ready:
         settings = replace(settings, wall=settings.wall - (time.monotonic() - began))
         resources = replace(harness.resources, copies=copies)
-        run = CheckRun(ready, settings, resources, only, on_step or _ignore_step, given)
+        run = CheckRun(ready, settings, resources, only, on_step or _ignore_step, given, executor)
         report = run.run()
         notes = () if only else (*describe_mac_problems(copy.sources), *describe_other_readers(copy))
         away = (left_out,) if left_out else ()
@@ -125,6 +131,7 @@ def check_all(
     only: str = "",
     write: Path | None = None,
     given: Sequence[Activation] = (),
+    executor: Executor | None = None,
 ) -> list[CheckReport]:
     """
     Check hook sets, until Ctrl-C; if one problem is looked for, stop at the hook set that shows it.
@@ -139,6 +146,7 @@ def check_all(
         only: The problem that is looked for; empty for all.
         write: The folder in which a scenario file is written for each problem; ``None`` for none.
         given: Ways to make hooks active that a person named.
+        executor: Plays the sessions; ``None`` for this process.
     """
     seconds *= 1 - _FOR_CLEANING
     kept = _FOR_FILES * seconds if write is not None else 0.0
@@ -149,9 +157,8 @@ def check_all(
         for hook_set, wall in _shares(hook_sets, seconds - kept):
             with line.about(hook_set.title) as progress:
                 try:
-                    one = checked(
-                        hook_set, harness, only, progress.step, wall=wall, given=given, copies=copies
-                    )
+                    play = partial(checked, wall=wall, given=given, copies=copies, executor=executor)
+                    one = play(hook_set, harness, only, progress.step)
                     checking: _Checked = stack.enter_context(one)
                 except KeyboardInterrupt:
                     # While files were copied, or between two sessions: the reports before are printed.
@@ -168,6 +175,22 @@ def check_all(
         return [
             report if run is None else _write_scenarios(run, report, write, share) for run, report in fixed
         ]
+
+
+def check_project(
+    project: Path | str, executor: Executor | None = None, settings: Settings | None = None
+) -> list[CheckReport]:
+    """
+    Check the hooks of a project as ``hookharness check --yes`` does; nothing of your HOME is lent to them.
+
+    Args:
+        project: A folder, or a settings file. Its hooks are run.
+        executor: Plays the sessions in other processes or on other machines; ``None`` for this process.
+    """
+    settings = settings or Settings()
+    hook_sets = find_hook_sets(Path(project))
+    with Harness(settings) as harness, project_copies(harness) as copies:
+        return check_all(hook_sets, harness, copies, settings.wall, executor=executor)
 
 
 def _shares(hook_sets: Sequence[HookSet], wall: float) -> Iterator[tuple[HookSet, float]]:

@@ -2,28 +2,25 @@
 
 from __future__ import annotations
 
-import copyreg
-import io
 import math
-import pickle
 import threading
 import time
-from collections.abc import Callable, Generator, Mapping, Sequence
+from collections.abc import Callable, Generator, Sequence
 from concurrent.futures import CancelledError, Executor, Future, ThreadPoolExecutor, as_completed, wait
-from contextlib import AbstractContextManager, closing, suppress
+from contextlib import AbstractContextManager, suppress
+from functools import partial
 from pathlib import Path
-from types import MappingProxyType
 from typing import Any, TypeAlias, TypeVar
 
 from pytest_hookharness import agents
 from pytest_hookharness.execution.processes.sandbox import Supervisor
 from pytest_hookharness.execution.processes.slots import CpuSlot, CpuSlots, NoFreeSlot, processors
-from pytest_hookharness.execution.workspace.scratch_folder import ScratchFolder
 from pytest_hookharness.model.fast_dataclass import dataclass, replace
 from pytest_hookharness.model.outcome import Outcome
 from pytest_hookharness.model.processes import Tier
 from pytest_hookharness.model.scenario import Scenario
 from pytest_hookharness.model.time_budget import BudgetEnded
+from pytest_hookharness.simulation.remote_work import Work, receive, submit
 from pytest_hookharness.simulation.simulate import Resources, simulate
 from pytest_hookharness.simulation.testbed.run_settings import Interrupted, Settings
 from pytest_hookharness.simulation.testbed.testbed import Testbed
@@ -220,35 +217,6 @@ def _is_campaign(scenario: Scenario) -> bool:
     return bool(scenario.vary) or scenario.explore is not None
 
 
-def simulate_in_new_process(
-    scenario: Scenario,
-    settings: Settings,
-    behaviours: Mapping[str, agents.BehaviourFunction] | None,
-    until: float,
-) -> bytes:
-    """Run a scenario in a process that has no supervisor and no folder yet; return its outcome, pickled."""
-    wall = min(settings.wall, until - time.time())
-    if wall <= 0:
-        raise BudgetEnded("an executor was waited for")
-    with closing(ScratchFolder(keep=False)) as folder, Supervisor() as supervisor:
-        resources = Resources(supervisor=supervisor, base=folder.path, behaviours=behaviours)
-        outcome = simulate(scenario, replace(settings, wall=wall), resources)
-    # States are read-only views, which are not pickled otherwise.
-    written = io.BytesIO()
-    pickler = pickle.Pickler(written)
-    pickler.dispatch_table = {**copyreg.dispatch_table, MappingProxyType: _reduce_view}
-    pickler.dump(outcome)
-    return written.getvalue()
-
-
-def _reduce_view(view: MappingProxyType[Any, Any]) -> tuple[Callable[..., Any], tuple[Any, ...]]:
-    return _read_only, ({**view},)
-
-
-def _read_only(values: dict[Any, Any]) -> MappingProxyType[Any, Any]:
-    return MappingProxyType(values)
-
-
 class _Work(Executor):
     """The work of some jobs for an executor; what it has not begun in the end is taken back."""
 
@@ -282,7 +250,7 @@ class TrialRunner:
         scenario: The scenario; it decides whether its variants can run at the same time.
         resources: Where and with whose help they run.
         executor: Simulates them in other processes or on other machines; ``None`` for this process.
-        until: When the time of all jobs ends, in seconds of the epoch: work may wait long for an executor.
+        until: When the time of all jobs ends, by the monotonic clock: work may wait long for an executor.
     """
 
     scenario: Scenario
@@ -294,21 +262,22 @@ class TrialRunner:
         """Run one scenario and return its outcome."""
         if self.executor is None:
             return simulate(scenario, settings, self.resources)
-        rest = replace(settings, base=None), self.resources.behaviours, self.until
-        future = self.executor.submit(simulate_in_new_process, scenario, *rest)
-        left = max(0.0, self.until - time.time())
-        try:
-            written = future.result(left if left < math.inf else None)
-        except TimeoutError:
-            if future.cancel():
-                raise BudgetEnded("an executor was waited for") from None
-            # What it has begun ends by itself.
-            written = future.result()
-        except BaseException:
-            future.cancel()
-            raise
-        outcome: Outcome = pickle.loads(written)  # noqa: S301  # our own code wrote it
-        return outcome
+        wall = min(settings.wall, self.until - time.monotonic())
+        if wall <= 0:
+            raise BudgetEnded("an executor was waited for")
+        return self.do(partial(simulate, scenario, replace(settings, base=None, wall=wall)), self.until)
+
+    def do(self, work: Work[T], until: float) -> T:
+        """
+        Do a piece of work; one that an executor does is waited for until a time of the monotonic clock.
+
+        Raises:
+            BudgetEnded: The executor did not end it until then.
+        """
+        if self.executor is None:
+            return work(self.resources)
+        found: T = receive(submit(self.executor, work, self.resources.behaviours), until)
+        return found
 
     def open(
         self, scenario: Scenario, settings: Settings

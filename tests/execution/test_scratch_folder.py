@@ -7,12 +7,14 @@ import signal
 import subprocess
 import sys
 import tempfile
+from functools import partial
 from pathlib import Path
 
 import pytest
 
 from pytest_hookharness.execution.workspace.scratch_folder import ScratchFolder
 from pytest_hookharness.scenario_files import scenario_from
+from pytest_hookharness.simulation.simulate import simulate
 from pytest_hookharness.simulation.testbed.run_settings import Settings
 
 from .toys import eventually
@@ -28,8 +30,8 @@ sys.stdin.read()
 
 _EXECUTED = """
 import pickle, sys
-from pytest_hookharness.simulation.parallel_jobs import simulate_in_new_process
-simulate_in_new_process(*pickle.loads(bytes.fromhex(sys.argv[1])))
+from pytest_hookharness.simulation.remote_work import do_in_new_process
+do_in_new_process(pickle.loads(bytes.fromhex(sys.argv[1])), None)
 """
 
 
@@ -72,7 +74,7 @@ def test_the_folder_of_a_killed_run_is_removed_by_the_next_one() -> None:
 def test_the_folder_of_a_killed_process_of_an_executor_is_removed(temporary: Path) -> None:
     """A process that plays for an executor, and is killed, leaves a folder that the next run removes."""
     scenario = scenario_from({"name": "long", "hooks": {"Stop": "touch begun; sleep 60"}})
-    given = pickle.dumps((scenario, Settings(), None, float("inf"))).hex()
+    given = pickle.dumps(partial(simulate, scenario, Settings())).hex()
     process = subprocess.Popen([sys.executable, "-c", _EXECUTED, given])
     eventually(lambda: bool([*temporary.rglob("begun")]), "the hook has begun")
     process.kill()

@@ -9,7 +9,9 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import Executor
 from dataclasses import field, replace
+from functools import partial
 from typing import TypeAlias, TypeVar
 
 from pytest_hookharness.campaigns.check import corpora
@@ -32,7 +34,7 @@ from pytest_hookharness.campaigns.check.session_errors import (
     describe_error,
     is_defect,
     patience,
-    play_session,
+    play_timed,
 )
 from pytest_hookharness.campaigns.check.static_checks import StaticResult, check_statically
 from pytest_hookharness.execution.processes.slots import NoFreeSlot
@@ -76,6 +78,7 @@ class CheckRun:
         only: The problem, or the kind of problems, that is looked for; empty for all.
         on_step: Called before the first session of a kind, and after each session.
         given: Ways to make hooks active, besides those that the hook set itself shows.
+        executor: Plays the sessions in other processes or on other machines; ``None`` for this process.
     """
 
     place: HookSet
@@ -84,6 +87,7 @@ class CheckRun:
     only: str = ""
     on_step: OnStep = lambda _words, _done, _all: None
     given: Sequence[Activation] = ()
+    executor: Executor | None = None
     _static: StaticResult = StaticResult()
     _began: float = field(default_factory=time.monotonic)
     _played: list[PlayedSession] = field(default_factory=list[PlayedSession])
@@ -247,13 +251,14 @@ class CheckRun:
         self._play("wordings", with_rules(checkups.plan_proofs(self.place, suspects), rules))
 
     def _play(self, words: str, sessions: Sequence[CheckSession], share: float = 0.0) -> list[PlayedSession]:
-        found: list[PlayedSession] = []
+        found, before = dict[int, PlayedSession](), len(self._played)
         self.on_step(words, 0, len(sessions))
-        for played in self._in_parallel([self._job(session, share) for session in sessions]):
-            found.append(played)
-            self._played += [] if share else [played]
+        for place, played in self._in_parallel([self._job(session, share) for session in sessions]):
+            found[place] = played
+            # In the order of the sessions, whichever of them ended first.
+            self._played[before:] = [] if share else [found[one] for one in sorted(found)]
             self.on_step(words, len(found), len(sessions))
-        return found
+        return [found[place] for place in sorted(found)]
 
     def _job(self, session: CheckSession, share: float) -> _Job[PlayedSession]:
         """Return what plays a session, until a share of the budget is used; 0 for the share of a search."""
@@ -266,7 +271,7 @@ class CheckRun:
             # What a long session has shown when it is cut, shorter ones can look into.
             wall = min(wall, _MOST * self.settings.wall) if self._played else wall
             try:
-                return PlayedSession(session, self._simulate(session, wall, runner.resources))
+                return PlayedSession(session, self._simulate(session, wall, runner))
             except NoFreeSlot:
                 # Not an error: the session is played once more, alone.
                 raise
@@ -285,20 +290,20 @@ class CheckRun:
     def _elapsed(self) -> float:
         return time.monotonic() - self._began
 
-    def _simulate(self, session: CheckSession, wall: float, resources: Resources) -> Outcome:
-        began = time.monotonic()
-        outcome = play_session(session, replace(self.settings, wall=wall), resources)
-        took = time.monotonic() - began
+    def _simulate(self, session: CheckSession, wall: float, runner: TrialRunner) -> Outcome:
+        until = time.monotonic() + max(wall, self._seconds_left())
+        settings = replace(self.settings, base=None, wall=wall)
+        outcome, took = runner.do(partial(play_timed, session, settings), until)
         if is_cut(outcome):
             # It took the time that it got, and others may need less.
             return outcome
         self._least = took if self._least == _LEAST else min(self._least, took)
         return outcome
 
-    def _in_parallel(self, jobs: Sequence[_Job[T]]) -> Iterator[T]:
+    def _in_parallel(self, jobs: Sequence[_Job[T]]) -> Iterator[tuple[int, T]]:
         example = Scenario(name="check", host=self.place.host)
-        runner = TrialRunner(example, self.resources)
-        yield from (result for _, result in runner.side_by_side(jobs, self.settings))
+        runner = TrialRunner(example, self.resources, self.executor)
+        yield from runner.side_by_side(jobs, self.settings)
 
     def _wanted(self) -> list[SymptomEvidence]:
         return [one for one in self._seen() if is_wanted(self.only, one.id, one.symptom.kind)]
@@ -310,12 +315,14 @@ class CheckRun:
     def _confirm(self, wanted: Sequence[SymptomEvidence]) -> None:
         """Look for a small session that confirms each symptom; what no session confirms is not a problem."""
         jobs = [Confirmation(self.place, self._seconds_left, self._simulate, one).run for one in wanted]
-        for done, (evidence, small) in enumerate(self._in_parallel(jobs), 1):
-            self.on_step("evidence", done, len(wanted))
-            if small is None:
-                self._undecided.append(f"{_UNCONFIRMED}{evidence.symptom.text}")
-                continue
-            self._problems.append(evidence.shown_again(*small))
+        found: dict[int, Problem | str] = {}
+        problems, undecided = len(self._problems), len(self._undecided)
+        for place, (evidence, small) in self._in_parallel(jobs):
+            seen = _UNCONFIRMED + evidence.symptom.text
+            found[place] = evidence.shown_again(*small) if small else seen
+            self._problems[problems:] = [one for _, one in sorted(found.items()) if isinstance(one, Problem)]
+            self._undecided[undecided:] = [one for _, one in sorted(found.items()) if isinstance(one, str)]
+            self.on_step("evidence", len(found), len(wanted))
 
     def symptoms(self) -> list[Symptom]:
         """Return every symptom that was seen, confirmed or not, and those that are certain without a run."""

@@ -20,12 +20,12 @@ from pytest_hookharness.model.checkup import CheckSession, HookSet, Symptom
 from pytest_hookharness.model.fast_dataclass import dataclass
 from pytest_hookharness.model.outcome import Outcome
 from pytest_hookharness.model.scenario import Scenario
+from pytest_hookharness.model.time_budget import BudgetEnded
 from pytest_hookharness.simulation.parallel_jobs import TrialRunner
-from pytest_hookharness.simulation.simulate import Resources
 from pytest_hookharness.simulation.testbed.run_settings import SimulationError
 
 # Plays a session, in at most the given seconds.
-PlaySession: TypeAlias = Callable[[CheckSession, float, Resources], Outcome]
+PlaySession: TypeAlias = Callable[[CheckSession, float, TrialRunner], Outcome]
 Shown: TypeAlias = tuple[Scenario, Symptom]
 
 
@@ -55,7 +55,7 @@ class Confirmation:
                 # The symptom was seen, and no time is left to find a smaller session.
                 return evidence.symptom if scenario == session.scenario else None
             smaller = replace(session, scenario=scenario, active="")
-            return self._find(smaller, evidence.symptom, wall, runner.resources)
+            return self._find(smaller, evidence.symptom, wall, runner)
 
         # Its session has shown it several times already, but not that it never ends.
         # A mutation counts only if it was seen twice.
@@ -66,9 +66,9 @@ class Confirmation:
             again = look(session.scenario)
             return evidence, None if again is None else (session.scenario, again)
         small = shrink(session.scenario, evidence.symptom, evidence.trace, look)
-        return evidence, small and (small[0], self._attribute(*small, runner.resources))
+        return evidence, small and (small[0], self._attribute(*small, runner))
 
-    def _attribute(self, scenario: Scenario, symptom: Symptom, resources: Resources) -> Symptom:
+    def _attribute(self, scenario: Scenario, symptom: Symptom, runner: TrialRunner) -> Symptom:
         """Return the symptom with the one hook that shows it alone, if several ran in parallel."""
         if not symptom.shared:
             return symptom
@@ -76,16 +76,16 @@ class Confirmation:
             wall = self.seconds_left()
             session = CheckSession(title="one hook", scenario=alone(scenario, hook))
             found = replace(symptom, hook=hook.command, shared=False)
-            if wall and self._find(session, found, wall, resources) is not None:
+            if wall and self._find(session, found, wall, runner) is not None:
                 return found
         return symptom
 
     def _find(
-        self, session: CheckSession, wanted: Symptom, wall: float, resources: Resources
+        self, session: CheckSession, wanted: Symptom, wall: float, runner: TrialRunner
     ) -> Symptom | None:
         try:
-            outcome = self.play(session, wall, resources)
-        except (SimulationError, WorkspaceError):
+            outcome = self.play(session, wall, runner)
+        except (SimulationError, WorkspaceError, BudgetEnded):
             return None
         found = find_symptoms(outcome, mark=corpora.MARKER, harmless=session.harmless)
         return next((one for one in found if one.cause == wanted.cause), None)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 import traceback
 from dataclasses import replace
 from pathlib import Path
@@ -70,3 +71,10 @@ def play_session(
             return simulate(session.scenario, settings, resources, observer=observer)
         with resources.open(session.scenario, settings) as (testbed, _):
             return conclude_event(testbed, run_event(testbed, session.event, session.fields).hooked)
+
+
+def play_timed(session: CheckSession, settings: Settings, resources: Resources) -> tuple[Outcome, float]:
+    """Play a session; return its outcome and the seconds that it took."""
+    began = time.monotonic()
+    outcome = play_session(session, settings, resources)
+    return outcome, time.monotonic() - began

@@ -9,17 +9,15 @@ from __future__ import annotations
 import json
 import time
 from collections.abc import Callable, Generator, Iterable, Sequence
-from concurrent.futures import Executor, Future, as_completed
-from contextlib import closing
+from concurrent.futures import Executor, Future
 from dataclasses import replace
+from functools import partial
 from hashlib import blake2b
 from typing import TypeAlias
 
 from pytest_hookharness import agents, hosts
-from pytest_hookharness.execution.processes.sandbox import Supervisor
 from pytest_hookharness.execution.snapshots.snapshot import SnapshotError
 from pytest_hookharness.execution.state.file_contents import Contents
-from pytest_hookharness.execution.workspace.scratch_folder import ScratchFolder
 from pytest_hookharness.execution.workspace.workspace import WorkspaceError
 from pytest_hookharness.judging.recurrence.cycle import build_state, changes
 from pytest_hookharness.judging.verdict import conclusion
@@ -34,17 +32,19 @@ from pytest_hookharness.model.time_budget import BudgetEnded, limited_to
 from pytest_hookharness.model.trace import StateEntry, Trace
 from pytest_hookharness.model.verdicts import Capped, Hung, Terminated
 from pytest_hookharness.simulation.parallel_jobs import Job, can_run_concurrently, run_jobs
+from pytest_hookharness.simulation.remote_work import receive, submit
 from pytest_hookharness.simulation.session.checkpoint import Checkpoint
 from pytest_hookharness.simulation.session.driver import SessionDriver
 from pytest_hookharness.simulation.simulate import Resources
 from pytest_hookharness.simulation.testbed.run_settings import Settings
 from pytest_hookharness.simulation.testbed.testbed import Testbed
 
-# Expands the states of tasks; yields the position of each task and its result, in order of completion.
+# Expands the states of tasks; yields the position of each task and its result, in any order.
 ExpandAll: TypeAlias = Callable[[Sequence["ExpansionTask"]], Iterable[tuple[int, Expansion]]]
 _OPAQUE = "the state is not completely known"
 # Texts of a subagent whose stop is refused again and again.
 _MOST_TEXTS = 20
+_TOO_LATE = Expansion(digest="", why=LATE)
 _GONE = StateEntry(kind="gone", mode=0, content="")
 
 
@@ -56,32 +56,26 @@ class ExpansionTask:
     Attributes:
         path: The acts that lead to the state.
         moves: The moves to try there.
-        until: When to stop, in seconds of the epoch.
+        seconds: How long that may take.
     """
 
     scenario: Scenario
     settings: Settings
     path: tuple[Act, ...]
     moves: tuple[Move, ...]
-    until: float
+    seconds: float
 
 
 def expand(task: ExpansionTask, resources: Resources) -> Expansion:
     """Go to the state of a task, and try every move there."""
-    late = Expansion(digest="", why=LATE)
-    if (left := task.until - time.time()) <= 0:
-        return late
+    until = time.monotonic() + task.seconds
+    if task.seconds <= 0:
+        return _TOO_LATE
     try:
-        with limited_to(left), resources.open_testbed(task.scenario, task.settings) as testbed:
-            return _StateExpansion(testbed, task).run()
+        with limited_to(task.seconds), resources.open_testbed(task.scenario, task.settings) as testbed:
+            return _StateExpansion(testbed, task, until).run()
     except BudgetEnded:
-        return late
-
-
-def expand_in_new_process(task: ExpansionTask) -> Expansion:
-    """Expand a state in a process that has neither a supervisor nor a folder yet."""
-    with closing(ScratchFolder(keep=False)) as folder, Supervisor() as supervisor:
-        return expand(task, Resources(supervisor=supervisor, base=folder.path))
+        return _TOO_LATE
 
 
 def expand_here(resources: Resources, tasks: Sequence[ExpansionTask]) -> Generator[tuple[int, Expansion]]:
@@ -91,31 +85,39 @@ def expand_here(resources: Resources, tasks: Sequence[ExpansionTask]) -> Generat
     Yields:
         The position of each task and its result, in order of completion.
     """
-    first = tasks[0]
+    first, ends = tasks[0], [time.monotonic() + task.seconds for task in tasks]
+
+    def expand_one(place: int, own: Resources) -> Expansion:
+        # A task has waited for those before it.
+        return expand(replace(tasks[place], seconds=ends[place] - time.monotonic()), own)
+
     concurrent = can_run_concurrently(first.scenario, first.settings.tier, resources.supervisor)
     if len(tasks) == 1 or resources.slot is not None or not concurrent:
-        for place, task in enumerate(tasks):
-            yield place, expand(task, resources)
+        yield from ((place, expand_one(place, resources)) for place in range(len(tasks)))
         return
 
-    def with_slot(task: ExpansionTask) -> Job[Expansion]:
-        return lambda slot, base: expand(task, replace(resources, base=base, slot=slot))
+    def with_slot(place: int) -> Job[Expansion]:
+        return lambda slot, base: expand_one(place, replace(resources, base=base, slot=slot))
 
-    yield from run_jobs([*map(with_slot, tasks)], resources.base)
+    yield from run_jobs([*map(with_slot, range(len(tasks)))], resources.base)
 
 
 def expand_with(executor: Executor) -> ExpandAll:
     """Return a function that expands states with an executor, in its processes and on its machines."""
 
     def expand_all(tasks: Sequence[ExpansionTask]) -> Iterable[tuple[int, Expansion]]:
-        places: dict[Future[Expansion], int] = {}
+        ends = [time.monotonic() + task.seconds for task in tasks]
+        given: list[Future[bytes]] = []
         try:
-            for place, task in enumerate(tasks):
-                places[executor.submit(expand_in_new_process, task)] = place
-            for future in as_completed(places):
-                yield places[future], future.result()
+            given += (submit(executor, partial(expand, task)) for task in tasks)
+            for place, (future, until) in enumerate(zip(given, ends, strict=True)):
+                try:
+                    found: Expansion = receive(future, until)
+                except BudgetEnded:
+                    found = _TOO_LATE
+                yield place, found
         finally:
-            for future in places:
+            for future in given:
                 future.cancel()
 
     return expand_all
@@ -124,7 +126,8 @@ def expand_with(executor: Executor) -> ExpandAll:
 class _StateExpansion:
     """One task on its testbed."""
 
-    def __init__(self, testbed: Testbed, task: ExpansionTask) -> None:
+    def __init__(self, testbed: Testbed, task: ExpansionTask, until: float) -> None:
+        self._until = until
         self._testbed = testbed
         self._task = task
         self._initial = testbed.files
@@ -222,7 +225,7 @@ class _StateExpansion:
                 return Successor(fate="unknown", why="the session ended in another way than by a stop")
 
     def _remaining(self) -> float:
-        return max(0.0, self._task.until - time.time())
+        return max(0.0, self._until - time.monotonic())
 
     def _reset_caps(self, driver: SessionDriver) -> None:
         """Reset what the host counts for its caps, which would end what the hooks do not."""

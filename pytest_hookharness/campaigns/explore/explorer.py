@@ -132,7 +132,7 @@ class Explorer:
             settings=replace(settings, probes=False, keep=False, base=None),
             path=(),
             moves=(),
-            until=0.0,
+            seconds=0.0,
         )
         self._expand_all = expand_all
         self._began = time.monotonic()
@@ -229,8 +229,8 @@ class Explorer:
         self, asked: Sequence[tuple[tuple[Act, ...], tuple[Move, ...]]], seconds: float
     ) -> list[Expansion | None]:
         """Try moves at the ends of paths, until some seconds after the beginning of the exploration."""
-        until = time.time() + max(0.0, self._began + seconds - time.monotonic())
-        tasks = [replace(self._plain, path=path, moves=moves, until=until) for path, moves in asked]
+        left = max(0.0, self._began + seconds - time.monotonic())
+        tasks = [replace(self._plain, path=path, moves=moves, seconds=left) for path, moves in asked]
         found: list[Expansion | None] = [None] * len(tasks)
         for place, expansion in self._expand_all(tasks):
             found[place] = expansion

@@ -82,14 +82,13 @@ class _Series:
     The trials of one scenario, within one time budget.
 
     Attributes:
-        until: When that ends, in seconds of the epoch.
+        until: When that ends, by the monotonic clock.
     """
 
     def __init__(self, base: Outcome, settings: Settings) -> None:
         self._base = base
         self._settings = settings
-        self._until = time.monotonic() + settings.wall
-        self.until = time.time() + settings.wall
+        self.until = time.monotonic() + settings.wall
         self._trials = Trials(base, self._remaining)
 
     def jobs(
@@ -173,7 +172,7 @@ class _Series:
         return TrialOutcome(findings=() if finding is None else (finding,))
 
     def _remaining(self) -> float:
-        return max(0.0, self._until - time.monotonic())
+        return max(0.0, self.until - time.monotonic())
 
     def _run(self, runner: TrialRunner, scenario: Scenario) -> Outcome:
         left = self._remaining()

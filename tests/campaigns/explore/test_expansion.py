@@ -1,7 +1,5 @@
 """State expansion with real hooks: paths that are followed, moves that are tried and undone, equal states."""
 
-import time
-
 import pytest
 
 from pytest_hookharness.campaigns.explore.expansion import ExpansionTask, expand
@@ -25,7 +23,7 @@ def expansion_task(hook, moves, path=(), *, seconds=30.0, settings, **keys):
         settings=settings,
         path=(FIRST_PROMPT, *path),
         moves=tuple(moves),
-        until=time.time() + seconds,
+        seconds=seconds,
     )
 
 
