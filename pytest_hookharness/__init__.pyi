@@ -1,3 +1,4 @@
+from pytest_hookharness.frontends.checkup import check_project
 from pytest_hookharness.frontends.harness import explore, simulate
 from pytest_hookharness.model.expectations import Expectation, Range
 from pytest_hookharness.model.moves import (
@@ -35,6 +36,7 @@ __all__ = [
     "ToolCall",
     "ToolResult",
     "Tools",
+    "check_project",
     "explore",
     "simulate",
 ]

@@ -1,5 +1,6 @@
 """Claims about the fixtures, each shown by a real hook."""
 
+import gc
 import json
 
 import pytest
@@ -8,6 +9,7 @@ from pytest_hookharness.model.moves import RunCommand, Script, Stop
 from pytest_hookharness.model.processes import Exited, TimedOut
 from pytest_hookharness.model.protocol import Ruling
 from pytest_hookharness.model.response import HookNotRun
+from pytest_hookharness.model.trace import HookRun
 from pytest_hookharness.model.verdicts import Livelock, Terminated
 
 POLITE = "grep -q '\"stop_hook_active\":true' && exit 0; echo 'run the tests' >&2; exit 2"
@@ -463,3 +465,13 @@ def test_what_is_no_recording(tmp_path, hook_recordings, text, says):
         (tmp_path / "a.json").write_text(text)
     with pytest.raises(ValueError, match=says):
         hook_recordings(tmp_path)
+
+
+@pytest.mark.parametrize("number", range(3))
+def test_results_of_a_test_before_are_not_kept(hook_fire, number):
+    """When a test is over, nothing keeps what its hooks answered: there may be thousands of tests."""
+    gc.collect()
+    kept = [value for value in gc.get_objects() if isinstance(value, HookRun)]
+
+    assert not any("of a test before" in run.hook.command for run in kept)
+    assert hook_fire("PreToolUse", f"exit {number} # of a test before", tool_name="Bash").hook_runs

@@ -86,6 +86,9 @@ class TestContext(AbstractContextManager["TestContext"]):
     def __exit__(self, *_: object) -> None:
         if self._testbed is not None:
             self.harness.give_back(self._testbed[1])
+        # pytest keeps each test to the end of the run, and nothing asks for its results any more.
+        self.results.outcomes.clear()
+        self.results.responses.clear()
 
     def calls(self, name: str) -> tuple[DoubleCall, ...]:
         """Return every call of a test double so far, in simulations and single events."""
