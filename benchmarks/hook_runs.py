@@ -24,6 +24,8 @@ AIMS = {
     (Tier.SUBREAPER.value, "bash"): 1.08,
     (Tier.NAMESPACES.value, "true"): 1.30,
     (Tier.NAMESPACES.value, "bash"): 1.15,
+    (f"{Tier.SUBREAPER.value}, without the round trip", "true"): 1.10,
+    (f"{Tier.SUBREAPER.value}, without the round trip", "bash"): 1.05,
 }
 # A twelfth was measured where the exit of Python was cut short.
 _WARM_AIM = 1 / 12
@@ -179,11 +181,17 @@ def _in_tiers(
             stdin = Stdin(data=STDIN.encode())
             launch = ProcessSpec(argv=words, cwd=str(folder), env=environment, stdin=stdin, stdio=stdio)
             turns[f"{tier.value} {stdio.value}"] = _in_sandbox(sandbox, launch)
+            turns[f"{tier.value}, without the round trip {stdio.value}"] = _in_supervisor(sandbox, launch)
     return turns
 
 
 def _in_sandbox(sandbox: Sandbox, launch: ProcessSpec) -> Turn:
     return lambda: _timed(lambda: sandbox.run([launch], budget=30.0))
+
+
+def _in_supervisor(sandbox: Sandbox, launch: ProcessSpec) -> Turn:
+    """Return what runs a hook, with the time from its start to its end by the clock of the supervisor."""
+    return lambda: [sandbox.run([launch], budget=30.0)[0].wall for _ in range(_BATCH)]
 
 
 def _by_subprocess(words: Sequence[str], environment: Mapping[str, str], **how: Any) -> Turn:

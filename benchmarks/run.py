@@ -15,6 +15,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 
 import cases
+import default_tests
 import detectors
 import explorations
 import hook_runs
@@ -49,13 +50,14 @@ TABLES: Mapping[str, Callable[..., Table]] = {
     "recording": recording.table,
     "shipped": shipped.table,
     "scale": scale.table,
+    "default_tests": default_tests.table,
     "stress": stress.table,
     "startup": startup.table,
     "observed_reads": observed_reads.table,
     "live_runs": live_runs.table,
 }
 # They take minutes; the last needs real programs.
-ON_DEMAND = ("blind", "shipped", "scale", "live_runs")
+ON_DEMAND = ("blind", "shipped", "scale", "default_tests", "live_runs")
 
 
 def main() -> None:

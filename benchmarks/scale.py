@@ -13,7 +13,8 @@ from pathlib import Path
 from measuring import Ratio, Table, against, pytest_environment
 
 ROOT = Path(__file__).resolve().parent.parent
-# The most times as much for each item, as much memory, and seconds.
+# The most times as much for each item, as much memory, and seconds. Memory is judged without the growth of
+# pytest itself, which keeps each test and its reports to the end: empty tests take three times as much, too.
 ITEM, MEMORY, LOADING, ANALYZING = 1.05, 1.2, 2.0, 20.0
 _CASES = """\
 import pytest
@@ -21,6 +22,17 @@ import pytest
 @pytest.mark.parametrize("number", range({number}))
 def test_case(number, hook_fire):
     assert hook_fire("PreToolUse", "exit 2", tool_name="Bash", tool_input={{"command": "ls"}}).refused
+"""
+_EMPTY = """\
+import pytest
+
+@pytest.fixture
+def nothing():
+    return None
+
+@pytest.mark.parametrize("number", range({number}))
+def test_case(number, nothing):
+    pass
 """
 _SCENARIO = """\
 name: asks-once-{number}
@@ -75,7 +87,11 @@ def table(folder: Path, *, quick: bool) -> Table:
     tests = {number: folder / f"test_{number}.py" for number in (1, 100, 10_000 // shrink)}
     for number, file in tests.items():
         file.write_text(_CASES.format(number=number))
-    _compare(found, "tests of one hook run", {n: (*pytest, str(file)) for n, file in tests.items()})
+    empty = {number: folder / f"test_empty_{number}.py" for number in tests}
+    for number, file in empty.items():
+        file.write_text(_EMPTY.format(number=number))
+    floor = _compare(found, "tests of nothing, with a fixture", _pytest_of(pytest, empty), held=True)
+    _compare(found, "tests of one hook run", _pytest_of(pytest, tests), floor=floor)
     places = {
         number: _write_scenarios(folder / f"scenarios{number}", number)
         for number in (1, 100, 1_000 // shrink)
@@ -91,23 +107,36 @@ def table(folder: Path, *, quick: bool) -> Table:
     analyzed = {
         n: (sys.executable, "-m", "pytest_hookharness", "analyze", str(file)) for n, file in lengths.items()
     }
-    seconds = _compare(found, "actions of a transcript, analyzed", analyzed, held=True)
+    seconds = _compare(found, "actions of a transcript, analyzed", analyzed, held=True)[-1].cpu
     found.add(f"{max(lengths):,} actions, CPU", "", f"{seconds:.1f} s", "", "", *against(ANALYZING, seconds))
     return found
 
 
-def _compare(found: Table, what: str, commands: Mapping[int, Sequence[str]], *, held: bool = False) -> float:
+def _pytest_of(pytest: Sequence[str], files: Mapping[int, Path]) -> dict[int, Sequence[str]]:
+    return {number: (*pytest, str(file)) for number, file in files.items()}
+
+
+def _compare(
+    found: Table,
+    what: str,
+    commands: Mapping[int, Sequence[str]],
+    *,
+    held: bool = False,
+    floor: Sequence[Cost] = (),
+) -> Sequence[Cost]:
     """
-    Add a row about one command with different numbers of items; return the CPU time for most items.
+    Add a row about one command with different numbers of items; return the costs of one, few and many.
 
     Args:
         held: Whether all items are held in memory, so that it grows with them.
+        floor: The costs of pytest itself, whose growth is subtracted before memories are compared.
     """
     one, few, many = (_run(commands[number]) for number in sorted(commands))
     _, some, most = sorted(commands)
     each = [cost.cpu - one.cpu for cost in (few, many)]
     ratio = Ratio((each[1] / (most - 1)) / (each[0] / (some - 1)))
-    memory = Ratio(many.memory / few.memory)
+    own = floor[2].memory - floor[1].memory if floor else 0.0
+    memory = Ratio((many.memory - own) / few.memory)
     found.add(
         what,
         f"{some:,}",
@@ -115,11 +144,11 @@ def _compare(found: Table, what: str, commands: Mapping[int, Sequence[str]], *, 
         f"{each[1] / (most - 1) * 1e3:.3f} ms",
         ratio,
         *against(ITEM, ratio),
-        f"{many.memory:.0f} MB",
+        f"{many.memory:.0f} MB" + (f", {own:.0f} of them pytest's growth" if floor else ""),
         memory,
         *against(None if held else MEMORY, memory),
     )
-    return many.cpu
+    return one, few, many
 
 
 def _run(command: Sequence[str]) -> Cost:
