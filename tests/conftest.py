@@ -11,7 +11,6 @@ import time
 from collections.abc import Iterator
 from pathlib import Path
 
-import hypothesis
 import pytest
 
 from pytest_hookharness.execution import platform
@@ -31,9 +30,13 @@ def pytest_configure(config: pytest.Config) -> None:
     interpreter of the tests first, for a wrapper may take longer than they do. GitHub is informed about
     this run, not about those that its tests start.
     """
-    # A machine with other work to do is no failure.
-    hypothesis.settings.register_profile("unhurried", hypothesis.settings(), deadline=None)
-    hypothesis.settings.load_profile("unhurried")
+    # Where only the shipped scenarios are run, it is not installed.
+    if config.pluginmanager.hasplugin("hypothesispytest"):
+        from hypothesis import settings  # noqa: PLC0415 - see above
+
+        # A machine with other work to do is no failure.
+        settings.register_profile("unhurried", settings(), deadline=None)
+        settings.load_profile("unhurried")
     for name in ("GITHUB_ACTIONS", "GITHUB_STEP_SUMMARY", "GITHUB_WORKSPACE"):
         os.environ.pop(name, None)
     if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:

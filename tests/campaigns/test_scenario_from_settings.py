@@ -80,7 +80,7 @@ def test_what_may_be_refused_is_never_carried_out(settings):
 @pytest.mark.parametrize("place", ["hooks.json", ".claude/other.json"])
 def test_a_place_that_no_host_reads_is_refused(settings, place):
     """A file that no host reads is refused, with what to do."""
-    with pytest.raises(SimulationError, match="write a scenario file"):
+    with pytest.raises(SimulationError, match="name the host that is meant with --host, or move the file"):
         scenario_of(settings("Stop", place=place))
 
 
