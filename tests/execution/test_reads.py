@@ -383,6 +383,16 @@ def test_words_for_what_no_call_shows_are_reported(hook: Hook, words: tuple[str,
     assert word in [mention.word for mention in hook.reads(*words).mentions]
 
 
+@pytest.mark.parametrize(("content", "mentioned"), [(b"DIRC\0\0\0\2 $$", False), (b"DIRC $$", True)])
+def test_two_bytes_of_a_binary_file_are_no_word_of_a_script(
+    hook: Hook, content: bytes, mentioned: bool
+) -> None:
+    """A file that begins like no script names no process number, whatever bytes follow."""
+    (hook.folder / "index").write_bytes(content)
+    mentions = hook.reads("sh", "-c", "cat index > copy").mentions
+    assert any(mention.path == str(hook.folder / "index") for mention in mentions) is mentioned
+
+
 @pytest.mark.parametrize("shell", SHELLS)
 def test_looks_are_recorded_once(hook: Hook, shell: str) -> None:
     """The same look a thousand times is one entry."""

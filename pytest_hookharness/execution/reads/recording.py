@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 
 MOST_ENTRIES = 20_000
 _LARGEST_SCRIPT = 1 << 20
+# Shells run no file with a zero byte among so many of its first ones.
+_FIRST_LINE = 80
 _WORDS = (
     *("RANDOM", "BASHPID", "PPID", "$$", "getpid", "getppid", "rdrand", "rdtsc"),
     *("tell", "fstat", "st_size"),
@@ -282,8 +284,10 @@ class Recording:
             if compiled or not _DATING.isdisjoint(text.translate(_BETWEEN_NAMES).split()):
                 self._mentions[path, FILE_TIMES] = None
             return
+        # Such as the index of git, in which any two bytes may follow each other.
+        binary = b"\0" in text[:_FIRST_LINE]
         for word in _WORDS:
-            if word.encode() in text:
+            if word.encode() in text and not (binary and word == "$$"):
                 self._mentions[path, word] = None
 
     def report(self) -> tuple[Any, ...]:
