@@ -285,7 +285,7 @@ class Recording:
                 self._mentions[path, FILE_TIMES] = None
             return
         # Such as the index of git, in which any two bytes may follow each other.
-        binary = b"\0" in text[:_FIRST_LINE]
+        binary = bool(path) and b"\0" in text[:_FIRST_LINE]
         for word in _WORDS:
             if word.encode() in text and not (binary and word == "$$"):
                 self._mentions[path, word] = None
