@@ -119,7 +119,7 @@ def test_a_file_that_no_host_reads(project, stress):
     result = stress(target="hooks.json")
 
     assert (result.returncode, len(result.stderr.splitlines())) == (2, 1)
-    assert "write a scenario file" in result.stderr
+    assert "name the host that is meant with --host" in result.stderr
 
 
 @pytest.mark.nightly
