@@ -13,8 +13,8 @@ import math
 import pickle
 import time
 from collections.abc import Callable, Mapping
-from concurrent.futures import Executor, Future, wait
-from contextlib import closing
+from concurrent.futures import CancelledError, Executor, Future
+from contextlib import closing, suppress
 from types import MappingProxyType
 from typing import Any, TypeAlias, TypeVar
 
@@ -57,7 +57,9 @@ def receive(future: Future[bytes], until: float) -> Any:
 
 
 def _wait(future: Future[bytes], until: float) -> None:
-    wait([future], None if until == math.inf else max(0.0, until - time.monotonic()))
+    # `concurrent.futures.wait` hears nothing of work that is taken back, as by Ctrl-C.
+    with suppress(TimeoutError, CancelledError):
+        future.exception(None if until == math.inf else max(0.0, until - time.monotonic()))
 
 
 def do_in_new_process(work: Work[Any], behaviours: _Behaviours) -> bytes:

@@ -1,7 +1,7 @@
 """Claims about work that an executor does: it is waited for by one clock, and limited by a duration."""
 
 import time
-from concurrent.futures import Executor, Future
+from concurrent.futures import CancelledError, Executor, Future
 
 import pytest
 
@@ -64,6 +64,15 @@ def test_an_error_of_work_is_raised_where_it_is_received():
     future.set_exception(TimeoutError("its own"))
     with pytest.raises(TimeoutError, match="its own"):
         receive(future, time.monotonic())
+
+
+def test_work_that_was_taken_back_is_waited_for_no_longer():
+    """Whoever waits for work that is taken back, as by Ctrl-C, hears of it at once."""
+    future = Future()
+    future.cancel()
+
+    with pytest.raises(CancelledError):
+        receive(future, time.monotonic() + 2.0)
 
 
 @pytest.mark.slow
