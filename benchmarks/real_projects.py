@@ -115,6 +115,7 @@ def check(folder: Path, label: dict[str, Any], budget: float, log: Path | None) 
     seconds = time.monotonic() - began
     name = "+".join(place.relative_to(folder).parts)
     if log is not None:
+        log.mkdir(parents=True, exist_ok=True)
         (log / f"{name}.json").write_text(run.stdout or run.stderr, encoding="utf-8")
     try:
         reports = json.loads(run.stdout)["checkups"]

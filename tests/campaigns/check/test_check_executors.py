@@ -80,12 +80,12 @@ def project(tmp_path):
 def test_results_come_in_the_order_of_the_sessions(harness, project):
     """Sessions that an executor completes last first are told in the order in which they were asked for."""
     (place,) = find_hook_sets(project)
-    sessions = [*plan_behaviours(place)]
+    sessions = [*plan_behaviours(place)][:3]
     with LastFirst() as executor:
         run = CheckRun(place, harness.settings, harness.resources, executor=executor)
         played = run.try_out(sessions)
 
-    assert len(sessions) > 1
+    assert len(sessions) == 3
     assert [one.session for one in played] == sessions
     assert {one.outcome.verdict_name for one in played if one.outcome} == {"livelock"}
 
