@@ -109,15 +109,20 @@ def hindered_hooks(outcomes: Sequence[Outcome]) -> dict[str, str]:
     """
     Return the commands of hooks that each time failed or refused for want of something, with what that is.
 
-    It is wanting on this machine or in sessions only, so nothing follows about the hook.
+    It is wanting on this machine or in sessions only, so nothing follows about the hook. One that goes on
+    without a program, and says so, failed too.
     """
     found: dict[str, str] = {}
     for hook_run in (one for outcome in outcomes for _, one in outcome.trace.hook_runs()):
         run, command = hook_run.run, hook_run.hook.command
         refused = hook_run.reply.ruling is Ruling.DENY
-        if run is not None and (run.ending != Exited(0) or refused):
-            said = f"{run.stderr.text}\n{run.stdout.text}"
+        if run is None:
+            continue
+        said = f"{run.stderr.text}\n{run.stdout.text}"
+        if run.ending != Exited(0) or refused:
             found[command] = "" if found.get(command) == "" else _hindrance(said, refused=refused)
+        elif missing := _missing_program(said):
+            found.setdefault(command, missing)
     return {command: why for command, why in found.items() if why}
 
 
@@ -128,7 +133,11 @@ def _hindrance(said: str, *, refused: bool) -> str:
     if _NO_PYTHON in said:
         return "uv starts no Python in a session"
     # To refuse where a program is missing is what the hook decides.
-    missing = {} if refused else {one or other: None for one, other in _NOT_FOUND.findall(said)}
+    return "" if refused else _missing_program(said)
+
+
+def _missing_program(said: str) -> str:
+    missing = {one or other: None for one, other in _NOT_FOUND.findall(said)}
     named = (name for name in missing if name not in _OF_SHELLS and shutil.which(name) is None)
     return next((f"{name} is not on PATH" for name in named), "")
 
