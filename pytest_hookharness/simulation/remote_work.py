@@ -1,8 +1,8 @@
 """
 Work for an executor, in other processes or on other machines: what stress, explore and check have in common.
 
-A piece of work is a function of `Resources`; it and its result can be pickled. It limits itself by a
-duration, because the clocks of two machines differ, and whoever asks for it waits by the clock of this one.
+A piece of work is a function of `Resources`; it and its result can be pickled. The clocks of two machines
+differ, so work limits itself by a duration. The caller waits by the clock of its own machine.
 """
 
 from __future__ import annotations

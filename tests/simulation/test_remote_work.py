@@ -67,7 +67,7 @@ def test_an_error_of_work_is_raised_where_it_is_received():
 
 
 def test_work_that_was_taken_back_is_waited_for_no_longer():
-    """Whoever waits for work that is taken back, as by Ctrl-C, hears of it at once."""
+    """Work that is taken back, as by Ctrl-C, is waited for no longer."""
     future = Future()
     future.cancel()
 

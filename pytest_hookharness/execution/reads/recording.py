@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 MOST_ENTRIES = 20_000
 _LARGEST_SCRIPT = 1 << 20
-# Shells run no file with a zero byte among so many of its first ones.
+# Bytes. A shell refuses to run a file that has a zero byte among these.
 _FIRST_LINE = 80
 _WORDS = (
     *("RANDOM", "BASHPID", "PPID", "$$", "getpid", "getppid", "rdrand", "rdtsc"),
