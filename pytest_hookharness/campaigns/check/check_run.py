@@ -14,7 +14,7 @@ from dataclasses import field, replace
 from functools import partial
 from typing import TypeAlias, TypeVar
 
-from pytest_hookharness.campaigns.check import corpora
+from pytest_hookharness.campaigns.check import corpora, rewording
 from pytest_hookharness.campaigns.check import sessions as checkups
 from pytest_hookharness.campaigns.check.activation import Activation, with_rules
 from pytest_hookharness.campaigns.check.causes import at_one_place, independent, static_problems, untried
@@ -28,8 +28,6 @@ from pytest_hookharness.campaigns.check.grouping import (
     summarise,
 )
 from pytest_hookharness.campaigns.check.hook_statistics import is_kind, is_wanted, name_problem
-from pytest_hookharness.campaigns.check.refused_calls import refused_calls, writes_before_calls
-from pytest_hookharness.campaigns.check.rewording import Suspect, allowed_as_code, refused_as_data, reword
 from pytest_hookharness.campaigns.check.session_errors import (
     describe_error,
     is_defect,
@@ -188,7 +186,7 @@ class CheckRun:
         refusals = with_rules(checkups.plan_refusals(self.place), rules)
         self._play("other sessions", [*behaviours[:1], *refusals, *activated])
         yield
-        moves = refused_calls(self._outcomes())
+        moves = rewording.refused_calls(self._outcomes())
         commands = [move.command for move in moves if isinstance(move, RunCommand)]
         files = [move.file for move in moves if isinstance(move, Edit)]
         reworded = [checkups.plan_rewordings(self.place, commands, files)] if commands or files else []
@@ -198,7 +196,7 @@ class CheckRun:
         yield
         self._prove(commands, files, rules)
         yield
-        written = writes_before_calls(self.place.host, self._outcomes())
+        written = rewording.writes_before_calls(self.place.host, self._outcomes())
         world = checkups.plan_world(self.place, moves, written=written)
         changes = (change for _, hooked in first.outcome.trace.hooked() for change in hooked.changes)
         writes = any(change.hooks and not is_cache(change.path) for change in changes)
@@ -243,11 +241,11 @@ class CheckRun:
 
     def _prove(self, commands: Sequence[str], files: Sequence[str], rules: Mapping[str, str]) -> None:
         """Play the sessions that prove what looked wrong when refused commands were reworded."""
-        suspects: list[Suspect] = []
+        suspects: list[rewording.Suspect] = []
         for outcome in (played.outcome for played in self._played if played.outcome is not None):
-            if outcome.scenario.script.acts == reword(self.place.host, commands, files):
-                suspects += refused_as_data(outcome, commands)
-                self._open += allowed_as_code(outcome, commands)
+            if outcome.scenario.script.acts == rewording.reword(self.place.host, commands, files):
+                suspects += rewording.refused_as_data(outcome, commands)
+                self._open += rewording.allowed_as_code(outcome, commands)
         self._play("wordings", with_rules(checkups.plan_proofs(self.place, suspects), rules))
 
     def _play(self, words: str, sessions: Sequence[CheckSession], share: float = 0.0) -> list[PlayedSession]:

@@ -7,7 +7,7 @@ import math
 import re
 from collections.abc import Collection, Iterator, Sequence
 
-from pytest_hookharness.campaigns.check.rewording import foreign_tools
+from pytest_hookharness.campaigns.check.tool_names import foreign_tools
 from pytest_hookharness.execution.processes.slots import competition
 from pytest_hookharness.judging.findings.codes import INERT_GUARD, SLOW
 from pytest_hookharness.judging.findings.finding_catalogue import NOT_RUN, catalogue

@@ -15,8 +15,9 @@ from dataclasses import replace
 from pytest_hookharness import hosts
 from pytest_hookharness.campaigns.check import corpora
 from pytest_hookharness.campaigns.check.activation import Activation, find_activations
-from pytest_hookharness.campaigns.check.rewording import Suspect, called_tools, reword
+from pytest_hookharness.campaigns.check.rewording import Suspect, reword
 from pytest_hookharness.campaigns.check.session_scenario import scenario_of, varied
+from pytest_hookharness.campaigns.check.tool_names import called_tools
 from pytest_hookharness.judging.checkup.symptoms import MANY_REFUSALS
 from pytest_hookharness.model.checkup import CheckSession, HookSet
 from pytest_hookharness.model.moves import (

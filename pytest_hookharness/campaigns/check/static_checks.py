@@ -22,7 +22,7 @@ from pytest_hookharness.campaigns.check.hook_program import (
 )
 from pytest_hookharness.campaigns.check.input_keys import never_sent
 from pytest_hookharness.campaigns.check.mac_shell import calls_for_a_mac
-from pytest_hookharness.campaigns.check.rewording import (
+from pytest_hookharness.campaigns.check.tool_names import (
     known_tools,
     matched_tools,
     miscased_tool,

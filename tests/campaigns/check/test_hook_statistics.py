@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from pytest_hookharness.campaigns.check.hook_statistics import find_problems
-from pytest_hookharness.campaigns.check.rewording import foreign_tools
+from pytest_hookharness.campaigns.check.tool_names import foreign_tools
 from pytest_hookharness.model.checkup import HookSet
 from pytest_hookharness.model.outcome import Outcome
 from pytest_hookharness.model.processes import Exited, Output, ProcessResult
@@ -57,7 +57,12 @@ def run(wall=0.1, stdout=b""):
 
 @pytest.mark.parametrize(
     "source",
-    [FOREIGN, '[ "$(jq -r .tool_name)" = write_file ] || exit 0\n', "[[ $TOOL_NAME == write_file ]]\n"],
+    [
+        FOREIGN,
+        '[ "$(jq -r .tool_name)" = write_file ] || exit 0\n',
+        "[[ $TOOL_NAME == write_file ]]\n",
+        'case "$TOOL_NAME" in\n  write_file) exit 2 ;;\nesac\n',
+    ],
 )
 def test_tools_of_another_host(source):
     """A hook that compares the tool's name with another host's, and does nothing, is an INERT-GUARD."""
@@ -74,6 +79,9 @@ def test_tools_of_another_host(source):
         'if asked["tool_name"] == "WebSearch":\n',
         "[[ $TOOL_NAME == Write ]] || exit 0\n",
         'other = "write_file"\n',
+        'print("the tool_name may be", "write_file")\n',
+        '# if tool_name == "write_file":\n',
+        'if tool_name == "write_file": pass\nif "Write" == tool_name: pass\n',
     ],
 )
 def test_names_that_prove_nothing(source):

@@ -9,7 +9,7 @@ import pytest
 from pytest_hookharness.campaigns.check import sessions
 from pytest_hookharness.campaigns.check.check_run import CheckRun
 from pytest_hookharness.campaigns.check.discovery import find_hook_sets
-from pytest_hookharness.campaigns.check.rewording import called_tools
+from pytest_hookharness.campaigns.check.tool_names import called_tools
 from pytest_hookharness.model.checkup import HookSet
 from pytest_hookharness.model.moves import Edit, End, RunCommand, Stop, Subagent, Tools
 from pytest_hookharness.model.mutations import VARY_FAMILIES, Parallel

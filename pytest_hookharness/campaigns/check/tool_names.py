@@ -1,0 +1,154 @@
+"""
+The names of tools that hooks expect, in their matchers and in what their scripts compare.
+
+Only comparisons that can mean nothing else are read: an equality, a test of a shell, a list of names, a case.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from pytest_hookharness import hosts
+from pytest_hookharness.campaigns.check import corpora
+from pytest_hookharness.model.checkup import HookSet
+from pytest_hookharness.model.moves import Edit, RunCommand
+from pytest_hookharness.model.protocol import Hook
+
+_NAME = re.compile(r"[A-Za-z_][\w-]*")
+# What stands for any word in a matcher.
+_WILDCARD = re.compile(r"\[\^?[^]]*\][*+]?|\\w[*+]|\.[*+]\??|\(\?:")
+_NAMED = r"""["']?([A-Za-z_]\w*)\b"""
+_QUOTED = re.compile(r"""(["'])([A-Za-z_]\w*)\1""")
+_EQUAL = re.compile(
+    rf"""tool_?name\b[^=!<>\n]{{0,12}}?[=!]==?\s*{_NAMED}(?![.(])"""
+    rf"""|\[\s[^]\n]*tool_?name\b[^=!\]\n]{{0,6}}\s!?=\s*{_NAMED}["']?\s\]"""
+    r"""|["']([A-Za-z_]\w*)["']\s*[=!]==?\s*[\w.$\["'(]{0,24}\btool_?name\b""",
+    re.IGNORECASE,
+)
+_LISTED = re.compile(
+    r"tool_?name\b[^=\n]{0,8}?\s(?:not\s+)?in\s*[(\[{]([^)\]}\n]*)"
+    r"|\[([^\]\n]*)\]\.includes\([\w.?$]*\btool_?name\b",
+    re.IGNORECASE,
+)
+_SUBJECT = r"(?:(?!\sin\s)[^\n])*"
+_CASE = re.compile(
+    rf"\bcase\s{_SUBJECT}\btool_?name\b{_SUBJECT}\sin\s((?:(?!\bcase\b).)*?)\besac\b",
+    re.IGNORECASE | re.DOTALL,
+)
+_PATTERNS = re.compile(r"""(?:^|;;|\n)\s*\(?([\w"'| ]+)\)""")
+_FOLDS_CASE = re.compile(
+    r"\.lower\(|\.upper\(|casefold|toLowerCase|toUpperCase|IGNORECASE|\(\?i|/i\b|nocasematch|downcase|,,\}"
+    r"|\btr\s|(?:declare|typeset) -l"
+)
+_COMMENT = re.compile(r"^\s*(?:#|//|\*).*$", re.MULTILINE)
+_USUAL = (
+    RunCommand(command="true"),
+    Edit(file="f", text="t"),
+    Edit(file="f", text="t", old="o"),
+    corpora.READ,
+)
+
+
+def known_tools(host: str) -> frozenset[str]:
+    """Return the known names of a host's tools."""
+    profile = hosts.find(host)
+    tools = profile.tools
+    others = (*tools.gated, *tools.edits, *((tools.subagent,) if tools.subagent else ()))
+    matched = (name for rule in profile.events.values() for name in rule.tools)
+    return frozenset({*usual_tools(profile), *others, *matched})
+
+
+def usual_tools(profile: hosts.Profile) -> Iterator[str]:
+    """Yield the names of the tools that run commands and read and write files."""
+    return (profile.tools.call(operation, "/w").name for operation in _USUAL)
+
+
+def matched_tools(hook_set: HookSet, hook: Hook) -> tuple[str, ...]:
+    """Return the tool names in the matcher of a hook."""
+    rule = hosts.find(hook_set.host).events.get(hook.event)
+    if rule is None or rule.target != "tool_name" or hook.matcher is None:
+        return ()
+    parts = re.split(r"[|,]", hook.matcher)
+    return tuple(part.strip() for part in parts if _NAME.fullmatch(part.strip()))
+
+
+def called_tools(hook_set: HookSet) -> tuple[str, ...]:
+    """
+    Return names of tools for which hooks wait and that a usual session does not call, each once.
+
+    A matcher that is a regular expression stands for one name that it matches.
+    """
+    profile = hosts.find(hook_set.host)
+    usual = {*usual_tools(profile)}
+    known = {name.casefold(): name for name in known_tools(hook_set.host)}
+    found: list[str] = []
+    for hook in hook_set.hooks:
+        rule = profile.events.get(hook.event)
+        if rule is None or rule.target != "tool_name" or hook.matcher is None:
+            continue
+        for part in re.split(r"[|,]", hook.matcher.strip("^$()")):
+            name = _WILDCARD.sub("sample", part.strip().strip("^$()"))
+            # A known name in other letters matches nothing; `misnamed_tools` is about those.
+            is_name = bool(_NAME.fullmatch(name)) and known.get(name.casefold(), name) == name
+            if is_name and name not in usual and hosts.select(profile, (hook,), hook.event, name):
+                found.append(name)
+    return tuple(dict.fromkeys(found))
+
+
+def misnamed_tools(hook_set: HookSet, hook: Hook) -> tuple[tuple[str, str], ...]:
+    """
+    Return the names in a matcher that differ from a known tool only in case, each with that tool's name.
+    """
+    known = {name.casefold(): name for name in known_tools(hook_set.host)}
+    named = matched_tools(hook_set, hook)
+    return tuple((name, known[name.casefold()]) for name in named if known.get(name.casefold(), name) != name)
+
+
+def foreign_tools(hook_set: HookSet, hook: Hook) -> tuple[str, ...]:
+    """
+    Return the tool names that a hook compares, if this host has none of them and another host one.
+
+    Names that no host has may be tools that the person added, and prove nothing.
+    """
+    named = dict.fromkeys(name for _, names in _compared(hook_set, hook) for name in names)
+    if {*map(_plain, named)} & {*map(_plain, known_tools(hook_set.host))}:
+        return ()
+    others = {_plain(name) for profile in hosts.known() for name in usual_tools(profile)}
+    return tuple(named) if others & {*map(_plain, named)} else ()
+
+
+def miscased_tool(hook_set: HookSet, hook: Hook) -> tuple[str, str]:
+    """
+    Return a name that a hook compares with a tool's, and that tool's, which differs in case; or nothing.
+
+    A script that also knows the right name, or that ignores case, compares well.
+    """
+    rule = hosts.find(hook_set.host).events.get(hook.event)
+    if rule is None or rule.target != "tool_name":
+        return "", ""
+    known = {name.casefold(): name for name in known_tools(hook_set.host)}
+    for text, names in _compared(hook_set, hook):
+        if _FOLDS_CASE.search(text) or {*names} & {*known.values()}:
+            continue
+        for name in names:
+            meant = known.get(name.casefold(), "")
+            if meant and not re.search(rf"""["'|(]{meant}["'|)]""", text):
+                return name, meant
+    return "", ""
+
+
+def _compared(hook_set: HookSet, hook: Hook) -> Iterator[tuple[str, list[str]]]:
+    """Yield the command of a hook and its scripts, each with the names that it compares with a tool's."""
+    sources = (text for path, text in hook_set.sources if path in hook.command.replace('"', ""))
+    for text in (_COMMENT.sub("", one) for one in (hook.command, *sources)):
+        names = [name for found in _EQUAL.findall(text) for name in found if name]
+        lists = (line for found in _LISTED.findall(text) for line in found)
+        names += [name for line in lists for _, name in _QUOTED.findall(line)]
+        patterns = (one for found in _CASE.findall(text) for one in _PATTERNS.findall(found))
+        parts = (part.strip(" \"'") for one in patterns for part in one.split("|"))
+        yield text, [*names, *(part for part in parts if _NAME.fullmatch(part))]
+
+
+def _plain(name: str) -> str:
+    return name.replace("_", "").casefold()
