@@ -15,6 +15,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 
 import cases
+import checks
 import default_tests
 import detectors
 import explorations
@@ -42,6 +43,7 @@ TABLES: Mapping[str, Callable[..., Table]] = {
     "verdict_costs": verdicts.costs,
     "blind": verdicts.blind,
     "cases": cases.table,
+    "checks": checks.table,
     "workspaces": workspaces.table,
     "hosts": hosts.table,
     "detectors": detectors.table,
@@ -57,7 +59,7 @@ TABLES: Mapping[str, Callable[..., Table]] = {
     "live_runs": live_runs.table,
 }
 # They take minutes; the last needs real programs.
-ON_DEMAND = ("blind", "shipped", "scale", "default_tests", "live_runs")
+ON_DEMAND = ("blind", "checks", "shipped", "scale", "default_tests", "live_runs")
 
 
 def main() -> None:

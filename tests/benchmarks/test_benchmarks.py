@@ -114,3 +114,9 @@ def test_rows_of_startup(more_rows):
     commands = ("--version", "schema", "hosts", "findings", "try Stop true")
 
     assert {f"hookharness {command}" for command in commands} <= more_rows.keys()
+
+
+@pytest.mark.nightly
+def test_each_hook_of_a_check_is_tried():
+    """At its default budget, a check tries each of ten hooks on its event."""
+    assert run_quickly("checks")["ten hooks"][1] == "10 / 10"
