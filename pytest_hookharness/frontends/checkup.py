@@ -13,14 +13,16 @@ from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias
 
 from pytest_hookharness.campaigns.check.activation import Activation
+from pytest_hookharness.campaigns.check.causes import static_problems
 from pytest_hookharness.campaigns.check.check_run import CheckRun, OnStep
 from pytest_hookharness.campaigns.check.discovery import find_hook_sets
 from pytest_hookharness.campaigns.check.hook_program import describe_other_readers
-from pytest_hookharness.campaigns.check.hook_statistics import is_kind
+from pytest_hookharness.campaigns.check.hook_statistics import is_kind, is_wanted
 from pytest_hookharness.campaigns.check.lent_home import lent_home
 from pytest_hookharness.campaigns.check.mac_shell import describe_mac_problems
 from pytest_hookharness.campaigns.check.project_copy import copyable
 from pytest_hookharness.campaigns.check.scenario_export import export, shows
+from pytest_hookharness.campaigns.check.static_checks import check_statically
 from pytest_hookharness.execution.processes.sandbox import available_tiers
 from pytest_hookharness.execution.workspace.project_copies import ProjectCopies
 from pytest_hookharness.frontends.harness import Harness
@@ -161,11 +163,12 @@ def check_all(
                     one = play(hook_set, harness, only, progress.step)
                     checking: _Checked = stack.enter_context(one)
                 except KeyboardInterrupt:
-                    # While files were copied, or between two sessions: the reports before are printed.
-                    why = (_INTERRUPTED,)
-                    checking = None, CheckReport(place=hook_set, undecided=why, interrupted=True)
+                    # While files were copied, or between two sessions.
+                    checking = None, unplayed(hook_set, only)
             wanted = any(problem.id == only for problem in checking[1].problems) and not is_kind(only)
             found = [checking] if wanted else [*found, checking]
+            if checking[1].interrupted:
+                found += [(None, unplayed(each, only)) for each in hook_sets[len(found) :]]
             if wanted or checking[1].interrupted:
                 break
         fixed = [*_with_fixes(found, end, line)]
@@ -175,6 +178,20 @@ def check_all(
         return [
             report if run is None else _write_scenarios(run, report, write, share) for run, report in fixed
         ]
+
+
+def unplayed(hook_set: HookSet, only: str = "") -> CheckReport:
+    """Return the report of a hook set that Ctrl-C left no time for: what is certain without a run."""
+    static = check_statically(hook_set)
+    problems = static_problems(hook_set, static, ())
+    return CheckReport(
+        place=hook_set,
+        problems=tuple(one for one in problems if is_wanted(only, one.id, one.symptom.kind)),
+        only=only,
+        untried=static.untried,
+        undecided=(_INTERRUPTED,),
+        interrupted=True,
+    )
 
 
 def check_project(

@@ -6,7 +6,7 @@ import re
 import pytest
 
 from pytest_hookharness.frontends import checkup
-from pytest_hookharness.frontends.cli import main
+from pytest_hookharness.frontends.cli import check_command, main
 from pytest_hookharness.frontends.cli.accepted_problems import accept, read_baseline, write_baseline
 from pytest_hookharness.frontends.cli.check_output import check_words, locate, status
 from pytest_hookharness.frontends.option_types import OptionError
@@ -141,5 +141,34 @@ def test_a_check_that_is_interrupted(tmp_path, monkeypatch, capsys):
     monkeypatch.setattr(checkup, "checked", interrupted)
     assert main.main(["check", "--yes"]) == 2
     printed = capsys.readouterr().out
-    assert "NOT-RUN" in printed
-    assert "The check was interrupted." in printed
+    assert printed.count("NOT-RUN PostToolUse 1 (check.sh)") == 1
+    assert printed.count("NOT-RUN AfterTool 1 (check.sh)") == 1
+    assert printed.count("The check was interrupted.") == 1
+
+
+def test_an_interruption_before_the_first_session(tmp_path, monkeypatch, capsys):
+    """Ctrl-C before anything was played prints what is certain without a run, of all hosts."""
+    for place, event in ((".claude", "PostToolUse"), (".gemini", "AfterTool")):
+        (tmp_path / place).mkdir()
+        (tmp_path / place / "settings.json").write_text(SETTINGS.replace("Stop", event))
+
+    def interrupted(*_):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(check_command, "with_looked_for", interrupted)
+    assert main.main(["check", str(tmp_path), "--yes", "--format", "json"]) == 2
+    reports = json.loads(capsys.readouterr().out)["checkups"]
+    assert [[problem["name"] for problem in report["problems"]] for report in reports] == [["NOT-RUN"]] * 2
+    assert [report["undecided"] for report in reports] == [["The check was interrupted."]] * 2
+
+
+@pytest.mark.parametrize(
+    ("option", "file"), [("--baseline", "none.toml"), ("--write-baseline", "old.toml"), ("--fail-on", "zzz")]
+)
+def test_a_wrong_option_is_refused_before_anything_is_run(tmp_path, capsys, option, file):
+    """A baseline that cannot be read or written, and an unknown problem, are errors at once."""
+    (tmp_path / "old.toml").touch()
+    assert main.main(["check", str(tmp_path), "--yes", option, str(tmp_path / file)]) == 2
+    printed = capsys.readouterr()
+    assert f"{option}: " in printed.err
+    assert "no hooks" not in printed.err

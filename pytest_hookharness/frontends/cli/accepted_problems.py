@@ -98,6 +98,19 @@ def _match(report: CheckReport, problem: Problem, entries: Sequence[BaselineEntr
     )
 
 
+def require_new(file: Path) -> None:
+    """
+    Check that a new baseline file can be written.
+
+    Raises:
+        OptionError: It exists, or there is no folder for it.
+    """
+    if file.exists() or file.is_symlink():
+        raise OptionError(f"--write-baseline: {file} exists already; move it away")
+    if not file.parent.is_dir():
+        raise OptionError(f"--write-baseline: {file} cannot be written: there is no folder {file.parent}")
+
+
 def write_baseline(file: Path, reports: Iterable[CheckReport]) -> int:
     """
     Write a new baseline file with all problems of some reports, without reasons; return their number.

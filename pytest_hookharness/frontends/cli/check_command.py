@@ -24,9 +24,15 @@ from pytest_hookharness.frontends.checkup import (
     describe_isolation,
     problem_command,
     project_copies,
+    unplayed,
     worst,
 )
-from pytest_hookharness.frontends.cli.accepted_problems import accept, read_baseline, write_baseline
+from pytest_hookharness.frontends.cli.accepted_problems import (
+    accept,
+    read_baseline,
+    require_new,
+    write_baseline,
+)
 from pytest_hookharness.frontends.cli.check_output import ANY, FORMATS, check_words, print_reports, status
 from pytest_hookharness.frontends.cli.consent import is_agreed, lend
 from pytest_hookharness.frontends.cli.play import add_settings, settings_of
@@ -138,6 +144,7 @@ def _declare_arming(parser: argparse.ArgumentParser) -> None:
 def _call(arguments: argparse.Namespace) -> int:
     began = time.monotonic()
     _refuse_idle_options(arguments)
+    _refuse_wrong_values(arguments)
     settings = settings_of(arguments)
     campaign = arguments.stress or arguments.explore
     if _is_item(arguments.path):
@@ -159,7 +166,12 @@ def _call(arguments: argparse.Namespace) -> int:
         return worst(_try_hook_sets(hook_sets, arguments, share))
     with Harness(settings) as harness, project_copies(harness) as copies:
         began = time.monotonic()
-        found = with_looked_for(hook_sets, settings, replace(harness.resources, copies=copies))
+        try:
+            found = with_looked_for(hook_sets, settings, replace(harness.resources, copies=copies))
+        except KeyboardInterrupt:
+            return _report(
+                [unplayed(each, arguments.only) for each in hook_sets], arguments, harness.settings
+            )
         # Looking at hooks is part of the budget, and waiting for an answer is not.
         wall = settings.wall - looked - (time.monotonic() - began)
         lent = lend(Path(arguments.path), hook_sets, found, agreed=arguments.yes)
@@ -181,6 +193,15 @@ def _refuse_idle_options(arguments: argparse.Namespace) -> None:
         for name, unset in options.items():
             if applies and getattr(arguments, name) != unset:
                 raise OptionError(f"--{name.replace('_', '-')} {reason}")
+
+
+def _refuse_wrong_values(arguments: argparse.Namespace) -> None:
+    """Refuse what would only be noticed when the report is printed."""
+    check_words(arguments.fail_on)
+    if arguments.baseline is not None:
+        read_baseline(arguments.baseline)
+    if arguments.write_baseline is not None:
+        require_new(arguments.write_baseline)
 
 
 def _is_item(path: str) -> bool:
@@ -230,9 +251,6 @@ def _check(
     wall: float,
 ) -> int:
     """Check each hook set in ``wall`` seconds, print the report, and return the exit status."""
-    fail_on = check_words(arguments.fail_on)
-    baseline: Path | None = arguments.baseline
-    entries = () if baseline is None else read_baseline(baseline)
     folder: Path | None = arguments.write_scenarios
     is_new = folder is not None and not folder.exists()
     if folder is not None:
@@ -241,14 +259,22 @@ def _check(
     found = check_all(hook_sets, harness, copies, wall, arguments.only, folder, given)
     if is_new and folder is not None and not any(folder.iterdir()):
         folder.rmdir()
+    return _report(found, arguments, harness.settings)
+
+
+def _report(found: Sequence[CheckReport], arguments: argparse.Namespace, settings: Settings) -> int:
+    """Print reports, write the files that options ask for, and return the exit status."""
+    fail_on = check_words(arguments.fail_on)
+    baseline: Path | None = arguments.baseline
     if baseline is not None:
+        entries = read_baseline(baseline)
         found = [accept(report, entries, baseline) for report in found]
 
     def replay(problem: Problem) -> str:
         place = next(report.place for report in found if problem in report.problems)
         path = place.root if place.part else Path(arguments.path)
         host = arguments.host or (place.host if place.part else "")
-        return problem_command(problem, path, host, harness.settings, _arming(arguments))
+        return problem_command(problem, path, host, settings, _arming(arguments))
 
     print_reports(found, arguments.format, replay, status(found, fail_on))
     if arguments.write_baseline is not None:
