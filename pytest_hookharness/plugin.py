@@ -27,7 +27,6 @@ import_plainly("pytest_hookharness")
 SUFFIX = ".scenario.yaml"
 # A test compares them with the catalogue, which --help does not import.
 HOSTS = "claude-code codex gemini-cli qwen-code openhands cursor copilot-cli antigravity kimi goose droid"
-_FOLDERS = ("hook_incident_dir", "hook_trace_dir")
 
 # Each is declared as --hook-NAME, with these arguments of argparse.
 _OPTIONS: Mapping[str, dict[str, Any]] = {
@@ -169,8 +168,11 @@ def pytest_configure_node(node: Any) -> None:
 def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
     """Ignore all but scenarios if only they are wanted, and the project folders that scenarios copy."""
     if collection_path.is_dir():
-        # Only file names are read here, so that a run without scenarios pays for nothing else.
-        if not any(path.name.endswith(SUFFIX) for path in collection_path.parent.iterdir()):
+        # Only file names are read here, once for each folder: a run without scenarios pays for nothing else.
+        parent, seen = collection_path.parent, config.stash.setdefault(_WITH_SCENARIOS, {})
+        if parent not in seen:
+            seen[parent] = any(path.name.endswith(SUFFIX) for path in parent.iterdir())
+        if not seen[parent]:
             return None
         from pytest_hookharness.frontends.pytest_plugin import collection
 
@@ -252,8 +254,8 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
     ]
     harness = terminalreporter.config.stash.get(HARNESS, None)
     interrupted = None if harness is None else harness.interrupted
-    folders = any(getattr(terminalreporter.config.option, name) is not None for name in _FOLDERS)
-    if reports or interrupted or folders:
+    option = terminalreporter.config.option
+    if reports or interrupted or option.hook_incident_dir or option.hook_trace_dir:
         from pytest_hookharness.frontends.pytest_plugin import summary
 
         summary.write(terminalreporter, reports, interrupted)
@@ -261,6 +263,7 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
 
 HARNESS = pytest.StashKey[Any]()
 RESULTS = pytest.StashKey[Any]()
+_WITH_SCENARIOS = pytest.StashKey[dict[Path, bool]]()
 
 
 @pytest.fixture(scope="session")
@@ -323,9 +326,7 @@ flaky_command = _tool(
     "Put a command first on the PATH that fails a few times and then works.",
     {"exit": 1, "heals_after": 1},
 )
-hanging_command = _tool(
-    "CommandMaker", "Put a command first on the PATH that never returns.", {"hangs": True}
-)
+hanging_command = _tool("CommandMaker", "Put a command first on the PATH that never ends.", {"hangs": True})
 flooding_command = _tool(
     "CommandMaker", "Put a command first on the PATH that prints 10 MB.", {"floods": 10_000_000}
 )

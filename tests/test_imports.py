@@ -5,10 +5,12 @@ import os
 import subprocess
 import sys
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
 import pytest_hookharness
+from pytest_hookharness import plugin
 from pytest_hookharness._imports import PlainFinder, import_plainly
 
 SPY = """
@@ -175,3 +177,16 @@ def test_plain_import_can_be_asked_for_again(monkeypatch):
 
     assert packages[:2] == ["toy", "other"]
     assert packages.count("toy") == 1
+
+
+def test_unused_plugin_reads_a_folder_once(tmp_path, monkeypatch):
+    """A folder is searched for scenarios once, however many folders are in it."""
+    folders = [tmp_path / f"package{number}" for number in range(20)]
+    for folder in folders:
+        folder.mkdir()
+    read, config = [], SimpleNamespace(stash=pytest.Stash())
+    usual = Path.iterdir
+    monkeypatch.setattr(Path, "iterdir", lambda path: read.append(path) or usual(path))
+
+    assert [plugin.pytest_ignore_collect(folder, config) for folder in folders] == [None] * 20
+    assert read == [tmp_path]
