@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias
 
 from pytest_hookharness.campaigns.check.activation import Activation
-from pytest_hookharness.campaigns.check.causes import static_problems
+from pytest_hookharness.campaigns.check.causes import static_problems, untried
 from pytest_hookharness.campaigns.check.check_run import CheckRun, OnStep
 from pytest_hookharness.campaigns.check.discovery import find_hook_sets
 from pytest_hookharness.campaigns.check.hook_program import describe_other_readers
@@ -188,7 +188,7 @@ def unplayed(hook_set: HookSet, only: str = "") -> CheckReport:
         place=hook_set,
         problems=tuple(one for one in problems if is_wanted(only, one.id, one.symptom.kind)),
         only=only,
-        untried=static.untried,
+        untried=tuple(untried(hook_set, static, ())),
         undecided=(_INTERRUPTED,),
         interrupted=True,
     )

@@ -78,6 +78,7 @@ class HookSet:
         home: The folder that each session gets as HOME; ``None`` for an empty one.
         reach: Folders of the person's that hooks find at their real paths.
         lent_env: Variables that name these folders.
+        texts: Files that the sessions have in the place of the project's own, by their paths in it.
         git: Whether Git is installed, so that copies of the project can be repositories.
     """
 
@@ -98,6 +99,7 @@ class HookSet:
     home: Path | None = None
     reach: tuple[str, ...] = ()
     lent_env: Mapping[str, str] = field(default_factory=dict)
+    texts: Mapping[str, str] = field(default_factory=dict)
     git: bool = True
 
     @property

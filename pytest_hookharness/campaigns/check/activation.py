@@ -89,7 +89,11 @@ def with_rules(sessions: Iterable[CheckSession], rules: Mapping[str, str]) -> li
         return [*sessions]
     active = f"{', '.join(sorted(rules))} as in the examples"
     return [
-        replace(session, scenario=replace(session.scenario, files=rules), active=active)
+        replace(
+            session,
+            scenario=replace(session.scenario, files={**session.scenario.files, **rules}),
+            active=active,
+        )
         for session in sessions
     ]
 

@@ -16,7 +16,7 @@ from dataclasses import replace
 from pytest_hookharness.campaigns.check.grouping import SymptomEvidence
 from pytest_hookharness.campaigns.check.hook_statistics import name_problem
 from pytest_hookharness.campaigns.check.static_checks import StaticResult
-from pytest_hookharness.judging.checkup.evidence import with_evidence
+from pytest_hookharness.judging.checkup.evidence import describe_refusal, with_evidence
 from pytest_hookharness.judging.checkup.symptoms import cut_by_us, find_symptoms
 from pytest_hookharness.judging.findings.codes import TIMEOUT_UNIT, UNGUARDED_TOOL
 from pytest_hookharness.judging.findings.finding_catalogue import (
@@ -26,6 +26,7 @@ from pytest_hookharness.judging.findings.finding_catalogue import (
     NOT_RUN,
 )
 from pytest_hookharness.model.checkup import HookSet, Problem, Symptom, hook_name, hook_names
+from pytest_hookharness.model.expectations import counted
 from pytest_hookharness.model.outcome import Outcome
 from pytest_hookharness.model.processes import Exited
 from pytest_hookharness.model.protocol import Ruling
@@ -178,8 +179,7 @@ def _is_of(symptom: Symptom, commands: Collection[str]) -> bool:
 
 def untried(hook_set: HookSet, static: StaticResult, outcomes: Sequence[Outcome]) -> Iterator[str]:
     """Yield sentences about hooks that could not be tried, or not to their end."""
-    yield from static.untried
-    yield from _refused_for_want(hook_set, static, outcomes)
+    yield from _describe_stuck(hook_set, static, outcomes)
     for command, why in hindered_hooks(outcomes).items():
         if command not in static.stuck:
             yield f"{hook_name(hook_set.hooks, command)} failed, as {why}"
@@ -203,19 +203,28 @@ def untried(hook_set: HookSet, static: StaticResult, outcomes: Sequence[Outcome]
         )
 
 
-def _refused_for_want(hook_set: HookSet, static: StaticResult, outcomes: Sequence[Outcome]) -> Iterator[str]:
-    """Yield which hooks cannot run here, and what that keeps the agent from, as their host fails closed."""
-    runs = [hook_run for outcome in outcomes for _, hook_run in outcome.trace.hook_runs()]
-    refused = {
+def refused_for_want(static: StaticResult, outcomes: Sequence[Outcome]) -> dict[str, str]:
+    """Return the commands of hooks that cannot run, which their host took for a refusal, with the event."""
+    broken = {*static.stuck, *_commands(one for one in static.symptoms if one.kind == NOT_RUN.name)}
+    return {
         hook_run.hook.command: hook_run.hook.event
-        for hook_run in runs
-        if hook_run.hook.command in static.stuck and hook_run.reply.ruling is Ruling.DENY
+        for outcome in outcomes
+        for _, hook_run in outcome.trace.hook_runs()
+        if hook_run.hook.command in broken and hook_run.reply.ruling is Ruling.DENY
     }
-    for command, event in refused.items():
-        yield (
-            f"{hook_name(hook_set.hooks, command)} cannot run, which {hook_set.host} takes for a refusal: "
-            f"each {event} was refused, so hooks of later events were hardly tried"
-        )
+
+
+def _describe_stuck(hook_set: HookSet, static: StaticResult, outcomes: Sequence[Outcome]) -> Iterator[str]:
+    """Yield what this machine lacks, and what that keeps an agent from whose host fails closed."""
+    refused = refused_for_want(static, outcomes)
+    for lack in dict.fromkeys(static.stuck.values()):
+        hooks = [hook for hook in hook_set.hooks if static.stuck.get(hook.command) == lack]
+        text = f"{lack}: {counted(len(hooks), 'hook')} could not be tried"
+        events = dict.fromkeys(refused[hook.command] for hook in hooks if hook.command in refused)
+        if events:
+            others = "were tried without it" if hook_set.texts else "were hardly tried"
+            text += f"; {describe_refusal(hook_set.host, events)}; the other hooks {others}"
+        yield text
 
 
 def at_one_place(problems: Sequence[Problem]) -> list[Problem]:

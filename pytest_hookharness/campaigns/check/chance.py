@@ -9,12 +9,14 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 
-from pytest_hookharness.campaigns.check.grouping import PlayedSession
+from pytest_hookharness.campaigns.check.grouping import PlayedSession, SymptomEvidence
+from pytest_hookharness.campaigns.check.hook_statistics import name_problem
+from pytest_hookharness.campaigns.check.sessions import in_order
 from pytest_hookharness.judging.comparison.traces import Pair, describe_decision, pairs
 from pytest_hookharness.judging.findings.finding_catalogue import FLAKY
-from pytest_hookharness.model.checkup import Symptom
+from pytest_hookharness.model.checkup import CheckSession, HookSet, Problem, Symptom
 from pytest_hookharness.model.outcome import Outcome
 from pytest_hookharness.model.processes import Exited
 from pytest_hookharness.model.protocol import Ruling
@@ -24,6 +26,7 @@ from pytest_hookharness.model.trace import HookRun
 _VOLATILE = re.compile(r"id$|path$|cwd|time|dir$|root", re.IGNORECASE)
 # Seconds within which a hook run hardly meets a timeout of its own, also on a busy machine.
 _QUICK = 1.0
+_TWICE = 2
 _ADVICE = "Decide by the input and the files of the project: by no random number, time, or process number."
 
 
@@ -38,6 +41,34 @@ def find_suspect(played: Sequence[PlayedSession]) -> PlayedSession | None:
     numbers = [sum(run.hook.command in suspects for run in _runs(one.outcome)) for one in plain]
     most = max(numbers, default=0)
     return plain[numbers.index(most)] if most else None
+
+
+def prove_chance(
+    hook_set: HookSet,
+    played: Sequence[PlayedSession],
+    play: Callable[[Sequence[CheckSession]], Sequence[PlayedSession]],
+    taken: Collection[str],
+) -> Problem | None:
+    """
+    Play the session of a suspect twice, and return the problem if chance decides.
+
+    Args:
+        hook_set: The hooks.
+        played: The sessions so far.
+        play: Plays sessions.
+        taken: The names of other problems.
+    """
+    suspect = find_suspect(played)
+    if suspect is None:
+        return None
+    session = in_order(hook_set, suspect.session)
+    outcomes = [one.outcome for one in play([session, session]) if one.outcome is not None]
+    symptom = find_chance(*outcomes) if len(outcomes) == _TWICE else None
+    if symptom is None:
+        return None
+    name, trace = name_problem(symptom, taken), outcomes[0].trace
+    shown_by = (session.title,)
+    return SymptomEvidence(id=name, symptom=symptom, session=session, trace=trace, shown_by=shown_by).problem
 
 
 def _runs(outcome: Outcome | None) -> Iterator[HookRun]:

@@ -14,11 +14,10 @@ from dataclasses import field, replace
 from functools import partial
 from typing import TypeAlias, TypeVar
 
-from pytest_hookharness.campaigns.check import corpora, rewording
+from pytest_hookharness.campaigns.check import causes, corpora, rewording, session_errors
 from pytest_hookharness.campaigns.check import sessions as checkups
 from pytest_hookharness.campaigns.check.activation import Activation, with_rules
-from pytest_hookharness.campaigns.check.causes import at_one_place, independent, static_problems, untried
-from pytest_hookharness.campaigns.check.chance import find_chance, find_suspect
+from pytest_hookharness.campaigns.check.chance import prove_chance
 from pytest_hookharness.campaigns.check.confirmation import Confirmation
 from pytest_hookharness.campaigns.check.grouping import (
     PlayedSession,
@@ -27,13 +26,8 @@ from pytest_hookharness.campaigns.check.grouping import (
     is_cut,
     summarise,
 )
-from pytest_hookharness.campaigns.check.hook_statistics import is_kind, is_wanted, name_problem
-from pytest_hookharness.campaigns.check.session_errors import (
-    describe_error,
-    is_defect,
-    patience,
-    play_timed,
-)
+from pytest_hookharness.campaigns.check.hook_statistics import is_kind, is_wanted
+from pytest_hookharness.campaigns.check.session_scenario import without_commands
 from pytest_hookharness.campaigns.check.static_checks import StaticResult, check_statically
 from pytest_hookharness.execution.processes.slots import NoFreeSlot
 from pytest_hookharness.judging.checkup.symptoms import cut_by_us, find_symptoms
@@ -62,7 +56,6 @@ _NO_RUN = "No hook ran, so nothing is known about any of them."
 _NO_TIME = "the time budget ended"
 _INTERRUPTED = "The check was interrupted."
 _UNCONFIRMED = "Seen once, but not confirmed: "
-_TWICE = 2
 _HUNG = "A hook run did not end, so nothing else was tried; fix that first."
 
 
@@ -110,10 +103,10 @@ class CheckRun:
             self._undecided += [f"{_UNCONFIRMED}{one.symptom.text}" for one in once]
         except Exception as error:  # noqa: BLE001 -- what was seen so far must not be lost
             failed = True
-            self._undecided.append(f"The check ended early: {describe_error(error)}.")
-        summary = summarise(self.place, self._played)
-        certain = static_problems(self.place, self._static, self._outcomes())
-        problems = [*certain, *at_one_place([*self._problems, *summary.problems])]
+            self._undecided.append(f"The check ended early: {session_errors.describe_error(error)}.")
+        summary = summarise(self.place, self._played, self._static.stuck)
+        certain = causes.static_problems(self.place, self._static, self._outcomes())
+        problems = [*certain, *causes.at_one_place([*self._problems, *summary.problems])]
         checkup = CheckReport(
             place=self.place,
             problems=tuple(
@@ -123,7 +116,7 @@ class CheckRun:
             triggered=tuple(one for one in summary.triggered if one not in self._static.stuck),
             tried=summary.tried,
             open=tuple(dict.fromkeys((*summary.open, *self._open))),
-            untried=tuple(untried(self.place, self._static, self._outcomes())),
+            untried=tuple(causes.untried(self.place, self._static, self._outcomes())),
             undecided=(*self._undecided, *summary.undecided),
             interrupted=interrupted,
             failed=failed or any(played.failed for played in self._played),
@@ -144,7 +137,9 @@ class CheckRun:
         return bool(self.only) and not is_kind(self.only)
 
     def _is_found(self) -> bool:
-        certain = static_problems(self.place, self._static, self._outcomes()) if self._seeks_one else ()
+        certain = (
+            causes.static_problems(self.place, self._static, self._outcomes()) if self._seeks_one else ()
+        )
         return self._seeks_one and any(one.id == self.only for one in (*self._problems, *certain))
 
     def _search(self) -> None:
@@ -167,17 +162,18 @@ class CheckRun:
         yield
         if first.outcome is None:
             return
-        triggered = {step.event for _, step in first.outcome.trace.hooked() if step.hook_runs}
+        seen = self._leave_out(first.outcome)
+        triggered = {step.event for _, step in seen.trace.hooked() if step.hook_runs}
         self._play("single events", [*checkups.plan_single_events(self.place, triggered)])
         yield
-        if any(symptom.kind == HUNG_HOOK.name for symptom in find_symptoms(first.outcome)):
+        if any(symptom.kind == HUNG_HOOK.name for symptom in find_symptoms(seen)):
             self._undecided.append(_HUNG)
             return
-        if any(cut_by_us(first.outcome)):
+        if any(cut_by_us(seen)):
             # It would be cut in every session, and the other hooks need the time.
-            limit = patience(first.outcome, self.settings.hook_timeout)
+            limit = session_errors.patience(seen, self.settings.hook_timeout)
             self.settings = replace(self.settings, hook_timeout=limit)
-        endless = first.outcome.verdict_name in ("livelock", "capped")
+        endless = seen.verdict_name in ("livelock", "capped")
         # Stops are refused whatever the agent does, so further behaviours would only cost time.
         behaviours = [] if endless else [*checkups.plan_behaviours(self.place)]
         activated = [*checkups.plan_activated(self.place, self.given)]
@@ -198,7 +194,7 @@ class CheckRun:
         yield
         written = rewording.writes_before_calls(self.place.host, self._outcomes())
         world = checkups.plan_world(self.place, moves, written=written)
-        changes = (change for _, hooked in first.outcome.trace.hooked() for change in hooked.changes)
+        changes = (change for _, hooked in seen.trace.hooked() for change in hooked.changes)
         writes = any(change.hooks and not is_cache(change.path) for change in changes)
         raced = checkups.plan_races(self.place, triggered) if writes else ()
         usual = checkups.plan_usual(self.place, self.settings.seed)
@@ -211,18 +207,19 @@ class CheckRun:
 
     def _find_chance(self) -> None:
         """Play a session twice in which a hook allowed and refused the same, to see if chance decides."""
-        suspect = find_suspect(self._played)
-        if suspect is None:
-            return
-        session = checkups.in_order(self.place, suspect.session)
-        plays = self.try_out([session, session], "the same session again")
-        outcomes = [one.outcome for one in plays if one.outcome is not None]
-        symptom = find_chance(*outcomes) if len(outcomes) == _TWICE else None
-        if symptom is not None:
-            name = name_problem(symptom, [problem.id for problem in self._problems])
-            trace, title = outcomes[0].trace, (session.title,)
-            found = SymptomEvidence(id=name, symptom=symptom, session=session, trace=trace, shown_by=title)
-            self._problems += [found.problem] if is_wanted(self.only, name, symptom.kind) else []
+        play = partial(self.try_out, words="the same session again")
+        found = prove_chance(self.place, self._played, play, [problem.id for problem in self._problems])
+        if found is not None and is_wanted(self.only, found.id, found.symptom.kind):
+            self._problems.append(found)
+
+    def _leave_out(self, first: Outcome) -> Outcome:
+        """Leave out hooks that cannot run and stop the agent by that; return the first outcome then."""
+        place = without_commands(self.place, causes.refused_for_want(self._static, [first]))
+        if place is None:
+            return first
+        self.place = place
+        (again,) = self._play("each event once, the others", [checkups.plan_each_event(place)])
+        return again.outcome or first
 
     def _play_first(self, session: CheckSession) -> PlayedSession:
         """Play the first session; if it is undecided, once more with hooks in a fixed order."""
@@ -274,7 +271,9 @@ class CheckRun:
                 # Not an error: the session is played once more, alone.
                 raise
             except Exception as error:  # noqa: BLE001 -- what the other sessions show must not be lost
-                return PlayedSession(session, why=describe_error(error), failed=is_defect(error))
+                return PlayedSession(
+                    session, why=session_errors.describe_error(error), failed=session_errors.is_defect(error)
+                )
 
         return play
 
@@ -291,7 +290,7 @@ class CheckRun:
     def _simulate(self, session: CheckSession, wall: float, runner: TrialRunner) -> Outcome:
         until = time.monotonic() + max(wall, self._seconds_left())
         settings = replace(self.settings, base=None, wall=wall)
-        outcome, took = runner.do(partial(play_timed, session, settings), until)
+        outcome, took = runner.do(partial(session_errors.play_timed, session, settings), until)
         if is_cut(outcome):
             # It took the time that it got, and others may need less.
             return outcome
@@ -308,7 +307,7 @@ class CheckRun:
 
     def _seen(self) -> list[SymptomEvidence]:
         found = group(self.place, self._played, mark=corpora.MARKER)
-        return independent(found, self._static, self._outcomes(), self.place.reach)
+        return causes.independent(found, self._static, self._outcomes(), self.place.reach)
 
     def _confirm(self, wanted: Sequence[SymptomEvidence]) -> None:
         """Look for a small session that confirms each symptom; what no session confirms is not a problem."""

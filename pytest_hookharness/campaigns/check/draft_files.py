@@ -6,6 +6,8 @@ from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 
+from pytest_hookharness import hosts
+from pytest_hookharness.hosts.settings.formats import command_keys, replace_commands
 from pytest_hookharness.model.checkup import FileChange
 from pytest_hookharness.model.fast_dataclass import dataclass
 from pytest_hookharness.model.scenario import Scenario
@@ -55,13 +57,29 @@ class DraftFiles:
         )
         return replace(self, changes={**self.changes, file: change})
 
-    def put_into(self, scenario: Scenario) -> Scenario:
-        """Return a scenario whose workspace has these files."""
-        texts = {
+    @property
+    def texts(self) -> dict[str, str]:
+        """The new text of each changed file."""
+        return {
             change.file: change.after.decode("utf-8", "surrogateescape") for change in self.changes.values()
         }
+
+    def put_into(self, scenario: Scenario) -> Scenario:
+        """Return a scenario whose workspace has these files."""
         modes = {change.file: change.mode for change in self.changes.values()}
-        return replace(scenario, files={**scenario.files, **texts}, modes={**scenario.modes, **modes})
+        return replace(scenario, files={**scenario.files, **self.texts}, modes={**scenario.modes, **modes})
+
+    def with_commands(self, host: str, file: str, commands: Mapping[str, str]) -> DraftFiles | None:
+        """Return these files with other commands in a settings file; ``None`` if it has none of them."""
+        data = self.read(file)
+        if data is None or not file.endswith(".json"):
+            return None
+        try:
+            keys = command_keys(hosts.find(host).config)
+            text, number = replace_commands(data.decode("utf-8"), keys, commands)
+        except UnicodeDecodeError:
+            return None
+        return self.write(file, text.encode()) if number else None
 
     def write_below(self, folder: Path) -> None:
         """Write the changed files into a copy of the project."""

@@ -20,7 +20,6 @@ from pytest_hookharness.campaigns.check.draft_files import DraftFiles
 from pytest_hookharness.campaigns.check.grouping import ENDLESS
 from pytest_hookharness.campaigns.check.hook_program import unquoted_paths
 from pytest_hookharness.execution import hookharness_limit
-from pytest_hookharness.hosts.settings.formats import command_keys, replace_commands
 from pytest_hookharness.judging.findings import codes, finding_catalogue
 from pytest_hookharness.model.checkup import HookSet, Problem
 from pytest_hookharness.model.fast_dataclass import dataclass
@@ -100,7 +99,7 @@ def _limit(hooks: Sequence[Hook], place: HookSet, files: DraftFiles) -> Iterator
                 command: f"{_path(place, command, limiter)} {options} -- {_behind(place, command)}"
                 for command in commands
             }
-            changed = _with_commands(place, draft, file, new)
+            changed = draft.with_commands(place.host, file, new)
             if changed is not None:
                 draft = changed.write(limiter, _LIMITER.read_bytes(), 0o755)
                 renamed |= new
@@ -126,21 +125,6 @@ def _path(place: HookSet, command: str, file: str) -> str:
     own = [name for name, value in profile.process.env.items() if value == "{workspace}"]
     variable = used[1] if used else next(iter(own), "")
     return f'"${variable}"/{file}' if variable else file
-
-
-def _with_commands(
-    place: HookSet, files: DraftFiles, file: str, commands: Mapping[str, str]
-) -> DraftFiles | None:
-    """Return the files with other commands in a settings file; ``None`` if the file has none of them."""
-    data = files.read(file)
-    if data is None or not file.endswith(".json"):
-        return None
-    try:
-        keys = command_keys(hosts.find(place.host).config)
-        text, number = replace_commands(data.decode("utf-8"), keys, commands)
-    except UnicodeDecodeError:
-        return None
-    return files.write(file, text.encode()) if number else None
 
 
 def _script(command: str) -> str:
@@ -178,7 +162,7 @@ def _correct_path(hook: Hook, place: HookSet, files: DraftFiles) -> Iterator[Can
         return
     new = f"{_path(place, hook.command, found[0])}{hook.command[len(first) :]}"
     for file in place.files:
-        draft = _with_commands(place, files, file, {hook.command: new})
+        draft = files.with_commands(place.host, file, {hook.command: new})
         if draft is not None:
             text = f"Name the script by its path: `{new}`."
             yield Candidate(text=text, files=draft, renamed={hook.command: new})
@@ -194,7 +178,7 @@ def _quote(hooks: Sequence[Hook], place: HookSet, files: DraftFiles) -> Iterator
         renamed[hook.command] = new
     draft = files
     for file in place.files:
-        draft = _with_commands(place, draft, file, renamed) or draft
+        draft = draft.with_commands(place.host, file, renamed) or draft
     if draft is not files:
         text = f"Quote the paths, as in `{next(iter(renamed.values()))}`."
         yield Candidate(text=text, files=draft, renamed=renamed, place="a folder")

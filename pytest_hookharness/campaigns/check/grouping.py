@@ -161,8 +161,8 @@ def _difficulty(one: tuple[CheckSession, Outcome, Symptom]) -> tuple[bool, bool,
     return bool(session.event), scenario.parallel is not None, len(scenario.vary), outcome.trace.turns
 
 
-def summarise(hook_set: HookSet, played: Sequence[PlayedSession]) -> Summary:
-    """Return what the sessions of a hook set show beside their symptoms."""
+def summarise(hook_set: HookSet, played: Sequence[PlayedSession], stuck: Collection[str] = ()) -> Summary:
+    """Return what the sessions of a hook set show beside symptoms; ``stuck`` are commands that cannot run."""
     outcomes = [one.outcome for one in played if one.outcome is not None]
     problems = tuple(find_problems(hook_set, outcomes))
     wrong = {problem.symptom.hook for problem in problems}
@@ -184,7 +184,7 @@ def summarise(hook_set: HookSet, played: Sequence[PlayedSession]) -> Summary:
         triggered=tuple(
             dict.fromkeys(hook_run.hook.command for one in outcomes for _, hook_run in one.trace.hook_runs())
         ),
-        tried=tuple(_describe_tried(hook_set, played, outcomes)),
+        tried=tuple(_describe_tried(hook_set, played, outcomes, stuck)),
         open=(*unshown, *_find_never_refusing(hook_set, outcomes), *(() if hook_set.git else (_NO_GIT,))),
         undecided=(*unplayed, *_describe_cut(ending), *open_ends, *_find_untried(outcomes)),
     )
@@ -232,10 +232,14 @@ def _find_untried(outcomes: Sequence[Outcome]) -> Iterator[str]:
 
 
 def _describe_tried(
-    hook_set: HookSet, played: Sequence[PlayedSession], outcomes: Sequence[Outcome]
+    hook_set: HookSet, played: Sequence[PlayedSession], outcomes: Sequence[Outcome], stuck: Collection[str]
 ) -> Iterator[str]:
     hook_runs = [hook_run for outcome in outcomes for _, hook_run in outcome.trace.hook_runs()]
-    hooks, silent = len(hook_set.hooks), len(find_never_run(hook_set, outcomes))
+    unseen = find_never_run(hook_set, outcomes)
+    hooks, silent = (
+        len(hook_set.hooks),
+        sum(hook.command in stuck or hook in unseen for hook in hook_set.hooks),
+    )
     all_of_them = f"each of {hooks} hooks" if hooks > 1 else "the hook"
     who = (
         f"{hooks - silent} of {counted(hooks, 'hook')}" if silent else f"{all_of_them} on each of its events"

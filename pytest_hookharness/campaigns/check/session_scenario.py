@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import replace
 
 from pytest_hookharness import hosts
+from pytest_hookharness.campaigns.check.draft_files import DraftFiles
 from pytest_hookharness.model.checkup import HookSet
 from pytest_hookharness.model.expectations import Expectation
 from pytest_hookharness.model.moves import Act, Behaviour, Script
@@ -17,6 +18,22 @@ from pytest_hookharness.model.scenario import Answer, Double, Scenario
 _PROGRAMS = {"claude": "claude-code", "codex": "codex", "gemini": "gemini-cli"}
 # More than the moves need, for what hooks ask for.
 _TURNS = 24
+# A command that every shell has, and that has no effect.
+_NOTHING = ":"
+
+
+def without_commands(hook_set: HookSet, commands: Collection[str]) -> HookSet | None:
+    """
+    Return a hook set whose sessions run nothing in the place of some commands.
+
+    ``None`` if there are none, or if they do not stand in JSON files of the project.
+    """
+    if hook_set.plugin or hook_set.inline is not None:
+        return None
+    files = DraftFiles(hook_set.root, {})
+    for file in hook_set.files:
+        files = files.with_commands(hook_set.host, file, dict.fromkeys(commands, _NOTHING)) or files
+    return replace(hook_set, texts=files.texts) if files.changes else None
 
 
 def varied(scenario: Scenario, *families: str) -> Scenario:
@@ -33,6 +50,7 @@ def scenario_of(hook_set: HookSet, acts: Sequence[Act], then: Behaviour | None =
         plugin=hook_set.root if hook_set.plugin else None,
         hooks=hook_set.inline or hook_set.only or None,
         env={**hook_set.lent_env, **hook_set.env},
+        files=hook_set.texts,
         home_folder=hook_set.home,
         reach=hook_set.reach,
         git=hook_set.git,

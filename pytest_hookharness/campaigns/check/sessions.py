@@ -130,7 +130,9 @@ def plan_activated(hook_set: HookSet, given: Sequence[Activation] = ()) -> Itera
         # A hook may wait for the next prompt, to know whose the started work is.
         going_on = [_GO_ON] if started and hosts.Role.PROMPT in roles(hook_set) else []
         acts: tuple[Act, ...] = (FIRST_PROMPT, *started, *going_on, Stop())
-        scenario = replace(scenario_of(hook_set, acts), files=one.files, turns=len(acts) + MANY_REFUSALS)
+        scenario = scenario_of(hook_set, acts)
+        files = {**scenario.files, **one.files}
+        scenario = replace(scenario, files=files, turns=len(acts) + MANY_REFUSALS)
         yield CheckSession(title=one.title, scenario=scenario, active=one.title)
 
 

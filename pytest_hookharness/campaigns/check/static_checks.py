@@ -8,8 +8,8 @@ could not be tried.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
-from dataclasses import replace
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import field, replace
 from pathlib import PurePath
 
 from pytest_hookharness import hosts
@@ -38,7 +38,6 @@ from pytest_hookharness.judging.findings.finding_catalogue import (
     NOT_RUN,
 )
 from pytest_hookharness.model.checkup import HookSet, Symptom
-from pytest_hookharness.model.expectations import counted
 from pytest_hookharness.model.fast_dataclass import dataclass
 from pytest_hookharness.model.protocol import Hook
 from pytest_hookharness.model.verdicts import FindingCode
@@ -62,13 +61,11 @@ class StaticResult:
 
     Attributes:
         symptoms: The defects, each cause once.
-        untried: What could not be tried, in sentences.
-        stuck: Commands of the hooks that cannot run on this machine.
+        stuck: Commands of the hooks that cannot run on this machine, with what it lacks.
     """
 
     symptoms: tuple[Symptom, ...] = ()
-    untried: tuple[str, ...] = ()
-    stuck: frozenset[str] = frozenset()
+    stuck: Mapping[str, str] = field(default_factory=dict)
 
 
 def check_statically(hook_set: HookSet) -> StaticResult:
@@ -88,15 +85,8 @@ def check_statically(hook_set: HookSet) -> StaticResult:
     unique = {(symptom.kind, symptom.text): symptom for symptom in symptoms}
     return StaticResult(
         symptoms=tuple(unique.values()),
-        untried=tuple(_untried(local)),
-        stuck=frozenset(hook.command for hook, _ in local),
+        stuck={hook.command: found.text for hook, found in local},
     )
-
-
-def _untried(local: Sequence[tuple[Hook, Obstacle]]) -> Iterator[str]:
-    for text in dict.fromkeys(found.text for _, found in local):
-        hooks = [hook for hook, found in local if found.text == text]
-        yield f"{text}: {counted(len(hooks), 'hook')} could not be tried"
 
 
 def _of_settings(hook_set: HookSet) -> Iterator[Symptom]:

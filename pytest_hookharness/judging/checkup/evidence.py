@@ -46,6 +46,12 @@ def with_evidence(symptom: Symptom, outcomes: Sequence[Outcome]) -> Symptom:
     return replace(symptom, text=_BASE.sub("", symptom.text), printed=printed, effect=effect)
 
 
+def describe_refusal(host: str, events: Collection[str]) -> str:
+    """Return that a host takes a failure for a refusal of some events, and what follows for the agent."""
+    more = "; the model is never asked, so the agent can do nothing" if _MODEL in events else ""
+    return f"{host} takes this for a refusal of {', '.join(events)}{more}"
+
+
 def _runs(
     outcomes: Sequence[Outcome], commands: Collection[str]
 ) -> Iterator[tuple[Step, HookEvent, HookRun]]:
@@ -76,7 +82,6 @@ def _effect(runs: Sequence[tuple[Step, HookEvent, HookRun]], host: str) -> str:
         hooked.event: None for _, hooked, run in runs if hooked.decision.refused and run in hooked.deciding
     }
     if refused:
-        more = "; the model is never asked, so the agent can do nothing" if _MODEL in refused else ""
-        return f"{host} takes this for a refusal of {', '.join(refused)}{more}."
+        return f"{describe_refusal(host, refused)}."
     events = ", ".join(dict.fromkeys(hooked.event for _, hooked, _ in runs))
     return f"{host} ignores it: {events} goes on as if the hook were not there."

@@ -5,6 +5,7 @@ import os
 
 import pytest
 
+from pytest_hookharness.campaigns.check.causes import untried
 from pytest_hookharness.campaigns.check.check_run import CheckRun
 from pytest_hookharness.campaigns.check.discovery import find_hook_sets
 from pytest_hookharness.campaigns.check.hook_program import describe_other_readers
@@ -69,7 +70,7 @@ def test_a_script_that_cannot_run(tmp_path, found, text, mode, said, command):
     result = found(("Stop", command))
     assert kinds(result) == ([] if said is None else ["NOT-RUN"])
     assert said is None or said in result.symptoms[0].text
-    assert not result.untried
+    assert not result.stuck
 
 
 @pytest.mark.parametrize(
@@ -88,7 +89,7 @@ def test_a_script_that_cannot_run(tmp_path, found, text, mode, said, command):
 def test_commands_that_are_not_judged(found, command):
     """Where it is not certain what a command runs, nothing is said about it."""
     result = found(("Stop", command))
-    assert (result.symptoms, result.untried) == ((), ())
+    assert (result.symptoms, result.stuck) == ((), {})
 
 
 @pytest.mark.parametrize("command", ["~/.x/x.sh a", 'bash "$HOME/.x/x.sh"', "python3 ${HOME}/.x/x.sh"])
@@ -96,10 +97,9 @@ def test_a_script_in_a_home_where_it_is_not_installed(tmp_path, monkeypatch, fou
     """A script below HOME that this machine does not have could not be tried."""
     monkeypatch.setenv("HOME", str(tmp_path / "home"))
     result = found(("Stop", command))
-    assert (result.symptoms, result.stuck) == ((), {command})
-    assert result.untried == ("~/.x/x.sh is not on this machine: 1 hook could not be tried",)
+    assert (result.symptoms, result.stuck) == ((), {command: "~/.x/x.sh is not on this machine"})
     at(tmp_path, "home/.x/x.sh", "#!/bin/sh\n", 0o755)
-    assert not found(("Stop", command)).untried
+    assert not found(("Stop", command)).stuck
 
 
 def test_one_cause_of_several_hooks(tmp_path, found):
@@ -122,16 +122,17 @@ def test_a_program_that_this_machine_lacks(tmp_path, found):
         ("Stop", '"$CLAUDE_PROJECT_DIR"/x.zz'),
     )
     assert result.symptoms == ()
-    assert result.untried == (
+    (hook_set,) = find_hook_sets(tmp_path)
+    assert [*untried(hook_set, result, ())] == [
         "no-such-runner is not on PATH: 2 hooks could not be tried",
         "no-such-shell is not on PATH: 1 hook could not be tried",
-    )
+    ]
 
 
 def test_files_that_are_built_are_not_missed(found):
     """A file in a folder of build results is missing in this checkout, and not in the project."""
     result = found(("Stop", "node dist/hook.js"))
-    assert (result.symptoms, len(result.untried)) == ((), 1)
+    assert (result.symptoms, len(result.stuck)) == ((), 1)
 
 
 def test_a_path_of_a_plugin_that_is_relative(tmp_path, found):
@@ -259,14 +260,30 @@ def test_an_event_by_its_name_elsewhere(tmp_path):
 
 @pytest.mark.slow
 def test_a_missing_program_that_stops_the_agent(tmp_path, found, harness):
-    """Where a host takes a hook that cannot run for a refusal, that is told."""
-    found(("BeforeModel", "no-such-runner"), ("SessionStart", "true"), place="gemini-cli")
+    """Where a host takes a hook that cannot run for a refusal, that is told once, and others are tried."""
+    never = "echo Again. >&2; exit 2"
+    found(("BeforeModel", "no-such-runner"), ("AfterTool", "true"), ("AfterAgent", never), place="gemini-cli")
     (hook_set,) = find_hook_sets(tmp_path)
-    report = CheckRun(hook_set, harness.settings, harness.resources).run()
-    assert report.triggered == ("true",)
-    missing, kept = report.untried
-    assert missing.startswith("no-such-runner is not on PATH")
-    assert kept.startswith("BeforeModel 1 (no-such-runner) cannot run, which gemini-cli takes for a refusal")
+    report = CheckRun(hook_set, harness.settings, harness.resources, "livelock").run()
+    (text,) = report.untried
+    assert text == (
+        "no-such-runner is not on PATH: 1 hook could not be tried; gemini-cli takes this for a refusal of "
+        "BeforeModel; the model is never asked, so the agent can do nothing; the other hooks were tried "
+        "without it"
+    )
+    assert {problem.symptom.hook for problem in report.problems} == {never}
+    assert report.tried[0].endswith(": 2 of 3 hooks.")
+    assert {"true", never} <= {*report.triggered}
+
+
+def test_a_missing_script_that_keeps_the_agent_from_working(tmp_path, found, harness):
+    """A missing script that stops the agent is one problem with that effect, and the others are tried."""
+    found(("BeforeModel", "./x.sh"), ("AfterTool", "echo text >log"), place="gemini-cli")
+    (hook_set,) = find_hook_sets(tmp_path)
+    report = CheckRun(hook_set, harness.settings, harness.resources, "not-run").run()
+    (problem,) = report.problems
+    assert problem.symptom.effect.endswith("the model is never asked, so the agent can do nothing.")
+    assert "echo text >log" in report.triggered
 
 
 def test_nothing_is_played_if_nothing_can_run(tmp_path, found, harness):
