@@ -15,13 +15,15 @@ import stat
 import sys
 from collections.abc import Generator, Mapping, Sequence
 from contextlib import contextmanager
-from pathlib import Path
+from typing import TYPE_CHECKING
 
 from pytest_hookharness.judging.detectors.messages import LoopLimits, Refusal
 from pytest_hookharness.judging.detectors.online import Malformed, OnlineDetector, from_json, to_json
 from pytest_hookharness.judging.detectors.signatures import digest, file_of
 from pytest_hookharness.model.actions import Action, ActionResult
-from pytest_hookharness.model.protocol import Json, Payload
+
+if TYPE_CHECKING:
+    from pytest_hookharness.model.protocol import Json, Payload
 
 LONGEST_PAYLOAD = 64 << 20
 LONGEST_STATE = 1 << 20
@@ -49,9 +51,9 @@ def main(argv: Sequence[str] | None = None) -> int:
     return 0
 
 
-def _options(argv: Sequence[str]) -> tuple[LoopLimits, Path]:
-    home = os.environ.get("XDG_STATE_HOME")
-    folder = (Path(home) if home else Path.home() / ".local" / "state") / "loop-guard"
+def _options(argv: Sequence[str]) -> tuple[LoopLimits, str]:
+    home = os.environ.get("XDG_STATE_HOME") or os.path.join(os.path.expanduser("~"), ".local", "state")
+    folder = os.path.join(home, "loop-guard")
     if not argv:
         return LoopLimits(), folder
     # A hook usually has no options, and argparse takes longer to import than all that it does.
@@ -64,7 +66,7 @@ def _options(argv: Sequence[str]) -> tuple[LoopLimits, Path]:
     )
     parser.add_argument("--failures", type=int, default=usual.failures, help="least number of equal failures")
     parser.add_argument("--window", type=int, default=usual.window, help="most actions that a loop may span")
-    parser.add_argument("--state", type=Path, default=folder, help="folder for the states of sessions")
+    parser.add_argument("--state", default=folder, help="folder for the states of sessions")
     try:
         given = parser.parse_args(argv)
     except SystemExit as end:
@@ -72,9 +74,8 @@ def _options(argv: Sequence[str]) -> tuple[LoopLimits, Path]:
         if end.code:
             raise ValueError("these options are not understood; `--help` lists the known ones") from end
         raise
-    return LoopLimits(repetitions=given.repetitions, failures=given.failures, window=given.window), Path(
-        given.state
-    )
+    limits = LoopLimits(repetitions=given.repetitions, failures=given.failures, window=given.window)
+    return limits, given.state
 
 
 def _payload() -> Payload:
@@ -88,14 +89,14 @@ def _payload() -> Payload:
     return value
 
 
-def _answer(payload: Payload, limits: LoopLimits, folder: Path) -> Payload | None:
+def _answer(payload: Payload, limits: LoopLimits, folder: str) -> Payload | None:
     event = str(payload.get("hook_event_name", ""))
     if event not in (*_CALLS, *_BREAKS):
         allowed = ", ".join((*_CALLS, *_BREAKS))
         raise ValueError(f"hook_event_name: {event!r}; configure it only for {allowed}")
     names = (str(payload.get(key, "")) for key in ("session_id", "agent_id"))
-    folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-    with _locked(folder / f"{digest(*names)}.json") as file:
+    os.makedirs(folder, mode=0o700, exist_ok=True)
+    with _locked(os.path.join(folder, f"{digest(*names)}.json")) as file:
         known = _read_state(file)
         state, refusal = _check(known, payload, event, limits)
         if state != known:
@@ -106,7 +107,7 @@ def _answer(payload: Payload, limits: LoopLimits, folder: Path) -> Payload | Non
 
 
 @contextmanager
-def _locked(path: Path) -> Generator[int]:
+def _locked(path: str) -> Generator[int]:
     file = os.open(path, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)
     try:
         # Claude Code runs hooks of parallel calls in parallel; they share the state file.
@@ -184,9 +185,9 @@ def _content(payload: Payload) -> str | None:
     name = file_of(given) if isinstance(given, Mapping) else ""
     if not name:
         return None
-    folder = Path(str(payload.get("cwd") or "."))
+    folder = str(payload.get("cwd") or ".")
     root = os.path.realpath(os.environ.get("CLAUDE_PROJECT_DIR") or folder)
-    path = os.path.realpath(folder / name)
+    path = os.path.realpath(os.path.join(folder, name))
     if os.path.commonpath([root, path]) != root:
         return None
     try:

@@ -123,3 +123,12 @@ def test_the_guard_imports_little():
 
     assert ours == {"guard", "judging", "model"}
     assert not {"pytest", "yaml", "faker", "coverage", "argparse", "subprocess"} & set(run.stdout.split())
+
+
+def test_the_guard_loads_only_what_it_needs():
+    """The guard starts for each call of a tool, so it loads neither path objects nor traces."""
+    code = "import sys, pytest_hookharness.guard; print(*sys.modules)"
+    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+
+    heavy = {"pathlib", "subprocess", "pytest_hookharness.model.trace", "pytest_hookharness.model.protocol"}
+    assert heavy.isdisjoint(run.stdout.split())

@@ -5,10 +5,12 @@ from __future__ import annotations
 import enum
 from collections.abc import Mapping
 from dataclasses import field
-from typing import Literal, TypeAlias
+from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from pytest_hookharness.model.fast_dataclass import dataclass
-from pytest_hookharness.model.protocol import Payload
+
+if TYPE_CHECKING:
+    from pytest_hookharness.model.protocol import Payload
 
 LoopName: TypeAlias = Literal["repetition", "cycle", "failures", "refusals"]
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
 from pytest_hookharness.judging.detectors.messages import LoopLimits, Refusal, preview, refusal_for
 from pytest_hookharness.judging.detectors.signatures import (
@@ -21,7 +22,9 @@ from pytest_hookharness.judging.detectors.signatures import (
 from pytest_hookharness.judging.detectors.streams import ErrorStreak, Memory, Repeats
 from pytest_hookharness.model.actions import Action, ActionResult
 from pytest_hookharness.model.fast_dataclass import dataclass
-from pytest_hookharness.model.protocol import Json, Payload
+
+if TYPE_CHECKING:
+    from pytest_hookharness.model.protocol import Json, Payload
 
 _WARNED, _READ_FIRST, _STOPPED = 1, 2, 3
 # The hosts' names for the passage that an edit replaces.

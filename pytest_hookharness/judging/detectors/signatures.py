@@ -14,10 +14,13 @@ import json
 import re
 from collections.abc import Callable, Mapping, Sequence
 from json.encoder import encode_basestring
+from typing import TYPE_CHECKING
 
 from pytest_hookharness.model.actions import Action, ActionResult
 from pytest_hookharness.model.fast_dataclass import dataclass
-from pytest_hookharness.model.protocol import Json, Payload
+
+if TYPE_CHECKING:
+    from pytest_hookharness.model.protocol import Json, Payload
 
 
 class ActionKind(enum.Enum):

@@ -12,8 +12,7 @@ period.
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from typing import assert_never
+from collections.abc import Callable, Iterable, Sequence
 
 from pytest_hookharness.judging.detectors.messages import MARK, LoopLimits, with_text
 from pytest_hookharness.judging.detectors.signatures import (
@@ -24,10 +23,8 @@ from pytest_hookharness.judging.detectors.signatures import (
     kind_of,
     signature_of,
 )
-from pytest_hookharness.model.actions import Action, ActionResult, Break, DetectedLoop, StreamItem
+from pytest_hookharness.model.actions import Action, ActionResult, DetectedLoop, StreamItem
 from pytest_hookharness.model.fast_dataclass import dataclass, replace
-from pytest_hookharness.model.moves import Stop
-from pytest_hookharness.model.trace import Happened, HookEvent, Moved, Performed, Step, Trace
 
 
 @dataclass(frozen=True, slots=True)
@@ -216,38 +213,6 @@ def _cycle(repetition: tuple[ActionSignature, ...], count: int, drifting: bool) 
 def _first_words(text: str) -> str:
     line = text.strip().partition("\n")[0]
     return line if len(line) <= 200 else line[:200] + "..."
-
-
-def actions_of(trace: Trace) -> Iterator[StreamItem]:
-    """
-    Yield the calls of a trace, with a break wherever somebody else acted.
-
-    A refused stop is a break, too: the calls that follow it belong to a cycle of hook and agent, which is
-    what the verdict is about.
-    """
-    for step in trace.steps:
-        match step.exchange:
-            case Performed() as performed:
-                yield _action(step, performed)
-            case Moved(move=Stop()):
-                yield Break(why="stop")
-            case Happened():
-                yield Break(why="event")
-            case Moved() | HookEvent():
-                continue
-            case _:
-                assert_never(step.exchange)
-
-
-def _action(step: Step, performed: Performed) -> Action:
-    failed = ActionResult.FAILED if performed.result.failed else ActionResult.DONE
-    return Action(
-        tool=performed.call.name,
-        arguments=performed.call.input,
-        outcome=ActionResult.REFUSED if performed.refused else failed,
-        result=performed.result.text,
-        place=f"turn {step.turn}",
-    )
 
 
 def detect(stream: Iterable[StreamItem], limits: LoopLimits | None = None) -> tuple[DetectedLoop, ...]:

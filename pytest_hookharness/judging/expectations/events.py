@@ -281,7 +281,8 @@ def broken_loops(outcome: Outcome, expected: tuple[str, ...] | None) -> Iterator
     if expected is None:
         return
     # Few scenarios expect loops of the agent's own calls.
-    from pytest_hookharness.judging.detectors.streams import actions_of, detect
+    from pytest_hookharness.judging.detectors.streams import detect
+    from pytest_hookharness.judging.detectors.trace_actions import actions_of
 
     loops = detect(actions_of(outcome.trace))
     titles = {loop.title for loop in loops}
