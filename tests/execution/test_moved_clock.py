@@ -3,6 +3,7 @@
 import os
 import shutil
 import time
+from contextlib import chdir
 from pathlib import Path
 
 import pytest
@@ -165,3 +166,17 @@ def test_scripts_that_may_learn_the_times_of_files_are_known(sandbox, tmp_path, 
 
     assert run.ending == Exited(0)
     assert any(mention.word == "st_mtime" for mention in run.reads.mentions) == named
+
+
+def test_the_place_of_an_open_file_is_its_path(tmp_path):
+    """A file that a process has open has a path without links, and so has one below its working folder."""
+    (tmp_path / "folder").mkdir()
+    (tmp_path / "folder/file").write_text("")
+    (tmp_path / "link").symlink_to("folder/file")
+    path_of, here = platform.clock_calls().path_of, os.getpid()
+
+    with (tmp_path / "link").open() as file, chdir(tmp_path):
+        places = f"/proc/{here}/fd/{file.fileno()}", f"/proc/{here}/cwd/link", str(tmp_path / "link")
+        found = [*map(path_of, places)]
+
+    assert found == [str(tmp_path / "folder/file")] * 2 + [str(tmp_path / "link")]
