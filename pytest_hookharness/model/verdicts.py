@@ -18,6 +18,11 @@ VerdictName: TypeAlias = Literal[
     "terminated", "capped", "livelock", "hung", "recursing", "lockout", "undecided"
 ]
 VERDICTS: tuple[VerdictName, ...] = get_args(VerdictName)
+# How the verdicts are sorted elsewhere; a new one is in each group on purpose, or is not.
+UNWANTED = frozenset(VERDICTS) - {"terminated", "undecided"}
+BY_REFUSALS = frozenset[VerdictName](["livelock", "capped", "lockout"])
+# Ends that were seen, and follow from nothing else.
+OBSERVED = frozenset[VerdictName](["terminated", "hung"])
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

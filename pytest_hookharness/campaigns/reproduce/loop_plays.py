@@ -28,7 +28,7 @@ from pytest_hookharness.model.moves import Act
 from pytest_hookharness.model.outcome import Outcome
 from pytest_hookharness.model.scenario import Scenario
 from pytest_hookharness.model.trace import Step, Trace
-from pytest_hookharness.model.verdicts import Livelock, Undecided
+from pytest_hookharness.model.verdicts import BY_REFUSALS, Livelock, Undecided
 from pytest_hookharness.reports.terminal.verdict_text import first_line
 from pytest_hookharness.simulation.session.checkpoint import Checkpoint
 from pytest_hookharness.simulation.session.driver import SessionDriver
@@ -157,7 +157,6 @@ def open_resumed_plays(
         yield plays
 
 
-_ENDLESS = ("livelock", "capped", "lockout", "recursing")
 # How many of the last refusals of an endless session may be of another hook.
 _LAST = 3
 
@@ -209,7 +208,11 @@ class LoopPlays:
         # Another hook may go on forever; then the loop is among the last refusals no more.
         last = _LAST if not isinstance(outcome.verdict, Livelock) else max(_LAST, outcome.verdict.period)
         seen = self.find_alike(outcome.trace, outcome.folders, last=last if endless else 0)
-        return bool(seen) and (outcome.verdict_name in _ENDLESS or not endless) and not outcome.passed
+        return (
+            bool(seen)
+            and (outcome.verdict_name in BY_REFUSALS | {"recursing"} or not endless)
+            and not outcome.passed
+        )
 
     def find_alike(
         self, trace: Trace, folders: Sequence[tuple[str, str]], *, last: int = 0

@@ -17,10 +17,18 @@ from pytest_hookharness.judging.findings import finding_catalogue
 from pytest_hookharness.model.expectations import CapExpectation, Expectation
 from pytest_hookharness.model.outcome import Outcome
 from pytest_hookharness.model.trace import StateEntry
-from pytest_hookharness.model.verdicts import Cap, Capped, Finding, Livelock, Verdict, Violation, verdict_name
+from pytest_hookharness.model.verdicts import (
+    BY_REFUSALS,
+    Cap,
+    Capped,
+    Finding,
+    Livelock,
+    Verdict,
+    Violation,
+    verdict_name,
+)
 
 # The verdicts that rest on refusals.
-_OF_REFUSALS = ("livelock", "capped", "lockout")
 _OF_VERDICT = ("verdict", "within", "period", "guard", "without_cap", "evidence", "way_in", "way_out")
 
 
@@ -125,7 +133,7 @@ def _verdict(outcome: Outcome, expect: Expectation) -> Iterator[Violation]:
 def _loop_by_chance(outcome: Outcome, expect: Expectation) -> Iterator[Violation]:
     """Check that hooks that ran cause the loop or lock-out that is expected, unless NOT-RUN is too."""
     seen = outcome.verdict_name
-    if seen not in _OF_REFUSALS or seen != expect.verdict:
+    if seen not in BY_REFUSALS or seen != expect.verdict:
         return
     if expect.allows(finding_catalogue.NOT_RUN.code, finding_catalogue.NOT_RUN.name):
         return

@@ -189,7 +189,7 @@ def find_capped_children(trace: Trace) -> Iterator[Finding]:
             )
 
 
-_NAMES = "claude|codex|gemini|qwen|cursor-agent|copilot|droid|kimi|goose|opencode|openhands"
+_NAMES = "claude|codex|gemini|qwen|cursor-agent|copilot|antigravity|droid|kimi|goose|opencode|openhands"
 _NO_FILE = r"No such file or directory"
 # Some shells print a shorter message, which only counts together with exit status 127.
 _SHORT_MESSAGE = re.compile(rf"^[\w/.-]+: (?P<by_shell>{_NAMES}): (?:command )?not found$", re.MULTILINE)

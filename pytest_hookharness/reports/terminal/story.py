@@ -9,13 +9,12 @@ from collections.abc import Iterator
 from pytest_hookharness.model.expectations import counted
 from pytest_hookharness.model.outcome import Outcome
 from pytest_hookharness.model.verdicts import (
-    Capped,
+    OBSERVED,
     Finding,
     Livelock,
     Lockout,
     Recursing,
     Terminated,
-    Undecided,
 )
 from pytest_hookharness.reports.safe_text import (
     columns,
@@ -182,8 +181,8 @@ def _assumptions(outcome: Outcome, width: int) -> Iterator[str]:
     verdict = outcome.verdict
     own = verdict.assumptions if isinstance(verdict, Livelock) else ()
     sentences = list(dict.fromkeys([*own, *outcome.assumptions]))
-    if not isinstance(verdict, Livelock | Recursing | Lockout | Undecided | Capped):
-        # An end that was seen rests on nothing but what is assumed about the host.
+    if outcome.verdict_name in OBSERVED:
+        # It rests on nothing but what is assumed about the host.
         sentences = [sentence for sentence in sentences if sentence.startswith("Assumed ")]
         if not sentences:
             return

@@ -19,7 +19,7 @@ import yaml
 from pytest_hookharness.model.expectations import Expectation, Range
 from pytest_hookharness.model.fast_dataclass import dataclass
 from pytest_hookharness.model.scenario import Scenario
-from pytest_hookharness.model.verdicts import VERDICTS, VerdictName
+from pytest_hookharness.model.verdicts import UNWANTED, VerdictName
 from pytest_hookharness.scenario_files.loader import loads
 from pytest_hookharness.scenario_files.update.revise import (
     KeyPath,
@@ -224,10 +224,6 @@ def _end(node: yaml.Node) -> int:
     return node.end_mark.index
 
 
-# Verdicts that no hook should have; they become expected only on request.
-TROUBLE = frozenset(VERDICTS) - {"terminated", "undecided"}
-
-
 @dataclass(frozen=True, slots=True)
 class Update:
     """
@@ -315,7 +311,7 @@ def _check(verdict: VerdictName | None, trouble: bool) -> None:
     """Refuse a verdict that must not become expected only because it was observed."""
     if verdict == "undecided":
         raise _Refused("the verdict was undecided, which cannot be expected; allow more time or turns")
-    if verdict in TROUBLE and not trouble:
+    if verdict in UNWANTED and not trouble:
         raise _Refused(f"the verdict was {verdict}; fix the hook, or accept it with --hook-update=all")
 
 
