@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import select
 import signal
 import sys
 import tempfile
 import time
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
 from pathlib import Path
 
 import pytest
@@ -49,6 +50,25 @@ def pytest_configure(config: pytest.Config) -> None:
         config.add_cleanup(folder.cleanup)
 
 
+@pytest.hookimpl(wrapper=True)
+def pytest_collection() -> Generator[None, object, object]:
+    """Collect without the garbage collector, which then looks at none of the thousands of items again."""
+    gc.disable()
+    try:
+        return (yield)
+    finally:
+        gc.freeze()
+        gc.enable()
+
+
+@pytest.fixture
+def many_values() -> Iterator[None]:
+    """Switch off the garbage collector for a test that holds many values at once, such as parsed files."""
+    gc.disable()
+    yield
+    gc.enable()
+
+
 def needs_linux() -> dict[str, str]:
     """Return why tests need what only Linux has, by node id with or without parameters."""
     found, reason = {}, ""
@@ -84,34 +104,37 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 def _parent(pid: int) -> tuple[int, str] | None:
     """Look up parent and state of a process."""
-    try:
-        stat = Path(f"/proc/{pid}/stat").read_text(errors="replace")
-    except OSError:
+    stat = _read(f"/proc/{pid}/stat")
+    if not stat:
         return None
-    rest = stat[stat.rfind(")") + 2 :].split()
-    return int(rest[1]), rest[0]
+    state, parent = stat[stat.rfind(")") + 2 :].split(None, 2)[:2]
+    return int(parent), state
 
 
 def _command(pid: int) -> str:
+    return _read(f"/proc/{pid}/cmdline").replace("\0", " ")
+
+
+def _read(path: str) -> str:
+    """Return the text of a file of the system; nothing if its process is gone."""
     try:
-        return Path(f"/proc/{pid}/cmdline").read_text(errors="replace").replace("\0", " ")
+        with open(path, encoding="utf-8", errors="replace") as file:  # noqa: PTH123 - this runs after each test
+            return file.read()
     except OSError:
         return ""
 
 
-def _is_below(pid: int) -> bool:
-    """Return whether a process is a descendant of this one."""
-    while pid > 1 and (row := _parent(pid)):
-        if row[0] == os.getpid():
-            return True
-        pid = row[0]
-    return False
+def _is_below(pid: int, known: dict[int, bool]) -> bool:
+    """Return whether a process is a descendant of one that is known to be, and remember it."""
+    if pid not in known:
+        row = _parent(pid)
+        known[pid] = row is not None and row[0] > 1 and _is_below(row[0], known)
+    return known[pid]
 
 
 def started_since(newest: int) -> set[int]:
     """List the processes of this machine that were started after the newest one of an earlier moment."""
-    with os.scandir("/proc") as entries:
-        numbers = {int(entry.name) for entry in entries if entry.name.isdecimal()}
+    numbers = {int(name) for name in os.listdir("/proc") if name.isdecimal()}  # noqa: PTH208 - as above
     # Numbers are given in order, and again from the first one.
     return {pid for pid in numbers if pid > newest} if newest <= newest_process() else numbers
 
@@ -120,34 +143,35 @@ def survivors(newest: int = 0) -> dict[int, str]:
     """
     List the descendants of this process and the toys of its tests, with their command lines.
 
-    Nothing is listed if no process of ours was started after the ``newest`` one of an earlier moment. Other
-    test processes start many, and each that is looked at takes time after each test.
+    Only processes that were started after the ``newest`` one of an earlier moment are looked at. Other test
+    processes start many, and each that is looked at takes time after each test.
     """
     if not Path("/proc/self/stat").exists():
         return {}
-    fresh = started_since(newest)
-    if not any(_is_below(pid) or _MARK in _command(pid) for pid in fresh):
-        return {}
-    parents = {pid: row for pid in started_since(0) if (row := _parent(pid))}
-    below = {os.getpid()}
-    while more := {pid for pid, (parent, _) in parents.items() if parent in below} - below:
-        below |= more
-    # A toy that left its parents was started by this test, too.
-    rows = {pid: (*row, _command(pid)) for pid, row in parents.items() if pid in below | fresh}
-    supervisors = {
-        pid for pid, (parent, _, text) in rows.items() if parent == os.getpid() and _SUPERVISOR in text
-    }
-    found = {
-        pid: command
-        for pid, (_, state, command) in rows.items()
-        if (pid in below or _MARK in command) and pid not in (os.getpid(), *supervisors) and state != "Z"
-    }
+    me = os.getpid()
+    known, found = {me: True}, {}
+    for pid in started_since(newest) - {me}:
+        below, command = _is_below(pid, known), _command(pid)
+        # A toy that left its parents was started by this test, too.
+        if (below or _MARK in command) and (row := _parent(pid)) and row[1] != "Z":
+            found[pid] = (row[0], command)
+    supervisors = {pid for pid, (parent, command) in found.items() if parent == me and _SUPERVISOR in command}
+    left = {pid: command for pid, (_, command) in found.items() if pid not in supervisors}
     # Each supervisor may have one sandbox that waits for the next test, and one that was entered ahead of the
     # item after that; nothing runs in them.
-    waiting = [rows[pid][0] for pid, command in found.items() if _SUPERVISOR in command]
-    if len(waiting) == len(found) and all(waiting.count(pid) <= 2 for pid in supervisors):
+    parents = {parent for pid, (parent, command) in found.items() if pid in left and _SUPERVISOR in command}
+    if all(_SUPERVISOR in command for command in left.values()) and all(
+        _sandboxes(pid) <= 2 for pid in parents
+    ):
         return {}
-    return found
+    return left
+
+
+def _sandboxes(supervisor: int) -> int:
+    """Return how many processes a supervisor has, those that are only still to be collected left out."""
+    numbers = _read(f"/proc/{supervisor}/task/{supervisor}/children").split()
+    rows = [_parent(int(number)) for number in numbers]
+    return sum(row is not None and row[1] != "Z" for row in rows)
 
 
 def newest_process() -> int:

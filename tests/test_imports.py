@@ -70,7 +70,9 @@ def loaders(folder: Path, *arguments: str) -> dict[str, str]:
         "PYTHONPATH": os.pathsep.join([str(folder), ours]),
         "SPY_REPORT": str(folder / "report.json"),
     }
-    command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-p", "spy", *arguments]
+    foreign = (f"no:{name}" for name in ("cacheprovider", "hypothesispytest", "rerunfailures", "xdist"))
+    plugins = [word for name in (*foreign, "spy") for word in ("-p", name)]
+    command = [sys.executable, "-m", "pytest", "-q", *plugins, *arguments]
     run = subprocess.run(
         command, cwd=folder, env=env, capture_output=True, text=True, timeout=60, check=False
     )
@@ -79,6 +81,7 @@ def loaders(folder: Path, *arguments: str) -> dict[str, str]:
     return json.loads((folder / "report.json").read_text())
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("prefix", "loader"),
     [(PLAINLY, "SourceFileLoader"), ("", "AssertionRewritingHook")],
@@ -99,6 +102,7 @@ def test_unused_plugin_loads_three_modules(tmp_path):
     assert set(having) - set(without) == UNUSED
 
 
+@pytest.mark.slow
 def test_engine_is_not_rewritten(tmp_path):
     """A run over scenario files loads the engine, and pytest rewrites none of it."""
     write(tmp_path, {"nothing.scenario.yaml": 'name: nothing\nhooks: {Stop: "true"}\n'})

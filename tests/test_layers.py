@@ -237,6 +237,7 @@ def plant(root: Path, tree: Mapping[str, str]) -> Path:
     return root
 
 
+@pytest.mark.usefixtures("many_values")
 def test_the_package_keeps_its_layers():
     """Imports only point down, no folder or file lies on a cycle, and no file or folder is overfull."""
     found = offences(Path(pytest_hookharness.__path__[0]))

@@ -138,6 +138,7 @@ def our_tests() -> list[Path]:
     return [path for path in tracked("tests/**.py") if path.name.startswith(("test_", "conftest"))]
 
 
+@pytest.mark.usefixtures("many_values")
 def test_every_test_says_its_claim():
     """Every test function has a docstring that is one sentence."""
     found = [test for path in our_tests() for test in silent_tests(path)]

@@ -52,7 +52,7 @@ def test_a_project_cannot_replace_modules_of_the_guardian(recorded):
     assert not (recorded.path / "said").exists()
 
 
-@pytest.mark.parametrize("killed", [False, True])
+@pytest.mark.parametrize("killed", [pytest.param(False, marks=pytest.mark.slow), True])
 def test_a_project_that_is_cleaned_meanwhile(recorded, killed):
     """Settings are restored if the recordings folder is removed, by the command and by its guardian."""
     subprocess.run(["git", "init", "-q", recorded.path], check=True)
@@ -75,7 +75,7 @@ def test_a_project_that_is_cleaned_meanwhile(recorded, killed):
     assert recorded.restored()
 
 
-@pytest.mark.parametrize("killed", [False, True])
+@pytest.mark.parametrize("killed", [False, pytest.param(True, marks=pytest.mark.slow)])
 def test_a_journal_that_is_removed_meanwhile(recorded, killed):
     """Settings are restored from memory if all files of the recording are removed."""
     process = recorded.begin()
@@ -198,8 +198,8 @@ def test_one_edited_file_of_two(recorded):
     assert files[1].file.read_text() == recorded.original + "\n"
 
 
-@pytest.mark.parametrize("stale", [False, True])
-@pytest.mark.parametrize("killed", [False, True])
+@pytest.mark.parametrize("stale", [False, pytest.param(True, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("killed", [False, pytest.param(True, marks=pytest.mark.slow)])
 def test_changes_made_meanwhile_stay(recorded, killed, stale):
     """Other changes of the settings during the recording stay, and the commands are restored."""
     process = recorded.begin()
@@ -260,7 +260,7 @@ def test_hard_links_and_attributes_stay(recorded):
     assert os.getxattr(other, "user.note") == b"mine"
 
 
-@pytest.mark.parametrize("path", [".", ".claude/settings.json"])
+@pytest.mark.parametrize("path", [".", pytest.param(".claude/settings.json", marks=pytest.mark.slow)])
 def test_settings_that_are_a_link_in_the_project(recorded, path):
     """A settings file that is a link stays one, and its target is recorded and restored."""
     target = recorded.path / "shared.json"
@@ -291,6 +291,7 @@ def test_settings_that_are_a_link_out_of_the_project(recorded, tmp_path, monkeyp
     assert target.read_text() == recorded.original
 
 
+@pytest.mark.slow
 def test_a_link_out_of_the_project_beside_other_settings(recorded, tmp_path):
     """If only some settings files are links out of the project, they are named and the others recorded."""
     target = tmp_path / "dotfiles.json"
@@ -370,6 +371,7 @@ def test_a_journal_that_came_with_a_project_is_not_read(crashed, tmp_path):
     assert crashed.settings.read_text() == crashed.original
 
 
+@pytest.mark.slow
 def test_a_project_that_was_moved(recorded):
     """If the project is moved while hooks are recorded, the command says how to restore them."""
     process = recorded.begin()
@@ -386,6 +388,7 @@ def test_a_project_that_was_moved(recorded):
     assert json.loads(restored) == json.loads(recorded.original)
 
 
+@pytest.mark.slow
 def test_an_editor_that_brings_the_recorder_back(recorded):
     """Wrapped settings that an editor saves after the recording are restored on demand."""
     process = recorded.begin()
@@ -398,7 +401,7 @@ def test_an_editor_that_brings_the_recorder_back(recorded):
     assert json.loads(recorded.settings.read_text()) == json.loads(recorded.original)
 
 
-@pytest.mark.parametrize("text", [None, "build/\n"])
+@pytest.mark.parametrize("text", [pytest.param(None, marks=pytest.mark.slow), "build/\n"])
 def test_recordings_in_a_folder_with_other_files(recorded, text):
     """A folder with files of the user keeps its list of ignored files, or still has none."""
     ignored = recorded.path / ".gitignore"

@@ -217,7 +217,14 @@ def test_payloads_that_are_none(stop, data):
 
 
 @pytest.mark.parametrize(
-    "text", [b"", b"{}", b'{"tree": 1}', b'{"tree": "", "refusals": "x", "unchanged": 0}']
+    "text",
+    [
+        b"",
+        *(
+            pytest.param(text, marks=pytest.mark.slow)
+            for text in (b"{}", b'{"tree": 1}', b'{"tree": "", "refusals": "x", "unchanged": 0}')
+        ),
+    ],
 )
 def test_damaged_counts(stop, tmp_path, text):
     """Damaged counts are as none."""

@@ -39,7 +39,10 @@ def stop(play):
     [
         REFUSE,
         f"[ -f ok ] || {{ echo failed > result; cat result; {REFUSE}; }}",
-        "python3 -c 'import sys; sys.stderr.write(\"no\"); sys.exit(2)'",
+        pytest.param(
+            "python3 -c 'import sys; sys.stderr.write(\"no\"); sys.exit(2)'",
+            marks=pytest.mark.slow,
+        ),
     ],
 )
 def test_a_hook_that_reads_nothing_that_changes(stop, command):
@@ -57,7 +60,10 @@ def test_a_hook_that_reads_nothing_that_changes(stop, command):
     "command",
     [
         f"echo block >> log; {REFUSE}",
-        'python3 -c \'import sys; open("log", "a").write("x"); sys.stderr.write("no"); sys.exit(2)\'',
+        pytest.param(
+            'python3 -c \'import sys; open("log", "a").write("x"); sys.stderr.write("no"); sys.exit(2)\'',
+            marks=pytest.mark.slow,
+        ),
     ],
 )
 def test_a_log_that_is_only_written(stop, command):

@@ -64,6 +64,7 @@ def test_a_refreshed_git_index_is_no_change(play):
     assert play(hooks={"Stop": "git status >/dev/null; exit 2"}, git=True, files={"a": "a"}).livelock
 
 
+@pytest.mark.slow
 def test_a_cycle_of_two(play):
     """Two states that alternate are a loop of period two."""
     flip = "if [ -e flag ]; then rm flag; else touch flag; fi; exit 2"
@@ -74,6 +75,7 @@ def test_a_cycle_of_two(play):
     assert outcome.verdict.period == 2
 
 
+@pytest.mark.slow
 def test_a_refusal_with_a_new_text_each_time(play):
     """A loop is proved although each reason has another text, if the agent does not read it."""
     outcome = play(hooks={"Stop": "echo ran in $(date +%s.%N)s >&2; exit 2"})

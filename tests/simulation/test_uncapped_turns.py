@@ -1,5 +1,7 @@
 """Loops that a host's cap ends are played on without it before anything is claimed of their hooks."""
 
+import pytest
+
 from pytest_hookharness.model.verdicts import Capped, Livelock
 from pytest_hookharness.reports.terminal.verdict_text import first_line
 
@@ -33,6 +35,7 @@ def test_turns_beyond_the_cap_leave_nothing_behind(play):
     assert said == [1_000_000_000 + 60 * turn for turn in range(5)]
 
 
+@pytest.mark.slow
 def test_a_driven_livelock_names_the_turns_beyond_the_cap(play):
     """A loop that does not end by the allowed turns is a livelock, and they are counted in its evidence."""
     outcome = play(hooks={"Stop": MOVES_A_TIME}, env=CAP, turns=15)
@@ -42,6 +45,7 @@ def test_a_driven_livelock_names_the_turns_beyond_the_cap(play):
     assert "no end in 15 turns" in first_line(outcome)
 
 
+@pytest.mark.slow
 def test_without_a_cap_nothing_is_played_twice(play):
     """On a host that ends no loop, the allowed turns are real ones."""
     outcome = play(hooks={"Stop": MOVES_A_TIME}, env={"CLAUDE_CODE_STOP_HOOK_BLOCK_CAP": "0"}, turns=15)

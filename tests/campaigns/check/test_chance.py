@@ -46,6 +46,7 @@ def test_a_hook_that_decides_by_chance(play):
     assert "allows (exit 0)" in symptom.text
 
 
+@pytest.mark.slow
 def test_a_hook_that_counts(play):
     """A hook that refuses every other call decides alike when the session is played again."""
     played = play(COUNTS)
