@@ -20,7 +20,7 @@ from pytest_hookharness.model.protocol import Hook
 _SHELL = re.compile(r"^\s*(?:local\s+)?(\w+)=[\"']?\$\(\s*cat\b[^)]*\)", re.MULTILINE)
 _JQ_PROGRAM = r"\bjq\s[^'|\n]*'([^'\n]*)'"
 _JQ = rf"\$\{{{{?{{0}}\}}}}?[\"']?\s*\|\s*{_JQ_PROGRAM}|{_JQ_PROGRAM}\s*<<<\s*[\"']?\$\{{{{?{{0}}\b"
-_JQ_PATH = re.compile(r"\.(\w+)[\w.?\[\]]*")
+_JQ_PATH = re.compile(r"\.(\w+)[\w.?\[\]:-]*")
 _JQ_LITERAL = re.compile(r"empty|null|true|false|\d+|\"[^\"]*\"|\[\]|\{\}")
 _PYTHON = re.compile(r"\b(\w+)(?:\s*:[^=\n]+)?\s*=\s*json\.loads?\(\s*sys\.stdin(?:\.read\(\))?\s*\)")
 _GET = r"\b{0}(?:\.get\(\s*|\[)[\"'](\w+)[\"']"
@@ -28,6 +28,8 @@ _JAVASCRIPT = re.compile(r"\b(\w+)\s*=\s*JSON\.parse\(")
 _MEMBER = r"(?<![\w.]){0}\??\.(\w+)\b(?!\s*\()"
 # What a tool answered has another name at each host; a script that reads none of this host's gets nothing.
 _RESULTS = frozenset({"tool_response", "tool_output", "tool_result"})
+# Words that people confuse in the name of what the agent said.
+_SAID = frozenset({"response", "message", "text", "output"})
 # Parts of many keys: one of them alone does not show which key is meant.
 _VAGUE = frozenset({"path", "id", "name", "type", "event", "data"})
 
@@ -62,8 +64,11 @@ def _words(key: str) -> frozenset[str]:
 
 
 def _is_part(key: str, whole: str) -> bool:
-    # All words of it are another spelling, such as `toolInput`.
-    return _words(key) <= _words(whole)
+    # All words of it are another spelling, such as `toolInput`; `assistant_response` is what the agent said.
+    words, others = _words(key), _words(whole)
+    return words <= others or bool(
+        words - _SAID and words - _SAID <= others and words & _SAID and others & _SAID
+    )
 
 
 def _lines_of_keys(text: str) -> Iterator[Sequence[str]]:

@@ -22,13 +22,8 @@ from pytest_hookharness.campaigns.check.hook_program import (
 )
 from pytest_hookharness.campaigns.check.input_keys import never_sent
 from pytest_hookharness.campaigns.check.mac_shell import calls_for_a_mac
-from pytest_hookharness.campaigns.check.tool_names import (
-    known_tools,
-    matched_tools,
-    miscased_tool,
-    misnamed_tools,
-    usual_tools,
-)
+from pytest_hookharness.campaigns.check.matchers import find_expressions, never_matches
+from pytest_hookharness.campaigns.check.tool_names import miscased_tool
 from pytest_hookharness.judging.findings.codes import RELATIVE_PATH, STRICT_SHELL, TIMEOUT_UNIT, UNQUOTED_PATH
 from pytest_hookharness.judging.findings.finding_catalogue import (
     CONFIG_OFF,
@@ -42,7 +37,6 @@ from pytest_hookharness.model.fast_dataclass import dataclass
 from pytest_hookharness.model.protocol import Hook
 from pytest_hookharness.model.verdicts import FindingCode
 
-_CLOSED = frozenset({hosts.Role.SESSION_START, hosts.Role.BEFORE_COMPACT, hosts.Role.AFTER_COMPACT})
 # A timeout of more seconds was meant in milliseconds, and one of less than a second the other way round.
 _LONG, _SHORT = 3600.0, 1.0
 # Variables of old examples, without a default of their own: the host gives all of this on standard input.
@@ -76,6 +70,7 @@ def check_statically(hook_set: HookSet) -> StaticResult:
         *_of_settings(hook_set),
         *_not_run([(hook, found) for hook, found in obstacles if not found.local]),
         *_of_entries(hook_set),
+        *_of_expressions(hook_set),
         *_of_variables(hook_set),
         *_of_input(hook_set),
         *_of_scripts(hook_set),
@@ -195,7 +190,7 @@ def _of_entries(hook_set: HookSet) -> Iterator[Symptom]:
 
 
 def _of_hook(hook_set: HookSet, hook: Hook) -> Iterator[Symptom]:
-    if why := _never_matches(hook_set, hook):
+    if why := never_matches(hook_set, hook):
         symptom = _symptom(NEVER_FIRED, hook, f"{hook.event}: it never runs, because {why}.")
         yield replace(
             symptom, advice="Correct the matcher, or configure the hook for the event that is meant."
@@ -204,59 +199,22 @@ def _of_hook(hook_set: HookSet, hook: Hook) -> Iterator[Symptom]:
         yield _symptom(TIMEOUT_UNIT, hook, f"{hook.event}: {why}.")
 
 
+def _of_expressions(hook_set: HookSet) -> Iterator[Symptom]:
+    """Yield what the host makes of matchers that are conditions, each result once with all its entries."""
+    for fits, entries in find_expressions(hook_set).items():
+        hooks = [hook_set.hooks[number - 1] for number in entries]
+        code, often = (CONFIG_OFF, "it runs for every tool") if fits else (NEVER_FIRED, "it never runs")
+        text = (
+            f"{often}, because {hook_set.host} compares the matcher `{hooks[0].matcher}` with names of tools"
+        )
+        ending = ", and nothing between two `|` fits every name." if fits else "."
+        advice = "Name the tools in the matcher, such as `Edit|Write`, and look at their input in the script."
+        symptom = _together(code, hooks, text + ending)
+        yield replace(symptom, advice=advice, entries=tuple(entries))
+
+
 def _symptom(code: FindingCode, hook: Hook, text: str) -> Symptom:
     return Symptom(kind=code.name, code=code.code, hook=hook.command, text=text, advice=code.fix)
-
-
-def _never_matches(hook_set: HookSet, hook: Hook) -> str:
-    """Return why a hook's matcher or condition fits nothing; empty if it may fit something."""
-    profile = hosts.find(hook_set.host)
-    rule = profile.events.get(hook.event)
-    if rule is None:
-        return ""
-    condition = profile.matchers.condition
-    if condition and isinstance(hook.options.get(condition), str) and rule.target != "tool_name":
-        return f"its `{condition}` is about tools, and {hook.event} has none"
-    if not hook.matcher or not rule.target:
-        return ""
-    if rule.role in _CLOSED:
-        values = _choices(rule)
-        if not values or any(hosts.select(profile, (hook,), hook.event, value) for value in values):
-            return ""
-        others = [one.name for one in profile.events.values() if hook.matcher in _choices(one)]
-        hint = f" (did you mean the event {others[0]}?)" if others else ""
-        return f"its matcher `{hook.matcher}` fits none of {', '.join(values)}{hint}"
-    if rule.target == "tool_name":
-        return _no_tool(hook_set, hook)
-    # Kinds of subagents have names of their own.
-    event = hook.matcher if hook.matcher in profile.events else ""
-    return (
-        f"its matcher `{event}` is compared with `{rule.target}`, and is the name of an event"
-        if event
-        else ""
-    )
-
-
-def _choices(rule: hosts.EventRule) -> tuple[str, ...]:
-    """Return all values that the target of an event's matchers can have, if they are known; else none."""
-    field = next((one for one in rule.fields.fields if (one.source or one.name) == rule.target), None)
-    return tuple(map(str, field.choices)) if field is not None else ()
-
-
-def _no_tool(hook_set: HookSet, hook: Hook) -> str:
-    profile, named = hosts.find(hook_set.host), matched_tools(hook_set, hook)
-    known = known_tools(hook_set.host)
-    unconditional = Hook(event=hook.event, matcher=hook.matcher)
-    if not named or any(hosts.select(profile, (unconditional,), hook.event, tool) for tool in known):
-        return ""
-    if names := misnamed_tools(hook_set, hook):
-        correct = "; ".join(f"`{name}` must be `{meant}`" for name, meant in names)
-        return f"its matcher has the wrong case: {correct}"
-    others = {name for other in hosts.known() if other.name != profile.name for name in usual_tools(other)}
-    if {*named} <= others:
-        own = ", ".join(sorted({*usual_tools(profile)}))
-        return f"its matcher `{hook.matcher}` names tools of another host; those of {profile.name} are {own}"
-    return ""
 
 
 def _odd_timeout(hook_set: HookSet, hook: Hook) -> str:

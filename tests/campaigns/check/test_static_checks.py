@@ -205,7 +205,13 @@ def test_a_relative_script_in_a_folder_that_stays(tmp_path, found):
         ("PreToolUse", "Bash|run_shell_command", None),
         ("PreToolUse", "mcp__db__drop", None),
         ("PreToolUse", "MyTool", None),
+        ("PreToolUse", "Bash(git push:*)", "with names of tools"),
+        ("PreToolUse", 'tool == "Bash" && tool_input.command matches "(rm|mv)"', "with names of tools"),
+        ("PreToolUse", 'tool_input.file_path matches "\\.(ts|tsx)$"', "with names of tools"),
+        ("PreToolUse", "(Edit|Write)", None),
+        ("PreToolUse", "mcp__.*|Edit", None),
         ("Stop", "anything", None),
+        ("Stop", 'tool == "Bash"', None),
     ],
 )
 def test_matchers_that_fit_nothing(found, event, matcher, said):
@@ -213,6 +219,24 @@ def test_matchers_that_fit_nothing(found, event, matcher, said):
     result = found((event, "true", matcher))
     assert kinds(result) == ([] if said is None else ["NEVER-FIRED"])
     assert said is None or said in result.symptoms[0].text
+
+
+def test_conditions_as_matchers_are_one_cause(found):
+    """Conditions in the place of matchers are told once with all their hooks, by what they fit."""
+    either = 'tool == "Edit" || tool == "Write"'
+    none = 'tool == "Edit" && tool_input.file_path matches "x"'
+    result = found(
+        ("PreToolUse", "true", either),
+        ("PreToolUse", "echo", "Read"),
+        ("PreToolUse", "echo", either),
+        ("PostToolUse", "true", none),
+        ("PostToolUse", "echo", none),
+    )
+    assert [(one.kind, one.entries) for one in result.symptoms] == [
+        ("CONFIG-OFF", (1, 3)),
+        ("NEVER-FIRED", (4, 5)),
+    ]
+    assert "it runs for every tool" in result.symptoms[0].text
 
 
 def test_a_condition_about_tools_on_another_event(found):
@@ -379,6 +403,11 @@ def test_variables_that_no_host_sets(found):
         ("x.sh", "IN=$(cat)\nT=$(echo \"$IN\" | jq -r '.transcript // empty')\n", "`transcript_path`"),
         ("x.sh", "IN=$(cat || true)\nT=$(jq -r .x,'.transcript' <<<\"$IN\")\n", "`transcript_path`"),
         ("x.sh", "IN=$(cat)\nT=$(echo \"$IN\" | jq -r '.transcript // .transcript_path')\n", ""),
+        (
+            "x.sh",
+            "IN=$(cat)\nT=$(jq -r '.transcript[-1].content // 0' <<<$IN)\n",
+            "`transcript_path`",
+        ),
         ("x.sh", "IN=$(cat)\nT=$(echo \"$IN\" | jq -r '.transcript[0] | length')\n", ""),
         ("x.sh", "IN=$(cat)\nT=$(jq -r '.transcript' state.json)\n", ""),
         ("x.sh", "IN=$(cat)\nT=$(echo \"$IN\" | jq -r '.own_key')\n", ""),
@@ -389,6 +418,11 @@ def test_variables_that_no_host_sets(found):
         ("x.py", "data = json.load(open('x'))\npath = data.get('transcript')\n", ""),
         ("x.js", "read(stdin); const i = JSON.parse(raw);\nlet f = i.transcript;\n", "`transcript_path`"),
         ("x.js", "read(stdin); const i = JSON.parse(raw);\nlet f = i.toolInput;\n", "`tool_input`"),
+        (
+            "x.js",
+            "read(stdin); i = JSON.parse(x);\ni.assistant_response;\n",
+            "`last_assistant_message`",
+        ),
         ("x.js", "read(stdin); const i = JSON.parse(raw);\nlet f = i.toolInput ?? i.tool_input;\n", ""),
         ("x.js", "read(stdin); const i = JSON.parse(raw);\nlet f = i.name || i.toString();\n", ""),
         ("x.js", "read(stdin); a = JSON.parse(raw);\nb = JSON.parse(file);\nlet f = a.transcript;\n", ""),
