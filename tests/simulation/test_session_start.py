@@ -118,6 +118,25 @@ def test_a_worktree_that_is_not_made(play, hook):
     assert outcome.iterations == 0
 
 
+@pytest.mark.parametrize(
+    ("hook", "said"),
+    [
+        ("cat", "its last line is taken for the folder of the new worktree: '{"),
+        ("echo 'worktree noted'", "is taken for the folder of the new worktree: 'worktree noted'"),
+        ("echo noted >&2", "it printed no folder of a new worktree"),
+        ("echo .", None),
+        ("mkdir -p 'my trees/one'; echo 'my trees/one'", None),
+    ],
+)
+def test_a_hook_that_only_logs_a_worktree(play, hook, said):
+    """A hook that prints no folder although it ended well is found: it keeps worktrees from being created."""
+    outcome = play(hooks={"WorktreeCreate": hook}, world={"worktree": "one"}, agent=STOP)
+
+    found = [finding for finding in outcome.findings if finding.name in ("MANGLED", "SILENT-REFUSAL")]
+    assert [finding.name for finding in found] == (["MANGLED"] if said else [])
+    assert not said or said in found[0].text
+
+
 def test_one_hook_of_several_fails_the_worktree(play):
     """A folder that one hook names does not help if another fails."""
     outcome = play(

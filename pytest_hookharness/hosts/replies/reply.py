@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Mapping, Sequence
 from typing import assert_never
 
@@ -131,15 +132,25 @@ def _decodable(run: ProcessResult) -> bool:
     return True
 
 
+# What hooks print that only log the event, or answer it as other events are answered.
+_NO_FOLDER = re.compile(r"[{\[]|[^/]*\s[^/]*$")
+_FOLDER_TEXT = "its last line is taken for the folder of the new worktree:"
+_PRINTED_NONE = "it printed no folder"
+_SHOWN = 60
+
+
 def _read_folder(
     reader: AnswerReader, ending: Exited | Signaled | TimedOut | NotStarted, stdout: str, stderr: str
 ) -> Reply:
     lines = [line.strip() for line in stdout.splitlines() if line.strip()]
     match ending:
         case Exited(code=0) if lines:
-            return Reply(folder=lines[-1], rule=reader.rule("folder"))
+            shown = f"{_FOLDER_TEXT} {lines[-1][:_SHOWN]!r}"
+            fault = f"mangled: {shown}" if _NO_FOLDER.match(lines[-1]) else None
+            return Reply(folder=lines[-1], rule=reader.rule("folder"), fault=fault)
         case Exited(code=0):
-            why = "it printed no folder"
+            refused = reader.refuse(f"[{reader.hook.command}]: {_PRINTED_NONE}", "no folder", silent=False)
+            return replace(refused, fault=f"mangled: {_PRINTED_NONE} of a new worktree")
         case Exited(code=code):
             why = f"exit code {code}: {find_message(stderr)}"
         case Signaled(signal=signal):

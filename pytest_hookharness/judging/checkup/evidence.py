@@ -25,6 +25,12 @@ _NAME_BASH = (
     "It is written for bash, but /bin/sh runs it, which is another shell on many systems: let its first line "
     "be `#!/usr/bin/env bash`, or start it with `bash`."
 )
+# An event whose hooks create a folder, and what is said of one that does not.
+_NO_FOLDER = re.compile(r"(?:no folder of a|for the folder of the) new worktree")
+_MAKE_FOLDER = (
+    "Create the worktree, and print its path as the last line of standard output. Remove a hook that only "
+    "logs this event: without one the host creates the worktree itself."
+)
 # An event without which the agent gets no answer of its model.
 _MODEL = "BeforeModel"
 
@@ -39,7 +45,10 @@ def with_evidence(symptom: Symptom, outcomes: Sequence[Outcome]) -> Symptom:
     if symptom.kind == NOT_RUN.name and _OF_BASH.search(printed):
         symptom = replace(symptom, advice=_NAME_BASH)
     host, effect = outcomes[0].scenario.host, ""
-    if symptom.kind in _FAILED:
+    if symptom.kind == MANGLED.name and _NO_FOLDER.search(symptom.text):
+        symptom = replace(symptom, advice=_MAKE_FOLDER)
+        effect = f"{host} has no folder for the session, so it does not start."
+    elif symptom.kind in _FAILED:
         effect = _effect(runs, host)
     elif symptom.kind == TIMEOUT_UNIT.name:
         effect = _cut(runs, host)
