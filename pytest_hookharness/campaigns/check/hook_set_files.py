@@ -86,10 +86,21 @@ def _component(
     profile: hosts.Profile, root: Path, file: str, hooks: Mapping[str, Json], *, plugin: bool
 ) -> HookSet:
     inline = {"hooks": hooks}
-    configuration = hosts.configure(profile, {}, inline=inline)
+    # As a settings file: unlike a scenario, a host knows no short forms.
+    place = next(path for path in profile.config.paths if path.startswith(WORKSPACE))
+    read = hosts.configure(profile, {place: json.dumps(inline)})
+    configuration = replace(
+        read,
+        hooks=tuple(replace(hook, source=file) for hook in read.hooks),
+        problems=tuple(_in_file(problem, place.removeprefix(WORKSPACE), file) for problem in read.problems),
+    )
     # The project of the sessions is the folder itself, in which hooks start.
     env = {_SKILL_FOLDER: posixpath.dirname(file)} | ({profile.config.plugin_root: "."} if plugin else {})
     return _hook_set(profile, root, (file,), configuration, part=file, inline=inline, env=env)
+
+
+def _in_file(problem: hosts.SettingsProblem, place: str, file: str) -> hosts.SettingsProblem:
+    return replace(problem, source=file, text=problem.text.replace(place, file, 1))
 
 
 def _hook_set(

@@ -46,6 +46,8 @@ _NEVER_SET = {
     )
 }
 _HOUR, _THOUSAND = 3600.0, 1000
+# A flaw of an entry: its file, the path of keys to the entry, and what is wrong.
+_ENTRY = re.compile(r"(?P<file>[^:]+), (?P<path>\S+): (?P=path) (?P<flaw>.+)")
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,12 +87,22 @@ def check_statically(hook_set: HookSet) -> StaticResult:
 
 
 def _of_settings(hook_set: HookSet) -> Iterator[Symptom]:
-    for finding in hook_set.findings:
-        if finding.name in (CONFIG_OFF.name, EVENT_UNKNOWN.name):
-            # The list of all names would hide the one that is meant.
-            text, _, known = finding.text.partition(" known events: ")
-            advice = f"{finding.advice} Known events: {known}." if known else finding.advice
-            yield Symptom(kind=finding.name, code=finding.code, text=text, advice=advice)
+    """Yield the flaws of the settings, the same one of several entries once with all their places."""
+    found = [one for one in hook_set.findings if one.name in (CONFIG_OFF.name, EVENT_UNKNOWN.name)]
+    places: dict[tuple[str, str], list[str]] = {}
+    for finding in found:
+        if entry := _ENTRY.fullmatch(finding.text):
+            places.setdefault((entry["file"], entry["flaw"]), []).append(entry["path"])
+    for finding in found:
+        entry = _ENTRY.fullmatch(finding.text)
+        paths = places[entry["file"], entry["flaw"]] if entry else []
+        if entry and entry["path"] != paths[0]:
+            continue
+        said = f"{entry['file']}, {', '.join(paths)}: {entry['flaw']}" if entry else finding.text
+        # The list of all names would hide the one that is meant.
+        text, _, known = said.partition(" known events: ")
+        advice = f"{finding.advice} Known events: {known}." if known else finding.advice
+        yield Symptom(kind=finding.name, code=finding.code, text=text, advice=advice)
 
 
 def _not_run(obstacles: Sequence[tuple[Hook, Obstacle]]) -> Iterator[Symptom]:

@@ -221,6 +221,19 @@ def test_matchers_that_fit_nothing(found, event, matcher, said):
     assert said is None or said in result.symptoms[0].text
 
 
+def test_front_matter_without_groups(tmp_path):
+    """Entries of front matter without a list `hooks` are told once, with the name of the file."""
+    entries = "".join(f"    - matcher: {tool}\n      command: ./x.sh\n" for tool in ("Bash", "Edit"))
+    text = f"---\nname: safe\nhooks:\n  PreToolUse:\n{entries}---\n"
+    at(tmp_path, ".claude/skills/safe/SKILL.md", text)
+    (hook_set,) = find_hook_sets(tmp_path)
+    (symptom,) = check_statically(hook_set).symptoms
+    assert symptom.text.startswith(
+        ".claude/skills/safe/SKILL.md, hooks.PreToolUse[0], hooks.PreToolUse[1]: has no key 'hooks'"
+    )
+    assert not hook_set.hooks
+
+
 def test_conditions_as_matchers_are_one_cause(found):
     """Conditions in the place of matchers are told once with all their hooks, by what they fit."""
     either = 'tool == "Edit" || tool == "Write"'
