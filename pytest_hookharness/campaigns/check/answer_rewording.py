@@ -32,14 +32,14 @@ def _unwrapped(text: str) -> str:
         return text
     if name := re.compile(r"(\w+)\s*\}").match(text, found.end()):
         return text[: found.start()] + name[1] + text[name.end() :]
-    end = _end_of_object(text, found.end())
+    end = end_of_object(text, found.end())
     closing = re.compile(r"\s*\}").match(text, end)
     if end == found.end() or closing is None:
         return text
     return text[: found.start()] + text[found.end() : end] + text[closing.end() :]
 
 
-def _end_of_object(text: str, begin: int) -> int:
+def end_of_object(text: str, begin: int) -> int:
     """Return the place behind the object that begins at a place; the same place if there is none."""
     depth = 0
     for place in range(begin, len(text)):

@@ -23,6 +23,7 @@ from pytest_hookharness.judging.findings.finding_catalogue import (
     CONFIG_OFF,
     EVENT_UNKNOWN,
     HUNG_HOOK,
+    MANGLED,
     NOT_RUN,
 )
 from pytest_hookharness.model.checkup import HookSet, Problem, Symptom, hook_name, hook_names
@@ -98,11 +99,13 @@ def independent(
     symptoms = [one for one in symptoms if not network_program(one.symptom) and not is_moot(one)]
     not_run = {*_commands(one.symptom for one in symptoms if one.symptom.kind == NOT_RUN.name)}
     hasty = {*_commands(one for one in static.symptoms if one.kind == TIMEOUT_UNIT.name)}
+    unread = {*_commands(one for one in static.symptoms if one.kind == MANGLED.name)}
     return [
         one
         for one in symptoms
         if (one.symptom.kind == NOT_RUN.name or not _is_of(one.symptom, not_run))
         and not (one.symptom.kind == HUNG_HOOK.name and _is_of(one.symptom, hasty))
+        and not (one.symptom.kind == MANGLED.name and _is_of(one.symptom, unread))
     ]
 
 

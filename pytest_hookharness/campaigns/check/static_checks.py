@@ -24,11 +24,13 @@ from pytest_hookharness.campaigns.check.input_keys import never_sent
 from pytest_hookharness.campaigns.check.mac_shell import calls_for_a_mac
 from pytest_hookharness.campaigns.check.matchers import find_expressions, never_matches
 from pytest_hookharness.campaigns.check.tool_names import miscased_tool
+from pytest_hookharness.campaigns.check.written_answers import find_unread_answer
 from pytest_hookharness.judging.findings.codes import RELATIVE_PATH, STRICT_SHELL, TIMEOUT_UNIT, UNQUOTED_PATH
 from pytest_hookharness.judging.findings.finding_catalogue import (
     CONFIG_OFF,
     CRASHED,
     EVENT_UNKNOWN,
+    MANGLED,
     NEVER_FIRED,
     NOT_RUN,
 )
@@ -76,6 +78,7 @@ def check_statically(hook_set: HookSet) -> StaticResult:
         *_of_variables(hook_set),
         *_of_input(hook_set),
         *_of_scripts(hook_set),
+        *_of_answers(hook_set),
         *_of_shells(hook_set, [hook for hook, _ in obstacles]),
         *_of_paths(hook_set),
     ]
@@ -158,6 +161,14 @@ def _of_scripts(hook_set: HookSet) -> Iterator[Symptom]:
             concerned.setdefault(words, []).extend(hooks)
     for words, places in found.items():
         yield _together(CRASHED, concerned[words], f"{words} ({'; '.join(places)}).")
+
+
+def _of_answers(hook_set: HookSet) -> Iterator[Symptom]:
+    """Yield the answers in scripts that the host cannot read, each cause once with its hooks."""
+    found = [(hook, one) for hook in hook_set.hooks if (one := find_unread_answer(hook_set, hook))]
+    for text in dict.fromkeys(one.text for _, one in found):
+        same = [(hook, one) for hook, one in found if one.text == text]
+        yield replace(_together(MANGLED, [hook for hook, _ in same], f"{text}."), advice=same[0][1].fix)
 
 
 def _of_shells(hook_set: HookSet, broken: Sequence[Hook]) -> Iterator[Symptom]:
