@@ -9,8 +9,11 @@ from __future__ import annotations
 import random
 import re
 from collections.abc import Iterator, Sequence
+from pathlib import Path
 
+from pytest_hookharness.campaigns.check.lent_home import SECRET_NAME
 from pytest_hookharness.model.moves import Edit, Read, RunCommand, ToolResult
+from pytest_hookharness.reports.redaction import has_secrets
 
 GIVEN = ToolResult(text="done")
 # A file that appears only if a hook executes words of its payload.
@@ -65,6 +68,7 @@ _STEPS = (
 )
 _LITERAL = re.compile(r"""["']\^?([a-z][\w.-]*(?:(?: |\\s[+*])[\w./=:-]+){1,4})\W{0,3}["']""")
 _FILE = re.compile(r"""["'/]([\w-]*\.[a-z][\w.]{1,10}|[\w-]+\.lock)["']""")
+_NEW = "text\n"
 _MOST = 12
 # Bytes, of the 255 that most file systems allow.
 _LONGEST_NAME = 200
@@ -87,16 +91,29 @@ _WORDY = (
 _CARRIED_OUT = (f"$(touch {MARKER})", f'"; touch {MARKER}; "', f"'; touch {MARKER}; '")
 
 
-def commonly_refused(sources: Sequence[str] = ()) -> Iterator[RunCommand | Edit | Read]:
+def commonly_refused(sources: Sequence[str], project: Path) -> Iterator[RunCommand | Edit | Read]:
     """
     Yield what guards commonly refuse, and what the sources of the hooks mention. No command is executed.
+
+    A file that the project has keeps its text, as a hook may need it.
     """
     own = (literal.replace("\\s+", " ").replace("\\s*", " ") for literal in _found(_LITERAL, sources))
     for command in dict.fromkeys([*_COMMANDS, *own]):
         yield RunCommand(command=command, given=GIVEN)
     for file in dict.fromkeys([*_FILES, *_found(_FILE, sources)]):
-        yield Edit(file=file, text="text\n")
+        yield Edit(file=file, text=_with_a_line(project / file))
     yield Read(file=".env")
+
+
+def _with_a_line(file: Path) -> str:
+    """Return a file's own text and one more line; other text for one that may hold secrets."""
+    if SECRET_NAME.search(file.name):
+        return _NEW
+    try:
+        text = file.read_text("utf-8")
+    except (OSError, UnicodeDecodeError):
+        return _NEW
+    return _NEW if has_secrets(text) else f"{text}\n"
 
 
 def _found(pattern: re.Pattern[str], sources: Sequence[str]) -> list[str]:

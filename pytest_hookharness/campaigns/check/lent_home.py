@@ -35,7 +35,7 @@ _CACHES: Mapping[str, tuple[str, Mapping[str, str]]] = {
     "npx": (".npm", {"npm_config_cache": "{cache}", "npm_config_prefer_offline": "true"}),
 }
 _RUNNER = re.compile(r"(?<![\w./-])(uv(?=x?\s)|npx(?=\s))")
-_SECRET_NAME = re.compile(
+SECRET_NAME = re.compile(
     r"^\.env|cred|secret|token|passw|\.pem$|\.key$|\.p12$|\.kdbx$|^id_|netrc|npmrc|pypirc|pgpass|history|cookie"
     r"|auth\.|^\.claude\.json$|keyring|wallet|^\.(?:ssh|gnupg|aws|azure|docker|kube|password-store|mozilla)$",
     re.IGNORECASE,
@@ -86,7 +86,7 @@ def may_lend(home: Path, path: str, folders: Collection[str]) -> bool:
     """Return whether a path below HOME is a harmless file, or a small folder that is one of some."""
     place = home / path
     inside = os.path.realpath(place).startswith(f"{os.path.realpath(home)}/")
-    if not inside or any(part == ".." or _SECRET_NAME.search(part) for part in path.split("/")):
+    if not inside or any(part == ".." or SECRET_NAME.search(part) for part in path.split("/")):
         return False
     return _is_harmless(place) or (path in {*folders} - _SHARED and place.is_dir() and _is_small(place))
 
@@ -134,7 +134,7 @@ def _copy(place: Path, target: Path) -> None:
         shutil.copy2(place, target)
         return
     for folder, folders, files in os.walk(place):
-        folders[:] = [name for name in folders if not _SECRET_NAME.search(name)]
+        folders[:] = [name for name in folders if not SECRET_NAME.search(name)]
         for name in files:
-            if not _SECRET_NAME.search(name) and _is_harmless(Path(folder, name)):
+            if not SECRET_NAME.search(name) and _is_harmless(Path(folder, name)):
                 _copy(Path(folder, name), target / Path(folder, name).relative_to(place))

@@ -161,7 +161,7 @@ def plan_refusals(hook_set: HookSet) -> Iterator[CheckSession]:
     """Yield the session with what guards commonly refuse, if a hook can refuse a call."""
     if roles(hook_set) - _STOPS:
         sources = [*(text for _, text in hook_set.sources), *(hook.command for hook in hook_set.hooks)]
-        acts = (FIRST_PROMPT, *corpora.commonly_refused(sources))
+        acts = (FIRST_PROMPT, *corpora.commonly_refused(sources, hook_set.root))
         yield _cut_short("what guards commonly refuse", scenario_of(hook_set, acts))
 
 
