@@ -22,9 +22,8 @@ from pytest_hookharness.campaigns.check.hook_program import (
 )
 from pytest_hookharness.campaigns.check.input_keys import never_sent
 from pytest_hookharness.campaigns.check.mac_shell import calls_for_a_mac
-from pytest_hookharness.campaigns.check.matchers import find_expressions, never_matches
-from pytest_hookharness.campaigns.check.tool_names import miscased_tool
-from pytest_hookharness.campaigns.check.written_answers import find_unread_answer
+from pytest_hookharness.campaigns.check.script_answers import find_unread_answer
+from pytest_hookharness.campaigns.check.tool_names import find_expressions, miscased_tool, never_matches
 from pytest_hookharness.judging.findings.codes import RELATIVE_PATH, STRICT_SHELL, TIMEOUT_UNIT, UNQUOTED_PATH
 from pytest_hookharness.judging.findings.finding_catalogue import (
     CONFIG_OFF,

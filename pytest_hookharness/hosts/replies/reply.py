@@ -134,9 +134,7 @@ def _decodable(run: ProcessResult) -> bool:
 
 # What hooks print that only log the event, or answer it as other events are answered.
 _NO_FOLDER = re.compile(r"[{\[]|[^/]*\s[^/]*$")
-_FOLDER_TEXT = "its last line is taken for the folder of the new worktree:"
-_PRINTED_NONE = "it printed no folder"
-_SHOWN = 60
+_TAKEN = "mangled: its last line is taken for the folder of the new worktree:"
 
 
 def _read_folder(
@@ -145,12 +143,13 @@ def _read_folder(
     lines = [line.strip() for line in stdout.splitlines() if line.strip()]
     match ending:
         case Exited(code=0) if lines:
-            shown = f"{_FOLDER_TEXT} {lines[-1][:_SHOWN]!r}"
-            fault = f"mangled: {shown}" if _NO_FOLDER.match(lines[-1]) else None
+            fault = f"{_TAKEN} {lines[-1][:60]!r}" if _NO_FOLDER.match(lines[-1]) else None
             return Reply(folder=lines[-1], rule=reader.rule("folder"), fault=fault)
         case Exited(code=0):
-            refused = reader.refuse(f"[{reader.hook.command}]: {_PRINTED_NONE}", "no folder", silent=False)
-            return replace(refused, fault=f"mangled: {_PRINTED_NONE} of a new worktree")
+            refused = reader.refuse(
+                f"[{reader.hook.command}]: it printed no folder", "no folder", silent=False
+            )
+            return replace(refused, fault="mangled: it printed no folder of a new worktree")
         case Exited(code=code):
             why = f"exit code {code}: {find_message(stderr)}"
         case Signaled(signal=signal):

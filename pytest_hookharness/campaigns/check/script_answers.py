@@ -1,17 +1,17 @@
 """
-Answers that scripts write out and that their host cannot read, found without running them.
+Answers in the texts of scripts: those that no host can read, and the same ones in the words of other hosts.
 
-Without the state of its loop a hook answers nothing in a session, so its answer is not seen there.
+Without the state of its loop a hook answers nothing in a session, so its answer is not seen there. Changes of
+words after which another host may understand an answer often lead to nothing; playing them tells which help.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import PurePath
 
 from pytest_hookharness import hosts
-from pytest_hookharness.campaigns.check.answer_rewording import end_of_object
 from pytest_hookharness.model.checkup import HookSet
 from pytest_hookharness.model.fast_dataclass import dataclass
 from pytest_hookharness.model.protocol import Hook
@@ -27,6 +27,86 @@ _PRINTED = re.compile(
 )
 _PASTED = re.compile(r"\"(?P<key>\w+)\"\s*:\s*\"[^\"\n]*\$(?:\{(?P<braced>\w+)\}|(?P<bare>\w+))[^\"\n]*\"")
 _ASSIGNED = r"^\s*(?:local\s+|export\s+)?{0}=(?:\"(?P<text>(?:[^\"\\`$]|\\.|\$(?!\())*)\")?"
+# Quotation marks as scripts write them: plain, or escaped inside a text.
+_QUOTE = r"""(\\?["'])"""
+
+
+def _renamed(old: str, new: str) -> tuple[str, Callable[[str], str]]:
+    return f"write `{new}` for the key `{old}`", lambda text: re.sub(
+        rf"{_QUOTE}{old}\1(?=\s*:)", rf"\g<1>{new}\g<1>", text
+    )
+
+
+def _reworded(key: str, old: str, new: str) -> tuple[str, Callable[[str], str]]:
+    return f"write `{key}: {new}` for `{key}: {old}`", lambda text: re.sub(
+        rf"{_QUOTE}{key}\1(\s*:\s*){_QUOTE}{old}\3", rf"\g<1>{key}\g<1>\g<2>\g<3>{new}\g<3>", text
+    )
+
+
+def _unwrapped(text: str) -> str:
+    """Return a script in which what is below ``hookSpecificOutput`` stands at the top."""
+    found = re.search(rf"\{{\s*{_QUOTE}hookSpecificOutput\1\s*:\s*", text)
+    if found is None:
+        return text
+    if name := re.compile(r"(\w+)\s*\}").match(text, found.end()):
+        return text[: found.start()] + name[1] + text[name.end() :]
+    end = _end_of_object(text, found.end())
+    closing = re.compile(r"\s*\}").match(text, end)
+    if end == found.end() or closing is None:
+        return text
+    return text[: found.start()] + text[found.end() : end] + text[closing.end() :]
+
+
+def _end_of_object(text: str, begin: int) -> int:
+    """Return the place behind the object that begins at a place; the same place if there is none."""
+    depth = 0
+    for place in range(begin, len(text)):
+        depth += {"{": 1, "}": -1}.get(text[place], 0)
+        if depth == 0:
+            return place + 1 if text[place] == "}" else begin
+    return begin
+
+
+_UNWRAP = ("put the keys of `hookSpecificOutput` at the top", _unwrapped)
+_ATTEMPTS: tuple[Sequence[tuple[str, Callable[[str], str]]], ...] = (
+    (_reworded("decision", "block", "deny"),),
+    (_reworded("decision", "deny", "block"),),
+    (_renamed("permissionDecision", "decision"), _renamed("permissionDecisionReason", "reason"), _UNWRAP),
+    (
+        _renamed("permissionDecision", "decision"),
+        _renamed("permissionDecisionReason", "reason"),
+        _UNWRAP,
+        _reworded("decision", "deny", "block"),
+    ),
+    (_renamed("permission", "decision"), _renamed("agent_message", "reason")),
+    (
+        _renamed("permission", "decision"),
+        _renamed("agent_message", "reason"),
+        _reworded("decision", "deny", "block"),
+    ),
+    (
+        _reworded("decision", "block", "deny"),
+        _renamed("decision", "permission"),
+        _renamed("reason", "agent_message"),
+    ),
+    (_reworded("decision", "block", "continue"),),
+    (_renamed("reason", "followup_message"),),
+)
+
+
+def reworded_answers(script: str) -> Iterator[tuple[str, str]]:
+    """Yield what can be replaced in a script, in words, and the script with it."""
+    seen = {script}
+    for steps in _ATTEMPTS:
+        after, done = script, list[str]()
+        for words, step in steps:
+            changed = step(after)
+            if changed != after:
+                done.append(words)
+            after = changed
+        if after not in seen:
+            seen.add(after)
+            yield ", ".join(done), after
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -81,7 +161,7 @@ def _names_events(host: str, event: str) -> bool:
 
 def _is_written_out(text: str) -> bool:
     """Return whether a script contains a whole nested answer, to which nothing is added elsewhere."""
-    objects = [text[one.end() : end_of_object(text, one.end())] for one in _OBJECT.finditer(text)]
+    objects = [text[one.end() : _end_of_object(text, one.end())] for one in _OBJECT.finditer(text)]
     return bool(objects) and all(one and "..." not in one and "**" not in one for one in objects)
 
 
