@@ -132,7 +132,7 @@ def _decodable(run: ProcessResult) -> bool:
     return True
 
 
-# What hooks print that only log the event, or answer it as other events are answered.
+# What hooks print that only log the event.
 _NO_FOLDER = re.compile(r"[{\[]|[^/]*\s[^/]*$")
 _TAKEN = "mangled: its last line is taken for the folder of the new worktree:"
 
@@ -146,10 +146,9 @@ def _read_folder(
             fault = f"{_TAKEN} {lines[-1][:60]!r}" if _NO_FOLDER.match(lines[-1]) else None
             return Reply(folder=lines[-1], rule=reader.rule("folder"), fault=fault)
         case Exited(code=0):
-            refused = reader.refuse(
-                f"[{reader.hook.command}]: it printed no folder", "no folder", silent=False
-            )
-            return replace(refused, fault="mangled: it printed no folder of a new worktree")
+            why = f"[{reader.hook.command}]: it printed no folder"
+            fault = "mangled: it printed no folder of a new worktree"
+            return replace(reader.refuse(why, "no folder", silent=False), fault=fault)
         case Exited(code=code):
             why = f"exit code {code}: {find_message(stderr)}"
         case Signaled(signal=signal):
