@@ -271,20 +271,21 @@ def stamps_below(folder: str | Path, without: Collection[str] = ()) -> dict[str,
         without: Folders that are left out, with all below them.
     """
     pending = [os.fspath(folder)]
-    found = {pending[0]: _stamp(os.lstat(folder))}
+    found = {pending[0]: stamp_of(os.lstat(folder))}
     while pending:
         with os.scandir(pending.pop()) as listing:
             for entry in listing:
                 if entry.path in without:
                     continue
                 seen = entry.stat(follow_symlinks=False)
-                found[entry.path] = _stamp(seen)
+                found[entry.path] = stamp_of(seen)
                 if stat.S_ISDIR(seen.st_mode):
                     pending.append(entry.path)
     return found
 
 
-def _stamp(seen: os.stat_result) -> tuple[int, ...]:
+def stamp_of(seen: os.stat_result) -> tuple[int, ...]:
+    """Return what the system notes of a path whenever it is changed: times, number, mode, and more."""
     # Nobody can set the time of the change (ctime); the rest is for clocks that are too coarse.
     times = seen.st_ctime_ns, seen.st_mtime_ns
     return (*times, seen.st_ino, seen.st_mode, seen.st_uid, seen.st_gid, seen.st_nlink, seen.st_size)
@@ -298,7 +299,7 @@ def have_stamps(stamps: Mapping[str, tuple[int, ...]]) -> bool:
     stamp of its folder, unless that is too recent to trust (`state.file_contents.RACY`).
     """
     try:
-        return all(_stamp(os.lstat(path)) == stamp for path, stamp in stamps.items())
+        return all(stamp_of(os.lstat(path)) == stamp for path, stamp in stamps.items())
     except OSError:
         return False
 

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from pytest_hookharness.execution.paths import make_folders, remove_folder
+from pytest_hookharness.execution.workspace.mount_points import SpareMountPoints
 
 if TYPE_CHECKING:
     from concurrent.futures import Future, ThreadPoolExecutor
@@ -27,10 +28,14 @@ class Disposal(AbstractContextManager["Disposal"]):
     long to make. In runs of many small tests this was a fifth of all processor time.
 
     Any thread may use it until it is closed.
+
+    Attributes:
+        mount_points: Private folders of workspaces that were removed, for later ones.
     """
 
     def __init__(self, folder: Path) -> None:
         """Start nothing yet; ``folder`` is made to hold what is to be removed, beside the workspaces."""
+        self.mount_points = SpareMountPoints(folder)
         self._folder = folder
         self._numbers = itertools.count(1)
         self._waiting: list[Path] = []
@@ -77,7 +82,7 @@ class Disposal(AbstractContextManager["Disposal"]):
             WorkspaceError: Something could not be removed; all the rest is.
         """
         with self._lock:
-            waiting, self._waiting = self._waiting, []
+            waiting, self._waiting = [*self._waiting, *self.mount_points.take_all()], []
         # A stack goes on after an error. In reverse order: what waits, what the thread has to do, the rest.
         with ExitStack() as stack:
             for removal in self._removals:

@@ -16,7 +16,6 @@ All of it lies below one base folder::
 from __future__ import annotations
 
 import os
-import stat
 from collections.abc import Iterable, Mapping
 from contextlib import AbstractContextManager
 from functools import cached_property, partial
@@ -40,6 +39,7 @@ from pytest_hookharness.execution.real_paths import real_paths
 from pytest_hookharness.execution.state.file_contents import LARGEST
 from pytest_hookharness.execution.workspace.agent_tools import AgentShell
 from pytest_hookharness.execution.workspace.instruments import Instruments
+from pytest_hookharness.execution.workspace.mount_points import MountPoints
 from pytest_hookharness.execution.workspace.project_copies import (
     CopiedFolders,
     locate_below,
@@ -76,7 +76,6 @@ _PRIVATE: Mapping[str, tuple[str, str]] = {
 }
 # This one has devices that everybody may use, and nothing else.
 _DEVICES = ("/dev",)
-_WORLD_WRITABLE = 0o1777
 _KNOWN = ("workspace", "home", "tmp", "plugin")
 
 
@@ -101,6 +100,7 @@ class Workspace(AbstractContextManager["Workspace"]):
         homes: Home folders of the user; hooks see only what programs need of them, where possible.
         looked_up: Paths of the machine on which it depends what hooks see.
         private: Mount points, and the folders that stand behind them where the tier can do that.
+        mount_points: Those folders, with the mount points that a sandbox makes in them.
         visible: Paths that must be reachable at their own place even where such a mount point hides them.
         writable: Those of them that may be written; the others are the developer's.
         outside: The folder for what is written elsewhere, where the tier can do that.
@@ -114,6 +114,7 @@ class Workspace(AbstractContextManager["Workspace"]):
         base: Path,
         coverage_store: CoverageStore | None = None,
         copies: ProjectCopies | None = None,
+        disposal: Disposal | None = None,
     ) -> None:
         # Programs report where they are without the links on the way, as the one to a Mac's temporary files.
         self.base = base = Path(os.path.realpath(base))
@@ -134,6 +135,8 @@ class Workspace(AbstractContextManager["Workspace"]):
         self.private: Mapping[str, str] = {
             point: str(base / folder) for point, (_, folder) in self._points.items()
         }
+        spares = None if disposal is None else disposal.mount_points
+        self.mount_points = MountPoints(base, self.private, _PRIVATE, spares)
         self.roots: Mapping[str, Path] = self._roots(scenario)
         self.clock = Clock(self.doubles.folder / "clock", self.bin, self.roots, scenario.hidden)
         own = (self.top, self.home, self.tmp, self.bin, self.doubles.folder, self.plugin)
@@ -158,7 +161,7 @@ class Workspace(AbstractContextManager["Workspace"]):
             name: value for name, value in environment.items() if name not in scenario.unset
         }
         self.copied = CopiedFolders(copies)
-        self.kept = False
+        self._disposal, self.kept = disposal, False
 
     @classmethod
     def create(
@@ -167,6 +170,7 @@ class Workspace(AbstractContextManager["Workspace"]):
         base: Path,
         coverage_store: CoverageStore | None = None,
         copies: ProjectCopies | None = None,
+        disposal: Disposal | None = None,
     ) -> Self:
         """
         Make a fresh workspace in a new folder below ``base``; project and plugin are taken from ``copies``.
@@ -177,7 +181,7 @@ class Workspace(AbstractContextManager["Workspace"]):
         for folder in scenario.cover:
             check_cover(folder, base)
         # From here on everything that fails must remove the new folder again.
-        workspace = cls(scenario, make_new_folder(base, scenario.name), coverage_store, copies)
+        workspace = cls(scenario, make_new_folder(base, scenario.name), coverage_store, copies, disposal)
         try:
             workspace._fill(scenario)
         except OSError as error:
@@ -232,10 +236,7 @@ class Workspace(AbstractContextManager["Workspace"]):
     def _fill(self, scenario: Scenario) -> None:
         for folder in (self.top, self.home, self.tmp, self.roots[OUTSIDE]):
             make_folders(folder)
-        for point, private in self.private.items():
-            make_folders(Path(private))
-            shared = point in _PRIVATE
-            Path(private).chmod(_WORLD_WRITABLE if shared else stat.S_IMODE(Path(point).stat().st_mode))
+        self.mount_points.make(self.visible, self.writable)
         key, make = project_of(scenario, self.base)
         self.copied.place("workspace", key, self.top, make)
         if scenario.plugin is not None and self.plugin is not None:
@@ -284,8 +285,7 @@ class Workspace(AbstractContextManager["Workspace"]):
         Raises:
             WorkspaceError: It is not readable UTF-8 text, or leads out of the covered folders.
         """
-        path = self.locate(state_path)
-        data = read_bytes(path, most=LARGEST)
+        data = read_bytes(path := self.locate(state_path), most=LARGEST)
         try:
             return None if data is None else data.decode("utf-8")
         except UnicodeDecodeError as error:
@@ -324,7 +324,7 @@ class Workspace(AbstractContextManager["Workspace"]):
         self.kept = True
         return self.base
 
-    def close(self, disposal: Disposal | None = None) -> None:
+    def close(self) -> None:
         """
         Remove everything, or have it removed by the disposal, unless it is kept.
 
@@ -334,7 +334,8 @@ class Workspace(AbstractContextManager["Workspace"]):
         self.instruments.close()
         if not self.kept:
             self.copied.give_back()
-            (remove_folder if disposal is None else disposal.remove)(self.base)
+            self.mount_points.give_back()
+            (remove_folder if self._disposal is None else self._disposal.remove)(self.base)
 
     def __exit__(self, *_: object) -> None:
         self.close()
@@ -342,8 +343,7 @@ class Workspace(AbstractContextManager["Workspace"]):
 
 def _hide(place: str) -> tuple[str, str]:
     """Return the name in state paths, and the folder, of what stands in for a folder of the machine."""
-    # As for everything else that is written outside.
-    return f"{OUTSIDE}{place}", f"private/{OUTSIDE}{place}"
+    return f"{OUTSIDE}{place}", f"private/{OUTSIDE}{place}"  # as for all else that is written outside
 
 
 def _unique(paths: Iterable[str]) -> tuple[str, ...]:

@@ -96,8 +96,8 @@ class Testbed(AbstractContextManager["Testbed"]):
         # The stack closes in reverse: the scanner, then the sandbox with all its processes, then the folders.
         # A folder must not go before the processes that may still write to it.
         store = self.settings.coverage_store
-        self.workspace = Workspace.create(self.scenario, base, store, copies)
-        self._stack.callback(self.workspace.close, disposal)
+        self.workspace = place = Workspace.create(self.scenario, base, store, copies, disposal)
+        self._stack.callback(self.workspace.close)
         self._configuration = configure(self.scenario, self.profile, self.workspace)
         self._supervisor = supervisor
         self._sandbox = self._open_sandbox()
@@ -116,7 +116,7 @@ class Testbed(AbstractContextManager["Testbed"]):
             self.workspace.roots,
             walked=(OUTSIDE,),
             masks=self.scenario.masks,
-            skip=self._sandbox.stubs,
+            skip=place.mount_points.note(self._sandbox.stubs, self.visible, place.writable),
             transcripts=(self.transcript,) if self.transcript is not None else (),
             watches=supervisor.watches,
             standing=self.workspace.copied.watches(contained=self._sandbox.contained),
