@@ -88,6 +88,7 @@ def test_a_process_that_was_left_running_is_no_proof(stop):
     assert "the processes that hooks left running, and that were ended" in outcome.verdict.matters
 
 
+@pytest.mark.slow
 def test_a_hook_in_the_background_is_no_proof(play):
     """A loop beside a hook that went on in the background until it was ended is no proved loop."""
     daemon = """read -r _; echo '{"async": true}'; exec sleep 600"""
