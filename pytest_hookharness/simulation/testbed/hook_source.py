@@ -229,10 +229,15 @@ def _shell_texts(testbed: Testbed, run: HookRun) -> Iterator[bytes]:
 
 def split_code(text: bytes) -> Iterator[bytes]:
     """Yield a shell script without comments and without code of other languages, then what that starts."""
-    codes = [match[1] or match[2] or match[4] or b"" for match in _INLINE.finditer(text)]
     yield _COMMENT.sub(b"", _INLINE.sub(b" ", text))
-    for code in codes:
+    for code in inlined(text):
         yield from started(code)
+
+
+def inlined(text: bytes) -> Iterator[bytes]:
+    """Yield the code of other languages in a shell script."""
+    for match in _INLINE.finditer(text):
+        yield match[1] or match[2] or match[4] or b""
 
 
 def started(code: bytes) -> Iterator[bytes]:

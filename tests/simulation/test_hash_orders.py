@@ -1,0 +1,47 @@
+"""Hooks that may decide by the order of a set or by a hash, with real hooks."""
+
+import sys
+
+import pytest
+
+from pytest_hookharness.model.verdicts import Livelock
+
+OFF = {"CLAUDE_CODE_STOP_HOOK_BLOCK_CAP": "0"}
+REFUSE = "import sys; sys.stderr.write('run the tests'); sys.exit(2)\n"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        f"#!{sys.executable}\nif hash('a') == 0: raise SystemExit(0)\n{REFUSE}",
+        f"#!/bin/sh\n{sys.executable} - <<'EOF'\nwords = {{'a'}}\nfor word in words: pass\n{REFUSE}EOF\n",
+    ],
+)
+def test_a_hash_is_a_random_number(play, text):
+    """A loop of a hook that may decide by a hash, which differs in each process, is no proved one."""
+    outcome = play(hooks={"Stop": "./check"}, files={"check": text}, modes={"check": "755"}, env=OFF, turns=4)
+
+    assert isinstance(outcome.verdict, Livelock)
+    assert outcome.verdict.evidence == "driven"
+    assert outcome.verdict.matters == ("random numbers (the order of a set or a hash in workspace/check)",)
+
+
+def test_a_set_that_is_only_searched(play):
+    """A loop of a hook that only asks what is in a set is proved."""
+    text = f"#!{sys.executable}\nif 'a' in {{'b', 'c'}}: raise SystemExit(0)\n{REFUSE}"
+    outcome = play(hooks={"Stop": "./check"}, files={"check": text}, modes={"check": "755"}, env=OFF)
+
+    assert isinstance(outcome.verdict, Livelock)
+    assert outcome.verdict.evidence == "closed"
+
+
+def test_an_imported_module(play):
+    """What a hook imports is looked at too, also once it is compiled."""
+    files = {
+        "check": f"#!{sys.executable}\nimport words\n{REFUSE}",
+        "words.py": "first = next(iter({'a', 'b'}))\n",
+    }
+    outcome = play(hooks={"Stop": "./check"}, files=files, modes={"check": "755"}, env=OFF, turns=4)
+
+    assert isinstance(outcome.verdict, Livelock)
+    assert outcome.verdict.matters == ("random numbers (the order of a set or a hash in workspace/words.py)",)
