@@ -12,7 +12,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias
 
-from pytest_hookharness.campaigns.check.activation import Activation
+from pytest_hookharness.campaigns.arming.activation import Activation
 from pytest_hookharness.campaigns.check.causes import static_problems, untried
 from pytest_hookharness.campaigns.check.check_run import CheckRun, OnStep
 from pytest_hookharness.campaigns.check.discovery import find_hook_sets

@@ -75,6 +75,8 @@ class HookSet:
         findings: The same as findings.
         sources: Texts of the scripts in their commands, as pairs of path (relative to the folder) and text.
         lent: What of the person's HOME is lent to the hooks, by path below it.
+        looked_for: Files that hooks were seen to look for in the project in vain, by path in it;
+            ``{{session_id}}`` stands for the identifier of the session.
         home: The folder that each session gets as HOME; ``None`` for an empty one.
         reach: Folders of the person's that hooks find at their real paths.
         lent_env: Variables that name these folders.
@@ -96,6 +98,7 @@ class HookSet:
     findings: tuple[Finding, ...] = ()
     sources: tuple[tuple[str, str], ...] = ()
     lent: tuple[str, ...] = ()
+    looked_for: tuple[str, ...] = ()
     home: Path | None = None
     reach: tuple[str, ...] = ()
     lent_env: Mapping[str, str] = field(default_factory=dict)
@@ -121,6 +124,7 @@ class CheckSession:
         harmless: Whether no hook has a reason to refuse anything in it.
         only: Text that selects the mutations that are tried; empty for all.
         active: What was activated for it, so that nothing can be left out of it; empty for nothing.
+        way_out: What an agent does whose stop is allowed, in words that follow "if it"; empty for nothing.
         proof: Whether it is small, and shows again what another session showed.
     """
 
@@ -132,6 +136,7 @@ class CheckSession:
     harmless: bool = False
     only: str = ""
     active: str = ""
+    way_out: str = ""
     proof: bool = False
 
 

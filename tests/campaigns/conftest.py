@@ -1,5 +1,30 @@
 """Campaigns are tested with the same harness as single simulations."""
 
+import json
+
+import pytest
+
+from pytest_hookharness.campaigns.check.discovery import find_hook_sets
+
 from ..simulation.conftest import harness, inputs, play
 
 __all__ = ["harness", "inputs", "play"]
+HOOK = {"type": "command", "command": "sh ${CLAUDE_PLUGIN_ROOT}/hooks/stop.sh"}
+
+
+@pytest.fixture
+def plugin(tmp_path):
+    """A plugin with a Stop hook and further files."""
+
+    def make(command=HOOK["command"], **files):
+        hook = {"type": "command", "command": command}
+        manifest = {"name": "loop", "hooks": {"Stop": [{"hooks": [hook]}]}}
+        texts = {".claude-plugin/plugin.json": json.dumps(manifest), **files}
+        for path, text in texts.items():
+            file = tmp_path / path
+            file.parent.mkdir(parents=True, exist_ok=True)
+            file.write_text(text)
+        (hook_set,) = find_hook_sets(tmp_path)
+        return hook_set
+
+    return make

@@ -14,9 +14,10 @@ from dataclasses import field, replace
 from functools import partial
 from typing import TypeAlias, TypeVar
 
+from pytest_hookharness.campaigns.arming.activation import Activation, with_rules
 from pytest_hookharness.campaigns.check import causes, corpora, rewording, session_errors
 from pytest_hookharness.campaigns.check import sessions as checkups
-from pytest_hookharness.campaigns.check.activation import Activation, with_rules
+from pytest_hookharness.campaigns.check.armed_states import arm_states
 from pytest_hookharness.campaigns.check.chance import prove_chance
 from pytest_hookharness.campaigns.check.confirmation import Confirmation
 from pytest_hookharness.campaigns.check.grouping import (
@@ -183,12 +184,14 @@ class CheckRun:
         self._play("other sessions", [*behaviours[:1], *refusals, *activated])
         yield
         moves = rewording.refused_calls(self._outcomes())
+        armed = arm_states(self.place, self._played, partial(self._play, "state files", share=_LATER))
+        self._open += armed.unmet
+        self._play("active loops", armed.sessions)
         commands = [move.command for move in moves if isinstance(move, RunCommand)]
         files = [move.file for move in moves if isinstance(move, Edit)]
         reworded = [checkups.plan_rewordings(self.place, commands, files)] if commands or files else []
-        rewordings = with_rules(reworded, rules)
         loops = checkups.plan_loops_varied([one.session for one in self._played if one.held])
-        self._play("other wordings, and other sessions beside", [*rewordings, *loops])
+        self._play("other wordings, and other sessions beside", [*with_rules(reworded, rules), *loops])
         yield
         self._prove(commands, files, rules)
         yield
@@ -225,10 +228,9 @@ class CheckRun:
         """Play the first session; if it is undecided, once more with hooks in a fixed order."""
         (first,) = self._play("each event once", [session])
         calm = checkups.in_order(self.place, session)
-        if first.outcome is None or first.outcome.verdict_name != "undecided" or calm == session:
-            return first
-        if is_cut(first.outcome):
-            # In no order would it need less time.
+        # In no order would a session need less time that the budget cut.
+        undecided = first.outcome is not None and first.outcome.verdict_name == "undecided"
+        if first.outcome is None or not undecided or calm == session or is_cut(first.outcome):
             return first
         (again,) = self._play("each event once, hook by hook", [calm])
         if again.outcome is None or again.outcome.verdict_name == "undecided":

@@ -15,12 +15,12 @@ from fnmatch import fnmatchcase
 from pathlib import Path
 
 from pytest_hookharness import hosts
+from pytest_hookharness.campaigns.arming.project_texts import read_text
 from pytest_hookharness.campaigns.check.hook_set_files import (
     PLUGIN,
     WORKSPACE,
     read_components,
     read_hook_set,
-    read_text,
 )
 from pytest_hookharness.model.checkup import HookSet
 from pytest_hookharness.simulation.testbed.run_settings import SimulationError

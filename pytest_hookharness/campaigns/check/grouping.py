@@ -74,7 +74,7 @@ class SymptomEvidence:
         """The problem, with the whole session."""
         return Problem(
             id=self.id,
-            symptom=self.symptom,
+            symptom=_as_far_as_seen(self.symptom, self.session),
             scenario=self.session.scenario,
             shown_by=(self.session.title, *(title for title in self.shown_by if title != self.session.title)),
             move=ReplayScript.of(self.trace).move(self.symptom.turn),
@@ -87,9 +87,19 @@ class SymptomEvidence:
         return replace(
             self.problem,
             scenario=scenario,
-            symptom=symptom,
+            symptom=_as_far_as_seen(symptom, self.session),
             move=self.problem.move if whole else None,
         )
+
+
+def _as_far_as_seen(symptom: Symptom, session: CheckSession) -> Symptom:
+    """Return a symptom that does not call a loop endless which an agent that finished the work left."""
+    if symptom.kind not in ENDLESS or not session.way_out:
+        return symptom
+    refused = symptom.text.replace(" is refused forever", " is refused again and again").removesuffix(".")
+    refused = refused.removesuffix(": the agent can never stop")
+    text = f"{refused}, if the agent does nothing more; it may stop if it {session.way_out}."
+    return replace(symptom, text=text)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -1,8 +1,9 @@
 """
-What hooks look for below their HOME in vain, and a person has there, as the kernel sees it in a session.
+What hooks look for in vain in the project, and below their HOME, as the kernel sees it in a session.
 
 Programs that hooks start read files that no script names. A session with each event of the hooks is observed
-in a HOME that has only what is lent by name; what is looked for there and not found may be lent as well.
+in a HOME that has only what is lent by name; what is looked for there, and a person has, may be lent as well.
+What is looked for in the project may be the state that makes a loop active.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ from contextlib import ExitStack
 from dataclasses import replace
 from pathlib import Path
 
+from pytest_hookharness.campaigns.arming.state_names import SESSION
 from pytest_hookharness.campaigns.check.lent_home import lent_home, may_lend
 from pytest_hookharness.campaigns.check.session_errors import is_defect, play_session
 from pytest_hookharness.campaigns.check.sessions import plan_each_event
@@ -29,6 +31,7 @@ _OF_SHELLS = re.compile(
 )
 # The share of the time of a check for observing its hooks.
 _SHARE = 0.1
+_MOST = 200
 
 
 class _Search(Observer):
@@ -37,10 +40,12 @@ class _Search(Observer):
     def __init__(self) -> None:
         self.observing = ExitStack()
         self.seen = SearchObserver()
-        self._home = ""
+        self._home = self._project = self._session = ""
 
     def begin(self, testbed: Testbed) -> None:
         self._home = f"{testbed.workspace.home}/"
+        self._project = f"{testbed.workspace.root}/"
+        self._session = testbed.facts.session_id
         self.observing.enter_context(testbed.observed_by(self.seen))
 
     @property
@@ -50,16 +55,28 @@ class _Search(Observer):
         found = [path.removeprefix(self._home) for path in inside]
         return [path for path in found if not _OF_SHELLS.fullmatch(path)]
 
+    @property
+    def in_project(self) -> list[str]:
+        """What was looked for in vain in the project, by path in it."""
+        inside = (path for path in self.seen.missing if self._project and path.startswith(self._project))
+        found = (path.removeprefix(self._project).replace(self._session, SESSION) for path in inside)
+        return [path for path in found if path][:_MOST]
+
 
 def with_looked_for(
     hook_sets: Sequence[HookSet], settings: Settings, resources: Resources
 ) -> tuple[HookSet, ...]:
-    """Return hook sets that are also lent what their hooks look for below HOME and their owner has there."""
+    """
+    Return hook sets with what their hooks look for in vain.
+
+    What they look for below HOME is lent to them if their owner has it; what they look for in the project is
+    noted.
+    """
     share = replace(settings, wall=_SHARE * settings.wall / len(hook_sets), probes=False)
-    return tuple(replace(each, lent=_lent(each, share, resources)) for each in hook_sets)
+    return tuple(_searched(each, share, resources) for each in hook_sets)
 
 
-def _lent(hook_set: HookSet, settings: Settings, resources: Resources) -> tuple[str, ...]:
+def _searched(hook_set: HookSet, settings: Settings, resources: Resources) -> HookSet:
     search = _Search()
     with search.observing, lent_home(hook_set, resources.base, caches=False) as ready:
         try:
@@ -72,4 +89,5 @@ def _lent(hook_set: HookSet, settings: Settings, resources: Resources) -> tuple[
     found = [path for path in paths if may_lend(Path.home(), path, paths)]
     inner = [path for path in found if not path.startswith(tuple(f"{each}/" for each in found))]
     # Caches stay the last.
-    return tuple(dict.fromkeys([*inner, *hook_set.lent]))
+    lent = tuple(dict.fromkeys([*inner, *hook_set.lent]))
+    return replace(hook_set, lent=lent, looked_for=tuple(search.in_project))

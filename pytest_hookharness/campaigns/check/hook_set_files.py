@@ -17,11 +17,11 @@ from pathlib import Path
 from typing import TypedDict, Unpack
 
 from pytest_hookharness import hosts
+from pytest_hookharness.campaigns.arming.project_texts import read_text
 from pytest_hookharness.campaigns.check.lent_home import find_lent
 from pytest_hookharness.judging.findings.settings_findings import find_settings_problems
 from pytest_hookharness.model.checkup import HookSet
 from pytest_hookharness.model.protocol import Hook, Json
-from pytest_hookharness.simulation.testbed.run_settings import SimulationError
 
 WORKSPACE, PLUGIN = "workspace/", "plugin/"
 _WORD = re.compile(r"[\w./@+-]+")
@@ -37,19 +37,6 @@ class _Details(TypedDict, total=False):
     inline: Mapping[str, Json]
     env: Mapping[str, str]
     plugin: bool
-
-
-def read_text(file: Path) -> str | None:
-    """
-    Return the text of a file; ``None`` if there is no such file.
-
-    Raises:
-        SimulationError: It cannot be read.
-    """
-    try:
-        return file.read_text("utf-8-sig") if file.is_file() else None
-    except (OSError, UnicodeDecodeError) as error:
-        raise SimulationError(f"{file}: cannot be read: {error}") from error
 
 
 def read_hook_set(

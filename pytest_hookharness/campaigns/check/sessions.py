@@ -13,8 +13,8 @@ from collections.abc import Collection, Iterator, Sequence
 from dataclasses import replace
 
 from pytest_hookharness import hosts
+from pytest_hookharness.campaigns.arming.activation import Activation, find_activations
 from pytest_hookharness.campaigns.check import corpora
-from pytest_hookharness.campaigns.check.activation import Activation, find_activations
 from pytest_hookharness.campaigns.check.rewording import Suspect, reword
 from pytest_hookharness.campaigns.check.session_scenario import scenario_of, varied
 from pytest_hookharness.campaigns.check.tool_names import called_tools

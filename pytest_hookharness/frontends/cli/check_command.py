@@ -14,7 +14,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from pytest_hookharness.campaigns.check.activation import given_activations
+from pytest_hookharness.campaigns.arming.activation import given_activations
 from pytest_hookharness.campaigns.check.discovery import find_hook_sets
 from pytest_hookharness.campaigns.check.home_search import with_looked_for
 from pytest_hookharness.campaigns.check.hook_statistics import require_name

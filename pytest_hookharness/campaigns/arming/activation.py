@@ -16,7 +16,8 @@ from itertools import chain
 from pathlib import Path
 
 from pytest_hookharness import hosts
-from pytest_hookharness.campaigns.check.hook_set_files import read_text
+from pytest_hookharness.campaigns.arming.project_texts import read_text
+from pytest_hookharness.campaigns.arming.state_paths import folder_of
 from pytest_hookharness.model.checkup import CheckSession, HookSet
 from pytest_hookharness.model.fast_dataclass import dataclass
 from pytest_hookharness.simulation.testbed.run_settings import SimulationError
@@ -186,29 +187,13 @@ def _templates(hook_set: HookSet, texts: Sequence[str]) -> dict[str, str]:
     found: dict[str, str] = {}
     for text in texts:
         for named in _DOCUMENT.finditer(text):
-            path = posixpath.normpath(posixpath.join(_folder_of(named, text), named["name"]))
+            folder = posixpath.join(folder_of(named["variable"], text), named["folder"] or "")
+            path = posixpath.normpath(posixpath.join(folder, named["name"]))
             known = named["name"] in templates and named["name"] not in _OF_PROGRAMS
             if known and not path.startswith("..") and not (hook_set.root / path).exists():
                 template = _FIELD.sub("1", read_text(templates[named["name"]]) or "")
                 found[path] = _OFF.sub(r"\1: true", template)
     return found
-
-
-def _folder_of(named: re.Match[str], text: str) -> str:
-    """Return the folder in the project that a path in a shell script leads to; ``..`` for one elsewhere."""
-    folder, variable = named["folder"] or "", named["variable"]
-    for _ in range(_MOST):
-        if variable is None:
-            break
-        if "PLUGIN" in variable or variable == "HOME":
-            return ".."
-        value = re.search(
-            rf"\b{variable}=[\"']?(?:\$\{{?(\w+)\}}?)?/?([\w./-]*)[\"']?\s*$", text, re.MULTILINE
-        )
-        if value is None:
-            break
-        variable, folder = value[1], posixpath.join(value[2], folder)
-    return folder.lstrip("/")
 
 
 def _patterns(root: Path) -> Iterator[tuple[str, str]]:

@@ -4,9 +4,8 @@ import json
 
 import pytest
 
-from pytest_hookharness.campaigns.check.activation import find_activations, given_activations, with_rules
+from pytest_hookharness.campaigns.arming.activation import find_activations, given_activations, with_rules
 from pytest_hookharness.campaigns.check.check_run import CheckRun
-from pytest_hookharness.campaigns.check.discovery import find_hook_sets
 from pytest_hookharness.campaigns.check.session_errors import play_session
 from pytest_hookharness.campaigns.check.sessions import plan_activated
 from pytest_hookharness.frontends.checkup import problem_command
@@ -59,41 +58,30 @@ git status > other/status.txt
 
 
 @pytest.fixture
-def plugin(tmp_path):
-    """A plugin with a Stop hook and further files."""
-
-    def make(**files):
-        manifest = {"name": "loop", "hooks": {"Stop": [{"hooks": [HOOK]}]}}
-        texts = {".claude-plugin/plugin.json": json.dumps(manifest), "hooks/stop.sh": STOP, **files}
-        for path, text in texts.items():
-            file = tmp_path / path
-            file.parent.mkdir(parents=True, exist_ok=True)
-            file.write_text(text)
-        (hook_set,) = find_hook_sets(tmp_path)
-        return hook_set
-
-    return make
+def loop(plugin):
+    """A plugin whose hook waits for the file of a loop."""
+    return lambda **files: plugin(**{"hooks/stop.sh": STOP, **files})
 
 
-def test_a_command_that_runs_code(plugin):
+def test_a_command_that_runs_code(loop):
     """A command of the plugin is used as the host would: its code is run, with a task as arguments."""
-    (found,) = find_activations(plugin(**{"commands/loop.md": COMMAND, "commands/cancel.md": COMMAND}))
+    (found,) = find_activations(loop(**{"commands/loop.md": COMMAND, "commands/cancel.md": COMMAND}))
     assert found.title == "commands/loop.md used"
     assert found.command == "sh \"../plugin/start.sh\" 'Do the work.'"
 
 
-def test_code_in_a_line(plugin):
+def test_code_in_a_line(loop):
     """Code in a line counts too, and a command that only has words for the agent does not."""
     text = "Begin: !`mkdir -p .claude && touch .claude/loop.md`, then read `!`.\n"
-    (found,) = find_activations(plugin(**{"commands/a.md": text, "commands/b.md": "Use `git status`.\n"}))
+    (found,) = find_activations(loop(**{"commands/a.md": text, "commands/b.md": "Use `git status`.\n"}))
     assert found.command == "mkdir -p .claude && touch .claude/loop.md"
 
 
-def test_code_that_only_reads_makes_nothing_active(plugin):
+def test_code_that_only_reads_makes_nothing_active(loop):
     """A command that only tells the agent about the repository costs no session; one that writes does."""
     text = "!`git diff HEAD` !`git log -10` !`ls -a` !`git status > .claude/loop.md` !`cat a; ./start`\n"
     text += "```!\ngit status\n```\n```!\ngit status\n./start\n```\n"
-    found = find_activations(plugin(**{"commands/a.md": text}))
+    found = find_activations(loop(**{"commands/a.md": text}))
     assert [one.command for one in found] == [
         "git status > .claude/loop.md",
         "cat a; ./start",
@@ -101,14 +89,14 @@ def test_code_that_only_reads_makes_nothing_active(plugin):
     ]
 
 
-def test_code_that_writes_a_file_of_a_hook(plugin):
+def test_code_that_writes_a_file_of_a_hook(loop):
     """Code that a command tells the agent to run counts if it writes a file that a hook names."""
-    (found,) = find_activations(plugin(**{"hooks/stop.sh": REVIEW, "commands/review.md": REVIEW_COMMAND}))
+    (found,) = find_activations(loop(**{"hooks/stop.sh": REVIEW, "commands/review.md": REVIEW_COMMAND}))
     assert found.command.startswith("set -e && mkdir -p .claude")
     assert "\n'Do the work.'\n" in found.command
 
 
-def test_a_script_that_writes_a_file_of_a_hook(plugin):
+def test_a_script_that_writes_a_file_of_a_hook(loop):
     """A script that a command tells the agent to run counts too, with files from templates."""
     texts = {
         "hooks/stop.sh": 'at="$(pwd)"\n[ -f "$at/.loop/state.json" ] && [ -f "$at/.claude/loop.md" ]\n',
@@ -117,18 +105,18 @@ def test_a_script_that_writes_a_file_of_a_hook(plugin):
         "commands/look.md": '```bash\n"${CLAUDE_PLUGIN_ROOT}/scripts/look.sh" .\n```\n',
         "templates/state.json.tmpl": '{"count": {{COUNT}}}\n',
     }
-    used, files = find_activations(plugin(**texts))
+    used, files = find_activations(loop(**texts))
 
     assert (used.title, used.command) == ("commands/start.md used", '"../plugin/scripts/start.sh" .')
     assert used.files == files.files == {".loop/state.json": '{"count": 1}\n'}
 
 
-def test_a_template_of_a_file_that_hooks_name(plugin):
+def test_a_template_of_a_file_that_hooks_name(loop):
     """A file that a hook names is taken from templates, unless the project has it or programs read it."""
     hook = "[ -f plan.md ] && [ -f notes.md ] && cat settings.json README.md"
     texts = {"hooks/stop.sh": hook, "notes.md": "mine", "skills/x/templates/plan.md": "- [ ] do it\n"}
     others = ["notes.md", "settings.json", "README.md", "unnamed.md"]
-    (found,) = find_activations(plugin(**texts, **{f"templates/{name}": "1" for name in others}))
+    (found,) = find_activations(loop(**texts, **{f"templates/{name}": "1" for name in others}))
     assert found.title == "plan.md as in the templates"
     assert found.files == {"plan.md": "- [ ] do it\n"}
 
@@ -144,17 +132,17 @@ def test_a_template_of_a_file_that_hooks_name(plugin):
         ('base="$HOME/.loop"; cat "$base/../loop.local.md.bak"', None),
     ],
 )
-def test_a_template_of_a_file_in_a_folder_that_a_variable_names(plugin, named, path):
+def test_a_template_of_a_file_in_a_folder_that_a_variable_names(loop, named, path):
     """A template is put where the hook looks for the file, if that is in the project."""
     texts = {"hooks/stop.sh": named, "templates/loop.local.md": "---\nactive: false\n---\n"}
-    found = find_activations(plugin(**texts))
+    found = find_activations(loop(**texts))
     assert [one.files for one in found] == ([{path: "---\nactive: true\n---\n"}] if path else [])
 
 
 @pytest.mark.nightly
-def test_the_second_phase_of_a_review_loop(plugin, harness):
+def test_the_second_phase_of_a_review_loop(loop, harness):
     """A loop whose first refusal leads to a phase that never ends is found without any configuration."""
-    hook_set = plugin(**{"hooks/stop.sh": REVIEW, "commands/review.md": REVIEW_COMMAND})
+    hook_set = loop(**{"hooks/stop.sh": REVIEW, "commands/review.md": REVIEW_COMMAND})
     report = CheckRun(hook_set, harness.settings, harness.resources).run()
     (problem,) = (one for one in report.problems if one.symptom.kind in ("livelock", "capped"))
     assert problem.active == "commands/review.md used"
@@ -169,14 +157,14 @@ def test_the_second_phase_of_a_review_loop(plugin, harness):
         'Path(".claude").glob("rules.*.local.md")',
     ],
 )
-def test_an_example_of_a_rule(plugin, source):
+def test_an_example_of_a_rule(loop, source):
     """An example whose name fits what hooks look for is put there, and switched on."""
     files = {
         "core/load.py": f"rules = {source}\n",
         "examples/tests.local.md": "---\nname: tests\nenabled: false\n---\nRun the tests.\n",
         "examples/other.md": "no rule\n",
     }
-    found = find_activations(plugin(**files))
+    found = find_activations(loop(**files))
     assert {path: text for one in found for path, text in one.files.items()} == {
         ".claude/rules.tests.local.md": "---\nname: tests\nenabled: true\n---\nRun the tests.\n"
     }
@@ -208,9 +196,9 @@ def test_what_a_person_names(tmp_path, monkeypatch):
     "named", [(["mkdir -p .claude; echo >.claude/loop.md"], []), ([], [".claude/loop.md"])]
 )
 @pytest.mark.nightly
-def test_a_loop_that_a_person_starts(plugin, harness, tmp_path, monkeypatch, named):
+def test_a_loop_that_a_person_starts(loop, harness, tmp_path, monkeypatch, named):
     """A loop that nothing in its plugin starts is found with a command or a file that a person names."""
-    hook_set = plugin()
+    hook_set = loop()
     (tmp_path / "armed/.claude").mkdir(parents=True)
     (tmp_path / "armed/.claude/loop.md").write_text("task\n")
     monkeypatch.chdir(tmp_path / "armed")
@@ -229,21 +217,21 @@ exit 2
 
 
 @pytest.mark.slow
-def test_a_started_loop_shows_soon(plugin, harness):
+def test_a_started_loop_shows_soon(loop, harness):
     """A loop that counts its rounds is played until the host overrides it, without looking for a proof."""
     text = "Begin: !`mkdir -p .claude && echo 1 >.claude/loop.md`\n"
-    (session,) = plan_activated(plugin(**{"hooks/stop.sh": COUNTING, "commands/a.md": text}))
+    (session,) = plan_activated(loop(**{"hooks/stop.sh": COUNTING, "commands/a.md": text}))
     outcome = play_session(session, harness.settings, harness.resources)
     assert (outcome.verdict_name, outcome.probe_reports) == ("capped", ())
 
 
-def test_a_loop_that_waits_for_the_next_prompt(plugin):
+def test_a_loop_that_waits_for_the_next_prompt(loop):
     """Where hooks run before prompts, the user writes once more after a command has started the work."""
     prompts = {"UserPromptSubmit": [{"hooks": [HOOK]}], "Stop": [{"hooks": [HOOK]}]}
     made = {"commands/a.md": '!`./start.sh "${ARGUMENTS}"`'}
-    (plain,) = plan_activated(plugin(**made))
+    (plain,) = plan_activated(loop(**made))
     (claimed,) = plan_activated(
-        plugin(**made, **{".claude-plugin/plugin.json": json.dumps({"hooks": prompts})})
+        loop(**made, **{".claude-plugin/plugin.json": json.dumps({"hooks": prompts})})
     )
     command = RunCommand(command="./start.sh 'Do the work.'")
     assert plain.scenario.script.acts == (FIRST_PROMPT, command, Stop())
@@ -251,10 +239,10 @@ def test_a_loop_that_waits_for_the_next_prompt(plugin):
 
 
 @pytest.mark.nightly
-def test_a_loop_that_a_command_starts(plugin, harness):
+def test_a_loop_that_a_command_starts(loop, harness):
     """A loop that only runs after a command of its plugin is found without any configuration."""
     start = "mkdir -p .claude && echo task >.claude/loop.md\n"
-    hook_set = plugin(**{"commands/loop.md": COMMAND, "start.sh": start})
+    hook_set = loop(**{"commands/loop.md": COMMAND, "start.sh": start})
     report = CheckRun(hook_set, harness.settings, harness.resources).run()
     (problem,) = (one for one in report.problems if one.symptom.kind in ("livelock", "capped"))
     assert problem.active == "commands/loop.md used"

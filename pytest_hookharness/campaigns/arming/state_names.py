@@ -1,0 +1,92 @@
+"""What the name of a field in a state file means, where nothing else says its value."""
+
+from __future__ import annotations
+
+import json
+import re
+from datetime import UTC, datetime
+from typing import TypeAlias
+
+Value: TypeAlias = bool | int | str
+# Stands for the identifier of the session in the files of a scenario.
+SESSION = "{{session_id}}"
+TASK = "Do the work."
+# A limit that a loop with it reaches before the host's own cap.
+LIMIT = 3
+_TIME = re.compile(
+    r"(?:_at|_time|date|stamp|_since|updated|started|created|last_check\w*)$|^(?:time|at|stamp|started)"
+)
+_SESSION = re.compile(r"session(?:_?id)?$", re.IGNORECASE)
+_LIMIT = re.compile(r"max|limit|cap\b|_cap", re.IGNORECASE)
+_FILE = re.compile(r"(?:^|_)(?:file|path)$|File$|Path$")
+_SWITCH = re.compile(r"^(?:is_|has_)?(?:active|enabled|running|on)$", re.IGNORECASE)
+_COUNT = re.compile(r"iteration|count|number|index|attempt|round|total|current|num|turn|cycle", re.IGNORECASE)
+_WORDS = re.compile(
+    r"task|prompt|goal|promise|text|title|name|descri|message|file|path|branch|phase|stage|plan|step",
+    re.IGNORECASE,
+)
+# Fields of transcripts and of the input of hooks, which hooks read as well.
+_OF_HOSTS = frozenset(
+    [
+        *("role", "content", "message", "text", "type", "uuid", "timestamp", "input", "name", "tool_input"),
+        *("cwd", "transcript_path", "hook_event_name", "stop_hook_active", "tool_name", "tool_response"),
+    ]
+)
+
+
+def is_time(name: str) -> bool:
+    """Return whether a field holds a time."""
+    return bool(_TIME.search(name))
+
+
+def is_session(name: str) -> bool:
+    """Return whether a field holds the identifier of a session."""
+    return bool(_SESSION.search(name))
+
+
+def is_limit(name: str) -> bool:
+    """Return whether a field holds a limit."""
+    return bool(_LIMIT.search(name))
+
+
+def is_path(name: str) -> bool:
+    """Return whether a field holds the path of a file."""
+    return bool(_FILE.search(name))
+
+
+def is_switch(name: str) -> bool:
+    """Return whether a field switches something on."""
+    return bool(_SWITCH.search(name))
+
+
+def is_of_hosts(name: str) -> bool:
+    """Return whether transcripts or the input of hooks have a field of that name."""
+    return name in _OF_HOSTS
+
+
+def by_name(name: str, *, filled: bool = False) -> Value:
+    """Return the value that a field most likely has when the work begins; if ``filled``, one that is true."""
+    if is_session(name):
+        return SESSION
+    if is_time(name):
+        return now()
+    if is_switch(name):
+        return True
+    if is_limit(name):
+        return LIMIT
+    if _COUNT.search(name) and not _WORDS.search(name):
+        return 1
+    return True if filled and not _WORDS.search(name) else TASK
+
+
+def now(written: str = "") -> Value:
+    """Return the present time, in seconds if that is how it was written."""
+    time = datetime.now(UTC)
+    return int(time.timestamp()) if written.isdigit() else time.strftime("%Y-%m-%dT%H:%M:%SZ")
+
+
+def as_yaml(value: Value) -> str:
+    """Return a value as YAML has it."""
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    return str(value) if isinstance(value, int) or re.fullmatch(r"[\w./-]+", value) else json.dumps(value)

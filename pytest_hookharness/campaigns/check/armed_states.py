@@ -1,0 +1,198 @@
+"""
+State files tried: which change what a hook does, and whether an agent that finishes the work may stop then.
+
+A state is kept only if a hook refuses or tells the agent something with it, and did not before.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
+from typing import TypeAlias
+
+from pytest_hookharness import hosts
+from pytest_hookharness.campaigns.arming.state_fields import described, state_reads
+from pytest_hookharness.campaigns.arming.state_files import LoopState, state_files
+from pytest_hookharness.campaigns.arming.state_paths import HookScript, looked_for, scripts
+from pytest_hookharness.campaigns.check.grouping import PlayedSession
+from pytest_hookharness.campaigns.check.session_scenario import scenario_of
+from pytest_hookharness.campaigns.check.sessions import plan_each_event
+from pytest_hookharness.judging.checkup.symptoms import MANY_REFUSALS
+from pytest_hookharness.model.checkup import CheckSession, HookSet, hook_name
+from pytest_hookharness.model.fast_dataclass import dataclass
+from pytest_hookharness.model.moves import FIRST_PROMPT, Act, Edit, Stop
+from pytest_hookharness.model.outcome import Outcome
+from pytest_hookharness.model.processes import Exited
+from pytest_hookharness.model.protocol import Hook
+
+# Plays sessions that are no part of the report.
+TryOut: TypeAlias = Callable[[Sequence[CheckSession]], Sequence[PlayedSession]]
+_STOPS = frozenset({hosts.Role.STOP, hosts.Role.SUBAGENT_STOP})
+_SAID = re.compile(r"<([\w-]+)>[^<>\n]{0,80}</\1>|<[a-z][\w-]*[\w]>")
+_PROMISE = re.compile(r"^[\s\"]*\w*promise\w*[\"']?\s*:\s*[\"']?([^\"'\n,]+)", re.MULTILINE)
+_WELL = (Exited(0), Exited(2))
+_MOST, _NAMED, _FIELDS, _TWICE = 3, 3, 8, 2
+# Hook sets of more hooks take long for each session.
+_FEW = 8
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ArmedStates:
+    """
+    What came of trying state files.
+
+    Attributes:
+        sessions: A session for each state that changes what a hook does.
+        unmet: Files that hooks look for and that were not tried with an effect, in sentences.
+    """
+
+    sessions: tuple[CheckSession, ...] = ()
+    unmet: tuple[str, ...] = ()
+
+
+def arm_states(hook_set: HookSet, played: Sequence[PlayedSession], try_out: TryOut) -> ArmedStates:
+    """
+    Return sessions with state files that make hooks active, of hooks that nothing activated so far.
+
+    Args:
+        played: The sessions so far, of which a harmless one had each event once.
+        try_out: Plays short sessions.
+    """
+    waiting = _waiting(hook_set, played)
+    there = {path for one in played for path in one.session.scenario.files}
+    texts = [script for script in scripts(hook_set) if _hooks_of(script.name, waiting)]
+    found = state_files(hook_set, texts)
+    states = [state for state in found if not there.intersection(state.files)]
+    harmless = [one.outcome for one in played if one.session.harmless]
+    before = set[tuple[str, str]]().union(*map(_effects, harmless))
+    failed = set[str]().union(*map(_failures, harmless))
+    plays = try_out([_trial(hook_set, state, waiting) for state in states])
+    kept: dict[str, tuple[LoopState, Outcome]] = {}
+    for state, play in zip(states, plays, strict=True):
+        new = _effects(play.outcome) - before
+        if play.outcome is None or not new or (not state.verbatim and _failures(play.outcome) - failed):
+            continue
+        kept.setdefault(next(iter(state.files)), (state, play.outcome))
+    chosen = [*kept.values()][:_MOST]
+    ends = try_out([_finishing(hook_set, state, outcome) for state, outcome in chosen])
+    sessions = [
+        _session(hook_set, state, outcome, end) for (state, outcome), end in zip(chosen, ends, strict=True)
+    ]
+    idle = [hook for hook in waiting if not any(_hooks_of(state.script, [hook]) for state, _ in chosen)]
+    return ArmedStates(sessions=tuple(sessions), unmet=tuple(_unmet(hook_set, texts, idle, there)))
+
+
+def _waiting(hook_set: HookSet, played: Sequence[PlayedSession]) -> list[Hook]:
+    """Return the hooks that nothing activated so far; of many hooks only those that may refuse a stop."""
+    active = {
+        command
+        for one in played
+        for command, what in _effects(one.outcome)
+        if one.session.active or what in _refusals(hook_set)
+    }
+    few = len(hook_set.hooks) <= _FEW
+    stops = _stop_events(hook_set)
+    return [hook for hook in hook_set.hooks if hook.command not in active and (few or hook.event in stops)]
+
+
+def _refusals(hook_set: HookSet) -> set[str]:
+    return {f"{event} refused" for event in _stop_events(hook_set)}
+
+
+def _hooks_of(script: str, hooks: Sequence[Hook]) -> list[Hook]:
+    name = script.rpartition("/")[2]
+    return [hook for hook in hooks if name in hook.command or any(name in one for one in hook.args or ())]
+
+
+def _acts(hook_set: HookSet, state: LoopState, hooks: Sequence[Hook]) -> Sequence[Act]:
+    """Return the moves of a short session with the events of those hooks that look for a state."""
+    events = hosts.find(hook_set.host).events
+    own = {events[hook.event].role for hook in _hooks_of(state.script, hooks) if hook.event in events}
+    if own <= {hosts.Role.STOP}:
+        return FIRST_PROMPT, Stop()
+    return plan_each_event(hook_set).scenario.script.acts
+
+
+def _trial(hook_set: HookSet, state: LoopState, hooks: Sequence[Hook]) -> CheckSession:
+    acts = _acts(hook_set, state, hooks)
+    scenario = replace(scenario_of(hook_set, acts), files=state.files, turns=len(acts))
+    return CheckSession(title=state.title, scenario=scenario, ends=False)
+
+
+def _session(hook_set: HookSet, state: LoopState, outcome: Outcome, end: PlayedSession) -> CheckSession:
+    acts = outcome.scenario.script.acts
+    scenario = replace(scenario_of(hook_set, acts), files=state.files, turns=len(acts) + MANY_REFUSALS)
+    way_out = _way_out(state, end)
+    return CheckSession(title=state.title, scenario=scenario, active=state.title, way_out=way_out)
+
+
+def _finishing(hook_set: HookSet, state: LoopState, outcome: Outcome) -> CheckSession:
+    """Return the session of an agent that finishes the work when a stop is refused, and says so."""
+    reasons = " ".join(run.reply.reason for _, run in outcome.trace.hook_runs())
+    edits = (Edit(file=path, text=text) for path, text in state.finished.items())
+    said = _said(state, reasons)
+    acts: list[Act] = [FIRST_PROMPT, Stop(), *edits, Stop(text=f"Done. {said}".strip())]
+    scenario = replace(scenario_of(hook_set, acts), files=state.files, turns=len(acts))
+    return CheckSession(title=said, scenario=scenario, ends=False)
+
+
+def _said(state: LoopState, reasons: str) -> str:
+    """Return the tags and the promise by which an agent says that the work is done."""
+    found = [match[0] for match in _SAID.finditer(reasons)]
+    promises = [words.strip() for text in state.files.values() for words in _PROMISE.findall(text)]
+    own = [f"<promise>{words}</promise>" for words in promises if words not in ("null", "")]
+    return " ".join(dict.fromkeys([*own, *found]))
+
+
+def _way_out(state: LoopState, end: PlayedSession) -> str:
+    """Return what an agent did that finished the work and was let go; empty if it was not."""
+    if end.outcome is None:
+        return ""
+    stops = {rule.name for rule in hosts.find(end.session.scenario.host).for_role(hosts.Role.STOP)}
+    asked = [hooked for _, hooked in end.outcome.trace.hooked() if hooked.event in stops]
+    if len(asked) < _TWICE or not asked[0].decision.refused or asked[-1].decision.refused:
+        return ""
+    does = [f"writes the finished state into {', '.join(sorted(state.finished))}"] if state.finished else []
+    does += [f'says "{end.session.title}"'] if end.session.title else []
+    return " and ".join(does)
+
+
+def _effects(outcome: Outcome | None) -> set[tuple[str, str]]:
+    """Return which hooks refused something, and which told the agent something, at which event."""
+    found = set[tuple[str, str]]()
+    for _, hooked in outcome.trace.hooked() if outcome is not None else ():
+        for run in hooked.hook_runs:
+            if hooked.decision.refused and run in hooked.deciding:
+                found.add((run.hook.command, f"{hooked.event} refused"))
+            elif run.reply.context or run.reply.halt:
+                found.add((run.hook.command, f"{hooked.event} told"))
+    return found
+
+
+def _failures(outcome: Outcome | None) -> set[str]:
+    """Return which hooks ended with an error."""
+    runs = outcome.trace.hook_runs() if outcome is not None else ()
+    return {run.hook.command for _, run in runs if run.run is not None and run.ending not in _WELL}
+
+
+def _unmet(
+    hook_set: HookSet, texts: Sequence[HookScript], hooks: Sequence[Hook], there: set[str]
+) -> Iterator[str]:
+    """Yield which files hooks look for in vain, with what they read from them, and how to give them."""
+    for script in texts:
+        own = [hook for hook in _hooks_of(script.name, hooks) if hook.event in _stop_events(hook_set)]
+        paths = [path for path in looked_for(hook_set, script) if path not in there][:_NAMED]
+        if own and paths:
+            fields = described(state_reads(script.text).fields)[:_FIELDS]
+            reads = f" and reads {', '.join(fields)}" if fields else ""
+            name = hook_name(hook_set.hooks, own[0].command)
+            yield (
+                f"{name} looks for {', '.join(paths)}{reads}; nothing that was tried made it active. Give "
+                f"such a file with --arm-file {paths[0]}, or a command that starts it with --arm COMMAND."
+            )
+
+
+def _stop_events(hook_set: HookSet) -> set[str]:
+    events = hosts.find(hook_set.host).events
+    return {name for name, rule in events.items() if rule.role in _STOPS}

@@ -1,0 +1,170 @@
+"""Claims about loops whose state only a model writes: their state files are tried, and kept if they act."""
+
+import json
+
+import pytest
+
+from pytest_hookharness.campaigns.check.armed_states import arm_states
+from pytest_hookharness.campaigns.check.check_run import CheckRun
+from pytest_hookharness.campaigns.check.grouping import PlayedSession
+from pytest_hookharness.campaigns.check.home_search import with_looked_for
+from pytest_hookharness.campaigns.check.session_errors import play_session
+from pytest_hookharness.campaigns.check.sessions import plan_each_event
+
+SHELL = """F="$CLAUDE_PROJECT_DIR/.claude/loop.json"
+[ -f "$F" ] || exit 0
+grep -q '"active": *true' "$F" || exit 0
+echo "Go on with the task in .claude/loop.json." >&2; exit 2
+"""
+COMMAND = """Start the loop. Create `.claude/loop.json`:
+
+```json
+{"active": true, "task": "$ARGUMENTS"}
+```
+"""
+PYTHON = """import json, os, pathlib, sys
+event = json.load(sys.stdin)
+file = pathlib.Path(event["cwd"]) / ".run" / "state.json"
+if not file.exists():
+    sys.exit(0)
+state = json.loads(file.read_text())
+if state.get("session_id") != event["session_id"]:
+    sys.exit(0)
+left = [task for task in state["tasks"] if task["status"] == "pending"]
+if left:
+    print(json.dumps({"decision": "block", "reason": f"{len(left)} tasks are pending in .run/state.json"}))
+"""
+NODE = """const fs = require("fs"), path = require("path");
+const event = JSON.parse(fs.readFileSync(0, "utf8"));
+const file = path.join(event.cwd, ".claude", "gate.json");
+if (!fs.existsSync(file)) process.exit(0);
+const state = JSON.parse(fs.readFileSync(file, "utf8"));
+if (!state.enabled || state.iteration >= state.maxIterations) {
+  process.exit(0);
+}
+fs.writeFileSync(file, JSON.stringify({ ...state, iteration: state.iteration + 1 }));
+console.log(JSON.stringify({ decision: "block", reason: "Once more." }));
+"""
+LIMITED = """Write `.claude/gate.json` with `{"enabled": true, "iteration": 0, "maxIterations": 100}`.
+"""
+CHECKLIST = """if grep -q '^- \\[ \\]' TODO.md 2>/dev/null; then
+    echo "Finish the open tasks of TODO.md." >&2
+    exit 2
+fi
+"""
+SPELL = """F=.claude/spell.local.md
+[ -f "$F" ] || exit 0
+[ "$(sed -n 's/^active: //p' "$F")" = true ] || exit 0
+grep -q '<promise>GREEN</promise>' "$(jq -r .transcript_path)" && exit 0
+echo "Say <promise>GREEN</promise> when all tests pass." >&2; exit 2
+"""
+
+
+@pytest.fixture
+def armed(plugin, harness):
+    """State files tried with a hook, in real sessions."""
+
+    def played(session):
+        return PlayedSession(session, play_session(session, harness.settings, harness.resources))
+
+    def make(name, program, text, **files):
+        command = f"{program} ${{CLAUDE_PLUGIN_ROOT}}/hooks/{name}"
+        hook_set = plugin(command, **{f"hooks/{name}": text}, **files)
+        first = played(plan_each_event(hook_set))
+        found = arm_states(hook_set, [first], lambda sessions: [*map(played, sessions)])
+        return found, [played(session).outcome for session in found.sessions]
+
+    return make
+
+
+def test_a_file_of_which_a_command_tells(armed):
+    """A loop in shell whose state a command has a model write is active with it, and refuses every stop."""
+    found, (outcome,) = armed("stop.sh", "sh", SHELL, **{"commands/start.md": COMMAND})
+    (session,) = found.sessions
+    state = '.claude/loop.json: {"active": true, "task": "Do the work."}'
+    assert session.active == f"{state}, as commands/start.md says"
+    assert outcome.verdict_name in ("livelock", "capped")
+    assert found.unmet == ()
+
+
+def test_fields_that_python_compares(armed):
+    """A loop in Python is active with the fields and values that it compares, and with its own session."""
+    found, (outcome,) = armed("stop.py", "python3", PYTHON)
+    (session,) = found.sessions
+    ((path, text),) = session.scenario.files.items()
+    state = {"session_id": "{{session_id}}", "tasks": [{"status": "pending"}]}
+    assert (path, json.loads(text)) == (".run/state.json", state)
+    assert session.active.endswith("as hooks/stop.py reads it")
+    assert outcome.verdict_name in ("livelock", "capped")
+
+
+@pytest.mark.parametrize("files", [{}, {"README.md": LIMITED}])
+def test_a_loop_that_ends_by_its_own_limit(armed, files):
+    """A loop in Node that counts up to a limit is active, and is not called endless, whatever the limit."""
+    found, (outcome,) = armed("stop.js", "node", NODE, **files)
+    assert '"enabled": true' in found.sessions[0].active
+    assert outcome.blocks("Stop") > 1
+    assert outcome.verdict_name == "terminated"
+
+
+def test_a_checklist_that_the_agent_can_tick(armed):
+    """A loop over open tasks is active, and the way out of an agent that ticks them is known."""
+    found, (outcome,) = armed("stop.sh", "sh", CHECKLIST)
+    (session,) = found.sessions
+    assert session.way_out == "writes the finished state into TODO.md"
+    assert outcome.verdict_name in ("livelock", "capped")
+
+
+def test_a_promise_of_which_the_message_tells(armed):
+    """An agent that says what the message asks for is tried too."""
+    found, _ = armed("stop.sh", "sh", SPELL)
+    assert 'says "<promise>GREEN</promise>"' in found.sessions[0].way_out
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        # It does the same with and without the file.
+        "[ -f .claude/loop.json ] && cat .claude/loop.json\nexit 0\n",
+        # The guessed state only breaks it.
+        'F=.claude/loop.json\n[ -f "$F" ] || exit 0\n[ "$(jq -r .active "$F")" = true ] || exit 0\nexit 1\n',
+    ],
+)
+def test_what_changes_nothing_is_left_out(armed, text):
+    """A state that changes nothing, or only makes a hook fail, is not kept; the report asks for one."""
+    found, _ = armed("stop.sh", "sh", text)
+    assert found.sessions == ()
+    (words,) = found.unmet
+    assert words.startswith("Stop 1 (stop.sh) looks for .claude/loop.json")
+    assert "--arm-file .claude/loop.json" in words
+
+
+def test_what_was_activated_is_not_tried_again(plugin, harness):
+    """A hook that a command of its plugin made active needs no state files."""
+    hook_set = plugin(**{"hooks/stop.sh": SHELL, "commands/start.md": COMMAND})
+
+    def played(session, active=""):
+        return PlayedSession(session, play_session(session, harness.settings, harness.resources))
+
+    first = played(plan_each_event(hook_set))
+    (session,) = arm_states(hook_set, [first], lambda sessions: [*map(played, sessions)]).sessions
+    again = arm_states(hook_set, [first, played(session)], lambda sessions: [*map(played, sessions)])
+    assert (again.sessions, again.unmet) == ((), ())
+
+
+def test_what_hooks_look_for_in_the_project_is_seen(plugin, harness):
+    """One observed session shows which files the hooks look for in vain, by path in the project."""
+    hook_set = plugin(**{"hooks/stop.sh": 'N=loop; [ -f "$CLAUDE_PROJECT_DIR/.claude/$N.json" ]; exit 0\n'})
+    (found,) = with_looked_for([hook_set], harness.settings, harness.resources)
+    assert ".claude/loop.json" in found.looked_for
+
+
+@pytest.mark.nightly
+def test_the_report_of_an_active_loop(plugin, harness):
+    """The report says with which file a loop was active and who says so, and how an agent may stop."""
+    hook_set = plugin(**{"hooks/stop.sh": CHECKLIST})
+    report = CheckRun(hook_set, harness.settings, harness.resources).run()
+    (problem,) = (one for one in report.problems if one.symptom.kind in ("livelock", "capped"))
+    assert problem.active == "TODO.md: # Tasks; - [ ] Do the work., as hooks/stop.sh reads it"
+    assert "if the agent does nothing more; it may stop if it writes the finished" in problem.symptom.text
+    assert "forever" not in problem.symptom.text
