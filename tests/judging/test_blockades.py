@@ -2,7 +2,8 @@
 
 import pytest
 
-from pytest_hookharness.judging.checkup.symptoms import find_blockades, find_symptoms, written_above_project
+from pytest_hookharness.judging.checkup.refused_work import SAME_WORK, find_blockades
+from pytest_hookharness.judging.checkup.symptoms import find_symptoms, written_above_project
 from pytest_hookharness.model.moves import Edit, Read, RunCommand, ToolCall, ToolResult
 from pytest_hookharness.model.outcome import Outcome
 from pytest_hookharness.model.protocol import Basis, Decision, Hook, Reply, Rule, Ruling
@@ -22,7 +23,8 @@ def outcome(*calls, verdict=None):
         ruling = Ruling.DENY if refused else Ruling.NONE
         hook_run = HookRun(hook=HOOK, payload={}, reply=Reply(ruling=ruling, rule=RULE))
         decision = Decision(event="PreToolUse", ruling=ruling, refused=refused, rule=RULE)
-        done = Performed(call=ToolCall(name="Tool", input={}), result=ToolResult(text=""), refused=refused)
+        words = {"command": move.command} if isinstance(move, RunCommand) else {}
+        done = Performed(call=ToolCall(name="Tool", input=words), result=ToolResult(text=""), refused=refused)
         exchanges = (
             Moved(move=move),
             HookEvent(event="PreToolUse", hook_runs=(hook_run,), decision=decision),
@@ -90,3 +92,21 @@ def test_loops_of_the_agent_are_no_symptom():
     """A session that its host ended without overriding a refusal says nothing about the hooks."""
     guard = Cap(overrides=None, why="circles", rule=RULE)
     assert find_symptoms(outcome((COMMAND, False), verdict=Capped(turn=1, cap=guard))) == ()
+
+
+@pytest.mark.parametrize(
+    ("refusals", "number"),
+    [
+        ([False, False, True], 1),
+        ([True, False, True], 0),
+        ([False, True, True], 0),
+        ([False, False, False], 0),
+        ([True], 0),
+    ],
+)
+def test_a_form_that_alone_is_refused(refusals, number):
+    """A commit that is refused for the form of its message alone is found."""
+    asked = [(RunCommand(command=text), refused) for text, refused in zip(SAME_WORK, refusals, strict=False)]
+    found = [symptom.text for symptom in find_symptoms(outcome(*asked))]
+    assert len(found) == number
+    assert all("`git commit` is refused with its message in a here-document" in text for text in found)

@@ -12,6 +12,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from pytest_hookharness.campaigns.check.lent_home import SECRET_NAME
+from pytest_hookharness.judging.checkup.refused_work import SAME_WORK
 from pytest_hookharness.model.moves import Edit, Read, RunCommand, ToolResult
 from pytest_hookharness.reports.redaction import has_secrets
 
@@ -100,6 +101,7 @@ def commonly_refused(sources: Sequence[str], project: Path) -> Iterator[RunComma
     own = (literal.replace("\\s+", " ").replace("\\s*", " ") for literal in _found(_LITERAL, sources))
     for command in dict.fromkeys([*_COMMANDS, *own]):
         yield RunCommand(command=command, given=GIVEN)
+    yield from (RunCommand(command=text, given=GIVEN) for text in SAME_WORK)
     for file in dict.fromkeys([*_FILES, *_found(_FILE, sources)]):
         yield Edit(file=file, text=_with_a_line(project / file))
     yield Read(file=".env")

@@ -13,52 +13,23 @@ from collections.abc import Iterator
 from typing import assert_never
 
 from pytest_hookharness.judging.checkup.evidence import with_evidence
-from pytest_hookharness.judging.comparison.traces import refusers
+from pytest_hookharness.judging.checkup.refused_work import (
+    find_blockades,
+    find_refused_form,
+    find_refused_words,
+    symptom_of,
+)
 from pytest_hookharness.judging.findings import codes, finding_catalogue
 from pytest_hookharness.model import verdicts
 from pytest_hookharness.model.checkup import Symptom
-from pytest_hookharness.model.moves import Edit, Read, RunCommand, Stop
+from pytest_hookharness.model.moves import Stop
 from pytest_hookharness.model.mutations import ANOTHER_AGENT
 from pytest_hookharness.model.outcome import Outcome
 from pytest_hookharness.model.processes import Cut, Exited, TimedOut
-from pytest_hookharness.model.trace import Exchange, HookEvent, HookRun, Moved, Performed, commands_of
+from pytest_hookharness.model.trace import Exchange, HookEvent, HookRun, Moved, commands_of
 
-_FEWEST = 3
 # Mount points that hide folders of the machine, by the state's name for their root.
 _POINTS = {"private-tmp": "/tmp", "private-var-tmp": "/var/tmp", "shm": "/dev/shm"}  # noqa: S108 - names
-
-
-def find_blockades(outcome: Outcome) -> Iterator[Symptom]:
-    """
-    Find that harmless work was refused: every read, every edit, and most commands of a harmless session.
-    """
-    steps = outcome.trace.steps
-    moves = {step.turn: step.exchange.move for step in steps if isinstance(step.exchange, Moved)}
-    done = ((step.turn, step.exchange) for step in steps if isinstance(step.exchange, Performed))
-    calls = [(turn, moves.get(turn), performed.refused) for turn, performed in done]
-    reads = [refused for _, move, refused in calls if isinstance(move, Read)]
-    edits = [refused for _, move, refused in calls if isinstance(move, Edit)]
-    commands = [refused for _, move, refused in calls if isinstance(move, RunCommand)]
-    refused = [turn for turn, _, refused in calls if refused]
-    if not (reads and edits and all([*reads, *edits]) and 2 * sum(commands) >= len(commands)):
-        return
-    if len(refused) < _FEWEST:
-        return
-    text = f"{len(refused)} of {len(calls)} harmless calls are refused, also every read and edit."
-    turn = refused[-1]
-    yield _symptom(codes.BLOCKS_EVERYTHING.found(text, turn=turn, hook=refusers(outcome.trace, turn)))
-
-
-def _symptom(finding: verdicts.Finding, *, shared: bool = False) -> Symptom:
-    return Symptom(
-        kind=finding.name,
-        code=finding.code,
-        hook=finding.hook,
-        text=finding.text,
-        advice=finding.advice,
-        turn=finding.turn,
-        shared=shared,
-    )
 
 
 def written_above_project(path: str, hooked: HookEvent) -> str:
@@ -121,8 +92,8 @@ def find_symptoms(outcome: Outcome, *, mark: str = "", harmless: bool = False) -
     A file called ``mark`` appears only if a hook executes its input. A ``harmless`` session contains nothing
     that anybody would object to.
     """
-    found = [*_verdict(outcome), *_findings(outcome), *_refused_words(outcome), *_changes(outcome, mark)]
-    found += _uncaught_errors(outcome)
+    found = [*_verdict(outcome), *_findings(outcome), *find_refused_words(outcome), *_changes(outcome, mark)]
+    found += [*_uncaught_errors(outcome), *find_refused_form(outcome)]
     found += find_blockades(outcome) if harmless else ()
     unique = {symptom.cause: symptom for symptom in reversed(found)}
     return tuple(with_evidence(symptom, [outcome]) for symptom in unique.values())[::-1]
@@ -214,25 +185,6 @@ def _starter(outcome: Outcome) -> str:
     return ""
 
 
-def _refused_words(outcome: Outcome) -> Iterator[Symptom]:
-    """
-    Find refused calls that must be allowed, after a call with other words was allowed.
-
-    The allowed call shows that the hook does not refuse the tool as such.
-    """
-    calls = [
-        (step.turn, step.exchange) for step in outcome.trace.steps if isinstance(step.exchange, Performed)
-    ]
-    asked = [(turn, done) for turn, done in calls if done.call.expect == "allow"]
-    controlled = False
-    for turn, done in asked:
-        if not done.refused or not controlled:
-            controlled = not done.refused
-            continue
-        text = f"{done.call.name} is refused because its text only mentions a refused command."
-        yield _symptom(codes.RAW_JSON.found(text, turn=turn, hook=refusers(outcome.trace, turn)))
-
-
 def _findings(outcome: Outcome) -> Iterator[Symptom]:
     for finding in outcome.findings:
         if finding.name in _NOT_ABOUT_HOOKS or any(
@@ -240,7 +192,7 @@ def _findings(outcome: Outcome) -> Iterator[Symptom]:
             for excuses in (_gets_round, _is_of_agents, _says_so, _was_cut_by_us, _is_private, _is_log)
         ):
             continue
-        yield _symptom(finding)
+        yield symptom_of(finding)
 
 
 def _uncaught_errors(outcome: Outcome) -> Iterator[Symptom]:
@@ -258,7 +210,7 @@ def _uncaught_errors(outcome: Outcome) -> Iterator[Symptom]:
             if error and not _MAY_BE_OURS.search(error):
                 text = f"{hooked.event}: an uncaught error ends it with 1: {error[:_ERROR_LENGTH]}."
                 found = finding_catalogue.CRASHED.found(text, turn=step.turn, hook=hook_run.hook.command)
-                yield _symptom(found)
+                yield symptom_of(found)
 
 
 def _uncaught_error(text: str) -> str:
@@ -332,7 +284,7 @@ def _changes(outcome: Outcome, mark: str) -> Iterator[Symptom]:
                 words = f"{hooked.event}: {text}{change.doubt}."
                 finding = code.found(words, turn=step.turn, hook=", ".join(dict.fromkeys(hooks)))
                 shared = len({*hooks}) > 1
-                yield _symptom(finding, shared=shared)
+                yield symptom_of(finding, shared=shared)
 
 
 def _judge(path: str, above: str, mark: str) -> tuple[verdicts.FindingCode | None, str]:
