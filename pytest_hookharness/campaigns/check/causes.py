@@ -14,6 +14,7 @@ from collections.abc import Collection, Iterator, Sequence
 from dataclasses import replace
 
 from pytest_hookharness.campaigns.check.grouping import SymptomEvidence
+from pytest_hookharness.campaigns.check.hook_program import program_that_ends_it
 from pytest_hookharness.campaigns.check.hook_statistics import name_problem
 from pytest_hookharness.campaigns.check.static_checks import StaticResult
 from pytest_hookharness.judging.checkup.evidence import describe_refusal, with_evidence
@@ -186,6 +187,7 @@ def untried(hook_set: HookSet, static: StaticResult, outcomes: Sequence[Outcome]
     for command, why in hindered_hooks(outcomes).items():
         if command not in static.stuck:
             yield f"{hook_name(hook_set.hooks, command)} failed, as {why}"
+    yield from _describe_idle(hook_set)
     waited = (symptom for outcome in outcomes for symptom in find_symptoms(outcome))
     for hook, program in {symptom.hook: network_program(symptom) for symptom in waited}.items():
         if program:
@@ -228,6 +230,14 @@ def _describe_stuck(hook_set: HookSet, static: StaticResult, outcomes: Sequence[
             others = "were tried without it" if hook_set.texts else "were hardly tried"
             text += f"; {describe_refusal(hook_set.host, events)}; the other hooks {others}"
         yield text
+
+
+def _describe_idle(hook_set: HookSet) -> Iterator[str]:
+    """Yield which hooks do nothing here, as they end at once without a program that this machine lacks."""
+    idle = [(hook, name) for hook in hook_set.hooks if (name := program_that_ends_it(hook_set, hook))]
+    for name in dict.fromkeys(name for _, name in idle):
+        hooks = ", ".join(dict.fromkeys(hook.command for hook, program in idle if program == name))
+        yield f"{hook_names(hook_set.hooks, hooks)} did nothing, as {name} is not on PATH"
 
 
 def at_one_place(problems: Sequence[Problem]) -> list[Problem]:

@@ -11,7 +11,7 @@ import re
 import shlex
 import shutil
 from collections.abc import Iterator, Mapping, Sequence
-from pathlib import Path
+from pathlib import Path, PurePath
 
 from pytest_hookharness import hosts
 from pytest_hookharness.execution.startup.programs import syntax_error
@@ -35,6 +35,13 @@ _BUILT_IN = re.compile(
 # A script in the person's home, run by itself or by an interpreter.
 _IN_HOME = re.compile(r"\s*(?:[\w./-]+\s+)?[\"']?(?:~|\$HOME|\$\{HOME\})[\"']?/([\w./-]*\w)")
 _INTERPRETERS = re.compile(r"(?:ba|da|z|k)?sh|python[\d.]*|node|bun|deno|ruby|perl|php|tsx|ts-node")
+# How scripts end at once where a program is missing; not inside of a function or a condition.
+_ENDS_WITHOUT = re.compile(
+    r"^(?:command\s+-v|which|type|hash)\s+(?:-\w+\s+)?[\"']?([\w.+-]+)[\"']?[^|;\n]*\|\|\s*\{?\s*exit\s+0\b"
+    r"|^if\s+!\s+(?:command\s+-v|which|type|hash)\s+(?:-\w+\s+)?[\"']?([\w.+-]+)\b[^|;\n]*(?:;\s*|\n\s*)then\s*\n"
+    r"(?:\s+(?!exit\b)[^\n]*\n){0,3}\s+exit\s+0\b",
+    re.MULTILINE,
+)
 # Folders whose files are built or installed, so a checkout does not have them.
 _BUILT = frozenset(["dist", "build", "out", "target", "node_modules", ".venv", "venv", "vendor", "bin"])
 
@@ -88,6 +95,13 @@ def _syntax_obstacle(hook_set: HookSet, hook: Hook) -> Obstacle | None:
         text=f"{name}, which is {shell[0]} here, cannot read the command: {said}",
         fix=f"Write it for {shell[0]}, or start the shell that it needs: `bash -c '...'`.",
     )
+
+
+def program_that_ends_it(hook_set: HookSet, hook: Hook) -> str:
+    """Return the program without which a hook's script ends at once, if this machine lacks it."""
+    texts = (text for path, text in hook_set.sources if PurePath(path).name in hook.command)
+    named = (one or other for text in texts for one, other in _ENDS_WITHOUT.findall(text))
+    return next((name for name in named if shutil.which(name) is None), "")
 
 
 def _home_obstacle(hook: Hook) -> Obstacle | None:

@@ -129,6 +129,26 @@ def test_a_program_that_this_machine_lacks(tmp_path, found):
     ]
 
 
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("command -v no-such-tool &>/dev/null || exit 0\n", True),
+        ("if ! command -v no-such-tool >/dev/null 2>&1; then\n  echo no >&2\n  exit 0\nfi\n", True),
+        ("which no-such-tool >/dev/null || { echo no >&2; exit 2; }\n", False),
+        ("use() {\n  command -v no-such-tool || exit 0\n}\n", False),
+        ("if ! command -v no-such-tool; then\n  echo no\nfi\nexit 0\n", False),
+        ("command -v sh || exit 0\n", False),
+    ],
+)
+def test_a_hook_that_ends_without_a_program(tmp_path, found, text, said):
+    """A hook that ends at once as this machine lacks a program could not be tried."""
+    at(tmp_path, "hooks/x.sh", text)
+    result = found(("Stop", 'sh "$CLAUDE_PROJECT_DIR/hooks/x.sh"'))
+    (hook_set,) = find_hook_sets(tmp_path)
+    expected = ["Stop 1 (x.sh) did nothing, as no-such-tool is not on PATH"] if said else []
+    assert [*untried(hook_set, result, ())] == expected
+
+
 def test_files_that_are_built_are_not_missed(found):
     """A file in a folder of build results is missing in this checkout, and not in the project."""
     result = found(("Stop", "node dist/hook.js"))
