@@ -4,11 +4,12 @@ import contextlib
 import os
 import signal
 import subprocess
-import tempfile
 
 
 def run(rule, project):
     """What to tell about a failed command; empty if it passed."""
+    import tempfile  # takes long to load, and most stops run no command
+
     # Output goes to a file: a background child that keeps a pipe open would be waited for.
     with tempfile.TemporaryFile() as output:
         process = subprocess.Popen(

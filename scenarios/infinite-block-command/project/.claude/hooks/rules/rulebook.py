@@ -1,19 +1,13 @@
 """Rules as files: .rules/*.md, with name, trigger, and prompt or command in the front matter."""
 
-import dataclasses
+import collections
 import fnmatch
 import re
 
 
-@dataclasses.dataclass(frozen=True)
-class Rule:
+# No dataclass: its module takes longer to load than the rest of this hook, at each stop.
+class Rule(collections.namedtuple("Rule", ("name", "triggers", "prompt", "command", "limit"))):
     """One rule: what triggers it, and the prompt to show or the command to run under a limit in seconds."""
-
-    name: str
-    triggers: tuple
-    prompt: str = ""
-    command: str = ""
-    limit: float = 60
 
     @property
     def action(self):
