@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Literal
 
 from pytest_hookharness.model.fast_dataclass import dataclass
@@ -43,3 +44,12 @@ class StartFailure:
                 return f"the command {self.name} was not found"
             case "called":
                 return f"{self.name}, which it calls, does not exist"
+
+
+# What programs say that ran, and had no network.
+NO_NETWORK = re.compile(
+    r"could not resolve (?:host|proxy)|name resolution|network (?:was|is) (?:disabled|unreachable)|ENOTFOUND"
+    r"|EAI_AGAIN|ENETUNREACH|ENOTCACHED|getaddrinfo|dns error|name or service not known"
+    r"|no address associated",
+    re.IGNORECASE,
+)

@@ -621,3 +621,19 @@ def test_names_that_no_file_can_have(play, command):
     outcome = play(hooks={"Stop": command}, agent=[{"stop": "Done."}])
 
     assert [run.ending.code for _, run in outcome.trace.hook_runs()]
+
+
+@pytest.mark.parametrize(
+    ("said", "doubtful"),
+    [
+        (b"curl: (6) Could not resolve host: example.com", False),
+        (b"npm error code ENOTCACHED\nnpm error request to https://example.com/tool failed", False),
+        (b"error: Could not resolve './guard.ts'", True),
+    ],
+)
+def test_a_program_that_had_no_network_is_not_started_again(said, doubtful):
+    """A program that says that it has no network ran, so it is not run again to find out whether it did."""
+    run = ProcessResult(ending=Exited(2), stderr=Output(said, len(said)))
+    spec = ProcessSpec(argv=("sh",), cwd="/", env={}, limit=1, hook_timeout=1)
+
+    assert start_check._is_doubtful(run, 2, "npx tool", ["npx", "tool"], spec) is doubtful

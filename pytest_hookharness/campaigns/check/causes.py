@@ -30,9 +30,10 @@ from pytest_hookharness.judging.findings.finding_catalogue import (
 from pytest_hookharness.model.checkup import HookSet, Problem, Symptom, hook_name, hook_names
 from pytest_hookharness.model.expectations import counted
 from pytest_hookharness.model.outcome import Outcome
-from pytest_hookharness.model.processes import Exited
+from pytest_hookharness.model.processes import Exited, TimedOut
 from pytest_hookharness.model.protocol import Ruling
 from pytest_hookharness.model.scenario import Scenario
+from pytest_hookharness.model.start_failures import NO_NETWORK
 
 # Programs that wait for the network, which sessions do not have, at the end of what a hook waits for.
 _NEEDS_NETWORK = re.compile(r"waits for its child (uvx?|npx|npm|pnpm|yarn|bunx|pip3?|curl|wget|ssh|gh) \(")
@@ -42,12 +43,6 @@ _MISSING = re.compile(r" in turn (\d+): .*with no `([\w.+-]+)` on the PATH")
 _OWN_PROGRAM = re.compile(
     r"with no `([\w.+-]+)` on the PATH.*exit 127: "
     r'"(?:/bin/\w+: (?:line )?\d+: \1: (?:command )?not found|(?:/usr/bin/)?env: \W\1\W: No such file)'
-)
-# What programs say that have no network.
-_NO_NETWORK = re.compile(
-    r"could not resolve|name resolution|network (?:was|is) (?:disabled|unreachable)|ENOTFOUND|EAI_AGAIN"
-    r"|ENETUNREACH|getaddrinfo|dns error|name or service not known|no address associated",
-    re.IGNORECASE,
 )
 # What uv says where it can start no Python, though it can outside of a session.
 _NO_PYTHON = "Failed to inspect Python interpreter"
@@ -133,7 +128,7 @@ def hindered_hooks(outcomes: Sequence[Outcome]) -> dict[str, str]:
 
 def _hindrance(said: str, *, refused: bool) -> str:
     """Return what a hook was lacking, by its own words; empty for nothing."""
-    if _NO_NETWORK.search(said):
+    if NO_NETWORK.search(said):
         return "it needs the network, which sessions do not have"
     if _NO_PYTHON in said:
         return "uv starts no Python in a session"
@@ -217,6 +212,14 @@ def refused_for_want(static: StaticResult, outcomes: Sequence[Outcome]) -> dict[
         for _, hook_run in outcome.trace.hook_runs()
         if hook_run.hook.command in broken and hook_run.reply.ruling is Ruling.DENY
     }
+
+
+def unending_hooks(outcome: Outcome) -> set[str]:
+    """Return the commands of hooks each of whose runs was cut, so that they only take the time of others."""
+    cut = {hook_run.hook.command for hook_run in cut_by_us(outcome)}
+    hung = _commands(one for one in find_symptoms(outcome) if one.kind == HUNG_HOOK.name)
+    ended = {run.hook.command for _, run in outcome.trace.hook_runs() if not isinstance(run.ending, TimedOut)}
+    return {*cut, *hung} - ended
 
 
 def _describe_stuck(hook_set: HookSet, static: StaticResult, outcomes: Sequence[Outcome]) -> Iterator[str]:

@@ -216,8 +216,9 @@ class CheckRun:
             self._problems.append(found)
 
     def _leave_out(self, first: Outcome) -> Outcome:
-        """Leave out hooks that cannot run and stop the agent by that; return the first outcome then."""
-        place = without_commands(self.place, causes.refused_for_want(self._static, [first]))
+        """Leave out hooks that stop the agent as they cannot run, or do not end; return the first outcome."""
+        hindering = {*causes.refused_for_want(self._static, [first]), *causes.unending_hooks(first)}
+        place = without_commands(self.place, hindering)
         if place is None:
             return first
         self.place = place

@@ -29,12 +29,14 @@ _JOINED = re.compile(r"(?:homedir\(\)|Path\.home\(\))((?:\s*[,/]\s*[\"'][\w.@+/-
 # Such a path where a command stands.
 _STARTED = re.compile(rf"(?:^|[;&|(]\s*|\b(?:ba|da|z)?sh\s+|\bpython3?\s+|\bnode\s+)[\"']?{_NAMED.pattern}")
 _PART = re.compile(r"[\"']([^\"']+)[\"']")
-# Package runners: their cache below HOME, and the variables that name it and keep them off the network.
-_CACHES: Mapping[str, tuple[str, Mapping[str, str]]] = {
-    "uv": (".cache/uv", {"UV_CACHE_DIR": "{cache}", "UV_OFFLINE": "1"}),
-    "npx": (".npm", {"npm_config_cache": "{cache}", "npm_config_prefer_offline": "true"}),
+# Package runners: their cache below HOME, the variable that names it, and the one that keeps them off the
+# network: without it, npx waits for more than a minute for what is not there.
+_RUNNERS: Mapping[str, tuple[str, str, str]] = {
+    "uv": (".cache/uv", "UV_CACHE_DIR", "UV_OFFLINE"),
+    "npx": (".npm", "npm_config_cache", "npm_config_offline"),
 }
 _RUNNER = re.compile(r"(?<![\w./-])(uv(?=x?\s)|npx(?=\s))")
+_COMMENT = re.compile(r"^\s*(?:#|//).*$", re.MULTILINE)
 SECRET_NAME = re.compile(
     r"^\.env|cred|secret|token|passw|\.pem$|\.key$|\.p12$|\.kdbx$|^id_|netrc|npmrc|pypirc|pgpass|history|cookie"
     r"|auth\.|^\.claude\.json$|keyring|wallet|^\.(?:ssh|gnupg|aws|azure|docker|kube|password-store|mozilla)$",
@@ -68,8 +70,15 @@ def find_lent(hooks: Sequence[Hook], sources: Sequence[tuple[str, str]]) -> tupl
     named = (path for text in (*commands, *(text for _, text in sources)) for path in _names(text))
     found = [path for path in (*sorted(folders), *dict.fromkeys(named)) if may_lend(home, path, folders)]
     inner = [path for path in found if not path.startswith(tuple(f"{folder}/" for folder in folders))]
-    caches = dict.fromkeys(_CACHES[name][0] for command in commands for name in _RUNNER.findall(command))
+    caches = (_RUNNERS[name][0] for name in _find_runners(hooks, sources))
     return (*inner, *(cache for cache in caches if (home / cache).is_dir()))
+
+
+def _find_runners(hooks: Sequence[Hook], sources: Sequence[tuple[str, str]]) -> Iterator[str]:
+    """Yield the package runners that commands and scripts start, each once."""
+    texts = [" ".join((hook.command, *(hook.args or ()))) for hook in hooks]
+    texts += [_COMMENT.sub("", text) for _, text in sources]
+    yield from dict.fromkeys(name for text in texts for name in _RUNNER.findall(text))
 
 
 def _names(text: str) -> Iterator[str]:
@@ -111,19 +120,17 @@ def lent_home(hook_set: HookSet, base: Path, *, caches: bool) -> Generator[HookS
         base: The folder below which copies are put.
         caches: Whether caches may be shown, because what is written to them is thrown away.
     """
-    shown = {cache: variables for cache, variables in _CACHES.values() if cache in hook_set.lent}
-    env = {
-        name: value.format(cache=Path.home() / cache)
-        for cache, variables in shown.items()
-        for name, value in variables.items()
-        if caches
-    }
-    copied = [path for path in hook_set.lent if path not in shown]
+    used = [_RUNNERS[name] for name in _find_runners(hook_set.hooks, hook_set.sources)] if caches else []
+    shown = {cache: variable for cache, variable, _ in used if cache in hook_set.lent}
+    env = {variable: str(Path.home() / cache) for cache, variable in shown.items()}
+    env |= dict.fromkeys((offline for _, _, offline in used), "true")
+    kept = {cache for cache, _, _ in _RUNNERS.values()}
+    copied = [path for path in hook_set.lent if path not in kept]
     with TemporaryDirectory(prefix="hookharness-home-", dir=base) as folder:
         for path in copied:
             with suppress(OSError):
                 _copy(Path.home() / path, Path(folder, path))
-        reach = tuple(str(Path.home() / cache) for cache in shown if caches)
+        reach = tuple(str(Path.home() / cache) for cache in shown)
         yield replace(hook_set, home=Path(folder) if copied else None, reach=reach, lent_env=env)
 
 

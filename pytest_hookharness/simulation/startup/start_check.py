@@ -21,7 +21,7 @@ from pytest_hookharness.execution.paths import is_file
 from pytest_hookharness.model.fast_dataclass import dataclass, replace
 from pytest_hookharness.model.processes import Exited, ProcessResult, ProcessSpec
 from pytest_hookharness.model.protocol import Hook, Payload, fill_variables
-from pytest_hookharness.model.start_failures import StartFailure
+from pytest_hookharness.model.start_failures import NO_NETWORK, StartFailure
 from pytest_hookharness.simulation.testbed.host_actions import run_again
 from pytest_hookharness.simulation.testbed.testbed import Testbed
 
@@ -161,6 +161,9 @@ def _is_doubtful(
 ) -> bool:
     """Return whether a hook run may have ended before its program ran; quick, and rather too often true."""
     printed = run.stderr.text + run.stdout.text
+    if NO_NETWORK.search(printed):
+        # Such a program ran, and to wait for the network again and again would take long.
+        return False
     if code in NOT_FOUND or not printed.strip() or _FILE.search(printed):
         return True
     # A simple command that is given no file may look for a program by itself, as make does.

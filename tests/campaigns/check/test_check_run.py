@@ -139,6 +139,25 @@ def test_the_budget_of_a_first_session_is_not_spent_twice(harness, tmp_path):
 
 
 @pytest.mark.slow
+def test_a_hook_that_is_cut_keeps_no_time_from_the_others(harness, tmp_path):
+    """A hook that the harness cuts runs once and is told once; the others are tried in further sessions."""
+    hooks = {"SessionStart": "exec sleep 600", "PostToolUse": "echo x >>log", "Stop": "echo No. >&2; exit 2"}
+    settings = {event: [{"hooks": [{"type": "command", "command": words}]}] for event, words in hooks.items()}
+    (tmp_path / ".claude").mkdir()
+    (tmp_path / ".claude/settings.json").write_text(json.dumps({"hooks": settings}))
+    (place,) = find_hook_sets(tmp_path)
+    run = CheckRun(place, replace(harness.settings, hook_timeout=1.0), harness.resources, "livelock")
+    report = run.run()
+    played = [one.outcome for one in run._played if one.outcome is not None]
+    ran = [{run.hook.command for _, run in outcome.trace.hook_runs()} for outcome in played]
+    assert [hooks["SessionStart"] in commands for commands in ran] == [True] + [False] * (len(ran) - 1)
+    assert {problem.symptom.hook for problem in report.problems} == {hooks["Stop"]}
+    assert {*report.triggered} >= {*hooks.values()}
+    (told,) = report.untried
+    assert told.startswith("SessionStart 1 (exec sleep 600) was cut after ")
+
+
+@pytest.mark.slow
 @pytest.mark.parametrize("paces", [True, False])
 def test_a_check_does_not_compare_a_session_with_slower_ones(harness, tmp_path, paces):
     """A hook that decides by the time is played once: a check reports nothing about the pace of an agent."""

@@ -1,6 +1,7 @@
 """Claims about what of a person's HOME is lent to hooks."""
 
 import json
+import shutil
 from dataclasses import replace
 
 import pytest
@@ -84,6 +85,80 @@ def test_caches_of_package_runners(person):
     assert lent("uv run a.py", "cd x && npx -y tool") == (".cache/uv", ".npm")
     assert lent("uvx ruff check") == (".cache/uv",)
     assert lent("echo uv", "./uv run") == ()
+
+
+def test_package_runners_stay_off_the_network(person, tmp_path):
+    """A hook that starts a package runner has its cache, and waits for no network, also without a cache."""
+    person(**{".npm/x": ""})
+    settings = {"hooks": {"Stop": [{"hooks": [{"type": "command", "command": "./check.sh"}]}]}}
+    (tmp_path / "project/.claude").mkdir(parents=True)
+    (tmp_path / "project/.claude/settings.json").write_text(json.dumps(settings))
+    (tmp_path / "project/check.sh").write_text("# yarn, or npx prettier\nnpx tool\nuv run x.py\n")
+    (hook_set,) = find_hook_sets(tmp_path / "project")
+    assert hook_set.lent == (".npm",)
+    with lent_home(hook_set, tmp_path, caches=True) as ready:
+        assert ready.lent_env == {
+            "npm_config_cache": str(tmp_path / "person/.npm"),
+            "npm_config_offline": "true",
+            "UV_OFFLINE": "true",
+        }
+    with lent_home(hook_set, tmp_path, caches=False) as ready:
+        assert ready.lent_env == {}
+
+
+PROJECT = """\
+[project]
+name = "demo"
+version = "0.1.0"
+requires-python = ">=3.11"
+dependencies = []
+"""
+SCRIPT = """\
+# /// script
+# requires-python = ">=3.11"
+# dependencies = {}
+# ///
+import sys
+print("Called.", file=sys.stderr)
+sys.exit(2)
+"""
+
+
+@pytest.mark.nightly
+@pytest.mark.skipif(not (shutil.which("uv") and shutil.which("npx")), reason="needs uv and npx")
+def test_programs_that_package_runners_start(tmp_path, harness):
+    """A script that uv runs and a tool of the project that npx finds work; what is not there is not tried."""
+    commands = {
+        "Stop": "uv run hooks/gate.py",
+        "PreToolUse": "uv run --script hooks/alone.py",
+        "PostToolUse": "npx mytool",
+        "UserPromptSubmit": "npx -y a-package-that-nobody-has",
+        "SessionStart": "uv run --script hooks/needing.py",
+    }
+    hooks = {event: {"type": "command", "command": words} for event, words in commands.items()}
+    settings = {event: [{"hooks": [hook]}] for event, hook in hooks.items()}
+    files = {
+        ".claude/settings.json": json.dumps({"hooks": settings}),
+        "pyproject.toml": PROJECT,
+        "hooks/gate.py": SCRIPT.format("[]"),
+        "hooks/alone.py": SCRIPT.format("[]").replace("exit(2)", "exit(0)"),
+        "hooks/needing.py": SCRIPT.format('["a-package-that-nobody-has"]'),
+        "node_modules/.bin/mytool": "#!/usr/bin/env node\nconsole.log('Called.');\n",
+    }
+    for name, text in files.items():
+        file = tmp_path / "project" / name
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text(text)
+        file.chmod(0o755)
+    (hook_set,) = find_hook_sets(tmp_path / "project")
+    report = check(hook_set, harness)
+    assert {*commands.values()} <= {*report.triggered}
+    assert [problem.symptom.kind for problem in report.problems if problem.symptom.must_fix] == ["livelock"]
+    why = "failed, as it needs the network, which sessions do not have"
+    assert {*report.untried} == {
+        f"SessionStart 1 (needing.py) {why}",
+        f"UserPromptSubmit 1 ({commands['UserPromptSubmit']}) {why}",
+    }
 
 
 def test_a_secret_beside_a_program(person, tmp_path):
