@@ -18,6 +18,10 @@ import struct
 from pytest_hookharness.execution.platform import linux, linux_ptrace
 from pytest_hookharness.execution.platform.linux import libc
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
 _SYSCALL, _POKE, _SEIZE = 24, 5, 0x4206
 # Forks, vforks, clones, programs, filtered calls; marked results of calls; end all with the tracer.
 _OPTIONS = 0x1 | 0x2 | 0x4 | 0x8 | 0x10 | 0x80 | 0x100000
@@ -29,6 +33,9 @@ _ARGUMENTS = 1 << 16
 _VDSO, _IGNORE = 33, 1
 _MAX_PATH = 4096
 _ENTRY, _SECCOMP = 1, 3
+_AWAITED = frozenset((signal.SIGCHLD, signal.SIGALRM))
+# Seconds after which something else than a stop may be due.
+_SILENCE = 0.002
 
 
 class _Piece(ctypes.Structure):
@@ -73,6 +80,21 @@ def use_processors(task: int, processors: set[int]) -> None:
     for each in [*linux.children(task), *linux.threads(task)] if task else ():
         with contextlib.suppress(OSError):
             os.sched_setaffinity(each, processors)
+
+
+def attend(take: Callable[[], bool]) -> None:
+    """Handle stops as they come, by a function that returns whether to wait for more of them."""
+    # Sooner than by a handler, a pipe and a poll, and with one timer for all of them.
+    signal.pthread_sigmask(signal.SIG_BLOCK, _AWAITED)
+    signal.setitimer(signal.ITIMER_REAL, _SILENCE, _SILENCE)
+    try:
+        while take() and signal.sigwaitinfo(_AWAITED).si_signo == signal.SIGCHLD:
+            continue
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        # It must not end this process when it is let in again.
+        signal.sigtimedwait((signal.SIGALRM,), 0)
+        signal.pthread_sigmask(signal.SIG_UNBLOCK, _AWAITED)
 
 
 def stop_of(status: int) -> tuple[str, int]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Protocol, TypeAlias
 
 # What a call looks at: the kind of this entry, how it looks, a text, and whether a link at the end of a path
@@ -40,6 +40,14 @@ class Observing(Protocol):
 
     def use_processors(self, task: int, processors: set[int]) -> None:
         """Let a task, and what it has just started, use some processors again; 0: this process."""
+
+    def attend(self, take: Callable[[], bool]) -> None:
+        """
+        Handle stops as they come, sooner than by a handler of their signals, for some milliseconds at most.
+
+        Args:
+            take: Handles all tasks that have stopped; returns whether to wait for more of them.
+        """
 
     def stop_of(self, status: int) -> tuple[str, int]:
         """

@@ -33,9 +33,11 @@ if TYPE_CHECKING:
 
 _NEVER = float("inf")
 _POLL_INTERVAL = 0.005
+# Seconds in which only the stops of an observed hook are attended to.
+_LONGEST_FOLLOWED = 0.01
 _IN, _OUT = select.POLLIN, select.POLLOUT
 _monotonic = time.monotonic
-_table = platform.processes()
+_table, _observing = platform.processes(), platform.observing()
 
 _FIRST, _INTERVAL = 0.05, 0.1
 _IDLE = 0.2  # share of one CPU; a process that sleeps and polls needs less
@@ -224,7 +226,19 @@ class Batch:
                 self._changed = not stream.feed(now) or self._changed
         if woken:
             self._reap(now)
+            if self.tracer.together:
+                self._follow(min(until, now + _LONGEST_FOLLOWED))
+                now = _monotonic()
         self._attend(now)
+
+    def _follow(self, until: float) -> None:
+        """Attend to the stops of an observed hook alone, until it ends or something else may be due."""
+
+        def take() -> bool:
+            now = _monotonic()
+            return not self._reap(now) and self.tracer.together and now < until
+
+        _observing.attend(take)
 
     def _rebuild(self) -> None:
         """Register exactly what is open now."""
@@ -259,8 +273,13 @@ class Batch:
                 until = min(until, now + _POLL_INTERVAL)
         return until
 
-    def _reap(self, now: float) -> None:
-        """Reap all children that ended; one that is not a hook is an orphan."""
+    def _reap(self, now: float) -> bool:
+        """
+        Reap all children that ended; one that is not a hook is an orphan.
+
+        Returns:
+            Whether a hook has ended.
+        """
         # All children are reaped before any hook reacts, so that each sees which others are gone.
         ended: list[tuple[HookProcess, int, Any]] = []
         while True:
@@ -280,6 +299,7 @@ class Batch:
                 ended.append((hook, status, usage))
         for hook, status, usage in ended:
             hook.exited(status, usage, now)
+        return bool(ended)
 
     def _attend(self, now: float) -> None:
         """Let every hook do what is due."""

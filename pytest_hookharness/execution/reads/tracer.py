@@ -80,6 +80,11 @@ class Tracer:
         self._processors = _observing.share_processor()
         self._together = bool(self._processors)
 
+    @property
+    def together(self) -> bool:
+        """Whether the hook is kept on the processor of the tracer."""
+        return self._together
+
     def part(self, *others: int) -> None:
         """Give this process, all tasks and some other processes the processors back that they had before."""
         self.due = _NEVER
