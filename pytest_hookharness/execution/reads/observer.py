@@ -38,6 +38,8 @@ class ReadObserver:
     def __init__(self) -> None:
         self.shared: SharedBaselines | None = None
         self._known: dict[Key, tuple[Reads, ...]] = {}
+        # Those that no other simulation knew.
+        self._new: set[Key] = set()
 
     def run(self, start: Starter, specs: Sequence[ProcessSpec]) -> tuple[ProcessResult, ...]:
         """
@@ -71,7 +73,10 @@ class ReadObserver:
         key = key_of(spec)
         if key not in self._known:
             found = self.shared.find(key) if self.shared is not None else ()
-            self._known[key] = found or self._record(start, spec)
+            if not found:
+                found = self._record(start, spec)
+                self._new.add(key)
+            self._known[key] = found
         return self._known[key]
 
     def _record(self, start: Starter, spec: ProcessSpec) -> tuple[Reads, ...]:
@@ -81,9 +86,9 @@ class ReadObserver:
 
     def share(self) -> None:
         """Give other simulations what the start of each interpreter looks at, as far as it holds there."""
-        for key, records in self._known.items() if self.shared is not None else ():
-            if records and self.shared is not None:
-                self.shared.offer(key, records)
+        for key in self._new if self.shared is not None else ():
+            if self._known[key] and self.shared is not None:
+                self.shared.offer(key, self._known[key])
 
 
 class SearchObserver(ReadObserver):

@@ -14,6 +14,7 @@ import stat
 import time
 from collections import Counter
 from collections.abc import Callable, Container, Iterable, Mapping, Sequence
+from contextlib import nullcontext
 from dataclasses import field
 from operator import attrgetter
 from typing import TypeAlias
@@ -34,6 +35,7 @@ Key: TypeAlias = tuple[int, int, int, int, int, int, int]
 _SPACES = ("user.", "trusted.", "system.posix_acl_")
 _CAPABILITY = "security.capability"
 _COMPARED = attrgetter("mode", "owner", "size", "modified", "device", "content", "attributes")
+_NOTHING = nullcontext()
 _NOATIME: int = getattr(os, "O_NOATIME", 0)
 # Taken of each path in each scan.
 _key: Callable[[os.stat_result], Key] = attrgetter(
@@ -227,10 +229,10 @@ class Inventory:
         check_time(f"{path} was recorded")
         when = time.time_ns()
         try:
-            with self.permissions.readable(path, status):
+            with self.permissions.readable(path, status) if stat.S_ISREG(status.st_mode) else _NOTHING:
                 found = self._read(path, status, scan.foreign(status), keep=keep)
-            # Taken after reading: making the file readable changes its status.
-            key = _key(os.lstat(path))
+            # Taken after reading: making a file readable changes its status.
+            key = _key(os.lstat(path) if stat.S_ISREG(status.st_mode) else status)
         except OSError as error:
             problem = f"it cannot be read: {reason_of(error)}"
             raise SnapshotError(path, problem, "what it is is unknown") from error

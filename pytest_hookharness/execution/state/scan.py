@@ -308,10 +308,9 @@ class Scanner:
         return [why for name, why in sorted(survey.unreadable.items()) if not self.is_masked(name)]
 
     def _name(self, path: str) -> str | None:
+        inside = f"{path}/"
         for name, root in self._roots.items():
-            if path == root:
-                return name
-            if path.startswith(root + "/"):
+            if inside.startswith(f"{root}/"):
                 return name + path[len(root) :]
         return None
 
@@ -346,5 +345,6 @@ def _place(path: str | Path) -> str:
 
 def _places(paths: Collection[str | Path]) -> list[str]:
     # Not resolved to their ends: the target of a transcript that is a link does not matter here.
-    real = real_paths(os.path.dirname(path) for path in paths)
-    return [os.path.join(real[os.path.dirname(path)], os.path.basename(path)) for path in paths]
+    parts = [os.path.split(path) for path in paths]
+    real = real_paths(folder for folder, _ in parts)
+    return [os.path.join(real[folder], name) for folder, name in parts]

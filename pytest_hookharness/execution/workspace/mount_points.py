@@ -115,8 +115,9 @@ class MountPoints:
         self._private = private
         self._shared = shared
         self._spares = spares
-        # Nothing before it is noted what they are like.
         self._key: _Key = ()
+        self._visible: Sequence[str] = ()
+        # Nothing before it is noted what they are like.
         self._stamps: dict[str, tuple[int, ...]] = {}
         # The names in folders whose last change is so recent that a later one could have the same time.
         self._names: dict[str, set[str]] = {}
@@ -129,10 +130,11 @@ class MountPoints:
             visible: What hooks see at its own place.
             writable: Where they may write.
         """
-        spare = None if self._spares is None else self._spares.take(self._find_key(visible, writable))
-        if spare is not None:
-            self._use(spare)
-            return
+        if self._spares is not None:
+            self._visible, self._key = visible, self._find_key(visible, writable)
+            if (spare := self._spares.take(self._key)) is not None:
+                self._use(spare)
+                return
         for point, folder in self._private.items():
             make_folders(Path(folder))
             mode = _WORLD_WRITABLE if point in self._shared else stat.S_IMODE(os.stat(point).st_mode)
@@ -179,7 +181,8 @@ class MountPoints:
         if self._spares is None:
             return found
         self.stubs = tuple(path for path in found if path.startswith(top))
-        self._key = self._find_key(visible, writable)
+        if visible != self._visible:
+            self._key = self._find_key(visible, writable)
         paths = dict.fromkeys((*self._private.values(), *self.stubs))
         self._stamps = {path: stamp_of(os.lstat(path)) for path in paths}
         names: dict[str, set[str]] = defaultdict(set)
@@ -197,7 +200,7 @@ class MountPoints:
     def give_back(self) -> None:
         """Put the folders aside for another workspace if they are as they were noted, all processes dead."""
         try:
-            if self._spares is not None and self._key and self._are_untouched():
+            if self._spares is not None and self._stamps and self._are_untouched():
                 top = f"{self._top}/"
                 self._spares.put(self._key, self._top, [path.removeprefix(top) for path in self.stubs])
         except OSError:
