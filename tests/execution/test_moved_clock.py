@@ -152,6 +152,7 @@ READS = "import re; re.compile('x'); open('new', 'w').close(); open('new').read(
         ("python3 -X utf8 < reads.py", True),
         ("python3 /dev/stdin < reads.py", True),
         ("cat reads.py", False),
+        ('echo \'{"hook_event_name": "Stop"}\' | python3 -m pytest_hookharness.guard', False),
     ],
 )
 def test_scripts_that_may_learn_the_times_of_files_are_known(sandbox, tmp_path, command, named):
