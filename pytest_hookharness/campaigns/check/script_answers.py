@@ -145,7 +145,7 @@ def _unread(text: str, hook_set: HookSet, hook: Hook) -> Iterator[UnreadAnswer]:
                 f"its answer puts ${name}, which has line ends, between the quotes of a JSON string, so "
                 f"{host} cannot read it"
             ),
-            fix=f"Let jq write the answer: `jq -n --arg text \"${name}\" '{{...: $text}}'`.",
+            fix=f"Let jq write the answer: `jq -n --arg text \"${name}\" '{{..., reason: $text}}'`.",
         )
 
 

@@ -17,7 +17,7 @@ from pytest_hookharness.campaigns.arming.activation import Activation, find_acti
 from pytest_hookharness.campaigns.check import corpora
 from pytest_hookharness.campaigns.check.rewording import Suspect, reword
 from pytest_hookharness.campaigns.check.session_scenario import scenario_of, varied
-from pytest_hookharness.campaigns.check.tool_names import called_tools
+from pytest_hookharness.campaigns.check.tool_names import called_tools, usual_tools
 from pytest_hookharness.judging.checkup.symptoms import MANY_REFUSALS
 from pytest_hookharness.model.checkup import CheckSession, HookSet
 from pytest_hookharness.model.moves import (
@@ -213,10 +213,13 @@ def plan_proofs(hook_set: HookSet, suspects: Sequence[Suspect]) -> Iterator[Chec
 
 def plan_races(hook_set: HookSet, triggered: Collection[str]) -> Iterator[CheckSession]:
     """Yield sessions in which hooks of events that a session had run side by side, as its calls may."""
-    events = hosts.find(hook_set.host).events
+    profile = hosts.find(hook_set.host)
+    events, acts = profile.events, (FIRST_PROMPT, *_EACH, *_unknown_tools(hook_set))
+    called = {*usual_tools(profile), *called_tools(hook_set)} - {profile.tools.subagent}
     for event in dict.fromkeys(hook.event for hook in hook_set.hooks if hook.event in triggered):
-        if event in events and events[event].role in _BESIDE:
-            scenario = replace(scenario_of(hook_set, (FIRST_PROMPT, *_EACH)), parallel=Parallel(event=event))
+        fires = any(hosts.select(profile, hook_set.hooks, event, tool) for tool in called)
+        if event in events and events[event].role in _BESIDE and fires:
+            scenario = replace(scenario_of(hook_set, acts), parallel=Parallel(event=event))
             yield _cut_short(f"{event} hooks side by side", scenario)
 
 

@@ -82,6 +82,15 @@ def test_what_must_not_matter_includes_parallel_hook_runs():
     assert race.scenario.parallel == Parallel(event="PreToolUse")
 
 
+def test_races_of_hooks_for_rare_tools():
+    """Hooks run side by side on the tools that they wait for, and not where only a subagent wakes them."""
+    hook = replace(GUARD, matcher="AskUserQuestion")
+    (race,) = sessions.plan_races(place(hook), ["PreToolUse"])
+    calls = [move.calls[0].name for move in race.scenario.script.acts if isinstance(move, Tools)]
+    assert calls == ["AskUserQuestion"]
+    assert not [*sessions.plan_races(place(replace(GUARD, matcher="Agent")), ["PreToolUse"])]
+
+
 def test_a_session_ends_after_its_subagent():
     """Before the user ends a session with a subagent, the agent stops twice: some hosts go on in between."""
     hooks = (Hook(event="SubagentStop", command="true"), Hook(event="SessionEnd", command="true"))
