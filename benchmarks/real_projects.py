@@ -45,10 +45,10 @@ class Cause:
     findings: frozenset[str]
     words: str
 
-    def is_same(self, other: Cause) -> bool:
-        """Return whether both may be one cause: a finding in common, and a hook if both name any."""
-        together = self.hooks & other.hooks if self.hooks and other.hooks else True
-        return bool(self.findings & other.findings and together)
+    def is_shown_by(self, reported: Cause) -> bool:
+        """Return whether a report may mean this cause: they share a finding, and a hook if this has any."""
+        together = self.hooks & reported.hooks if self.hooks else True
+        return bool(self.findings & reported.findings and together)
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,14 +83,14 @@ class Result:
     @property
     def missed(self) -> list[Cause]:
         """The known defects that were not reported."""
-        return [one for one in self.known if not any(one.is_same(cause) for cause in self.reported)]
+        return [one for one in self.known if not any(one.is_shown_by(cause) for cause in self.reported)]
 
     def mark(self, cause: Cause) -> str:
         """Return the mark of a reported cause; a known defect is true, and others are unmarked at first."""
         for one in self.label.get("reports", ()):
-            if cause.is_same(_cause(one)):
+            if _cause(one).is_shown_by(cause):
                 return str(one["mark"])
-        return "true" if any(cause.is_same(known) for known in self.known) else "unmarked"
+        return "true" if any(known.is_shown_by(cause) for known in self.known) else "unmarked"
 
 
 def _cause(entry: dict[str, Any]) -> Cause:

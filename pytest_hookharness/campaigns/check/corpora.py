@@ -101,10 +101,14 @@ def commonly_refused(sources: Sequence[str], project: Path) -> Iterator[RunComma
     own = (literal.replace("\\s+", " ").replace("\\s*", " ") for literal in _found(_LITERAL, sources))
     for command in dict.fromkeys([*_COMMANDS, *own]):
         yield RunCommand(command=command, given=GIVEN)
-    yield from (RunCommand(command=text, given=GIVEN) for text in SAME_WORK)
     for file in dict.fromkeys([*_FILES, *_found(_FILE, sources)]):
         yield Edit(file=file, text=_with_a_line(project / file))
     yield Read(file=".env")
+
+
+def usual_commits() -> Iterator[RunCommand]:
+    """Yield a commit in the forms that agents use, after other work in one of them."""
+    yield from (RunCommand(command=text, given=GIVEN) for text in SAME_WORK)
 
 
 def _with_a_line(file: Path) -> str:

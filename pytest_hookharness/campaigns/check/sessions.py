@@ -158,11 +158,14 @@ def in_order(hook_set: HookSet, session: CheckSession) -> CheckSession:
 
 
 def plan_refusals(hook_set: HookSet) -> Iterator[CheckSession]:
-    """Yield the session with what guards commonly refuse, if a hook can refuse a call."""
+    """Yield sessions with what guards commonly refuse, and with commits, if a hook can refuse a call."""
     if roles(hook_set) - _STOPS:
         sources = [*(text for _, text in hook_set.sources), *(hook.command for hook in hook_set.hooks)]
         acts = (FIRST_PROMPT, *corpora.commonly_refused(sources, hook_set.root))
         yield _cut_short("what guards commonly refuse", scenario_of(hook_set, acts))
+        yield _cut_short(
+            "commits in usual forms", scenario_of(hook_set, (FIRST_PROMPT, *corpora.usual_commits()))
+        )
 
 
 def plan_hostile(hook_set: HookSet, seed: int, *, endless: bool = False) -> CheckSession:

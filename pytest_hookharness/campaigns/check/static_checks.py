@@ -229,7 +229,7 @@ def _of_expressions(hook_set: HookSet) -> Iterator[Symptom]:
         text = (
             f"{often}, because {hook_set.host} compares the matcher `{hooks[0].matcher}` with names of tools"
         )
-        ending = ", and nothing between two `|` fits every name." if fits else "."
+        ending = ", and an empty alternative (`||`) fits every name." if fits else "."
         advice = "Name the tools in the matcher, such as `Edit|Write`, and look at their input in the script."
         symptom = _together(code, hooks, text + ending)
         yield replace(symptom, advice=advice, entries=tuple(entries))

@@ -216,3 +216,17 @@ def test_a_missing_tool_that_leaves_nothing_to_guard(command, tool, ends, moot):
         shown_by=(),
     )
     assert is_moot(evidence) is moot
+
+
+@pytest.mark.slow
+def test_a_guard_that_refuses_the_form_of_a_commit(tmp_path, harness):
+    """A guard that allows a commit, and refuses it with its message in a here-document, is found."""
+    command = "jq -r .tool_input.command | grep -q 'git commit.*(cat' && exit 2; exit 0"
+    group = {"matcher": "Bash", "hooks": [{"type": "command", "command": command}]}
+    (tmp_path / ".claude").mkdir()
+    (tmp_path / ".claude/settings.json").write_text(json.dumps({"hooks": {"PreToolUse": [group]}}))
+    (hook_set,) = find_hook_sets(tmp_path)
+    report = CheckRun(hook_set, harness.settings, harness.resources).run()
+    texts = [one.symptom.text for one in report.problems if one.symptom.kind == "TEXT-MATCH"]
+    said = "`git commit` is refused with its message in a here-document, and allowed with it in quotes."
+    assert texts == [said]
