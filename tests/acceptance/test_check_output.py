@@ -2,6 +2,7 @@
 
 import json
 import re
+from dataclasses import replace
 
 import pytest
 
@@ -55,7 +56,7 @@ def test_an_accepted_problem(report, tmp_path):
     """An accepted problem does not fail the check and is listed with its reason."""
     file = tmp_path / "baseline.toml"
     file.write_text('[[accepted]]\nproblem = "livelock-check"\nreason = "We stop it by hand."\n')
-    accepted = accept(report, read_baseline(file), file)
+    (accepted,) = accept([report], read_baseline(file), file)
     assert status([accepted], ("any",)) == 0
     assert [(one.problem.id, one.reason) for one in accepted.accepted] == [
         ("livelock-check", "We stop it by hand.")
@@ -66,7 +67,7 @@ def test_an_accepted_problem_that_is_gone(report, tmp_path):
     """An entry whose problem was not seen is named, so that it can be removed."""
     file = tmp_path / "baseline.toml"
     file.write_text('[[accepted]]\nproblem = "slow-x"\nreason = "It is old."\n')
-    accepted = accept(report, read_baseline(file), file)
+    (accepted,) = accept([report], read_baseline(file), file)
     assert status([accepted], ("any",)) == 1
     assert "slow-x is accepted in" in accepted.open[-1]
 
@@ -78,6 +79,9 @@ def test_an_accepted_problem_that_is_gone(report, tmp_path):
         ('[[accepted]]\nproblem = "x"\nreason = " "\n', "accepted problem 1: has no reason"),
         ('[[accepted]]\nreason = "x"\n', "accepted problem 1: has no problem"),
         ('[[accepted]]\nwhy = "x"\n', "unknown key 'why'"),
+        (2 * '[[accepted]]\nproblem = "x"\nreason = "y"\n', "problem 2: x is accepted twice; keep one entry"),
+        ('[[accepted]]\nproblem = "x"\nreason = "y"\nhost = 5\n', "problem 1: host is no text"),
+        ('[[accepted]]\nproblem = "x"\nreason = "y"\nhost = "codx"\n', "there is no host 'codx'"),
         ("accepted = 5\n", "expected only entries"),
         ("x = 5\n", "expected only entries"),
         ("{", "is not TOML"),
@@ -102,6 +106,30 @@ def test_a_new_baseline(report, tmp_path):
     assert (entry.problem, entry.host) == ("livelock-check", "claude-code")
     with pytest.raises(OptionError, match="exists already"):
         write_baseline(file, [report])
+
+
+def test_a_problem_of_one_of_several_hosts(report, tmp_path):
+    """An entry without a host is about all hosts, so it is used if one of them shows its problem."""
+    file = tmp_path / "baseline.toml"
+    file.write_text('[[accepted]]\nproblem = "livelock-check"\nreason = "We stop it by hand."\n')
+    other = CheckReport(place=replace(report.place, host="codex"))
+    one, two = accept([report, other], read_baseline(file), file)
+    assert (one.open, two.open) == ((), ())
+    one, two = accept([replace(report, problems=()), other], read_baseline(file), file)
+    assert (len(one.open), len(two.open)) == (0, 1)
+    one, two = accept([replace(report, problems=(), untried=("x",)), other], read_baseline(file), file)
+    assert (one.open, two.open) == ((), ())
+
+
+def test_a_baseline_of_two_plugins(report, tmp_path):
+    """Problems of one name in two plugins have an entry each, which names the plugin."""
+    file = tmp_path / "baseline.toml"
+    plugins = [replace(report, place=replace(report.place, part=f"plugins/{name}")) for name in "ab"]
+    assert write_baseline(file, plugins) == 2
+    first, second = file.read_text().replace('reason = ""', 'reason = "Because."').rsplit("\n[[accepted]]", 1)
+    file.write_text(f"{first}\n[[accepted]]{second.replace('Because', 'Also')}")
+    found = accept(plugins, read_baseline(file), file)
+    assert [[one.reason for one in each.accepted] for each in found] == [["Because."], ["Also."]]
 
 
 @pytest.mark.nightly

@@ -1,7 +1,7 @@
 """
 The baseline of ``hookharness check``: a TOML file of problems that are accepted, each with a reason.
 
-An entry names a problem as the report does, and may name its host.
+An entry names a problem as the report does, and may name its host, and its plugin or component.
 """
 
 from __future__ import annotations
@@ -13,12 +13,14 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from pytest_hookharness import hosts
 from pytest_hookharness.execution.user_files import create_file
 from pytest_hookharness.frontends.option_types import OptionError
-from pytest_hookharness.model.checkup import AcceptedProblem, CheckReport, Problem
+from pytest_hookharness.model.checkup import AcceptedProblem, CheckReport, HookSet, Problem
 from pytest_hookharness.model.fast_dataclass import dataclass
+from pytest_hookharness.model.name_hint import name_hint
 
-_KEYS = ("problem", "host", "reason")
+_KEYS = ("problem", "host", "part", "reason")
 _HEAD = """\
 # Accepted problems of the hooks. `hookharness check --baseline FILE` lists them with their reasons, and they
 # do not fail it. Each needs a reason.
@@ -33,12 +35,18 @@ class BaselineEntry:
     Attributes:
         problem: Its name.
         host: Its host; empty for any.
+        part: Its plugin, skill, command or subagent, as the report names it; empty for any.
         reason: Why it is accepted.
     """
 
     problem: str
     host: str = ""
+    part: str = ""
     reason: str
+
+    def is_about(self, place: HookSet) -> bool:
+        """Return whether the entry is about the hooks of a hook set."""
+        return self.host in ("", place.host) and self.part in ("", place.part)
 
 
 def read_baseline(file: Path) -> tuple[BaselineEntry, ...]:
@@ -57,7 +65,14 @@ def read_baseline(file: Path) -> tuple[BaselineEntry, ...]:
     entries = content.get("accepted", [])
     if {*content} - {"accepted"} or not isinstance(entries, list):
         raise OptionError(f"--baseline: {file}: expected only entries that begin with [[accepted]]")
-    return tuple(_entry(file, number, entry) for number, entry in enumerate(entries, 1))
+    found: dict[tuple[str, str, str], BaselineEntry] = {}
+    for number, each in enumerate(entries, 1):
+        entry = _entry(file, number, each)
+        same = found.setdefault((entry.problem, entry.host, entry.part), entry)
+        if same is not entry:
+            where = f"--baseline: {file}: accepted problem {number}"
+            raise OptionError(f"{where}: {entry.problem} is accepted twice; keep one entry")
+    return tuple(found.values())
 
 
 def _entry(file: Path, number: int, entry: Any) -> BaselineEntry:
@@ -68,34 +83,49 @@ def _entry(file: Path, number: int, entry: Any) -> BaselineEntry:
     for key in ("problem", "reason"):
         if not isinstance(values.get(key), str) or not values[key].strip():
             raise OptionError(f'{where}: has no {key}; write {key} = "..."')
+    for key in ("host", "part"):
+        if not isinstance(values.get(key, ""), str):
+            raise OptionError(f'{where}: {key} is no text; write {key} = "..."')
+    host = values.get("host", "")
+    if host and host not in hosts.names():
+        raise OptionError(f"{where}: there is no host {host!r}{name_hint(host, hosts.names(), 'hosts')}")
     return BaselineEntry(
-        problem=values["problem"], host=str(values.get("host", "")), reason=values["reason"].strip()
+        problem=values["problem"], host=host, part=values.get("part", ""), reason=values["reason"].strip()
     )
 
 
-def accept(report: CheckReport, entries: Sequence[BaselineEntry], file: Path) -> CheckReport:
-    """Return a report without the problems that a baseline accepts, which are listed with their reasons."""
-    found = [(problem, _match(report, problem, entries)) for problem in report.problems]
-    seen = {entry for _, entry in found}
-    complete = not (report.only or report.undecided or report.interrupted or report.failed)
-    gone = tuple(
-        f"{entry.problem} is accepted in {file} and was not seen; remove it there if it is fixed."
-        for entry in entries
-        if complete and entry not in seen and entry.host in ("", report.place.host)
-    )
+def accept(reports: Sequence[CheckReport], entries: Sequence[BaselineEntry], file: Path) -> list[CheckReport]:
+    """
+    Return reports without the problems that a baseline accepts, which are listed with their reasons.
+
+    The last report that an entry is about says that its problem was not seen, if all of them are complete.
+    """
+    accepted = [_accept(report, entries) for report in reports]
+    for entry in entries:
+        places = [place for place, report in enumerate(accepted) if entry.is_about(report.place)]
+        about = [accepted[place] for place in places]
+        if not all(map(_is_complete, about)) or any(
+            one.problem.id == entry.problem for report in about for one in report.accepted
+        ):
+            continue
+        for place in places[-1:]:
+            text = f"{entry.problem} is accepted in {file} and was not seen; remove it there if it is fixed."
+            accepted[place] = replace(accepted[place], open=(*accepted[place].open, text))
+    return accepted
+
+
+def _accept(report: CheckReport, entries: Sequence[BaselineEntry]) -> CheckReport:
+    reasons = {entry.problem: entry.reason for entry in entries if entry.is_about(report.place)}
+    accepted = [one for one in report.problems if one.id in reasons]
     return replace(
         report,
-        problems=tuple(problem for problem, entry in found if entry is None),
-        accepted=tuple(AcceptedProblem(problem=one, reason=entry.reason) for one, entry in found if entry),
-        open=(*report.open, *gone),
+        problems=tuple(one for one in report.problems if one.id not in reasons),
+        accepted=tuple(AcceptedProblem(problem=one, reason=reasons[one.id]) for one in accepted),
     )
 
 
-def _match(report: CheckReport, problem: Problem, entries: Sequence[BaselineEntry]) -> BaselineEntry | None:
-    host = report.place.host
-    return next(
-        (entry for entry in entries if entry.problem == problem.id and entry.host in ("", host)), None
-    )
+def _is_complete(report: CheckReport) -> bool:
+    return not (report.only or report.undecided or report.untried or report.interrupted or report.failed)
 
 
 def require_new(file: Path) -> None:
@@ -118,18 +148,22 @@ def write_baseline(file: Path, reports: Iterable[CheckReport]) -> int:
     Raises:
         OptionError: The file exists, or cannot be written.
     """
-    problems = [(report.place.host, problem) for report in reports for problem in report.problems]
-    entries = [
-        f'\n[[accepted]]\nproblem = {_toml(problem.id)}\nhost = {_toml(host)}\nreason = ""\n'
-        for host, problem in problems
-    ]
+    found = (_new_entry(report.place, problem) for report in reports for problem in report.problems)
+    entries = [*dict.fromkeys(found)]
     try:
         create_file(file, _HEAD + "".join(entries))
     except FileExistsError:
         raise OptionError(f"--write-baseline: {file} exists already; move it away") from None
     except OSError as error:
         raise OptionError(f"--write-baseline: {file} cannot be written: {error.strerror}") from error
-    return len(problems)
+    return len(entries)
+
+
+def _new_entry(place: HookSet, problem: Problem) -> str:
+    keys = {"problem": problem.id, "host": place.host, "part": place.part, "reason": ""}
+    # An empty part would be any.
+    lines = [f"{key} = {_toml(text)}\n" for key, text in keys.items() if text or key != "part"]
+    return f"\n[[accepted]]\n{''.join(lines)}"
 
 
 def _toml(text: str) -> str:

@@ -267,8 +267,7 @@ def _report(found: Sequence[CheckReport], arguments: argparse.Namespace, setting
     fail_on = check_words(arguments.fail_on)
     baseline: Path | None = arguments.baseline
     if baseline is not None:
-        entries = read_baseline(baseline)
-        found = [accept(report, entries, baseline) for report in found]
+        found = accept(found, read_baseline(baseline), baseline)
 
     def replay(problem: Problem) -> str:
         place = next(report.place for report in found if problem in report.problems)
