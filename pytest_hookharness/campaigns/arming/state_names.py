@@ -21,6 +21,7 @@ _LIMIT = re.compile(r"max|limit|cap\b|_cap", re.IGNORECASE)
 _FILE = re.compile(r"(?:^|_)(?:file|path)$|File$|Path$")
 _SWITCH = re.compile(r"^(?:is_|has_)?(?:active|enabled|running|on)$", re.IGNORECASE)
 _COUNT = re.compile(r"iteration|count|number|index|attempt|round|total|current|num|turn|cycle", re.IGNORECASE)
+_COUNTED = re.compile(r"(?:total|num|number|count)_|\w+_(?:count|total|number|index|num)$", re.IGNORECASE)
 _WORDS = re.compile(
     r"task|prompt|goal|promise|text|title|name|descri|message|file|path|branch|phase|stage|plan|step",
     re.IGNORECASE,
@@ -74,7 +75,7 @@ def by_name(name: str, *, filled: bool = False) -> Value:
         return True
     if is_limit(name):
         return LIMIT
-    if _COUNT.search(name) and not _WORDS.search(name):
+    if _COUNTED.match(name) or (_COUNT.search(name) and not _WORDS.search(name)):
         return 1
     return True if filled and not _WORDS.search(name) else TASK
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import posixpath
 import re
-from collections.abc import Iterator
+from collections.abc import Container, Iterator, Mapping, Sequence
 from pathlib import Path, PurePosixPath
 
 from pytest_hookharness.campaigns.arming.project_texts import read_text
@@ -32,6 +32,16 @@ _JOINED = re.compile(
 _ASKS = re.compile(
     r"=[\"']?(?:\$\{?\w+[^\s\"']*)?$|-[efsrd]\s+[\"']?$|\b(?:cat|jq|grep|sed|awk|head|tail|source|wc|stat|test)\b|<\s*[\"']?$"
 )
+# What Python and JavaScript assign, names of the project's folder, and what leads elsewhere.
+_ASSIGNED = re.compile(
+    r"^\s*(?:export\s+)?(?:const\s+|let\s+|var\s+)?(\w+)(?:\s*:\s*\w+)?\s*=(?!=)([^\n]+)$", re.MULTILINE
+)
+_ROOTS = re.compile(r"cwd|proj|root|workspace|work_?dir|repo|directory|join|Path|resolve", re.IGNORECASE)
+_NOT_PROJECT = re.compile(
+    r"homedir|expanduser|Path\.home|PLUGIN_ROOT|pluginRoot|__dirname|__file__|import\.meta|tmpdir|gettempdir"
+)
+_ONLY_ENDING = re.compile(rf"|\.(?:{_ENDS}|tsx?|jsx?)")
+_ENDING = re.compile(r"\w\.\w+$")
 _TEXT = re.compile(r"[\"']([^\"']+)[\"']")
 _LOADED = re.compile(
     r"[\w.-]+\.(?:sh|bash|py|js|mjs|cjs|ts)\b|(?:from|import)\s+([\w.]+)|require\([\"']([\w./-]+)[\"']\)"
@@ -120,7 +130,8 @@ def _is_named(path: str, text: str, words: set[str]) -> bool:
 
 
 def _is_state(path: str) -> bool:
-    return bool(path) and not path.startswith(("..", "/", "~")) and not _OF_OTHERS.search(path)
+    endings = any(_ONLY_ENDING.fullmatch(part) for part in path.split("/"))
+    return not (endings or path.startswith(("..", "/", "~")) or _OF_OTHERS.search(path))
 
 
 def _in_text(script: HookScript) -> Iterator[str]:
@@ -164,23 +175,32 @@ def folder_of(variable: str | None, text: str) -> str:
 
 
 def _in_joined_parts(text: str) -> Iterator[str]:
-    """Yield the paths that Python or JavaScript join from parts, or write as one text."""
-    constants = {
-        name: "/".join(_TEXT.findall(parts))
-        for name, parts in re.findall(
-            r"^\s*(?:export\s+)?(?:const\s+|let\s+|var\s+)?(\w+)(?:\s*:\s*\w+)?\s*=[^=\n]*?"
-            r"((?:[\"'][\w./-]+[\"']\s*[,/]\s*)*[\"'][\w./-]+[\"'])\s*\)?;?\s*$",
-            text,
-            re.MULTILINE,
-        )
-    }
+    """Yield the paths in the project that Python or JavaScript join from parts, or write as one text."""
+    folders = {name: _JOINED.search(value) for name, value in _ASSIGNED.findall(text)}
+    elsewhere = {name for name, value in _ASSIGNED.findall(text) if _NOT_PROJECT.search(value)}
     for match in _JOINED.finditer(text):
         parts = _TEXT.findall(match["parts"])
-        if not re.search(rf"\.(?:{_ENDS})$", parts[-1]) and not (len(parts) > 1 and parts[0].startswith(".")):
-            continue
-        head = constants.get(match["name"] or "", "")
-        if "homedir" in (match["name"] or "") or (match["name"] or "").lower() in ("home", "plugin_root"):
-            continue
-        path = posixpath.normpath(posixpath.join(head, *parts))
-        if "." in posixpath.basename(path).lstrip("."):
-            yield path
+        line = text[text.rfind("\n", 0, match.start()) + 1 : match.end()]
+        head = "" if match["name"] is None else _resolved(match["name"], parts, folders, elsewhere)
+        ends = re.search(rf"\.(?:{_ENDS})$", parts[-1]) and not any(_ENDING.search(one) for one in parts[:-1])
+        if head is not None and ends and not _NOT_PROJECT.search(line):
+            yield posixpath.normpath(posixpath.join(head, *parts))
+
+
+def _resolved(
+    name: str, parts: Sequence[str], folders: Mapping[str, re.Match[str] | None], elsewhere: Container[str]
+) -> str | None:
+    """Return the folder in the project that a name stands for; ``None`` if that is unknown or elsewhere."""
+    path = ""
+    for _ in range(_DEEPEST):
+        match = folders.get(name)
+        if name in elsewhere:
+            return None
+        if match is None:
+            known = _ROOTS.search(name) or (path or parts[0]).startswith(".")
+            return path if known else None
+        path = posixpath.join(*_TEXT.findall(match["parts"]), path)
+        if match["name"] is None:
+            return path
+        name = match["name"]
+    return None

@@ -6,7 +6,9 @@ A state is kept only if a hook refuses or tells the agent something with it, and
 
 from __future__ import annotations
 
+import posixpath
 import re
+import shlex
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from typing import TypeAlias
@@ -21,7 +23,7 @@ from pytest_hookharness.campaigns.check.sessions import plan_each_event
 from pytest_hookharness.judging.checkup.symptoms import MANY_REFUSALS
 from pytest_hookharness.model.checkup import CheckSession, HookSet, hook_name
 from pytest_hookharness.model.fast_dataclass import dataclass
-from pytest_hookharness.model.moves import FIRST_PROMPT, Act, Edit, Stop
+from pytest_hookharness.model.moves import FIRST_PROMPT, Act, Edit, RunCommand, Stop
 from pytest_hookharness.model.outcome import Outcome
 from pytest_hookharness.model.processes import Exited
 from pytest_hookharness.model.protocol import Hook
@@ -30,6 +32,7 @@ from pytest_hookharness.model.protocol import Hook
 TryOut: TypeAlias = Callable[[Sequence[CheckSession]], Sequence[PlayedSession]]
 _STOPS = frozenset({hosts.Role.STOP, hosts.Role.SUBAGENT_STOP})
 _SAID = re.compile(r"<([\w-]+)>[^<>\n]{0,80}</\1>|<[a-z][\w-]*[\w]>")
+_REMOVES = re.compile(r"\b(?:remov|delete|rm\b)", re.IGNORECASE)
 _PROMISE = re.compile(r"^[\s\"]*\w*promise\w*[\"']?\s*:\s*[\"']?([^\"'\n,]+)", re.MULTILINE)
 _WELL = (Exited(0), Exited(2))
 _MOST, _NAMED, _FIELDS, _TWICE = 3, 3, 8, 2
@@ -131,10 +134,17 @@ def _finishing(hook_set: HookSet, state: LoopState, outcome: Outcome) -> CheckSe
     """Return the session of an agent that finishes the work when a stop is refused, and says so."""
     reasons = " ".join(run.reply.reason for _, run in outcome.trace.hook_runs())
     edits = (Edit(file=path, text=text) for path, text in state.finished.items())
+    removed = (RunCommand(command=f"rm -f {shlex.quote(path)}") for path in _unwanted(state, reasons))
     said = _said(state, reasons)
-    acts: list[Act] = [FIRST_PROMPT, Stop(), *edits, Stop(text=f"Done. {said}".strip())]
+    acts: list[Act] = [FIRST_PROMPT, Stop(), *edits, *removed, Stop(text=f"Done. {said}".strip())]
     scenario = replace(scenario_of(hook_set, acts), files=state.files, turns=len(acts))
     return CheckSession(title=said, scenario=scenario, ends=False)
+
+
+def _unwanted(state: LoopState, reasons: str) -> list[str]:
+    """Return the files that a message asks the agent to remove."""
+    named = [path for path in state.files if posixpath.basename(path) in reasons]
+    return named if _REMOVES.search(reasons) else []
 
 
 def _said(state: LoopState, reasons: str) -> str:
@@ -154,6 +164,8 @@ def _way_out(state: LoopState, end: PlayedSession) -> str:
     if len(asked) < _TWICE or not asked[0].decision.refused or asked[-1].decision.refused:
         return ""
     does = [f"writes the finished state into {', '.join(sorted(state.finished))}"] if state.finished else []
+    acts = end.session.scenario.script.acts
+    does += [f"runs `{act.command}`" for act in acts if isinstance(act, RunCommand)]
     does += [f'says "{end.session.title}"'] if end.session.title else []
     return " and ".join(does)
 
@@ -180,7 +192,7 @@ def _unmet(
     hook_set: HookSet, texts: Sequence[HookScript], hooks: Sequence[Hook], there: set[str]
 ) -> Iterator[str]:
     """Yield which files hooks look for in vain, with what they read from them, and how to give them."""
-    for script in texts:
+    for script in texts[:_MOST]:
         own = [hook for hook in _hooks_of(script.name, hooks) if hook.event in _stop_events(hook_set)]
         paths = [path for path in looked_for(hook_set, script) if path not in there][:_NAMED]
         if own and paths:

@@ -56,6 +56,13 @@ def states(hook_set):
         ("a.py", 'p = Path(cwd) / ".claude" / "loop.json"\n', [".claude/loop.json"]),
         ("a.py", 'DIR = ".claude"\np = os.path.join(DIR, "loop.json")\n', [".claude/loop.json"]),
         ("a.js", "const f = path.join(process.cwd(), '.claude', 'loop.json');\n", [".claude/loop.json"]),
+        (
+            "a.js",
+            "const a = join(directory, '.omc');\nconst b = join(a, 'state');\nread(join(b, 'loop.json'));\n",
+            [".omc/state/loop.json"],
+        ),
+        ("a.js", "function f(dir) { return join(dir, 'x', 'loop.json'); }\n", []),
+        ("a.js", "const names = ['a.json', 'b.json'];\nconst ends = ['.json', '.md'];\n", []),
         ("a.js", "const f = path.join(os.homedir(), '.claude', 'loop.json');\n", []),
     ],
 )

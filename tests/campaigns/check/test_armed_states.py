@@ -121,6 +121,13 @@ def test_a_promise_of_which_the_message_tells(armed):
     assert 'says "<promise>GREEN</promise>"' in found.sessions[0].way_out
 
 
+def test_a_file_that_the_message_asks_to_remove(armed):
+    """An agent that removes a file when it is asked to is tried too."""
+    text = "[ -f .claude/on ] || exit 0\necho 'Remove .claude/on when you are done.' >&2\nexit 2\n"
+    found, _ = armed("stop.sh", "sh", text)
+    assert found.sessions[0].way_out == "runs `rm -f .claude/on`"
+
+
 @pytest.mark.parametrize(
     "text",
     [
