@@ -8,10 +8,13 @@ they really do, but report nothing about them. Files in the person's home are no
 from __future__ import annotations
 
 import json
+import os
 import posixpath
+import shlex
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from fnmatch import fnmatchcase
+from itertools import islice
 from pathlib import Path
 
 from pytest_hookharness import hosts
@@ -28,6 +31,9 @@ from pytest_hookharness.simulation.testbed.run_settings import SimulationError
 _USUAL = "claude-code"
 _CLAUDE = ".claude-plugin/plugin.json"
 _MARKETPLACE = ".claude-plugin/marketplace.json"
+# Folders with files of others, the size of a settings file, and how many of them are named.
+_FOREIGN = frozenset({".git", "node_modules", ".venv", "venv"})
+_LONGEST, _MOST = 1 << 18, 3
 
 
 def find_hook_sets(path: Path, host: str = "") -> tuple[HookSet, ...]:
@@ -78,7 +84,35 @@ def _describe_search(path: Path, host: str) -> str:
         for file in (config.plugin_manifest, config.plugin_path, _MARKETPLACE if config.plugin_path else ""):
             places |= {file: None} if file else {}
     looked = "".join(f"\n  {place}" for place in places)
-    return f"{path}: no hooks of {who} are configured below it; looked for{looked}"
+    others = "".join(f"\n{line}" for line in islice(_settings_elsewhere(path.resolve(), host), _MOST))
+    return f"{path}: no hooks of {who} are configured below it; looked for{looked}{others}"
+
+
+def _settings_elsewhere(root: Path, host: str) -> Iterator[str]:
+    """Yield which other files look like settings with hooks, such as those that an installer copies."""
+    profiles = (hosts.find(host),) if host else hosts.known()
+    for folder, folders, names in os.walk(root):
+        folders[:] = sorted({*folders} - _FOREIGN)
+        for file in (Path(folder, name) for name in sorted(names) if name.endswith(".json")):
+            events = _events_of(file)
+            hits = {profile.name: len(events & profile.events.keys()) for profile in profiles}
+            name = max(hits, key=lambda each: hits[each])
+            if hits[name]:
+                yield (
+                    f"{file.relative_to(root)} looks like hooks of {name}, which does not look there; to "
+                    f"check it: hookharness check {shlex.quote(str(file))} --host {name}"
+                )
+
+
+def _events_of(file: Path) -> frozenset[str]:
+    """Return the events for which a JSON file seems to configure hooks."""
+    try:
+        content = json.loads(file.read_bytes()) if file.stat().st_size <= _LONGEST else None
+    except (OSError, ValueError, RecursionError):
+        return frozenset()
+    hooks = content.get("hooks") if isinstance(content, dict) else None
+    events = hooks if isinstance(hooks, dict) else {}
+    return frozenset(str(event) for event, value in events.items() if value and isinstance(value, list))
 
 
 def links_out(path: Path, host: str = "") -> tuple[str, ...]:

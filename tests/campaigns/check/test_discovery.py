@@ -212,6 +212,21 @@ def test_nothing_to_check(tmp_path, text):
         find_hook_sets(tmp_path)
 
 
+def test_settings_that_no_host_looks_for(tmp_path):
+    """Where nothing is found, files that look like settings are named, with the command that checks them."""
+    at(tmp_path, "templates/settings.json", {"hooks": {"Stop": GROUPS}})
+    at(tmp_path, "gemini.json", {"hooks": {"AfterAgent": GROUPS}})
+    at(tmp_path, "package.json", {"hooks": {"Stop": "make stop"}})
+    at(tmp_path, "node_modules/x/settings.json", {"hooks": {"Stop": GROUPS}})
+    with pytest.raises(SimulationError) as refused:
+        find_hook_sets(tmp_path)
+    found = [line for line in str(refused.value).splitlines() if "looks like hooks" in line]
+    assert [line.split(" looks")[0] for line in found] == ["gemini.json", "templates/settings.json"]
+    assert found[1].endswith(f"hookharness check {tmp_path}/templates/settings.json --host claude-code")
+    (place,) = find_hook_sets(tmp_path / "templates/settings.json", "claude-code")
+    assert [hook.event for hook in place.hooks] == ["Stop"]
+
+
 def test_a_machine_without_git(tmp_path, monkeypatch):
     """Without git no session asks for a repository, and the report says that this was not tested."""
     at(tmp_path, ".claude/settings.json", {"hooks": {"Stop": GROUPS}})
