@@ -54,7 +54,7 @@ def find_hook_sets(path: Path, host: str = "") -> tuple[HookSet, ...]:
         profile, file = _reader_of(whole, host)
         for line in _leaving(whole.parents[file.count("/")], (file,)):
             raise SimulationError(line)
-        found = [read_hook_set(profile, whole.parents[file.count("/")], (file,), only=file)]
+        found = [_in_project(profile, whole, file)]
     elif whole.is_dir():
         found = [*_in_folder(whole, host)]
     else:
@@ -157,6 +157,23 @@ def _reader_of(file: Path, host: str) -> tuple[hosts.Profile, str]:
         f"{file}: no host looks for settings here, but at paths such as .claude/settings.json below a "
         "project; name the host that is meant with --host, or move the file"
     )
+
+
+def _in_project(profile: hosts.Profile, whole: Path, file: str) -> HookSet:
+    """
+    Return the hooks of a settings file, with the folder as its project in which most of its scripts are.
+
+    A file in a place where its host does not look is copied into some project: perhaps into the repository.
+    """
+    nearest = whole.parents[file.count("/")]
+    top = next((folder for folder in whole.parents if (folder / ".git").exists()), nearest)
+    folders = [folder for folder in whole.parents if folder.is_relative_to(top)] if file == whole.name else []
+    read = (
+        read_hook_set(profile, folder, (path,), only=path)
+        for folder in folders or [nearest]
+        for path in (str(whole.relative_to(folder)),)
+    )
+    return max(read, key=lambda hook_set: len(hook_set.sources))
 
 
 def _in_folder(root: Path, host: str) -> Iterator[HookSet]:

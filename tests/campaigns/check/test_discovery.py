@@ -227,6 +227,20 @@ def test_settings_that_no_host_looks_for(tmp_path):
     assert [hook.event for hook in place.hooks] == ["Stop"]
 
 
+def test_the_project_of_a_settings_file_elsewhere(tmp_path):
+    """A settings file that is copied belongs to the folder of its repository in which its scripts are."""
+    group = [{"hooks": [{"type": "command", "command": "sh hooks/x.sh"}]}]
+    at(tmp_path, "a/b/settings.json", {"hooks": {"Stop": group}})
+    (tmp_path / ".git").mkdir()
+    (place,) = find_hook_sets(tmp_path / "a/b/settings.json", "claude-code")
+    assert place.root == tmp_path / "a/b"
+    (tmp_path / "hooks").mkdir()
+    (tmp_path / "hooks/x.sh").write_text("exit 0\n")
+    (place,) = find_hook_sets(tmp_path / "a/b/settings.json", "claude-code")
+    assert (place.root, place.only) == (tmp_path, "a/b/settings.json")
+    assert [hook.event for hook in place.hooks] == ["Stop"]
+
+
 def test_a_machine_without_git(tmp_path, monkeypatch):
     """Without git no session asks for a repository, and the report says that this was not tested."""
     at(tmp_path, ".claude/settings.json", {"hooks": {"Stop": GROUPS}})
