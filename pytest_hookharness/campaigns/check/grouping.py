@@ -192,7 +192,8 @@ def summarise(hook_set: HookSet, played: Sequence[PlayedSession], stuck: Collect
     return Summary(
         problems=problems,
         triggered=tuple(
-            dict.fromkeys(hook_run.hook.command for one in outcomes for _, hook_run in one.trace.hook_runs())
+            # Of a handler that is no command, only an answer was assumed.
+            dict.fromkeys(run.hook.command for one in outcomes for _, run in one.trace.hook_runs() if run.run)
         ),
         tried=tuple(_describe_tried(hook_set, played, outcomes, stuck)),
         open=(*unshown, *_find_never_refusing(hook_set, outcomes), *(() if hook_set.git else (_NO_GIT,))),

@@ -48,7 +48,8 @@ def short_name(command: str) -> str:
 
 def find_never_run(hook_set: HookSet, outcomes: Sequence[Outcome]) -> list[Hook]:
     """Return the hooks that no session triggered."""
-    fired = {_key(hook_run.hook) for outcome in outcomes for _, hook_run in outcome.trace.hook_runs()}
+    hook_runs = [hook_run for outcome in outcomes for _, hook_run in outcome.trace.hook_runs()]
+    fired = {_key(hook_run.hook) for hook_run in hook_runs if hook_run.run is not None}
     return [hook for hook in hook_set.hooks if _key(hook) not in fired]
 
 

@@ -17,6 +17,7 @@ from pytest_hookharness.campaigns.check.scenario_export import export, shows
 from pytest_hookharness.campaigns.check.session_errors import play_session
 from pytest_hookharness.campaigns.check.sessions import plan_each_event
 from pytest_hookharness.execution.processes.slots import CpuSlot
+from pytest_hookharness.frontends.checkup import UNKNOWN, status_of
 from pytest_hookharness.model.checkup import CheckSession, Symptom
 from pytest_hookharness.model.protocol import Basis, Decision, Hook, Reply, Rule
 from pytest_hookharness.model.scenario import Scenario
@@ -155,6 +156,34 @@ def test_a_hook_that_is_cut_keeps_no_time_from_the_others(harness, tmp_path):
     assert {*report.triggered} >= {*hooks.values()}
     (told,) = report.untried
     assert told.startswith("SessionStart 1 (exec sleep 600) was cut after ")
+
+
+@pytest.mark.slow
+def test_a_hook_that_goes_on_in_the_background(harness, tmp_path):
+    """A hook that answers with async is not waited for: it is no problem, and its end was not seen."""
+    command = """echo '{"async": true}'; exec sleep 600"""
+    hook = {"type": "command", "command": command}
+    (tmp_path / ".claude").mkdir()
+    (tmp_path / ".claude/settings.json").write_text(json.dumps({"hooks": {"Stop": [{"hooks": [hook]}]}}))
+    (place,) = find_hook_sets(tmp_path)
+    run = CheckRun(place, harness.settings, harness.resources, "hung-hook")
+    report = run.run()
+    assert report.problems == ()
+    assert [text.endswith("what it does later was not seen") for text in report.untried] == [True]
+    hook_runs = [one for each in run._played if each.outcome for _, one in each.outcome.trace.hook_runs()]
+    assert {one.run.cut_in_background for one in hook_runs} == {True}
+
+
+@pytest.mark.slow
+def test_a_check_without_a_hook_run_is_no_success(harness, tmp_path):
+    """If no hook ran, the report says so, and the exit status is not that of a success."""
+    hook = {"type": "prompt", "prompt": "Is it done?"}
+    (tmp_path / ".claude").mkdir()
+    (tmp_path / ".claude/settings.json").write_text(json.dumps({"hooks": {"Stop": [{"hooks": [hook]}]}}))
+    (place,) = find_hook_sets(tmp_path)
+    report = CheckRun(place, harness.settings, harness.resources, "livelock").run()
+    assert (report.problems, report.triggered, status_of([report])) == ((), (), UNKNOWN)
+    assert "No hook ran, so nothing is known about any of them." in report.undecided
 
 
 @pytest.mark.slow
