@@ -42,6 +42,17 @@ _ENDS_WITHOUT = re.compile(
     r"(?:\s+(?!exit\b)[^\n]*\n){0,3}\s+exit\s+0\b",
     re.MULTILINE,
 )
+# How some of them do nothing.
+_EMPTY = {
+    "python": ("-c", ""),
+    "node": ("-e", "0"),
+    "bun": ("-e", "0"),
+    "tsx": ("-e", "0"),
+    "ruby": ("-e", "0"),
+    "perl": ("-e", "0"),
+    "php": ("-r", ""),
+    "deno": ("eval", "0"),
+}
 # Folders whose files are built or installed, so a checkout does not have them.
 _BUILT = frozenset(["dist", "build", "out", "target", "node_modules", ".venv", "venv", "vendor", "bin"])
 
@@ -180,6 +191,16 @@ def unquoted_paths(hook_set: HookSet, hook: Hook) -> list[re.Match[str]]:
             found += [] if process.quotes_paths and variable[1] else [variable]
         place += 1
     return found
+
+
+def empty_run(hook_set: HookSet, hook: Hook) -> tuple[str, ...]:
+    """Return a command that starts the interpreter of a hook and nothing else; a shell if it is unknown."""
+    own = (text for path, text in hook_set.sources if path in hook.command.replace('"', ""))
+    firsts = [text.partition("\n")[0] for text in own if text.startswith("#!")]
+    words = re.findall(r"[\w.+-]+", " ".join([hook.command, *firsts]))
+    name = next((word for word in words if _INTERPRETERS.fullmatch(word)), "sh")
+    kind = next((each for each in _EMPTY if name.startswith(each)), "")
+    return name, *_EMPTY.get(kind, ("-c", ":"))
 
 
 def relative_script(hook_set: HookSet, hook: Hook) -> str:

@@ -7,8 +7,9 @@ import math
 import re
 from collections.abc import Collection, Iterator, Sequence
 
+from pytest_hookharness.campaigns.check.hook_program import empty_run
 from pytest_hookharness.campaigns.check.tool_names import foreign_tools
-from pytest_hookharness.execution.processes.slots import competition
+from pytest_hookharness.execution.processes.slots import competition, slowdown
 from pytest_hookharness.judging.findings.codes import INERT_GUARD, SLOW
 from pytest_hookharness.judging.findings.finding_catalogue import NOT_RUN, catalogue
 from pytest_hookharness.model.bad_ends import BAD_ENDS
@@ -119,13 +120,18 @@ def _is_of_hook(change: Change, hook: Hook) -> bool:
 
 
 def _find_slow(hook_set: HookSet, outcomes: Sequence[Outcome]) -> Iterator[Problem]:
-    competing = competition()
     for hook in {hook.command: hook for hook in hook_set.hooks}.values():
         runs = [run for run in _runs(hook.command, outcomes) if isinstance(run.ending, Exited)]
         limits = {run.limit for run in runs if run.limit is not None}
-        # What a run works takes longer while others want the CPUs; what it waits for does not.
+        if len(runs) < _FEWEST or not limits:
+            continue
+        if percentile([run.wall for run in runs]) <= _NEAR * min(limits):
+            continue
+        # What a run works takes longer while others want the CPUs; what it waits for does not. The load is of
+        # the last minute, and an empty run shows that of now.
+        competing = max(competition(), slowdown(empty_run(hook_set, hook)))
         took = percentile([run.wall - run.cpu * (competing - 1) for run in runs])
-        if len(runs) < _FEWEST or not limits or took <= _NEAR * min(limits):
+        if took <= _NEAR * min(limits):
             continue
         text = f"{hook.event}: 95% of its runs take up to {took:.1f} s; its timeout is {min(limits):g} s."
         yield _problem(hook_set, hook, SLOW, text)

@@ -9,11 +9,16 @@ from __future__ import annotations
 
 import os
 import select
+import shutil
 import socket
+import statistics
 import threading
 import time
-from collections.abc import Generator
+from collections.abc import Generator, Sequence
 from contextlib import contextmanager
+
+# Runs of a program whose slowdown is measured.
+_SAMPLES = 3
 
 
 class NoFreeSlot(Exception):
@@ -32,6 +37,19 @@ def competition() -> float:
     """Return how many processes want each CPU of this machine, over the last minute; at least 1."""
     load = getattr(os, "getloadavg", None)
     return max(1.0, load()[0] / (os.cpu_count() or 1)) if load is not None else 1.0
+
+
+def slowdown(program: Sequence[str]) -> float:
+    """Return how many times longer a program takes now than it works, the median of three; at least 1."""
+    nothing = [(os.POSIX_SPAWN_OPEN, number, os.devnull, os.O_RDWR, 0) for number in range(3)]
+    ratios = [1.0]
+    for _ in range(_SAMPLES if shutil.which(program[0]) else 0):
+        began = time.monotonic()
+        pid = os.posix_spawnp(program[0], [*program], os.environ, file_actions=nothing)
+        used = os.wait4(pid, 0)[2]
+        took, worked = time.monotonic() - began, used.ru_utime + used.ru_stime
+        ratios.append(took / worked if worked else 1.0)
+    return max(1.0, statistics.median(ratios[1:] or ratios))
 
 
 class CpuSlot:

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from pytest_hookharness.campaigns.check.hook_program import empty_run
 from pytest_hookharness.campaigns.check.hook_statistics import find_problems
 from pytest_hookharness.campaigns.check.tool_names import foreign_tools
 from pytest_hookharness.model.checkup import HookSet
@@ -109,7 +110,34 @@ def test_a_busy_machine_makes_no_hook_slow(monkeypatch):
     """What a hook works takes longer on a busy machine, so only what it waits counts fully."""
     monkeypatch.setattr("os.getloadavg", lambda: (4.0 * (os.cpu_count() or 1), 0.0, 0.0))
     assert kinds("", *[replace(run(1.9), cpu=0.4)] * 5) == []
-    assert kinds("", *[replace(run(1.9), cpu=0.1)] * 5) == ["SLOW"]
+    assert kinds("", *[replace(run(1.9), cpu=0.0)] * 5) == ["SLOW"]
+
+
+def test_a_hook_is_compared_with_an_empty_run_of_its_interpreter(tmp_path, monkeypatch):
+    """Where an empty run of the interpreter takes long too, a hook that works as long is not SLOW."""
+    script = "#!/usr/bin/env python3\n"
+    program = tmp_path / "python3"
+    program.write_text("#!/bin/sh\nexec sleep 0.2\n")
+    program.chmod(0o755)
+    monkeypatch.setattr("os.getloadavg", lambda: (0.0, 0.0, 0.0))
+    monkeypatch.setenv("PATH", f"{tmp_path}{os.pathsep}{os.environ['PATH']}")
+    assert empty_run(place(script), HOOK) == ("python3", "-c", "")
+    assert kinds(script, *[replace(run(1.9), cpu=0.4)] * 5) == []
+    assert kinds(script, *[replace(run(1.9), cpu=0.0)] * 5) == ["SLOW"]
+
+
+@pytest.mark.parametrize(
+    ("command", "found"),
+    [
+        ('cd x && node "$CLAUDE_PROJECT_DIR"/x.js', ("node", "-e", "0")),
+        ("bash -c 'true'", ("bash", "-c", ":")),
+        ("./program", ("sh", "-c", ":")),
+        ("python3.12 x.py", ("python3.12", "-c", "")),
+    ],
+)
+def test_the_empty_run_of_a_command(command, found):
+    """The interpreter that a command names is the one that is compared, else the shell."""
+    assert empty_run(place(), Hook(event="Stop", command=command)) == found
 
 
 def test_a_module_of_its_own_that_a_hook_never_finds(tmp_path):
