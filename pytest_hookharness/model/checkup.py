@@ -178,6 +178,7 @@ class Symptom:
         effect: What the host made of it, in one sentence; empty if that is in ``text``.
         shared: Whether only a group of hooks is known, and not which of them caused it.
         entries: The positions of the hooks among all, from 1, if not all with the command are meant.
+        avoidable: Whether an agent that does what it is told does not meet it.
     """
 
     kind: str
@@ -190,6 +191,7 @@ class Symptom:
     effect: str = ""
     shared: bool = False
     entries: tuple[int, ...] = ()
+    avoidable: bool = False
 
     @property
     def cause(self) -> tuple[str, str]:
@@ -199,7 +201,7 @@ class Symptom:
     @property
     def must_fix(self) -> bool:
         """Whether the hook fails or does harm; otherwise it is only worth knowing."""
-        return self.kind not in _WORTH_KNOWING or bool(self.effect)
+        return not self.avoidable and (self.kind not in _WORTH_KNOWING or bool(self.effect))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -11,6 +11,7 @@ from dataclasses import field
 from pytest_hookharness.campaigns.arming.state_contents import LISTS, StateContents, finished, parsed
 from pytest_hookharness.campaigns.arming.state_examples import Example, examples
 from pytest_hookharness.campaigns.arming.state_fields import state_reads
+from pytest_hookharness.campaigns.arming.state_names import SESSION
 from pytest_hookharness.campaigns.arming.state_paths import HookScript, looked_for
 from pytest_hookharness.campaigns.arming.state_values import AskedField, asked_values
 from pytest_hookharness.model.checkup import HookSet
@@ -62,6 +63,7 @@ def _shortened(text: str) -> str:
     except ValueError:
         lines = [line.strip() for line in text.splitlines() if line.strip() and line.strip() != "---"]
         words = "; ".join(lines) or "(empty)"
+    words = words.replace(SESSION, "(this session)")
     return words if len(words) <= _LONGEST else f"{words[:_LONGEST]}..."
 
 

@@ -99,7 +99,7 @@ def _as_far_as_seen(symptom: Symptom, session: CheckSession) -> Symptom:
     refused = symptom.text.replace(" is refused forever", " is refused again and again").removesuffix(".")
     refused = refused.removesuffix(": the agent can never stop")
     text = f"{refused}, if the agent does nothing more; it may stop if it {session.way_out}."
-    return replace(symptom, text=text)
+    return replace(symptom, text=text, avoidable=True)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

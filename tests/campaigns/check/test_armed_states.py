@@ -175,3 +175,4 @@ def test_the_report_of_an_active_loop(plugin, harness):
     assert problem.active == "TODO.md: # Tasks; - [ ] Do the work., as hooks/stop.sh reads it"
     assert "if the agent does nothing more; it may stop if it writes the finished" in problem.symptom.text
     assert "forever" not in problem.symptom.text
+    assert not problem.symptom.must_fix
