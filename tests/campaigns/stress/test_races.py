@@ -57,7 +57,7 @@ def test_what_would_count_nothing_is_an_error(play, parallel, message):
 def test_hook_runs_that_never_end_side_by_side_are_an_error(play):
     """Where hook runs wait for each other nothing is counted, and that is an error."""
     script = "#!/bin/sh\necho x >>log\nmkdir lock || exec sleep 60\nsleep 0.2\nrmdir lock\n"
-    with pytest.raises(SimulationError, match="2 of 3 hook runs side by side had not ended"):
+    with pytest.raises(SimulationError, match=r"[12] of 3 hook runs side by side had not ended"):
         play(
             files={"waits.sh": script},
             hooks={"PreToolUse": "./waits.sh"},
@@ -192,7 +192,8 @@ exit 0
 )
 def test_a_hook_that_fails_only_beside_others_is_found(race, hook, found, parallel):
     """Runs that fail or refuse only side by side are found, and neither those that never do nor by chance."""
-    findings = race(hook, parallel=parallel).findings
+    # The hook that fails by chance may do so in the session itself, too, which is a finding of its own.
+    findings = [one for one in race(hook, parallel=parallel).findings if "side by side" in one.text]
 
     assert [(one.name, found is not None and found[1] in one.text) for one in findings] == (
         [(found[0], True)] if found else []
