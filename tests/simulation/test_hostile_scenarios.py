@@ -182,6 +182,9 @@ def test_a_lack_of_file_descriptors_is_said_in_words(tmp_path):
     """With any number of free descriptors a scenario is played, or an error names the lack of them."""
     made = scenario_from({"name": "test", **{key: HOOK[key] for key in ("hooks",)}, "git": True})
     made = replace(made, script=script_from(HOOK["agent"]))
+    # The modules that a first run imports are loaded then.
+    with Harness(Settings(base=tmp_path / "first", probes=False)) as harness:
+        harness.simulate(made)
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     used = {int(place.name) for place in Path("/proc/self/fd").iterdir()}
     unused = [number for number in range(100) if number not in used]
