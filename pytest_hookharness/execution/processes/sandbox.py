@@ -117,10 +117,7 @@ class Sandbox(AbstractContextManager["Sandbox"]):
         kind, value = self._ask(([*map(encode, specs, terminals)], budget, self._slot.shared))
         # Only a simulation that shares the CPUs gets these: its hooks began to wait, or to work again.
         while kind == "load":
-            if value == WAITS:
-                self._slot.leave()
-            else:
-                self._slot.resume()
+            (self._slot.leave if value == WAITS else self._slot.resume)()
             kind, value = self._ask()
         self._slot.take()
         self._busy = False
@@ -222,12 +219,17 @@ class Supervisor(AbstractContextManager["Supervisor"]):
         """The number of its process; ``None`` if it was not started."""
         return self._process.pid if self._process else None
 
-    def open(self, confinement: Confinement, slot: CpuSlot | None = None) -> Sandbox:
-        """Open a sandbox; without a slot, the simulation is the only one and always has the CPU."""
-        tier, network = confinement.tier, confinement.network
-        best = framing.BEST if tier is not Tier.SUBREAPER and not network else framing.ANY
-        peer = self._connect(framing.PLAIN if tier is Tier.GROUP else best)
+    def open(
+        self, confinement: Confinement, slot: CpuSlot | None = None, reserved: socket.socket | None = None
+    ) -> Sandbox:
+        """Open a sandbox, sooner if one was reserved; without a slot, the simulation always has the CPU."""
+        peer = reserved or self.reserve(confinement.tier, network=confinement.network)
         return Sandbox(peer, confinement, self, slot or CpuSlot())
+
+    def reserve(self, tier: Tier | None, *, network: bool) -> socket.socket:
+        """Have an item supervisor ready for a sandbox that is opened soon; return our end of its socket."""
+        best = framing.BEST if tier is not Tier.SUBREAPER and not network else framing.ANY
+        return self._connect(framing.PLAIN if tier is Tier.GROUP else best)
 
     def start(self) -> socket.socket:
         """Start its process if it does not run; do not wait until it is ready. Return the socket to it."""
@@ -342,9 +344,7 @@ def _longest(specs: Sequence[ProcessSpec]) -> float:
         (each.hook_timeout if each.kill.close_wait is None else min(each.limit, each.hook_timeout))
         * framing.MOST_EXTENDED
         + each.kill.grace * len(each.kill.signals)
-        + (each.kill.close_wait or 0.0)
-        + (each.pipe_wait or 0.0)
-        + each.linger
+        + sum(wait or 0.0 for wait in (each.kill.close_wait, each.pipe_wait, each.linger))
         for each in specs
     )
     return max(times, default=0.0)

@@ -119,6 +119,7 @@ class ReadObservation:
         except SnapshotError as error:
             return _unobserved(f"the state cannot be saved and restored: {error}")
         with checkpoint:
+            paths = self._paths
             # Nothing has written to the files meanwhile.
             since = next_tick(now)
             self._observer.shared = find_shared(testbed)
@@ -132,7 +133,6 @@ class ReadObservation:
             self._observer.share()
             differing = (*differing, *changes(repetition.files, testbed.files))
             runs = [*_runs(driver.steps)]
-            paths = self._paths
             places = {path: paths.locate(path) for path in _looked_at(runs)}
             around = self._surroundings(paths, places, differing, repetition.files, since)
             found = replace(find_influences(runs, around), read=tuple(_opened(runs, places)))

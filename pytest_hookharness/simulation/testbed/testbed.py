@@ -33,6 +33,8 @@ from pytest_hookharness.simulation.testbed.host_setup import (
 from pytest_hookharness.simulation.testbed.run_settings import Settings, SimulationError
 
 if TYPE_CHECKING:
+    from socket import socket
+
     from pytest_hookharness.execution.reads.observer import ReadObserver
     from pytest_hookharness.execution.workspace.disposal import Disposal
     from pytest_hookharness.execution.workspace.project_copies import ProjectCopies
@@ -93,14 +95,15 @@ class Testbed(AbstractContextManager["Testbed"]):
     def _build(
         self, supervisor: Supervisor, base: Path, disposal: Disposal | None, copies: ProjectCopies | None
     ) -> None:
-        # The stack closes in reverse: the scanner, then the sandbox with all its processes, then the folders.
-        # A folder must not go before the processes that may still write to it.
+        # The stack closes in reverse, so that all processes end before the folders go that they may write to.
+        reserved = supervisor.reserve(self.settings.tier, network=self.scenario.network)
+        self._stack.callback(reserved.close)
         store = self.settings.coverage_store
         self.workspace = place = Workspace.create(self.scenario, base, store, copies, disposal)
-        self._stack.callback(self.workspace.close)
+        self._stack.callback(place.close)
         self._configuration = configure(self.scenario, self.profile, self.workspace)
         self._supervisor = supervisor
-        self._sandbox = self._open_sandbox()
+        self._sandbox = self._open_sandbox(reserved)
         # `renew_sandbox` may have replaced the sandbox of the beginning.
         self._stack.callback(lambda: self._sandbox.close(at_once=True))
         if self._sandbox.contained:
@@ -209,10 +212,10 @@ class Testbed(AbstractContextManager["Testbed"]):
         self._transcript_counts = transcript_counts
         self.workspace.clock.set_shift(clock)
 
-    def _open_sandbox(self) -> Sandbox:
+    def _open_sandbox(self, reserved: socket | None = None) -> Sandbox:
         tier, visible = self.settings.tier, self.visible
         confinement = launch_overrides.confinement_of(self.scenario, self.workspace, tier, visible)
-        return self._supervisor.open(confinement, self.slot)
+        return self._supervisor.open(confinement, self.slot, reserved)
 
     @property
     def visible(self) -> tuple[str, ...]:
