@@ -77,7 +77,7 @@ SCRIPTS = {
     "processors side by side": "for each in 1 2 3 4 5 6; do nproc & done; wait",
     "processors after a pause": "sleep 0.3; nproc",
     "much output between looks": "for each in $(seq 40); do [ -e x ]; printf %09999d $each; done",
-    "blocked signals": "grep Sig /proc/$$/status; (true); grep Sig /proc/self/status",
+    "blocked signals": "exec grep -E 'SigBlk|SigIgn' /proc/self/status",
     "parent": "read -r x </proc/$PPID/comm; echo $x",
 }
 
