@@ -75,6 +75,8 @@ class HookSet:
         findings: The same as findings.
         sources: Texts of the scripts in their commands, as pairs of path (relative to the folder) and text.
         lent: What of the person's HOME is lent to the hooks, by path below it.
+        installed: Files that are copied from the project to HOME, as its installer would do, as pairs of path
+            below HOME and path in the project.
         looked_for: Files that hooks were seen to look for in the project in vain, by path in it;
             ``{{session_id}}`` stands for the identifier of the session.
         home: The folder that each session gets as HOME; ``None`` for an empty one.
@@ -98,6 +100,7 @@ class HookSet:
     findings: tuple[Finding, ...] = ()
     sources: tuple[tuple[str, str], ...] = ()
     lent: tuple[str, ...] = ()
+    installed: tuple[tuple[str, str], ...] = ()
     looked_for: tuple[str, ...] = ()
     home: Path | None = None
     reach: tuple[str, ...] = ()

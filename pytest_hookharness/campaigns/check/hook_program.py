@@ -81,7 +81,7 @@ def find_obstacle(hook_set: HookSet, hook: Hook) -> Obstacle | None:
         return None
     words = _words(hook_set, hook)
     if not words:
-        return _syntax_obstacle(hook_set, hook) or _home_obstacle(hook)
+        return _syntax_obstacle(hook_set, hook) or _home_obstacle(hook_set, hook)
     first, rest = words[0], words[1:]
     if "/" not in first:
         if _BUILT_IN.fullmatch(first):
@@ -115,10 +115,10 @@ def program_that_ends_it(hook_set: HookSet, hook: Hook) -> str:
     return next((name for name in named if shutil.which(name) is None), "")
 
 
-def _home_obstacle(hook: Hook) -> Obstacle | None:
+def _home_obstacle(hook_set: HookSet, hook: Hook) -> Obstacle | None:
     """Return the file in the person's home that a command runs, if it is not installed on this machine."""
     named = _IN_HOME.match(hook.command)
-    if named is None or (Path.home() / named[1]).exists():
+    if named is None or named[1] in dict(hook_set.installed) or (Path.home() / named[1]).exists():
         return None
     return Obstacle(cause=f"~/{named[1]}", text=f"~/{named[1]} is not on this machine", local=True)
 

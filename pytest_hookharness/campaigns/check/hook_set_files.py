@@ -18,7 +18,7 @@ from typing import TypedDict, Unpack
 
 from pytest_hookharness import hosts
 from pytest_hookharness.campaigns.arming.project_texts import read_text
-from pytest_hookharness.campaigns.check.lent_home import find_lent
+from pytest_hookharness.campaigns.check.lent_home import find_installed, find_lent
 from pytest_hookharness.judging.findings.settings_findings import find_settings_problems
 from pytest_hookharness.model.checkup import HookSet
 from pytest_hookharness.model.protocol import Hook, Json
@@ -97,7 +97,8 @@ def _hook_set(
     configuration: hosts.Configuration,
     **more: Unpack[_Details],
 ) -> HookSet:
-    sources = tuple(_sources(root, configuration.hooks))
+    installed = find_installed(configuration.hooks, root)
+    sources = tuple(_sources(root, configuration.hooks, [named for _, named in installed]))
     return HookSet(
         host=profile.name,
         root=root,
@@ -107,13 +108,14 @@ def _hook_set(
         findings=tuple(find_settings_problems(configuration.problems)),
         sources=sources,
         lent=find_lent(configuration.hooks, sources),
+        installed=installed,
         git=shutil.which("git") is not None,
         **more,
     )
 
 
-def _sources(root: Path, hooks: Sequence[Hook]) -> Iterator[tuple[str, str]]:
-    names = dict.fromkeys(
+def _sources(root: Path, hooks: Sequence[Hook], installed: Sequence[str]) -> Iterator[tuple[str, str]]:
+    names = dict.fromkeys(installed) | dict.fromkeys(
         os.path.normpath(word.lstrip("/"))
         for hook in hooks
         for part in (hook.command.replace(str(root), ""), *(hook.args or ()))

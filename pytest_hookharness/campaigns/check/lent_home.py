@@ -2,8 +2,9 @@
 What a person's HOME lends to hooks, so that they work as for their owner: named files, and package caches.
 
 Hooks have a HOME of their own. Into it are copied files that the hooks name, and the folder of a program that
-a command starts there. Caches of package runners are shown at their own place, and only where what is written
-to them is thrown away. Nothing that looks like a secret is lent.
+a command starts there; what the person has not, and an installer would put there, comes from the project.
+Caches of package runners are shown at their own place, and only where what is written to them is thrown away.
+Nothing that looks like a secret is lent.
 """
 
 from __future__ import annotations
@@ -74,6 +75,43 @@ def find_lent(hooks: Sequence[Hook], sources: Sequence[tuple[str, str]]) -> tupl
     return (*inner, *(cache for cache in caches if (home / cache).is_dir()))
 
 
+def find_installed(hooks: Sequence[Hook], root: Path) -> tuple[tuple[str, str], ...]:
+    """
+    Return the files below HOME that commands name, that this person has not and the project has.
+
+    Collections of hooks are installed so: their settings name ``~/.claude/hooks/x.py``, and ``hooks/x.py`` of
+    the project is copied there.
+
+    Returns:
+        Pairs of path below HOME and path in the project, which are the same from some folder on.
+    """
+    commands = [" ".join((hook.command, *(hook.args or ()))) for hook in hooks]
+    found: dict[str, str] = {}
+    for path in (path for command in commands for path in _NAMED.findall(command)):
+        parts = path.split("/")
+        if ".." in parts or os.path.lexists(Path.home() / path):
+            continue
+        ends = ("/".join(parts[start:]) for start in range(len(parts)))
+        named = next((end for end in ends if _is_inside(root / end, root)), "")
+        found |= {path: named} if named else {}
+    return tuple(found.items())
+
+
+def _is_inside(file: Path, root: Path) -> bool:
+    return file.is_file() and file.resolve().is_relative_to(root.resolve())
+
+
+def _install(installed: Sequence[tuple[str, str]], root: Path, home: Path) -> None:
+    """Copy files of a project to HOME as an installer would, each with what is beside it."""
+    for path, named in installed:
+        folder = (root / named).parent
+        files = list(folder.rglob("*")) if folder != root and _is_small(folder) else [root / named]
+        for file in files:
+            if _is_inside(file, root):
+                with suppress(OSError):
+                    _copy(file, (home / path).parent / file.relative_to(folder))
+
+
 def _find_runners(hooks: Sequence[Hook], sources: Sequence[tuple[str, str]]) -> Iterator[str]:
     """Yield the package runners that commands and scripts start, each once."""
     texts = [" ".join((hook.command, *(hook.args or ()))) for hook in hooks]
@@ -130,8 +168,11 @@ def lent_home(hook_set: HookSet, base: Path, *, caches: bool) -> Generator[HookS
         for path in copied:
             with suppress(OSError):
                 _copy(Path.home() / path, Path(folder, path))
+        _install(hook_set.installed, hook_set.root, Path(folder))
         reach = tuple(str(Path.home() / cache) for cache in shown)
-        yield replace(hook_set, home=Path(folder) if copied else None, reach=reach, lent_env=env)
+        yield replace(
+            hook_set, home=Path(folder) if copied or hook_set.installed else None, reach=reach, lent_env=env
+        )
 
 
 def _copy(place: Path, target: Path) -> None:

@@ -36,6 +36,8 @@ def announcement(place: HookSet, isolation: str) -> str:
         lines.append(f"  runs  {command} (from {plain(hook.source)}, which is checked with another host)")
     if place.lent:
         lines.append(f"  lends {', '.join(plain(f'~/{path}') for path in place.lent)} (read-only)")
+    for path, named in place.installed:
+        lines.append(f"  copies {plain(named)} to ~/{plain(path)}, as its installer would")
     return "\n".join([*lines, *wrapped(isolation, _WIDTH, "  ")])
 
 

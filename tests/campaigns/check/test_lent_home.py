@@ -10,7 +10,7 @@ from pytest_hookharness.campaigns.check.causes import hindered_hooks
 from pytest_hookharness.campaigns.check.discovery import find_hook_sets
 from pytest_hookharness.campaigns.check.grouping import ENDLESS
 from pytest_hookharness.campaigns.check.home_search import with_looked_for
-from pytest_hookharness.campaigns.check.lent_home import find_lent, lent_home
+from pytest_hookharness.campaigns.check.lent_home import find_installed, find_lent, lent_home
 from pytest_hookharness.frontends.checkup import check
 from pytest_hookharness.frontends.cli.consent import lend
 from pytest_hookharness.model.outcome import Outcome
@@ -274,3 +274,44 @@ def test_hooks_that_lack_something(said, codes, found):
     lacking = hindered_hooks([outcome])
     assert [*lacking] == (["./x.sh"] if found else [])
     assert found in lacking.get("./x.sh", "")
+
+
+def test_hooks_run_as_if_their_collection_were_installed(tmp_path, person, harness):
+    """Scripts below HOME that only the project has are run from a copy, with what is beside them."""
+    person()
+    root = tmp_path / "collection"
+    (root / ".claude").mkdir(parents=True)
+    (root / "hooks").mkdir()
+    (root / "hooks/words.txt").write_text("Tests are missing.")
+    (root / "hooks/outside.txt").symlink_to("/etc/hostname")
+    (root / "hooks/again.sh").write_text('#!/bin/sh\ncat "$(dirname "$0")/words.txt" >&2\nexit 2\n')
+    entry = {"hooks": [{"type": "command", "command": "sh ~/.claude/hooks/again.sh"}]}
+    (root / ".claude/settings.json").write_text(json.dumps({"hooks": {"Stop": [entry]}}))
+    (found,) = find_hook_sets(root)
+
+    assert found.installed == ((".claude/hooks/again.sh", "hooks/again.sh"),)
+    assert "copies hooks/again.sh to ~/.claude/hooks/again.sh" in announcement(found, "")
+    with lent_home(found, tmp_path, caches=False) as ready:
+        assert sorted(path.name for path in (ready.home / ".claude/hooks").iterdir()) == [
+            "again.sh",
+            "words.txt",
+        ]
+    report = check(found, harness)
+    assert [problem.symptom.kind for problem in report.problems] == ["livelock"]
+    assert "Tests are missing." in report.problems[0].symptom.text
+
+
+@pytest.mark.parametrize("given", ["person", "link", "above"])
+def test_what_is_not_installed_from_a_project(tmp_path, person, given):
+    """Not taken from a project: what the person has, what lies outside of it, a path that leads up."""
+    person(**({".claude/hooks/x.sh": ""} if given == "person" else {}))
+    root = tmp_path / "collection"
+    (root / "hooks").mkdir(parents=True)
+    if given == "link":
+        (tmp_path / "x.sh").write_text("")
+        (root / "hooks/x.sh").symlink_to(tmp_path / "x.sh")
+    else:
+        (root / "hooks/x.sh").write_text("")
+    path = "~/../hooks/x.sh" if given == "above" else "~/.claude/hooks/x.sh"
+
+    assert find_installed([Hook(event="Stop", command=f"sh {path}")], root) == ()
