@@ -119,13 +119,15 @@ def _acts(hook_set: HookSet, state: LoopState, hooks: Sequence[Hook]) -> Sequenc
 
 def _trial(hook_set: HookSet, state: LoopState, hooks: Sequence[Hook]) -> CheckSession:
     acts = _acts(hook_set, state, hooks)
-    scenario = replace(scenario_of(hook_set, acts), files=state.files, turns=len(acts))
+    scenario = replace(scenario_of(hook_set, acts), files={**hook_set.texts, **state.files}, turns=len(acts))
     return CheckSession(title=state.title, scenario=scenario, ends=False)
 
 
 def _session(hook_set: HookSet, state: LoopState, outcome: Outcome, end: PlayedSession) -> CheckSession:
     acts = outcome.scenario.script.acts
-    scenario = replace(scenario_of(hook_set, acts), files=state.files, turns=len(acts) + MANY_REFUSALS)
+    scenario = replace(
+        scenario_of(hook_set, acts), files={**hook_set.texts, **state.files}, turns=len(acts) + MANY_REFUSALS
+    )
     way_out = _way_out(state, end)
     return CheckSession(title=state.title, scenario=scenario, active=state.title, way_out=way_out)
 
@@ -137,7 +139,7 @@ def _finishing(hook_set: HookSet, state: LoopState, outcome: Outcome) -> CheckSe
     removed = (RunCommand(command=f"rm -f {shlex.quote(path)}") for path in _unwanted(state, reasons))
     said = _said(state, reasons)
     acts: list[Act] = [FIRST_PROMPT, Stop(), *edits, *removed, Stop(text=f"Done. {said}".strip())]
-    scenario = replace(scenario_of(hook_set, acts), files=state.files, turns=len(acts))
+    scenario = replace(scenario_of(hook_set, acts), files={**hook_set.texts, **state.files}, turns=len(acts))
     return CheckSession(title=said, scenario=scenario, ends=False)
 
 
