@@ -190,7 +190,7 @@ class CheckRun:
         commands = [move.command for move in moves if isinstance(move, RunCommand)]
         files = [move.file for move in moves if isinstance(move, Edit)]
         reworded = [checkups.plan_rewordings(self.place, commands, files)] if commands or files else []
-        loops = checkups.plan_loops_varied([one.session for one in self._played if one.held])
+        loops = checkups.plan_loops_varied(self.place, [one.session for one in self._played if one.held])
         self._play("other wordings, and other sessions beside", [*with_rules(reworded, rules), *loops])
         yield
         self._prove(commands, files, rules)

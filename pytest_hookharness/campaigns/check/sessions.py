@@ -136,13 +136,15 @@ def plan_activated(hook_set: HookSet, given: Sequence[Activation] = ()) -> Itera
         yield CheckSession(title=one.title, scenario=scenario, active=one.title)
 
 
-def plan_loops_varied(held: Sequence[CheckSession]) -> Iterator[CheckSession]:
+def plan_loops_varied(hook_set: HookSet, held: Sequence[CheckSession]) -> Iterator[CheckSession]:
     """
     Yield sessions whose end was refused with a tool missing, and with another session beside.
 
     Of those with hooks that nothing activated only the first one, and without the other session, which is
     tried with all hooks anyway.
     """
+    # Not those with hooks that were left out since.
+    held = [one for one in held if hook_set.texts.items() <= one.scenario.files.items()]
     for session in [one for one in held if one.active] or held[:1]:
         scenario = replace(session.scenario, turns=len(session.scenario.script.acts) + 1)
         yield replace(session, scenario=varied(scenario, "tools"), ends=False, only=" on the PATH")

@@ -60,7 +60,7 @@ def test_trouble_is_tried_where_it_can_show_something(moves, written, kinds):
 def test_gates_are_tried_with_a_tool_missing(active, varied):
     """Each started loop is tried in a world that differs, and else one session whose end was refused."""
     usual = sessions.plan_usual(place(STOP_HOOK), 0)
-    planned = sessions.plan_loops_varied([replace(usual, active=title) for title in active])
+    planned = sessions.plan_loops_varied(place(STOP_HOOK), [replace(usual, active=one) for one in active])
     assert [one.scenario.vary[0].family for one in planned] == varied
 
 
