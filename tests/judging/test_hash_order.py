@@ -1,8 +1,8 @@
-"""Which scripts may decide by the order of a set or by a hash."""
+"""Which scripts of Python may decide by the order of a set or by a hash."""
 
 import pytest
 
-from pytest_hookharness.judging.recurrence.hash_order import perl_shows_order, python_shows_order
+from pytest_hookharness.judging.recurrence.hash_order import python_shows_order
 
 
 @pytest.mark.parametrize(
@@ -45,19 +45,3 @@ def test_python_that_may_show_an_order(text):
 def test_python_that_shows_no_order(text):
     """Python that only asks what is in a set, or sorts it, decides the same in each process."""
     assert not python_shows_order(text.encode())
-
-
-@pytest.mark.parametrize(
-    ("text", "shows"),
-    [
-        (b"my ($first) = keys %words;", True),
-        (b"while (my ($a, $b) = each %$words) {", True),
-        (b"for (sort keys %words) {", False),
-        (b"for (sort { $a <=> $b } keys %$words) {", False),
-        (b"print scalar(keys %words);", False),
-        (b"print $words{a};", False),
-    ],
-)
-def test_perl(text, shows):
-    """Perl shows the order of a hash where it lists one and does not sort or count it at once."""
-    assert perl_shows_order(text) is shows

@@ -1,8 +1,7 @@
 """
-Hash orders: scripts that may decide by the order of a set, or by a hash, which differ in each process.
+Hash orders: Python that may decide by the order of a set, or by a hash, which differ in each process.
 
-Python and Perl draw a seed for them when they start, and nothing else tells whether a script uses it. So the
-source of a script is looked at. What cannot be read as a program counts as using it as soon as it says so.
+What cannot be read as a program counts as such as soon as it has one of the words.
 """
 
 from __future__ import annotations
@@ -14,11 +13,6 @@ from collections.abc import Iterator
 
 # In code of Python that is part of another text, such as a command line or a here-document.
 _PYTHON = re.compile(rb"(?<![\w.])(?:hash|set|frozenset)\(|\bpop\(\)|__hash__")
-# In Perl: a list of a hash, where nothing sorts or counts it at once.
-_PERL = re.compile(
-    rb"(?:\b(?:sort|scalar|delete|exists)\b[^;\n]{0,40}?)?\b(?:keys|values|each)\b\s*\(?\s*[%$@]"
-)
-_ORDERED = (b"sort", b"scalar")
 _SETS = frozenset(("set", "frozenset"))
 # Calls and methods whose result is the same in any order of what they get.
 _INDIFFERENT = frozenset(("sorted", "len", "bool", "any", "all", "sum", "isinstance", *_SETS))
@@ -30,11 +24,6 @@ _METHODS = frozenset(
     )
 )
 _OPERATORS = (ast.BitOr, ast.BitAnd, ast.Sub, ast.BitXor)
-
-
-def perl_shows_order(text: bytes) -> bool:
-    """Return whether a script of Perl may show the order of a hash."""
-    return any(not found[0].startswith(_ORDERED) for found in _PERL.finditer(text))
 
 
 def python_shows_order(text: bytes) -> bool:

@@ -30,7 +30,7 @@ from pytest_hookharness.model.processes import ProcessSpec, Tier
 from pytest_hookharness.model.protocol import Json
 from pytest_hookharness.model.reads import Influences, LookKind, Reads
 from pytest_hookharness.model.trace import Change, HookEvent, HookRun, Performed, StateEntry, Step, Trace
-from pytest_hookharness.simulation.probing.hash_orders import find_hash_orders
+from pytest_hookharness.simulation.probing.hidden_chance import find_hidden_chance
 from pytest_hookharness.simulation.session.checkpoint import Checkpoint
 from pytest_hookharness.simulation.session.history import Repetition
 from pytest_hookharness.simulation.testbed.testbed import Testbed
@@ -136,8 +136,8 @@ class ReadObservation:
             places = {path: paths.locate(path) for path in _looked_at(runs)}
             around = self._surroundings(paths, places, differing, repetition.files, since)
             found = replace(find_influences(runs, around), read=tuple(_opened(runs, places)))
-            orders = [*find_hash_orders(runs, repetition.hook_runs, places)]
-        hidden = dict.fromkeys((*_changed_inputs(repetition.hook_runs, driver.steps), *orders))
+            chance = [*find_hidden_chance(runs, repetition.hook_runs, places)]
+        hidden = dict.fromkeys((*_changed_inputs(repetition.hook_runs, driver.steps), *chance))
         return replace(found, matters=(*found.matters, *hidden)) if found.observed else found
 
     @property

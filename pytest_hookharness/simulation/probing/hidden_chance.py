@@ -1,4 +1,4 @@
-"""Which scripts of a repetition may show the order of a set, or a hash, which differ in each process."""
+"""Which scripts of a repetition get random numbers that no system call shows."""
 
 from __future__ import annotations
 
@@ -7,30 +7,26 @@ from collections.abc import Collection, Iterable, Iterator, Mapping
 from pathlib import Path
 
 from pytest_hookharness.execution import platform
-from pytest_hookharness.judging.recurrence.hash_order import perl_shows_order, python_shows_order
+from pytest_hookharness.judging.recurrence.hidden_chance import LANGUAGES, Language
 from pytest_hookharness.model.reads import LookKind, ProgramReads, Reads
 from pytest_hookharness.model.trace import HookRun
 from pytest_hookharness.simulation.testbed.hook_source import inlined
 
-_LANGUAGES = (
-    (re.compile(r"/(python|pypy)[0-9.]*$"), python_shows_order),
-    (re.compile(r"/perl[0-9.]*$"), perl_shows_order),
-)
 _SHELL = re.compile(r"/(sh|dash|bash|ash|zsh|ksh|mksh|yash)$")
 # What is compiled has a source, and modules that were installed are no scripts of a hook.
 _COMPILED = re.compile(r"__pycache__/([^/]+)\.[^/.]+\.pyc$")
-_INSTALLED = re.compile(r"/lib/(python|perl)|/(site|dist)-packages/")
-_SCRIPTS = frozenset(("", ".py", ".pl", ".pm", ".sh", ".bash", ".zsh"))
+_INSTALLED = re.compile(r"/lib/(python|perl|ruby|node_modules)|/(site-packages|dist-packages|node_modules)/")
+_DATA = frozenset((".json", ".jsonl", ".md", ".txt", ".log", ".toml", ".yaml", ".yml", ".ini", ".csv"))
 _LARGEST = 1 << 20
 
 
-def find_hash_orders(
+def find_hidden_chance(
     runs: Iterable[Reads | None],
     hook_runs: Iterable[HookRun],
     places: Mapping[str, tuple[str | None, str]],
 ) -> Iterator[str]:
     """
-    Yield where an order or a hash may be shown, in words.
+    Yield where scripts get random numbers that no system call shows, in words.
 
     Args:
         runs: What each process of the repetition looked at.
@@ -38,27 +34,28 @@ def find_hash_orders(
         places: For each path that was looked at its state path, and where it really is.
     """
     records = [reads for reads in runs if reads is not None]
-    commands = {run.hook.command for run in hook_runs}
-    for language, shows in _LANGUAGES:
+    commands = {run.hook.command.encode("utf-8", "surrogateescape") for run in hook_runs}
+    for language in LANGUAGES:
         for programs in (reads.programs for reads in records):
-            if not any(language.search(program.path) for program in programs):
+            if not any(language.program.search(program.path) for program in programs):
                 continue
             for program in programs:
                 shell = _SHELL.search(program.path) is not None
-                if not shell and language.search(program.path) is None:
-                    continue
-                for path in _scripts(program):
-                    name, real = places[path]
-                    text = _read(_COMPILED.sub(r"\1.py", real))
-                    if any(map(shows, inlined(text) if shell else (text,))):
-                        yield _describe(_COMPILED.sub(r"\1.py", name or path))
+                if shell or language.program.search(program.path):
+                    for path in _scripts(program):
+                        name, real = places[path]
+                        text = _read(_COMPILED.sub(r"\1.py", real))
+                        yield from _found(
+                            language, text, _COMPILED.sub(r"\1.py", name or path), in_shell=shell
+                        )
             for command in commands:
-                if any(map(shows, inlined(command.encode("utf-8", "surrogateescape")))):
-                    yield _describe("the command of the hook")
+                yield from _found(language, command, "the command of the hook", in_shell=True)
 
 
-def _describe(where: str) -> str:
-    return f"random numbers (the order of a set or a hash in {where})"
+def _found(language: Language, text: bytes, where: str, *, in_shell: bool) -> Iterator[str]:
+    codes = (text,) if language.whole or not in_shell else inlined(text)
+    if used := next(filter(None, map(language.find, codes)), ""):
+        yield f"random numbers ({used} in {where})"
 
 
 def _scripts(program: ProgramReads) -> Collection[str]:
@@ -68,9 +65,7 @@ def _scripts(program: ProgramReads) -> Collection[str]:
     return dict.fromkeys(
         path
         for path in (*opened, *filter(None, (program.script,)))
-        if not of_system(path)
-        and _INSTALLED.search(path) is None
-        and (Path(path).suffix in _SCRIPTS or _COMPILED.search(path))
+        if not of_system(path) and _INSTALLED.search(path) is None and (Path(path).suffix not in _DATA)
     )
 
 

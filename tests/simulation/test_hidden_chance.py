@@ -1,5 +1,6 @@
-"""Hooks that may decide by the order of a set or by a hash, with real hooks."""
+"""Hooks that may decide by random numbers that no system call shows, with real hooks."""
 
+import shutil
 import sys
 
 import pytest
@@ -45,3 +46,24 @@ def test_an_imported_module(play):
 
     assert isinstance(outcome.verdict, Livelock)
     assert outcome.verdict.matters == ("random numbers (the order of a set or a hash in workspace/words.py)",)
+
+
+@pytest.mark.parametrize(
+    ("text", "used"),
+    [
+        ("#!/usr/bin/perl\nexit 0 if rand() == 0;\nprint STDERR 'no'; exit 2;\n", "rand"),
+        ("#!/bin/sh\nawk 'BEGIN { exit rand() > 0 }' && exit 0\necho no >&2; exit 2\n", "rand"),
+        (
+            "#!/usr/bin/env node\nif (Math.random() == 0) process.exit(0);\nprocess.exit(2);\n",
+            "Math.random",
+        ),
+    ],
+)
+def test_numbers_of_an_interpreter(play, text, used):
+    """A loop of a hook that draws random numbers from its interpreter is no proved one."""
+    if "node" in text and not shutil.which("node"):
+        pytest.skip("needs Node")
+    outcome = play(hooks={"Stop": "./check"}, files={"check": text}, modes={"check": "755"}, env=OFF, turns=4)
+
+    assert isinstance(outcome.verdict, Livelock)
+    assert f"random numbers ({used} in workspace/check)" in outcome.verdict.matters

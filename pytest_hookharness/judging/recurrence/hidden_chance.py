@@ -1,0 +1,75 @@
+"""
+Hidden chance: words by which a script gets random numbers that no system call shows.
+
+Interpreters draw a seed when they start, whether it is used or not, so the source of a script must tell.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+
+from pytest_hookharness.judging.recurrence.hash_order import python_shows_order
+from pytest_hookharness.model.fast_dataclass import dataclass
+
+_ORDER = "the order of a set or a hash"
+# In Perl: a list of a hash, where nothing sorts or counts it at once.
+_LISTED = re.compile(
+    rb"(?:\b(?:sort|scalar|delete|exists)\b[^;\n]{0,40}?)?\b(?:keys|values|each)\b\s*\(?\s*[%$@]"
+)
+_UNORDERED = (b"sort", b"scalar")
+_PERL = re.compile(rb"(?<![\w$@%&>-])(?:s?rand|shuffle|sample)\b(?!\s*=>)")
+
+
+@dataclass(frozen=True, slots=True)
+class Language:
+    """
+    A programming language with hidden chance.
+
+    Attributes:
+        program: Matches the paths of its interpreters.
+        find: Returns what a text in that language uses, in words; empty if it uses nothing of the kind.
+        whole: Whether a shell script is searched as a whole, and not only the code in it.
+    """
+
+    program: re.Pattern[str]
+    find: Callable[[bytes], str]
+    whole: bool = True
+
+
+def in_python(text: bytes) -> str:
+    """Return what code of Python uses; its module ``random`` asks the kernel, which shows."""
+    return _ORDER if python_shows_order(text) else ""
+
+
+def in_perl(text: bytes) -> str:
+    """Return what code of Perl uses."""
+    if found := _PERL.search(text):
+        return found[0].decode()
+    return _ORDER if any(not each[0].startswith(_UNORDERED) for each in _LISTED.finditer(text)) else ""
+
+
+def _finder(pattern: bytes) -> Callable[[bytes], str]:
+    compiled = re.compile(pattern)
+
+    def find(text: bytes) -> str:
+        found = compiled.search(text)
+        return found[0].decode() if found else ""
+
+    return find
+
+
+in_javascript = _finder(rb"Math\.random\b")
+in_awk = _finder(rb"\bs?rand(?=\s*\()")
+
+LANGUAGES = (
+    Language(re.compile(r"/(python|pypy)[0-9.]*$"), in_python, whole=False),
+    Language(re.compile(r"/perl[0-9.]*$"), in_perl),
+    Language(re.compile(r"/(node|nodejs|deno|bun)[0-9.]*$"), in_javascript),
+    Language(re.compile(r"/([gmn]?awk|original-awk)$"), in_awk),
+    Language(re.compile(r"/ruby[0-9.]*$"), _finder(rb"\b(?:s?rand|shuffle|sample|Random)\b")),
+    Language(
+        re.compile(r"/php[0-9.]*$"), _finder(rb"\b(?:(?:mt_|array_)?s?rand|str_shuffle|shuffle|lcg_value)\b")
+    ),
+    Language(re.compile(r"/lua(jit)?[0-9.]*$"), _finder(rb"math\.random\b")),
+)
