@@ -208,12 +208,16 @@ class Influences:
         clock: Whether the clock was read, or times of files that are written in each repetition.
         why: Why nothing was observed; empty if everything was.
         read: Where the files are that were opened for reading, apart from those of the system.
+        decisive: State paths of what was read that changes, among them folders that were listed.
+        unread: State paths of what differs between the last repetitions and was not read.
     """
 
     matters: tuple[str, ...] = ()
     clock: bool = False
     why: str = ""
     read: tuple[str, ...] = ()
+    decisive: frozenset[str] = frozenset()
+    unread: frozenset[str] = frozenset()
 
     @property
     def observed(self) -> bool:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from pytest_hookharness.execution import platform
@@ -38,7 +40,20 @@ def reads(*looks: PathLook, program: str = "/bin/sh", **changes: object) -> Read
 
 
 def find(*looks: PathLook, **changes: object) -> Influences:
-    return find_influences([reads(*looks, **changes)], AROUND)  # type: ignore[arg-type]
+    found = find_influences([reads(*looks, **changes)], AROUND)  # type: ignore[arg-type]
+    return replace(found, decisive=frozenset())
+
+
+def test_what_is_read_and_changes_is_known_by_its_state_path() -> None:
+    """Files that change and are read, and folders whose changed lists are, are named by state paths."""
+    looks = (
+        PathLook(N, LookKind.OPENED, existed=True),
+        PathLook(FOLDER, LookKind.LISTED, existed=True),
+        PathLook(HELD, LookKind.OPENED, existed=True),
+        PathLook("/proc/uptime", LookKind.OPENED, existed=True),
+    )
+
+    assert find_influences([reads(*looks)], AROUND).decisive == {"workspace/n", "workspace"}
 
 
 @pytest.mark.parametrize(

@@ -5,7 +5,7 @@ import sys
 
 import pytest
 
-from pytest_hookharness.model.verdicts import Livelock
+from pytest_hookharness.model.verdicts import Livelock, Undecided
 
 OFF = {"CLAUDE_CODE_STOP_HOOK_BLOCK_CAP": "0"}
 REFUSE = "import sys; sys.stderr.write('run the tests'); sys.exit(2)\n"
@@ -67,3 +67,23 @@ def test_numbers_of_an_interpreter(play, text, used):
 
     assert isinstance(outcome.verdict, Livelock)
     assert f"random numbers ({used} in workspace/check)" in outcome.verdict.matters
+
+
+def test_random_text_that_is_only_written(play):
+    """A log with random text that nothing reads leaves the loop driven, and the report names the log."""
+    command = "bash -c 'cat /proc/sys/kernel/random/uuid /proc/uptime >> log; echo run the tests >&2; exit 2'"
+    outcome = play(hooks={"Stop": command}, env=OFF, turns=8)
+
+    assert isinstance(outcome.verdict, Livelock)
+    assert outcome.verdict.evidence == "driven"
+    assert any("workspace/log" in limit for report in outcome.probe_reports for limit in report.limits)
+
+
+def test_random_text_that_is_read(play):
+    """A log with random text that the hook reads leaves the verdict open."""
+    command = (
+        "bash -c 'cat /proc/sys/kernel/random/uuid >> log; grep -q no log; echo run the tests >&2; exit 2'"
+    )
+    outcome = play(hooks={"Stop": command}, env=OFF, turns=8)
+
+    assert isinstance(outcome.verdict, Undecided)

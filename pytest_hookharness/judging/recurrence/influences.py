@@ -103,9 +103,11 @@ def find_influences(runs: Sequence[Reads | None], around: KnownPaths) -> Influen
     if gaps:
         why = next(filter(None, gaps), "no record was made")
         return Influences(matters=(f"not everything that it reads could be observed: {why}",), why=why)
-    found = dict.fromkeys(word for reads in known for word in _of_run(reads, around))
+    decisive = [each for reads in known for each in _decisive(reads, around)]
+    words = dict.fromkeys(word for _, word in decisive)
     return Influences(
-        matters=_first(found),
+        matters=_first((*words, *(word for reads in known for word in _of_run(reads, around)))),
+        decisive=frozenset(around.names[path] for path, _ in decisive if path in around.names),
         clock=any(_asks_clock(reads, around) for reads in known),
     )
 
@@ -132,20 +134,25 @@ def with_time(reads: Reads) -> Reads:
 
 
 def _first(found: Iterable[str]) -> tuple[str, ...]:
-    words = [*found]
+    words = [*dict.fromkeys(found)]
     return (*words[:_MOST], f"{len(words) - _MOST} more") if len(words) > _MOST + 1 else tuple(words)
 
 
-def _of_run(reads: Reads, around: KnownPaths) -> Iterator[str]:
+def _decisive(reads: Reads, around: KnownPaths) -> Iterator[tuple[str, str]]:
+    """Yield the paths of files and folders that could matter, each in words too."""
     for program in reads.programs:
         for look in program.looks:
             # What a test double reads besides the state is the harness's own.
             own = look.own or (program.script in around.own and look.path not in around.names)
             if not own and not _is_constant(look.path, around) and _matters(program.path, look, around):
-                yield _describe(look.path, look.kind, around)
+                yield look.path, _describe(look.path, look.kind, around)
     for write in reads.writes:
         if write.queried and write.path in around.changed and not _is_constant(write.path, around):
-            yield f"the size of {_name(write.path, around)}"
+            yield write.path, f"the size of {_name(write.path, around)}"
+
+
+def _of_run(reads: Reads, around: KnownPaths) -> Iterator[str]:
+    """Yield what else could matter, in words."""
     for source in reads.sources:
         yield from _of_source(source, around)
     for mention in reads.mentions:

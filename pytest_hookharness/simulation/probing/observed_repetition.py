@@ -137,8 +137,18 @@ class ReadObservation:
             around = self._surroundings(paths, places, differing, repetition.files, since)
             found = replace(find_influences(runs, around), read=tuple(_opened(runs, places)))
             chance = [*find_hidden_chance(runs, repetition.hook_runs, places)]
+        if not found.observed:
+            return found
         hidden = dict.fromkeys((*_changed_inputs(repetition.hook_runs, driver.steps), *chance))
-        return replace(found, matters=(*found.matters, *hidden)) if found.observed else found
+        return replace(
+            found,
+            matters=(*found.matters, *hidden),
+            unread=frozenset(
+                change.path
+                for change in differing
+                if found.decisive.isdisjoint((change.path, str(PurePosixPath(change.path).parent)))
+            ),
+        )
 
     @property
     def _paths(self) -> PathMap:

@@ -14,7 +14,7 @@ which is checked; no probe is part of the trace.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from pathlib import PurePosixPath
 
 from pytest_hookharness.execution.snapshots.snapshot import SnapshotError
@@ -70,6 +70,7 @@ class Prober:
         pattern: Pattern | None = None,
         sizes: Sequence[GrowingSize] = (),
         limits: KnownNumbers = _NO_LIMITS,
+        unread: Collection[str] = (),
         remaining: Callable[[], float],
         on_probe: Callable[[], None] = lambda: None,
     ) -> None:
@@ -82,6 +83,7 @@ class Prober:
             pattern: How the files changed from one repetition to the next; ``None`` if they did not.
             sizes: How large the growing things are.
             limits: Numbers that the hooks may compare with.
+            unread: State paths of files that are not compared, because nothing reads them.
             remaining: Returns the seconds of real time that are left.
             on_probe: Called after each probe.
         """
@@ -93,6 +95,7 @@ class Prober:
         self._pattern = pattern
         self._sizes = sizes
         self._exact_limits = limits
+        self._unread = frozenset(unread)
         self._remaining = remaining
         self._on_probe = on_probe
         # The files that the pattern describes, after the repetition.
@@ -289,7 +292,7 @@ class Prober:
         differing = {change.path for change in changes(self._repetition.files, testbed.files)}
         # The entry of a folder differs if a file was made in it, and that file is compared by itself.
         parents = {str(parent) for path in followed | differing for parent in PurePosixPath(path).parents}
-        rest = sorted(differing - followed - parents)
+        rest = sorted(differing - followed - parents - self._unread)
         clock = replace(self._clock, now=testbed.workspace.clock.now)
         self._left = {path: checkpoint.editor.read(path) for path in {*followed, *rest}}
         for path in rest:

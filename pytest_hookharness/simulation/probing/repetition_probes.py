@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 
 from pytest_hookharness.judging.probing.limits import KnownNumbers
 from pytest_hookharness.judging.probing.thresholds import GrowingSize
 from pytest_hookharness.judging.state_diff.number_formats import SessionClock
 from pytest_hookharness.judging.state_diff.pattern import Irregular, Pattern, find_pattern
+from pytest_hookharness.model.expectations import counted
+from pytest_hookharness.model.fast_dataclass import replace
 from pytest_hookharness.model.probes import ProbeReport
+from pytest_hookharness.model.reads import Influences
 from pytest_hookharness.simulation.probing import limit_sources
 from pytest_hookharness.simulation.probing.prober import Prober
 from pytest_hookharness.simulation.session.driver import SessionDriver
@@ -31,7 +34,7 @@ class RepetitionProbes:
         history: History,
         *,
         clock: Callable[[], SessionClock],
-        read: Callable[[int], Sequence[str]],
+        influences: Callable[[int], Influences],
         remaining: Callable[[], float],
         on_probe: Callable[[], None],
     ) -> None:
@@ -42,14 +45,14 @@ class RepetitionProbes:
             driver: Drives the run.
             history: The turns of the run.
             clock: Returns when the session began, and the present.
-            read: Returns which files a cycle of a period opens for reading.
+            influences: Returns what a cycle of a period reads.
             remaining: Returns the seconds of real time that are left.
             on_probe: Called after each probe.
         """
         self._driver = driver
         self._history = history
         self._clock = clock
-        self._read = read
+        self._influences = influences
         self._remaining = remaining
         self._on_probe = on_probe
         self._tries = 0
@@ -71,10 +74,26 @@ class RepetitionProbes:
                 continue
             self._tries += 1
             report = self.probe(period, pattern)
+            if report.unclear and period == periods[0]:
+                report = self._probe_without_unread(period) or report
             if not report.unpredictable and not report.changes_within(_MIN_REPETITIONS):
                 return report
             self._not_before[period] = turn + max(3, turn // 2)
-        return None
+        return self._probe_without_unread(periods[0]) if periods else None
+
+    def _probe_without_unread(self, period: int) -> ProbeReport | None:
+        """Return the report on a period after which nothing differs but files that nothing read."""
+        turn, unread = self._driver.turn, self._influences(period).unread
+        if not unread or self._tries >= _TRY_LIMIT:
+            return None
+        self._tries += 1
+        contents = self._history.changed_files((turn - 2 * period, turn - period, turn), unread)
+        if isinstance(contents, str) or any(contents):
+            return None
+        report, (first, *more) = self.probe(period, unread=unread), sorted(unread)
+        names = f"{first} and {counted(len(more), 'more file')}" if more else first
+        left_out = f"Changes of {names} were left out, for no hook read them in an observed repetition."
+        return replace(report, limits=(*report.limits, left_out))
 
     def _pattern(self, turn: int, period: int) -> Pattern | None:
         contents = self._history.changed_files((turn - 2 * period, turn - period, turn))
@@ -83,15 +102,22 @@ class RepetitionProbes:
         pattern = find_pattern(contents, self._clock())
         return None if isinstance(pattern, Irregular) else pattern
 
-    def probe(self, period: int, pattern: Pattern | None = None) -> ProbeReport:
-        """Return the report on a period whose states recur, or whose parts move by a pattern."""
+    def probe(self, period: int, pattern: Pattern | None = None, unread: Collection[str] = ()) -> ProbeReport:
+        """
+        Return the report on a period whose states recur, or whose parts move by a pattern.
+
+        Args:
+            period: The period.
+            pattern: How the parts move.
+            unread: State paths of files that are left out, because nothing reads them.
+        """
         driver, turn = self._driver, self._driver.turn
         repetition = self._history.last_repetition(driver, period)
         limits, sizes = KnownNumbers(), tuple[GrowingSize, ...]()
         if pattern is not None:
             differing = [change.path for change in self._history.differing(turn, period)]
             limits = limit_sources.gather_limits(
-                driver.testbed, repetition.hook_runs, self._read(period), differing
+                driver.testbed, repetition.hook_runs, self._influences(period).read, differing
             )
             refusals = driver.refusals(), driver.refusals(turn - period)
             sizes = limit_sources.growing_sizes(self._history, turn, period, refusals)
@@ -102,6 +128,7 @@ class RepetitionProbes:
             pattern=pattern,
             sizes=sizes,
             limits=limits,
+            unread=unread,
             remaining=self._remaining,
             on_probe=self._on_probe,
         )

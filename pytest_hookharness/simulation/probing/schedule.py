@@ -203,7 +203,7 @@ class ProbeSchedule:
             self._driver,
             self._history,
             clock=lambda: self._clock,
-            read=lambda period: self.observe(period).read,
+            influences=self.observe,
             remaining=self._remaining,
             on_probe=self._on_probe,
         )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from itertools import pairwise
 
 from pytest_hookharness import agents, hosts
@@ -251,9 +251,13 @@ class History:
         self.states[turn] = replace(self.states[turn], opaque=BLURRED)
         self._signatures.pop(turn, None)
 
-    def changed_files(self, turns: tuple[int, ...]) -> tuple[Files, ...] | str:
+    def changed_files(self, turns: tuple[int, ...], without: Collection[str] = ()) -> tuple[Files, ...] | str:
         """
         Return the contents, after each of some turns, of all files that differ between them.
+
+        Args:
+            turns: The turns.
+            without: State paths of files that are left out.
 
         Returns:
             The contents by path, one mapping for each turn; or, as a text, why they cannot be compared.
@@ -262,6 +266,7 @@ class History:
             change.path: change
             for turn, later in pairwise(turns)
             for change in changes(self.states[turn], self.states[later])
+            if change.path not in without
         }
         found: list[dict[str, bytes | None]] = [{} for _ in turns]
         for path in differing:
