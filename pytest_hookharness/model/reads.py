@@ -209,7 +209,7 @@ class Influences:
         why: Why nothing was observed; empty if everything was.
         read: Where the files are that were opened for reading, apart from those of the system.
         decisive: State paths of what was read that changes, among them folders that were listed.
-        unread: State paths of what differs between the last repetitions and was not read.
+        unread: State paths of files whose content differs between the last repetitions, and was not read.
     """
 
     matters: tuple[str, ...] = ()

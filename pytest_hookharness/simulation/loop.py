@@ -168,7 +168,7 @@ class Loop:
         wall, used = testbed.settings.wall, testbed.slot.clock() - self._began
         seen, wanted = f"for {self.turn} of {counted(turns, 'turn')}", "all of them"
         # In a third of the time no more than turns are played, and experiments follow them.
-        needed = used * (turns + _EXPERIMENTS) / max(1, self.turn)
+        needed = used * (turns + _EXPERIMENTS) / max(1, self._probes.played)
         if not self.turn:
             seen, wanted = "before the first turn was over", "hooks that use up their timeout in every turn"
             needed = turns * testbed.hook_timeout

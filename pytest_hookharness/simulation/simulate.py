@@ -21,6 +21,7 @@ from pytest_hookharness.model.regex import SlowPattern
 from pytest_hookharness.model.scenario import AssumedCap, Scenario
 from pytest_hookharness.model.time_budget import BudgetEnded, granted, limited_to, remaining
 from pytest_hookharness.model.verdicts import Capped, Finding, Livelock, Terminated
+from pytest_hookharness.simulation import left_running
 from pytest_hookharness.simulation.loop import Loop, Observer, OnProbe, OnTurn, Passing
 from pytest_hookharness.simulation.probing import time_shift
 from pytest_hookharness.simulation.startup.named_programs import check_programs
@@ -192,6 +193,7 @@ def _compare_paces(
     """Return the finding that the run can end otherwise, with or without other times, and seconds used."""
     rerun, given = rerun_settings(run.outcome, settings), min(settings.wall - run.used, remaining())
 
+    ended = isinstance(run.outcome.verdict, Terminated)
     timeless: Outcome | None = None
     used = 0.0
 
@@ -199,7 +201,9 @@ def _compare_paces(
         nonlocal used, timeless
         if timeless is not None:
             return timeless
-        slow = _rerun(replace(scenario, pace=pace), replace(rerun, wall=given - used), resources, "kernel")
+        # Without probes a repeated state would end a run that allows the stop as soon as seconds have passed.
+        paced = replace(scenario, pace=pace, until="guard" if ended else scenario.until)
+        slow = _rerun(paced, replace(rerun, wall=given - used), resources, "kernel")
         used = given if slow is None else used + slow.used
         if slow is None or slow.gap:
             raise _NothingFollows
@@ -273,7 +277,8 @@ def run_once(
         with granted(max(_CONCLUDING, min(settings.wall - (clock() - began), remaining()))):
             outcome = session.conclude(end)
         rest = replace(settings, wall=max(0.0, min(settings.wall - (clock() - began), remaining())))
-        doubt = _find_doubt(outcome, rest, resources) if testbed.workspace.clock.moved else ""
+        find = _find_doubt if testbed.workspace.clock.moved else _find_unfinished
+        doubt = find(outcome, rest, resources)
         if doubt:
             with granted(_CONCLUDING):
                 outcome = session.conclude(RunEnd(how="disagreed", turn=session.turn, why=doubt))
@@ -325,6 +330,18 @@ def _find_doubt(outcome: Outcome, settings: Settings, resources: Resources) -> s
     if second is None:
         return _UNCHECKED
     return time_shift.find_doubt(outcome, second.outcome, by_kernel=by_kernel)
+
+
+def _find_unfinished(outcome: Outcome, settings: Settings, resources: Resources) -> str:
+    """Return that a loop ends if what its hooks left running is not ended so soon; empty if it does not."""
+    longer = left_running.settings_of_second_run(outcome, rerun_settings(outcome, settings))
+    if longer is None or not settings.probes or outcome.scenario.cover:
+        return ""
+    try:
+        second = _rerun(replace(outcome.scenario, until="guard"), longer, resources)
+    except KeyboardInterrupt:
+        raise Interrupted(outcome) from None
+    return left_running.find_end(outcome, second.outcome) if second is not None else ""
 
 
 def rerun_settings(outcome: Outcome, settings: Settings) -> Settings:

@@ -5,7 +5,7 @@ import sys
 
 import pytest
 
-from pytest_hookharness.model.verdicts import Livelock, Undecided
+from pytest_hookharness.model.verdicts import Livelock
 
 OFF = {"CLAUDE_CODE_STOP_HOOK_BLOCK_CAP": "0"}
 REFUSE = "import sys; sys.stderr.write('run the tests'); sys.exit(2)\n"
@@ -80,10 +80,11 @@ def test_random_text_that_is_only_written(play):
 
 
 def test_random_text_that_is_read(play):
-    """A log with random text that the hook reads leaves the verdict open."""
+    """A log with random text that the hook reads is not left out of the experiments."""
     command = (
         "bash -c 'cat /proc/sys/kernel/random/uuid >> log; grep -q no log; echo run the tests >&2; exit 2'"
     )
     outcome = play(hooks={"Stop": command}, env=OFF, turns=8)
 
-    assert isinstance(outcome.verdict, Undecided)
+    assert outcome.probe_reports
+    assert not any("left out" in limit for report in outcome.probe_reports for limit in report.limits)

@@ -259,6 +259,15 @@ def test_uneven_quick_runs_are_chance_unless_slow_agents_are_refused_far_longer(
     assert find_difference(again, NEVER, further).name == name
 
 
+@pytest.mark.parametrize(("again", "name"), [(ended(24), "CLOCK"), (ended(6), "FLAKY")])
+def test_quick_runs_that_are_refused_far_longer_are_no_chance(again: Outcome, name: str) -> None:
+    """Quick runs that end differently show no chance if slow ones end early, and alike."""
+    finding = compare(ended(20), lambda pace: ended(3) if pace else again)
+
+    assert finding is not None
+    assert finding.name == name
+
+
 def test_a_clock_finding_names_each_end_of_uneven_quick_runs() -> None:
     """Where a second ended between the turns of one quick run only, both of their ends are told."""
     text = find_difference(ended(4), NEVER).text

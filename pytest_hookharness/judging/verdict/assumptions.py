@@ -8,7 +8,7 @@ from pathlib import PurePosixPath
 from pytest_hookharness.model import verdicts
 from pytest_hookharness.model.processes import Cut, TimedOut
 from pytest_hookharness.model.protocol import THE_SCENARIO, Basis, Rule
-from pytest_hookharness.model.trace import Change, Trace
+from pytest_hookharness.model.trace import Change, Performed, Trace
 
 # These are dropped where it was observed what the hooks read.
 UNOBSERVED = (
@@ -109,6 +109,13 @@ def _left_over(trace: Trace) -> Iterator[str]:
     results = [hook_run.run for _, hook_run in trace.hook_runs() if hook_run.run is not None]
     if any(run.leftovers or run.unclaimed for run in results):
         yield "Processes that a hook left running, and that were then ended, would not have changed anything."
+    for run in (step.exchange.run for step in trace.steps if isinstance(step.exchange, Performed)):
+        if run is not None and run.leftovers:
+            names = ", ".join(f"`{process.command}`" for process in run.leftovers[:_SHOWN])
+            yield (
+                "Assumed that what the agent's command left running, and what was then ended, changes "
+                f"nothing: {names}."
+            )
 
 
 def _written_elsewhere(trace: Trace) -> Iterator[str]:

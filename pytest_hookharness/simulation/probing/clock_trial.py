@@ -153,12 +153,13 @@ class ClockTrial:
     def _narrow(self, checkpoint: Checkpoint, threshold: Threshold) -> Threshold:
         """Return the shortest pause, to 2 %, after which the stop is allowed, if one pause leads there."""
         low, high = 0.0, threshold.seconds or 0.0
+        # What follows the hour or the day of the week comes sooner than after many days.
+        for cycle in (_DAY, 7 * _DAY):
+            if high > cycle and self._play_after(checkpoint, high % cycle).allows_stop:
+                high %= cycle
         seconds = high
         while seconds == high or high - low > max(1.0, high * 0.02):
-            checkpoint.restore()
-            driver = checkpoint.resume()
-            driver.let_pass(seconds)
-            seen = self._repetition.compare_decisions(driver, self._remaining)
+            seen = self._play_after(checkpoint, seconds)
             if seen.allows_stop:
                 high, at = seconds, f"{format_duration(seconds)} without a turn"
                 threshold = Threshold(at=at, what=seen.what, seconds=seconds, allows_stop=True)
@@ -169,6 +170,13 @@ class ClockTrial:
             # Far apart, the geometric mean narrows the range faster.
             seconds = (low + high) / 2 if high < 2 * low or high < 60 else (max(low, 1.0) * high) ** 0.5
         return threshold
+
+    def _play_after(self, checkpoint: Checkpoint, seconds: float) -> ProbeResult:
+        """Play one repetition after a pause."""
+        checkpoint.restore()
+        driver = checkpoint.resume()
+        driver.let_pass(seconds)
+        return self._repetition.compare_decisions(driver, self._remaining)
 
     def _play_stretch(self, driver: SessionDriver, stretch: _Stretch) -> tuple[ProbeResult, int]:
         """Return what the first repetition that went another way showed, and how many were played."""

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from pytest_hookharness.model.fast_dataclass import replace
 from pytest_hookharness.model.probes import ProbeReport
 from pytest_hookharness.model.reads import Influences, ObservedCycle
-from pytest_hookharness.model.trace import Trace
+from pytest_hookharness.model.trace import Performed, Trace
 from pytest_hookharness.simulation.session.driver import SessionDriver
 from pytest_hookharness.simulation.session.history import History
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 _CLOCK = "the clock"
 # A host lets them run, and they may change what the hook reads.
-_LEFT = "the processes that hooks left running, and that were ended"
+_LEFT = "the processes that hooks or commands left running, and that were ended"
 
 
 class ObservedCycles:
@@ -91,7 +91,9 @@ class ObservedCycles:
         found = self._observation.observe(repetition, self._history.differing(turn, period))
         if self._history.states[turn].agent != self._history.states[turn - period].agent:
             found = replace(found, matters=(*found.matters, "the messages that the agent gets"))
-        results = [run.run for _, run in Trace(steps=tuple(self._driver.steps)).hook_runs() if run.run]
+        steps = tuple(self._driver.steps)
+        calls = [step.exchange.run for step in steps if isinstance(step.exchange, Performed)]
+        results = [run for run in (*calls, *(run.run for _, run in Trace(steps=steps).hook_runs())) if run]
         if any(result.leftovers or result.unclaimed or result.cut_in_background for result in results):
             found = replace(found, matters=(*found.matters, _LEFT))
         return found

@@ -139,6 +139,8 @@ class ReadObservation:
             chance = [*find_hidden_chance(runs, repetition.hook_runs, places)]
         if not found.observed:
             return found
+        # The next repetition may make others of those that come or go.
+        moving = {change.path for change in differing if change.how != "content"}
         hidden = dict.fromkeys((*_changed_inputs(repetition.hook_runs, driver.steps), *chance))
         return replace(
             found,
@@ -146,7 +148,7 @@ class ReadObservation:
             unread=frozenset(
                 change.path
                 for change in differing
-                if found.decisive.isdisjoint((change.path, str(PurePosixPath(change.path).parent)))
+                if change.path not in moving and change.path not in found.decisive
             ),
         )
 

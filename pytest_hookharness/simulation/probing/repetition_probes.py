@@ -64,6 +64,8 @@ class RepetitionProbes:
         Return the report on the first period whose parts move by a progression; ``None`` if there is none.
         """
         turn = self._driver.turn
+        if periods and (report := self._probe_without_unread(periods[0])) is not None:
+            return report
         for period in periods[:_TRIED]:
             if self._tries >= _TRY_LIMIT:
                 return None
@@ -74,12 +76,10 @@ class RepetitionProbes:
                 continue
             self._tries += 1
             report = self.probe(period, pattern)
-            if report.unclear and period == periods[0]:
-                report = self._probe_without_unread(period) or report
             if not report.unpredictable and not report.changes_within(_MIN_REPETITIONS):
                 return report
             self._not_before[period] = turn + max(3, turn // 2)
-        return self._probe_without_unread(periods[0]) if periods else None
+        return None
 
     def _probe_without_unread(self, period: int) -> ProbeReport | None:
         """Return the report on a period after which nothing differs but files that nothing read."""

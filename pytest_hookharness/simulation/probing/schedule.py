@@ -209,7 +209,12 @@ class ProbeSchedule:
         )
 
     def _add(self, report: ProbeReport) -> ProbeReport:
-        self.made.append(replace(report, uncapped=self._uncapped or 0))
+        threshold, played = report.threshold, self._uncapped or 0
+        if threshold is not None and threshold.allows_stop and report.turn < (threshold.turn or 0) <= played:
+            # Such a state was made from parts that were guessed, as the ids in a transcript are.
+            why = f"experiments allowed the stop in turn {threshold.turn}, and real turns did not"
+            report = replace(report, threshold=None, unclear=why)
+        self.made.append(replace(report, uncapped=played))
         return self.made[-1]
 
     @cached_property
@@ -222,6 +227,11 @@ class ProbeSchedule:
     def observe(self, period: int) -> Influences:
         """Return what a cycle of that period reads that could matter; each is observed once."""
         return self._cycles.influences(period)
+
+    @property
+    def played(self) -> int:
+        """The last turn that was played, with or without the limits of the host."""
+        return max(self._driver.turn, self._uncapped or 0)
 
     @property
     def proposal(self) -> ObservedCycle | None:

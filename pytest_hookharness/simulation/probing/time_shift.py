@@ -26,6 +26,8 @@ _LEAST = 1.0
 # By how much longer slow agents must be refused than quick ones. If chance allowed each turn alike, both ends
 # of two quick runs would come before all these turns in one of a hundred cases.
 _MORE_TURNS = 9
+# By how much longer quick agents must be refused than slow ones that twice are in the same turn, alike.
+_MORE_QUICK_TURNS = 6
 # Runs in which they are to be played.
 _STEADY_LIMIT = 12
 # Runs that narrow down the time from which on the hooks decide otherwise.
@@ -145,7 +147,17 @@ def compare(fast: Outcome, simulate: Callable[[float], Outcome]) -> Finding | No
 def _is_no_chance(
     quick: Sequence[Outcome], slow: Sequence[Outcome], simulate: Callable[[float], Outcome]
 ) -> bool:
-    """Return whether quick runs always end, and slow ones are refused in far more turns, some played here."""
+    """
+    Return whether one kind of run is refused in far more turns than the other, which always ends.
+
+    Args:
+        quick: Two runs whose turns follow at once.
+        slow: Two runs of a slow agent, which go alike.
+        simulate: Plays more of them.
+    """
+    if all(map(_ended, slow)):
+        first, then = (sum(run.iterations for run in runs) for runs in (slow, quick))
+        return then >= _MORE_QUICK_TURNS * first
     if not all(map(_ended, quick)) or any(map(_ended, slow)):
         return False
     wanted = _MORE_TURNS * sum(run.iterations for run in quick)

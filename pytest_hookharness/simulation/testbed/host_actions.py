@@ -117,7 +117,7 @@ def prepare_launch(testbed: Testbed, hooks: Sequence[Hook], index: int, payload:
         index=index,
     )
     stated = scenario.hook_timeout is not None
-    folder, rest = workspace.present(spec.cwd), linger(scenario) or spec.linger
+    folder, rest = workspace.present(spec.cwd), linger(scenario) or testbed.settings.linger or spec.linger
     # A fake agent that a hook starts has a session to play.
     background = testbed.hook_timeout if stated or scenario.fake_agents else spec.background
     spec = replace(spec, cwd=folder, linger=rest, exact=stated, background=background)

@@ -63,6 +63,7 @@ class Settings:
             them, family by family.
         coverage_store: Where the lines that hooks run are recorded; ``None`` if they are not.
         warm: Fork runs of Python hooks from prepared interpreters, where they run alike then.
+        linger: Seconds for which processes that a hook leaves running may live on; 0 for the host's own rule.
     """
 
     seed: int = 0
@@ -79,3 +80,4 @@ class Settings:
     choice: TrialSelection | None = None
     coverage_store: CoverageStore | None = None
     warm: bool = False
+    linger: float = 0.0

@@ -1,0 +1,34 @@
+"""Processes that hooks and the agent's commands leave running, with real hooks."""
+
+import pytest
+
+from pytest_hookharness.model.verdicts import Livelock, Terminated, Undecided
+
+OFF = {"CLAUDE_CODE_STOP_HOOK_BLOCK_CAP": "0"}
+REFUSE = "echo run the tests >&2; exit 2"
+
+
+@pytest.mark.slow
+def test_a_process_that_needs_more_time_leaves_a_loop_open(play):
+    """A hook that waits for a process that it left running, and that soon ends, is no loop."""
+    job = "(setsid sh -c 'sleep 1; touch done' >/dev/null 2>&1 &)"
+    command = f"[ -f done ] && exit 0; [ -f begun ] || {{ touch begun; {job}; }}; {REFUSE}"
+    outcome = play(hooks={"Stop": command}, env=OFF, turns=6, expect={"leftovers": 1})
+
+    assert isinstance(outcome.verdict, Undecided)
+    assert "was ended with the hook run" in outcome.verdict.why
+    assert "allow the stop in turn 2" in outcome.verdict.why
+
+
+def test_a_process_that_a_command_left_running(play):
+    """That a command of the agent left a process running is an assumption, and no loop after it is proved."""
+    agent = [{"prompt": "go"}, {"run": "sleep 600 >/dev/null 2>&1 &"}, {"stop": "Done."}]
+    ended = play(hooks={"Stop": "true"}, env=OFF, agent=agent)
+    loop = play(hooks={"Stop": REFUSE}, env=OFF, agent=agent, turns=6)
+
+    assert isinstance(ended.verdict, Terminated)
+    assert any(
+        "command left running" in sentence and "sleep 600" in sentence for sentence in ended.assumptions
+    )
+    assert isinstance(loop.verdict, Livelock)
+    assert loop.verdict.evidence == "driven"
