@@ -51,6 +51,12 @@ def pytest_configure(config: pytest.Config) -> None:
 
 
 @pytest.hookimpl(optionalhook=True)
+def pytest_xdist_auto_num_workers() -> int:
+    """Use three workers for two processors: many tests wait, for time limits or for processes that wait."""
+    return max(2, len(os.sched_getaffinity(0)) * 3 // 2)
+
+
+@pytest.hookimpl(optionalhook=True)
 def pytest_xdist_make_scheduler(config: pytest.Config, log: object) -> object:
     """Give each worker tests that stand together, so that few make what the tests of a file share."""
     if config.getoption("dist") != "load":

@@ -86,13 +86,13 @@ def test_a_refusal_with_a_new_text_each_time(play):
 
 
 def test_a_random_file(play):
-    """A file of random bytes neither repeats nor follows a progression, and is named instead of a guess."""
+    """A loop with a file of random bytes is played and not proved, even if no hook reads the file."""
     chance = f"head -c 9 /dev/urandom > noise; {REFUSE}"
 
     outcome = play(hooks={"Stop": chance}, env=OFF, turns=6)
 
-    assert isinstance(outcome.verdict, Undecided)
-    assert [change.path for change in outcome.verdict.changed] == ["workspace/noise"]
+    assert isinstance(outcome.verdict, Livelock)
+    assert (outcome.verdict.evidence, outcome.verdict.matters) == ("driven", ("random numbers",))
 
 
 def test_a_log_that_is_masked(play):
