@@ -3,6 +3,7 @@
 import pytest
 
 from pytest_hookharness.model.verdicts import Livelock, Terminated, Undecided
+from pytest_hookharness.reports.terminal.story import story
 
 OFF = {"CLAUDE_CODE_STOP_HOOK_BLOCK_CAP": "0"}
 REFUSE = "echo run the tests >&2; exit 2"
@@ -18,6 +19,8 @@ def test_a_process_that_needs_more_time_leaves_a_loop_open(play):
     assert isinstance(outcome.verdict, Undecided)
     assert "was ended with the hook run" in outcome.verdict.why
     assert "allow the stop in turn 2" in outcome.verdict.why
+    assert "wait for that process" in story(outcome)
+    assert "more turns" not in story(outcome)
 
 
 def test_a_process_that_a_command_left_running(play):

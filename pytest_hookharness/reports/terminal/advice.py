@@ -196,6 +196,8 @@ def _unknown(outcome: Outcome, verdict: Undecided) -> str:
         )
     if verdict.why.startswith("interrupted"):
         return ""
+    if "left running" in verdict.why:
+        return "Let the hook wait for that process, so that each of its answers is final."
     threshold = "the changing files are a threshold of the hook"
     if verdict.cap is not None:
         reach = f"If {threshold}, set `cap: none` to reach it: {_cap_first(outcome, verdict.cap)}."
