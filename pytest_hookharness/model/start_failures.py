@@ -46,10 +46,10 @@ class StartFailure:
                 return f"{self.name}, which it calls, does not exist"
 
 
-# What programs say that ran, and had no network.
+# What programs say that ran, and had no network. `ModuleNotFoundError` has the letters of a code, too.
 NO_NETWORK = re.compile(
-    r"could not resolve (?:host|proxy)|name resolution|network (?:was|is) (?:disabled|unreachable)|ENOTFOUND"
-    r"|EAI_AGAIN|ENETUNREACH|ENOTCACHED|getaddrinfo|dns error|name or service not known"
-    r"|no address associated",
+    r"could not resolve (?:host|proxy)|name resolution|network (?:was|is) (?:disabled|unreachable)"
+    r"|\b(?:ENOTFOUND|EAI_AGAIN|ENETUNREACH|ENOTCACHED)\b|\bgetaddrinfo\b|\bdns error"
+    r"|name or service not known|no address associated",
     re.IGNORECASE,
 )

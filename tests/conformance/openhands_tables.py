@@ -267,6 +267,8 @@ def _course(outcome: Outcome, row: Row) -> dict[str, Any]:
     own = 0.3 + 0.04 * recorded["requests"]
     # After a refusal by the exit code alone the harness takes time to find out whether the hook ran at all.
     late = 1.0 + 2.0 * sum(_refuses(hook_run) for _, hook_run in course)
+    # A loop with processes that a hook left running is played again, with more time for them.
+    late += 5.0 * any(hook_run.run.leftovers for _, hook_run in course if hook_run.run is not None)
     by_call = any(isinstance(one, list) for one in recorded.get("order", ()))
     return {
         "counts": counts,

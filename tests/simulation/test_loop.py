@@ -148,7 +148,7 @@ def test_a_covered_folder(play, tmp_path):
 @pytest.mark.slow
 def test_the_cap_ends_what_cannot_be_proved(play):
     """A loop without a repeated state is ended by the host's cap, and that is no success of the hook."""
-    outcome = play(hooks={"Stop": f"head -c 9 /dev/urandom > log; {REFUSE}"}, turns=12)
+    outcome = play(hooks={"Stop": "head -c 9 /dev/urandom | od -An -tx1 | tee log >&2; exit 2"}, turns=12)
 
     assert isinstance(outcome.verdict, Capped)
     assert outcome.verdict.cap.overrides == 9
