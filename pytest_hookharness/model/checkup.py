@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import field
-from pathlib import Path
+from pathlib import Path, PurePath
 
 from pytest_hookharness.model.fast_dataclass import dataclass
 from pytest_hookharness.model.moves import Act
@@ -107,6 +107,10 @@ class HookSet:
     lent_env: Mapping[str, str] = field(default_factory=dict)
     texts: Mapping[str, str] = field(default_factory=dict)
     git: bool = True
+
+    def scripts_of(self, hook: Hook) -> list[str]:
+        """Return the texts of the scripts whose names are in the command of a hook."""
+        return [text for path, text in self.sources if PurePath(path).name in hook.command]
 
     @property
     def title(self) -> str:

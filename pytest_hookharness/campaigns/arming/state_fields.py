@@ -180,7 +180,6 @@ def _follow(reads: StateReads, begin: int, end: int, objects: dict[str, str], pr
         return
     name = f"{prefix}{path}"
     start = text.rfind("\n", 0, begin) + 1
-    bound = _BOUND.match(text, start + len(text[start:begin]) - len(text[start:begin].lstrip()))
     each = _EACH.search(text[start:begin])
     item = _CALLBACK.match(text, end) or each
     if item:
@@ -191,7 +190,7 @@ def _follow(reads: StateReads, begin: int, end: int, objects: dict[str, str], pr
     head = re.match(
         r"\s*(?:export\s+)?(?:const|let|var)?\s*(\w+)(?:\s*:\s*[\w\[\] |.,]+)?\s*=(?![=>])", text[start:begin]
     )
-    if (head and bound is not None) or head:
+    if head:
         reads.names.setdefault(head[1], name)
 
 

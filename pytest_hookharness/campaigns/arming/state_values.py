@@ -9,12 +9,11 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
-from typing import TypeAlias
 
 from pytest_hookharness.campaigns.arming.state_fields import StateReads
+from pytest_hookharness.campaigns.arming.state_names import Value
 from pytest_hookharness.model.fast_dataclass import dataclass
 
-Value: TypeAlias = bool | int | str
 # What stands between a field and its comparison: the file that jq reads, closing brackets, a default.
 _COMPARED = re.compile(
     r"(?:[\"']?[ \t]+[\"']?[\w${}./-]*[$./][\w${}./-]*[\"']?(?:[ \t]*2>\S+)?(?=[ \t]*\)))?"

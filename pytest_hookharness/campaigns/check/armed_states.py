@@ -19,7 +19,7 @@ from pytest_hookharness.campaigns.arming.state_files import LoopState, state_fil
 from pytest_hookharness.campaigns.arming.state_paths import HookScript, looked_for, scripts
 from pytest_hookharness.campaigns.check.grouping import PlayedSession
 from pytest_hookharness.campaigns.check.session_scenario import scenario_of
-from pytest_hookharness.campaigns.check.sessions import plan_each_event
+from pytest_hookharness.campaigns.check.sessions import STOPS, plan_each_event
 from pytest_hookharness.judging.checkup.symptoms import MANY_REFUSALS
 from pytest_hookharness.model.checkup import CheckSession, HookSet, hook_name
 from pytest_hookharness.model.fast_dataclass import dataclass
@@ -30,7 +30,6 @@ from pytest_hookharness.model.protocol import Hook
 
 # Plays sessions that are no part of the report.
 TryOut: TypeAlias = Callable[[Sequence[CheckSession]], Sequence[PlayedSession]]
-_STOPS = frozenset({hosts.Role.STOP, hosts.Role.SUBAGENT_STOP})
 _SAID = re.compile(r"<([\w-]+)>[^<>\n]{0,80}</\1>|<[a-z][\w-]*[\w]>")
 _REMOVES = re.compile(r"\b(?:remov|delete|rm\b)", re.IGNORECASE)
 _PROMISE = re.compile(r"^[\s\"]*\w*promise\w*[\"']?\s*:\s*[\"']?([^\"'\n,]+)", re.MULTILINE)
@@ -209,4 +208,4 @@ def _unmet(
 
 def _stop_events(hook_set: HookSet) -> set[str]:
     events = hosts.find(hook_set.host).events
-    return {name for name, rule in events.items() if rule.role in _STOPS}
+    return {name for name, rule in events.items() if rule.role in STOPS}

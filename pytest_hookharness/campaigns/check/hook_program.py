@@ -11,7 +11,7 @@ import re
 import shlex
 import shutil
 from collections.abc import Iterator, Mapping, Sequence
-from pathlib import Path, PurePath
+from pathlib import Path
 
 from pytest_hookharness import hosts
 from pytest_hookharness.execution.startup.programs import syntax_error
@@ -110,8 +110,7 @@ def _syntax_obstacle(hook_set: HookSet, hook: Hook) -> Obstacle | None:
 
 def program_that_ends_it(hook_set: HookSet, hook: Hook) -> str:
     """Return the program without which a hook's script ends at once, if this machine lacks it."""
-    texts = (text for path, text in hook_set.sources if PurePath(path).name in hook.command)
-    named = (one or other for text in texts for one, other in _ENDS_WITHOUT.findall(text))
+    named = (one or other for text in hook_set.scripts_of(hook) for one, other in _ENDS_WITHOUT.findall(text))
     return next((name for name in named if shutil.which(name) is None), "")
 
 

@@ -10,7 +10,6 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from functools import cache
-from pathlib import PurePath
 
 from pytest_hookharness import hosts
 from pytest_hookharness.model.checkup import HookSet
@@ -37,7 +36,7 @@ _VAGUE = frozenset({"path", "id", "name", "type", "event", "data"})
 def never_sent(hook_set: HookSet, hook: Hook) -> tuple[str, str]:
     """Return a key that a hook's script reads in vain, and the one that is meant; or nothing."""
     rule = hosts.find(hook_set.host).events.get(hook.event)
-    texts = [text for path, text in hook_set.sources if PurePath(path).name in hook.command]
+    texts = hook_set.scripts_of(hook)
     if rule is None or len(texts) != 1:
         return "", ""
     sent = [field.name for field in rule.fields.fields]

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Sequence
-from pathlib import PurePath
 
 from pytest_hookharness import hosts
 from pytest_hookharness.model.checkup import HookSet
@@ -125,9 +124,10 @@ class UnreadAnswer:
 
 def find_unread_answer(hook_set: HookSet, hook: Hook) -> UnreadAnswer | None:
     """Return an answer in a hook's script that its host cannot read; ``None`` if there is none."""
-    texts = [text for path, text in hook_set.sources if PurePath(path).name in hook.command]
     found = (
-        one for text in (hook.command, *texts) for one in _unread(_COMMENT.sub("", text), hook_set, hook)
+        one
+        for text in (hook.command, *hook_set.scripts_of(hook))
+        for one in _unread(_COMMENT.sub("", text), hook_set, hook)
     )
     return next(found, None)
 

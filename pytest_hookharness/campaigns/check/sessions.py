@@ -39,7 +39,7 @@ from pytest_hookharness.model.mutations import Parallel
 from pytest_hookharness.model.protocol import Json
 from pytest_hookharness.model.scenario import Scenario
 
-_STOPS = frozenset({hosts.Role.STOP, hosts.Role.SUBAGENT_STOP})
+STOPS = frozenset({hosts.Role.STOP, hosts.Role.SUBAGENT_STOP})
 _SUBAGENT = frozenset({hosts.Role.SUBAGENT_START, hosts.Role.SUBAGENT_STOP})
 _BESIDE = frozenset({hosts.Role.BEFORE_TOOL, hosts.Role.AFTER_TOOL})
 _COMPACTION = frozenset({hosts.Role.BEFORE_COMPACT, hosts.Role.AFTER_COMPACT})
@@ -161,7 +161,7 @@ def in_order(hook_set: HookSet, session: CheckSession) -> CheckSession:
 
 def plan_refusals(hook_set: HookSet) -> Iterator[CheckSession]:
     """Yield sessions with what guards commonly refuse, and with commits, if a hook can refuse a call."""
-    if roles(hook_set) - _STOPS:
+    if roles(hook_set) - STOPS:
         sources = [*(text for _, text in hook_set.sources), *(hook.command for hook in hook_set.hooks)]
         acts = (FIRST_PROMPT, *corpora.commonly_refused(sources, hook_set.root))
         yield _cut_short("what guards commonly refuse", scenario_of(hook_set, acts))
@@ -180,7 +180,7 @@ def plan_hostile(hook_set: HookSet, seed: int, *, endless: bool = False) -> Chec
 def plan_behaviours(hook_set: HookSet) -> Iterator[CheckSession]:
     """Yield sessions of agents that react to a refused stop, the most revealing first."""
     short = (FIRST_PROMPT, RunCommand(command="true"), Edit(file="notes.txt", text="text\n"), Stop())
-    for name in _BEHAVIOURS if roles(hook_set) & _STOPS else ():
+    for name in _BEHAVIOURS if roles(hook_set) & STOPS else ():
         yield CheckSession(
             title=f"an agent that is {name}", scenario=scenario_of(hook_set, short, Behaviour(name=name))
         )
@@ -192,9 +192,9 @@ def _cut_short(title: str, scenario: Scenario) -> CheckSession:
 
 
 def _hostile_acts(found: frozenset[hosts.Role], texts: Sequence[str], *, endless: bool) -> Iterator[Act]:
-    if found - _STOPS - {hosts.Role.PROMPT}:
+    if found - STOPS - {hosts.Role.PROMPT}:
         yield from corpora.hostile_work(texts)
-    if found & (_STOPS | {hosts.Role.PROMPT}) and not endless:
+    if found & (STOPS | {hosts.Role.PROMPT}) and not endless:
         for text in texts:
             yield Prompt(text=text)
             yield Stop(text=text)

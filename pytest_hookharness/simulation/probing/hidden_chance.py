@@ -33,23 +33,32 @@ def find_hidden_chance(
         hook_runs: The hook runs among them.
         places: For each path that was looked at its state path, and where it really is.
     """
-    records = [reads for reads in runs if reads is not None]
+    records = [reads.programs for reads in runs if reads is not None]
     commands = {run.hook.command.encode("utf-8", "surrogateescape") for run in hook_runs}
     for language in LANGUAGES:
-        for programs in (reads.programs for reads in records):
-            if not any(language.program.search(program.path) for program in programs):
-                continue
-            for program in programs:
-                shell = _SHELL.search(program.path) is not None
-                if shell or language.program.search(program.path):
-                    for path in _scripts(program):
-                        name, real = places[path]
-                        text = _read(_COMPILED.sub(r"\1.py", real))
-                        yield from _found(
-                            language, text, _COMPILED.sub(r"\1.py", name or path), in_shell=shell
-                        )
-            for command in commands:
-                yield from _found(language, command, "the command of the hook", in_shell=True)
+        own = [programs for programs in records if any(_is_of(program, language) for program in programs)]
+        # Hook runs often have the same scripts: each is read and searched once.
+        scripts = dict.fromkeys(
+            (path, _is_shell(program))
+            for programs in own
+            for program in programs
+            if _is_shell(program) or _is_of(program, language)
+            for path in _scripts(program)
+        )
+        for path, in_shell in scripts:
+            name, real = places[path]
+            text = _read(_COMPILED.sub(r"\1.py", real))
+            yield from _found(language, text, _COMPILED.sub(r"\1.py", name or path), in_shell=in_shell)
+        for command in commands if own else ():
+            yield from _found(language, command, "the command of the hook", in_shell=True)
+
+
+def _is_of(program: ProgramReads, language: Language) -> bool:
+    return language.program.search(program.path) is not None
+
+
+def _is_shell(program: ProgramReads) -> bool:
+    return _SHELL.search(program.path) is not None
 
 
 def _found(language: Language, text: bytes, where: str, *, in_shell: bool) -> Iterator[str]:
