@@ -15,7 +15,7 @@ import textwrap
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from pytest_hookharness.campaigns.arming.project_texts import read_text
+from pytest_hookharness.campaigns.arming.project_texts import project_files, read_text
 from pytest_hookharness.model.checkup import HookSet
 from pytest_hookharness.model.fast_dataclass import dataclass, replace
 from pytest_hookharness.simulation.testbed.run_settings import SimulationError
@@ -53,10 +53,9 @@ _LISTED = re.compile(r"\b([a-z]\w*)\s*=\s*(\"[^\"]*\"|\{\}|\[\]|[\w.-]+)")
 _ITEM = re.compile(r"\s*[-*]\s+[`*]*([A-Za-z_]\w*)[`*]*\s*[:=]\s*`?([^`\n(\u2014]*[^`\n(\u2014\s])`?")
 _KEY = re.compile(r"(?:^|[\s\"'{,-])([A-Za-z_][\w-]*)[\"']?\s*:")
 _SHELLS = frozenset(("bash", "sh", "shell", "zsh", "console"))
+_DOCUMENTS = frozenset((".md", ".mdc", ".sh"))
 _FIRST = ("commands", "skills", "agents", "prompts", "rules", "README.md", "readme.md")
-_NO_DOCUMENTS = re.compile(
-    r"(?:^|/)(?:node_modules|\.git|tests?|__tests__|CHANGELOG\.md|dist|vendor|plans)(?:/|$)"
-)
+_NO_DOCUMENTS = re.compile(r"(?:^|/)(?:tests?|__tests__|CHANGELOG\.md|dist|vendor|plans)(?:/|$)")
 _BEFORE, _LARGEST, _MOST, _LONGEST = 700, 1 << 17, 80, 6000
 _FEW = 3
 
@@ -95,10 +94,9 @@ def _documents(root: Path) -> list[Path]:
         places = [_FIRST.index(part) for part in parts if part in _FIRST]
         return min(places, default=len(_FIRST)), str(file)
 
-    found = (file for ending in ("*.md", "*.mdc", "*.sh") for file in root.rglob(ending))
+    found = (file for file in project_files(root) if file.suffix in _DOCUMENTS)
     kept = [file for file in found if not _NO_DOCUMENTS.search(str(file.relative_to(root)))]
-    files = [file for file in sorted(kept, key=rank) if file.is_file() and not file.is_symlink()]
-    return [file for file in files[:_MOST] if file.stat().st_size <= _LARGEST]
+    return [file for file in sorted(kept, key=rank)[:_MOST] if file.stat().st_size <= _LARGEST]
 
 
 def _in_document(root: Path, file: Path) -> Iterator[Example]:

@@ -11,7 +11,7 @@ import re
 from collections.abc import Container, Iterator, Mapping, Sequence
 from pathlib import Path, PurePosixPath
 
-from pytest_hookharness.campaigns.arming.project_texts import read_text
+from pytest_hookharness.campaigns.arming.project_texts import project_files, read_text
 from pytest_hookharness.model.checkup import HookSet
 from pytest_hookharness.model.fast_dataclass import dataclass
 from pytest_hookharness.simulation.testbed.run_settings import SimulationError
@@ -86,7 +86,7 @@ def scripts(hook_set: HookSet) -> list[HookScript]:
 
 def _files_by_name(root: Path) -> dict[str, Path]:
     found: dict[str, Path] = {}
-    for file in sorted(root.rglob("*")):
+    for file in project_files(root):
         inside = file.relative_to(root)
         if file.suffix in _SOURCES and len(inside.parts) <= _DEEPEST and not _OF_OTHERS.search(str(inside)):
             found.setdefault(file.name, file)

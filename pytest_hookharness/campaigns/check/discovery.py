@@ -8,7 +8,6 @@ they really do, but report nothing about them. Files in the person's home are no
 from __future__ import annotations
 
 import json
-import os
 import posixpath
 import shlex
 from collections.abc import Iterator, Sequence
@@ -18,7 +17,7 @@ from itertools import islice
 from pathlib import Path
 
 from pytest_hookharness import hosts
-from pytest_hookharness.campaigns.arming.project_texts import read_text
+from pytest_hookharness.campaigns.arming.project_texts import project_files, read_text
 from pytest_hookharness.campaigns.check.hook_set_files import (
     PLUGIN,
     WORKSPACE,
@@ -32,7 +31,6 @@ _USUAL = "claude-code"
 _CLAUDE = ".claude-plugin/plugin.json"
 _MARKETPLACE = ".claude-plugin/marketplace.json"
 # Folders with files of others, the size of a settings file, and how many of them are named.
-_FOREIGN = frozenset({".git", "node_modules", ".venv", "venv"})
 _LONGEST, _MOST = 1 << 18, 3
 
 
@@ -91,17 +89,15 @@ def _describe_search(path: Path, host: str) -> str:
 def _settings_elsewhere(root: Path, host: str) -> Iterator[str]:
     """Yield which other files look like settings with hooks, such as those that an installer copies."""
     profiles = (hosts.find(host),) if host else hosts.known()
-    for folder, folders, names in os.walk(root):
-        folders[:] = sorted({*folders} - _FOREIGN)
-        for file in (Path(folder, name) for name in sorted(names) if name.endswith(".json")):
-            events = _events_of(file)
-            hits = {profile.name: len(events & profile.events.keys()) for profile in profiles}
-            name = max(hits, key=lambda each: hits[each])
-            if hits[name]:
-                yield (
-                    f"{file.relative_to(root)} looks like hooks of {name}, which does not look there; to "
-                    f"check it: hookharness check {shlex.quote(str(file))} --host {name}"
-                )
+    for file in (each for each in project_files(root) if each.suffix == ".json"):
+        events = _events_of(file)
+        hits = {profile.name: len(events & profile.events.keys()) for profile in profiles}
+        name = max(hits, key=lambda each: hits[each])
+        if hits[name]:
+            yield (
+                f"{file.relative_to(root)} looks like hooks of {name}, which does not look there; to "
+                f"check it: hookharness check {shlex.quote(str(file))} --host {name}"
+            )
 
 
 def _events_of(file: Path) -> frozenset[str]:

@@ -73,6 +73,15 @@ def test_what_a_hook_looks_for(plugin, name, text, found):
     assert looked_for(hook_set, script) == found
 
 
+@pytest.mark.parametrize(
+    ("folder", "own"), [(".venv/", False), ("node_modules/", False), (".git/", False), ("docs/", True)]
+)
+def test_documents_of_packages_hold_no_examples(plugin, folder, own):
+    """What the document of an installed package tells to write is no example of the project."""
+    hook_set = plugin(**{f"{folder}made/up/start.md": COMMAND})
+    assert bool(examples(hook_set)) == own
+
+
 def test_what_the_kernel_saw_comes_first(plugin):
     """A path that a hook was seen to look for counts if the source has its name, whatever it is made of."""
     hook_set = plugin(**{"hooks/stop.sh": 'cat "$(dirs_of x)/loop-$SESSION.json"\n'})
