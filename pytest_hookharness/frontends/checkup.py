@@ -16,12 +16,12 @@ from pytest_hookharness.campaigns.arming.activation import Activation
 from pytest_hookharness.campaigns.check.causes import static_problems, untried
 from pytest_hookharness.campaigns.check.check_run import CheckRun, OnStep
 from pytest_hookharness.campaigns.check.discovery import find_hook_sets
-from pytest_hookharness.campaigns.check.hook_program import describe_other_readers
 from pytest_hookharness.campaigns.check.hook_statistics import is_kind, is_wanted
 from pytest_hookharness.campaigns.check.lent_home import lent_home
-from pytest_hookharness.campaigns.check.mac_shell import describe_mac_problems
 from pytest_hookharness.campaigns.check.project_copy import copyable
 from pytest_hookharness.campaigns.check.scenario_export import export, shows
+from pytest_hookharness.campaigns.check.static.hook_program import describe_other_readers
+from pytest_hookharness.campaigns.check.static.mac_shell import describe_mac_problems
 from pytest_hookharness.campaigns.check.static_checks import check_statically
 from pytest_hookharness.execution.processes.sandbox import available_tiers
 from pytest_hookharness.execution.workspace.project_copies import ProjectCopies

@@ -14,8 +14,8 @@ from collections.abc import Collection, Iterator, Sequence
 from dataclasses import replace
 
 from pytest_hookharness.campaigns.check.grouping import SymptomEvidence
-from pytest_hookharness.campaigns.check.hook_program import program_that_ends_it
 from pytest_hookharness.campaigns.check.hook_statistics import name_problem
+from pytest_hookharness.campaigns.check.static.hook_program import program_that_ends_it
 from pytest_hookharness.campaigns.check.static_checks import StaticResult
 from pytest_hookharness.judging.checkup.evidence import describe_refusal, with_evidence
 from pytest_hookharness.judging.checkup.symptoms import cut_by_us, find_symptoms

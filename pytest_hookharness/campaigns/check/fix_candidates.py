@@ -17,8 +17,8 @@ from pathlib import Path
 from pytest_hookharness import hosts
 from pytest_hookharness.campaigns.check.draft_files import DraftFiles
 from pytest_hookharness.campaigns.check.grouping import ENDLESS
-from pytest_hookharness.campaigns.check.hook_program import unquoted_paths
-from pytest_hookharness.campaigns.check.script_answers import reworded_answers
+from pytest_hookharness.campaigns.check.static.hook_program import unquoted_paths
+from pytest_hookharness.campaigns.check.static.script_answers import reworded_answers
 from pytest_hookharness.execution import hookharness_limit
 from pytest_hookharness.judging.findings import codes, finding_catalogue
 from pytest_hookharness.model.checkup import HookSet, Problem

@@ -13,16 +13,16 @@ from dataclasses import field, replace
 from pathlib import PurePath
 
 from pytest_hookharness import hosts
-from pytest_hookharness.campaigns.check.hook_program import (
+from pytest_hookharness.campaigns.check.static.hook_program import (
     Obstacle,
     find_obstacle,
     foreign_test,
     relative_script,
     unquoted_paths,
 )
-from pytest_hookharness.campaigns.check.input_keys import never_sent
-from pytest_hookharness.campaigns.check.mac_shell import calls_for_a_mac
-from pytest_hookharness.campaigns.check.script_answers import find_unread_answer
+from pytest_hookharness.campaigns.check.static.input_keys import never_sent
+from pytest_hookharness.campaigns.check.static.mac_shell import calls_for_a_mac
+from pytest_hookharness.campaigns.check.static.script_answers import find_unread_answer
 from pytest_hookharness.campaigns.check.tool_names import find_expressions, miscased_tool, never_matches
 from pytest_hookharness.judging.findings.codes import RELATIVE_PATH, STRICT_SHELL, TIMEOUT_UNIT, UNQUOTED_PATH
 from pytest_hookharness.judging.findings.finding_catalogue import (

@@ -10,7 +10,7 @@ from pytest_hookharness.campaigns.check.discovery import find_hook_sets
 from pytest_hookharness.campaigns.check.draft_files import DraftFiles
 from pytest_hookharness.campaigns.check.fix_candidates import find_candidates
 from pytest_hookharness.campaigns.check.fix_trial import find_fixes
-from pytest_hookharness.campaigns.check.script_answers import reworded_answers
+from pytest_hookharness.campaigns.check.static.script_answers import reworded_answers
 from pytest_hookharness.frontends.checkup import check_all, project_copies
 from pytest_hookharness.frontends.harness import Harness
 from pytest_hookharness.model.checkup import Problem, Symptom

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from pytest_hookharness.campaigns.check.hook_program import empty_run
 from pytest_hookharness.campaigns.check.hook_statistics import find_problems
+from pytest_hookharness.campaigns.check.static.hook_program import empty_run
 from pytest_hookharness.campaigns.check.tool_names import foreign_tools
 from pytest_hookharness.model.checkup import HookSet
 from pytest_hookharness.model.outcome import Outcome

@@ -8,7 +8,7 @@ import pytest
 from pytest_hookharness.campaigns.check.causes import untried
 from pytest_hookharness.campaigns.check.check_run import CheckRun
 from pytest_hookharness.campaigns.check.discovery import find_hook_sets
-from pytest_hookharness.campaigns.check.hook_program import describe_other_readers
+from pytest_hookharness.campaigns.check.static.hook_program import describe_other_readers
 from pytest_hookharness.campaigns.check.static_checks import check_statically
 from pytest_hookharness.frontends.checkup import UNKNOWN, status_of
 from pytest_hookharness.model.checkup import hook_name, hook_names

@@ -2,7 +2,11 @@
 
 import pytest
 
-from pytest_hookharness.campaigns.check.mac_shell import calls_for_a_mac, code_of, describe_mac_problems
+from pytest_hookharness.campaigns.check.static.mac_shell import (
+    calls_for_a_mac,
+    code_of,
+    describe_mac_problems,
+)
 
 
 def notes(body, shebang="#!/bin/bash"):
