@@ -23,6 +23,14 @@ UNWANTED = frozenset(VERDICTS) - {"terminated", "undecided"}
 BY_REFUSALS = frozenset[VerdictName](["livelock", "capped", "lockout"])
 # Ends that were seen, and follow from nothing else.
 OBSERVED = frozenset[VerdictName](["terminated", "hung"])
+# Of the sessions of several agents, the first of these decides; of the others, the first that did not stop.
+WORST_FIRST: tuple[VerdictName, ...] = ("hung", "recursing", "undecided")
+
+# How a host's session ends; a run ends so too, or by a limit or a proof of the harness.
+SessionEnd: TypeAlias = Literal["stopped", "capped", "halted", "waiting", "idle"]
+RunEnding: TypeAlias = Literal[
+    SessionEnd, "recursed", "turns", "wall", "interrupted", "lasso", "progression", "threshold", "disagreed"
+]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -16,7 +16,7 @@ from pytest_hookharness.judging.verdict.assumptions import (
     gather_assumptions,
 )
 from pytest_hookharness.judging.verdict.conclusion import form_conclusion
-from pytest_hookharness.judging.verdict.run_end import How, RunEnd
+from pytest_hookharness.judging.verdict.run_end import RunEnd
 from pytest_hookharness.judging.verdict.verdict import JudgeInput, judge
 from pytest_hookharness.model import moves
 from pytest_hookharness.model.moves import Edit, Prompt, Stop
@@ -42,6 +42,7 @@ from pytest_hookharness.model.verdicts import (
     Hung,
     Livelock,
     Recursing,
+    RunEnding,
     Terminated,
     Undecided,
     verdict_name,
@@ -134,7 +135,7 @@ def test_a_refused_prompt_terminates() -> None:
     ids=["session end", "compaction", "second prompt"],
 )
 @pytest.mark.parametrize("how", ["idle", "stopped", "halted"])
-def test_what_comes_after_a_refused_stop_does_not_undo_it(after: HookEvent, how: How) -> None:
+def test_what_comes_after_a_refused_stop_does_not_undo_it(after: HookEvent, how: RunEnding) -> None:
     """A run with a standing refusal is not terminated by later decisions of other events' hooks."""
     seen = trace(PROMPT, STOP, asked(refused=True), Happened(event=moves.End()), after)
     assert isinstance(judge(JudgeInput(seen, RunEnd(how=how, turn=1))), Undecided)
@@ -266,7 +267,7 @@ def test_a_run_that_time_cut_proves_nothing_by_its_turns() -> None:
 
 
 @pytest.mark.parametrize("how", ["lasso", "progression"])
-def test_a_clock_that_was_tried_is_an_assumption(how: How) -> None:
+def test_a_clock_that_was_tried_is_an_assumption(how: RunEnding) -> None:
     """If a moved clock made no difference, the level stays and the clock becomes an assumption."""
     seen = ProbeResult(reaction=ProbeEffect.SAME)
     probing = ProbeReport(
@@ -362,7 +363,7 @@ def test_says_what_else_differs_if_no_file_does() -> None:
         ("interrupted", "interrupted after 3 turns"),
     ],
 )
-def test_a_run_that_was_cut_is_undecided(how: How, words: str) -> None:
+def test_a_run_that_was_cut_is_undecided(how: RunEnding, words: str) -> None:
     """A run that a budget or the user ended is undecided."""
     verdict = judge(JudgeInput(refusals("abc"), RunEnd(how=how, turn=3)))
     assert isinstance(verdict, Undecided)
@@ -432,8 +433,8 @@ def test_a_mask_never_turns_terminated_into_something_else(
     assert judge(JudgeInput(seen, stopped(turn), masked=masked, flaky=flaky)) == Terminated(turn=turn)
 
 
-@given(st.sampled_from(get_args(How)), st.booleans(), st.booleans(), st.text("abc", max_size=6))
-def test_never_claims_more_than_it_saw(how: How, overridden: bool, flaky: bool, digests: str) -> None:
+@given(st.sampled_from(get_args(RunEnding)), st.booleans(), st.booleans(), st.text("abc", max_size=6))
+def test_never_claims_more_than_it_saw(how: RunEnding, overridden: bool, flaky: bool, digests: str) -> None:
     """No overridden or cut run is terminated, and no flaky run is a livelock, however it ended."""
     known = {turn: state(digest) for turn, digest in enumerate(digests, 1)}
     refused = asked(refused=not overridden, overridden=overridden)

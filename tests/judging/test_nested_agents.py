@@ -8,9 +8,10 @@ from dataclasses import replace
 
 import pytest
 
+from pytest_hookharness import hosts
 from pytest_hookharness.judging.expectations.events import broken_calls
 from pytest_hookharness.judging.findings.find import find
-from pytest_hookharness.judging.findings.session_findings import find_chain
+from pytest_hookharness.judging.findings.session_findings import AGENTS, find_chain
 from pytest_hookharness.model.agent_sessions import ChildCall, ChildHookRun, ChildSession
 from pytest_hookharness.model.moves import RunCommand, ToolCall, ToolResult
 from pytest_hookharness.model.outcome import Outcome
@@ -178,3 +179,9 @@ def test_a_nested_session_that_only_the_cap_ended_is_found() -> None:
     held = replace(child(1, 0), ended="capped", hook_runs=hook_runs)
     (finding,) = find(trace(hooked("", "", children=(held, replace(held, number=2, ended="stopped")))))
     assert (finding.name, finding.hook) == ("CHILD-CAPPED", "./a.sh")
+
+
+def test_the_program_of_every_host_is_known():
+    """A hook that calls the program of a known host in vain is told so, whichever host that is."""
+    names = {profile.name.partition("-")[0] for profile in hosts.known()}
+    assert not [name for name in names if not any(program.startswith(name) for program in AGENTS)]

@@ -13,7 +13,7 @@ from concurrent.futures import Executor, Future
 from dataclasses import replace
 from functools import partial
 from hashlib import blake2b
-from typing import TypeAlias
+from typing import TypeAlias, assert_never
 
 from pytest_hookharness import agents, hosts
 from pytest_hookharness.execution.snapshots.snapshot import SnapshotError
@@ -30,7 +30,15 @@ from pytest_hookharness.model.outcome import INCONCLUSIVE_FINDINGS
 from pytest_hookharness.model.scenario import Scenario
 from pytest_hookharness.model.time_budget import BudgetEnded, limited_to
 from pytest_hookharness.model.trace import StateEntry, Trace
-from pytest_hookharness.model.verdicts import Capped, Hung, Terminated
+from pytest_hookharness.model.verdicts import (
+    Capped,
+    Hung,
+    Livelock,
+    Lockout,
+    Recursing,
+    Terminated,
+    Undecided,
+)
 from pytest_hookharness.simulation.parallel_jobs import Job, can_run_concurrently, run_jobs
 from pytest_hookharness.simulation.remote_work import receive, submit
 from pytest_hookharness.simulation.session.checkpoint import Checkpoint
@@ -221,8 +229,10 @@ class _StateExpansion:
                 return Successor(fate="held", why="only the host's cap ends it")
             case Hung():
                 return Successor(fate="held", why="the host waits forever")
-            case _:
+            case Livelock() | Recursing() | Lockout() | Undecided():
                 return Successor(fate="unknown", why="the session ended in another way than by a stop")
+            case _:
+                assert_never(formed.verdict)
 
     def _remaining(self) -> float:
         return max(0.0, self._until - time.monotonic())

@@ -7,6 +7,7 @@ from ast import literal_eval
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import field
 from types import MappingProxyType
+from typing import assert_never
 
 from pytest_hookharness.model.fast_dataclass import dataclass
 from pytest_hookharness.model.moves import SubagentText
@@ -14,7 +15,16 @@ from pytest_hookharness.model.outcome import Outcome
 from pytest_hookharness.model.processes import ProcessSpec
 from pytest_hookharness.model.protocol import Json, Rule
 from pytest_hookharness.model.trace import HookEvent, HookRun, Moved
-from pytest_hookharness.model.verdicts import Capped, Hung, Terminated
+from pytest_hookharness.model.verdicts import (
+    Capped,
+    Hung,
+    Livelock,
+    Lockout,
+    Recursing,
+    Terminated,
+    Undecided,
+    verdict_name,
+)
 from pytest_hookharness.reports.terminal.phrases import describe_move
 
 ENDED, CUT, HUNG = "it ended by itself", "it went on until the limit of turns", "it did not go on"
@@ -179,8 +189,10 @@ def _end(outcome: Outcome, limit: int) -> str:
             return ENDED
         case Hung():
             return HUNG
+        case Livelock() | Recursing() | Lockout() | Undecided():
+            return CUT if outcome.trace.turns >= limit else verdict_name(outcome.verdict)
         case _:
-            return CUT if outcome.trace.turns >= limit else type(outcome.verdict).__name__.lower()
+            assert_never(outcome.verdict)
 
 
 def read_tapped(

@@ -8,7 +8,7 @@ still has to do; doing a task can lead to a request.
 from __future__ import annotations
 
 from dataclasses import field
-from typing import Literal, TypeAlias
+from typing import TypeAlias
 
 from pytest_hookharness.hosts.rules.profile import Operation
 from pytest_hookharness.hosts.rules.turns import Role
@@ -25,6 +25,7 @@ from pytest_hookharness.model.moves import (
 )
 from pytest_hookharness.model.processes import ProcessResult
 from pytest_hookharness.model.protocol import Hook, Payload, Reply, Rule
+from pytest_hookharness.model.verdicts import SessionEnd
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -83,9 +84,6 @@ class PerformCall:
     transcript_path: str = ""
 
 
-EndedHow: TypeAlias = Literal["stopped", "capped", "halted", "waiting", "idle"]
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Ended:
     """
@@ -100,7 +98,7 @@ class Ended:
         records: Lines to append to the transcript.
     """
 
-    how: EndedHow
+    how: SessionEnd
     why: str
     rule: Rule
     status: str = ""

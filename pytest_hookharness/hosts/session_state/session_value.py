@@ -20,7 +20,6 @@ from pytest_hookharness.hosts.session_state.requests import (
     CheckFile,
     CloseBatch,
     Ended,
-    EndedHow,
     Lines,
     PendingCall,
     PerformCall,
@@ -31,6 +30,7 @@ from pytest_hookharness.model.fast_dataclass import dataclass, replace
 from pytest_hookharness.model.moves import Message, ToolCall
 from pytest_hookharness.model.protocol import Decision, Hook, Json, Payload, Rule
 from pytest_hookharness.model.trace import HOST_WARNED, Performed
+from pytest_hookharness.model.verdicts import SessionEnd
 
 IDLE_WHY = "no turn started"
 
@@ -265,7 +265,7 @@ class Session:
         why = decision.halt or "; ".join(decision.reasons)
         return self.finish("halted", f"a hook {did}: {why}", decision.rule)
 
-    def finish(self, how: EndedHow, why: str, rule: Rule, status: str = "") -> Session:
+    def finish(self, how: SessionEnd, why: str, rule: Rule, status: str = "") -> Session:
         """Return the session after the end of its turn: the remaining tasks of the turn are dropped."""
         return replace(
             self,

@@ -189,7 +189,12 @@ def find_capped_children(trace: Trace) -> Iterator[Finding]:
             )
 
 
-_NAMES = "claude|codex|gemini|qwen|cursor-agent|copilot|antigravity|droid|kimi|goose|opencode|openhands"
+# The programs of agents that hooks may call.
+AGENTS = (
+    "claude", "codex", "gemini", "qwen", "cursor-agent", "copilot", "antigravity", "droid", "kimi", "goose",
+    "opencode", "openhands",
+)  # fmt: skip
+_NAMES = "|".join(AGENTS)
 _NO_FILE = r"No such file or directory"
 # Some shells print a shorter message, which only counts together with exit status 127.
 _SHORT_MESSAGE = re.compile(rf"^[\w/.-]+: (?P<by_shell>{_NAMES}): (?:command )?not found$", re.MULTILINE)

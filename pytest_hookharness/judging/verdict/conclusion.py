@@ -19,8 +19,6 @@ from pytest_hookharness.model.expectations import counted
 from pytest_hookharness.model.exploration import Exploration
 from pytest_hookharness.model.outcome import Outcome
 
-_WORST_FIRST = (verdicts.Hung, verdicts.Recursing, verdicts.Undecided)
-
 
 def judge_threads(
     each: Sequence[verdicts.Verdict], denials: Sequence[Denial], *, turn: int, unfinished: Sequence[str]
@@ -37,9 +35,9 @@ def judge_threads(
         every.append(verdicts.Recursing(turn=turn, limit=stopped.reason, chain=stopped.chain))
     if unfinished:
         every.append(verdicts.Undecided(turn=turn, why=f"it was ended while {'; '.join(unfinished)}"))
-    for kind in _WORST_FIRST:
+    for name in verdicts.WORST_FIRST:
         for verdict in every:
-            if isinstance(verdict, kind):
+            if verdicts.verdict_name(verdict) == name:
                 return verdict
     # The remaining verdicts are about threads that ended, in different ways.
     other = next((verdict for verdict in every if not isinstance(verdict, verdicts.Terminated)), None)

@@ -11,7 +11,6 @@ from __future__ import annotations
 import posixpath
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
-from typing import Literal, TypeAlias
 
 from pytest_hookharness.judging.recurrence import cycle
 from pytest_hookharness.judging.recurrence.cycle import changes
@@ -22,6 +21,7 @@ from pytest_hookharness.model.moves import Move
 from pytest_hookharness.model.probes import ProbeEffect, ProbeReport, Threshold
 from pytest_hookharness.model.protocol import Rule
 from pytest_hookharness.model.trace import Change, Happened, HookEvent, Moved, State, Step, Trace
+from pytest_hookharness.model.verdicts import RunEnding
 
 _UNITS = (("year", 365 * 86400.0), ("day", 86400.0), ("h", 3600.0), ("min", 60.0))
 
@@ -33,12 +33,6 @@ def format_duration(seconds: float) -> str:
             number = f"{seconds / unit:.3g}"
             return f"{number} {name}s" if name in ("year", "day") and number != "1" else f"{number} {name}"
     return f"{seconds:.3g} s"
-
-
-How: TypeAlias = Literal[
-    "stopped", "idle", "capped", "halted", "waiting", "recursed", "turns", "wall", "interrupted", "lasso",
-    "progression", "threshold", "disagreed",
-]  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -62,7 +56,7 @@ class RunEnd:
         finishing: Tools whose call is an attempt to stop.
     """
 
-    how: How
+    how: RunEnding
     turn: int
     why: str = ""
     rule: Rule | None = None

@@ -31,7 +31,7 @@ from pytest_hookharness.model.moves import FIRST_PROMPT, Performance, Prompt, Ru
 from pytest_hookharness.model.processes import Exited, ProcessResult, ProcessSpec, Stdio
 from pytest_hookharness.model.protocol import Payload
 from pytest_hookharness.model.scenario import Double, Scenario
-from pytest_hookharness.simulation.testbed.hook_batch import ScenarioAnswers, finished, linger
+from pytest_hookharness.simulation.testbed.hook_batch import ScenarioAnswers, finished, linger, run_batch
 from pytest_hookharness.simulation.testbed.host_setup import configure, find_facts
 from pytest_hookharness.simulation.testbed.run_settings import SimulationError
 
@@ -149,18 +149,15 @@ class FakeAgent:
         launches = {
             place: self._launch(request, place) for place, hook in enumerate(hooks) if hook.type == "command"
         }
-        runs = dict(zip(launches, self._processes.run(tuple(launches.values())), strict=True))
-        given = [runs.get(place) or self._answers.give(hook) for place, hook in enumerate(hooks)]
-        after = hosts.advance(
-            progress.session, hosts.HooksFinished(runs=tuple(given), finished=finished(given))
-        )
+        given = run_batch(hooks, launches, self._processes.run, self._answers)
+        after = hosts.advance(progress.session, hosts.HooksFinished(runs=given, finished=finished(given)))
         replies = after.replies[len(after.replies) - len(given) :]
         finished_runs = []
         for place, (run, reply) in enumerate(zip(started, replies, strict=True)):
             done = replace(run, ruling=reply.ruling.value, reason=reply.reason[:_WORD_LIMIT], done=True)
             # A session has no limit of its own, but its record must have one.
             kept = request.payload if self.hook_run_count < _PAYLOAD_COUNT else {}
-            finished_runs.append(_with_process(done, runs.get(place), launches.get(place), kept))
+            finished_runs.append(_with_process(done, given[place], launches.get(place), kept))
             self.hook_run_count += 1
         self._record.append(hook_runs=[asdict(run) for run in finished_runs])
         return after
@@ -199,17 +196,17 @@ class FakeAgent:
 
 
 def _with_process(
-    run: ChildHookRun, result: ProcessResult | None, launch: ProcessSpec | None, payload: Payload
+    run: ChildHookRun, given: ProcessResult | Payload, launch: ProcessSpec | None, payload: Payload
 ) -> ChildHookRun:
     """Return a hook run with what its process showed; a hook without a process stays as it is."""
-    if result is None or launch is None:
+    if launch is None or not isinstance(given, ProcessResult):
         return run
-    ending = result.own_ending
+    ending = given.own_ending
     size = len(launch.stdin.data)
     return replace(
         run,
         code=ending.code if isinstance(ending, Exited) else None,
-        pid=result.pid,
+        pid=given.pid,
         size=size,
         payload=payload if size < _PAYLOAD_SIZE else {},
     )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from itertools import pairwise
 
 from pytest_hookharness.model.agent_sessions import ChildSession
@@ -61,6 +61,29 @@ class ScenarioAnswers:
             f"{hook.source}: the {hook.event} hook is of type {hook.type!r} and needs a model or a server; "
             f"give its answer: answers: [{{event: {hook.event}, type: {hook.type}, reply: {{...}}}}]"
         )
+
+
+def run_batch(
+    hooks: Sequence[Hook],
+    launches: Mapping[int, ProcessSpec],
+    run: Callable[[Sequence[ProcessSpec]], Sequence[ProcessResult]],
+    answers: ScenarioAnswers,
+) -> tuple[ProcessResult | Payload, ...]:
+    """
+    Run the hooks of an event, whether the host's session is ours or a fake agent's.
+
+    Args:
+        launches: How each hook that is a command is started, by its place among the hooks.
+        run: Runs processes together.
+        answers: What the scenario answers for the other hooks.
+
+    Returns:
+        For each hook the result of its process, or the answer.
+    """
+    results = dict(zip(launches, run([*launches.values()]), strict=True))
+    return tuple(
+        results[place] if place in results else answers.give(hook) for place, hook in enumerate(hooks)
+    )
 
 
 def finished(given: Sequence[ProcessResult | Payload]) -> tuple[int, ...]:

@@ -16,7 +16,7 @@ from pytest_hookharness.model.processes import ProcessResult, ProcessSpec, Stdio
 from pytest_hookharness.model.protocol import Hook, Payload
 from pytest_hookharness.model.time_budget import check_time, remaining
 from pytest_hookharness.simulation.testbed import launch_overrides
-from pytest_hookharness.simulation.testbed.hook_batch import linger, started
+from pytest_hookharness.simulation.testbed.hook_batch import linger, run_batch, started
 from pytest_hookharness.simulation.testbed.run_settings import SimulationError
 from pytest_hookharness.simulation.testbed.testbed import Testbed
 
@@ -82,10 +82,7 @@ def _run_together(
 
         run = partial(run_warm, testbed)
     run_all = partial(launch_overrides.run_in_turn, run, ended) if in_turn else run
-    runs = dict(zip(launches, run_all([*launches.values()], budget), strict=True))
-    given = tuple(
-        runs[index] if index in runs else testbed.answers.give(hook) for index, hook in enumerate(hooks)
-    )
+    given = run_batch(hooks, launches, lambda specs: run_all(specs, budget), testbed.answers)
     return given, tuple(launches.get(index) for index in range(len(hooks)))
 
 
