@@ -34,8 +34,9 @@ class Item:
             outside=str(place.outside),
         )
         self.sandbox: Sandbox = stack.enter_context(supervisor.open(confinement))
-        self.scanner = Scanner(place.roots, walked=(OUTSIDE,), skip=self.sandbox.stubs)
+        self.scanner = Scanner(place.roots, walked=(OUTSIDE,))
         stack.callback(self.scanner.close)
+        self.scanner.skip(self.sandbox.stubs)
         self.scanner.scan()
 
     def say(self, script: str) -> str:

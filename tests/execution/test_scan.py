@@ -410,7 +410,8 @@ def test_a_path_that_two_roots_may_have_is_forgotten_once_neither_has_it(tmp_pat
 def test_stubs_do_not_count_but_what_is_below_them_does(root: Path) -> None:
     """A path that is skipped is never an entry itself; its content is."""
     stub = root / "stub"
-    scanner = Scanner({"workspace": root}, skip=[str(stub)])
+    scanner = Scanner({"workspace": root})
+    scanner.skip([str(stub)])
     scanner.scan()
     stub.mkdir()
     assert differing(scanner) == set()

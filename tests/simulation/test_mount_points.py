@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from pytest_hookharness.execution.state.scan import Scanner
 from pytest_hookharness.execution.workspace.disposal import Disposal
 from pytest_hookharness.model.processes import Tier
 from pytest_hookharness.scenario_files import scenario_from
@@ -94,3 +95,26 @@ def test_nothing_is_left_behind(use, disposal, tmp_path):
     disposal.close()
 
     assert [*(tmp_path / "base").iterdir()] == []
+
+
+def test_files_are_looked_at_while_the_sandbox_is_opened(harness, tmp_path, monkeypatch):
+    """What a sandbox makes for itself after the first look is no part of the state."""
+    order = []
+    begin, scan = harness.supervisor.begin, Scanner.scan
+
+    def note_begin(*given):
+        order.append("asked")
+        opened = begin(*given)
+        return lambda: (order.append("awaited"), opened())[1]
+
+    def note_scan(scanner, **given):
+        order.append("looked")
+        return scan(scanner, **given)
+
+    monkeypatch.setattr(harness.supervisor, "begin", note_begin)
+    monkeypatch.setattr(Scanner, "scan", note_scan)
+    scenario = scenario_from({"name": "test", "hooks": {"Stop": "true"}})
+    with testbed.Testbed(scenario, harness.settings, harness.supervisor, tmp_path / "base") as bed:
+        assert order == ["asked", "looked", "awaited", "looked"]
+        assert bed.files == bed.read_in_full()
+        assert {str(bed.workspace.locate(path)) for path in bed.files}.isdisjoint(bed.sandbox.stubs)

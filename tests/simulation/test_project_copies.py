@@ -148,7 +148,8 @@ def test_only_touched_paths_are_looked_at_and_nothing_is_overlooked(
             assert found[-1] == found[0]
             # As the settings of a host are.
             (workspace.top / "src" / "set_up").write_text("1")
-            watches = workspace.copied.watches(contained=True)
+            watches = workspace.copied.watches
+            workspace.copied.enter(contained=True)
             scanner = Scanner({"workspace": workspace.top}, standing=watches)
             before = scanner.scan()
             scanner.note_known()
@@ -172,7 +173,8 @@ def test_the_second_session_looks_only_at_what_was_touched(
     for contained in (True, True, False, True):
         with Workspace.create(scenario, tmp_path / "base", copies=copies) as workspace:
             (workspace.top / "set_up").touch()
-            watch = workspace.copied.watches(contained=contained)["workspace"]
+            watch = workspace.copied.watches["workspace"]
+            workspace.copied.enter(contained=contained)
             paths = {os.path.relpath(path, watch.folder) for path in watch.since_known().paths}
             looked_at.append(paths if watch.is_complete else None)
             scanner = Scanner({"workspace": workspace.top}, standing={"workspace": watch})

@@ -13,7 +13,7 @@ import socket
 import subprocess
 import sys
 import threading
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from typing import Any, TypeAlias
 
@@ -27,7 +27,7 @@ from pytest_hookharness.execution.processes.pseudo_terminals import (
     with_dialogue,
 )
 from pytest_hookharness.execution.processes.slots import CpuSlot
-from pytest_hookharness.execution.processes.translation import Confinement, decode, encode, notes_of
+from pytest_hookharness.execution.processes.translation import Confinement, decode, encode, longest, notes_of
 from pytest_hookharness.model.processes import ProcessResult, ProcessSpec, Tier
 
 _PROGRAM = "pytest_hookharness.execution.processes.supervisor"
@@ -60,8 +60,7 @@ class Sandbox(AbstractContextManager["Sandbox"]):
         self._busy = False
         self._closed = False
         try:
-            peer.settimeout(_OPEN_TIMEOUT)
-            state, *answer = self._ask(confinement.encode())
+            state, *answer = self._ask()
         except BaseException:
             self.close()
             raise
@@ -112,8 +111,8 @@ class Sandbox(AbstractContextManager["Sandbox"]):
         # Still set after an interrupted run, the rest of whose answer would be taken for the next one.
         self._busy = True
         # The item supervisor enforces all limits itself. This timeout, a longer one, is for one that hangs.
-        if (longest := _longest(specs) + _MARGIN) != self._peer.gettimeout():
-            self._peer.settimeout(longest)
+        if (most := longest(specs) + _MARGIN) != self._peer.gettimeout():
+            self._peer.settimeout(most)
         kind, value = self._ask(([*map(encode, specs, terminals)], budget, self._slot.shared))
         # Only a simulation that shares the CPUs gets these: its hooks began to wait, or to work again.
         while kind == "load":
@@ -219,12 +218,20 @@ class Supervisor(AbstractContextManager["Supervisor"]):
         """The number of its process; ``None`` if it was not started."""
         return self._process.pid if self._process else None
 
-    def open(
+    def open(self, confinement: Confinement, slot: CpuSlot | None = None) -> Sandbox:
+        """Open a sandbox; without a slot, the simulation always has the CPU."""
+        return self.begin(confinement, slot)()
+
+    def begin(
         self, confinement: Confinement, slot: CpuSlot | None = None, reserved: socket.socket | None = None
-    ) -> Sandbox:
-        """Open a sandbox, sooner if one was reserved; without a slot, the simulation always has the CPU."""
+    ) -> Callable[[], Sandbox]:
+        """Have a sandbox opened, sooner if one was reserved; return a function that waits until it is."""
         peer = reserved or self.reserve(confinement.tier, network=confinement.network)
-        return Sandbox(peer, confinement, self, slot or CpuSlot())
+        peer.settimeout(_OPEN_TIMEOUT)
+        # What went wrong is told, or shows, when it is waited for.
+        with contextlib.suppress(OSError):
+            framing.send(peer, confinement.encode())
+        return lambda: Sandbox(peer, confinement, self, slot or CpuSlot())
 
     def reserve(self, tier: Tier | None, *, network: bool) -> socket.socket:
         """Have an item supervisor ready for a sandbox that is opened soon; return our end of its socket."""
@@ -336,15 +343,3 @@ def python_program(module: str, *flags: str) -> tuple[str, ...]:
 def library_paths(env: Mapping[str, str]) -> dict[str, str]:
     """Return what remains of an environment for our own programs: some interpreters need it to start."""
     return {name: value for name, value in env.items() if name.endswith("LIBRARY_PATH")}
-
-
-def _longest(specs: Sequence[ProcessSpec]) -> float:
-    """Return the most seconds that a batch may take: those of its slowest process."""
-    times = (
-        (each.hook_timeout if each.kill.close_wait is None else min(each.limit, each.hook_timeout))
-        * framing.MOST_EXTENDED
-        + each.kill.grace * len(each.kill.signals)
-        + sum(wait or 0.0 for wait in (each.kill.close_wait, each.pipe_wait, each.linger))
-        for each in specs
-    )
-    return max(times, default=0.0)

@@ -13,6 +13,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import field
 from typing import Any
 
+from pytest_hookharness.execution.processes.framing import MOST_EXTENDED
 from pytest_hookharness.model.fast_dataclass import dataclass
 from pytest_hookharness.model.processes import (
     Activity,
@@ -126,6 +127,18 @@ def notes_of(
     if "/" not in contained and not any(place == "/" for place, _ in refusals):
         where = f"only below {', '.join(contained)}" if contained else "nowhere"
         yield f"what is written outside of the covered folders is contained and seen {where}"
+
+
+def longest(specs: Sequence[ProcessSpec]) -> float:
+    """Return the most seconds that a batch may take: those of its slowest process."""
+    times = (
+        (each.hook_timeout if each.kill.close_wait is None else min(each.limit, each.hook_timeout))
+        * MOST_EXTENDED
+        + each.kill.grace * len(each.kill.signals)
+        + sum(wait or 0.0 for wait in (each.kill.close_wait, each.pipe_wait, each.linger))
+        for each in specs
+    )
+    return max(times, default=0.0)
 
 
 _ENCODING, _ERRORS = sys.getfilesystemencoding(), sys.getfilesystemencodeerrors()

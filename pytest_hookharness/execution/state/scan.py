@@ -38,7 +38,6 @@ class Scanner:
         roots: Mapping[str, Path],
         *,
         masks: Sequence[Mask] = (),
-        skip: Collection[str | Path] = (),
         transcripts: Sequence[Path] = (),
         watch: bool = True,
         watches: WatchPool | None = None,
@@ -51,7 +50,6 @@ class Scanner:
         Args:
             roots: The covered folders by name.
             masks: What the author declared irrelevant.
-            skip: Paths that do not count themselves, though what is below them does.
             transcripts: Files for which it matters whether a hook opened them.
             watch: Whether to ask the system which paths were touched, if it can tell.
             watches: Where a watch is taken from and given back to; ``None`` for one of its own.
@@ -60,14 +58,13 @@ class Scanner:
             standing: Watches that stay on folders, by their names; only what was touched there is looked at.
         """
         self._roots = _outermost(roots)
+        self._names_of = {root: name for name, root in self._roots.items()}
         self._walked = {name: root for name, root in self._roots.items() if name in walked}
         self.touches = TouchLog([root for name, root in self._roots.items() if name not in walked])
-        self._places = {path: _place(path) for path in transcripts}
-        self._transcripts = tuple(self._places.values())
-        self._masking = Masking(masks, self._names(self._transcripts))
-        self._skip = self._names(_places(skip))
+        self._places = dict(zip(transcripts, _places(transcripts), strict=True))
+        self._masking = Masking(masks, self._names(self._places.values()))
         self._hidden = Hidden()
-        self._survey = Survey(self._masking, self._skip, self._hidden, self._roots)
+        self._survey = Survey(self._masking, self._hidden, self._roots)
         self._standing = {name: one for name, one in (standing or {}).items() if not masks}
         self._unreadable: tuple[str, ...] = ()
         self._watches = watches or platform.watch_pool()
@@ -82,6 +79,10 @@ class Scanner:
         # What masks leave out altogether, as of the last scan; nothing is known of it before the first.
         self._left_out: Mapping[str, StateEntry] | None = None
         self.settle()
+
+    def skip(self, paths: Collection[str | Path]) -> None:
+        """Count these paths themselves no more, though what is below them counts."""
+        self._survey.skip(self._names(_places(paths)))
 
     def note_known(self) -> None:
         """Tell the standing watches what the last scan found, for later scanners."""
@@ -163,7 +164,8 @@ class Scanner:
     def verify(self, without: Collection[str] = ()) -> Mapping[str, StateEntry]:
         """Return the entries as they are now, with everything read again."""
         self._read_events()
-        survey = Survey(self._masking, self._skip, self._hidden, self._roots)
+        survey = Survey(self._masking, self._hidden, self._roots)
+        survey.skip(self._survey.skipped)
         for name, root in self._roots.items():
             survey.walk(root, name, _do_not_watch, without)
         self._unreadable = tuple(self._unreadable_of(survey))
@@ -180,7 +182,7 @@ class Scanner:
     def opened(self, path: Path) -> bool | None:
         """Return whether a transcript was opened, moved or removed since this was last asked, if known."""
         self._read_events()
-        file = self._places.get(path) or _place(path)
+        file = self._places.get(path) or _places([path])[0]
         before = self._readable.get(file)
         now = self._observe(file)
         seen = file in self._since.opened
@@ -200,7 +202,7 @@ class Scanner:
         """
         self._read_events()
         self._since.opened.clear()
-        for file in self._transcripts:
+        for file in self._places.values():
             self._observe(file)
 
     def close(self) -> None:
@@ -308,10 +310,11 @@ class Scanner:
         return [why for name, why in sorted(survey.unreadable.items()) if not self.is_masked(name)]
 
     def _name(self, path: str) -> str | None:
-        inside = f"{path}/"
-        for name, root in self._roots.items():
-            if inside.startswith(f"{root}/"):
-                return name + path[len(root) :]
+        above = path
+        while above:
+            if (name := self._names_of.get(above)) is not None:
+                return name + path[len(above) :]
+            above = above.rpartition("/")[0]
         return None
 
     def _names(self, paths: Iterable[str]) -> frozenset[str]:
@@ -337,10 +340,6 @@ def _outermost(roots: Mapping[str, Path]) -> dict[str, str]:
         if not any(root.startswith(other + "/") for other in real.values())
         and root not in list(real.values())[:number]
     }
-
-
-def _place(path: str | Path) -> str:
-    return _places([path])[0]
 
 
 def _places(paths: Collection[str | Path]) -> list[str]:

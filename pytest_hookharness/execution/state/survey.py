@@ -67,12 +67,12 @@ class Survey:
         linked: Paths of the files with several names, which can change without notice in their folder.
         inodes: Their inode numbers, as far as they were found since this was last emptied.
         changed: Whether anything differs since this was last set to false.
+        skipped: State paths that do not count themselves, though what is below them does.
     """
 
     def __init__(
         self,
         masking: Masking,
-        skip: Collection[str] = (),
         hidden: Hidden | None = None,
         roots: Mapping[str, str] | None = None,
     ) -> None:
@@ -83,8 +83,8 @@ class Survey:
         self.linked: dict[str, str] = {}
         self.inodes: set[int] = set()
         self.changed = False
+        self.skipped: frozenset[str] = frozenset()
         self._masking = masking
-        self._skip = frozenset(skip)
         # By their state paths, of which one may seem to lie below another one.
         self._roots = roots or {}
         # Folders that were found and do not count themselves.
@@ -94,12 +94,19 @@ class Survey:
         # Folders in which nothing was found when they were walked.
         self._empty: set[str] = set()
 
+    def skip(self, names: frozenset[str]) -> None:
+        """Leave these state paths themselves out from now on."""
+        self.skipped |= names
+        for name in names & self.entries.keys():
+            del self.entries[name]
+            self.changed = True
+
     def assume(self, known: SurveyedFiles) -> None:
         """Take over what another survey found; what has another status by now is read at the first look."""
         self.entries.update(known.entries)
         self._keys.update(known.keys)
         self._uncounted |= known.uncounted
-        for name in self._skip:
+        for name in self.skipped:
             self.entries.pop(name, None)
         for root, place in self._roots.items():
             inside = (name for name in known.linked if name.startswith(f"{root}/"))
@@ -109,7 +116,7 @@ class Survey:
     def known(self, root: str) -> SurveyedFiles | None:
         """Return what was found below a root; ``None`` if that is not all of it."""
         inside = f"{root}/"
-        if root in self._skip or any(name.startswith(inside) for name in (*self.unreadable, *self._skip)):
+        if root in self.skipped or any(name.startswith(inside) for name in (*self.unreadable, *self.skipped)):
             return None
         entries = {
             name: entry for name, entry in self.entries.items() if name.startswith(inside) or name == root
@@ -162,7 +169,7 @@ class Survey:
         """
         seen = {name}
         # Nothing is known below what is new, and there may be thousands of entries elsewhere.
-        is_new = not (name in self.entries or name in self._skip or name in self._uncounted)
+        is_new = not (name in self.entries or name in self.skipped or name in self._uncounted)
         pending = [(real, name)]
         self.look(real, name)
         while pending:
@@ -251,7 +258,7 @@ class Survey:
         return known is not None and known[0] == key and key[0] < known[1] - RACY
 
     def _store_entry(self, name: str, entry: StateEntry) -> None:
-        if name not in self._skip and self.entries.get(name) != entry:
+        if name not in self.skipped and self.entries.get(name) != entry:
             self.entries[name] = entry
             self.changed = True
 
@@ -305,7 +312,7 @@ class Survey:
     def drop(self, name: str) -> None:
         """Drop a path that no longer exists, with everything below it."""
         known = self.entries.get(name)
-        if name in self._skip or name in self._uncounted or (known is not None and known.kind == "folder"):
+        if name in self.skipped or name in self._uncounted or (known is not None and known.kind == "folder"):
             self._drop_below(name)
         self._forget(name)
 

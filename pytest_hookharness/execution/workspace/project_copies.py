@@ -297,16 +297,23 @@ class CopiedFolders:
                 self._copies.give_back(copy, contained=self._contained)
         self._lent.clear()
 
-    def watches(self, *, contained: bool) -> Mapping[str, StandingWatch]:
-        """
-        Return the watches on the copies by root, for a scanner.
+    @property
+    def watches(self) -> Mapping[str, StandingWatch]:
+        """The watches on the copies by root, for a scanner."""
+        return {what: copy.watch for what, copy in self._lent.items()}
 
-        ``contained`` is whether the sandbox keeps hooks from writing where no write is reported.
+    def enter(self, *, contained: bool) -> None:
+        """
+        Note that hooks can enter the folders from now on.
+
+        ``contained`` is whether the sandbox keeps them from writing where no write is reported; only then
+        are there links to the folders that were not copied.
         """
         self._contained = contained
+        for files, target in self._made.values() if contained else ():
+            files.make_links(target)
         for copy in self._lent.values() if not contained else ():
             copy.watch.distrust()
-        return {what: copy.watch for what, copy in self._lent.items()}
 
     @property
     def state(self) -> State | None:
@@ -317,11 +324,6 @@ class CopiedFolders:
     def state(self, state: State) -> None:
         for copy in self._lent.values():
             copy.state = state
-
-    def make_links(self) -> None:
-        """Link to the folders that were not copied."""
-        for files, target in self._made.values():
-            files.make_links(target)
 
     def describe(self, *, linked: bool) -> Iterator[str]:
         """Yield a sentence for the project and the plugin, where something is ignored."""

@@ -103,15 +103,8 @@ class Testbed(AbstractContextManager["Testbed"]):
         self._stack.callback(place.close)
         self._configuration = configure(self.scenario, self.profile, self.workspace)
         self._supervisor = supervisor
-        self._sandbox = self._open_sandbox(reserved)
-        # `renew_sandbox` may have replaced the sandbox of the beginning.
-        self._stack.callback(lambda: self._sandbox.close(at_once=True))
-        if self._sandbox.contained:
-            self.workspace.copied.make_links()
-        launch_overrides.check_disks(self.scenario, self.workspace.locate, self._sandbox)
-        self._facts = find_facts(
-            self.scenario, self.profile, self._configuration, self.workspace, self.settings.seed
-        )
+        opened = self._begin_sandbox(reserved)
+        self._facts = find_facts(self.scenario, self.profile, self._configuration, place, self.settings.seed)
         path = self._facts.transcript_path
         self.transcript = Path(path) if path else None
         self._transcript_name = f"home/{Path(path).relative_to(self.workspace.home)}" if path else ""
@@ -119,12 +112,19 @@ class Testbed(AbstractContextManager["Testbed"]):
             self.workspace.roots,
             walked=(OUTSIDE,),
             masks=self.scenario.masks,
-            skip=place.mount_points.note(self._sandbox.stubs, self.visible, place.writable),
             transcripts=(self.transcript,) if self.transcript is not None else (),
             watches=supervisor.watches,
-            standing=self.workspace.copied.watches(contained=self._sandbox.contained),
+            standing=place.copied.watches,
         )
         self._stack.callback(self.scanner.close)
+        # While the sandbox is opened; what is made for it meanwhile is looked at afterwards.
+        self.scanner.scan(without=self._unread)
+        self._sandbox = opened()
+        # `renew_sandbox` may have replaced the sandbox of the beginning.
+        self._stack.callback(lambda: self._sandbox.close(at_once=True))
+        place.copied.enter(contained=self._sandbox.contained)
+        launch_overrides.check_disks(self.scenario, place.locate, self._sandbox)
+        self.scanner.skip(place.mount_points.note(self._sandbox.stubs, self.visible, place.writable))
         self._files: Mapping[str, StateEntry] = self.scanner.scan(without=self._unread)
         self.scanner.note_known()
         self._makers = ChangeMakers(self._files, beside=bool(self.scenario.processes))
@@ -212,10 +212,10 @@ class Testbed(AbstractContextManager["Testbed"]):
         self._transcript_counts = transcript_counts
         self.workspace.clock.set_shift(clock)
 
-    def _open_sandbox(self, reserved: socket | None = None) -> Sandbox:
+    def _begin_sandbox(self, reserved: socket | None = None) -> Callable[[], Sandbox]:
         tier, visible = self.settings.tier, self.visible
         confinement = launch_overrides.confinement_of(self.scenario, self.workspace, tier, visible)
-        return self._supervisor.open(confinement, self.slot, reserved)
+        return self._supervisor.begin(confinement, self.slot, reserved)
 
     @property
     def visible(self) -> tuple[str, ...]:
@@ -243,7 +243,7 @@ class Testbed(AbstractContextManager["Testbed"]):
         before = self._sandbox
         before.close()
         self.workspace.clear_overlay()
-        self._sandbox = self._open_sandbox()
+        self._sandbox = self._begin_sandbox()()
         if before.contained and not self._sandbox.contained:
             raise SimulationError(f"the overlay could not be opened again: {'; '.join(self._sandbox.notes)}")
 
