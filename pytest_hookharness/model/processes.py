@@ -105,7 +105,7 @@ class ProcessSpec:
         exact: Whether the scenario states the hook timeout; else it is extended while the run has no CPU.
         pipe_wait: Time that the host waits for the output to be closed after the process has exited;
             ``None``: until the limit, which then cuts it like a hook that still runs.
-        linger: Time that descendants may live after that before they count as leftover.
+        linger: Time that descendants may live after that before they are ended; ``None``: as the sandbox.
         detach: When the host goes on without it.
         background: Time after that until the harness ends it.
         kill: How the host cuts it.
@@ -127,7 +127,7 @@ class ProcessSpec:
     hook_timeout: float = 10.0
     exact: bool = False
     pipe_wait: float | None = 0.5
-    linger: float = 0.2
+    linger: float | None = 0.2
     detach: Detach = Detach.NEVER
     background: float = 1.0  # about what a model takes to answer
     kill: KillPolicy = KillPolicy()

@@ -278,8 +278,9 @@ def run_once(
             outcome = session.conclude(end)
         rest = replace(settings, wall=max(0.0, min(settings.wall - (clock() - began), remaining())))
         find = _find_doubt if testbed.workspace.clock.moved else _find_unfinished
-        doubt = find(outcome, rest, resources)
-        if doubt:
+        # Covered folders are the developer's own: nothing runs on them a second time.
+        again = settings.probes and not outcome.scenario.cover
+        if again and (doubt := find(outcome, rest, resources)):
             with granted(_CONCLUDING):
                 outcome = session.conclude(RunEnd(how="disagreed", turn=session.turn, why=doubt))
         if settings.keep and (settings.keep_passing or not outcome.passed):
@@ -311,9 +312,7 @@ def _add_detach(scenario: Scenario) -> Scenario:
 
 def _find_doubt(outcome: Outcome, settings: Settings, resources: Resources) -> str:
     """Return why the verdict on a run with a moved clock does not hold; empty if it does."""
-    decided = isinstance(outcome.verdict, Terminated | Capped | Livelock)
-    # Covered folders are the developer's own: nothing runs on them a second time.
-    if not decided or not settings.probes or outcome.scenario.cover:
+    if not isinstance(outcome.verdict, Terminated | Capped | Livelock):
         return ""
     # File times are not part of the state. A state can therefore repeat while files grow older, which would
     # end the second run too early; so only the cap ends it.
@@ -333,15 +332,16 @@ def _find_doubt(outcome: Outcome, settings: Settings, resources: Resources) -> s
 
 
 def _find_unfinished(outcome: Outcome, settings: Settings, resources: Resources) -> str:
-    """Return that a loop ends if what its hooks left running is not ended so soon; empty if it does not."""
-    longer = left_running.settings_of_second_run(outcome, rerun_settings(outcome, settings))
-    if longer is None or not settings.probes or outcome.scenario.cover:
-        return ""
+    """Return why the verdict does not hold if what was left running lives on; empty if it does."""
+    scenario = replace(outcome.scenario, until="guard")
+
+    def replay(longer: Settings) -> Outcome | None:
+        return getattr(_rerun(scenario, longer, resources), "outcome", None)
+
     try:
-        second = _rerun(replace(outcome.scenario, until="guard"), longer, resources)
+        return left_running.find_difference(outcome, rerun_settings(outcome, settings), replay)
     except KeyboardInterrupt:
         raise Interrupted(outcome) from None
-    return left_running.find_end(outcome, second.outcome) if second is not None else ""
 
 
 def rerun_settings(outcome: Outcome, settings: Settings) -> Settings:

@@ -182,12 +182,22 @@ class Batch:
         """List, for the last hook of the batch, the living processes that may be of any hook."""
         return self.tree.unclaimed(self._by_pid, self._owners) if self._pending == [hook] else []
 
-    def end_unclaimed(self, pids: list[int]) -> None:
-        """Report processes with each hook that may have started them, and kill them."""
-        for pid in pids:
-            for hook in self._started:
-                hook.may_have_left(pid)
+    def end_leftovers(self, hook: HookProcess, pids: list[int]) -> None:
+        """
+        Kill the processes of a hook, and those that may be of any, unless they may live on.
+
+        Of those that may be of any, each hook that may have started them reports them.
+        """
+        if hook.request.linger is None and self.tree.sees_all:
+            # They are no hook's any more, as the prepared interpreters are of none.
+            self.spawner.warm.pids.update(pids)
+            self._all_gone = self.spawner.warm.pids.issuperset(_table.children(os.getpid()))
+            return
         process_tree.send(pids, signal.SIGKILL)
+        for pid in (unclaimed := self.unclaimed(hook)):
+            for each in self._started:
+                each.may_have_left(pid)
+        process_tree.send(unclaimed, signal.SIGKILL)
 
     def only_hooks_alive(self) -> bool:
         """Return whether it is proved that no process lives but hooks that still run."""

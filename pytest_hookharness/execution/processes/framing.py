@@ -87,7 +87,7 @@ class ProcessRequest:
     hook_timeout: float
     exact: bool
     pipe_wait: float | None
-    linger: float
+    linger: float | None
     detach: str
     background: float
     signals: tuple[int, ...]

@@ -42,8 +42,8 @@ if TYPE_CHECKING:
             """List, for the last hook of the batch, the living processes that may be of any hook."""
             ...
 
-        def end_unclaimed(self, pids: list[int]) -> None:
-            """Report processes with each hook that may have started them, and kill them."""
+        def end_leftovers(self, hook: HookProcess, pids: list[int]) -> None:
+            """Kill the processes of a hook, and those that may be of any, unless they may live on."""
             ...
 
         def only_hooks_alive(self) -> bool:
@@ -200,7 +200,7 @@ class HookProcess:
         return max(now, self.began + self._limits.patience)
 
     def _linger(self, now: float) -> None:
-        self.phase, self.deadline = LINGERING, now + self.request.linger
+        self.phase, self.deadline = LINGERING, now + (self.request.linger or 0.0)
 
     def _extends(self, now: float) -> bool:
         """Move the deadline of a phase once, by the time that an observed hook was kept waiting in it."""
@@ -321,9 +321,8 @@ class HookProcess:
     def _end_leftovers(self) -> None:
         members = self._batch.members(self)
         self._leftovers = [process_tree.describe(pid, self._boot) for pid in members]
-        # They had ``linger`` seconds to end by themselves; nothing may survive the hook run.
-        process_tree.send(members, signal.SIGKILL)
-        self._batch.end_unclaimed(self._batch.unclaimed(self))
+        # They had ``linger`` seconds to end by themselves.
+        self._batch.end_leftovers(self, members)
         self.phase = DONE
 
     def may_have_left(self, pid: int) -> None:

@@ -114,7 +114,9 @@ def prepare_launch(testbed: Testbed, hooks: Sequence[Hook], index: int, payload:
         index=index,
     )
     stated = scenario.hook_timeout is not None
-    folder, rest = workspace.present(spec.cwd), linger(scenario) or testbed.settings.linger or spec.linger
+    folder, rest = workspace.present(spec.cwd), testbed.settings.linger
+    if rest is not None:
+        rest = linger(scenario) or rest or spec.linger
     # A fake agent that a hook starts has a session to play.
     background = testbed.hook_timeout if stated or scenario.fake_agents else spec.background
     spec = replace(spec, cwd=folder, linger=rest, exact=stated, background=background)
@@ -161,7 +163,7 @@ def _shell_command(testbed: Testbed, operation: RunCommand) -> ProcessSpec:
     sourced = hosts.env_files(profile, facts, present)
     environment = workspace.clock.environment(workspace.environment)
     argv, env = workspace.shell.prepare(operation.command, environment, sourced)
-    return ProcessSpec(
+    spec = ProcessSpec(
         argv=argv,
         cwd=workspace.present(operation.folder or str(workspace.root)),
         env=env,
@@ -169,3 +171,4 @@ def _shell_command(testbed: Testbed, operation: RunCommand) -> ProcessSpec:
         limit=testbed.hook_timeout,
         hook_timeout=testbed.hook_timeout,
     )
+    return replace(spec, linger=None) if testbed.settings.linger is None else spec

@@ -63,7 +63,8 @@ class Settings:
             them, family by family.
         coverage_store: Where the lines that hooks run are recorded; ``None`` if they are not.
         warm: Fork runs of Python hooks from prepared interpreters, where they run alike then.
-        linger: Seconds for which processes that a hook leaves running may live on; 0 for the host's own rule.
+        linger: Seconds for which processes that a hook leaves running may live on; 0 for the host's own rule;
+            ``None`` for the whole session, and those of the agent's commands too.
     """
 
     seed: int = 0
@@ -80,4 +81,4 @@ class Settings:
     choice: TrialSelection | None = None
     coverage_store: CoverageStore | None = None
     warm: bool = False
-    linger: float = 0.0
+    linger: float | None = 0.0
