@@ -21,10 +21,18 @@ from pytest_hookharness.campaigns.check.static.hook_program import (
     unquoted_paths,
 )
 from pytest_hookharness.campaigns.check.static.input_keys import never_sent
+from pytest_hookharness.campaigns.check.static.lost_statuses import lost_statuses
 from pytest_hookharness.campaigns.check.static.mac_shell import calls_for_a_mac
 from pytest_hookharness.campaigns.check.static.script_answers import find_unread_answer
+from pytest_hookharness.campaigns.check.static.unset_variables import expected_variable
 from pytest_hookharness.campaigns.check.tool_names import find_expressions, miscased_tool, never_matches
-from pytest_hookharness.judging.findings.codes import RELATIVE_PATH, STRICT_SHELL, TIMEOUT_UNIT, UNQUOTED_PATH
+from pytest_hookharness.judging.findings.codes import (
+    RELATIVE_PATH,
+    STATUS_LEAK,
+    STRICT_SHELL,
+    TIMEOUT_UNIT,
+    UNQUOTED_PATH,
+)
 from pytest_hookharness.judging.findings.finding_catalogue import (
     CONFIG_OFF,
     CRASHED,
@@ -40,12 +48,10 @@ from pytest_hookharness.model.verdicts import FindingCode
 
 # A timeout of more seconds was meant in milliseconds, and one of less than a second the other way round.
 _LONG, _SHORT = 3600.0, 1.0
-# Variables of old examples, without a default of their own: the host gives all of this on standard input.
-_NEVER_SET = {
-    "claude-code": re.compile(
-        r"\$\{?(CLAUDE_(?:TOOL_(?:INPUT|NAME|OUTPUT)|FILE_PATHS?|HOOK_EVENT)\w*)(?![\w:-])"
-    )
-}
+_KEEP_STATUS = (
+    "Ask for the status before the output is cut: `out=$(program 2>&1) || failed=1`, then "
+    '`echo "$out" | tail`; or write `set -o pipefail`.'
+)
 _HOUR, _THOUSAND = 3600.0, 1000
 # A flaw of an entry: its file, the path of keys to the entry, and what is wrong.
 _ENTRY = re.compile(r"(?P<file>[^:]+), (?P<path>\S+): (?P=path) (?P<flaw>.+)")
@@ -125,11 +131,9 @@ def _not_run(obstacles: Sequence[tuple[Hook, Obstacle]]) -> Iterator[Symptom]:
 
 def _of_variables(hook_set: HookSet) -> Iterator[Symptom]:
     """Yield variables that people expect with the input of a hook, and that the host never sets."""
-    expected = _NEVER_SET.get(hook_set.host)
-    used = [(hook, expected.findall(hook.command)) for hook in hook_set.hooks] if expected else []
-    hooks = [hook for hook, names in used if names]
-    if hooks:
-        name = next(names[0] for _, names in used if names)
+    found = [(hook, expected_variable(hook_set, hook)) for hook in hook_set.hooks]
+    if hooks := [hook for hook, name in found if name]:
+        name = next(name for _, name in found if name)
         text = f"${name} is always empty, as {hook_set.host} sets no such variable."
         symptom = _together(CONFIG_OFF, hooks, text)
         yield replace(symptom, advice="Read the JSON on standard input: `jq -r .tool_input.file_path`.")
@@ -150,16 +154,21 @@ def _of_input(hook_set: HookSet) -> Iterator[Symptom]:
 
 
 def _of_scripts(hook_set: HookSet) -> Iterator[Symptom]:
-    """Yield the kinds of calls in scripts that fail on Linux, each once with its hooks."""
-    found: dict[str, dict[str, None]] = {}
-    concerned: dict[str, list[Hook]] = {}
-    for path, source in hook_set.sources:
-        hooks = [hook for hook in hook_set.hooks if PurePath(path).name in hook.command]
-        for words, line in calls_for_a_mac(source) if hooks else ():
-            found.setdefault(words, {})[f"{path}, line {line}"] = None
-            concerned.setdefault(words, []).extend(hooks)
-    for words, places in found.items():
-        yield _together(CRASHED, concerned[words], f"{words} ({'; '.join(places)}).")
+    """Yield the kinds of calls in scripts that do not do what they are for, each once with its hooks."""
+    for code, advice, find in (
+        (CRASHED, CRASHED.fix, calls_for_a_mac),
+        (STATUS_LEAK, _KEEP_STATUS, lost_statuses),
+    ):
+        found: dict[str, dict[str, None]] = {}
+        concerned: dict[str, list[Hook]] = {}
+        for path, source in hook_set.sources:
+            hooks = [hook for hook in hook_set.hooks if PurePath(path).name in hook.command]
+            for words, line in find(source) if hooks else ():
+                found.setdefault(words, {})[f"{path}, line {line}"] = None
+                concerned.setdefault(words, []).extend(hooks)
+        for words, places in found.items():
+            symptom = _together(code, concerned[words], f"{words} ({'; '.join(places)}).")
+            yield replace(symptom, advice=advice)
 
 
 def _of_answers(hook_set: HookSet) -> Iterator[Symptom]:

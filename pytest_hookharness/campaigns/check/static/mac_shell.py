@@ -18,7 +18,7 @@ _ASKS_FOR_TOOLS = re.compile(
 )
 _ASKS_FOR_SYSTEM = re.compile(r"Darwin|darwin|OSTYPE|\buname\b|\bg(?:date|sed|stat)\b|--version")
 _ASKS_FOR_BASH = re.compile(r"\bBASH_VERS(?:ION|INFO)\b")
-_HERE_DOCUMENT = re.compile(r"<<(-?)[ \t]*(?:\\|(['\"]))?([A-Za-z_][\w.-]*)")
+_HERE_DOCUMENT = re.compile(r"<<(-?)[ \t]*(?:\\|(['\"]))?([A-Za-z_][\w.-]*)(?(2)\2)")
 _ANSI_QUOTED = re.compile(r"'(?:[^'\\]|\\.)*'", re.DOTALL)
 # What may stand before the name of a command.
 _WORDS = "if|then|else|elif|do|while|until|time|exec|command|env|sudo|nohup|nice|xargs(?: +-[^ ]+)*|-exec"
@@ -50,6 +50,10 @@ _ONLY_THERE: Mapping[str, tuple[re.Pattern[str], str, re.Pattern[str]]] = {
         re.compile(r"\bdate\s[^|;&]*(?:-d|--date)\b"),
     ),
 }
+# The same with another call behind it: what the first one prints before it fails is part of the value.
+_FIRST_THERE = re.compile(
+    r"\$\(\s*stat\s+-L?f\s+(?:%|'|\")[^|;&()]*\|\|\s*stat\s+(?:-[a-zA-Z]*c|--format|--printf)[^|()]*(?:\|\|[^|()]*)?\)"
+)
 _STRICT = re.compile(r"^\s*set\s(?:[^;|&\n]*\s)?(?:-[a-zA-Z]*u|-o\s+nounset\b)", re.MULTILINE)
 _EMPTY = re.compile(r"\b(\w+)=\(\s*\)")
 _WHOLE = re.compile(r"\$\{(\w+)\[[@*]\]\}")
@@ -74,6 +78,11 @@ def calls_for_a_mac(text: str) -> Iterator[tuple[str, int]]:
             if pattern.search(line) and not other.search(code):
                 yield f"`{shown}` works only on a Mac: {why}", number
                 break
+    for number, line in enumerate(code.split("\n"), 1):
+        if _FIRST_THERE.search(line):
+            why = "the stat of Linux prints the file system before it fails, so the value has several lines"
+            yield f"`stat -f %m ... || stat -c ...` works only on a Mac: {why}", number
+            break
 
 
 def _find(text: str, options: str) -> Iterator[str]:

@@ -44,6 +44,7 @@ def notes(body, shebang="#!/bin/bash"):
         ("LC_ALL=C /usr/bin/timeout 5 make", "timeout"),
         ("exec timeout -k 1 5 make", "timeout"),
         ("cat <<END\ndone\nEND\ntimeout 5 make", "timeout"),
+        ("cat <<'END' >&2\ndone\nEND\ntimeout 5 make", "timeout"),
     ],
 )
 def test_what_a_mac_does_not_have(line, word):
@@ -125,6 +126,12 @@ def test_many_places():
         ("date -v -1d", "`date -v` works only on a Mac"),
         ("sed -i '' 's/a/b/' file || sed -i 's/a/b/' file", ""),
         ("stat -f %m file || stat -c %Y file", ""),
+        ("at=$(stat -f %m f 2>/dev/null || stat -c %Y f 2>/dev/null || echo 0)", "`stat -f %m ... ||"),
+        ('at=$(stat -f \'%z\' "$f" || stat --format=%s "$f")', "`stat -f %m ... ||"),
+        ("at=$(stat -c %Y f 2>/dev/null || stat -f %m f)", ""),
+        ("at=$(stat -f%m f || stat -c %Y f)", ""),
+        ("at=$(stat -f %m f || stat -c %Y f | tail -1)", ""),
+        ("case $(uname) in Darwin) ;; esac\nat=$(stat -f %m f || stat -c %Y f)", ""),
         ("stat -f file", ""),
         ("[ \"$(uname)\" = Darwin ] && sed -i '' s/a/b/ file", ""),
         ("echo \"use sed -i '' there\"", ""),

@@ -1,0 +1,46 @@
+"""
+Statuses of programs that a shell script asks for in vain, as those of a pipe or a declaration replace them.
+
+The last program of a pipeline decides its status, and ``tail``, ``head``, ``tee`` and ``cat`` succeed
+whatever is piped to them. ``local x=$(...)`` succeeds too.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from itertools import pairwise
+
+from pytest_hookharness.campaigns.check.static.mac_shell import code_of
+
+_SHELL = re.compile(r"#!.*\b(?:ba|da|k|z)?sh\b")
+_KNOWS = re.compile(r"\bpipefail\b|\bPIPESTATUS\b|\bpipestatus\b")
+# A pipe to a program that always succeeds, up to the end of the pipeline.
+_PIPED = r"(?<!\|)\|\s*(?P<last>tail|head|tee|cat)\b(?P<words>(?:\s+(?!&)[^\s|;&()<>`]+)*)\s*"
+_CONDITION = re.compile(rf"^\s*(?:if|elif)\s+(?:!\s+)?(?P<program>[^|;&]+?)\s*{_PIPED};?\s*(?:then\b|$)")
+_ASSIGNED = re.compile(rf"^\s*\w+=\"?\$\(\s*(?P<program>[^|;&]+?)\s*{_PIPED}\)\"?\s*;?\s*$")
+_DECLARED = re.compile(
+    r"^\s*(?P<last>local|declare|typeset|export|readonly)\s+\w+=\"?\$\((?P<program>.+)\)\"?\s*;?\s*$"
+)
+_ALONE = re.compile(rf"^\s*(?P<program>(?!if\b|elif\b|while\b|until\b|for\b)[^|;&]+?)\s*{_PIPED}$")
+# The status, looked at or kept.
+_ASKED = re.compile(
+    r"^\s*(?:(?:local\s+|declare\s+)?\w+=\"?\$\?\"?\s*(?:;|$)|(?:if|elif)\s+\[\[?\s+\"?\$\?\"?\s|\(\(\s*\$\?)"
+)
+# What fails only if its input is missing, so that its status was not meant.
+_PLAIN = re.compile(r"(?:echo|printf|cat|ls|sort|find|git (?:log|diff|status|ls-files|branch))\b")
+
+
+def lost_statuses(text: str) -> Iterator[tuple[str, int]]:
+    """Yield what a shell script does instead of asking for a status, in words, with the line."""
+    if not _SHELL.match(text) or _KNOWS.search(text):
+        return
+    code = code_of(text.replace("2>&1", " " * 4)).split("\n")
+    lines = [(number, line) for number, line in enumerate(code, 1) if line.strip("_ \t")]
+    for (number, line), (_, after) in pairwise([*lines, (0, "")]):
+        found = _CONDITION.match(line)
+        if found is None and _ASKED.match(after):
+            found = _ASSIGNED.match(line) or _DECLARED.match(line) or _ALONE.match(line)
+        if found and not _PLAIN.match(found["program"]):
+            what = f"`| {found['last']}`" if "words" in found.groupdict() else f"`{found['last']} x=$(...)`"
+            yield f"{what} succeeds whatever its program does, so its failure is not seen", number

@@ -1,0 +1,57 @@
+"""Claims about shell scripts that ask for the status of a program and get another one."""
+
+import subprocess
+
+import pytest
+
+from pytest_hookharness.campaigns.check.static.lost_statuses import lost_statuses
+
+LOST = [
+    ("if false 2>&1 | tail -5; then\n  echo lost\nfi", 1),
+    ("true\nif ! false | tee log.txt; then\n  exit 0\nfi\necho lost", 2),
+    ("out=$(false 2>&1 | tail -n 20)\nif [ $? -eq 0 ]; then echo lost; fi", 1),
+    ('out="$(false | head -20)"\nstatus=$?\n[ $status -eq 0 ] && echo lost', 1),
+    ("false | tail -20\n\n# says whether it failed\nif [[ $? == 0 ]]; then echo lost; fi", 1),
+    ("check() {\n  local out=$(false)\n  if [ $? -eq 0 ]; then echo lost; fi\n}\ncheck", 2),
+    ("if false \\\n  --option; then exit 0; fi\nif false --x 'a; b' | cat; then\n  echo lost\nfi", 3),
+]
+
+
+def found(body):
+    return [*lost_statuses(f"#!/bin/bash\n{body}\n")]
+
+
+@pytest.mark.parametrize(("body", "line"), LOST)
+def test_statuses_that_are_lost(tmp_path, body, line):
+    """A failure behind a pipe or a declaration is named with its line, and bash does not see it."""
+    assert [number for _, number in found(body)] == [line + 1]
+    run = subprocess.run(["bash", "-c", body], cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert run.stdout.strip() == "lost"
+
+
+@pytest.mark.parametrize("body", [body for body, _ in LOST if "local" not in body])
+def test_scripts_that_ask_for_the_status_of_pipelines(body):
+    """A script that sets pipefail or asks for PIPESTATUS is not named."""
+    assert not found(f"set -euo pipefail\n{body}")
+    assert not found(f"{body}\nexit ${{PIPESTATUS[0]}}")
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        "",
+        "if false | grep -q x; then exit 2; fi",
+        "if false || true | tail -1; then exit 2; fi",
+        'out=$(false 2>&1)\nif [ $? -ne 0 ]; then echo "$out" | tail -5; exit 2; fi',
+        'out=$(false | tail -5)\necho "$out"\n',
+        "local out\nout=$(false)\nif [ $? -ne 0 ]; then exit 2; fi",
+        'if echo "$x" | head -1; then exit 2; fi',
+        "echo 'if false | tail -5; then'\n# if false | tail -5; then",
+        "cat <<END\nif false | tail -5; then\nEND",
+        "false | tail -5\nrun_again\nif [ $? -ne 0 ]; then exit 2; fi",
+    ],
+)
+def test_statuses_that_are_those_of_their_programs(body):
+    """Other pipes, and pipes whose status nobody asks for, are not named."""
+    assert not found(body)
+    assert not [*lost_statuses(f"#!/usr/bin/env python3\n{body}\n")]
