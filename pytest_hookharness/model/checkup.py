@@ -165,6 +165,8 @@ _WORTH_KNOWING = frozenset(
         "TIMEOUT-UNIT",
         "UNQUOTED-PATH",
         "RELATIVE-PATH",
+        "BYPASS",
+        "UNASKED",
     }
 )
 

@@ -190,6 +190,7 @@ class CheckRun:
         commands = [move.command for move in moves if isinstance(move, RunCommand)]
         files = [move.file for move in moves if isinstance(move, Edit)]
         reworded = [checkups.plan_rewordings(self.place, commands, files)] if commands or files else []
+        reworded += checkups.plan_spellings(self.place, self._outcomes())
         loops = checkups.plan_loops_varied(self.place, [one.session for one in self._played if one.held])
         self._play("other wordings, and other sessions beside", [*with_rules(reworded, rules), *loops])
         yield
@@ -241,12 +242,11 @@ class CheckRun:
 
     def _prove(self, commands: Sequence[str], files: Sequence[str], rules: Mapping[str, str]) -> None:
         """Play the sessions that prove what looked wrong when refused commands were reworded."""
-        suspects: list[rewording.Suspect] = []
-        for outcome in (played.outcome for played in self._played if played.outcome is not None):
-            if outcome.scenario.script.acts == rewording.reword(self.place.host, commands, files):
-                suspects += rewording.refused_as_data(outcome, commands)
-                self._open += rewording.allowed_as_code(outcome, commands)
-        self._play("wordings", with_rules(checkups.plan_proofs(self.place, suspects), rules))
+        suspects, passed = rewording.misjudged(self._outcomes(), self.place.host, commands, files)
+        self._open += passed
+        proofs = [*checkups.plan_bypasses(self.place, self._outcomes())]
+        proofs += checkups.plan_proofs(self.place, suspects)
+        self._play("wordings", with_rules(proofs, rules))
 
     def _play(self, words: str, sessions: Sequence[CheckSession], share: float = 0.0) -> list[PlayedSession]:
         found, before = dict[int, PlayedSession](), len(self._played)

@@ -9,8 +9,9 @@ from collections.abc import Collection, Iterator, Sequence
 
 from pytest_hookharness.campaigns.check.static.hook_program import empty_run
 from pytest_hookharness.campaigns.check.tool_names import foreign_tools
+from pytest_hookharness.campaigns.guards.unasked import find_unasked
 from pytest_hookharness.execution.processes.slots import competition, slowdown
-from pytest_hookharness.judging.findings.codes import INERT_GUARD, SLOW
+from pytest_hookharness.judging.findings.codes import INERT_GUARD, SLOW, UNASKED
 from pytest_hookharness.judging.findings.finding_catalogue import NOT_RUN, catalogue
 from pytest_hookharness.model.bad_ends import BAD_ENDS
 from pytest_hookharness.model.checkup import HookSet, Problem, Symptom, script_of
@@ -69,6 +70,7 @@ def find_problems(hook_set: HookSet, outcomes: Sequence[Outcome]) -> Iterator[Pr
             yield _problem(hook_set, hook, INERT_GUARD, text)
     yield from _find_failed_imports(hook_set, outcomes)
     yield from _find_slow(hook_set, outcomes)
+    yield from (_problem(hook_set, hook, UNASKED, text) for hook, text in find_unasked(hook_set, outcomes))
 
 
 def _find_failed_imports(hook_set: HookSet, outcomes: Sequence[Outcome]) -> Iterator[Problem]:

@@ -90,6 +90,16 @@ def allowed_as_code(outcome: Outcome, commands: Sequence[str]) -> Iterator[str]:
             yield f"`{command}` is refused, but allowed in these forms: {', '.join(forms)}."
 
 
+def misjudged(
+    outcomes: Sequence[Outcome], host: str, commands: Sequence[str], files: Sequence[str]
+) -> tuple[list[Suspect], list[str]]:
+    """Return what the session of rewordings shows: commands refused as data, and those allowed as code."""
+    acts = reword(host, commands, files)
+    seen = [outcome for outcome in outcomes if outcome.scenario.script.acts == acts]
+    suspects = [one for outcome in seen for one in refused_as_data(outcome, commands)]
+    return suspects, [text for outcome in seen for text in allowed_as_code(outcome, commands)]
+
+
 def _texts(outcome: Outcome, *, refused: bool) -> Iterator[str]:
     """
     Yield the texts that were refused, or that were not: command lines, or descriptions of a harmless one.
@@ -134,6 +144,17 @@ def refused_calls(outcomes: Sequence[Outcome]) -> list[Act]:
     for move in found.values():
         moves += [] if move in moves else [move]
     return moves[:_MOST_REFUSED]
+
+
+def refused_commands(outcomes: Sequence[Outcome]) -> list[str]:
+    """Return the first shell commands that each hook refused, each command once."""
+    found: dict[str, list[str]] = {}
+    for outcome in outcomes:
+        for hook, move in refused_moves(outcome):
+            if isinstance(move, RunCommand) and move.command not in found.setdefault(hook, []):
+                found[hook].append(move.command)
+    chosen = (command for commands in found.values() for command in commands[:_MOST_REFUSED])
+    return [*dict.fromkeys(chosen)][: 2 * _MOST_REFUSED]
 
 
 def writes_before_calls(host: str, outcomes: Sequence[Outcome]) -> bool:

@@ -15,9 +15,10 @@ from dataclasses import replace
 from pytest_hookharness import hosts
 from pytest_hookharness.campaigns.arming.activation import Activation, find_activations
 from pytest_hookharness.campaigns.check import corpora
-from pytest_hookharness.campaigns.check.rewording import Suspect, reword
+from pytest_hookharness.campaigns.check.rewording import Suspect, refused_commands, reword
 from pytest_hookharness.campaigns.check.session_scenario import scenario_of, varied
 from pytest_hookharness.campaigns.check.tool_names import called_tools, usual_tools
+from pytest_hookharness.campaigns.guards.spellings import allowed_spellings, prove_spellings, try_spellings
 from pytest_hookharness.judging.checkup.symptoms import MANY_REFUSALS
 from pytest_hookharness.model.checkup import CheckSession, HookSet
 from pytest_hookharness.model.moves import (
@@ -36,6 +37,7 @@ from pytest_hookharness.model.moves import (
     Tools,
 )
 from pytest_hookharness.model.mutations import Parallel
+from pytest_hookharness.model.outcome import Outcome
 from pytest_hookharness.model.protocol import Json
 from pytest_hookharness.model.scenario import Scenario
 
@@ -62,6 +64,8 @@ _HARMLESS: tuple[Act, ...] = (
     Read(file="more.txt"),
     Edit(file="more.txt", text="other\n"),
 )
+# The number of commands whose other spellings are proved to be allowed.
+_MOST_PROVED = 4
 _GO_ON = Prompt(text="Go on.")
 _NAME = re.compile(r"[A-Za-z_][\w-]*")
 # Input of a tool that no profile knows: every common key, so that no hook misses one.
@@ -204,6 +208,20 @@ def plan_rewordings(hook_set: HookSet, commands: Sequence[str], files: Sequence[
     """Return the session that rewords refused commands, and mentions refused files."""
     acts = reword(hook_set.host, commands, files)
     return _cut_short("other forms of what was refused", scenario_of(hook_set, acts))
+
+
+def plan_spellings(hook_set: HookSet, outcomes: Sequence[Outcome]) -> Iterator[CheckSession]:
+    """Yield the session with other spellings of the commands that were refused, if they have any."""
+    if acts := try_spellings(refused_commands(outcomes)):
+        yield _cut_short("other spellings of what was refused", scenario_of(hook_set, acts))
+
+
+def plan_bypasses(hook_set: HookSet, outcomes: Sequence[Outcome]) -> Iterator[CheckSession]:
+    """Yield the sessions that prove that a refused command is allowed in another spelling."""
+    allowed = allowed_spellings(outcomes, refused_commands(outcomes))
+    for command, texts in [*allowed.items()][:_MOST_PROVED]:
+        proof = scenario_of(hook_set, prove_spellings(command, texts))
+        yield replace(_cut_short(f"other spellings of `{command}`", proof), proof=True)
 
 
 def plan_proofs(hook_set: HookSet, suspects: Sequence[Suspect]) -> Iterator[CheckSession]:

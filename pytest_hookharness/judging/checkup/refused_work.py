@@ -83,7 +83,7 @@ def find_refused_words(outcome: Outcome) -> Iterator[Symptom]:
 def find_refused_form(outcome: Outcome) -> Iterator[Symptom]:
     """Find that the last of ``SAME_WORK`` was refused, and both others were allowed."""
     done = {
-        _command(step.exchange.call): (step.turn, step.exchange.refused)
+        shell_text(step.exchange.call): (step.turn, step.exchange.refused)
         for step in outcome.trace.steps
         if isinstance(step.exchange, Performed)
     }
@@ -94,5 +94,6 @@ def find_refused_form(outcome: Outcome) -> Iterator[Symptom]:
         yield replace(symptom_of(finding), advice=_READ_IT)
 
 
-def _command(call: ToolCall) -> str:
+def shell_text(call: ToolCall) -> str:
+    """Return the command line of a call of a shell tool; empty for another tool."""
     return str(call.input.get("command", call.input.get("cmd", "")))

@@ -12,6 +12,7 @@ import re
 from collections.abc import Iterator
 from typing import assert_never
 
+from pytest_hookharness.judging.checkup.bypasses import find_bypasses
 from pytest_hookharness.judging.checkup.evidence import with_evidence
 from pytest_hookharness.judging.checkup.refused_work import (
     find_blockades,
@@ -93,7 +94,7 @@ def find_symptoms(outcome: Outcome, *, mark: str = "", harmless: bool = False) -
     that anybody would object to.
     """
     found = [*_verdict(outcome), *_findings(outcome), *find_refused_words(outcome), *_changes(outcome, mark)]
-    found += [*_uncaught_errors(outcome), *find_refused_form(outcome)]
+    found += [*_uncaught_errors(outcome), *find_refused_form(outcome), *find_bypasses(outcome)]
     found += find_blockades(outcome) if harmless else ()
     unique = {symptom.cause: symptom for symptom in reversed(found)}
     return tuple(with_evidence(symptom, [outcome]) for symptom in unique.values())[::-1]

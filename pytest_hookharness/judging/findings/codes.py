@@ -243,6 +243,23 @@ RELATIVE_PATH = FindingCode(
     "interpreter exits with 2.",
     'Begin the path with the project\'s folder: `"$CLAUDE_PROJECT_DIR"/hooks/check.sh`.',
 )
+BYPASS = FindingCode(
+    "HH309",
+    "BYPASS",
+    "A guard hook refuses a command, and allows it in another spelling that agents use as often.",
+    "Agents write `cd sub && rm -rf build`, `rm -r -f build` and `git -C . push` without intent, and the "
+    "guard hook does not stop them.",
+    "Split the line at `&&`, `||`, `;` and `|` and look at each command; skip `cd` and options such as `-C`, "
+    "and compare options as a set, whether they are written together or apart.",
+)
+UNASKED = FindingCode(
+    "HH310",
+    "UNASKED",
+    "A guard hook answers `allow` to every call that it does not refuse, so the user is asked about none.",
+    "For most hosts `allow` is more than no objection: the call is made without the question that the user "
+    "would get otherwise. With such a guard hook less is stopped than without it.",
+    "Print nothing and exit with 0 for calls about which the hook has no rule; the host then asks as usual.",
+)
 CHECK_CODES = (
     CARRIED_OUT,
     STAGED,
@@ -252,4 +269,6 @@ CHECK_CODES = (
     TIMEOUT_UNIT,
     UNQUOTED_PATH,
     RELATIVE_PATH,
+    BYPASS,
+    UNASKED,
 )

@@ -1,0 +1,155 @@
+"""Claims about guards that refuse a command, and miss another spelling of it."""
+
+import json
+
+import pytest
+
+from pytest_hookharness.campaigns.check.discovery import find_hook_sets
+from pytest_hookharness.campaigns.check.session_errors import play_session
+from pytest_hookharness.campaigns.check.session_scenario import scenario_of
+from pytest_hookharness.campaigns.check.sessions import plan_bypasses, plan_spellings
+from pytest_hookharness.campaigns.guards.spellings import prove_spellings
+from pytest_hookharness.judging.checkup.bypasses import spellings
+from pytest_hookharness.judging.checkup.symptoms import find_symptoms
+from pytest_hookharness.model.checkup import CheckSession
+from pytest_hookharness.model.moves import FIRST_PROMPT, RunCommand
+
+COMMAND = "rm -rf build"
+AT_THE_START = """case "$(jq -r .tool_input.command)" in
+    "rm -rf "*) echo "Removing folders is for people." >&2; exit 2 ;;
+esac
+"""
+ANYWHERE = """jq -r .tool_input.command | grep -Eq '(^|[;&|] *)rm( +-[a-zA-Z]+)* ' || exit 0
+echo "Removing files is for people." >&2; exit 2
+"""
+# Refuses what it knows, and leaves the rest to the user.
+ASKS = """text=$(jq -r .tool_input.command)
+case "$text" in
+    "rm -rf "*) echo "Removing folders is for people." >&2; exit 2 ;;
+esac
+printf '{"hookSpecificOutput": {"hookEventName": "PreToolUse", "permissionDecision": "ask"}}'
+"""
+# Refuses the command once, and allows it if the agent insists.
+ONCE = """case "$(jq -r .tool_input.command)" in
+    "rm -rf "*) [ -e "$CLAUDE_PROJECT_DIR/warned" ] && exit 0
+        touch "$CLAUDE_PROJECT_DIR/warned"; echo "Are you sure?" >&2; exit 2 ;;
+esac
+"""
+# Refuses all calls from the third on.
+TIRED = """echo x >>"$CLAUDE_PROJECT_DIR/calls"
+[ "$(wc -l <"$CLAUDE_PROJECT_DIR/calls")" -lt 3 ] && exit 0
+echo "Enough for today." >&2; exit 2
+"""
+
+
+class Guard:
+    """Plays sessions with a guard hook."""
+
+    def __init__(self, folder, harness):
+        self.folder, self.harness = folder, harness
+
+    def play(self, session):
+        """Return the outcome of a session."""
+        return play_session(session, self.harness.settings, self.harness.resources)
+
+    def __call__(self, text, plan):
+        """Return the hook set with a guard, and the outcome of the session that is planned for it."""
+        (self.folder / ".claude").mkdir()
+        (self.folder / ".claude/guard.sh").write_text(text)
+        hook = {"type": "command", "command": 'sh "$CLAUDE_PROJECT_DIR"/.claude/guard.sh'}
+        settings = {"hooks": {"PreToolUse": [{"matcher": "Bash", "hooks": [hook]}]}}
+        (self.folder / ".claude/settings.json").write_text(json.dumps(settings))
+        (hook_set,) = find_hook_sets(self.folder)
+        return hook_set, self.play(plan(hook_set))
+
+
+@pytest.fixture
+def guard(tmp_path, harness):
+    """A player of sessions with a guard hook."""
+    return Guard(tmp_path, harness)
+
+
+def session_of(hook_set, acts):
+    """A session with some acts."""
+    return CheckSession(title="a session", scenario=scenario_of(hook_set, (FIRST_PROMPT, *acts)), ends=False)
+
+
+def proof(hook_set):
+    """The session that proves that one spelling is allowed."""
+    return session_of(hook_set, prove_spellings(COMMAND, ["rm -r -f build"])[1:])
+
+
+def bypasses(outcome):
+    return [symptom for symptom in find_symptoms(outcome) if symptom.kind == "BYPASS"]
+
+
+@pytest.mark.parametrize(
+    "command, others",
+    [
+        (COMMAND, ["cd . && rm -rf build", "rm -r -f build"]),
+        ("git push --force", ["cd . && git push --force", "git -C . push --force", "git push -f"]),
+        (
+            "git push --force origin main",
+            [
+                "cd . && git push --force origin main",
+                "git -C . push --force origin main",
+                "git push origin main --force",
+                "git push -f origin main",
+            ],
+        ),
+        # Not its option `-f`, and no option at all.
+        (
+            "git push --force-with-lease",
+            ["cd . && git push --force-with-lease", "git -C . push --force-with-lease"],
+        ),
+        ("terraform destroy -auto-approve", ["cd . && terraform destroy -auto-approve"]),
+        ("cat <<'END'\nrm -rf build\nEND", []),
+    ],
+)
+def test_spellings_have_the_same_effect(command, others):
+    """A command is put behind `cd`, its options are written apart, shorter or last, and nothing else."""
+    assert [*spellings(command)] == others
+
+
+def test_a_spelling_that_a_guard_misses(guard):
+    """What a guard allowed of the other spellings is proved between two runs of each."""
+    hook_set, refused = guard(AT_THE_START, lambda place: session_of(place, [RunCommand(command=COMMAND)]))
+    (scouting,) = plan_spellings(hook_set, [refused])
+    scouted = guard.play(scouting)
+    (proving,) = plan_bypasses(hook_set, [refused, scouted])
+    texts = [act.command for act in proving.scenario.script.acts[1:]]
+    assert texts == ["cd . && rm -rf build", "rm -r -f build", COMMAND, COMMAND, *texts[:2]]
+    assert bypasses(scouted) == []
+
+
+def test_a_bypass_is_proved_beside_the_command(guard):
+    """A spelling that is allowed before and after the command is refused is a BYPASS, told once."""
+    _, outcome = guard(AT_THE_START, proof)
+    (found,) = bypasses(outcome)
+    assert found.text == (
+        "`rm -rf build` is refused, and the same in another spelling is allowed: `rm -r -f build`."
+    )
+    assert "guard.sh" in found.hook
+
+
+@pytest.mark.parametrize("text", [ANYWHERE, ASKS, ONCE, TIRED])
+def test_a_guard_that_is_not_bypassed(guard, text):
+    """A guard that sees each spelling, asks about it, warns once, or counts calls is not bypassed."""
+    _, outcome = guard(text, proof)
+    assert bypasses(outcome) == []
+
+
+def test_a_guard_that_sees_each_spelling_is_not_looked_into(guard):
+    """Where each spelling was refused, no session tries to prove a bypass."""
+    hook_set, refused = guard(ANYWHERE, lambda place: session_of(place, [RunCommand(command=COMMAND)]))
+    scouted = guard.play(next(plan_spellings(hook_set, [refused])))
+    assert [*plan_bypasses(hook_set, [refused, scouted])] == []
+
+
+def test_a_session_with_other_words_proves_nothing(guard):
+    """A command that is shortened to something else is no spelling of the refused one."""
+    runs = ["rm", COMMAND, COMMAND, "rm"]
+    _, outcome = guard(
+        AT_THE_START, lambda place: session_of(place, [RunCommand(command=text) for text in runs])
+    )
+    assert bypasses(outcome) == []
