@@ -17,6 +17,7 @@ from pytest_hookharness import hosts
 from pytest_hookharness.campaigns.arming.state_fields import described, state_reads
 from pytest_hookharness.campaigns.arming.state_files import LoopState, state_files
 from pytest_hookharness.campaigns.arming.state_paths import HookScript, looked_for, scripts
+from pytest_hookharness.campaigns.check.failing_gates import kept_gates, plan_failing_gates
 from pytest_hookharness.campaigns.check.grouping import PlayedSession
 from pytest_hookharness.campaigns.check.session_scenario import scenario_of
 from pytest_hookharness.campaigns.check.sessions import STOPS, plan_each_event
@@ -81,6 +82,7 @@ def arm_states(hook_set: HookSet, played: Sequence[PlayedSession], try_out: TryO
     sessions = [
         _session(hook_set, state, outcome, end) for (state, outcome), end in zip(chosen, ends, strict=True)
     ]
+    sessions += kept_gates(try_out([*plan_failing_gates(hook_set, waiting)]))
     idle = [hook for hook in waiting if not any(_hooks_of(state.script, [hook]) for state, _ in chosen)]
     return ArmedStates(sessions=tuple(sessions), unmet=tuple(_unmet(hook_set, texts, idle, there)))
 

@@ -19,7 +19,7 @@ from pytest_hookharness.campaigns.check.static.hook_program import program_that_
 from pytest_hookharness.campaigns.check.static_checks import StaticResult
 from pytest_hookharness.judging.checkup.evidence import describe_refusal, with_evidence
 from pytest_hookharness.judging.checkup.symptoms import cut_by_us, find_symptoms
-from pytest_hookharness.judging.findings.codes import TIMEOUT_UNIT, UNGUARDED_TOOL
+from pytest_hookharness.judging.findings.codes import STATUS_LEAK, TIMEOUT_UNIT, UNGUARDED_TOOL
 from pytest_hookharness.judging.findings.finding_catalogue import (
     CONFIG_OFF,
     EVENT_UNKNOWN,
@@ -55,6 +55,8 @@ _NOT_FOUND = re.compile(
 _OF_SHELLS = frozenset(
     ["source", "declare", "typeset", "shopt", "mapfile", "readarray", "let", "function", "pushd", "popd"]
 )
+# What follows where Git is missing, and so is the repository.
+_WITHOUT_GIT = frozenset({UNGUARDED_TOOL.name, STATUS_LEAK.name})
 # Sessions report these too; the static checks find all of them.
 _STATIC = frozenset({CONFIG_OFF.name, EVENT_UNKNOWN.name})
 
@@ -149,9 +151,11 @@ def is_moot(evidence: SymptomEvidence) -> bool:
     Without Git, there is no repository to guard either, and no hook can guard without its own interpreter.
     """
     missing = _MISSING.search(evidence.symptom.text)
+    if missing is not None and missing[2] == "git" and evidence.symptom.kind in _WITHOUT_GIT:
+        return True
     if missing is None or evidence.symptom.kind != UNGUARDED_TOOL.name:
         return False
-    if missing[2] == "git" or _OWN_PROGRAM.search(evidence.symptom.text):
+    if _OWN_PROGRAM.search(evidence.symptom.text):
         return True
     starts = re.compile(rf"[\"';&|] *{re.escape(missing[2])} ")
     return any(

@@ -1,0 +1,91 @@
+"""
+Stop hooks that start a check of the project, such as its tests, in sessions where that check fails.
+
+What they start is seldom installed in a copy of the project, or needs the network, so a test double stands in
+for it. A session is kept if the stop is refused while the double fails, and allowed while it succeeds.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+
+from pytest_hookharness import hosts
+from pytest_hookharness.campaigns.check.grouping import PlayedSession
+from pytest_hookharness.campaigns.check.session_scenario import scenario_of
+from pytest_hookharness.campaigns.check.static.mac_shell import code_of
+from pytest_hookharness.judging.checkup.symptoms import MANY_REFUSALS
+from pytest_hookharness.model.checkup import CheckSession, HookSet
+from pytest_hookharness.model.moves import FIRST_PROMPT, Act, Edit, Stop
+from pytest_hookharness.model.protocol import Hook
+from pytest_hookharness.model.scenario import Double
+
+# What runs tests, linters and builds.
+_PROGRAMS = (
+    r"(?:npm|pnpm|yarn|npx|pnpx|bunx?|deno|make|tox|nox|pytest|ruff|mypy|pyright|flake8|black|uvx?|poetry"
+    r"|pre-commit|cargo|go|gofmt|golangci-lint|gradle|mvn|dotnet|mix|bundle|rake|rspec|rubocop|composer|phpunit"
+    r"|phpstan|swift|xcodebuild|flutter|dart|tsc|eslint|biome|prettier|vitest|jest|turbo|nx|terraform)"
+)
+_STARTED = (
+    r"(?:^|[|;&({!`]|(?<!\S)(?:if|then|else|elif|do|while|until|timeout\s+\S+|time|exec|command|env)\s)"
+    rf"\s*(?:\w+=\S*\s+)*({_PROGRAMS})(?=\s+(?!-v\b)[\w./-]|\s*(?:[;&|)]|\d?>|$))"
+)
+_IN_SHELL = re.compile(_STARTED, re.MULTILINE)
+# In a list of words, or in a text that a shell gets; without programs whose names are common words.
+_NAMED = r"(?:p?npm|yarn|p?npx|bunx|pytest|ruff|mypy|pyright|tox|nox|cargo|tsc|eslint|vitest|jest)"
+_IN_TEXT = re.compile(rf"[\[(]\s*[\"'`]({_NAMED})(?:[\"']\s*,\s*\[?\s*[\"']|\s+\w)")
+_OF_SHELLS = re.compile(r"#!.*\b(?:ba|da|k|z)?sh\b")
+# Kinds of files for changes of which scripts look.
+_KINDS = ("ts", "tsx", "js", "jsx", "py", "go", "rs", "java", "kt", "rb", "php", "swift", "cs", "ex", "dart")
+_FAILS, _SUCCEEDS = Double(exit=1, stdout="1 check failed\n"), Double(stdout="All checks passed\n")
+
+
+def plan_failing_gates(hook_set: HookSet, waiting: Sequence[Hook]) -> Iterator[CheckSession]:
+    """Yield two short sessions with the checks that Stop hooks start: in one they fail, in one not."""
+    stops = {rule.name for rule in hosts.find(hook_set.host).for_role(hosts.Role.STOP)}
+    hooks = [hook for hook in waiting if hook.event in stops]
+    started = sorted({name for hook in hooks for name in _started(hook_set, hook)})
+    if not started:
+        return
+    texts = [text for hook in hooks for text in hook_set.scripts_of(hook)]
+    changes = [
+        Edit(file=f"{place}changed.{kind}", text="text\n") for place, kind in _places("\n".join(texts))
+    ]
+    acts: list[Act] = [FIRST_PROMPT, Edit(file="notes.txt", text="text\n"), *changes, Stop()]
+    scenario = replace(scenario_of(hook_set, acts), turns=len(acts))
+    for double in (_FAILS, _SUCCEEDS):
+        doubles = {**scenario.commands, **dict.fromkeys(started, double)}
+        says = "a stand-in that fails" if double is _FAILS else "a stand-in that succeeds"
+        title = f"{says} for {', '.join(started)}"
+        yield CheckSession(title=title, scenario=replace(scenario, commands=doubles), ends=False, proof=True)
+
+
+def kept_gates(plays: Sequence[PlayedSession]) -> Iterator[CheckSession]:
+    """Yield the session whose checks fail, to its end, if these alone decide whether the agent may stop."""
+    refused = [_is_refused(one) for one in plays if one.outcome is not None]
+    if refused == [True, False]:
+        session = plays[0].session
+        scenario = replace(session.scenario, turns=session.scenario.turns + MANY_REFUSALS)
+        names = session.title.rpartition(" for ")[2]
+        yield replace(session, scenario=scenario, ends=True, way_out=f"makes its check succeed ({names})")
+
+
+def _is_refused(played: PlayedSession) -> bool:
+    return replace(played, session=replace(played.session, ends=True)).held
+
+
+def _started(hook_set: HookSet, hook: Hook) -> Iterator[str]:
+    """Yield the checks that a hook starts, without what starts its own script."""
+    texts = hook_set.scripts_of(hook)
+    for text in texts or [hook.command]:
+        shell = not texts or _OF_SHELLS.match(text)
+        found = _IN_SHELL.findall(code_of(text)) if shell else _IN_TEXT.findall(text)
+        yield from (name for name in found if not texts or not re.search(rf"\b{name}\b", hook.command))
+
+
+def _places(text: str) -> Iterator[tuple[str, str]]:
+    """Yield the folders and the kinds of files that scripts name."""
+    for kind in _KINDS:
+        if re.search(rf"[.(|{{,]{kind}\b", text):
+            yield from ((place, kind) for place in ("", "src/") if place in text)
