@@ -170,6 +170,8 @@ TRACEBACK = "Traceback (most recent call last):\n  File ...\nKeyError: 'tool_inp
         (TRACEBACK, "KeyError: 'tool_input'"),
         ("\nno\nmore\n", "no"),
         ("", "nothing on standard error"),
+        ("=====\nLoop: round 2\n=====", "Loop: round 2"),
+        ("=====", "====="),
     ],
 )
 def test_the_line_that_says_most(read, stderr, shown):

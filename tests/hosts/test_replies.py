@@ -39,6 +39,7 @@ def read(profile, ended):
     "event, code, stdout, stderr, fault",
     [
         ("Stop", 1, "", "No.", 'crashed: exit code 1 is not a refusal on claude-code (2 is): "No."'),
+        ("Stop", 1, "Go on.", "", 'crashed: exit code 1 is not a refusal on claude-code (2 is): "Go on."'),
         ("Stop", 1, "", "", "crashed: exit code 1: nothing on standard error"),
         ("Stop", 127, "", "sh: x: not found", "not-run: exit code 127"),
         ("Stop", 126, "", "", "not-run: exit code 126"),

@@ -30,6 +30,7 @@ _NAMED = re.compile(r"(?<![\w.])\.?[\w-]+(?:/[\w.-]+)+")
 _WRITTEN = re.compile(rf">\s*[\"']?(?:\$\{{?\w+\}}?/)?({_NAMED.pattern})|\btouch\s+({_NAMED.pattern})")
 _VARIABLE = re.compile(r"\$\{?\w+\}?/")
 _SCRIPT = re.compile(rf"{_VARIABLE.pattern}([\w./-]+\.(?:sh|py|js|mjs))\b")
+_PLUGIN_FOLDER = re.compile(r"\$\{?(PLUGIN_(?:DIR|ROOT|PATH))\b")
 _ARGUMENTS = re.compile(r"[\"']?\$(?:ARGUMENTS|\{ARGUMENTS\}|\d|@)[\"']?")
 # Commands that only show something or end what others started.
 _NOT_STARTING = re.compile(r"cancel|stop|end|status|help|list|show|result|version", re.IGNORECASE)
@@ -154,6 +155,8 @@ def _filled(hook_set: HookSet, code: str) -> str:
     # The copies of project and plugin lie side by side.
     folders = {profile.config.plugin_root: "../plugin"}
     folders |= {name: "." for name, value in profile.process.env.items() if value == "{workspace}"}
+    # Where a text only says that it means the plugin's folder, the agent fills that in.
+    folders |= dict.fromkeys(_PLUGIN_FOLDER.findall(code), "../plugin")
     for name, folder in folders.items():
         code = re.sub(rf"\$\{{{name}\}}|\${name}\b", folder, code)
     return _ARGUMENTS.sub("'Do the work.'", code).strip()

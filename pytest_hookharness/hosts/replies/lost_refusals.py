@@ -117,11 +117,13 @@ def find_message(stderr: str) -> str:
     """
     Return the line of a text on standard error that says most.
 
-    That is the first one, unless it only names a place, which the line after the next gap explains, or it
-    announces a list whose last line is the message.
+    That is the first one with a letter, unless it only names a place, which the line after the next gap
+    explains, or it announces a list whose last line is the message.
     """
     text = stderr.strip() or "nothing on standard error"
     lines = [line.strip() for line in text.splitlines()]
+    first = next((number for number, line in enumerate(lines) if re.search(r"\w", line)), 0)
+    lines = lines[first:]
     if _PLACE.fullmatch(lines[0]) and "" in lines:
         return lines[lines.index("") + 1]
     return lines[-1] if lines[0].endswith(":") else lines[0]

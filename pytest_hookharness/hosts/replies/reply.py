@@ -193,10 +193,10 @@ def _read_exit(reader: AnswerReader, code: int, stdout: str, stderr: str) -> Rep
         return reader.cut_texts(replace(reply, context=text, rule=reader.rule("shown")))
     # No usable answer: from here on the exit code alone decides, and the fault says what was lost.
     kind, name = ("not-run", "not run") if code in _NOT_RUN_CODES else ("crashed", rule.rule)
-    text = f"exit code {code}: {find_message(stderr)}"
-    if kind == "crashed" and stderr.strip() and not reader.blocks_on_failure:
-        text = _describe_failure(reader, table, code, stderr)
-    fault = f"{kind}: {text}"
+    fault = f"{kind}: exit code {code}: {find_message(stderr)}"
+    said = _first_text((Stream.ERR, Stream.OUT), stdout, stderr)
+    if kind == "crashed" and said and not reader.blocks_on_failure:
+        fault = f"{kind}: {_describe_failure(reader, table, code, said)}"
     if code == _REFUSAL_CODE and rule.meaning is CodeMeaning.REFUSES_IF_WORDS:
         fault = "mangled: exit code 2 without a word"
     if rule.meaning is CodeMeaning.IGNORED:
@@ -209,14 +209,14 @@ def _read_exit(reader: AnswerReader, code: int, stdout: str, stderr: str) -> Rep
     return replace(_read_alone(reader, failed, stdout, stderr, fault), notice=notice.format(words=words))
 
 
-def _describe_failure(reader: AnswerReader, table: Sequence[CodeRule], code: int, stderr: str) -> str:
+def _describe_failure(reader: AnswerReader, table: Sequence[CodeRule], code: int, said: str) -> str:
     """
     Return the fault of an exit code that is a failure, with the hook's words: it may have meant a refusal.
     """
     refusing = (CodeMeaning.REFUSES, CodeMeaning.REFUSES_IF_WORDS)
     refuses = any(_REFUSAL_CODE in (rule.codes or ()) and rule.meaning in refusing for rule in table)
     hint = f" is not a refusal on {reader.profile.name} ({_REFUSAL_CODE} is)" if refuses else ""
-    return f'exit code {code}{hint}: "{find_message(stderr)}"'
+    return f'exit code {code}{hint}: "{find_message(said)}"'
 
 
 def _first_text(streams: tuple[Stream, ...], stdout: str, stderr: str) -> str:

@@ -111,6 +111,14 @@ def test_a_script_that_writes_a_file_of_a_hook(loop):
     assert used.files == files.files == {".loop/state.json": '{"count": 1}\n'}
 
 
+def test_a_variable_that_means_the_plugins_folder(loop):
+    """A variable in a command's text that only says that it means the plugin's folder is filled in."""
+    texts = {"hooks/stop.sh": "[ -f .claude/loop.md ]\n", "scripts/start.sh": "echo go >.claude/loop.md\n"}
+    start = '```bash\n"$PLUGIN_DIR/scripts/start.sh" $ARGUMENTS; echo $MY_PLUGIN_DIR\n```\n'
+    (found,) = find_activations(loop(**texts, **{"commands/start.md": start}))
+    assert found.command == """"../plugin/scripts/start.sh" 'Do the work.'; echo $MY_PLUGIN_DIR"""
+
+
 def test_a_template_of_a_file_that_hooks_name(loop):
     """A file that a hook names is taken from templates, unless the project has it or programs read it."""
     hook = "[ -f plan.md ] && [ -f notes.md ] && cat settings.json README.md"
