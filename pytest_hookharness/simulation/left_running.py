@@ -19,6 +19,8 @@ from pytest_hookharness.simulation.testbed.run_settings import Settings
 
 # Seconds that such a process gets, as while a model answers, and turns that are played after the first one.
 _LINGER, _TURNS_LATER = 5.0, 3
+# Seconds for further runs, however little is left of the budget.
+_LEAST = 3.0
 
 # Plays the same scenario until the host ends it; nothing if the time ended before.
 Replay = Callable[[Settings], Outcome | None]
@@ -54,27 +56,35 @@ def find_difference(outcome: Outcome, settings: Settings, replay: Replay) -> str
     decided = isinstance(outcome.verdict, Terminated | Livelock | Capped) and not outcome.scenario.fake_agents
     if left is None or not decided:
         return ""
-    began, given = time.monotonic(), settings.wall
+    began, given = time.monotonic(), max(_LEAST, settings.wall)
 
     def play(linger: float | None, turns: int) -> Outcome | None:
         rest = given - (time.monotonic() - began)
         return replay(replace(settings, wall=rest, turns=turns, linger=linger))
 
-    if left.by_hook and not isinstance(outcome.verdict, Terminated):
-        second = play(_LINGER, left.turn + _TURNS_LATER)
-        if second is not None and isinstance(second.verdict, Terminated):
-            turn = second.verdict.turn
-            return f"{left}; if it may run for {_LINGER:g} s more, the hooks allow the stop in turn {turn}"
-    turns = settings.turns or outcome.iterations
-    second = play(None, turns)
-    if second is None or _end(second) == _end(outcome):
+    if found := _find_other_end(outcome, play, settings.turns or outcome.iterations):
+        return f"{left}; where it lives on, {found}"
+    if not left.by_hook or isinstance(outcome.verdict, Terminated):
         return ""
-    # Chance may decide, too.
-    if (control := play(0.0, turns)) is None or _end(control) != _end(outcome):
+    second = play(_LINGER, left.turn + _TURNS_LATER)
+    if second is None or not isinstance(second.verdict, Terminated):
         return ""
-    if isinstance(second.verdict, Terminated):
-        return f"{left}; where it lives on, the hooks allow the stop in turn {second.verdict.turn}"
-    return f"{left}; where it lives on, the hooks did not allow the stop in {second.iterations} turns"
+    longer = f"if it may run for {_LINGER:g} s more"
+    return f"{left}; {longer}, the hooks allow the stop in turn {second.verdict.turn}"
+
+
+def _find_other_end(outcome: Outcome, play: Callable[[float | None, int], Outcome | None], turns: int) -> str:
+    """Return how a run ends in which all that is left running lives on, if otherwise and not by chance."""
+    living = play(None, turns)
+    if living is None or _end(living) == _end(outcome):
+        return ""
+    ended = _end(living)
+    control = play(0.0, turns if ended is None else ended + 1)
+    if control is None or _end(control) != _end(outcome):
+        return ""
+    if ended is not None:
+        return f"the hooks allow the stop in turn {ended}"
+    return f"the hooks did not allow the stop in {living.iterations} turns"
 
 
 def _end(outcome: Outcome) -> int | None:

@@ -13,7 +13,7 @@ from pytest_hookharness.frontends.harness import Harness
 from pytest_hookharness.judging.verdict.assumptions import UNOBSERVED
 from pytest_hookharness.model.probes import PerturbationKind
 from pytest_hookharness.model.processes import Tier
-from pytest_hookharness.model.verdicts import Livelock, Terminated, Undecided
+from pytest_hookharness.model.verdicts import Capped, Livelock, Terminated, Undecided
 from pytest_hookharness.reports.terminal.story import story
 from pytest_hookharness.scenario_files import scenario_from, script_from
 from pytest_hookharness.simulation.testbed.run_settings import Settings
@@ -139,6 +139,27 @@ def test_a_clock_that_decides_nothing(stop, log, evidence):
     }
 
 
+@pytest.mark.parametrize(
+    ("command", "told"),
+    [
+        ('[ "$(date +%Y)" -ge 2931 ] && exit 0', '[ "$(date +%Y)" -ge 2931 ]'),
+        pytest.param(
+            """python3 -c 'import sys, time; sys.exit(time.time() > 3e10)' || exit 0""",
+            "time.time() > 30000000000.0",
+            marks=pytest.mark.slow,
+        ),
+    ],
+)
+def test_a_comparison_with_the_clock_is_no_proof(stop, command, told):
+    """A hook that compares the time is a loop of the turns that were played, and the comparison is named."""
+    outcome = stop(f"{command}; {REFUSE}", turns=8)
+
+    assert isinstance(outcome.verdict, Livelock)
+    assert outcome.verdict.evidence == "driven"
+    assert outcome.verdict.matters == (f"the clock (`{told}` in the command of the hook)",)
+    assert outcome.iterations == 8
+
+
 BASH, EPOCH = "bash -c '{}'", "[ $((EPOCHSECONDS / {} % {})) = {} ] && exit 0; exit 2"
 
 
@@ -162,6 +183,17 @@ def test_a_clock_that_decides(stop, command):
     assert isinstance(outcome.verdict, Undecided)
     assert "would allow the stop after" in outcome.verdict.why
     assert outcome.iterations == 5
+
+
+@pytest.mark.slow
+def test_a_clock_that_decides_behind_the_cap(play):
+    """What other times decide is told of a loop that the host's cap ends, too."""
+    command = BASH.format(EPOCH.format(3600, 24, "$((($(cat at) / 3600 + 5) % 24))"))
+    outcome = play(hooks={"Stop": command}, files={"at": f"{time.time():.0f}"})
+
+    assert isinstance(outcome.verdict, Capped)
+    assert outcome.verdict.without.name == "undecided"
+    assert "would allow the stop after" in outcome.verdict.without.why
 
 
 @pytest.mark.slow

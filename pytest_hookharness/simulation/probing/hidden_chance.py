@@ -1,4 +1,4 @@
-"""Which scripts of a repetition get random numbers that no system call shows."""
+"""What only the source of the scripts of a repetition shows: random numbers, and decisions by the clock."""
 
 from __future__ import annotations
 
@@ -7,7 +7,8 @@ from collections.abc import Collection, Iterable, Iterator, Mapping
 from pathlib import Path
 
 from pytest_hookharness.execution import platform
-from pytest_hookharness.judging.recurrence.hidden_chance import LANGUAGES, Language
+from pytest_hookharness.judging.recurrence import clock_use, hidden_chance
+from pytest_hookharness.judging.recurrence.hidden_chance import Language
 from pytest_hookharness.model.reads import LookKind, ProgramReads, Reads
 from pytest_hookharness.model.trace import HookRun
 from pytest_hookharness.simulation.testbed.hook_source import inlined
@@ -33,9 +34,30 @@ def find_hidden_chance(
         hook_runs: The hook runs among them.
         places: For each path that was looked at its state path, and where it really is.
     """
+    for used, where in _find(hidden_chance.LANGUAGES, runs, hook_runs, places):
+        yield f"random numbers ({used} in {where})"
+
+
+def find_clock_use(
+    runs: Iterable[Reads | None],
+    hook_runs: Iterable[HookRun],
+    places: Mapping[str, tuple[str | None, str]],
+) -> Iterator[str]:
+    """Yield where scripts decide by the time, in words; the arguments are those of `find_hidden_chance`."""
+    for used, where in _find(clock_use.LANGUAGES, runs, hook_runs, places):
+        yield f"the clock (`{used}` in {where})"
+
+
+def _find(
+    languages: Iterable[Language],
+    runs: Iterable[Reads | None],
+    hook_runs: Iterable[HookRun],
+    places: Mapping[str, tuple[str | None, str]],
+) -> Iterator[tuple[str, str]]:
+    """Yield what the scripts of a repetition use, and where."""
     records = [reads.programs for reads in runs if reads is not None]
     commands = {run.hook.command.encode("utf-8", "surrogateescape") for run in hook_runs}
-    for language in LANGUAGES:
+    for language in languages:
         own = [programs for programs in records if any(_is_of(program, language) for program in programs)]
         # Hook runs often have the same scripts: each is read and searched once.
         scripts = dict.fromkeys(
@@ -61,10 +83,10 @@ def _is_shell(program: ProgramReads) -> bool:
     return _SHELL.search(program.path) is not None
 
 
-def _found(language: Language, text: bytes, where: str, *, in_shell: bool) -> Iterator[str]:
+def _found(language: Language, text: bytes, where: str, *, in_shell: bool) -> Iterator[tuple[str, str]]:
     codes = (text,) if language.whole or not in_shell else inlined(text)
     if used := next(filter(None, map(language.find, codes)), ""):
-        yield f"random numbers ({used} in {where})"
+        yield used, where
 
 
 def _scripts(program: ProgramReads) -> Collection[str]:

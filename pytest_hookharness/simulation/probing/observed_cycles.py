@@ -101,10 +101,11 @@ class ObservedCycles:
     def _with_clock(self, found: Influences, period: int) -> Influences:
         # What else matters makes it no proof anyway; and one cycle shows what the clock means to all.
         if found.matters or any(not trial.inert for trial in self.trials.values()):
-            return replace(found, matters=(*found.matters, _CLOCK))
+            return replace(found, matters=(*found.matters, *(found.timed or (_CLOCK,))))
         from pytest_hookharness.simulation.probing.clock_trial import ClockTrial
 
         repetition = self._history.last_repetition(self._driver, period)
         trial = ClockTrial(self._driver.testbed, repetition, self._remaining, self._on_probe).play()
         self.trials[period] = trial
-        return found if trial.inert else replace(found, matters=(_CLOCK,))
+        # Where the source compares a time, the times that were tried are no proof for the others.
+        return replace(found, matters=found.timed or (() if trial.inert else (_CLOCK,)))

@@ -30,7 +30,7 @@ from pytest_hookharness.model.processes import ProcessSpec, Tier
 from pytest_hookharness.model.protocol import Json
 from pytest_hookharness.model.reads import Influences, LookKind, Reads
 from pytest_hookharness.model.trace import Change, HookEvent, HookRun, Performed, StateEntry, Step, Trace
-from pytest_hookharness.simulation.probing.hidden_chance import find_hidden_chance
+from pytest_hookharness.simulation.probing.hidden_chance import find_clock_use, find_hidden_chance
 from pytest_hookharness.simulation.session.checkpoint import Checkpoint
 from pytest_hookharness.simulation.session.history import Repetition
 from pytest_hookharness.simulation.testbed.testbed import Testbed
@@ -136,7 +136,9 @@ class ReadObservation:
             places = {path: paths.locate(path) for path in _looked_at(runs)}
             around = self._surroundings(paths, places, differing, repetition.files, since)
             found = replace(find_influences(runs, around), read=tuple(_opened(runs, places)))
-            chance = [*find_hidden_chance(runs, repetition.hook_runs, places)]
+            scripts = runs, repetition.hook_runs, places
+            chance = [*find_hidden_chance(*scripts)]
+            timed = [*find_clock_use(*scripts)] if found.clock else []
         if not found.observed:
             return found
         # The next repetition may make others of those that come or go.
@@ -145,6 +147,7 @@ class ReadObservation:
         return replace(
             found,
             matters=(*found.matters, *hidden),
+            timed=tuple(dict.fromkeys(timed)),
             unread=frozenset(
                 change.path
                 for change in differing

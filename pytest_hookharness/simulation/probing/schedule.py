@@ -96,8 +96,8 @@ class ProbeSchedule:
         if self._has_turns(period):
             return None
         # Experiments find the turn in which a declared pace leads to another time.
-        paced = bool(self._driver.testbed.scenario.pace)
-        if not paced and (end := self._end_by_clock(period)) is not None:
+        end = None if self._driver.testbed.scenario.pace else self._end_by_clock(period)
+        if end is not None or self._postponed is not None:
             return end
         if self._ends_uncapped(period):
             return None
@@ -112,7 +112,8 @@ class ProbeSchedule:
             return self._end_out_of_reach(threshold, period)
         if report.unclear:
             return self._end_unless_capped(report.unclear, period)
-        return self._end_by_clock(period) or self._end("lasso")
+        end = self._end_by_clock(period)
+        return end if end is not None or self._postponed is not None else self._end("lasso")
 
     def only_time_differs(self, lasso: Lasso) -> bool:
         """
@@ -153,7 +154,8 @@ class ProbeSchedule:
         if periods and self._has_turns(periods[0]):
             return None
         paced = bool(self._driver.testbed.scenario.pace)
-        if periods and not paced and (end := self._end_by_clock(periods[0])) is not None:
+        end = self._end_by_clock(periods[0]) if periods and not paced else None
+        if end is not None or self._postponed is not None:
             return end
         if periods and self._ends_uncapped(periods[0]):
             return None
@@ -164,7 +166,8 @@ class ProbeSchedule:
             return None
         report = self._add(found)
         if report.inert:
-            return self._end_by_clock(report.period) or self._end("progression")
+            end = self._end_by_clock(report.period)
+            return end if end is not None or self._postponed is not None else self._end("progression")
         self._not_before = turn + 5 * len(self.made)
         threshold = report.threshold
         if threshold is None or self._time_is_left:
