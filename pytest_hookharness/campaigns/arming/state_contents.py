@@ -35,7 +35,7 @@ _FRONT = re.compile(r"(\s*---[ \t]*\n)(.*?^---[ \t]*$)(.*)", re.DOTALL | re.MULT
 _BOX = re.compile(r"^([ \t]*[-*] \[ \] ).*$", re.MULTILINE)
 _TICKABLE = re.compile(r"^([ \t]*[-*] )\[ \]", re.MULTILINE)
 # How hooks look for an open task.
-_OPEN = re.compile(r"\[(?: |\\s|\[:space:\])\\*\]")
+_OPEN = re.compile(r"\[(?: |\\s|\[?\[:space:\]\]?)[*+?]?\\*\]")
 _OWN = (state_names.is_session, state_names.is_switch, state_names.is_limit)
 # Words for the end of the work, the usual ones first.
 _OVER = ("complete", "completed", "done", "finished", "closed", "passed", "approved")
@@ -177,6 +177,11 @@ class StateContents:
             others = {"or", "and", "from", "if", *(str(each) for each in asked.avoided)}
             return next((word for word in words if word not in others), TASK)
         return state_names.by_name(key)
+
+
+def is_done_list(path: str, text: str, source: str) -> bool:
+    """Return whether a file is a list of tasks without an open one, for which a script looks."""
+    return bool(LISTS.search(path) and _OPEN.search(source)) and not _TICKABLE.search(text)
 
 
 def parsed(text: str) -> dict[str, Any] | None:

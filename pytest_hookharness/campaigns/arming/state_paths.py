@@ -12,6 +12,7 @@ from collections.abc import Container, Iterator, Mapping, Sequence
 from pathlib import Path, PurePosixPath
 
 from pytest_hookharness.campaigns.arming.project_texts import project_files, read_text
+from pytest_hookharness.campaigns.arming.state_contents import is_done_list
 from pytest_hookharness.model.checkup import HookSet
 from pytest_hookharness.model.fast_dataclass import dataclass
 from pytest_hookharness.simulation.testbed.run_settings import SimulationError
@@ -112,12 +113,16 @@ def _with_loaded(file: Path, text: str, known: dict[str, Path]) -> Iterator[str]
 
 
 def looked_for(hook_set: HookSet, script: HookScript) -> list[str]:
-    """Return the files that a hook looks for in the project and that are not there, the seen ones first."""
+    """
+    Return the files that a hook looks for in the project and that are not there, the seen ones first.
+
+    A list of tasks that has no open one, for which the hook looks, counts as not there.
+    """
     named = [*_in_text(script)]
     words = {posixpath.basename(path).partition("{{")[0] for path in named}
     seen = [path for path in hook_set.looked_for if _is_named(path, script.text, words)]
     paths = dict.fromkeys(
-        path for path in (*seen, *named) if _is_state(path) and not (hook_set.root / path).exists()
+        path for path in (*seen, *named) if _is_state(path) and _is_free(hook_set.root, path, script.text)
     )
     # A path that ends like a longer one is a part of it.
     whole = [path for path in paths if not any(other.endswith(f"/{path}") for other in paths)]
@@ -127,6 +132,14 @@ def looked_for(hook_set: HookSet, script: HookScript) -> list[str]:
 def _is_named(path: str, text: str, words: set[str]) -> bool:
     name = posixpath.basename(path)
     return name in words or name.partition("{{")[0].rstrip("-_.") in text
+
+
+def _is_free(root: Path, path: str, source: str) -> bool:
+    """Return whether a path may get a state: the project has no such file, or one whose tasks are done."""
+    try:
+        return not (root / path).exists() or is_done_list(path, read_text(root / path) or "", source)
+    except (OSError, SimulationError):
+        return False
 
 
 def _is_state(path: str) -> bool:

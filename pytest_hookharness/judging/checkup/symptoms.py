@@ -291,7 +291,8 @@ def _changes(outcome: Outcome, mark: str) -> Iterator[Symptom]:
 def _judge(path: str, above: str, mark: str) -> tuple[verdicts.FindingCode | None, str]:
     if mark and posixpath.basename(path) == mark:
         return codes.CARRIED_OUT, "text from the input was executed"
-    if path.startswith("outside/"):
+    # What Python keeps of a module that it loads is nothing that the hook writes.
+    if path.startswith("outside/") and "/__pycache__/" not in path:
         return (
             finding_catalogue.OUTSIDE_WRITE,
             f"/{path.removeprefix('outside/')} was written, outside of the project",

@@ -115,6 +115,21 @@ def test_a_checklist_that_the_agent_can_tick(armed):
     assert outcome.verdict_name in ("livelock", "capped")
 
 
+@pytest.mark.parametrize(
+    ("box", "text", "kept"),
+    [
+        ("'^- \\[ \\]'", "Nothing to do.\n", True),
+        ("-E '^\\s*-\\s*\\[\\s*\\]'", "- [x] One\n", True),
+        ("'^- \\[x\\]'", "- [ ] One\n", False),
+    ],
+)
+def test_a_list_whose_tasks_are_done(armed, box, text, kept):
+    """A list of tasks that the project has is tried with an open one, if the hook looks for it."""
+    hook = CHECKLIST.replace("'^- \\[ \\]'", box)
+    found, _ = armed("stop.sh", "sh", hook, **{"TODO.md": text})
+    assert bool(found.sessions) is kept
+
+
 def test_a_promise_of_which_the_message_tells(armed):
     """An agent that says what the message asks for is tried too."""
     found, _ = armed("stop.sh", "sh", SPELL)
