@@ -52,6 +52,10 @@ def read(profile, ended):
         ("Stop", 0, '{"reason": 7}', "", "ignored: 'reason' is 7"),
         ("Stop", 0, '{"continue": NaN}', "", "mangled: "),
         ("Stop", 0, '{"foo": 1}', "", "ignored: the host knows none of the keys foo"),
+        (
+            *("UserPromptSubmit", 0, '{"additionalContext": "A map."}', ""),
+            "ignored: the host knows none of the keys additionalContext; it reads hookSpecificOutput.",
+        ),
         ("Stop", 0, special("PreToolUse", permissionDecision="deny"), "", "ignored: 'hookEventName'"),
         ("Stop", 0, '{"hookSpecificOutput": {}}', "", "ignored: 'hookSpecificOutput' has no"),
         ("Stop", 0, special("Stop", permissionDecision="deny"), "", "ignored: 'permissionDecision' has no"),

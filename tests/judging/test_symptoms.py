@@ -173,6 +173,15 @@ def test_keys_that_no_host_reads(keys, number):
     assert len(find_symptoms(outcome(findings=(finding,)))) == number
 
 
+def test_a_failure_that_may_be_a_refusal():
+    """A failure in a hook's words comes with the status that refuses, and one without words does not."""
+    texts = ['Stop: exit code 1 is not a refusal on claude-code (2 is): "No."', "Stop: exit code 1: nothing"]
+    found = [CRASHED.found(text, hook="./check.sh") for text in texts]
+    advice = [find_symptoms(outcome(findings=(one,)))[0].advice for one in found]
+    assert advice[0].startswith("If it is meant to refuse, exit with 2 and print the reason")
+    assert advice[1] == CRASHED.fix
+
+
 @pytest.mark.parametrize(
     ("text", "number"),
     [

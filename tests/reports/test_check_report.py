@@ -8,6 +8,7 @@ import pytest
 from pytest_hookharness.frontends.checkup import FOUND, UNKNOWN, status_of
 from pytest_hookharness.model.checkup import CheckReport, HookSet, Problem, Symptom
 from pytest_hookharness.model.moves import FIRST_PROMPT, RunCommand, Script
+from pytest_hookharness.model.mutations import VaryRequest
 from pytest_hookharness.model.protocol import Hook
 from pytest_hookharness.model.scenario import Scenario
 from pytest_hookharness.reports.terminal.check_report import as_json, headline, render_check
@@ -57,6 +58,13 @@ def test_problems_of_all_hooks_or_of_none():
     )
     of_none = CheckReport(place=PLACE, problems=(problem("", "CONFIG-OFF"),))
     assert headline(of_none).startswith("claude-code: 1 problem with 3 hooks in ")
+
+
+def test_what_was_changed_stands_in_words():
+    """What a mutation changed is told in a sentence, not by the name of its family."""
+    scenario = Scenario(name="check", host="claude-code", vary=(VaryRequest("tools"), VaryRequest("input")))
+    text = report(problems=(replace(problem("./a.sh"), scenario=scenario),))
+    assert "  changed   a program that the hook calls is missing; input\n" in text
 
 
 def test_a_session_that_was_not_made_smaller():

@@ -95,6 +95,9 @@ def _waiting(hook_set: HookSet, played: Sequence[PlayedSession]) -> list[Hook]:
         for command, what in _effects(one.outcome)
         if one.session.active or what in _refusals(hook_set)
     }
+    # A hook that fails when it is active and not before needs no further state to show that.
+    usual = set[str]().union(*(_failures(one.outcome) for one in played if not one.session.active))
+    active |= set[str]().union(*(_failures(one.outcome) for one in played if one.session.active)) - usual
     few = len(hook_set.hooks) <= _FEW
     stops = _stop_events(hook_set)
     return [hook for hook in hook_set.hooks if hook.command not in active and (few or hook.event in stops)]

@@ -201,7 +201,17 @@ def _of_paths(hook_set: HookSet) -> Iterator[Symptom]:
     if relative:
         script = relative[0][1]
         text = f"{script} is looked up in the agent's current folder, so after a `cd` it is not found."
-        yield _together(RELATIVE_PATH, [hook for hook, _ in relative], text)
+        symptom = _together(RELATIVE_PATH, [hook for hook, _ in relative], text)
+        yield replace(symptom, advice=_from_the_project(hook_set.host, script))
+
+
+def _from_the_project(host: str, script: str) -> str:
+    """Return the advice to begin a script's path with the project's folder, in the host's words."""
+    known = hosts.find(host).process.env
+    variable = next((name for name, value in known.items() if value == "{workspace}"), "")
+    path = script.removeprefix("./")
+    example = f'as in `"${variable}"/{path}`' if variable else "or write the whole path"
+    return f"Begin the path with the project's folder, {example}."
 
 
 def _together(code: FindingCode, hooks: Sequence[Hook], text: str) -> Symptom:

@@ -82,7 +82,11 @@ class HookTraits:
         """
         The commands that hooks name and that may be missing elsewhere, but not those that run the hooks.
         """
-        found = {word for word in self.words - STANDARD_COMMANDS - self.runners if self.has(word)}
+        found = {
+            word
+            for word in self.words - STANDARD_COMMANDS - self.runners
+            if word[:1] != "_" and self.has(word)
+        }
         # Words that call a command are better candidates than other words.
         return tuple(sorted(found, key=lambda name: (name not in self.called, name)))
 

@@ -92,7 +92,8 @@ def declare_check(parser: argparse.ArgumentParser) -> None:
         "--fail-on",
         default=ANY,
         metavar="NAMES",
-        help="any, must-fix, none, or names of problems (any)",
+        help="exit with 1 only for any, must-fix, none, or these problems (any); with 2, as without it, if "
+        "something could not be tried",
     )
     parser.add_argument(
         "--baseline", type=Path, metavar="FILE", help="a TOML file of accepted problems, each with a reason"

@@ -168,7 +168,9 @@ def _read_empty(reader: AnswerReader) -> Reply:
 
 def _useless_answer(reader: AnswerReader, reply: Reply, answer: Payload) -> str | None:
     if answer and not answer_keys(reader.answers) & set(answer):
-        return f"ignored: the host knows none of the keys {', '.join(answer)}"
+        places = (".".join(path) for path in reader.answers.context if path[-1] in answer)
+        hint = f"; it reads {place}" if (place := next(places, "")) else ""
+        return f"ignored: the host knows none of the keys {', '.join(answer)}{hint}"
     if reply.halt is not None or reply.ruling is Ruling.DENY:
         return None
     refusal = find_refusal(answer) if reply.ruling is Ruling.NONE else ""

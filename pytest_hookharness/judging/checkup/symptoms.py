@@ -10,6 +10,7 @@ from __future__ import annotations
 import posixpath
 import re
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import assert_never
 
 from pytest_hookharness.judging.checkup.bypasses import find_bypasses
@@ -56,6 +57,12 @@ _STAGED = re.compile(r"/\.git/(?:index|HEAD|packed-refs|refs/.+)$")
 _ALLOW_STOP = "Let the hook allow the stop if nothing changed since its last refusal"
 # Fields in which some hosts report an earlier refusal to a hook, and what they say then.
 _SIGNS = {"stop_hook_active": "is true", "loop_count": "is not 0"}
+# A failure that may be meant as a refusal.
+_OF_A_REFUSAL = " is not a refusal on "
+_REFUSE = (
+    "If it is meant to refuse, exit with 2 and print the reason to standard error. Else catch the failure "
+    "and exit with 0."
+)
 _REASON = 80
 _UNKNOWN_KEYS = re.compile(r"the host knows none of the keys ([\w, ]+)")
 # Keys with which some host, or the author of a hook, says a decision or a text for the agent or the user.
@@ -193,7 +200,8 @@ def _findings(outcome: Outcome) -> Iterator[Symptom]:
             for excuses in (_gets_round, _is_of_agents, _says_so, _was_cut_by_us, _is_private, _is_log)
         ):
             continue
-        yield symptom_of(finding)
+        symptom = symptom_of(finding)
+        yield replace(symptom, advice=_REFUSE) if _OF_A_REFUSAL in finding.text else symptom
 
 
 def _uncaught_errors(outcome: Outcome) -> Iterator[Symptom]:

@@ -22,6 +22,17 @@ _LINE = 300
 _FIX = 1000
 _PAGES = "docs/findings"
 _VERDICTS = "docs/endless-hooks.md"
+# What was different in the sessions that show a problem, by the family of the mutations.
+_VARIED = {
+    "key-order": "the keys of the input stand in another order",
+    "words": "the words of the command stand in its description",
+    "quoting": "the words of the command stand in quotes, in a heredoc, or in code for another shell",
+    "names": "the same is done with another file of the same name",
+    "state": "a file of the hook's own is emptied",
+    "tools": "a program that the hook calls is missing",
+    "sessions": "another session or subagent is active in between",
+    "processes": "the host goes on in another process",
+}
 ReplayCommand = Callable[[Problem], str]
 
 
@@ -139,7 +150,8 @@ def _problem(problem: Problem, place: HookSet, replay_command: ReplayCommand) ->
     if problem.scenario.script.acts:
         yield f"  shown by  {_shown_by(problem)}"
     if problem.scenario.vary:
-        yield f"  mutation  {', '.join(mutation.family for mutation in problem.scenario.vary)}"
+        varied = "; ".join(_VARIED.get(one.family, one.family) for one in problem.scenario.vary)
+        yield from wrapped(varied, _WIDTH, "  changed   ", "            ")
     if problem.symptom.advice:
         yield from wrapped(problem.symptom.advice, _WIDTH, "  fix       ", "            ")
     yield f"  replay    {replay_command(problem)}"

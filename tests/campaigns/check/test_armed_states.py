@@ -4,12 +4,13 @@ import json
 
 import pytest
 
+from pytest_hookharness.campaigns.arming.activation import given_activations
 from pytest_hookharness.campaigns.check.armed_states import arm_states
 from pytest_hookharness.campaigns.check.check_run import CheckRun
 from pytest_hookharness.campaigns.check.grouping import PlayedSession
 from pytest_hookharness.campaigns.check.home_search import with_looked_for
 from pytest_hookharness.campaigns.check.session_errors import play_session
-from pytest_hookharness.campaigns.check.sessions import plan_each_event
+from pytest_hookharness.campaigns.check.sessions import plan_activated, plan_each_event
 
 SHELL = """F="$CLAUDE_PROJECT_DIR/.claude/loop.json"
 [ -f "$F" ] || exit 0
@@ -172,6 +173,20 @@ def test_what_was_activated_is_not_tried_again(plugin, harness):
     (session,) = arm_states(hook_set, [first], lambda sessions: [*map(played, sessions)]).sessions
     again = arm_states(hook_set, [first, played(session)], lambda sessions: [*map(played, sessions)])
     assert (again.sessions, again.unmet) == ((), ())
+
+
+def test_a_hook_that_fails_when_it_is_active_asks_for_no_state(plugin, harness):
+    """A hook that fails only when a command made it active is not said to be without its state."""
+    hook_set = plugin(**{"hooks/stop.sh": "[ -f .claude/on ] || exit 0\necho 'Go on.'\nexit 1\n"})
+
+    def played(session):
+        return PlayedSession(session, play_session(session, harness.settings, harness.resources))
+
+    first = played(plan_each_event(hook_set))
+    (activated,) = plan_activated(hook_set, given_activations(["mkdir -p .claude; touch .claude/on"], []))
+    assert arm_states(hook_set, [first], lambda sessions: [*map(played, sessions)]).unmet
+    plays = [first, played(activated)]
+    assert not arm_states(hook_set, plays, lambda sessions: [*map(played, sessions)]).unmet
 
 
 def test_what_hooks_look_for_in_the_project_is_seen(plugin, harness):

@@ -200,6 +200,7 @@ def test_a_script_that_only_the_projects_folder_leads_to(tmp_path, found):
     at(tmp_path, "hooks/x.py", "")
     (symptom,) = found(("Stop", "python3 hooks/x.py"), ("PreToolUse", "python3 -I hooks/x.py")).symptoms
     assert (symptom.kind, symptom.hook) == ("RELATIVE-PATH", "python3 hooks/x.py")
+    assert symptom.advice.endswith('folder, as in `"$CLAUDE_PROJECT_DIR"/hooks/x.py`.')
 
 
 def test_a_relative_script_that_is_not_executable(tmp_path, found):
