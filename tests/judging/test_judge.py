@@ -336,6 +336,7 @@ def test_a_difference_that_only_the_loop_saw_is_undecided() -> None:
     """If the loop saw different contents behind equal digests, nothing is proved."""
     verdict = judge(JudgeInput(refusals("aaa"), RunEnd(how="lasso", turn=3), lasso=Lasso(1, 1), flaky=True))
     assert isinstance(verdict, Undecided)
+    assert verdict.why.startswith("the same state came again, which alone proves no loop; ")
     assert "two results in turn 3" in verdict.why
 
 

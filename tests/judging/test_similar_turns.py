@@ -20,6 +20,7 @@ from pytest_hookharness.model.protocol import Basis, Decision, Rule, Ruling
 from pytest_hookharness.model.trace import Change, HookEvent, Moved, Step
 
 RULE = Rule("a stop is refused", Basis.ASSUMED, "the test")
+OUTLINES = TextOutlines()
 
 
 def turn(number, *, refused=True, reason="try 1 of 3"):
@@ -65,8 +66,8 @@ def test_texts_with_other_words_have_other_outlines(one, other):
 
 def test_turns_with_counting_reasons_have_the_same_actions():
     """A refusal with a counter in its reason is the same action, and an allowed stop is another."""
-    assert actions_of(turn(1, reason="try 1")) == actions_of(turn(2, reason="try 2"))
-    assert actions_of(turn(1)) != actions_of(turn(2, refused=False))
+    assert actions_of(turn(1, reason="try 1"), OUTLINES) == actions_of(turn(2, reason="try 2"), OUTLINES)
+    assert actions_of(turn(1), OUTLINES) != actions_of(turn(2, refused=False), OUTLINES)
 
 
 @pytest.mark.parametrize(
@@ -102,7 +103,7 @@ def test_a_period_needs_the_same_state_at_its_beginning():
 )
 def test_a_difference_says_what_came_instead(seen, words):
     """A difference in the actions is described briefly, and equal actions give no text."""
-    assert describe_difference(turn(1), seen) == words
+    assert describe_difference(turn(1), seen, OUTLINES) == words
 
 
 def drawn(dice, alphabet=string.ascii_letters + string.digits, length=6):
@@ -126,9 +127,7 @@ def test_a_random_name_that_looks_like_a_word_is_an_id():
         words = [text for text in texts[8:] if outline(text) != read[8]]
         surprises += len(words)
         expected = turn(1, reason=texts[9])
-        assert not any(describe_difference(expected, turn(2, reason=text), outlines.of) for text in words), (
-            seed
-        )
+        assert not any(describe_difference(expected, turn(2, reason=text), outlines) for text in words), seed
     assert surprises > 20
 
 

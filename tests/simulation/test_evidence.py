@@ -376,3 +376,31 @@ def test_nothing_is_claimed_of_reads_that_cannot_be_observed(tmp_path, mask, evi
     told = " ".join(story(outcome, width=1000).splitlines())
     assert [sentence for sentence in outcome.assumptions if f"assumed: {sentence}" not in told] == []
     assert any("may survive" in sentence for sentence in outcome.assumptions)
+
+
+TIP = 'set -- one two three four; shift $((RANDOM % 4)); echo "tip $1" >&2; exit 2'
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("before", ["", "date +%N >> log; "], ids=["a state that recurs", "beside a log"])
+@pytest.mark.parametrize("env", [OFF, {}], ids=["without a cap", "with the cap"])
+def test_a_tip_that_is_drawn_is_still_a_loop(play, before, env):
+    """A hook that always refuses, with a reason that is drawn from several, is a driven loop of all turns."""
+    command = f"bash -c '{before}{TIP}'"
+    outcome = play(hooks={"Stop": command}, env=env, turns=40)
+
+    assert isinstance(outcome.verdict, Livelock)
+    assert outcome.verdict.evidence == "driven"
+    assert "what makes their answers differ in words" in outcome.verdict.matters
+    assert any("RANDOM" in each for each in outcome.verdict.matters)
+
+
+@pytest.mark.slow
+def test_a_count_beside_a_tip_that_is_drawn(play):
+    """A hook that allows the stop after a count is no loop, whatever reasons it draws."""
+    count = "n=$(cat n 2>/dev/null || echo 0); [ $n -ge 30 ] && exit 0; echo $((n + 1)) > n; "
+    outcome = play(hooks={"Stop": f"bash -c '{count}{TIP}'"}, turns=60)
+
+    assert isinstance(outcome.verdict, Capped)
+    assert outcome.verdict.without.name == "terminated"
+    assert "allow the stop in turn 31" in outcome.verdict.without.why

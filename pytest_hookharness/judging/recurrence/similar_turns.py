@@ -13,7 +13,6 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import fields, is_dataclass
 from itertools import groupby
-from typing import TypeAlias
 
 from pytest_hookharness.judging.state_diff.timestamps import Reading, Token, TokenKind, shape, tokenize
 from pytest_hookharness.model.fast_dataclass import dataclass
@@ -40,9 +39,13 @@ class TextOutlines:
 
     A line keeps its first outline. A word counts as an id if two or more ids of the same length and alphabet
     were seen before it at the same place of otherwise equal lines.
+
+    Attributes:
+        wording_varies: Whether it does not count what hooks say, but only how many texts these are.
     """
 
     def __init__(self) -> None:
+        self.wording_varies = False
         self._lines: dict[str, str] = {}
         self._ids: dict[tuple[str, int], set[str]] = {}
 
@@ -50,6 +53,10 @@ class TextOutlines:
         """Return a text without the values of numbers, times and ids; equal consecutive lines are joined."""
         lines = map(self._line, _HEXADECIMAL.sub("0", text).split("\n"))
         return "\n".join(line for line, _ in groupby(lines))
+
+    def of_answer(self, text: str) -> str:
+        """Return the outline of a text that a hook said."""
+        return "" if self.wording_varies else self.of(text)
 
     def _line(self, line: str) -> str:
         if len(line) > _LONGEST:
@@ -103,8 +110,6 @@ def _may_be_drawn(word: str, ids: set[str]) -> bool:
 LONGEST_PERIOD = 30
 # Similar periods that are observed in any case: a count modulo a small number hides in the first ones.
 _OBSERVED = 3
-# A text without its numbers, times and ids.
-TextOutline: TypeAlias = Callable[[str], str]
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,12 +126,12 @@ class TurnSignature:
     state: str
 
 
-def actions_of(steps: Iterable[Step], read: TextOutline = outline) -> tuple[str, ...]:
+def actions_of(steps: Iterable[Step], read: TextOutlines) -> tuple[str, ...]:
     """Return what was done and decided in some steps, without numbers, times and ids."""
     return tuple(_exchange(step, read) for step in steps)
 
 
-def describe_difference(expected: Iterable[Step], seen: Iterable[Step], read: TextOutline = outline) -> str:
+def describe_difference(expected: Iterable[Step], seen: Iterable[Step], read: TextOutlines) -> str:
     """Describe the first difference between the actions of two turns; empty if they are equal."""
     first, second = [*expected], [*seen]
     for one, other in zip(first, second, strict=False):
@@ -197,14 +202,14 @@ def choose_observed(
         always = paths if always is None else always & paths
 
 
-def _exchange(step: Step, read: TextOutline) -> str:
+def _exchange(step: Step, read: TextOutlines) -> str:
     match step.exchange:
         case Moved(move=move):
-            return f"moved {read(repr(move))}"
+            return f"moved {read.of(repr(move))}"
         case Happened(event=event):
-            return f"happened {read(repr(event))}"
+            return f"happened {read.of(repr(event))}"
         case Performed(call=call, result=result, refused=refused):
-            values = (call.name, _outline_of(call.input, read), read(result.text), result.failed, refused)
+            values = (call.name, _outline_of(call.input, read), read.of(result.text), result.failed, refused)
             return f"performed {values!r}"
         case HookEvent(event=event, target=target, hook_runs=hook_runs, decision=decision):
             runs = [_hook_run(item) for item in hook_runs]
@@ -219,20 +224,21 @@ def _hook_run(hook_run: HookRun) -> tuple[object, ...]:
     return hook_run.hook.source, end, reply.ruling.value, reply.fault or "", hook_run.transcript_opened
 
 
-def _decision(decision: Decision, read: TextOutline) -> str:
+def _decision(decision: Decision, read: TextOutlines) -> str:
     values = {item.name: getattr(decision, item.name) for item in fields(decision) if item.name != "rule"}
-    return repr({name: _outline_of(value, read) for name, value in values.items()})
+    said = {name: [*map(read.of_answer, values[name])] for name in ("reasons", "to_agent", "to_user")}
+    return repr({name: _outline_of(value, read) for name, value in values.items()} | said)
 
 
-def _outline_of(value: object, read: TextOutline) -> object:
+def _outline_of(value: object, read: TextOutlines) -> object:
     match value:
         case str():
-            return read(value)
+            return read.of(value)
         case Mapping():
             return {str(key): _outline_of(item, read) for key, item in value.items()}
         case list() | tuple():
             return [_outline_of(item, read) for item in value]
         case _ if is_dataclass(value):
-            return read(repr(value))
+            return read.of(repr(value))
         case _:
             return value

@@ -98,9 +98,9 @@ def judge(case: JudgeInput) -> verdicts.Verdict:
         case "stopped" | "halted" | "idle":
             return _ended(case)
         case "lasso":
-            return _proof(case) or _undecided(case, "a repeated state was seen, but no cycle was proved")
+            return _proof(case) or _undecided(case, _unproved(case, "the same state came again"))
         case "progression":
-            return _progression(case) or _undecided(case, "turns were similar, but nothing was proved")
+            return _progression(case) or _undecided(case, _unproved(case, "turns were similar"))
         case "threshold" | "disagreed":
             return _undecided(case, end.why)
         case "turns":
@@ -117,6 +117,14 @@ def judge(case: JudgeInput) -> verdicts.Verdict:
 def _no_repeat(case: JudgeInput) -> str:
     digests = [state.digest for state in case.trace.states.values() if not state.opaque]
     return " and no repeated state" if len(digests) == len(set(digests)) and not case.flaky else ""
+
+
+def _unproved(case: JudgeInput, seen: str) -> str:
+    """Return what was seen, and what an experiment showed against a loop."""
+    threshold = case.probing.threshold if case.probing is not None else None
+    if threshold is None:
+        return f"{seen}, which alone proves no loop"
+    return f"{seen}, but {describe_threshold_ahead(threshold, 'the hooks')}"
 
 
 def _waiting(case: JudgeInput) -> verdicts.Verdict:

@@ -189,7 +189,7 @@ def _uncovered(outcome: Outcome) -> str:
 
 
 def _unknown(outcome: Outcome, verdict: Undecided) -> str:
-    if "two answers" in verdict.why:
+    if "two results" in verdict.why:
         return (
             "Something outside the state decides: a clock, a random number, the network, another folder. "
             "Find what the hook reads; a folder can be added with `cover`."

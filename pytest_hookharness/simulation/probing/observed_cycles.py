@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from pytest_hookharness.simulation.probing.observed_repetition import ReadObservation
 
 _CLOCK = "the clock"
+_WORDING = "what makes their answers differ in words"
 # A host lets them run, and they may change what the hook reads.
 _LEFT = "the processes that hooks or commands left running, and that were ended"
 
@@ -52,9 +53,10 @@ class ObservedCycles:
         self._history = history
         self._remaining = remaining
         self._on_probe = on_probe
-        self._found: dict[int, Influences] = {}
+        # By period, and whether what hooks say was left out.
+        self._found: dict[tuple[int, bool], Influences] = {}
         # The turn and the period of the cycle that was looked up last.
-        self._proposed: tuple[int, int] | None = None
+        self._proposed: tuple[int, tuple[int, bool]] | None = None
         self._began = began
 
     def influences(self, period: int) -> Influences:
@@ -64,21 +66,21 @@ class ObservedCycles:
         The clock counts if another time made a difference, or could not be tried.
         """
         turn = self._driver.turn
-        if period not in self._found:
+        worded = period, self._history.outlines.wording_varies
+        if worded not in self._found:
             found = self._observe(turn, period)
-            self._found[period] = self._with_clock(found, period) if found.clock else found
-        self._proposed = turn, period
-        return self._found[period]
+            self._found[worded] = self._with_clock(found, period) if found.clock else found
+        self._proposed = turn, worded
+        return self._found[worded]
 
     @property
     def proposal(self) -> ObservedCycle | None:
         """The cycle that was looked up last; ``None`` if none was."""
         if self._proposed is None:
             return None
-        turn, period = self._proposed
-        return ObservedCycle(
-            stem=self._history.find_stem(turn, period), period=period, influences=self._found[period]
-        )
+        turn, worded = self._proposed
+        stem = self._history.find_stem(turn, worded[0])
+        return ObservedCycle(stem=stem, period=worded[0], influences=self._found[worded])
 
     @cached_property
     def _observation(self) -> ReadObservation:
@@ -91,6 +93,8 @@ class ObservedCycles:
         found = self._observation.observe(repetition, self._history.differing(turn, period))
         if self._history.states[turn].agent != self._history.states[turn - period].agent:
             found = replace(found, matters=(*found.matters, "the messages that the agent gets"))
+        if self._history.outlines.wording_varies:
+            found = replace(found, matters=(*found.matters, _WORDING))
         steps = tuple(self._driver.steps)
         calls = [step.exchange.run for step in steps if isinstance(step.exchange, Performed)]
         results = [run for run in (*calls, *(run.run for _, run in Trace(steps=steps).hook_runs())) if run]

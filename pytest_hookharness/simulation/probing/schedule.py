@@ -26,6 +26,8 @@ if TYPE_CHECKING:
 _REPORT_LIMIT = 4
 # Part of the real time that is spent on real turns before the first experiment.
 _SHARE_OF_TURNS = 1 / 3
+# The longest period of turns that differ in nothing but what hooks say.
+_WORDED_PERIOD = 4
 # Seconds: if so little time ends the run, it is left to pass while turns go on.
 _SOON = 3.0
 
@@ -95,6 +97,8 @@ class ProbeSchedule:
             return self._end_proved("lasso", period)
         if self._has_turns(period):
             return None
+        if self._history.disregard_wording(self._driver.turn, period):
+            self._cycles.influences(period)
         # Experiments find the turn in which a declared pace leads to another time.
         end = None if self._driver.testbed.scenario.pace else self._end_by_clock(period)
         if end is not None or self._postponed is not None:
@@ -147,7 +151,7 @@ class ProbeSchedule:
         early = turn < self._not_before and turn < self._turn_limit
         if early or len(self.made) >= _REPORT_LIMIT:
             return None
-        periods = [*find_similar_periods(turn, self._history.signature)]
+        periods = self._similar_periods(turn)
         for period in choose_observed(turn, periods, self._history.differing):
             if not self._cycles.influences(period).matters:
                 return self._end_proved("progression", period)
@@ -176,6 +180,15 @@ class ProbeSchedule:
             return self._end_out_of_reach(threshold, report.period)
         self._awaited = threshold
         return None
+
+    def _similar_periods(self, turn: int) -> list[int]:
+        """Return the periods after which the turn is similar, when turns end also but for what hooks say."""
+        found = [*find_similar_periods(turn, self._history.signature)]
+        if found or self._has_turns(1):
+            return found
+        if any(self._history.disregard_wording(turn, period) for period in range(1, _WORDED_PERIOD + 1)):
+            return [*find_similar_periods(turn, self._history.signature)]
+        return []
 
     def _end_out_of_reach(self, threshold: Threshold, period: int) -> RunEnd | None:
         return self._end_unless_capped(describe_out_of_reach(threshold, self._turn_limit), period)

@@ -12,7 +12,6 @@ from pytest_hookharness.execution.workspace.workspace import WorkspaceError
 from pytest_hookharness.judging.recurrence.cycle import changes
 from pytest_hookharness.judging.recurrence.similar_turns import (
     LONGEST_PERIOD,
-    TextOutline,
     TextOutlines,
     TurnSignature,
     actions_of,
@@ -43,7 +42,7 @@ class Repetition:
         period: Its length in turns.
         files: The covered files at its end.
         written: The contents of the files that were written since the session began.
-        outline: Returns a text without numbers, times and ids.
+        outlines: The outlines of texts of the run.
         ended: When everything that it wrote was written, in nanoseconds.
     """
 
@@ -53,7 +52,7 @@ class Repetition:
     steps: tuple[Step, ...]
     files: Mapping[str, StateEntry]
     written: Files
-    outline: TextOutline
+    outlines: TextOutlines
     ended: int
     hook_runs: tuple[HookRun, ...] = ()
 
@@ -96,7 +95,7 @@ class Repetition:
                 what = "a limit of the harness was reached"
                 return ProbeResult(reaction=ProbeEffect.DECISION, what=what, turn=number)
             seen = driver.steps_after(driver.turn - 1)
-            what = describe_difference(expected, seen, self.outline)
+            what = describe_difference(expected, seen, self.outlines)
             over = isinstance(request, hosts.Ended) or (
                 isinstance(request, hosts.NextAct) and request.turn_over
             )
@@ -190,7 +189,7 @@ class History:
                 messages,
             ]
             text = json.dumps(parts, sort_keys=True, default=str)
-            signature = TurnSignature(actions=actions_of(steps, self.outlines.of), state=text)
+            signature = TurnSignature(actions=actions_of(steps, self.outlines), state=text)
             # Equal ones are the same object, which is compared faster.
             self._signatures[turn] = self._distinct.setdefault(signature, signature)
         return self._signatures[turn]
@@ -201,6 +200,31 @@ class History:
         while stem and (found := self.signature(stem)) is not None and found == self.signature(stem + period):
             stem -= 1
         return stem
+
+    def disregard_wording(self, turn: int, period: int) -> bool:
+        """
+        Return whether the last turns are similar but for what hooks say; if so, that counts no longer.
+
+        Args:
+            period: The period after which they may be similar.
+        """
+        if self.outlines.wording_varies:
+            return False
+        last = range(turn, max(2 * period, turn - LONGEST_PERIOD - period), -1)
+        for varies in (False, True):
+            self._let_wording_vary(varies)
+            if all(self.signature(each) == self.signature(each - period) for each in last):
+                return varies
+        self._let_wording_vary(False)
+        return False
+
+    def _let_wording_vary(self, varies: bool) -> None:
+        if varies == self.outlines.wording_varies:
+            return
+        self.outlines.wording_varies = varies
+        self._signatures.clear()
+        self._reworded_seen = ((), ())
+        self._wording.clear()
 
     def differing(self, turn: int, period: int) -> list[Change]:
         """Return the files that differ between the states after the last repetitions, up to a turn."""
@@ -228,7 +252,7 @@ class History:
             steps=steps,
             files=driver.testbed.files,
             written=self.written(driver.turn),
-            outline=self.outlines.of,
+            outlines=self.outlines,
             ended=self._ended,
             hook_runs=tuple(hook_runs),
         )
@@ -302,8 +326,8 @@ class History:
         return replace(agent, seen=reworded, playback=self._playback)
 
     def _reword(self, message: Message) -> Message:
-        outline = self.outlines.of(message.text)
+        outline = self.outlines.of_answer(message.text)
         return replace(message, text=self._wording.setdefault(outline, message.text))
 
     def _outlined(self, message: Message) -> str:
-        return repr(replace(message, text=self.outlines.of(message.text)))
+        return repr(replace(message, text=self.outlines.of_answer(message.text)))
