@@ -5,7 +5,7 @@ from __future__ import annotations
 import shlex
 import sys
 import time
-from collections.abc import Generator, Iterable, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext
 from dataclasses import replace
 from functools import partial
@@ -134,6 +134,7 @@ def check_all(
     write: Path | None = None,
     given: Sequence[Activation] = (),
     executor: Executor | None = None,
+    is_fixable: Callable[[HookSet, Problem], bool] | None = None,
 ) -> list[CheckReport]:
     """
     Check hook sets, until Ctrl-C; if one problem is looked for, stop at the hook set that shows it.
@@ -149,6 +150,7 @@ def check_all(
         write: The folder in which a scenario file is written for each problem; ``None`` for none.
         given: Ways to make hooks active that a person named.
         executor: Plays the sessions; ``None`` for this process.
+        is_fixable: Whether a fix of a problem is looked for; ``None`` for each of them.
     """
     seconds *= 1 - _FOR_CLEANING
     kept = _FOR_FILES * seconds if write is not None else 0.0
@@ -171,7 +173,7 @@ def check_all(
                 found += [(None, unplayed(each, only)) for each in hook_sets[len(found) :]]
             if wanted or checking[1].interrupted:
                 break
-        fixed = [*_with_fixes(found, end, line)]
+        fixed = [*_with_fixes(found, end, line, is_fixable)]
         if write is None:
             return [report for _, report in fixed]
         share = kept / len(fixed)
@@ -219,7 +221,12 @@ def _shares(hook_sets: Sequence[HookSet], wall: float) -> Iterator[tuple[HookSet
         yield hook_set, left * weights[place] / sum(weights[place:])
 
 
-def _with_fixes(found: Sequence[_Checked], end: float, line: ProgressLine) -> Iterator[_Checked]:
+def _with_fixes(
+    found: Sequence[_Checked],
+    end: float,
+    line: ProgressLine,
+    is_fixable: Callable[[HookSet, Problem], bool] | None,
+) -> Iterator[_Checked]:
     """Yield the checks with fixes of their problems, unless they were interrupted."""
     from pytest_hookharness.campaigns.check.fix_trial import find_fixes
 
@@ -232,7 +239,7 @@ def _with_fixes(found: Sequence[_Checked], end: float, line: ProgressLine) -> It
         run.allow(max(end - time.monotonic(), 0.0) / waiting)
         with line.about(report.place.title) as progress:
             run.on_step = progress.step
-            fixed = find_fixes(run, report)
+            fixed = find_fixes(run, report, is_fixable)
         interrupted = fixed.interrupted
         yield run, fixed
 

@@ -84,7 +84,7 @@ def require_new(file: Path, option: str) -> None:
     Raises:
         OptionError: The file exists, or cannot be created.
     """
-    if file.exists():
+    if file.exists() or file.is_symlink():
         raise OptionError(
             f"{option}: {file} exists already and is never overwritten; name another file, or move it away"
         )

@@ -200,3 +200,23 @@ def test_a_wrong_option_is_refused_before_anything_is_run(tmp_path, capsys, opti
     printed = capsys.readouterr()
     assert f"{option}: " in printed.err
     assert "no hooks" not in printed.err
+
+
+@pytest.mark.parametrize(
+    ("words", "option"),
+    [
+        (["check", "p", "--write-baseline", "/proc/b.toml"], "--write-baseline: /proc"),
+        (["init", "p"], "--output:"),
+    ],
+)
+def test_an_output_that_cannot_be_written(tmp_path, monkeypatch, capsys, words, option):
+    """An output that cannot be written is an error that names its option, before a hook is run."""
+    for folder in ("p/.claude", "p/.git"):
+        (tmp_path / folder).mkdir(parents=True)
+    (tmp_path / "p/.claude/settings.json").write_text(SETTINGS)
+    (tmp_path / "p/scenarios").touch()
+    monkeypatch.chdir(tmp_path)
+    assert main.main(words) == 2
+    said = capsys.readouterr().err
+    assert option in said
+    assert "name a folder that can be written" in said or "is not a folder" in said

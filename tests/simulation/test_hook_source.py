@@ -90,3 +90,19 @@ def test_a_word_on_the_next_line_is_no_file():
     source = "case $word in rm)\nexit 2;; touch)\nfoo;; esac\n[ -f\tmarker ] && rm -f lock\n"
     assert [*looked_at(source)] == ["marker", "lock"]
     assert [*made("echo rm\nexit 2\ntouch\nexit\ntouch done\n")] == ["done"]
+
+
+@pytest.mark.parametrize(
+    ("text", "is_command"),
+    [
+        (b'test -e DONE || { echo "make DONE" >&2; exit 2; }\n', False),
+        (b"printf '%s\\n' 'now make'\n", False),
+        (b"printf -v x 'make all'\n", True),
+        (b'echo "run: $(make -s list)"\n', True),
+        (b'echo "make all" | sh\n', True),
+        (b'echo "now"; make all\n', True),
+    ],
+)
+def test_words_of_a_message_are_no_commands(text, is_command):
+    """What a script only prints names no command; a substitution in it, or a shell that reads it, does."""
+    assert ("make" in words_of(text)) is is_command

@@ -105,8 +105,8 @@ class CheckRun:
         except Exception as error:  # noqa: BLE001 -- what was seen so far must not be lost
             failed = True
             self._undecided.append(f"The check ended early: {session_errors.describe_error(error)}.")
-        summary = summarise(self.place, self._played, self._static.stuck)
-        certain = causes.static_problems(self.place, self._static, self._outcomes())
+        certain = [*causes.static_problems(self.place, self._static, self._outcomes())]
+        summary = summarise(self.place, self._played, self._static.stuck, [*certain, *self._problems])
         problems = [*certain, *causes.at_one_place([*self._problems, *summary.problems])]
         checkup = CheckReport(
             place=self.place,

@@ -7,7 +7,7 @@ are tried one on top of the other, so that all of them together are what was pla
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from fnmatch import fnmatchcase
@@ -24,7 +24,15 @@ from pytest_hookharness.campaigns.check.fix_candidates import STOPS, Candidate, 
 from pytest_hookharness.campaigns.check.grouping import ENDLESS, PlayedSession
 from pytest_hookharness.execution.workspace.project_files import copy_folder
 from pytest_hookharness.judging.checkup.symptoms import find_symptoms
-from pytest_hookharness.model.checkup import CheckReport, CheckSession, Fix, HookSet, Problem, Symptom
+from pytest_hookharness.model.checkup import (
+    CheckReport,
+    CheckSession,
+    Fix,
+    HookSet,
+    Problem,
+    Symptom,
+    is_named,
+)
 from pytest_hookharness.model.expectations import counted
 from pytest_hookharness.model.outcome import Outcome
 from pytest_hookharness.model.processes import Exited
@@ -36,22 +44,33 @@ _NO_TIME = "No fix of {name} was found before the time budget ended; `--only {na
 _INTERRUPTED = "The search for fixes was interrupted."
 
 
-def find_fixes(run: CheckRun, report: CheckReport) -> CheckReport:
-    """Return the report with a fix for each problem of which one was played, and the files of all fixes."""
+def find_fixes(
+    run: CheckRun, report: CheckReport, is_fixable: Callable[[HookSet, Problem], bool] | None = None
+) -> CheckReport:
+    """
+    Return the report with a fix for each problem of which one was played, and the files of all fixes.
+
+    Args:
+        is_fixable: Whether a fix of a problem is looked for; ``None`` for each of them.
+    """
     files = DraftFiles(run.place.root, {})
     problems = [*report.problems]
     undecided: list[str] = []
+    renamed: dict[str, str] = {}
     try:
         # Sessions without an end cost their owner most.
         order = sorted(enumerate(report.problems), key=lambda item: item[1].symptom.kind not in ENDLESS)
         for number, problem in order:
-            for candidate in find_candidates(problem, run.place, files):
+            if is_fixable is not None and not is_fixable(report.place, problem):
+                continue
+            for found in find_candidates(*_after(renamed, problem, run.place), files):
+                candidate = replace(found, renamed=_composed(renamed, found.renamed))
                 if not run.has_time():
                     undecided.append(_NO_TIME.format(name=problem.id))
                     break
                 if evidence := _play(run, report, problem, candidate):
                     problems[number] = replace(problem, fix=Fix(text=candidate.text, evidence=evidence))
-                    files = candidate.files
+                    files, renamed = candidate.files, dict(candidate.renamed)
                     break
     except KeyboardInterrupt:
         return replace(
@@ -68,6 +87,20 @@ def find_fixes(run: CheckRun, report: CheckReport) -> CheckReport:
         changes=tuple(files.changes.values()),
         open=(*report.open, *undecided),
     )
+
+
+def _after(renamed: Mapping[str, str], problem: Problem, place: HookSet) -> tuple[Problem, HookSet]:
+    """Return a problem and its hook set with the commands that earlier fixes gave to hooks."""
+    commands = [hook.command for hook in place.hooks if is_named(hook.command, problem.symptom.hook)]
+    hooks = tuple(replace(hook, command=renamed.get(hook.command, hook.command)) for hook in place.hooks)
+    named = ", ".join(dict.fromkeys(renamed.get(command, command) for command in commands))
+    return replace(problem, symptom=replace(problem.symptom, hook=named)), replace(place, hooks=hooks)
+
+
+def _composed(renamed: Mapping[str, str], then: Mapping[str, str]) -> dict[str, str]:
+    """Return the last command for each first one, where some were renamed already."""
+    twice = {old: then.get(new, new) for old, new in renamed.items()}
+    return {**{old: new for old, new in then.items() if old not in renamed.values()}, **twice}
 
 
 def _play(run: CheckRun, report: CheckReport, problem: Problem, candidate: Candidate) -> str:
@@ -90,7 +123,7 @@ def _play(run: CheckRun, report: CheckReport, problem: Problem, candidate: Candi
         elsewhere = _try_out(run, [_with(session, change) for session in others])
     if not all(_ends(one) for one in elsewhere):
         return ""
-    return _describe(candidate, [*played, *elsewhere])
+    return _describe(candidate, problem, [*played, *elsewhere])
 
 
 def _causes(symptoms: Iterable[Symptom]) -> set[_Cause]:
@@ -170,7 +203,7 @@ def _is_clean(played: Sequence[PlayedSession], candidate: Candidate, allowed: se
 def _works(played: Sequence[PlayedSession], candidate: Candidate, problem: Problem) -> bool:
     """Return whether the hook ran, refused where it has to, and ended well before a new timeout."""
     outcomes = [one.outcome for one in played if one.outcome is not None]
-    commands = {candidate.renamed.get(hook, hook) for hook in problem.symptom.hook.split(", ")}
+    commands = _commands(candidate, problem)
     ran = [
         run.run
         for outcome in outcomes
@@ -185,6 +218,11 @@ def _works(played: Sequence[PlayedSession], candidate: Candidate, problem: Probl
     return bool(ran) and (refuses or not (candidate.limits or candidate.honoured))
 
 
+def _commands(candidate: Candidate, problem: Problem) -> set[str]:
+    """Return the commands that the hooks of a problem have with a change."""
+    return {candidate.renamed.get(hook, hook) for hook in problem.symptom.hook.split(", ")}
+
+
 def _refusals(outcome: Outcome, commands: set[str]) -> int:
     return sum(
         hooked.decision.refused and any(run.hook.command in commands for run in hooked.deciding)
@@ -197,7 +235,7 @@ def _ends(played: PlayedSession) -> bool:
     return played.outcome is not None and played.outcome.verdict_name in ("terminated", "capped")
 
 
-def _describe(candidate: Candidate, played: Sequence[PlayedSession]) -> str:
+def _describe(candidate: Candidate, problem: Problem, played: Sequence[PlayedSession]) -> str:
     outcomes = [one.outcome for one in played if one.outcome is not None]
     if not candidate.limits:
         seen = ", and the refusal is honoured" if candidate.honoured else ""
@@ -206,8 +244,9 @@ def _describe(candidate: Candidate, played: Sequence[PlayedSession]) -> str:
         where = f" in a folder called `{candidate.place}`" if candidate.place else ""
         sessions = f"{counted(len(outcomes), 'session')} with it{where}"
         return f"{sessions}: the problem is not seen, nor a new one{seen}."
+    commands = _commands(candidate, problem)
     # A host on which the hook never refuses says nothing about the limiter.
-    refusals = [(outcome.host, _refusals(outcome, {*candidate.renamed.values()})) for outcome in outcomes]
+    refusals = [(outcome.host, _refusals(outcome, commands)) for outcome in outcomes]
     refusals = [(host, number) for host, number in refusals if number]
     names = ", ".join(dict.fromkeys(host for host, _ in refusals))
     most = max(number for _, number in refusals)

@@ -16,7 +16,8 @@ from pytest_hookharness.campaigns.check.hook_statistics import (
 from pytest_hookharness.campaigns.stress.first_run import ReplayScript
 from pytest_hookharness.campaigns.stress.plan import OUT_OF_TIME
 from pytest_hookharness.judging.checkup.symptoms import find_symptoms, open_questions
-from pytest_hookharness.model.checkup import CheckSession, HookSet, Problem, Symptom, hook_name
+from pytest_hookharness.judging.findings.finding_catalogue import CONFIG_OFF, MANGLED, NEVER_FIRED, NOT_RUN
+from pytest_hookharness.model.checkup import CheckSession, HookSet, Problem, Symptom, hook_name, is_named
 from pytest_hookharness.model.expectations import counted
 from pytest_hookharness.model.fast_dataclass import dataclass
 from pytest_hookharness.model.outcome import Outcome
@@ -31,6 +32,8 @@ ENDLESS = frozenset(["livelock", "capped", "no-end"])
 _NO_GIT = "Git is not installed here, so no copy was a repository; what hooks do in one was not tested."
 # What was done when the time ended says nothing about the hooks.
 _WHILE = re.compile(r"(?<=the time budget ended) while .*", re.DOTALL)
+# Why a host gets no refusal of a guard.
+_DISABLED = frozenset({CONFIG_OFF.name, MANGLED.name, NEVER_FIRED.name, NOT_RUN.name})
 _OTHERWISE = frozenset({hosts.Role.BEFORE_TOOL, hosts.Role.PERMISSION})
 
 
@@ -171,8 +174,19 @@ def _difficulty(one: tuple[CheckSession, Outcome, Symptom]) -> tuple[bool, bool,
     return bool(session.event), scenario.parallel is not None, len(scenario.vary), outcome.trace.turns
 
 
-def summarise(hook_set: HookSet, played: Sequence[PlayedSession], stuck: Collection[str] = ()) -> Summary:
-    """Return what the sessions of a hook set show beside symptoms; ``stuck`` are commands that cannot run."""
+def summarise(
+    hook_set: HookSet,
+    played: Sequence[PlayedSession],
+    stuck: Collection[str] = (),
+    known: Sequence[Problem] = (),
+) -> Summary:
+    """
+    Return what the sessions of a hook set show beside symptoms.
+
+    Args:
+        stuck: Commands that cannot run.
+        known: The problems that were found.
+    """
     outcomes = [one.outcome for one in played if one.outcome is not None]
     problems = tuple(find_problems(hook_set, outcomes))
     wrong = {problem.symptom.hook for problem in problems}
@@ -196,7 +210,11 @@ def summarise(hook_set: HookSet, played: Sequence[PlayedSession], stuck: Collect
             dict.fromkeys(run.hook.command for one in outcomes for _, run in one.trace.hook_runs() if run.run)
         ),
         tried=tuple(_describe_tried(hook_set, played, outcomes, stuck)),
-        open=(*unshown, *_find_never_refusing(hook_set, outcomes), *(() if hook_set.git else (_NO_GIT,))),
+        open=(
+            *unshown,
+            *_find_never_refusing(hook_set, outcomes, known),
+            *(() if hook_set.git else (_NO_GIT,)),
+        ),
         undecided=(*unplayed, *_describe_cut(ending), *open_ends, *_find_untried(outcomes)),
     )
 
@@ -274,10 +292,15 @@ def _describe_tried(
             yield f"{name}: {counted(len(times), 'run')}, 95% within {within:.0f} ms."
 
 
-def _find_never_refusing(hook_set: HookSet, outcomes: Sequence[Outcome]) -> Iterator[str]:
+def _find_never_refusing(
+    hook_set: HookSet, outcomes: Sequence[Outcome], known: Sequence[Problem]
+) -> Iterator[str]:
     """
     Yield sentences about hooks before tool calls that refused nothing: a broken one would look the same.
+
+    Those of which a problem says already why the host gets no refusal are left out.
     """
+    disabled = [one.symptom.hook for one in known if one.symptom.kind in _DISABLED]
     events = hosts.find(hook_set.host).events
     refusing = {
         hook_run.hook.command
@@ -292,6 +315,6 @@ def _find_never_refusing(hook_set: HookSet, outcomes: Sequence[Outcome]) -> Iter
         for hook in hook_set.hooks
         if hook.event in events and events[hook.event].role in _OTHERWISE
     ):
-        if command not in refusing:
+        if command not in refusing and not any(is_named(command, hooks) for hooks in disabled):
             name = hook_name(hook_set.hooks, command)
             yield f"{name} refused nothing that was tried, so it is unknown whether it works."

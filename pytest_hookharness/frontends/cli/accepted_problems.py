@@ -128,17 +128,9 @@ def _is_complete(report: CheckReport) -> bool:
     return not (report.only or report.undecided or report.untried or report.interrupted or report.failed)
 
 
-def require_new(file: Path) -> None:
-    """
-    Check that a new baseline file can be written.
-
-    Raises:
-        OptionError: It exists, or there is no folder for it.
-    """
-    if file.exists() or file.is_symlink():
-        raise OptionError(f"--write-baseline: {file} exists already; move it away")
-    if not file.parent.is_dir():
-        raise OptionError(f"--write-baseline: {file} cannot be written: there is no folder {file.parent}")
+def is_accepted(place: HookSet, problem: Problem, entries: Sequence[BaselineEntry]) -> bool:
+    """Return whether a baseline accepts a problem of a hook set."""
+    return any(entry.problem == problem.id and entry.is_about(place) for entry in entries)
 
 
 def write_baseline(file: Path, reports: Iterable[CheckReport]) -> int:

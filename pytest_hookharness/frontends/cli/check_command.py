@@ -29,15 +29,15 @@ from pytest_hookharness.frontends.checkup import (
 )
 from pytest_hookharness.frontends.cli.accepted_problems import (
     accept,
+    is_accepted,
     read_baseline,
-    require_new,
     write_baseline,
 )
 from pytest_hookharness.frontends.cli.check_output import ANY, FORMATS, check_words, print_reports, status
 from pytest_hookharness.frontends.cli.consent import is_agreed, lend
 from pytest_hookharness.frontends.cli.play import add_settings, settings_of
 from pytest_hookharness.frontends.harness import Harness
-from pytest_hookharness.frontends.option_types import OptionError, make_folder, whole_number
+from pytest_hookharness.frontends.option_types import OptionError, make_folder, require_new, whole_number
 from pytest_hookharness.model.checkup import CheckReport, HookSet, Problem
 from pytest_hookharness.model.expectations import counted
 from pytest_hookharness.model.moves import FIRST_PROMPT, Script
@@ -202,7 +202,7 @@ def _refuse_wrong_values(arguments: argparse.Namespace) -> None:
     if arguments.baseline is not None:
         read_baseline(arguments.baseline)
     if arguments.write_baseline is not None:
-        require_new(arguments.write_baseline)
+        require_new(arguments.write_baseline, "--write-baseline")
 
 
 def _is_item(path: str) -> bool:
@@ -257,7 +257,12 @@ def _check(
     if folder is not None:
         make_folder(str(folder), "--write-scenarios", below=Path.cwd())
     given = given_activations(arguments.arm, arguments.arm_file)
-    found = check_all(hook_sets, harness, copies, wall, arguments.only, folder, given)
+    entries = () if arguments.baseline is None else read_baseline(arguments.baseline)
+
+    def is_fixable(place: HookSet, problem: Problem) -> bool:
+        return not is_accepted(place, problem, entries)
+
+    found = check_all(hook_sets, harness, copies, wall, arguments.only, folder, given, is_fixable=is_fixable)
     if is_new and folder is not None and not any(folder.iterdir()):
         folder.rmdir()
     return _report(found, arguments, harness.settings)

@@ -16,6 +16,7 @@ from pytest_hookharness import hosts
 from pytest_hookharness.campaigns.check.discovery import find_hook_sets
 from pytest_hookharness.execution.user_files import create_file
 from pytest_hookharness.execution.workspace.project_files import list_ignored
+from pytest_hookharness.frontends.option_types import make_folder
 from pytest_hookharness.model.checkup import HookSet
 from pytest_hookharness.scenario_files.schema.texts import REPOSITORY
 from pytest_hookharness.simulation.testbed.run_settings import SimulationError
@@ -86,7 +87,7 @@ def _call(arguments: argparse.Namespace) -> int:
         place = REPOSITORY if is_repository and hook_set.root == root else _below(hook_set.root, folder)
         name, text = compose(hook_set, place)
         texts[folder / f"{name}{SUFFIX}"] = text
-    folder.mkdir(parents=True, exist_ok=True)
+    make_folder(str(folder), "--output", below=Path.cwd())
     for path, text in texts.items():
         try:
             create_file(path, text)

@@ -41,7 +41,9 @@ def with_evidence(symptom: Symptom, outcomes: Sequence[Outcome]) -> Symptom:
     if not runs:
         return symptom
     near = [run for run in runs if run[0].turn == symptom.turn] or runs
-    printed = next((text for _, _, run in near if (text := _deciding_lines(run))), "")
+    # What is certain without a run is in no turn, and no refusal has to do with it.
+    tells = symptom.turn or symptom.kind in _FAILED
+    printed = next((text for _, _, run in near if tells and (text := _deciding_lines(run))), "")
     if symptom.kind == NOT_RUN.name and _OF_BASH.search(printed):
         symptom = replace(symptom, advice=_NAME_BASH)
     host, effect = outcomes[0].scenario.host, ""

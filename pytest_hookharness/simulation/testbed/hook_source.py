@@ -75,6 +75,12 @@ _ASSIGNED = re.compile(
     rb"|\bread(?:[ \t]+-\w+)*((?:[ \t]+[A-Za-z_]\w*)+)",
     re.MULTILINE,
 )
+# What a shell script prints, unless another program reads it.
+_MESSAGE = re.compile(
+    rb"\b(echo|printf)\b(?:[ \t]+-[neE]+)*"
+    rb"(?:[ \t]+(?:'[^']*'|\"(?:[^\"\\`$]|\\.|\$(?!\())*\"))+(?![^\n;}]*\|)",
+    re.DOTALL,
+)
 # Bytes; a longer file is a program, not a script.
 _SCRIPT_LIMIT = 1 << 18
 _PROGRAMS = frozenset({".sh", ".bash", ".zsh", ".py", ".js", ".mjs", ".cjs", ".ts", ".rb", ".pl", ".php"})
@@ -128,7 +134,8 @@ def words(testbed: Testbed, hook_runs: Iterable[HookRun]) -> frozenset[str]:
 
 
 def words_of(text: bytes) -> frozenset[str]:
-    """Return the words of a shell script that may be commands."""
+    """Return the words of a shell script that may be commands; those of a message are none."""
+    text = _MESSAGE.sub(rb"\1", text)
     variables = {name for found in _ASSIGNED.findall(text) for part in found for name in part.split()}
     named = {word for word in _NAME.findall(text) if word not in variables}
     return frozenset(word.decode() for word in named) | _called_in(text)

@@ -13,7 +13,7 @@ from pytest_hookharness.campaigns.check.fix_trial import find_fixes
 from pytest_hookharness.campaigns.check.static.script_answers import reworded_answers
 from pytest_hookharness.frontends.checkup import check_all, project_copies
 from pytest_hookharness.frontends.harness import Harness
-from pytest_hookharness.model.checkup import Problem, Symptom
+from pytest_hookharness.model.checkup import CheckReport, Problem, Symptom
 from pytest_hookharness.model.scenario import Scenario
 from pytest_hookharness.simulation.testbed.run_settings import Settings
 
@@ -175,6 +175,17 @@ def test_an_endless_hook_is_fixed(project):
     assert not (folder / ".claude/hookharness_limit.py").exists()
 
 
+@pytest.mark.slow
+def test_a_second_fix_of_a_limited_hook(project):
+    """A command that another fix changed already is changed further, and not looked for as it was."""
+    report = checked(project("$CLAUDE_PROJECT_DIR/hooks/hook.sh"))
+    fixes = {problem.symptom.kind: problem.fix for problem in report.problems}
+    limited = '--after 3 -- "$CLAUDE_PROJECT_DIR"/hooks/hook.sh'
+    assert limited in fixes["UNQUOTED-PATH"].text
+    assert any(json.dumps(limited)[1:-1].encode() in change.after for change in report.changes)
+    assert [one.symptom.printed for one in report.problems if one.symptom.kind == "UNQUOTED-PATH"] == [""]
+
+
 @pytest.mark.nightly
 def test_an_executable_bit_is_proved(project):
     """The bit is offered after a session in which the hook ran."""
@@ -222,3 +233,25 @@ def test_a_problem_of_another_hook_is_not_new(project):
     fixes = {problem.symptom.hook: problem.fix for problem in checked(folder).problems}
     assert fixes[HERE].text == "Make hooks/hook.sh executable."
     assert fixes["./missing.sh"] is None
+
+
+@pytest.mark.slow
+def test_a_guard_whose_answer_is_unreadable(project):
+    """That a guard refused nothing is left out where a problem says already why it cannot refuse."""
+    deny = """#!/bin/sh\necho '{"decision": "deny", "reason": "No."}'\n"""
+    report = checked(project(HERE, "PreToolUse", deny))
+    assert "MANGLED" in [problem.symptom.kind for problem in report.problems]
+    assert "refused nothing" not in " ".join(report.open)
+
+
+def test_accepted_problems_are_not_fixed(project):
+    """No session is played, and no file changed, for a problem that needs no fix."""
+    folder = project(HERE, "PostToolUse", "#!/bin/sh\nexit 0\n")
+    (folder / "hooks/hook.sh").chmod(0o644)
+    (place,) = find_hook_sets(folder)
+    symptom = Symptom(kind="NOT-RUN", hook=HERE, text="It is.")
+    problem = Problem(id="x", symptom=symptom, scenario=Scenario(name="check"))
+    with Harness(Settings()) as harness:
+        run = CheckRun(place, harness.settings, harness.resources)
+        report = CheckReport(place=place, problems=(problem,))
+        assert find_fixes(run, report, lambda *_: False) == report
