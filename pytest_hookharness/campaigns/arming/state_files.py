@@ -8,6 +8,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import field
 
+from pytest_hookharness.campaigns.arming.home_paths import home_files
 from pytest_hookharness.campaigns.arming.state_contents import LISTS, StateContents, finished, parsed
 from pytest_hookharness.campaigns.arming.state_examples import Example, examples
 from pytest_hookharness.campaigns.arming.state_fields import state_reads
@@ -37,7 +38,7 @@ class LoopState:
     Files that may make hooks active.
 
     Attributes:
-        files: Their texts, by path in the project.
+        files: Their texts, by path in the project; those below HOME begin with ``~/``.
         origin: From where the texts are known, as in "as commands/start.md says".
         script: The script of the hook that looks for the first of them.
         verbatim: Whether only placeholders of an example were filled in.
@@ -69,7 +70,7 @@ def _shortened(text: str) -> str:
 
 def state_files(hook_set: HookSet, of: Sequence[HookScript]) -> list[LoopState]:
     """Return files that may make the hooks with some scripts active, the most likely first."""
-    wanted = [(script, looked_for(hook_set, script)) for script in of]
+    wanted = [(script, [*looked_for(hook_set, script), *home_files(hook_set, script)]) for script in of]
     known = examples(hook_set) if any(paths for _, paths in wanted) else []
     ranked: list[tuple[int, int, LoopState]] = []
     for script, paths in wanted:

@@ -14,6 +14,7 @@ from dataclasses import replace
 from typing import TypeAlias
 
 from pytest_hookharness import hosts
+from pytest_hookharness.campaigns.arming.home_paths import HOME
 from pytest_hookharness.campaigns.arming.state_fields import described, state_reads
 from pytest_hookharness.campaigns.arming.state_files import LoopState, state_files
 from pytest_hookharness.campaigns.arming.state_paths import HookScript, looked_for, scripts
@@ -28,6 +29,7 @@ from pytest_hookharness.model.moves import FIRST_PROMPT, Act, Edit, RunCommand, 
 from pytest_hookharness.model.outcome import Outcome
 from pytest_hookharness.model.processes import Exited
 from pytest_hookharness.model.protocol import Hook
+from pytest_hookharness.model.scenario import Scenario
 
 # Plays sessions that are no part of the report.
 TryOut: TypeAlias = Callable[[Sequence[CheckSession]], Sequence[PlayedSession]]
@@ -123,15 +125,20 @@ def _acts(hook_set: HookSet, state: LoopState, hooks: Sequence[Hook]) -> Sequenc
 
 def _trial(hook_set: HookSet, state: LoopState, hooks: Sequence[Hook]) -> CheckSession:
     acts = _acts(hook_set, state, hooks)
-    scenario = replace(scenario_of(hook_set, acts), files={**hook_set.texts, **state.files}, turns=len(acts))
+    scenario = replace(_armed(hook_set, state, acts), turns=len(acts))
     return CheckSession(title=state.title, scenario=scenario, ends=False)
+
+
+def _armed(hook_set: HookSet, state: LoopState, acts: Sequence[Act]) -> Scenario:
+    """Return the scenario of some moves in a project and a HOME with a state."""
+    inside = {path: text for path, text in state.files.items() if not path.startswith(HOME)}
+    home = {path.removeprefix(HOME): text for path, text in state.files.items() if path not in inside}
+    return replace(scenario_of(hook_set, acts), files={**hook_set.texts, **inside}, home=home)
 
 
 def _session(hook_set: HookSet, state: LoopState, outcome: Outcome, end: PlayedSession) -> CheckSession:
     acts = outcome.scenario.script.acts
-    scenario = replace(
-        scenario_of(hook_set, acts), files={**hook_set.texts, **state.files}, turns=len(acts) + MANY_REFUSALS
-    )
+    scenario = replace(_armed(hook_set, state, acts), turns=len(acts) + MANY_REFUSALS)
     way_out = _way_out(state, end)
     return CheckSession(title=state.title, scenario=scenario, active=state.title, way_out=way_out)
 
@@ -139,12 +146,23 @@ def _session(hook_set: HookSet, state: LoopState, outcome: Outcome, end: PlayedS
 def _finishing(hook_set: HookSet, state: LoopState, outcome: Outcome) -> CheckSession:
     """Return the session of an agent that finishes the work when a stop is refused, and says so."""
     reasons = " ".join(run.reply.reason for _, run in outcome.trace.hook_runs())
-    edits = (Edit(file=path, text=text) for path, text in state.finished.items())
-    removed = (RunCommand(command=f"rm -f {shlex.quote(path)}") for path in _unwanted(state, reasons))
+    edits = (_written(path, text) for path, text in state.finished.items())
+    removed = (RunCommand(command=f"rm -f {_in_shell(path)}") for path in _unwanted(state, reasons))
     said = _said(state, reasons)
     acts: list[Act] = [FIRST_PROMPT, Stop(), *edits, *removed, Stop(text=f"Done. {said}".strip())]
-    scenario = replace(scenario_of(hook_set, acts), files={**hook_set.texts, **state.files}, turns=len(acts))
+    scenario = replace(_armed(hook_set, state, acts), turns=len(acts))
     return CheckSession(title=said, scenario=scenario, ends=False)
+
+
+def _written(path: str, text: str) -> Act:
+    """Return the move that writes a file; below HOME the agent's shell does it."""
+    if path.startswith(HOME):
+        return RunCommand(command=f"printf %s {shlex.quote(text)} >{_in_shell(path)}")
+    return Edit(file=path, text=text)
+
+
+def _in_shell(path: str) -> str:
+    return f"~/{shlex.quote(path.removeprefix(HOME))}" if path.startswith(HOME) else shlex.quote(path)
 
 
 def _unwanted(state: LoopState, reasons: str) -> list[str]:
@@ -171,7 +189,8 @@ def _way_out(state: LoopState, end: PlayedSession) -> str:
         return ""
     does = [f"writes the finished state into {', '.join(sorted(state.finished))}"] if state.finished else []
     acts = end.session.scenario.script.acts
-    does += [f"runs `{act.command}`" for act in acts if isinstance(act, RunCommand)]
+    ran = [act.command for act in acts if isinstance(act, RunCommand)]
+    does += [f"runs `{command}`" for command in ran if command.startswith("rm -f ")]
     does += [f'says "{end.session.title}"'] if end.session.title else []
     return " and ".join(does)
 

@@ -131,6 +131,40 @@ def test_a_list_whose_tasks_are_done(armed, box, text, kept):
     assert bool(found.sessions) is kept
 
 
+IN_HOME = """DIR="$HOME/.looper"
+F="$DIR/state.json"
+[ -f "$F" ] || exit 0
+[ "$(jq -r .status "$F")" = working ] || exit 0
+echo "The work is not complete; see ~/.looper/state.json." >&2; exit 2
+"""
+IN_HOME_PYTHON = """import json, pathlib, sys
+folder = pathlib.Path.home() / ".looper"
+file = folder / "state.json"
+state = json.loads(file.read_text()) if file.exists() else {}
+if state.get("active"):
+    print(json.dumps({"decision": "block", "reason": "Go on."}))
+"""
+
+
+@pytest.mark.parametrize(
+    ("name", "program", "text"), [("stop.sh", "sh", IN_HOME), ("stop.py", "python3", IN_HOME_PYTHON)]
+)
+def test_a_state_below_home(armed, name, program, text):
+    """A loop whose state lies below HOME is active with it, in the HOME of each session."""
+    found, (outcome,) = armed(name, program, text)
+    (session,) = found.sessions
+    assert session.active.startswith("~/.looper/state.json: ")
+    assert set(session.scenario.home) == {".looper/state.json"}
+    assert outcome.verdict_name in ("livelock", "capped")
+
+
+def test_a_list_below_home_that_the_agent_can_tick(armed):
+    """An agent ticks the tasks of a list below HOME too, in its shell."""
+    text = CHECKLIST.replace("TODO.md", '"$HOME"/.looper/TODO.md')
+    found, _ = armed("stop.sh", "sh", text)
+    assert found.sessions[0].way_out == "writes the finished state into ~/.looper/TODO.md"
+
+
 def test_a_promise_of_which_the_message_tells(armed):
     """An agent that says what the message asks for is tried too."""
     found, _ = armed("stop.sh", "sh", SPELL)
