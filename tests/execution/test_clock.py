@@ -193,6 +193,52 @@ def test_a_short_shift_is_made_once(clock, place):
     assert file.stat().st_mtime_ns == kept
 
 
+def test_files_are_told_apart_within_one_tick(clock, place):
+    """A file is shifted once, and again only if it is written again, however soon after it was looked at."""
+    clock.advance(AHEAD)
+    kept, written, moved = place / "kept", place / "written", place / "moved"
+    for file in (kept, written, moved):
+        file.write_text("")
+    for _ in range(30):
+        clock.settle()
+        before = kept.stat().st_mtime_ns
+        kept.chmod(kept.stat().st_mode ^ 0o100)
+        written.write_text("x")
+        moved.rename(moved.with_name("moving"))
+        moved.with_name("moving").rename(moved)
+
+        clock.settle()
+
+        assert kept.stat().st_mtime_ns == before
+        assert abs(written.stat().st_mtime - time.time() - AHEAD) < NEAR
+        assert abs(moved.stat().st_mtime - time.time() - AHEAD) < NEAR
+
+
+def test_what_was_written_in_the_tick_of_an_advance_is_older(clock, place):
+    """A file has the time of the clock when it was written, also if the clock is moved within the same tick."""
+    for number in range(20):
+        before, after = place / f"before{number}", place / f"after{number}"
+        before.write_text("")
+        clock.advance(AHEAD)
+        after.write_text("")
+        clock.settle()
+        assert abs(after.stat().st_mtime - before.stat().st_mtime - AHEAD) < NEAR
+
+
+def test_the_clock_waits_for_no_tick_to_settle_files(clock, place, monkeypatch):
+    """Neither to settle files nor to let time pass is a tick of the kernel waited for."""
+
+    def wait(since: int | None = None) -> int:
+        raise AssertionError(since)
+
+    monkeypatch.setattr("pytest_hookharness.execution.clock.clock.next_tick", wait)
+    for _ in range(3):
+        (place / "file").write_text("")
+        clock.advance(AHEAD)
+        (place / "file").write_text("x")
+        clock.settle()
+
+
 def test_the_next_tick_separates_what_was_written_before_from_what_is_written_later(place):
     """Files written before have earlier stamps, and later ones not, however finely the kernel stamps them."""
     before, later = place / "before", place / "later"

@@ -61,6 +61,8 @@ class Clock:
         self._doubles = doubles
         self._roots = roots
         self._since = 0
+        # When each file was modified, of those that changed since then, after it was looked at: by its inode.
+        self._settled: dict[tuple[int, int], int] = {}
         # The time that files got when the first process was started while the kernel showed this clock.
         self._began = 0
 
@@ -78,19 +80,19 @@ class Clock:
         """
         if seconds:
             self._shift_written()
-            self._set_shift(self.seconds + seconds)
+            self._show(self.seconds + seconds)
 
     def set_shift(self, seconds: float) -> None:
         """Set how far this clock is ahead of the machine's, from now on."""
         if seconds != self.seconds:
-            self._set_shift(seconds)
+            self._show(seconds)
+            self._since = next_tick()
 
-    def _set_shift(self, seconds: float) -> None:
+    def _show(self, seconds: float) -> None:
         self.seconds = seconds
         if not self.by_kernel:
             self._shims.set_shift(seconds)
             self.moved = True
-        self._since = next_tick()
 
     def environment(self, env: Mapping[str, str]) -> Mapping[str, str]:
         """Return an environment whose programs see this clock; the given one while it is not moved."""
@@ -141,23 +143,26 @@ class Clock:
         Raises:
             WorkspaceError: The system does not allow it.
         """
-        if self._shift_written():
-            # Else they are shifted again once the machine's clock has reached the times they have now.
-            self._since = next_tick()
+        if self.seconds:
+            self._shift_written()
 
-    def _shift_written(self) -> bool:
-        """Shift the times of files that were written since the clock was moved; return whether any were."""
-        if not self.seconds:
-            return False
-        # What changed after ``since`` was written since the clock was moved. A time of modification outside
-        # of the two moments was set by the writer.
-        since, until = self._since, time.time_ns()
-        written = [(place, status) for place, status in self._files() if status.st_ctime_ns >= since]
-        for place, status in written:
+    def _shift_written(self) -> None:
+        """Shift the times of files that were written since the clock was moved or this was done last."""
+        # What changed after ``since`` was written meanwhile. A time of modification outside of the two moments
+        # was set by the writer.
+        since, until, settled = self._since, time.time_ns(), {}
+        self._since = platform.files().file_clock()
+        for place, status in self._files():
+            if status.st_ctime_ns < since:
+                continue
+            inode, time_of_it = (status.st_dev, status.st_ino), status.st_mtime_ns
+            # What was written before, in the same tick of the kernel, keeps the time that it got here.
             # A time that the writer of a file chose, by this clock, is right already.
-            if since <= status.st_mtime_ns <= until:
+            if self.seconds and since <= time_of_it <= until and time_of_it != self._settled.get(inode):
                 _shift(place, status, self.seconds)
-        return bool(written)
+                time_of_it = os.lstat(place).st_mtime_ns
+            settled[inode] = time_of_it
+        self._settled = settled
 
     def accept(self) -> None:
         """Take the present times of all files as times of this clock."""
