@@ -215,7 +215,7 @@ def test_files_are_told_apart_within_one_tick(clock, place):
 
 
 def test_what_was_written_in_the_tick_of_an_advance_is_older(clock, place):
-    """A file has the time of the clock when it was written, also if the clock is moved within the same tick."""
+    """A file has the time that the clock had when it was written, however soon the clock is moved then."""
     for number in range(20):
         before, after = place / f"before{number}", place / f"after{number}"
         before.write_text("")

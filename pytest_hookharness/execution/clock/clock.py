@@ -148,8 +148,8 @@ class Clock:
 
     def _shift_written(self) -> None:
         """Shift the times of files that were written since the clock was moved or this was done last."""
-        # What changed after ``since`` was written meanwhile. A time of modification outside of the two moments
-        # was set by the writer.
+        # What changed after ``since`` was written meanwhile. A time of modification outside of the two
+        # moments was set by the writer.
         since, until, settled = self._since, time.time_ns(), {}
         self._since = platform.files().file_clock()
         for place, status in self._files():
