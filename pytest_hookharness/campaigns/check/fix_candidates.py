@@ -17,7 +17,7 @@ from pathlib import Path
 from pytest_hookharness import hosts
 from pytest_hookharness.campaigns.check.draft_files import DraftFiles
 from pytest_hookharness.campaigns.check.grouping import ENDLESS
-from pytest_hookharness.campaigns.check.static.hook_program import unquoted_paths
+from pytest_hookharness.campaigns.check.static.hook_program import relative_script, unquoted_paths
 from pytest_hookharness.campaigns.check.static.script_answers import reworded_answers
 from pytest_hookharness.execution import hookharness_limit
 from pytest_hookharness.judging.findings import codes, finding_catalogue
@@ -52,6 +52,7 @@ class Candidate:
         honoured: Whether a refusal of the hook must be honoured with it.
         timeout: The new timeout of the hook in seconds; ``None`` if it stays.
         place: Name of the folder in which it is played; empty for the usual one.
+        away: Whether an agent that works in another folder has to find the hook too.
     """
 
     text: str
@@ -61,6 +62,7 @@ class Candidate:
     honoured: bool = False
     timeout: float | None = None
     place: str = ""
+    away: bool = False
 
 
 def find_candidates(problem: Problem, place: HookSet, files: DraftFiles) -> Iterator[Candidate]:
@@ -78,6 +80,8 @@ def find_candidates(problem: Problem, place: HookSet, files: DraftFiles) -> Iter
         yield from _reword(hooks[0], place, files)
     elif kind == codes.UNQUOTED_PATH.name:
         yield from _quote(hooks, place, files)
+    elif kind == codes.RELATIVE_PATH.name:
+        yield from _name_from_root(hooks, place, files)
     elif kind in (codes.TIMEOUT_UNIT.name, finding_catalogue.HUNG_HOOK.name):
         yield from _change_unit(hooks, place, files)
 
@@ -182,6 +186,23 @@ def _quote(hooks: Sequence[Hook], place: HookSet, files: DraftFiles) -> Iterator
     if draft is not files:
         text = f"Quote the paths, as in `{next(iter(renamed.values()))}`."
         yield Candidate(text=text, files=draft, renamed=renamed, place="a folder")
+
+
+def _name_from_root(hooks: Sequence[Hook], place: HookSet, files: DraftFiles) -> Iterator[Candidate]:
+    """Yield the commands with their scripts named from the project's folder."""
+    renamed: dict[str, str] = {}
+    for hook in hooks:
+        script = relative_script(place, hook)
+        before, word, after = hook.command.partition(script) if script else ("", "", "")
+        path = _path(place, hook.command, posixpath.normpath(script))
+        if word and before[-1:] in ("", " ") and after[:1] in ("", " ") and path.startswith('"$'):
+            renamed[hook.command] = f"{before}{path}{after}"
+    draft = files
+    for file in place.files:
+        draft = draft.with_commands(place.host, file, renamed) or draft
+    if draft is not files:
+        text = f"Name the script from the project's folder: `{next(iter(renamed.values()))}`."
+        yield Candidate(text=text, files=draft, renamed=renamed, away=True)
 
 
 def _of_name(root: Path, script: str) -> Iterator[str]:

@@ -22,6 +22,7 @@ from pytest_hookharness.campaigns.check.discovery import find_hook_sets
 from pytest_hookharness.campaigns.check.draft_files import DraftFiles
 from pytest_hookharness.campaigns.check.fix_candidates import STOPS, Candidate, find_candidates
 from pytest_hookharness.campaigns.check.grouping import ENDLESS, PlayedSession
+from pytest_hookharness.campaigns.check.session_scenario import scenario_of
 from pytest_hookharness.execution.workspace.project_files import copy_folder
 from pytest_hookharness.judging.checkup.symptoms import find_symptoms
 from pytest_hookharness.model.checkup import (
@@ -34,12 +35,20 @@ from pytest_hookharness.model.checkup import (
     is_named,
 )
 from pytest_hookharness.model.expectations import counted
+from pytest_hookharness.model.moves import FIRST_PROMPT, Act, Edit, RunCommand, Stop
 from pytest_hookharness.model.outcome import Outcome
 from pytest_hookharness.model.processes import Exited
 from pytest_hookharness.model.scenario import Scenario
 from pytest_hookharness.simulation.testbed.run_settings import SimulationError
 
 _Cause = tuple[str, str]
+_AWAY: tuple[Act, ...] = (
+    FIRST_PROMPT,
+    RunCommand(command="mkdir away && cd away"),
+    RunCommand(command="true"),
+    Edit(file="away/notes.txt", text="text\n"),
+    Stop(),
+)
 _NO_TIME = "No fix of {name} was found before the time budget ended; `--only {name}` leaves more time for it."
 _INTERRUPTED = "The search for fixes was interrupted."
 
@@ -142,6 +151,9 @@ def _plan(run: CheckRun, problem: Problem, candidate: Candidate) -> Iterator[Che
     if problem.scenario.script.acts and not candidate.limits:
         scenario = problem.scenario
         yield CheckSession(title="the session that showed it", scenario=scenario, ends=False)
+    if candidate.away:
+        scenario = scenario_of(run.place, _AWAY)
+        yield CheckSession(title="an agent in another folder", scenario=scenario, ends=False)
     yield checkups.plan_usual(run.place, run.settings.seed)
     if candidate.limits:
         yield from checkups.plan_behaviours(run.place)

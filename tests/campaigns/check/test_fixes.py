@@ -151,6 +151,31 @@ def test_paths_in_quotes(project):
     assert json.dumps(new).encode() in found.files.read(".claude/settings.json")
 
 
+@pytest.mark.parametrize(
+    ("command", "new"),
+    [
+        ("./hooks/hook.sh --strict", '"$CLAUDE_PROJECT_DIR"/hooks/hook.sh --strict'),
+        ("sh hooks/hook.sh", 'sh "$CLAUDE_PROJECT_DIR"/hooks/hook.sh'),
+        # A quoted path, and one that may not be found.
+        ('"hooks/hook.sh"', None),
+        ("./hooks/other.sh", None),
+    ],
+)
+def test_a_path_from_the_projects_folder(project, command, new):
+    """A script that a plain command names by a relative path is named from the project's folder."""
+    found = candidates(project(command), "RELATIVE-PATH")
+    assert [one.renamed for one in found] == ([{command: new}] if new else [])
+
+
+@pytest.mark.slow
+def test_a_path_from_the_projects_folder_is_proved(project):
+    """Such a path is offered after an agent in another folder had the hook run."""
+    report = checked(project("sh hooks/hook.sh", text="exit 0\n"), wall=60.0)
+    (problem,) = (one for one in report.problems if one.symptom.kind == "RELATIVE-PATH")
+    assert problem.fix is not None
+    assert "2 sessions with it" in problem.fix.evidence
+
+
 @pytest.mark.nightly
 def test_quotes_are_proved(project):
     """Quotes are offered after the hook was found in a folder with a space in its name."""
