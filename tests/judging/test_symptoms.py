@@ -1,5 +1,7 @@
 """Symptoms: what is wrong in an outcome, for hooks without expectations."""
 
+from dataclasses import replace
+
 import pytest
 
 from pytest_hookharness.judging.checkup.symptoms import find_symptoms, open_questions
@@ -173,6 +175,20 @@ def test_keys_that_no_host_reads(keys, number):
     assert len(find_symptoms(outcome(findings=(finding,)))) == number
 
 
+@pytest.mark.parametrize(
+    ("name", "number"), [('{"decision": "block"}.py', 0), ("notes.py", 1)], ids=["of a file", "of the hook"]
+)
+def test_what_only_looks_like_an_answer(name, number):
+    """A name of a file that looks like an answer, and that a hook prints, is no lost answer."""
+    step = ran(Exited(0), stdout=b'[main 1] Saved {"decision": "block"}.py')
+    (run,) = step.exchange.hook_runs
+    run = replace(run, payload={"tool_input": {"file_path": f"/p/{name}"}})
+    step = replace(step, exchange=replace(step.exchange, hook_runs=(run,)))
+    text = "Stop: the answer does not begin the output; something else is printed before it"
+    finding = MANGLED.found(text, turn=1, hook=HOOK.command)
+    assert len(find_symptoms(outcome(steps=[step], findings=(finding,)))) == number
+
+
 def test_a_failure_that_may_be_a_refusal():
     """A failure in a hook's words comes with the status that refuses, and one without words does not."""
     texts = ['Stop: exit code 1 is not a refusal on claude-code (2 is): "No."', "Stop: exit code 1: nothing"]
@@ -195,9 +211,15 @@ def test_logs_of_several_hooks(text, number):
     assert len(find_symptoms(outcome(findings=(found,)))) == number
 
 
-def ran(ending, stderr=b"", *, refused=False):
+def ran(ending, stderr=b"", *, stdout=b"", refused=False):
     """Return a step in which the hook ran."""
-    run = ProcessResult(ending=ending, stderr=Output(stderr, len(stderr)), limit=600.0, wall=10.0)
+    run = ProcessResult(
+        ending=ending,
+        stdout=Output(stdout, len(stdout)),
+        stderr=Output(stderr, len(stderr)),
+        limit=600.0,
+        wall=10.0,
+    )
     ruling = Ruling.DENY if refused else Ruling.NONE
     hook_run = HookRun(hook=HOOK, payload={}, run=run, reply=Reply(ruling=ruling, rule=RULE))
     decision = Decision(event="Stop", ruling=ruling, refused=refused, rule=RULE)

@@ -7,6 +7,7 @@ reported if the host, the machine or the generated session may be its cause.
 
 from __future__ import annotations
 
+import json
 import posixpath
 import re
 from collections.abc import Iterator
@@ -23,7 +24,7 @@ from pytest_hookharness.judging.checkup.refused_work import (
 )
 from pytest_hookharness.judging.findings import codes, finding_catalogue
 from pytest_hookharness.model import verdicts
-from pytest_hookharness.model.checkup import Symptom
+from pytest_hookharness.model.checkup import Symptom, is_named
 from pytest_hookharness.model.moves import Stop
 from pytest_hookharness.model.mutations import ANOTHER_AGENT
 from pytest_hookharness.model.outcome import Outcome
@@ -89,6 +90,8 @@ _ERROR = re.compile(
 )
 _MAY_BE_OURS = re.compile(r"NoneType|undefined|null\b")
 _ERROR_LENGTH = 120
+# An answer behind other output, and what looks like one.
+_LATE_ANSWER, _BRACES = "the answer does not begin the output", re.compile(r"\{[^\n]*\}")
 # After this many refusals in a row nobody would wait for the end; the limiter allows up to 10 of them.
 MANY_REFUSALS = 12
 
@@ -197,7 +200,15 @@ def _findings(outcome: Outcome) -> Iterator[Symptom]:
     for finding in outcome.findings:
         if finding.name in _NOT_ABOUT_HOOKS or any(
             excuses(outcome, finding)
-            for excuses in (_gets_round, _is_of_agents, _says_so, _was_cut_by_us, _is_private, _is_log)
+            for excuses in (
+                _gets_round,
+                _is_of_agents,
+                _says_so,
+                _was_cut_by_us,
+                _is_private,
+                _is_log,
+                _quotes_input,
+            )
         ):
             continue
         symptom = symptom_of(finding)
@@ -252,6 +263,22 @@ def _is_private(_outcome: Outcome, finding: verdicts.Finding) -> bool:
 def _is_log(_outcome: Outcome, finding: verdicts.Finding) -> bool:
     """Return whether several hooks only log to standard error, perhaps because the machine is busy."""
     return finding.name == codes.DOUBLE_NOISE.name and "write to standard error" in finding.text
+
+
+def _quotes_input(outcome: Outcome, finding: verdicts.Finding) -> bool:
+    """Return whether what looks like a lost answer stands in the hook's input, as in the name of a file."""
+    if finding.name != finding_catalogue.MANGLED.name or _LATE_ANSWER not in finding.text:
+        return False
+    printed = [
+        (run.payload, run.run.stdout.text)
+        for step, run in outcome.trace.hook_runs()
+        if step.turn == finding.turn and run.run is not None and is_named(run.hook.command, finding.hook)
+    ]
+    return any(
+        json.dumps(words)[1:-1] in json.dumps(payload)
+        for payload, text in printed
+        for words in _BRACES.findall(text)
+    )
 
 
 def _gets_round(outcome: Outcome, finding: verdicts.Finding) -> bool:
