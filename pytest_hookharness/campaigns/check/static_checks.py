@@ -23,6 +23,7 @@ from pytest_hookharness.campaigns.check.static.hook_program import (
 from pytest_hookharness.campaigns.check.static.input_keys import never_sent
 from pytest_hookharness.campaigns.check.static.lost_statuses import lost_statuses
 from pytest_hookharness.campaigns.check.static.mac_shell import calls_for_a_mac
+from pytest_hookharness.campaigns.check.static.relative_files import relative_file
 from pytest_hookharness.campaigns.check.static.script_answers import find_unread_answer
 from pytest_hookharness.campaigns.check.static.unset_variables import expected_variable
 from pytest_hookharness.campaigns.check.tool_names import find_expressions, miscased_tool, never_matches
@@ -203,6 +204,11 @@ def _of_paths(hook_set: HookSet) -> Iterator[Symptom]:
         text = f"{script} is looked up in the agent's current folder, so after a `cd` it is not found."
         symptom = _together(RELATIVE_PATH, [hook for hook, _ in relative], text)
         yield replace(symptom, advice=_from_the_project(hook_set.host, script))
+    if written := [(hook, file) for hook in hook_set.hooks if (file := relative_file(hook_set, hook))]:
+        file = written[0][1]
+        text = f"{file} is written in the agent's current folder, so after a `cd` it is another one."
+        symptom = _together(RELATIVE_PATH, [hook for hook, _ in written], text)
+        yield replace(symptom, advice=_from_the_project(hook_set.host, file))
 
 
 def _from_the_project(host: str, script: str) -> str:
