@@ -26,7 +26,12 @@ from pytest_hookharness.campaigns.check.static.mac_shell import calls_for_a_mac
 from pytest_hookharness.campaigns.check.static.relative_files import relative_file
 from pytest_hookharness.campaigns.check.static.script_answers import find_unread_answer
 from pytest_hookharness.campaigns.check.static.unset_variables import expected_variable
-from pytest_hookharness.campaigns.check.tool_names import find_expressions, miscased_tool, never_matches
+from pytest_hookharness.campaigns.check.tool_names import (
+    find_expressions,
+    is_ignored,
+    miscased_tool,
+    never_matches,
+)
 from pytest_hookharness.judging.findings.codes import (
     RELATIVE_PATH,
     STATUS_LEAK,
@@ -242,6 +247,10 @@ def _of_hook(hook_set: HookSet, hook: Hook) -> Iterator[Symptom]:
         yield replace(
             symptom, advice="Correct the matcher, or configure the hook for the event that is meant."
         )
+    if is_ignored(hook_set, hook):
+        text = f"{hook.event}: {hook_set.host} ignores its matcher `{hook.matcher}`, so it runs each time."
+        advice = f"Leave it out, or look at the input of {hook.event} in the script."
+        yield replace(_symptom(CONFIG_OFF, hook, text), advice=advice)
     if why := _odd_timeout(hook_set, hook):
         yield _symptom(TIMEOUT_UNIT, hook, f"{hook.event}: {why}.")
 

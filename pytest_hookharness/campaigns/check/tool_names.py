@@ -16,6 +16,7 @@ from pytest_hookharness.model.checkup import HookSet
 from pytest_hookharness.model.moves import Edit, RunCommand
 from pytest_hookharness.model.protocol import Hook
 
+_WITHOUT_TARGET = frozenset({hosts.Role.PROMPT, hosts.Role.STOP})
 _CLOSED = frozenset({hosts.Role.SESSION_START, hosts.Role.BEFORE_COMPACT, hosts.Role.AFTER_COMPACT})
 # What no tool's name contains: conditions such as `tool == "Bash" && ...` and `Bash(git push:*)` do.
 _NO_NAME = re.compile(r"[\s\"'=&<>]|\(\w+[ :]")
@@ -156,6 +157,16 @@ def _compared(hook_set: HookSet, hook: Hook) -> Iterator[tuple[str, list[str]]]:
 
 def _plain(name: str) -> str:
     return name.replace("_", "").casefold()
+
+
+def is_ignored(hook_set: HookSet, hook: Hook) -> bool:
+    """Return whether a matcher chooses nothing, as the host has nothing that it compares at the event."""
+    profile = hosts.find(hook_set.host)
+    rule, matcher = profile.events.get(hook.event), hook.matcher or ""
+    if rule is None or rule.target or rule.role not in _WITHOUT_TARGET or not profile.matchers.untargeted:
+        return False
+    # The name of the event itself chooses nothing anywhere.
+    return matcher not in (*profile.matchers.everything, ".*", hook.event)
 
 
 def never_matches(hook_set: HookSet, hook: Hook) -> str:

@@ -231,8 +231,6 @@ def test_a_relative_script_in_a_folder_that_stays(tmp_path, found):
         ("PreToolUse", 'tool_input.file_path matches "\\.(ts|tsx)$"', "with names of tools"),
         ("PreToolUse", "(Edit|Write)", None),
         ("PreToolUse", "mcp__.*|Edit", None),
-        ("Stop", "anything", None),
-        ("Stop", 'tool == "Bash"', None),
     ],
 )
 def test_matchers_that_fit_nothing(found, event, matcher, said):
@@ -535,3 +533,21 @@ def test_entries_with_one_command(tmp_path, found):
         symptom.kind: hook_names(hook_set.hooks, symptom.hook, symptom.entries) for symptom in result.symptoms
     }
     assert named == {"NEVER-FIRED": "PreToolUse 1 (x.sh)", "TIMEOUT-UNIT": "PreToolUse 2 (x.sh)"}
+
+
+@pytest.mark.parametrize(
+    ("event", "matcher", "found_kinds"),
+    [
+        ("UserPromptSubmit", "^go$", ["CONFIG-OFF"]),
+        ("Stop", "anything", ["CONFIG-OFF"]),
+        ("Stop", 'tool == "Bash"', ["CONFIG-OFF"]),
+        ("UserPromptSubmit", "*", []),
+        ("Stop", "", []),
+        ("Stop", "Stop", []),
+        ("PreToolUse", "Bash", []),
+        ("SubagentStop", "reviewer", []),
+    ],
+)
+def test_matchers_that_the_host_ignores(found, event, matcher, found_kinds):
+    """A matcher at an event that has nothing to compare is named, unless it fits everything anyway."""
+    assert kinds(found((event, "true", matcher))) == found_kinds
