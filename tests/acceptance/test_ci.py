@@ -45,7 +45,7 @@ def test_github_annotations_have_a_line(project, on_github):
     assert annotations[1].startswith(
         f"{where}/stubborn.scenario.yaml,line={line},"
         "title=scenarios/stubborn.scenario.yaml%3A%3Astubborn[claude-code]::"
-        "livelock: Stop is blocked forever by ./hook.sh (state repeats every turn from turn 1; "
+        "livelock: Stop is blocked forever by ./hook.sh (state repeats every turn after turn 1; "
     )
     summary = on_github.read_text()
     assert summary.startswith("before\n## Hook scenarios\n")

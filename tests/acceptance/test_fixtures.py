@@ -92,7 +92,7 @@ def test_a_failed_assert_shows_the_story(project):
     result.stdout.fnmatch_lines(
         [
             "*hook story*",
-            "livelock: Stop is blocked forever by * (state repeats every turn from turn 1; *",
+            "livelock: Stop is blocked forever by * (state repeats every turn after turn 1; *",
             "*Stop*exited 2*block*never*",
         ]
     )

@@ -174,7 +174,7 @@ def test_a_failure_shows_the_story(project):
     result.assert_outcomes(failed=1)
     result.stdout.fnmatch_lines(
         [
-            "livelock: Stop is blocked forever by ./hook.sh (state repeats every turn from turn 1; *",
+            "livelock: Stop is blocked forever by ./hook.sh (state repeats every turn after turn 1; *",
             "*Stop *./hook.sh*exited 2*block*never*",
             f"*expected: terminated*scenarios/stubborn.scenario.yaml:{line}*expect.verdict*",
             "*replay: *hookharness run 'scenarios/stubborn.scenario.yaml::stubborn?claude-code?' --seed 0*",
@@ -188,7 +188,7 @@ def test_a_failure_shows_the_story(project):
 
 @pytest.mark.slow
 def test_the_table(project):
-    """A run ends with a table of scenario, host, iterations, blocks, verdict and time."""
+    """A run ends with a table of scenario, host, turns, blocks, verdict and time."""
     project.scenario("polite")
     project.scenario("stubborn", body=STUBBORN, verdict="livelock")
 
@@ -196,7 +196,7 @@ def test_the_table(project):
 
     result.stdout.fnmatch_lines(
         [
-            "scenario *host *iterations *blocks *verdict *time*",
+            "scenario *host *turns *blocks *verdict *time*",
             "polite *claude-code* 2 * 1 *terminated * s*",
             "stubborn *claude-code* 3 * 3 *livelock * s*",
         ]

@@ -45,7 +45,7 @@ def test_run_plays_exactly_one_item(hookharness, project):
 
     assert result.returncode == 1
     assert (
-        "livelock: Stop is blocked forever by ./hook.sh (state repeats every turn from turn 1; "
+        "livelock: Stop is blocked forever by ./hook.sh (state repeats every turn after turn 1; "
         in result.stdout
     )
     assert result.stdout.count("replay:") == 1

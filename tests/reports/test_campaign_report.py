@@ -2,12 +2,13 @@
 
 from dataclasses import replace
 
+from pytest_hookharness.model.exploration import LATE, Exploration
 from pytest_hookharness.model.mutations import TrialResult
 from pytest_hookharness.model.outcome import Outcome
 from pytest_hookharness.model.scenario import Scenario
 from pytest_hookharness.model.trace import Trace
 from pytest_hookharness.model.verdicts import Terminated
-from pytest_hookharness.reports.terminal.campaign_report import table
+from pytest_hookharness.reports.terminal.campaign_report import describe_exploration, table
 
 BASE = Outcome(scenario=Scenario(name="test"), host="host@1", trace=Trace(), verdict=Terminated(turn=1))
 
@@ -35,6 +36,18 @@ def test_the_worst_row_is_first():
         lines[-1]
         == "7 mutations: 1 inert, 1 fail-open, 1 hung, 1 fail-closed, 1 differs, 1 not tried, 1 as declared"
     )
+
+
+def test_many_mutations_without_time_are_one_line():
+    """Mutations that were not tried for one reason are one line; few for another reason keep their rows."""
+    late = [cell(f"late {place}", "not tried", hook="", evidence="no time") for place in range(4)]
+    other = cell("other", "not tried", hook="", evidence="no tool")
+    lines = shown(*late, other, cell("one", "as declared"))
+
+    assert "4 mutations not tried: no time" in lines
+    assert not any(line.startswith("late") for line in lines)
+    assert any(line.startswith("other") for line in lines)
+    assert lines[-1] == "6 mutations: 5 not tried, 1 as declared"
 
 
 def test_a_row_that_is_not_fine_has_evidence_and_a_command():
@@ -95,3 +108,11 @@ def test_hostile_words_stay_in_their_row():
 
     assert len(lines) == 5
     assert "\x1b" not in "".join(lines)
+
+
+def test_moves_without_time_are_no_proof_about_the_loop():
+    """That no move leads out of a loop is said of the tried moves alone if some were not tried."""
+    explored = Exploration(candidates=(), states=1, tried=1, stopping=0, open={LATE: 3}, since=1, escape=())
+    assert "  none of the moves that were tried leads out of the loop" in describe_exploration(explored)
+    whole = replace(explored, open={})
+    assert "  none of these moves leads out of the loop" in describe_exploration(whole)

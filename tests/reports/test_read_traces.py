@@ -48,7 +48,7 @@ def test_a_whole_run_is_read():
         False,
         False,
     )
-    assert "lint[old]  claude-code           0       0  terminated  2.0 s  passed" in render_table([row(run)])
+    assert "lint[old]  claude-code      0       0  terminated  2.0 s  passed" in render_table([row(run)])
 
 
 def test_a_run_without_an_end_was_interrupted():
@@ -57,7 +57,7 @@ def test_a_run_without_an_end_was_interrupted():
 
     assert run.interrupted
     assert render_table([row(run)]).splitlines()[1:] == [
-        "lint[old]  claude-code           3       0  interrupted  0.0 s  unknown",
+        "lint[old]  claude-code      3       0  interrupted  0.0 s  unknown",
         "1 simulation: 1 unknown",
     ]
     assert unfinished(run).splitlines()[0] == "## interrupted: `` a::b` ``"

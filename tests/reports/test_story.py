@@ -88,12 +88,12 @@ VERDICTS: list[tuple[Verdict, str]] = [
     ),
     (
         Livelock(stem=2, period=1),
-        "livelock: the session repeats forever (state repeats every turn from turn 2; confirmed in turn 4)",
+        "livelock: the session repeats forever (state repeats every turn after turn 2; confirmed in turn 4)",
     ),
     (
         Livelock(stem=1, period=2, evidence="masked", cap=GUARD),
         (
-            "livelock: the session repeats forever (state repeats every 2 turns from turn 1; "
+            "livelock: the session repeats forever (state repeats every 2 turns after turn 1; "
             "confirmed in turns 4 to 5; masked evidence); only the cap of claude-code ends it, at block 9"
         ),
     ),
@@ -237,7 +237,7 @@ def test_the_story_of_a_livelock() -> None:
     )
     assert story(made).splitlines() == [
         (
-            "livelock: Stop is blocked forever by ./lint_or_die.sh (state repeats every turn from turn "
+            "livelock: Stop is blocked forever by ./lint_or_die.sh (state repeats every turn after turn "
             "2; confirmed in turn 4); only the cap of claude-code ends it, at block 9"
         ),
         '  before  script  writes: "Fix it."',
@@ -413,6 +413,16 @@ def test_refused_and_failed_tool_calls_are_shown() -> None:
             'ended the turn, turn 1, without a block: "enough"',
         ),
         (trace(STOP, asked(Ruling.NONE)), Terminated(turn=1), "allowed the stop in turn 1 without a block"),
+        (
+            trace(PROMPT, asked(Ruling.NONE, event="UserPromptSubmit"), STOP),
+            Terminated(turn=1),
+            "terminated: no hook was asked about the stop in turn 1",
+        ),
+        (
+            trace(STOP, asked(Ruling.NONE, event="SessionEnd")),
+            Terminated(turn=1),
+            "terminated: no hook was asked about the stop in turn 1",
+        ),
     ],
 )
 def test_the_kinds_of_termination_differ(seen: Trace, verdict: Verdict, expected: str) -> None:
@@ -427,7 +437,9 @@ def test_the_first_line_names_a_broken_expectation_that_the_verdict_does_not_sho
         Violation(path="expect.leftovers", expected="0 processes left over", seen="1"),
     )
     line = first_line(outcome(Terminated(turn=2), violations=broken))
-    assert line.endswith("after 1 block; expect.blocks: expected 2 blocks, seen 1 (and 1 more)")
+    assert line.endswith(
+        "after 1 block; expect.blocks: expected 2 blocks, seen 1 (and 1 more broken expectation)"
+    )
 
 
 def test_the_most_severe_broken_expectation_comes_first() -> None:
@@ -439,7 +451,8 @@ def test_the_most_severe_broken_expectation_comes_first() -> None:
     looped = outcome(Livelock(stem=2, period=1), violations=broken)
     line = first_line(looped)
     assert line.startswith(
-        "agent[1].expect: expected deny, seen allow (and 1 more); livelock: the session repeats forever"
+        "agent[1].expect: expected deny, seen allow (and 1 more broken expectation); "
+        "livelock: the session repeats forever"
     )
     assert most_severe(looped) == broken[1]
 

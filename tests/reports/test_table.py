@@ -37,9 +37,9 @@ def test_each_simulation_has_a_row() -> None:
     assert render_table(
         [row(outcome()), row(outcome("loop", variant="old", broken=True))], width=100
     ).splitlines() == [
-        "scenario   host           iterations  blocks  verdict      time  result",
-        "lint       claude-code@2           0       0  terminated  1.2 s  passed",
-        "loop[old]  claude-code@2           0       0  undecided   1.2 s  FAILED: expected terminated",
+        "scenario   host           turns  blocks  verdict      time  result",
+        "lint       claude-code@2      0       0  terminated  1.2 s  passed",
+        "loop[old]  claude-code@2      0       0  undecided   1.2 s  FAILED: expected terminated",
         "2 simulations: 1 as expected, 1 failed",
     ]
 

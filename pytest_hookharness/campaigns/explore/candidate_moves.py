@@ -43,10 +43,22 @@ _TO_RUN = re.compile(
 )
 # Words after a command that belong to the sentence and not to it.
 _AFTER = re.compile(r"\s(?:first|and|then|to|before|after|again|instead|or|once|so|if|until)\b.*")
-_TO_SAY = re.compile(r"\b(?i:say|write|reply|answer|output|print)(?: with| only)?:? [\"'“]([^\"'”\n]{1,80})")
+_TO_SAY = re.compile(
+    r"\b(?i:say|write|reply|answer|output|print)(?: with| only)?:? [\"'“]([^\"'”\n]{1,80})"
+    r"(?![^\"'”\n]|[\"'”]\s(?:in|into|to\s[`\"']?[\w./-]*\.\w))"
+)
+_TO_WRITE = re.compile(
+    r"\b(?i:write|put|add|append) [\"'“]([^\"'”\n]{1,80})[\"'”] (?:in|into|to) (?:the file )?"
+    r"[`\"']?([\w./-]+\.\w+)"
+)
+# How a Python begins to tell where it failed: `call last` is no command there.
+_TRACEBACK = "(most recent call last)"
 _TAG = re.compile(r"<promise>[^<\n]{1,80}</promise>")
 _GIT = re.compile(r"\bgit\b")
-_NAMED_FILE = re.compile(r"(?<![\w/.-])(\.?[\w-][\w./-]*\.[A-Za-z]\w*|\.[a-z][\w-]+)(?![\w/-])")
+_NAMED_FILE = re.compile(
+    # Not `self.value`, and not `json.loads(`; some compilers write `file.ts(3,5)`.
+    r"(?<![\w/.-])(?!(?:self|this)\.)(\.?[\w-][\w./-]*\.[A-Za-z]\w*|\.[a-z][\w-]+)(?![\w/-]|\((?!\d+,\d+\)))"
+)
 # A word in backticks that the text calls a file, or has the agent make or remove.
 _CALLED_FILE = re.compile(
     r"\b(?i:file|create|write|touch|make|add|remove|delete)\b(?:\s[a-z]+){0,3}\s`(\.?[\w][\w./-]*)`"
@@ -222,10 +234,13 @@ def named(text: str, hooks: Collection[str] = ()) -> Iterator[Move]:
     """
     Yield the moves that a hook's message names: commands, texts to stop with, and files that are not hooks.
     """
+    text = text.replace(_TRACEBACK, "")
     phrases = [_AFTER.sub("", found).rstrip(".") for found in _TO_RUN.findall(_CODE.sub(" ", text))]
     yield from (RunCommand(command=code.strip()) for code in _CODE.findall(text) if _looks_like_one(code))
     yield from (RunCommand(command=phrase) for phrase in phrases if _is_command(phrase))
     yield from (Stop(text=words) for words in (*_TAG.findall(text), *_TO_SAY.findall(text)))
+    for words, path in _TO_WRITE.findall(text):
+        yield from (Edit(file=inside, text=f"{words}\n") for inside in _inside((path,), hooks))
     words = (word for word in _CALLED_FILE.findall(text) if not _looks_like_one(word))
     for path in _inside((*_NAMED_FILE.findall(text), *words), hooks):
         yield Edit(file=path, text=_TEXT)

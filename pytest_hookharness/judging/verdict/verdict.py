@@ -201,7 +201,7 @@ def _describe_loop(case: JudgeInput, loop: verdicts.Livelock) -> str:
         return f"{seen} in {turns} (driven evidence: it could depend on {read})"
     never = "the hooks never allow the stop" if refused else "the session never ends"
     every = "every turn" if loop.period == 1 else f"every {loop.period} turns"
-    return f"{never} (the same {every} from turn {loop.stem}; {loop.evidence} evidence)"
+    return f"{never} (the same {every} after turn {loop.stem}; {loop.evidence} evidence)"
 
 
 def _masks(case: JudgeInput) -> tuple[str, ...]:

@@ -67,11 +67,17 @@ function noose(x, y, radius, verdict, places) {
       svg("tspan", {x, y: y - 4}, verdict.evidence === "driven" ? "no end seen" : "forever"), svg("tspan", {x, y: y + 14}, `period ${verdict.period}`))];
 }
 
+const PROOFS = {
+  closed: ", all that was read is part of the state or never changes",
+  unread: ", what changes is only written",
+  masked: ", what the scenario declares irrelevant left out",
+};
+
 function describeCycle(verdict, run) {
   const stem = verdict.stem ? `A stem of ${counted(verdict.stem, "turn")}` : "No stem";
   const cap = verdict.cap?.overrides ? ` ${run.begin.host} would override it at block ${verdict.cap.overrides}.` : "";
   const repeats = verdict.evidence === "driven" ? `repeats, with no end seen; it could depend on ${verdict.matters.join(", ")}` : "repeats forever";
-  return `${stem}, then a cycle of ${counted(verdict.period, "turn")} that ${repeats} (evidence: ${verdict.evidence}).${cap}`;
+  return `${stem}, then a cycle of ${counted(verdict.period, "turn")} that ${repeats} (evidence: ${verdict.evidence}${PROOFS[verdict.evidence] ?? ""}).${cap}`;
 }
 
 function dot(run, row, {turn, x, y, angle}) {

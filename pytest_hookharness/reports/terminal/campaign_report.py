@@ -105,7 +105,8 @@ def describe_path(moves: Sequence[Move]) -> str:
 
 def _describe_escape(explored: Exploration) -> str:
     if not explored.escape:
-        return "none of these moves leads out of the loop"
+        which = "of the moves that were tried" if explored.open else "of these moves"
+        return f"none {which} leads out of the loop"
     return f"out of the loop: after turn {explored.since} the agent {describe_path(explored.escape)}"
 
 
@@ -130,6 +131,8 @@ _HEAD = "mutation"
 _WIDEST, _HOOK = 64, 28
 _EVIDENCE, _LONGEST = 240, 1000
 _MOST = 20
+# From this many mutations that were not tried for one reason, one line stands for all of them.
+_FOLDED = 4
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,6 +145,11 @@ class _MutationRow:
     @property
     def result(self) -> TrialResult:
         return min(self.worst.values(), key=_weight)
+
+    @property
+    def untried(self) -> str:
+        """Why it was not tried; empty if it was."""
+        return self.result.evidence if self.result.outcome == "not tried" else ""
 
     def outcome(self, hook: str) -> str:
         """Return the fault outcome for one hook; results that concern no single hook count for all."""
@@ -164,7 +172,7 @@ def table(
     Return the table of all trials, worst first, with evidence and replay commands.
 
     ``replay_command`` returns the command for a mutation in words. What is meant to be pasted is never cut;
-    with ``verbose`` the evidence is not cut either.
+    with ``verbose`` the evidence is not cut either, and each mutation that was not tried has its row.
     """
     longest = EVERYTHING if verbose else LONGEST_TEXT
     rows = sorted(_rows(outcome.trial_results), key=lambda row: _weight(row.result))
@@ -175,7 +183,15 @@ def table(
     names = [plain(without_folder(hook), 200) for hook in hooks]
     heads = [squeeze(name, min(_HOOK, max(11, len(name)))) for name in names]
     lines = [_line(_HEAD, heads, first, width)]
+    folded = Counter(row.untried for row in rows if row.untried and not verbose)
+    told: set[str] = set()
     for row in rows:
+        if folded[row.untried] >= _FOLDED:
+            if row.untried not in told:
+                told.add(row.untried)
+                words = f"{folded[row.untried]} mutations not tried: {plain(row.untried, longest)}"
+                lines += map(without_runner_command, fold_line(words, max(width, 60), _INDENT))
+            continue
         shown = [fit(row.outcome(hook), columns(head)) for hook, head in zip(hooks, heads, strict=True)]
         lines.append(_line(row.words, shown or [row.result.outcome], first, width))
         lines += _below(row, replay_command, width, longest)

@@ -20,12 +20,12 @@ from pytest_hookharness.reports.terminal.verdict_text import most_severe
 Row: TypeAlias = Mapping[str, str | int | float | bool | None]
 DurationRow: TypeAlias = "tuple[str, str, float | None, Sequence[tuple[bool, float]]]"
 
-HEADS = ("scenario", "host", "iterations", "blocks", "verdict", "time", "result")
+HEADS = ("scenario", "host", "turns", "blocks", "verdict", "time", "result")
 FAILED = "FAILED"
-_NUMBERS = ("iterations", "blocks", "time")
+_NUMBERS = ("turns", "blocks", "time")
 _DURATION_HEADS = ("p50", "p95", "of timeout", "runs", "event", "hook")
 # Left out where there are fewer columns than this.
-_COUNTS, _ROOMY = ("iterations", "blocks"), 80
+_COUNTS, _ROOMY = ("turns", "blocks"), 80
 _GAP = "  "
 # Columns: enough for a host's name without its version.
 _NARROWEST = 14

@@ -5,7 +5,9 @@ from __future__ import annotations
 from typing import assert_never
 
 from pytest_hookharness.model.expectations import counted
+from pytest_hookharness.model.moves import Stop
 from pytest_hookharness.model.outcome import INCONCLUSIVE_FINDINGS, Outcome
+from pytest_hookharness.model.trace import HookEvent, Moved, Performed
 from pytest_hookharness.model.verdicts import (
     UNKNOWN_WITHOUT_CAP,
     Cap,
@@ -30,6 +32,8 @@ from pytest_hookharness.reports.terminal.phrases import (
 _LONGEST = 300
 # Parts of the key paths of expectations, in the base and in every variant.
 _VERDICT, _OF_CALL, _FINDINGS = "expect.verdict", ".expect", "expect.findings"
+# Events after a stop about which no hook decides, in any spelling.
+_AFTERWARDS = frozenset({"sessionend", "notification"})
 
 
 def first_line(outcome: Outcome) -> str:
@@ -42,7 +46,8 @@ def first_line(outcome: Outcome) -> str:
     said = [_verdict(outcome)]
     others = [item for item in _by_weight(outcome) if not _is_told(item, outcome)]
     if others:
-        more = f" (and {len(others) - 1} more)" if len(others) > 1 else ""
+        count = len(others) - 1
+        more = f" (and {counted(count, 'more broken expectation')})" if count else ""
         said.append(f"{_broken(others[0])}{more}")
         if len(others) == len(outcome.violations) and not isinstance(outcome.verdict, Terminated):
             said.reverse()
@@ -129,7 +134,26 @@ def _terminated(outcome: Outcome, verdict: Terminated) -> str:
         why = f"{plain(text, 160).removesuffix('.')} ({hollow.code} {hollow.name})"
         who = f"{plain(hollow.hook, 60)} did not decide: " if hollow.hook else ""
         return f"{who}{why}; the session ended in turn {verdict.turn}"
+    if _is_unasked(outcome, verdict.turn):
+        exchanges = (step.exchange for step in outcome.trace.steps)
+        calls = sum(isinstance(one, Performed) and one.refused for one in exchanges)
+        refused = f"; {counted(calls, 'call')} {'was' if calls == 1 else 'were'} refused" if calls else ""
+        return f"no hook was asked about the stop in turn {verdict.turn}{refused}"
     return f"the hooks allowed the stop in turn {verdict.turn} {after}"
+
+
+def _is_unasked(outcome: Outcome, last: int) -> bool:
+    """Return whether the agent stopped in the last turn, and no hook ran about this or an earlier stop."""
+    stopped, asked = -1, False
+    for step in outcome.trace.steps:
+        match step.exchange:
+            case Moved(move=move):
+                stopped = step.turn if isinstance(move, Stop) else -1
+            case HookEvent(event=event, hook_runs=runs) if stopped == step.turn and runs:
+                asked = asked or event.replace("_", "").casefold() not in _AFTERWARDS
+            case _:
+                continue
+    return stopped == last and not asked
 
 
 def _halts(outcome: Outcome) -> list[str]:
@@ -167,16 +191,16 @@ def _only_end(outcome: Outcome, cap: Cap | None) -> str:
 
 def _livelock(outcome: Outcome, verdict: Livelock) -> str:
     stem, period = verdict.stem, verdict.period
-    begins = f"turn {stem}" if stem else "the beginning"
+    begins = f"after turn {stem}" if stem else "from the beginning"
     last = stem + verdict.repetitions * period
     confirmed = f"turn {last}" if period == 1 else f"turns {last - period + 1} to {last}"
     if verdict.evidence == "driven":
         why = _driven(outcome, verdict)
     elif verdict.evidence == "unread":
-        why = f"every {_turns(period)} the same from {begins}; what changes is only written"
+        why = f"every {_turns(period)} the same {begins}; what changes is only written"
     else:
         level = "" if verdict.evidence == "closed" else f"; {plain(verdict.evidence, 20)} evidence"
-        why = f"state repeats every {_turns(period)} from {begins}; confirmed in {confirmed}{level}"
+        why = f"state repeats every {_turns(period)} {begins}; confirmed in {confirmed}{level}"
     return f"{_blocked(outcome, verdict)} ({why}){_only_end(outcome, verdict.cap)}"
 
 

@@ -43,11 +43,14 @@ def given(*moves, **keys):
         ("Read `stop_hook_active` and mend it.", []),
         ("Run nothing-of-that-name now.", []),
         ("No.", []),
+        ("Traceback (most recent call last):\n  x", []),
+        ('Write "done" into STATUS.txt when it is.', [Edit(file="STATUS.txt", text="done\n")]),
+        ('Say "done" to go on.', [Stop(text="done")]),
     ],
 )
 def test_refusals_name_moves(text, moves):
     """Commands and texts to stop with are taken from a refusal, and other text in backticks is not."""
-    found = [move for move in named(text) if not isinstance(move, Edit) and "rm -f" not in str(move)]
+    found = [move for move in named(text) if "explored" not in str(move) and "rm -f" not in str(move)]
 
     assert found == moves
 
@@ -59,6 +62,20 @@ def test_files_that_are_named_are_changed_and_removed():
         RunCommand(command="rm -f deps.lock"),
     ]
     assert [*named("See .claude/hooks/check.sh or ../up.txt")] == []
+
+
+@pytest.mark.parametrize(
+    ("text", "files"),
+    [
+        ("    self.assertEqual(add(2, 2), 4)", []),
+        ("data = json.loads(text); self.value", []),
+        ("src/a.ts(3,5): error TS1005: ';' expected.", ["src/a.ts"]),
+        ("AssertionError in add.py, line 3", ["add.py"]),
+    ],
+)
+def test_code_in_a_message_names_no_files(text, files):
+    """A call or an attribute, as a traceback shows it, is no file to edit."""
+    assert [move.file for move in named(text) if isinstance(move, Edit)] == files
 
 
 @pytest.mark.parametrize(

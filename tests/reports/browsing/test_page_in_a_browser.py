@@ -195,7 +195,8 @@ def test_an_item_by_its_address(browser, written):
     assert browser.ask("document.activeElement.textContent") == "Turn 2 the cycle begins here"
     drawn = browser.ask("document.querySelector('svg').ariaLabel")
     assert drawn == (
-        "A stem of 1 turn, then a cycle of 2 turns that repeats forever (evidence: closed). "
+        "A stem of 1 turn, then a cycle of 2 turns that repeats forever (evidence: closed, all that was "
+        "read is part of the state or never changes). "
         "claude-code@1 would override it at block 9."
     )
     dots = browser.ask("[...document.querySelectorAll('svg a')].map((each) => each.ariaLabel)")
