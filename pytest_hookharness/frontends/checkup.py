@@ -237,9 +237,11 @@ def _with_fixes(
             continue
         waiting = sum(bool(other.problems) for _, other in found[place:])
         run.allow(max(end - time.monotonic(), 0.0) / waiting)
+        began = time.monotonic()
         with line.about(report.place.title) as progress:
             run.on_step = progress.step
             fixed = find_fixes(run, report, is_fixable)
+            fixed = replace(fixed, seconds=report.seconds + time.monotonic() - began)
         interrupted = fixed.interrupted
         yield run, fixed
 

@@ -241,10 +241,12 @@ class Fix:
     Attributes:
         text: What changes, as a command to a person.
         evidence: What was played with it, and what was seen.
+        written: The files that were written; none until then.
     """
 
     text: str
     evidence: str
+    written: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -273,6 +275,11 @@ class Problem:
     unwritten: str = ""
     active: str = ""
     fix: Fix | None = None
+
+    @property
+    def is_fixed(self) -> bool:
+        """Whether its fix was written."""
+        return self.fix is not None and bool(self.fix.written)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

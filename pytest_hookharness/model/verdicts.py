@@ -208,6 +208,7 @@ class Undecided:
         changed: Files that differed between the last turns, if no state occurred again.
         masks: Masks with which the last turns repeat, as tried on the states of the run.
         cap: The effect that the host's cap would have on the loop; ``None`` if it has none.
+        running: Commands of the hooks that were running when the time budget ended.
     """
 
     turn: int
@@ -215,6 +216,7 @@ class Undecided:
     changed: tuple[Change, ...] = ()
     masks: tuple[str, ...] = ()
     cap: Cap | None = None
+    running: tuple[str, ...] = ()
 
 
 Verdict: TypeAlias = Terminated | Capped | Livelock | Hung | Recursing | Lockout | Undecided

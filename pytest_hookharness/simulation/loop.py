@@ -173,11 +173,13 @@ class Loop:
             seen, wanted = "before the first turn was over", "hooks that use up their timeout in every turn"
             needed = turns * testbed.hook_timeout
         enough = f"{math.ceil(max(2 * wall, needed) / 60)}m"
+        running = self._driver.running
+        still = f", with {' and '.join(map(repr, running))} still running" if running else ""
         why = (
-            f"{USED_UP}: {format_duration(wall)} {seen}; {wanted} may need {enough}: "
+            f"{USED_UP}: {format_duration(wall)} {seen}{still}; {wanted} may need {enough}: "
             f"--budget {enough}, or --hook-budget {enough} in pytest"
         )
-        return RunEnd(how="wall", turn=self.turn, why=why)
+        return RunEnd(how="wall", turn=self.turn, why=why, running=running)
 
     def time_may_matter(self, *, ended: bool) -> bool:
         """

@@ -7,13 +7,14 @@ import pytest
 from pytest_hookharness.frontends.checkup import CLEAN, FOUND, UNKNOWN
 from pytest_hookharness.frontends.cli.check_campaigns import stress_status
 from pytest_hookharness.judging.findings.finding_catalogue import NEVER_FIRED, UNREACHED
+from pytest_hookharness.model.expectations import Expectation
 from pytest_hookharness.model.mutations import TrialResult
 from pytest_hookharness.model.outcome import Outcome
 from pytest_hookharness.model.processes import Exited, ProcessResult
 from pytest_hookharness.model.protocol import Basis, Decision, Hook, Reply, Rule, Ruling
 from pytest_hookharness.model.scenario import Scenario
 from pytest_hookharness.model.trace import HookEvent, HookRun, Step, Trace
-from pytest_hookharness.model.verdicts import Finding, Terminated, Violation
+from pytest_hookharness.model.verdicts import Finding, Livelock, Terminated, Violation
 
 RULE = Rule("Exit code 2 refuses.", Basis.OBSERVED, "a host")
 FINE = TrialResult(family="path", mutation="a space", hook="hook.sh", outcome="as declared")
@@ -79,3 +80,11 @@ def test_one_deviation_decides():
     odd = replace(FINE, outcome="fail-open")
 
     assert stress_status(replace(asked("PreToolUse"), trial_results=(FINE, odd))) == FOUND
+
+
+def test_hooks_that_fail_without_a_mutation_are_found():
+    """An endless loop is no success because no mutation makes it worse, unless it is expected."""
+    looped = replace(asked("Stop"), verdict=Livelock(stem=0, period=1))
+    assert stress_status(looped) == FOUND
+    expected = replace(looped.scenario, expect=Expectation(verdict="livelock"))
+    assert stress_status(replace(looped, scenario=expected)) == CLEAN

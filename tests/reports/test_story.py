@@ -186,6 +186,12 @@ def asked(
     return HookEvent(event=event, hook_runs=(hook_run,), decision=decision)
 
 
+def both_asked() -> HookEvent:
+    """One event that two hooks refuse."""
+    one, other = asked(command="a"), asked(command="b")
+    return replace(one, hook_runs=(*one.hook_runs, *other.hook_runs))
+
+
 def trace(*exchanges: Exchange) -> Trace:
     steps: list[Step] = []
     turn = 0
@@ -487,6 +493,16 @@ def test_the_most_severe_broken_expectation_comes_first() -> None:
             "The same PreToolUse will be refused",
         ),
         (Livelock(stem=1, period=1), trace(STOP), "which hook keeps it going"),
+        (
+            Livelock(stem=0, period=2),
+            trace(STOP, asked(command="a"), STOP, asked(command="b")),
+            "These hooks send the agent back and forth: a demands",
+        ),
+        (
+            Livelock(stem=0, period=2),
+            trace(STOP, both_asked(), STOP, both_asked()),
+            "Several hooks refuse: a demands",
+        ),
         (Capped(turn=1, cap=GUARD), trace(STOP, asked(overridden=True)), "Only the cap of claude-code"),
         (Capped(turn=1, cap=GUARD), trace(STOP, asked()), "no threshold of its own could have ended this"),
         (

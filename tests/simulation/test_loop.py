@@ -406,6 +406,8 @@ def test_the_time_budget_causes_no_finding(harness, play):
     assert not any("hook_timeout" in text for text in outcome.assumptions)
     assert outcome.verdict.why.startswith("time budget used up: 0.4 s before the first turn was over")
     assert "--hook-budget 34m in pytest" in outcome.verdict.why
+    assert outcome.verdict.running == ("sleep 86399",)
+    assert "with 'sleep 86399' still running" in outcome.verdict.why
     assert outcome.findings == ()
     assert outcome.hook_runs() == outcome.iterations == 0
 

@@ -20,6 +20,7 @@ from pytest_hookharness.campaigns.check.static_checks import StaticResult
 from pytest_hookharness.judging.checkup.evidence import describe_refusal, with_evidence
 from pytest_hookharness.judging.checkup.symptoms import cut_by_us, find_symptoms
 from pytest_hookharness.judging.findings.codes import STATUS_LEAK, TIMEOUT_UNIT, UNGUARDED_TOOL
+from pytest_hookharness.judging.findings.find import describe_doing
 from pytest_hookharness.judging.findings.finding_catalogue import (
     CONFIG_OFF,
     EVENT_UNKNOWN,
@@ -65,12 +66,14 @@ def static_problems(
     hook_set: HookSet, static: StaticResult, outcomes: Sequence[Outcome]
 ) -> Iterator[Problem]:
     """Yield the problems that are certain without a run, with what the sessions show about them."""
-    taken: list[str] = []
+    names: dict[str, Symptom] = {}
     for symptom in static.symptoms:
-        name = name_problem(symptom, taken)
-        taken.append(name)
-        scenario = Scenario(name="check", host=hook_set.host)
-        yield Problem(id=name, symptom=with_evidence(symptom, outcomes), scenario=scenario)
+        names[name_problem(symptom, names)] = symptom
+    scenario = Scenario(name="check", host=hook_set.host)
+    refused = refused_for_want(static, outcomes)
+    # What keeps the agent from its work comes first.
+    for name in sorted(names, key=lambda name: not _is_of(names[name], refused)):
+        yield Problem(id=name, symptom=with_evidence(names[name], outcomes), scenario=scenario)
 
 
 def independent(
@@ -200,10 +203,11 @@ def untried(hook_set: HookSet, static: StaticResult, outcomes: Sequence[Outcome]
     for command, run in cut.items():
         seconds = run.run.wall if run.run is not None else 0.0
         limit = f"{run.run.limit:g} s" if run.run is not None and run.run.limit is not None else "longer"
+        doing = describe_doing(run.ending) if isinstance(run.ending, TimedOut) else ""
         name = hook_name(hook_set.hooks, command)
         yield (
-            f"{name} was cut after {seconds:.0f} s, and its host waits {limit}; give it more time with "
-            "--hook-timeout"
+            f"{name} was cut after {seconds:.0f} s, and its host waits {limit}{doing}; give it "
+            "more time with --hook-timeout, and the check with --budget"
         )
 
 

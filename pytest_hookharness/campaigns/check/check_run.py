@@ -53,10 +53,11 @@ _FIRST, _LATER, _LAST = 0.4, 0.75, 0.9
 # The share for one session after the first: a loop shows long before it is proved to be endless.
 _MOST = 0.4
 _SHORT, _LEAST = 30.0, 1.0
-_NO_RUN = "No hook ran, so nothing is known about any of them."
+_NO_RUN = "No hook run came to its end, so nothing is known about any hook."
 _NO_TIME = "the time budget ended"
 _INTERRUPTED = "The check was interrupted."
 _UNCONFIRMED = "Seen once, but not confirmed: "
+_LISTED = "Listed above, but seen only once: "
 _HUNG = "A hook run did not end, so nothing else was tried; fix that first."
 
 
@@ -101,7 +102,7 @@ class CheckRun:
             shown = {problem.id for problem in self._problems}
             once = [one for one in self._wanted() if one.id not in shown]
             self._problems += [one.problem for one in once]
-            self._undecided += [f"{_UNCONFIRMED}{one.symptom.text}" for one in once]
+            self._undecided += [f"{_LISTED}{one.symptom.text}" for one in once]
         except Exception as error:  # noqa: BLE001 -- what was seen so far must not be lost
             failed = True
             self._undecided.append(f"The check ended early: {session_errors.describe_error(error)}.")
@@ -110,9 +111,7 @@ class CheckRun:
         problems = [*certain, *causes.at_one_place([*self._problems, *summary.problems])]
         checkup = CheckReport(
             place=self.place,
-            problems=tuple(
-                problem for problem in problems if is_wanted(self.only, problem.id, problem.symptom.kind)
-            ),
+            problems=tuple(one for one in problems if is_wanted(self.only, one.id, one.symptom.kind)),
             only=self.only,
             triggered=tuple(one for one in summary.triggered if one not in self._static.stuck),
             tried=summary.tried,
@@ -125,10 +124,11 @@ class CheckRun:
         )
         if not self._outcomes():
             return replace(checkup, tried=(), open=())
-        if not summary.triggered and not checkup.problems:
-            checkup = replace(checkup, undecided=(_NO_RUN, *checkup.undecided))
         # Once the wanted problem is found, the rest was not tried, so it says nothing.
-        return replace(checkup, open=(), undecided=()) if self._is_found() else checkup
+        if self._is_found():
+            return replace(checkup, open=(), undecided=())
+        none = () if summary.triggered or checkup.problems else (_NO_RUN,)
+        return replace(checkup, undecided=(*none, *checkup.undecided))
 
     def _outcomes(self) -> list[Outcome]:
         return [one.outcome for one in self._played if one.outcome is not None]
@@ -138,10 +138,10 @@ class CheckRun:
         return bool(self.only) and not is_kind(self.only)
 
     def _is_found(self) -> bool:
-        certain = (
-            causes.static_problems(self.place, self._static, self._outcomes()) if self._seeks_one else ()
-        )
-        return self._seeks_one and any(one.id == self.only for one in (*self._problems, *certain))
+        if not self._seeks_one:
+            return False
+        certain = causes.static_problems(self.place, self._static, self._outcomes())
+        return any(one.id == self.only for one in (*self._problems, *certain))
 
     def _search(self) -> None:
         """Play all sessions and confirm what they show, or stop when the wanted problem is confirmed."""

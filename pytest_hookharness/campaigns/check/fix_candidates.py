@@ -108,7 +108,9 @@ def _limit(hooks: Sequence[Hook], place: HookSet, files: DraftFiles) -> Iterator
                 draft = changed.write(limiter, _LIMITER.read_bytes(), 0o755)
                 renamed |= new
         if renamed:
-            text = f"Limit the refusals: run the hook as `{next(iter(renamed.values()))}`"
+            which = "the hooks" if len(renamed) > 1 else "the hook"
+            limited = " and ".join(f"`{one}`" for one in renamed.values())
+            text = f"Limit the refusals: run {which} as {limited}"
             yield Candidate(text=f"{text}.", files=draft, renamed=renamed, limits=True)
 
 

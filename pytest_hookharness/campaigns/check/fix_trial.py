@@ -49,7 +49,7 @@ _AWAY: tuple[Act, ...] = (
     Edit(file="away/notes.txt", text="text\n"),
     Stop(),
 )
-_NO_TIME = "No fix of {name} was found before the time budget ended; `--only {name}` leaves more time for it."
+_NO_TIME = "No fix of {name} was found before the time budget ended; {more} leaves more time for it."
 _INTERRUPTED = "The search for fixes was interrupted."
 
 
@@ -75,7 +75,8 @@ def find_fixes(
             for found in find_candidates(*_after(renamed, problem, run.place), files):
                 candidate = replace(found, renamed=_composed(renamed, found.renamed))
                 if not run.has_time():
-                    undecided.append(_NO_TIME.format(name=problem.id))
+                    more = "a larger --budget" if run.only else f"`--only {problem.id}`"
+                    undecided.append(_NO_TIME.format(name=problem.id, more=more))
                     break
                 if evidence := _play(run, report, problem, candidate):
                     problems[number] = replace(problem, fix=Fix(text=candidate.text, evidence=evidence))

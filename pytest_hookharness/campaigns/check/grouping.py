@@ -198,11 +198,10 @@ def summarise(
         if one.outcome is not None and not is_cut(one.outcome)
         for doubt in open_questions(one.outcome)
     )
-    unshown = [
-        _describe_never_run(hook_set, hook)
-        for hook in find_never_run(hook_set, outcomes)
-        if hook.command not in wrong
-    ]
+    running = _running_at_the_end(outcomes)
+    never_run = [hook for hook in find_never_run(hook_set, outcomes) if hook.command not in wrong]
+    unshown = [_describe_never_run(hook_set, hook) for hook in never_run if hook.command not in running]
+    unended = [_describe_running(hook_set, hook) for hook in never_run if hook.command in running]
     return Summary(
         problems=problems,
         triggered=tuple(
@@ -215,7 +214,7 @@ def summarise(
             *_find_never_refusing(hook_set, outcomes, known),
             *(() if hook_set.git else (_NO_GIT,)),
         ),
-        undecided=(*unplayed, *_describe_cut(ending), *open_ends, *_find_untried(outcomes)),
+        undecided=(*unended, *unplayed, *_describe_cut(ending), *open_ends, *_find_untried(outcomes)),
     )
 
 
@@ -256,6 +255,19 @@ def _describe_never_run(hook_set: HookSet, hook: Hook) -> str:
     return f"No session triggered {name}{matcher}, so nothing is known about it."
 
 
+def _running_at_the_end(outcomes: Sequence[Outcome]) -> set[str]:
+    """Return the commands of hooks that were running when the time budget of a session ended."""
+    ends = (outcome.verdict for outcome in outcomes)
+    return {command for end in ends if isinstance(end, Undecided) for command in end.running}
+
+
+def _describe_running(hook_set: HookSet, hook: Hook) -> str:
+    return (
+        f"{hook_name(hook_set.hooks, hook.command)} was still running when the time budget ended, and never "
+        "ended before; give more time with --budget, and to each run with --hook-timeout."
+    )
+
+
 def _find_untried(outcomes: Sequence[Outcome]) -> Iterator[str]:
     yield from (text for outcome in outcomes for text in outcome.varied if text.startswith(OUT_OF_TIME))
 
@@ -263,7 +275,10 @@ def _find_untried(outcomes: Sequence[Outcome]) -> Iterator[str]:
 def _describe_tried(
     hook_set: HookSet, played: Sequence[PlayedSession], outcomes: Sequence[Outcome], stuck: Collection[str]
 ) -> Iterator[str]:
-    hook_runs = [hook_run for outcome in outcomes for _, hook_run in outcome.trace.hook_runs()]
+    # What stands in the place of a hook that was left out is no hook of theirs.
+    own = {hook.command for hook in (*hook_set.hooks, *hook_set.shared)}
+    every = (hook_run for outcome in outcomes for _, hook_run in outcome.trace.hook_runs())
+    hook_runs = [hook_run for hook_run in every if hook_run.hook.command in own]
     unseen = find_never_run(hook_set, outcomes)
     hooks, silent = (
         len(hook_set.hooks),

@@ -23,14 +23,14 @@ _MOST_REFUSED = 4
 
 def reword(host: str, commands: Sequence[str], files: Sequence[str] = ()) -> tuple[Act, ...]:
     """
-    Return acts with commands in every form, and with harmless words in the same forms.
+    Return acts with commands as they are and in every form, and with harmless words in the same forms.
 
     Args:
         host: The host that has the tools.
         files: Files whose edits hooks refused; an edit that only mentions them must be allowed.
     """
     forms = [one.text for one in forms_of(HARMLESS)] if commands else []
-    asked = [one.text for command in commands for one in forms_of(command)]
+    asked = [text for command in commands for text in (command, *(one.text for one in forms_of(command)))]
     texts = [HARMLESS, *commands] if commands else []
     described = [Tools(calls=(_described(host, words),)) for words in texts]
     return (
@@ -71,9 +71,10 @@ class Suspect:
 def refused_as_data(outcome: Outcome, commands: Sequence[str]) -> Iterator[Suspect]:
     """Yield the commands that were refused as data, each with the first such wording of each kind."""
     refused, passed = {*_texts(outcome, refused=True)}, {*_texts(outcome, refused=False)}
+    words = {refused: {*_texts(outcome, refused=refused, described=True)} for refused in (True, False)}
     harmless = {one.form: one.text for one in forms_of(HARMLESS)}
     for command in commands:
-        if command in refused and HARMLESS in passed:
+        if command in words[True] and HARMLESS in words[False]:
             yield Suspect(command, "words", f"`{HARMLESS}` described as `{command}`")
         for one in forms_of(command):
             if not one.code and one.text in refused and harmless[one.form] in passed:
@@ -83,10 +84,11 @@ def refused_as_data(outcome: Outcome, commands: Sequence[str]) -> Iterator[Suspe
 
 def allowed_as_code(outcome: Outcome, commands: Sequence[str]) -> Iterator[str]:
     """Yield sentences about the forms of code in which a refused command was allowed."""
-    passed = {*_texts(outcome, refused=False)}
+    refused, passed = {*_texts(outcome, refused=True)}, {*_texts(outcome, refused=False)}
     for command in commands:
         forms = [one.form for one in forms_of(command) if one.code and one.text in passed]
-        if forms:
+        # The hook that refused it elsewhere may have been left out of this session.
+        if forms and command in refused:
             yield f"`{command}` is refused, but allowed in these forms: {', '.join(forms)}."
 
 
@@ -100,15 +102,14 @@ def misjudged(
     return suspects, [text for outcome in seen for text in allowed_as_code(outcome, commands)]
 
 
-def _texts(outcome: Outcome, *, refused: bool) -> Iterator[str]:
-    """
-    Yield the texts that were refused, or that were not: command lines, or descriptions of a harmless one.
-    """
+def _texts(outcome: Outcome, *, refused: bool, described: bool = False) -> Iterator[str]:
+    """Yield the command lines that were refused, or that were not; or the descriptions of harmless ones."""
     for step in outcome.trace.steps:
         if isinstance(step.exchange, Performed) and step.exchange.refused is refused:
             given = step.exchange.call.input
             command = str(given.get("command", given.get("cmd", "")))
-            yield str(given.get("description", "")) if command == HARMLESS else command
+            if described is (command == HARMLESS):
+                yield str(given.get("description", "")) if described else command
 
 
 def is_asked_before(host: str, event: str) -> bool:

@@ -24,6 +24,7 @@ from pytest_hookharness.model.exploration import ExploreOptions
 from pytest_hookharness.model.moves import RunCommand, Stop
 from pytest_hookharness.model.outcome import Outcome
 from pytest_hookharness.model.scenario import Scenario
+from pytest_hookharness.model.verdicts import UNWANTED
 from pytest_hookharness.reports.terminal import campaign_report as tables
 from pytest_hookharness.reports.terminal import story
 from pytest_hookharness.reports.terminal.campaign_report import conclusion_of
@@ -35,6 +36,7 @@ _UNREFUSED = (
     "to refuse any, add --refuses-nothing."
 )
 _REFUSED = "A call was refused in the usual run, although --refuses-nothing says that no hook is meant to."
+_FAILS = "The hooks fail without a mutation ({verdict}): fix that first, or expect it in a scenario."
 # Findings about hooks that never ran, which may be right or wrong.
 _NEVER_RAN = frozenset({"NEVER-FIRED", "UNREACHED"})
 
@@ -85,6 +87,8 @@ def stress(
         print(f"as it is: {story.first_line(replace(outcome, violations=()))}")
         print(tables.table(outcome, replay, width=_width(200), verbose=arguments.verbose))
         print(tables.describe_found(outcome), end="")
+        if fails_already(outcome):
+            print(_FAILS.format(verdict=outcome.verdict_name))
         if refuses_nothing and _refuses_calls(outcome):
             print(_REFUSED)
         if _guards_nothing(outcome) and not refuses_nothing:
@@ -98,7 +102,7 @@ def stress_status(outcome: Outcome, *, refuses_nothing: bool = False) -> int:
     names = {finding.name for finding in outcome.findings}
     never_ran = bool(names) and names <= _NEVER_RAN
     undecided = outcome.verdict_name == "undecided"
-    if deviations or (_is_broken(outcome) and not never_ran and not undecided):
+    if deviations or fails_already(outcome) or (_is_broken(outcome) and not never_ran and not undecided):
         return FOUND
     if refuses_nothing and _refuses_calls(outcome):
         return FOUND
@@ -111,6 +115,11 @@ def stress_status(outcome: Outcome, *, refuses_nothing: bool = False) -> int:
     ):
         return UNKNOWN
     return CLEAN
+
+
+def fails_already(outcome: Outcome) -> bool:
+    """Return whether the hooks end the session badly without a mutation, and no expectation asks for that."""
+    return outcome.verdict_name in UNWANTED and outcome.scenario.expect.verdict != outcome.verdict_name
 
 
 def _is_broken(outcome: Outcome) -> bool:
@@ -148,7 +157,8 @@ def explore(
     with _played(_with_options(scenario, arguments), settings) as outcome:
         shown = replace(outcome, violations=())
         print(story.story(shown, width=_width(100), replay_command=replay, verbose=arguments.verbose))
-        print(conclusion_of(outcome.explored))
+        interrupted = outcome.explored is None and "interrupted" in getattr(outcome.verdict, "why", "")
+        print(conclusion_of(outcome.explored, interrupted=interrupted))
     if outcome.explored is None or outcome.explored.trap is not None:
         return FOUND
     return CLEAN if outcome.explored.covered else UNKNOWN

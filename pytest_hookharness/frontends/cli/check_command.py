@@ -269,23 +269,27 @@ def _check(
 
 
 def _report(found: Sequence[CheckReport], arguments: argparse.Namespace, settings: Settings) -> int:
-    """Print reports, write the files that options ask for, and return the exit status."""
+    """Write the files that options ask for, print reports, and return the exit status."""
     fail_on = check_words(arguments.fail_on)
     baseline: Path | None = arguments.baseline
-    if baseline is not None:
-        found = accept(found, read_baseline(baseline), baseline)
+    shown = [*found] if baseline is None else accept(found, read_baseline(baseline), baseline)
 
     def replay(problem: Problem) -> str:
-        place = next(report.place for report in found if problem in report.problems)
+        place = next(report.place for report in shown if problem in report.problems)
         path = place.root if place.part else Path(arguments.path)
         host = arguments.host or (place.host if place.part else "")
         return problem_command(problem, path, host, settings, _arming(arguments))
 
-    print_reports(found, arguments.format, replay, status(found, fail_on))
+    try:
+        for place, report in enumerate(shown if arguments.fix else ()):
+            shown[place] = _write_fixes(report)
+    finally:
+        # Whatever could not be written, what was found is not lost.
+        print_reports(shown, arguments.format, replay, status(shown, fail_on))
     if arguments.write_baseline is not None:
-        number = counted(write_baseline(arguments.write_baseline, found), "problem")
+        number = counted(write_baseline(arguments.write_baseline, shown), "problem")
         print(f"{arguments.write_baseline}: {number}; give each a reason", file=sys.stderr)
-    return status([_write_fixes(report) for report in found] if arguments.fix else found, fail_on)
+    return status(shown, fail_on)
 
 
 def _arming(arguments: argparse.Namespace) -> list[str]:
@@ -295,7 +299,7 @@ def _arming(arguments: argparse.Namespace) -> list[str]:
 
 
 def _write_fixes(report: CheckReport) -> CheckReport:
-    """Write the fixes of a report, say so, and return the report without the problems that they fix."""
+    """Write the fixes of a report, say so, and return the report with what was written."""
     from pytest_hookharness.frontends.cli.fix_files import write_changes
 
     if not report.changes:
@@ -304,4 +308,9 @@ def _write_fixes(report: CheckReport) -> CheckReport:
     write_changes(report.place.root, report.changes)
     for change in report.changes:
         print(f"fixed: {plain(str(report.place.root / change.file), 300)}", file=sys.stderr)
-    return replace(report, problems=tuple(problem for problem in report.problems if problem.fix is None))
+    files = tuple(change.file for change in report.changes)
+    problems = [
+        problem if problem.fix is None else replace(problem, fix=replace(problem.fix, written=files))
+        for problem in report.problems
+    ]
+    return replace(report, problems=tuple(problems))

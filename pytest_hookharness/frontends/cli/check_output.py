@@ -59,9 +59,12 @@ def _counting(report: CheckReport, fail_on: Sequence[str]) -> list[Problem]:
     return [
         problem
         for problem in report.problems
-        if ANY in fail_on
-        or (MUST_FIX in fail_on and problem.symptom.must_fix)
-        or {problem.symptom.kind.lower(), problem.symptom.code.lower()} & {*fail_on}
+        if not problem.is_fixed
+        and (
+            ANY in fail_on
+            or (MUST_FIX in fail_on and problem.symptom.must_fix)
+            or {problem.symptom.kind.lower(), problem.symptom.code.lower()} & {*fail_on}
+        )
     ]
 
 
@@ -72,7 +75,8 @@ def print_reports(found: Sequence[CheckReport], form: str, replay: ReplayCommand
 
 def _text(found: Sequence[CheckReport], replay: ReplayCommand, _: int) -> str:
     # A check that is not complete is neither green nor red.
-    passed = [False if report.problems else None if report.undecided else True for report in found]
+    left = [any(not problem.is_fixed for problem in report.problems) for report in found]
+    passed = [False if bad else None if one.undecided else True for bad, one in zip(left, found, strict=True)]
     texts = (render_check(report, replay) for report in found)
     return "\n\n".join(map(screen.headed, texts, passed))
 

@@ -226,7 +226,7 @@ def _ending(event: str, run: processes.ProcessResult, nested: int) -> Iterator[_
         case processes.TimedOut() as cut:
             text = f"{event}: cut after {cut.after:g} s ({_limit(cut, run.extended, nested)})"
             stubborn = ", and it ignored the first signal" if cut.ignored_term else ""
-            yield finding_catalogue.HUNG_HOOK, f"{text}{stubborn}{_late(cut, run)}{_doing(cut)}."
+            yield finding_catalogue.HUNG_HOOK, f"{text}{stubborn}{_late(cut, run)}{describe_doing(cut)}."
         case processes.HeldOpen() as held:
             holders = _processes(held.holders) if held.holders else "something"
             yield finding_catalogue.HELD_OPEN, f"{event}: {holders} held the output open."
@@ -265,7 +265,8 @@ def _exit(
             assert_never(ended)
 
 
-def _doing(cut: processes.TimedOut) -> str:
+def describe_doing(cut: processes.TimedOut) -> str:
+    """Return behind a colon what a hook run waited for when it was cut; empty if that is unknown."""
     # No process ids: they differ between hook runs, and equal findings could not be merged.
     asks = [
         f"{item.process.name} asks `{item.asks}` on the terminal, where nobody answers"

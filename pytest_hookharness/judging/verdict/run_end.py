@@ -54,6 +54,7 @@ class RunEnd:
         rule: The host's rule behind it, if there is one.
         status: The host's own word for it, if it has one.
         finishing: Tools whose call is an attempt to stop.
+        running: Commands of the hooks that were running when the time budget ended.
     """
 
     how: RunEnding
@@ -62,6 +63,7 @@ class RunEnd:
     rule: Rule | None = None
     status: str = ""
     finishing: tuple[str, ...] = ()
+    running: tuple[str, ...] = ()
 
 
 def first_override(trace: Trace) -> tuple[Step, HookEvent] | None:

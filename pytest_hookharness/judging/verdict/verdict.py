@@ -316,6 +316,7 @@ def _undecided(case: JudgeInput, why: str) -> verdicts.Undecided:
         changed=difference.files,
         masks=() if conflict is not None else _masks(case),
         cap=case.cap if case.cap is not None and case.cap.overrides is not None else None,
+        running=case.end.running,
     )
 
 

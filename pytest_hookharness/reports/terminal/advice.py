@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Mapping
+from itertools import combinations
 from typing import assert_never
 
 from pytest_hookharness.model.outcome import Outcome
@@ -44,7 +45,7 @@ def advice(outcome: Outcome) -> str:
     verdict = outcome.verdict
     match verdict:
         case Livelock():
-            return _set_of_hooks(outcome, verdict) or _loop(outcome, verdict)
+            return _several_hooks(outcome, verdict) or _loop(outcome, verdict)
         case Capped():
             return _lower(outcome, verdict) or _allow_before_cap(outcome, verdict)
         case Hung(asked=True):
@@ -94,17 +95,26 @@ def _last_refusal(outcome: Outcome) -> HookEvent | None:
     return next((event for event in events if event.decision.refused or event.decision.overridden), None)
 
 
-def _set_of_hooks(outcome: Outcome, verdict: Livelock) -> str:
+def _several_hooks(outcome: Outcome, verdict: Livelock) -> str:
     """Return which hook demands what, if several refuse in one cycle; empty if only one refuses."""
     cycle = range(verdict.stem + 1, verdict.stem + verdict.period + 1)
     demands: dict[str, str] = {}
+    refusing: list[set[str]] = []
     for step, hooked in outcome.trace.hooked():
         if step.turn in cycle and hooked.decision.refused:
-            demands |= {text_of_command(run): text_of_reason(run) for run in hooked.deciding}
+            said = {text_of_command(run): text_of_reason(run) for run in hooked.deciding}
+            demands |= said
+            refusing.append({*said})
     if len(demands) < 2:
         return ""
-    listed = f"These hooks send the agent back and forth: {_listed(demands, 'demands')}."
-    return f"{listed} Let each of them allow what another one demands."
+    listed = _listed(demands, "demands")
+    # Only where one hook refuses and another does not, and then the other way round, do they contradict.
+    if any(one - other and other - one for one, other in combinations(refusing, 2)):
+        return (
+            f"These hooks send the agent back and forth: {listed}. Let each of them allow what another one "
+            "demands."
+        )
+    return f"Several hooks refuse: {listed}. {_loop(outcome, verdict)}"
 
 
 def _listed(reasons: Mapping[str, str], verb: str) -> str:

@@ -86,10 +86,11 @@ def describe_exploration(explored: Exploration) -> Iterator[str]:
     yield f"  moves: {', '.join(describe_move(move) for move in explored.candidates)}"
 
 
-def conclusion_of(explored: Exploration | None) -> str:
-    """Return the result of an exploration in one sentence."""
+def conclusion_of(explored: Exploration | None, *, interrupted: bool = False) -> str:
+    """Return the result of an exploration in one sentence; ``interrupted`` tells of the session before it."""
     if explored is None:
-        return "nothing was explored, because the session itself did not end"
+        why = "it was interrupted before" if interrupted else "the session itself did not end"
+        return f"nothing was explored, because {why}"
     if explored.trap is not None:
         return "a lock-out: from the state above none of these moves leads to a stop"
     if explored.covered:

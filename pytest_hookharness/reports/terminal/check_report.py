@@ -95,14 +95,16 @@ def headline(checkup: CheckReport) -> str:
         names = ", ".join(dict.fromkeys(problem.symptom.kind for problem in checkup.problems))
         concerned = len(_concerned(checkup))
         who = f"{concerned} of {hooks}" if 0 < concerned < len(_commands(checkup)) else hooks
-        return f"{host}: {counted(len(checkup.problems), 'problem')} with {who} in {took}: {names}"
+        written = sum(problem.is_fixed for problem in checkup.problems)
+        fixed = f", {written} fixed now" if written else ""
+        return f"{host}: {counted(len(checkup.problems), 'problem')} with {who} in {took}: {names}{fixed}"
     if checkup.only:
         known = "not seen, but the check is incomplete" if checkup.undecided else "was not seen"
         return f"{host}: problem {checkup.only} {known}, with {hooks} in {took}"
     if checkup.untried and not (checkup.tried or checkup.problems):
         return f"{host}: {hooks} could not be tried"
     if checkup.undecided or checkup.untried:
-        return f"{host}: no problem with {hooks} in {took}, but the check is incomplete"
+        return f"{host}: incomplete check of {hooks} in {took}, with no problem so far"
     return f"{host}: no problem with {hooks} in {took}"
 
 
@@ -158,7 +160,10 @@ def _problem(problem: Problem, place: HookSet, replay_command: ReplayCommand) ->
     if problem.fix is not None:
         text = plain(f"{problem.fix.text} {problem.fix.evidence}", _FIX)
         yield from wrapped(text, _WIDTH, "  fixed by  ", "            ")
-        yield f"  write it  {replay_command(problem)} --fix"
+        if problem.fix.written:
+            yield f"  written   {plain(', '.join(problem.fix.written), _LINE)}"
+        else:
+            yield f"  write it  {replay_command(problem)} --fix"
     if problem.file is not None:
         yield f"  scenario  {plain(str(problem.file), _LINE)}"
     if problem.unwritten:
@@ -233,6 +238,7 @@ def _place(checkup: CheckReport, replay_command: ReplayCommand) -> dict[str, Any
                 "scenario": None if problem.file is None else str(problem.file),
                 "fix": None if problem.fix is None else problem.fix.text,
                 "fix_evidence": None if problem.fix is None else problem.fix.evidence,
+                "fix_written": [] if problem.fix is None else [*problem.fix.written],
                 "explained": _explained(problem),
                 "page": _page(problem),
                 "active": problem.active or None,

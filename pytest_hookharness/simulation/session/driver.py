@@ -18,7 +18,7 @@ from pytest_hookharness.model.agent_sessions import ChildSession
 from pytest_hookharness.model.fast_dataclass import dataclass, replace
 from pytest_hookharness.model.moves import Act, Corrupt, Performance, Read, Wait
 from pytest_hookharness.model.processes import ProcessResult
-from pytest_hookharness.model.protocol import Decision, Json, Payload
+from pytest_hookharness.model.protocol import Decision, Hook, Json, Payload
 from pytest_hookharness.model.trace import Change, Exchange, Happened, HookEvent, HookRun, Moved, Step
 from pytest_hookharness.simulation.startup.start_check import explain_failures
 from pytest_hookharness.simulation.testbed.hook_batch import (
@@ -78,6 +78,7 @@ class SessionDriver:
         turn: The last turn that was begun.
         hook_run_count: How many hook runs there were.
         out_of_time: Whether the time budget ended; what it cut is no part of the run.
+        running: Commands of the hooks that it cut.
         refused_session: The first session of a fake agent that a limit refused; ``None`` while there is none.
         steps: What took place.
         pass_time: Lets seconds pass for the hooks.
@@ -95,6 +96,7 @@ class SessionDriver:
         self.turn = turn
         self.hook_run_count = 0
         self.out_of_time = False
+        self.running: tuple[str, ...] = ()
         self.refused_session: ChildSession | None = None
         self.steps: list[Step] = []
         self.pass_time: Callable[[float], None] = testbed.workspace.clock.advance
@@ -262,7 +264,7 @@ class SessionDriver:
         testbed = self.testbed
         before = testbed.workspace.doubles.session_records.begin()
         given, specs = run_hooks(testbed, request.hooks, request.payload, budget)
-        if self._was_cut(given):
+        if self._was_cut(given, request.hooks):
             return
         children = attribute(self._read_children(before), request.event, request.hooks, given)
         opened = testbed.transcript_opened()
@@ -280,10 +282,11 @@ class SessionDriver:
             self._note_event(request, self.progress.decision)
         self._reload_settings(changed)
 
-    def _was_cut(self, given: Sequence[ProcessResult | Payload | None]) -> bool:
+    def _was_cut(self, given: Sequence[ProcessResult | Payload | None], hooks: Sequence[Hook] = ()) -> bool:
         """Return whether the time budget cut a process, so that nothing follows from what it did."""
-        results = (result for result in given if isinstance(result, ProcessResult))
-        self.out_of_time = any(result.cut_by_budget for result in results)
+        cut = [isinstance(result, ProcessResult) and result.cut_by_budget for result in given]
+        self.running = tuple(hook.command for hook, was in zip(hooks, cut, strict=False) if was)
+        self.out_of_time = any(cut)
         return self.out_of_time
 
     def _note_event(self, request: hosts.RunHooks, decision: Decision) -> None:

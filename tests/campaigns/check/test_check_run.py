@@ -12,9 +12,10 @@ from pytest_hookharness import scenario_files
 from pytest_hookharness.campaigns.check.causes import is_moot, network_program
 from pytest_hookharness.campaigns.check.check_run import CheckRun
 from pytest_hookharness.campaigns.check.discovery import find_hook_sets
-from pytest_hookharness.campaigns.check.grouping import SymptomEvidence
+from pytest_hookharness.campaigns.check.grouping import PlayedSession, SymptomEvidence, summarise
 from pytest_hookharness.campaigns.check.scenario_export import export, shows
 from pytest_hookharness.campaigns.check.session_errors import play_session
+from pytest_hookharness.campaigns.check.session_scenario import without_commands
 from pytest_hookharness.campaigns.check.sessions import plan_each_event
 from pytest_hookharness.execution.processes.slots import CpuSlot
 from pytest_hookharness.frontends.checkup import UNKNOWN, status_of
@@ -183,7 +184,7 @@ def test_a_check_without_a_hook_run_is_no_success(harness, tmp_path):
     (place,) = find_hook_sets(tmp_path)
     report = CheckRun(place, harness.settings, harness.resources, "livelock").run()
     assert (report.problems, report.triggered, status_of([report])) == ((), (), UNKNOWN)
-    assert "No hook ran, so nothing is known about any of them." in report.undecided
+    assert "No hook run came to its end, so nothing is known about any hook." in report.undecided
 
 
 @pytest.mark.slow
@@ -259,3 +260,28 @@ def test_a_guard_that_refuses_the_form_of_a_commit(tmp_path, harness):
     texts = [one.symptom.text for one in report.problems if one.symptom.kind == "TEXT-MATCH"]
     said = "`git commit` is refused with its message in a here-document, and allowed with it in quotes."
     assert texts == [said]
+
+
+@pytest.mark.slow
+def test_a_hook_that_the_budget_cut_was_triggered(harness, tmp_path):
+    """Of a hook that was running when the time ended the report does not say that nothing triggered it."""
+    hook = {"type": "command", "command": "sleep 86399"}
+    (tmp_path / ".claude").mkdir()
+    (tmp_path / ".claude/settings.json").write_text(json.dumps({"hooks": {"Stop": [{"hooks": [hook]}]}}))
+    (place,) = find_hook_sets(tmp_path)
+    run = CheckRun(place, replace(harness.settings, hook_timeout=700.0, wall=5.0), harness.resources)
+    report = run.run()
+    assert [text for text in report.undecided if "was still running when the time budget ended" in text]
+    assert not [text for text in report.open if text.startswith("No session triggered")]
+
+
+def test_what_stands_in_for_a_hook_is_not_counted(harness, tmp_path):
+    """Runs of the command in the place of a hook that was left out are no hook runs of the project."""
+    hook = {"type": "command", "command": "true"}
+    (tmp_path / ".claude").mkdir()
+    (tmp_path / ".claude/settings.json").write_text(json.dumps({"hooks": {"Stop": [{"hooks": [hook]}]}}))
+    (place,) = find_hook_sets(tmp_path)
+    session = plan_each_event(without_commands(place, ["true"]) or place)
+    played = [PlayedSession(session, harness.simulate(session.scenario))]
+    assert played[0].outcome.hook_runs("Stop")
+    assert summarise(place, played).tried[0].startswith("1 session with 0 hook runs: 0 of 1 hook")

@@ -78,3 +78,8 @@ def test_files_are_spoken_of_after_a_control():
     """Texts that speak of refused files come after one that speaks of nothing, and all must be allowed."""
     edits = [act for act in reword("claude-code", [], [".env"]) if isinstance(act, Edit)]
     assert [(edit.expect, ".env" in edit.text) for edit in edits] == [("allow", False), ("allow", True)]
+
+
+def test_what_is_allowed_everywhere_is_allowed_in_no_special_form():
+    """Where a command itself was allowed, as the hook that refuses it was left out, its forms say nothing."""
+    assert [*allowed_as_code(answered(lambda _: False), [COMMAND])] == []
