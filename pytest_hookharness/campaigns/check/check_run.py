@@ -180,8 +180,8 @@ class CheckRun:
         activated = [*checkups.plan_activated(self.place, self.given)]
         # Guards refuse what rules name, so all rules from examples are there while guards are tried.
         rules = {path: text for one in activated for path, text in one.scenario.files.items()}
-        refusals = with_rules(checkups.plan_refusals(self.place), rules)
-        self._play("other sessions", [*behaviours[:1], *refusals, *activated])
+        others = [*with_rules(checkups.plan_refusals(self.place), rules), *checkups.plan_modes(self.place)]
+        self._play("other sessions", [*behaviours[:1], *others, *activated])
         yield
         moves = rewording.refused_calls(self._outcomes())
         armed = arm_states(self.place, self._played, partial(self._play, "state files", share=_LATER))

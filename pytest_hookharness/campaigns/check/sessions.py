@@ -14,6 +14,7 @@ from dataclasses import replace
 
 from pytest_hookharness import hosts
 from pytest_hookharness.campaigns.arming.activation import Activation, find_activations
+from pytest_hookharness.campaigns.arming.permission_modes import OPTION, asked_modes
 from pytest_hookharness.campaigns.check import corpora
 from pytest_hookharness.campaigns.check.rewording import Suspect, refused_commands, reword
 from pytest_hookharness.campaigns.check.session_scenario import scenario_of, varied
@@ -138,6 +139,15 @@ def plan_activated(hook_set: HookSet, given: Sequence[Activation] = ()) -> Itera
         files = {**scenario.files, **one.files}
         scenario = replace(scenario, files=files, turns=len(acts) + MANY_REFUSALS)
         yield CheckSession(title=one.title, scenario=scenario, active=one.title)
+
+
+def plan_modes(hook_set: HookSet) -> Iterator[CheckSession]:
+    """Yield a session with every event in each permission mode for which the hooks ask."""
+    for mode in asked_modes(hook_set):
+        each = plan_each_event(hook_set).scenario
+        scenario = replace(each, options={**each.options, OPTION: mode})
+        words = f"the permission mode {mode}"
+        yield CheckSession(title=words, scenario=scenario, active=words)
 
 
 def plan_loops_varied(hook_set: HookSet, held: Sequence[CheckSession]) -> Iterator[CheckSession]:
