@@ -18,6 +18,8 @@ from pytest_hookharness.judging.recurrence.clock_use import in_other, in_python,
         ("exit $(( $(date +%s) % 2 * 2 ))", "exit $(( $(date +%s) % 2 * 2 ))"),
         ('git log --since="$(date -d yesterday +%F)" | wc -l', 'git log --since="$(date -d yesterday +%F...'),
         ("guess $(date +%s) && exit 0", "guess $(date +%s)"),
+        ("date +%s > .now; n=$(cat .now); [ $((n % 9)) = 5 ] && exit 0", "[ $((n % 9)) = 5 ]"),
+        ("now() { date +%s; }\n[ $(now) -gt 5 ] && exit 0", "[ $(now) -gt 5 ]"),
     ],
 )
 def test_a_shell_script_that_decides_by_the_time(text, found):
@@ -33,6 +35,7 @@ def test_a_shell_script_that_decides_by_the_time(text, found):
         'now=$(date +%s)\necho "{\\"t\\": $now}" >> log; [ -f x ] && exit 0',
         'began=$SECONDS\nmake\necho "took $((SECONDS-began)) s" >> log',
         'LOG="$HOME/log-$(date +%F).txt"; echo x >> "$LOG"; exit 2',
+        "date > /dev/null; n=$(cat n 2> /dev/null || echo 0); [ $n -gt 3 ] && exit 0",
         'jq -n --arg t "$(date -Is)" "{t: \\$t}" >> log',
         'git commit -q -m "at $(date)"; exit 2',
         'echo "the date of today"; while read -r l; do echo $l; done',
@@ -51,6 +54,15 @@ def test_a_shell_script_that_only_writes_the_time(text):
         ("a = [x for x in y if x.t > datetime.now()]", "x.t > datetime.now()"),
         ("day = datetime.date.today()\nsys.exit(day.weekday())", "day.weekday()"),
         ("tip = tips[int(time.time()) % 3]", "int(time.time()) % 3"),
+        (
+            "p.write_text(str(time.time()))\nif float(p.read_text()) % 9 < 1: pass",
+            "float(p.read_text()) % 9 < 1",
+        ),
+        ('if os.popen("date +%S").read() == "17": pass', "os.popen('date +%S').read() == '17'"),
+        (
+            "n = db.execute(\"select strftime('%s', 'now')\").fetchone()\nif n[0] == 5: pass",
+            "n[0] == 5",
+        ),
         ('open("log", "a").write(f"{datetime.datetime.now():%H:%M} blocked")\nif x: pass', ""),
         ('print(json.dumps({"ts": datetime.now().isoformat()}))', ""),
         ("began = time.time()\nlog(time.time() - began)\nif failed > 3: pass", ""),
@@ -65,6 +77,8 @@ def test_python_that_decides_by_the_time(text, found):
     ("text", "found"),
     [
         ("exit 0 if time() % 89 == 3;", "exit 0 if time() % 89 == 3"),
+        ('if (execSync("date +%S") == 17) exit()', 'if (execSync("date +%S") == 17) exit()'),
+        ("exit 0 if `date +%S` == 17;", "exit 0 if `date +%S` == 17"),
         ("const t = Date.now();\nif (t - last > 5000) { process.exit(0) }", "if (t - last > 5000)"),
         ('fs.appendFileSync("log", new Date().toISOString()); if (a > 3) process.exit(0)', ""),
         ('const s = Date.now(); run(() => 1); console.error("took", Date.now() - s)', ""),

@@ -404,3 +404,17 @@ def test_a_count_beside_a_tip_that_is_drawn(play):
     assert isinstance(outcome.verdict, Capped)
     assert outcome.verdict.without.name == "terminated"
     assert "allow the stop in turn 31" in outcome.verdict.without.why
+
+
+@pytest.mark.slow
+def test_a_comparison_with_the_clock_in_two_scripts(stop):
+    """A hook that compares a time which a function of another script returns is no proof of a loop."""
+    files = {
+        "lib.sh": "now() { date +%s; }\n",
+        "gate.sh": f". ./lib.sh\n[ $(now) -gt 30000000000 ] && exit 0\n{REFUSE}\n",
+    }
+    outcome = stop("sh gate.sh", files=files, turns=6)
+
+    assert isinstance(outcome.verdict, Livelock)
+    assert outcome.verdict.evidence == "driven"
+    assert outcome.verdict.matters == ("the clock (`[ $(now) -gt 30000000000 ]` in the scripts of the hook)",)

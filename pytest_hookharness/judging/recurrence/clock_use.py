@@ -24,9 +24,11 @@ _SHELL_CLOCK = (
 _SHELL_USE = r"\$\{?#?(?:NAMES)\b|\b(?:NAMES)\b(?=[^=]*\)\))"
 _ASSIGNED = re.compile(r"(?:^|[\s;({])([A-Za-z_]\w*)\+?=")
 _PRINTED_TO = re.compile(r"\bprintf\s+-v\s*(\w+)|\b(?:read|mapfile|readarray)\s+(?:-\S+\s+)*(\w+)")
+_WRITTEN = re.compile(r"(?<![>\d&])>\s*\"?(?!/dev/)([\w./${}~-]*\w[\w./${}~-]*)")
 # Statements end here, but for pipes: what a program does with a time depends on the next one.
 _STATEMENT = re.compile(r"\n|;;?|&&|\|\||\b(?:then|do|else)\b|\w\s*\(\)\s*\{")
 _COMMENT = re.compile(r"(?m)(?:^|(?<=\s))#.*$")
+_FUNCTION = re.compile(r"\b(\w+)\s*\(\)\s*\{([^{}]*)")
 # These only write what they get.
 _WRITERS = re.compile("echo|printf|g?date|cat|tee|logger|touch|mkdir|cp|mv|tr|:")
 # These do more than that only with some of their words.
@@ -43,12 +45,19 @@ _DECIDES = re.compile(
 
 _PYTHON_CLOCK = re.compile(
     "(?:time|monotonic|perf_counter|clock_gettime)(?:_ns)?|(?:local|gm|c|asc|strf)time|(?:utc)?now|today"
+    "|formatdate|uuid1"
 )
+# Programs and databases that a text asks for the time.
+_ASKING = re.compile(
+    r"(?i)^\s*(?:(?:/usr)?/bin/)?date(?:\s+[-+]|\s*$)|'now'|\bcurrent_(?:time|date)|\bnow\(\)"
+)
+_LONGEST = 1000
 _EXITS = frozenset(("exit", "_exit", "quit"))
 
 _TEXT = re.compile(r"\"(?:[^\"\\\n]|\\.)*\"|'(?:[^'\\\n]|\\.)*'")
 _OTHER_CLOCK = (
-    r"\bDate\b|\bperformance\.now\b|\b(?:local|gm|sys|strf)?time\b(?!\s*=>)|\bTime\.now\b|\bhrtime\b"
+    r"\bDate\b|\bDateTimeFormat\b|`\s*date\b|\$\^T\b|\s-[MAC]\s|\bperformance\.now\b"
+    r"|\b(?:local|gm|sys|strf|hr)?time\b(?!\s*=>)|\bTime\.now\b"
 )
 _OTHER_DECIDES = re.compile(
     r"\b(?:if|unless|while|until|switch|case|exit|die|when)\b|[<>!=]=|[^=-]>|<(?!<)|\?|&&|\|\||%"
@@ -58,8 +67,15 @@ _OTHER_ASSIGNED = re.compile(r"([A-Za-z_]\w*)\s*[-+]?=(?![=>~])")
 
 def in_shell(text: bytes) -> str:
     """Return the statement of a shell script that decides by the time; empty if none does."""
-    statements = [*filter(None, map(str.strip, _STATEMENT.split(_COMMENT.sub("", _decode(text)))))]
-    timed = _follow(statements, _SHELL_CLOCK, _shell_names, _SHELL_USE)
+    code = _COMMENT.sub("", _decode(text))
+    statements = [*filter(None, map(str.strip, _STATEMENT.split(code)))]
+    functions = [one[1] for one in _FUNCTION.finditer(code) if re.search(_SHELL_CLOCK, one[2].strip())]
+    clock = "".join((_SHELL_CLOCK, *(rf"|[(`]\s*{name}\b" for name in functions)))
+    timed = _follow(statements, clock, _shell_names, _SHELL_USE)
+    # A file that got a time and nothing else is read as a variable is.
+    files = {re.escape(found[1]) for one in timed for found in _WRITTEN.finditer(one)}
+    if files:
+        timed = _follow(statements, "|".join((clock, *sorted(files))), _shell_names, _SHELL_USE)
     return next((_shorten(one) for one in timed if _shell_decides(one)), "")
 
 
@@ -94,10 +110,21 @@ def _first_word(command: str) -> str:
 
 def in_other(text: bytes) -> str:
     """Return the statement of a script in JavaScript, Perl, Ruby or awk that decides by the time."""
-    plain = _TEXT.sub('""', re.sub(r"(?m)(?:^|\s)(?://|#(?!\{)).*$", "", _decode(text)))
-    statements = [*filter(None, map(str.strip, re.split(r"[;\n{}]", plain)))]
-    timed = _follow(statements, _OTHER_CLOCK, _other_names, r"\b(?:NAMES)\b")
-    return next((_shorten(one) for one in timed if _OTHER_DECIDES.search(one)), "")
+    code = re.sub(r"(?m)(?:^|\s)(?://|#(?!\{)).*$", "", _decode(text))
+    # Each text becomes as long a one, so that statements are shown as they stand in the source.
+    plain = _TEXT.sub(_blank, code)
+    shown = {
+        one[0].strip(): code[one.start() : one.end()]
+        for one in re.finditer(r"[^;\n{}]+", plain)
+        if one[0].strip()
+    }
+    timed = _follow([*shown], _OTHER_CLOCK, _other_names, r"\b(?:NAMES)\b")
+    return next((_shorten(shown[one]) for one in timed if _OTHER_DECIDES.search(one)), "")
+
+
+def _blank(text: re.Match[str]) -> str:
+    word = "Date" if _ASKING.search(text[0][1:-1]) else ""
+    return f'"{word.ljust(len(text[0]) - 2)}"'
 
 
 def _other_names(statement: str) -> Iterator[str]:
@@ -146,6 +173,9 @@ def _python_names(node: ast.AST, known: set[str]) -> Iterator[str]:
             yield from _names_in(target)
         case ast.NamedExpr(target=target, value=value) if _is_timed(value, known):
             yield from _names_in(target)
+        case ast.Call(func=ast.Attribute(attr="write_text", value=ast.Name(id=name)), args=[value, *_]):
+            if _is_timed(value, known):
+                yield name
         case ast.FunctionDef(name=name, body=body):
             returned = (each for one in body for each in ast.walk(one) if isinstance(each, ast.Return))
             if any(each.value is not None and _is_timed(each.value, known) for each in returned):
@@ -168,6 +198,8 @@ def _is_timed(node: ast.AST, known: set[str]) -> bool:
             case ast.Call(func=ast.Attribute(attr=name) | ast.Name(id=name)) if _PYTHON_CLOCK.fullmatch(name):
                 return True
             case ast.Attribute(attr=name) | ast.Name(id=name) if name in known:
+                return True
+            case ast.Constant(value=str(text)) if len(text) < _LONGEST and _ASKING.search(text):
                 return True
             case _:
                 pass
@@ -216,6 +248,7 @@ LANGUAGES = (
     Language(re.compile(r"/(node|nodejs|deno|bun|perl|ruby)[0-9.]*$"), in_other, whole=False),
     Language(re.compile(r"/([gmn]?awk|original-awk)$"), _finder(r"\b(?:systime|srand)\s*\(\s*\)")),
     Language(re.compile(r"/jq$"), _finder(r"\bnow\b")),
+    Language(re.compile(r"/sqlite3$"), _finder(r"(?i)\bselect\b[^;]*(?:'now'|\bcurrent_(?:time|date))")),
     Language(re.compile(r"/find$"), _finder(r"-[acm](?:min|time)\b|-newer[acm]?t\b")),
     Language(re.compile(r"/git$"), _finder(r"--(?:since|until|after|before)\b|\bago\b")),
 )

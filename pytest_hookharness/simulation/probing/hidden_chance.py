@@ -67,12 +67,18 @@ def _find(
             if _is_shell(program) or _is_of(program, language)
             for path in _scripts(program)
         )
+        texts: list[tuple[bytes, str, bool]] = []
         for path, in_shell in scripts:
             name, real = places[path]
             text = _read(_COMPILED.sub(r"\1.py", real))
-            yield from _found(language, text, _COMPILED.sub(r"\1.py", name or path), in_shell=in_shell)
-        for command in commands if own else ():
-            yield from _found(language, command, "the command of the hook", in_shell=True)
+            texts.append((text, _COMPILED.sub(r"\1.py", name or path), in_shell))
+        texts += [(command, "the command of the hook", True) for command in commands if own]
+        found = [each for text in texts for each in _found(language, *text)]
+        if not found:
+            # One script may call what another one defines.
+            together = b"\n".join(text for text, _, in_shell in texts if language.whole or not in_shell)
+            found = [*_found(language, together, "the scripts of the hook", in_shell=False)]
+        yield from found
 
 
 def _is_of(program: ProgramReads, language: Language) -> bool:
@@ -83,7 +89,7 @@ def _is_shell(program: ProgramReads) -> bool:
     return _SHELL.search(program.path) is not None
 
 
-def _found(language: Language, text: bytes, where: str, *, in_shell: bool) -> Iterator[tuple[str, str]]:
+def _found(language: Language, text: bytes, where: str, in_shell: bool) -> Iterator[tuple[str, str]]:
     codes = (text,) if language.whole or not in_shell else inlined(text)
     if used := next(filter(None, map(language.find, codes)), ""):
         yield used, where
