@@ -15,10 +15,10 @@ import re
 import stat
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from functools import partial
-from itertools import chain, takewhile
 from pathlib import Path
 from typing import Any
 
+from pytest_hookharness.execution.real_paths import real_path, real_paths
 from pytest_hookharness.model.time_budget import check_time
 
 # The folder of our own code; our processes and test doubles need it where hooks run, too.
@@ -26,6 +26,7 @@ PACKAGE = Path(__file__).parents[1]
 # Where the system's own tools are, whatever a scenario hides or replaces.
 TOOLS_PATH = "/usr/bin:/bin:/usr/local/bin:/opt/homebrew/bin"
 _MAX_PATH = 600
+_FOLDER_MODE = 0o755
 
 
 class WorkspaceError(Exception):
@@ -59,11 +60,11 @@ def confine(path: str | Path, folders: Iterable[Path]) -> Path:
     Raises:
         WorkspaceError: It leads out of all the folders.
     """
-    resolved, folders = os.path.realpath(path), [*folders]
+    resolved, folders = real_path(path), [*folders]
     # What a resolved path lies in has no links itself, so the folders are resolved only if that fails.
     if lies_in(resolved, folders):
         return Path(resolved)
-    allowed = [os.path.realpath(folder) for folder in folders]
+    allowed = [*real_paths(folders).values()]
     if not lies_in(resolved, allowed):
         raise WorkspaceError(path, f"leads to {resolved}, which is outside of {', '.join(allowed)}")
     return Path(resolved)
@@ -118,18 +119,26 @@ def write_all(stream: io.RawIOBase, data: bytes) -> None:
         left = left[stream.write(left) or 0 :]
 
 
-def write_bytes(path: Path, data: bytes, *, append: bool = False) -> None:
+def write_bytes(path: Path, data: bytes, *, append: bool = False) -> bool:
     """
     Write a regular file in place, with the folders above it.
+
+    Returns:
+        Whether such a folder was missing.
 
     Raises:
         WorkspaceError: It cannot be written, or is not a regular file.
     """
-    flags = os.O_APPEND if append else 0
+    flags = os.O_WRONLY | os.O_CREAT | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
+    flags |= os.O_APPEND if append else 0
+    missing = False
     try:
-        make_folders(path.parent)
-        flags |= os.O_WRONLY | os.O_CREAT | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
-        descriptor = os.open(path, flags, 0o644)
+        try:
+            descriptor = os.open(path, flags, 0o644)
+        except FileNotFoundError:
+            missing = True
+            make_folders(path.parent)
+            descriptor = os.open(path, flags, 0o644)
         with os.fdopen(descriptor, "wb", buffering=0) as stream:
             status = os.fstat(descriptor)
             if not stat.S_ISREG(status.st_mode):
@@ -140,13 +149,18 @@ def write_bytes(path: Path, data: bytes, *, append: bool = False) -> None:
                 stream.truncate()
     except OSError as error:
         raise WorkspaceError(path, f"cannot be written: {reason_of(error)}") from error
+    return missing
 
 
 def make_folders(path: Path) -> None:
     """Make a folder and those above it, with the same mode whatever the developer's umask is."""
-    for folder in reversed([*takewhile(lambda each: not each.is_dir(), chain((path,), path.parents))]):
-        folder.mkdir()
-        folder.chmod(0o755)
+    missing, folder = [], os.fspath(path)
+    while folder and not os.path.isdir(folder):
+        missing.append(folder)
+        folder = os.path.dirname(folder)
+    for folder in reversed(missing):
+        os.mkdir(folder)
+        os.chmod(folder, _FOLDER_MODE)
 
 
 def make_new_folder(base: Path, name: str) -> Path:
@@ -304,13 +318,13 @@ def have_stamps(stamps: Mapping[str, tuple[int, ...]]) -> bool:
         return False
 
 
-def append_lines(path: Path, lines: Iterable[Mapping[str, Any]]) -> None:
+def append_lines(path: Path, lines: Iterable[Mapping[str, Any]]) -> bool:
     """
-    Append lines of JSON to a file, all at once.
+    Append lines of JSON to a file, all at once; return whether a folder above it was missing.
 
     Raises:
         WorkspaceError: The file cannot be written.
     """
     # Characters that UTF-8 cannot encode are written as \\udc80, as JSON escapes them.
     text = "".join(json.dumps(line, ensure_ascii=False, separators=(",", ":")) + "\n" for line in lines)
-    write_bytes(path, text.encode("utf-8", "backslashreplace"), append=True)
+    return write_bytes(path, text.encode("utf-8", "backslashreplace"), append=True)

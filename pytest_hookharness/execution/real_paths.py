@@ -1,5 +1,5 @@
 """
-Several paths that are resolved together.
+Paths that are resolved, sooner than by the standard library where there are few links.
 
 Loaded by the supervisor too, so it imports few modules.
 """
@@ -7,6 +7,7 @@ Loaded by the supervisor too, so it imports few modules.
 from __future__ import annotations
 
 import os
+import stat
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -16,6 +17,11 @@ if TYPE_CHECKING:
 _NO_NAMES = ("", ".", "..")
 # No recursion beyond it: a path may have more parts than Python has frames.
 _LONGEST = 600
+
+
+def real_path(path: str | Path) -> str:
+    """Return the real path of one path."""
+    return _real_path(str(path), {"/": "/"})
 
 
 def real_paths(paths: Iterable[str | Path]) -> dict[str, str]:
@@ -28,8 +34,13 @@ def _real_path(path: str, known: dict[str, str]) -> str:
     if path in known:
         return known[path]
     head, _, name = path.rpartition("/")
-    if not path.startswith("/") or name in _NO_NAMES or len(path) > _LONGEST:
+    if name in _NO_NAMES or path[0] != "/" or len(path) > _LONGEST:
         return os.path.realpath(path)
-    whole = os.path.join(_real_path(head or "/", known), name)
-    known[path] = real = os.path.realpath(whole) if os.path.islink(whole) else whole
+    above = _real_path(head or "/", known)
+    whole = f"{above}/{name}" if above != "/" else f"/{name}"
+    try:
+        is_link = stat.S_ISLNK(os.lstat(whole).st_mode)
+    except OSError:
+        is_link = False
+    known[path] = real = os.path.realpath(whole) if is_link else whole
     return real

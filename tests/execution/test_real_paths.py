@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
-from pytest_hookharness.execution.real_paths import real_paths
+from pytest_hookharness.execution.real_paths import real_path, real_paths
 
 
 def test_paths_resolved_together_are_those_resolved_alone(tmp_path: Path) -> None:
@@ -26,4 +26,6 @@ def test_paths_resolved_together_are_those_resolved_alone(tmp_path: Path) -> Non
     roots = [f"{tmp_path}/{name}" for name in ("a", "here", "two", "loop", "gone", "missing")]
     paths = [f"{root}/{end}" if end else root for root in roots for end in ends]
     paths += ["/", "//", "", ".", "a/../b", f"{tmp_path}/a/../here/b", f"{tmp_path}//a/./b/", "x" * 700]
+    paths += [f"/{tmp_path}/here/b", "//usr//bin"]
     assert real_paths([*paths, *map(Path, paths[:3])]) == {path: os.path.realpath(path) for path in paths}
+    assert [*map(real_path, paths)] == [*map(os.path.realpath, paths)]

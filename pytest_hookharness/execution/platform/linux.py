@@ -302,8 +302,11 @@ def is_of_a_program(name: str) -> bool:
 
 def read_attributes(path: str, wanted: Callable[[str], bool]) -> dict[str, bytes]:
     try:
+        found = os.listxattr(path, follow_symlinks=False)
+        if not found:
+            return {}
         # Filtered before the values are read: some may be read by the system alone.
-        names = filter(wanted, sorted(os.listxattr(path, follow_symlinks=False)))
+        names = filter(wanted, sorted(found))
         return {name: os.getxattr(path, name, follow_symlinks=False) for name in names}
     except OSError as error:
         if error.errno == errno.ENOTSUP:

@@ -36,6 +36,7 @@ _SPACES = ("user.", "trusted.", "system.posix_acl_")
 _CAPABILITY = "security.capability"
 _COMPARED = attrgetter("mode", "owner", "size", "modified", "device", "content", "attributes")
 _NOTHING = nullcontext()
+_files = platform.files()
 _NOATIME: int = getattr(os, "O_NOATIME", 0)
 # Taken of each path in each scan.
 _key: Callable[[os.stat_result], Key] = attrgetter(
@@ -306,12 +307,11 @@ def attributes_of(path: str) -> Attributes:
     Raises:
         OSError: They cannot be read.
     """
-    files = platform.files()
+    return tuple(_files.read_attributes(path, _is_kept).items())
 
-    def is_kept(name: str) -> bool:
-        return name.startswith(_SPACES) or name == _CAPABILITY or files.is_of_a_program(name)
 
-    return tuple(files.read_attributes(path, is_kept).items())
+def _is_kept(name: str) -> bool:
+    return name.startswith(_SPACES) or name == _CAPABILITY or _files.is_of_a_program(name)
 
 
 def _open(path: str, flags: int = 0) -> int:

@@ -34,6 +34,7 @@ LARGEST = 256 << 20
 RACY = 20_000_000
 READING = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_NOCTTY | os.O_CLOEXEC
 _CHUNK = 1 << 20
+_files = platform.files()
 _KINDS: Mapping[int, str] = {stat.S_IFDIR: "folder", stat.S_IFLNK: "link", stat.S_IFREG: "file"}
 _OTHERS: Mapping[int, str] = {
     stat.S_IFIFO: "pipe",
@@ -78,8 +79,7 @@ def content_of(real: str, status: os.stat_result, digest: Callable[[bytes], str]
 def attributes_of(real: str) -> str:
     """Return a digest of the extended attributes that programs and people set; empty if there are none."""
     try:
-        files = platform.files()
-        found = files.read_attributes(real, files.is_of_a_program)
+        found = _files.read_attributes(real, _files.is_of_a_program)
     except OSError as error:
         if error.errno == errno.ENODATA:
             return ""

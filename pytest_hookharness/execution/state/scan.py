@@ -80,9 +80,9 @@ class Scanner:
         self._left_out: Mapping[str, StateEntry] | None = None
         self.settle()
 
-    def skip(self, paths: Collection[str | Path]) -> None:
-        """Count these paths themselves no more, though what is below them counts."""
-        self._survey.skip(self._names(_places(paths)))
+    def skip(self, paths: Collection[str]) -> None:
+        """Count these real paths themselves no more, though what is below them counts."""
+        self._survey.skip(self._names(paths))
 
     def note_known(self) -> None:
         """Tell the standing watches what the last scan found, for later scanners."""

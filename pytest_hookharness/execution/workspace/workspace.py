@@ -201,10 +201,9 @@ class Workspace(AbstractContextManager["Workspace"]):
         """Absolute paths of the folders that hooks know, each with the name that begins its state paths."""
         known = {name: self.roots[name] for name in _KNOWN if name in self.roots}
         # Where a parent is a symbolic link, programs print the folder that it leads to.
-        paths = (
-            (path, name) for name, folder in known.items() for path in (folder, os.path.realpath(folder))
-        )
-        return tuple(dict.fromkeys((str(path), name) for path, name in paths))
+        real = real_paths(known.values())
+        paths = ((path, name) for name, folder in known.items() for path in (str(folder), real[str(folder)]))
+        return tuple(dict.fromkeys(paths))
 
     def _roots(self, scenario: Scenario) -> dict[str, Path]:
         roots = {"workspace": self.top, "home": self.home, "tmp": self.tmp, "bin": self.bin}
@@ -291,15 +290,16 @@ class Workspace(AbstractContextManager["Workspace"]):
         except UnicodeDecodeError as error:
             raise WorkspaceError(path, f"is not UTF-8 text: {error.reason} at byte {error.start}") from error
 
-    def write_transcript(self, path: str | Path, lines: Iterable[Mapping[str, Any]]) -> None:
+    def write_transcript(self, path: str | Path, lines: Iterable[Mapping[str, Any]]) -> bool:
         """
-        Append lines of JSON to a file, all at once.
+        Append lines of JSON to a file, all at once; return whether a folder above it was missing.
 
         Raises:
             WorkspaceError: The path leads out of the workspace's folders, or cannot be written.
         """
-        append_lines(confine(path, [self.base]), lines)
+        missing = append_lines(confine(path, [self.base]), lines)
         self.clock.set_time_of(path)
+        return missing
 
     def make_folder(self, path: Path) -> None:
         """

@@ -317,8 +317,7 @@ class Testbed(AbstractContextManager["Testbed"]):
         """Append to a transcript as the host does; this does not count as opening it."""
         if not path:
             return
-        fresh = not Path(path).parent.exists()
-        self.workspace.write_transcript(path, records)
+        fresh = self.workspace.write_transcript(path, records)
         self.scanner.settle()
         if fresh:
             # Its folders are the host's: no hook and no call made them.
