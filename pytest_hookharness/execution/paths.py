@@ -55,17 +55,18 @@ def lies_in(path: str | Path, folders: Iterable[str | Path]) -> bool:
 
 def confine(path: str | Path, folders: Iterable[Path]) -> Path:
     """
-    Return an absolute path with all its links resolved.
+    Return an absolute path with all links in it resolved that are below one of some folders.
 
     Raises:
         WorkspaceError: It leads out of all the folders.
     """
-    resolved, folders = real_path(path), [*folders]
-    # What a resolved path lies in has no links itself, so the folders are resolved only if that fails.
-    if lies_in(resolved, folders):
+    given = [str(folder) for folder in folders]
+    resolved = real_path(path, given)
+    # Mostly, the folders are given by their real paths.
+    if lies_in(resolved, given):
         return Path(resolved)
-    allowed = [*real_paths(folders).values()]
-    if not lies_in(resolved, allowed):
+    allowed = [*real_paths(given).values()]
+    if not lies_in(resolved := real_path(path), allowed):
         raise WorkspaceError(path, f"leads to {resolved}, which is outside of {', '.join(allowed)}")
     return Path(resolved)
 

@@ -19,9 +19,9 @@ _NO_NAMES = ("", ".", "..")
 _LONGEST = 600
 
 
-def real_path(path: str | Path) -> str:
-    """Return the real path of one path."""
-    return _real_path(str(path), {"/": "/"})
+def real_path(path: str | Path, below: Iterable[str] = ()) -> str:
+    """Return the real path of one path; below some folders, their own path is taken for the real one."""
+    return _real_path(str(path), {"/": "/", **{folder: folder for folder in below}})
 
 
 def real_paths(paths: Iterable[str | Path]) -> dict[str, str]:

@@ -26,6 +26,7 @@ _WRITTEN = _CLOSE_WRITE | _MOVED_TO
 _RENEWED = _CREATE | _DELETE | _MOVED_FROM | _MOVED_TO
 _HEAD = struct.Struct("iIII")
 _BUFFER = 1 << 18
+_LARGEST_EVENT = _HEAD.size + 256
 
 
 class InotifyWatch:
@@ -80,6 +81,9 @@ class InotifyWatch:
                 name = data[position : position + length].rstrip(b"\0")
                 position += length
                 self._note(touched, number, mask, name)
+            if len(data) < _BUFFER - _LARGEST_EVENT:
+                # There was room for one more.
+                return touched
 
     def _note(self, touched: TouchedPaths, number: int, mask: int, name: bytes) -> None:
         if mask & (_OVERFLOW | _UNMOUNT):
@@ -101,7 +105,7 @@ class InotifyWatch:
         path = f"{folder}/{os.fsdecode(name)}" if name else folder
         touched.paths.add(path)
         if mask & _WRITTEN:
-            touched.written[path] += 1
+            touched.written[path] = touched.written.get(path, 0) + 1
         if mask & _DELETE:
             touched.removed.add(path)
         if mask & (_DELETE_SELF | _MOVE_SELF) or (mask & _ISDIR and mask & _RENEWED):

@@ -6,7 +6,6 @@ A function that the system cannot offer raises ``OSError``, or answers as its do
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import field
 from typing import Protocol
@@ -282,16 +281,19 @@ class TouchedPaths:
     folders: set[str] = field(default_factory=set)
     opened: set[str] = field(default_factory=set)
     removed: set[str] = field(default_factory=set)
-    written: Counter[str] = field(default_factory=Counter)
+    written: dict[str, int] = field(default_factory=dict)
     lost: bool = False
 
     def add(self, later: TouchedPaths) -> None:
         """Add what happened afterwards."""
-        self.paths |= later.paths
-        self.folders |= later.folders
+        # Mostly, nothing happened.
+        if later.paths:
+            self.paths |= later.paths
+            self.folders |= later.folders
+            self.removed |= later.removed
+            for path, times in later.written.items():
+                self.written[path] = self.written.get(path, 0) + times
         self.opened |= later.opened
-        self.removed |= later.removed
-        self.written += later.written
         self.lost = self.lost or later.lost
 
 

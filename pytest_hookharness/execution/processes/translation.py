@@ -232,6 +232,7 @@ _ASKED_AT_OPEN = {
 }
 _INTERPRETER = re.compile(r"(?:^|/)(python|pypy|perl|node|deno|bun|ruby|php|lua|tclsh|guile)[0-9.]*$")
 _SYSTEM = re.compile(r"^/(usr/)?(local/)?s?bin/")
+_KINDS = {kind.value: kind for kind in LookKind}
 _QUERY_WORDS = frozenset(("tell", "fstat", "st_size"))
 
 
@@ -260,7 +261,7 @@ def _program(
         path=path,
         script=script,
         invoked=invoked,
-        looks=tuple(PathLook(path, LookKind(kind), existed, own) for path, kind, existed, own in looks),
+        looks=tuple(PathLook(path, _KINDS[kind], existed, own) for path, kind, existed, own in looks),
         sources=tuple(ReadSource(SourceKind(kind), detail, times) for kind, detail, times in sources),
     )
 

@@ -33,9 +33,9 @@ class PathMap:
         real = real_paths((base, *visible, *roots.values()))
         self._base = real[str(base)]
         found: dict[str, tuple[str | None, str]] = {real[path]: (None, path) for path in visible}
+        names = {str(root): name for name, root in reversed([*roots.items()])}
         for point, folder in private.items():
-            name = next((name for name, root in roots.items() if str(root) == folder), None)
-            found[point] = (name, folder)
+            found[point] = (names.get(folder), folder)
         for name, root in roots.items():
             if name != OUTSIDE:
                 found[real[str(root)]] = (name, str(root))

@@ -274,7 +274,7 @@ class Scanner:
             self._postponed.add(name)
             return
         inside_differs = self._survey.look(path, name) or relisted
-        if inside_differs and Path(path).is_dir() and not Path(path).is_symlink():
+        if inside_differs and os.path.isdir(path) and not os.path.islink(path):
             self._survey.walk(path, name, self._enter_folder, left_out)
             self._postponed |= left_out
 

@@ -151,7 +151,8 @@ class MountPoints:
                 stubs = tuple(
                     now + path[len(before) :] if f"{path}/".startswith(inside) else path for path in stubs
                 )
-        self.stubs = tuple(f"{self._top}/{path}" for path in stubs)
+        top = f"{self._top}/"
+        self.stubs = tuple(top + path for path in stubs)
         for place in self._private.values():
             # As old as if they were new.
             os.utime(place)

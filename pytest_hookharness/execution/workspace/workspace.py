@@ -217,8 +217,8 @@ class Workspace(AbstractContextManager["Workspace"]):
     @cached_property
     def written(self) -> tuple[Path, ...]:
         """All folders that change during one simulation, with the records of the test doubles."""
-        every = dict.fromkeys([*self.roots.values(), self.doubles.folder])
-        return tuple(folder for folder in every if every.keys().isdisjoint(folder.parents))
+        every = {str(folder): folder for folder in (*self.roots.values(), self.doubles.folder)}
+        return tuple(folder for path, folder in every.items() if not lies_in(os.path.dirname(path), every))
 
     def clear_overlay(self) -> None:
         """
