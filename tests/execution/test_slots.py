@@ -191,3 +191,14 @@ def test_values_that_come_together_are_read_one_by_one() -> None:
             framing.send(theirs, value)
 
         assert [framing.receive(ours) for _ in range(3)] == ["first", b"x" * 100_000, "third"]
+
+
+def test_planned_work_is_done_once_while_a_process_runs(supervisor: Supervisor, tmp_path: Path) -> None:
+    """A process that waits for what the planned work makes ends, and the next process finds no work done."""
+    slot, made = CpuSlot(), tmp_path / "made"
+    slot.plan(made.touch)
+    waits = play(supervisor, slot, f"until [ -e {made} ]; do :; done")
+    assert waits.ending == Exited(0)
+    made.unlink()
+    looks = play(supervisor, slot, f"[ ! -e {made} ]")
+    assert looks.ending == Exited(0)

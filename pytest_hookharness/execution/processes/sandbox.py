@@ -97,7 +97,8 @@ class Sandbox(AbstractContextManager["Sandbox"]):
 
     def _open_terminal(self) -> OpenedTerminal:
         """Open a terminal where the processes of the sandbox can find it."""
-        kind, path = self._ask((framing.TERMINAL,))
+        self._tell((framing.TERMINAL,))
+        kind, path = self._ask()
         if kind != framing.TERMINAL:
             raise ExecutionError(f"no terminal could be opened: {path}")
         _, descriptors, _, _ = socket.recv_fds(self._peer, 1, 2)
@@ -113,7 +114,9 @@ class Sandbox(AbstractContextManager["Sandbox"]):
         # The item supervisor enforces all limits itself. This timeout, a longer one, is for one that hangs.
         if (most := longest(specs) + _MARGIN) != self._peer.gettimeout():
             self._peer.settimeout(most)
-        kind, value = self._ask(([*map(encode, specs, terminals)], budget, self._slot.shared))
+        self._tell(([*map(encode, specs, terminals)], budget, self._slot.shared))
+        self._slot.work()
+        kind, value = self._ask()
         # Only a simulation that shares the CPUs gets these: its hooks began to wait, or to work again.
         while kind == "load":
             (self._slot.leave if value == WAITS else self._slot.resume)()
@@ -131,9 +134,8 @@ class Sandbox(AbstractContextManager["Sandbox"]):
 
     def expect_observed(self) -> None:
         """Say that the next run is probably that of one observed hook, so that it starts sooner."""
-        with contextlib.suppress(OSError):  # whether it is gone shows in that run
-            if self.tier is not Tier.GROUP and not (self._closed or self._busy):
-                framing.send(self._peer, (framing.OBSERVED,))
+        if self.tier is not Tier.GROUP and not (self._closed or self._busy):
+            self._tell((framing.OBSERVED,))
 
     def renew(self) -> bool:
         """
@@ -143,8 +145,7 @@ class Sandbox(AbstractContextManager["Sandbox"]):
         """
         if self._closed or self._busy or not self.contained:
             return False
-        with contextlib.suppress(OSError):  # whether it is gone shows when it is waited for
-            framing.send(self._peer, (framing.AGAIN, self._overlays))
+        self._tell((framing.AGAIN, self._overlays))
         return True
 
     def wait_until_renewed(self) -> bool:
@@ -158,12 +159,12 @@ class Sandbox(AbstractContextManager["Sandbox"]):
         """Whether the process that should last has ended."""
         return bool(select.select([self._peer], [], [], 0)[0])
 
-    def _ask(self, *requests: object) -> Any:
+    def _tell(self, request: object) -> None:
+        with contextlib.suppress(OSError):  # it may be gone; why shows when it is waited for
+            framing.send(self._peer, request)
+
+    def _ask(self) -> Any:
         try:
-            # Where no item supervisor could be forked, the reason is there before the first request.
-            with contextlib.suppress(BrokenPipeError):
-                for request in requests:
-                    framing.send(self._peer, request)
             self._slot.wait_readable(self._peer)
             return framing.receive(self._peer)
         except TimeoutError as problem:
@@ -228,7 +229,7 @@ class Supervisor(AbstractContextManager["Supervisor"]):
         """Have a sandbox opened, sooner if one was reserved; return a function that waits until it is."""
         peer = reserved or self.reserve(confinement.tier, network=confinement.network)
         peer.settimeout(_OPEN_TIMEOUT)
-        # What went wrong is told, or shows, when it is waited for.
+        # Where no item supervisor could be forked, the reason is there before the first request.
         with contextlib.suppress(OSError):
             framing.send(peer, confinement.encode())
         return lambda: Sandbox(peer, confinement, self, slot or CpuSlot())

@@ -31,6 +31,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+_UNTIL_MOUNTED_MS = 8
 _END_TIMEOUT_MS = 2000
 
 
@@ -74,6 +75,8 @@ class Supervision:
         # An item supervisor that is in namespaces already, and the mounts of the machine at that time.
         self._prepared: tuple[int, bytes] | None = None
         self._asked = 0
+        # Milliseconds after which something is prepared for the next item.
+        self._delay: int | None = None
         self._wake = item_supervisor.watch_children()
         # The socket is not enough: a process forked from pytest may hold its other end open.
         self._pytest = platform.spawning().open_process(pytest_pid)
@@ -89,7 +92,9 @@ class Supervision:
         with contextlib.suppress(OSError):
             self._tiers = _probe()
         while True:
-            ready = {descriptor for descriptor, _ in poll.poll()}
+            ready = {descriptor for descriptor, _ in poll.poll(self._delay)}
+            if not ready:
+                self._prepare_next()
             if self._wake in ready:
                 os.read(self._wake, 4096)
                 self._reap()
@@ -125,9 +130,14 @@ class Supervision:
         self._asked += kind == framing.BEST
         # After a second item there may be more. A plan of mounts in a user namespace is made outside of it.
         if self._asked > 1 and self._prepared is None and os.geteuid() == 0:
-            with contextlib.suppress(OSError):
-                self._prepare()
+            self._delay = _UNTIL_MOUNTED_MS
         return True
+
+    def _prepare_next(self) -> None:
+        """Prepare for the next item, now that the mounts of this one are made."""
+        self._delay = None
+        with contextlib.suppress(OSError):
+            self._prepare()
 
     def _prepare(self) -> None:
         """Fork the item supervisor of the next item, which enters its namespaces meanwhile."""

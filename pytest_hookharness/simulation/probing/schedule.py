@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import cached_property
+from functools import cached_property, partial
 from typing import TYPE_CHECKING, Literal
 
 from pytest_hookharness import hosts
@@ -137,9 +137,7 @@ class ProbeSchedule:
         return True
 
     def check_progression(self) -> RunEnd | None:
-        """
-        Probe a run whose turns are alike while its state moves on; return its end if the probes show one.
-        """
+        """Probe a run whose turns are alike though its state moves on; return its end if that shows one."""
         turn = self._driver.turn
         if self._postponed is not None:
             return self._check_postponed(*self._postponed)
@@ -149,6 +147,8 @@ class ProbeSchedule:
             return None
         # After the last turn there is no other opportunity.
         early = turn < self._not_before and turn < self._turn_limit
+        if early and turn + 1 == self._not_before:
+            self._driver.testbed.slot.plan(partial(self._history.prepare, turn))
         if early or len(self.made) >= _REPORT_LIMIT:
             return None
         periods = self._similar_periods(turn)

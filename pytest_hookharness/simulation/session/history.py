@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import time
 from collections.abc import Callable, Collection, Mapping
+from contextlib import suppress
 from itertools import pairwise
 
 from pytest_hookharness import agents, hosts
@@ -193,6 +194,12 @@ class History:
             # Equal ones are the same object, which is compared faster.
             self._signatures[turn] = self._distinct.setdefault(signature, signature)
         return self._signatures[turn]
+
+    def prepare(self, last: int) -> None:
+        """Prepare to compare later turns with those up to one, as far as there is time."""
+        with suppress(BudgetEnded):
+            for turn in range(last, max(0, last - 2 * LONGEST_PERIOD), -1):
+                self.signature(turn)
 
     def find_stem(self, turn: int, period: int) -> int:
         """Return the turn since which each turn is similar to the one a period later."""
