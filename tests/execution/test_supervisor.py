@@ -410,7 +410,8 @@ def test_a_prepared_item_supervisor_that_was_killed_is_not_asked(
 def test_a_reserved_sandbox_opens_as_any_other_one(own_supervisor: Supervisor, tier: Tier) -> None:
     """The process that was reserved for a sandbox runs its hooks, and no other one is started for it."""
     reserved = own_supervisor.reserve(tier, network=True)
-    with own_supervisor.begin(Confinement(tier=tier, network=True), reserved=reserved)() as opened:
+    with own_supervisor.begin(Confinement(tier=tier, network=True), reserved=reserved) as opened:
+        opened.wait_until_open()
         (result,) = opened.run([launch("/bin/sh", "-c", "exit 3")])
         assert len(_children(own_supervisor.pid)) == 1
     assert result.ending == Exited(3)

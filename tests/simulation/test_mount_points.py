@@ -7,12 +7,15 @@ from pathlib import Path
 
 import pytest
 
+from pytest_hookharness.execution.processes.sandbox import Sandbox
 from pytest_hookharness.execution.state.scan import Scanner
 from pytest_hookharness.execution.workspace.disposal import Disposal
+from pytest_hookharness.execution.workspace.workspace import Workspace
 from pytest_hookharness.model.processes import Tier
 from pytest_hookharness.scenario_files import scenario_from
 from pytest_hookharness.simulation.session.single_event import run_event
 from pytest_hookharness.simulation.testbed import testbed
+from pytest_hookharness.simulation.testbed.run_settings import SimulationError
 from tests.simulation.test_spare_testbed import PORTRAIT
 
 
@@ -97,24 +100,46 @@ def test_nothing_is_left_behind(use, disposal, tmp_path):
     assert [*(tmp_path / "base").iterdir()] == []
 
 
-def test_files_are_looked_at_while_the_sandbox_is_opened(harness, tmp_path, monkeypatch):
+@pytest.fixture
+def order(harness, monkeypatch):
+    """What is done to sandboxes, files and workspaces, in order."""
+    made: list[str] = []
+
+    def note(where, name, what):
+        done = getattr(where, name)
+
+        def noting(*given, **named):
+            made.append(what)
+            return done(*given, **named)
+
+        monkeypatch.setattr(where, name, noting)
+
+    note(harness.supervisor, "begin", "asked")
+    note(Scanner, "scan", "looked")
+    note(Sandbox, "wait_until_open", "awaited")
+    note(Sandbox, "close", "ended")
+    note(Workspace, "close", "removed")
+    return made
+
+
+def test_files_are_looked_at_while_the_sandbox_is_opened(harness, tmp_path, order):
     """What a sandbox makes for itself after the first look is no part of the state."""
-    order = []
-    begin, scan = harness.supervisor.begin, Scanner.scan
-
-    def note_begin(*given):
-        order.append("asked")
-        opened = begin(*given)
-        return lambda: (order.append("awaited"), opened())[1]
-
-    def note_scan(scanner, **given):
-        order.append("looked")
-        return scan(scanner, **given)
-
-    monkeypatch.setattr(harness.supervisor, "begin", note_begin)
-    monkeypatch.setattr(Scanner, "scan", note_scan)
     scenario = scenario_from({"name": "test", "hooks": {"Stop": "true"}})
     with testbed.Testbed(scenario, harness.settings, harness.supervisor, tmp_path / "base") as bed:
         assert order == ["asked", "looked", "awaited", "looked"]
         assert bed.files == bed.read_in_full()
         assert {str(bed.workspace.locate(path)) for path in bed.files}.isdisjoint(bed.sandbox.stubs)
+
+
+def test_a_sandbox_that_is_not_open_yet_ends_before_its_folders(harness, tmp_path, monkeypatch, order):
+    """Where a session cannot begin, what opens its sandbox is dead before the workspace is removed."""
+
+    def fail(*_):
+        raise SimulationError("no facts")
+
+    monkeypatch.setattr(testbed, "find_facts", fail)
+    scenario = scenario_from({"name": "test", "hooks": {"Stop": "true"}})
+    with pytest.raises(SimulationError, match="no facts"):
+        testbed.Testbed(scenario, harness.settings, harness.supervisor, tmp_path / "base")
+    assert order == ["asked", "ended", "removed"]
+    assert [*(tmp_path / "base").iterdir()] == []

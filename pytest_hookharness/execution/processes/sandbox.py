@@ -13,7 +13,7 @@ import socket
 import subprocess
 import sys
 import threading
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager
 from typing import Any, TypeAlias
 
@@ -59,6 +59,12 @@ class Sandbox(AbstractContextManager["Sandbox"]):
         self._supervisor = supervisor  # a reference, or it could be collected and end this sandbox
         self._busy = False
         self._closed = False
+        self._confinement = confinement
+        peer.settimeout(_OPEN_TIMEOUT)
+        self._tell(confinement.encode())
+
+    def wait_until_open(self) -> None:
+        """Wait until processes can be run in it; raise `ExecutionError` if it could not be opened."""
         try:
             state, *answer = self._ask()
         except BaseException:
@@ -72,7 +78,7 @@ class Sandbox(AbstractContextManager["Sandbox"]):
         self.stubs: tuple[str, ...] = tuple(stubs)
         self.contained = "/" in contained and not refusals
         self._overlays = contained
-        self.notes = tuple(notes_of(self.tier, confinement, reason, contained, refusals, evidence))
+        self.notes = tuple(notes_of(self.tier, self._confinement, reason, contained, refusals, evidence))
 
     def run(self, specs: Sequence[ProcessSpec], *, budget: float | None = None) -> _Results:
         """
@@ -221,18 +227,16 @@ class Supervisor(AbstractContextManager["Supervisor"]):
 
     def open(self, confinement: Confinement, slot: CpuSlot | None = None) -> Sandbox:
         """Open a sandbox; without a slot, the simulation always has the CPU."""
-        return self.begin(confinement, slot)()
+        sandbox = self.begin(confinement, slot)
+        sandbox.wait_until_open()
+        return sandbox
 
     def begin(
         self, confinement: Confinement, slot: CpuSlot | None = None, reserved: socket.socket | None = None
-    ) -> Callable[[], Sandbox]:
-        """Have a sandbox opened, sooner if one was reserved; return a function that waits until it is."""
+    ) -> Sandbox:
+        """Begin to open a sandbox, sooner if one was reserved; it can be closed before it is open."""
         peer = reserved or self.reserve(confinement.tier, network=confinement.network)
-        peer.settimeout(_OPEN_TIMEOUT)
-        # Where no item supervisor could be forked, the reason is there before the first request.
-        with contextlib.suppress(OSError):
-            framing.send(peer, confinement.encode())
-        return lambda: Sandbox(peer, confinement, self, slot or CpuSlot())
+        return Sandbox(peer, confinement, self, slot or CpuSlot())
 
     def reserve(self, tier: Tier | None, *, network: bool) -> socket.socket:
         """Have an item supervisor ready for a sandbox that is opened soon; return our end of its socket."""

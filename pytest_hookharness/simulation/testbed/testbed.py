@@ -103,7 +103,9 @@ class Testbed(AbstractContextManager["Testbed"]):
         self._stack.callback(place.close)
         self._configuration = configure(self.scenario, self.profile, self.workspace)
         self._supervisor = supervisor
-        opened = self._begin_sandbox(reserved)
+        self._sandbox = self._begin_sandbox(reserved)
+        # Also one that is not open yet, and the one by which `renew_sandbox` may have replaced it.
+        self._stack.callback(lambda: self._sandbox.close(at_once=True))
         self._facts = find_facts(self.scenario, self.profile, self._configuration, place, self.settings.seed)
         path = self._facts.transcript_path
         self.transcript = Path(path) if path else None
@@ -119,9 +121,7 @@ class Testbed(AbstractContextManager["Testbed"]):
         self._stack.callback(self.scanner.close)
         # While the sandbox is opened; what is made for it meanwhile is looked at afterwards.
         self.scanner.scan(without=self._unread)
-        self._sandbox = opened()
-        # `renew_sandbox` may have replaced the sandbox of the beginning.
-        self._stack.callback(lambda: self._sandbox.close(at_once=True))
+        self._sandbox.wait_until_open()
         place.copied.enter(contained=self._sandbox.contained)
         launch_overrides.check_disks(self.scenario, place.locate, self._sandbox)
         self.scanner.skip(place.mount_points.note(self._sandbox.stubs, self.visible, place.writable))
@@ -212,7 +212,7 @@ class Testbed(AbstractContextManager["Testbed"]):
         self._transcript_counts = transcript_counts
         self.workspace.clock.set_shift(clock)
 
-    def _begin_sandbox(self, reserved: socket | None = None) -> Callable[[], Sandbox]:
+    def _begin_sandbox(self, reserved: socket | None = None) -> Sandbox:
         tier, visible = self.settings.tier, self.visible
         confinement = launch_overrides.confinement_of(self.scenario, self.workspace, tier, visible)
         return self._supervisor.begin(confinement, self.slot, reserved)
@@ -243,7 +243,8 @@ class Testbed(AbstractContextManager["Testbed"]):
         before = self._sandbox
         before.close()
         self.workspace.clear_overlay()
-        self._sandbox = self._begin_sandbox()()
+        self._sandbox = self._begin_sandbox()
+        self._sandbox.wait_until_open()
         if before.contained and not self._sandbox.contained:
             raise SimulationError(f"the overlay could not be opened again: {'; '.join(self._sandbox.notes)}")
 
