@@ -13,7 +13,9 @@ def found(text, command="bash x.sh", host="claude-code"):
     """The file that is named for a hook with one script."""
     hook = Hook(event="PostToolUse", command=command)
     sources = (("x.sh", text),)
-    return relative_file(HookSet(host=host, root=Path("/"), files=(), hooks=(hook,), sources=sources), hook)
+    return relative_file(
+        HookSet(host=host, root=Path(__file__).parent, files=(), hooks=(hook,), sources=sources), hook
+    )
 
 
 @pytest.mark.parametrize(
@@ -22,6 +24,8 @@ def found(text, command="bash x.sh", host="claude-code"):
         '#!/bin/bash\nCOUNT=".run/count"\necho 1 > "$COUNT"\n',
         "#!/bin/sh\necho done >>.run/count\n",
         "#!/bin/sh\nmkdir -p .run; date | tee -a .run/count\n",
+        '#!/bin/sh\nHERE="$(cd "$(dirname "$0")" && pwd)"\nF=.run/count\nif [ ! -f "$F" ]; then exit 0; fi\n',
+        "#!/bin/bash\n[[ -s .run/count ]] || exit 0\n",
         "#!/usr/bin/env bash\nreadonly FLAG=.run/count\n[ -f .x ] || touch ${FLAG}\n",
     ],
 )
@@ -48,6 +52,8 @@ def test_a_folder_that_python_makes():
         '#!/bin/bash\nCOUNT="$CLAUDE_PROJECT_DIR/.run/count"\necho 1 > "$COUNT"\n',
         '#!/bin/bash\nCOUNT=.run/count\n[ -n "$1" ] && \nCOUNT="$1"\necho 1 > "$COUNT"\n',
         "#!/bin/bash\nCOUNT=.run/count\ncat < $COUNT >&2\n",
+        "#!/bin/bash\n[ -f node_modules/.bin/eslint ] || exit 0\n",
+        '#!/bin/bash\nTOOL=src/main.ts\n[ -f "$TOOL" ] || exit 0\n',
         "#!/bin/bash\necho 1 > /dev/null 2> /tmp/log/x\n",
         "#!/bin/bash\necho 'text > .run/count'\n# date > .run/count\n",
         '#!/bin/bash\necho 1 > "$HOME"/.run/count\n',
@@ -56,3 +62,13 @@ def test_a_folder_that_python_makes():
 def test_files_elsewhere(text):
     """Files of other folders, and files that are only read, are not named."""
     assert not found(text)
+
+
+@pytest.mark.parametrize(("loaded", "named"), [("say() { echo; }\n", True), ('cd "$1" || exit 0\n', False)])
+def test_scripts_that_load_others(plugin, loaded, named):
+    """A script that loads another one is named only if that one stays in the folder too."""
+    text = '#!/bin/bash\n. "${CLAUDE_PLUGIN_ROOT}/lib.sh"\n[ -f .run/count ] && exit 2\n'
+    hook_set = plugin(
+        'bash "${CLAUDE_PLUGIN_ROOT}"/x.sh', **{"x.sh": text, "lib.sh": f"#!/bin/bash\n{loaded}"}
+    )
+    assert bool(relative_file(hook_set, hook_set.hooks[0])) is named
