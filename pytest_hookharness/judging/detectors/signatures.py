@@ -80,7 +80,7 @@ def _waits(command: str | None) -> bool:
     if command is None:
         return False
     # An empty command only looks at a terminal.
-    if not command[:_MOST].strip():
+    if not command or command[:_MOST].isspace():
         return True
     # Most commands have none of these words, and need no expression.
     if not ("sleep" in command or "wait" in command or "watch" in command or "--follow" in command):
@@ -304,13 +304,11 @@ def digest(*parts: str) -> str:
 def _level(action: Action, kind: ActionKind) -> str:
     if kind is ActionKind.EDIT:
         return "raw"
-    match action.outcome:
-        case ActionResult.FAILED | ActionResult.REFUSED:
-            return "numbers"
-        case ActionResult.DONE if action.result.strip():
-            return "times"
-        case ActionResult.DONE | ActionResult.UNKNOWN:
-            return "raw"
+    outcome = action.outcome
+    # Not by `match`, which compares with each kind of outcome, for this is asked for each action.
+    if outcome is ActionResult.DONE:
+        return "raw" if not action.result or action.result.isspace() else "times"
+    return "raw" if outcome is ActionResult.UNKNOWN else "numbers"
 
 
 def _call_digest(tool: str, masked: str, level: str) -> str:
@@ -319,13 +317,15 @@ def _call_digest(tool: str, masked: str, level: str) -> str:
 
 def _arguments(action: Action, kind: ActionKind) -> str:
     given: Mapping[str, Json] = action.arguments
-    if kind is ActionKind.RUN:
+    if kind is ActionKind.RUN and not _ABOUT.isdisjoint(given):
         given = {key: value for key, value in given.items() if key not in _ABOUT}
-    texts = [(key, value) for key, value in given.items() if isinstance(value, str)]
-    if len(texts) < len(given):
-        return _TEXT_OF.encode(given)
     # As the encoder writes it, which takes twice as long to begin.
-    pairs = [f"{encode_basestring(key)}: {encode_basestring(value)}" for key, value in sorted(texts)]
+    pairs: list[str] = []
+    for key in given if len(given) == 1 else sorted(given):
+        value = given[key]
+        if not isinstance(value, str):
+            return _TEXT_OF.encode(given)
+        pairs.append(f"{encode_basestring(key)}: {encode_basestring(value)}")
     return f"{{{', '.join(pairs)}}}"
 
 
