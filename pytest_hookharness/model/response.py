@@ -64,6 +64,7 @@ class Response:
         Raises:
             HookNotRun: A hook did not run or may not have run, and no other one refused.
         """
+        __tracebackhide__ = True
         refused = self.hooked.decision.refused
         if refused and not self.hooked.refused_by_chance:
             return True
@@ -80,6 +81,7 @@ class Response:
         Raises:
             HookNotRun: A hook did not run, and no other one refused.
         """
+        __tracebackhide__ = True
         exited = (isinstance(one.run.ending, Exited) for one in self.hook_runs if one.run is not None)
         return not self.refused and all(exited) and not any(one.reply.fault for one in self.hook_runs)
 

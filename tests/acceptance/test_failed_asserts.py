@@ -31,6 +31,9 @@ def test_double(failing_command):
 
 def test_agent(scripted_agent):
     scripted_agent({"stopp": "Done."})
+
+def test_missing(hook_fire):
+    assert hook_fire("Stop", "./nope.sh").allowed
 """
 
 
@@ -94,7 +97,7 @@ def test_a_mistake_in_a_test_has_no_frame_of_the_harness(project):
 
     result = project.run()
 
-    result.assert_outcomes(failed=4)
+    result.assert_outcomes(failed=5)
     result.stdout.fnmatch_lines(
         [
             '*expct: unknown key "expct"; did you mean "expect"? allowed: *',
@@ -105,9 +108,12 @@ def test_a_mistake_in_a_test_has_no_frame_of_the_harness(project):
             "test_it.py:8: ScenarioErrors",
             '*unknown key "stopp"; did you mean "stop"? allowed: *',
             "test_it.py:11: ScenarioErrors",
+            "*HookNotRun: Stop: `./nope.sh` did not run (*; `.ruling` is what the host decided",
+            "test_it.py:14: HookNotRun",
         ]
     )
     result.stdout.no_fnmatch_line("*fixtures.py:*")
+    result.stdout.no_fnmatch_line("*response.py:*")
 
 
 def test_a_missing_hook_is_reported_with_where_it_was_looked_for(project):

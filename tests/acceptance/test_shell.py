@@ -72,6 +72,21 @@ def test_run_of_a_file_that_is_not_there(hookharness):
     assert "Traceback" not in result.stderr
 
 
+def test_run_says_where_names_of_the_host_are_wrong(hookharness, project):
+    """Names that the host does not have, and a missing program, are errors with the line of the file."""
+    file = "scenarios/names.scenario.yaml"
+    expect = "{blocks: {Stpo: 1}, decisions: {Stopp: [allow]}}"
+    text = f"name: names\nhooks: {{Stop: ./x.sh}}\nagent: [{{stop: x}}]\nexpect: {expect}\n"
+    project.scenario("names", text=text)
+    said = hookharness("run", file).stderr
+    assert f"{file}:4 expect.blocks.Stpo: claude-code@2.1.329 has no event 'Stpo'; did you mean" in said
+    assert f"{file}:4 expect.decisions.Stopp: " in said
+
+    project.scenario("names", text=text.partition("expect")[0])
+    said = hookharness("run", file).stderr
+    assert f"{file}:2 hooks: Stop: `./x.sh` cannot run" in said
+
+
 @pytest.mark.nightly
 def test_try_needs_no_file(hookharness):
     """One hook on the command line is enough to find that its loop never ends."""

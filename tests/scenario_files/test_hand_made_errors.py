@@ -254,6 +254,21 @@ MEANING = [
         N + "variants: {v: {network: true}}\n",
         ['2:16 variants.v.network: unknown key "network" here; it belongs under world; '],
     ),
+    (
+        "misspelt key of expect",
+        N + "withn: 3\n",
+        ['2:1 withn: unknown key "withn"; did you mean "expect.within"? allowed: n'],
+    ),
+    (
+        "misspelt repository",
+        N + "project: repositry\n",
+        ['has no folder repositry; did you mean "repository"? allowed: repository'],
+    ),
+    (
+        "folder outside",
+        N + "project: ../shop\n",
+        ["leaves the scenario's folder; for the repository that contains it, write `repository`"],
+    ),
     ("command with a path", N + "commands: {bin/x: {}}\n", ['2:12 commands.bin/x: "bin/x" is not a command']),
     ("host twice", N + "host: [a, a]\n", ['2:11 host[1]: "a" is written twice']),
     ("no host", N + "host: []\n", ["2:7 host: expected at least 1 item, got an empty list"]),

@@ -32,7 +32,7 @@ from pytest_hookharness.scenario_files.schema.shapes import (
     Text,
     Whole,
 )
-from pytest_hookharness.scenario_files.schema.texts import find_folder, matches
+from pytest_hookharness.scenario_files.schema.texts import REPOSITORY, find_folder, matches
 from pytest_hookharness.scenario_files.yaml.elements import (
     Element,
     ListNode,
@@ -42,6 +42,7 @@ from pytest_hookharness.scenario_files.yaml.elements import (
     TableEntry,
     TableNode,
     join,
+    nearest,
     plain_value,
     seen,
     shown,
@@ -184,7 +185,9 @@ class Conversion:
         if isinstance(found, Path):
             return found
         message = f"{shown(text)} {found.why}"
-        allowed = found.there or describe(shape)
+        # A folder's name, or the word for the repository, may be what was meant.
+        words = found.there if shape.or_file or "/" in text else (REPOSITORY, *found.there)
+        allowed = words if found.missing else describe(shape)
         near = found.missing or None
         self.problems.add(element, path, message, seen=shown(text), allowed=allowed, near=near)
         return FAILED
@@ -270,10 +273,13 @@ class Conversion:
     def _unknown(self, entry: TableEntry, path: str, known: Sequence[str], keys: Sequence[Key] = ()) -> None:
         message = f"unknown key {shown(entry.key)}"
         where = join(path, entry.key)
-        # A key that exists one level deeper is meant, whatever looks like it up here.
-        parents = [key.name for key in keys if entry.key in keys_below(key.shape)]
-        meant = f"{parents[0]}.{entry.key}" if len(parents) == 1 else None
-        if meant is not None:
+        # A key one level deeper is meant if it exists there, whatever looks like it up here, or is nearer.
+        deeper = [name for key in keys for name in keys_below(key.shape)]
+        name = entry.key if entry.key in deeper else nearest(entry.key, (*deeper, *known))
+        parents = [key.name for key in keys if name in keys_below(key.shape)]
+        is_deeper = len(parents) == 1 and (name == entry.key or name not in known)
+        meant = f"{parents[0]}.{name}" if is_deeper else None
+        if is_deeper and name == entry.key:
             message += f" here; it belongs under {parents[0]}"
         self.problems.add(
             entry, where, message, seen=shown(entry.key), allowed=known, near=entry.key, meant=meant

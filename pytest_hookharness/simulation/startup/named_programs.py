@@ -11,11 +11,13 @@ from pathlib import Path
 
 from pytest_hookharness import hosts
 from pytest_hookharness.execution.paths import is_file, lies_in
+from pytest_hookharness.hosts.settings.configuration import INLINE
 from pytest_hookharness.model.processes import ProcessSpec
 from pytest_hookharness.model.protocol import Hook, fill_variables
 from pytest_hookharness.simulation.testbed.host_actions import prepare_launch
 from pytest_hookharness.simulation.testbed.run_settings import SimulationError
 from pytest_hookharness.simulation.testbed.testbed import Testbed
+from pytest_hookharness.simulation.testbed.validation import place_of
 
 # Where a shell decides or expands something, what a command names is not certain.
 _UNCERTAIN = re.compile(r"[;|&\n(){}`$!\[\]<>*?~#=]")
@@ -44,9 +46,16 @@ def check_programs(testbed: Testbed) -> None:
             shown = word.replace(str(testbed.workspace.root), "workspace")
             hint = f"did you mean {near[0]!r}? Otherwise write" if near else "write"
             raise SimulationError(
-                f"{hook.source or 'hooks'}: {hook.event}: `{hook.command}` cannot run: {shown} does not "
+                f"{_place(testbed, hook)}: {hook.event}: `{hook.command}` cannot run: {shown} does not "
                 f"exist; {hint} it under `files`, or expect the finding NOT-RUN"
             )
+
+
+def _place(testbed: Testbed, hook: Hook) -> str:
+    """Return where a hook is configured: the key of the scenario file, or a settings file."""
+    if hook.source in ("", INLINE):
+        return f"{place_of(testbed.scenario, f'hooks.{hook.event}')}hooks"
+    return hook.source
 
 
 def _find_missing(testbed: Testbed, hook: Hook) -> Iterator[str]:
