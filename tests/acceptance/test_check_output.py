@@ -220,3 +220,16 @@ def test_an_output_that_cannot_be_written(tmp_path, monkeypatch, capsys, words, 
     said = capsys.readouterr().err
     assert option in said
     assert "name a folder that can be written" in said or "is not a folder" in said
+
+
+def test_why_a_check_with_a_problem_ends_well(tmp_path, monkeypatch, capsys):
+    """If --fail-on counts none of the problems, the check names the option that made it end with 0."""
+    (tmp_path / ".claude").mkdir()
+    (tmp_path / ".claude/settings.json").write_text('{"hooks": {"Stop": [],}}')
+    monkeypatch.chdir(tmp_path)
+    assert main.main(["check", "--yes", "--fail-on", "NOT-RUN"]) == 0
+    printed = capsys.readouterr()
+    assert "line 1, column 22: a comma after the last value" in printed.out
+    assert printed.err.endswith("exit 0: --fail-on NOT-RUN\n")
+    assert main.main(["check", "--yes"]) == 1
+    assert "--fail-on" not in capsys.readouterr().err

@@ -109,6 +109,13 @@ def test_try_finds_local_scripts(hookharness, project):
     assert not (project.path / "where.txt").exists()
 
 
+def test_try_without_the_plugin_of_a_command(hookharness):
+    """A command that names the folder of a plugin is told that there is none."""
+    said = hookharness("try", "Stop", "${CLAUDE_PLUGIN_ROOT}/hooks/stop.sh").stderr
+    assert "note: CLAUDE_PLUGIN_ROOT is empty, because `try` plays without a plugin; " in said
+    assert "note:" not in hookharness("try", "Stop", "exit 0").stderr
+
+
 @pytest.mark.nightly
 def test_try_prints_its_replay_command(hookharness):
     """The story of a try ends with the command that was given."""

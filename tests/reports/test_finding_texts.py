@@ -14,13 +14,12 @@ CODE = FindingCode("HH777", "ODD-THING", "A thing was odd.", "It matters.", "Cor
 
 
 def test_a_code_is_described_in_full() -> None:
-    """What, why and how to fix it are below the code's name, with the page that shows it."""
+    """What, why and how to fix it are below the code's name."""
     lines = [
         "HH777 ODD-THING",
         "  what: A thing was odd.",
         "  why:  It matters.",
         "  fix:  Correct it.",
-        "  page: docs/findings/HH777.md, of the documentation of pytest-hookharness",
     ]
 
     assert describe_findings([CODE, CODE]).splitlines() == [*lines, "", *lines]

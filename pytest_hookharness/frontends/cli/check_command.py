@@ -289,7 +289,10 @@ def _report(found: Sequence[CheckReport], arguments: argparse.Namespace, setting
     if arguments.write_baseline is not None:
         number = counted(write_baseline(arguments.write_baseline, shown), "problem")
         print(f"{arguments.write_baseline}: {number}; give each a reason", file=sys.stderr)
-    return status(shown, fail_on)
+    code = status(shown, fail_on)
+    if code != status(shown, (ANY,)):
+        print(f"exit {code}: --fail-on {arguments.fail_on}", file=sys.stderr)
+    return code
 
 
 def _arming(arguments: argparse.Namespace) -> list[str]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import re
 import shlex
 import sys
 from dataclasses import replace
@@ -166,6 +167,10 @@ def _try(arguments: argparse.Namespace) -> int:
     scenario, settings = compose(arguments), settings_of(arguments)
     if arguments.only:
         settings = replace(settings, choice=TrialSelection(only=arguments.only))
+    root = hosts.find(arguments.host).config.plugin_root
+    if root and re.search(rf"\${{?{root}\b", arguments.command):
+        words = "name the script by its path, or write a scenario with `plugin:`"
+        print(f"note: {root} is empty, because `try` plays without a plugin; {words}", file=sys.stderr)
     return play(scenario, settings, _replay_command(arguments, settings), arguments)
 
 

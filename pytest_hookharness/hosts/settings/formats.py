@@ -83,7 +83,14 @@ def parse_json(text: str) -> Json:
     Raises:
         ValueError: The text is not JSON.
     """
-    value: Json = json.loads(text.removeprefix("\ufeff"))
+    try:
+        value: Json = json.loads(text.removeprefix("\ufeff"))
+    except json.JSONDecodeError as error:
+        before = error.doc[: error.pos].rstrip()
+        if before.endswith(",") and error.doc[error.pos : error.pos + 1] in ("]", "}"):
+            where = f"line {before.count(chr(10)) + 1}, column {len(before) - before.rfind(chr(10)) - 1}"
+            raise ValueError(f"{where}: a comma after the last value, which JSON does not allow") from None
+        raise
     return value
 
 

@@ -29,7 +29,8 @@ def hosts_table(summaries: Sequence[HostSummary]) -> str:
     legend = (
         "The columns of numbers count facts by how they are known. After the plus: events that a simulated "
         "session never reaches. `hookharness explain HOST [EVENT]` shows what each answer means, and "
-        "`hookharness calibrate HOST` asks the real program."
+        "`hookharness calibrate HOST` asks the real program. The files in `hosts/profiles/calibrated/` of "
+        "this package list its answers, also those that were not the same or were not reached."
     )
     return "\n".join([*lines, "", *textwrap.wrap(legend, _WIDTH)])
 
@@ -94,8 +95,7 @@ def _describe(code: FindingCode) -> str:
     lines = [f"{code.code} {code.name}".strip()]
     for name, text in parts:
         lines += wrapped(text, _PAGE_WIDTH, f"  {name + ':':6}", " " * 8)
-    page = f"docs/findings/{code.code}.md" if code.code else f"docs/endless-hooks.md#{code.name}"
-    return "\n".join([*lines, f"  page: {page}, of the documentation of pytest-hookharness"])
+    return "\n".join(lines)
 
 
 def page_head(code: FindingCode) -> str:
