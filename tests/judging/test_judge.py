@@ -230,7 +230,7 @@ def test_a_confirmed_lasso_is_a_livelock() -> None:
         period=1,
         repetitions=2,
         evidence="driven",
-        matters=("what it reads was not observed",),
+        matters=("what it reads, which was not observed",),
         assumptions=(*STANDING, "The tier."),
         cap=GUARD,
     )

@@ -261,7 +261,7 @@ def _reads_clock(case: JudgeInput) -> bool:
 def _matters(case: JudgeInput) -> tuple[str, ...]:
     """Return what was read and could end the loop, in words; empty if nothing was."""
     if case.observed is None:
-        return ("what it reads was not observed",)
+        return ("what it reads, which was not observed",)
     found = case.observed.influences
     tried = case.probing is not None and case.probing.shows_no_time
     return ("the clock",) if found.clock and not found.matters and not tried else found.matters
