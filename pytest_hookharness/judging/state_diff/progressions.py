@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from fractions import Fraction
+from functools import cache
 from hashlib import shake_256
 from itertools import pairwise
 from typing import assert_never
@@ -32,6 +33,7 @@ _DIGESTS = frozenset({32, 40, 56, 64, 96, 128})
 _DIGITS, _LOWER, _UPPER = "0123456789", "abcdefghijklmnopqrstuvwxyz", "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
 # The smallest difference of two times in a unit, in seconds; other units show it by their decimals.
 _GRAINS = {"ns": 0.000001, "us": 0.000001, "ms": 0.001}
+_DASH = re.compile("-")
 _VERSIONED = re.compile(r"[^-]{8}-[^-]{4}-[^-]{4}-[^-]{4}-[^-]{12}")
 
 
@@ -244,14 +246,21 @@ def extrapolate_in_batch(
             return extrapolate(progression, text, repetition, seed, pace)
 
 
+@cache
+def _letters(alphabet: str) -> bytes:
+    """Return the letter for each value of a random byte. A probe draws many texts, so this is a table."""
+    return bytes(ord(alphabet[value % len(alphabet)]) for value in range(256))
+
+
 def another_random(progression: Random, text: str, seed: str) -> str:
     """Return another random text with the same alphabet and length."""
-    drawn = shake_256(f"{seed}:{text}".encode("utf-8", "surrogatepass")).digest(4 * len(text))
-    numbers = [int.from_bytes(drawn[4 * place : 4 * place + 4], "big") for place in range(len(text))]
-    letters = [progression.alphabet[number % len(progression.alphabet)] for number in numbers]
+    drawn = shake_256(f"{seed}:{text}".encode("utf-8", "surrogatepass")).digest(len(text))
+    letters = bytearray(drawn.translate(_letters(progression.alphabet)))
     # These characters of a UUID are its version and its variant.
     kept = (14, 19) if _VERSIONED.fullmatch(text) else ()
-    new = "".join(old if old == "-" or place in kept else letters[place] for place, old in enumerate(text))
+    for place in (*(dash.start() for dash in _DASH.finditer(text)), *kept):
+        letters[place] = ord(text[place])
+    new = letters.decode("ascii")
     return new if new != text else another_random(progression, text, f"{seed}+")
 
 
