@@ -5,6 +5,7 @@ from __future__ import annotations
 import posixpath
 import re
 from collections.abc import Iterator
+from pathlib import Path
 
 from pytest_hookharness.campaigns.arming.state_paths import HookScript
 from pytest_hookharness.model.checkup import HookSet
@@ -16,14 +17,13 @@ _FILE = r"[\w./-]*[\w-]+\.(?:json|md|ya?ml|txt|state|flag|local)(?![\w.-])"
 _NAMED = re.compile(rf"(?<![\w.])[\"']?{_ROOT}[\"']?/(?P<path>{_FILE})")
 # A folder below HOME that a shell script, Python or JavaScript keeps under a name.
 _KEPT = re.compile(
-    rf"^\s*(?:export\s+|local\s+)?(\w+)=[\"']?{_ROOT}[\"']?/([\w./-]+)[\"']?\s*$", re.MULTILINE
+    rf"^[ \t]*(?:export\s+|local\s+)?(\w+)=[\"']?{_ROOT}[\"']?/([\w./-]+)[\"']?[ \t]*$", re.MULTILINE
 )
 _IN_KEPT = re.compile(rf"\$\{{?(?P<name>\w+)\}}?[\"']?/(?P<path>{_FILE})")
 _PARTS = r"(?:\s*[/,]\s*[\"'][\w./-]+[\"'])"
 _HOME_CALL = r"(?:Path\.home\(\)|(?:os\.)?homedir\(\)|(?:os\.path\.)?expanduser\([\"']~[\"']\))"
-_JOINED = re.compile(
-    rf"(?:^\s*(?:const\s+|let\s+)?(?P<name>\w+)\s*=\s*)?[^\n]*?{_HOME_CALL}(?P<parts>{_PARTS}+)", re.MULTILINE
-)
+_JOINED = re.compile(rf"{_HOME_CALL}(?P<parts>{_PARTS}+)")
+_TO_NAME = re.compile(r"\s*(?:const\s+|let\s+)?(\w+)\s*=")
 _FURTHER = re.compile(rf"\b(?P<name>\w+)(?P<parts>{_PARTS}+)")
 _TEXT = re.compile(r"[\"']([\w./-]+)[\"']")
 _ENDING = re.compile(_FILE)
@@ -33,15 +33,27 @@ _OF_OTHERS = re.compile(
     r"|known_\w+|mcp|history|CLAUDE|AGENTS|GEMINI|README)\.\w+$|(?:^|/)(?:\.ssh|\.aws|\.npm|\.cache|logs?)(?:/|$)",
     re.IGNORECASE,
 )
-_MOST = 4
+# No path of more bytes is tried: systems allow that many for one name.
+_MOST, _LONGEST = 4, 255
 
 
 def home_files(hook_set: HookSet, script: HookScript) -> list[str]:
     """Return the files below HOME that a script names and that are not lent to it, each as ``~/path``."""
     named = (posixpath.normpath(path) for path in _named(script.text))
-    paths = dict.fromkeys(path for path in named if not path.startswith("..") and not _OF_OTHERS.search(path))
-    there = hook_set.home
-    return [f"{HOME}{path}" for path in paths if there is None or not (there / path).exists()][:_MOST]
+    paths = dict.fromkeys(path for path in named if _is_state(path) and _is_free(hook_set.home, path))
+    return [f"{HOME}{path}" for path in paths][:_MOST]
+
+
+def _is_state(path: str) -> bool:
+    elsewhere = path.startswith(("..", "/")) or len(path.encode()) > _LONGEST
+    return not elsewhere and _OF_OTHERS.search(path) is None
+
+
+def _is_free(home: Path | None, path: str) -> bool:
+    try:
+        return home is None or not (home / path).exists()
+    except OSError:
+        return False
 
 
 def _named(text: str) -> Iterator[str]:
@@ -57,8 +69,8 @@ def _named(text: str) -> Iterator[str]:
         path = posixpath.join(*_TEXT.findall(match["parts"]))
         if _ENDING.fullmatch(path):
             yield path
-        elif match["name"]:
-            folders[match["name"]] = path
+        elif assigned := _TO_NAME.match(lines, lines.rfind("\n", 0, match.start()) + 1, match.start()):
+            folders.setdefault(assigned[1], path)
     for match in _FURTHER.finditer(lines):
         path = posixpath.join(*_TEXT.findall(match["parts"]))
         if match["name"] in folders and _ENDING.fullmatch(path):

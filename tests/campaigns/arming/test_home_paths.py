@@ -26,6 +26,10 @@ def named(text, place=PLACE):
         ('Path.home() / ".loop" / "state.json"', ".loop/state.json"),
         ('folder = Path.home() / ".loop"\nfile = folder / "state.json"', ".loop/state.json"),
         ('const file = path.join(os.homedir(), ".loop", "state.json")', ".loop/state.json"),
+        (
+            'const dir = path.join(os.homedir(), ".loop")\nconst f = join(dir, "state.json")',
+            ".loop/state.json",
+        ),
     ],
 )
 def test_files_below_home_are_found(text, path):
@@ -44,11 +48,24 @@ def test_files_below_home_are_found(text, path):
         'DIR=".loop"\n[ -f "$DIR/on.flag" ]',
         'Path.cwd() / ".loop" / "state.json"',
         "cat ~/../x/state.json",
+        "cat $HOME//tmp/state.json",
+        'Path.home() / "/tmp/state.json"',
+        'DIR="$HOME/.loop"\n[ -f "$DIR//tmp/on.flag" ]',
+        f"cat ~/{'a' * 300}.json",
     ],
 )
 def test_what_is_no_state_below_home(text):
-    """Comments, settings, secrets, logs and files of the project are left out."""
+    """Comments, settings, secrets, logs, files outside of HOME and names that are too long are left out."""
     assert named(text) == []
+
+
+@pytest.mark.parametrize(
+    "text", ["a=b;" * 75_000, "x = 1, " * 45_000, "\n" * 300_000], ids=["JavaScript", "names", "empty lines"]
+)
+def test_long_texts_are_read_once(text):
+    """A long line, as in minified JavaScript, does not make the reading of a script endless."""
+    file = 'const file = path.join(os.homedir(), ".loop", "state.json")'
+    assert named(f"{text}\n{file}") == ["~/.loop/state.json"]
 
 
 def test_a_file_that_is_lent_is_left_out(tmp_path):
@@ -57,3 +74,4 @@ def test_a_file_that_is_lent_is_left_out(tmp_path):
     (tmp_path / ".loop/state.json").write_text("{}")
     place = HookSet(host="claude-code", root=Path("/p"), files=(), hooks=(), home=tmp_path)
     assert named("cat ~/.loop/state.json", place) == []
+    assert named(f"cat ~/{'a' * 300}.json", place) == []
