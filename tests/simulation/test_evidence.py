@@ -379,20 +379,34 @@ def test_nothing_is_claimed_of_reads_that_cannot_be_observed(tmp_path, mask, evi
 
 
 TIP = 'set -- one two three four; shift $((RANDOM % 4)); echo "tip $1" >&2; exit 2'
+BEFORE = ["", "date +%N >> log; "]
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("before", ["", "date +%N >> log; "], ids=["a state that recurs", "beside a log"])
-@pytest.mark.parametrize("env", [OFF, {}], ids=["without a cap", "with the cap"])
-def test_a_tip_that_is_drawn_is_still_a_loop(play, before, env):
+@pytest.mark.parametrize("before", BEFORE, ids=["a state that recurs", "beside a log"])
+def test_a_tip_that_is_drawn_is_still_a_loop(play, before):
     """A hook that always refuses, with a reason that is drawn from several, is a driven loop of all turns."""
-    command = f"bash -c '{before}{TIP}'"
-    outcome = play(hooks={"Stop": command}, env=env, turns=40)
+    outcome = play(hooks={"Stop": f"bash -c '{before}{TIP}'"}, env=OFF, turns=40)
 
     assert isinstance(outcome.verdict, Livelock)
     assert outcome.verdict.evidence == "driven"
     assert "what makes their answers differ in words" in outcome.verdict.matters
     assert any("RANDOM" in each for each in outcome.verdict.matters)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("before", BEFORE, ids=["a state that recurs", "beside a log"])
+def test_a_tip_that_is_drawn_before_the_cap(play, before):
+    """Where the host's cap comes first, chance decides how soon the loop shows; nobody says that it ends."""
+    outcome = play(hooks={"Stop": f"bash -c '{before}{TIP}'"}, turns=40)
+
+    match outcome.verdict:
+        case Livelock(evidence=evidence, cap=cap):
+            assert (evidence, cap.overrides) == ("driven", 9)
+        case Capped(without=without):
+            assert without.name != "terminated"
+        case other:
+            pytest.fail(f"{other} for a loop that a cap ends")
 
 
 @pytest.mark.slow
