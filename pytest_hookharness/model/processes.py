@@ -105,7 +105,7 @@ class ProcessSpec:
         exact: Whether the scenario states the hook timeout; else it is extended while the run has no CPU.
         pipe_wait: Time that the host waits for the output to be closed after the process has exited;
             ``None``: until the limit, which then cuts it like a hook that still runs.
-        linger: Time that descendants may live after that before they are ended; ``None``: as the sandbox.
+        linger: Time that descendants may live after that before they are ended; ``None``: all the time.
         detach: When the host goes on without it.
         background: Time after that until the harness ends it.
         kill: How the host cuts it.

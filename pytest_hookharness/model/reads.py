@@ -206,7 +206,7 @@ class Influences:
     Attributes:
         matters: What was read that changes or lies outside of the state, in words; empty if nothing was.
         clock: Whether the clock was read, or times of files that are written in each repetition.
-        timed: What of the source decides by the clock, in words.
+        timed: The code that decides by the clock.
         why: Why nothing was observed; empty if everything was.
         read: Where the files are that were opened for reading, apart from those of the system.
         decisive: State paths of what was read that changes, among them folders that were listed.

@@ -23,7 +23,7 @@ UNWANTED = frozenset(VERDICTS) - {"terminated", "undecided"}
 BY_REFUSALS = frozenset[VerdictName](["livelock", "capped", "lockout"])
 # Ends that were seen, and follow from nothing else.
 OBSERVED = frozenset[VerdictName](["terminated", "hung"])
-# Of the sessions of several agents, the first of these decides; of the others, the first that did not stop.
+# If the sessions of several agents end in different ways, the first of these that one has is the verdict.
 WORST_FIRST: tuple[VerdictName, ...] = ("hung", "recursing", "undecided")
 
 # How a host's session ends; a run ends so too, or by a limit or a proof of the harness.

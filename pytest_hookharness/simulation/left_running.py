@@ -63,7 +63,7 @@ def find_difference(outcome: Outcome, settings: Settings, replay: Replay) -> str
         return replay(replace(settings, wall=rest, turns=turns, linger=linger))
 
     if found := _find_other_end(outcome, play, settings.turns or outcome.iterations):
-        return f"{left}; where it lives on, {found}"
+        return f"{left}; if it stays alive, {found}"
     if not left.by_hook or isinstance(outcome.verdict, Terminated):
         return ""
     second = play(_LINGER, left.turn + _TURNS_LATER)
@@ -74,7 +74,7 @@ def find_difference(outcome: Outcome, settings: Settings, replay: Replay) -> str
 
 
 def _find_other_end(outcome: Outcome, play: Callable[[float | None, int], Outcome | None], turns: int) -> str:
-    """Return how a run ends in which all that is left running lives on, if otherwise and not by chance."""
+    """Return how the run ends if all that is left running stays alive; empty if equally, or by chance."""
     living = play(None, turns)
     if living is None or _end(living) == _end(outcome):
         return ""

@@ -166,7 +166,7 @@ class Loop:
         """Return the end of a run whose time budget is used up, with a budget that would be enough."""
         testbed, turns = self._testbed, self._turn_limit
         wall, used = testbed.settings.wall, testbed.slot.clock() - self._began
-        seen, wanted = f"for {self.turn} of {counted(turns, 'turn')}", "all of them"
+        seen, wanted = f"for {self.turn} of {counted(turns, 'turn')}", "all turns"
         # In a third of the time no more than turns are played, and experiments follow them.
         needed = used * (turns + _EXPERIMENTS) / max(1, self._probes.played)
         if not self.turn:

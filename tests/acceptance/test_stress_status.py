@@ -83,7 +83,7 @@ def test_one_deviation_decides():
 
 
 def test_hooks_that_fail_without_a_mutation_are_found():
-    """An endless loop is no success because no mutation makes it worse, unless it is expected."""
+    """An endless loop fails the run even if no mutation makes it worse, unless the scenario expects it."""
     looped = replace(asked("Stop"), verdict=Livelock(stem=0, period=1))
     assert stress_status(looped) == FOUND
     expected = replace(looped.scenario, expect=Expectation(verdict="livelock"))

@@ -182,6 +182,6 @@ def test_a_nested_session_that_only_the_cap_ended_is_found() -> None:
 
 
 def test_the_program_of_every_host_is_known():
-    """A hook that calls the program of a known host in vain is told so, whichever host that is."""
+    """`AGENTS` has a program of every host that the harness knows."""
     names = {profile.name.partition("-")[0] for profile in hosts.known()}
     assert not [name for name in names if not any(program.startswith(name) for program in AGENTS)]

@@ -385,12 +385,12 @@ BEFORE = ["", "date +%N >> log; "]
 @pytest.mark.slow
 @pytest.mark.parametrize("before", BEFORE, ids=["a state that recurs", "beside a log"])
 def test_a_tip_that_is_drawn_is_still_a_loop(play, before):
-    """A hook that always refuses, with a reason that is drawn from several, is a driven loop of all turns."""
+    """A hook that always refuses, with a reason drawn by chance, is a livelock with `driven` evidence."""
     outcome = play(hooks={"Stop": f"bash -c '{before}{TIP}'"}, env=OFF, turns=40)
 
     assert isinstance(outcome.verdict, Livelock)
     assert outcome.verdict.evidence == "driven"
-    assert "what makes their answers differ in words" in outcome.verdict.matters
+    assert "what changes the words of the hooks' answers" in outcome.verdict.matters
     assert any("RANDOM" in each for each in outcome.verdict.matters)
 
 

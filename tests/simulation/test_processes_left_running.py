@@ -47,7 +47,7 @@ def test_a_process_that_a_command_left_running(play):
     ids=["waits-for-its-end", "wants-it-alive"],
 )
 def test_a_hook_that_looks_at_a_process_of_the_agent(play, hook, verdict):
-    """A hook that decides by whether a background job of the agent lives has no verdict without that job."""
+    """A hook whose decision depends on whether a background job of the agent lives is `undecided`."""
     agent = [{"prompt": "go"}, {"run": "sleep 600 >/dev/null 2>&1 & echo $! > pid"}, {"stop": "Done."}]
     outcome = play(hooks={"Stop": f"{hook}; {REFUSE}"}, env=OFF, agent=agent, turns=6)
 
@@ -62,4 +62,4 @@ def test_a_lock_that_a_process_of_a_hook_holds(play):
     outcome = play(hooks={"Stop": command}, env=OFF, turns=4, expect={"leftovers": 1})
 
     assert isinstance(outcome.verdict, Undecided)
-    assert "where it lives on, the hooks allow the stop in turn 2" in outcome.verdict.why
+    assert "if it stays alive, the hooks allow the stop in turn 2" in outcome.verdict.why

@@ -1,4 +1,4 @@
-"""The permission modes for which hooks ask, as some act only in one of them."""
+"""The permission modes that hooks compare, as some act only in one of them."""
 
 from __future__ import annotations
 

@@ -206,8 +206,8 @@ def untried(hook_set: HookSet, static: StaticResult, outcomes: Sequence[Outcome]
         doing = describe_doing(run.ending) if isinstance(run.ending, TimedOut) else ""
         name = hook_name(hook_set.hooks, command)
         yield (
-            f"{name} was cut after {seconds:.0f} s, and its host waits {limit}{doing}; give it "
-            "more time with --hook-timeout, and the check with --budget"
+            f"the check ended {name} after {seconds:.0f} s; its host would wait {limit}{doing}; allow more "
+            "time with --hook-timeout, and with --budget for the whole check"
         )
 
 

@@ -264,7 +264,7 @@ def _running_at_the_end(outcomes: Sequence[Outcome]) -> set[str]:
 def _describe_running(hook_set: HookSet, hook: Hook) -> str:
     return (
         f"{hook_name(hook_set.hooks, hook.command)} was still running when the time budget ended, and never "
-        "ended before; give more time with --budget, and to each run with --hook-timeout."
+        "ended before; allow more time with --budget and --hook-timeout."
     )
 
 
@@ -275,7 +275,7 @@ def _find_untried(outcomes: Sequence[Outcome]) -> Iterator[str]:
 def _describe_tried(
     hook_set: HookSet, played: Sequence[PlayedSession], outcomes: Sequence[Outcome], stuck: Collection[str]
 ) -> Iterator[str]:
-    # What stands in the place of a hook that was left out is no hook of theirs.
+    # A command that replaces a left-out hook is not a hook of the project.
     own = {hook.command for hook in (*hook_set.hooks, *hook_set.shared)}
     every = (hook_run for outcome in outcomes for _, hook_run in outcome.trace.hook_runs())
     hook_runs = [hook_run for hook_run in every if hook_run.hook.command in own]

@@ -51,7 +51,7 @@ _TO_WRITE = re.compile(
     r"\b(?i:write|put|add|append) [\"'“]([^\"'”\n]{1,80})[\"'”] (?:in|into|to) (?:the file )?"
     r"[`\"']?([\w./-]+\.\w+)"
 )
-# How a Python begins to tell where it failed: `call last` is no command there.
+# How a Python traceback begins; `call last` in it is not a command.
 _TRACEBACK = "(most recent call last)"
 _TAG = re.compile(r"<promise>[^<\n]{1,80}</promise>")
 _GIT = re.compile(r"\bgit\b")

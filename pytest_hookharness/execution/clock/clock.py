@@ -61,7 +61,7 @@ class Clock:
         self._doubles = doubles
         self._roots = roots
         self._since = 0
-        # When each file was modified, of those that changed since then, after it was looked at: by its inode.
+        # The modification time of each file changed since then, after its last look; by device and inode.
         self._settled: dict[tuple[int, int], int] = {}
         # The time that files got when the first process was started while the kernel showed this clock.
         self._began = 0

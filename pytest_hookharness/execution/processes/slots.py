@@ -68,7 +68,7 @@ class CpuSlot:
         self._meanwhile: Callable[[], None] | None = None
 
     def plan(self, work: Callable[[], None]) -> None:
-        """Plan work for the next time that hooks run. It raises nothing, and no hook can notice it."""
+        """Plan work for the next time that hooks run; it must not raise, or be noticed by a hook."""
         self._meanwhile = work
 
     def work(self) -> None:

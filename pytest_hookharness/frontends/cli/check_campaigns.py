@@ -36,7 +36,7 @@ _UNREFUSED = (
     "to refuse any, add --refuses-nothing."
 )
 _REFUSED = "A call was refused in the usual run, although --refuses-nothing says that no hook is meant to."
-_FAILS = "The hooks fail without a mutation ({verdict}): fix that first, or expect it in a scenario."
+_FAILS = "Without a mutation the result is already {verdict}: fix that first, or expect it in a scenario."
 # Findings about hooks that never ran, which may be right or wrong.
 _NEVER_RAN = frozenset({"NEVER-FIRED", "UNREACHED"})
 

@@ -284,7 +284,7 @@ def _report(found: Sequence[CheckReport], arguments: argparse.Namespace, setting
         for place, report in enumerate(shown if arguments.fix else ()):
             shown[place] = _write_fixes(report)
     finally:
-        # Whatever could not be written, what was found is not lost.
+        # The report is printed even if a file could not be written.
         print_reports(shown, arguments.format, replay, status(shown, fail_on))
     if arguments.write_baseline is not None:
         number = counted(write_baseline(arguments.write_baseline, shown), "problem")

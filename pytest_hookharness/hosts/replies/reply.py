@@ -210,9 +210,7 @@ def _read_exit(reader: AnswerReader, code: int, stdout: str, stderr: str) -> Rep
 
 
 def _describe_failure(reader: AnswerReader, table: Sequence[CodeRule], code: int, said: str) -> str:
-    """
-    Return the fault of an exit code that is a failure, with the hook's words: it may have meant a refusal.
-    """
+    """Return the fault for a failing exit code, with the hook's words, because it may be a refusal."""
     refusing = (CodeMeaning.REFUSES, CodeMeaning.REFUSES_IF_WORDS)
     refuses = any(_REFUSAL_CODE in (rule.codes or ()) and rule.meaning in refusing for rule in table)
     hint = f" is not a refusal on {reader.profile.name} ({_REFUSAL_CODE} is)" if refuses else ""

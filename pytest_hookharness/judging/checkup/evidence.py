@@ -41,7 +41,7 @@ def with_evidence(symptom: Symptom, outcomes: Sequence[Outcome]) -> Symptom:
     if not runs:
         return symptom
     near = [run for run in runs if run[0].turn == symptom.turn] or runs
-    # What is certain without a run is in no turn, and no refusal has to do with it.
+    # A problem that is known without a run belongs to no turn, and no refusal is related to it.
     tells = symptom.turn or symptom.kind in _FAILED
     printed = next((text for _, _, run in near if tells and (text := _deciding_lines(run))), "")
     if symptom.kind == NOT_RUN.name and _OF_BASH.search(printed):

@@ -72,7 +72,7 @@ CONFIG_OFF = FindingCode(
     "CONFIG-OFF",
     "Part of the hook settings is malformed, so the host ignores hooks.",
     "Correct hooks never run, and no message says so.",
-    "Correct what is named, then check in the report that each hook runs.",
+    "Correct the setting that the finding names, then check in the report that each hook runs.",
 )
 EVENT_UNKNOWN = FindingCode(
     "HH008",

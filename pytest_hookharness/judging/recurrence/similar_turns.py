@@ -41,7 +41,7 @@ class TextOutlines:
     were seen before it at the same place of otherwise equal lines.
 
     Attributes:
-        wording_varies: Whether it does not count what hooks say, but only how many texts these are.
+        wording_varies: Whether only the number of texts that hooks say counts, not their words.
     """
 
     def __init__(self) -> None:

@@ -207,7 +207,7 @@ def _unknown(outcome: Outcome, verdict: Undecided) -> str:
     if verdict.why.startswith("interrupted"):
         return ""
     if "command left running" in verdict.why:
-        return "Let the script of the agent end that process, or let the hook not decide by it."
+        return "End that process in the agent's script, or make the hook's decision independent of it."
     if "left running" in verdict.why:
         return "Let the hook wait for that process, so that each of its answers is final."
     threshold = "the changing files are a threshold of the hook"

@@ -87,9 +87,9 @@ def describe_exploration(explored: Exploration) -> Iterator[str]:
 
 
 def conclusion_of(explored: Exploration | None, *, interrupted: bool = False) -> str:
-    """Return the result of an exploration in one sentence; ``interrupted`` tells of the session before it."""
+    """Return the result of an exploration; ``interrupted``: whether the session before it was."""
     if explored is None:
-        why = "it was interrupted before" if interrupted else "the session itself did not end"
+        why = "the session before was interrupted" if interrupted else "the session itself did not end"
         return f"nothing was explored, because {why}"
     if explored.trap is not None:
         return "a lock-out: from the state above none of these moves leads to a stop"

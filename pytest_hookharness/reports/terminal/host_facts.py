@@ -30,7 +30,8 @@ def hosts_table(summaries: Sequence[HostSummary]) -> str:
         "The columns of numbers count facts by how they are known. After the plus: events that a simulated "
         "session never reaches. `hookharness explain HOST [EVENT]` shows what each answer means, and "
         "`hookharness calibrate HOST` asks the real program. The files in `hosts/profiles/calibrated/` of "
-        "this package list its answers, also those that were not the same or were not reached."
+        "this package list its answers, also those that differ from the profile, and questions that were not "
+        "reached."
     )
     return "\n".join([*lines, "", *textwrap.wrap(legend, _WIDTH)])
 

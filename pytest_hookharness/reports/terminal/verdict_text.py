@@ -197,7 +197,7 @@ def _livelock(outcome: Outcome, verdict: Livelock) -> str:
     if verdict.evidence == "driven":
         why = _driven(outcome, verdict)
     elif verdict.evidence == "unread":
-        why = f"every {_turns(period)} the same {begins}; what changes is only written"
+        why = f"every {_turns(period)} the same {begins}, but for files that are written and never read"
     else:
         level = "" if verdict.evidence == "closed" else f"; {plain(verdict.evidence, 20)} evidence"
         why = f"state repeats every {_turns(period)} {begins}; confirmed in {confirmed}{level}"

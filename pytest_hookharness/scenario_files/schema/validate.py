@@ -273,7 +273,7 @@ class Conversion:
     def _unknown(self, entry: TableEntry, path: str, known: Sequence[str], keys: Sequence[Key] = ()) -> None:
         message = f"unknown key {shown(entry.key)}"
         where = join(path, entry.key)
-        # A key one level deeper is meant if it exists there, whatever looks like it up here, or is nearer.
+        # If the key exists one level deeper, that is meant, even if a key of this level is more similar.
         deeper = [name for key in keys for name in keys_below(key.shape)]
         name = entry.key if entry.key in deeper else nearest(entry.key, (*deeper, *known))
         parents = [key.name for key in keys if name in keys_below(key.shape)]

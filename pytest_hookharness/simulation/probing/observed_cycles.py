@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from pytest_hookharness.simulation.probing.observed_repetition import ReadObservation
 
 _CLOCK = "the clock"
-_WORDING = "what makes their answers differ in words"
+_WORDING = "what changes the words of the hooks' answers"
 # A host lets them run, and they may change what the hook reads.
 _LEFT = "the processes that hooks or commands left running, and that were ended"
 

@@ -182,7 +182,7 @@ class ProbeSchedule:
         return None
 
     def _similar_periods(self, turn: int) -> list[int]:
-        """Return the periods after which the turn is similar, when turns end also but for what hooks say."""
+        """Return the periods after which the turn is similar; words may differ in the last turn."""
         found = [*find_similar_periods(turn, self._history.signature)]
         if found or self._has_turns(1):
             return found

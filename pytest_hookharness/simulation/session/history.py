@@ -210,7 +210,7 @@ class History:
 
     def disregard_wording(self, turn: int, period: int) -> bool:
         """
-        Return whether the last turns are similar but for what hooks say; if so, that counts no longer.
+        Return whether the last turns are similar but for the words of hooks; these then stop counting.
 
         Args:
             period: The period after which they may be similar.

@@ -94,7 +94,7 @@ def _check_hooks_of_processes(scenario: Scenario) -> Iterator[_Wrong]:
         if word not in known:
             yield (
                 "expect.processes.threads",
-                f"{word!r} is no process and no hook of one{_nearest(word, known)}",
+                f"{word!r} is neither a process nor a hook of a process{_nearest(word, known)}",
             )
 
 

@@ -264,7 +264,7 @@ def test_a_guard_that_refuses_the_form_of_a_commit(tmp_path, harness):
 
 @pytest.mark.slow
 def test_a_hook_that_the_budget_cut_was_triggered(harness, tmp_path):
-    """Of a hook that was running when the time ended the report does not say that nothing triggered it."""
+    """The report does not say that nothing triggered a hook that was running when the budget ended."""
     hook = {"type": "command", "command": "sleep 86399"}
     (tmp_path / ".claude").mkdir()
     (tmp_path / ".claude/settings.json").write_text(json.dumps({"hooks": {"Stop": [{"hooks": [hook]}]}}))
@@ -276,7 +276,7 @@ def test_a_hook_that_the_budget_cut_was_triggered(harness, tmp_path):
 
 
 def test_what_stands_in_for_a_hook_is_not_counted(harness, tmp_path):
-    """Runs of the command in the place of a hook that was left out are no hook runs of the project."""
+    """Runs of a command that replaces a left-out hook are not counted as hook runs of the project."""
     hook = {"type": "command", "command": "true"}
     (tmp_path / ".claude").mkdir()
     (tmp_path / ".claude/settings.json").write_text(json.dumps({"hooks": {"Stop": [{"hooks": [hook]}]}}))

@@ -81,5 +81,5 @@ def test_files_are_spoken_of_after_a_control():
 
 
 def test_what_is_allowed_everywhere_is_allowed_in_no_special_form():
-    """Where a command itself was allowed, as the hook that refuses it was left out, its forms say nothing."""
+    """If the command itself was allowed, the forms in which it was allowed are not reported."""
     assert [*allowed_as_code(answered(lambda _: False), [COMMAND])] == []
