@@ -16,7 +16,9 @@ from pytest_hookharness.model.checkup import HookSet
 from pytest_hookharness.model.protocol import Hook
 
 _SHELL = re.compile(r"#!.*\b(?:ba|da|k|z)?sh\b")
-_MOVES = re.compile(r"(?:^|[;&|({]|\b(?:then|do|else)\s)\s*(?:cd|pushd)\s|\bchdir\b", re.MULTILINE)
+_MOVES = re.compile(r"\bchdir\b")
+# In a shell script wherever it stands, as in `if ! cd x`, `CDPATH= cd x`, `*) cd x ;;` and `eval "cd x"`.
+_SHELL_MOVES = re.compile(r"\bchdir\b|(?<![\w.-])(?:cd|pushd|popd|eval)(?![\w.=-])")
 _LOADS = re.compile(r"^\s*(?:source|\.)\s|[;&]\s*(?:source|\.)\s", re.MULTILINE)
 _LOADED = re.compile(r"([\w.-]+\.(?:sh|bash))\b")
 # What a shell does elsewhere, such as `$(cd "$(dirname "$0")" && pwd)`.
@@ -26,11 +28,19 @@ _ASSIGNED = re.compile(
     r"^\s*(?:local\s+|export\s+|readonly\s+)?(\w+)=([\"']?)([^\n]*?)\2[ \t]*$", re.MULTILINE
 )
 _RELATIVE = re.compile(r"\.?[A-Za-z][\w-]*(?:/[\w.-]+)+")
-_WRITES = r"(?:(?<![<&\d])>>?\s*|\btee\s+(?:-a\s+)?|\btouch\s+)[\"']?"
-# What asks for a file: in a hidden folder that is the hook's own, others may be meant where the agent is.
-_ASKS = r"(?<!\S)-[efs]\s+[\"']?"
+_WRITES = r"(?P<call>(?:(?<![<&\d])>>?\s*|\btee\s+(?:-a\s+)?|\btouch\s+)[\"']?)"
+# What tests for a file. Only in a hidden folder is it surely the hook's own state.
+_ASKS = (
+    r"(?P<call>(?:(?<!\S)\[\[?|(?<!\S)!|&&|\|\||(?:^|[;&|({!]|\b(?:if|elif|while|until|then|else|do)\s)\s*test)"
+    r"\s+(?:!\s+)?-[efs]\s+[\"']?)"
+)
+# In a comparison, `>` writes no file.
+_COMPARED = re.compile(r"\(\((?:[^()]|\((?:[^()]|\([^()]*\))*\))*\)\)|\[\[\s.*?\s\]\]", re.DOTALL)
+# What gives a variable a value without `=`.
+_READS = r"\b(?:read|for|select|mapfile|readarray|getopts|printf\s+-v)\s[^\n;|]*?"
 _HIDDEN = re.compile(r"\.[a-z][\w-]*/(?!hooks/)[\w./-]+")
 _END = r"(?=[\s;)&|]|$)"
+_BEFORE_WORK = frozenset({"startup", "resume"})
 # The current folder, and what is joined to it.
 _OF_PYTHON = re.compile(
     r"(?:Path\.cwd\(\)\s*/\s*|os\.path\.join\(\s*os\.getcwd\(\)\s*,\s*)[\"']([\w.-]+)[\"'](?=[^\n]*\n(?:[^\n]*\n){0,3}[^\n]*\.?(?:mkdir|makedirs)\()"
@@ -41,36 +51,62 @@ def relative_file(hook_set: HookSet, hook: Hook) -> str:
     """Return a file that a hook's script uses in the agent's current folder; empty for none."""
     found = hook_set.scripts_of(hook)
     stays = re.search(r"\bcd\s", hook.command) is None and hosts.find(hook_set.host).tools.keeps_folder
-    if not stays or len(found) != 1 or _moves(hook_set, found[0]):
+    if not stays or len(found) != 1 or _is_before_work(hook_set, hook) or _moves(hook_set, found[0]):
         return ""
     text = found[0]
     return next(_used(text) if _SHELL.match(text) else iter(_OF_PYTHON.findall(text)), "")
 
 
+def _is_before_work(hook_set: HookSet, hook: Hook) -> bool:
+    """Return whether a hook runs only before the agent could leave its first folder."""
+    rule = hosts.find(hook_set.host).events.get(hook.event)
+    if rule is None or rule.role is not hosts.Role.SESSION_START:
+        return rule is not None and rule.role is hosts.Role.SETUP
+    return {*re.split(r"[|,]", (hook.matcher or "").strip("^$()"))} <= _BEFORE_WORK
+
+
 def _moves(hook_set: HookSet, text: str) -> bool:
     """Return whether a script may change its folder, itself or in a file that it loads."""
-    code = code_of(text) if _SHELL.match(text) else text
-    names = {name for line in text.splitlines() if _LOADS.search(line) for name in _LOADED.findall(line)}
+    if not _SHELL.match(text):
+        return _MOVES.search(text) is not None
+    code = code_of(text)
     if _LOADS.search(code):
+        names = {name for line in text.splitlines() if _LOADS.search(line) for name in _LOADED.findall(line)}
         files = [file for file in project_files(hook_set.root) if file.name in names]
         if not names or names - {file.name for file in files}:
             return True
         code = "\n".join([code, *(code_of(read_text(file) or "") for file in files)])
     while (shorter := _SUBSTITUTED.sub("", code)) != code:
         code = shorter
-    return _MOVES.search(code) is not None
+    return _SHELL_MOVES.search(code) is not None
 
 
 def _used(text: str) -> Iterator[str]:
     code = code_of(text)
-    values: dict[str, list[str]] = {}
-    for name, _, value in _ASSIGNED.findall(text):
-        values.setdefault(name, []).append(value)
-    for name, assigned in values.items():
+    writing = _COMPARED.sub(lambda found: re.sub(r"[^\n]", "_", found[0]), code)
+    for name, value in _values(text, code):
         variable = rf"\$\{{?{name}\b\}}?[\"']?{_END}"
-        if len(assigned) == 1 and _RELATIVE.fullmatch(assigned[0]):
-            asked = _HIDDEN.fullmatch(assigned[0]) and re.search(_ASKS + variable, text, re.MULTILINE)
-            if asked or re.search(_WRITES + variable, text, re.MULTILINE):
-                yield assigned[0]
-    yield from re.findall(rf"{_WRITES}({_RELATIVE.pattern}){_END}", code, re.MULTILINE)
-    yield from re.findall(rf"{_ASKS}({_HIDDEN.pattern}){_END}", code, re.MULTILINE)
+        asked = _HIDDEN.fullmatch(value) and _is_called(_ASKS + variable, text, code)
+        if asked or _is_called(_WRITES + variable, text, writing):
+            yield value
+    for call, shown, path in ((_WRITES, writing, _RELATIVE), (_ASKS, code, _HIDDEN)):
+        used = re.finditer(rf"{call}(?P<path>{path.pattern}){_END}", shown, re.MULTILINE)
+        yield from (match["path"] for match in used)
+
+
+def _values(text: str, code: str) -> Iterator[tuple[str, str]]:
+    """Yield the variables of a shell script that get a value only once, if that is a relative path."""
+    for found in _ASSIGNED.finditer(text):
+        name = found[1]
+        again = (
+            rf"(?<![\w$.-]){name}(?:\+?=(?!=)|\[[^]\n]*\]\+?=)|{_READS}(?<![\w${{]){name}\b|\$\{{{name}:?="
+        )
+        once = len(re.findall(again, code)) == 1
+        if once and code.startswith(f"{name}=", found.start(1)) and _RELATIVE.fullmatch(found[3]):
+            yield name, found[3]
+
+
+def _is_called(pattern: str, text: str, code: str) -> bool:
+    """Return whether a pattern fits a text where its call is code, and neither a document nor a comment."""
+    calls = re.finditer(pattern, text, re.MULTILINE)
+    return any(code.startswith(call["call"], call.start("call")) for call in calls)

@@ -9,9 +9,9 @@ from pytest_hookharness.model.checkup import HookSet
 from pytest_hookharness.model.protocol import Hook
 
 
-def found(text, command="bash x.sh", host="claude-code"):
+def found(text, command="bash x.sh", host="claude-code", event="PostToolUse", matcher=None):
     """The file that is named for a hook with one script."""
-    hook = Hook(event="PostToolUse", command=command)
+    hook = Hook(event=event, command=command, matcher=matcher)
     sources = (("x.sh", text),)
     return relative_file(
         HookSet(host=host, root=Path(__file__).parent, files=(), hooks=(hook,), sources=sources), hook
@@ -27,6 +27,9 @@ def found(text, command="bash x.sh", host="claude-code"):
         '#!/bin/sh\nHERE="$(cd "$(dirname "$0")" && pwd)"\nF=.run/count\nif [ ! -f "$F" ]; then exit 0; fi\n',
         "#!/bin/bash\n[[ -s .run/count ]] || exit 0\n",
         "#!/usr/bin/env bash\nreadonly FLAG=.run/count\n[ -f .x ] || touch ${FLAG}\n",
+        "#!/bin/bash\nF=.run/count\nread -r seen < ${F}\nif (( seen > most/2 )); then echo 1 > $F; fi\n",
+        "#!/bin/bash\n[[ $1 == x && ! -e .run/count ]] && exit 0\n",
+        "#!/bin/bash\nif test -f .run/count; then exit 0; fi\n",
     ],
 )
 def test_files_in_the_current_folder(text):
@@ -57,11 +60,60 @@ def test_a_folder_that_python_makes():
         "#!/bin/bash\necho 1 > /dev/null 2> /tmp/log/x\n",
         "#!/bin/bash\necho 'text > .run/count'\n# date > .run/count\n",
         '#!/bin/bash\necho 1 > "$HOME"/.run/count\n',
+        "#!/bin/bash\nif (( $(f $(g)) && used > limit/2 )); then exit 2; fi\n",
+        "#!/bin/bash\nhalf=$(( used >> limit/2 ))\n",
+        "#!/bin/bash\n[[ $a > b/c &&\n $b > b/c ]] && exit 2\n",
+        "#!/bin/bash\nif git diff --name-only | grep -q -e .github/workflows; then exit 2; fi\n",
+        "#!/bin/bash\ngrep -a -e .github/workflows all.txt\n",
+        '#!/bin/bash\ngit -C "$CLAUDE_PROJECT_DIR" ls-files -s .husky/pre-commit\n',
+        "#!/bin/bash\njq -e .tool_input/x && npm test -f .run/count\n",
+        '#!/bin/bash\nF=.run/count\ngit ls-files -s "$F"\n',
+        '#!/bin/bash\ncat >"$ROOT"/x.sh <<\'END\'\nF=.run/count\necho 1 >"$F"\nEND\n',
+        '#!/bin/bash\nF=.run/count\n# echo 1 >"$F"\necho "see >$F"\n',
+        '#!/bin/bash\nF=.run/count\n[ -n "$1" ] && F="$1"\necho 1 >"$F"\n',
+        '#!/bin/bash\nF=.run/count\nread -r F < "$1"\necho 1 >"$F"\n',
     ],
 )
 def test_files_elsewhere(text):
     """Files of other folders, and files that are only read, are not named."""
     assert not found(text)
+
+
+@pytest.mark.parametrize(
+    "move",
+    [
+        'if ! cd "$CLAUDE_PROJECT_DIR"; then exit 0; fi',
+        'if cd "$CLAUDE_PROJECT_DIR"; then :; fi',
+        'while ! cd "$CLAUDE_PROJECT_DIR"; do :; done',
+        'CDPATH= cd -- "$CLAUDE_PROJECT_DIR"',
+        'builtin cd "$CLAUDE_PROJECT_DIR"',
+        'time cd "$CLAUDE_PROJECT_DIR"',
+        'case "$1" in\n  *) cd "$CLAUDE_PROJECT_DIR" ;;\nesac',
+        'eval "cd $CLAUDE_PROJECT_DIR"',
+        'pushd "$CLAUDE_PROJECT_DIR" >/dev/null',
+    ],
+)
+def test_scripts_that_change_the_folder(move):
+    """A script that changes its folder is not named, wherever the call stands."""
+    assert not found(f"#!/bin/bash\n{move}\necho 1 >.run/count\n")
+    assert found("#!/bin/bash\nabcd x --cd=y cd.txt\necho 1 >.run/count\n") == ".run/count"
+
+
+@pytest.mark.parametrize(
+    ("event", "matcher", "named"),
+    [
+        ("SessionStart", "startup", False),
+        ("SessionStart", "^startup$", False),
+        ("SessionStart", "startup|resume", False),
+        ("Setup", None, False),
+        ("SessionStart", "startup|clear", True),
+        ("SessionStart", None, True),
+        ("Stop", "startup", True),
+    ],
+)
+def test_events_before_the_agent_works(event, matcher, named):
+    """A hook that runs only before the agent can leave its first folder is not named."""
+    assert bool(found("#!/bin/bash\necho 1 >.run/count\n", event=event, matcher=matcher)) is named
 
 
 @pytest.mark.parametrize(("loaded", "named"), [("say() { echo; }\n", True), ('cd "$1" || exit 0\n', False)])
