@@ -55,8 +55,8 @@ from pytest_hookharness.model.verdicts import FindingCode
 # A timeout of more seconds was meant in milliseconds, and one of less than a second the other way round.
 _LONG, _SHORT = 3600.0, 1.0
 _KEEP_STATUS = (
-    "Ask for the status before the output is cut: `out=$(program 2>&1) || failed=1`, then "
-    '`echo "$out" | tail`; or write `set -o pipefail`.'
+    "Get the status first: `out=$(program 2>&1) || failed=1`, without `local` in the same line; then "
+    '`echo "$out" | tail`. For a pipe, `set -o pipefail` also works.'
 )
 _HOUR, _THOUSAND = 3600.0, 1000
 # A flaw of an entry: its file, the path of keys to the entry, and what is wrong.
@@ -211,7 +211,7 @@ def _of_paths(hook_set: HookSet) -> Iterator[Symptom]:
         yield replace(symptom, advice=_from_the_project(hook_set.host, script))
     if written := [(hook, file) for hook in hook_set.hooks if (file := relative_file(hook_set, hook))]:
         file = written[0][1]
-        text = f"{file} is used in the agent's current folder, so after a `cd` it is another file."
+        text = f"{file} is a relative path, so after the agent's `cd` the script uses another place."
         symptom = _together(RELATIVE_PATH, [hook for hook, _ in written], text)
         yield replace(symptom, advice=_from_the_project(hook_set.host, file))
 
@@ -248,8 +248,8 @@ def _of_hook(hook_set: HookSet, hook: Hook) -> Iterator[Symptom]:
             symptom, advice="Correct the matcher, or configure the hook for the event that is meant."
         )
     if is_ignored(hook_set, hook):
-        text = f"{hook.event}: {hook_set.host} ignores its matcher `{hook.matcher}`, so it runs each time."
-        advice = f"Leave it out, or look at the input of {hook.event} in the script."
+        text = f"{hook.event}: {hook_set.host} ignores the matcher `{hook.matcher}`, so the hook always runs."
+        advice = f"Remove the matcher; to limit the hook, check its input ({hook.event}) in the script."
         yield replace(_symptom(CONFIG_OFF, hook, text), advice=advice)
     if why := _odd_timeout(hook_set, hook):
         yield _symptom(TIMEOUT_UNIT, hook, f"{hook.event}: {why}.")

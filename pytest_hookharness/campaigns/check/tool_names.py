@@ -23,6 +23,8 @@ _NO_NAME = re.compile(r"[\s\"'=&<>]|\(\w+[ :]")
 _NAME = re.compile(r"[A-Za-z_][\w-]*")
 # What stands for any word in a matcher.
 _WILDCARD = re.compile(r"\[\^?[^]]*\][*+]?|\\w[*+]|\.[*+]\??|\(\?:")
+# A matcher that says "each time".
+_EVERYTHING = re.compile(r"\^?\(?(?:\.?[*+]?\??|\*\*)\)?\$?")
 _NAMED = r"""["']?([A-Za-z_]\w*)\b"""
 _QUOTED = re.compile(r"""(["'])([A-Za-z_]\w*)\1""")
 _EQUAL = re.compile(
@@ -160,13 +162,14 @@ def _plain(name: str) -> str:
 
 
 def is_ignored(hook_set: HookSet, hook: Hook) -> bool:
-    """Return whether a matcher chooses nothing, as the host has nothing that it compares at the event."""
+    """Return whether the host ignores a matcher, because the event has nothing to compare it with."""
     profile = hosts.find(hook_set.host)
     rule, matcher = profile.events.get(hook.event), hook.matcher or ""
     if rule is None or rule.target or rule.role not in _WITHOUT_TARGET or not profile.matchers.untargeted:
         return False
-    # The name of the event itself chooses nothing anywhere.
-    return matcher not in (*profile.matchers.everything, ".*", hook.event)
+    # The name of the event itself limits nothing.
+    means_all = _EVERYTHING.fullmatch(matcher) or hook.event in re.split(r"[|,]\s*", matcher)
+    return not means_all and matcher not in profile.matchers.everything
 
 
 def never_matches(hook_set: HookSet, hook: Hook) -> str:

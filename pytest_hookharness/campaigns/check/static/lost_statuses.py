@@ -1,5 +1,5 @@
 """
-Statuses of programs that a shell script asks for in vain, as those of a pipe or a declaration replace them.
+Exit statuses that a shell script never sees, because a pipe or a declaration replaces them.
 
 The last program of a pipeline decides its status, and ``tail``, ``head``, ``tee`` and ``cat`` succeed
 whatever is piped to them. ``local x=$(...)`` succeeds too.
@@ -23,6 +23,8 @@ _DECLARED = re.compile(
     r"^\s*(?P<last>local|declare|typeset|export|readonly)\s+\w+=\"?\$\((?P<program>.+)\)\"?\s*;?\s*$"
 )
 _ALONE = re.compile(rf"^\s*(?P<program>(?!if\b|elif\b|while\b|until\b|for\b)[^|;&]+?)\s*{_PIPED}$")
+# A line that goes on in the next one, perhaps with a comment between them.
+_CONTINUED = re.compile(r"\\$|(\||&&)[ \t_]*$")
 # The status, looked at or kept.
 _ASKED = re.compile(
     r"^\s*(?:(?:local\s+|declare\s+)?\w+=\"?\$\?\"?\s*(?:;|$)|(?:if|elif)\s+\[\[?\s+\"?\$\?\"?\s|\(\(\s*\$\?)"
@@ -32,15 +34,30 @@ _PLAIN = re.compile(r"(?:echo|printf|cat|ls|sort|find|git (?:log|diff|status|ls-
 
 
 def lost_statuses(text: str) -> Iterator[tuple[str, int]]:
-    """Yield what a shell script does instead of asking for a status, in words, with the line."""
+    """Yield how a shell script loses the exit status of a program, in words, with the line."""
     if not _SHELL.match(text) or _KNOWS.search(text):
         return
-    code = code_of(text.replace("2>&1", " " * 4)).split("\n")
-    lines = [(number, line) for number, line in enumerate(code, 1) if line.strip("_ \t")]
+    lines = [*_lines(code_of(text.replace("2>&1", " " * 4)))]
     for (number, line), (_, after) in pairwise([*lines, (0, "")]):
         found = _CONDITION.match(line)
         if found is None and _ASKED.match(after):
             found = _ASSIGNED.match(line) or _DECLARED.match(line) or _ALONE.match(line)
         if found and not _PLAIN.match(found["program"]):
             what = f"`| {found['last']}`" if "words" in found.groupdict() else f"`{found['last']} x=$(...)`"
-            yield f"{what} succeeds whatever its program does, so its failure is not seen", number
+            yield f"{what} replaces the exit status of the program, so its failure is missed", number
+
+
+def _lines(code: str) -> Iterator[tuple[int, str]]:
+    """Yield the lines with code, continued ones as one, each with the number of its first line."""
+    first, joined = 0, ""
+    for number, line in enumerate(code.split("\n"), 1):
+        if not line.strip("_ \t"):
+            continue
+        more = _CONTINUED.search(line)
+        first, joined = (
+            first or number,
+            joined + (f"{line[: more.start()]}{more[1] or ''} " if more else line),
+        )
+        if not more:
+            yield first, joined
+            first, joined = 0, ""

@@ -13,6 +13,8 @@ LOST = [
     ('out="$(false | head -20)"\nstatus=$?\n[ $status -eq 0 ] && echo lost', 1),
     ("false | tail -20\n\n# says whether it failed\nif [[ $? == 0 ]]; then echo lost; fi", 1),
     ("check() {\n  local out=$(false)\n  if [ $? -eq 0 ]; then echo lost; fi\n}\ncheck", 2),
+    ("true\nfalse \\\n  | tail -20\nif [ $? -eq 0 ]; then echo lost; fi", 2),
+    ("false | # the last lines\n  tail -20\nif [ $? -eq 0 ]; then echo lost; fi", 1),
     ("if false \\\n  --option; then exit 0; fi\nif false --x 'a; b' | cat; then\n  echo lost\nfi", 3),
 ]
 
@@ -42,6 +44,10 @@ def test_scripts_that_ask_for_the_status_of_pipelines(body):
         "",
         "if false | grep -q x; then exit 2; fi",
         "if false || true | tail -1; then exit 2; fi",
+        'if false 2>&1 | tee "$LOG" \\\n   | grep -q " error "; then exit 2; fi',
+        'if false | tee "$LOG" |\n   grep -q " error "; then exit 2; fi',
+        "if false | tail -5 &&\n   grep -q x y; then exit 2; fi",
+        "out=$(false | tail -5 \\\n  | grep x)\nif [ $? -ne 0 ]; then exit 2; fi",
         'out=$(false 2>&1)\nif [ $? -ne 0 ]; then echo "$out" | tail -5; exit 2; fi',
         'out=$(false | tail -5)\necho "$out"\n',
         "local out\nout=$(false)\nif [ $? -ne 0 ]; then exit 2; fi",
