@@ -7,6 +7,7 @@ import time
 from collections.abc import Callable, Collection, Mapping
 from contextlib import suppress
 from itertools import pairwise
+from typing import TypeAlias
 
 from pytest_hookharness import agents, hosts
 from pytest_hookharness.execution.workspace.workspace import WorkspaceError
@@ -27,6 +28,10 @@ from pytest_hookharness.model.probes import ProbeEffect, ProbeResult
 from pytest_hookharness.model.time_budget import BudgetEnded, check_time
 from pytest_hookharness.model.trace import Change, HookRun, State, StateEntry, Step, Trace
 from pytest_hookharness.simulation.session.driver import SessionDriver, SessionPoint
+
+# What the agent saw, as it was and in equal words for equal outlines.
+_Reworded: TypeAlias = tuple[tuple[Observation, ...], tuple[Observation, ...]]
+_Compared: TypeAlias = tuple[dict[int, TurnSignature], _Reworded, dict[str, str]]
 
 # Why a state equals no other: its turns differ in nothing but the time.
 BLURRED = "a clock went on while it was compared"
@@ -138,7 +143,9 @@ class History:
         self._distinct: dict[TurnSignature, TurnSignature] = {}
         self._wording: dict[str, str] = {}
         # What an agent saw, and the same reworded: with each turn it sees more.
-        self._reworded_seen: tuple[tuple[Observation, ...], tuple[Observation, ...]] = ((), ())
+        self._reworded_seen: _Reworded = ((), ())
+        # The same three where the words of hooks do not count. Both are asked for in turns.
+        self._compared_otherwise: _Compared = {}, ((), ()), {}
         self._playback = agents.Playback()
 
     def remember(
@@ -229,9 +236,9 @@ class History:
         if varies == self.outlines.wording_varies:
             return
         self.outlines.wording_varies = varies
-        self._signatures.clear()
-        self._reworded_seen = ((), ())
-        self._wording.clear()
+        compared = self._signatures, self._reworded_seen, self._wording
+        self._signatures, self._reworded_seen, self._wording = self._compared_otherwise
+        self._compared_otherwise = compared
 
     def differing(self, turn: int, period: int) -> list[Change]:
         """Return the files that differ between the states after the last repetitions, up to a turn."""
@@ -280,7 +287,8 @@ class History:
     def blur(self, turn: int) -> None:
         """Make the state after a turn equal to no other."""
         self.states[turn] = replace(self.states[turn], opaque=BLURRED)
-        self._signatures.pop(turn, None)
+        for signatures in (self._signatures, self._compared_otherwise[0]):
+            signatures.pop(turn, None)
 
     def changed_files(self, turns: tuple[int, ...], without: Collection[str] = ()) -> tuple[Files, ...] | str:
         """
