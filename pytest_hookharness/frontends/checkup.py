@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias
 
 from pytest_hookharness.campaigns.arming.activation import Activation
+from pytest_hookharness.campaigns.arming.project_texts import walks_kept
 from pytest_hookharness.campaigns.check.causes import static_problems, untried
 from pytest_hookharness.campaigns.check.check_run import CheckRun, OnStep
 from pytest_hookharness.campaigns.check.discovery import find_hook_sets
@@ -102,7 +103,8 @@ def checked(
         settings = replace(settings, wall=settings.wall - (time.monotonic() - began))
         resources = replace(harness.resources, copies=copies)
         run = CheckRun(ready, settings, resources, only, on_step or _ignore_step, given, executor)
-        report = run.run()
+        with walks_kept():
+            report = run.run()
         notes = () if only else (*describe_mac_problems(copy.sources), *describe_other_readers(copy))
         away = (left_out,) if left_out else ()
         yield run, replace(report, place=hook_set, open=(*away, *report.open, *notes))

@@ -16,7 +16,7 @@ from itertools import chain
 from pathlib import Path
 
 from pytest_hookharness import hosts
-from pytest_hookharness.campaigns.arming.project_texts import project_files, read_text
+from pytest_hookharness.campaigns.arming.project_texts import is_small, project_files, read_text
 from pytest_hookharness.campaigns.arming.state_paths import folder_of
 from pytest_hookharness.model.checkup import CheckSession, HookSet
 from pytest_hookharness.model.fast_dataclass import dataclass
@@ -208,4 +208,4 @@ def _patterns(root: Path) -> Iterator[tuple[str, str]]:
 def _text_files(root: Path, folders: Collection[str] = ()) -> list[Path]:
     """Return the first small files of a project; of those in some folders, if these are given."""
     files = [path for path in project_files(root) if not folders or path.parent.name in folders]
-    return [path for path in files[:_MOST_FILES] if path.stat().st_size <= _LARGEST]
+    return [path for path in files[:_MOST_FILES] if is_small(path, _LARGEST)]

@@ -3,21 +3,62 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
 from pathlib import Path
 
 from pytest_hookharness.simulation.testbed.run_settings import SimulationError
 
 # Folders with the files of others: version control, packages and virtual environments.
 _FOREIGN = frozenset({".git", "node_modules", ".venv", "venv"})
+# The files of the folders that were walked; ``None`` outside of `walks_kept`.
+_walked: ContextVar[dict[Path, Sequence[Path]] | None] = ContextVar("walked", default=None)
 
 
-def project_files(root: Path) -> list[Path]:
+@contextmanager
+def walks_kept() -> Iterator[None]:
+    """Walk each folder once for all callers of `project_files`, for folders that do not change meanwhile."""
+    before = _walked.set({})
+    try:
+        yield
+    finally:
+        _walked.reset(before)
+
+
+def project_files(root: Path) -> Sequence[Path]:
     """Return the files of a project in order, links left out; those of others are not even looked for."""
-    found: list[Path] = []
-    for folder, folders, names in os.walk(root):
-        folders[:] = {*folders} - _FOREIGN
-        found += [Path(folder, name) for name in names]
-    return sorted(path for path in found if path.is_file() and not path.is_symlink())
+    known = _walked.get()
+    if known is None:
+        return sorted(_walk(root))
+    if root not in known:
+        known[root] = sorted(_walk(root))
+    return known[root]
+
+
+def _walk(root: Path) -> Iterator[Path]:
+    """Yield the files below a folder; only what lists a folder also says what is a file."""
+    waiting = [os.fspath(root)]
+    while waiting:
+        try:
+            with os.scandir(waiting.pop()) as listed:
+                entries = [*listed]
+        except OSError:
+            # A folder that cannot be read, or that is there no longer.
+            continue
+        for entry in entries:
+            if entry.is_dir(follow_symlinks=False):
+                waiting += [entry.path] if entry.name not in _FOREIGN else []
+            elif entry.is_file(follow_symlinks=False):
+                yield Path(entry.path)
+
+
+def is_small(file: Path, most: int) -> bool:
+    """Return whether there is a file of at most so many bytes."""
+    try:
+        return file.stat().st_size <= most
+    except OSError:
+        return False
 
 
 def read_text(file: Path) -> str | None:

@@ -15,7 +15,7 @@ import textwrap
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from pytest_hookharness.campaigns.arming.project_texts import project_files, read_text
+from pytest_hookharness.campaigns.arming.project_texts import is_small, project_files, read_text
 from pytest_hookharness.model.checkup import HookSet
 from pytest_hookharness.model.fast_dataclass import dataclass, replace
 from pytest_hookharness.simulation.testbed.run_settings import SimulationError
@@ -96,7 +96,7 @@ def _documents(root: Path) -> list[Path]:
 
     found = (file for file in project_files(root) if file.suffix in _DOCUMENTS)
     kept = [file for file in found if not _NO_DOCUMENTS.search(str(file.relative_to(root)))]
-    return [file for file in sorted(kept, key=rank)[:_MOST] if file.stat().st_size <= _LARGEST]
+    return [file for file in sorted(kept, key=rank)[:_MOST] if is_small(file, _LARGEST)]
 
 
 def _in_document(root: Path, file: Path) -> Iterator[Example]:
