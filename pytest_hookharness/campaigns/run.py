@@ -18,7 +18,7 @@ from pytest_hookharness.model.scenario import Scenario
 from pytest_hookharness.model.verdicts import Hung, Recursing
 from pytest_hookharness.simulation.loop import Observer, OnProbe, OnTurn
 from pytest_hookharness.simulation.parallel_jobs import TrialRunner
-from pytest_hookharness.simulation.simulate import Resources, rerun_settings, run_once
+from pytest_hookharness.simulation.simulate import Resources, run_once
 from pytest_hookharness.simulation.simulate import simulate as simulate_one
 from pytest_hookharness.simulation.testbed.run_settings import Interrupted, Settings
 from pytest_hookharness.simulation.testbed.testbed import Testbed
@@ -77,7 +77,7 @@ def simulate(
         before_close=partial(_collect_traits, traits) if stressed else None,
         check=scenario.origin is not None,  # one made in Python may be about a hook that does not exist
     )
-    rerun = rerun_settings(outcome, settings)
+    rerun = settings.of_rerun(outcome)
 
     def rest() -> Settings:
         return replace(rerun, wall=max(0.0, until - time.monotonic()))

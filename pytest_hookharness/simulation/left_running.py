@@ -3,18 +3,18 @@ Runs after which something was left running, played again with processes that li
 
 The harness ends what a hook or a command of the agent leaves running, so that nothing but the state decides.
 Hosts let it live. In one more run it gets some seconds, as it would while a model answers; in another one it
-lives until the session ends.
+lives until the session ends. If that session ends otherwise, it is played again, and so is the first one: a
+difference that chance makes says nothing about the process.
 """
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Iterator
 
 from pytest_hookharness.model.fast_dataclass import dataclass, replace
 from pytest_hookharness.model.outcome import Outcome
 from pytest_hookharness.model.trace import Performed
-from pytest_hookharness.model.verdicts import Capped, Livelock, Terminated
+from pytest_hookharness.model.verdicts import Capped, Livelock, Terminated, Undecided, verdict_name
 from pytest_hookharness.simulation.testbed.run_settings import Settings
 
 # Seconds that such a process gets, as while a model answers, and turns that are played after the first one.
@@ -44,52 +44,78 @@ class _Left:
         return "hook run" if self.by_hook else "command"
 
 
-def find_difference(outcome: Outcome, settings: Settings, replay: Replay) -> str:
+class _NoTime(Exception):
+    """The time ended before a further run did."""
+
+
+def find_difference(outcome: Outcome, settings: Settings, replay: Replay, clock: Callable[[], float]) -> str:
     """
     Return why a verdict does not hold if what was left running lives on; empty if it holds, or none is known.
 
     Args:
         settings: Those of all further runs together.
+        clock: Counts the time that they take.
     """
     left = next(_left_running(outcome), None)
     # Fake agents have their own rule for what hooks leave running.
     decided = isinstance(outcome.verdict, Terminated | Livelock | Capped) and not outcome.scenario.fake_agents
     if left is None or not decided:
         return ""
-    began, given = time.monotonic(), max(_LEAST, settings.wall)
+    began, given = clock(), max(_LEAST, settings.wall)
 
-    def play(linger: float | None, turns: int) -> Outcome | None:
-        rest = given - (time.monotonic() - began)
-        return replay(replace(settings, wall=rest, turns=turns, linger=linger))
+    def play(linger: float | None, turns: int) -> Outcome:
+        rest = given - (clock() - began)
+        played = replay(replace(settings, wall=rest, turns=turns, linger=linger))
+        if played is None:
+            raise _NoTime
+        return played
 
-    if found := _find_other_end(outcome, play, settings.turns or outcome.iterations):
-        return f"{left}; if it stays alive, {found}"
+    try:
+        if found := _find_other_end(outcome, play, settings.turns or outcome.iterations):
+            return f"{left}; if it stays alive, {found}"
+    except _NoTime:
+        return f"{left}, and no time was left to play the session with it alive"
     if not left.by_hook or isinstance(outcome.verdict, Terminated):
         return ""
-    second = play(_LINGER, left.turn + _TURNS_LATER)
-    if second is None or not isinstance(second.verdict, Terminated):
+    try:
+        longer = play(_LINGER, left.turn + _TURNS_LATER)
+    except _NoTime:
         return ""
-    longer = f"if it may run for {_LINGER:g} s more"
-    return f"{left}; {longer}, the hooks allow the stop in turn {second.verdict.turn}"
+    if not isinstance(longer.verdict, Terminated):
+        return ""
+    return f"{left}; if it may run for {_LINGER:g} s more, {_describe(longer)}"
 
 
-def _find_other_end(outcome: Outcome, play: Callable[[float | None, int], Outcome | None], turns: int) -> str:
+def _find_other_end(outcome: Outcome, play: Callable[[float | None, int], Outcome], turns: int) -> str:
     """Return how the run ends if all that is left running stays alive; empty if equally, or by chance."""
     living = play(None, turns)
-    if living is None or _end(living) == _end(outcome):
+    if _end(living) == _end(outcome):
         return ""
-    ended = _end(living)
-    control = play(0.0, turns if ended is None else ended + 1)
-    if control is None or _end(control) != _end(outcome):
+    # Either run may be the longer one.
+    enough = turns if _end(living) is None else max(living.iterations, outcome.iterations) + 1
+    if _end(play(0.0, enough)) != _end(outcome) or _end(play(None, turns)) != _end(living):
         return ""
-    if ended is not None:
-        return f"the hooks allow the stop in turn {ended}"
-    return f"the hooks did not allow the stop in {living.iterations} turns"
+    return _describe(living)
 
 
-def _end(outcome: Outcome) -> int | None:
-    """Return the turn in which the hooks allowed the stop; ``None`` if they did not."""
-    return outcome.verdict.turn if isinstance(outcome.verdict, Terminated) else None
+def _end(outcome: Outcome) -> tuple[str, int] | None:
+    """Return how and in which turn a session ended; ``None`` if the hooks did not allow the stop."""
+    match outcome.verdict:
+        case Livelock() | Capped():
+            return None
+        case Undecided(why=why) if why.startswith("no end"):
+            return None
+        case verdict:
+            return verdict_name(verdict), verdict.turn
+
+
+def _describe(outcome: Outcome) -> str:
+    end = _end(outcome)
+    if end is None:
+        return f"the hooks did not allow the stop in {outcome.iterations} turns"
+    name, turn = end
+    why = f": {outcome.verdict.why}" if isinstance(outcome.verdict, Undecided) else ""
+    return f"the session ends in turn {turn}" if name == "terminated" else f"it is {name} in turn {turn}{why}"
 
 
 def _left_running(outcome: Outcome) -> Iterator[_Left]:

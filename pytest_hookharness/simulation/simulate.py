@@ -191,8 +191,7 @@ def _compare_paces(
     run: SingleRun, scenario: Scenario, settings: Settings, resources: Resources
 ) -> tuple[Finding | None, float]:
     """Return the finding that the run can end otherwise, with or without other times, and seconds used."""
-    rerun, given = rerun_settings(run.outcome, settings), min(settings.wall - run.used, remaining())
-
+    rerun, given = settings.of_rerun(run.outcome), min(settings.wall - run.used, remaining())
     ended = isinstance(run.outcome.verdict, Terminated)
     timeless: Outcome | None = None
     used = 0.0
@@ -276,11 +275,9 @@ def run_once(
             end = session.time_ended()
         with granted(max(_CONCLUDING, min(settings.wall - (clock() - began), remaining()))):
             outcome = session.conclude(end)
-        rest = replace(settings, wall=max(0.0, min(settings.wall - (clock() - began), remaining())))
-        find = _find_doubt if testbed.workspace.clock.moved else _find_unfinished
         # Covered folders are the developer's own: nothing runs on them a second time.
         again = settings.probes and not outcome.scenario.cover
-        if again and (doubt := find(outcome, rest, resources)):
+        if again and (doubt := _check_again(outcome, settings, resources, testbed, began)):
             with granted(_CONCLUDING):
                 outcome = session.conclude(RunEnd(how="disagreed", turn=session.turn, why=doubt))
         if settings.keep and (settings.keep_passing or not outcome.passed):
@@ -318,7 +315,7 @@ def _find_doubt(outcome: Outcome, settings: Settings, resources: Resources) -> s
     # end the second run too early; so only the cap ends it.
     scenario = replace(outcome.scenario, until="guard")
     try:
-        rerun = rerun_settings(outcome, settings)
+        rerun = settings.of_rerun(outcome)
         second = _rerun(scenario, rerun, resources, "kernel")
         by_kernel = second is not None and not second.gap
         if second is not None and second.gap:
@@ -331,20 +328,23 @@ def _find_doubt(outcome: Outcome, settings: Settings, resources: Resources) -> s
     return time_shift.find_doubt(outcome, second.outcome, by_kernel=by_kernel)
 
 
-def _find_unfinished(outcome: Outcome, settings: Settings, resources: Resources) -> str:
-    """Return why the verdict does not hold if what was left running lives on; empty if it does."""
-    scenario = replace(outcome.scenario, until="guard")
+def _check_again(
+    outcome: Outcome, settings: Settings, resources: Resources, testbed: Testbed, began: float
+) -> str:
+    """Return why the verdict does not hold, by a second run or by those with living processes; or nothing."""
+    clock = testbed.slot.clock
+
+    def rest() -> Settings:
+        return replace(settings, wall=max(0.0, min(settings.wall - (clock() - began), remaining())))
+
+    if testbed.workspace.clock.moved and (doubt := _find_doubt(outcome, rest(), resources)):
+        return doubt
 
     def replay(longer: Settings) -> Outcome | None:
-        return getattr(_rerun(scenario, longer, resources), "outcome", None)
+        played = _rerun(replace(outcome.scenario, until="guard"), longer, resources)
+        return None if played is None else played.outcome
 
     try:
-        return left_running.find_difference(outcome, rerun_settings(outcome, settings), replay)
+        return left_running.find_difference(outcome, rest().of_rerun(outcome), replay, clock)
     except KeyboardInterrupt:
         raise Interrupted(outcome) from None
-
-
-def rerun_settings(outcome: Outcome, settings: Settings) -> Settings:
-    """Return the settings for another run of a scenario: no probes, and no more turns than needed."""
-    limit = outcome.scenario.turns if settings.turns is None else settings.turns
-    return replace(settings, turns=min(limit, 3 * outcome.iterations + 5), probes=False, keep=False)

@@ -1,9 +1,14 @@
 """Processes that hooks and the agent's commands leave running, with real hooks."""
 
+from dataclasses import replace
+
 import pytest
 
-from pytest_hookharness.model.verdicts import Livelock, Terminated, Undecided
+from pytest_hookharness.model.protocol import Rule
+from pytest_hookharness.model.verdicts import Hung, Livelock, Terminated, Undecided
 from pytest_hookharness.reports.terminal.story import story
+from pytest_hookharness.simulation.left_running import find_difference
+from pytest_hookharness.simulation.testbed.run_settings import Settings
 
 OFF = {"CLAUDE_CODE_STOP_HOOK_BLOCK_CAP": "0"}
 REFUSE = "echo run the tests >&2; exit 2"
@@ -18,7 +23,7 @@ def test_a_process_that_needs_more_time_leaves_a_loop_open(play):
 
     assert isinstance(outcome.verdict, Undecided)
     assert "was ended with the hook run" in outcome.verdict.why
-    assert "allow the stop in turn 2" in outcome.verdict.why
+    assert "the session ends in turn 2" in outcome.verdict.why
     assert "wait for that process" in story(outcome)
     assert "more turns" not in story(outcome)
 
@@ -42,7 +47,7 @@ def test_a_process_that_a_command_left_running(play):
     [
         # As long as the job lives, the stop is refused.
         ("kill -0 $(cat pid) 2>/dev/null || exit 0", "did not allow the stop"),
-        ("kill -0 $(cat pid) 2>/dev/null && exit 0", "allow the stop in turn 2"),
+        ("kill -0 $(cat pid) 2>/dev/null && exit 0", "the session ends in turn 2"),
     ],
     ids=["waits-for-its-end", "wants-it-alive"],
 )
@@ -62,4 +67,95 @@ def test_a_lock_that_a_process_of_a_hook_holds(play):
     outcome = play(hooks={"Stop": command}, env=OFF, turns=4, expect={"leftovers": 1})
 
     assert isinstance(outcome.verdict, Undecided)
-    assert "if it stays alive, the hooks allow the stop in turn 2" in outcome.verdict.why
+    assert "if it stays alive, the session ends in turn 2" in outcome.verdict.why
+
+
+ALIVE = 'kill -0 "$(cat pid)" 2>/dev/null'
+JOB = [{"prompt": "go"}, {"run": "sleep 600 >/dev/null 2>&1 & echo $! > pid"}]
+
+
+def test_a_process_of_the_agent_before_a_wait(play):
+    """A clock that was moved keeps no session from being played with its processes alive."""
+    agent = [*JOB, {"wait": 60}, {"stop": "Done."}]
+    outcome = play(hooks={"Stop": f"{ALIVE} || exit 0; {REFUSE}"}, env=OFF, agent=agent, turns=6)
+
+    assert isinstance(outcome.verdict, Undecided)
+    assert "if it stays alive, the hooks did not allow the stop" in outcome.verdict.why
+
+
+def test_a_hook_that_halts_the_session_of_a_living_process(play):
+    """An end that a hook forces is not told as a stop that the hooks allow."""
+    halt = """echo '{"continue": false}'; exit 0"""
+    agent = [*JOB, {"stop": "Done."}]
+    outcome = play(hooks={"Stop": f"{ALIVE} && {{ {halt}; }}; {REFUSE}"}, env=OFF, agent=agent, turns=6)
+
+    assert isinstance(outcome.verdict, Undecided)
+    assert "if it stays alive, the session ends in turn 2" in outcome.verdict.why
+    assert "allow the stop" not in outcome.verdict.why
+
+
+REFUSED = Undecided(turn=6, why="no end in 6 turns")
+STRANGE = Undecided(turn=4, why="the session ended before the agent tried to stop")
+HUNG = Hung(turn=2, event="Stop", command="wait", rule=Rule("the host waits", "assumed", ""))
+
+
+@pytest.fixture
+def compare(play):
+    """Compare the end of a run that left a process running with the ends of further ones."""
+    ended = play(hooks={"Stop": "true"}, agent=[*JOB, {"stop": "Done."}])
+
+    def run(*others, first=ended.verdict, clock=lambda: 0.0):
+        later = iter(others)
+
+        def replay(settings):
+            verdict = next(later) if settings.wall > 0 else None
+            return None if verdict is None else replace(ended, verdict=verdict)
+
+        return find_difference(replace(ended, verdict=first), Settings(turns=6, wall=60), replay, clock)
+
+    return run
+
+
+@pytest.mark.parametrize("known", [(), (REFUSED,), (REFUSED, Terminated(turn=2))])
+def test_no_time_for_the_session_with_living_processes(compare, known):
+    """Without time to play the session with its processes alive, no verdict on it holds."""
+    assert compare(*known, None).endswith("no time was left to play the session with it alive")
+
+
+def test_the_time_of_further_runs_goes_by_the_given_clock(compare):
+    """What the clock of the slot counts is what further runs may use."""
+    assert "no time was left" in compare(Terminated(turn=2), clock=iter((0.0, 61.0)).__next__)
+
+
+@pytest.mark.parametrize(
+    ("living", "told"),
+    [
+        (HUNG, "it is hung in turn 2"),
+        (STRANGE, "it is undecided in turn 4: the session ended before the agent tried to stop"),
+        (REFUSED, "the hooks did not allow the stop in"),
+        (Terminated(turn=3), "the session ends in turn 3"),
+    ],
+)
+def test_the_end_of_a_session_with_living_processes_has_its_own_name(compare, living, told):
+    """Each other end is told by its name."""
+    ended = Terminated(turn=2)
+
+    assert f"if it stays alive, {told}" in compare(living, ended, living, first=ended)
+
+
+def test_an_end_with_living_processes_that_does_not_come_again(compare):
+    """A difference that another run with living processes does not show is chance."""
+    ended = Terminated(turn=2)
+
+    assert compare(REFUSED, ended, ended, first=ended) == ""
+    assert compare(REFUSED, REFUSED, first=ended) == ""
+
+
+def test_a_session_that_ends_earlier_with_living_processes(play):
+    """A hook that allows the stop later without the process has no verdict either."""
+    count = "n=$(cat n 2>/dev/null || echo 0); echo $((n + 1)) > n; [ $n -ge 3 ] && exit 0"
+    agent = [*JOB, {"stop": "Done."}]
+    outcome = play(hooks={"Stop": f"{ALIVE} && exit 0; {count}; {REFUSE}"}, env=OFF, agent=agent, turns=9)
+
+    assert isinstance(outcome.verdict, Undecided)
+    assert "if it stays alive, the session ends in turn 2" in outcome.verdict.why

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from pytest_hookharness.model.fast_dataclass import dataclass
+from pytest_hookharness.model.fast_dataclass import dataclass, replace
 from pytest_hookharness.model.line_coverage import CoverageStore
 from pytest_hookharness.model.outcome import Outcome
 from pytest_hookharness.model.processes import Tier
@@ -82,3 +82,8 @@ class Settings:
     coverage_store: CoverageStore | None = None
     warm: bool = False
     linger: float | None = 0.0
+
+    def of_rerun(self, outcome: Outcome) -> Settings:
+        """Return the settings for another run of a scenario: no probes, and no more turns than needed."""
+        limit = outcome.scenario.turns if self.turns is None else self.turns
+        return replace(self, turns=min(limit, 3 * outcome.iterations + 5), probes=False, keep=False)
