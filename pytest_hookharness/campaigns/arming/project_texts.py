@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Generator, Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from pathlib import Path
@@ -17,7 +17,7 @@ _walked: ContextVar[dict[Path, Sequence[Path]] | None] = ContextVar("walked", de
 
 
 @contextmanager
-def walks_kept() -> Iterator[None]:
+def walks_kept() -> Generator[None]:
     """Walk each folder once for all callers of `project_files`, for folders that do not change meanwhile."""
     before = _walked.set({})
     try:

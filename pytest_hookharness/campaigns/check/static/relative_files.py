@@ -19,20 +19,20 @@ _SHELL = re.compile(r"#!.*\b(?:ba|da|k|z)?sh\b")
 _MOVES = re.compile(r"\bchdir\b")
 # In a shell script wherever it stands, as in `if ! cd x`, `CDPATH= cd x`, `*) cd x ;;` and `eval "cd x"`.
 _SHELL_MOVES = re.compile(r"\bchdir\b|(?<![\w.-])(?:cd|pushd|popd|eval)(?![\w.=-])")
-_LOADS = re.compile(r"^\s*(?:source|\.)\s|[;&]\s*(?:source|\.)\s", re.MULTILINE)
+_LOADS = re.compile(r"^[ \t]*(?:source|\.)\s|[;&]\s*(?:source|\.)\s", re.MULTILINE)
 _LOADED = re.compile(r"([\w.-]+\.(?:sh|bash))\b")
 # What a shell does elsewhere, such as `$(cd "$(dirname "$0")" && pwd)`.
 _SUBSTITUTED = re.compile(r"\$\([^()]*\)")
 # A variable whose only value is a relative path with a folder, and what writes a file.
 _ASSIGNED = re.compile(
-    r"^\s*(?:local\s+|export\s+|readonly\s+)?(\w+)=([\"']?)([^\n]*?)\2[ \t]*$", re.MULTILINE
+    r"^[ \t]*(?:local\s+|export\s+|readonly\s+)?(\w+)=([\"']?)([^\n]*?)\2[ \t]*$", re.MULTILINE
 )
 _RELATIVE = re.compile(r"\.?[A-Za-z][\w-]*(?:/[\w.-]+)+")
 _WRITES = r"(?P<call>(?:(?<![<&\d])>>?\s*|\btee\s+(?:-a\s+)?|\btouch\s+)[\"']?)"
 # What tests for a file. Only in a hidden folder is it surely the hook's own state.
 _ASKS = (
-    r"(?P<call>(?:(?<!\S)\[\[?|(?<!\S)!|&&|\|\||(?:^|[;&|({!]|\b(?:if|elif|while|until|then|else|do)\s)\s*test)"
-    r"\s+(?:!\s+)?-[efs]\s+[\"']?)"
+    r"(?P<call>(?:(?<!\S)\[\[?|(?<!\S)!|&&|\|\|"
+    r"|(?:^|[;&|({!]|\b(?:if|elif|while|until|then|else|do)\s)[ \t]*test)\s+(?:!\s+)?-[efs]\s+[\"']?)"
 )
 # In a comparison, `>` writes no file.
 _COMPARED = re.compile(r"\(\((?:[^()]|\((?:[^()]|\([^()]*\))*\))*\)\)|\[\[\s.*?\s\]\]", re.DOTALL)
@@ -84,12 +84,13 @@ def _moves(hook_set: HookSet, text: str) -> bool:
 def _used(text: str) -> Iterator[str]:
     code = code_of(text)
     writing = _COMPARED.sub(lambda found: re.sub(r"[^\n]", "_", found[0]), code)
-    for name, value in _values(text, code):
-        variable = rf"\$\{{?{name}\b\}}?[\"']?{_END}"
-        asked = _HIDDEN.fullmatch(value) and _is_called(_ASKS + variable, text, code)
-        if asked or _is_called(_WRITES + variable, text, writing):
-            yield value
-    for call, shown, path in ((_WRITES, writing, _RELATIVE), (_ASKS, code, _HIDDEN)):
+    ways = ((_ASKS, code, _HIDDEN), (_WRITES, writing, _RELATIVE))
+    for call, shown, path in ways:
+        for name, value in _values(text, code):
+            variable = rf"\$\{{?{name}\b\}}?[\"']?{_END}"
+            if path.fullmatch(value) and _is_called(call + variable, text, shown):
+                yield value
+    for call, shown, path in ways:
         used = re.finditer(rf"{call}(?P<path>{path.pattern}){_END}", shown, re.MULTILINE)
         yield from (match["path"] for match in used)
 

@@ -28,6 +28,7 @@ def found(text, command="bash x.sh", host="claude-code", event="PostToolUse", ma
         "#!/bin/bash\n[[ -s .run/count ]] || exit 0\n",
         "#!/usr/bin/env bash\nreadonly FLAG=.run/count\n[ -f .x ] || touch ${FLAG}\n",
         "#!/bin/bash\nF=.run/count\nread -r seen < ${F}\nif (( seen > most/2 )); then echo 1 > $F; fi\n",
+        '#!/bin/bash\nLOG=.run/log\nF=.run/count\necho x >> "$LOG"\nif [ ! -f "$F" ]; then exit 0; fi\n',
         "#!/bin/bash\n[[ $1 == x && ! -e .run/count ]] && exit 0\n",
         "#!/bin/bash\nif test -f .run/count; then exit 0; fi\n",
     ],
@@ -124,3 +125,8 @@ def test_scripts_that_load_others(plugin, loaded, named):
         'bash "${CLAUDE_PLUGIN_ROOT}"/x.sh', **{"x.sh": text, "lib.sh": f"#!/bin/bash\n{loaded}"}
     )
     assert bool(relative_file(hook_set, hook_set.hooks[0])) is named
+
+
+def test_long_empty_parts():
+    """Empty lines do not make the reading of a script endless."""
+    assert found("#!/bin/bash\n" + "\n" * 300_000 + "F=.run/count\necho 1 >$F\n") == ".run/count"
