@@ -1,20 +1,25 @@
 """
-Variables that people expect to have the input of a hook, and that no host sets.
+Variables that scripts expect to hold the input of a hook, but that no host sets.
 
 They are named in a command, or in a script that reads nothing from standard input, so that it has no other
-way to its input.
+way to its input. A script that may read it, or starts something that may, is not named.
 """
 
 from __future__ import annotations
 
 import re
+import sys
+from collections.abc import Iterator
 
 from pytest_hookharness.campaigns.check.static.mac_shell import code_of
 from pytest_hookharness.model.checkup import HookSet
 from pytest_hookharness.model.protocol import Hook
 
-# Of old examples, and of what models write; the host gives all of this on standard input.
-_NEVER_SET = {"claude-code": r"CLAUDE_(?:TOOL_(?:INPUT|NAME|OUTPUT|FILE)|FILE_PATHS?|HOOK_EVENT|OUTPUT)\w*"}
+# From old examples and from code that models write; the host gives all of this on standard input.
+_NEVER_SET = {
+    "claude-code": r"CLAUDE_(?:TOOL_(?:INPUT(?:_FILE_PATH)?|NAME|OUTPUT|FILE_PATH)|FILE_PATHS?"
+    r"|HOOK_EVENT(?:_NAME)?)"
+}
 # Without a default of its own.
 _BARE = r"\$\{{?({0})(?![\w:-])"
 # In a script also with an empty default, or with an argument that the command does not give.
@@ -24,13 +29,45 @@ _IN_PYTHON = (
 )
 _IN_JAVASCRIPT = r"\bprocess\.env\.({0})\b(?!\s*(?:\?\?|\|\|)(?!\s*(?:[\"']\{{?\}}?[\"']|null|undefined)))"
 _PYTHON, _SHELL = re.compile(r"#!.*python|^(?:import|from) \w+", re.MULTILINE), re.compile(r"#!.*sh\b")
-# How scripts come to their input, themselves or in files that they load.
-_READS = re.compile(
-    r"stdin\b|\binput\(|open\(0|readFileSync\(\s*0|fd/0\b|<&0"
-    r"|(?<![\w.-])cat\s*(?:-\s*)?(?:[)|>;&`]|\d>|$)"
-    r"|(?:^|[;&({`!]|\b(?:if|while|until|then|do|else)\s)\s*(?:\w+=\S*\s+)*(?:read|jq|mapfile|readarray|tee|source|\.)\s",
+# What sets a variable in a shell names it without a dollar; elsewhere it is an assignment.
+_NAMED = r"(?<![\w${{]){0}\b|\b{0}\}}?:?="
+_ASSIGNED = r"\b{0}(?:[\"']\])?\s*=(?!=)|setdefault\(\s*[\"']{0}\b"
+# Standard input by one of its names, wherever it stands.
+_STDIN = re.compile(
+    r"stdin|\binput\(|\bopen\(\s*0|Sync\(\s*0|\bread\(\s*0|\bfd:\s*0|fd/0\b|<&0|@-|\bfileinput\b"
+)
+_PYTHON_IMPORT = re.compile(r"^[ \t]*(?:from\s+([\w.]+)\s+import|import\s+([^\n#;]+))", re.MULTILINE)
+_PYTHON_STARTS = re.compile(
+    r"\bos\.(?:exec|system|popen|spawn)|\brunpy\b|\bimportlib\b|__import__|sys\.executable"
+    r"|[\"'](?:jq|cat|tee|head|bash|sh|node|python[\d.]*)[\"']|\w\.(?:py|sh|js|mjs|ts)[\"']"
+)
+_JAVASCRIPT_IMPORT = re.compile(r"(?:\bfrom|\brequire\(|\bimport\(?)\s*(?:[\"'`]([^\"'`\n]*)|[^\s\"'`{*])")
+_JAVASCRIPT_OWN = re.compile(
+    r"(?:node:)?(?:fs|path|os|child_process|util|url|crypto|process|https?|assert)(?:/promises)?"
+)
+# Where a command begins, unless it is behind a pipe, and its first word, in code without quoted text.
+_COMMAND = re.compile(
+    r"(?:^|[;`]|(?<!>)&|(?<!=)\(|\|\||[{!](?=\s)|\)\"?(?=\s))[ \t]*"
+    r"(?:(?:if|elif|while|until|then|else|do|!|\{)\s+)*"
+    r"(?:\w+\+?=[^\s()`;&|<>]*[ \t]+)*(?P<word>[\w\"$./~:\[][^\s;&|()<>`]*)(?=(?P<rest>[^;&|)\n]{0,300}))",
     re.MULTILINE,
 )
+_CONDITION = re.compile(r"\[\[(?:(?!\]\]|\$\(|`).){0,300}\]\]|\(\((?:(?!\)\)|\$\().){0,300}\)\)")
+_CASE = re.compile(
+    r"(?:^|;;|\bin\b)[ \t]*\(?(?!cat\b|jq\b)[^\s()&;|`]+(?:[ \t]*\|[ \t]*[^\s()&;|`]+)*[ \t]*\)", re.MULTILINE
+)
+_FUNCTION = re.compile(r"^[ \t]*(?:function[ \t]+)?([\w-]+)[ \t]*\(\)", re.MULTILINE)
+# Words of a shell, and programs that do not look at standard input; all others may be a way to the input.
+_READ_NOTHING = re.compile(
+    r":|\[|alias|basename|biome|black|break|case|cd|chmod|continue|cp|curl|date|declare|diff|dirname|do"
+    r"|done|echo|elif|else|esac|eslint|exit|export|false|fi|find|for|function|git|gofmt|goimports|shfmt|hash|if|isort"
+    r"|kill|let|ln|local|ls|mkdir|mktemp|mv|mypy|prettier|printf|pwd|pyright|pytest|readonly|realpath"
+    r"|return|rm|rmdir|ruff|rustfmt|set|shift|shopt|sleep|stat|test|then|touch|trap|true|tsc|type"
+    r"|typeset|umask|uname|unset|wait|which|whoami|while"
+)
+# With a file that is not `-` and not an argument of the script; a quoted `$1` is two hidden characters.
+_PLAIN_CAT = re.compile(r"\s+(?:<<|[^\s<>\d\"$-]|\"(?!_{1,2}\"|\$)|\$(?![@*\d{]))")
+_OF_A_CHECK = re.compile(r"\s+(?:--?[\w-]+\s+)*(?:prettier|eslint|tsc|biome|test|lint|format)\b")
 
 
 def expected_variable(hook_set: HookSet, hook: Hook) -> str:
@@ -38,11 +75,13 @@ def expected_variable(hook_set: HookSet, hook: Hook) -> str:
     names = _NEVER_SET.get(hook_set.host)
     if names is None:
         return ""
-    if found := re.search(_BARE.format(names), hook.command):
-        return found[1]
+    given = {**hook_set.env, **hook.env}
+    found = re.findall(_BARE.format(names), hook.command)
     texts = hook_set.scripts_of(hook)
-    found_in = _in_script(names, texts[0]) if len(texts) == 1 and _is_bare(hook_set, hook) else ""
-    return "" if f"{found_in}=" in hook.command or found_in in hook_set.env else found_in
+    if not found and len(texts) == 1 and _is_bare(hook_set, hook):
+        found = [*_in_script(names, texts[0])]
+    named = (name for name in found if name not in given)
+    return next((name for name in named if not re.search(_NAMED.format(name), hook.command)), "")
 
 
 def _is_bare(hook_set: HookSet, hook: Hook) -> bool:
@@ -51,14 +90,51 @@ def _is_bare(hook_set: HookSet, hook: Hook) -> bool:
     return hook.args is None and hook.command.rstrip(" \"'").endswith(ends)
 
 
-def _in_script(names: str, text: str) -> str:
+def _in_script(names: str, text: str) -> Iterator[str]:
+    code, sets = text, _ASSIGNED
     if _SHELL.match(text):
-        code = code_of(text)
-        lines = [line for line in code.split("\n") if "<<<" not in line]
-        ways, reads = [_BARE, _IN_SHELL], _READS.search("\n".join(lines))
+        code, sets, ways, may_read = code_of(text), _NAMED, [_BARE, _IN_SHELL], _shell_may_read
     elif _PYTHON.search(text):
-        ways, reads = [_IN_PYTHON], _READS.search(text)
+        ways, may_read = [_IN_PYTHON], _python_may_read
     else:
-        ways, reads = [_IN_JAVASCRIPT], _READS.search(text)
-    found = [name for way in ways for name in re.findall(way.format(names), text)] if not reads else []
-    return next((name for name in found if not re.search(rf"\b{name}(?:=|\}}?:=)", text)), "")
+        ways, may_read = [_IN_JAVASCRIPT], _javascript_may_read
+    found = [name for way in ways for name in re.findall(way.format(names), text)]
+    if found and not _STDIN.search(text) and not may_read(code):
+        yield from (name for name in found if not re.search(sets.format(name), code))
+
+
+def _python_may_read(text: str) -> bool:
+    """Return whether a script loads modules that are no part of Python, or starts another script."""
+    loaded = {
+        module.strip().partition(" ")[0].partition(".")[0]
+        for one, several in _PYTHON_IMPORT.findall(text)
+        for module in (one or several).split(",")
+    }
+    return not loaded <= sys.stdlib_module_names or bool(_PYTHON_STARTS.search(text))
+
+
+def _javascript_may_read(text: str) -> bool:
+    """Return whether a script loads modules that are no part of Node, or starts what has the same input."""
+    loaded = _JAVASCRIPT_IMPORT.findall(text)
+    return "inherit" in text or not all(map(_JAVASCRIPT_OWN.fullmatch, loaded))
+
+
+def _shell_may_read(code: str) -> bool:
+    """Return whether a command of a script, in code without quoted text, may read the input of the script."""
+    own = {*_FUNCTION.findall(code)}
+    commands = _COMMAND.finditer(_CASE.sub(";", _CONDITION.sub(":", code)))
+    return any(_may_read(one["word"], one["rest"]) for one in commands if one["word"] not in own)
+
+
+def _may_read(word: str, rest: str) -> bool:
+    word = word.removeprefix("./").removeprefix("node_modules/.bin/")
+    if _READ_NOTHING.fullmatch(word) or re.fullmatch(r"_+[\"']?|\w+(?:\[[^]]*\])?\+?=.*", word):
+        return False
+    if word == "cat":
+        return not _PLAIN_CAT.match(rest)
+    if word == "command":
+        return not rest.lstrip().startswith("-v")
+    if word in ("npx", "pnpm", "npm", "yarn", "bunx"):
+        return not _OF_A_CHECK.match(rest)
+    # It has an input of its own.
+    return "<" not in rest
