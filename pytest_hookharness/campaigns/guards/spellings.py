@@ -21,8 +21,8 @@ def prove_spellings(command: str, allowed: Sequence[str]) -> tuple[Act, ...]:
     """
     Return the acts that show that a command is refused, and other spellings of it are not.
 
-    Each is run twice, those before and after the command, as a guard may refuse only the first call, or all
-    calls from some time on.
+    Each spelling is run before and after the command, because a guard may refuse only the first call, or all
+    calls after some time.
     """
     others = [_run(text) for text in allowed]
     return (FIRST_PROMPT, *others, _run(command), _run(command), *others)

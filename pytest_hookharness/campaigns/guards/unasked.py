@@ -25,24 +25,24 @@ def find_unasked(hook_set: HookSet, outcomes: Sequence[Outcome]) -> Iterator[tup
     """
     Yield the guards that explicitly allowed each call that they did not refuse, and what shows it.
 
-    A hook that refused nothing may be meant to answer the host's questions, so it is no guard here.
+    A hook that refused nothing may be meant to answer the host's questions, so it is no guard here. Nor is
+    one named that allowed no risky call.
     """
     profile = hosts.find(hook_set.host)
     if profile.by_role(hosts.Role.PERMISSION) is None or not profile.tools.gated:
         return
-    for hook in {hook.command: hook for hook in hook_set.hooks}.values():
-        rule = profile.events.get(hook.event)
-        if rule is None or rule.role is not hosts.Role.BEFORE_TOOL:
-            continue
+    before = {rule.name for rule in profile.for_role(hosts.Role.BEFORE_TOOL)}
+    for hook in {hook.command: hook for hook in hook_set.hooks if hook.event in before}.values():
         rulings = [*_rulings(hook, outcomes, profile.tools.gated)]
         allowed = [*dict.fromkeys(words for words, ruling in rulings if ruling is Ruling.ALLOW)]
         refused = {words for words, ruling in rulings if ruling in (Ruling.DENY, Ruling.ASK)}
         silent = any(ruling is Ruling.NONE for _, ruling in rulings)
-        if refused and len(allowed) >= _FEWEST and not silent:
-            example = next(filter(_RISKY.search, allowed), allowed[0])
+        # A guard that allows a list of harmless calls and denies the rest is meant to do that.
+        example = next(filter(_RISKY.search, allowed), "")
+        if refused and example and len(allowed) >= _FEWEST and not silent:
             text = (
-                f"{hook.event}: it answers `allow` to each call that it does not refuse, {len(allowed)} "
-                f"different ones such as {example}, so {hook_set.host} asks the user about none of them."
+                f"{hook.event}: it answers `allow` to every call that it does not refuse ({len(allowed)} "
+                f"different calls, such as {example}), so {hook_set.host} never asks the user."
             )
             yield hook, text
 

@@ -20,7 +20,7 @@ from pytest_hookharness.model.trace import Performed
 # Programs whose options of one letter may be written together or apart.
 _JOINED = re.compile(r"(rm|git clean) -([A-Za-z]{2,3}) (?=[^-])")
 # An option of Git in front of other words, which Git also takes behind them.
-_IN_FRONT = re.compile(r"(git (?:push|commit)) (--force|-f|--no-verify) (.+)")
+_IN_FRONT = re.compile(r"(git (?:push|commit)) (--force|-f|--no-verify) ([^;&|<>#]+)")
 _SHORT = (("git push --force", "git push -f"), ("git commit --no-verify", "git commit -n"))
 _TWICE = 2
 
@@ -35,7 +35,8 @@ def spellings(command: str) -> Iterator[str]:
     if joined := _JOINED.match(command):
         apart = " ".join(f"-{letter}" for letter in joined[2])
         yield f"{joined[1]} {apart} {command[joined.end() :]}"
-    if front := _IN_FRONT.fullmatch(command):
+    front = _IN_FRONT.fullmatch(command)
+    if front and "--" not in front[3].split():
         yield f"{front[1]} {front[3]} {front[2]}"
     for long, short in _SHORT:
         if re.match(rf"{long}(?![\w-])", command):
@@ -67,6 +68,6 @@ def find_bypasses(outcome: Outcome) -> Iterator[Symptom]:
         others = [text for text, at in tried if min(at) < min(turns) and max(at) > max(turns)]
         if others:
             named = ", ".join(f"`{text}`" for text in others)
-            text = f"`{command}` is refused, and the same in another spelling is allowed: {named}."
+            text = f"`{command}` is refused, but the same command in another spelling is allowed: {named}."
             hook = refusers(outcome.trace, turns[0])
             yield symptom_of(codes.BYPASS.found(text, turn=turns[0], hook=hook))

@@ -246,7 +246,7 @@ RELATIVE_PATH = FindingCode(
 BYPASS = FindingCode(
     "HH309",
     "BYPASS",
-    "A guard hook refuses a command, and allows it in another spelling that agents use as often.",
+    "A guard hook refuses a command, but allows the same command in another common spelling.",
     "Agents write `cd sub && rm -rf build`, `rm -r -f build` and `git -C . push` without intent, and the "
     "guard hook does not stop them.",
     "Split the line at `&&`, `||`, `;` and `|` and look at each command; skip `cd` and options such as `-C`, "
@@ -255,9 +255,9 @@ BYPASS = FindingCode(
 UNASKED = FindingCode(
     "HH310",
     "UNASKED",
-    "A guard hook answers `allow` to every call that it does not refuse, so the user is asked about none.",
-    "For most hosts `allow` is more than no objection: the call is made without the question that the user "
-    "would get otherwise. With such a guard hook less is stopped than without it.",
+    "A guard hook answers `allow` to every call that it does not refuse, so the host never asks the user.",
+    "On most hosts `allow` skips the question that the host would ask the user. Such a guard hook lets more "
+    "calls through than no guard hook.",
     "Print nothing and exit with 0 for calls about which the hook has no rule; the host then asks as usual.",
 )
 CHECK_CODES = (

@@ -102,6 +102,17 @@ def bypasses(outcome):
             "git push --force-with-lease",
             ["cd . && git push --force-with-lease", "git -C . push --force-with-lease"],
         ),
+        *[
+            (f"git push -f {text}", [f"cd . && git push -f {text}", f"git -C . push -f {text}"])
+            for text in (
+                "origin main && echo done",
+                "origin main | tail",
+                "origin; ls",
+                "2>&1",
+                "# no",
+                "-- main",
+            )
+        ],
         ("terraform destroy -auto-approve", ["cd . && terraform destroy -auto-approve"]),
         ("cat <<'END'\nrm -rf build\nEND", []),
     ],
@@ -127,7 +138,7 @@ def test_a_bypass_is_proved_beside_the_command(guard):
     _, outcome = guard(AT_THE_START, proof)
     (found,) = bypasses(outcome)
     assert found.text == (
-        "`rm -rf build` is refused, and the same in another spelling is allowed: `rm -r -f build`."
+        "`rm -rf build` is refused, but the same command in another spelling is allowed: `rm -r -f build`."
     )
     assert "guard.sh" in found.hook
 

@@ -11,13 +11,19 @@ from pytest_hookharness.campaigns.check.hook_statistics import find_problems
 from pytest_hookharness.campaigns.check.session_errors import play_session
 from pytest_hookharness.campaigns.check.session_scenario import scenario_of
 from pytest_hookharness.model.checkup import CheckSession
-from pytest_hookharness.model.moves import FIRST_PROMPT
+from pytest_hookharness.model.moves import FIRST_PROMPT, RunCommand
 
 REFUSES = """case "$(jq -r .tool_input.command)" in
     "rm -rf "*) echo "Removing folders is for people." >&2; exit 2 ;;
 esac
 """
 APPROVES = 'printf \'{"decision": "approve"}\'\n'
+# Allows a list of harmless calls, and denies all others.
+LISTED = """case "$(jq -r .tool_input.command)" in
+    "git status"|ls|"npm test"|pwd|date|"git diff"|"git log") printf '{"decision": "approve"}' ;;
+    *) echo "Ask a person." >&2; exit 2 ;;
+esac
+"""
 FEW = """case "$(jq -r .tool_input.command)" in "git status") printf '{"decision": "approve"}' ;; esac\n"""
 
 
@@ -25,15 +31,20 @@ FEW = """case "$(jq -r .tool_input.command)" in "git status") printf '{"decision
 def unasked(tmp_path, harness):
     """Play what guards commonly refuse with a guard hook, and return the problem of its answers."""
 
-    def play(text, host="claude-code", file=".claude/settings.json"):
+    def play(text, host="claude-code", file=".claude/settings.json", after=False, runs=()):
         (tmp_path / file).parent.mkdir()
         (tmp_path / "guard.sh").write_text(text)
         hook = {"type": "command", "command": f"sh {tmp_path}/guard.sh"}
-        (tmp_path / file).write_text(
-            json.dumps({"hooks": {"PreToolUse": [{"matcher": "Bash", "hooks": [hook]}]}})
-        )
+        hooks = {"PreToolUse": [{"matcher": "Bash", "hooks": [hook]}]}
+        if after:
+            hooks["PostToolUse"] = hooks["PreToolUse"]
+        (tmp_path / file).write_text(json.dumps({"hooks": hooks}))
         (hook_set,) = [one for one in find_hook_sets(tmp_path) if one.host == host]
-        acts = (FIRST_PROMPT, *[*commonly_refused([], tmp_path)][:10])
+        acts = (
+            FIRST_PROMPT,
+            *[RunCommand(command=text) for text in runs],
+            *[*commonly_refused([], tmp_path)][:10],
+        )
         scenario = replace(scenario_of(hook_set, acts), turns=len(acts))
         session = CheckSession(title="guards", scenario=scenario, ends=False)
         outcome = play_session(session, harness.settings, harness.resources)
@@ -45,8 +56,20 @@ def unasked(tmp_path, harness):
 def test_a_guard_that_approves_the_rest(unasked):
     """A guard that refuses one command and approves all others is UNASKED, with a call that matters."""
     (found,) = unasked(REFUSES + APPROVES)
-    assert "each call that it does not refuse, 7 different ones such as `sudo rm notes.txt`" in found.text
+    assert "every call that it does not refuse (7 different calls, such as `sudo rm notes.txt`)" in found.text
     assert "guard.sh" in found.hook
+
+
+def test_a_guard_that_also_runs_after_calls(unasked):
+    """A dispatcher that is configured before and after calls is judged by its answers before them."""
+    (found,) = unasked(REFUSES + APPROVES, after=True)
+    assert found.text.startswith("PreToolUse: ")
+
+
+def test_a_list_of_what_is_allowed(unasked):
+    """A guard that allows many harmless calls and refuses all others is meant to do that."""
+    runs = ("git status", "ls", "npm test", "pwd", "date", "git diff", "git log")
+    assert unasked(LISTED, runs=runs) == []
 
 
 @pytest.mark.parametrize("text", [REFUSES, REFUSES + FEW, APPROVES])
