@@ -1,5 +1,5 @@
 """
-Stop hooks that start a check of the project, such as its tests, in sessions where that check fails.
+Stop hooks that start tests or a linter, in sessions where these fail.
 
 What they start is seldom installed in a copy of the project, or needs the network, so a test double stands in
 for it. A session is kept if the stop is refused while the double fails, and allowed while it succeeds.
@@ -16,7 +16,7 @@ from pytest_hookharness.campaigns.check.grouping import PlayedSession
 from pytest_hookharness.campaigns.check.session_scenario import scenario_of
 from pytest_hookharness.campaigns.check.static.mac_shell import code_of
 from pytest_hookharness.judging.checkup.symptoms import MANY_REFUSALS
-from pytest_hookharness.model.checkup import CheckSession, HookSet
+from pytest_hookharness.model.checkup import CheckSession, HookSet, script_of
 from pytest_hookharness.model.moves import FIRST_PROMPT, Act, Edit, Stop
 from pytest_hookharness.model.protocol import Hook
 from pytest_hookharness.model.scenario import Double
@@ -29,14 +29,23 @@ _PROGRAMS = (
 )
 _STARTED = (
     r"(?:^|[|;&({!`]|(?<!\S)(?:if|then|else|elif|do|while|until|timeout\s+\S+|time|exec|command|env)\s)"
-    rf"\s*(?:\w+=\S*\s+)*({_PROGRAMS})(?=\s+(?!-v\b)[\w./-]|\s*(?:[;&|)]|\d?>|$))"
+    rf"\s*(?:\w+=[^\s()`]*\s+)*({_PROGRAMS})(?=\s+(?!-v\b)[\w./-]|\s*(?:[;&|)]|\d?>|$))"
 )
 _IN_SHELL = re.compile(_STARTED, re.MULTILINE)
 # In a list of words, or in a text that a shell gets; without programs whose names are common words.
 _NAMED = r"(?:p?npm|yarn|p?npx|bunx|pytest|ruff|mypy|pyright|tox|nox|cargo|tsc|eslint|vitest|jest)"
 _IN_TEXT = re.compile(rf"[\[(]\s*[\"'`]({_NAMED})(?:[\"']\s*,\s*\[?\s*[\"']|\s+\w)")
 _OF_SHELLS = re.compile(r"#!.*\b(?:ba|da|k|z)?sh\b")
-# Kinds of files for changes of which scripts look.
+# The words of a command behind its name, in code without quoted text, and the rest of a list of words.
+_WORDS, _LIST = re.compile(r"[^;&|)\n]*"), re.compile(r"[^\])\n]*")
+# What a program that starts others is given for a helper of the hook, and not for a file that is checked.
+_HELPER = re.compile(
+    r"\$\{?\w+\}?[\"']?/|\$\((?:cd|dirname|pwd|realpath|git rev-parse)\b"
+    r"|\b(?:go|cargo|swift|dotnet|dart|deno) run\b"
+    r"|\b(?:run|exec|python[\d.]*|node|tsx|ts-node|bun|deno|bash|sh)[\"']?,?\s+(?:-\S+\s+)*[\"']?\$"
+    r"|\b(?:node|tsx|ts-node|python[\d.]*)[\"']\s*,\s*[\w.]*\(?\w"
+)
+# Extensions of files whose changes the scripts look for.
 _KINDS = ("ts", "tsx", "js", "jsx", "py", "go", "rs", "java", "kt", "rb", "php", "swift", "cs", "ex", "dart")
 _FAILS, _SUCCEEDS = Double(exit=1, stdout="1 check failed\n"), Double(stdout="All checks passed\n")
 
@@ -56,13 +65,13 @@ def plan_failing_gates(hook_set: HookSet, waiting: Sequence[Hook]) -> Iterator[C
     scenario = replace(scenario_of(hook_set, acts), turns=len(acts))
     for double in (_FAILS, _SUCCEEDS):
         doubles = {**scenario.commands, **dict.fromkeys(started, double)}
-        says = "a stand-in that fails" if double is _FAILS else "a stand-in that succeeds"
+        says = "failing test doubles" if double is _FAILS else "succeeding test doubles"
         title = f"{says} for {', '.join(started)}"
         yield CheckSession(title=title, scenario=replace(scenario, commands=doubles), ends=False, proof=True)
 
 
 def kept_gates(plays: Sequence[PlayedSession]) -> Iterator[CheckSession]:
-    """Yield the session whose checks fail, to its end, if these alone decide whether the agent may stop."""
+    """Yield the session with failing checks, played to its end, if only they decide about the stop."""
     refused = [_is_refused(one) for one in plays if one.outcome is not None]
     if refused == [True, False]:
         session = plays[0].session
@@ -76,12 +85,30 @@ def _is_refused(played: PlayedSession) -> bool:
 
 
 def _started(hook_set: HookSet, hook: Hook) -> Iterator[str]:
-    """Yield the checks that a hook starts, without what starts its own script."""
+    """
+    Yield the checks that a hook starts, without what starts its own script, or a helper of it anywhere.
+
+    A double of a program that also starts a helper would replace the hook's own logic.
+    """
     texts = hook_set.scripts_of(hook)
+    own = set[str]()
+    found = list[str]()
     for text in texts or [hook.command]:
         shell = not texts or _OF_SHELLS.match(text)
-        found = _IN_SHELL.findall(code_of(text)) if shell else _IN_TEXT.findall(text)
-        yield from (name for name in found if not texts or not re.search(rf"\b{name}\b", hook.command))
+        code, pattern, rest = (code_of(text), _IN_SHELL, _WORDS) if shell else (text, _IN_TEXT, _LIST)
+        for start in pattern.finditer(code):
+            words = rest.match(code, start.end(1))
+            found.append(start[1])
+            if words and _starts_helper(start[1], text[words.start() : words.end()]):
+                own.add(start[1])
+    yield from (
+        name for name in found if name not in own and not (texts and re.search(rf"\b{name}\b", hook.command))
+    )
+
+
+def _starts_helper(name: str, words: str) -> bool:
+    """Return whether the words behind a program name a script, a path in a variable, or a module."""
+    return bool(script_of(words) or _HELPER.search(f"{name}{words}"))
 
 
 def _places(text: str) -> Iterator[tuple[str, str]]:

@@ -157,7 +157,7 @@ def plan_loops_varied(hook_set: HookSet, held: Sequence[CheckSession]) -> Iterat
     Of those with hooks that nothing activated only the first one, and without the other session, which is
     tried with all hooks anyway.
     """
-    # Not those with hooks that were left out since, nor with checks that stand-ins make fail.
+    # Not those with hooks that were left out since, nor with checks that test doubles make fail.
     held = [one for one in held if not one.proof and hook_set.texts.items() <= one.scenario.files.items()]
     for session in [one for one in held if one.active] or held[:1]:
         scenario = replace(session.scenario, turns=len(session.scenario.script.acts) + 1)

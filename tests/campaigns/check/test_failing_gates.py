@@ -1,4 +1,6 @@
-"""Claims about Stop hooks that start a check of the project, which test doubles stand in for."""
+"""Claims about Stop hooks that start a check of the project, which test doubles replace."""
+
+from dataclasses import replace
 
 import pytest
 
@@ -66,8 +68,51 @@ def test_hooks_that_no_check_decides(gates, text):
 
 
 def test_what_starts_the_hook_itself(gates):
-    """What starts the script of a hook has no stand-in."""
+    """What starts the script of a hook has no test double."""
     assert not gates("gate.sh", "npx bash", "#!/bin/bash\nnpx tsc || exit 2\n")
+
+
+HERE = "#!/bin/bash\n"
+FROM_PYTHON = "import subprocess\nfrom pathlib import Path\nsubprocess.run({})\n"
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("gate.sh", HERE + 'DIR=$(dirname "$0")\nuv run "$DIR/decide.py" || exit 2\n'),
+        ("gate.sh", HERE + 'uv run "$(dirname "$0")/decide" || exit 2\n'),
+        ("gate.sh", HERE + 'uv run --quiet "$HELPER" || exit 2\n'),
+        ("gate.sh", HERE + "poetry run python hooks/decide.py || exit 2\n"),
+        ("gate.sh", HERE + "npx tsx hooks/decide.ts || exit 2\n"),
+        ("gate.sh", HERE + "npx eslint . && npx tsx hooks/decide.ts || exit 2\n"),
+        ("gate.sh", HERE + "go run ./hooks/decide || exit 2\n"),
+        ("gate.py", FROM_PYTHON.format('["npx", "tsx", str(Path(__file__).with_name("decide.ts"))]')),
+        ("gate.py", FROM_PYTHON.format('["npx", "tsx", HELPER]')),
+    ],
+)
+def test_what_starts_a_helper_of_the_hook(plugin, name, text):
+    """A program that starts a helper of the hook has no test double, which would decide in its place."""
+    hook_set = plugin('sh "${CLAUDE_PLUGIN_ROOT}/gate"', **{name: text})
+    hook_set = replace(hook_set, sources=((name, text),), hooks=(replace(hook_set.hooks[0], command=name),))
+    assert [*plan_failing_gates(hook_set, hook_set.hooks)] == []
+
+
+@pytest.mark.parametrize(
+    ("text", "started"),
+    [
+        ('npx eslint "$FILE" || exit 2', "npx"),
+        ("uv run pytest -q tests 2>&1 | tail -3", "uv"),
+        ('cd "$CLAUDE_PROJECT_DIR/app" && npm test || exit 2', "npm"),
+        ("out=$(npx tsc --noEmit $(git diff --name-only)) || exit 2", "npx"),
+        ("poetry run mypy src || exit 2", "poetry"),
+        ("go test ./... || exit 2", "go"),
+    ],
+)
+def test_what_starts_a_check(plugin, text, started):
+    """A program that checks the files of the project has one test double that fails and one that succeeds."""
+    hook_set = plugin('bash "${CLAUDE_PLUGIN_ROOT}/gate.sh"', **{"gate.sh": f"#!/bin/bash\n{text}\n"})
+    titles = [one.title for one in plan_failing_gates(hook_set, hook_set.hooks)]
+    assert titles == [f"failing test doubles for {started}", f"succeeding test doubles for {started}"]
 
 
 @pytest.mark.slow
