@@ -152,7 +152,7 @@ def check_all(
         write: The folder in which a scenario file is written for each problem; ``None`` for none.
         given: Ways to make hooks active that a person named.
         executor: Plays the sessions; ``None`` for this process.
-        is_fixable: Whether a fix of a problem is looked for; ``None`` for each of them.
+        is_fixable: Returns whether to look for a fix of a problem; ``None``: always.
     """
     seconds *= 1 - _FOR_CLEANING
     kept = _FOR_FILES * seconds if write is not None else 0.0

@@ -241,11 +241,13 @@ class Fix:
     Attributes:
         text: What changes, as a command to a person.
         evidence: What was played with it, and what was seen.
+        files: The files that it changes.
         written: The files that were written; none until then.
     """
 
     text: str
     evidence: str
+    files: tuple[str, ...] = ()
     written: tuple[str, ...] = ()
 
 

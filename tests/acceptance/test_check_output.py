@@ -11,7 +11,7 @@ from pytest_hookharness.frontends.cli import check_command, main
 from pytest_hookharness.frontends.cli.accepted_problems import accept, read_baseline, write_baseline
 from pytest_hookharness.frontends.cli.check_output import check_words, locate, status
 from pytest_hookharness.frontends.option_types import OptionError
-from pytest_hookharness.model.checkup import CheckReport, HookSet, Problem, Symptom
+from pytest_hookharness.model.checkup import CheckReport, Fix, HookSet, Problem, Symptom
 from pytest_hookharness.model.protocol import Hook
 from pytest_hookharness.model.scenario import Scenario
 
@@ -106,6 +106,15 @@ def test_a_new_baseline(report, tmp_path):
     assert (entry.problem, entry.host) == ("livelock-check", "claude-code")
     with pytest.raises(OptionError, match="exists already"):
         write_baseline(file, [report])
+
+
+def test_a_new_baseline_after_fixes(report, tmp_path):
+    """A problem whose fix was just written is no entry of a new baseline."""
+    (left,) = report.problems
+    fixed = replace(left, id="fixed", fix=Fix(text="Do it.", evidence="Seen.", written=("a.sh",)))
+    file = tmp_path / "baseline.toml"
+    assert write_baseline(file, [replace(report, problems=(left, fixed))]) == 1
+    assert "fixed" not in file.read_text().partition("[[accepted]]")[2]
 
 
 def test_a_problem_of_one_of_several_hosts(report, tmp_path):

@@ -90,6 +90,21 @@ def test_hostile_text_in_the_log(log):
         assert not re.search(r"[\x00-\x1f]", one["message"]["text"])
 
 
+FIXED = problem("NOT-RUN", "HH004", fix=Fix(text="Do it.", evidence="Seen.", written=("a.sh",)))
+
+
+def test_fixed_problems_are_no_results():
+    """A problem whose fix was written is no result and no annotation; Markdown names it as fixed."""
+    report = CheckReport(place=PLACE, problems=(problem(), FIXED, problem("SLOW", SLOW.code)))
+    (run,) = sarif_log([report], catalogue(), INFO, locate, version="0.1.0", status=1)["runs"]
+    assert [one["ruleId"] for one in run["results"]] == ["livelock", SLOW.code]
+    lines = "\n".join(github_log([report], replay, INFO, locate)).split("\n")
+    assert [line.partition(" ")[0] for line in lines if line.startswith("::")] == ["::error", "::warning"]
+    text = markdown([report], replay)
+    assert "\n| NOT-RUN |" not in text
+    assert "\n- fixed: `NOT-RUN-x`\n" in text
+
+
 def test_hostile_text_in_annotations():
     """Only our own lines are workflow commands: one for each problem, and one for what is unknown."""
     lines = "\n".join(github_log([REPORT], replay, INFO, locate)).split("\n")

@@ -57,6 +57,10 @@ class DraftFiles:
         )
         return replace(self, changes={**self.changes, file: change})
 
+    def changed_since(self, earlier: DraftFiles) -> tuple[str, ...]:
+        """Return the files that differ from those of an earlier draft."""
+        return tuple(file for file, change in self.changes.items() if earlier.changes.get(file) != change)
+
     @property
     def texts(self) -> dict[str, str]:
         """The new text of each changed file."""

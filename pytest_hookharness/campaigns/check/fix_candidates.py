@@ -12,6 +12,7 @@ import re
 import shlex
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import field
+from fnmatch import fnmatchcase
 from pathlib import Path
 
 from pytest_hookharness import hosts
@@ -139,7 +140,7 @@ def _script(command: str) -> str:
         first = next(iter(shlex.split(command)), "")
     except ValueError:
         return ""
-    inside = re.sub(r"^\$\{?\w+\}?/+", "", first)
+    inside = re.sub(r"^\$\{?\w+(?::-\.)?\}?/+", "", first)
     return posixpath.normpath(inside) if "/" in first and not inside.startswith(("/", "~", "$")) else ""
 
 
@@ -197,6 +198,8 @@ def _name_from_root(hooks: Sequence[Hook], place: HookSet, files: DraftFiles) ->
         script = relative_script(place, hook)
         before, word, after = hook.command.partition(script) if script else ("", "", "")
         path = _path(place, hook.command, posixpath.normpath(script))
+        if variable := _ROOT_VARIABLE.search(path):
+            path = _for_all_readers(place, variable[1], path)
         if word and before[-1:] in ("", " ") and after[:1] in ("", " ") and path.startswith('"$'):
             renamed[hook.command] = f"{before}{path}{after}"
     draft = files
@@ -205,6 +208,17 @@ def _name_from_root(hooks: Sequence[Hook], place: HookSet, files: DraftFiles) ->
     if draft is not files:
         text = f"Name the script from the project's folder: `{next(iter(renamed.values()))}`."
         yield Candidate(text=text, files=draft, renamed=renamed, away=True)
+
+
+def _for_all_readers(place: HookSet, variable: str, path: str) -> str:
+    """Return a path that stays a relative one on the hosts that read the settings and lack its variable."""
+    for profile in hosts.known():
+        config = profile.config
+        patterns = (*config.paths, *(path for one in config.imports for path in one.paths))
+        reads = any(fnmatchcase(f"workspace/{file}", each) for file in place.files for each in patterns)
+        if reads and variable not in profile.process.env:
+            return path.replace(f"${variable}", f"${{{variable}:-.}}")
+    return path
 
 
 def _of_name(root: Path, script: str) -> Iterator[str]:

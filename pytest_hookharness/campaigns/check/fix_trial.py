@@ -49,7 +49,7 @@ _AWAY: tuple[Act, ...] = (
     Edit(file="away/notes.txt", text="text\n"),
     Stop(),
 )
-_NO_TIME = "No fix of {name} was found before the time budget ended; {more} leaves more time for it."
+_NO_TIME = "The time budget ended before a fix of {name} was found; for more time use {more}."
 _INTERRUPTED = "The search for fixes was interrupted."
 
 
@@ -57,10 +57,10 @@ def find_fixes(
     run: CheckRun, report: CheckReport, is_fixable: Callable[[HookSet, Problem], bool] | None = None
 ) -> CheckReport:
     """
-    Return the report with a fix for each problem of which one was played, and the files of all fixes.
+    Return the report with a fix for each problem for which a played fix worked, and the files of all fixes.
 
     Args:
-        is_fixable: Whether a fix of a problem is looked for; ``None`` for each of them.
+        is_fixable: Returns whether to look for a fix of a problem; ``None``: always.
     """
     files = DraftFiles(run.place.root, {})
     problems = [*report.problems]
@@ -79,7 +79,9 @@ def find_fixes(
                     undecided.append(_NO_TIME.format(name=problem.id, more=more))
                     break
                 if evidence := _play(run, report, problem, candidate):
-                    problems[number] = replace(problem, fix=Fix(text=candidate.text, evidence=evidence))
+                    changed = candidate.files.changed_since(files)
+                    fix = Fix(text=candidate.text, evidence=evidence, files=changed)
+                    problems[number] = replace(problem, fix=fix)
                     files, renamed = candidate.files, dict(candidate.renamed)
                     break
     except KeyboardInterrupt:
@@ -108,7 +110,7 @@ def _after(renamed: Mapping[str, str], problem: Problem, place: HookSet) -> tupl
 
 
 def _composed(renamed: Mapping[str, str], then: Mapping[str, str]) -> dict[str, str]:
-    """Return the last command for each first one, where some were renamed already."""
+    """Return both renamings as one: from each original command to its last form."""
     twice = {old: then.get(new, new) for old, new in renamed.items()}
     return {**{old: new for old, new in then.items() if old not in renamed.values()}, **twice}
 

@@ -135,12 +135,20 @@ def is_accepted(place: HookSet, problem: Problem, entries: Sequence[BaselineEntr
 
 def write_baseline(file: Path, reports: Iterable[CheckReport]) -> int:
     """
-    Write a new baseline file with all problems of some reports, without reasons; return their number.
+    Write a new baseline file with the problems of reports that are not fixed, without reasons.
+
+    Returns:
+        The number of entries.
 
     Raises:
         OptionError: The file exists, or cannot be written.
     """
-    found = (_new_entry(report.place, problem) for report in reports for problem in report.problems)
+    found = (
+        _new_entry(report.place, problem)
+        for report in reports
+        for problem in report.problems
+        if not problem.is_fixed
+    )
     entries = [*dict.fromkeys(found)]
     try:
         create_file(file, _HEAD + "".join(entries))

@@ -92,8 +92,8 @@ def declare_check(parser: argparse.ArgumentParser) -> None:
         "--fail-on",
         default=ANY,
         metavar="NAMES",
-        help="exit with 1 only for any, must-fix, none, or these problems (any); with 2, as without it, if "
-        "something could not be tried",
+        help="which problems give exit status 1: any (default), must-fix, none, or names; the status is 2 if "
+        "something could not be tried, whatever is named here",
     )
     parser.add_argument(
         "--baseline", type=Path, metavar="FILE", help="a TOML file of accepted problems, each with a reason"
@@ -311,9 +311,8 @@ def _write_fixes(report: CheckReport) -> CheckReport:
     write_changes(report.place.root, report.changes)
     for change in report.changes:
         print(f"fixed: {plain(str(report.place.root / change.file), 300)}", file=sys.stderr)
-    files = tuple(change.file for change in report.changes)
     problems = [
-        problem if problem.fix is None else replace(problem, fix=replace(problem.fix, written=files))
+        problem if (fix := problem.fix) is None else replace(problem, fix=replace(fix, written=fix.files))
         for problem in report.problems
     ]
     return replace(report, problems=tuple(problems))

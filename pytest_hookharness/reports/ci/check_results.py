@@ -35,7 +35,7 @@ def sarif_log(
     status: int,
 ) -> Json:
     """
-    Return check reports as one SARIF log; accepted problems are suppressed results.
+    Return check reports as one SARIF log, without fixed problems; accepted ones are suppressed results.
 
     Args:
         codes: All kinds of findings.
@@ -46,7 +46,7 @@ def sarif_log(
     """
     found: list[Json] = []
     for report in reports:
-        found += [_result(report, problem, info, locate) for problem in report.problems]
+        found += [_result(report, problem, info, locate) for problem in _left(report)]
         for accepted in report.accepted:
             reason = {"kind": "external", "justification": plain(accepted.reason, _LONGEST)}
             found.append({**_result(report, accepted.problem, info, locate), "suppressions": [reason]})
@@ -54,13 +54,18 @@ def sarif_log(
     known += {
         kind.code: kind
         for report in reports
-        for problem in (*report.problems, *(one.problem for one in report.accepted))
+        for problem in (*_left(report), *(one.problem for one in report.accepted))
         if (kind := _kind(problem)).code not in {*VERDICTS, *(code.code for code in known)}
     }.values()
     trouble = [
         f"{report.place.title}: {text}" for report in reports for text in (*report.untried, *report.undecided)
     ]
     return log(found, known, version=version, status=status, trouble=trouble)
+
+
+def _left(report: CheckReport) -> list[Problem]:
+    """Return the problems whose fix was not written."""
+    return [problem for problem in report.problems if not problem.is_fixed]
 
 
 def _result(report: CheckReport, problem: Problem, info: SarifRunInfo, locate: Locate) -> Json:
@@ -82,10 +87,10 @@ def _kind(problem: Problem) -> FindingCode:
 def github_log(
     reports: Sequence[CheckReport], replay: ReplayCommand, info: SarifRunInfo, locate: Locate
 ) -> Iterator[str]:
-    """Yield the lines of a log of GitHub Actions: the report, then a workflow command for each problem."""
+    """Yield the log of GitHub Actions: the report, then a workflow command for each problem left."""
     for report in reports:
         yield from map(without_runner_command, plain_lines(render_check(report, replay)))
-        for problem in report.problems:
+        for problem in _left(report):
             yield annotation(_annotated(report, problem, locate(report, problem), info.root))
         for text in (*report.untried, *report.undecided):
             yield notice("warning", f"{report.place.title}: not checked completely", text)
@@ -103,13 +108,15 @@ def _annotated(report: CheckReport, problem: Problem, place: SarifLocation, root
 
 
 def markdown(reports: Sequence[CheckReport], replay: ReplayCommand) -> str:
-    """Return check reports as Markdown: for each hook set a table of problems, then the report, folded."""
+    """Return check reports as Markdown: for each hook set the problems left, then the report, folded."""
     lines = ["## Hooks of coding agents", ""]
     for report in reports:
         lines += [f"### {code(headline(report), _LONGEST)}", ""]
-        if report.problems:
-            rows = [_row(problem, replay) for problem in report.problems]
+        if left := _left(report):
+            rows = [_row(problem, replay) for problem in left]
             lines += ["| problem | hook | seen | show again |", "| --- | --- | --- | --- |", *rows, ""]
+        fixed = [problem.id for problem in report.problems if problem.is_fixed]
+        lines += [f"- fixed: {code(name, _LONGEST)}" for name in fixed]
         for accepted in report.accepted:
             lines.append(f"- accepted: {code(accepted.problem.id)}: {code(accepted.reason, _LONGEST)}")
         whole = fence(plain_lines(render_check(report, replay)))

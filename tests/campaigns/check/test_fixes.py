@@ -10,10 +10,14 @@ from pytest_hookharness.campaigns.check.discovery import find_hook_sets
 from pytest_hookharness.campaigns.check.draft_files import DraftFiles
 from pytest_hookharness.campaigns.check.fix_candidates import find_candidates
 from pytest_hookharness.campaigns.check.fix_trial import find_fixes
+from pytest_hookharness.campaigns.check.session_errors import play_session
+from pytest_hookharness.campaigns.check.session_scenario import scenario_of
 from pytest_hookharness.campaigns.check.static.script_answers import reworded_answers
 from pytest_hookharness.frontends.checkup import check_all, project_copies
 from pytest_hookharness.frontends.harness import Harness
-from pytest_hookharness.model.checkup import CheckReport, Problem, Symptom
+from pytest_hookharness.model.checkup import CheckReport, CheckSession, Problem, Symptom
+from pytest_hookharness.model.moves import FIRST_PROMPT, Stop
+from pytest_hookharness.model.processes import Exited
 from pytest_hookharness.model.scenario import Scenario
 from pytest_hookharness.simulation.testbed.run_settings import Settings
 
@@ -154,8 +158,8 @@ def test_paths_in_quotes(project):
 @pytest.mark.parametrize(
     ("command", "new"),
     [
-        ("./hooks/hook.sh --strict", '"$CLAUDE_PROJECT_DIR"/hooks/hook.sh --strict'),
-        ("sh hooks/hook.sh", 'sh "$CLAUDE_PROJECT_DIR"/hooks/hook.sh'),
+        ("./hooks/hook.sh --strict", '"${CLAUDE_PROJECT_DIR:-.}"/hooks/hook.sh --strict'),
+        ("sh hooks/hook.sh", 'sh "${CLAUDE_PROJECT_DIR:-.}"/hooks/hook.sh'),
         # A quoted path, and one that may not be found.
         ('"hooks/hook.sh"', None),
         ("./hooks/other.sh", None),
@@ -165,6 +169,29 @@ def test_a_path_from_the_projects_folder(project, command, new):
     """A script that a plain command names by a relative path is named from the project's folder."""
     found = candidates(project(command), "RELATIVE-PATH")
     assert [one.renamed for one in found] == ([{command: new}] if new else [])
+
+
+def test_a_path_on_a_host_without_its_variable(project, harness):
+    """Another host that reads the same settings, and sets no such variable, runs the hook as before."""
+    folder = project("./hooks/hook.sh", text="#!/bin/sh\nexit 0\n")
+    (one,) = candidates(folder, "RELATIVE-PATH")
+    (new,) = one.renamed.values()
+    (there,) = find_hook_sets(folder / ".claude/settings.json", "copilot-cli")
+    scenario = one.files.put_into(scenario_of(there, (FIRST_PROMPT, Stop())))
+    session = CheckSession(title="another host", scenario=scenario)
+    outcome = play_session(session, harness.settings, harness.resources)
+    endings = [run.run.ending for _, run in outcome.trace.hook_runs() if run.hook.command == new]
+    assert endings
+    assert {*endings} == {Exited(0)}
+
+
+@pytest.mark.parametrize(("number", "files"), [(0, ["hooks/hook.sh"]), (1, [".claude/settings.json"])])
+def test_the_files_of_one_fix(project, number, files):
+    """A fix names the files that it changes itself, and not those of the fixes before it."""
+    folder = project("./hooks/hook.sh")
+    earlier = DraftFiles(folder, {}).write("hooks/hook.sh", b"", 0o755)
+    drafts = [DraftFiles(folder, {}), earlier, earlier.write(".claude/settings.json", b"{}")]
+    assert [*drafts[number + 1].changed_since(drafts[number])] == files
 
 
 @pytest.mark.slow
@@ -243,7 +270,7 @@ def test_no_time_for_a_fix(project):
         run.settings = replace(run.settings, wall=0.0)
         found = find_fixes(run, report)
     assert [problem.fix for problem in found.problems] == [None]
-    assert "No fix of not-run-hook was found before the time budget ended" in found.open[-1]
+    assert "The time budget ended before a fix of not-run-hook was found" in found.open[-1]
 
 
 @pytest.mark.nightly
