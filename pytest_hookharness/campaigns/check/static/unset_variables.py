@@ -119,10 +119,10 @@ def _javascript_may_read(text: str) -> bool:
     return "inherit" in text or not all(map(_JAVASCRIPT_OWN.fullmatch, loaded))
 
 
-def _shell_may_read(code: str) -> bool:
+def _shell_may_read(text: str) -> bool:
     """Return whether a command of a script, in code without quoted text, may read the input of the script."""
-    own = {*_FUNCTION.findall(code)}
-    commands = _COMMAND.finditer(_CASE.sub(";", _CONDITION.sub(":", code)))
+    own = {*_FUNCTION.findall(text)}
+    commands = _COMMAND.finditer(_CASE.sub(";", _CONDITION.sub(":", text)))
     return any(_may_read(one["word"], one["rest"]) for one in commands if one["word"] not in own)
 
 
