@@ -2,7 +2,7 @@
 
 import pytest
 
-from pytest_hookharness.judging.recurrence.clock_use import in_other, in_python, in_shell
+from pytest_hookharness.judging.recurrence.clock_use import LANGUAGES, in_other, in_python, in_shell
 
 
 @pytest.mark.parametrize(
@@ -87,3 +87,129 @@ def test_python_that_decides_by_the_time(text, found):
 def test_other_languages_that_decide_by_the_time(text, found):
     """Perl and JavaScript count if a statement with a time compares or chooses."""
     assert in_other(text.encode()) == found
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "function now { date +%s; }\n[ $(now) -gt 5 ] && exit 0",
+        "function now {\n  date +%s\n}\n[ $(now) -gt 5 ] && exit 0",
+        'echo "see issue #12"; [ "$(( $(date +%s) % 50000 ))" = 77 ] && exit 0',
+        'echo "see #12"; [ "$(( $(date +%s) % 50000 ))" = 77 ] && exit 0',
+        "export NOW=$(date +%s); perl -e 'exit(0) if $ENV{NOW} % 50000 == 77' && exit 0",
+        "NOW=$(date +%s)\nexport NOW\nperl x.pl",
+        "declare -x NOW=$(date +%s); ./x",
+        "set -a; NOW=$(date +%s); echo a",
+        "my-now() { date +%s; }\n[ $(my-now) -gt 5 ]",
+        "a() { date +%s; }\nb() { a; }\n[ $(b) -gt 5 ]",
+        "a() { local x=${1}; date +%s; }\n[ $(a) -gt 5 ]",
+        'a() {\n  if [ -n "$x" ]; then { echo; }; fi\n  date +%s\n}\n[ $(a) -gt 5 ]',
+        "h=$(env TZ=UTC date +%H); [ $h = 5 ]",
+        '[ "$(env TZ=UTC date +%H)" = 5 ]',
+        "if date +%u | grep -q 7; then exit 0; fi",
+        "now() { date +%s; }\nnow | grep -q 7 && exit 0",
+        "now() ( date +%s )\n[ $(now) -gt 5 ]",
+        "now() { local t=$(date +%s); echo $t; }\n[ $(now) -gt 5 ]",
+        "echo $(/usr/bin/env date +%s) | grep -q 7",
+    ],
+)
+def test_a_time_that_a_shell_script_passes_on(text):
+    """A time is followed through functions, pipes, quotes, and variables that other programs get."""
+    assert in_shell(text.encode())
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        'log() { echo "[$(date +%T)] $*" >> $LOG; }\nlog hi\nif [ -f x ]; then exit 2; fi',
+        'function log { echo "[$(date +%T)] $*" >> $LOG; }\nlog hi\nif [ -f x ]; then exit 2; fi',
+        'log() { echo "[$(date +%T)] $*" >&2; }\nrun() { log a; make; }\nout=$(run)\n[ -n "$out" ] && exit 2',
+        'log() { local t; t=$(date); echo "$t $*" | tee -a log; }\nlog "a"; [ -f x ]',
+        'log() { echo "$(date) $1"; }\nlog "a" | tee -a log; [ -f x ]',
+        "# Log if $(date) > 5\nexit 2 # the date",
+    ],
+)
+def test_a_logger_of_a_shell_script(text):
+    """A function that writes the time to a log, or a comment about it, decides nothing."""
+    assert not in_shell(text.encode())
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "sub now { return time; }\nexit 0 if now() > 5;",
+        "sub now { time }\nexit 0 if now() > 5;",
+        "function hour(){ return new Date().getHours(); }\nif (hour() > 22) process.exit(0)",
+        "const hour = () => { return new Date().getHours() }\nif (hour() > 22) x()",
+        "function main(now) { if (now > 5) { process.exit(0) } }\nmain(Date.now())",
+        "const a = function () { const t = Date.now(); return t / 2 }\nif (a() > 5) x()",
+        '$ENV{NOW} = time; system("x");',
+        "process.env.NOW = Date.now()",
+        "def now\n  Time.now.to_i\nend\nexit 0 if now > 5",
+        "sub f { my ($t) = @_; exit 0 if $t % 5; }\nf(time);",
+        "$h{t} = time; exit 0 if $h{t} % 5;",
+        'print "see #12"; exit 0 if time() % 89 == 3;',
+        'print "see #12"; exit 0 if (time() % 89 == 3); print "";',
+    ],
+)
+def test_a_time_that_other_languages_pass_on(text):
+    """A time is followed through functions, their parameters, hashes and the environment."""
+    assert in_other(text.encode())
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        'function log(m) { fs.appendFileSync(f, new Date() + m) }\nif (x) { log("a") }\nfailed && log("x")',
+        'sub logit { my $m = shift; print F scalar(localtime), $m; }\nlogit("a") if $x;',
+        'const log = (m) => { console.error(`${new Date().toISOString()} ${m}`) }\nx && log("a")',
+        'class L { log(m) { this.s.write(new Date() + m) } }\nif (a > 3) l.log("x")',
+    ],
+)
+def test_a_logger_in_other_languages(text):
+    """A function that logs the time decides nothing."""
+    assert not in_other(text.encode())
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "from time import time as t\nif t() > 5: pass",
+        "import time\nclock = time.time\nif clock() > 5: pass",
+        "import time\nasync def f():\n  return time.time()\nasync def g():\n  if await f() > 5: pass",
+        "import time\ndef main(now):\n  if now > 5: pass\nmain(time.time())",
+        "def main(x, now=time.time()):\n  if now > 5: pass\nmain(1)",
+        "import time as q\nif q.time()>4: pass",
+    ],
+)
+def test_a_time_that_python_passes_on(text):
+    """A time is followed through other names, coroutines and parameters."""
+    assert in_python(text.encode())
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        'import time\ndef log(m, level):\n  if level > 3: print(m)\nlog(f"{time.time()}", 3)',
+        'import datetime\ndef log(m):\n  f.write(f"{datetime.now()} {m}")\nlog("x")\nif x: 0',
+        "from time import time\nprint(time())\nif a > 3: pass",
+    ],
+)
+def test_a_logger_in_python(text):
+    """A parameter that gets no time, and a time that is only written, decide nothing."""
+    assert not in_python(text.encode())
+
+
+@pytest.mark.parametrize(
+    ("text", "decides"),
+    [
+        ('BEGIN { if (strftime("%H") >= 22) exit 0 }', True),
+        ('BEGIN { h = strftime("%H"); exit h > 22 }', True),
+        ('{ print strftime("%F"), $0 }', False),
+    ],
+)
+def test_awk_that_decides_by_the_time(text, decides):
+    """A formatted time of awk counts if it is compared or kept."""
+    (awk,) = (one for one in LANGUAGES if one.program.search("/gawk"))
+
+    assert bool(awk.find(text.encode())) == decides

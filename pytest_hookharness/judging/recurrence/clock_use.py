@@ -14,34 +14,7 @@ import warnings
 from collections.abc import Callable, Iterator
 
 from pytest_hookharness.judging.recurrence.hidden_chance import Language
-
-# Words of shells that give a time.
-_SHELL_CLOCK = (
-    r"(?:^|[(`|!{&])\s*(?:[A-Za-z_]\w*=\S*\s+)*(?:(?:/usr)?/bin/|command )?g?date(?![\w./=-])"
-    r"|\b(?:EPOCHSECONDS|EPOCHREALTIME|SECONDS)\b|%\([^)]*\)T"
-)
-# A variable, also without the sign in arithmetic.
-_SHELL_USE = r"\$\{?#?(?:NAMES)\b|\b(?:NAMES)\b(?=[^=]*\)\))"
-_ASSIGNED = re.compile(r"(?:^|[\s;({])([A-Za-z_]\w*)\+?=")
-_PRINTED_TO = re.compile(r"\bprintf\s+-v\s*(\w+)|\b(?:read|mapfile|readarray)\s+(?:-\S+\s+)*(\w+)")
-_WRITTEN = re.compile(r"(?<![>\d&])>\s*\"?(?!/dev/)([\w./${}~-]*\w[\w./${}~-]*)")
-# Statements end here, but for pipes: what a program does with a time depends on the next one.
-_STATEMENT = re.compile(r"\n|;;?|&&|\|\||\b(?:then|do|else)\b|\w\s*\(\)\s*\{")
-_COMMENT = re.compile(r"(?m)(?:^|(?<=\s))#.*$")
-_FUNCTION = re.compile(r"\b(\w+)\s*\(\)\s*\{([^{}]*)")
-# These only write what they get.
-_WRITERS = re.compile("echo|printf|g?date|cat|tee|logger|touch|mkdir|cp|mv|tr|:")
-# These do more than that only with some of their words.
-_OFTEN_WRITERS = {
-    "jq": re.compile(r"\bselect\b|\bif\b|[<>!=]=|\s[<>%]\s|-e\b"),
-    "git": re.compile(r"(?<!\S)(?!git\b|commit|add|tag|notes|-)[a-z-]{3,}\b"),
-}
-_PREFIXES = frozenset(("export", "local", "declare", "readonly", "typeset", "command", "{", "(", "!"))
-_SUBSTITUTED = re.compile(r"\$\((?!\()[^()]*\)|`[^`]*`")
-_ARITHMETIC = re.compile(r"\$\(\([^()]*\)\)")
-_DECIDES = re.compile(
-    r"(?<!\$)\(\(|(?:^|\s)\[\[?\s|(?:^|[(|!{&`])\s*(?:test|case|if|elif|while|until|expr|let|exit|return)\b"
-)
+from pytest_hookharness.judging.recurrence.shell_clock_use import TEXT, decode, follow, in_shell, shorten
 
 _PYTHON_CLOCK = re.compile(
     "(?:time|monotonic|perf_counter|clock_gettime)(?:_ns)?|(?:local|gm|c|asc|strf)time|(?:utc)?now|today"
@@ -54,72 +27,67 @@ _ASKING = re.compile(
 _LONGEST = 1000
 _EXITS = frozenset(("exit", "_exit", "quit"))
 
-_TEXT = re.compile(r"\"(?:[^\"\\\n]|\\.)*\"|'(?:[^'\\\n]|\\.)*'")
 _OTHER_CLOCK = (
     r"\bDate\b|\bDateTimeFormat\b|`\s*date\b|\$\^T\b|\s-[MAC]\s|\bperformance\.now\b"
     r"|\b(?:local|gm|sys|strf|hr)?time\b(?!\s*=>)|\bTime\.now\b"
 )
 _OTHER_DECIDES = re.compile(
     r"\b(?:if|unless|while|until|switch|case|exit|die|when)\b|[<>!=]=|[^=-]>|<(?!<)|\?|&&|\|\||%"
+    r"|\b(?:ENV|process\.env)\b[^=]*=(?![=~>])"
 )
-_OTHER_ASSIGNED = re.compile(r"([A-Za-z_]\w*)\s*[-+]?=(?![=>~])")
-
-
-def in_shell(text: bytes) -> str:
-    """Return the statement of a shell script that decides by the time; empty if none does."""
-    code = _COMMENT.sub("", _decode(text))
-    statements = [*filter(None, map(str.strip, _STATEMENT.split(code)))]
-    functions = [one[1] for one in _FUNCTION.finditer(code) if re.search(_SHELL_CLOCK, one[2].strip())]
-    clock = "".join((_SHELL_CLOCK, *(rf"|[(`]\s*{name}\b" for name in functions)))
-    timed = _follow(statements, clock, _shell_names, _SHELL_USE)
-    # A file that got a time and nothing else is read as a variable is.
-    files = {re.escape(found[1]) for one in timed for found in _WRITTEN.finditer(one)}
-    if files:
-        timed = _follow(statements, "|".join((clock, *sorted(files))), _shell_names, _SHELL_USE)
-    return next((_shorten(one) for one in timed if _shell_decides(one)), "")
-
-
-def _shell_names(statement: str) -> Iterator[str]:
-    for found in (*_ASSIGNED.finditer(statement), *_PRINTED_TO.finditer(statement)):
-        yield next(filter(None, found.groups()))
-
-
-def _shell_decides(statement: str) -> bool:
-    if _DECIDES.search(_TEXT.sub("_", statement)):
-        return True
-    plain = _ARITHMETIC.sub("_", _SUBSTITUTED.sub("_", statement))
-    inner = [found[0].strip("`$()") for found in _SUBSTITUTED.finditer(statement)]
-    return not all(_only_writes(part) for whole in (plain, *inner) for part in whole.split("|"))
-
-
-def _only_writes(command: str) -> bool:
-    program = _first_word(command)
-    if program not in _OFTEN_WRITERS:
-        return _WRITERS.fullmatch(program) is not None
-    words = _TEXT.sub("_", command) if program == "git" else command
-    return _OFTEN_WRITERS[program].search(words) is None
-
-
-def _first_word(command: str) -> str:
-    """Return the program of a simple command; ``:`` for an assignment alone."""
-    for word in _TEXT.sub("_", command).split():
-        if word not in _PREFIXES and not re.match(r"[A-Za-z_]\w*\+?=|[0-9]*[<>]", word):
-            return word.lstrip("({").rpartition("/")[2]
-    return ":"
+_OTHER_ASSIGNED = re.compile(r"([A-Za-z_]\w*)(?:\s*(?:->)?\[[^\]]*\])*\s*[-+*/.|?&]{0,2}=(?![=>~])")
+_OTHER_COMMENT = re.compile(r"(?m)^[ \t]*(?://|#(?!\{)).*$|(?<=\s)(?://|#(?!\{))[^\"'`\n]*$")
+# A function, but no statement that has a block.
+_OTHER_FUNCTION = re.compile(
+    r"\b(?!(?:if|elsif|else|unless|while|until|for|foreach|switch|catch|try|do|return|class|when|eval|async"
+    r"|function|sub)\b)([A-Za-z_]\w*)\b\s*(?:=\s*(?:async\b)?\s*(?:function\b|sub\b)?\s*)?"
+    r"(?:\(([^()]*)\)|(\w+)(?=\s*=>))?\s*(?:=>\s*)?\{"
+    r"|\bdef\s+(?:self\.)?(\w+)\s*(?:\(([^()]*)\))?"
+)
+_ELEMENT = re.compile(r"(\$\w+|->)\{(\s*(?:[\w$-]+|\"[^\"\n]*\")\s*)\}")
+_OTHER_WRITERS = re.compile(r"\b(?:print|printf|say|warn|puts|syswrite|console|logger)\b|append|write|\blog")
 
 
 def in_other(text: bytes) -> str:
     """Return the statement of a script in JavaScript, Perl, Ruby or awk that decides by the time."""
-    code = re.sub(r"(?m)(?:^|\s)(?://|#(?!\{)).*$", "", _decode(text))
+    code = _OTHER_COMMENT.sub("", decode(text))
     # Each text becomes as long a one, so that statements are shown as they stand in the source.
-    plain = _TEXT.sub(_blank, code)
+    plain = _ELEMENT.sub(r"\1[\2]", TEXT.sub(_blank, code))
     shown = {
         one[0].strip(): code[one.start() : one.end()]
         for one in re.finditer(r"[^;\n{}]+", plain)
         if one[0].strip()
     }
-    timed = _follow([*shown], _OTHER_CLOCK, _other_names, r"\b(?:NAMES)\b")
-    return next((_shorten(shown[one]) for one in timed if _OTHER_DECIDES.search(one)), "")
+    clock = _OTHER_CLOCK
+    while True:
+        timed, _ = follow([*shown], clock, _other_names, r"\b(?:NAMES)\b")
+        more = "|".join((_OTHER_CLOCK, *(rf"\b{name}\b" for name in sorted(_from_functions(plain, timed)))))
+        if more == clock:
+            break
+        clock = more
+    return next((shorten(shown[one]) for one in timed if _OTHER_DECIDES.search(one)), "")
+
+
+def _from_functions(plain: str, timed: list[str]) -> Iterator[str]:
+    """Yield the functions that return a time, and the parameters of those that get one."""
+    for found in _OTHER_FUNCTION.finditer(plain):
+        name, parameters = found[1] or found[4], found[2] or found[3] or found[5] or ""
+        depth, end = 1, found.end()
+        while depth and end < len(plain):
+            depth += {"{": 1, "}": -1}.get(plain[end], 0)
+            if found[4] and re.match(r"\bend\b", plain[end:]):
+                break
+            end += 1
+        body = [*filter(None, map(str.strip, re.split(r"[;\n{}]", plain[found.end() : end])))]
+        returned = [one for one in body if re.match(r"return\b", one)] + body[-1:]
+        if any(one in timed and not _OTHER_WRITERS.search(one) for one in returned):
+            yield name
+        call = re.compile(rf"\b{name}\s*\(\s*[^)\s]")
+        if not _OTHER_WRITERS.search(name) and any(call.search(one) for one in timed):
+            yield from re.findall(r"[A-Za-z_]\w*", parameters)
+            for one in body:
+                if re.search(r"@_|\bshift\b|\$_\[", one):
+                    yield from re.findall(r"\$([A-Za-z]\w*)", one)
 
 
 def _blank(text: re.Match[str]) -> str:
@@ -131,19 +99,6 @@ def _other_names(statement: str) -> Iterator[str]:
     return (found[1] for found in _OTHER_ASSIGNED.finditer(statement))
 
 
-def _follow(statements: list[str], clock: str, names: Callable[[str], Iterator[str]], use: str) -> list[str]:
-    """Return the statements with a time, or with a variable that got one."""
-    known: set[str] = set()
-    while True:
-        uses = f"|{use.replace('NAMES', '|'.join(sorted(known)))}" if known else ""
-        pattern = re.compile(clock + uses)
-        timed = [one for one in statements if pattern.search(one)]
-        found = known | {name for one in timed for name in names(one)}
-        if found == known:
-            return timed
-        known = found
-
-
 def in_python(text: bytes) -> str:
     """Return the expression of Python code that decides by the time; empty if none does."""
     try:
@@ -152,14 +107,17 @@ def in_python(text: bytes) -> str:
             tree = ast.parse(text)
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return in_other(text)
-    known: set[str] = set()
+    known = {name for node in ast.walk(tree) for name in _imported(node)}
+    defined = [node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)]
+    functions = {node.name: node for node in defined}
     while True:
-        found = known | {name for node in ast.walk(tree) for name in _python_names(node, known)}
+        found = known | {name for node in ast.walk(tree) for name in _passed(node, functions, known)}
+        found |= {name for node in ast.walk(tree) for name in _python_names(node, known)}
         if found == known:
             break
         known = found
     deciding = (part for node in ast.walk(tree) for part in _deciding(node) if _is_timed(part, known))
-    return next((_shorten(ast.unparse(part)) for part in deciding), "")
+    return next((shorten(ast.unparse(part)) for part in deciding), "")
 
 
 def _python_names(node: ast.AST, known: set[str]) -> Iterator[str]:
@@ -176,10 +134,39 @@ def _python_names(node: ast.AST, known: set[str]) -> Iterator[str]:
         case ast.Call(func=ast.Attribute(attr="write_text", value=ast.Name(id=name)), args=[value, *_]):
             if _is_timed(value, known):
                 yield name
-        case ast.FunctionDef(name=name, body=body):
+        case ast.FunctionDef(name=name, body=body) | ast.AsyncFunctionDef(name=name, body=body):
             returned = (each for one in body for each in ast.walk(one) if isinstance(each, ast.Return))
             if any(each.value is not None and _is_timed(each.value, known) for each in returned):
                 yield name
+        case _:
+            return
+
+
+def _imported(node: ast.AST) -> Iterator[str]:
+    """Yield the names of functions that give a time, which are imported or kept under another name."""
+    match node:
+        case ast.ImportFrom(module="time", names=names):
+            yield from (each.asname or each.name for each in names if _PYTHON_CLOCK.fullmatch(each.name))
+        case ast.Assign(targets=targets, value=ast.Attribute(attr=name)) if _PYTHON_CLOCK.fullmatch(name):
+            yield from (name for target in targets for name in _names_in(target))
+        case _:
+            return
+
+
+def _passed(
+    node: ast.AST, functions: dict[str, ast.FunctionDef | ast.AsyncFunctionDef], known: set[str]
+) -> Iterator[str]:
+    """Yield the parameters that get a time from a call, or from the function itself."""
+    match node:
+        case ast.FunctionDef(args=given) | ast.AsyncFunctionDef(args=given) if any(
+            _is_timed(each, known) for each in given.defaults
+        ):
+            yield from (each.arg for each in given.args[-len(given.defaults) :])
+        case ast.Call(func=ast.Attribute(attr=name) | ast.Name(id=name)) if name in functions:
+            names = [each.arg for each in functions[name].args.args]
+            names = names[1:] if names[:1] in (["self"], ["cls"]) else names
+            yield from (one for one, value in zip(names, node.args, strict=False) if _is_timed(value, known))
+            yield from (each.arg for each in node.keywords if each.arg and _is_timed(each.value, known))
         case _:
             return
 
@@ -223,30 +210,26 @@ def _deciding(node: ast.AST) -> Iterator[ast.expr]:
             return
 
 
-def _decode(text: bytes) -> str:
-    return text.decode("utf-8", "replace").replace("\\\n", " ")
-
-
-def _shorten(text: str) -> str:
-    words = " ".join(text.split())
-    return words if len(words) <= 40 else f"{words[:40]}..."
-
-
 def _finder(pattern: str) -> Callable[[bytes], str]:
     compiled = re.compile(pattern)
 
     def find(text: bytes) -> str:
-        found = compiled.search(_decode(text))
+        found = compiled.search(decode(text))
         return found[0] if found else ""
 
     return find
 
 
+_AWK = (
+    r"\b(?:systime|srand)\s*\(\s*\)|\bstrftime\s*\([^()]*\)\s*[-+*/%<>!=~?&|]"
+    r"|[-+*/%<>=~!&|]\s*strftime\b|\bstrftime\s*\([^()]*\)\s+in\b"
+)
+
 LANGUAGES = (
     Language(re.compile(r"/(sh|dash|bash|ash|zsh|ksh|mksh|yash)$"), in_shell),
     Language(re.compile(r"/(python|pypy)[0-9.]*$"), in_python, whole=False),
     Language(re.compile(r"/(node|nodejs|deno|bun|perl|ruby)[0-9.]*$"), in_other, whole=False),
-    Language(re.compile(r"/([gmn]?awk|original-awk)$"), _finder(r"\b(?:systime|srand)\s*\(\s*\)")),
+    Language(re.compile(r"/([gmn]?awk|original-awk)$"), _finder(_AWK)),
     Language(re.compile(r"/jq$"), _finder(r"\bnow\b")),
     Language(re.compile(r"/sqlite3$"), _finder(r"(?i)\bselect\b[^;]*(?:'now'|\bcurrent_(?:time|date))")),
     Language(re.compile(r"/find$"), _finder(r"-[acm](?:min|time)\b|-newer[acm]?t\b")),

@@ -1,0 +1,164 @@
+"""
+Shell clock use: where a shell script decides by the time that it asked for.
+
+A time is followed through variables, functions and files. It counts where it is compared, and where a program
+gets it that does more than to write it.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator
+
+TEXT = re.compile(r"\"(?:[^\"\\\n]|\\.)*\"|'(?:[^'\\\n]|\\.)*'")
+# Words before a program, which it is run by or with.
+_BEFORE = (
+    r"\s*(?:(?:if|elif|while|until|!|(?:/\S*/)?env|command|exec|time|busybox|timeout\s+\S+|-\S+"
+    r"|[A-Za-z_]\w*=\S*)\s+)*"
+)
+# Words of shells that give a time.
+_SHELL_CLOCK = (
+    rf"(?:^|[(`|!{{&]){_BEFORE}(?:/\S*/)?g?date(?![\w./=-])"
+    r"|\b(?:EPOCHSECONDS|EPOCHREALTIME|SECONDS)\b|%\([^)]*\)T"
+)
+# A variable, also without the sign in arithmetic.
+_SHELL_USE = r"\$\{?#?(?:NAMES)\b|\b(?:NAMES)\b(?=[^=]*\)\))"
+_ASSIGNED = re.compile(r"(?:^|[\s;({])([A-Za-z_]\w*)\+?=")
+_PRINTED_TO = re.compile(r"\bprintf\s+-v\s*(\w+)|\b(?:read|mapfile|readarray)\s+(?:-\S+\s+)*(\w+)")
+_WRITTEN = re.compile(r"(?<![>\d&])>\s*\"?(?!/dev/)([\w./${}~-]*\w[\w./${}~-]*)")
+# Statements end here, but for pipes: what a program does with a time depends on the next one.
+_HEADER = (
+    r"(?:\bfunction\s+(?P<word>[\w:.-]+)\s*(?:\(\s*\))?|(?<![\w:.-])(?P<name>[\w:.-]+)\s*\(\s*\))\s*[{(]"
+)
+_STATEMENT = re.compile(rf"\n|;;?|&&|\|\||\b(?:then|do|else)\b|{re.sub(r'[?]P<[a-z]+>', '?:', _HEADER)}")
+_FUNCTION = re.compile(_HEADER)
+# In a text of several words a sign of a comment has a quote behind it.
+_COMMENT = re.compile(r"(?m)^[ \t]*#.*$|(?<=\s)#[^\"'`\n]*$")
+# What a function writes elsewhere is not its result.
+_SENT = re.compile(r"(?<![02-9&>])>>?\s*(?:[^&>\s]|&\s*2)")
+_CLOSING = " })"
+# Every program gets these.
+_EXPORTED = re.compile(
+    r"(?:export|(?:declare|typeset|local)\s+-\w*x\w*|set\s+(?:-\w*a|-o\s+allexport))\b(.*)"
+)
+# These only write what they get.
+_WRITERS = re.compile("echo|printf|g?date|cat|tee|logger|touch|mkdir|cp|mv|tr|:")
+# These do more than that only with some of their words.
+_OFTEN_WRITERS = {
+    "jq": re.compile(r"\bselect\b|\bif\b|[<>!=]=|\s[<>%]\s|-e\b"),
+    "git": re.compile(r"(?<!\S)(?!git\b|commit|add|tag|notes|-)[a-z-]{3,}\b"),
+}
+_PREFIXES = frozenset(("export", "local", "declare", "readonly", "typeset", "command", "{", "(", "!"))
+_SUBSTITUTED = re.compile(r"\$\((?!\()[^()]*\)|`[^`]*`")
+_ARITHMETIC = re.compile(r"\$\(\([^()]*\)\)")
+_DECIDES = re.compile(
+    r"(?<!\$)\(\(|(?:^|\s)\[\[?\s|(?:^|[(|!{&`])\s*(?:test|case|if|elif|while|until|expr|let|exit|return)\b"
+)
+
+
+def in_shell(text: bytes) -> str:
+    """Return the statement of a shell script that decides by the time; empty if none does."""
+    code = _COMMENT.sub("", decode(text))
+    statements = _split(code)
+    functions = [(one["word"] or one["name"], _split(_body(code, one))) for one in _FUNCTION.finditer(code)]
+    clock, giving = _SHELL_CLOCK, set[str]()
+    while True:
+        timed, known = follow(statements, clock, _shell_names, _SHELL_USE)
+        # A file that got a time and nothing else is read as a variable is.
+        files = {re.escape(found[1]) for one in timed for found in _WRITTEN.finditer(one)}
+        ended = {one.rstrip(_CLOSING) for one in timed}
+        giving |= {name for name, body in functions if any(_gives(one, ended, giving) for one in body)}
+        calls = "|".join(re.escape(name) for name in sorted(giving))
+        called = rf"[(`]{_BEFORE}(?:{calls})(?![\w:.-])|^{_BEFORE}(?:{calls})(?![\w:.-])[^|\"']*\|"
+        more = "|".join((_SHELL_CLOCK, *[called] * bool(giving), *sorted(files)))
+        if more == clock:
+            break
+        clock = more
+    deciding = (
+        one for one in statements if _passes_on(one, known) or (one in timed and _shell_decides(one, giving))
+    )
+    return next(map(shorten, deciding), "")
+
+
+def _split(code: str) -> list[str]:
+    return [*filter(None, map(str.strip, _STATEMENT.split(code)))]
+
+
+def _body(code: str, header: re.Match[str]) -> str:
+    """Return the body of a function; up to the end of the code if it is not seen to be closed."""
+    depth, signs = 1, r"[()]" if header[0][-1] == "(" else r"(?:^|[;\n&}])\s*(?=\})|(?:(?<!\S)|\))\{(?=\s)"
+    for found in re.compile(signs).finditer(code, header.end()):
+        depth += 1 if found[0][-1:] in ("(", "{") else -1
+        if depth == 0:
+            return code[header.end() : found.start()]
+    return code[header.end() :]
+
+
+def _gives(statement: str, timed: set[str], giving: set[str]) -> bool:
+    """Return whether a statement of a function prints a time as its result."""
+    word = _first_word(statement)
+    has_time = word in giving or statement.rstrip(_CLOSING) in timed
+    return has_time and word != ":" and _SENT.search(TEXT.sub("_", statement)) is None
+
+
+def _passes_on(statement: str, known: set[str]) -> bool:
+    """Return whether a statement gives a variable with a time to all programs."""
+    found = _EXPORTED.match(statement)
+    names = re.findall(r"(?<![\w$\"'/.{-])[A-Za-z_]\w*", found[1]) if found else []
+    return bool(known) and found is not None and (statement.startswith("set") or not known.isdisjoint(names))
+
+
+def _shell_names(statement: str) -> Iterator[str]:
+    for found in (*_ASSIGNED.finditer(statement), *_PRINTED_TO.finditer(statement)):
+        yield next(filter(None, found.groups()))
+
+
+def _shell_decides(statement: str, giving: set[str]) -> bool:
+    if _DECIDES.search(TEXT.sub("_", statement)):
+        return True
+    plain = _ARITHMETIC.sub("_", _SUBSTITUTED.sub("_", statement))
+    inner = [found[0].strip("`$()") for found in _SUBSTITUTED.finditer(statement)]
+    parts = [part for whole in (plain, *inner) for part in whole.split("|")]
+    return not all(_first_word(part) in giving or _only_writes(part) for part in parts)
+
+
+def _only_writes(command: str) -> bool:
+    program = _first_word(command)
+    if program not in _OFTEN_WRITERS:
+        return _WRITERS.fullmatch(program) is not None
+    words = TEXT.sub("_", command) if program == "git" else command
+    return _OFTEN_WRITERS[program].search(words) is None
+
+
+def _first_word(command: str) -> str:
+    """Return the program of a simple command; ``:`` for an assignment alone."""
+    for word in TEXT.sub("_", command).split():
+        if word not in _PREFIXES and not re.match(r"[A-Za-z_]\w*\+?=|[0-9]*[<>]", word):
+            return word.lstrip("({").rpartition("/")[2]
+    return ":"
+
+
+def follow(
+    statements: list[str], clock: str, names: Callable[[str], Iterator[str]], use: str
+) -> tuple[list[str], set[str]]:
+    """Return the statements with a time, or with a variable that got one, and these variables."""
+    known: set[str] = set()
+    while True:
+        uses = f"|{use.replace('NAMES', '|'.join(sorted(known)))}" if known else ""
+        pattern = re.compile(clock + uses)
+        timed = [one for one in statements if pattern.search(one)]
+        found = known | {name for one in timed for name in names(one)}
+        if found == known:
+            return timed, known
+        known = found
+
+
+def decode(text: bytes) -> str:
+    """Return a script as text, with continued lines joined."""
+    return text.decode("utf-8", "replace").replace("\\\n", " ")
+
+
+def shorten(text: str) -> str:
+    """Return the beginning of a statement in one line."""
+    words = " ".join(text.split())
+    return words if len(words) <= 40 else f"{words[:40]}..."
