@@ -4,8 +4,10 @@ import os
 
 import pytest
 
+from pytest_hookharness.frontends.cli.check_command import _write_fixes
 from pytest_hookharness.frontends.cli.fix_files import FixNotWritten, write_changes
-from pytest_hookharness.model.checkup import FileChange
+from pytest_hookharness.model.checkup import CheckReport, FileChange, Fix, HookSet, Problem, Symptom
+from pytest_hookharness.model.scenario import Scenario
 
 SETTINGS = FileChange(file="settings.json", before=b"old", after=b"new", mode_before=0o640, mode=0o640)
 LIMITER = FileChange(file="limit.py", before=None, after=b"#!\n", mode_before=0, mode=0o755)
@@ -34,6 +36,20 @@ def test_all_files_are_written(folder):
         "limit.py": (b"#!\n", 0o755),
         "hook.sh": (b"x", 0o755),
     }
+
+
+def test_the_files_of_each_problem(folder):
+    """A fixed problem names the files of its own fix as written, and a problem without a fix names none."""
+    symptom, scenario = Symptom(kind="NOT-RUN", text="It is."), Scenario(name="check")
+    fixes = [
+        Fix(text="Do it.", evidence="Seen.", files=files) for files in (("hook.sh",), ("settings.json",))
+    ]
+    problems = [Problem(id="x", symptom=symptom, scenario=scenario, fix=fix) for fix in (*fixes, None)]
+    place = HookSet(host="claude-code", root=folder, files=())
+    found = _write_fixes(CheckReport(place=place, problems=tuple(problems), changes=(SETTINGS, SCRIPT)))
+    written = [one.fix.written if one.fix is not None else () for one in found.problems]
+    assert written == [("hook.sh",), ("settings.json",), ()]
+    assert [one.is_fixed for one in found.problems] == [True, True, False]
 
 
 @pytest.mark.parametrize("name", ["settings.json", "hook.sh"])
