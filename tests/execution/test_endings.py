@@ -7,7 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from pytest_hookharness.execution.processes.sandbox import Sandbox
+from pytest_hookharness.execution.processes.sandbox import Sandbox, Supervisor
+from pytest_hookharness.execution.processes.translation import Confinement
 from pytest_hookharness.model.processes import (
     Cut,
     Exited,
@@ -19,6 +20,7 @@ from pytest_hookharness.model.processes import (
     Signaled,
     Stdin,
     Stdio,
+    Tier,
     TimedOut,
 )
 
@@ -291,3 +293,19 @@ def test_leftovers_belong_to_the_hook_that_started_them(sandbox: Sandbox) -> Non
 def test_an_empty_batch_has_no_runs(sandbox: Sandbox) -> None:
     """A batch without process specs has no results."""
     assert sandbox.run([]) == ()
+
+
+def test_what_lives_on_is_not_killed_after_a_batch_of_several_hooks(
+    isolating: Supervisor, tmp_path: Path
+) -> None:
+    """A process that may live until the end may start another one while several hooks run."""
+    sleeps = f"until [ -e go ]; do sleep 0.02; done; (sleep {STAY} & ); touch gone; exec sleep {STAY}"
+    waits = "touch go; until [ -e gone ]; do sleep 0.02; done"
+    alive = {"linger": None, "cwd": str(tmp_path)}
+    with isolating.open(Confinement(tier=Tier.NAMESPACES)) as box:
+        box.run([launch("sh", "-c", f'setsid sh -c "{sleeps}" >/dev/null 2>&1 &', **alive)])
+        box.run([launch("sh", "-c", waits, **alive), launch("true", **alive)])
+        first = {*staying()}
+        box.run([launch("true", **alive)])
+        assert len(first & {*staying()}) == 2
+    assert staying() == []

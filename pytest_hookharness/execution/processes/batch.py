@@ -190,8 +190,10 @@ class Batch:
         """
         if hook.request.linger is None and self.tree.sees_all:
             # They are no hook's any more, as the prepared interpreters are of none.
-            self.spawner.warm.pids.update(pids)
-            self._all_gone = self.spawner.warm.pids.issuperset(_table.children(os.getpid()))
+            # What those of earlier batches started meanwhile may live on as well.
+            kept = self.spawner.warm.pids
+            kept.update(pids, self.unclaimed(hook))
+            self._all_gone = self._pending == [hook] or kept.issuperset(_table.children(os.getpid()))
             return
         process_tree.send(pids, signal.SIGKILL)
         for pid in (unclaimed := self.unclaimed(hook)):
