@@ -156,7 +156,7 @@ def test_a_hook_that_is_cut_keeps_no_time_from_the_others(harness, tmp_path):
     assert {problem.symptom.hook for problem in report.problems} == {hooks["Stop"]}
     assert {*report.triggered} >= {*hooks.values()}
     (told,) = report.untried
-    assert told.startswith("SessionStart 1 (exec sleep 600) was cut after ")
+    assert told.startswith("the check ended SessionStart 1 (exec sleep 600) after ")
 
 
 @pytest.mark.slow
