@@ -183,12 +183,11 @@ class ProbeSchedule:
 
     def _similar_periods(self, turn: int) -> list[int]:
         """Return the periods after which the turn is similar; words may differ in the last turn."""
-        found = [*find_similar_periods(turn, self._history.signature)]
-        if found or self._has_turns(1):
-            return found
-        if any(self._history.disregard_wording(turn, period) for period in range(1, _WORDED_PERIOD + 1)):
-            return [*find_similar_periods(turn, self._history.signature)]
-        return []
+        # Words that are drawn may be the same in the last turns by chance, so this is asked before.
+        for period in () if self._has_turns(1) else range(1, _WORDED_PERIOD + 1):
+            if self._history.disregard_wording(turn, period):
+                break
+        return [*find_similar_periods(turn, self._history.signature)]
 
     def _end_out_of_reach(self, threshold: Threshold, period: int) -> RunEnd | None:
         return self._end_unless_capped(describe_out_of_reach(threshold, self._turn_limit), period)
