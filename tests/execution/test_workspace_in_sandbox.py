@@ -36,7 +36,8 @@ def sandbox(isolating: Supervisor, workspace: Workspace) -> Iterator[Sandbox]:
 def scanner(sandbox: Sandbox, workspace: Workspace) -> Iterator[Scanner]:
     transcript = workspace.home / "transcript"
     workspace.write_transcript(transcript, [{}])
-    opened = Scanner(workspace.roots, skip=sandbox.stubs, transcripts=[transcript])
+    opened = Scanner(workspace.roots, transcripts=[transcript])
+    opened.skip(sandbox.stubs)
     yield opened
     opened.close()
 
