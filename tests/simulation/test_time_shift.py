@@ -1,5 +1,6 @@
 """Time that passes for the hooks only: waits, paces, and the verdicts on them."""
 
+import re
 import shutil
 
 import pytest
@@ -149,7 +150,10 @@ def test_the_age_of_a_marker_is_found_to_decide(play):
 
     (finding,) = outcome.findings
     assert finding.name == "CLOCK"
-    assert "in turn 2; with 5." in finding.text
+    # The time that was played depends on how long the turns take here; the marker counts for 5 minutes.
+    minutes = re.search(r"in turn 2; with ([\d.]+) min between them", finding.text)
+    assert minutes is not None
+    assert float(minutes[1]) >= 5
 
 
 ONCE = f"read -r line; case $line in *'stop_hook_active\":false'*) {REFUSE};; esac"
