@@ -112,6 +112,10 @@ class HookSet:
         """Return the texts of the scripts whose names are in the command of a hook."""
         return [text for path, text in self.sources if PurePath(path).name in hook.command]
 
+    def hooks_of(self, script: str) -> list[Hook]:
+        """Return the hooks whose commands have the name of a script."""
+        return [hook for hook in self.hooks if PurePath(script).name in hook.command]
+
     @property
     def title(self) -> str:
         """The host, and the part of the project where there are several."""

@@ -181,7 +181,7 @@ def summarise(
     known: Sequence[Problem] = (),
 ) -> Summary:
     """
-    Return what the sessions of a hook set show beside symptoms.
+    Return what the sessions of a hook set show besides symptoms.
 
     Args:
         stuck: Commands that cannot run.

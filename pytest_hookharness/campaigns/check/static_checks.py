@@ -10,7 +10,6 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import field, replace
-from pathlib import PurePath
 
 from pytest_hookharness import hosts
 from pytest_hookharness.campaigns.check.static.hook_program import (
@@ -168,7 +167,7 @@ def _of_scripts(hook_set: HookSet) -> Iterator[Symptom]:
         found: dict[str, dict[str, None]] = {}
         concerned: dict[str, list[Hook]] = {}
         for path, source in hook_set.sources:
-            hooks = [hook for hook in hook_set.hooks if PurePath(path).name in hook.command]
+            hooks = hook_set.hooks_of(path)
             for words, line in find(source) if hooks else ():
                 found.setdefault(words, {})[f"{path}, line {line}"] = None
                 concerned.setdefault(words, []).extend(hooks)

@@ -87,7 +87,7 @@ def stress(
         print(f"as it is: {story.first_line(replace(outcome, violations=()))}")
         print(tables.table(outcome, replay, width=_width(200), verbose=arguments.verbose))
         print(tables.describe_found(outcome), end="")
-        if fails_already(outcome):
+        if _fails_already(outcome):
             print(_FAILS.format(verdict=outcome.verdict_name))
         if refuses_nothing and _refuses_calls(outcome):
             print(_REFUSED)
@@ -102,7 +102,7 @@ def stress_status(outcome: Outcome, *, refuses_nothing: bool = False) -> int:
     names = {finding.name for finding in outcome.findings}
     never_ran = bool(names) and names <= _NEVER_RAN
     undecided = outcome.verdict_name == "undecided"
-    if deviations or fails_already(outcome) or (_is_broken(outcome) and not never_ran and not undecided):
+    if deviations or _fails_already(outcome) or (_is_broken(outcome) and not never_ran and not undecided):
         return FOUND
     if refuses_nothing and _refuses_calls(outcome):
         return FOUND
@@ -117,7 +117,7 @@ def stress_status(outcome: Outcome, *, refuses_nothing: bool = False) -> int:
     return CLEAN
 
 
-def fails_already(outcome: Outcome) -> bool:
+def _fails_already(outcome: Outcome) -> bool:
     """Return whether the hooks end the session badly without a mutation, and no expectation asks for that."""
     return outcome.verdict_name in UNWANTED and outcome.scenario.expect.verdict != outcome.verdict_name
 

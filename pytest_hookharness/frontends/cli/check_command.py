@@ -285,11 +285,11 @@ def _report(found: Sequence[CheckReport], arguments: argparse.Namespace, setting
             shown[place] = _write_fixes(report)
     finally:
         # The report is printed even if a file could not be written.
-        print_reports(shown, arguments.format, replay, status(shown, fail_on))
+        code = status(shown, fail_on)
+        print_reports(shown, arguments.format, replay, code)
     if arguments.write_baseline is not None:
         number = counted(write_baseline(arguments.write_baseline, shown), "problem")
         print(f"{arguments.write_baseline}: {number}; give each a reason", file=sys.stderr)
-    code = status(shown, fail_on)
     if code != status(shown, (ANY,)):
         print(f"exit {code}: --fail-on {arguments.fail_on}", file=sys.stderr)
     return code
