@@ -122,7 +122,7 @@ def described(schema):
 
 
 def test_the_shipped_schema_is_the_exported_one():
-    """The file in the package equals the export; write it again with ``hookharness schema``."""
+    """The file in the package equals the export; ``nox -s pages`` writes it again."""
     assert json.loads(SHIPPED.read_text(encoding="utf-8")) == schema()
 
 
