@@ -51,6 +51,13 @@ def read(profile, ended):
         ("Stop", 0, '{"decision": "deny"}', "", "ignored: 'decision' is 'deny'"),
         ("Stop", 0, '{"reason": 7}', "", "ignored: 'reason' is 7"),
         ("Stop", 0, '{"continue": NaN}', "", "mangled: "),
+        (
+            "PreToolUse",
+            0,
+            '{"suppressOutput": true, "additionalContext": "x"}',
+            "",
+            "ignored: the host does not read additionalContext at the top; it reads hookSpecificOutput.",
+        ),
         ("Stop", 0, '{"foo": 1}', "", "ignored: the host knows none of the keys foo"),
         (
             *("UserPromptSubmit", 0, '{"additionalContext": "A map."}', ""),

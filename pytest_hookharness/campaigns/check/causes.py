@@ -56,6 +56,8 @@ _NOT_FOUND = re.compile(
 _OF_SHELLS = frozenset(
     ["source", "declare", "typeset", "shopt", "mapfile", "readarray", "let", "function", "pushd", "popd"]
 )
+# How answers in scripts are described, the first of them in words of their own.
+_ITS_ANSWER, _NO_JSON = "its answer", "JSON"
 # What follows where Git is missing, and so is the repository.
 _WITHOUT_GIT = frozenset({UNGUARDED_TOOL.name, STATUS_LEAK.name})
 # Sessions report these too; the static checks find all of them.
@@ -100,14 +102,21 @@ def independent(
     symptoms = [one for one in symptoms if not network_program(one.symptom) and not is_moot(one)]
     not_run = {*_commands(one.symptom for one in symptoms if one.symptom.kind == NOT_RUN.name)}
     hasty = {*_commands(one for one in static.symptoms if one.kind == TIMEOUT_UNIT.name)}
-    unread = {*_commands(one for one in static.symptoms if one.kind == MANGLED.name)}
+    unread = [one for one in static.symptoms if one.kind == MANGLED.name]
     return [
         one
         for one in symptoms
         if (one.symptom.kind == NOT_RUN.name or not _is_of(one.symptom, not_run))
         and not (one.symptom.kind == HUNG_HOOK.name and _is_of(one.symptom, hasty))
-        and not (one.symptom.kind == MANGLED.name and _is_of(one.symptom, unread))
+        and not (one.symptom.kind == MANGLED.name and any(_is_told(one.symptom, other) for other in unread))
     ]
+
+
+def _is_told(symptom: Symptom, static: Symptom) -> bool:
+    """Return whether the answer of a session is the one that is certain to be lost, by their words."""
+    same = (_ITS_ANSWER, _NO_JSON, symptom.text.partition(": ")[2].rstrip("."))
+    said = any(words in static.text and (words == _ITS_ANSWER or words in symptom.text) for words in same)
+    return said and _is_of(symptom, [*_commands(iter([static]))])
 
 
 def hindered_hooks(outcomes: Sequence[Outcome]) -> dict[str, str]:

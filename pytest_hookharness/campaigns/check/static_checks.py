@@ -8,7 +8,7 @@ could not be tried.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import field, replace
 
 from pytest_hookharness import hosts
@@ -24,6 +24,7 @@ from pytest_hookharness.campaigns.check.static.lost_statuses import lost_statuse
 from pytest_hookharness.campaigns.check.static.mac_shell import calls_for_a_mac
 from pytest_hookharness.campaigns.check.static.relative_files import relative_file
 from pytest_hookharness.campaigns.check.static.script_answers import find_unread_answer
+from pytest_hookharness.campaigns.check.static.unread_answers import lost_answers
 from pytest_hookharness.campaigns.check.static.unset_variables import expected_variable
 from pytest_hookharness.campaigns.check.tool_names import (
     find_expressions,
@@ -182,6 +183,22 @@ def _of_answers(hook_set: HookSet) -> Iterator[Symptom]:
     for text in dict.fromkeys(one.text for _, one in found):
         same = [(hook, one) for hook, one in found if one.text == text]
         yield replace(_together(MANGLED, [hook for hook, _ in same], f"{text}."), advice=same[0][1].fix)
+    yield from _of_lost_answers(hook_set, {hook.command for hook, _ in found})
+
+
+def _of_lost_answers(hook_set: HookSet, told: Collection[str]) -> Iterator[Symptom]:
+    """Yield why answers in scripts are lost, each once with its places; not of hooks told of before."""
+    lost: dict[str, dict[str, None]] = {}
+    concerned: dict[str, list[Hook]] = {}
+    files = dict(hook_set.sources)
+    for script, source in {**{hook.command: hook.command for hook in hook_set.hooks}, **files}.items():
+        for one in lost_answers(hook_set, script, source):
+            place = f"{script}, line {one.line}" if script in files else "the command"
+            lost.setdefault(one.why, {})[place] = None
+            concerned.setdefault(one.why, []).extend(one.hooks)
+    for why, places in lost.items():
+        if not any(hook.command in told for hook in concerned[why]):
+            yield _together(MANGLED, concerned[why], f"{why} ({'; '.join(places)}).")
 
 
 def _of_shells(hook_set: HookSet, broken: Sequence[Hook]) -> Iterator[Symptom]:

@@ -167,9 +167,10 @@ def _read_empty(reader: AnswerReader) -> Reply:
 
 
 def _useless_answer(reader: AnswerReader, reply: Reply, answer: Payload) -> str | None:
-    if answer and not answer_keys(reader.answers) & set(answer):
-        places = (".".join(path) for path in reader.answers.context if path[-1] in answer)
-        hint = f"; it reads {place}" if (place := next(places, "")) else ""
+    known = answer_keys(reader.answers)
+    place = next((".".join(path) for path in reader.answers.context if path[-1] in {*answer} - known), "")
+    if answer and not known & set(answer):
+        hint = f"; it reads {place}" if place else ""
         return f"ignored: the host knows none of the keys {', '.join(answer)}{hint}"
     if reply.halt is not None or reply.ruling is Ruling.DENY:
         return None
@@ -179,9 +180,11 @@ def _useless_answer(reader: AnswerReader, reply: Reply, answer: Payload) -> str 
     if refusal := _refusal_of_another_type(reader, answer):
         return f"ignored: {refusal} is not an answer of a hook of type {reader.hook.type}"
     nested = _EVENT_OUTPUT if reply.ruling is Ruling.NONE else ""
-    unknown = find_unknown(answer, answer_keys(reader.answers), nested)
+    unknown = find_unknown(answer, known, nested)
     if unknown:
         return f"ignored: the host does not know {unknown}"
+    if place and reader.event.context and not reply.context:
+        return f"ignored: the host does not read {place.rpartition('.')[2]} at the top; it reads {place}"
     alone = reply.ruling is Ruling.NONE and is_reason_alone(answer)
     return "ignored: a reason without a decision has no effect" if alone else None
 

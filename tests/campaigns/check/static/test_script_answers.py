@@ -57,7 +57,8 @@ def test_a_nested_answer_that_may_name_its_event(tmp_path, text):
 def test_a_host_that_needs_no_name_of_the_event(tmp_path):
     """A host that reads the answer without the event's name has nothing to complain about."""
     text = f"jq -n '{DENY % ''}'\n"
-    assert not found(tmp_path, "guard.sh", text, event="BeforeTool", settings=".gemini/settings.json")
+    said = found(tmp_path, "guard.sh", text, event="BeforeTool", settings=".gemini/settings.json")
+    assert not any("hookEventName" in words for words in said)
 
 
 @pytest.mark.parametrize(

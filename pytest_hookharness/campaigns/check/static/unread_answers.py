@@ -1,0 +1,117 @@
+"""
+Answers that stand in a hook's script and that its host refuses, or reads nothing of.
+
+They are read by the host's own rules. An answer that says nothing which could be lost, such as one that only
+allows, and one that another host understands which the script names, are left out.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+
+from pytest_hookharness import hosts
+from pytest_hookharness.campaigns.check.static.written_answers import WrittenAnswer, written_answers
+from pytest_hookharness.model.checkup import HookSet
+from pytest_hookharness.model.fast_dataclass import dataclass
+from pytest_hookharness.model.protocol import Hook, Json
+
+_IGNORED = "ignored: "
+# Keys whose values are texts, so that an unknown one is a text too.
+_TEXT = re.compile(r"(?:reason|context|message|feedback|text|output)$", re.IGNORECASE)
+# What the agent is to be told, at any host.
+_FOR_THE_AGENT = frozenset(
+    [
+        "additionalContext",
+        "additional_context",
+        "agent_message",
+        "agentMessage",
+        "followup_message",
+        "context",
+    ]
+)
+_UNKNOWN = ("the host knows none of the keys", "the host does not know ")
+_REFUSES = frozenset(["block", "deny"])
+
+
+@dataclass(frozen=True, slots=True)
+class LostAnswer:
+    """An answer that its host does not read: why, in words, its line in the script, and the hooks."""
+
+    why: str
+    line: int
+    hooks: Sequence[Hook]
+
+
+def lost_answers(hook_set: HookSet, script: str, text: str) -> Iterator[LostAnswer]:
+    """
+    Yield the answers of a script that its host reads at none of the script's events, each reason once.
+
+    Args:
+        script: Its path in the project, or the command that it is.
+        text: Its text.
+    """
+    hooks = [hook for hook in hook_set.hooks if hook.command == script] or hook_set.hooks_of(script)
+    events = hosts.find(hook_set.host).events
+    if not hooks or any(hook.event not in events or hook.type != "command" for hook in hooks):
+        return
+    answers = [*written_answers(text)]
+    readable = any(_says_something(one.value) and not _fault(hook_set.host, hooks[0], one) for one in answers)
+    others = [*_named_hosts(hook_set.host, text)]
+    seen = set[str]()
+    for answer in answers:
+        faults = [_fault(hook_set.host, hook, answer) for hook in hooks]
+        # Beside an answer that is read, or in a script for several hosts, it may be the one of another host.
+        foreign = (
+            bool(readable or others)
+            if faults[0].startswith(_UNKNOWN)
+            else _is_read(others, hook_set, hooks[0], answer)
+        )
+        if all(faults) and faults[0] not in seen and not foreign:
+            seen.add(faults[0])
+            yield LostAnswer(faults[0], answer.line, hooks)
+
+
+def _named_hosts(host: str, text: str) -> Iterator[hosts.Profile]:
+    for profile in hosts.known():
+        name = profile.name.partition("-")[0]
+        if profile.name != host and re.search(rf"(?<![a-z]){name}", text, re.IGNORECASE):
+            yield profile
+
+
+def _is_read(profiles: Sequence[hosts.Profile], hook_set: HookSet, hook: Hook, answer: WrittenAnswer) -> bool:
+    """Return whether one of some hosts reads an answer at the event that has the same role there."""
+    role = hosts.find(hook_set.host).events[hook.event].role
+    events = {
+        profile.name: rule.name
+        for profile in profiles
+        for rule in profile.events.values()
+        if rule.role is role
+    }
+    return any(
+        not _fault(name, Hook(event=event, command=hook.command), answer) for name, event in events.items()
+    )
+
+
+def _fault(host: str, hook: Hook, answer: WrittenAnswer) -> str:
+    """Return why a host does not read an answer; empty if it does, or if nothing is lost."""
+    if not all(map(_TEXT.search, answer.unknown)):
+        return ""
+    if answer.broken:
+        known = hosts.find(host).answers(hook.event).known
+        return answer.broken if known & {*answer.value} else ""
+    fault = hosts.read_reply(hosts.find(host), hook, hook.event, answer.value).fault or ""
+    if not fault.startswith(_IGNORED):
+        return ""
+    why = fault.removeprefix(_IGNORED)
+    return "" if why.startswith(_UNKNOWN) and not _says_something(answer.value) else why
+
+
+def _says_something(value: Mapping[str, Json]) -> bool:
+    """Return whether an answer refuses something, or has a text for the agent, in the keys of some host."""
+    return any(
+        key in _FOR_THE_AGENT
+        or (isinstance(one, str) and one in _REFUSES)
+        or (isinstance(one, Mapping) and _says_something(one))
+        for key, one in value.items()
+    )
