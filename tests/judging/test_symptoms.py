@@ -92,6 +92,7 @@ def test_only_what_hooks_are_to_blame_for(code, number):
         ("workspace/vendor/.git/description", []),
         ("outside/opt/hook.log", ["OUTSIDE-WRITE"]),
         ("outside/opt/tool/__pycache__/main.cpython-311.pyc", []),
+        ("outside/opt/tool/__pycache__", []),
         ("workspace/MARK", ["CARRIED-OUT"]),
         ("home/.cache/log", []),
     ],

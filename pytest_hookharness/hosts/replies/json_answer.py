@@ -179,12 +179,12 @@ def _useless_answer(reader: AnswerReader, reply: Reply, answer: Payload) -> str 
         return f"ignored: {refusal} is not a refusal of {reader.event.name} on this host"
     if refusal := _refusal_of_another_type(reader, answer):
         return f"ignored: {refusal} is not an answer of a hook of type {reader.hook.type}"
+    if place and reader.event.context and not reply.context:
+        return f"ignored: the host does not read {place.rpartition('.')[2]} at the top; it reads {place}"
     nested = _EVENT_OUTPUT if reply.ruling is Ruling.NONE else ""
     unknown = find_unknown(answer, known, nested)
     if unknown:
         return f"ignored: the host does not know {unknown}"
-    if place and reader.event.context and not reply.context:
-        return f"ignored: the host does not read {place.rpartition('.')[2]} at the top; it reads {place}"
     alone = reply.ruling is Ruling.NONE and is_reason_alone(answer)
     return "ignored: a reason without a decision has no effect" if alone else None
 

@@ -327,7 +327,7 @@ def _judge(path: str, above: str, mark: str) -> tuple[verdicts.FindingCode | Non
     if mark and posixpath.basename(path) == mark:
         return codes.CARRIED_OUT, "text from the input was executed"
     # What Python keeps of a module that it loads is nothing that the hook writes.
-    if path.startswith("outside/") and "/__pycache__/" not in path:
+    if path.startswith("outside/") and "/__pycache__/" not in f"{path}/":
         return (
             finding_catalogue.OUTSIDE_WRITE,
             f"/{path.removeprefix('outside/')} was written, outside of the project",
