@@ -27,6 +27,7 @@ from pytest_hookharness.campaigns.check.grouping import (
     is_cut,
     summarise,
 )
+from pytest_hookharness.campaigns.check.held_loops import meet_held_loops
 from pytest_hookharness.campaigns.check.hook_statistics import is_kind, is_wanted
 from pytest_hookharness.campaigns.check.session_scenario import without_commands
 from pytest_hookharness.campaigns.check.static_checks import StaticResult, check_statically
@@ -55,9 +56,6 @@ _MOST = 0.4
 _SHORT, _LEAST = 30.0, 1.0
 _NO_RUN = "No hook run came to its end, so nothing is known about any hook."
 _NO_TIME = "the time budget ended"
-_INTERRUPTED = "The check was interrupted."
-_UNCONFIRMED = "Seen once, but not confirmed: "
-_LISTED = "Listed above, but seen only once: "
 _HUNG = "A hook run did not end, so nothing else was tried; fix that first."
 
 
@@ -98,11 +96,11 @@ class CheckRun:
             self._search()
         except KeyboardInterrupt:
             interrupted = True
-            self._undecided.append(_INTERRUPTED)
+            self._undecided.append("The check was interrupted.")
             shown = {problem.id for problem in self._problems}
             once = [one for one in self._wanted() if one.id not in shown]
             self._problems += [one.problem for one in once]
-            self._undecided += [f"{_LISTED}{one.symptom.text}" for one in once]
+            self._undecided += [f"Listed above, but seen only once: {one.symptom.text}" for one in once]
         except Exception as error:  # noqa: BLE001 -- what was seen so far must not be lost
             failed = True
             self._undecided.append(f"The check ended early: {session_errors.describe_error(error)}.")
@@ -191,8 +189,9 @@ class CheckRun:
         files = [move.file for move in moves if isinstance(move, Edit)]
         reworded = [checkups.plan_rewordings(self.place, commands, files)] if commands or files else []
         reworded += checkups.plan_spellings(self.place, self._outcomes())
-        loops = checkups.plan_loops_varied(self.place, [one.session for one in self._played if one.held])
-        self._play("other wordings, and other sessions beside", [*with_rules(reworded, rules), *loops])
+        loops = meet_held_loops(self.place, self._played, partial(self._play, "held loops", share=_LATER))
+        self._problems += [one for one in loops.problems if is_wanted(self.only, one.id, one.symptom.kind)]
+        self._play("other wordings, and missing tools", [*with_rules(reworded, rules), *loops.sessions])
         yield
         self._prove(commands, files, rules)
         yield
@@ -318,7 +317,7 @@ class CheckRun:
         found: dict[int, Problem | str] = {}
         problems, undecided = len(self._problems), len(self._undecided)
         for place, (evidence, small) in self._in_parallel(jobs):
-            seen = _UNCONFIRMED + evidence.symptom.text
+            seen = f"Seen once, but not confirmed: {evidence.symptom.text}"
             found[place] = evidence.shown_again(*small) if small else seen
             self._problems[problems:] = [one for _, one in sorted(found.items()) if isinstance(one, Problem)]
             self._undecided[undecided:] = [one for _, one in sorted(found.items()) if isinstance(one, str)]

@@ -150,22 +150,6 @@ def plan_modes(hook_set: HookSet) -> Iterator[CheckSession]:
         yield CheckSession(title=words, scenario=scenario, active=words)
 
 
-def plan_loops_varied(hook_set: HookSet, held: Sequence[CheckSession]) -> Iterator[CheckSession]:
-    """
-    Yield sessions whose end was refused with a tool missing, and with another session beside.
-
-    Of those with hooks that nothing activated only the first one, and without the other session, which is
-    tried with all hooks anyway.
-    """
-    # Not those with hooks that were left out since, nor with checks that test doubles make fail.
-    held = [one for one in held if not one.proof and hook_set.texts.items() <= one.scenario.files.items()]
-    for session in [one for one in held if one.active] or held[:1]:
-        scenario = replace(session.scenario, turns=len(session.scenario.script.acts) + 1)
-        yield replace(session, scenario=varied(scenario, "tools"), ends=False, only=" on the PATH")
-        if session.active:
-            yield replace(session, scenario=varied(scenario, "sessions"), ends=False)
-
-
 def in_order(hook_set: HookSet, session: CheckSession) -> CheckSession:
     """Return the same session with the hooks of each event one after the other, not in parallel."""
     sets = Counter(hook.event for hook in hook_set.hooks)

@@ -126,11 +126,13 @@ BASENAME = FindingCode(
 WRONG_KEY = FindingCode(
     "HH115",
     "WRONG-KEY",
-    "One agent continues another agent's counter, or a counter is lost when the host's process changes.",
-    "A subagent is refused for actions of its parent, or a limit that is stored by process id is never "
-    "reached.",
+    "An agent or a session meets the counter or the loop of another one, or loses its own with the host's "
+    "process.",
+    "A subagent is refused for actions of its parent, a loop holds sessions that did not start it, or "
+    "a limit that is stored by process id is never reached.",
     "Store counters by `session_id` and `agent_id` together: a call of a subagent has both, a call of its "
-    "parent only the first. Agents of one session may share a transcript, and process ids are reused.",
+    "parent only the first. Store the `session_id` of a loop, too. Agents of one session may share a "
+    "transcript, and process ids are reused.",
 )
 TORN_STATE = FindingCode(
     "HH116",

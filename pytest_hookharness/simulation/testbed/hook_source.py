@@ -51,6 +51,7 @@ _RUNNER = re.compile(rb"(?<!\S)[A-Za-z/][\w./+-]*(?!\S)")
 _COMMENT = re.compile(rb"(?m)^\s*#.*$")
 # Code of another language in a shell script: in the quotes after `python3 -c`, or in a here-document.
 _INTERPRETER = rb"(?:python|node|deno|bun|ruby|perl|php)[\d.]*"
+_INTERPRETER_NAME = re.compile(rb"(" + _INTERPRETER + rb").*", re.DOTALL)
 _INLINE = re.compile(
     rb"\b" + _INTERPRETER + rb"\b[^\n|;&'\"]{0,99}?[ \t]-\w*[cer][ \t]+(?:'([^']*)'|\"((?:[^\"\\]|\\.)*)\")"
     rb"|\b"
@@ -236,9 +237,13 @@ def _shell_texts(testbed: Testbed, run: HookRun) -> Iterator[bytes]:
 
 def split_code(text: bytes) -> Iterator[bytes]:
     """Yield a shell script without comments and without code of other languages, then what that starts."""
-    yield _COMMENT.sub(b"", _INLINE.sub(b" ", text))
+    yield _COMMENT.sub(b"", _INLINE.sub(_interpreter_alone, text))
     for code in inlined(text):
         yield from started(code)
+
+
+def _interpreter_alone(inline: re.Match[bytes]) -> bytes:
+    return _INTERPRETER_NAME.sub(rb"\1 ", inline[0])
 
 
 def inlined(text: bytes) -> Iterator[bytes]:

@@ -53,17 +53,6 @@ def test_trouble_is_tried_where_it_can_show_something(moves, written, kinds):
     assert [(one.scenario.vary[0].family, one.only) for one in planned] == kinds
 
 
-@pytest.mark.parametrize(
-    ("active", "varied"),
-    [(["", "a used", "b used"], ["tools", "sessions"] * 2), (["", ""], ["tools"]), ([], [])],
-)
-def test_gates_are_tried_with_a_tool_missing(active, varied):
-    """Each started loop is tried in a world that differs, and else one session whose end was refused."""
-    usual = sessions.plan_usual(place(STOP_HOOK), 0)
-    planned = sessions.plan_loops_varied(place(STOP_HOOK), [replace(usual, active=one) for one in active])
-    assert [one.scenario.vary[0].family for one in planned] == varied
-
-
 @pytest.mark.parametrize(("event", "steps"), [("PostToolUse", True), ("PreToolUse", False)])
 def test_work_in_steps_is_for_hooks_behind_edits(event, steps):
     """An agent makes an edit that makes no sense alone where hooks run after calls, for these may undo it."""

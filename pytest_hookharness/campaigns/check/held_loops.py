@@ -1,0 +1,249 @@
+"""
+Loops that refused a stop, met by another session of the project and by a machine without their tools.
+
+The files of a loop are taken from its own session after a first refused stop, so that a loop which learns its
+session only then has done so. Sessions that have these files from the beginning need no command to start it.
+"""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import itertools
+import re
+import shlex
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import field, replace
+from typing import TypeAlias
+
+from pytest_hookharness import hosts
+from pytest_hookharness.campaigns.arming.state_names import SESSION
+from pytest_hookharness.campaigns.check.grouping import PlayedSession, SymptomEvidence
+from pytest_hookharness.campaigns.check.hook_statistics import name_problem
+from pytest_hookharness.campaigns.check.session_scenario import varied
+from pytest_hookharness.judging.findings.codes import WRONG_KEY
+from pytest_hookharness.model.checkup import CheckSession, HookSet, Problem, Symptom
+from pytest_hookharness.model.fast_dataclass import dataclass
+from pytest_hookharness.model.moves import FIRST_PROMPT, RunCommand, Script, Stop
+from pytest_hookharness.model.outcome import Outcome
+from pytest_hookharness.model.trace import HookEvent, Performed, commands_of
+
+# Plays sessions that are no part of the report.
+TryOut: TypeAlias = Callable[[Sequence[CheckSession]], Sequence[PlayedSession]]
+_OTHER = "0e7b6d52-3f6c-4a51-9d0e-2b8c9a7f4c13"
+_PLACES = {"workspace/": "", "home/": "~/"}
+# What no loop keeps its state in.
+_NO_STATE = re.compile(r"(?:^|/)(?:\.git|__pycache__|node_modules)/|\.(?:log|jsonl|pyc)$|/projects/")
+# A key by which a file says that a loop runs; a list of tasks or a report is the project's own.
+_OF_LOOP = re.compile(
+    r"^[ \t{,]*[\"']?\w*(?:iteration|active|loop|max_|promise|phase|started|round|attempt)\w*[\"']?\s*[:=]",
+    re.IGNORECASE | re.MULTILINE,
+)
+# A place for the session that is empty, which a host may fill that this harness does not know.
+_EMPTY_SESSION = re.compile(
+    r"^[ \t{,-]*[\"']?session(?:_?id)?[\"']?\s*[:=][ \t]*(?:\"\"|''|null|~)?[ \t]*,?[ \t]*$",
+    re.IGNORECASE | re.MULTILINE,
+)
+# One file in the output of `_copying`: its number, and its content in base64.
+_COPY = re.compile(rb"^==(\d+) (\S*)$", re.MULTILINE)
+_PRINT = (
+    'n=0; for f in {names}; do n=$((n + 1)); [ ! -f "$f" ] || '
+    'printf \'\\n==%s %s\\n\' "$n" "$(base64 < "$f" | tr -d \'\\n\')"; done'
+)
+# How hosts call the identifier of a session.
+_SESSION_KEYS = ("session_id", "sessionId", "conversation_id")
+_MOST, _MOST_FILES = 2, 12
+_ADVICE = "Write the `session_id` of the input into the state, and allow the stops of all other sessions."
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HeldLoops:
+    """
+    What came of playing held loops again.
+
+    Attributes:
+        sessions: Sessions with a tool missing, that are part of the report.
+        problems: Loops that hold another session too.
+    """
+
+    sessions: tuple[CheckSession, ...] = ()
+    problems: tuple[Problem, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Loop:
+    """A held loop, and its files after a first refusal, by path; those below HOME begin with ``~/``."""
+
+    session: CheckSession
+    files: Mapping[str, str] = field(default_factory=dict)
+
+    def met_by(self, session: str) -> CheckSession:
+        """Return a short session that finds these files, with another identifier in the place of its own."""
+        texts = {
+            path.replace(SESSION, session): text.replace(SESSION, session)
+            for path, text in self.files.items()
+        }
+        home = {path[2:]: text for path, text in texts.items() if path.startswith("~/")}
+        inside = {path: text for path, text in texts.items() if not path.startswith("~/")}
+        old = self.session.scenario
+        scenario = replace(
+            old,
+            script=Script(acts=(FIRST_PROMPT, Stop())),
+            files={**old.files, **inside},
+            home={**old.home, **home},
+            turns=2,
+        )
+        left = f"{self.session.active}, as it was after a refused stop"
+        return replace(self.session, scenario=scenario, ends=False, way_out="", active=left)
+
+
+def meet_held_loops(hook_set: HookSet, played: Sequence[PlayedSession], try_out: TryOut) -> HeldLoops:
+    """
+    Return sessions with missing tools for loops that refused a stop, and loops that hold other sessions.
+
+    Of hooks that nothing activated, only the first session is taken, which has no state to meet.
+
+    Args:
+        played: The sessions so far, of which a harmless one shows what hooks refuse without a loop.
+        try_out: Plays short sessions.
+    """
+    held = [one for one in played if _is_loop(hook_set, one)]
+    active = [one for one in held if one.session.active]
+    if not active:
+        return HeldLoops(sessions=tuple(_without_tools(one.session) for one in held[:1]))
+    chosen = [*{_refusing(one.outcome): one for one in reversed(active)}.values()][::-1][:_MOST]
+    paths = [_state_paths(hook_set, one) for one in chosen]
+    copies = try_out([_copying(one.session, own) for one, own in zip(chosen, paths, strict=True)])
+    loops = [
+        _Loop(session=one.session, files=_copied(copy, own))
+        for one, copy, own in zip(chosen, copies, paths, strict=True)
+    ]
+    met = iter(try_out([loop.met_by(name) for loop in loops for name in (SESSION, _OTHER) if loop.files]))
+    usual = {_refusing(one.outcome) for one in played if one.session.harmless}
+    sessions, problems = list[CheckSession](), list[Problem]()
+    for loop in loops:
+        own, other = (next(met), next(met)) if loop.files else (None, None)
+        if own is None or other is None or not _refusing(own.outcome):
+            # What the loop needs is in no file.
+            sessions += [_without_tools(loop.session), _beside_another(loop.session)]
+            continue
+        sessions.append(_without_tools(own.session))
+        if any(_EMPTY_SESSION.search(text) for text in loop.files.values()):
+            sessions.append(_beside_another(loop.session))
+        elif _refusing(other.outcome) not in usual:
+            problems += _shared(loop, other, [one.id for one in problems])
+    return HeldLoops(sessions=tuple(sessions), problems=tuple(problems))
+
+
+def _is_loop(hook_set: HookSet, one: PlayedSession) -> bool:
+    """Return whether a stop was refused, not by left-out hooks or checks that test doubles make fail."""
+    ours = hook_set.texts.items() <= one.session.scenario.files.items()
+    return one.held and not one.session.proof and ours
+
+
+def _without_tools(session: CheckSession) -> CheckSession:
+    scenario = replace(session.scenario, turns=len(session.scenario.script.acts) + 1)
+    return replace(session, scenario=varied(scenario, "tools"), ends=False, only=" on the PATH")
+
+
+def _beside_another(session: CheckSession) -> CheckSession:
+    scenario = replace(session.scenario, turns=len(session.scenario.script.acts) + 1)
+    return replace(session, scenario=varied(scenario, "sessions"), ends=False)
+
+
+def _stops(outcome: Outcome | None) -> Iterator[HookEvent]:
+    if outcome is not None:
+        names = {rule.name for rule in hosts.find(outcome.scenario.host).for_role(hosts.Role.STOP)}
+        yield from (hooked for _, hooked in outcome.trace.hooked() if hooked.event in names)
+
+
+def _refusing(outcome: Outcome | None) -> str:
+    """Return the commands of the hooks that refused the first stop; empty if none did."""
+    first = next(_stops(outcome), None)
+    return commands_of(first.deciding) if first is not None and first.decision.refused else ""
+
+
+def _state_paths(hook_set: HookSet, one: PlayedSession) -> list[str]:
+    """Return the files that were there for the loop, and those that the agent or hooks wrote for it."""
+    scenario, outcome = one.session.scenario, one.outcome
+    found = [path for path in scenario.files if path not in hook_set.texts]
+    found += [f"~/{path}" for path in scenario.home]
+    found = [path.replace(SESSION, _own_session(outcome)) for path in found]
+    for step in outcome.trace.steps if outcome is not None else ():
+        changes = step.exchange.changes if isinstance(step.exchange, Performed | HookEvent) else ()
+        for change in changes:
+            root = next((root for root in _PLACES if change.path.startswith(root)), None)
+            if root is not None and change.how != "removed" and not _NO_STATE.search(change.path):
+                found.append(f"{_PLACES[root]}{change.path.removeprefix(root)}")
+    return [*dict.fromkeys(found)][:_MOST_FILES]
+
+
+def _own_session(outcome: Outcome | None) -> str:
+    """Return the identifier that the host gave to the hooks of a session."""
+    for hooked in _stops(outcome):
+        for run in hooked.hook_runs:
+            known = (run.payload.get(key) for key in _SESSION_KEYS)
+            return next((value for value in known if isinstance(value, str) and value), SESSION)
+    return SESSION
+
+
+def _copying(session: CheckSession, paths: Sequence[str]) -> CheckSession:
+    """Return the session until its first stop, after which the agent prints the files of the loop."""
+    acts = session.scenario.script.acts
+    before = next(place for place, act in enumerate(acts) if isinstance(act, Stop))
+    names = " ".join(
+        f'"$HOME"/{shlex.quote(path[2:])}' if path.startswith("~/") else shlex.quote(path) for path in paths
+    )
+    shown = (*acts[: before + 1], RunCommand(command=_PRINT.format(names=names)))
+    scenario = replace(session.scenario, script=Script(acts=shown), turns=len(shown))
+    return replace(session, scenario=scenario, ends=False)
+
+
+def _copied(copy: PlayedSession, paths: Sequence[str]) -> dict[str, str]:
+    """Return the files that the agent printed last, with a placeholder for the session."""
+    if copy.outcome is None or not _refusing(copy.outcome):
+        return {}
+    own, found = _own_session(copy.outcome), dict[str, str]()
+    results = [one.exchange for one in copy.outcome.trace.steps if isinstance(one.exchange, Performed)]
+    run = results[-1].run if results else None
+    for number, data in _COPY.findall(run.stdout.data) if run is not None else ():
+        try:
+            text = base64.b64decode(data, validate=True).decode()
+        except (binascii.Error, UnicodeDecodeError):
+            # A file that is no text, or one whose end was not kept.
+            continue
+        found[paths[int(number) - 1].replace(own, SESSION)] = text.replace(own, SESSION)
+    return found
+
+
+def _shared(loop: _Loop, other: PlayedSession, taken: Sequence[str]) -> Iterator[Problem]:
+    """Yield the problem that a loop holds a session which did not start it."""
+    first = next(_stops(other.outcome), None)
+    state = [path for path, text in loop.files.items() if _OF_LOOP.search(text)]
+    if other.outcome is None or first is None or not first.decision.refused or not state:
+        return
+    every = (hooked for _, hooked in other.outcome.trace.hooked())
+    before = itertools.takewhile(lambda hooked: hooked is not first, every)
+    written = {change.path.partition("/")[2] for hooked in before for change in hooked.changes}
+    if written.intersection(path.removeprefix("~/") for path in state):
+        # Hooks of its start or its prompt may have taken over the loop on purpose.
+        return
+    text = (
+        f"{first.event} is refused in another session of the project too, which started nothing: with "
+        f"{', '.join(sorted(state))} as the first session left it when its stop had been refused."
+    )
+    symptom = Symptom(
+        kind=WRONG_KEY.name,
+        code=WRONG_KEY.code,
+        hook=commands_of(first.deciding),
+        text=text,
+        advice=_ADVICE,
+        turn=1,
+    )
+    yield SymptomEvidence(
+        id=name_problem(symptom, taken),
+        symptom=symptom,
+        session=other.session,
+        trace=other.outcome.trace,
+        shown_by=(other.session.title,),
+    ).problem
