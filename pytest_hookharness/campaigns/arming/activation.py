@@ -17,6 +17,7 @@ from pathlib import Path
 
 from pytest_hookharness import hosts
 from pytest_hookharness.campaigns.arming.project_texts import is_small, project_files, read_text
+from pytest_hookharness.campaigns.arming.starting_scripts import starting_command
 from pytest_hookharness.campaigns.arming.state_paths import folder_of
 from pytest_hookharness.model.checkup import CheckSession, HookSet
 from pytest_hookharness.model.fast_dataclass import dataclass
@@ -30,6 +31,7 @@ _NAMED = re.compile(r"(?<![\w.])\.?[\w-]+(?:/[\w.-]+)+")
 _WRITTEN = re.compile(rf">\s*[\"']?(?:\$\{{?\w+\}}?/)?({_NAMED.pattern})|\btouch\s+({_NAMED.pattern})")
 _VARIABLE = re.compile(r"\$\{?\w+\}?/")
 _SCRIPT = re.compile(rf"{_VARIABLE.pattern}([\w./-]+\.(?:sh|py|js|mjs))\b")
+_STARTED = re.compile(r"[^\s']+\.\w+")
 _PLUGIN_FOLDER = re.compile(r"\$\{?(PLUGIN_(?:DIR|ROOT|PATH))\b")
 _ARGUMENTS = re.compile(r"[\"']?\$(?:ARGUMENTS|\{ARGUMENTS\}|\d|@)[\"']?")
 # Commands that only show something or end what others started.
@@ -78,7 +80,8 @@ class Activation:
 def find_activations(hook_set: HookSet) -> list[Activation]:
     """Return the ways to make hooks active that a plugin or a project itself shows."""
     try:
-        found = [*_by_commands(hook_set), *_by_examples(hook_set), *_by_templates(hook_set)]
+        found = [*_by_commands(hook_set)]
+        found += [*_by_scripts(hook_set, found), *_by_examples(hook_set), *_by_templates(hook_set)]
     except SimulationError:
         # A file that is no text.
         return []
@@ -147,6 +150,14 @@ def _by_commands(hook_set: HookSet) -> Iterator[Activation]:
                     # A script may need what the plugin's first command sets up.
                     files = _templates(hook_set, [*sources, *scripts]) if scripts else {}
                     yield Activation(title=f"{name} used", command=_filled(hook_set, block), files=files)
+
+
+def _by_scripts(hook_set: HookSet, known: Sequence[Activation]) -> Iterator[Activation]:
+    """Yield what runs the scripts that write a state of the hooks, unless the known ways run them all."""
+    command = starting_command(hook_set)
+    names = map(posixpath.basename, _STARTED.findall(command))
+    if not all(any(name in one.command for one in known) for name in names):
+        yield Activation(title=f"`{command}` run", command=command)
 
 
 def _filled(hook_set: HookSet, code: str) -> str:
