@@ -80,8 +80,12 @@ class Activation:
 def find_activations(hook_set: HookSet) -> list[Activation]:
     """Return the ways to make hooks active that a plugin or a project itself shows."""
     try:
-        found = [*_by_commands(hook_set)]
-        found += [*_by_scripts(hook_set, found), *_by_examples(hook_set), *_by_templates(hook_set)]
+        commands = [*_by_commands(hook_set)]
+        started = [*_by_scripts(hook_set, commands)]
+        # Where one command needs what another one made, only all together start something.
+        first = [one for one in started if "; " in one.command]
+        found = [*first, *commands, *(one for one in started if one not in first)]
+        found += [*_by_examples(hook_set), *_by_templates(hook_set)]
     except SimulationError:
         # A file that is no text.
         return []

@@ -113,7 +113,7 @@ def find_symptoms(outcome: Outcome, *, mark: str = "", harmless: bool = False) -
 def open_questions(outcome: Outcome) -> tuple[str, ...]:
     """Return what an outcome leaves open, in sentences."""
     match outcome.verdict:
-        case verdicts.Undecided(why=why) if _refused_throughout(outcome) < MANY_REFUSALS:
+        case verdicts.Undecided(why=why) if refused_throughout(outcome) < MANY_REFUSALS:
             return (f"It is unknown whether the session ends: {why}.",)
         case _:
             return ()
@@ -134,7 +134,7 @@ def _verdict(outcome: Outcome) -> Iterator[Symptom]:
         case verdicts.Terminated():
             return
         case verdicts.Undecided(turn=turn):
-            times = _refused_throughout(outcome)
+            times = refused_throughout(outcome)
             if times >= MANY_REFUSALS:
                 text = f"{event} was refused{said} all {times} times, and no end was seen in {turn} turns."
                 yield Symptom(kind="no-end", hook=hook, text=text, advice=_allow_stop(outcome), turn=turn)
@@ -167,7 +167,7 @@ def _verdict(outcome: Outcome) -> Iterator[Symptom]:
             assert_never(verdict)
 
 
-def _refused_throughout(outcome: Outcome) -> int:
+def refused_throughout(outcome: Outcome) -> int:
     """Return how often stops were asked about, if each was refused; else 0."""
     asked = [
         hooked
