@@ -25,6 +25,7 @@ from pytest_hookharness.campaigns.check.static.mac_shell import calls_for_a_mac
 from pytest_hookharness.campaigns.check.static.relative_files import relative_file
 from pytest_hookharness.campaigns.check.static.script_answers import find_unread_answer
 from pytest_hookharness.campaigns.check.static.unread_answers import lost_answers
+from pytest_hookharness.campaigns.check.static.unseen_advice import unseen_advice, where_it_is_read
 from pytest_hookharness.campaigns.check.static.unset_variables import expected_variable
 from pytest_hookharness.campaigns.check.tool_names import (
     find_expressions,
@@ -38,6 +39,7 @@ from pytest_hookharness.judging.findings.codes import (
     STRICT_SHELL,
     TIMEOUT_UNIT,
     UNQUOTED_PATH,
+    UNSEEN_REASON,
 )
 from pytest_hookharness.judging.findings.finding_catalogue import (
     CONFIG_OFF,
@@ -59,6 +61,7 @@ _KEEP_STATUS = (
     '`echo "$out" | tail`. For a pipe, `set -o pipefail` also works.'
 )
 _HOUR, _THOUSAND = 3600.0, 1000
+_STREAMS = {"stdout": "standard output", "stderr": "standard error"}
 # A flaw of an entry: its file, the path of keys to the entry, and what is wrong.
 _ENTRY = re.compile(r"(?P<file>[^:]+), (?P<path>\S+): (?P=path) (?P<flaw>.+)")
 
@@ -90,6 +93,7 @@ def check_statically(hook_set: HookSet) -> StaticResult:
         *_of_input(hook_set),
         *_of_scripts(hook_set),
         *_of_answers(hook_set),
+        *_of_advice(hook_set),
         *_of_shells(hook_set, [hook for hook, _ in obstacles]),
         *_of_paths(hook_set),
     ]
@@ -199,6 +203,22 @@ def _of_lost_answers(hook_set: HookSet, told: Collection[str]) -> Iterator[Sympt
     for why, places in lost.items():
         if not any(hook.command in told for hook in concerned[why]):
             yield _together(MANGLED, concerned[why], f"{why} ({'; '.join(places)}).")
+
+
+def _of_advice(hook_set: HookSet) -> Iterator[Symptom]:
+    """Yield the advice in scripts that the agent never gets, each script once."""
+    found = [(hook, one) for hook in hook_set.hooks if (one := unseen_advice(hook_set, hook))]
+    for stream in dict.fromkeys(one.stream for _, one in found):
+        same = [(hook, one) for hook, one in found if one.stream == stream]
+        text = (
+            f'"{same[0][1].text}" is plain text on {_STREAMS[stream]}, and with status 0 {hook_set.host} '
+            "does not pass it to the agent."
+        )
+        symptom = _together(UNSEEN_REASON, [hook for hook, _ in same], text)
+        place = where_it_is_read(hook_set, same[0][0])
+        yield replace(
+            symptom, advice=f"Answer in JSON, with the text in `{place}`." if place else symptom.advice
+        )
 
 
 def _of_shells(hook_set: HookSet, broken: Sequence[Hook]) -> Iterator[Symptom]:

@@ -46,9 +46,9 @@ PROMPT_NOISE = FindingCode(
 UNSEEN_REASON = FindingCode(
     "HH112",
     "UNSEEN-REASON",
-    "A hook allows a call and puts text for the agent in the reason, which the agent never sees.",
-    "Hosts pass on the reason of a refusal, but not the reason of an allow. Rules or advice in it are lost "
-    "without an error.",
+    "A hook allows a call and puts text for the agent where the agent never sees it.",
+    "Hosts pass on the reason of a refusal, but not the reason of an allow, and most not the plain output of "
+    "a hook that ends with status 0. Rules or advice in it are lost without an error.",
     "Send the text as `additionalContext` after the call (PostToolUse), or refuse once and give it as the "
     "reason.",
 )

@@ -1,0 +1,131 @@
+"""
+Advice that a script prints where the host passes it to nobody: plain text, with the status that allows.
+
+Only scripts that have no way to answer are read: no status but 0, no key of an answer, no other program
+or own module that could answer for them. Only texts that tell somebody to do something count.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+
+from pytest_hookharness import hosts
+from pytest_hookharness.campaigns.check.static.mac_shell import code_of
+from pytest_hookharness.model.checkup import HookSet
+from pytest_hookharness.model.fast_dataclass import dataclass
+from pytest_hookharness.model.processes import Exited, Output, ProcessResult
+from pytest_hookharness.model.protocol import Hook, Ruling
+
+_DURING_WORK = frozenset(
+    [hosts.Role.SESSION_START, hosts.Role.PROMPT, hosts.Role.BEFORE_TOOL, hosts.Role.AFTER_TOOL]
+)
+# What may be an answer, or reach a person in another way.
+_ANSWERS = re.compile(
+    r"hookSpecificOutput|additional_?context|systemMessage|permission|\bdecision\b|followup_message|_message\b"
+    r"|stopReason|\bexit\(?\s*(?:[1-9]|[\"']?\$|[a-zA-Z_])|exit(?:_code|Code|_status)\b|SystemExit|raise\b"
+    r"|notify|osascript|terminal-notifier|/dev/tty|\bcurl\b|\btmux\b|\bexec\b|\beval\b|\bwall\b|webhook",
+    re.IGNORECASE,
+)
+# Other files that may answer.
+_STARTS = re.compile(
+    r"^[ \t]*(?:source|\.)\s|\b(?:bash|sh|python[\d.]*|node|npx|bun|uv|exec)[ \t]+[\"']?[\w$./{(-]"
+    r"|\brequire\(\s*(?![\"'](?:node:)?(?:fs|path|os|child_process|util|url|crypto|readline|process)[\"'])"
+    r"|\bfrom\s+[\"']\.|\bimport\(|^\s*from\s+\.|sys\.path|subprocess|os\.system|[\"']?\$\{?(?:HERE|SCRIPT_DIR|DIR)\b",
+    re.MULTILINE,
+)
+# A quoted text of one line.
+_QUOTED = r"([\"'])(?P<text>(?:(?!\1)[^\n]){3,400})\1"
+_SHELL_PRINTS = rf"\b(?:echo\s+(?:-e\s+)?|printf\s+){_QUOTED}"
+_DOCUMENT = r"<<-?\s*['\"]?\w+['\"]?"
+_ERR = r"(?:>&2|1>&2)"
+_PRINTS: Sequence[tuple[str, re.Pattern[str]]] = tuple(
+    (stream, re.compile(pattern, re.MULTILINE | re.DOTALL))
+    for stream, pattern in (
+        ("stderr", rf"^[^#\n]{{0,200}}?{_SHELL_PRINTS}[^\n>|]{{0,99}}{_ERR}"),
+        ("stdout", rf"^[^#\n>|]{{0,200}}?{_SHELL_PRINTS}[^\n>|]{{0,99}}(?:;|&&\s*exit|$)"),
+        (
+            "stderr",
+            rf"^[ \t]*cat\s*(?:{_ERR}\s*{_DOCUMENT}|{_DOCUMENT}\s*{_ERR})\s*\n(?P<text>[^\n]+)",
+        ),
+        ("stdout", rf"^[ \t]*cat\s*{_DOCUMENT}[ \t]*\n(?P<text>[^\n]+)"),
+        ("stderr", r"\bconsole\.(?:error|warn)\(\s*([\"'`])(?P<text>(?:(?!\1).){3,400})\1"),
+        ("stdout", r"\bconsole\.log\(\s*([\"'`])(?P<text>(?:(?!\1).){3,400})\1"),
+        ("stderr", rf"\bprint\(\s*f?{_QUOTED}\s*,\s*file\s*=\s*sys\.stderr"),
+        ("stderr", r"\bstderr\.write\(\s*f?([\"'`])(?P<text>(?:(?!\1)[^\n]){3,400})\1"),
+        ("stdout", rf"\bprint\(\s*f?{_QUOTED}\s*\)"),
+    )
+)
+# A function that only prints its argument.
+_HELPER = re.compile(
+    r"\b(?:function\s+)?(?P<name>\w+)\s*\(\s*\w*\s*\)\s*\{\s*(?:console\.(?P<js>error|warn|log)\(\s*\w+\s*\)|echo\s+\"\$[1*@]\"\s*(?P<sh>>&2)?)\s*;?\s*\}"
+)
+_TELLS = re.compile(
+    r"\b(?:remember to|reminder|please|consider|should|must|do not|don't|make sure|be sure|ensure"
+    r"|you may want|recommend\w*|suggest\w*|never|instead of|before (?:you|committing|continuing))\b"
+    r"|\brun [/`'\"]|\u26a0|\U0001f6a8|^\W*(?:warning|caution|tip|hint|note)\b",
+    re.IGNORECASE,
+)
+# What a script says about itself or its machine.
+_OF_ITSELF = re.compile(
+    r"not (?:found|installed|available|on PATH|set)|missing|failed|failure|\berror\b|usage:|install\b"
+    r"|skip|unknown|invalid|could not|cannot|can't|unable",
+    re.IGNORECASE,
+)
+# What sends the output of a command elsewhere.
+_REDIRECTS = re.compile(r"(?<!\|)\|(?!\|)|(?<![\d&])>(?!&)|\d>(?!&1|\s*/dev/null)")
+_SAMPLE = "Please run the tests."
+_LONGEST = 100
+
+
+@dataclass(frozen=True, slots=True)
+class UnseenAdvice:
+    """A text that nobody gets, and the stream on which it is printed."""
+
+    text: str
+    stream: str
+
+
+def unseen_advice(hook_set: HookSet, hook: Hook) -> UnseenAdvice | None:
+    """Return the first advice in a hook's script that its host passes to nobody; ``None`` for none."""
+    texts = hook_set.scripts_of(hook)
+    rule = hosts.find(hook_set.host).events.get(hook.event)
+    if len(texts) != 1 or rule is None or rule.role not in _DURING_WORK or hook.type != "command":
+        return None
+    text = texts[0]
+    code = code_of(text) if re.match(r"#!.*\b(?:ba|da|k|z)?sh\b", text) else text
+    if _ANSWERS.search(text) or _STARTS.search(code) or _REDIRECTS.search(hook.command):
+        return None
+    lost = {stream for stream in ("stdout", "stderr") if _is_lost(hook_set, hook, stream)}
+    if "2>&1" in hook.command:
+        lost = {"stdout", "stderr"} if "stdout" in lost else set()
+    return next((one for one in _printed(text) if one.stream in lost), None)
+
+
+def where_it_is_read(hook_set: HookSet, hook: Hook) -> str:
+    """Return the key of an answer in which the host reads a text for the agent at a hook's event."""
+    profile = hosts.find(hook_set.host)
+    paths = profile.answers(hook.event).context if profile.events[hook.event].context else ()
+    return ".".join(paths[0]) if paths else ""
+
+
+def _is_lost(hook_set: HookSet, hook: Hook, stream: str) -> bool:
+    """Return whether a host makes nothing of plain text on a stream of a hook that ends with 0."""
+    output = Output(_SAMPLE.encode(), len(_SAMPLE))
+    streams = (output, Output()) if stream == "stdout" else (Output(), output)
+    run = ProcessResult(ending=Exited(0), stdout=streams[0], stderr=streams[1])
+    reply = hosts.read_reply(hosts.find(hook_set.host), hook, hook.event, run)
+    return not (reply.context or reply.user_text or reply.fault) and reply.ruling is Ruling.NONE
+
+
+def _printed(text: str) -> Iterator[UnseenAdvice]:
+    ways = [*_PRINTS]
+    for found in _HELPER.finditer(text):
+        stream = "stderr" if found["js"] in ("error", "warn") or found["sh"] else "stdout"
+        call = rf"\b{found['name']}[ (]\s*([\"'`])(?P<text>(?:(?!\1)[^\n]){{3,400}})\1"
+        ways.append((stream, re.compile(call)))
+    for stream, pattern in ways:
+        for found in pattern.finditer(text):
+            words = " ".join(found["text"].split())
+            if _TELLS.search(words) and not _OF_ITSELF.search(words):
+                yield UnseenAdvice(words[:_LONGEST], stream)

@@ -1,0 +1,86 @@
+"""Claims about advice in scripts that no agent gets."""
+
+import json
+
+import pytest
+
+from pytest_hookharness.campaigns.check.discovery import find_hook_sets
+from pytest_hookharness.campaigns.check.static_checks import check_statically
+
+WARNING = "Please run the tests before you go on."
+
+
+@pytest.fixture
+def found(tmp_path):
+    """The advice of a script that the agent never gets, in words."""
+
+    def read(text, event="PostToolUse", script="hook.sh", more=""):
+        (tmp_path / script).write_text(text)
+        program = {"py": "python3", "js": "node"}.get(script.rpartition(".")[2], "sh")
+        command = f'{program} "$CLAUDE_PROJECT_DIR/{script}"{more}'
+        events = {event: [{"hooks": [{"type": "command", "command": command}]}]}
+        file = tmp_path / ".claude/settings.json"
+        file.parent.mkdir()
+        file.write_text(json.dumps({"hooks": events}))
+        (hook_set,) = find_hook_sets(tmp_path)
+        symptoms = check_statically(hook_set).symptoms
+        return [symptom for symptom in symptoms if symptom.kind == "UNSEEN-REASON"]
+
+    return read
+
+
+@pytest.mark.parametrize(
+    ("script", "text", "stream"),
+    [
+        ("hook.sh", f'#!/bin/sh\nif [ "$n" = 50 ]; then\n  echo "{WARNING}"\nfi\nexit 0\n', "output"),
+        ("hook.sh", f"#!/bin/sh\necho '{WARNING}' >&2\n", "error"),
+        ("hook.sh", f"#!/bin/sh\nprintf '{WARNING}\\n' >&2\n", "error"),
+        ("hook.sh", f"#!/bin/sh\ncat <<'EOF'\n{WARNING}\nEOF\n", "output"),
+        ("hook.sh", f"#!/bin/sh\ncat >&2 <<EOF\n{WARNING}\nEOF\n", "error"),
+        ("hook.py", f'import sys\nif sys.argv:\n    print(f"{WARNING}")\n', "output"),
+        ("hook.py", f'import sys\nprint("{WARNING}", file=sys.stderr)\n', "error"),
+        ("hook.js", f"const fs = require('fs');\nconsole.error(`{WARNING}`);\nprocess.exit(0);\n", "error"),
+        ("hook.js", f"function log(msg) {{ console.error(msg); }}\nlog('{WARNING}');\n", "error"),
+    ],
+)
+def test_advice_that_nobody_gets(found, script, text, stream):
+    """Advice on a stream that the host does not read is named, with the key that it does read."""
+    (symptom,) = found(text, script=script)
+    assert f'"{WARNING}' in symptom.text
+    assert f"plain text on standard {stream}, and with status 0 claude-code does not pass it" in symptom.text
+    assert symptom.advice == "Answer in JSON, with the text in `hookSpecificOutput.additionalContext`."
+    assert not symptom.must_fix
+
+
+@pytest.mark.parametrize(
+    ("event", "text"),
+    [
+        ("SessionStart", f'#!/bin/sh\necho "{WARNING}"\n'),
+        ("PostToolUse", f'#!/bin/sh\necho "{WARNING}" >&2\nexit 2\n'),
+        ("PostToolUse", f'#!/bin/sh\necho "{WARNING}" >&2\nexit "$status"\n'),
+        ("PostToolUse", f'#!/bin/sh\necho "{WARNING}" >&2\nexit 1\n'),
+        ("PostToolUse", f'#!/bin/sh\necho "{WARNING}" >>notes.log\n'),
+        ("PostToolUse", f'#!/bin/sh\nwords=$(echo "{WARNING}")\nnotify-send "$words"\n'),
+        ("PostToolUse", f'#!/bin/sh\n# echo "{WARNING}"\n'),
+        ("PostToolUse", f'#!/bin/sh\n. ./helpers.sh\necho "{WARNING}"\n'),
+        ("PostToolUse", '#!/bin/sh\necho "Formatted the file."\n'),
+        ("PostToolUse", '#!/bin/sh\necho "prettier is not installed, please install it" >&2\n'),
+        ("Notification", f'#!/bin/sh\necho "{WARNING}"\n'),
+    ],
+)
+def test_what_is_no_lost_advice(found, event, text):
+    """Text that the host passes on, a note about the script itself, and a script that may answer are left."""
+    assert not found(text, event=event)
+
+
+@pytest.mark.parametrize(
+    ("event", "more", "lost"),
+    [
+        ("PostToolUse", " 2>&1 || true", True),
+        ("SessionStart", " 2>&1", False),
+        ("PostToolUse", " | tee log", False),
+    ],
+)
+def test_a_command_that_joins_or_sends_on_its_output(found, event, more, lost):
+    """What a command makes of the output of its script decides whether the host reads it."""
+    assert bool(found(f'#!/bin/sh\necho "{WARNING}" >&2\n', event=event, more=more)) is lost
