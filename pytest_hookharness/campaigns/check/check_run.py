@@ -201,7 +201,7 @@ class CheckRun:
         writes = any(change.hooks and not is_cache(change.path) for change in changes)
         raced = checkups.plan_races(self.place, triggered) if writes else ()
         usual = checkups.plan_usual(self.place, self.settings.seed)
-        self._play("usual work, and a world that differs", [*raced, *world, usual])
+        self._play("usual work, and a world that differs", [*world, *raced, usual])
         yield
         hostile = checkups.plan_hostile(self.place, self.settings.seed, endless=endless)
         same = checkups.plan_invariance(self.place, moves, endless=endless, raced=writes)

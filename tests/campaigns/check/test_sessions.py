@@ -11,7 +11,7 @@ from pytest_hookharness.campaigns.check.check_run import CheckRun
 from pytest_hookharness.campaigns.check.discovery import find_hook_sets
 from pytest_hookharness.campaigns.check.tool_names import called_tools
 from pytest_hookharness.model.checkup import HookSet
-from pytest_hookharness.model.moves import Edit, End, RunCommand, Stop, Subagent, Tools
+from pytest_hookharness.model.moves import Edit, End, Read, RunCommand, Stop, Subagent, Tools
 from pytest_hookharness.model.mutations import VARY_FAMILIES, Parallel
 from pytest_hookharness.model.protocol import Hook
 
@@ -143,3 +143,31 @@ def test_a_counter_that_loses_counts_is_reported(tmp_path, harness):
     report = CheckRun(found, harness.settings, harness.resources).run()
 
     assert any("side by side" in problem.symptom.text for problem in report.problems), report.problems
+
+
+@pytest.mark.parametrize(
+    ("hooks", "kinds"),
+    [
+        ([Hook(event="PreToolUse", matcher="Bash", command="g")], {RunCommand}),
+        ([Hook(event="PreToolUse", matcher="Write|Edit", command="g")], {Edit}),
+        ([Hook(event="PreToolUse", command="g")], {RunCommand, Edit, Read}),
+        (
+            [Hook(event="PreToolUse", matcher="Bash", command="g"), Hook(event="PostToolUse", command="f")],
+            {RunCommand},
+        ),
+        ([Hook(event="PostToolUse", matcher="Read", command="f")], {Read}),
+        ([Hook(event="Stop", command="s"), Hook(event="UserPromptSubmit", command="p")], set()),
+    ],
+)
+def test_guards_are_asked_about_calls_that_they_watch(hooks, kinds):
+    """What guards refuse is tried with the tools of their matchers, or else of hooks after calls."""
+    planned = [*sessions.plan_refusals(place(*hooks))]
+    acts = [act for session in planned for act in session.scenario.script.acts[1:]]
+    assert {type(act) for act in acts} == kinds
+
+
+def test_events_for_some_tools_are_asked_about_these():
+    """A host whose events are for certain tools is asked about the calls of these."""
+    hooks = [Hook(event="beforeShellExecution", command="g")]
+    (first, *_) = sessions.plan_refusals(place(*hooks, host="cursor"))
+    assert {type(act) for act in first.scenario.script.acts[1:]} == {RunCommand}
