@@ -67,13 +67,39 @@ def test_a_hook_that_reads_nothing_that_changes(stop, command):
     ],
 )
 def test_a_log_that_is_only_written(stop, command):
-    """A hook that appends to a log and reads nothing that changes is a loop after few turns."""
+    """Of a hook that appends to a log and reads nothing that changes, the third run is the observed one."""
     outcome = stop(command)
 
     assert isinstance(outcome.verdict, Livelock)
     assert (outcome.verdict.evidence, outcome.verdict.matters) == ("unread", ())
-    assert outcome.iterations == 3
+    assert outcome.iterations == 2
     assert outcome.probe_reports == ()
+
+
+def test_a_log_beside_a_first_turn_with_other_words(stop):
+    """A log is no loop after two turns that differ, as those where the host tells that a stop was refused."""
+    outcome = stop(f"echo x >> log; grep -q 'active\": *false' && echo first >&2; {REFUSE}")
+
+    assert isinstance(outcome.verdict, Livelock)
+    assert (outcome.verdict.evidence, outcome.verdict.stem, outcome.iterations) == ("unread", 1, 4)
+
+
+@pytest.mark.parametrize("limit", [3, 4])
+def test_a_log_whose_lines_are_counted(stop, limit):
+    """A hook that counts the lines of its log is played on, although it was observed after two turns."""
+    count = f"echo block >> log; [ $(wc -l < log) -ge {limit} ] && exit 0; {REFUSE}"
+    outcome = stop(count)
+
+    assert isinstance(outcome.verdict, Terminated)
+    assert outcome.iterations == limit
+
+
+def test_a_log_with_the_time(stop):
+    """A log with the time is no loop before its third turn, for other times are tried from the last ones."""
+    outcome = stop(f"date >> log; {REFUSE}")
+
+    assert isinstance(outcome.verdict, Livelock)
+    assert (outcome.verdict.evidence, outcome.iterations) == ("unread", 3)
 
 
 @pytest.mark.slow

@@ -119,10 +119,14 @@ def _subtract(program: ProgramReads, baseline: Sequence[Reads], *, timed: bool) 
         sources[_OF_LIBRARY.kind, _OF_LIBRARY.detail] = sys.maxsize
     if not timed and _TIMING.search(program.path):
         sources[SourceKind.CLOCK, "monotonic"] = sys.maxsize
+    own: list[PathLook] = []
+    startup: list[PathLook] = []
+    for look in program.looks:
+        (startup if look in looks else own).append(look)
     return replace(
         program,
-        looks=tuple(look for look in program.looks if look not in looks),
-        startup=tuple(look for look in program.looks if look in looks),
+        looks=tuple(own),
+        startup=tuple(startup),
         sources=_remaining(program.sources, sources),
     )
 

@@ -132,6 +132,7 @@ class Inventory:
 
     def __init__(self, folders: Sequence[str], store: ContentStore) -> None:
         self.folders = tuple(sorted(set(folders)))
+        self._tops = [each for each in self.folders if not lies_in(os.path.dirname(each), self.folders)]
         self.store = store
         self.permissions = Permissions()
         # What was found, the status at that time, and when.
@@ -144,8 +145,7 @@ class Inventory:
         Raises:
             SnapshotError: One is not a folder, or cannot be listed.
         """
-        others = {folder: [other for other in self.folders if other != folder] for folder in self.folders}
-        return self.look(folder for folder, above in others.items() if not lies_in(folder, above))
+        return self.look(self._tops)
 
     def look(self, paths: Iterable[str], alone: Iterable[str] = ()) -> FolderScan:
         """

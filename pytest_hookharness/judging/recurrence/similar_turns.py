@@ -191,15 +191,23 @@ def choose_observed(
         periods: Those after which it is similar, shortest first.
         differing: Returns what differs between the states after the last repetitions of a period.
     """
-    always: set[str] | None = None
+    compared: list[int] = []
+    always: set[str] = set()
     for place, period in enumerate(periods):
-        # Whether something recurs at a longer period is looked up once in each repetition of it.
-        if place >= _OBSERVED and turn % period != 1:
-            continue
-        paths = {change.path for change in differing(turn, period)}
-        if place < _OBSERVED or (always is not None and always - paths):
+        if place < _OBSERVED:
             yield period
-        always = paths if always is None else always & paths
+            compared.append(period)
+            continue
+        # Whether something recurs at a longer period is looked up once in each repetition of it.
+        if turn % period != 1:
+            continue
+        if compared:
+            always = set.intersection(*({each.path for each in differing(turn, one)} for one in compared))
+            compared.clear()
+        paths = {change.path for change in differing(turn, period)}
+        if always - paths:
+            yield period
+        always &= paths
 
 
 def _exchange(step: Step, read: TextOutlines) -> str:

@@ -73,6 +73,20 @@ class ObservedCycles:
         self._proposed = turn, worded
         return self._found[worded]
 
+    def proves(self, period: int) -> bool:
+        """
+        Return whether nothing that the cycle of a period reads could matter, the clock included.
+
+        If not, what was observed is forgotten: a later repetition may be less unusual than the first ones.
+        """
+        turn = self._driver.turn
+        found = self._observe(turn, period)
+        if found.matters or found.clock:
+            return False
+        self._proposed = turn, (period, self._history.outlines.wording_varies)
+        self._found[self._proposed[1]] = found
+        return True
+
     @property
     def proposal(self) -> ObservedCycle | None:
         """The cycle that was looked up last; ``None`` if none was."""

@@ -226,13 +226,13 @@ class Prober:
         self._shift_file_times(point, checkpoint)
         driver = checkpoint.resume(point)
         seen = self._repetition.compare_decisions(driver, self._remaining)
-        if seen.reaction is ProbeEffect.SAME:
+        if same := seen.reaction is ProbeEffect.SAME:
             seen = self._compare_effects(perturbation, before, checkpoint)
         tried, hook_runs = self._describe(perturbation), driver.hook_run_count
         self._probes.append(Probe(kind=perturbation.how, tried=tried, seen=seen, hook_runs=hook_runs))
         if perturbation.how is PerturbationKind.AHEAD:
             self._farthest_ahead = (before, seen)
-        checkpoint.restore()
+        checkpoint.restore(scanned=same)
         self._on_probe()
         return seen
 

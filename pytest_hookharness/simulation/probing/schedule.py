@@ -147,7 +147,11 @@ class ProbeSchedule:
             return None
         # After the last turn there is no other opportunity.
         early = turn < self._not_before and turn < self._turn_limit
-        if early and turn + 1 == self._not_before:
+        if early and turn + 2 >= self._not_before:
+            from pytest_hookharness.simulation.probing.early_proof import may_be_proved
+
+            if may_be_proved(self._history, turn) and self._cycles.proves(1):
+                return self._end_proved("progression", 1)
             self._driver.testbed.slot.plan(partial(self._history.prepare, turn))
         if early or len(self.made) >= _REPORT_LIMIT:
             return None
@@ -300,10 +304,8 @@ class ProbeSchedule:
         if report.threshold is None:
             return False
         self.made.append(report)
-        self._postponed = (
-            last,
-            self._end("threshold", describe_threshold_ahead(report.threshold, "the hooks")),
-        )
+        end = self._end("threshold", describe_threshold_ahead(report.threshold, "the hooks"))
+        self._postponed = last, end
         return True
 
     @property
@@ -329,10 +331,8 @@ class ProbeSchedule:
         if any(part.kind not in PREDICTABLE for part in report.parts):
             # The next id or process number was only guessed.
             return None
-        now, before = (
-            self._history.signature(threshold.turn),
-            self._history.signature(threshold.turn - report.period),
-        )
+        now = self._history.signature(threshold.turn)
+        before = self._history.signature(threshold.turn - report.period)
         if now is None or before is None or now.actions != before.actions:
             return None
         return self._end(

@@ -91,9 +91,12 @@ class Checkpoint(AbstractContextManager["Checkpoint"]):
         """Return a driver that resumes the session at a point; at that of the checkpoint if none is given."""
         return SessionDriver.resume(self._testbed, point or self._point)
 
-    def restore(self) -> None:
+    def restore(self, *, scanned: bool = False) -> None:
         """
         Make everything as it was when the checkpoint was taken.
+
+        Args:
+            scanned: Whether nothing was written since the last scan.
 
         Raises:
             SimulationError: The files differ afterwards. Nothing that follows could be trusted.
@@ -102,4 +105,4 @@ class Checkpoint(AbstractContextManager["Checkpoint"]):
             # First the settings and whether the transcript counts: they decide which files belong to the
             # state.
             SessionDriver.resume(self._testbed, self._point)
-            self._saved.restore("a probe")
+            self._saved.restore("a probe", scanned=scanned)

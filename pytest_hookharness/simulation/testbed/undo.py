@@ -29,18 +29,20 @@ class SavedFiles:
         # Taking the snapshot read the transcript; without this, a hook would seem to have read it.
         testbed.scanner.settle()
 
-    def restore(self, what: str) -> None:
+    def restore(self, what: str, *, scanned: bool = False) -> None:
         """
         Make the files as they were.
 
         Args:
             what: What changed them, for the error.
+            scanned: Whether nothing was written since the last scan.
 
         Raises:
             SimulationError: The files differ afterwards. Nothing that follows could be trusted.
         """
         testbed = self._testbed
-        testbed.scan()
+        if not scanned:
+            testbed.scan()
         with unmounted(testbed, (change.path for change in changes(self._files, testbed.files))):
             testbed.snapshots.restore(self._snapshot, self._touched)
         testbed.workspace.clock.accept()
