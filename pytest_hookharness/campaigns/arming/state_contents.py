@@ -163,6 +163,9 @@ class StateContents:
     def _for_placeholder(self, key: str, written: str, asked: AskedField, more: dict[str, str]) -> Value:
         words = re.findall(r"[\w-]+", written)
         lower = {word.lower() for word in words}
+        if asked.counted and (state_names.is_limit(key) or state_names.is_total(key)):
+            # Whatever is counted up to it begins below it.
+            return LIMIT
         if asked.wanted:
             return next((each for each in asked.wanted if str(each).lower() in lower), asked.wanted[0])
         if asked.empty:
@@ -217,11 +220,14 @@ def _above(asked: AskedField, number: int) -> bool:
 
 
 def _asked_value(name: str, asked: AskedField) -> Value:
-    if state_names.is_limit(name):
+    if state_names.is_limit(name) or (asked.counted and state_names.is_total(name)):
         return LIMIT
     if state_names.is_session(name):
         return "" if asked.empty else SESSION
-    return asked.wanted[0] if asked.wanted else state_names.by_name(name, filled=asked.filled)
+    if asked.wanted:
+        return asked.wanted[0]
+    # A count that just began, whatever it counts.
+    return 1 if asked.counted else state_names.by_name(name, filled=asked.filled)
 
 
 def _put(values: dict[str, Any], names: Sequence[str], value: Value) -> None:

@@ -21,7 +21,12 @@ _LIMIT = re.compile(r"max|limit|cap\b|_cap", re.IGNORECASE)
 _FILE = re.compile(r"(?:^|_)(?:file|path)$|File$|Path$")
 _SWITCH = re.compile(r"^(?:is_|has_)?(?:active|enabled|running|on)$", re.IGNORECASE)
 _COUNT = re.compile(r"iteration|count|number|index|attempt|round|total|current|num|turn|cycle", re.IGNORECASE)
-_COUNTED = re.compile(r"(?:total|num|number|count)_|\w+_(?:count|total|number|index|num)$", re.IGNORECASE)
+_COUNTED = re.compile(
+    r"(?i:(?:total|num|number|count)_|\w+_(?:count|total|number|index|num)$)"
+    r"|(?:total|num|number|count)[A-Z]|\w+(?:Count|Total|Number|Index|Iterations?|Attempts?)$"
+)
+# How many there are in all is more than how many are done.
+_TOTAL = re.compile(r"(?i:total_|\w+_total$)|total[A-Z]|\w+Total$|total$")
 _WORDS = re.compile(
     r"task|prompt|goal|promise|text|title|name|descri|message|file|path|branch|phase|stage|plan|step",
     re.IGNORECASE,
@@ -50,6 +55,11 @@ def is_limit(name: str) -> bool:
     return bool(_LIMIT.search(name))
 
 
+def is_total(name: str) -> bool:
+    """Return whether a field holds how many there are in all."""
+    return bool(_TOTAL.match(name))
+
+
 def is_path(name: str) -> bool:
     """Return whether a field holds the path of a file."""
     return bool(_FILE.search(name))
@@ -74,6 +84,8 @@ def by_name(name: str, *, filled: bool = False) -> Value:
     if is_switch(name):
         return True
     if is_limit(name):
+        return LIMIT
+    if is_total(name):
         return LIMIT
     if _COUNTED.match(name) or (_COUNT.search(name) and not _WORDS.search(name)):
         return 1

@@ -20,6 +20,7 @@ from pytest_hookharness.campaigns.arming.state_files import LoopState, state_fil
 from pytest_hookharness.campaigns.arming.state_paths import HookScript, looked_for, scripts
 from pytest_hookharness.campaigns.check.failing_gates import kept_gates, plan_failing_gates
 from pytest_hookharness.campaigns.check.grouping import PlayedSession
+from pytest_hookharness.campaigns.check.pointed_states import Look, pointed_states
 from pytest_hookharness.campaigns.check.session_scenario import scenario_of
 from pytest_hookharness.campaigns.check.sessions import STOPS, plan_each_event
 from pytest_hookharness.judging.checkup.symptoms import MANY_REFUSALS
@@ -56,13 +57,16 @@ class ArmedStates:
     unmet: tuple[str, ...] = ()
 
 
-def arm_states(hook_set: HookSet, played: Sequence[PlayedSession], try_out: TryOut) -> ArmedStates:
+def arm_states(
+    hook_set: HookSet, played: Sequence[PlayedSession], try_out: TryOut, look: Look = lambda _: ()
+) -> ArmedStates:
     """
     Return sessions with state files that make hooks active, of hooks that nothing activated so far.
 
     Args:
         played: The sessions so far, of which a harmless one had each event once.
         try_out: Plays short sessions.
+        look: Plays a session, and returns what hooks looked for in vain.
     """
     waiting = _waiting(hook_set, played)
     there = {path for one in played for path in one.session.scenario.files}
@@ -72,13 +76,21 @@ def arm_states(hook_set: HookSet, played: Sequence[PlayedSession], try_out: TryO
     harmless = [one.outcome for one in played if one.session.harmless]
     before = set[tuple[str, str]]().union(*map(_effects, harmless))
     failed = set[str]().union(*map(_failures, harmless))
-    plays = try_out([_trial(hook_set, state, waiting) for state in states])
     kept: dict[str, tuple[LoopState, Outcome]] = {}
-    for state, play in zip(states, plays, strict=True):
-        new = _effects(play.outcome) - before
-        if play.outcome is None or not new or (not state.verbatim and _failures(play.outcome) - failed):
-            continue
-        kept.setdefault(next(iter(state.files)), (state, play.outcome))
+
+    def keep(tried: Sequence[LoopState]) -> None:
+        plays = try_out([_trial(hook_set, state, waiting) for state in tried])
+        for state, play in zip(tried, plays, strict=True):
+            new = _effects(play.outcome) - before
+            if play.outcome is None or not new or (not state.verbatim and _failures(play.outcome) - failed):
+                continue
+            kept.setdefault(next(iter(state.files)), (state, play.outcome))
+
+    keep(states)
+    stops = [hook for hook in waiting if hook.event in _stop_events(hook_set)]
+    active = {state.script for state, _ in kept.values()}
+    idle_texts = [one for one in texts if one.name not in active and _hooks_of(one.name, stops)]
+    keep([*pointed_states(hook_set, idle_texts, look)])
     chosen = [*kept.values()][:_MOST]
     ends = try_out([_finishing(hook_set, state, outcome) for state, outcome in chosen])
     sessions = [

@@ -28,6 +28,7 @@ from pytest_hookharness.campaigns.check.grouping import (
     summarise,
 )
 from pytest_hookharness.campaigns.check.held_loops import meet_held_loops
+from pytest_hookharness.campaigns.check.home_search import look_in_project
 from pytest_hookharness.campaigns.check.hook_statistics import is_kind, is_wanted
 from pytest_hookharness.campaigns.check.session_scenario import without_commands
 from pytest_hookharness.campaigns.check.static_checks import StaticResult, check_statically
@@ -55,7 +56,6 @@ _FIRST, _LATER, _LAST = 0.4, 0.75, 0.9
 _MOST = 0.4
 _SHORT, _LEAST = 30.0, 1.0
 _NO_RUN = "No hook run came to its end, so nothing is known about any hook."
-_NO_TIME = "the time budget ended"
 _HUNG = "A hook run did not end, so nothing else was tried; fix that first."
 
 
@@ -182,7 +182,8 @@ class CheckRun:
         self._play("other sessions", [*behaviours[:1], *others, *activated])
         yield
         moves = rewording.refused_calls(self._outcomes())
-        armed = arm_states(self.place, self._played, partial(self._play, "state files", share=_LATER))
+        look = partial(look_in_project, settings=self.settings, resources=self.resources)
+        armed = arm_states(self.place, self._played, partial(self._play, "state files", share=_LATER), look)
         self._open += armed.unmet
         self._play("active loops", armed.sessions)
         commands = [move.command for move in moves if isinstance(move, RunCommand)]
@@ -264,7 +265,7 @@ class CheckRun:
             wall = (share or self._share()) * self.settings.wall - self._elapsed()
             # A single event runs the hooks of one event once.
             if wall < (_LEAST if session.event else self._least):
-                return PlayedSession(session, why=_NO_TIME)
+                return PlayedSession(session, why="the time budget ended")
             # What a long session has shown when it is cut, shorter ones can look into.
             wall = min(wall, _MOST * self.settings.wall) if self._played else wall
             try:

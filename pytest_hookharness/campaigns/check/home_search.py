@@ -19,7 +19,7 @@ from pytest_hookharness.campaigns.check.lent_home import lent_home, may_lend
 from pytest_hookharness.campaigns.check.session_errors import is_defect, play_session
 from pytest_hookharness.campaigns.check.sessions import plan_each_event
 from pytest_hookharness.execution.reads.observer import SearchObserver
-from pytest_hookharness.model.checkup import HookSet
+from pytest_hookharness.model.checkup import CheckSession, HookSet
 from pytest_hookharness.simulation.loop import Observer
 from pytest_hookharness.simulation.simulate import Resources
 from pytest_hookharness.simulation.testbed.run_settings import Settings
@@ -76,15 +76,26 @@ def with_looked_for(
     return tuple(_searched(each, share, resources) for each in hook_sets)
 
 
-def _searched(hook_set: HookSet, settings: Settings, resources: Resources) -> HookSet:
+def look_in_project(session: CheckSession, settings: Settings, resources: Resources) -> list[str]:
+    """Return what hooks look for in vain in the project, by path in it, in one session."""
+    return _observed(session, replace(settings, wall=_SHARE * settings.wall), resources).in_project
+
+
+def _observed(session: CheckSession, settings: Settings, resources: Resources) -> _Search:
     search = _Search()
-    with search.observing, lent_home(hook_set, resources.base, caches=False) as ready:
+    with search.observing:
         try:
-            play_session(plan_each_event(ready), settings, resources, search)
+            play_session(session, settings, resources, search)
         except Exception as error:
             # The check itself says what cannot be played.
             if is_defect(error):
                 raise
+    return search
+
+
+def _searched(hook_set: HookSet, settings: Settings, resources: Resources) -> HookSet:
+    with lent_home(hook_set, resources.base, caches=False) as ready:
+        search = _observed(plan_each_event(ready), settings, resources)
     paths = search.paths
     found = [path for path in paths if may_lend(Path.home(), path, paths)]
     inner = [path for path in found if not path.startswith(tuple(f"{each}/" for each in found))]

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Sequence
+from dataclasses import replace
 from hashlib import sha256
 from pathlib import Path
 
@@ -66,15 +67,20 @@ def _digest(path: Path, hook_sets: Sequence[HookSet]) -> str:
 def lend(
     path: Path, hook_sets: Sequence[HookSet], found: Sequence[HookSet], *, agreed: bool
 ) -> Sequence[HookSet]:
-    """Say what hooks also look for below HOME, and return the hook sets that get it if the person agrees."""
+    """
+    Say what hooks also look for below HOME, and return the hook sets that get it if the person agrees.
+
+    What they look for in the project needs nobody's consent.
+    """
     known = {each for hook_set in hook_sets for each in hook_set.lent}
     new = dict.fromkeys(each for hook_set in found for each in hook_set.lent if each not in known)
+    unlent = [replace(each, lent=old.lent) for old, each in zip(hook_sets, found, strict=True)]
     if not new:
-        return hook_sets
+        return unlent
     print(f"Hooks also look for {', '.join(plain(f'~/{each}') for each in new)}.", file=sys.stderr)
     try:
         agreed = agreed or is_agreed(path, found, _LEND)
     except SimulationError:
         # Nobody can be asked.
         agreed = False
-    return found if agreed else hook_sets
+    return found if agreed else unlent

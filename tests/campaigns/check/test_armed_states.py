@@ -1,6 +1,7 @@
 """Claims about loops whose state only a model writes: their state files are tried, and kept if they act."""
 
 import json
+from functools import partial
 
 import pytest
 
@@ -8,7 +9,7 @@ from pytest_hookharness.campaigns.arming.activation import given_activations
 from pytest_hookharness.campaigns.check.armed_states import arm_states
 from pytest_hookharness.campaigns.check.check_run import CheckRun
 from pytest_hookharness.campaigns.check.grouping import PlayedSession
-from pytest_hookharness.campaigns.check.home_search import with_looked_for
+from pytest_hookharness.campaigns.check.home_search import look_in_project, with_looked_for
 from pytest_hookharness.campaigns.check.session_errors import play_session
 from pytest_hookharness.campaigns.check.sessions import plan_activated, plan_each_event
 
@@ -129,6 +130,36 @@ def test_a_list_whose_tasks_are_done(armed, box, text, kept):
     hook = CHECKLIST.replace("'^- \\[ \\]'", box)
     found, _ = armed("stop.sh", "sh", hook, **{"TODO.md": text})
     assert bool(found.sessions) is kept
+
+
+POINTED = """NAME=$(cat "$CLAUDE_PROJECT_DIR/.plans/current" 2>/dev/null) || exit 0
+STATE="$CLAUDE_PROJECT_DIR/.plans/all/$NAME/state.json"
+[ -f "$STATE" ] || exit 0
+DONE=$(jq -r '.doneTasks // 0' "$STATE")
+TOTAL=$(jq -r '.totalTasks // 0' "$STATE")
+[ "$DONE" -lt "$TOTAL" ] || exit 0
+echo "Go on with $STATE." >&2; exit 2
+"""
+
+
+def test_a_state_whose_folder_another_file_names(plugin, harness):
+    """A loop is active with a state in a folder that a first file names, and with that file."""
+    (hook_set,) = with_looked_for(
+        [plugin("sh ${CLAUDE_PLUGIN_ROOT}/hooks/stop.sh", **{"hooks/stop.sh": POINTED})],
+        harness.settings,
+        harness.resources,
+    )
+
+    def played(session):
+        return PlayedSession(session, play_session(session, harness.settings, harness.resources))
+
+    first = played(plan_each_event(hook_set))
+    look = partial(look_in_project, settings=harness.settings, resources=harness.resources)
+    found = arm_states(hook_set, [first], lambda sessions: [*map(played, sessions)], look)
+    assert len(found.sessions) == 1
+    files = found.sessions[0].scenario.files
+    assert json.loads(files[".plans/all/work/state.json"])["totalTasks"] == 3
+    assert files[".plans/current"] == "work\n"
 
 
 IN_HOME = """DIR="$HOME/.looper"

@@ -213,8 +213,17 @@ def test_what_hooks_look_for_is_lent_only_with_consent(searching, tmp_path, monk
     found = (replace(searching, lent=(".mytool.toml",)),)
     assert lend(tmp_path, (searching,), found, agreed=True) == found
     assert capsys.readouterr().err == "Hooks also look for ~/.mytool.toml.\n"
-    assert lend(tmp_path, (searching,), found, agreed=False) == (searching,)
-    assert lend(tmp_path, found, found, agreed=False) == found
+    assert [*lend(tmp_path, (searching,), found, agreed=False)] == [searching]
+    assert [*lend(tmp_path, found, found, agreed=False)] == [*found]
+
+
+@pytest.mark.parametrize("lent", [(), (".mytool.toml",)])
+def test_what_hooks_look_for_in_the_project_needs_no_consent(searching, tmp_path, monkeypatch, lent):
+    """What was looked for in the project is known to the check, whether or not anything is lent."""
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    found = replace(searching, lent=lent, looked_for=(".claude/loop.json",))
+    (ready,) = lend(tmp_path, (searching,), (found,), agreed=False)
+    assert ready == replace(searching, looked_for=(".claude/loop.json",))
 
 
 @pytest.mark.nightly
