@@ -56,6 +56,8 @@ _NOT_FOUND = re.compile(
 _OF_SHELLS = frozenset(
     ["source", "declare", "typeset", "shopt", "mapfile", "readarray", "let", "function", "pushd", "popd"]
 )
+# A refusal with a status of failure, as scripts and sessions show it.
+_OF_A_REFUSAL = re.compile(r"is not a refusal on|the refusal ends with \d")
 # How answers in scripts are described, the first of them in words of their own.
 _ITS_ANSWER, _NO_JSON = "its answer", "JSON"
 # What follows where Git is missing, and so is the repository.
@@ -103,11 +105,13 @@ def independent(
     not_run = {*_commands(one.symptom for one in symptoms if one.symptom.kind == NOT_RUN.name)}
     hasty = {*_commands(one for one in static.symptoms if one.kind == TIMEOUT_UNIT.name)}
     unread = [one for one in static.symptoms if one.kind == MANGLED.name]
+    failed = {*_commands(one for one in static.symptoms if _OF_A_REFUSAL.search(one.text))}
     return [
         one
         for one in symptoms
         if (one.symptom.kind == NOT_RUN.name or not _is_of(one.symptom, not_run))
         and not (one.symptom.kind == HUNG_HOOK.name and _is_of(one.symptom, hasty))
+        and not (_OF_A_REFUSAL.search(one.symptom.text) and _is_of(one.symptom, failed))
         and not (one.symptom.kind == MANGLED.name and any(_is_told(one.symptom, other) for other in unread))
     ]
 

@@ -12,6 +12,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import field, replace
 
 from pytest_hookharness import hosts
+from pytest_hookharness.campaigns.check.static.failed_refusals import failed_refusal
 from pytest_hookharness.campaigns.check.static.hook_program import (
     Obstacle,
     find_obstacle,
@@ -26,7 +27,7 @@ from pytest_hookharness.campaigns.check.static.relative_files import relative_fi
 from pytest_hookharness.campaigns.check.static.script_answers import find_unread_answer
 from pytest_hookharness.campaigns.check.static.unread_answers import lost_answers
 from pytest_hookharness.campaigns.check.static.unseen_advice import unseen_advice, where_it_is_read
-from pytest_hookharness.campaigns.check.static.unset_variables import expected_variable
+from pytest_hookharness.campaigns.check.static.unset_variables import expected_variable, key_for
 from pytest_hookharness.campaigns.check.tool_names import (
     find_expressions,
     is_ignored,
@@ -59,6 +60,9 @@ _LONG, _SHORT = 3600.0, 1.0
 _KEEP_STATUS = (
     "Get the status first: `out=$(program 2>&1) || failed=1`, without `local` in the same line; then "
     '`echo "$out" | tail`. For a pipe, `set -o pipefail` also works.'
+)
+_REFUSE = (
+    "To refuse, exit with 2 and print the reason to standard error, or exit with 0 behind an answer in JSON."
 )
 _HOUR, _THOUSAND = 3600.0, 1000
 _STREAMS = {"stdout": "standard output", "stderr": "standard error"}
@@ -93,6 +97,7 @@ def check_statically(hook_set: HookSet) -> StaticResult:
         *_of_input(hook_set),
         *_of_scripts(hook_set),
         *_of_answers(hook_set),
+        *_of_refusals(hook_set),
         *_of_advice(hook_set),
         *_of_shells(hook_set, [hook for hook, _ in obstacles]),
         *_of_paths(hook_set),
@@ -146,7 +151,7 @@ def _of_variables(hook_set: HookSet) -> Iterator[Symptom]:
         name = next(name for _, name in found if name)
         text = f"${name} is always empty, as {hook_set.host} sets no such variable."
         symptom = _together(CONFIG_OFF, hooks, text)
-        yield replace(symptom, advice="Read the JSON on standard input: `jq -r .tool_input.file_path`.")
+        yield replace(symptom, advice=f"Read the JSON on standard input: `jq -r .{key_for(name)}`.")
 
 
 def _of_input(hook_set: HookSet) -> Iterator[Symptom]:
@@ -203,6 +208,14 @@ def _of_lost_answers(hook_set: HookSet, told: Collection[str]) -> Iterator[Sympt
     for why, places in lost.items():
         if not any(hook.command in told for hook in concerned[why]):
             yield _together(MANGLED, concerned[why], f"{why} ({'; '.join(places)}).")
+
+
+def _of_refusals(hook_set: HookSet) -> Iterator[Symptom]:
+    """Yield the refusals in scripts that their host takes for failures, each once with its hooks."""
+    found = [(hook, why) for hook in hook_set.hooks if (why := failed_refusal(hook_set, hook))]
+    for why in dict.fromkeys(why for _, why in found):
+        symptom = _together(CRASHED, [hook for hook, one in found if one == why], f"{why}.")
+        yield replace(symptom, advice=_REFUSE)
 
 
 def _of_advice(hook_set: HookSet) -> Iterator[Symptom]:

@@ -17,6 +17,7 @@ from pytest_hookharness.model.trace import Performed
 # From fewer different calls it does not follow that a hook allows everything.
 _FEWEST = 6
 _SHOWN = 60
+_REFUSES = re.compile(r"[\"'](?:deny|block)[\"']|\bexit[ (]\s*2\b")
 # Calls about which users want to be asked.
 _RISKY = re.compile(r"\b(?:sudo|curl|git push|dd|rm)\b|\.env|\.github")
 
@@ -25,8 +26,8 @@ def find_unasked(hook_set: HookSet, outcomes: Sequence[Outcome]) -> Iterator[tup
     """
     Yield the guards that explicitly allowed each call that they did not refuse, and what shows it.
 
-    A hook that refused nothing may be meant to answer the host's questions, so it is no guard here. Nor is
-    one named that allowed no risky call.
+    A hook that refused nothing, and whose script has no refusal, may be meant to answer the host's questions,
+    so it is no guard here. Nor is one named that allowed no risky call.
     """
     profile = hosts.find(hook_set.host)
     if profile.by_role(hosts.Role.PERMISSION) is None or not profile.tools.gated:
@@ -39,7 +40,8 @@ def find_unasked(hook_set: HookSet, outcomes: Sequence[Outcome]) -> Iterator[tup
         silent = any(ruling is Ruling.NONE for _, ruling in rulings)
         # A guard that allows a list of harmless calls and denies the rest is meant to do that.
         example = next(filter(_RISKY.search, allowed), "")
-        if refused and example and len(allowed) >= _FEWEST and not silent:
+        guards = refused or any(map(_REFUSES.search, hook_set.scripts_of(hook)))
+        if guards and example and len(allowed) >= _FEWEST and not silent:
             text = (
                 f"{hook.event}: it answers `allow` to every call that it does not refuse ({len(allowed)} "
                 f"different calls, such as {example}), so {hook_set.host} never asks the user."

@@ -81,3 +81,10 @@ def test_what_is_no_objection(unasked, text):
 def test_a_host_without_questions(unasked):
     """On a host whose approval is refused as unsupported nothing is said of it."""
     assert unasked(REFUSES + APPROVES, "codex", ".codex/hooks.json") == []
+
+
+def test_a_guard_whose_refusal_was_not_reached(unasked):
+    """A guard whose script refuses something else is UNASKED too."""
+    other = REFUSES.replace("rm -rf", "deploy --production")
+    (found,) = unasked(other + APPROVES)
+    assert "every call that it does not refuse" in found.text

@@ -17,9 +17,21 @@ from pytest_hookharness.model.protocol import Hook
 
 # From old examples and from code that models write; the host gives all of this on standard input.
 _NEVER_SET = {
-    "claude-code": r"CLAUDE_(?:TOOL_(?:INPUT(?:_FILE_PATH)?|NAME|OUTPUT|FILE_PATH)|FILE_PATHS?"
-    r"|HOOK_EVENT(?:_NAME)?)"
+    "claude-code": r"CLAUDE_(?:TOOL_(?:INPUT(?:_\w+)?|NAME|OUTPUT|RESULT|RESPONSE|EXIT_CODE|COMMAND|FILE_PATH"
+    r"|ARGS|PARAMS)|FILE_PATHS?|(?:EDITED|MODIFIED|CHANGED)_FILES?|TRANSCRIPT(?:_PATH|_FILE)?|USER_PROMPT"
+    r"|BASH_COMMAND|STOP_REASON|NOTIFICATION(?:_MESSAGE|_TYPE)?|LAST_(?:MESSAGE|RESPONSE)"
+    r"|HOOK_(?:EVENT(?:_NAME)?|INPUT|DATA|PAYLOAD))"
 }
+# Keys of the input with what such a variable is meant to have, by a part of its name.
+_KEYS = {
+    "TRANSCRIPT": "transcript_path",
+    "PROMPT": "prompt",
+    "TOOL_NAME": "tool_name",
+    "EVENT": "hook_event_name",
+    "COMMAND": "tool_input.command",
+    "NOTIFICATION": "message",
+    "LAST_": "last_assistant_message",
+} | dict.fromkeys(["OUTPUT", "RESULT", "RESPONSE", "EXIT_CODE"], "tool_response")
 # Without a default of its own.
 _BARE = r"\$\{{?({0})(?![\w:-])"
 # In a script also with an empty default, or with an argument that the command does not give.
@@ -82,6 +94,11 @@ def expected_variable(hook_set: HookSet, hook: Hook) -> str:
         found = [*_in_script(names, texts[0])]
     named = (name for name in found if name not in given)
     return next((name for name in named if not re.search(_NAMED.format(name), hook.command)), "")
+
+
+def key_for(variable: str) -> str:
+    """Return the key of the input that has what a variable is expected to hold."""
+    return next((key for part, key in _KEYS.items() if part in variable), "tool_input.file_path")
 
 
 def _is_bare(hook_set: HookSet, hook: Hook) -> bool:

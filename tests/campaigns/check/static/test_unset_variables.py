@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from pytest_hookharness.campaigns.check.static.unset_variables import expected_variable
+from pytest_hookharness.campaigns.check.static.unset_variables import expected_variable, key_for
 from pytest_hookharness.model.checkup import HookSet
 from pytest_hookharness.model.protocol import Hook
 
@@ -154,3 +154,18 @@ def test_variables_of_the_settings():
 def test_commands_that_give_a_script_more(command):
     """Where the command sets the variable or gives an argument, nothing is said."""
     assert found(BASH + 'echo "${CLAUDE_TOOL_INPUT:-$1}"\n', command) == ""
+
+
+@pytest.mark.parametrize(
+    ("variable", "key"),
+    [
+        ("CLAUDE_TRANSCRIPT_PATH", "transcript_path"),
+        ("CLAUDE_USER_PROMPT", "prompt"),
+        ("CLAUDE_TOOL_RESPONSE", "tool_response"),
+        ("CLAUDE_MODIFIED_FILES", "tool_input.file_path"),
+    ],
+)
+def test_other_variables_that_no_host_sets(variable, key):
+    """Variables that look like other parts of the input are named, each with the key that is meant."""
+    assert found(f'{BASH}[ -n "${{{variable}:-}}" ] || exit 0\n') == variable
+    assert key_for(variable) == key

@@ -1,0 +1,96 @@
+"""
+Refusals in scripts that end with a status which their host takes for a failure, so that it allows the call.
+
+Read are a text that refuses in plain words, or a whole answer, with the status right behind it; and only
+scripts that never end with the status that refuses.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator
+
+from pytest_hookharness import hosts
+from pytest_hookharness.campaigns.check.static.written_answers import written_answers
+from pytest_hookharness.model.checkup import HookSet
+from pytest_hookharness.model.processes import Exited, Output, ProcessResult
+from pytest_hookharness.model.protocol import Hook, Reply, Ruling
+
+_GATES = frozenset(
+    [
+        hosts.Role.BEFORE_TOOL,
+        hosts.Role.PERMISSION,
+        hosts.Role.PROMPT,
+        hosts.Role.STOP,
+        hosts.Role.SUBAGENT_STOP,
+    ]
+)
+_EXIT = r"(?:\bexit|\bsys\.exit\(|\bprocess\.exit\()\s*(?P<code>\d+)\b"
+_REFUSES_BY_CODE = re.compile(
+    r"\bexit(?:Code)?(?:\s*=|\(|\s)\s*(?:2\b|[\"']?\$\w)|\bexit\(\s*[A-Za-z_]|SystemExit\((?:2|[a-z])"
+)
+# A printed text, and the status at most two lines behind it.
+_SAID = re.compile(
+    r"^[ \t]*(?:echo[ \t]+(?:-e[ \t]+)?|printf[ \t]+|console\.(?:error|log)\(\s*|print\(\s*f?"
+    r"|sys\.stderr\.write\(\s*f?)"
+    r"([\"'`])(?P<words>(?:(?!\1)[^\n]){3,300})\1[^\n|]{0,60}\n(?:[^\n]{0,200}\n){0,2}?[ \t]*" + _EXIT,
+    re.MULTILINE,
+)
+_REFUSING = re.compile(
+    r"\bblock(?:ed|ing)\b|\bden(?:ied|ying)\b|\bnot (?:allowed|permitted)\b|\bforbidden\b|\bprohibited\b"
+    r"|\brefus(?:ed|ing)\b|\brejected\b|\bviolation\b|\bbefore (?:stopping|you stop|finishing|committing)\b",
+    re.IGNORECASE,
+)
+# The status behind an answer, and lines that do not lead elsewhere before it.
+_ENDS = re.compile(_EXIT)
+_BRANCH = re.compile(r"\b(?:if|elif|else|fi|case|esac|def|function|for|while|except|catch)\b|;;")
+_NEAR = 12
+_LOST = "crashed: "
+
+
+def failed_refusal(hook_set: HookSet, hook: Hook) -> str:
+    """Return why a refusal in a hook's script has no effect, in words that follow the event; or nothing."""
+    return next(_failed(hook_set, hook), "")
+
+
+def _failed(hook_set: HookSet, hook: Hook) -> Iterator[str]:
+    profile = hosts.find(hook_set.host)
+    rule = profile.events.get(hook.event)
+    if rule is None or rule.role not in _GATES or hook.type != "command":
+        return
+    for text in hook_set.scripts_of(hook):
+        if _REFUSES_BY_CODE.search(text):
+            continue
+        for found in _SAID.finditer(text):
+            words = " ".join(found["words"].split())
+            reply = _read(profile, hook, int(found["code"]), stderr=words)
+            if found["code"] != "0" and _REFUSING.search(words) and _is_failure(reply):
+                yield (reply.fault or "").removeprefix(_LOST)
+        for answer in written_answers(text):
+            code, written = _status_behind(text, answer.line), json.dumps(answer.value)
+            refuses = _read(profile, hook, 0, stdout=written).ruling is Ruling.DENY
+            if code and refuses and _is_failure(_read(profile, hook, code, stdout=written)):
+                yield f"the refusal ends with {code}, which {hook_set.host} takes for a failure of the hook"
+
+
+def _status_behind(text: str, number: int) -> int:
+    """Return the status with which a script ends behind a line, whatever happens; 0 if that is unknown."""
+    for line in text.splitlines()[number - 1 : number + _NEAR]:
+        if found := _ENDS.search(line):
+            return int(found["code"])
+        if _BRANCH.search(line):
+            return 0
+    return 0
+
+
+def _is_failure(reply: Reply) -> bool:
+    return reply.ruling is not Ruling.DENY and (reply.fault or "").startswith(_LOST)
+
+
+def _read(profile: hosts.Profile, hook: Hook, code: int, *, stdout: str = "", stderr: str = "") -> Reply:
+    output, error = stdout.encode(), stderr.encode()
+    run = ProcessResult(
+        ending=Exited(code), stdout=Output(output, len(output)), stderr=Output(error, len(error))
+    )
+    return hosts.read_reply(profile, hook, hook.event, run)

@@ -1,0 +1,78 @@
+"""Claims about refusals in scripts that end with the status of a failure."""
+
+import json
+
+import pytest
+
+from pytest_hookharness.campaigns.check.discovery import find_hook_sets
+from pytest_hookharness.campaigns.check.static_checks import check_statically
+
+DENY = '{"hookSpecificOutput": {"hookEventName": "PreToolUse", "permissionDecision": "deny"}}'
+
+
+@pytest.fixture
+def found(tmp_path):
+    """The refusals in a script that the host takes for failures, in words."""
+
+    def read(text, event="PreToolUse", script="hook.sh"):
+        (tmp_path / script).write_text(text)
+        program = {"py": "python3", "js": "node"}.get(script.rpartition(".")[2], "sh")
+        command = f'{program} "$CLAUDE_PROJECT_DIR/{script}"'
+        events = {event: [{"hooks": [{"type": "command", "command": command}]}]}
+        file = tmp_path / ".claude/settings.json"
+        file.parent.mkdir()
+        file.write_text(json.dumps({"hooks": events}))
+        (hook_set,) = find_hook_sets(tmp_path)
+        return [one.text for one in check_statically(hook_set).symptoms if one.kind == "CRASHED"]
+
+    return read
+
+
+@pytest.mark.parametrize(
+    ("script", "text"),
+    [
+        ("hook.sh", 'if grep -q rm; then\n  echo "BLOCKED: no rm here" >&2\n  exit 1\nfi\n'),
+        ("hook.py", 'import sys\nif rm:\n    print(f"Denied: {rm}", file=sys.stderr)\n    sys.exit(1)\n'),
+        (
+            "hook.js",
+            "if (rm) {\n  console.error('rm is not allowed');\n  process.exit(1);\n}\nprocess.exit(0);\n",
+        ),
+    ],
+)
+def test_a_refusal_by_the_wrong_status(found, script, text):
+    """A refusal in words that ends with 1 is named with its words, and with the status that refuses."""
+    (said,) = found(text, script=script)
+    assert said.startswith('PreToolUse: exit code 1 is not a refusal on claude-code (2 is): "')
+
+
+def test_an_answer_with_a_status_of_failure(found):
+    """Whether an answer counts beside a status of failure is what the host makes of it."""
+    assert not found(f"echo '{DENY}'\nexit 1\n")
+
+
+@pytest.mark.parametrize(
+    ("event", "text"),
+    [
+        ("PreToolUse", 'echo "BLOCKED: no rm here" >&2\nexit 2\n'),
+        ("PreToolUse", '[ -n "$x" ] || exit 1\necho "BLOCKED: no rm here" >&2\nexit 2\n'),
+        ("PreToolUse", 'echo "BLOCKED: no rm here" >&2\nexit "$code"\n'),
+        ("PreToolUse", 'echo "The input cannot be read" >&2\nexit 1\n'),
+        ("PreToolUse", 'echo "Blocked words are listed below" >list\n' + "true\n" * 4 + "exit 1\n"),
+        ("PostToolUse", 'echo "BLOCKED: no rm here" >&2\nexit 1\n'),
+    ],
+)
+def test_what_is_no_failed_refusal(found, event, text):
+    """A script that knows the status, a failure, and an event that cannot refuse are left out."""
+    assert not found(text, event=event)
+
+
+def test_a_host_that_ignores_the_answer(tmp_path):
+    """On a host that reads no answer beside a status of failure, the refusal is lost."""
+    (tmp_path / "hook.sh").write_text('echo \'{"permission": "deny"}\'\necho no >&2\nexit 3\n')
+    (tmp_path / ".cursor").mkdir()
+    hook = {"command": "sh ./hook.sh"}
+    settings = {"version": 1, "hooks": {"beforeReadFile": [hook]}}
+    (tmp_path / ".cursor/hooks.json").write_text(json.dumps(settings))
+    (hook_set,) = find_hook_sets(tmp_path)
+    texts = [one.text for one in check_statically(hook_set).symptoms]
+    assert texts == ["beforeReadFile: the refusal ends with 3, which cursor takes for a failure of the hook."]
