@@ -20,6 +20,7 @@ from pytest_hookharness.campaigns.check.rewording import Suspect, refused_comman
 from pytest_hookharness.campaigns.check.session_scenario import scenario_of, varied
 from pytest_hookharness.campaigns.check.tool_names import called_tools, usual_tools
 from pytest_hookharness.campaigns.guards.spellings import allowed_spellings, prove_spellings, try_spellings
+from pytest_hookharness.campaigns.guards.watched_moves import watched
 from pytest_hookharness.judging.checkup.symptoms import MANY_REFUSALS
 from pytest_hookharness.model.checkup import CheckSession, HookSet
 from pytest_hookharness.model.moves import (
@@ -39,12 +40,11 @@ from pytest_hookharness.model.moves import (
 )
 from pytest_hookharness.model.mutations import Parallel
 from pytest_hookharness.model.outcome import Outcome
-from pytest_hookharness.model.protocol import Hook, Json
+from pytest_hookharness.model.protocol import Json
 from pytest_hookharness.model.scenario import Scenario
 
 STOPS = frozenset({hosts.Role.STOP, hosts.Role.SUBAGENT_STOP})
 _SUBAGENT = frozenset({hosts.Role.SUBAGENT_START, hosts.Role.SUBAGENT_STOP})
-_BEFORE_CALLS = frozenset({hosts.Role.BEFORE_TOOL, hosts.Role.PERMISSION})
 _BESIDE = frozenset({hosts.Role.BEFORE_TOOL, hosts.Role.AFTER_TOOL})
 _COMPACTION = frozenset({hosts.Role.BEFORE_COMPACT, hosts.Role.AFTER_COMPACT})
 _BEHAVIOURS = ("editing", "obedient", "repeating", "oscillating", "quoting")
@@ -165,26 +165,8 @@ def plan_refusals(hook_set: HookSet) -> Iterator[CheckSession]:
         ("what guards commonly refuse", corpora.commonly_refused(sources, hook_set.root)),
         ("commits in usual forms", corpora.usual_commits()),
     ):
-        if acts := [move for move in moves if _is_watched(hook_set, move)]:
+        if acts := [one for move in moves if (one := watched(hook_set, move))]:
             yield _cut_short(title, scenario_of(hook_set, (FIRST_PROMPT, *acts)))
-
-
-def _is_watched(hook_set: HookSet, move: RunCommand | Edit | Read) -> bool:
-    """Return whether a hook runs before the call of a move; after it, if no hook runs before calls."""
-    profile = hosts.find(hook_set.host)
-    name = profile.tools.call(move, "/w").name
-    events = [(profile.events[hook.event], hook) for hook in hook_set.hooks if hook.event in profile.events]
-    for watched in (_BEFORE_CALLS, frozenset({hosts.Role.AFTER_TOOL})):
-        if asked := [(rule, hook) for rule, hook in events if rule.role in watched]:
-            return any(_fits(profile, rule, hook, name) for rule, hook in asked)
-    return False
-
-
-def _fits(profile: hosts.Profile, rule: hosts.EventRule, hook: Hook, tool: str) -> bool:
-    if rule.tools and tool not in rule.tools:
-        return False
-    unconditional = Hook(event=hook.event, matcher=hook.matcher)
-    return rule.target != "tool_name" or bool(hosts.select(profile, (unconditional,), hook.event, tool))
 
 
 def plan_hostile(hook_set: HookSet, seed: int, *, endless: bool = False) -> CheckSession:

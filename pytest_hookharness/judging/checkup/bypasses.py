@@ -22,6 +22,15 @@ _JOINED = re.compile(r"(rm|git clean) -([A-Za-z]{2,3}) (?=[^-])")
 # An option of Git in front of other words, which Git also takes behind them.
 _IN_FRONT = re.compile(r"(git (?:push|commit)) (--force|-f|--no-verify) ([^;&|<>#]+)")
 _SHORT = (("git push --force", "git push -f"), ("git commit --no-verify", "git commit -n"))
+# Commands, or beginnings of commands, and others with the same effect that are as usual.
+_ALIKE = (
+    (r"git push (?:--force|-f)$", ("git push origin HEAD --force",)),
+    (r"git checkout -- \.$", ("git checkout .", "git restore .")),
+    (r"npm install (?=\S)", ("npm i ",)),
+    (r"pip install (?=\S)", ("pip3 install ", "python3 -m pip install ")),
+    (r"cat (?=\.env$)", ("head ", "grep . ")),
+)
+_PIPED = re.compile(r"(curl [^|]+\| ?)sh$")
 _TWICE = 2
 
 
@@ -41,6 +50,11 @@ def spellings(command: str) -> Iterator[str]:
     for long, short in _SHORT:
         if re.match(rf"{long}(?![\w-])", command):
             yield command.replace(long, short, 1)
+    for beginning, others in _ALIKE:
+        if found := re.match(beginning, command):
+            yield from (f"{other}{command[found.end() :]}" for other in others)
+    if piped := _PIPED.fullmatch(command):
+        yield f"{piped[1]}bash"
 
 
 def passed_turns(outcome: Outcome) -> dict[str, list[int]]:

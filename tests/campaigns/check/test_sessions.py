@@ -155,6 +155,7 @@ def test_a_counter_that_loses_counts_is_reported(tmp_path, harness):
             [Hook(event="PreToolUse", matcher="Bash", command="g"), Hook(event="PostToolUse", command="f")],
             {RunCommand},
         ),
+        ([Hook(event="PreToolUse", matcher="Edit", command="g")], {Edit}),
         ([Hook(event="PostToolUse", matcher="Read", command="f")], {Read}),
         ([Hook(event="Stop", command="s"), Hook(event="UserPromptSubmit", command="p")], set()),
     ],
@@ -171,3 +172,10 @@ def test_events_for_some_tools_are_asked_about_these():
     hooks = [Hook(event="beforeShellExecution", command="g")]
     (first, *_) = sessions.plan_refusals(place(*hooks, host="cursor"))
     assert {type(act) for act in first.scenario.script.acts[1:]} == {RunCommand}
+
+
+@pytest.mark.parametrize(("matcher", "olds"), [("Edit", {"old"}), ("Write", {None}), ("Edit|Write", {None})])
+def test_a_guard_of_passages_is_asked_about_passages(matcher, olds):
+    """A guard that sees only changes of passages is asked about these, and any other about whole files."""
+    planned = sessions.plan_refusals(place(Hook(event="PreToolUse", matcher=matcher, command="g")))
+    assert {act.old for session in planned for act in session.scenario.script.acts[1:]} == olds

@@ -1,0 +1,34 @@
+"""The moves that the hooks of a hook set see: others would only cost time where guards are tried."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from pytest_hookharness import hosts
+from pytest_hookharness.model.checkup import HookSet
+from pytest_hookharness.model.moves import Edit, Read, RunCommand
+from pytest_hookharness.model.protocol import Hook
+
+_BEFORE_CALLS = frozenset({hosts.Role.BEFORE_TOOL, hosts.Role.PERMISSION})
+
+
+def watched(hook_set: HookSet, move: RunCommand | Edit | Read) -> RunCommand | Edit | Read | None:
+    """Return a move before whose call a hook runs; after it, if no hook runs before calls; else ``None``."""
+    profile = hosts.find(hook_set.host)
+    events = [(profile.events[hook.event], hook) for hook in hook_set.hooks if hook.event in profile.events]
+    before = [(rule, hook) for rule, hook in events if rule.role in _BEFORE_CALLS]
+    asked = before or [(rule, hook) for rule, hook in events if rule.role is hosts.Role.AFTER_TOOL]
+    # Hosts have another tool for a passage than for a whole file.
+    ways = [move, replace(move, old="old")] if isinstance(move, Edit) else [move]
+    for way in ways:
+        name = profile.tools.call(way, "/w").name
+        if any(_fits(profile, rule, hook, name) for rule, hook in asked):
+            return way
+    return None
+
+
+def _fits(profile: hosts.Profile, rule: hosts.EventRule, hook: Hook, tool: str) -> bool:
+    if rule.tools and tool not in rule.tools:
+        return False
+    unconditional = Hook(event=hook.event, matcher=hook.matcher)
+    return rule.target != "tool_name" or bool(hosts.select(profile, (unconditional,), hook.event, tool))
