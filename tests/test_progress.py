@@ -113,9 +113,14 @@ class Stream(io.StringIO):
         return self.terminal
 
 
-@pytest.mark.parametrize("terminal", [True, False])
-def test_the_line_of_a_shell_command(terminal):
-    """The shell command writes its line to a terminal, and nothing to a file."""
+@pytest.mark.parametrize(
+    ("terminal", "environment", "shown"),
+    [(True, {}, True), (False, {}, False), (True, {"CI": "1"}, False), (True, {"TERM": "dumb"}, False)],
+)
+def test_the_line_of_a_shell_command(monkeypatch, terminal, environment, shown):
+    """The shell command writes its line to a terminal, and nothing to a file or the log of a CI system."""
+    for name, value in {"CI": "", "BUILD_NUMBER": "", "TERM": "xterm", **environment}.items():
+        monkeypatch.setenv(name, value)
     stream = Stream(terminal)
     line = shell_line(stream)
     line._delay = 0.0
@@ -125,7 +130,7 @@ def test_the_line_of_a_shell_command(terminal):
             if drawer.name == "hook-progress":
                 drawer.join(0.2)
 
-    assert ("lint[claude-code]: turn 0" in stream.getvalue()) == terminal
+    assert ("lint[claude-code]: turn 0" in stream.getvalue()) == shown
 
 
 def test_the_line_shows_turns_probes_and_mutations():

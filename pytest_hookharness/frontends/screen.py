@@ -152,8 +152,8 @@ class ProgressLine:
 
 
 def shell_line(stream: TextIO) -> ProgressLine:
-    """Return the line of a shell command; it shows nothing where the stream is not a terminal."""
-    if not stream.isatty():
+    """Return the line of a shell command; it shows nothing where no person watches the stream."""
+    if not stream.isatty() or _is_log():
         return ProgressLine()
 
     def write(text: str) -> None:
@@ -194,8 +194,11 @@ def open_line(config: pytest.Config) -> Generator[ProgressLine]:
 
 def is_watched(config: pytest.Config, reporter: pytest.TerminalReporter) -> bool:
     """Return whether a person watches the terminal, and tests do not write to it while they run."""
-    if hasattr(config, "workerinput") or any(os.environ.get(name) for name in _CI_VARIABLES):
-        return False
-    if os.environ.get("TERM", "dumb") == "dumb" or not reporter.isatty or config.option.verbose < 0:
+    if hasattr(config, "workerinput") or _is_log() or not reporter.isatty or config.option.verbose < 0:
         return False
     return bool(config.getoption("capture") != "no" and not config.getini("log_cli"))
+
+
+def _is_log() -> bool:
+    """Return whether the terminal keeps all that is written, as that of a CI system or of an editor does."""
+    return os.environ.get("TERM", "dumb") == "dumb" or any(os.environ.get(name) for name in _CI_VARIABLES)
