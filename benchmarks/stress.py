@@ -37,7 +37,7 @@ def table(folder: Path, *, quick: bool) -> Table:
     )
     stress = ("check", "--stress", "--yes", str(_SETTINGS), *only)
     plan = (*stress, "--plan")
-    cells = int(_told(place, plan).rpartition(" differences to be tried")[0].rpartition("\n")[2])
+    cells = int(_told(place, plan).rpartition(" mutations to be tried")[0].rpartition("\n")[2])
     seen = take_turns({"once": _turn(place, plan), "all": _turn(place, stress)}, 1 if quick else 5)
     whole = seen.median("all")
     aim = None if quick else MOST_SECONDS * cells / CELLS

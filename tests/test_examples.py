@@ -139,7 +139,14 @@ class Folder:
             key: value for key, value in os.environ.items() if not key.startswith(("PYTEST", "GITHUB", "CI"))
         }
         ran = subprocess.run(
-            command, check=False, cwd=self.path, env=clean | here, capture_output=True, text=True, timeout=100
+            command,
+            check=False,
+            cwd=self.path,
+            env=clean | here,
+            capture_output=True,
+            text=True,
+            # A block may have two checks, each with its minute.
+            timeout=300,
         )
         self.printed = ran.stdout + ran.stderr
         return "" if ran.returncode in allowed else f"{ran.returncode}: {self.printed}"

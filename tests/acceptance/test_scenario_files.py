@@ -314,8 +314,8 @@ def test_wall_budget(project):
 
 @pytest.mark.nightly
 def test_turn_budget(project):
-    """A loop that is neither repeated nor followed is undecided after its turns, and the file is named."""
-    chance = "head -c 9 /dev/urandom > noise; echo no >&2; exit 2"
+    """A loop that reads random bytes and never ends is undecided after its turns, and the file is named."""
+    chance = "cat noise > read; head -c 9 /dev/urandom > noise; echo no >&2; exit 2"
     text = project.scenario("chance", body=chance).read_text()
     project.scenario("chance", text='env: {CLAUDE_CODE_STOP_HOOK_BLOCK_CAP: "0"}\n' + text)
 
