@@ -53,8 +53,7 @@ _Job: TypeAlias = Callable[[TrialRunner], T]
 # be confirmed; others if none has.
 _FIRST, _LATER, _LAST = 0.4, 0.75, 0.9
 # The share for one session after the first: a loop shows long before it is proved to be endless.
-_MOST = 0.4
-_SHORT, _LEAST = 30.0, 1.0
+_MOST, _SHORT, _LEAST = 0.4, 30.0, 1.0
 _NO_RUN = "No hook run came to its end, so nothing is known about any hook."
 _HUNG = "A hook run did not end, so nothing else was tried; fix that first."
 
@@ -179,7 +178,8 @@ class CheckRun:
         # Guards refuse what rules name, so all rules from examples are there while guards are tried.
         rules = {path: text for one in activated for path, text in one.scenario.files.items()}
         others = [*with_rules(checkups.plan_refusals(self.place), rules), *checkups.plan_modes(self.place)]
-        self._play("other sessions", [*behaviours[:1], *others, *activated])
+        host = checkups.plan_host_files(self.place)
+        self._play("other sessions", [*behaviours[:1], *others, *host, *activated])
         yield
         moves = rewording.refused_calls(self._outcomes())
         look = partial(look_in_project, settings=self.settings, resources=self.resources)

@@ -26,7 +26,7 @@ from pytest_hookharness.model.checkup import CheckSession, HookSet, Problem, Sym
 from pytest_hookharness.model.fast_dataclass import dataclass
 from pytest_hookharness.model.moves import FIRST_PROMPT, RunCommand, Script, Stop
 from pytest_hookharness.model.outcome import Outcome
-from pytest_hookharness.model.trace import HookEvent, Performed, commands_of
+from pytest_hookharness.model.trace import Change, Exchange, HookEvent, Performed, commands_of
 
 # Plays sessions that are no part of the report.
 TryOut: TypeAlias = Callable[[Sequence[CheckSession]], Sequence[PlayedSession]]
@@ -113,10 +113,11 @@ def meet_held_loops(hook_set: HookSet, played: Sequence[PlayedSession], try_out:
         return HeldLoops(sessions=tuple(_without_tools(one.session) for one in held[:1]))
     chosen = [*{_refusing(one.outcome): one for one in reversed(active)}.values()][::-1][:_MOST]
     paths = [_state_paths(hook_set, one) for one in chosen]
-    copies = try_out([_copying(one.session, own) for one, own in zip(chosen, paths, strict=True)])
+    kept = [(one.session, own) for one, own in zip(chosen, paths, strict=True) if own]
+    copies = iter(try_out([_copying(session, own) for session, own in kept]))
     loops = [
-        _Loop(session=one.session, files=_copied(copy, own))
-        for one, copy, own in zip(chosen, copies, paths, strict=True)
+        _Loop(session=one.session, files=_copied(next(copies), own) if own else {})
+        for one, own in zip(chosen, paths, strict=True)
     ]
     met = iter(try_out([loop.met_by(name) for loop in loops for name in (SESSION, _OTHER) if loop.files]))
     usual = {_refusing(one.outcome) for one in played if one.session.harmless}
@@ -128,7 +129,9 @@ def meet_held_loops(hook_set: HookSet, played: Sequence[PlayedSession], try_out:
             sessions += [_without_tools(loop.session), _beside_another(loop.session)]
             continue
         sessions.append(_without_tools(own.session))
-        if any(_EMPTY_SESSION.search(text) for text in loop.files.values()):
+        empty = any(_EMPTY_SESSION.search(text) for text in loop.files.values())
+        if empty or not _refusing(other.outcome):
+            # It may learn its session from the first stop, whoever makes that.
             sessions.append(_beside_another(loop.session))
         elif _refusing(other.outcome) not in usual:
             problems += _shared(loop, other, [one.id for one in problems])
@@ -170,12 +173,18 @@ def _state_paths(hook_set: HookSet, one: PlayedSession) -> list[str]:
     found += [f"~/{path}" for path in scenario.home]
     found = [path.replace(SESSION, _own_session(outcome)) for path in found]
     for step in outcome.trace.steps if outcome is not None else ():
-        changes = step.exchange.changes if isinstance(step.exchange, Performed | HookEvent) else ()
-        for change in changes:
+        for change in _changes(step.exchange):
             root = next((root for root in _PLACES if change.path.startswith(root)), None)
             if root is not None and change.how != "removed" and not _NO_STATE.search(change.path):
                 found.append(f"{_PLACES[root]}{change.path.removeprefix(root)}")
     return [*dict.fromkeys(found)][:_MOST_FILES]
+
+
+def _changes(exchange: Exchange) -> Sequence[Change]:
+    """Return what hooks or a shell command changed; what the agent edits is its work."""
+    if isinstance(exchange, Performed) and "command" in exchange.call.input:
+        return exchange.changes
+    return exchange.changes if isinstance(exchange, HookEvent) else ()
 
 
 def _own_session(outcome: Outcome | None) -> str:

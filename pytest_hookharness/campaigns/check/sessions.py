@@ -14,6 +14,7 @@ from dataclasses import replace
 
 from pytest_hookharness import hosts
 from pytest_hookharness.campaigns.arming.activation import Activation, find_activations
+from pytest_hookharness.campaigns.arming.host_files import host_files
 from pytest_hookharness.campaigns.arming.permission_modes import OPTION, asked_modes
 from pytest_hookharness.campaigns.check import corpora
 from pytest_hookharness.campaigns.check.rewording import Suspect, refused_commands, reword
@@ -85,6 +86,7 @@ _INPUT: dict[str, Json] = {
     "url": "https://example.com/",
     "query": "text",
     "prompt": "text",
+    "plan": "# Plan",
     "todos": [],
 }
 
@@ -149,6 +151,14 @@ def plan_modes(hook_set: HookSet) -> Iterator[CheckSession]:
         scenario = replace(each, options={**each.options, OPTION: mode})
         words = f"the permission mode {mode}"
         yield CheckSession(title=words, scenario=scenario, active=words)
+
+
+def plan_host_files(hook_set: HookSet) -> Iterator[CheckSession]:
+    """Yield a session with every event and with what the host keeps below HOME, if hooks read that."""
+    if home := host_files(hook_set):
+        each = plan_each_event(hook_set).scenario
+        words = f"{', '.join(f'~/{path}' for path in home)} as the host writes it"
+        yield CheckSession(title=words, scenario=replace(each, home=home), active=words)
 
 
 def in_order(hook_set: HookSet, session: CheckSession) -> CheckSession:
@@ -257,6 +267,8 @@ def plan_invariance(
         FIRST_PROMPT,
         RunCommand(command="true"),
         Edit(file="notes.txt", text="text\n"),
+        *moves,
+        # A hook may warn once and then allow, so what it remembers shows the second time.
         *moves,
     ]
     scenario = varied(scenario_of(hook_set, acts if endless else [*acts, Stop()]), *_INVARIANT)

@@ -105,6 +105,13 @@ def test_a_tool_that_the_start_of_a_loop_needs_too(met):
     assert "no `jq` on the PATH" in named["UNGUARDED-TOOL"]
 
 
+def test_a_loop_of_whoever_stops_first(met):
+    """A loop that learns its session from its first stop is also tried with another session beside it."""
+    found, played = met(LEARNS, START)
+    (finding,) = (one for one in played(found.sessions[1]).outcome.findings if one.name == "WRONG-KEY")
+    assert "with another session that does the same, allows" in finding.text
+
+
 def test_sessions_without_a_loop(plugin, harness):
     """Of hooks that nothing activated, one session with a refused stop is tried with a tool missing."""
     hook_set = plugin("exit 0")

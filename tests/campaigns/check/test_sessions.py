@@ -53,6 +53,14 @@ def test_trouble_is_tried_where_it_can_show_something(moves, written, kinds):
     assert [(one.scenario.vary[0].family, one.only) for one in planned] == kinds
 
 
+def test_refused_moves_are_made_twice_where_nothing_may_matter():
+    """What a hook remembers of a refused call shows when the call is made again."""
+    scenario = sessions.plan_invariance(place(GUARD), [RunCommand(command="rm x")]).scenario
+    assert [act for act in scenario.script.acts if act == RunCommand(command="rm x")] == 2 * [
+        RunCommand(command="rm x")
+    ]
+
+
 @pytest.mark.parametrize(("event", "steps"), [("PostToolUse", True), ("PreToolUse", False)])
 def test_work_in_steps_is_for_hooks_behind_edits(event, steps):
     """An agent makes an edit that makes no sense alone where hooks run after calls, for these may undo it."""
