@@ -2,10 +2,12 @@
 
 import subprocess
 import sys
+import threading
 from pathlib import Path
 
 import pytest
 
+from pytest_hookharness.execution.workspace import disposal
 from pytest_hookharness.execution.workspace.disposal import Disposal
 
 
@@ -28,6 +30,23 @@ def test_folders_wait_for_the_end(tmp_path: Path) -> None:
             (tmp_path / name / "workspace").mkdir(parents=True)
             disposal.remove(tmp_path / name)
         assert sorted(path.name for path in aside.iterdir()) == ["1", "2"]
+
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_many_folders_are_removed_side_by_side(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Closing removes many folders several at a time, for each may have to wait for the disk."""
+    pairs, remove = threading.Barrier(2, timeout=60), disposal.remove_folder
+
+    def remove_beside_another(folder: Path) -> None:
+        pairs.wait()
+        remove(folder)
+
+    monkeypatch.setattr(disposal, "remove_folder", remove_beside_another)
+    with Disposal(tmp_path / ".removed") as found:
+        for name in range(40):
+            (tmp_path / str(name) / "workspace").mkdir(parents=True)
+            found.remove(tmp_path / str(name))
 
     assert list(tmp_path.iterdir()) == []
 
