@@ -69,6 +69,28 @@ def test_a_run_without_a_free_slot_is_repeated(runs_ahead):
     assert sorted(begun) == [(*first, False), (*first, True), ("kimi", Path("/base/2"), True)]
 
 
+@pytest.mark.parametrize(("number", "most"), [(1, 1), (2, 3), (4, 5)])
+def test_one_more_works_than_there_are_processors(runs_ahead, monkeypatch, number, most):
+    """Where there are several processors, one more simulation works than they are, and no more than that."""
+    monkeypatch.setattr("pytest_hookharness.simulation.parallel_jobs.processors", lambda: number)
+    # All of them are at work when it opens.
+    together, working = threading.Barrier(most, timeout=60), []
+
+    def simulate(_scenario, _base, _slot):
+        working.append(1)
+        together.wait()
+        seen = len(working)
+        together.wait()
+        working.pop()
+        return seen
+
+    scenarios = [Scenario(name=f"loop {each}", host="codex") for each in range(2 * most)]
+    runs = runs_ahead(simulate)
+    runs.begin(scenarios, Path("/base"))
+
+    assert {runs.take(scenario).outcome for scenario in scenarios} == {most}
+
+
 def test_a_declared_pace_keeps_the_slot(runs_ahead):
     """At a declared pace hooks look at the time, so such a simulation waits for a slot only at its start."""
     paced = Scenario(name="paced", host="codex", pace=1.0)
