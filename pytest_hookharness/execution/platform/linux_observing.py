@@ -1,8 +1,8 @@
 """
 Linux: a process whose looks at the world are recorded: its stops, its memory, and its start.
 
-Each new program gets a stack without the address of the vDSO. The C library then reads the clock by system
-calls, which stop, and not in memory that it shares with the kernel.
+Each new program gets a stack without the address of the vDSO, or a vDSO that makes system calls. The C
+library then reads the clock by such calls, which stop, and not in memory that it shares with the kernel.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ import signal
 import stat
 import struct
 
-from pytest_hookharness.execution.platform import linux, linux_ptrace
+from pytest_hookharness.execution.platform import linux, linux_ptrace, linux_vdso
 from pytest_hookharness.execution.platform.linux import libc
 
 TYPE_CHECKING = False
@@ -168,12 +168,17 @@ def read_text(task: int, address: int) -> bytes:
     return text
 
 
-def begin_program(task: int) -> tuple[str, bytes, str]:
+def begin_program(task: int, lets: Callable[[str], bool]) -> tuple[str, bytes, str, bool]:
     """
     Prepare a task that has just become another program, before its first instruction.
 
+    Args:
+        task: The task.
+        lets: Whether a program of this path may read the monotonic clock without a stop.
+
     Returns:
-        The path of the program, its arguments, and why it cannot be recorded, empty if it can.
+        The path of the program, its arguments, why it cannot be recorded, empty if it can, and whether it
+        reads the monotonic clock without a stop.
 
     Raises:
         PermissionError: The system does not allow it.
@@ -181,15 +186,26 @@ def begin_program(task: int) -> tuple[str, bytes, str]:
     path = linux.read_link(f"/proc/{task}/exe")
     info = linux_ptrace.call_info(task)
     if not path or not info:
-        return path, b"", ""
+        return path, b"", "", False
     architecture, _, stack = struct.unpack_from("=IQQ", info, 4)
     if architecture != linux_ptrace.ARCHITECTURES[os.uname().machine]:
-        return path, b"", f"{path} is a program of another architecture"
-    return path, _hide_vdso(task, stack), _privileges(path)
+        return path, b"", f"{path} is a program of another architecture", False
+    arguments, freed = _change_vdso(task, stack, freed=lets(path))
+    return path, arguments, _privileges(path), freed
 
 
-def _hide_vdso(task: int, stack: int) -> bytes:
-    """Remove the address of the vDSO from a new stack; return the arguments of the program."""
+def _change_vdso(task: int, stack: int, *, freed: bool) -> tuple[bytes, bool]:
+    """
+    Let a new program make system calls instead of those of the vDSO.
+
+    Args:
+        task: The task, which has just become the program.
+        stack: The address of its stack.
+        freed: Whether readings of the monotonic clock need not stop.
+
+    Returns:
+        The arguments of the program, and whether they do not stop.
+    """
     # The stack begins with the number of arguments, their addresses and a zero; then come the addresses of
     # the variables and a zero, and then pairs of words that the kernel tells the program.
     size = _PAGE
@@ -207,12 +223,14 @@ def _hide_vdso(task: int, stack: int) -> bytes:
                 raise PermissionError("the start of a program could not be read") from None
             size *= 4
     if words[place] == _VDSO:
-        linux_ptrace.ptrace(_POKE, task, stack + place * _WORD, _IGNORE)
+        freed = freed and linux_vdso.replace_functions(task, words[place + 1])
+        if not freed:
+            linux_ptrace.ptrace(_POKE, task, stack + place * _WORD, _IGNORE)
     if not words[0]:
-        return b""
+        return b"", freed
     # The texts of arguments and variables follow each other.
     length = words[variables] - words[1] if words[variables] else _PAGE
-    return read_bytes(task, words[1], max(0, min(length, _ARGUMENTS)))
+    return read_bytes(task, words[1], max(0, min(length, _ARGUMENTS))), freed
 
 
 def _privileges(path: str) -> str:

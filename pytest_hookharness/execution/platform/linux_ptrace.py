@@ -131,6 +131,12 @@ def stop_if(argument: int, values: Collection[int]) -> list[tuple[int, int, int,
     return [_load(argument), *tests, (ANSWER, 0, 0, ALLOW), (ANSWER, 0, 0, TRACE)]
 
 
+def pass_if_marked(argument: int, mark: int) -> list[tuple[int, int, int, int]]:
+    """Return the begin of a case: a call passes if the upper half of an argument is a mark."""
+    upper = (_LOAD, 0, 0, 16 + 8 * argument + 4)
+    return [upper, (_EQUAL, 0, 1, mark), (ANSWER, 0, 0, ALLOW)]
+
+
 def stop_unless(argument: int, value: int) -> list[tuple[int, int, int, int]]:
     """Return the case of a call that stops unless an argument has a value."""
     return [_load(argument), (_EQUAL, 0, 1, value), (ANSWER, 0, 0, ALLOW), (ANSWER, 0, 0, TRACE)]

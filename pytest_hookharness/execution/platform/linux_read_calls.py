@@ -12,7 +12,7 @@ import os
 import socket
 import struct
 
-from pytest_hookharness.execution.platform import linux, linux_observing, linux_ptrace
+from pytest_hookharness.execution.platform import linux, linux_observing, linux_ptrace, linux_vdso
 from pytest_hookharness.execution.platform.linux_ptrace import AT_CWD
 
 TYPE_CHECKING = False
@@ -140,7 +140,10 @@ def _prepare_filter() -> linux_ptrace.SeccompProgram:
         # Only a seek from the end or from the present position says something about a file.
         number_of["lseek"]: linux_ptrace.stop_unless(2, os.SEEK_SET),
         number_of["clone"]: linux_ptrace.stop_if_any_bit(0, _NEW_SPACES),
-        number_of["clock_gettime"]: linux_ptrace.stop_if(0, _CLOCKS),
+        number_of["clock_gettime"]: [
+            *linux_ptrace.pass_if_marked(0, linux_vdso.MARK),
+            *linux_ptrace.stop_if(0, _CLOCKS),
+        ],
     }
     return linux_ptrace.prepare_filter(linux_ptrace.stops_before(_NAMES_OF.keys(), cases))
 

@@ -65,12 +65,17 @@ class Observing(Protocol):
         """Return whether the call whose result stopped a task has succeeded."""
         ...
 
-    def begin_program(self, task: int) -> tuple[str, bytes, str]:
+    def begin_program(self, task: int, lets: Callable[[str], bool]) -> tuple[str, bytes, str, bool]:
         """
         Prepare a task that has just become another program, so that it reads the clock by calls.
 
+        Args:
+            task: The task.
+            lets: Whether a program of this path may read the monotonic clock without a stop.
+
         Returns:
-            The path of the program, its arguments, and why it cannot be recorded, empty if it can.
+            The path of the program, its arguments, why it cannot be recorded, empty if it can, and whether it
+            reads the monotonic clock without a stop.
 
         Raises:
             PermissionError: The system does not allow it.

@@ -18,6 +18,7 @@ import sys
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 
+from pytest_hookharness.execution.reads.recording import is_always_timing
 from pytest_hookharness.model.fast_dataclass import replace
 from pytest_hookharness.model.processes import ProcessSpec, Stdin
 from pytest_hookharness.model.reads import LookKind, PathLook, ProgramReads, Reads, ReadSource, SourceKind
@@ -52,9 +53,8 @@ _OF_LIBRARY = ReadSource(SourceKind.RANDOM, "getrandom 8 1")
 # In about one of twenty runs the same call gives the name of the file that `sed -i` writes. It renames that
 # file, and no script of sed can ask for a random number.
 _NAMING = re.compile(r"/g?sed$")
-# Python (for each lock) and Node (for its event loop) read the monotonic clock all the time. Their scripts do
-# so by functions with these words in their names.
-_TIMING = re.compile(r"/(python|pypy|node)[0-9.]*$")
+# The scripts of programs that read the monotonic clock all the time do so by functions with these words in
+# their names.
 _CLOCK_WORDS = frozenset(("monotonic", "perf_counter", "performance", "hrtime"))
 _LIMIT = 10.0
 
@@ -117,8 +117,9 @@ def _subtract(program: ProgramReads, baseline: Sequence[Reads], *, timed: bool) 
         sources[_OF_LIBRARY.kind, _OF_LIBRARY.detail] = 1
     if _NAMING.search(program.path):
         sources[_OF_LIBRARY.kind, _OF_LIBRARY.detail] = sys.maxsize
-    if not timed and _TIMING.search(program.path):
-        sources[SourceKind.CLOCK, "monotonic"] = sys.maxsize
+    if is_always_timing(program.path):
+        # Not all of its readings are counted.
+        sources[SourceKind.CLOCK, "monotonic"] = 0 if timed else sys.maxsize
     own: list[PathLook] = []
     startup: list[PathLook] = []
     for look in program.looks:

@@ -30,6 +30,7 @@ _LIBRARY = b"\x7fELF"
 # Programs that ask for the status of each file that they open or import. Only scripts with one of these names
 # learn the times of a file from them.
 _SCRIPTED = ("python", "pypy", "node")
+_TIMING = ("python", "pypy", "node")
 _DATING = frozenset(
     b"stat lstat fstat statSync lstatSync fstatSync watchFile getmtime getctime getatime tarfile zipfile "
     b"make_archive filecmp exec eval runpy".split()
@@ -43,6 +44,15 @@ _BETWEEN_NAMES = bytes(each if each > 127 or chr(each).isalnum() or each == 95 e
 FILE_TIMES = "st_mtime"
 _calls, _times = platform.read_calls(), platform.clock_calls()
 platform.resolver()  # loaded now, for an item's namespaces may hide the package later
+
+
+def is_always_timing(path: str) -> bool:
+    """
+    Return whether a program reads the monotonic clock all the time, whatever its script is.
+
+    Python does for each lock, and Node for its event loop. Their scripts do so by functions that they name.
+    """
+    return os.path.basename(path).rstrip("0123456789.") in _TIMING
 
 
 class Image:
@@ -87,6 +97,11 @@ class Recording:
         self._resolver = platform.resolver()
         # For each task the program that it is about to become, without links and as it was named.
         self._targets: dict[int, tuple[str, str]] = {}
+
+    def lets(self, path: str) -> bool:
+        """Return whether a program may read the monotonic clock without a stop."""
+        # A moved clock does not stop there anyway.
+        return not self.ahead and is_always_timing(path)
 
     def miss(self, gap: str) -> None:
         """Note why the record is not complete; the first reason counts."""

@@ -186,10 +186,12 @@ class Tracer:
         """Record why a task stopped; return true if it is resumed up to the result of its call."""
         recording = found.recording
         if why == "program":
-            path, arguments, gap = _observing.begin_program(task)
+            path, arguments, gap, timed = _observing.begin_program(task, recording.lets)
             if gap:
                 recording.miss(gap)
             found.image = recording.begin(task, path, arguments)
+            if timed:
+                recording.note_source(found.image, "clock", "monotonic")
         elif why == "started":
             for child in _tracing.started(task):
                 self._begin(found, child)
