@@ -94,6 +94,15 @@ def test_a_log_whose_lines_are_counted(stop, limit):
     assert outcome.iterations == limit
 
 
+@pytest.mark.slow
+def test_a_log_of_a_slow_hook(stop):
+    """A slow hook is not observed before its third turn, because that may prove nothing."""
+    outcome = stop(f"echo block >> log; sleep 1.1; {REFUSE}")
+
+    assert isinstance(outcome.verdict, Livelock)
+    assert (outcome.verdict.evidence, outcome.iterations) == ("unread", 3)
+
+
 def test_a_log_with_the_time(stop):
     """A log with the time is no loop before its third turn, for other times are tried from the last ones."""
     outcome = stop(f"date >> log; {REFUSE}")

@@ -218,7 +218,7 @@ class Workspace(AbstractContextManager["Workspace"]):
     def written(self) -> tuple[Path, ...]:
         """All folders that change during one simulation, with the records of the test doubles."""
         every = {str(folder): folder for folder in (*self.roots.values(), self.doubles.folder)}
-        return tuple(folder for path, folder in every.items() if not lies_in(os.path.dirname(path), every))
+        return tuple(folder for folder in every.values() if every.keys().isdisjoint(map(str, folder.parents)))
 
     def clear_overlay(self) -> None:
         """

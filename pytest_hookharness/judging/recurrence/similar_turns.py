@@ -47,6 +47,8 @@ class TextOutlines:
     def __init__(self) -> None:
         self.wording_varies = False
         self._lines: dict[str, str] = {}
+        # By their ids: steps that others are compared with, whether words counted, and what was done.
+        self._expected: dict[int, tuple[Step, bool, str]] = {}
         self._ids: dict[tuple[str, int], set[str]] = {}
 
     def of(self, text: str) -> str:
@@ -57,6 +59,13 @@ class TextOutlines:
     def of_answer(self, text: str) -> str:
         """Return the outline of a text that a hook said."""
         return "" if self.wording_varies else self.of(text)
+
+    def of_expected(self, step: Step) -> str:
+        """Return what was done in a step with which many are compared."""
+        known = self._expected.get(id(step))
+        if known is None or known[:2] != (step, self.wording_varies):
+            known = self._expected[id(step)] = step, self.wording_varies, _exchange(step, self)
+        return known[2]
 
     def _line(self, line: str) -> str:
         if len(line) > _LONGEST:
@@ -135,7 +144,7 @@ def describe_difference(expected: Iterable[Step], seen: Iterable[Step], read: Te
     """Describe the first difference between the actions of two turns; empty if they are equal."""
     first, second = [*expected], [*seen]
     for one, other in zip(first, second, strict=False):
-        if _exchange(one, read) != _exchange(other, read):
+        if read.of_expected(one) != _exchange(other, read):
             return _first_difference(one, other)
     if len(first) == len(second):
         return ""

@@ -16,6 +16,8 @@ from pytest_hookharness.simulation.session.history import History
 if TYPE_CHECKING:
     from pytest_hookharness.simulation.probing.observed_repetition import ReadObservation
 
+# Seconds: a longer repetition is not observed once more than needed.
+_QUICK = 1.0
 _CLOCK = "the clock"
 _WORDING = "what changes the words of the hooks' answers"
 # A host lets them run, and they may change what the hook reads.
@@ -78,8 +80,11 @@ class ObservedCycles:
         Return whether nothing that the cycle of a period reads could matter, the clock included.
 
         If not, what was observed is forgotten: a later repetition may be less unusual than the first ones.
+        A slow cycle is not observed.
         """
         turn = self._driver.turn
+        if self._history.last_repetition(self._driver, period).wall > _QUICK:
+            return False
         found = self._observe(turn, period)
         if found.matters or found.clock:
             return False

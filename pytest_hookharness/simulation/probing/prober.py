@@ -15,7 +15,6 @@ which is checked; no probe is part of the trace.
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator, Sequence
-from pathlib import PurePosixPath
 
 from pytest_hookharness.execution.snapshots.snapshot import SnapshotError
 from pytest_hookharness.execution.state.file_contents import is_statements
@@ -291,7 +290,9 @@ class Prober:
         followed = {*before, *self._newest}
         differing = {change.path for change in changes(self._repetition.files, testbed.files)}
         # The entry of a folder differs if a file was made in it, and that file is compared by itself.
-        parents = {str(parent) for path in followed | differing for parent in PurePosixPath(path).parents}
+        parents = {
+            path[:end] for path in followed | differing for end, sign in enumerate(path) if sign == "/"
+        }
         rest = sorted(differing - followed - parents - self._unread)
         clock = replace(self._clock, now=testbed.workspace.clock.now)
         self._left = {path: checkpoint.editor.read(path) for path in {*followed, *rest}}
