@@ -31,11 +31,20 @@ def test_the_worst_row_is_first():
     lines = shown(*(cell(f"way {place}", word) for place, word in enumerate(words)))
 
     rows = [line.partition("  ")[2].strip() for line in lines if line.startswith("way")]
-    assert rows == [*reversed(words)]
+    assert rows == [*reversed(words[1:]), "as usual"]
     assert (
         lines[-1]
-        == "7 mutations: 1 inert, 1 fail-open, 1 hung, 1 fail-closed, 1 differs, 1 not tried, 1 as declared"
+        == "7 mutations: 1 inert, 1 fail-open, 1 hung, 1 fail-closed, 1 differs, 1 not tried, 1 as usual"
     )
+
+
+def test_only_a_declaration_is_kept():
+    """A hook without a difference does as usual, and as declared where the scenario declares something."""
+    declared = replace(BASE, scenario=replace(BASE.scenario, on_failure={"guard.sh": "allow"}))
+    for base, words in ((BASE, "as usual"), (declared, "as declared")):
+        outcome = replace(base, trial_results=(cell("one", "as declared"),))
+        lines = table(outcome, str).splitlines()
+        assert (lines[1].split(maxsplit=1)[1], lines[-1]) == (words, f"1 mutation: 1 {words}")
 
 
 def test_many_mutations_without_time_are_one_line():
@@ -47,7 +56,7 @@ def test_many_mutations_without_time_are_one_line():
     assert "4 mutations not tried: no time" in lines
     assert not any(line.startswith("late") for line in lines)
     assert any(line.startswith("other") for line in lines)
-    assert lines[-1] == "6 mutations: 5 not tried, 1 as declared"
+    assert lines[-1] == "6 mutations: 5 not tried, 1 as usual"
 
 
 def test_a_row_that_is_not_fine_has_evidence_and_a_command():
@@ -80,7 +89,7 @@ def test_two_kinds_that_try_the_same_are_one_row():
         cell("empty", "as declared", hook="other.sh"),
     )
 
-    assert lines[1].split() == ["empty", "fail-open", "as", "declared"]
+    assert lines[1].split() == ["empty", "fail-open", "as", "usual"]
     assert lines[-1] == "1 mutation: 1 fail-open"
 
 

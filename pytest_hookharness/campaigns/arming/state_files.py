@@ -25,7 +25,7 @@ _OTHERS = re.compile(
     re.IGNORECASE,
 )
 # What stands in no text for a person.
-_CODE = re.compile(r"```|^\s*\{|^\w+\(", re.MULTILINE)
+_CODE = re.compile(r"```|^[ \t]*\{|^\w+\(", re.MULTILINE)
 _MOST, _LONGEST = 8, 160
 # What speaks for an example: that it names the file, with its folder; each field that the hook reads; and
 # against it: that its words are about an end.

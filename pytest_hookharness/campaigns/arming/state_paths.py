@@ -35,7 +35,7 @@ _ASKS = re.compile(
 )
 # What Python and JavaScript assign, names of the project's folder, and what leads elsewhere.
 _ASSIGNED = re.compile(
-    r"^\s*(?:export\s+)?(?:const\s+|let\s+|var\s+)?(\w+)(?:\s*:\s*\w+)?\s*=(?!=)([^\n]+)$", re.MULTILINE
+    r"^[ \t]*(?:export\s+)?(?:const\s+|let\s+|var\s+)?(\w+)(?:\s*:\s*\w+)?\s*=(?!=)([^\n]+)$", re.MULTILINE
 )
 _ROOTS = re.compile(r"cwd|proj|root|workspace|work_?dir|repo|directory|join|Path|resolve", re.IGNORECASE)
 _NOT_PROJECT = re.compile(

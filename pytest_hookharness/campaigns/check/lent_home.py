@@ -37,7 +37,7 @@ _RUNNERS: Mapping[str, tuple[str, str, str]] = {
     "npx": (".npm", "npm_config_cache", "npm_config_offline"),
 }
 _RUNNER = re.compile(r"(?<![\w./-])(uv(?=x?\s)|npx(?=\s))")
-_COMMENT = re.compile(r"^\s*(?:#|//).*$", re.MULTILINE)
+_COMMENT = re.compile(r"^[ \t]*(?:#|//).*$", re.MULTILINE)
 SECRET_NAME = re.compile(
     r"^\.env|cred|secret|token|passw|\.pem$|\.key$|\.p12$|\.kdbx$|^id_|netrc|npmrc|pypirc|pgpass|history|cookie"
     r"|auth\.|^\.claude\.json$|keyring|wallet|^\.(?:ssh|gnupg|aws|azure|docker|kube|password-store|mozilla)$",

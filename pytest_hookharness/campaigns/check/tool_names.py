@@ -48,7 +48,7 @@ _FOLDS_CASE = re.compile(
     r"\.lower\(|\.upper\(|casefold|toLowerCase|toUpperCase|IGNORECASE|\(\?i|/i\b|nocasematch|downcase|,,\}"
     r"|\btr\s|(?:declare|typeset) -l"
 )
-_COMMENT = re.compile(r"^\s*(?:#|//|\*).*$", re.MULTILINE)
+_COMMENT = re.compile(r"^[ \t]*(?:#|//|\*).*$", re.MULTILINE)
 _USUAL = (
     RunCommand(command="true"),
     Edit(file="f", text="t"),

@@ -27,7 +27,7 @@ _SHELL_WORDS = frozenset({
     "pushd", "read", "readonly", "return", "select", "set", "shift", "shopt", "source", "then", "time",
     "trap", "type", "typeset", "ulimit", "umask", "unset", "until", "wait", "while",
 })  # fmt: skip
-_FUNCTION = re.compile(rb"(?m)^\s*(?:function\s+([\w.-]+)|([\w.-]+)\s*\(\s*\))")
+_FUNCTION = re.compile(rb"(?m)^[ \t]*(?:function\s+([\w.-]+)|([\w.-]+)\s*\(\s*\))")
 _NOT_FOUND = 127
 _MOST_NAMES = 20
 

@@ -115,12 +115,11 @@ def accept(reports: Sequence[CheckReport], entries: Sequence[BaselineEntry], fil
 
 
 def _accept(report: CheckReport, entries: Sequence[BaselineEntry]) -> CheckReport:
-    reasons = {entry.problem: entry.reason for entry in entries if entry.is_about(report.place)}
-    accepted = [one for one in report.problems if one.id in reasons]
+    found = [(one, entry_for(report.place, one, entries)) for one in report.problems]
     return replace(
         report,
-        problems=tuple(one for one in report.problems if one.id not in reasons),
-        accepted=tuple(AcceptedProblem(problem=one, reason=reasons[one.id]) for one in accepted),
+        problems=tuple(one for one, entry in found if entry is None),
+        accepted=tuple(AcceptedProblem(problem=one, reason=entry.reason) for one, entry in found if entry),
     )
 
 
@@ -128,9 +127,9 @@ def _is_complete(report: CheckReport) -> bool:
     return not (report.only or report.undecided or report.untried or report.interrupted or report.failed)
 
 
-def is_accepted(place: HookSet, problem: Problem, entries: Sequence[BaselineEntry]) -> bool:
-    """Return whether a baseline accepts a problem of a hook set."""
-    return any(entry.problem == problem.id and entry.is_about(place) for entry in entries)
+def entry_for(place: HookSet, problem: Problem, entries: Sequence[BaselineEntry]) -> BaselineEntry | None:
+    """Return the entry by which a baseline accepts a problem of a hook set; ``None`` for none."""
+    return next((one for one in entries if one.problem == problem.id and one.is_about(place)), None)
 
 
 def write_baseline(file: Path, reports: Iterable[CheckReport]) -> int:

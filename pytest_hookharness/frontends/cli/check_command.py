@@ -29,7 +29,7 @@ from pytest_hookharness.frontends.checkup import (
 )
 from pytest_hookharness.frontends.cli.accepted_problems import (
     accept,
-    is_accepted,
+    entry_for,
     read_baseline,
     write_baseline,
 )
@@ -199,8 +199,7 @@ def _refuse_idle_options(arguments: argparse.Namespace) -> None:
 def _refuse_wrong_values(arguments: argparse.Namespace) -> None:
     """Refuse what would only be noticed when the report is printed."""
     check_words(arguments.fail_on)
-    if arguments.baseline is not None:
-        read_baseline(arguments.baseline)
+    arguments.accepted = () if arguments.baseline is None else read_baseline(arguments.baseline)
     if arguments.write_baseline is not None:
         require_new(arguments.write_baseline, "--write-baseline")
 
@@ -257,10 +256,9 @@ def _check(
     if folder is not None:
         make_folder(str(folder), "--write-scenarios", below=Path.cwd())
     given = given_activations(arguments.arm, arguments.arm_file)
-    entries = () if arguments.baseline is None else read_baseline(arguments.baseline)
 
     def is_fixable(place: HookSet, problem: Problem) -> bool:
-        return not is_accepted(place, problem, entries)
+        return entry_for(place, problem, arguments.accepted) is None
 
     found = check_all(hook_sets, harness, copies, wall, arguments.only, folder, given, is_fixable=is_fixable)
     if is_new and folder is not None and not any(folder.iterdir()):
@@ -272,7 +270,7 @@ def _report(found: Sequence[CheckReport], arguments: argparse.Namespace, setting
     """Write the files that options ask for, print reports, and return the exit status."""
     fail_on = check_words(arguments.fail_on)
     baseline: Path | None = arguments.baseline
-    shown = [*found] if baseline is None else accept(found, read_baseline(baseline), baseline)
+    shown = [*found] if baseline is None else accept(found, arguments.accepted, baseline)
 
     def replay(problem: Problem) -> str:
         place = next(report.place for report in shown if problem in report.problems)

@@ -193,10 +193,18 @@ def table(
                 words = f"{folded[row.untried]} mutations not tried: {plain(row.untried, longest)}"
                 lines += map(without_runner_command, fold_line(words, max(width, 60), _INDENT))
             continue
-        shown = [fit(row.outcome(hook), columns(head)) for hook, head in zip(hooks, heads, strict=True)]
-        lines.append(_line(row.words, shown or [row.result.outcome], first, width))
+        shown = [
+            fit(_named(row.outcome(hook), outcome), columns(head))
+            for hook, head in zip(hooks, heads, strict=True)
+        ]
+        lines.append(_line(row.words, shown or [_named(row.result.outcome, outcome)], first, width))
         lines += _below(row, replay_command, width, longest)
-    return "\n".join([*lines, _total(rows)])
+    return "\n".join([*lines, _total(rows, outcome)])
+
+
+def _named(result: str, outcome: Outcome) -> str:
+    """Return a fault outcome in words; where nothing is declared, hooks do as without the mutation."""
+    return "as usual" if result == "as declared" and not outcome.scenario.on_failure else result
 
 
 def _rows(trial_results: Sequence[TrialResult]) -> Iterator[_MutationRow]:
@@ -225,9 +233,9 @@ def _below(
         yield f"{_INDENT}replay: {plain(replay_command(row.words), _LONGEST)}"
 
 
-def _total(rows: Sequence[_MutationRow]) -> str:
+def _total(rows: Sequence[_MutationRow], outcome: Outcome) -> str:
     number = Counter(row.result.outcome for row in rows)
-    parts = [f"{number[word]} {word}" for word in _RANK if number[word]]
+    parts = [f"{number[word]} {_named(word, outcome)}" for word in _RANK if number[word]]
     return f"{counted(len(rows), 'mutation')}: {', '.join(parts)}"
 
 

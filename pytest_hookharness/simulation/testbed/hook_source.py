@@ -48,7 +48,7 @@ _CALLED = re.compile(
 )
 # All words of `#!/usr/bin/env -S python3 -u` but the options.
 _RUNNER = re.compile(rb"(?<!\S)[A-Za-z/][\w./+-]*(?!\S)")
-_COMMENT = re.compile(rb"(?m)^\s*#.*$")
+_COMMENT = re.compile(rb"(?m)^[ \t]*#.*$")
 # Code of another language in a shell script: in the quotes after `python3 -c`, or in a here-document.
 _INTERPRETER = rb"(?:python|node|deno|bun|ruby|perl|php)[\d.]*"
 _INTERPRETER_NAME = re.compile(rb"(" + _INTERPRETER + rb").*", re.DOTALL)

@@ -203,6 +203,13 @@ def test_a_script_that_only_the_projects_folder_leads_to(tmp_path, found):
     assert symptom.advice.endswith('folder, as in `"$CLAUDE_PROJECT_DIR"/hooks/x.py`.')
 
 
+@pytest.mark.parametrize(("matcher", "kinds_"), [("startup", []), ("compact", ["RELATIVE-PATH"])])
+def test_a_relative_script_before_any_work(tmp_path, found, matcher, kinds_):
+    """A hook that runs only when a session starts finds a relative script."""
+    at(tmp_path, "hooks/x.py", "")
+    assert kinds(found(("SessionStart", "python3 hooks/x.py", matcher))) == kinds_
+
+
 def test_a_relative_script_that_is_not_executable(tmp_path, found):
     """A path that a `cd` makes wrong is reported beside what keeps the script from running at all."""
     at(tmp_path, "hooks/x.sh", "#!/bin/sh\n", 0o644)
@@ -462,11 +469,35 @@ def test_variables_that_no_host_sets(found):
 )
 def test_a_key_that_no_host_sends(tmp_path, found, script, text, said):
     """A script that reads a key which no host sends, and never the one that is meant, is found."""
-    at(tmp_path, f"hooks/{script}", text)
+    uses = {"sh": 'echo "$T"', "py": "print(path, said)", "js": "use(f);"}[script[2:]]
+    at(tmp_path, f"hooks/{script}", f"{text}{uses}\n")
     event = "PostToolUse" if "tool" in text else "Stop"
     result = found((event, f'sh "$CLAUDE_PROJECT_DIR/hooks/{script}"'))
     assert kinds(result) == (["CONFIG-OFF"] if said else [])
     assert not said or f"and claude-code sends {said}" in result.symptoms[0].text
+
+
+@pytest.mark.parametrize(
+    ("script", "text"),
+    [
+        ("x.sh", "IN=$(cat)\nT=$(echo \"$IN\" | jq -r '.transcript')\n"),
+        ("x.py", "data = json.load(sys.stdin)\nsaid = data.get('transcript')\n"),
+        (
+            "x.py",
+            "def f(said):\n    g()\ndata = json.load(sys.stdin)\nsaid = data['transcript']\nf(said)\n",
+        ),
+    ],
+)
+def test_a_key_whose_value_is_not_used(tmp_path, found, script, text):
+    """Nothing follows from a wrong key whose value the script does not use."""
+    at(tmp_path, f"hooks/{script}", text)
+    assert not kinds(found(("Stop", f'sh "$CLAUDE_PROJECT_DIR/hooks/{script}"')))
+
+
+def test_a_script_with_many_empty_lines(tmp_path, found):
+    """Empty lines are read once: no pattern begins anew in each of them."""
+    at(tmp_path, "hooks/x.sh", "#!/bin/bash\nIN=$(cat)\n" + "\n" * 100_000)
+    assert not kinds(found(("Stop", 'bash "$CLAUDE_PROJECT_DIR/hooks/x.sh"')))
 
 
 def test_a_matcher_that_names_an_event(found):

@@ -14,6 +14,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 from pytest_hookharness import hosts
+from pytest_hookharness.campaigns.check.static.relative_files import is_before_work
 from pytest_hookharness.execution.startup.programs import syntax_error
 from pytest_hookharness.model.checkup import HookSet, script_of
 from pytest_hookharness.model.fast_dataclass import dataclass
@@ -203,8 +204,14 @@ def empty_run(hook_set: HookSet, hook: Hook) -> tuple[str, ...]:
 
 
 def relative_script(hook_set: HookSet, hook: Hook) -> str:
-    """Return the script of a plain command that is found only from the project's folder; empty for none."""
+    """
+    Return the script of a plain command that is found only from the project's folder; empty for none.
+
+    A hook that runs only before the agent can leave its first folder finds it there.
+    """
     words = _words(hook_set, hook)
+    if is_before_work(hook_set, hook):
+        return ""
     if hook_set.plugin or hook.type != "command" or not hosts.find(hook_set.host).tools.keeps_folder:
         return ""
     named = words[1:2] if words and _INTERPRETERS.fullmatch(Path(words[0]).name) else words[:1]

@@ -16,7 +16,7 @@ from pytest_hookharness.model.checkup import HookSet
 from pytest_hookharness.model.protocol import Hook
 
 # Where a script keeps its input, and how it reads a key of that.
-_SHELL = re.compile(r"^\s*(?:local\s+)?(\w+)=[\"']?\$\(\s*cat\b[^)]*\)", re.MULTILINE)
+_SHELL = re.compile(r"^[ \t]*(?:local\s+)?(\w+)=[\"']?\$\(\s*cat\b[^)]*\)", re.MULTILINE)
 _JQ_PROGRAM = r"\bjq\s[^'|\n]*'([^'\n]*)'"
 _JQ = rf"\$\{{{{?{{0}}\}}}}?[\"']?\s*\|\s*{_JQ_PROGRAM}|{_JQ_PROGRAM}\s*<<<\s*[\"']?\$\{{{{?{{0}}\b"
 _JQ_PATH = re.compile(r"\.(\w+)[\w.?\[\]:-]*")
@@ -25,6 +25,7 @@ _PYTHON = re.compile(r"\b(\w+)(?:\s*:[^=\n]+)?\s*=\s*json\.loads?\(\s*sys\.stdin
 _GET = r"\b{0}(?:\.get\(\s*|\[)[\"'](\w+)[\"']"
 _JAVASCRIPT = re.compile(r"\b(\w+)\s*=\s*JSON\.parse\(")
 _MEMBER = r"(?<![\w.]){0}\??\.(\w+)\b(?!\s*\()"
+_GIVEN = re.compile(r"[ \t]*(?:(?:const|let|var|local|export)\s+)?(\w+)(?:\s*:[^=\n]+)?\s*=(?!=)")
 # What a tool answered has another name at each host; a script that reads none of this host's gets nothing.
 _RESULTS = frozenset({"tool_response", "tool_output", "tool_result"})
 # Words that people confuse in the name of what the agent said.
@@ -73,14 +74,31 @@ def _is_part(key: str, whole: str) -> bool:
 def _lines_of_keys(text: str) -> Iterator[Sequence[str]]:
     """Yield the keys of the input that each line of a script reads, if it is plain which these are."""
     for variable in dict.fromkeys(_SHELL.findall(text)):
-        for programs in re.findall(_JQ.format(variable), text):
-            yield _of_jq("".join(programs))
+        for found in re.finditer(_JQ.format(variable), text):
+            line = text[text.rfind("\n", 0, found.start()) + 1 : found.end()]
+            if not _is_unused(line, text):
+                yield _of_jq("".join(one or "" for one in found.groups()))
     patterns = [re.compile(_GET.format(variable)) for variable in _PYTHON.findall(text)]
     parsed = _JAVASCRIPT.findall(text) if "stdin" in text.lower() else []
     # Of several parsed texts, nobody knows which one is the input.
     patterns += [re.compile(_MEMBER.format(parsed[0]))] if len(parsed) == 1 else []
     for pattern in patterns:
-        yield from (pattern.findall(line) for line in text.splitlines())
+        yield from (pattern.findall(line) for line in text.splitlines() if not _is_unused(line, text))
+
+
+def _is_unused(line: str, text: str) -> bool:
+    """
+    Return whether a line gives a value to a name that a script has nowhere else.
+
+    A function of the script that has the name only among its parameters does not use it either.
+    """
+    given = _GIVEN.match(line)
+    if given is None:
+        return False
+    named = rf"\b{given[1]}\b"
+    for function in re.findall(rf"\b(?:def|function)\s+(\w+)\([^()\n]*{named}", text):
+        text = re.sub(rf"\b{function}\([^()\n]*\)", "", text)
+    return len(re.findall(named, text)) == 1
 
 
 def _of_jq(program: str) -> Sequence[str]:

@@ -54,7 +54,7 @@ _ONLY_THERE: Mapping[str, tuple[re.Pattern[str], str, re.Pattern[str]]] = {
 _FIRST_THERE = re.compile(
     r"\$\(\s*stat\s+-L?f\s+(?:%|'|\")[^|;&()]*\|\|\s*stat\s+(?:-[a-zA-Z]*c|--format|--printf)[^|()]*(?:\|\|[^|()]*)?\)"
 )
-_STRICT = re.compile(r"^\s*set\s(?:[^;|&\n]*\s)?(?:-[a-zA-Z]*u|-o\s+nounset\b)", re.MULTILINE)
+_STRICT = re.compile(r"^[ \t]*set\s(?:[^;|&\n]*\s)?(?:-[a-zA-Z]*u|-o\s+nounset\b)", re.MULTILINE)
 _EMPTY = re.compile(r"\b(\w+)=\(\s*\)")
 _WHOLE = re.compile(r"\$\{(\w+)\[[@*]\]\}")
 _MOST = 4

@@ -51,13 +51,13 @@ def relative_file(hook_set: HookSet, hook: Hook) -> str:
     """Return a file that a hook's script uses in the agent's current folder; empty for none."""
     found = hook_set.scripts_of(hook)
     stays = re.search(r"\bcd\s", hook.command) is None and hosts.find(hook_set.host).tools.keeps_folder
-    if not stays or len(found) != 1 or _is_before_work(hook_set, hook) or _moves(hook_set, found[0]):
+    if not stays or len(found) != 1 or is_before_work(hook_set, hook) or _moves(hook_set, found[0]):
         return ""
     text = found[0]
     return next(_used(text) if _SHELL.match(text) else iter(_OF_PYTHON.findall(text)), "")
 
 
-def _is_before_work(hook_set: HookSet, hook: Hook) -> bool:
+def is_before_work(hook_set: HookSet, hook: Hook) -> bool:
     """Return whether a hook runs only before the agent could leave its first folder."""
     rule = hosts.find(hook_set.host).events.get(hook.event)
     if rule is None or rule.role is not hosts.Role.SESSION_START:

@@ -15,17 +15,17 @@ from pytest_hookharness.model.checkup import HookSet
 from pytest_hookharness.model.fast_dataclass import dataclass
 from pytest_hookharness.model.protocol import Hook
 
-_COMMENT = re.compile(r"^\s*(?:#|//).*$", re.MULTILINE)
+_COMMENT = re.compile(r"^[ \t]*(?:#|//).*$", re.MULTILINE)
 _NESTED, _NAME = "hookSpecificOutput", "hookEventName"
 _OBJECT = re.compile(rf"{_NESTED}\\?[\"']?\s*:\s*(?=\{{)")
 # What a shell script prints: a here-document whose variables are filled in, or an `echo` of one text.
 _PRINTED = re.compile(
-    r"^\s*cat\s*<<-?\s*(?P<end>\w+)\s*\n(?P<lines>\s*\{.*?)\n\s*(?P=end)\s*$"
-    r"|^\s*(?:echo|printf\s+'%s(?:\\n)?')\s+\"(?P<text>\s*\{(?:[^\"\\]|\\.)*\})\"\s*$",
+    r"^[ \t]*cat\s*<<-?\s*(?P<end>\w+)\s*\n(?P<lines>\s*\{.*?)\n\s*(?P=end)\s*$"
+    r"|^[ \t]*(?:echo|printf\s+'%s(?:\\n)?')\s+\"(?P<text>\s*\{(?:[^\"\\]|\\.)*\})\"\s*$",
     re.MULTILINE | re.DOTALL,
 )
 _PASTED = re.compile(r"\"(?P<key>\w+)\"\s*:\s*\"[^\"\n]*\$(?:\{(?P<braced>\w+)\}|(?P<bare>\w+))[^\"\n]*\"")
-_ASSIGNED = r"^\s*(?:local\s+|export\s+)?{0}=(?:\"(?P<text>(?:[^\"\\`$]|\\.|\$(?!\())*)\")?"
+_ASSIGNED = r"^[ \t]*(?:local\s+|export\s+)?{0}=(?:\"(?P<text>(?:[^\"\\`$]|\\.|\$(?!\())*)\")?"
 # Quotation marks as scripts write them: plain, or escaped inside a text.
 _QUOTE = r"""(\\?["'])"""
 

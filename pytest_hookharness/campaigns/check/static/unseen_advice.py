@@ -31,7 +31,8 @@ _ANSWERS = re.compile(
 _STARTS = re.compile(
     r"^[ \t]*(?:source|\.)\s|\b(?:bash|sh|python[\d.]*|node|npx|bun|uv|exec)[ \t]+[\"']?[\w$./{(-]"
     r"|\brequire\(\s*(?![\"'](?:node:)?(?:fs|path|os|child_process|util|url|crypto|readline|process)[\"'])"
-    r"|\bfrom\s+[\"']\.|\bimport\(|^\s*from\s+\.|sys\.path|subprocess|os\.system|[\"']?\$\{?(?:HERE|SCRIPT_DIR|DIR)\b",
+    r"|\bfrom\s+[\"']\.|\bimport\(|^[ \t]*from\s+\.|sys\.path|subprocess|os\.system"
+    r"|[\"']?\$\{?(?:HERE|SCRIPT_DIR|DIR)\b",
     re.MULTILINE,
 )
 # A quoted text of one line.
