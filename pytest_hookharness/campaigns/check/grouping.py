@@ -13,6 +13,7 @@ from pytest_hookharness.campaigns.check.hook_statistics import (
     name_problem,
     percentile,
 )
+from pytest_hookharness.campaigns.check.stand_ins import describe_stand_ins
 from pytest_hookharness.campaigns.stress.first_run import ReplayScript
 from pytest_hookharness.campaigns.stress.plan import OUT_OF_TIME
 from pytest_hookharness.judging.checkup.symptoms import find_symptoms, open_questions
@@ -292,6 +293,7 @@ def _describe_tried(
     yield from dict.fromkeys(
         text for outcome in outcomes for text in outcome.varied if text.startswith("Tried:")
     )
+    yield from describe_stand_ins(hook_set)
     yield from dict.fromkeys(
         f"Activated: {one.session.active}." for one in played if one.outcome and one.session.active
     )

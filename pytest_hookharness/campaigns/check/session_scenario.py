@@ -8,6 +8,7 @@ from dataclasses import replace
 
 from pytest_hookharness import hosts
 from pytest_hookharness.campaigns.check.draft_files import DraftFiles
+from pytest_hookharness.campaigns.check.stand_ins import stand_ins
 from pytest_hookharness.model.checkup import HookSet
 from pytest_hookharness.model.expectations import Expectation
 from pytest_hookharness.model.moves import Act, Behaviour, Script
@@ -54,7 +55,7 @@ def scenario_of(hook_set: HookSet, acts: Sequence[Act], then: Behaviour | None =
         home_folder=hook_set.home,
         reach=hook_set.reach,
         git=hook_set.git,
-        commands=_fake_agents(hook_set),
+        commands=_fake_agents(hook_set) | stand_ins(hook_set),
         answers=tuple(_answers(hook_set)),
         options=_without_stuck_detection(hook_set.host),
         script=Script(acts=tuple(acts), then=then or Behaviour()),

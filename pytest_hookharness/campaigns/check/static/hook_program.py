@@ -16,6 +16,7 @@ from pathlib import Path
 from pytest_hookharness import hosts
 from pytest_hookharness.campaigns.check.static.relative_files import is_before_work
 from pytest_hookharness.execution.startup.programs import syntax_error
+from pytest_hookharness.execution.workspace.uv_stand_in import find_script, needs_only_python
 from pytest_hookharness.model.checkup import HookSet, script_of
 from pytest_hookharness.model.fast_dataclass import dataclass
 from pytest_hookharness.model.protocol import VARIABLE, Hook, fill_variables
@@ -87,13 +88,18 @@ def find_obstacle(hook_set: HookSet, hook: Hook) -> Obstacle | None:
     if "/" not in first:
         if _BUILT_IN.fullmatch(first):
             return None
-        if shutil.which(first) is None:
+        if shutil.which(first) is None and not (first == "uv" and _runs_without_uv(hook_set, rest)):
             return Obstacle(cause=first, text=f"{first} is not on PATH", local=True)
     elif obstacle := _file_obstacle(hook_set, first) or _mode_obstacle(hook_set, first):
         return obstacle
     if _INTERPRETERS.fullmatch(Path(first).name) and rest and not rest[0].startswith("-"):
         return _file_obstacle(hook_set, rest[0])
     return None
+
+
+def _runs_without_uv(hook_set: HookSet, words: Sequence[str]) -> bool:
+    place = find_script(words)
+    return place is not None and needs_only_python(_place(hook_set, words[place]))
 
 
 def _syntax_obstacle(hook_set: HookSet, hook: Hook) -> Obstacle | None:
