@@ -72,8 +72,12 @@ def find_fixes(
         for number, problem in order:
             if is_fixable is not None and not is_fixable(report.place, problem):
                 continue
+            # In the words of the hook as it is, which are also right if only this fix is written.
+            alone = find_candidates(problem, run.place, DraftFiles(run.place.root, {}))
             for found in find_candidates(*_after(renamed, problem, run.place), files):
-                candidate = replace(found, renamed=_composed(renamed, found.renamed))
+                candidate = replace(
+                    found, text=next(alone, found).text, renamed=_composed(renamed, found.renamed)
+                )
                 if not run.has_time():
                     more = "a larger --budget" if run.only else f"`--only {problem.id}`"
                     undecided.append(_NO_TIME.format(name=problem.id, more=more))

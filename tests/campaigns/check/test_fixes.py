@@ -229,11 +229,11 @@ def test_an_endless_hook_is_fixed(project):
 
 @pytest.mark.slow
 def test_a_second_fix_of_a_limited_hook(project):
-    """A command that another fix changed already is changed further, and not looked for as it was."""
+    """A command that another fix changed already is changed further; its own fix is told alone."""
     report = checked(project("$CLAUDE_PROJECT_DIR/hooks/hook.sh"))
     fixes = {problem.symptom.kind: problem.fix for problem in report.problems}
     limited = '--after 3 -- "$CLAUDE_PROJECT_DIR"/hooks/hook.sh'
-    assert limited in fixes["UNQUOTED-PATH"].text
+    assert fixes["UNQUOTED-PATH"].text == f"Quote the paths, as in `{HERE}`."
     assert any(json.dumps(limited)[1:-1].encode() in change.after for change in report.changes)
     assert [one.symptom.printed for one in report.problems if one.symptom.kind == "UNQUOTED-PATH"] == [""]
 
