@@ -484,7 +484,7 @@ def test_a_key_that_no_host_sends(tmp_path, found, script, text, said):
         ("x.py", "data = json.load(sys.stdin)\nsaid = data.get('transcript')\n"),
         (
             "x.py",
-            "def f(said):\n    g()\ndata = json.load(sys.stdin)\nsaid = data['transcript']\nf(said)\n",
+            "def f(transcript): g()\nd = json.load(sys.stdin)\ntranscript = d['transcript']\nf(transcript)\n",
         ),
     ],
 )

@@ -83,7 +83,9 @@ def _lines_of_keys(text: str) -> Iterator[Sequence[str]]:
     # Of several parsed texts, nobody knows which one is the input.
     patterns += [re.compile(_MEMBER.format(parsed[0]))] if len(parsed) == 1 else []
     for pattern in patterns:
-        yield from (pattern.findall(line) for line in text.splitlines() if not _is_unused(line, text))
+        for line in text.splitlines():
+            if (keys := pattern.findall(line)) and not _is_unused(line, text):
+                yield keys
 
 
 def _is_unused(line: str, text: str) -> bool:
@@ -98,7 +100,7 @@ def _is_unused(line: str, text: str) -> bool:
     named = rf"\b{given[1]}\b"
     for function in re.findall(rf"\b(?:def|function)\s+(\w+)\([^()\n]*{named}", text):
         text = re.sub(rf"\b{function}\([^()\n]*\)", "", text)
-    return len(re.findall(named, text)) == 1
+    return re.search(named, text.replace(line, "", 1)) is None
 
 
 def _of_jq(program: str) -> Sequence[str]:
