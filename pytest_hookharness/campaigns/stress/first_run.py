@@ -36,6 +36,10 @@ STANDARD_COMMANDS = frozenset({
 })  # fmt: skip
 
 
+# Programs with which scripts read JSON.
+_READERS = frozenset({"jq", "node", "perl", "python", "python3", "ruby"})
+
+
 @dataclass(frozen=True, slots=True)
 class HookTraits:
     """
@@ -87,8 +91,8 @@ class HookTraits:
             for word in self.words - STANDARD_COMMANDS - self.runners
             if word[:1] != "_" and self.has(word)
         }
-        # Words that call a command are better candidates than other words.
-        return tuple(sorted(found, key=lambda name: (name not in self.called, name)))
+        # Words that call a command are better candidates than others; what reads the input comes first.
+        return tuple(sorted(found, key=lambda name: (name not in self.called, name not in _READERS, name)))
 
 
 # A call with this result is only asked about: nothing is executed even if a guard allows it.

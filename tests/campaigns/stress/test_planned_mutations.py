@@ -169,3 +169,13 @@ def test_two_agents_are_tried_where_the_input_distinguishes_them():
     assert [TwoAgents(), TwoSessions()] == with_one[0]
     assert [TwoSessions()] == without[0]
     assert "nothing by which they differ" in without[1][0]
+
+
+def test_what_reads_the_input_is_tried_first(tmp_path):
+    """Of the commands that a hook calls, the program that reads its input comes before the others."""
+    for name in ("git", "jq", "node"):
+        (tmp_path / name).write_text("")
+        (tmp_path / name).chmod(0o755)
+    named = frozenset({"git", "jq", "node"})
+    traits = HookTraits(words=named, called=named - {"node"}, environment={"PATH": str(tmp_path)})
+    assert traits.tools == ("jq", "git", "node")
