@@ -48,12 +48,11 @@ def refusal(turn, reason="Run the tests."):
     )
 
 
-def written(path):
+def written(*paths):
     decision = Decision(event="Stop", rule=RULE)
     hook_run = HookRun(hook=HOOK, payload={}, reply=Reply(rule=RULE))
-    hooked = HookEvent(
-        event="Stop", hook_runs=(hook_run,), decision=decision, changes=(Change(path=path, how="added"),)
-    )
+    changes = tuple(Change(path=path, how="added") for path in paths)
+    hooked = HookEvent(event="Stop", hook_runs=(hook_run,), decision=decision, changes=changes)
     return Step(number=1, turn=1, exchange=hooked)
 
 
@@ -102,6 +101,16 @@ def test_files_that_hooks_may_not_touch(path, kinds):
     Writing the index, files outside or the marker is a symptom, writing in the workspace or HOME is none.
     """
     assert [one.kind for one in find_symptoms(outcome(steps=[written(path)]), mark="MARK")] == kinds
+
+
+def test_folders_in_which_python_keeps_modules():
+    """A folder that changed because Python keeps modules in it is none, unless something else is there."""
+    cache = written(
+        "outside/opt/tool/__pycache__/main.pyc", "outside/opt/tool/__pycache__", "outside/opt/tool"
+    )
+    assert not find_symptoms(outcome(steps=[cache]))
+    more = written("outside/opt/tool/__pycache__", "outside/opt/tool", "outside/opt/tool/log")
+    assert [one.kind for one in find_symptoms(outcome(steps=[more]))] == ["OUTSIDE-WRITE"]
 
 
 TRACEBACK = "Traceback (most recent call last):\n  File x.py, line 1\n"

@@ -10,7 +10,7 @@ from __future__ import annotations
 import json
 import posixpath
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import assert_never
 
@@ -312,8 +312,10 @@ def _says_so(outcome: Outcome, finding: verdicts.Finding) -> bool:
 
 def _changes(outcome: Outcome, mark: str) -> Iterator[Symptom]:
     for step, hooked in outcome.trace.hooked():
+        paths = [change.path for change in hooked.changes]
+        made = [change for change in hooked.changes if not _is_of_python(change.path, paths)]
         # The deepest path says most, so it comes first.
-        for change in sorted(hooked.changes, key=lambda change: change.path, reverse=True):
+        for change in sorted(made, key=lambda change: change.path, reverse=True):
             code, text = _judge(change.path, written_above_project(change.path, hooked), mark)
             if code is not None:
                 hooks = change.hooks or tuple(run.hook.command for run in hooked.hook_runs)
@@ -323,11 +325,18 @@ def _changes(outcome: Outcome, mark: str) -> Iterator[Symptom]:
                 yield symptom_of(finding, shared=shared)
 
 
+def _is_of_python(path: str, paths: Sequence[str]) -> bool:
+    """Return whether a change outside is only that Python keeps a module that it loads."""
+    if not path.startswith("outside/") or "/__pycache__/" in f"{path}/":
+        return path.startswith("outside/")
+    below = [one for one in paths if one.startswith(f"{path}/")]
+    return bool(below) and all(_is_of_python(one, paths) for one in below)
+
+
 def _judge(path: str, above: str, mark: str) -> tuple[verdicts.FindingCode | None, str]:
     if mark and posixpath.basename(path) == mark:
         return codes.CARRIED_OUT, "text from the input was executed"
-    # What Python keeps of a module that it loads is nothing that the hook writes.
-    if path.startswith("outside/") and "/__pycache__/" not in f"{path}/":
+    if path.startswith("outside/"):
         return (
             finding_catalogue.OUTSIDE_WRITE,
             f"/{path.removeprefix('outside/')} was written, outside of the project",
