@@ -2,9 +2,11 @@
 
 import shutil
 import sys
+from dataclasses import replace
 
 import pytest
 
+from pytest_hookharness.judging.recurrence import hidden_chance
 from pytest_hookharness.model.verdicts import Livelock
 
 OFF = {"CLAUDE_CODE_STOP_HOOK_BLOCK_CAP": "0"}
@@ -25,6 +27,23 @@ def test_a_hash_is_a_random_number(play, text):
     assert isinstance(outcome.verdict, Livelock)
     assert outcome.verdict.evidence == "driven"
     assert outcome.verdict.matters == ("random numbers (the order of a set or a hash in workspace/check)",)
+
+
+def test_a_script_is_searched_once(play, monkeypatch):
+    """Simulations with the same script search its source once."""
+    (python,) = (each for each in hidden_chance.LANGUAGES if each.program.search("/python3"))
+    searched = []
+
+    def find(text):
+        searched.append(text)
+        return python.find(text)
+
+    monkeypatch.setattr(hidden_chance, "LANGUAGES", (replace(python, find=find),))
+    text = f"#!{sys.executable}\n{REFUSE}"
+    for _ in range(2):
+        play(hooks={"Stop": "./check"}, files={"check": text}, modes={"check": "755"}, env=OFF)
+
+    assert searched.count(text.encode()) == 1
 
 
 def test_a_set_that_is_only_searched(play):

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import functools
 import re
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from pathlib import Path
 
 from pytest_hookharness.execution import platform
@@ -91,8 +92,13 @@ def _is_shell(program: ProgramReads) -> bool:
 
 def _found(language: Language, text: bytes, where: str, in_shell: bool) -> Iterator[tuple[str, str]]:
     codes = (text,) if language.whole or not in_shell else inlined(text)
-    if used := next(filter(None, map(language.find, codes)), ""):
+    if used := next(filter(None, (_use(language.find, code) for code in codes)), ""):
         yield used, where
+
+
+@functools.lru_cache(maxsize=64)  # simulations of one project read the same scripts, and a parser takes long
+def _use(find: Callable[[bytes], str], code: bytes) -> str:
+    return find(code)
 
 
 def _scripts(program: ProgramReads) -> Collection[str]:
