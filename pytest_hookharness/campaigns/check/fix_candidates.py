@@ -37,8 +37,8 @@ _OF_SHELL = frozenset(
 )
 _ROOT_VARIABLE = re.compile(r"\$\{?(\w+_PROJECT_DIR)\b")
 _TIMEOUT = r'("timeout(?:Sec|Ms)?"\s*:\s*){}(?=\s*[,}}\n])'
-# More seconds were meant as milliseconds; less than the second are milliseconds that were meant as seconds.
-_LONG, _SHORT = 3600.0, 1.0
+# As many seconds were meant as milliseconds, and less than the second the other way round.
+_LONG, _SHORT = 2000.0, 1.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -246,7 +246,7 @@ def _change_unit(hooks: Sequence[Hook], place: HookSet, files: DraftFiles) -> It
     unit = hosts.find(place.host).config.limits.unit
     for limit in seconds:
         written = round(limit / unit)
-        too_long = unit == 1.0 and limit > _LONG and written % 1000 == 0
+        too_long = unit == 1.0 and limit >= _LONG and written % 1000 == 0
         if not too_long and not (unit < 1.0 and 0 < limit < _SHORT):
             continue
         meant = written // 1000 if unit == 1.0 else written * 1000

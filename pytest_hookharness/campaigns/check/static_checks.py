@@ -55,8 +55,8 @@ from pytest_hookharness.model.fast_dataclass import dataclass
 from pytest_hookharness.model.protocol import Hook
 from pytest_hookharness.model.verdicts import FindingCode
 
-# A timeout of more seconds was meant in milliseconds, and one of less than a second the other way round.
-_LONG, _SHORT = 3600.0, 1.0
+# As many seconds were meant as milliseconds, and less than a second the other way round.
+_LONG, _SHORT = 2000.0, 1.0
 _KEEP_STATUS = (
     "Get the status first: `out=$(program 2>&1) || failed=1`, without `local` in the same line; then "
     '`echo "$out" | tail`. For a pipe, `set -o pipefail` also works.'
@@ -329,9 +329,10 @@ def _odd_timeout(hook_set: HookSet, hook: Hook) -> str:
     if seconds is None or limits.milliseconds_from is not None:
         return ""
     written = seconds / limits.unit
-    if limits.unit == 1 and seconds > _LONG and written % _THOUSAND == 0:
+    if limits.unit == 1 and seconds >= _LONG and written % _THOUSAND == 0:
+        means = f"{seconds / _HOUR:.1f} hours" if seconds > _HOUR else f"{seconds / 60:.0f} minutes"
         return (
-            f"its timeout {written:g} means {seconds / _HOUR:.1f} hours, as {hook_set.host} counts seconds; "
+            f"its timeout {written:g} means {means}, as {hook_set.host} counts seconds; "
             f"{written / _THOUSAND:g} may be meant"
         )
     if limits.unit < 1 and 0 < seconds < _SHORT:

@@ -289,6 +289,8 @@ def test_a_condition_about_tools_on_another_event(found):
     [
         ("claude-code", "Stop", 600, None),
         ("claude-code", "Stop", 10000, "2.8 hours, as claude-code counts seconds; 10 may be meant"),
+        ("claude-code", "Stop", 3000, "50 minutes, as claude-code counts seconds; 3 may be meant"),
+        ("claude-code", "Stop", 3600, None),
         ("gemini-cli", "AfterAgent", 5000, None),
         ("gemini-cli", "AfterAgent", 30, "0.03 s, as gemini-cli counts milliseconds; 30000 may be meant"),
     ],
