@@ -17,6 +17,7 @@ from pytest_hookharness.campaigns.check.grouping import SymptomEvidence
 from pytest_hookharness.campaigns.check.hook_statistics import name_problem
 from pytest_hookharness.campaigns.check.static.hook_program import program_that_ends_it
 from pytest_hookharness.campaigns.check.static_checks import StaticResult
+from pytest_hookharness.execution.workspace import uv_stand_in
 from pytest_hookharness.judging.checkup.evidence import describe_refusal, with_evidence
 from pytest_hookharness.judging.checkup.symptoms import cut_by_us, find_symptoms
 from pytest_hookharness.judging.findings.codes import STATUS_LEAK, TIMEOUT_UNIT, UNGUARDED_TOOL
@@ -150,6 +151,8 @@ def _hindrance(said: str, *, refused: bool) -> str:
         return "it needs the network, which sessions do not have"
     if _NO_PYTHON in said:
         return "uv starts no Python in a session"
+    if uv_stand_in.__name__ in said:
+        return "uv is not on PATH, and nothing can stand in for it here"
     # To refuse where a program is missing is what the hook decides.
     return "" if refused else _missing_program(said)
 

@@ -12,11 +12,14 @@ from pytest_hookharness.model.scenario import Double
 
 _UV = "uv"
 _CALLS_UV = re.compile(r"(?<![\w./-])uv\s+run\s")
+# A command that does something else where there is no uv.
+_ASKS_FOR_UV = re.compile(r"\b(?:command\s+-[vV]|which|hash|type)\s+(?:-\w+\s+)?uv\b")
 
 
 def stand_ins(hook_set: HookSet) -> dict[str, Double]:
     """Return the test doubles of programs that hooks start and that this machine lacks, by their names."""
-    called = any(_CALLS_UV.search(hook.command) for hook in hook_set.hooks)
+    commands = [hook.command for hook in hook_set.hooks]
+    called = any(map(_CALLS_UV.search, commands)) and not any(map(_ASKS_FOR_UV.search, commands))
     if not called or shutil.which(_UV) is not None:
         return {}
     return {_UV: Double(module=uv_stand_in.__name__)}

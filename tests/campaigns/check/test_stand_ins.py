@@ -5,7 +5,10 @@ from pathlib import Path
 
 import pytest
 
+from pytest_hookharness.campaigns.check.causes import hindered_hooks
 from pytest_hookharness.campaigns.check.check_run import CheckRun
+from pytest_hookharness.campaigns.check.session_errors import play_session
+from pytest_hookharness.campaigns.check.sessions import plan_each_event
 from pytest_hookharness.campaigns.check.stand_ins import stand_ins
 from pytest_hookharness.campaigns.check.static_checks import check_statically
 
@@ -42,6 +45,21 @@ def test_a_script_of_uv_that_needs_a_package(plugin):
     assert [*check_statically(hook_set).stuck.values()] == ["uv is not on PATH"]
 
 
-def test_hooks_that_start_no_uv(plugin):
-    """Nothing stands in for a program that no hook starts."""
-    assert not stand_ins(plugin("python3 stop.py"))
+@pytest.mark.usefixtures("without_uv")
+@pytest.mark.parametrize(
+    "command",
+    ["python3 stop.py", "if command -v uv >/dev/null; then uv run stop.py; else python3 stop.py; fi"],
+)
+def test_hooks_that_need_no_uv(plugin, command):
+    """Nothing stands in for a program that no hook starts, or that a hook does without."""
+    assert not stand_ins(plugin(command))
+
+
+def test_a_stand_in_that_does_not_start(plugin, harness):
+    """A hook whose stand-in does not start here could not be tried, and is no failure of the hook."""
+    said = "python: No module named pytest_hookharness.execution.workspace.uv_stand_in"
+    session = plan_each_event(plugin(f"echo '{said}' >&2; exit 1"))
+    outcome = play_session(session, harness.settings, harness.resources)
+    assert [*hindered_hooks([outcome]).values()] == [
+        "uv is not on PATH, and nothing can stand in for it here"
+    ]
