@@ -113,7 +113,7 @@ def test_a_threshold_that_moves_along(play):
 
 @pytest.mark.nightly
 def test_a_message_that_changes_on_the_way(play):
-    """A hook that changes its message at some count is driven beyond that, and probed there."""
+    """A hook that changes its message at some count is driven beyond that, and probed without its words."""
     words = count("[ $n -ge 9 ] && echo 'for the last time' >&2 || echo please >&2; exit 2")
 
     outcome = play(hooks={"Stop": words}, env=OFF, turns=20)
@@ -122,7 +122,7 @@ def test_a_message_that_changes_on_the_way(play):
     (report,) = outcome.probe_reports
     assert report.inert
     assert report.turn == 20
-    assert outcome.verdict.stem >= 8
+    assert any("what changes the words of the hooks" in part for part in outcome.verdict.matters)
 
 
 @pytest.mark.nightly
