@@ -174,15 +174,15 @@ class CheckRun:
         endless = seen.verdict_name in ("livelock", "capped")
         # Stops are refused whatever the agent does, so further behaviours would only cost time.
         behaviours = [] if endless else [*checkups.plan_behaviours(self.place)]
-        activated = [*checkups.plan_activated(self.place, self.given)]
+        activated = [*checkups.plan_activated(self.place, self.given), *checkups.plan_host_files(self.place)]
         # Guards refuse what rules name, so all rules from examples are there while guards are tried.
         rules = {path: text for one in activated for path, text in one.scenario.files.items()}
         others = [*with_rules(checkups.plan_refusals(self.place), rules), *checkups.plan_modes(self.place)]
-        host = checkups.plan_host_files(self.place)
-        self._play("other sessions", [*behaviours[:1], *others, *host, *activated])
+        self._play("other sessions", [*behaviours[:1], *others, *activated])
         yield
         moves = rewording.refused_calls(self._outcomes())
-        look = partial(look_in_project, settings=self.settings, resources=self.resources)
+        left = replace(self.settings, wall=self._seconds_left())
+        look = partial(look_in_project, settings=left, resources=self.resources)
         armed = arm_states(self.place, self._played, partial(self._play, "state files", share=_LATER), look)
         self._open += armed.unmet
         self._play("active loops", armed.sessions)
