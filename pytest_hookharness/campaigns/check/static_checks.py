@@ -199,15 +199,18 @@ def _of_lost_answers(hook_set: HookSet, told: Collection[str]) -> Iterator[Sympt
     """Yield why answers in scripts are lost, each once with its places; not of hooks told of before."""
     lost: dict[str, dict[str, None]] = {}
     concerned: dict[str, list[Hook]] = {}
+    fixes: dict[str, str] = {}
     files = dict(hook_set.sources)
     for script, source in {**{hook.command: hook.command for hook in hook_set.hooks}, **files}.items():
         for one in lost_answers(hook_set, script, source):
             place = f"{script}, line {one.line}" if script in files else "the command"
             lost.setdefault(one.why, {})[place] = None
+            fixes[one.why] = one.fix
             concerned.setdefault(one.why, []).extend(one.hooks)
     for why, places in lost.items():
         if not any(hook.command in told for hook in concerned[why]):
-            yield _together(MANGLED, concerned[why], f"{why} ({'; '.join(places)}).")
+            symptom = _together(MANGLED, concerned[why], f"{why} ({'; '.join(places)}).")
+            yield replace(symptom, advice=fixes[why])
 
 
 def _of_refusals(hook_set: HookSet) -> Iterator[Symptom]:

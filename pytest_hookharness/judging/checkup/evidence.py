@@ -16,6 +16,8 @@ from pytest_hookharness.model.trace import HookEvent, HookRun, Step
 
 # Defects after which it matters whether the host goes on.
 _FAILED = frozenset({NOT_RUN.name, CRASHED.name, MANGLED.name})
+# The faults by which runs show what is also certain without one.
+_FAULTS = {CRASHED.name: ("crashed",), MANGLED.name: ("mangled", "ignored")}
 _LINES = 2
 # The folder of a run, which is another one in each run.
 _BASE = re.compile(r"/[^\s'\":]*/hookharness-\w+/(?:\d+/)?\w+/(?=(?:workspace|plugin|home|tmp)\b)")
@@ -38,6 +40,9 @@ _MODEL = "BeforeModel"
 def with_evidence(symptom: Symptom, outcomes: Sequence[Outcome]) -> Symptom:
     """Return a symptom with the deciding lines of standard error, and the effect of the defect, if seen."""
     runs = [*_runs(outcomes, {*symptom.hook.split(", ")})]
+    if not symptom.turn and symptom.kind in _FAULTS:
+        # It is in the source: what other runs of the hook printed and decided has nothing to do with it.
+        runs = [one for one in runs if (one[2].reply.fault or "").startswith(_FAULTS[symptom.kind])]
     if not runs:
         return symptom
     near = [run for run in runs if run[0].turn == symptom.turn] or runs

@@ -12,6 +12,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from pytest_hookharness import hosts
 from pytest_hookharness.campaigns.check.static.written_answers import WrittenAnswer, written_answers
+from pytest_hookharness.judging.findings.finding_catalogue import MANGLED
 from pytest_hookharness.model.checkup import HookSet
 from pytest_hookharness.model.fast_dataclass import dataclass
 from pytest_hookharness.model.protocol import Hook, Json
@@ -32,6 +33,13 @@ _FOR_THE_AGENT = frozenset(
 )
 _UNKNOWN = ("the host knows none of the keys", "the host does not know ")
 _REFUSES = frozenset(["block", "deny"])
+# What helps, by words of the reason.
+_ADVICE = {
+    "; the host knows ": "Write a word that the host knows, or print nothing to have no opinion.",
+    "it reads hookSpecificOutput": "Move the text below `hookSpecificOutput`, beside `hookEventName`.",
+    "no JSON": "Let a program write the JSON: `jq -n --arg text \"$text\" '{systemMessage: $text}'`.",
+    "ends the session": "Leave out `continue`, so that the refusal counts.",
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,6 +49,11 @@ class LostAnswer:
     why: str
     line: int
     hooks: Sequence[Hook]
+
+    @property
+    def fix(self) -> str:
+        """How to fix it."""
+        return next((advice for words, advice in _ADVICE.items() if words in self.why), MANGLED.fix)
 
 
 def lost_answers(hook_set: HookSet, script: str, text: str) -> Iterator[LostAnswer]:

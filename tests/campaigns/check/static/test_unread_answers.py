@@ -138,6 +138,18 @@ def test_the_same_answer_in_a_session(tmp_path, harness):
     assert [problem.symptom.kind for problem in report.problems] == ["MANGLED"]
 
 
+def test_what_other_runs_show(tmp_path, harness):
+    """What a hook prints and refuses elsewhere is told of no answer that stands in its script."""
+    text = """#!/bin/sh
+jq -r .tool_input.command | grep -q 'rm -rf' && { echo "Removing is for people." >&2; exit 2; }
+[ -z "$DONE" ] || echo '{"decision": "allow"}'
+"""
+    report = CheckRun(project(tmp_path, text, "PreToolUse"), harness.settings, harness.resources).run()
+    (found,) = [one.symptom for one in report.problems if one.symptom.kind == "MANGLED"]
+    assert (found.printed, found.effect) == ("", "")
+    assert "Write a word that the host knows" in found.advice
+
+
 def test_long_text_is_read_at_once():
     """A script with many braces and no end of an object is read in time that grows with its length."""
     texts = (
