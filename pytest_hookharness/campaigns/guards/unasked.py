@@ -17,6 +17,8 @@ from pytest_hookharness.model.trace import Performed
 # From fewer different calls it does not follow that a hook allows everything.
 _FEWEST = 6
 _SHOWN = 60
+# The folder of a run, which is another one in each run.
+_RUN = re.compile(r"^/\S*/workspace/")
 _REFUSES = re.compile(r"[\"'](?:deny|block)[\"']|\bexit[ (]\s*2\b")
 # Calls about which users want to be asked.
 _RISKY = re.compile(r"\b(?:sudo|curl|git push|dd|rm)\b|\.env|\.github")
@@ -67,6 +69,7 @@ def _rulings(hook: Hook, outcomes: Sequence[Outcome], gated: Sequence[str]) -> I
 
 
 def _words(call: ToolCall) -> str:
-    words = shell_text(call) or f"{call.name} of {call.input.get('file_path', json.dumps(call.input))}"
+    file = _RUN.sub("", str(call.input.get("file_path", json.dumps(call.input))))
+    words = shell_text(call) or f"{call.name} of {file}"
     short = words if len(words) <= _SHOWN else f"{words[:_SHOWN]}..."
     return f"`{' '.join(short.split())}`"

@@ -11,7 +11,7 @@ from pytest_hookharness.campaigns.check.hook_statistics import find_problems
 from pytest_hookharness.campaigns.check.session_errors import play_session
 from pytest_hookharness.campaigns.check.session_scenario import scenario_of
 from pytest_hookharness.model.checkup import CheckSession
-from pytest_hookharness.model.moves import FIRST_PROMPT, RunCommand
+from pytest_hookharness.model.moves import FIRST_PROMPT, Edit, RunCommand
 
 REFUSES = """case "$(jq -r .tool_input.command)" in
     "rm -rf "*) echo "Removing folders is for people." >&2; exit 2 ;;
@@ -31,11 +31,11 @@ FEW = """case "$(jq -r .tool_input.command)" in "git status") printf '{"decision
 def unasked(tmp_path, harness):
     """Play what guards commonly refuse with a guard hook, and return the problem of its answers."""
 
-    def play(text, host="claude-code", file=".claude/settings.json", after=False, runs=()):
+    def play(text, host="claude-code", file=".claude/settings.json", after=False, runs=(), edits=0):
         (tmp_path / file).parent.mkdir()
         (tmp_path / "guard.sh").write_text(text)
         hook = {"type": "command", "command": f"sh {tmp_path}/guard.sh"}
-        hooks = {"PreToolUse": [{"matcher": "Bash", "hooks": [hook]}]}
+        hooks = {"PreToolUse": [{"matcher": "Write" if edits else "Bash", "hooks": [hook]}]}
         if after:
             hooks["PostToolUse"] = hooks["PreToolUse"]
         (tmp_path / file).write_text(json.dumps({"hooks": hooks}))
@@ -44,6 +44,7 @@ def unasked(tmp_path, harness):
             FIRST_PROMPT,
             *[RunCommand(command=text) for text in runs],
             *[*commonly_refused([], tmp_path)][:10],
+            *[Edit(file=f"{number}.env", text="text") for number in range(edits)],
         )
         scenario = replace(scenario_of(hook_set, acts), turns=len(acts))
         session = CheckSession(title="guards", scenario=scenario, ends=False)
@@ -88,3 +89,9 @@ def test_a_guard_whose_refusal_was_not_reached(unasked):
     other = REFUSES.replace("rm -rf", "deploy --production")
     (found,) = unasked(other + APPROVES)
     assert "every call that it does not refuse" in found.text
+
+
+def test_a_guard_of_files(unasked):
+    """A file is named as in the project, without the folder of the run."""
+    (found,) = unasked(REFUSES + APPROVES, edits=7)
+    assert "(7 different calls, such as `Write of 0.env`)" in found.text
