@@ -214,6 +214,7 @@ class Influences:
         read: Where the files are that were opened for reading, apart from those of the system.
         decisive: State paths of what was read that changes, among them folders that were listed.
         unread: State paths of files whose content differs between the last repetitions, and was not read.
+        chance: Whether random or process numbers were read, or a script has words that stand for them.
     """
 
     matters: tuple[str, ...] = ()
@@ -223,6 +224,7 @@ class Influences:
     read: tuple[str, ...] = ()
     decisive: frozenset[str] = frozenset()
     unread: frozenset[str] = frozenset()
+    chance: bool = False
 
     @property
     def observed(self) -> bool:

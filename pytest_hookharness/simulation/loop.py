@@ -204,6 +204,12 @@ class Loop:
         # The probes of an inert loop included the time.
         return not (newest is not None and newest.inert) and self._time_shift.has_timestamps
 
+    @property
+    def was_tried(self) -> bool:
+        """Whether copies of its states were played, in which no hook was seen to read what chance decides."""
+        proposal = self._probes.proposal
+        return proposal is not None and not proposal.influences.chance
+
     def _compare_states(self, request: hosts.NextAct) -> RunEnd | None:
         """Record the state after a turn; return an end if it shows how the run goes on."""
         if self.turn == self._reported:

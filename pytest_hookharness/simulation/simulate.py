@@ -12,8 +12,7 @@ from pytest_hookharness import agents
 from pytest_hookharness.execution.exhaustion import naming_exhaustion
 from pytest_hookharness.execution.processes.sandbox import Supervisor
 from pytest_hookharness.execution.processes.slots import CpuSlot
-from pytest_hookharness.judging.expectations import check_expectations
-from pytest_hookharness.judging.verdict.conclusion import judge_without_cap
+from pytest_hookharness.judging.verdict.conclusion import judge_paces, judge_without_cap
 from pytest_hookharness.judging.verdict.run_end import RunEnd
 from pytest_hookharness.model.fast_dataclass import dataclass, replace
 from pytest_hookharness.model.outcome import Outcome
@@ -36,7 +35,6 @@ if TYPE_CHECKING:
 
 # Seconds in which a run can be judged, however little is left of its budget.
 _CONCLUDING = 2.0
-_AT_ONCE = "The agent's turns follow at once; see CLOCK for what a slower agent gets."
 _UNCHECKED = "no time was left to check the run with a moved clock by a second one"
 
 # Called with the testbed, still open, and the outcome of the run on it.
@@ -104,6 +102,7 @@ class SingleRun:
         unfinished: Whether the budget ended it, so that a difference from another run shows nothing.
         gap: Why a program did not see the clock that the kernel was to show it; empty if all did.
         shown: Whether a process may have been shown the clock that the kernel moved.
+        tried: Whether copies of its states were played, in which nothing was seen to be chance.
     """
 
     outcome: Outcome
@@ -112,6 +111,7 @@ class SingleRun:
     unfinished: bool = False
     gap: str = ""
     shown: bool = True
+    tried: bool = False
 
 
 def simulate(
@@ -159,11 +159,7 @@ def simulate(
     except KeyboardInterrupt:
         raise Interrupted(run.outcome) from None
     outcome = replace(run.outcome, wall=run.used + used)
-    if finding is None:
-        return outcome
-    if isinstance(outcome.verdict, Terminated):
-        outcome = replace(outcome, assumptions=(*outcome.assumptions, _AT_ONCE))
-    return check_expectations.with_findings(outcome, (finding,))
+    return outcome if finding is None else judge_paces(outcome, finding, tried=run.tried)
 
 
 def _with_hooks_alone(
@@ -288,7 +284,7 @@ def run_once(
         gap = testbed.workspace.clock.gap
         unfinished = end.how == "wall"
         shown = passing != "kernel" or unfinished or bool(gap) or _was_shown(testbed)
-        return SingleRun(outcome, matter, clock() - began, unfinished, gap, shown)
+        return SingleRun(outcome, matter, clock() - began, unfinished, gap, shown, session.was_tried)
 
 
 def _was_shown(testbed: Testbed) -> bool:

@@ -213,3 +213,20 @@ def test_awk_that_decides_by_the_time(text, decides):
     (awk,) = (one for one in LANGUAGES if one.program.search("/gawk"))
 
     assert bool(awk.find(text.encode())) == decides
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        ('eval "$(base64 -d gate)"', 'eval "$(base64 -d gate)"'),
+        ('check=$(jq -r .check gate.json)\neval "$check"', 'eval "$check"'),
+        ("curl -s x | sh\nexit 2", "curl -s x | sh"),
+        ("check='npm test'\neval \"$check\"", ""),
+        ('eval "$(jq -r \'@sh "name=\\(.name)"\')"', ""),
+        ("echo 'exit 1' | sh", ""),
+        ('set -- a\neval set -- "$x"', ""),
+    ],
+)
+def test_a_text_that_becomes_code_may_decide_by_the_time(text, found):
+    """A shell script that runs a text which does not stand in it may compare the time in that."""
+    assert in_shell(text.encode()) == found

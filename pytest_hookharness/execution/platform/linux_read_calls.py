@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import errno
 import os
+import resource
 import socket
 import struct
 
@@ -102,6 +103,7 @@ _TROUBLE: dict[str, tuple[int, int, str]] = {
     "clone": (56, 220, "a process starts another one in other namespaces"),
     "clone3": (435, 435, "a process starts another one in other namespaces"),
     "seccomp": (317, 277, "a process hands its system calls to another one"),
+    "prlimit64": (302, 261, "a process limits the size of files"),  # a write that fails tells it
 }  # fmt: skip
 _SEEK, _IO_URING = (8, 62), (425, 425)
 _MACHINES = ("x86_64", "aarch64")
@@ -144,6 +146,7 @@ def _prepare_filter() -> linux_ptrace.SeccompProgram:
             *linux_ptrace.pass_if_marked(0, linux_vdso.MARK),
             *linux_ptrace.stop_if(0, _CLOCKS),
         ],
+        number_of["prlimit64"]: linux_ptrace.stop_if(1, (resource.RLIMIT_FSIZE,)),
     }
     return linux_ptrace.prepare_filter(linux_ptrace.stops_before(_NAMES_OF.keys(), cases))
 
@@ -172,8 +175,7 @@ def decode(task: int) -> list[Seen]:
     architecture, number, arguments = call
     if architecture != linux_ptrace.ARCHITECTURES[_machine] or number & linux_ptrace.X32:
         return [("trouble", "a program of another architecture (32 bit) was run", "", True)]
-    name = _NAMES_OF.get(number, "")
-    return _DECODER_OF.get(name, _decode_seek)(task, name, arguments)
+    return _DECODER_OF.get(name := _NAMES_OF.get(number, ""), _decode_seek)(task, name, arguments)
 
 
 def source_of(path: str) -> tuple[str, str] | None:
@@ -280,8 +282,7 @@ def _decode_open(task: int, name: str, arguments: tuple[int, ...]) -> list[Seen]
 
 
 def _decode_source(task: int, name: str, arguments: tuple[int, ...]) -> list[Seen]:
-    kind = _SOURCES[name][2]
-    detail = name
+    kind, detail = _SOURCES[name][2], name
     if name == "getrandom":
         # The size belongs to it: the start of a program asks for other sizes than the program.
         detail = f"getrandom {arguments[1]} {arguments[2]}"

@@ -223,6 +223,8 @@ def _finder(pattern: str) -> Callable[[bytes], str]:
 _AWK = (
     r"\b(?:systime|srand)\s*\(\s*\)|\bstrftime\s*\([^()]*\)\s*[-+*/%<>!=~?&|]"
     r"|[-+*/%<>=~!&|]\s*strftime\b|\bstrftime\s*\([^()]*\)\s+in\b"
+    # What `date` prints is read, whatever becomes of it then.
+    r"|\"[^\"\n]*\bdate\b[^\"\n]*\"\s*\|\s*getline"
 )
 
 LANGUAGES = (

@@ -102,13 +102,14 @@ def find_influences(runs: Sequence[Reads | None], around: KnownPaths) -> Influen
     gaps = [reads.gap if reads is not None else "" for reads in runs if reads is None or not reads.complete]
     if gaps:
         why = next(filter(None, gaps), "no record was made")
-        return Influences(matters=(f"not everything that it reads could be observed: {why}",), why=why)
+        return unobserved(why)
     decisive = [each for reads in known for each in _decisive(reads, around)]
     words = dict.fromkeys(word for _, word in decisive)
     return Influences(
         matters=_first((*words, *(word for reads in known for word in _of_run(reads, around)))),
         decisive=frozenset(around.names[path] for path, _ in decisive if path in around.names),
         clock=any(_asks_clock(reads, around) for reads in known),
+        chance=any(draws(reads, around.own) for reads in known),
     )
 
 
@@ -222,6 +223,19 @@ def _of_mention(mention: Mention, around: KnownPaths) -> Iterator[str]:
         yield f"random numbers ({mention.word}{where})"
     elif mention.word in _PROCESS_WORDS:
         yield f"its process number ({mention.word}{where})"
+
+
+def unobserved(why: str, *, chance: bool = True) -> Influences:
+    """Return that it is not known what a repetition reads; ``chance``: it may be random numbers."""
+    what = f"not everything that it reads could be observed: {why}"
+    return Influences(matters=(what,), why=why, chance=chance)
+
+
+def draws(reads: Reads, own: frozenset[str] = frozenset()) -> bool:
+    """Return whether a hook run read random or process numbers, or has such words, not in files of ours."""
+    words = {mention.word for mention in reads.mentions if mention.path not in own}
+    unknown = not reads.complete or reads.asked(SourceKind.RANDOM) or reads.asked(SourceKind.PROCESS)
+    return unknown or not words.isdisjoint(_RANDOM_WORDS | _PROCESS_WORDS)
 
 
 def _asks_clock(reads: Reads, around: KnownPaths) -> bool:

@@ -55,9 +55,21 @@ _DECIDES = re.compile(
     r"(?<!\$)\(\(|(?:^|\s)\[\[?\s|(?:^|[(|!{&`])\s*(?:test|case|if|elif|while|until|expr|let|exit|return)\b"
 )
 
+# Text that becomes code when it runs. What programs print that set up a shell, or that quote, is known.
+_RUN = re.compile(
+    r"(?:\beval|\b(?:ba|da|z|k)?sh\s+-\w*c)\s+\"?(?:\$\{?([A-Za-z_]\w*)|(?:\$\(|`)(?!\()([^)`]*))[^\n]*"
+    r"|^.*\|\s*(?:ba|da|z|k)?sh(?:\s+-s?)?\s*(?=[;&|)\n]|$)", re.MULTILINE
+)  # fmt: skip
+_KNOWN = re.compile(r"@sh\b|\b(?:direnv|pyenv|rbenv|nodenv|nvm|fnm|mise|brew|conda|ssh-agent|dircolors)\b")
+_PRINTS_TEXT = re.compile(r"\s*(?:echo|printf)\b[^$`]*$")
+
 
 def in_shell(text: bytes) -> str:
-    """Return the statement of a shell script that decides by the time; empty if none does."""
+    """
+    Return the statement of a shell script that decides by the time; empty if none does.
+
+    A statement that runs a text which does not stand in the script may do so.
+    """
     code = _COMMENT.sub("", decode(text))
     statements = _split(code)
     functions = [(one["word"] or one["name"], _split(_body(code, one))) for one in _FUNCTION.finditer(code)]
@@ -77,7 +89,23 @@ def in_shell(text: bytes) -> str:
     deciding = (
         one for one in statements if _passes_on(one, known) or (one in timed and _shell_decides(one, giving))
     )
-    return next(map(shorten, deciding), "")
+    return next(map(shorten, deciding), "") or _run_unseen(code)
+
+
+def _run_unseen(code: str) -> str:
+    """Return the statement that runs a text which does not stand in a script; empty if there is none."""
+    for found in _RUN.finditer(code):
+        name, command = found.groups()
+        if name:
+            values = re.findall(rf"(?:^|[\s;({{&]){name}=(\"[^\"]*\"|'[^']*'|\S*)", code)
+            seen = bool(values) and not any("$" in value or "`" in value for value in values)
+        elif command is not None:
+            seen = _KNOWN.search(command) is not None
+        else:
+            seen = _PRINTS_TEXT.match(found[0]) is not None
+        if not seen:
+            return shorten(found[0])
+    return ""
 
 
 def _split(code: str) -> list[str]:

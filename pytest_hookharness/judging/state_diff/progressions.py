@@ -150,14 +150,15 @@ def _looks_random(text: str) -> bool:
 
 
 def _step(values: Sequence[Fraction]) -> Fraction | None:
+    """Return the step of regular numbers; ``None`` if there is none, or none that is not 0."""
     steps = [after - before for before, after in pairwise(values)]
     if all(step == steps[0] for step in steps):
-        return steps[0]
+        return steps[0] or None
     # Sums of floating-point numbers have only nearly equal steps.
     scale = max(1, *(abs(value) for value in values))
     floating = any(value.denominator > 10 ** (FLOATING - 2) for value in values)
     if floating and all(abs(step - steps[0]) < scale / 10**FLOATING for step in steps):
-        return Fraction(round(steps[0] * 10**FLOATING), 10**FLOATING)
+        return Fraction(round(steps[0] * 10**FLOATING), 10**FLOATING) or None
     return None
 
 

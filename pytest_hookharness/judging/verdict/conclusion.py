@@ -9,8 +9,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from pytest_hookharness.judging.expectations.check_expectations import with_verdict
+from pytest_hookharness.judging.expectations.check_expectations import with_findings, with_verdict
 from pytest_hookharness.judging.findings.find import find
+from pytest_hookharness.judging.findings.finding_catalogue import FLAKY
 from pytest_hookharness.judging.verdict.assumptions import CLOCKS, gather_assumptions
 from pytest_hookharness.judging.verdict.verdict import JudgeInput, judge
 from pytest_hookharness.model import verdicts
@@ -108,6 +109,31 @@ def judge_without_cap(outcome: Outcome, alone: Outcome) -> Outcome:
         case _:
             return outcome
     return with_verdict(outcome, replace(verdict, without=without))
+
+
+_AT_ONCE = "The agent's turns follow at once; see CLOCK for what a slower agent gets."
+_NOT_UNDONE = (
+    "copies of its state were played before, and then it ended otherwise than without them: {} What decides "
+    "is chance, or is not undone with the files, such as a queue or the time at which a file last changed"
+)
+
+
+def judge_paces(outcome: Outcome, finding: verdicts.Finding, *, tried: bool) -> Outcome:
+    """
+    Return an outcome with the finding that runs for comparison ended otherwise.
+
+    Args:
+        finding: CLOCK or FLAKY.
+        tried: Whether copies of its states were played in the run, in which nothing was seen to be chance.
+    """
+    verdict = outcome.verdict
+    if isinstance(verdict, verdicts.Terminated):
+        if finding.name == FLAKY.name and tried:
+            why = _NOT_UNDONE.format(finding.text)
+            outcome = with_verdict(outcome, verdicts.Undecided(turn=verdict.turn, why=why))
+        else:
+            outcome = replace(outcome, assumptions=(*outcome.assumptions, _AT_ONCE))
+    return with_findings(outcome, (finding,))
 
 
 def form_conclusion(case: JudgeInput) -> verdicts.Conclusion:

@@ -95,6 +95,11 @@ class ThreadSessions:
         """Return false: real processes have a pace of their own."""
         return False
 
+    @property
+    def was_tried(self) -> bool:
+        """Return false: no copies are played."""
+        return False
+
     def time_ended(self) -> RunEnd:
         """Return the end of a run whose time budget is used up."""
         return RunEnd(how="wall", turn=self.turn)

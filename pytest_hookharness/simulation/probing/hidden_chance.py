@@ -10,7 +10,7 @@ from pathlib import Path
 from pytest_hookharness.execution import platform
 from pytest_hookharness.judging.recurrence import clock_use, hidden_chance
 from pytest_hookharness.judging.recurrence.hidden_chance import Language
-from pytest_hookharness.model.reads import LookKind, ProgramReads, Reads
+from pytest_hookharness.model.reads import LookKind, ProgramReads, Reads, SourceKind
 from pytest_hookharness.model.trace import HookRun
 from pytest_hookharness.simulation.testbed.hook_source import inlined
 
@@ -45,8 +45,22 @@ def find_clock_use(
     places: Mapping[str, tuple[str | None, str]],
 ) -> Iterator[str]:
     """Yield where scripts decide by the time, in words; the arguments are those of `find_hidden_chance`."""
+    runs = [*runs]
+    for program in (program for reads in runs if reads is not None for program in reads.programs):
+        if own := _unreadable(program, places):
+            yield f"the clock (asked by {own}, whose source is not read)"
     for used, where in _find(clock_use.LANGUAGES, runs, hook_runs, places):
         yield f"the clock (`{used}` in {where})"
+
+
+def _unreadable(program: ProgramReads, places: Mapping[str, tuple[str | None, str]]) -> str:
+    """Return the name of a program of the project that asks for the time, if its source cannot be read."""
+    asked = any(one.kind is SourceKind.CLOCK and one.detail == "realtime" for one in program.sources)
+    if not asked or any(_is_of(program, language) for language in clock_use.LANGUAGES):
+        return ""
+    path = program.script or program.path
+    name, _ = places.get(path, (None, path))
+    return name if name is not None and _INSTALLED.search(path) is None else ""
 
 
 def _find(

@@ -23,7 +23,13 @@ from pytest_hookharness.execution.snapshots.snapshot import SnapshotError
 from pytest_hookharness.execution.state.relevance import counts
 from pytest_hookharness.execution.workspace.workspace import OUTSIDE
 from pytest_hookharness.judging.recurrence.cycle import changes
-from pytest_hookharness.judging.recurrence.influences import KnownPaths, find_influences, with_time
+from pytest_hookharness.judging.recurrence.influences import (
+    KnownPaths,
+    draws,
+    find_influences,
+    unobserved,
+    with_time,
+)
 from pytest_hookharness.model.fast_dataclass import replace
 from pytest_hookharness.model.probes import ProbeEffect
 from pytest_hookharness.model.processes import ProcessSpec, Tier
@@ -108,7 +114,7 @@ class ReadObservation:
         """
         testbed = self._testbed
         if testbed.scenario.cover:
-            return _unobserved("nothing is tried on covered folders")
+            return unobserved("nothing is tried on covered folders")
         # Since the repetition ended nothing was written, unless others were played from its end and undone.
         turn = repetition.point.turn
         now = time.time_ns() if turn == self._observed else repetition.ended
@@ -117,7 +123,7 @@ class ReadObservation:
         try:
             checkpoint = Checkpoint(testbed, repetition.uncapped)
         except SnapshotError as error:
-            return _unobserved(f"the state cannot be saved and restored: {error}")
+            return unobserved(f"the state cannot be saved and restored: {error}")
         with checkpoint:
             paths = self._paths
             # Nothing has written to the files meanwhile.
@@ -126,18 +132,19 @@ class ReadObservation:
             with testbed.observed_by(self._observer):
                 driver = checkpoint.resume()
                 seen = repetition.compare_decisions(driver, self._remaining)
+            runs = [*_runs(driver.steps)]
+            places = {path: paths.locate(path) for path in _looked_at(runs)}
+            scripts = runs, repetition.hook_runs, places
+            chance = [*find_hidden_chance(*scripts)]
             if seen.reaction is not ProbeEffect.SAME:
-                return _unobserved(f"one more repetition went another way: {seen.what}")
+                drawn = bool(chance) or any(reads is None or draws(reads) for reads in runs)
+                return unobserved(f"one more repetition went another way: {seen.what}", chance=drawn)
             testbed.scan()
             self._observer.shared = find_shared(testbed)
             self._observer.share()
             differing = (*differing, *changes(repetition.files, testbed.files))
-            runs = [*_runs(driver.steps)]
-            places = {path: paths.locate(path) for path in _looked_at(runs)}
             around = self._surroundings(paths, places, differing, repetition.files, since)
             found = replace(find_influences(runs, around), read=tuple(_opened(runs, places)))
-            scripts = runs, repetition.hook_runs, places
-            chance = [*find_hidden_chance(*scripts)]
             timed = [*find_clock_use(*scripts)] if found.clock else []
         if not found.observed:
             return found
@@ -148,6 +155,7 @@ class ReadObservation:
             found,
             matters=(*found.matters, *hidden),
             timed=tuple(dict.fromkeys(timed)),
+            chance=found.chance or bool(chance),
             unread=frozenset(
                 change.path
                 for change in differing
@@ -202,10 +210,6 @@ class ReadObservation:
             own=frozenset(own | _doubles(testbed, names)),
             clocks=frozenset(path for path in places if f"{path}/".startswith(f"{clock}/")),
         )
-
-
-def _unobserved(why: str) -> Influences:
-    return Influences(matters=(f"not everything that it reads could be observed: {why}",), why=why)
 
 
 def _with_names(names: Mapping[str, str], wanted: Collection[str]) -> frozenset[str]:
