@@ -33,10 +33,6 @@ Job: TypeAlias = Callable[[CpuSlot, Path], T]
 # pytest waits for a long simulation, the others go on with what is begun.
 _JOB_THREADS = 32
 MOST_AHEAD = 96
-# Slots beyond the processors for simulations that are begun ahead. A simulation is for a third of its time
-# between two processes, or waits for the disk or the interpreter's lock. Of three hooks that work at the same
-# time, each still has two thirds of a processor.
-_MORE = 1
 
 
 def can_run_concurrently(scenario: Scenario, tier: Tier | None, supervisor: Supervisor) -> bool:
@@ -164,8 +160,7 @@ class RunsAhead:
             return
         if self._pool is None:
             threads = ThreadPoolExecutor(MOST_AHEAD, "hook-run-ahead")
-            number = processors()
-            self._pool = _WorkerPool(threads, CpuSlots(number + _MORE if number > 1 else number))
+            self._pool = _WorkerPool(threads, CpuSlots(processors()))
         for scenario in fresh:
             # A folder for each, so that the name of a workspace does not depend on which thread is first.
             self._begun += 1

@@ -69,26 +69,32 @@ def test_a_run_without_a_free_slot_is_repeated(runs_ahead):
     assert sorted(begun) == [(*first, False), (*first, True), ("kimi", Path("/base/2"), True)]
 
 
-@pytest.mark.parametrize(("number", "most"), [(1, 1), (2, 3), (4, 5)])
-def test_one_more_works_than_there_are_processors(runs_ahead, monkeypatch, number, most):
-    """Where there are several processors, one more simulation works than they are, and no more than that."""
-    monkeypatch.setattr("pytest_hookharness.simulation.parallel_jobs.processors", lambda: number)
-    # All of them are at work when it opens.
-    together, working = threading.Barrier(most, timeout=60), []
+def test_no_more_work_than_there_are_processors(runs_ahead, monkeypatch):
+    """A hook finds no free slot if as many simulations work as there are processors; its own is repeated."""
+    monkeypatch.setattr("pytest_hookharness.simulation.parallel_jobs.processors", lambda: 2)
+    waits, resumed, both_work = threading.Event(), threading.Event(), threading.Barrier(3, timeout=60)
 
-    def simulate(_scenario, _base, _slot):
-        working.append(1)
-        together.wait()
-        seen = len(working)
-        together.wait()
-        working.pop()
-        return seen
+    def simulate(scenario, _base, slot):
+        if scenario is ONE and slot.shared:
+            slot.leave()
+            waits.set()
+            both_work.wait()
+            try:
+                slot.resume()
+            finally:
+                resumed.set()
+        elif scenario is not ONE:
+            both_work.wait()
+            assert resumed.wait(60)
+        return slot.shared
 
-    scenarios = [Scenario(name=f"loop {each}", host="codex") for each in range(2 * most)]
+    others = [Scenario(name=name, host="codex") for name in ("second", "third")]
     runs = runs_ahead(simulate)
-    runs.begin(scenarios, Path("/base"))
+    runs.begin([ONE], Path("/base"))
+    assert waits.wait(60)
+    runs.begin(others, Path("/base"))
 
-    assert {runs.take(scenario).outcome for scenario in scenarios} == {most}
+    assert [runs.take(scenario).outcome for scenario in (ONE, *others)] == [False, True, True]
 
 
 def test_a_declared_pace_keeps_the_slot(runs_ahead):
