@@ -88,7 +88,7 @@ class Result:
     def mark(self, cause: Cause) -> str:
         """Return the mark of a reported cause; a known defect is true, and others are unmarked at first."""
         for one in self.label.get("reports", ()):
-            if _cause(one).is_shown_by(cause):
+            if _cause(one).is_shown_by(cause) and cause.words.startswith(one.get("begins", "")):
                 return str(one["mark"])
         return "true" if any(known.is_shown_by(cause) for known in self.known) else "unmarked"
 
