@@ -31,6 +31,8 @@ from pytest_hookharness.scenario_files.update.revise import ObservedRun
 
 TIMES, SEED = 100, 17
 PLACE = sys.argv[2]
+# What a killed command leaves among temporary files goes with the folder of the test.
+tempfile.tempdir = PLACE
 SETTINGS = '{"hooks": {"Stop": [{"hooks": [{"type": "command", "command": "./hook.sh"}]}]}}\n'
 SCENARIO = """\
 name: polite
