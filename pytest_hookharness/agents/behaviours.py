@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Generator, Mapping
-from functools import cache
 from typing import TypeAlias
 
 from pytest_hookharness.model.moves import Behaviour, Edit, Move, Observation, RunCommand, Stop
@@ -112,9 +111,6 @@ STEADY = frozenset({"idle", "obedient", "editing", "promising", "quoting", "repe
 DEAF = frozenset(BEHAVIOURS) - {"quoting"}
 
 
-_signature = cache(inspect.signature)
-
-
 def begin(behaviour: Behaviour, known: Mapping[str, BehaviourFunction], seen: Observation) -> Moves:
     """
     Start a behaviour with the agent's first observation.
@@ -127,8 +123,8 @@ def begin(behaviour: Behaviour, known: Mapping[str, BehaviourFunction], seen: Ob
         hint = name_hint(behaviour.name, sorted(known), "behaviours")
         raise UnknownBehaviour(f"unknown behaviour {behaviour.name!r}{hint}")
     try:
-        _signature(function).bind(seen, **behaviour.options)
+        inspect.signature(function).bind(seen, **behaviour.options)
     except TypeError as error:
-        takes = ", ".join(list(_signature(function).parameters)[1:]) or "no options"
+        takes = ", ".join(list(inspect.signature(function).parameters)[1:]) or "no options"
         raise UnknownBehaviour(f"behaviour {behaviour.name!r}: {error}; it takes: {takes}") from None
     return function(seen, **behaviour.options)

@@ -41,6 +41,14 @@ def test_three_times_nothing():
     assert 'refused 3 times with nothing but "Not yet."' in finding.text
 
 
+def test_nothing_without_end():
+    """In a loop that is known to be endless two times are enough, and one is not."""
+    twice, once = refusals("Not yet.", "Not yet."), refusals("Not yet.")
+
+    assert [finding.name for finding in find(twice, endless=True)] == ["EMPTY-ADVICE"]
+    assert find(once, endless=True) == find(twice) == ()
+
+
 def test_a_host_adds_no_advice():
     """The command that a host puts before a reason, and the host's own words, are no advice."""
     (finding,) = find(refusals(*["[./gate.sh]: no"] * 3))

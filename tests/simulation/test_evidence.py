@@ -76,6 +76,26 @@ def test_a_log_that_is_only_written(stop, command):
     assert outcome.probe_reports == ()
 
 
+LOG = f"echo block >> log; {REFUSE}"
+
+
+def test_a_log_that_is_only_written_and_a_cap_in_the_third_turn(play):
+    """A host that ends the loop in the turn after the second has its say, whether the hook logs or not."""
+    keys = {"host": "codex", "cap": 2, "expect": {"verdict": "capped"}}
+
+    ends = [play(hooks={"Stop": command}, **keys).verdict_name for command in (REFUSE, LOG)]
+
+    assert ends == ["capped", "capped"]
+
+
+@pytest.mark.parametrize("expect", [{"blocks": 3}, {"fires": {"Stop": 3}}])
+def test_a_log_that_is_only_written_and_counts_that_are_expected(stop, expect):
+    """Where the scenario counts refusals or hook runs, a third turn is played and counts."""
+    outcome = stop(LOG, turns=3, expect={"verdict": "livelock", **expect})
+
+    assert (outcome.iterations, outcome.violations) == (3, ())
+
+
 def test_a_log_beside_a_first_turn_with_other_words(stop):
     """A log is no loop after two turns that differ, as those where the host tells that a stop was refused."""
     outcome = stop(f"echo x >> log; grep -q 'active\": *false' && echo first >&2; {REFUSE}")

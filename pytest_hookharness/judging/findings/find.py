@@ -49,6 +49,7 @@ def find(
     flaky: bool = False,
     configured: Sequence[str] | None = None,
     expect: Expectation = _NO_EXPECTATION,
+    endless: bool = False,
 ) -> tuple[Finding, ...]:
     """
     Return all findings, each once, with the number of times and the first turn.
@@ -59,6 +60,7 @@ def find(
         flaky: The loop saw one state lead to two results; the trace is searched for it as well.
         configured: The events with configured hooks; ``None`` if that is unknown.
         expect: What the scenario expects; some findings are expectations that only hooks can break.
+        endless: Whether what was refused last will be refused again without end.
     """
     seen = [
         *settings_findings.find_settings_problems(problems),
@@ -67,7 +69,7 @@ def find(
         *_refusals(trace),
         *_undone(trace),
     ]
-    seen += [*_states(trace, flaky=flaky), *hook_messages.find_empty_advice(trace)]
+    seen += [*_states(trace, flaky=flaky), *hook_messages.find_empty_advice(trace, endless=endless)]
     seen += [
         *session_findings.find_pingpong(trace),
         *session_findings.find_missing_agents(trace),

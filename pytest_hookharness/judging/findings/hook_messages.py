@@ -151,6 +151,8 @@ def _elsewhere(hooked: HookEvent, others: Sequence[HookEvent]) -> str:
 # Advice is judged with caution: a reason is empty only if it neither names a thing nor contains a usual word
 # for an action. Long texts and texts in another alphabet always pass.
 _TIMES = 3
+# A loop can be proved after two turns, and then the third refusal is known without being played.
+_TIMES_IN_LOOP = 2
 _LONG = 4096
 # A quoted word, a path, a number, an option, a variable, or what starts with a program's name and a colon.
 _WORD = re.compile(r"[\w.-]{2,}")
@@ -171,9 +173,11 @@ _STEP = re.compile(
 )
 
 
-def find_empty_advice(trace: Trace) -> Iterator[Finding]:
+def find_empty_advice(trace: Trace, *, endless: bool = False) -> Iterator[Finding]:
     """
     Find reasons that were given three times or more, word for word, and name nothing to act on.
+
+    In a loop that is ``endless`` two times are enough.
 
     Only refusals of the agent's own moves count: the reason for a refused prompt is for the person. A refusal
     without any reason is another finding.
@@ -195,8 +199,9 @@ def find_empty_advice(trace: Trace) -> Iterator[Finding]:
             if called.intersection(_WORD.findall(key[1].casefold())):
                 named.add(key)
             first.setdefault(key, (step.turn, commands_of(givers)))
+    enough = _TIMES_IN_LOOP if endless else _TIMES
     for (event, reason), number in times.items():
-        if reason and number >= _TIMES and (event, reason) not in named and not names_something(reason):
+        if reason and number >= enough and (event, reason) not in named and not names_something(reason):
             turn, hook = first[event, reason]
             text = f'{event} was refused {number} times with nothing but "{reason}".'
             yield finding_catalogue.EMPTY_ADVICE.found(text, turn=turn, hook=hook)

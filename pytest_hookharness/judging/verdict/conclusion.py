@@ -140,8 +140,13 @@ def form_conclusion(case: JudgeInput) -> verdicts.Conclusion:
     """Return the verdict, the findings and the assumptions of a run."""
     # In a run that was interrupted or that time cut, hooks that did not run yet could have run later.
     configured = None if case.end.how in ("interrupted", "wall") else case.configured
-    findings = find(
-        case.trace, problems=case.problems, flaky=case.flaky, configured=configured, expect=case.expect
-    )
     verdict = judge(case)
+    findings = find(
+        case.trace,
+        problems=case.problems,
+        flaky=case.flaky,
+        configured=configured,
+        expect=case.expect,
+        endless=isinstance(verdict, verdicts.Livelock),
+    )
     return verdicts.Conclusion(verdict, findings, gather_assumptions(case.trace, case.assumptions, verdict))

@@ -148,9 +148,9 @@ class ProbeSchedule:
         # After the last turn there is no other opportunity.
         early = turn < self._not_before and turn < self._turn_limit
         if early and turn + 2 >= self._not_before:
-            from pytest_hookharness.simulation.probing.early_proof import may_be_proved
+            from pytest_hookharness.simulation.probing.early_proof import seems_to_log
 
-            if may_be_proved(self._history, turn) and self._cycles.proves(1):
+            if seems_to_log(self._driver, self._history, self._last_turn) and self._cycles.proves(1):
                 return self._end_proved("progression", 1)
             self._driver.testbed.slot.plan(partial(self._history.prepare, turn))
         if early or len(self.made) >= _REPORT_LIMIT:
