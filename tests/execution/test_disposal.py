@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from pytest_hookharness.execution.paths import WorkspaceError
 from pytest_hookharness.execution.workspace import disposal
 from pytest_hookharness.execution.workspace.disposal import Disposal
 
@@ -49,6 +50,39 @@ def test_many_folders_are_removed_side_by_side(tmp_path: Path, monkeypatch: pyte
             found.remove(tmp_path / str(name))
 
     assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("most", [0, 1])
+def test_folders_are_removed_without_threads(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, most: int
+) -> None:
+    """Many folders are removed, and what stays of one is reported, also where no further thread can start."""
+    start, started, seen = threading.Thread.start, [], []
+    remove = disposal.remove_folder
+
+    def start_few(thread: threading.Thread) -> None:
+        if len(started) == most:
+            raise RuntimeError("can't start new thread")
+        started.append(thread)
+        start(thread)
+
+    def remove_all_but_one(folder: Path) -> None:
+        remove(folder)
+        seen.append(folder.name)
+        if folder.name == "30":
+            raise WorkspaceError(folder, "busy")
+
+    monkeypatch.setattr(threading.Thread, "start", start_few)
+    monkeypatch.setattr(disposal, "remove_folder", remove_all_but_one)
+    found = Disposal(tmp_path / ".removed")
+    for name in range(40):
+        (tmp_path / str(name) / "workspace").mkdir(parents=True)
+        found.remove(tmp_path / str(name))
+    with pytest.raises(WorkspaceError, match="busy"):
+        found.close()
+
+    assert list(tmp_path.iterdir()) == []
+    assert {*seen} == {str(name) for name in range(1, 41)}
 
 
 def test_a_disk_that_fills_up_is_freed_at_once(tmp_path: Path) -> None:

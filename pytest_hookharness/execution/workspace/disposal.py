@@ -9,7 +9,7 @@ from contextlib import AbstractContextManager, ExitStack, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from pytest_hookharness.execution.paths import make_folders, remove_folder
+from pytest_hookharness.execution.paths import WorkspaceError, make_folders, remove_folder
 from pytest_hookharness.execution.workspace.mount_points import SpareMountPoints
 
 if TYPE_CHECKING:
@@ -70,11 +70,11 @@ class Disposal(AbstractContextManager["Disposal"]):
                 self._begin()
 
     def _begin(self) -> None:
-        """Begin to remove what waits."""
+        """Begin to remove what waits; where no thread can start, remove it."""
         from concurrent.futures import ThreadPoolExecutor  # few runs put so much aside
 
         self._threads = self._threads or ThreadPoolExecutor(_THREADS, "hook-disposal")
-        self._removals += [self._threads.submit(remove_folder, place) for place in self._waiting]
+        self._removals += [_begin_removal(place, self._threads) for place in self._waiting]
         self._waiting.clear()
 
     def close(self) -> None:
@@ -105,6 +105,24 @@ class Disposal(AbstractContextManager["Disposal"]):
 
     def __exit__(self, *_: object) -> None:
         self.close()
+
+
+def _begin_removal(place: Path, threads: ThreadPoolExecutor) -> Future[None]:
+    from concurrent.futures import Future  # few runs put so much aside
+
+    try:
+        return threads.submit(remove_folder, place)
+    except RuntimeError:
+        # No thread can start, so all the rest is removed in this one. A thread that did start may have been
+        # given this folder all the same, and is waited for.
+        threads.shutdown()
+    removal: Future[None] = Future()
+    try:
+        remove_folder(place)
+        removal.set_result(None)
+    except WorkspaceError as error:
+        removal.set_exception(error)
+    return removal
 
 
 def _free(folder: Path) -> tuple[int, int]:
