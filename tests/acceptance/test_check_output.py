@@ -63,6 +63,16 @@ def test_an_accepted_problem(report, tmp_path):
     ]
 
 
+def test_a_problem_that_is_accepted_twice(report, tmp_path):
+    """Of two entries about one problem, for any host and for its host, the last one gives the reason."""
+    file = tmp_path / "baseline.toml"
+    entry = '[[accepted]]\nproblem = "livelock-check"\n'
+    file.write_text(f'{entry}reason = "First."\n{entry}host = "claude-code"\nreason = "Last."\n')
+    (accepted,) = accept([report], read_baseline(file), file)
+    assert [one.reason for one in accepted.accepted] == ["Last."]
+    assert accepted.open == ()
+
+
 def test_an_accepted_problem_that_is_gone(report, tmp_path):
     """An entry whose problem was not seen is named, so that it can be removed."""
     file = tmp_path / "baseline.toml"

@@ -128,8 +128,8 @@ def _is_complete(report: CheckReport) -> bool:
 
 
 def entry_for(place: HookSet, problem: Problem, entries: Sequence[BaselineEntry]) -> BaselineEntry | None:
-    """Return the entry by which a baseline accepts a problem of a hook set; ``None`` for none."""
-    return next((one for one in entries if one.problem == problem.id and one.is_about(place)), None)
+    """Return the last entry by which a baseline accepts a problem of a hook set; ``None`` for none."""
+    return next((one for one in reversed(entries) if one.problem == problem.id and one.is_about(place)), None)
 
 
 def write_baseline(file: Path, reports: Iterable[CheckReport]) -> int:
