@@ -42,7 +42,8 @@ def check(event: str, answer: Payload) -> str | None:
     if wrong:
         return wrong
     decision = answer.get("decision")
-    if "decision" in answer and decision not in _DECISIONS:
+    # Compared one by one, because a value that is an object or a list has no hash.
+    if "decision" in answer and decision not in [*_DECISIONS]:
         return f"'decision' is {decision!r}; the host knows {', '.join(map(str, _DECISIONS))}"
     specific = answer.get(_OWN)
     return _check_specific(event, specific) if isinstance(specific, Mapping) else None
@@ -55,7 +56,7 @@ def _check_specific(event: str, specific: Mapping[str, Json]) -> str | None:
     if name != event:
         return f"'hookEventName' is {name!r}, but the event is {event}"
     permission = specific.get("permissionDecision")
-    if "permissionDecision" in specific and permission not in _PERMISSIONS:
+    if "permissionDecision" in specific and permission not in [*_PERMISSIONS]:
         return f"'permissionDecision' is {permission!r}; the host knows {', '.join(map(str, _PERMISSIONS))}"
     return _mistyped(specific, _SPECIFIC)
 

@@ -150,7 +150,7 @@ def _check_decision(event: str, answer: Payload) -> str | None:
 
 def _check_permission(specific: Mapping[str, Json]) -> str | None:
     permission, changed = specific.get("permissionDecision"), specific.get("updatedInput")
-    if permission is not None and permission not in _PERMISSIONS:
+    if permission is not None and permission not in [*_PERMISSIONS]:
         return f"'permissionDecision' is {permission!r}; the host knows {', '.join(_PERMISSIONS)}"
     if permission == "ask":
         return "'permissionDecision' is 'ask', which is not supported"
