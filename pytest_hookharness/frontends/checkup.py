@@ -193,8 +193,9 @@ def unplayed(hook_set: HookSet, only: str = "") -> CheckReport:
         problems=tuple(one for one in problems if is_wanted(only, one.id, one.symptom.kind)),
         only=only,
         untried=tuple(untried(hook_set, static, ())),
-        undecided=(_INTERRUPTED,),
+        undecided=(*static.errors, _INTERRUPTED),
         interrupted=True,
+        failed=bool(static.errors),
     )
 
 

@@ -89,15 +89,15 @@ class CheckRun:
 
     def run(self) -> CheckReport:
         """Play everything, and return the report; after Ctrl-C, of what was seen so far."""
-        interrupted = failed = False
         self._static = check_statically(self.place)
+        interrupted, failed = False, bool(self._static.errors)
+        self._undecided += self._static.errors
         try:
             self._search()
         except KeyboardInterrupt:
             interrupted = True
             self._undecided.append("The check was interrupted.")
-            shown = {problem.id for problem in self._problems}
-            once = [one for one in self._wanted() if one.id not in shown]
+            once = [one for one in self._wanted() if one.id not in {known.id for known in self._problems}]
             self._problems += [one.problem for one in once]
             self._undecided += [f"Listed above, but seen only once: {one.symptom.text}" for one in once]
         except Exception as error:  # noqa: BLE001 -- what was seen so far must not be lost

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import time
 import traceback
+from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
+from typing import TypeVar
 
 from pytest_hookharness.campaigns.run import simulate
 from pytest_hookharness.execution.exhaustion import Exhausted
@@ -21,6 +23,8 @@ from pytest_hookharness.simulation.loop import Observer
 from pytest_hookharness.simulation.session.single_event import run_event
 from pytest_hookharness.simulation.simulate import Resources
 from pytest_hookharness.simulation.testbed.run_settings import Settings, SimulationError, TrialSelection
+
+Value = TypeVar("Value")
 
 # Errors that say what a person can do; any other is a defect of the harness.
 _KNOWN = (SimulationError, WorkspaceError, ExecutionError, Exhausted, SlowPattern, BudgetEnded)
@@ -40,6 +44,18 @@ def describe_error(error: Exception) -> str:
     *_, last = traceback.extract_tb(error.__traceback__)
     place = f"{Path(last.filename).name}, line {last.lineno}"
     return f"an error of hookharness, which please report: {type(error).__name__}: {error} ({place})"
+
+
+def gather(*parts: Iterator[Value]) -> tuple[list[Value], list[str]]:
+    """Return what all parts yield, those that raise as far as they come, and sentences about their errors."""
+    found: list[Value] = []
+    errors: list[str] = []
+    for part in parts:
+        try:
+            found.extend(part)
+        except Exception as error:  # noqa: BLE001 -- what the other parts yield must not be lost
+            errors.append(f"A part of the check ended early: {describe_error(error)}.")
+    return found, errors
 
 
 def patience(outcome: Outcome, hook_timeout: float) -> float:

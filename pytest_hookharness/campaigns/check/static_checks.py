@@ -12,6 +12,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import field, replace
 
 from pytest_hookharness import hosts
+from pytest_hookharness.campaigns.check.session_errors import gather
 from pytest_hookharness.campaigns.check.static.failed_refusals import failed_refusal
 from pytest_hookharness.campaigns.check.static.hook_program import (
     Obstacle,
@@ -78,34 +79,37 @@ class StaticResult:
     Attributes:
         symptoms: The defects, each cause once.
         stuck: Commands of the hooks that cannot run on this machine, with what it lacks.
+        errors: Errors of the harness, by which a kind of defects was not looked for to the end, in sentences.
     """
 
     symptoms: tuple[Symptom, ...] = ()
     stuck: Mapping[str, str] = field(default_factory=dict)
+    errors: tuple[str, ...] = ()
 
 
 def check_statically(hook_set: HookSet) -> StaticResult:
     """Return the defects of all hooks of a hook set that are certain without a run."""
     obstacles = [(hook, found) for hook in hook_set.hooks if (found := find_obstacle(hook_set, hook))]
     local = [(hook, found) for hook, found in obstacles if found.local]
-    symptoms = [
-        *_of_settings(hook_set),
-        *_not_run([(hook, found) for hook, found in obstacles if not found.local]),
-        *_of_entries(hook_set),
-        *_of_expressions(hook_set),
-        *_of_variables(hook_set),
-        *_of_input(hook_set),
-        *_of_scripts(hook_set),
-        *_of_answers(hook_set),
-        *_of_refusals(hook_set),
-        *_of_advice(hook_set),
-        *_of_shells(hook_set, [hook for hook, _ in obstacles]),
-        *_of_paths(hook_set),
-    ]
+    symptoms, errors = gather(
+        _of_settings(hook_set),
+        _not_run([(hook, found) for hook, found in obstacles if not found.local]),
+        _of_entries(hook_set),
+        _of_expressions(hook_set),
+        _of_variables(hook_set),
+        _of_input(hook_set),
+        _of_scripts(hook_set),
+        _of_answers(hook_set),
+        _of_refusals(hook_set),
+        _of_advice(hook_set),
+        _of_shells(hook_set, [hook for hook, _ in obstacles]),
+        _of_paths(hook_set),
+    )
     unique = {(symptom.kind, symptom.text): symptom for symptom in symptoms}
     return StaticResult(
         symptoms=tuple(unique.values()),
         stuck={hook.command: found.text for hook, found in local},
+        errors=tuple(errors),
     )
 
 

@@ -5,12 +5,13 @@ import os
 
 import pytest
 
+from pytest_hookharness.campaigns.check import static_checks
 from pytest_hookharness.campaigns.check.causes import untried
 from pytest_hookharness.campaigns.check.check_run import CheckRun
 from pytest_hookharness.campaigns.check.discovery import find_hook_sets
 from pytest_hookharness.campaigns.check.static.hook_program import describe_other_readers
 from pytest_hookharness.campaigns.check.static_checks import check_statically
-from pytest_hookharness.frontends.checkup import UNKNOWN, status_of
+from pytest_hookharness.frontends.checkup import UNKNOWN, status_of, unplayed
 from pytest_hookharness.model.checkup import hook_name, hook_names
 from pytest_hookharness.model.protocol import Hook
 from pytest_hookharness.reports.terminal.check_report import render_check
@@ -48,6 +49,24 @@ def found(tmp_path):
 
 def kinds(result):
     return [symptom.kind for symptom in result.symptoms]
+
+
+def test_a_rule_that_raises(tmp_path, monkeypatch, found):
+    """An error in one rule is told, with what the other rules found, and the check does not pass."""
+
+    def raising(_):
+        raise TypeError("unhashable type")
+
+    at(tmp_path, "x.sh", "#!/bin/sh\nexit 0\n", 0o755)
+    monkeypatch.setattr(static_checks, "lost_statuses", raising)
+
+    result = found(("Stop", "./x.sh"), ("Stopp", "true"))
+
+    (error,) = result.errors
+    assert "TypeError: unhashable type" in error
+    assert kinds(result) == ["EVENT-UNKNOWN", "RELATIVE-PATH"]
+    report = unplayed(find_hook_sets(tmp_path)[0])
+    assert (report.failed, status_of([report])) == (True, UNKNOWN)
 
 
 @pytest.mark.parametrize(
