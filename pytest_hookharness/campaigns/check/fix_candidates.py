@@ -20,6 +20,7 @@ from pytest_hookharness.campaigns.check.draft_files import DraftFiles
 from pytest_hookharness.campaigns.check.grouping import ENDLESS
 from pytest_hookharness.campaigns.check.static.hook_program import relative_script, unquoted_paths
 from pytest_hookharness.campaigns.check.static.script_answers import reworded_answers
+from pytest_hookharness.campaigns.check.static.timeout_units import in_other_unit, is_odd
 from pytest_hookharness.execution import hookharness_limit
 from pytest_hookharness.judging.findings import codes, finding_catalogue
 from pytest_hookharness.model.checkup import HookSet, Problem
@@ -36,9 +37,7 @@ _OF_SHELL = frozenset(
     [".", "cd", "command", "eval", "exec", "exit", "export", "if", "set", "source", "time", "ulimit", "umask"]
 )
 _ROOT_VARIABLE = re.compile(r"\$\{?(\w+_PROJECT_DIR)\b")
-_TIMEOUT = r'("timeout(?:Sec|Ms)?"\s*:\s*){}(?=\s*[,}}\n])'
-# As many seconds were meant as milliseconds, and less than the second the other way round.
-_LONG, _SHORT = 2000.0, 1.0
+_TIMEOUT = re.compile(r'("timeout(?:Sec|Ms)?"\s*:\s*)(\d+)(?=\s*[,}\n])')
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -241,19 +240,18 @@ def _reword(hook: Hook, place: HookSet, files: DraftFiles) -> Iterator[Candidate
 
 
 def _change_unit(hooks: Sequence[Hook], place: HookSet, files: DraftFiles) -> Iterator[Candidate]:
-    """Yield the settings with each timeout like that of the hooks in the unit of the host."""
-    seconds = {hook.timeout for hook in hooks if hook.timeout is not None}
+    """Yield the settings with all timeouts like those of the hooks in the unit of the host."""
     unit = hosts.find(place.host).config.limits.unit
-    for limit in seconds:
-        written = round(limit / unit)
-        too_long = unit == 1.0 and limit >= _LONG and written % 1000 == 0
-        if not too_long and not (unit < 1.0 and 0 < limit < _SHORT):
-            continue
-        meant = written // 1000 if unit == 1.0 else written * 1000
-        for file in place.files:
-            text = (files.read(file) or b"").decode("utf-8", "surrogateescape")
-            after, number = re.subn(_TIMEOUT.format(written), rf"\g<1>{meant}", text)
-            if number:
-                draft = files.write(file, after.encode("utf-8", "surrogateescape"))
-                words = f"In {file}, write {meant} for each timeout of {written}."
-                yield Candidate(text=words, files=draft, timeout=meant * unit)
+    odd = {hook.timeout for hook in hooks if hook.timeout is not None and is_odd(hook.timeout, unit)}
+    written = {round(limit / unit): round(in_other_unit(limit, unit) / unit) for limit in sorted(odd)}
+    for file in place.files:
+        text = (files.read(file) or b"").decode("utf-8", "surrogateescape")
+        found = {
+            int(one[2]): written[int(one[2])] for one in _TIMEOUT.finditer(text) if int(one[2]) in written
+        }
+        if found:
+            after = _TIMEOUT.sub(lambda one: f"{one[1]}{written.get(int(one[2]), one[2])}", text)
+            draft = files.write(file, after.encode("utf-8", "surrogateescape"))
+            words = ", and ".join(f"{meant} for each timeout of {limit}" for limit, meant in found.items())
+            shortest = min(found.values()) * unit
+            yield Candidate(text=f"In {file}, write {words}.", files=draft, timeout=shortest)

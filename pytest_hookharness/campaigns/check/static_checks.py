@@ -26,6 +26,7 @@ from pytest_hookharness.campaigns.check.static.lost_statuses import lost_statuse
 from pytest_hookharness.campaigns.check.static.mac_shell import calls_for_a_mac
 from pytest_hookharness.campaigns.check.static.relative_files import relative_file
 from pytest_hookharness.campaigns.check.static.script_answers import find_unread_answer
+from pytest_hookharness.campaigns.check.static.timeout_units import odd_timeouts
 from pytest_hookharness.campaigns.check.static.unread_answers import lost_answers
 from pytest_hookharness.campaigns.check.static.unseen_advice import unseen_advice, where_it_is_read
 from pytest_hookharness.campaigns.check.static.unset_variables import expected_variable, key_for
@@ -56,8 +57,6 @@ from pytest_hookharness.model.fast_dataclass import dataclass
 from pytest_hookharness.model.protocol import Hook
 from pytest_hookharness.model.verdicts import FindingCode
 
-# As many seconds were meant as milliseconds, and less than a second the other way round.
-_LONG, _SHORT = 2000.0, 1.0
 _KEEP_STATUS = (
     "Get the status first: `out=$(program 2>&1) || failed=1`, without `local` in the same line; then "
     '`echo "$out" | tail`. For a pipe, `set -o pipefail` also works.'
@@ -65,7 +64,6 @@ _KEEP_STATUS = (
 _REFUSE = (
     "To refuse, exit with 2 and print the reason to standard error, or exit with 0 behind an answer in JSON."
 )
-_HOUR, _THOUSAND = 3600.0, 1000
 _STREAMS = {"stdout": "standard output", "stderr": "standard error"}
 # A flaw of an entry: its file, the path of keys to the entry, and what is wrong.
 _ENTRY = re.compile(r"(?P<file>[^:]+), (?P<path>\S+): (?P=path) (?P<flaw>.+)")
@@ -95,6 +93,7 @@ def check_statically(hook_set: HookSet) -> StaticResult:
         _of_settings(hook_set),
         _not_run([(hook, found) for hook, found in obstacles if not found.local]),
         _of_entries(hook_set),
+        _of_timeouts(hook_set),
         _of_expressions(hook_set),
         _of_variables(hook_set),
         _of_input(hook_set),
@@ -307,8 +306,13 @@ def _of_hook(hook_set: HookSet, hook: Hook) -> Iterator[Symptom]:
         text = f"{hook.event}: {hook_set.host} ignores the matcher `{hook.matcher}`, so the hook always runs."
         advice = f"Remove the matcher; to limit the hook, check its input ({hook.event}) in the script."
         yield replace(_symptom(CONFIG_OFF, hook, text), advice=advice)
-    if why := _odd_timeout(hook_set, hook):
-        yield _symptom(TIMEOUT_UNIT, hook, f"{hook.event}: {why}.")
+
+
+def _of_timeouts(hook_set: HookSet) -> Iterator[Symptom]:
+    """Yield the timeouts in another unit, each settings file once with all its entries."""
+    for why, entries in odd_timeouts(hook_set):
+        symptom = _together(TIMEOUT_UNIT, [hook_set.hooks[number - 1] for number in entries], f"{why}.")
+        yield replace(symptom, entries=tuple(entries))
 
 
 def _of_expressions(hook_set: HookSet) -> Iterator[Symptom]:
@@ -327,24 +331,3 @@ def _of_expressions(hook_set: HookSet) -> Iterator[Symptom]:
 
 def _symptom(code: FindingCode, hook: Hook, text: str) -> Symptom:
     return Symptom(kind=code.name, code=code.code, hook=hook.command, text=text, advice=code.fix)
-
-
-def _odd_timeout(hook_set: HookSet, hook: Hook) -> str:
-    """Return what is odd about a timeout whose unit seems to be another; empty for nothing."""
-    limits = hosts.find(hook_set.host).config.limits
-    seconds = hook.timeout
-    if seconds is None or limits.milliseconds_from is not None:
-        return ""
-    written = seconds / limits.unit
-    if limits.unit == 1 and seconds >= _LONG and written % _THOUSAND == 0:
-        means = f"{seconds / _HOUR:.1f} hours" if seconds > _HOUR else f"{seconds / 60:.0f} minutes"
-        return (
-            f"its timeout {written:g} means {means}, as {hook_set.host} counts seconds; "
-            f"{written / _THOUSAND:g} may be meant"
-        )
-    if limits.unit < 1 and 0 < seconds < _SHORT:
-        return (
-            f"its timeout {written:g} means {seconds:g} s, as {hook_set.host} counts milliseconds; "
-            f"{written * _THOUSAND:g} may be meant"
-        )
-    return ""

@@ -111,6 +111,21 @@ def test_a_path_of_a_plugin(tmp_path, project):
     assert one.renamed == {"./hooks/hook.sh": '"${CLAUDE_PLUGIN_ROOT}"/./hooks/hook.sh'.replace("/./", "/")}
 
 
+def test_the_units_of_several_timeouts(project):
+    """One change corrects all timeouts of the hooks that have one problem, and no other timeout."""
+    place = ".claude/settings.json"
+    file = project("./hooks/hook.sh", place=place) / place
+    hook = {"type": "command", "command": "./hooks/hook.sh"}
+    limits = (10000, 5000, 60)
+    file.write_text(
+        json.dumps({"hooks": {"Stop": [{"hooks": [{**hook, "timeout": limit} for limit in limits]}]}})
+    )
+    (one,) = candidates(file, "TIMEOUT-UNIT")
+    entries = json.loads(one.files.read(place))["hooks"]["Stop"][0]["hooks"]
+    assert [entry["timeout"] for entry in entries] == [10, 5, 60]
+    assert one.timeout == 5
+
+
 def test_the_unit_of_a_timeout(project):
     """A timeout in milliseconds gets the host's seconds, and one in seconds its milliseconds."""
     for place, event, written, meant in (

@@ -321,6 +321,21 @@ def test_timeouts_in_another_unit(found, place, event, timeout, said):
     assert said is None or said in result.symptoms[0].text
 
 
+def test_timeouts_of_one_file_are_one_cause(tmp_path, found):
+    """All timeouts of a settings file in another unit are one problem, which names their hooks."""
+    limits = {"a.sh": 15000, "b.sh": 5000, "c.sh": 15000, "d.sh": 60}
+    (symptom,) = found(
+        *(("Stop", {"command": f"echo {name}", "timeout": limit}) for name, limit in limits.items())
+    ).symptoms
+    (hook_set,) = find_hook_sets(tmp_path)
+    assert symptom.text == (
+        "Stop: their timeouts 15000 and 5000 mean 4.2 hours and 1.4 hours, as claude-code counts seconds; "
+        "15 and 5 may be meant."
+    )
+    names = hook_names(hook_set.hooks, symptom.hook, symptom.entries)
+    assert names == "Stop 1 (a.sh), Stop 2 (b.sh), Stop 3 (c.sh)"
+
+
 @pytest.mark.slow
 def test_a_hook_that_its_wrong_timeout_ends_does_not_hang(tmp_path, found, harness):
     """Where a timeout in the wrong unit ends a run, that is the one problem, and it must be fixed."""
