@@ -172,6 +172,7 @@ def test_links_are_followed_and_recorded(hook: Hook) -> None:
         ("bash", "-c", "echo x >>log; printf y >>log"),
         ("sh", "-c", "exec >>log; echo x; date; ls /"),
         ("sh", "-c", "echo x | tee -a log"),
+        ("sh", "-c", "wc -c /dev/null >>log; stat / >>log; python3 -c 'print(1)' >>log"),
         ("python3", "-c", "open('log', 'a').write('x')"),
         ("python3", "-c", "open('log', 'ab', 0).write(b'x')"),
         ("perl", "-e", "open F, '>>', 'log'; print F 'x'"),
@@ -187,17 +188,23 @@ def test_a_log_is_written_and_not_read(hook: Hook, words: tuple[str, ...]) -> No
 
 
 @pytest.mark.parametrize(
-    "code",
+    "words",
     [
-        "f = open('log', 'ab'); f.tell()",
-        "f = open('log', 'a'); f.tell()",
-        "f = open('log', 'a'); os.fstat(3)",
+        ("python3", "-c", "f = open('log', 'ab'); f.tell()"),
+        ("python3", "-c", "f = open('log', 'a'); f.tell()"),
+        ("python3", "-c", "import os; f = open('log', 'a'); os.fstat(3)"),
+        ("python3", "-c", "f = open('log', 'ab', buffering=0); f.write(b'x'); f.seek(0, 1)"),
+        ("python3", "-c", "import os; f = os.open('log', os.O_WRONLY | os.O_APPEND); os.lseek(f, 0, 1)"),
+        ("python3", "-c", "import os; f = os.open('log', os.O_WRONLY | os.O_APPEND); os.stat(f)[6]"),
+        ("sh", "-c", "exec 3>>log; stat -c %s - <&3"),
+        ("sh", "-c", "exec 3>>log; wc -c <&3"),
+        ("sh", "-c", "exec 3>>log; perl -e '(stat STDIN)[7]' <&3"),
     ],
 )
-def test_a_log_whose_size_is_asked_is_queried(hook: Hook, code: str) -> None:
-    """A program that asks for the size of the log that it appends to has queried it."""
+def test_a_log_whose_size_is_asked_is_queried(hook: Hook, words: tuple[str, ...]) -> None:
+    """A program that asks for the size of a log, or for a position in it, has queried it."""
     (hook.folder / "log").write_text("before\n")
-    (write,) = hook.reads("python3", "-c", f"import os; {code}").writes
+    (write,) = hook.reads(*words).writes
     assert (write.append, write.queried) == (True, True)
 
 
@@ -243,6 +250,13 @@ def test_a_file_that_could_not_be_made_is_not_the_hooks_own(hook: Hook) -> None:
         (("bash", "-c", "(echo $EPOCHREALTIME)"), (SourceKind.CLOCK, "realtime")),
         (("python3", "-c", "import time; time.time()"), (SourceKind.CLOCK, "realtime")),
         (("python3", "-c", "import time; time.monotonic()"), (SourceKind.CLOCK, "monotonic")),
+        (
+            ("python3", "-c", "import time; time.clock_gettime(time.CLOCK_MONOTONIC)"),
+            (SourceKind.CLOCK, "monotonic"),
+        ),
+        (("python3", "-c", "import timeit; timeit.default_timer()"), (SourceKind.CLOCK, "monotonic")),
+        (("python3", "-c", "import os; os.times().elapsed"), (SourceKind.CLOCK, "monotonic")),
+        (("node", "-e", "process.uptime()"), (SourceKind.CLOCK, "monotonic")),
         (("node", "-e", "Date.now()"), (SourceKind.CLOCK, "realtime")),
         (("python3", "-c", "import random"), (SourceKind.RANDOM, "getrandom")),
         (("python3", "-c", "import os; os.urandom(24)"), (SourceKind.RANDOM, "getrandom")),
@@ -274,6 +288,11 @@ def test_other_sources_are_recorded(
 ) -> None:
     """Clocks, random numbers, processes, shared memory and sockets are recorded by kind and name."""
     assert source in asked(hook.reads(*words))
+
+
+def test_an_installed_script_of_an_interpreter_that_is_always_timing_is_timed(hook: Hook) -> None:
+    """A script that belongs to the system is not searched for words, so it counts as reading the clock."""
+    assert (SourceKind.CLOCK, "monotonic") in asked(hook.reads("python3", "/bin/sh"))
 
 
 def test_a_temporary_name_is_made_from_a_source(hook: Hook) -> None:

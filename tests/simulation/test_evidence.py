@@ -114,6 +114,21 @@ def test_a_log_whose_lines_are_counted(stop, limit):
     assert outcome.iterations == limit
 
 
+@pytest.mark.parametrize(
+    "allows",
+    [
+        "[ $(stat -c %s - <&3) -gt 7 ]",
+        pytest.param("python3 -c 'import os; exit(os.lseek(3, 0, 1) < 8)'", marks=pytest.mark.slow),
+    ],
+)
+def test_a_log_whose_size_is_asked_through_an_open_file(stop, allows):
+    """A hook that asks how far it is in its log, and never opens it for reading, is played on to its end."""
+    outcome = stop(f"exec 3>>log; echo x >&3; {allows} && exit 0; {REFUSE}")
+
+    assert isinstance(outcome.verdict, Terminated)
+    assert outcome.iterations == 4
+
+
 @pytest.mark.slow
 def test_a_log_of_a_slow_hook(stop):
     """A slow hook is not observed before its third turn, because that may prove nothing."""
@@ -201,6 +216,16 @@ def test_a_clock_that_decides_nothing(stop, log, evidence):
         pytest.param(
             """python3 -c 'import sys, time; sys.exit(time.time() > 3e10)' || exit 0""",
             "time.time() > 30000000000.0",
+            marks=pytest.mark.slow,
+        ),
+        pytest.param(
+            """python3 -c 'import sys, timeit; sys.exit(timeit.default_timer() > 3e10)' || exit 0""",
+            "timeit.default_timer() > 30000000000.0",
+            marks=pytest.mark.slow,
+        ),
+        pytest.param(
+            """python3 -c 'import time; exit(time.clock_gettime(1) > 3e10)' || exit 0""",
+            "time.clock_gettime(1) > 30000000000.0",
             marks=pytest.mark.slow,
         ),
     ],

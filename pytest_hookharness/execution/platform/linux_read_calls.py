@@ -105,7 +105,7 @@ _TROUBLE: dict[str, tuple[int, int, str]] = {
     "seccomp": (317, 277, "a process hands its system calls to another one"),
     "prlimit64": (302, 261, "a process limits the size of files"),  # a write that fails tells it
 }  # fmt: skip
-_SEEK, _IO_URING = (8, 62), (425, 425)
+_SEEK, _IO_URING, _OUTPUTS = (8, 62), (425, 425), (1, 2)
 _MACHINES = ("x86_64", "aarch64")
 _NEW_SPACES = 0x7E020000 | 0x00800000  # new namespaces, or a child that asks not to be traced
 _NEW_LISTENER = 8
@@ -242,7 +242,7 @@ def _decode_descriptor(task: int, name: str, arguments: tuple[int, ...]) -> list
 
 def _descriptor(task: int, how: str, number: int) -> list[Seen]:
     path = linux.read_link(f"/proc/{task}/{'cwd' if number == AT_CWD else f'fd/{number}'}")
-    return [("file", how, path, True)] if path.startswith("/") else []
+    return [("file", how, path, number not in _OUTPUTS)] if path.startswith("/") else []
 
 
 def _decode_seek(task: int, _name: str, arguments: tuple[int, ...]) -> list[Seen]:

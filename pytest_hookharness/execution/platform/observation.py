@@ -11,7 +11,7 @@ from typing import Protocol, TypeAlias
 # ``path``, ``open``, ``name``, ``socket``: an absolute path that is not resolved. How it is opened: r, w, and
 # a for append, c for create, t for truncate, x for exclusive. What becomes of a name: ``made``, ``gone``,
 # ``moved`` onto it, ``linked``.
-# ``file``: the resolved path of an open file.
+# ``file``: the resolved path of an open file; the last entry says that it is not what a program prints to.
 # ``source``: something else than a file, after its kind.
 # ``processors``: on which processors processes run, which is no source.
 # ``trouble``: nothing; how says why the call cannot be recorded.

@@ -222,18 +222,20 @@ def _ending(values: tuple[Any, ...]) -> Ending:
 
 
 # Programs whose scripts can ask for the size of a file that they write, and what they ask themselves when
-# they open a file. Observed with Python 3.11, Perl 5.36 and Node 20. All other programs of the system ask for
-# a status because the C library does so before it writes.
+# they append to a file that they open or find as their output. Observed with Python 3.11, Perl 5.36, Node 20.
 _ASKED_AT_OPEN = {
-    "python": re.compile(r"(open status )?(end )?(position ){0,2}"),
-    "perl": re.compile(r"(end )?(position )?(open status )?"),
+    "python": re.compile(r"((open status end |output status )(position ){0,2})?"),
+    "perl": re.compile(r"(end position open status |position )?"),
     "node": re.compile(r""),
-    "ruby": re.compile(r"(open status )?"),
+    "ruby": re.compile(r"((open|output) status )?"),
 }
+# Programs of the system that tell sizes. All others, and these of their output, ask for a status because the
+# C library does so before it writes.
+_TELLING = re.compile(r"/(stat|find|du|ls|wc|tail|test|\[)$")
 _INTERPRETER = re.compile(r"(?:^|/)(python|pypy|perl|node|deno|bun|ruby|php|lua|tclsh|guile)[0-9.]*$")
 _SYSTEM = re.compile(r"^/(usr/)?(local/)?s?bin/")
 _KINDS = {kind.value: kind for kind in LookKind}
-_QUERY_WORDS = frozenset(("tell", "fstat", "st_size"))
+_QUERY_WORDS = frozenset(("tell", "seek", "fstat", "st_size"))
 
 
 def decode_reads(values: tuple[Any, ...]) -> Reads:
@@ -276,7 +278,8 @@ def _write(
     *,
     suspicious: bool,
 ) -> FileWrite:
-    queried = any(_asks(program, asked, suspicious=suspicious) for program, asked in queries)
+    # Of a file that it has made or emptied, a run knows what it wrote.
+    queried = not emptied and any(_asks(program, asked, suspicious=suspicious) for program, asked in queries)
     return FileWrite(path, existed, read, append, emptied, queried)
 
 
@@ -284,6 +287,7 @@ def _asks(program: str, asked: Sequence[str], *, suspicious: bool) -> bool:
     """Return whether a program asked for more than what programs ask of each file that they write."""
     interpreter = _INTERPRETER.search(program)
     if interpreter is None:
-        return not _SYSTEM.match(program)
+        told = _TELLING.search(program) is not None and {*asked} != {"output status"}
+        return told or not _SYSTEM.match(program)
     usual = _ASKED_AT_OPEN.get(interpreter[1])
     return suspicious or usual is None or not usual.fullmatch("".join(f"{one} " for one in asked))

@@ -18,7 +18,7 @@ import sys
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 
-from pytest_hookharness.execution.reads.recording import is_always_timing
+from pytest_hookharness.execution.reads.recording import CLOCK_WORDS, is_always_timing
 from pytest_hookharness.model.fast_dataclass import replace
 from pytest_hookharness.model.processes import ProcessSpec, Stdin
 from pytest_hookharness.model.reads import LookKind, PathLook, ProgramReads, Reads, ReadSource, SourceKind
@@ -53,9 +53,6 @@ _OF_LIBRARY = ReadSource(SourceKind.RANDOM, "getrandom 8 1")
 # In about one of twenty runs the same call gives the name of the file that `sed -i` writes. It renames that
 # file, and no script of sed can ask for a random number.
 _NAMING = re.compile(r"/g?sed$")
-# The scripts of programs that read the monotonic clock all the time do so by functions with these words in
-# their names.
-_CLOCK_WORDS = frozenset(("monotonic", "perf_counter", "performance", "hrtime"))
 _LIMIT = 10.0
 
 Key = tuple[str, str, tuple[tuple[str, str], ...]]
@@ -91,7 +88,7 @@ def without_startup(reads: Reads, baselines: Mapping[str, Sequence[Reads]]) -> R
         reads: The record.
         baselines: For each interpreter, as it was invoked, the records of empty programs.
     """
-    timed = any(mention.word in _CLOCK_WORDS for mention in reads.mentions)
+    timed = any(mention.word in CLOCK_WORDS for mention in reads.mentions)
     programs = tuple(
         _subtract(program, baselines.get(program.invoked, ()), timed=timed) for program in reads.programs
     )

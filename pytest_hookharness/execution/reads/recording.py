@@ -21,10 +21,13 @@ MOST_ENTRIES = 20_000
 _LARGEST_SCRIPT = 1 << 20
 # Bytes. A shell refuses to run a file that has a zero byte among these.
 _FIRST_LINE = 80
+CLOCK_WORDS = (
+    *("monotonic", "MONOTONIC", "clock_gettime", "perf_counter", "process_time", "thread_time", ".time()"),
+    *("default_timer", "os.times", "performance", "hrtime", "uptime"),
+)
 _WORDS = (
     *("RANDOM", "BASHPID", "PPID", "$$", "getpid", "getppid", "rdrand", "rdtsc"),
-    *("tell", "fstat", "st_size"),
-    *("monotonic", "perf_counter", "performance", "hrtime"),
+    *("tell", "seek", "fstat", "st_size", *CLOCK_WORDS),
 )
 _LIBRARY = b"\x7fELF"
 # Programs that ask for the status of each file that they open or import. Only scripts with one of these names
@@ -122,6 +125,8 @@ class Recording:
         self._count()
         if not self.ahead or self._is_scripted(image):
             self._scan("", arguments)
+        if self.lets(path) and (script := _script_of_system(named, path, arguments)):
+            self._mentions[script, "monotonic"] = None
         if self.ahead and self._is_scripted(image) and not _names_script(task, arguments):
             self._mentions["", FILE_TIMES] = None
         return image
@@ -133,13 +138,13 @@ class Recording:
         Returns:
             The paths whose names it changes if it succeeds, each after what becomes of it.
         """
-        what, how, text, _ = seen
+        what, how, text, last = seen
         if what == "trouble":
             self.miss(how)
         elif what == "source":
             self.note_source(image, how, text)
         elif what == "file":
-            self._file(pid, image, how, text)
+            self._file(pid, image, how, text, is_output=not last)
         else:
             return self._path(task, pid, image, seen)
         return ()
@@ -200,13 +205,13 @@ class Recording:
             known[2] &= "a" in flags
             known[3] &= emptied
 
-    def _file(self, pid: int, image: Image, how: str, path: str) -> None:
+    def _file(self, pid: int, image: Image, how: str, path: str, *, is_output: bool) -> None:
         """Note a look at an open file."""
         path = self._resolver.own_entry(path, pid)
         known = self._writes.get(path)
         if known is not None and how in ("end", "position", "open status"):
             asked = known[4].setdefault((pid, image.path), [])
-            asked.append(how)
+            asked.append("output status" if is_output and how == "open status" else how)
         if how in ("end", "position") or (known is not None and how == "open status" and not known[1]):
             return
         self._add(image, path.removesuffix(" (deleted)"), how, existed=True)
@@ -327,6 +332,12 @@ class Recording:
         if not self.observed:
             return self.gap, False, [], [], []
         return self.gap, True, images, writes, list(self._mentions)
+
+
+def _script_of_system(named: str, path: str, arguments: bytes) -> str:
+    """Return the script of an interpreter if it is an installed one, which is not searched for words."""
+    words = [named] if named != path else map(os.fsdecode, arguments.split(b"\0")[1:])
+    return next((word for word in words if _calls.is_of_system(word) and os.path.isfile(word)), "")
 
 
 def _names_script(task: int, arguments: bytes) -> bool:

@@ -17,8 +17,8 @@ from pytest_hookharness.judging.recurrence.hidden_chance import Language
 from pytest_hookharness.judging.recurrence.shell_clock_use import TEXT, decode, follow, in_shell, shorten
 
 _PYTHON_CLOCK = re.compile(
-    "(?:time|monotonic|perf_counter|clock_gettime)(?:_ns)?|(?:local|gm|c|asc|strf)time|(?:utc)?now|today"
-    "|formatdate|uuid1"
+    "(?:(?:process_|thread_)?time|monotonic|perf_counter|clock_gettime)(?:_ns)?|(?:local|gm|c|asc|strf)time"
+    "|(?:utc)?now|today|formatdate|uuid1|default_timer|times"
 )
 # Programs and databases that a text asks for the time.
 _ASKING = re.compile(
@@ -29,7 +29,7 @@ _EXITS = frozenset(("exit", "_exit", "quit"))
 
 _OTHER_CLOCK = (
     r"\bDate\b|\bDateTimeFormat\b|`\s*date\b|\$\^T\b|\s-[MAC]\s|\bperformance\.now\b"
-    r"|\b(?:local|gm|sys|strf|hr)?time\b(?!\s*=>)|\bTime\.now\b"
+    r"|\b(?:local|gm|sys|strf|hr|up)?time\b(?!\s*=>)|\bTime\.now\b"
 )
 _OTHER_DECIDES = re.compile(
     r"\b(?:if|unless|while|until|switch|case|exit|die|when)\b|[<>!=]=|[^=-]>|<(?!<)|\?|&&|\|\||%"
@@ -145,7 +145,7 @@ def _python_names(node: ast.AST, known: set[str]) -> Iterator[str]:
 def _imported(node: ast.AST) -> Iterator[str]:
     """Yield the names of functions that give a time, which are imported or kept under another name."""
     match node:
-        case ast.ImportFrom(module="time", names=names):
+        case ast.ImportFrom(module="time" | "timeit", names=names):
             yield from (each.asname or each.name for each in names if _PYTHON_CLOCK.fullmatch(each.name))
         case ast.Assign(targets=targets, value=ast.Attribute(attr=name)) if _PYTHON_CLOCK.fullmatch(name):
             yield from (name for target in targets for name in _names_in(target))
