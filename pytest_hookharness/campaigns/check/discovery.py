@@ -175,6 +175,7 @@ def _in_project(profile: hosts.Profile, whole: Path, file: str) -> HookSet:
 def _in_folder(root: Path, host: str) -> Iterator[HookSet]:
     claimed: set[str] = set()
     seen: set[str] = set()
+    components: set[tuple[str, Path]] = set()
     for profile in (hosts.find(host),) if host else hosts.known():
         if profile.name in seen:
             continue
@@ -186,8 +187,8 @@ def _in_folder(root: Path, host: str) -> Iterator[HookSet]:
             shared = [file for file in readable if file in claimed]
             yield _with_shared(read_hook_set(profile, root, files), shared)
         claimed.update(files)
-        yield from read_components(profile, root, WORKSPACE)
-    yield from _plugins(root, host)
+        yield from read_components(profile, root, WORKSPACE, components)
+    yield from _plugins(root, host, components)
 
 
 def _with_shared(hook_set: HookSet, files: Sequence[str]) -> HookSet:
@@ -198,11 +199,11 @@ def _with_shared(hook_set: HookSet, files: Sequence[str]) -> HookSet:
     return replace(hook_set, shared=tuple(hook for hook in whole.hooks if hook.source in files))
 
 
-def _plugins(root: Path, host: str) -> Iterator[HookSet]:
+def _plugins(root: Path, host: str, components: set[tuple[str, Path]]) -> Iterator[HookSet]:
     """Yield the hook sets of a plugin, or of all plugins of a marketplace or of a folder of plugins."""
     folders = {root: ""} | {folder: _relative(folder, root) for folder in _marketplace(root)}
     for folder, part in folders.items():
-        for hook_set in _plugin(folder, host):
+        for hook_set in _plugin(folder, host, components):
             yield replace(hook_set, part=posixpath.join(part, hook_set.part).rstrip("/"))
 
 
@@ -227,7 +228,7 @@ def _marketplace(root: Path) -> list[Path]:
     return [folder for folder in dict.fromkeys(folders) if folder.is_relative_to(root) and folder.is_dir()]
 
 
-def _plugin(root: Path, host: str) -> Iterator[HookSet]:
+def _plugin(root: Path, host: str, components: set[tuple[str, Path]]) -> Iterator[HookSet]:
     profiles = {profile.name: profile for profile in hosts.known() if profile.config.plugin_path}
     marked = [each for each in profiles.values() if _is_marked(each, root)]
     claimed: set[str] = set()
@@ -238,7 +239,7 @@ def _plugin(root: Path, host: str) -> Iterator[HookSet]:
         if mine and texts.keys() - (set() if host else claimed):
             yield read_hook_set(profile, root, tuple(texts), plugin=True)
         if mine and marked:
-            yield from read_components(profile, root, PLUGIN)
+            yield from read_components(profile, root, PLUGIN, components)
         claimed.update(texts)
 
 

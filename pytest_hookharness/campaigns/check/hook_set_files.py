@@ -22,6 +22,7 @@ from pytest_hookharness.campaigns.check.lent_home import find_installed, find_le
 from pytest_hookharness.judging.findings.settings_findings import find_settings_problems
 from pytest_hookharness.model.checkup import HookSet
 from pytest_hookharness.model.protocol import Hook, Json
+from pytest_hookharness.model.verdicts import Finding
 
 WORKSPACE, PLUGIN = "workspace/", "plugin/"
 _WORD = re.compile(r"[\w./@+-]+")
@@ -51,22 +52,64 @@ def read_hook_set(
     return _hook_set(profile, root, files, configuration, only=only, plugin=plugin)
 
 
-def read_components(profile: hosts.Profile, root: Path, place: str) -> Iterator[HookSet]:
-    """Yield a hook set for each skill, command or subagent with hooks of its own; equal ones are one."""
+def read_components(
+    profile: hosts.Profile, root: Path, place: str, known: set[tuple[str, Path]]
+) -> Iterator[HookSet]:
+    """
+    Yield a hook set for each skill, command or subagent with hooks of its own; equal ones are one.
+
+    Those of a folder that have only flaws are one as well.
+
+    Args:
+        known: The real files that were read, with the names of their hosts; new ones are added. A folder
+            may be a link to another one.
+    """
     found: dict[str, HookSet] = {}
     folders = [path.removeprefix(place) for path in profile.config.components if path.startswith(place)]
     for folder in folders:
+        flawed: list[HookSet] = []
         # A skill is a folder below that of the skills; commands and subagents may lie deeper.
         pattern = "*/SKILL.md" if folder.endswith("skills") else "**/*.md"
         for file in sorted((root / folder).glob(pattern)):
-            name = str(file.relative_to(root))
+            name, real = str(file.relative_to(root)), (profile.name, file.resolve())
             hooks = hosts.component_hooks(read_text(file) or "", agent=folder.endswith("agents"))
+            if not hooks or real in known:
+                continue
+            known.add(real)
             key = json.dumps(hooks, sort_keys=True, default=str)
             if key in found:
                 found[key] = replace(found[key], files=(*found[key].files, name))
-            elif hooks:
-                found[key] = _component(profile, root, name, hooks, plugin=place == PLUGIN)
+                continue
+            component = _component(profile, root, name, hooks, plugin=place == PLUGIN)
+            if component.hooks:
+                found[key] = component
+            else:
+                flawed.append(component)
+        if flawed:
+            yield _together(flawed, folder)
     yield from found.values()
+
+
+def _together(flawed: Sequence[HookSet], folder: str) -> HookSet:
+    """Return the components of a folder, which have flaws and no hooks, as one; each flaw names its files."""
+    if len(flawed) == 1:
+        return flawed[0]
+    findings: dict[str, Finding] = {}
+    files: dict[str, list[str]] = {}
+    for component in flawed:
+        for finding in component.findings:
+            said = finding.text.removeprefix(component.part)
+            findings.setdefault(said, finding)
+            files.setdefault(said, []).append(component.part)
+    return replace(
+        flawed[0],
+        part=folder,
+        files=tuple(component.part for component in flawed),
+        flaws=tuple(flaw for component in flawed for flaw in component.flaws),
+        findings=tuple(
+            replace(finding, text=", ".join(files[said]) + said) for said, finding in findings.items()
+        ),
+    )
 
 
 def _component(

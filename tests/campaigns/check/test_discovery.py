@@ -7,6 +7,7 @@ import pytest
 from pytest_hookharness.campaigns.check.discovery import find_hook_sets
 from pytest_hookharness.campaigns.check.grouping import summarise
 from pytest_hookharness.campaigns.check.sessions import plan_usual
+from pytest_hookharness.campaigns.check.static_checks import check_statically
 from pytest_hookharness.frontends.node_ids import anchor
 from pytest_hookharness.reports.terminal.check_report import announcement
 from pytest_hookharness.simulation.testbed.run_settings import SimulationError
@@ -191,6 +192,30 @@ def test_hooks_in_front_matter(tmp_path, files, part, event):
         (event, 'sh "${CLAUDE_SKILL_DIR}/gate.sh"')
     ]
     assert plan_usual(place, 0).scenario.hooks == place.inline
+
+
+def test_a_link_to_a_folder_of_components(tmp_path):
+    """A skill that is found in two folders, as one is a link to the other, is one hook set."""
+    at(tmp_path, ".claude-plugin/plugin.json", {"name": "x"})
+    at(tmp_path, ".claude/skills/planner/SKILL.md", FRONT)
+    (tmp_path / "skills").symlink_to(".claude/skills")
+    (place,) = find_hook_sets(tmp_path)
+    assert place.files == (".claude/skills/planner/SKILL.md",)
+
+
+def test_one_unknown_event_in_several_components(tmp_path):
+    """An unknown event of several skills is one cause, which names their files; a good skill stays alone."""
+    for name, event in (("a", "pre_tool"), ("b", "post_tool"), ("c", "pre_tool"), ("d", "Stop")):
+        text = FRONT.replace("Stop", event).replace("gate.sh", f"{name}.sh")
+        at(tmp_path, f".claude/skills/{name}/SKILL.md", text)
+    flawed, good = find_hook_sets(tmp_path)
+    assert (flawed.part, good.part) == (".claude/skills", ".claude/skills/d/SKILL.md")
+    places = [finding.text.partition(": ")[0] for finding in flawed.findings]
+    assert places == [
+        ".claude/skills/a/SKILL.md, .claude/skills/c/SKILL.md, hooks.pre_tool",
+        ".claude/skills/b/SKILL.md, hooks.post_tool",
+    ]
+    assert [symptom.text.partition(": ")[0] for symptom in check_statically(flawed).symptoms] == places
 
 
 def test_settings_whose_hooks_are_all_wrong_are_a_place(tmp_path):
