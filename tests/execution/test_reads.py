@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+from pytest_hookharness.execution.platform import linux_vdso
 from pytest_hookharness.execution.processes.sandbox import Sandbox, Supervisor
 from pytest_hookharness.execution.processes.translation import Confinement
 from pytest_hookharness.execution.reads.observer import ReadObserver
@@ -418,3 +419,18 @@ def test_looks_are_recorded_once(hook: Hook, shell: str) -> None:
     loop = "i=0; while [ $i -lt 1000 ]; do [ -e x ]; i=$((i + 1)); done"
     looks = hook.reads(shell, "-c", loop).looks
     assert looks.count(hook.look("x", LookKind.STATUS, existed=False)) == 1
+
+
+@pytest.mark.parametrize(
+    ("name", "replaced"), [("__vdso_sgx_enter_enclave", True), ("__vdso_clock_other", False)]
+)
+def test_an_unknown_function_of_the_vdso_counts_if_it_may_tell_a_time(
+    monkeypatch: pytest.MonkeyPatch, name: str, replaced: bool
+) -> None:
+    """A vDSO is replaced beside a function that is not known, unless its name says that it tells a time."""
+    words, functions = linux_vdso._words.__wrapped__, linux_vdso._functions
+    usual = words()
+    if not usual:
+        pytest.skip("the functions of this vDSO are not replaced")
+    monkeypatch.setattr(linux_vdso, "_functions", lambda base: [*functions(base), (name, 8, 99)])
+    assert words() == (usual if replaced else ())
