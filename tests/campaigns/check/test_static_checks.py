@@ -229,6 +229,31 @@ def test_a_relative_script_before_any_work(tmp_path, found, matcher, kinds_):
     assert kinds(found(("SessionStart", "python3 hooks/x.py", matcher))) == kinds_
 
 
+@pytest.mark.parametrize(
+    ("value", "local", "number"),
+    [
+        ("1", None, 0),
+        ("true", None, 0),
+        (1, None, 0),
+        ("0", None, 2),
+        ("", None, 2),
+        ("1", "0", 2),
+        (None, "1", 0),
+    ],
+)
+def test_an_agent_that_goes_back_to_the_project(tmp_path, value, local, number):
+    """With the variable that takes the agent back after each command, no relative path is wrong."""
+    at(tmp_path, "hooks/x.sh", "#!/bin/bash\necho 1 > .run/count\n")
+    group = {"hooks": [{"type": "command", "command": "bash hooks/x.sh"}]}
+    name = "CLAUDE_BASH_MAINTAIN_PROJECT_WORKING_DIR"
+    settings = {"env": {} if value is None else {name: value}, "hooks": {"Stop": [group]}}
+    at(tmp_path, ".claude/settings.json", json.dumps(settings))
+    if local is not None:
+        at(tmp_path, ".claude/settings.local.json", json.dumps({"env": {name: local}}))
+    (hook_set,) = find_hook_sets(tmp_path)
+    assert kinds(check_statically(hook_set)) == ["RELATIVE-PATH"] * number
+
+
 def test_a_relative_script_that_is_not_executable(tmp_path, found):
     """A path that a `cd` makes wrong is reported beside what keeps the script from running at all."""
     at(tmp_path, "hooks/x.sh", "#!/bin/sh\n", 0o644)

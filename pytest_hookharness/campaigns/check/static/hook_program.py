@@ -14,7 +14,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 from pytest_hookharness import hosts
-from pytest_hookharness.campaigns.check.static.relative_files import is_before_work
+from pytest_hookharness.campaigns.check.static.agent_folder import starts_elsewhere
 from pytest_hookharness.execution.startup.programs import syntax_error
 from pytest_hookharness.execution.workspace.uv_stand_in import find_script, needs_only_python
 from pytest_hookharness.model.checkup import HookSet, script_of
@@ -213,12 +213,10 @@ def relative_script(hook_set: HookSet, hook: Hook) -> str:
     """
     Return the script of a plain command that is found only from the project's folder; empty for none.
 
-    A hook that runs only before the agent can leave its first folder finds it there.
+    A hook that starts only in that folder finds it there.
     """
     words = _words(hook_set, hook)
-    if is_before_work(hook_set, hook):
-        return ""
-    if hook_set.plugin or hook.type != "command" or not hosts.find(hook_set.host).tools.keeps_folder:
+    if hook_set.plugin or hook.type != "command" or not starts_elsewhere(hook_set, hook):
         return ""
     named = words[1:2] if words and _INTERPRETERS.fullmatch(Path(words[0]).name) else words[:1]
     relative = (word for word in named if "/" in word and not word.startswith(("/", "~", "$", "-")))

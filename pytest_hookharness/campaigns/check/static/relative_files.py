@@ -9,8 +9,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from pytest_hookharness import hosts
 from pytest_hookharness.campaigns.arming.project_texts import project_files, read_text
+from pytest_hookharness.campaigns.check.static.agent_folder import starts_elsewhere
 from pytest_hookharness.campaigns.check.static.mac_shell import code_of
 from pytest_hookharness.model.checkup import HookSet
 from pytest_hookharness.model.protocol import Hook
@@ -40,7 +40,6 @@ _COMPARED = re.compile(r"\(\((?:[^()]|\((?:[^()]|\([^()]*\))*\))*\)\)|\[\[\s.*?\
 _READS = r"\b(?:read|for|select|mapfile|readarray|getopts|printf\s+-v)\s[^\n;|]*?"
 _HIDDEN = re.compile(r"\.[a-z][\w-]*/(?!hooks/)[\w./-]+")
 _END = r"(?=[\s;)&|]|$)"
-_BEFORE_WORK = frozenset({"startup", "resume"})
 # The current folder, and what is joined to it.
 _OF_PYTHON = re.compile(
     r"(?:Path\.cwd\(\)\s*/\s*|os\.path\.join\(\s*os\.getcwd\(\)\s*,\s*)[\"']([\w.-]+)[\"'](?=[^\n]*\n(?:[^\n]*\n){0,3}[^\n]*\.?(?:mkdir|makedirs)\()"
@@ -50,19 +49,11 @@ _OF_PYTHON = re.compile(
 def relative_file(hook_set: HookSet, hook: Hook) -> str:
     """Return a file that a hook's script uses in the agent's current folder; empty for none."""
     found = hook_set.scripts_of(hook)
-    stays = re.search(r"\bcd\s", hook.command) is None and hosts.find(hook_set.host).tools.keeps_folder
-    if not stays or len(found) != 1 or is_before_work(hook_set, hook) or _moves(hook_set, found[0]):
+    stays = re.search(r"\bcd\s", hook.command) is None
+    if not stays or len(found) != 1 or not starts_elsewhere(hook_set, hook) or _moves(hook_set, found[0]):
         return ""
     text = found[0]
     return next(_used(text) if _SHELL.match(text) else iter(_OF_PYTHON.findall(text)), "")
-
-
-def is_before_work(hook_set: HookSet, hook: Hook) -> bool:
-    """Return whether a hook runs only before the agent could leave its first folder."""
-    rule = hosts.find(hook_set.host).events.get(hook.event)
-    if rule is None or rule.role is not hosts.Role.SESSION_START:
-        return rule is not None and rule.role is hosts.Role.SETUP
-    return {*re.split(r"[|,]", (hook.matcher or "").strip("^$()"))} <= _BEFORE_WORK
 
 
 def _moves(hook_set: HookSet, text: str) -> bool:
