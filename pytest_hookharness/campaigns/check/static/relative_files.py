@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from pathlib import PurePath
 
 from pytest_hookharness.campaigns.arming.project_texts import project_files, read_text
 from pytest_hookharness.campaigns.check.static.agent_folder import starts_elsewhere
@@ -34,6 +35,12 @@ _ASKS = (
     r"(?P<call>(?:(?<!\S)\[\[?|(?<!\S)!|&&|\|\|"
     r"|(?:^|[;&|({!]|\b(?:if|elif|while|until|then|else|do)\s)[ \t]*test)\s+(?:!\s+)?-[efs]\s+[\"']?)"
 )
+# The words of a command up to the next one, and how a script compares its arguments with one of them.
+_OPERATOR = re.compile(r"[;&|<>\n]|\s\d>")
+_ARGUMENT = re.compile(r"(?<![\w$./{-])[\w-]*[a-zA-Z][\w-]*(?![\w./-])")
+_CHOSEN = r"[\"']{0}[\"']|=\s*{0}(?![\w-])|(?<![\w-]){0}\s*[|)]"
+# What a message says.
+_SAID = re.compile(r"\b(?:echo|printf)[ \t][^\n;&|<>()`]*")
 # In a comparison, `>` writes no file.
 _COMPARED = re.compile(r"\(\((?:[^()]|\((?:[^()]|\([^()]*\))*\))*\)\)|\[\[\s.*?\s\]\]", re.DOTALL)
 # What gives a variable a value without `=`.
@@ -53,7 +60,19 @@ def relative_file(hook_set: HookSet, hook: Hook) -> str:
     if not stays or len(found) != 1 or not starts_elsewhere(hook_set, hook) or _moves(hook_set, found[0]):
         return ""
     text = found[0]
+    # Which part of the script runs with the argument is not known, nor whether it is the part with the file.
+    if any(re.search(_CHOSEN.format(re.escape(word)), text) for word in _arguments(hook_set, hook)):
+        return ""
     return next(_used(text) if _SHELL.match(text) else iter(_OF_PYTHON.findall(text)), "")
+
+
+def _arguments(hook_set: HookSet, hook: Hook) -> list[str]:
+    """Return the plain words that a hook's command gives to its script."""
+    if hook.args is not None:
+        return [word for word in hook.args if _ARGUMENT.fullmatch(word)]
+    names = [PurePath(path).name for path, _ in hook_set.sources]
+    behind = next((hook.command.partition(name)[2] for name in names if name in hook.command), "")
+    return _ARGUMENT.findall(_OPERATOR.split(behind)[0])
 
 
 def _moves(hook_set: HookSet, text: str) -> bool:
@@ -75,7 +94,8 @@ def _moves(hook_set: HookSet, text: str) -> bool:
 def _used(text: str) -> Iterator[str]:
     code = code_of(text)
     writing = _COMPARED.sub(lambda found: re.sub(r"[^\n]", "_", found[0]), code)
-    ways = ((_ASKS, code, _HIDDEN), (_WRITES, writing, _RELATIVE))
+    asking = _SAID.sub(lambda found: "_" * len(found[0]), code)
+    ways = ((_ASKS, asking, _HIDDEN), (_WRITES, writing, _RELATIVE))
     for call, shown, path in ways:
         for name, value in _values(text, code):
             variable = rf"\$\{{?{name}\b\}}?[\"']?{_END}"

@@ -42,6 +42,23 @@ def test_files_in_the_current_folder(text):
     assert not found(f"{first}\n. ./lib.sh\n{rest}")
 
 
+@pytest.mark.parametrize(
+    ("command", "named"),
+    [
+        ("bash x.sh --init", False),
+        ('bash "$ROOT"/x.sh" --init 2>/dev/null', False),
+        ("bash x.sh start", False),
+        ("bash x.sh", True),
+        ("bash x.sh other", True),
+        ("bash x.sh || start", True),
+    ],
+)
+def test_a_script_with_several_tasks(command, named):
+    """Of a script that compares its argument, it is not known whether the hook comes to the file."""
+    text = '#!/bin/bash\nif [ "$1" = "--init" ]; then exit 0; fi\ncase $1 in start|stop) exit 0;; esac\n'
+    assert bool(found(f"{text}date > .run/count\n", command)) is named
+
+
 def test_a_folder_that_python_makes():
     """A folder that a Python script makes below the current one is named."""
     text = "from pathlib import Path\nlogs = Path.cwd() / 'logs'\nlogs.mkdir(exist_ok=True)\n"
@@ -73,6 +90,9 @@ def test_a_folder_that_python_makes():
         '#!/bin/bash\nF=.run/count\n# echo 1 >"$F"\necho "see >$F"\n',
         '#!/bin/bash\nF=.run/count\n[ -n "$1" ] && F="$1"\necho 1 >"$F"\n',
         '#!/bin/bash\nF=.run/count\nread -r F < "$1"\necho 1 >"$F"\n',
+        "#!/bin/bash\necho to see it: [ -f .run/count ]\n",
+        '#!/bin/bash\nF=.run/count\nW=".run/count"\nprintf "%b" "$W: [ -f .run/count ]"\necho "$F"\n',
+        "#!/bin/bash\ncat <<END\ntest -f .run/count\necho 1 > .run/count\nEND\n",
     ],
 )
 def test_files_elsewhere(text):
