@@ -555,6 +555,15 @@ def test_a_key_whose_value_is_not_used(tmp_path, found, script, text):
     assert not kinds(found(("Stop", f'sh "$CLAUDE_PROJECT_DIR/hooks/{script}"')))
 
 
+@pytest.mark.parametrize(("call", "named"), [("", False), ("print(answered(data))\n", True)])
+def test_a_key_in_a_function_that_is_not_called(tmp_path, found, call, named):
+    """Nothing follows from a wrong key that only a function without a call reads."""
+    text = "def answered(data):\n    if data:\n        return data.get('tool_output')\n\n"
+    at(tmp_path, "hooks/x.py", f"{text}data = json.load(sys.stdin)\nprint(data['tool_name'])\n{call}")
+    result = found(("PostToolUse", 'python3 "$CLAUDE_PROJECT_DIR/hooks/x.py"'))
+    assert kinds(result) == (["CONFIG-OFF"] if named else [])
+
+
 def test_a_script_with_many_empty_lines(tmp_path, found):
     """Empty lines are read once: no pattern begins anew in each of them."""
     at(tmp_path, "hooks/x.sh", "#!/bin/bash\nIN=$(cat)\n" + "\n" * 100_000)

@@ -26,6 +26,7 @@ _GET = r"\b{0}(?:\.get\(\s*|\[)[\"'](\w+)[\"']"
 _JAVASCRIPT = re.compile(r"\b(\w+)\s*=\s*JSON\.parse\(")
 _MEMBER = r"(?<![\w.]){0}\??\.(\w+)\b(?!\s*\()"
 _GIVEN = re.compile(r"[ \t]*(?:(?:const|let|var|local|export)\s+)?(\w+)(?:\s*:[^=\n]+)?\s*=(?!=)")
+_FUNCTION = re.compile(r"\s*(?:async\s+)?def\s+(\w+)\s*\(")
 # What a tool answered has another name at each host; a script that reads none of this host's gets nothing.
 _RESULTS = frozenset({"tool_response", "tool_output", "tool_result"})
 # Words that people confuse in the name of what the agent said.
@@ -82,9 +83,11 @@ def _lines_of_keys(text: str) -> Iterator[Sequence[str]]:
     parsed = _JAVASCRIPT.findall(text) if "stdin" in text.lower() else []
     # Of several parsed texts, nobody knows which one is the input.
     patterns += [re.compile(_MEMBER.format(parsed[0]))] if len(parsed) == 1 else []
+    lines = text.splitlines()
     for pattern in patterns:
-        for line in text.splitlines():
-            if (keys := pattern.findall(line)) and not _is_unused(line, text):
+        for number, line in enumerate(lines):
+            keys = pattern.findall(line)
+            if keys and not _is_unused(line, text) and not _is_uncalled(lines, number):
                 yield keys
 
 
@@ -101,6 +104,23 @@ def _is_unused(line: str, text: str) -> bool:
     for function in re.findall(rf"\b(?:def|function)\s+(\w+)\([^()\n]*{named}", text):
         text = re.sub(rf"\b{function}\([^()\n]*\)", "", text)
     return re.search(named, text.replace(line, "", 1)) is None
+
+
+def _indent(line: str) -> int:
+    return len(line) - len(line.lstrip())
+
+
+def _is_uncalled(lines: Sequence[str], number: int) -> bool:
+    """Return whether a line is in a Python function whose name a script has nowhere else."""
+    inner = _indent(lines[number])
+    for line in reversed(lines[:number]):
+        indent = _indent(line)
+        if indent < inner and line.strip() and not line.lstrip().startswith("#"):
+            inner = indent
+            function = _FUNCTION.match(line)
+            if function and sum(len(re.findall(rf"\b{function[1]}\b", one)) for one in lines) == 1:
+                return True
+    return False
 
 
 def _of_jq(program: str) -> Sequence[str]:
