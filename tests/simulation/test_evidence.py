@@ -80,7 +80,7 @@ LOG = f"echo block >> log; {REFUSE}"
 
 
 def test_a_log_that_is_only_written_and_a_cap_in_the_third_turn(play):
-    """A host that ends the loop in the turn after the second has its say, whether the hook logs or not."""
+    """A third turn in which the host ends the loop is played, whether the hook logs or not."""
     keys = {"host": "codex", "cap": 2, "expect": {"verdict": "capped"}}
 
     ends = [play(hooks={"Stop": command}, **keys).verdict_name for command in (REFUSE, LOG)]

@@ -118,7 +118,7 @@ def independent(
 
 
 def _is_told(symptom: Symptom, static: Symptom) -> bool:
-    """Return whether the answer of a session is the one that is certain to be lost, by their words."""
+    """Return whether a session and the source report the same lost answer, judged by their words."""
     same = (_ITS_ANSWER, _NO_JSON, symptom.text.partition(": ")[2].rstrip("."))
     said = any(words in static.text and (words == _ITS_ANSWER or words in symptom.text) for words in same)
     return said and _is_of(symptom, [*_commands(iter([static]))])
@@ -152,7 +152,7 @@ def _hindrance(said: str, *, refused: bool) -> str:
     if _NO_PYTHON in said:
         return "uv starts no Python in a session"
     if uv_stand_in.__name__ in said:
-        return "uv is not on PATH, and nothing can stand in for it here"
+        return "uv is not on PATH, and its stand-in does not start here"
     # To refuse where a program is missing is what the hook decides.
     return "" if refused else _missing_program(said)
 

@@ -59,7 +59,7 @@ _ADVICE = "Write the `session_id` of the input into the state, and allow the sto
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HeldLoops:
     """
-    What came of playing held loops again.
+    The results of playing held loops again.
 
     Attributes:
         sessions: Sessions with a tool missing, that are part of the report.
@@ -238,8 +238,8 @@ def _shared(loop: _Loop, other: PlayedSession, taken: Sequence[str]) -> Iterator
         # Hooks of its start or its prompt may have taken over the loop on purpose.
         return
     text = (
-        f"{first.event} is refused in another session of the project too, which started nothing: with "
-        f"{', '.join(sorted(state))} as the first session left it when its stop had been refused."
+        f"{first.event} is also refused in a session that did not start the loop, with the state that the "
+        f"first session left in {', '.join(sorted(state))} after its refused stop."
     )
     symptom = Symptom(
         kind=WRONG_KEY.name,

@@ -1,7 +1,7 @@
 """
 State files whose folder another file names, such as ``.current-feature`` for ``specs/login/state.json``.
 
-The first file gets a name, and the kernel sees which files a hook looks for then.
+A name is written into the first file, and the kernel shows which files a hook then looks for.
 """
 
 from __future__ import annotations

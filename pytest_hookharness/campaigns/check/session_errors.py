@@ -47,7 +47,7 @@ def describe_error(error: Exception) -> str:
 
 
 def gather(*parts: Iterator[Value]) -> tuple[list[Value], list[str]]:
-    """Return what all parts yield, those that raise as far as they come, and sentences about their errors."""
+    """Return what all parts yield, each up to its error if it raises one, and a sentence for each error."""
     found: list[Value] = []
     errors: list[str] = []
     for part in parts:

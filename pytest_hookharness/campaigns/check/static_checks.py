@@ -62,7 +62,7 @@ _KEEP_STATUS = (
     '`echo "$out" | tail`. For a pipe, `set -o pipefail` also works.'
 )
 _REFUSE = (
-    "To refuse, exit with 2 and print the reason to standard error, or exit with 0 behind an answer in JSON."
+    "To refuse, print the reason to standard error and exit with 2, or print a JSON answer and exit with 0."
 )
 _STREAMS = {"stdout": "standard output", "stderr": "standard error"}
 # A flaw of an entry: its file, the path of keys to the entry, and what is wrong.
@@ -77,7 +77,7 @@ class StaticResult:
     Attributes:
         symptoms: The defects, each cause once.
         stuck: Commands of the hooks that cannot run on this machine, with what it lacks.
-        errors: Errors of the harness, by which a kind of defects was not looked for to the end, in sentences.
+        errors: Sentences about errors of the harness, each of which ended the search for one kind of defect.
     """
 
     symptoms: tuple[Symptom, ...] = ()
@@ -199,7 +199,7 @@ def _of_answers(hook_set: HookSet) -> Iterator[Symptom]:
 
 
 def _of_lost_answers(hook_set: HookSet, told: Collection[str]) -> Iterator[Symptom]:
-    """Yield why answers in scripts are lost, each once with its places; not of hooks told of before."""
+    """Yield why answers in scripts are lost, each reason once with its places; skip hooks named before."""
     lost: dict[str, dict[str, None]] = {}
     concerned: dict[str, list[Hook]] = {}
     fixes: dict[str, str] = {}

@@ -25,7 +25,7 @@ _AT, _POKE, _WORD = 33, 5, 8
 _DYNAMIC, _STRINGS, _SYMBOLS, _FUNCTION = 2, 5, 6, 2
 _HEADER, _SYMBOL = struct.Struct("=I12xQ8xQ"), struct.Struct("=IB3xQQ")
 _LARGEST = 1 << 16
-# The C library then asks by a call. There is more to this function than to the call of its name.
+# Returns "not supported", so the C library makes the call. The function does more than the call of its name.
 _UNKNOWN = b"\xb8" + struct.pack("=i", -38) + b"\xc3"
 
 

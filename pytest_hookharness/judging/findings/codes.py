@@ -47,8 +47,8 @@ UNSEEN_REASON = FindingCode(
     "HH112",
     "UNSEEN-REASON",
     "A hook allows a call and puts text for the agent where the agent never sees it.",
-    "Hosts pass on the reason of a refusal, but not the reason of an allow, and most not the plain output of "
-    "a hook that ends with status 0. Rules or advice in it are lost without an error.",
+    "Hosts tell the agent the reason of a refusal, but not the reason of an allow. Most do not tell it the "
+    "plain output of a hook that exits with 0 either. Rules or advice there are lost without an error.",
     "Send the text as `additionalContext` after the call (PostToolUse), or refuse once and give it as the "
     "reason.",
 )
@@ -126,8 +126,8 @@ BASENAME = FindingCode(
 WRONG_KEY = FindingCode(
     "HH115",
     "WRONG-KEY",
-    "An agent or a session meets the counter or the loop of another one, or loses its own with the host's "
-    "process.",
+    "A hook applies the counter or loop of one agent or session to another, or loses it when the host's "
+    "process ends.",
     "A subagent is refused for actions of its parent, a loop holds sessions that did not start it, or "
     "a limit that is stored by process id is never reached.",
     "Store counters by `session_id` and `agent_id` together: a call of a subagent has both, a call of its "

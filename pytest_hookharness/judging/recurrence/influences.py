@@ -232,7 +232,7 @@ def unobserved(why: str, *, chance: bool = True) -> Influences:
 
 
 def draws(reads: Reads, own: frozenset[str] = frozenset()) -> bool:
-    """Return whether a hook run read random or process numbers, or has such words, not in files of ours."""
+    """Return whether a hook run read random or process numbers, or a file not in `own` has words for them."""
     words = {mention.word for mention in reads.mentions if mention.path not in own}
     unknown = not reads.complete or reads.asked(SourceKind.RANDOM) or reads.asked(SourceKind.PROCESS)
     return unknown or not words.isdisjoint(_RANDOM_WORDS | _PROCESS_WORDS)

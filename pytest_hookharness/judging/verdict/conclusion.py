@@ -113,14 +113,14 @@ def judge_without_cap(outcome: Outcome, alone: Outcome) -> Outcome:
 
 _AT_ONCE = "The agent's turns follow at once; see CLOCK for what a slower agent gets."
 _NOT_UNDONE = (
-    "copies of its state were played before, and then it ended otherwise than without them: {} What decides "
-    "is chance, or is not undone with the files, such as a queue or the time at which a file last changed"
+    "the session ends differently where copies of its state are played first: {} The end depends on chance, "
+    "or on what restoring the files does not undo, such as a queue or the time at which a file last changed"
 )
 
 
 def judge_paces(outcome: Outcome, finding: verdicts.Finding, *, tried: bool) -> Outcome:
     """
-    Return an outcome with the finding that runs for comparison ended otherwise.
+    Return an outcome with the finding that comparison runs ended differently.
 
     Args:
         finding: CLOCK or FLAKY.

@@ -24,7 +24,7 @@ _SECOND = 2
 
 def seems_to_log(driver: SessionDriver, history: History, last_turn: Callable[[int], int | None]) -> bool:
     """
-    Return whether the second turn was as the first but for logs, and a third would show nothing more.
+    Return whether the first two turns differ only in logs, and a third would show nothing more.
 
     Args:
         driver: Drives the run.

@@ -48,7 +48,7 @@ def find_clock_use(
     runs = [*runs]
     for program in (program for reads in runs if reads is not None for program in reads.programs):
         if own := _unreadable(program, places):
-            yield f"the clock (asked by {own}, whose source is not read)"
+            yield f"the clock (read by {own}, whose source cannot be checked)"
     for used, where in _find(clock_use.LANGUAGES, runs, hook_runs, places):
         yield f"the clock (`{used}` in {where})"
 

@@ -45,7 +45,7 @@ echo '{"active": true, "iteration": 0}' >"$CLAUDE_PROJECT_DIR/.claude/loop.json"
 
 @pytest.fixture
 def met(plugin, harness):
-    """What came of a Stop hook that a command or a file activates, in real sessions."""
+    """Play a Stop hook that a command or a file activates, and meet its loop in real sessions."""
 
     def played(session):
         return PlayedSession(session, play_session(session, harness.settings, harness.resources))
@@ -74,9 +74,8 @@ def test_a_loop_that_is_kept_for_the_project(met):
     (problem,) = found.problems
     assert problem.symptom.kind == "WRONG-KEY"
     assert problem.symptom.hook == "sh ${CLAUDE_PLUGIN_ROOT}/stop.sh"
-    assert (
-        "which started nothing: with .claude/loop.json as the first session left it" in problem.symptom.text
-    )
+    assert "a session that did not start the loop" in problem.symptom.text
+    assert "the first session left in .claude/loop.json after its refused stop" in problem.symptom.text
     assert problem.active == "start.md used, as it was after a refused stop"
 
 
@@ -98,7 +97,7 @@ def test_loops_that_may_hold_what_they_hold(met, text, command, prompt, files):
 
 
 def test_a_tool_that_the_start_of_a_loop_needs_too(met):
-    """A loop that lets its session go without jq is seen, although its command needs jq as well."""
+    """A loop that allows the stop without jq is found, although the command that starts it needs jq too."""
     found, played = met(LOOP, START)
     (session,) = found.sessions
     named = {one.name: one.text for one in played(session).outcome.findings}

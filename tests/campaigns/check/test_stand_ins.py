@@ -33,7 +33,7 @@ def test_a_script_of_uv_that_needs_only_python(plugin, harness):
     hook_set = plugin("uv run ${CLAUDE_PLUGIN_ROOT}/stop.py", **{"stop.py": HOOK})
     assert not check_statically(hook_set).stuck
     report = CheckRun(hook_set, harness.settings, harness.resources).run()
-    assert "uv is not on PATH: Python alone ran those of its scripts that need no package." in report.tried
+    assert "uv is not on PATH: its scripts that need no package were run with Python alone." in report.tried
     assert not report.untried
     assert report.triggered == ("uv run ${CLAUDE_PLUGIN_ROOT}/stop.py",)
 
@@ -61,5 +61,5 @@ def test_a_stand_in_that_does_not_start(plugin, harness):
     session = plan_each_event(plugin(f"echo '{said}' >&2; exit 1"))
     outcome = play_session(session, harness.settings, harness.resources)
     assert [*hindered_hooks([outcome]).values()] == [
-        "uv is not on PATH, and nothing can stand in for it here"
+        "uv is not on PATH, and its stand-in does not start here"
     ]

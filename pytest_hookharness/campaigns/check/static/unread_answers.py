@@ -35,7 +35,7 @@ _UNKNOWN = ("the host knows none of the keys", "the host does not know ")
 _REFUSES = frozenset(["block", "deny"])
 # What helps, by words of the reason.
 _ADVICE = {
-    "; the host knows ": "Write a word that the host knows, or print nothing to have no opinion.",
+    "; the host knows ": "Write a word that the host knows, or print nothing if the hook does not decide.",
     "it reads hookSpecificOutput": "Move the text below `hookSpecificOutput`, beside `hookEventName`.",
     "no JSON": "Let a program write the JSON: `jq -n --arg text \"$text\" '{systemMessage: $text}'`.",
     "ends the session": "Leave out `continue`, so that the refusal counts.",
