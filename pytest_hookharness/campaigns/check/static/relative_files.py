@@ -60,10 +60,11 @@ def relative_file(hook_set: HookSet, hook: Hook) -> str:
     if not stays or len(found) != 1 or not starts_elsewhere(hook_set, hook) or _moves(hook_set, found[0]):
         return ""
     text = found[0]
+    if not _SHELL.match(text):
+        return next(iter(_OF_PYTHON.findall(text)), "")
     # Which part of the script runs with the argument is not known, nor whether it is the part with the file.
-    if any(re.search(_CHOSEN.format(re.escape(word)), text) for word in _arguments(hook_set, hook)):
-        return ""
-    return next(_used(text) if _SHELL.match(text) else iter(_OF_PYTHON.findall(text)), "")
+    chosen = any(re.search(_CHOSEN.format(re.escape(word)), text) for word in _arguments(hook_set, hook))
+    return "" if chosen else next(_used(text), "")
 
 
 def _arguments(hook_set: HookSet, hook: Hook) -> list[str]:

@@ -63,6 +63,8 @@ def test_a_folder_that_python_makes():
     """A folder that a Python script makes below the current one is named."""
     text = "from pathlib import Path\nlogs = Path.cwd() / 'logs'\nlogs.mkdir(exist_ok=True)\n"
     assert found(text) == "logs"
+    # An option of a Python script seldom chooses another part of it.
+    assert found(f"{text}parser.add_argument('--notify')\n", "python3 x.sh --notify") == "logs"
     assert not found(f"import os\nos.chdir('/')\n{text}")
     assert not found("from pathlib import Path\nenv = Path.cwd() / '.env'\nprint(env.read_text())\n")
 
