@@ -127,7 +127,9 @@ def test_an_interrupt_prints_what_was_found(guarded):
     """Ctrl-C ends everything and prints the table of what was tried."""
     folder = guarded()
     command = ["-m", "pytest_hookharness", "check", "--stress", "--yes", SETTINGS]
-    child = pexpect.spawn(sys.executable, command, cwd=folder, env={**os.environ, "TERM": "dumb"}, timeout=60)
+    child = pexpect.spawn(
+        sys.executable, command, cwd=folder, env={**os.environ, "CI": "", "TERM": "xterm"}, timeout=60
+    )
     child.expect(r"mutations: \d+ of \d+")
     child.sendintr()
     child.expect("interrupted: this was seen until then")
