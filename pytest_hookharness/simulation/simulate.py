@@ -155,11 +155,12 @@ def simulate(
     if not run.time_may_matter or not compared:
         return replace(run.outcome, wall=run.used)
     try:
-        finding, used = _compare_paces(run, scenario, settings, resources)
+        finding, used, ends = _compare_paces(run, scenario, settings, resources)
     except KeyboardInterrupt:
         raise Interrupted(run.outcome) from None
     outcome = replace(run.outcome, wall=run.used + used)
-    return outcome if finding is None else judge_paces(outcome, finding, tried=run.tried)
+    # A session that ends by itself in every play ends, in whichever turn.
+    return outcome if finding is None else judge_paces(outcome, finding, tried=run.tried and not ends)
 
 
 def _with_hooks_alone(
@@ -185,12 +186,13 @@ def _with_hooks_alone(
 
 def _compare_paces(
     run: SingleRun, scenario: Scenario, settings: Settings, resources: Resources
-) -> tuple[Finding | None, float]:
-    """Return the finding that the run can end otherwise, with or without other times, and seconds used."""
+) -> tuple[Finding | None, float, bool]:
+    """Return the finding that the run can end otherwise, seconds used, and whether each other play ended."""
     rerun, given = settings.of_rerun(run.outcome), min(settings.wall - run.used, remaining())
     ended = isinstance(run.outcome.verdict, Terminated)
     timeless: Outcome | None = None
     used = 0.0
+    others: list[Outcome] = []
 
     def simulate_slowly(pace: float) -> Outcome:
         nonlocal used, timeless
@@ -205,12 +207,14 @@ def _compare_paces(
         # No other time can change what was shown none, where time passed.
         if pace and not slow.shown and time_shift.goes_alike(run.outcome, slow.outcome):
             timeless = slow.outcome
+        others.append(slow.outcome)
         return slow.outcome
 
     try:
-        return time_shift.compare(run.outcome, simulate_slowly), used
+        finding = time_shift.compare(run.outcome, simulate_slowly)
     except _NothingFollows:
-        return None, used
+        return None, used, False
+    return finding, used, all(isinstance(other.verdict, Terminated) for other in others)
 
 
 def _rerun(

@@ -124,7 +124,8 @@ def judge_paces(outcome: Outcome, finding: verdicts.Finding, *, tried: bool) -> 
 
     Args:
         finding: CLOCK or FLAKY.
-        tried: Whether copies of its states were played in the run, in which nothing was seen to be chance.
+        tried: Whether copies of its states were played in the run, nothing was seen to be chance, and a play
+            without copies did not end by itself.
     """
     verdict = outcome.verdict
     if isinstance(verdict, verdicts.Terminated):
