@@ -83,9 +83,7 @@ def by_name(name: str, *, filled: bool = False) -> Value:
         return now()
     if is_switch(name):
         return True
-    if is_limit(name):
-        return LIMIT
-    if is_total(name):
+    if is_limit(name) or is_total(name):
         return LIMIT
     if _COUNTED.match(name) or (_COUNT.search(name) and not _WORDS.search(name)):
         return 1

@@ -14,7 +14,7 @@ from dataclasses import replace
 from pytest_hookharness import hosts
 from pytest_hookharness.campaigns.check.grouping import PlayedSession
 from pytest_hookharness.campaigns.check.session_scenario import scenario_of
-from pytest_hookharness.campaigns.check.static.mac_shell import code_of
+from pytest_hookharness.campaigns.check.static.mac_shell import SHELL_SCRIPT, code_of
 from pytest_hookharness.judging.checkup.symptoms import MANY_REFUSALS
 from pytest_hookharness.model.checkup import CheckSession, HookSet, script_of
 from pytest_hookharness.model.moves import FIRST_PROMPT, Act, Edit, Stop
@@ -35,7 +35,6 @@ _IN_SHELL = re.compile(_STARTED, re.MULTILINE)
 # In a list of words, or in a text that a shell gets; without programs whose names are common words.
 _NAMED = r"(?:p?npm|yarn|p?npx|bunx|pytest|ruff|mypy|pyright|tox|nox|cargo|tsc|eslint|vitest|jest)"
 _IN_TEXT = re.compile(rf"[\[(]\s*[\"'`]({_NAMED})(?:[\"']\s*,\s*\[?\s*[\"']|\s+\w)")
-_OF_SHELLS = re.compile(r"#!.*\b(?:ba|da|k|z)?sh\b")
 # The words of a command behind its name, in code without quoted text, and the rest of a list of words.
 _WORDS, _LIST = re.compile(r"[^;&|)\n]*"), re.compile(r"[^\])\n]*")
 # What a program that starts others is given for a helper of the hook, and not for a file that is checked.
@@ -94,7 +93,7 @@ def _started(hook_set: HookSet, hook: Hook) -> Iterator[str]:
     own = set[str]()
     found = list[str]()
     for text in texts or [hook.command]:
-        shell = not texts or _OF_SHELLS.match(text)
+        shell = not texts or SHELL_SCRIPT.match(text)
         code, pattern, rest = (code_of(text), _IN_SHELL, _WORDS) if shell else (text, _IN_TEXT, _LIST)
         for start in pattern.finditer(code):
             words = rest.match(code, start.end(1))

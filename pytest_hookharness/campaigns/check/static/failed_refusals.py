@@ -64,13 +64,13 @@ def _failed(hook_set: HookSet, hook: Hook) -> Iterator[str]:
             continue
         for found in _SAID.finditer(text):
             words = " ".join(found["words"].split())
-            reply = _read(profile, hook, int(found["code"]), stderr=words)
+            reply = read_printed(profile, hook, int(found["code"]), stderr=words)
             if found["code"] != "0" and _REFUSING.search(words) and _is_failure(reply):
                 yield (reply.fault or "").removeprefix(_LOST)
         for answer in written_answers(text):
             code, written = _status_behind(text, answer.line), json.dumps(answer.value)
-            refuses = _read(profile, hook, 0, stdout=written).ruling is Ruling.DENY
-            if code and refuses and _is_failure(_read(profile, hook, code, stdout=written)):
+            refuses = read_printed(profile, hook, 0, stdout=written).ruling is Ruling.DENY
+            if code and refuses and _is_failure(read_printed(profile, hook, code, stdout=written)):
                 yield f"the refusal ends with {code}, which {hook_set.host} takes for a failure of the hook"
 
 
@@ -88,7 +88,10 @@ def _is_failure(reply: Reply) -> bool:
     return reply.ruling is not Ruling.DENY and (reply.fault or "").startswith(_LOST)
 
 
-def _read(profile: hosts.Profile, hook: Hook, code: int, *, stdout: str = "", stderr: str = "") -> Reply:
+def read_printed(
+    profile: hosts.Profile, hook: Hook, code: int, *, stdout: str = "", stderr: str = ""
+) -> Reply:
+    """Return the host's reading of a hook run that ended with a status and printed these texts."""
     output, error = stdout.encode(), stderr.encode()
     run = ProcessResult(
         ending=Exited(code), stdout=Output(output, len(output)), stderr=Output(error, len(error))

@@ -11,9 +11,8 @@ import re
 from collections.abc import Iterator
 from itertools import pairwise
 
-from pytest_hookharness.campaigns.check.static.mac_shell import code_of
+from pytest_hookharness.campaigns.check.static.mac_shell import SHELL_SCRIPT, code_of
 
-_SHELL = re.compile(r"#!.*\b(?:ba|da|k|z)?sh\b")
 _KNOWS = re.compile(r"\bpipefail\b|\bPIPESTATUS\b|\bpipestatus\b")
 # A pipe to a program that always succeeds, up to the end of the pipeline.
 _PIPED = r"(?<!\|)\|\s*(?P<last>tail|head|tee|cat)\b(?P<words>(?:\s+(?!&)[^\s|;&()<>`]+)*)\s*"
@@ -35,7 +34,7 @@ _PLAIN = re.compile(r"(?:echo|printf|cat|ls|sort|find|git (?:log|diff|status|ls-
 
 def lost_statuses(text: str) -> Iterator[tuple[str, int]]:
     """Yield how a shell script loses the exit status of a program, in words, with the line."""
-    if not _SHELL.match(text) or _KNOWS.search(text):
+    if not SHELL_SCRIPT.match(text) or _KNOWS.search(text):
         return
     lines = [*_lines(code_of(text.replace("2>&1", " " * 4)))]
     for (number, line), (_, after) in pairwise([*lines, (0, "")]):

@@ -57,6 +57,8 @@ _FIRST_THERE = re.compile(
 _STRICT = re.compile(r"^[ \t]*set\s(?:[^;|&\n]*\s)?(?:-[a-zA-Z]*u|-o\s+nounset\b)", re.MULTILINE)
 _EMPTY = re.compile(r"\b(\w+)=\(\s*\)")
 _WHOLE = re.compile(r"\$\{(\w+)\[[@*]\]\}")
+# The first line of a script for a shell.
+SHELL_SCRIPT = re.compile(r"#!.*\b(?:ba|da|k|z)?sh\b")
 _MOST = 4
 
 
@@ -70,7 +72,7 @@ def describe_mac_problems(sources: Sequence[tuple[str, str]]) -> Iterator[str]:
 
 def calls_for_a_mac(text: str) -> Iterator[tuple[str, int]]:
     """Yield each kind of call in a shell script that works only on a Mac, in words, with its first line."""
-    if not re.match(r"#!.*\b(?:ba|da|k|z)?sh\b", text) or _ASKS_FOR_SYSTEM.search(text):
+    if not SHELL_SCRIPT.match(text) or _ASKS_FOR_SYSTEM.search(text):
         return
     code = code_of(text)
     for shown, (pattern, why, other) in _ONLY_THERE.items():

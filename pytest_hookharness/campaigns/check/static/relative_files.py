@@ -12,11 +12,10 @@ from pathlib import PurePath
 
 from pytest_hookharness.campaigns.arming.project_texts import project_files, read_text
 from pytest_hookharness.campaigns.check.static.agent_folder import starts_elsewhere
-from pytest_hookharness.campaigns.check.static.mac_shell import code_of
+from pytest_hookharness.campaigns.check.static.mac_shell import SHELL_SCRIPT, code_of
 from pytest_hookharness.model.checkup import HookSet
 from pytest_hookharness.model.protocol import Hook
 
-_SHELL = re.compile(r"#!.*\b(?:ba|da|k|z)?sh\b")
 _MOVES = re.compile(r"\bchdir\b")
 # In a shell script wherever it stands, as in `if ! cd x`, `CDPATH= cd x`, `*) cd x ;;` and `eval "cd x"`.
 _SHELL_MOVES = re.compile(r"\bchdir\b|(?<![\w.-])(?:cd|pushd|popd|eval)(?![\w.=-])")
@@ -60,7 +59,7 @@ def relative_file(hook_set: HookSet, hook: Hook) -> str:
     if not stays or len(found) != 1 or not starts_elsewhere(hook_set, hook) or _moves(hook_set, found[0]):
         return ""
     text = found[0]
-    if not _SHELL.match(text):
+    if not SHELL_SCRIPT.match(text):
         return next(iter(_OF_PYTHON.findall(text)), "")
     # Which part of the script runs with the argument is not known, nor whether it is the part with the file.
     chosen = any(re.search(_CHOSEN.format(re.escape(word)), text) for word in _arguments(hook_set, hook))
@@ -78,7 +77,7 @@ def _arguments(hook_set: HookSet, hook: Hook) -> list[str]:
 
 def _moves(hook_set: HookSet, text: str) -> bool:
     """Return whether a script may change its folder, itself or in a file that it loads."""
-    if not _SHELL.match(text):
+    if not SHELL_SCRIPT.match(text):
         return _MOVES.search(text) is not None
     code = code_of(text)
     if _LOADS.search(code):

@@ -11,10 +11,10 @@ import re
 from collections.abc import Iterator, Sequence
 
 from pytest_hookharness import hosts
-from pytest_hookharness.campaigns.check.static.mac_shell import code_of
+from pytest_hookharness.campaigns.check.static.failed_refusals import read_printed
+from pytest_hookharness.campaigns.check.static.mac_shell import SHELL_SCRIPT, code_of
 from pytest_hookharness.model.checkup import HookSet
 from pytest_hookharness.model.fast_dataclass import dataclass
-from pytest_hookharness.model.processes import Exited, Output, ProcessResult
 from pytest_hookharness.model.protocol import Hook, Ruling
 
 _DURING_WORK = frozenset(
@@ -94,7 +94,7 @@ def unseen_advice(hook_set: HookSet, hook: Hook) -> UnseenAdvice | None:
     if len(texts) != 1 or rule is None or rule.role not in _DURING_WORK or hook.type != "command":
         return None
     text = texts[0]
-    code = code_of(text) if re.match(r"#!.*\b(?:ba|da|k|z)?sh\b", text) else text
+    code = code_of(text) if SHELL_SCRIPT.match(text) else text
     if _ANSWERS.search(text) or _STARTS.search(code) or _REDIRECTS.search(hook.command):
         return None
     lost = {stream for stream in ("stdout", "stderr") if _is_lost(hook_set, hook, stream)}
@@ -112,10 +112,7 @@ def where_it_is_read(hook_set: HookSet, hook: Hook) -> str:
 
 def _is_lost(hook_set: HookSet, hook: Hook, stream: str) -> bool:
     """Return whether a host makes nothing of plain text on a stream of a hook that ends with 0."""
-    output = Output(_SAMPLE.encode(), len(_SAMPLE))
-    streams = (output, Output()) if stream == "stdout" else (Output(), output)
-    run = ProcessResult(ending=Exited(0), stdout=streams[0], stderr=streams[1])
-    reply = hosts.read_reply(hosts.find(hook_set.host), hook, hook.event, run)
+    reply = read_printed(hosts.find(hook_set.host), hook, 0, **{stream: _SAMPLE})
     return not (reply.context or reply.user_text or reply.fault) and reply.ruling is Ruling.NONE
 
 
