@@ -85,11 +85,15 @@ def test_folders_are_removed_without_threads(
     assert {*seen} == {str(name) for name in range(1, 41)}
 
 
-def test_a_disk_that_fills_up_is_freed_at_once(tmp_path: Path) -> None:
-    """As soon as folders that were put aside take a tenth of what was free, they are removed."""
+@pytest.mark.parametrize("seconds_for_a_removal", [0, 0.02])
+def test_a_disk_that_fills_up_is_freed_at_once(tmp_path: Path, seconds_for_a_removal: float) -> None:
+    """As soon as folders put aside take a tenth of what was free they are removed, also by a slow disk."""
     code = (
-        "import sys; from pathlib import Path\n"
+        "import sys, time; from pathlib import Path\n"
         "from pytest_hookharness.execution.workspace import disposal\n"
+        "remove = disposal.remove_folder\n"
+        "def remove_slowly(folder): time.sleep(float(sys.argv[2])); remove(folder)\n"
+        "disposal.remove_folder = remove_slowly\n"
         "base = Path(sys.argv[1])\n"
         "with disposal.Disposal(base / '.removed') as found:\n"
         "    for number in range(40):\n"
@@ -100,7 +104,7 @@ def test_a_disk_that_fills_up_is_freed_at_once(tmp_path: Path) -> None:
         "print('done')\n"
     )
     command = f'mount -t tmpfs -o size=24m none "{tmp_path}" && exec "$@"'
-    words = [sys.executable, "-c", code, str(tmp_path)]
+    words = [sys.executable, "-c", code, str(tmp_path), str(seconds_for_a_removal)]
     run = subprocess.run(
         ["unshare", "-rm", "sh", "-c", command, "sh", *words], capture_output=True, text=True, check=False
     )

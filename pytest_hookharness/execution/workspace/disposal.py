@@ -70,9 +70,11 @@ class Disposal(AbstractContextManager["Disposal"]):
                 self._begin()
 
     def _begin(self) -> None:
-        """Begin to remove what waits; where no thread can start, remove it."""
-        from concurrent.futures import ThreadPoolExecutor  # few runs put so much aside
+        """Begin to remove what waits, after what was begun before; where no thread can start, remove it."""
+        from concurrent.futures import ThreadPoolExecutor, wait  # few runs put so much aside
 
+        # Where the disk removes more slowly than tests write, they wait: otherwise it would fill up.
+        wait(self._removals)
         self._threads = self._threads or ThreadPoolExecutor(_THREADS, "hook-disposal")
         self._removals += [_begin_removal(place, self._threads) for place in self._waiting]
         self._waiting.clear()
