@@ -421,6 +421,17 @@ def test_a_repository_is_the_same_commit_every_time(
     assert not (tmp_path / "ran").exists()
 
 
+@pytest.mark.skipif(shutil.which("git") is None, reason="git is not installed")
+@pytest.mark.parametrize("text", ["", "*.log\n"])
+def test_a_repository_has_what_hooks_write_to(base: Path, text: str) -> None:
+    """Hooks can write to the folder of git hooks and the list of excluded files, as in every repository."""
+    scenario = Scenario(name="one", git=True, files={".git/info/exclude": text} if text else {})
+    with Workspace.create(scenario, base) as workspace:
+        git = workspace.root / ".git"
+        assert (git / "hooks").is_dir()
+        assert (git / "info" / "exclude").read_text() == text
+
+
 def test_git_that_is_not_installed_is_reported(base: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A repository without git on the machine is an error that says so."""
     monkeypatch.setenv("PATH", "/nowhere")

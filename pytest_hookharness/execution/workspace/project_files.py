@@ -74,11 +74,14 @@ def commit_all(root: Path, home: Path, excluded: Sequence[str] = ()) -> None:
         ("commit", "--quiet", "--no-verify", "--allow-empty", "--message", "Start"),
     ):
         run_git(git, words, root, home)
-    if excluded:
-        info = root / ".git" / "info"
-        info.mkdir(exist_ok=True)
-        patterns = (_SPECIAL.sub(r"\\\g<0>", path) for path in excluded)
-        (info / "exclude").write_bytes(os.fsencode("".join(f"/{pattern}\n" for pattern in patterns)))
+    # Every new repository has these two, and hooks write there without making the folder. Git itself would
+    # also copy a dozen samples.
+    (root / ".git" / "hooks").mkdir(exist_ok=True)
+    info = root / ".git" / "info"
+    info.mkdir(exist_ok=True)
+    patterns = (_SPECIAL.sub(r"\\\g<0>", path) for path in excluded)
+    with (info / "exclude").open("ab") as exclude:
+        exclude.write(os.fsencode("".join(f"/{pattern}\n" for pattern in patterns)))
 
 
 def list_ignored(root: Path, home: Path) -> tuple[str, ...]:
