@@ -3,6 +3,7 @@
 import socket
 import subprocess
 import sys
+import threading
 from pathlib import Path
 
 import pytest
@@ -77,6 +78,16 @@ def test_a_program_that_must_end(tmp_path, wrong):
         ended = launch(server, "one", "two", "three")
         assert (ended.stdout.split(), ended.returncode) == (["one"], 128 + 9)
         assert isinstance(server.problem, ZeroDivisionError) is wrong
+
+
+def test_a_program_that_is_killed_late(tmp_path):
+    """A program that must end sees no closed connection before it is killed."""
+    with ModelServer(tmp_path, lambda _, __: None) as server:
+        end, late = server.end_program, []
+        server.end_program = lambda: late.append(threading.Timer(0.5, end)) or late[-1].start()
+        ended = launch(server, "one")
+        server.end_program = end
+        assert (ended.returncode, ended.stderr) == (128 + 9, "")
 
 
 def test_what_each_hook_run_waits_for():

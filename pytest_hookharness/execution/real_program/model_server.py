@@ -37,7 +37,8 @@ class HttpAnswer:
 Answering: TypeAlias = Callable[[str, bytes], HttpAnswer | None]
 
 
-# Seconds until a server that does not close its port is given up, and until an answer is sent anyway.
+# Seconds until a server that does not close its port, or a program that does not end, is given up, and until
+# an answer is sent anyway.
 _LONGEST = 10.0
 
 
@@ -159,6 +160,10 @@ class _Handler(BaseHTTPRequestHandler):
     def _handle(self, body: bytes) -> None:
         answer = cast("_Listening", self.server).respond(self.path, body)
         if answer is None:
+            # Until the program has ended: of a connection that is closed before, it would make an error.
+            self.connection.settimeout(_LONGEST)
+            with contextlib.suppress(OSError):
+                self.rfile.read(1)
             self.close_connection = True
             return
         if answer.after is not None:
