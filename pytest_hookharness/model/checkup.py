@@ -79,6 +79,8 @@ class HookSet:
             below HOME and path in the project.
         looked_for: Files that hooks were seen to look for in the project in vain, by path in it;
             ``{{session_id}}`` stands for the identifier of the session.
+        aside: Files that hooks were seen to look for or write where the agent works, in the project's folder
+            or below it, as pairs of path in that folder and command.
         home: The folder that each session gets as HOME; ``None`` for an empty one.
         reach: Folders of the person's that hooks find at their real paths.
         lent_env: Variables that name these folders.
@@ -102,6 +104,7 @@ class HookSet:
     lent: tuple[str, ...] = ()
     installed: tuple[tuple[str, str], ...] = ()
     looked_for: tuple[str, ...] = ()
+    aside: tuple[tuple[str, str], ...] = ()
     home: Path | None = None
     reach: tuple[str, ...] = ()
     lent_env: Mapping[str, str] = field(default_factory=dict)

@@ -266,7 +266,7 @@ def _of_paths(hook_set: HookSet) -> Iterator[Symptom]:
         yield replace(symptom, advice=_from_the_project(hook_set.host, script))
     if written := [(hook, file) for hook in hook_set.hooks if (file := relative_file(hook_set, hook))]:
         file = written[0][1]
-        text = f"{file} is a relative path, so after the agent's `cd` the script uses another place."
+        text = f"{file} is looked up in the agent's current folder, so after a `cd` it is another file."
         symptom = _together(RELATIVE_PATH, [hook for hook, _ in written], text)
         yield replace(symptom, advice=_from_the_project(hook_set.host, file))
 

@@ -96,18 +96,19 @@ class SearchObserver(ReadObserver):
     Runs hooks and remembers what they, and the programs that they start, look for and do not find.
 
     Attributes:
-        missing: The paths, in order.
+        missing: The paths, in order, each with the command lines that looked for it.
     """
 
     def __init__(self) -> None:
         super().__init__()
-        self.missing: dict[str, None] = {}
+        self.missing: dict[str, set[str]] = {}
 
     def run(self, start: Starter, specs: Sequence[ProcessSpec]) -> tuple[ProcessResult, ...]:
         """Start all processes at once, and return their results without what they looked at."""
         results = start([replace(spec, observed=True) for spec in specs])
-        for program in (one for result in results if result.reads for one in result.reads.programs):
-            for look in program.looks:
-                if look.kind in _LOOKS_FOR and not (look.existed or look.own):
-                    self.missing[look.path] = None
+        for result, spec in zip(results, specs, strict=True):
+            for program in result.reads.programs if result.reads else ():
+                for look in program.looks:
+                    if look.kind in _LOOKS_FOR and not (look.existed or look.own):
+                        self.missing.setdefault(look.path, set()).add(" ".join(spec.argv))
         return tuple(replace(result, reads=None) for result in results)

@@ -261,6 +261,28 @@ def test_what_hooks_look_for_in_the_project_is_seen(plugin, harness):
     assert ".claude/loop.json" in found.looked_for
 
 
+@pytest.mark.parametrize(
+    ("text", "seen"),
+    [
+        ("[ -f .claude/loop.json ]", True),
+        ("jq -r .cwd | xargs -I{} test -f {}/.claude/loop.json", True),
+        ('[ -f "$CLAUDE_PROJECT_DIR/.claude/loop.json" ]', False),
+        ("[ -f .claude/loop.json ] || [ -f ../.claude/loop.json ]", False),
+        ('[ -f .claude/loop.json ] || [ -f "$CLAUDE_PROJECT_DIR/.my/loop.json" ]', False),
+        ('cd "$(git rev-parse --show-toplevel)" && [ -f .claude/loop.json ]', False),
+        ("[ -f src/loop.json ]", False),
+        ("date >count.txt", True),
+        ('date >"$CLAUDE_PROJECT_DIR/count.txt"', False),
+    ],
+)
+def test_what_hooks_use_where_the_agent_works(plugin, harness, text, seen):
+    """A second observed session shows the state that hooks look for, or write, in the agent's folder."""
+    hook_set = plugin(**{"hooks/stop.sh": f"{text}\nexit 0\n"})
+    (found,) = with_looked_for([hook_set], harness.settings, harness.resources)
+    paths = {path for path, command in found.aside if hook_set.hooks[0].command in command}
+    assert paths == ({"count.txt" if "date" in text else ".claude/loop.json"} if seen else set())
+
+
 @pytest.mark.nightly
 def test_the_report_of_an_active_loop(plugin, harness):
     """The report says with which file a loop was active and who says so, and how an agent may stop."""

@@ -2,6 +2,7 @@
 State that scripts write or look for by a relative path: after the agent's ``cd`` they use another file.
 
 Only scripts that never change the folder themselves are read, on hosts that start hooks where the agent is.
+What a session of an agent in another folder showed counts for every script.
 """
 
 from __future__ import annotations
@@ -11,9 +12,11 @@ from collections.abc import Iterator
 from pathlib import PurePath
 
 from pytest_hookharness.campaigns.arming.project_texts import project_files, read_text
+from pytest_hookharness.campaigns.arming.state_names import SESSION
+from pytest_hookharness.campaigns.arming.state_paths import scripts
 from pytest_hookharness.campaigns.check.static.agent_folder import starts_elsewhere
 from pytest_hookharness.campaigns.check.static.mac_shell import SHELL_SCRIPT, code_of
-from pytest_hookharness.model.checkup import HookSet
+from pytest_hookharness.model.checkup import HookSet, script_of
 from pytest_hookharness.model.protocol import Hook
 
 _MOVES = re.compile(r"\bchdir\b")
@@ -45,6 +48,9 @@ _COMPARED = re.compile(r"\(\((?:[^()]|\((?:[^()]|\([^()]*\))*\))*\)\)|\[\[\s.*?\
 # What gives a variable a value without `=`.
 _READS = r"\b(?:read|for|select|mapfile|readarray|getopts|printf\s+-v)\s[^\n;|]*?"
 _HIDDEN = re.compile(r"\.[a-z][\w-]*/(?!hooks/)[\w./-]+")
+# What a script fills into the name of a file, and the fewest characters that show whose name it is.
+_FILLED_IN = re.compile(rf"{re.escape(SESSION)}|\d+")
+_SHORTEST = 4
 _END = r"(?=[\s;)&|]|$)"
 # The current folder, and what is joined to it.
 _OF_PYTHON = re.compile(
@@ -54,6 +60,25 @@ _OF_PYTHON = re.compile(
 
 def relative_file(hook_set: HookSet, hook: Hook) -> str:
     """Return a file that a hook's script uses in the agent's current folder; empty for none."""
+    return _in_source(hook_set, hook) or next(_seen(hook_set, hook), "")
+
+
+def _seen(hook_set: HookSet, hook: Hook) -> Iterator[str]:
+    """Yield the files that a hook names, of those that hooks were seen to use where the agent works."""
+    if not hook_set.aside or not starts_elsewhere(hook_set, hook):
+        return
+    script = PurePath(script_of(hook.command)).name or hook.command
+    texts = [one.text for one in scripts(hook_set) if PurePath(one.name).name in hook.command]
+    for path, command in hook_set.aside:
+        # A program that the hook starts looks for files of its own.
+        name = max(_FILLED_IN.split(PurePath(path).name), key=len)
+        named = len(name) >= _SHORTEST and any(name in text for text in [*texts, hook.command])
+        if named and script in command:
+            yield path.replace(SESSION, "SESSION_ID")
+
+
+def _in_source(hook_set: HookSet, hook: Hook) -> str:
+    """Return a file that a script uses by a relative path, as its source shows; empty for none."""
     found = hook_set.scripts_of(hook)
     stays = re.search(r"\bcd\s", hook.command) is None
     if not stays or len(found) != 1 or not starts_elsewhere(hook_set, hook) or _moves(hook_set, found[0]):

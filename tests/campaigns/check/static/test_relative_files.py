@@ -152,3 +152,25 @@ def test_scripts_that_load_others(plugin, loaded, named):
 def test_long_empty_parts():
     """Empty lines do not make the reading of a script endless."""
     assert found("#!/bin/bash\n" + "\n" * 300_000 + "F=.run/count\necho 1 >$F\n") == ".run/count"
+
+
+@pytest.mark.parametrize(
+    ("text", "seen", "named"),
+    [
+        ("const F = join(input.cwd, '.run', 'loop.json')", (".run/loop.json", "node x.sh"), ".run/loop.json"),
+        ("F=.run/$1-$ID.json", (".run/loop-{{session_id}}.json", "node x.sh"), ""),
+        ("F=.run/loop-$ID", (".run/loop-{{session_id}}", "/bin/sh -c node x.sh"), ".run/loop-SESSION_ID"),
+        # What a program of the hook looks for, and what another hook does.
+        ("run('tool')", (".run/loop.json", "node x.sh"), ""),
+        ("const F = join(input.cwd, '.run', 'loop.json')", (".run/loop.json", "node y.sh"), ""),
+    ],
+)
+def test_files_that_were_seen_where_the_agent_works(tmp_path, text, seen, named):
+    """A file that a hook was seen to use where the agent works is named if the hook names it too."""
+    (tmp_path / "x.sh").write_text(f"#!/usr/bin/env node\n{text}\n")
+    hook = Hook(event="Stop", command="node x.sh")
+    sources = (("x.sh", (tmp_path / "x.sh").read_text()),)
+    hook_set = HookSet(
+        host="claude-code", root=tmp_path, files=(), hooks=(hook,), sources=sources, aside=(seen,)
+    )
+    assert relative_file(hook_set, hook) == named
