@@ -38,7 +38,8 @@ def is_claude_message(record: Payload) -> bool:
 def read_claude_line(stream: SessionStream, record: Payload) -> None:
     """Add a line to a stream."""
     agent, message = string_of(record.get("agentId")), object_of(record.get("message"))
-    if not (stream.cwd and stream.version and stream.session):
+    is_new = ("cwd" in record and not stream.cwd) or ("version" in record and not stream.version)
+    if is_new or not stream.session:
         stream.note(cwd=record.get("cwd"), version=record.get("version"), session=record.get("sessionId"))
     match record.get("type"):
         case "assistant" if message:

@@ -148,10 +148,13 @@ def text_of(content: Json) -> str:
         return content
     texts: list[str] = []
     for block in list_of(content) or (content,):
+        # The quick test comes first: most blocks of a large transcript are calls and results.
+        if isinstance(block, dict) and "text" not in block:
+            continue
         text = block if isinstance(block, str) else object_of(block).get("text")
         if text and isinstance(text, str):
             texts.append(text)
-    return "\n".join(texts)
+    return "\n".join(texts) if texts else ""
 
 
 def string_of(value: Json) -> str:
@@ -161,13 +164,17 @@ def string_of(value: Json) -> str:
 
 def object_of(value: Json) -> Payload:
     """Return a JSON object as it is; an empty one for any other value."""
-    # The quick test comes first: a large transcript has millions of objects.
-    return value if isinstance(value, (dict, Mapping)) else {}
+    # The quick tests come first: a large transcript has millions of objects, and most keys are missing.
+    if isinstance(value, dict):
+        return value
+    return value if value is not None and isinstance(value, Mapping) else {}
 
 
 def list_of(value: Json) -> Sequence[Json]:
     """Return a JSON list as it is; an empty one for any other value."""
-    return value if isinstance(value, (list, Sequence)) and not isinstance(value, str) else ()
+    if isinstance(value, list):
+        return value
+    return value if isinstance(value, Sequence) and not isinstance(value, str) else ()
 
 
 def seconds_of(timestamp: Json) -> float:
