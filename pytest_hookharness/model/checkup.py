@@ -174,6 +174,7 @@ _WORTH_KNOWING = frozenset(
         "RELATIVE-PATH",
         "BYPASS",
         "UNASKED",
+        "OVERBLOCK",
     }
 )
 

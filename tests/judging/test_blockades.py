@@ -3,7 +3,8 @@
 import pytest
 
 from pytest_hookharness.judging.checkup.refused_work import SAME_WORK, find_blockades
-from pytest_hookharness.judging.checkup.symptoms import find_symptoms, written_above_project
+from pytest_hookharness.judging.checkup.symptoms import find_symptoms
+from pytest_hookharness.judging.checkup.written_paths import written_above_project
 from pytest_hookharness.model.moves import Edit, Read, RunCommand, ToolCall, ToolResult
 from pytest_hookharness.model.outcome import Outcome
 from pytest_hookharness.model.protocol import Basis, Decision, Hook, Reply, Rule, Ruling

@@ -15,7 +15,8 @@ from functools import partial
 from typing import TypeAlias, TypeVar
 
 from pytest_hookharness.campaigns.arming.activation import Activation, with_rules
-from pytest_hookharness.campaigns.check import causes, corpora, rewording, session_errors
+from pytest_hookharness.campaigns.check import causes, corpora, session_errors
+from pytest_hookharness.campaigns.check import guard_sessions as guards
 from pytest_hookharness.campaigns.check import sessions as checkups
 from pytest_hookharness.campaigns.check.armed_states import arm_states
 from pytest_hookharness.campaigns.check.chance import prove_chance
@@ -32,6 +33,7 @@ from pytest_hookharness.campaigns.check.home_search import look_in_project
 from pytest_hookharness.campaigns.check.hook_statistics import is_kind, is_wanted
 from pytest_hookharness.campaigns.check.session_scenario import without_commands
 from pytest_hookharness.campaigns.check.static_checks import StaticResult, check_statically
+from pytest_hookharness.campaigns.guards import rewording
 from pytest_hookharness.execution.processes.slots import NoFreeSlot
 from pytest_hookharness.judging.checkup.symptoms import cut_by_us, find_symptoms
 from pytest_hookharness.judging.findings.finding_catalogue import HUNG_HOOK
@@ -177,7 +179,7 @@ class CheckRun:
         activated = [*checkups.plan_activated(self.place, self.given), *checkups.plan_host_files(self.place)]
         # Guards refuse what rules name, so all rules from examples are there while guards are tried.
         rules = {path: text for one in activated for path, text in one.scenario.files.items()}
-        others = [*with_rules(checkups.plan_refusals(self.place), rules), *checkups.plan_modes(self.place)]
+        others = [*with_rules(guards.plan_refusals(self.place), rules), *checkups.plan_modes(self.place)]
         self._play("other sessions", [*behaviours[:1], *others, *activated])
         yield
         moves = rewording.refused_calls(self._outcomes())
@@ -188,8 +190,7 @@ class CheckRun:
         self._play("active loops", armed.sessions)
         commands = [move.command for move in moves if isinstance(move, RunCommand)]
         files = [move.file for move in moves if isinstance(move, Edit)]
-        reworded = [checkups.plan_rewordings(self.place, commands, files)] if commands or files else []
-        reworded += checkups.plan_spellings(self.place, self._outcomes())
+        reworded = guards.plan_rewordings(self.place, self._outcomes(), commands, files)
         loops = meet_held_loops(self.place, self._played, partial(self._play, "held loops", share=_LATER))
         self._problems += [one for one in loops.problems if is_wanted(self.only, one.id, one.symptom.kind)]
         self._play("other wordings, and missing tools", [*with_rules(reworded, rules), *loops.sessions])
@@ -244,8 +245,7 @@ class CheckRun:
         """Play the sessions that prove what looked wrong when refused commands were reworded."""
         suspects, passed = rewording.misjudged(self._outcomes(), self.place.host, commands, files)
         self._open += passed
-        proofs = [*checkups.plan_bypasses(self.place, self._outcomes())]
-        proofs += checkups.plan_proofs(self.place, suspects)
+        proofs = guards.plan_proofs(self.place, self._outcomes(), suspects)
         self._play("wordings", with_rules(proofs, rules))
 
     def _play(self, words: str, sessions: Sequence[CheckSession], share: float = 0.0) -> list[PlayedSession]:

@@ -67,7 +67,6 @@ _STEPS = (
     ("py", "import json\n", "def size():\n    return 0\n"),
     ("js", 'import fs from "node:fs";\n', "export const size = () => 0;\n"),
 )
-_LITERAL = re.compile(r"""["']\^?([a-z][\w.-]*(?:(?: |\\s[+*])[\w./=:-]+){1,4})\W{0,3}["']""")
 _FILE = re.compile(r"""["'/]([\w-]*\.[a-z][\w.]{1,10}|[\w-]+\.lock)["']""")
 _NEW = "text\n"
 _MOST = 12
@@ -92,14 +91,19 @@ _WORDY = (
 _CARRIED_OUT = (f"$(touch {MARKER})", f'"; touch {MARKER}; "', f"'; touch {MARKER}; '")
 
 
-def commonly_refused(sources: Sequence[str], project: Path) -> Iterator[RunCommand | Edit | Read]:
+def commonly_refused(
+    sources: Sequence[str], project: Path, named: Sequence[str] = ()
+) -> Iterator[RunCommand | Edit | Read]:
     """
-    Yield what guards commonly refuse, and what the sources of the hooks mention. No command is executed.
+    Yield what guards commonly refuse, and what the hooks name. No command is executed.
 
     A file that the project has keeps its text, as a hook may need it.
+
+    Args:
+        sources: The sources of the hooks, which may name files.
+        named: Commands that the hooks name.
     """
-    own = (literal.replace("\\s+", " ").replace("\\s*", " ") for literal in _found(_LITERAL, sources))
-    for command in dict.fromkeys([*_COMMANDS, *own]):
+    for command in dict.fromkeys([*_COMMANDS, *named]):
         yield RunCommand(command=command, given=GIVEN)
     for file in dict.fromkeys([*_FILES, *_found(_FILE, sources)]):
         yield Edit(file=file, text=_with_a_line(project / file))

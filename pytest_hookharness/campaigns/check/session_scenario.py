@@ -9,7 +9,7 @@ from dataclasses import replace
 from pytest_hookharness import hosts
 from pytest_hookharness.campaigns.check.draft_files import DraftFiles
 from pytest_hookharness.campaigns.check.stand_ins import stand_ins
-from pytest_hookharness.model.checkup import HookSet
+from pytest_hookharness.model.checkup import CheckSession, HookSet
 from pytest_hookharness.model.expectations import Expectation
 from pytest_hookharness.model.moves import Act, Behaviour, Script
 from pytest_hookharness.model.mutations import VaryRequest
@@ -70,6 +70,11 @@ def _without_stuck_detection(host: str) -> dict[str, bool | int | float | str]:
     """
     stuck = hosts.find(host).stuck
     return {stuck.option: False} if stuck is not None and stuck.option else {}
+
+
+def cut_short(title: str, scenario: Scenario) -> CheckSession:
+    """Return a session that ends after its acts, however often a stop is refused."""
+    return CheckSession(title=title, scenario=replace(scenario, turns=len(scenario.script.acts)), ends=False)
 
 
 def alone(scenario: Scenario, *hooks: Hook) -> Scenario:

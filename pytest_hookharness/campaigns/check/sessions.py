@@ -1,8 +1,7 @@
 """
 The sessions of a check: planned from the hooks alone, since nothing is known of their purpose.
 
-Each session has what hooks of its events may wait for. What hooks refuse in one session, the next ones ask
-about in other ways.
+Each session has what hooks of its events may wait for.
 """
 
 from __future__ import annotations
@@ -17,11 +16,8 @@ from pytest_hookharness.campaigns.arming.activation import Activation, find_acti
 from pytest_hookharness.campaigns.arming.host_files import host_files
 from pytest_hookharness.campaigns.arming.permission_modes import OPTION, asked_modes
 from pytest_hookharness.campaigns.check import corpora
-from pytest_hookharness.campaigns.check.rewording import Suspect, refused_commands, reword
-from pytest_hookharness.campaigns.check.session_scenario import scenario_of, varied
+from pytest_hookharness.campaigns.check.session_scenario import cut_short, scenario_of, varied
 from pytest_hookharness.campaigns.check.tool_names import called_tools, usual_tools
-from pytest_hookharness.campaigns.guards.spellings import allowed_spellings, prove_spellings, try_spellings
-from pytest_hookharness.campaigns.guards.watched_moves import watched
 from pytest_hookharness.judging.checkup.symptoms import MANY_REFUSALS
 from pytest_hookharness.model.checkup import CheckSession, HookSet
 from pytest_hookharness.model.moves import (
@@ -40,9 +36,7 @@ from pytest_hookharness.model.moves import (
     Tools,
 )
 from pytest_hookharness.model.mutations import Parallel
-from pytest_hookharness.model.outcome import Outcome
 from pytest_hookharness.model.protocol import Json
-from pytest_hookharness.model.scenario import Scenario
 
 STOPS = frozenset({hosts.Role.STOP, hosts.Role.SUBAGENT_STOP})
 _SUBAGENT = frozenset({hosts.Role.SUBAGENT_START, hosts.Role.SUBAGENT_STOP})
@@ -67,8 +61,6 @@ _HARMLESS: tuple[Act, ...] = (
     Read(file="more.txt"),
     Edit(file="more.txt", text="other\n"),
 )
-# The number of commands whose other spellings are proved to be allowed.
-_MOST_PROVED = 4
 _GO_ON = Prompt(text="Go on.")
 _NAME = re.compile(r"[A-Za-z_][\w-]*")
 # Input of a tool that no profile knows: every common key, so that no hook misses one.
@@ -168,22 +160,11 @@ def in_order(hook_set: HookSet, session: CheckSession) -> CheckSession:
     return replace(session, scenario=replace(session.scenario, order=order))
 
 
-def plan_refusals(hook_set: HookSet) -> Iterator[CheckSession]:
-    """Yield sessions with what guards commonly refuse, and with commits, as far as hooks see it."""
-    sources = [*(text for _, text in hook_set.sources), *(hook.command for hook in hook_set.hooks)]
-    for title, moves in (
-        ("what guards commonly refuse", corpora.commonly_refused(sources, hook_set.root)),
-        ("commits in usual forms", corpora.usual_commits()),
-    ):
-        if acts := [one for move in moves if (one := watched(hook_set, move))]:
-            yield _cut_short(title, scenario_of(hook_set, (FIRST_PROMPT, *acts)))
-
-
 def plan_hostile(hook_set: HookSet, seed: int, *, endless: bool = False) -> CheckSession:
     """Return the session with hostile text; no stops with ``endless``, as they are refused forever."""
     texts = corpora.hostile_texts(seed)
     hostile = (FIRST_PROMPT, *_hostile_acts(roles(hook_set), texts, endless=endless))
-    return _cut_short("hostile text", scenario_of(hook_set, hostile))
+    return cut_short("hostile text", scenario_of(hook_set, hostile))
 
 
 def plan_behaviours(hook_set: HookSet) -> Iterator[CheckSession]:
@@ -195,11 +176,6 @@ def plan_behaviours(hook_set: HookSet) -> Iterator[CheckSession]:
         )
 
 
-def _cut_short(title: str, scenario: Scenario) -> CheckSession:
-    """Return a session that ends after its acts, however often a stop is refused."""
-    return CheckSession(title=title, scenario=replace(scenario, turns=len(scenario.script.acts)), ends=False)
-
-
 def _hostile_acts(found: frozenset[hosts.Role], texts: Sequence[str], *, endless: bool) -> Iterator[Act]:
     if found - STOPS - {hosts.Role.PROMPT}:
         yield from corpora.hostile_work(texts)
@@ -207,36 +183,6 @@ def _hostile_acts(found: frozenset[hosts.Role], texts: Sequence[str], *, endless
         for text in texts:
             yield Prompt(text=text)
             yield Stop(text=text)
-
-
-def plan_rewordings(hook_set: HookSet, commands: Sequence[str], files: Sequence[str]) -> CheckSession:
-    """Return the session that rewords refused commands, and mentions refused files."""
-    acts = reword(hook_set.host, commands, files)
-    return _cut_short("other forms of what was refused", scenario_of(hook_set, acts))
-
-
-def plan_spellings(hook_set: HookSet, outcomes: Sequence[Outcome]) -> Iterator[CheckSession]:
-    """Yield the session with other spellings of the commands that were refused, if they have any."""
-    if acts := try_spellings(refused_commands(outcomes)):
-        yield _cut_short("other spellings of what was refused", scenario_of(hook_set, acts))
-
-
-def plan_bypasses(hook_set: HookSet, outcomes: Sequence[Outcome]) -> Iterator[CheckSession]:
-    """Yield the sessions that prove that a refused command is allowed in another spelling."""
-    allowed = allowed_spellings(outcomes, refused_commands(outcomes))
-    for command, texts in [*allowed.items()][:_MOST_PROVED]:
-        proof = scenario_of(hook_set, prove_spellings(command, texts))
-        yield replace(_cut_short(f"other spellings of `{command}`", proof), proof=True)
-
-
-def plan_proofs(hook_set: HookSet, suspects: Sequence[Suspect]) -> Iterator[CheckSession]:
-    """Yield the sessions that prove that a command is refused where its words are only data."""
-    for one in suspects:
-        asked = scenario_of(hook_set, (FIRST_PROMPT, RunCommand(command=one.command, given=corpora.GIVEN)))
-        session = _cut_short(f"the wording of `{one.command}` varied", varied(asked, one.family))
-        # One more turn, for the harmless call that each wording is compared with.
-        scenario = replace(session.scenario, turns=session.scenario.turns + 1)
-        yield replace(session, scenario=scenario, only=one.wording, proof=True)
 
 
 def plan_races(hook_set: HookSet, triggered: Collection[str]) -> Iterator[CheckSession]:
@@ -248,7 +194,7 @@ def plan_races(hook_set: HookSet, triggered: Collection[str]) -> Iterator[CheckS
         fires = any(hosts.select(profile, hook_set.hooks, event, tool) for tool in called)
         if event in events and events[event].role in _BESIDE and fires:
             scenario = replace(scenario_of(hook_set, acts), parallel=Parallel(event=event))
-            yield _cut_short(f"{event} hooks side by side", scenario)
+            yield cut_short(f"{event} hooks side by side", scenario)
 
 
 def plan_invariance(
@@ -273,7 +219,7 @@ def plan_invariance(
     ]
     scenario = varied(scenario_of(hook_set, acts if endless else [*acts, Stop()]), *_INVARIANT)
     scenario = scenario if raced else replace(scenario, parallel=Parallel())
-    return _cut_short(title, scenario) if endless else CheckSession(title=title, scenario=scenario)
+    return cut_short(title, scenario) if endless else CheckSession(title=title, scenario=scenario)
 
 
 def plan_world(hook_set: HookSet, moves: Sequence[Act], *, written: bool) -> Iterator[CheckSession]:
@@ -286,12 +232,12 @@ def plan_world(hook_set: HookSet, moves: Sequence[Act], *, written: bool) -> Ite
     """
     if moves:
         scenario = scenario_of(hook_set, (FIRST_PROMPT, *_HARMLESS[:2], *moves, *_HARMLESS[:1]))
-        yield replace(_cut_short("tools that are missing", varied(scenario, "tools")), only=" on the PATH")
+        yield replace(cut_short("tools that are missing", varied(scenario, "tools")), only=" on the PATH")
     if written:
         scenario = scenario_of(hook_set, (FIRST_PROMPT, *_HARMLESS))
         # An empty file is what remains if a hook is killed while it writes; other damage has similar effects.
         yield replace(
-            _cut_short("emptied files of the hooks' own", varied(scenario, "state")), only=" emptied "
+            cut_short("emptied files of the hooks' own", varied(scenario, "state")), only=" emptied "
         )
 
 

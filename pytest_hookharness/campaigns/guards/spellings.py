@@ -1,10 +1,11 @@
-"""The moves that show whether a guard sees other spellings of what it refuses."""
+"""The moves that show whether a guard sees other spellings of what it refuses, and allows harmless ones."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
-from pytest_hookharness.judging.checkup.bypasses import passed_turns, spellings
+from pytest_hookharness.judging.checkup.bypasses import passed_turns, refused_turns, spellings
+from pytest_hookharness.judging.checkup.overblocks import Neighbour, neighbours
 from pytest_hookharness.model.moves import FIRST_PROMPT, Act, RunCommand, ToolResult
 from pytest_hookharness.model.outcome import Outcome
 
@@ -37,3 +38,36 @@ def allowed_spellings(outcomes: Sequence[Outcome], commands: Sequence[str]) -> d
     passed = {text for outcome in outcomes for text in passed_turns(outcome)}
     found = {command: [text for text in spellings(command) if text in passed] for command in commands}
     return {command: texts for command, texts in found.items() if texts}
+
+
+def try_neighbours(commands: Sequence[str]) -> tuple[Act, ...]:
+    """Return the acts of an agent that runs what is harmless and resembles commands; none for no commands."""
+    tried = (text for one in neighbours(commands) for text in (*one.controls, one.text))
+    acts = [_run(text) for text in dict.fromkeys(tried)]
+    return (FIRST_PROMPT, *acts) if acts else ()
+
+
+def prove_neighbours(commands: Sequence[str], refused: Sequence[Neighbour]) -> tuple[Act, ...]:
+    """
+    Return the acts that show that harmless commands are refused, and what they resemble is not.
+
+    Args:
+        commands: Commands that are rightly refused.
+        refused: The harmless ones.
+    """
+    controls = [_run(text) for text in dict.fromkeys(text for one in refused for text in one.controls)]
+    alone = [one for one in refused if not one.controls]
+    known = [_run(text) for text in commands if any(one.belongs_to([text]) for one in alone)]
+    harmless = [_run(one.text) for one in refused]
+    return (FIRST_PROMPT, *controls, *known[:1], *harmless, *harmless, *controls)
+
+
+def refused_neighbours(outcomes: Sequence[Outcome], commands: Sequence[str]) -> list[Neighbour]:
+    """Return the harmless commands that were refused where what they resemble was allowed."""
+    passed = {text for outcome in outcomes for text in passed_turns(outcome)}
+    refused = {text for outcome in outcomes for text in refused_turns(outcome)}
+    return [
+        one
+        for one in neighbours(commands)
+        if one.text in refused and one.text not in passed and {*one.controls} <= passed
+    ]

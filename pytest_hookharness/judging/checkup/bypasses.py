@@ -7,15 +7,16 @@ Such a guard is bypassed by accident. Forms that take intent, such as `sh -c`, a
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator, Sequence
 
 from pytest_hookharness.judging.checkup.refused_work import shell_text, symptom_of
 from pytest_hookharness.judging.comparison.traces import refusers
 from pytest_hookharness.judging.findings import codes
 from pytest_hookharness.model.checkup import Symptom
+from pytest_hookharness.model.moves import RunCommand
 from pytest_hookharness.model.outcome import Outcome
 from pytest_hookharness.model.protocol import Ruling
-from pytest_hookharness.model.trace import Performed
+from pytest_hookharness.model.trace import Moved, Performed
 
 # Programs whose options of one letter may be written together or apart.
 _JOINED = re.compile(r"(rm|git clean) -([A-Za-z]{2,3}) (?=[^-])")
@@ -28,10 +29,16 @@ _ALIKE = (
     (r"git checkout -- \.$", ("git checkout .", "git restore .")),
     (r"npm install (?=\S)", ("npm i ",)),
     (r"pip install (?=\S)", ("pip3 install ", "python3 -m pip install ")),
-    (r"cat (?=\.env$)", ("head ", "grep . ")),
+    (r"cat (?=\S+$)", ("head ", "grep . ", "sed -n p ")),
+    (r"terraform (?=\w)", ("terraform -chdir=. ",)),
+    (r"kubectl (?=\w)", ("kubectl --namespace default ",)),
 )
+_SIMPLE = re.compile(r"[a-z][\w.-]* [^;&|<>#\n]+")
+# What agents write in front of and behind commands.
+_AROUND = (("timeout 60 ", ""), ("CI=1 ", ""), ("if ", "; then echo done; fi"), ("", " 2>&1 | tail -5"))
+_FOR_ROOT = re.compile(r"(?:rm|dd|chmod|chown|mkfs\S*|kill|docker|systemctl) ")
 _PIPED = re.compile(r"(curl [^|]+\| ?)sh$")
-_TWICE = 2
+_TWICE, _MOST_NAMED = 2, 5
 
 
 def spellings(command: str) -> Iterator[str]:
@@ -39,11 +46,17 @@ def spellings(command: str) -> Iterator[str]:
     if "\n" in command or command.startswith("cd "):
         return
     yield f"cd . && {command}"
+    yield f'echo "Now" && {command}'
+    if _SIMPLE.fullmatch(command):
+        yield from (f"{before}{command}{behind}" for before, behind in _AROUND)
+    if _FOR_ROOT.match(command):
+        yield f"sudo {command}"
     if command.startswith("git ") and not command.startswith("git -"):
         yield command.replace("git ", "git -C . ", 1)
     if joined := _JOINED.match(command):
         apart = " ".join(f"-{letter}" for letter in joined[2])
         yield f"{joined[1]} {apart} {command[joined.end() :]}"
+        yield f"{joined[1]} -{joined[2][::-1]} {command[joined.end() :]}"
     front = _IN_FRONT.fullmatch(command)
     if front and "--" not in front[3].split():
         yield f"{front[1]} {front[3]} {front[2]}"
@@ -60,28 +73,44 @@ def spellings(command: str) -> Iterator[str]:
 def passed_turns(outcome: Outcome) -> dict[str, list[int]]:
     """Return the shell commands that were allowed without a question, each with its turns."""
     asked = {step.turn for step, hooked in outcome.trace.hooked() if hooked.decision.ruling is Ruling.ASK}
+    return _turns(outcome, refused=False, but=asked)
+
+
+def refused_turns(outcome: Outcome) -> dict[str, list[int]]:
+    """Return the shell commands that were refused, each with its turns."""
+    return _turns(outcome, refused=True)
+
+
+def _turns(outcome: Outcome, *, refused: bool, but: Collection[int] = ()) -> dict[str, list[int]]:
+    """Return commands as the agent's script writes them, before the folder of the run is filled in."""
+    written = {
+        step.turn: step.exchange.move for step in outcome.trace.steps if isinstance(step.exchange, Moved)
+    }
     found: dict[str, list[int]] = {}
     for step in outcome.trace.steps:
-        done = step.exchange
-        if isinstance(done, Performed) and not done.refused and step.turn not in asked:
-            found.setdefault(shell_text(done.call), []).append(step.turn)
+        if isinstance(step.exchange, Performed) and step.exchange.refused is refused and step.turn not in but:
+            move = written.get(step.turn)
+            text = move.command if isinstance(move, RunCommand) else shell_text(step.exchange.call)
+            found.setdefault(text, []).append(step.turn)
     return found
+
+
+def framed(inner: Sequence[int], outer: Sequence[int]) -> bool:
+    """Return whether the first of some turns is before others, and the last of them behind."""
+    return bool(inner and outer) and min(outer) < min(inner) and max(outer) > max(inner)
 
 
 def find_bypasses(outcome: Outcome) -> Iterator[Symptom]:
     """Find commands that were refused each time, with another spelling that was allowed before and after."""
-    refused: dict[str, list[int]] = {}
-    for step in outcome.trace.steps:
-        if isinstance(step.exchange, Performed) and step.exchange.refused:
-            refused.setdefault(shell_text(step.exchange.call), []).append(step.turn)
-    passed = passed_turns(outcome)
+    refused, passed = refused_turns(outcome), passed_turns(outcome)
     for command, turns in refused.items():
         if len(turns) < _TWICE or command in passed:
             continue
-        tried = [(text, passed.get(text, turns)) for text in spellings(command) if text not in refused]
-        others = [text for text, at in tried if min(at) < min(turns) and max(at) > max(turns)]
+        tried = (text for text in spellings(command) if text not in refused)
+        others = [text for text in tried if framed(turns, passed.get(text, ()))]
         if others:
-            named = ", ".join(f"`{text}`" for text in others)
+            more = f" and {len(others) - _MOST_NAMED} more" if len(others) > _MOST_NAMED else ""
+            named = ", ".join(f"`{text}`" for text in others[:_MOST_NAMED]) + more
             text = f"`{command}` is refused, but the same command in another spelling is allowed: {named}."
             hook = refusers(outcome.trace, turns[0])
             yield symptom_of(codes.BYPASS.found(text, turn=turns[0], hook=hook))

@@ -16,12 +16,14 @@ from typing import assert_never
 
 from pytest_hookharness.judging.checkup.bypasses import find_bypasses
 from pytest_hookharness.judging.checkup.evidence import with_evidence
+from pytest_hookharness.judging.checkup.overblocks import find_overblocks
 from pytest_hookharness.judging.checkup.refused_work import (
     find_blockades,
     find_refused_form,
     find_refused_words,
     symptom_of,
 )
+from pytest_hookharness.judging.checkup.written_paths import written_above_project
 from pytest_hookharness.judging.findings import codes, finding_catalogue
 from pytest_hookharness.model import verdicts
 from pytest_hookharness.model.checkup import Symptom, is_named
@@ -29,26 +31,7 @@ from pytest_hookharness.model.moves import Stop
 from pytest_hookharness.model.mutations import ANOTHER_AGENT
 from pytest_hookharness.model.outcome import Outcome
 from pytest_hookharness.model.processes import Cut, Exited, TimedOut
-from pytest_hookharness.model.trace import Exchange, HookEvent, HookRun, Moved, commands_of
-
-# Mount points that hide folders of the machine, by the state's name for their root.
-_POINTS = {"private-tmp": "/tmp", "private-var-tmp": "/var/tmp", "shm": "/dev/shm"}  # noqa: S108 - names
-
-
-def written_above_project(path: str, hooked: HookEvent) -> str:
-    """
-    Return the name of a file that was written in a parent folder of the project; empty for other files.
-
-    The input of the event's hooks contains the project's path.
-    """
-    root, _, rest = path.partition("/")
-    if root not in _POINTS:
-        return ""
-    folder = posixpath.dirname(f"{_POINTS[root]}/{rest}")
-    inputs = (str(value) for hook_run in hooked.hook_runs for value in hook_run.payload.values())
-    above = folder != _POINTS[root] and any(value.startswith(f"{folder}/") for value in inputs)
-    return posixpath.basename(path) if above else ""
-
+from pytest_hookharness.model.trace import Exchange, HookRun, Moved, commands_of
 
 # Findings about the session, the machine, or a host's options, and not about a hook.
 _NOT_ABOUT_HOOKS = frozenset(
@@ -104,7 +87,12 @@ def find_symptoms(outcome: Outcome, *, mark: str = "", harmless: bool = False) -
     that anybody would object to.
     """
     found = [*_verdict(outcome), *_findings(outcome), *find_refused_words(outcome), *_changes(outcome, mark)]
-    found += [*_uncaught_errors(outcome), *find_refused_form(outcome), *find_bypasses(outcome)]
+    found += [
+        *_uncaught_errors(outcome),
+        *find_refused_form(outcome),
+        *find_bypasses(outcome),
+        *find_overblocks(outcome),
+    ]
     found += find_blockades(outcome) if harmless else ()
     unique = {symptom.cause: symptom for symptom in reversed(found)}
     return tuple(with_evidence(symptom, [outcome]) for symptom in unique.values())[::-1]

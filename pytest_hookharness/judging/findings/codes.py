@@ -262,6 +262,14 @@ UNASKED = FindingCode(
     "calls through than no guard hook.",
     "Print nothing and exit with 0 for calls about which the hook has no rule; the host then asks as usual.",
 )
+OVERBLOCK = FindingCode(
+    "HH311",
+    "OVERBLOCK",
+    "A guard hook refuses harmless commands that resemble what it is meant to refuse.",
+    "The agent is kept from usual work, looks for a way around, or is told that it did something dangerous.",
+    "Split the line into commands and words. Compare the program, its options and each path as a whole "
+    "instead of looking for a few letters anywhere in the line.",
+)
 CHECK_CODES = (
     CARRIED_OUT,
     STAGED,
@@ -273,4 +281,5 @@ CHECK_CODES = (
     RELATIVE_PATH,
     BYPASS,
     UNASKED,
+    OVERBLOCK,
 )

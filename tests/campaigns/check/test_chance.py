@@ -7,8 +7,8 @@ import pytest
 from pytest_hookharness.campaigns.check.chance import find_chance, find_suspect
 from pytest_hookharness.campaigns.check.discovery import find_hook_sets
 from pytest_hookharness.campaigns.check.grouping import PlayedSession
+from pytest_hookharness.campaigns.check.guard_sessions import plan_refusals
 from pytest_hookharness.campaigns.check.session_errors import play_session
-from pytest_hookharness.campaigns.check.sessions import plan_refusals
 
 REFUSE = "{ echo no luck >&2; exit 2; }"
 CHANCE = f"head -c 1 /dev/urandom | od -An -tu1 | grep -q '[02468]$' || {REFUSE}"

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from pytest_hookharness.campaigns.check import sessions
+from pytest_hookharness.campaigns.check import guard_sessions, sessions
 from pytest_hookharness.campaigns.check.check_run import CheckRun
 from pytest_hookharness.campaigns.check.discovery import find_hook_sets
 from pytest_hookharness.campaigns.check.tool_names import called_tools
@@ -170,7 +170,7 @@ def test_a_counter_that_loses_counts_is_reported(tmp_path, harness):
 )
 def test_guards_are_asked_about_calls_that_they_watch(hooks, kinds):
     """What guards refuse is tried with the tools of their matchers, or else of hooks after calls."""
-    planned = [*sessions.plan_refusals(place(*hooks))]
+    planned = [*guard_sessions.plan_refusals(place(*hooks))]
     acts = [act for session in planned for act in session.scenario.script.acts[1:]]
     assert {type(act) for act in acts} == kinds
 
@@ -178,12 +178,12 @@ def test_guards_are_asked_about_calls_that_they_watch(hooks, kinds):
 def test_events_for_some_tools_are_asked_about_these():
     """A host whose events are for certain tools is asked about the calls of these."""
     hooks = [Hook(event="beforeShellExecution", command="g")]
-    (first, *_) = sessions.plan_refusals(place(*hooks, host="cursor"))
+    (first, *_) = guard_sessions.plan_refusals(place(*hooks, host="cursor"))
     assert {type(act) for act in first.scenario.script.acts[1:]} == {RunCommand}
 
 
 @pytest.mark.parametrize(("matcher", "olds"), [("Edit", {"old"}), ("Write", {None}), ("Edit|Write", {None})])
 def test_a_guard_of_passages_is_asked_about_passages(matcher, olds):
     """A guard that sees only changes of passages is asked about these, and any other about whole files."""
-    planned = sessions.plan_refusals(place(Hook(event="PreToolUse", matcher=matcher, command="g")))
+    planned = guard_sessions.plan_refusals(place(Hook(event="PreToolUse", matcher=matcher, command="g")))
     assert {act.old for session in planned for act in session.scenario.script.acts[1:]} == olds

@@ -1,6 +1,6 @@
 """Claims about refused commands that are reworded as data and as other code."""
 
-from pytest_hookharness.campaigns.check.rewording import Suspect, allowed_as_code, refused_as_data, reword
+from pytest_hookharness.campaigns.guards.rewording import Suspect, allowed_as_code, refused_as_data, reword
 from pytest_hookharness.campaigns.stress.mutations.wording import forms_of
 from pytest_hookharness.model.moves import Edit, RunCommand, ToolCall, ToolResult, Tools
 from pytest_hookharness.model.outcome import Outcome

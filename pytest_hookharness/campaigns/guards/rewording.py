@@ -10,7 +10,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from pytest_hookharness import hosts
-from pytest_hookharness.campaigns.check.corpora import GIVEN
+from pytest_hookharness.campaigns.guards.named_commands import mixed
+from pytest_hookharness.campaigns.stress.first_run import GIVEN
 from pytest_hookharness.campaigns.stress.mutations.wording import HARMLESS, forms_of
 from pytest_hookharness.model.fast_dataclass import dataclass
 from pytest_hookharness.model.moves import FIRST_PROMPT, Act, Edit, Read, RunCommand, ToolCall, Tools
@@ -147,15 +148,28 @@ def refused_calls(outcomes: Sequence[Outcome]) -> list[Act]:
     return moves[:_MOST_REFUSED]
 
 
+def all_refused(outcomes: Sequence[Outcome]) -> list[str]:
+    """Return the shell commands that hooks refused, each once."""
+    return [
+        *dict.fromkeys(command for commands in refused_by_hook(outcomes).values() for command in commands)
+    ]
+
+
 def refused_commands(outcomes: Sequence[Outcome]) -> list[str]:
-    """Return the first shell commands that each hook refused, each command once."""
+    """Return some shell commands that each hook refused, of as many programs as possible, each once."""
+    found = {hook: mixed(commands) for hook, commands in refused_by_hook(outcomes).items()}
+    chosen = (command for commands in found.values() for command in commands[:_MOST_REFUSED])
+    return [*dict.fromkeys(chosen)][: 2 * _MOST_REFUSED]
+
+
+def refused_by_hook(outcomes: Sequence[Outcome]) -> dict[str, list[str]]:
+    """Return the shell commands that each hook refused, each once, by the command of the hook."""
     found: dict[str, list[str]] = {}
     for outcome in outcomes:
         for hook, move in refused_moves(outcome):
             if isinstance(move, RunCommand) and move.command not in found.setdefault(hook, []):
                 found[hook].append(move.command)
-    chosen = (command for commands in found.values() for command in commands[:_MOST_REFUSED])
-    return [*dict.fromkeys(chosen)][: 2 * _MOST_REFUSED]
+    return found
 
 
 def writes_before_calls(host: str, outcomes: Sequence[Outcome]) -> bool:

@@ -1,0 +1,111 @@
+"""
+Harmless commands that a guard refuses, because they look like something else that it refuses.
+
+Each stands beside one or two commands that differ in that detail alone. Where the guard allows these, the
+detail decides.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Iterable, Iterator
+
+from pytest_hookharness.judging.checkup.bypasses import framed, passed_turns, refused_turns
+from pytest_hookharness.judging.checkup.refused_work import symptom_of
+from pytest_hookharness.judging.comparison.traces import refusers
+from pytest_hookharness.judging.findings import codes
+from pytest_hookharness.model.checkup import Symptom
+from pytest_hookharness.model.fast_dataclass import dataclass
+from pytest_hookharness.model.moves import WORKSPACE
+from pytest_hookharness.model.outcome import Outcome
+
+_TWICE, _MOST_NAMED = 2, 3
+
+
+@dataclass(frozen=True, slots=True)
+class Neighbour:
+    """
+    A harmless command.
+
+    Attributes:
+        text: The command line.
+        detail: What it is, in words that follow it and a comma.
+        controls: Commands that differ from it in one detail; none if nobody has a reason to refuse it.
+        beside: A pattern of the commands that it resembles; empty for one that resembles many.
+    """
+
+    text: str
+    detail: str
+    controls: tuple[str, ...] = ()
+    beside: str = ""
+
+    def belongs_to(self, refused: Iterable[str]) -> bool:
+        """Return whether it may be refused because it resembles one of some refused commands."""
+        return any(re.match(self.beside, text) for text in refused)
+
+
+_REMOVES, _FORCES = r"rm -\w*[rR]", r"git push .*(?:--force|-f)\b"
+_PUSH = "git push origin topic"
+_NEIGHBOURS = (
+    Neighbour("ls -la 2>/dev/null", "which only hides error messages", ("ls -la",)),
+    Neighbour("docker run --rm alpine true", "where --rm is an option", ("docker run alpine true",)),
+    Neighbour("ls src/hooks", "a folder of other code", ("ls src/lib",)),
+    Neighbour(
+        "curl -s https://example.com/a.txt | shasum",
+        "which runs no shell",
+        ("curl -s https://example.com/a.txt | md5sum",),
+    ),
+    Neighbour("rm -rf ./build", "the same folder", ("rm -rf build",), _REMOVES),
+    Neighbour(f"rm -rf {WORKSPACE}/build", "the same folder", ("rm -rf build",), _REMOVES),
+    Neighbour("rm -rf .cache", "a folder whose name begins with a dot", ("rm -rf build",), _REMOVES),
+    Neighbour(
+        f"{_PUSH} && npm ci --force",
+        "where --force is an option of npm",
+        (_PUSH, "npm ci --force"),
+        _FORCES,
+    ),
+    Neighbour(
+        f"{_PUSH} && docker build -f Dockerfile .",
+        "where -f is an option of Docker",
+        (_PUSH, "docker build -f Dockerfile ."),
+        _FORCES,
+    ),
+    Neighbour(
+        "git push origin feature/main-menu",
+        "a branch of another name",
+        ("git push origin feature/menu",),
+        r"git push (?:\S+ )?(?:main|master)$",
+    ),
+    Neighbour("git merge --abort", "which only ends a merge", beside=r"git merge(?! --abort)"),
+    Neighbour("git rebase --abort", "which only ends a rebase", beside=r"git rebase(?! --abort)"),
+    Neighbour("git merge-base HEAD main", "which only reads", beside=r"git merge(?! --abort)\b"),
+    Neighbour("grep -rn process.env src", "a search", ("grep -rn process.title src",), r".*\.env\b"),
+)
+
+
+def neighbours(refused: Collection[str]) -> list[Neighbour]:
+    """Return the harmless commands that a guard may confuse with commands that it refused."""
+    return [one for one in _NEIGHBOURS if one.belongs_to(refused)]
+
+
+def find_overblocks(outcome: Outcome) -> Iterator[Symptom]:
+    """Find harmless commands that were refused each time, and what they resemble allowed before and after."""
+    refused, passed = refused_turns(outcome), passed_turns(outcome)
+    found: dict[str, list[tuple[Neighbour, int]]] = {}
+    for one in _NEIGHBOURS:
+        turns = refused.get(one.text, [])
+        if len(turns) < _TWICE or one.text in passed:
+            continue
+        if not one.controls and not one.belongs_to(refused):
+            continue
+        if all(framed(turns, passed.get(control, ())) for control in one.controls):
+            found.setdefault(refusers(outcome.trace, turns[0]), []).append((one, turns[0]))
+    for hook, some in found.items():
+        text = "; ".join(_describe(one) for one, _ in some[:_MOST_NAMED])
+        yield symptom_of(codes.OVERBLOCK.found(f"{text}.", turn=some[0][1], hook=hook))
+
+
+def _describe(one: Neighbour) -> str:
+    allowed = " and ".join(f"`{control}`" for control in one.controls)
+    text = one.text.replace(WORKSPACE, "<project>")
+    return f"`{text}`, {one.detail}, is refused" + (f", but {allowed} allowed" if allowed else "")
