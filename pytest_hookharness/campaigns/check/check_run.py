@@ -32,6 +32,7 @@ from pytest_hookharness.campaigns.check.held_loops import meet_held_loops
 from pytest_hookharness.campaigns.check.home_search import look_in_project
 from pytest_hookharness.campaigns.check.hook_statistics import is_kind, is_wanted
 from pytest_hookharness.campaigns.check.session_scenario import without_commands
+from pytest_hookharness.campaigns.check.sole_readers import prove_sole_readers
 from pytest_hookharness.campaigns.check.static_checks import StaticResult, check_statically
 from pytest_hookharness.campaigns.guards import rewording
 from pytest_hookharness.execution.processes.slots import NoFreeSlot
@@ -154,7 +155,7 @@ class CheckRun:
                 return
         if not self._seeks_one:
             self._confirm(self._wanted())
-        self._find_chance()
+        self._find_further()
 
     def _play_all(self) -> Iterator[None]:
         """Play one kind of session after the other; the first ones decide what the later ones try."""
@@ -188,8 +189,8 @@ class CheckRun:
         armed = arm_states(self.place, self._played, partial(self._play, "state files", share=_LATER), look)
         self._open += armed.unmet
         self._play("active loops", armed.sessions)
-        commands = [move.command for move in moves if isinstance(move, RunCommand)]
-        files = [move.file for move in moves if isinstance(move, Edit)]
+        commands = [one.command for one in moves if isinstance(one, RunCommand)]
+        files = [one.file for one in moves if isinstance(one, Edit)]
         reworded = guards.plan_rewordings(self.place, self._outcomes(), commands, files)
         loops = meet_held_loops(self.place, self._played, partial(self._play, "held loops", share=_LATER))
         self._problems += [one for one in loops.problems if is_wanted(self.only, one.id, one.symptom.kind)]
@@ -210,12 +211,14 @@ class CheckRun:
         self._play("hostile text, and what must not matter", [same, hostile, *behaviours[1:]])
         yield
 
-    def _find_chance(self) -> None:
-        """Play a session twice in which a hook allowed and refused the same, to see if chance decides."""
+    def _find_further(self) -> None:
+        """Add hooks that decide by chance, and guards that need one program to learn of a call."""
         play = partial(self.try_out, words="the same session again")
-        found = prove_chance(self.place, self._played, play, [problem.id for problem in self._problems])
-        if found is not None and is_wanted(self.only, found.id, found.symptom.kind):
-            self._problems.append(found)
+        chance = prove_chance(self.place, self._played, play, [problem.id for problem in self._problems])
+        found = [chance] if chance else []
+        play = partial(self.try_out, words="without a program")
+        found += prove_sole_readers(self.place, play, [*self._problems, *found])
+        self._problems += [one for one in found if is_wanted(self.only, one.id, one.symptom.kind)]
 
     def _leave_out(self, first: Outcome) -> Outcome:
         """Leave out hooks that stop the agent as they cannot run, or do not end; return the first outcome."""
@@ -301,8 +304,7 @@ class CheckRun:
         return outcome
 
     def _in_parallel(self, jobs: Sequence[_Job[T]]) -> Iterator[tuple[int, T]]:
-        example = Scenario(name="check", host=self.place.host)
-        runner = TrialRunner(example, self.resources, self.executor)
+        runner = TrialRunner(Scenario(name="check", host=self.place.host), self.resources, self.executor)
         yield from runner.side_by_side(jobs, self.settings)
 
     def _wanted(self) -> list[SymptomEvidence]:
@@ -315,8 +317,7 @@ class CheckRun:
     def _confirm(self, wanted: Sequence[SymptomEvidence]) -> None:
         """Look for a small session that confirms each symptom; what no session confirms is not a problem."""
         jobs = [Confirmation(self.place, self._seconds_left, self._simulate, one).run for one in wanted]
-        found: dict[int, Problem | str] = {}
-        problems, undecided = len(self._problems), len(self._undecided)
+        found, problems, undecided = dict[int, Problem | str](), len(self._problems), len(self._undecided)
         for place, (evidence, small) in self._in_parallel(jobs):
             seen = f"Seen once, but not confirmed: {evidence.symptom.text}"
             found[place] = evidence.shown_again(*small) if small else seen
@@ -338,8 +339,7 @@ class CheckRun:
 
     def _seconds_left(self) -> float:
         """Return the seconds of the budget that are left; zero if they are too few for a session."""
-        left = self.settings.wall - self._elapsed()
-        return left if left >= self._least else 0.0
+        return left if (left := self.settings.wall - self._elapsed()) >= self._least else 0.0
 
     def has_time(self) -> bool:
         """Return whether the budget has time for a session."""

@@ -7,8 +7,8 @@ from collections.abc import Collection, Iterator, Sequence
 from dataclasses import replace
 
 from pytest_hookharness import hosts
+from pytest_hookharness.campaigns.arming.stand_ins import stand_ins
 from pytest_hookharness.campaigns.check.draft_files import DraftFiles
-from pytest_hookharness.campaigns.check.stand_ins import stand_ins
 from pytest_hookharness.model.checkup import CheckSession, HookSet
 from pytest_hookharness.model.expectations import Expectation
 from pytest_hookharness.model.moves import Act, Behaviour, Script

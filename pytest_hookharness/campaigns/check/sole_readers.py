@@ -1,0 +1,187 @@
+"""
+Guards that learn of a call only by one program: where it is missing they allow whatever they refuse with it.
+
+A shell script is read for how its input reaches it, and for a refusal. That it allows calls without the
+program is played, and then holds for all calls, as nothing of them reaches the script.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Collection, Iterator, Sequence
+from dataclasses import replace
+
+from pytest_hookharness import hosts
+from pytest_hookharness.campaigns.check.grouping import PlayedSession, SymptomEvidence
+from pytest_hookharness.campaigns.check.hook_statistics import name_problem
+from pytest_hookharness.campaigns.check.sessions import plan_each_event
+from pytest_hookharness.judging.findings.codes import UNGUARDED_TOOL
+from pytest_hookharness.model.checkup import CheckSession, HookSet, Problem, Symptom, is_named
+from pytest_hookharness.model.moves import Act
+from pytest_hookharness.model.outcome import Outcome
+from pytest_hookharness.model.processes import Exited
+from pytest_hookharness.model.protocol import Hook
+from pytest_hookharness.model.trace import HookRun
+
+_GUARDS = frozenset({hosts.Role.BEFORE_TOOL, hosts.Role.PERMISSION})
+_TOOLS = r"(?P<tool>jq|python3?|node|perl|ruby)"
+_COMMENT = re.compile(r"^\s*#[^\n]*|(?<=\s)#\s[^\n'\"]*$", re.MULTILINE)
+_CONTINUED = re.compile(r"\\\n")
+# How a shell script takes its whole input, and what takes a part of it.
+_KEPT = re.compile(
+    r"\b(?P<name>\w+)=[\"']?(?:\$\(\s*(?:cat(?:\s+(?:-|/dev/stdin))?(?:\s*\|\|\s*(?:true|:|echo[^)]*))?"
+    r"(?:\s*2>\S+)*|<\s*/dev/stdin)\s*\)|`cat`)"
+)
+_TAKEN = re.compile(r"\bread\s+-|\bread\s+\w|/dev/stdin|\bcat\s*[|)]|`cat`")
+_DIRECTLY = re.compile(rf"\$\(\s*{_TOOLS}\s[^\n|]*")
+_GETS_INPUT = (
+    rf"\$\{{?NAME\}}?[\"']?\s*\|\s*{_TOOLS}\b"
+    rf"|\b{_TOOLS.replace('tool', 'other')}\s[^\n|]*<<<\s*[\"']?\$\{{?NAME\b"
+)
+_REFUSES = re.compile(r"\bexit\s+2\b|[\"'\\](?:deny|block)[\"'\\]")
+# What lets every call through as soon as a value of the input is empty.
+_LEAVES_EMPTY = (
+    r"\[\[?\s+-z\s+[\"']?\$\{?NAME\b[^\n]*?(?:&&|;\s*then|\n\s*then)\s*(?:\{\s*)?exit\s+0"
+    r"|\[\[?\s+[\"']?\$\{?NAME(?::-)?\}?[\"']?\s+!=\s+[\"']?[\w|*]+[\"']?\s+\]\]?\s*"
+    r"(?:&&|;\s*then|\n\s*then)\s*(?:\{\s*)?exit\s+0"
+    r"|\bcase\s+[\"']?\$\{?NAME\}?[\"']?\s+in\b(?:(?!\besac\b|\bexit\s+2)[\s\S])*?(?<=[\s;])\*\)\s*exit\s+0"
+    r"|\[\[\s[^\n|&]*\$\{?NAME\b[^\n|&]*=~[^\n]*\]\]\s*\|\|\s*exit\s+0"
+    rf"|\bNAME=[\"']?\$\([^\n]*?\b{_TOOLS}\b[^\n]*\)[\"']?\s*\|\|\s*exit\s+\d"
+)
+_BOUND = re.compile(rf"\b(\w+)=[\"']?\$\([^\n]*?\b{_TOOLS}\b")
+# What a decision may rest on besides the input.
+_OF_WORLD = re.compile(
+    r"(?:\[|\btest|&&|\|\||!)\s+-[efdsrwx]\s|\bgit\b|\bgrep\b[^\n|]*\s[\"'$./]*\w+\.\w+|\bdate\b"
+)
+_NOT_FOUND = 127
+_ADVICE = "Begin with `command -v {tool} >/dev/null || {{ echo '{tool} is missing' >&2; exit 2; }}`."
+
+
+def sole_reader(text: str) -> str:
+    """
+    Return the program by which alone the input reaches a shell script that refuses; empty if there is none.
+
+    Scripts that ask for the program are left out, and those that may refuse for a reason of the world.
+    """
+    code = _COMMENT.sub("", _CONTINUED.sub(" ", text))
+    if not _REFUSES.search(code):
+        return ""
+    tools = [*_readers(code)]
+    tool = tools[0] if len(set(tools)) == 1 else ""
+    asked = re.search(rf"\b(?:command\s+-[vV]|which|type|hash)\b[^\n]*\b{tool}\b", code)
+    return tool if tool and not asked and _allows_nothing_read(code) else ""
+
+
+def _readers(code: str) -> Iterator[str]:
+    """Yield the program of each place where the input is read; an empty text for any other use of it."""
+    kept = [*_KEPT.finditer(code)]
+    rest = _KEPT.sub("", code)
+    if not kept:
+        found = _DIRECTLY.search(rest)
+        yield found["tool"] if found and not _TAKEN.search(rest) else ""
+        return
+    for name in {one["name"] for one in kept}:
+        pattern = re.compile(_GETS_INPUT.replace("NAME", name))
+        uses = re.findall(rf"\$\{{?{name}\b", rest)
+        reading = [*pattern.finditer(rest)]
+        yield from (one["tool"] or one["other"] for one in reading)
+        if len(uses) != len(reading) or _TAKEN.search(rest):
+            yield ""
+
+
+def _allows_nothing_read(code: str) -> bool:
+    """Return whether a script without any value of its input can refuse no call that was not played."""
+    first = _REFUSES.search(code)
+    before = code[: first.start()] if first else code
+    names = {name for name, _ in _BOUND.findall(before)}
+    leaves = any(re.search(_LEAVES_EMPTY.replace("NAME", name), before) for name in names)
+    return leaves or not _OF_WORLD.search(code)
+
+
+def prove_sole_readers(
+    hook_set: HookSet,
+    play: Callable[[Sequence[CheckSession]], Sequence[PlayedSession]],
+    known: Collection[Problem],
+) -> Iterator[Problem]:
+    """
+    Play each event without the programs, and yield the guards that then allow every call.
+
+    Args:
+        hook_set: The hooks.
+        play: Plays sessions.
+        known: The other problems.
+    """
+    told = ", ".join(one.symptom.hook for one in known if one.symptom.kind == UNGUARDED_TOOL.name)
+    readers: dict[str, list[Hook]] = {}
+    for hook in _guards(hook_set):
+        texts = hook_set.scripts_of(hook) or [hook.command]
+        tool = sole_reader(texts[0]) if len(texts) == 1 and not is_named(hook.command, told) else ""
+        if tool:
+            readers.setdefault(tool, []).append(hook)
+    names = [one.id for one in known]
+    for tool, hooks in readers.items():
+        for one in play([_without(hook_set, tool)]):
+            allowing = [hook for hook in hooks if _allows_all(one.outcome, hook)]
+            if one.outcome is not None and allowing:
+                problem = _problem(tool, allowing, one, one.outcome, names)
+                names.append(problem.id)
+                yield problem
+
+
+def _guards(hook_set: HookSet) -> list[Hook]:
+    events = hosts.find(hook_set.host).events
+    guards = (one for one in hook_set.hooks if one.event in events and events[one.event].role in _GUARDS)
+    return [*{one.command: one for one in guards if one.type == "command"}.values()]
+
+
+def _without(hook_set: HookSet, tool: str) -> CheckSession:
+    session = plan_each_event(hook_set)
+    acts: Sequence[Act] = session.scenario.script.acts
+    doubles = {word: double for word, double in session.scenario.commands.items() if word != tool}
+    scenario = replace(session.scenario, hidden=(tool,), commands=doubles, turns=len(acts))
+    return replace(session, title=f"no `{tool}` on the PATH", scenario=scenario, ends=False, harmless=False)
+
+
+def _runs(outcome: Outcome | None, hook: Hook) -> Iterator[HookRun]:
+    if outcome is not None:
+        every = (run for _, hooked in outcome.trace.hooked() for run in hooked.hook_runs)
+        yield from (run for run in every if run.hook.command == hook.command)
+
+
+def _allows_all(outcome: Outcome | None, hook: Hook) -> bool:
+    """Return whether a hook ran, and each of its runs ended by itself and said nothing about its call."""
+    runs = [*_runs(outcome, hook)]
+    refused = outcome is not None and any(
+        hooked.decision.refused and any(run.hook.command == hook.command for run in hooked.deciding)
+        for _, hooked in outcome.trace.hooked()
+    )
+    ended = all(run.run is not None and isinstance(run.ending, Exited) for run in runs)
+    return bool(runs) and ended and not refused and not any(run.reply.context for run in runs)
+
+
+def _problem(
+    tool: str, hooks: Sequence[Hook], played: PlayedSession, outcome: Outcome, taken: Sequence[str]
+) -> Problem:
+    events = ", ".join(dict.fromkeys(hook.event for hook in hooks))
+    run = next(_runs(outcome, hooks[0]))
+    status = run.ending.code if isinstance(run.ending, Exited) else 0
+    them = "they learn" if len(hooks) > 1 else "it learns"
+    text = (
+        f"{events}: {them} of a call only by `{tool}`; with no `{tool}` on the PATH every call is allowed "
+        f"(exit {status})."
+    )
+    symptom = Symptom(
+        kind=UNGUARDED_TOOL.name,
+        code=UNGUARDED_TOOL.code,
+        hook=", ".join(hook.command for hook in hooks),
+        text=text,
+        advice=_ADVICE.format(tool=tool),
+        turn=1,
+    )
+    return SymptomEvidence(
+        id=name_problem(symptom, taken),
+        symptom=symptom,
+        session=played.session,
+        trace=outcome.trace,
+        shown_by=(played.session.title,),
+    ).problem

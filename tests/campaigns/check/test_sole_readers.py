@@ -1,0 +1,70 @@
+"""Claims about guards that learn of a call only by one program."""
+
+import json
+from dataclasses import replace
+
+import pytest
+
+from pytest_hookharness.campaigns.check.discovery import find_hook_sets
+from pytest_hookharness.campaigns.check.grouping import PlayedSession
+from pytest_hookharness.campaigns.check.session_errors import play_session
+from pytest_hookharness.campaigns.check.sole_readers import prove_sole_readers, sole_reader
+
+HEAD = "#!/bin/bash\nINPUT=$(cat)\nCMD=$(echo \"$INPUT\" | jq -r '.tool_input.command // empty')\n"
+REFUSES = 'if echo "$CMD" | grep -q "rm -rf"; then echo "No." >&2; exit 2; fi\n'
+
+
+@pytest.mark.parametrize(
+    ("text", "tool"),
+    [
+        (HEAD + REFUSES, "jq"),
+        (HEAD.replace("jq -r", "python3 -c") + REFUSES, "python3"),
+        ("#!/bin/sh\nCMD=$(jq -r .tool_input.command)\n" + REFUSES, "jq"),
+        (HEAD + '[[ -z "$CMD" ]] && exit 0\n[ -f .lock ] && exit 0\n' + REFUSES, "jq"),
+        (HEAD + 'case "$CMD" in\n  *rm*) ;;\n  *) exit 0 ;;\nesac\ngit diff --quiet || exit 2\n', "jq"),
+        (HEAD.replace("')\n", "') || exit 1\n") + "git diff --quiet || exit 2\n", "jq"),
+        ('#!/bin/bash\nI=$(cat)\nT=$(jq -r .x <<< "$I")\n[ "$T" = x ] && exit 2\n', "jq"),
+        # It refuses nothing, or says what is missing, or reads its input in another way as well.
+        (HEAD, ""),
+        ("#!/bin/bash\ncommand -v jq >/dev/null || exit 2\n" + HEAD + REFUSES, ""),
+        (HEAD + 'echo "$INPUT" | grep -q rm && exit 2\n', ""),
+        (HEAD + "OTHER=$(echo \"$INPUT\" | python3 -c 'print(1)')\n" + REFUSES, ""),
+        ("#!/bin/sh\nread -r LINE\nCMD=$(jq -r .tool_input.command)\n" + REFUSES, ""),
+        # What it refuses without a value depends on the project, or comes before it is read.
+        (HEAD + "git diff --quiet || exit 2\n" + REFUSES, ""),
+        (HEAD + "[ -f .lock ] && exit 2\n" + '[[ -z "$CMD" ]] && exit 0\n', ""),
+    ],
+)
+def test_how_a_script_reads_its_input(text, tool):
+    """The program is named by which alone the input reaches a script that refuses."""
+    assert sole_reader(text) == tool
+
+
+@pytest.mark.parametrize(
+    ("text", "allowed"),
+    [
+        (HEAD + REFUSES, True),
+        (HEAD + '[ -z "$CMD" ] && { echo "Nothing to look at." >&2; exit 2; }\n' + REFUSES, False),
+        ("#!/bin/bash\nset -e\n" + HEAD + REFUSES, True),
+    ],
+)
+def test_a_guard_without_its_program(tmp_path, harness, text, allowed):
+    """A guard is reported if every call is allowed without the program, and not if it then refuses."""
+    (tmp_path / ".claude").mkdir()
+    (tmp_path / "guard.sh").write_text(text)
+    hook = {"type": "command", "command": 'bash "$CLAUDE_PROJECT_DIR"/guard.sh'}
+    settings = {"hooks": {"PreToolUse": [{"matcher": "Bash", "hooks": [hook]}]}}
+    (tmp_path / ".claude" / "settings.json").write_text(json.dumps(settings))
+    (hook_set,) = find_hook_sets(tmp_path)
+
+    def play(sessions):
+        outcomes = [play_session(one, harness.settings, harness.resources) for one in sessions]
+        return [PlayedSession(*one) for one in zip(sessions, outcomes, strict=True)]
+
+    found = [*prove_sole_readers(hook_set, play, [])]
+    assert [one.symptom.kind for one in found] == ["UNGUARDED-TOOL"] * allowed
+    for one in found:
+        assert "it learns of a call only by `jq`" in one.symptom.text
+        assert one.scenario.hidden == ("jq",)
+        known = [replace(one, id="x")]
+        assert not [*prove_sole_readers(hook_set, play, known)]
