@@ -286,3 +286,34 @@ def test_advice_names_a_field_that_told_of_a_refusal(key, value, advice):
     (found,) = find_symptoms(loop)
 
     assert found.advice.endswith(advice)
+
+
+@pytest.mark.parametrize(
+    ("event", "stream", "text", "named"),
+    [
+        ("Stop", "stdout", "Done.\nPlease run the tests.\n", True),
+        ("PreToolUse", "stderr", "\u26a0 sudo\n", True),
+        ("Stop", "stdout", "\u8bf7\u786e\u8ba4\n", True),
+        ("Stop", "stdout", "Done.\n", False),
+        ("Stop", "stderr", "Please install jq.\n", False),
+        ("Stop", "stdout", '{"note": "Please run the tests."}\n', False),
+        ("Stop", "stdout", "Please quote me.\n", False),
+        ("Notification", "stdout", "Please run the tests.\n", False),
+    ],
+)
+def test_a_text_that_nobody_gets(event, stream, text, named):
+    """A text that tells somebody to do something is named if the host made nothing of it."""
+    streams = {"stdout": b"", "stderr": b"", stream: text.encode()}
+    outputs = {name: Output(written, len(written)) for name, written in streams.items()}
+    hook_run = HookRun(
+        hook=replace(HOOK, event=event),
+        payload={"prompt": "Please quote me."},
+        reply=Reply(rule=RULE),
+        run=ProcessResult(ending=Exited(0), **outputs),
+    )
+    hooked = HookEvent(event=event, hook_runs=(hook_run,), decision=Decision(event=event, rule=RULE))
+    found = find_symptoms(outcome(steps=[Step(number=1, turn=1, exchange=hooked)]))
+    assert [one.kind for one in found] == ["UNSEEN-REASON"] * named
+    heard = replace(hook_run, reply=Reply(context=text, rule=RULE))
+    hooked = replace(hooked, hook_runs=(heard,))
+    assert not find_symptoms(outcome(steps=[Step(number=1, turn=1, exchange=hooked)]))

@@ -20,7 +20,7 @@ from pytest_hookharness.campaigns.check.static_checks import StaticResult
 from pytest_hookharness.execution.workspace import uv_stand_in
 from pytest_hookharness.judging.checkup.evidence import describe_refusal, with_evidence
 from pytest_hookharness.judging.checkup.symptoms import cut_by_us, find_symptoms
-from pytest_hookharness.judging.findings.codes import STATUS_LEAK, TIMEOUT_UNIT, UNGUARDED_TOOL
+from pytest_hookharness.judging.findings.codes import STATUS_LEAK, TIMEOUT_UNIT, UNGUARDED_TOOL, UNSEEN_REASON
 from pytest_hookharness.judging.findings.find import describe_doing
 from pytest_hookharness.judging.findings.finding_catalogue import (
     CONFIG_OFF,
@@ -28,6 +28,7 @@ from pytest_hookharness.judging.findings.finding_catalogue import (
     HUNG_HOOK,
     MANGLED,
     NOT_RUN,
+    SILENT_REFUSAL,
 )
 from pytest_hookharness.model.checkup import HookSet, Problem, Symptom, hook_name, hook_names
 from pytest_hookharness.model.expectations import counted
@@ -63,6 +64,8 @@ _OF_A_REFUSAL = re.compile(r"is not a refusal on|the refusal ends with \d")
 _ITS_ANSWER, _NO_JSON = "its answer", "JSON"
 # What follows where Git is missing, and so is the repository.
 _WITHOUT_GIT = frozenset({UNGUARDED_TOOL.name, STATUS_LEAK.name})
+# What the agent should read: the source of a hook and its sessions show the same.
+_UNSEEN = frozenset({SILENT_REFUSAL.name, UNSEEN_REASON.name})
 # Sessions report these too; the static checks find all of them.
 _STATIC = frozenset({CONFIG_OFF.name, EVENT_UNKNOWN.name})
 
@@ -106,6 +109,7 @@ def independent(
     not_run = {*_commands(one.symptom for one in symptoms if one.symptom.kind == NOT_RUN.name)}
     hasty = {*_commands(one for one in static.symptoms if one.kind == TIMEOUT_UNIT.name)}
     unread = [one for one in static.symptoms if one.kind == MANGLED.name]
+    unseen = {*_commands(one for one in static.symptoms if one.kind in _UNSEEN)}
     failed = {*_commands(one for one in static.symptoms if _OF_A_REFUSAL.search(one.text))}
     return [
         one
@@ -113,6 +117,7 @@ def independent(
         if (one.symptom.kind == NOT_RUN.name or not _is_of(one.symptom, not_run))
         and not (one.symptom.kind == HUNG_HOOK.name and _is_of(one.symptom, hasty))
         and not (_OF_A_REFUSAL.search(one.symptom.text) and _is_of(one.symptom, failed))
+        and not (one.symptom.kind in _UNSEEN and _is_of(one.symptom, unseen))
         and not (one.symptom.kind == MANGLED.name and any(_is_told(one.symptom, other) for other in unread))
     ]
 
@@ -273,6 +278,8 @@ def at_one_place(problems: Sequence[Problem]) -> list[Problem]:
     for problem in problems:
         symptom = problem.symptom
         words = symptom.text.partition(": ")[2] or symptom.text
+        # Each hook says something else where nobody hears it.
+        words = words.rpartition('" ')[2] if symptom.kind in _UNSEEN else words
         key = (symptom.kind, words if symptom.hook else symptom.text)
         known = found.get(key)
         if known is None or symptom.hook in known.symptom.hook.split(", "):

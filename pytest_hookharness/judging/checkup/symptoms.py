@@ -23,6 +23,7 @@ from pytest_hookharness.judging.checkup.refused_work import (
     find_refused_words,
     symptom_of,
 )
+from pytest_hookharness.judging.checkup.unseen_texts import find_unseen_texts
 from pytest_hookharness.judging.checkup.written_paths import written_above_project
 from pytest_hookharness.judging.findings import codes, finding_catalogue
 from pytest_hookharness.model import verdicts
@@ -92,6 +93,7 @@ def find_symptoms(outcome: Outcome, *, mark: str = "", harmless: bool = False) -
         *find_refused_form(outcome),
         *find_bypasses(outcome),
         *find_overblocks(outcome),
+        *find_unseen_texts(outcome),
     ]
     found += find_blockades(outcome) if harmless else ()
     unique = {symptom.cause: symptom for symptom in reversed(found)}

@@ -5,7 +5,7 @@ import os
 
 import pytest
 
-from pytest_hookharness.campaigns.check import static_checks
+from pytest_hookharness.campaigns.check import script_checks
 from pytest_hookharness.campaigns.check.causes import untried
 from pytest_hookharness.campaigns.check.check_run import CheckRun
 from pytest_hookharness.campaigns.check.discovery import find_hook_sets
@@ -58,7 +58,7 @@ def test_a_rule_that_raises(tmp_path, monkeypatch, found):
         raise TypeError("unhashable type")
 
     at(tmp_path, "x.sh", "#!/bin/sh\nexit 0\n", 0o755)
-    monkeypatch.setattr(static_checks, "lost_statuses", raising)
+    monkeypatch.setattr(script_checks, "lost_statuses", raising)
 
     result = found(("Stop", "./x.sh"), ("Stopp", "true"))
 

@@ -13,13 +13,13 @@ from collections.abc import Iterator, Sequence
 from pytest_hookharness import hosts
 from pytest_hookharness.campaigns.check.static.failed_refusals import read_printed
 from pytest_hookharness.campaigns.check.static.mac_shell import SHELL_SCRIPT, code_of
+from pytest_hookharness.judging.checkup.unseen_texts import FOR_A_PERSON, is_advice
 from pytest_hookharness.model.checkup import HookSet
 from pytest_hookharness.model.fast_dataclass import dataclass
 from pytest_hookharness.model.protocol import Hook, Ruling
 
-_DURING_WORK = frozenset(
-    [hosts.Role.SESSION_START, hosts.Role.PROMPT, hosts.Role.BEFORE_TOOL, hosts.Role.AFTER_TOOL]
-)
+# A command that does nothing but say something.
+_ONLY_SAYS = re.compile(r"\s*echo\s+(?:-\w+\s+)?([\"'])(?P<text>(?:(?!\1).)+)\1\s*;?\s*", re.DOTALL)
 # What may be an answer, or reach a person in another way.
 _ANSWERS = re.compile(
     r"hookSpecificOutput|additional_?context|systemMessage|permission|\bdecision\b|followup_message|_message\b"
@@ -61,22 +61,9 @@ _PRINTS: Sequence[tuple[str, re.Pattern[str]]] = tuple(
 _HELPER = re.compile(
     r"\b(?:function\s+)?(?P<name>\w+)\s*\(\s*\w*\s*\)\s*\{\s*(?:console\.(?P<js>error|warn|log)\(\s*\w+\s*\)|echo\s+\"\$[1*@]\"\s*(?P<sh>>&2)?)\s*;?\s*\}"
 )
-_TELLS = re.compile(
-    r"\b(?:remember to|reminder|please|consider|should|must|do not|don't|make sure|be sure|ensure"
-    r"|you may want|recommend\w*|suggest\w*|never|instead of|before (?:you|committing|continuing))\b"
-    r"|\brun [/`'\"]|\u26a0|\U0001f6a8|^\W*(?:warning|caution|tip|hint|note)\b",
-    re.IGNORECASE,
-)
-# What a script says about itself or its machine.
-_OF_ITSELF = re.compile(
-    r"not (?:found|installed|available|on PATH|set)|missing|failed|failure|\berror\b|usage:|install\b"
-    r"|skip|unknown|invalid|could not|cannot|can't|unable",
-    re.IGNORECASE,
-)
 # What sends the output of a command elsewhere.
 _REDIRECTS = re.compile(r"(?<!\|)\|(?!\|)|(?<![\d&])>(?!&)|\d>(?!&1|\s*/dev/null)")
 _SAMPLE = "Please run the tests."
-_LONGEST = 100
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,11 +76,14 @@ class UnseenAdvice:
 
 def unseen_advice(hook_set: HookSet, hook: Hook) -> UnseenAdvice | None:
     """Return the first advice in a hook's script that its host passes to nobody; ``None`` for none."""
-    texts = hook_set.scripts_of(hook)
+    texts = hook_set.scripts_of(hook) or [hook.command]
     rule = hosts.find(hook_set.host).events.get(hook.event)
-    if len(texts) != 1 or rule is None or rule.role not in _DURING_WORK or hook.type != "command":
+    for_a_person = hook.event.lower() == FOR_A_PERSON
+    if len(texts) != 1 or rule is None or for_a_person or hook.type != "command":
         return None
     text = texts[0]
+    if said := _ONLY_SAYS.fullmatch(text):
+        return UnseenAdvice(said["text"], "stdout") if _is_lost(hook_set, hook, "stdout") else None
     code = code_of(text) if SHELL_SCRIPT.match(text) else text
     if _ANSWERS.search(text) or _STARTS.search(code) or _REDIRECTS.search(hook.command):
         return None
@@ -125,5 +115,5 @@ def _printed(text: str) -> Iterator[UnseenAdvice]:
     for stream, pattern in ways:
         for found in pattern.finditer(text):
             words = " ".join(found["text"].split())
-            if _TELLS.search(words) and not _OF_ITSELF.search(words):
-                yield UnseenAdvice(words[:_LONGEST], stream)
+            if is_advice(words):
+                yield UnseenAdvice(words, stream)

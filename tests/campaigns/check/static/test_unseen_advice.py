@@ -84,3 +84,29 @@ def test_what_is_no_lost_advice(found, event, text):
 def test_a_command_that_joins_or_sends_on_its_output(found, event, more, lost):
     """What a command makes of the output of its script decides whether the host reads it."""
     assert bool(found(f'#!/bin/sh\necho "{WARNING}" >&2\n', event=event, more=more)) is lost
+
+
+@pytest.mark.parametrize(
+    ("event", "command", "lost"),
+    [
+        ("Stop", "echo 'All done, bye.'", True),
+        ("SessionStart", "echo 'All done, bye.'", False),
+        ("Stop", "echo 'All done, bye.' >>log", False),
+        ("Stop", "echo 'All done, bye.' | tee log", False),
+        ("Notification", "echo 'All done, bye.'", False),
+    ],
+)
+def test_a_command_that_only_speaks(tmp_path, event, command, lost):
+    """A command that does nothing but say something is named if nobody gets its words, whatever they are."""
+    file = tmp_path / ".claude/settings.json"
+    file.parent.mkdir()
+    file.write_text(json.dumps({"hooks": {event: [{"hooks": [{"type": "command", "command": command}]}]}}))
+    (hook_set,) = find_hook_sets(tmp_path)
+    assert any(one.kind == "UNSEEN-REASON" for one in check_statically(hook_set).symptoms) is lost
+
+
+@pytest.mark.parametrize("event", ["Stop", "SubagentStop", "TaskCompleted", "TeammateIdle", "SessionEnd"])
+def test_advice_at_the_end_of_work(found, event):
+    """Advice is also lost at the events at which work ends."""
+    (symptom,) = found(f"#!/bin/sh\necho '{WARNING}'\n", event=event)
+    assert symptom.text.startswith(f"{event}: ")

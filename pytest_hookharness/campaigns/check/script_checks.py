@@ -1,0 +1,160 @@
+"""
+Defects in the texts of scripts: what they read in vain, and what they say where nobody gets it.
+
+Each cause is one symptom, with all hooks that it concerns.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Sequence
+from dataclasses import replace
+
+from pytest_hookharness.campaigns.check.static.double_counts import double_counts
+from pytest_hookharness.campaigns.check.static.failed_refusals import failed_refusal
+from pytest_hookharness.campaigns.check.static.input_keys import never_sent
+from pytest_hookharness.campaigns.check.static.lost_statuses import lost_statuses
+from pytest_hookharness.campaigns.check.static.mac_shell import calls_for_a_mac
+from pytest_hookharness.campaigns.check.static.script_answers import find_unread_answer
+from pytest_hookharness.campaigns.check.static.silent_refusals import silent_refusal
+from pytest_hookharness.campaigns.check.static.unread_answers import lost_answers
+from pytest_hookharness.campaigns.check.static.unseen_advice import unseen_advice, where_it_is_read
+from pytest_hookharness.campaigns.check.static.unset_variables import expected_variable, key_for
+from pytest_hookharness.campaigns.check.tool_names import miscased_tool
+from pytest_hookharness.judging.checkup.unseen_texts import describe_unseen
+from pytest_hookharness.judging.findings.codes import STATUS_LEAK, STRICT_SHELL, UNSEEN_REASON
+from pytest_hookharness.judging.findings.finding_catalogue import CONFIG_OFF, CRASHED, MANGLED, SILENT_REFUSAL
+from pytest_hookharness.model.checkup import HookSet, Symptom
+from pytest_hookharness.model.protocol import Hook
+from pytest_hookharness.model.verdicts import FindingCode
+
+_KEEP_STATUS = (
+    "Get the status first: `out=$(program 2>&1) || failed=1`, without `local` in the same line; then "
+    '`echo "$out" | tail`. For a pipe, `set -o pipefail` also works.'
+)
+_REFUSE = (
+    "To refuse, print the reason to standard error and exit with 2, or print a JSON answer and exit with 0."
+)
+_COUNT = "Write `|| true`: grep has printed its 0 already."
+
+
+def find_in_scripts(hook_set: HookSet) -> Iterator[Iterator[Symptom]]:
+    """Yield the symptoms of each kind, so that an error in one kind leaves the others."""
+    yield _of_variables(hook_set)
+    yield _of_input(hook_set)
+    yield _of_scripts(hook_set)
+    yield _of_answers(hook_set)
+    yield _of_refusals(hook_set)
+    yield _of_silence(hook_set)
+    yield _of_advice(hook_set)
+
+
+def together(code: FindingCode, hooks: Sequence[Hook], text: str) -> Symptom:
+    """Return the symptom that several hooks have together."""
+    events = ", ".join(dict.fromkeys(hook.event for hook in hooks))
+    commands = ", ".join(dict.fromkeys(hook.command for hook in hooks))
+    return Symptom(kind=code.name, code=code.code, hook=commands, text=f"{events}: {text}", advice=code.fix)
+
+
+def _of_variables(hook_set: HookSet) -> Iterator[Symptom]:
+    """Yield variables that people expect with the input of a hook, and that the host never sets."""
+    found = [(hook, expected_variable(hook_set, hook)) for hook in hook_set.hooks]
+    if hooks := [hook for hook, name in found if name]:
+        name = next(name for _, name in found if name)
+        text = f"${name} is always empty, as {hook_set.host} sets no such variable."
+        symptom = together(CONFIG_OFF, hooks, text)
+        yield replace(symptom, advice=f"Read the JSON on standard input: `jq -r .{key_for(name)}`.")
+
+
+def _of_input(hook_set: HookSet) -> Iterator[Symptom]:
+    """Yield keys and names for which scripts look in their input in vain, each once with its hooks."""
+    found = [(hook, never_sent(hook_set, hook)) for hook in hook_set.hooks]
+    for key, meant in dict.fromkeys(pair for _, pair in found if pair[0]):
+        text = f"the script reads `{key}` of its input, and {hook_set.host} sends `{meant}`."
+        symptom = together(CONFIG_OFF, [hook for hook, pair in found if pair == (key, meant)], text)
+        yield replace(symptom, advice=f"Read `{meant}`.")
+    found = [(hook, miscased_tool(hook_set, hook)) for hook in hook_set.hooks]
+    for name, meant in dict.fromkeys(pair for _, pair in found if pair[0]):
+        text = f"the tool's name is compared with `{name}`, and {hook_set.host} sends `{meant}`."
+        symptom = together(CONFIG_OFF, [hook for hook, pair in found if pair == (name, meant)], text)
+        yield replace(symptom, advice=f"Compare with `{meant}`.")
+
+
+def _of_scripts(hook_set: HookSet) -> Iterator[Symptom]:
+    """Yield the kinds of calls in scripts that do not do what they are for, each once with its hooks."""
+    for code, advice, find in (
+        (CRASHED, CRASHED.fix, calls_for_a_mac),
+        (STATUS_LEAK, _KEEP_STATUS, lost_statuses),
+        (STRICT_SHELL, _COUNT, double_counts),
+    ):
+        found: dict[str, dict[str, None]] = {}
+        concerned: dict[str, list[Hook]] = {}
+        for path, source in hook_set.sources:
+            hooks = hook_set.hooks_of(path)
+            for words, line in find(source) if hooks else ():
+                found.setdefault(words, {})[f"{path}, line {line}"] = None
+                concerned.setdefault(words, []).extend(hooks)
+        for words, places in found.items():
+            symptom = together(code, concerned[words], f"{words} ({'; '.join(places)}).")
+            yield replace(symptom, advice=advice)
+
+
+def _of_answers(hook_set: HookSet) -> Iterator[Symptom]:
+    """Yield the answers in scripts that the host cannot read, each cause once with its hooks."""
+    found = [(hook, one) for hook in hook_set.hooks if (one := find_unread_answer(hook_set, hook))]
+    for text in dict.fromkeys(one.text for _, one in found):
+        same = [(hook, one) for hook, one in found if one.text == text]
+        yield replace(together(MANGLED, [hook for hook, _ in same], f"{text}."), advice=same[0][1].fix)
+    yield from _of_lost_answers(hook_set, {hook.command for hook, _ in found})
+
+
+def _of_lost_answers(hook_set: HookSet, told: Collection[str]) -> Iterator[Symptom]:
+    """Yield why answers in scripts are lost, each reason once with its places; skip hooks named before."""
+    lost: dict[str, dict[str, None]] = {}
+    concerned: dict[str, list[Hook]] = {}
+    fixes: dict[str, str] = {}
+    files = dict(hook_set.sources)
+    for script, source in {**{hook.command: hook.command for hook in hook_set.hooks}, **files}.items():
+        for one in lost_answers(hook_set, script, source):
+            place = f"{script}, line {one.line}" if script in files else "the command"
+            lost.setdefault(one.why, {})[place] = None
+            fixes[one.why] = one.fix
+            concerned.setdefault(one.why, []).extend(one.hooks)
+    for why, places in lost.items():
+        if not any(hook.command in told for hook in concerned[why]):
+            symptom = together(MANGLED, concerned[why], f"{why} ({'; '.join(places)}).")
+            yield replace(symptom, advice=fixes[why])
+
+
+def _of_refusals(hook_set: HookSet) -> Iterator[Symptom]:
+    """Yield the refusals in scripts that their host takes for failures, each once with its hooks."""
+    found = [(hook, why) for hook in hook_set.hooks if (why := failed_refusal(hook_set, hook))]
+    for why in dict.fromkeys(why for _, why in found):
+        symptom = together(CRASHED, [hook for hook, one in found if one == why], f"{why}.")
+        yield replace(symptom, advice=_REFUSE)
+
+
+def _of_silence(hook_set: HookSet) -> Iterator[Symptom]:
+    """Yield the reasons that scripts print where the host looks for none, together with their hooks."""
+    found = [(hook, words) for hook in hook_set.hooks if (words := silent_refusal(hook_set, hook))]
+    if found:
+        text = (
+            f'the reason "{found[0][1]}" is printed to standard output, and with status 2 {hook_set.host} '
+            "reads only standard error, so the agent is not told why."
+        )
+        symptom = together(SILENT_REFUSAL, [hook for hook, _ in found], text)
+        yield replace(symptom, advice="Print the reason to standard error, as with `>&2`.")
+
+
+def _of_advice(hook_set: HookSet) -> Iterator[Symptom]:
+    """Yield the advice in scripts that the agent never gets, each script once."""
+    found = [(hook, one) for hook in hook_set.hooks if (one := unseen_advice(hook_set, hook))]
+    for stream in dict.fromkeys(one.stream for _, one in found):
+        same = [(hook, one) for hook, one in found if one.stream == stream]
+        hooks = [hook for hook, _ in same]
+        events = ", ".join(dict.fromkeys(hook.event for hook in hooks))
+        text = describe_unseen(events, same[0][1].text, stream, hook_set.host)
+        symptom = replace(together(UNSEEN_REASON, hooks, ""), text=text)
+        place = where_it_is_read(hook_set, same[0][0])
+        yield replace(
+            symptom, advice=f"Answer in JSON, with the text in `{place}`." if place else symptom.advice
+        )

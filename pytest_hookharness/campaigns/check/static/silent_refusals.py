@@ -1,0 +1,221 @@
+"""
+Refusals in scripts that print their reason to standard output, where a host looks for it on standard error.
+
+Read is what surely runs before the status that refuses: the lines of its block, and of the blocks around it.
+A line that may write to standard error may print the reason there, so nothing is said then.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterator, Sequence
+
+from pytest_hookharness import hosts
+from pytest_hookharness.campaigns.arming.project_texts import project_files, read_text
+from pytest_hookharness.campaigns.check.static.failed_refusals import read_printed
+from pytest_hookharness.campaigns.check.static.mac_shell import SHELL_SCRIPT, code_of
+from pytest_hookharness.model.checkup import HookSet
+from pytest_hookharness.model.protocol import Hook, Ruling
+
+_LONGEST = 100
+_STATUS = 2
+_EXIT = re.compile(r"(?:^|[;{&]|\bthen\b)\s*exit\s+2\b")
+_ENDS = re.compile(r"\b(?:exit|return)\b")
+_OPENS = re.compile(
+    r"(?:^|[;&|]\s*|\bthen\s+|\bdo\s+|\belse\s+)(?:if|for|while|until|case|select)\b|[\w)]\s*\{\s*$|^\s*\{\s*$"
+)
+_CLOSES = re.compile(r"(?:^|;)\s*(?:fi|done|esac|\})(?=\s|;|$|\))")
+_BRANCH = re.compile(r"^\s*(?:else|elif)\b|;;")
+_SAYS = re.compile(r"(?:^|[;{&|]|\bthen|\bdo|\belse)\s*(?P<call>echo|printf)\s+(?P<rest>[^\n]*)")
+_DOCUMENT = re.compile(r"^\s*cat\s*<<-?\s*['\"]?\w+['\"]?\s*$")
+_TO_ERROR = re.compile(r">&\s*2|/dev/stderr|\bexec\b|\beval\b|\bset\s+-\w*x")
+_ELSEWHERE = re.compile(r"(?<![0-9&])>(?!&)|(?<!\|)\|(?!\|)")
+# What writes nothing to standard error, unless it fails.
+_QUIET = re.compile(
+    r"\s*(?:(?:if|elif|while|until|then|else|do|!|\{|local|export|readonly|declare)\s+)*"
+    r"(?:echo|printf|cat|\w+\+?=|\[|\(\(|:|true|false|rm|mv|cp|mkdir|touch|jq|git|sed|grep|tail|head|awk|cut|tr|set|shift"
+    r"|date|sleep|command|cd|test|read|return|exit|then|else|do|done|fi|esac|case|for|while|if|[{}]|unset|trap|wc|sort)"
+    r"(?![\w-])|\s*(?:\w+\+?=|\[\[|\(\(|\S+\)|;;)"
+)
+_QUOTED = re.compile(r"^\s*(?:-\w+\s+)*(['\"])(?P<text>.*?)(?<!\\)\1")
+_FUNCTION = re.compile(r"^[ \t]*(?:function[ \t]+)?([\w-]+)[ \t]*\(\)", re.MULTILINE)
+_WORD = re.compile(r"[\w-]+")
+_NAMED = re.compile(r"\s*(?:then\s+|else\s+|do\s+)?([A-Za-z_][\w-]*)(?=\s|$|;)")
+_LOADED = re.compile(r"^[ \t]*(?:source|\.)\s[^\n]*?([\w.-]+\.(?:sh|bash))\b", re.MULTILINE)
+_OF_JAVASCRIPT = re.compile(r"^[ \t]*process\.exit\(\s*2\s*\)", re.MULTILINE)
+_LOGS = re.compile(
+    r"^[ \t]*(?:console\.log|process\.stdout\.write)\(\s*(?P<what>[^\n]*?)\)?;?[ \t]*$", re.MULTILINE
+)
+
+
+def silent_refusal(hook_set: HookSet, hook: Hook) -> str:
+    """Return the text of a refusal in a hook's script that the host does not read; empty for none."""
+    rule = hosts.find(hook_set.host).events.get(hook.event)
+    texts = hook_set.scripts_of(hook)
+    if (
+        rule is None
+        or hook.type != "command"
+        or len(texts) != 1
+        or "2>&1" in hook.command
+        or "1>&2" in hook.command
+    ):
+        return ""
+    found = (words for words in _printed(hook_set, texts[0]) if _is_silent(hook_set, hook, words))
+    return " ".join(next(found, "").split())[:_LONGEST]
+
+
+def _is_silent(hook_set: HookSet, hook: Hook, words: str) -> bool:
+    reply = read_printed(hosts.find(hook_set.host), hook, _STATUS, stdout=words)
+    return reply.ruling is Ruling.DENY and reply.silent
+
+
+def _printed(hook_set: HookSet, text: str) -> Iterator[str]:
+    """Yield the texts that a script prints to standard output before it refuses, and nothing else."""
+    if SHELL_SCRIPT.match(text):
+        found = _in_shell(text, _functions(hook_set, text))
+    elif re.search(r"^(?:import|from) \w", text, re.MULTILINE) and "process." not in text:
+        found = _in_python(text)
+    else:
+        found = _in_javascript(text)
+    yield from found
+
+
+def _functions(hook_set: HookSet, text: str) -> dict[str, bool]:
+    """Return whether each function of a shell script, and of the files that it loads, writes an error."""
+    names = {*_LOADED.findall(text)}
+    loaded = (
+        [read_text(file) or "" for file in project_files(hook_set.root) if file.name in names]
+        if names
+        else []
+    )
+    bodies: dict[str, str] = {}
+    for one in (*loaded, text):
+        found = [*_FUNCTION.finditer(one)]
+        for begin, after in zip(found, [*found[1:], None], strict=False):
+            body = one[begin.end() : after.start() if after else len(one)]
+            bodies[begin[1]] = body.partition("\n}")[0]
+    loud = {name: bool(_TO_ERROR.search(body)) for name, body in bodies.items()}
+    for _ in bodies:
+        called = {name for name, body in bodies.items() if any(loud.get(one) for one in _WORD.findall(body))}
+        loud |= dict.fromkeys(called, True)
+    return loud
+
+
+def _in_shell(text: str, functions: dict[str, bool]) -> Iterator[str]:
+    code, lines = code_of(text).split("\n"), text.split("\n")
+    for number, line in enumerate(code):
+        if exits := _EXIT.search(line):
+            before = [*code[:number], line[: exits.start()]]
+            written = [*lines[:number], lines[number][: exits.start()]]
+            yield from _before_exit(before, written, functions)
+
+
+def _before_exit(code: Sequence[str], lines: Sequence[str], functions: dict[str, bool]) -> Iterator[str]:
+    """Yield the first text that is printed before the end of some lines, if nothing may be an error there."""
+    said, depth, told, ends, inside = "", 0, False, False, True
+    for line, written in zip(reversed(code), reversed(lines), strict=True):
+        shut, opened = len(_CLOSES.findall(line)), len(_OPENS.findall(line))
+        if shut > opened and depth == 0:
+            told = ends = False
+        depth += shut - opened
+        loud = _is_loud(line, functions)
+        if depth > 0:
+            # A block that ends the script is not on the way.
+            told, ends = told or loud, ends or bool(_ENDS.search(line))
+            continue
+        if (opened or shut) and told and not ends:
+            return
+        told = False
+        if depth < 0 or _BRANCH.search(line):
+            inside, depth = False, 0
+        if loud:
+            return
+        if re.match(r"\s*[\w-]+\s*\(\)", line):
+            break
+        said = (_said(line, written) if inside else "") or said
+    if said:
+        yield said
+
+
+def _is_loud(line: str, functions: dict[str, bool]) -> bool:
+    """Return whether a line may write to standard error."""
+    if not line.strip("_ \t") or "2>&1" in line or re.search(r"2>\s*/dev/null|&>\s*/dev/null", line):
+        return False
+    if _TO_ERROR.search(line):
+        return True
+    named = _NAMED.match(line)
+    if named and named[1] in functions:
+        return functions[named[1]]
+    return not _QUIET.match(line) and not re.match(r"\s*(?:source|\.)\s", line)
+
+
+def _said(line: str, written: str) -> str:
+    """Return the text that a line prints to standard output; empty for none."""
+    found = _SAYS.search(line)
+    if found is None or _ELSEWHERE.search(found["rest"]):
+        return ""
+    quoted = _QUOTED.match(written[found.start("rest") :])
+    words = quoted["text"].replace('\\"', '"') if quoted else ""
+    return words if any(map(str.isalpha, words)) else ""
+
+
+def _in_python(text: str) -> Iterator[str]:
+    try:
+        tree = ast.parse(text)
+    except (SyntaxError, ValueError, RecursionError):
+        return
+    loud = {
+        one.name
+        for one in ast.walk(tree)
+        if isinstance(one, (ast.FunctionDef, ast.AsyncFunctionDef)) and "stderr" in ast.unparse(one)
+    }
+    for parent in ast.walk(tree):
+        for name in ("body", "orelse", "finalbody"):
+            block = getattr(parent, name, None)
+            if isinstance(block, list):
+                yield from _of_block(block, loud)
+
+
+def _of_block(block: Sequence[ast.stmt], loud: set[str]) -> Iterator[str]:
+    """Yield the texts printed in a block of Python up to a status that refuses."""
+    said: list[str] = []
+    for statement in block:
+        written = ast.unparse(statement)
+        if re.fullmatch(r"(?:sys\.|os\._?)?exit\(2\)|raise SystemExit\(2\)", written):
+            yield from said[:1]
+            return
+        if re.search(r"stderr|logg(?:er|ing)|warnings?\.|traceback", written) or any(
+            isinstance(one, ast.Call) and isinstance(one.func, ast.Name) and one.func.id in loud
+            for one in ast.walk(statement)
+        ):
+            return
+        if isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Call):
+            call = statement.value
+            if (
+                isinstance(call.func, ast.Name)
+                and call.func.id == "print"
+                and call.args
+                and not call.keywords
+            ):
+                said.append(_literal(call.args[0]))
+
+
+def _literal(node: ast.expr) -> str:
+    if isinstance(node, ast.Constant):
+        return str(node.value)
+    if isinstance(node, ast.JoinedStr):
+        return "".join(str(one.value) if isinstance(one, ast.Constant) else "..." for one in node.values)
+    return ast.unparse(node)
+
+
+def _in_javascript(text: str) -> Iterator[str]:
+    if re.search(r"console\.error\s*=|\bstdout\s*=", text):
+        return
+    for exits in _OF_JAVASCRIPT.finditer(text):
+        block = text[: exits.start()].rpartition("{")[2]
+        if re.search(r"stderr|console\.(?:error|warn)|(?<!console\.)\b\w*[lL]og\w*\(|\}", block):
+            continue
+        if found := _LOGS.search(block):
+            quoted = _QUOTED.match(found["what"]) or re.match(r"`(?P<text>[^`]*)`", found["what"])
+            yield quoted["text"] if quoted else found["what"]

@@ -1,0 +1,79 @@
+"""
+Texts that hooks print for the agent or the user, on a stream that the host passes to nobody.
+
+A text counts if it tells somebody to do something: notes about the hook itself, and progress, are no loss.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator
+
+from pytest_hookharness.judging.findings import codes
+from pytest_hookharness.model.checkup import Symptom
+from pytest_hookharness.model.outcome import Outcome
+from pytest_hookharness.model.processes import Exited
+from pytest_hookharness.model.protocol import Ruling
+from pytest_hookharness.model.trace import HookRun
+
+_TELLS = re.compile(
+    r"\b(?:remember to|reminder|please|consider|should|must|do not|don't|make sure|be sure|ensure"
+    r"|you may want|recommend\w*|suggest\w*|never|instead of|before (?:you|committing|continuing))\b"
+    r"|\brun [/`'\"]|\u26a0|\U0001f6a8|^\W*(?:warning|caution|tip|hint|note)\b"
+    # Please, must, attention, warning and advice in Chinese, and please in Japanese and Korean.
+    r"|\u8bf7|\u8acb|\u5fc5\u987b|\u6ce8\u610f|\u8b66\u544a|\u5efa\u8bae"
+    r"|\u3057\u3066\u304f\u3060\u3055\u3044|\uc8fc\uc138\uc694",
+    re.IGNORECASE,
+)
+# What a script says about itself or its machine.
+_OF_ITSELF = re.compile(
+    r"not (?:found|installed|available|on PATH|set)|missing|failed|failure|\berror\b|usage:|install\b"
+    r"|skip|unknown|invalid|could not|cannot|can't|unable",
+    re.IGNORECASE,
+)
+# At an event for the user, plain text may be for a log.
+FOR_A_PERSON = "notification"
+_STREAMS = {"stdout": "standard output", "stderr": "standard error"}
+_LONGEST = 100
+
+
+def is_advice(words: str) -> bool:
+    """Return whether a text tells somebody to do something."""
+    return bool(_TELLS.search(words)) and not _OF_ITSELF.search(words)
+
+
+def describe_unseen(event: str, words: str, stream: str, host: str) -> str:
+    """Return the sentence about a text that nobody gets."""
+    shown = " ".join(words.split())[:_LONGEST]
+    return (
+        f'{event}: "{shown}" is plain text on {_STREAMS[stream]}, and with status 0 {host} '
+        "does not pass it to the agent."
+    )
+
+
+def find_unseen_texts(outcome: Outcome) -> Iterator[Symptom]:
+    """Find texts that hooks printed in a session and that nobody got, one for each hook."""
+    for step, hook_run in outcome.trace.hook_runs():
+        for stream, words in _unseen(hook_run):
+            yield Symptom(
+                kind=codes.UNSEEN_REASON.name,
+                code=codes.UNSEEN_REASON.code,
+                hook=hook_run.hook.command,
+                text=describe_unseen(hook_run.hook.event, words, stream, outcome.scenario.host),
+                advice=codes.UNSEEN_REASON.fix,
+                turn=step.turn,
+            )
+            break
+
+
+def _unseen(hook_run: HookRun) -> Iterator[tuple[str, str]]:
+    run, reply = hook_run.run, hook_run.reply
+    answered = reply.context or reply.user_text or reply.fault or reply.ruling is not Ruling.NONE
+    if run is None or run.ending != Exited(0) or answered or hook_run.hook.event.lower() == FOR_A_PERSON:
+        return
+    given = json.dumps(hook_run.payload, ensure_ascii=False)
+    for stream, text in (("stdout", run.stdout.text), ("stderr", run.stderr.text)):
+        lines = [] if text.lstrip().startswith("{") else map(str.strip, text.splitlines())
+        # What stands in the input is quoted.
+        yield from ((stream, line) for line in lines if is_advice(line) and line not in given)

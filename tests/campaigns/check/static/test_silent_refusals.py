@@ -1,0 +1,86 @@
+"""Claims about reasons that scripts print where their host does not read them."""
+
+import json
+
+import pytest
+
+from pytest_hookharness.campaigns.check.discovery import find_hook_sets
+from pytest_hookharness.campaigns.check.static_checks import check_statically
+
+REASON = "Run the tests first."
+
+
+@pytest.fixture
+def found(tmp_path):
+    """The reasons in a script that the agent never gets, in words."""
+
+    def read(text, event="Stop", script="hook.sh", more=""):
+        (tmp_path / script).write_text(text)
+        program = {"py": "python3", "js": "node"}.get(script.rpartition(".")[2], "sh")
+        command = f'{program} "$CLAUDE_PROJECT_DIR/{script}"{more}'
+        file = tmp_path / ".claude/settings.json"
+        file.parent.mkdir()
+        file.write_text(
+            json.dumps({"hooks": {event: [{"hooks": [{"type": "command", "command": command}]}]}})
+        )
+        (hook_set,) = find_hook_sets(tmp_path)
+        symptoms = check_statically(hook_set).symptoms
+        return [symptom for symptom in symptoms if symptom.kind == "SILENT-REFUSAL"]
+
+    return read
+
+
+@pytest.mark.parametrize(
+    ("script", "text"),
+    [
+        ("hook.sh", f'#!/bin/sh\nif [ -f red ]; then\n  echo "{REASON}"\n  exit 2\nfi\n'),
+        ("hook.sh", f'#!/bin/sh\necho ""\necho "{REASON}"\necho "--- $(date)"\nexit 2\n'),
+        ("hook.sh", f'#!/bin/sh\nif ! make 2>&1; then\n  echo "{REASON}"\n  rm -f x\n  exit 2\nfi\n'),
+        ("hook.sh", f'#!/bin/sh\nlog() {{\n  echo "$1" >>log\n}}\nlog x\necho "{REASON}"\nexit 2\n'),
+        ("hook.sh", f'#!/bin/sh\nif a=$(cat); then\n  echo no >&2\n  exit 0\nfi\necho "{REASON}"\nexit 2\n'),
+        ("hook.sh", f'#!/bin/sh\n[ -f red ] && {{ echo "{REASON}"; exit 2; }}\n'),
+        ("hook.py", f'import sys\n\nif sys.argv:\n    print(f"{REASON}")\n    sys.exit(2)\n'),
+        ("hook.js", f"if (red) {{\n  console.log('{REASON}');\n  process.exit(2);\n}}\n"),
+    ],
+)
+def test_a_reason_on_standard_output(found, script, text):
+    """A refusal by status whose reason is on standard output is named with its words."""
+    (symptom,) = found(text, script=script)
+    assert f'Stop: the reason "{REASON}" is printed to standard output' in symptom.text
+    assert symptom.must_fix
+
+
+@pytest.mark.parametrize(
+    ("script", "text"),
+    [
+        ("hook.sh", f'#!/bin/sh\necho "{REASON}" >&2\nexit 2\n'),
+        ("hook.sh", f'#!/bin/sh\nexec 1>&2\necho "{REASON}"\nexit 2\n'),
+        (
+            "hook.sh",
+            f'#!/bin/sh\necho "Checked." >&2\nif [ -f red ]; then\n  echo "{REASON}"\n  exit 2\nfi\n',
+        ),
+        ("hook.sh", f'#!/bin/sh\nif a; then\n  echo no >&2\nfi\necho "{REASON}"\nexit 2\n'),
+        ("hook.sh", f'#!/bin/sh\nnpx eslint .\necho "{REASON}"\nexit 2\n'),
+        (
+            "hook.sh",
+            f'#!/bin/sh\nsay() {{ echo x >&2; }}\nwarn() {{ say; }}\nwarn x\necho "{REASON}"\nexit 2\n',
+        ),
+        ("hook.sh", f'#!/bin/sh\n. ./missing.sh\nwarn x\necho "{REASON}"\nexit 2\n'),
+        ("hook.sh", f'#!/bin/sh\necho "{REASON}" >>log\nexit 2\n'),
+        ("hook.sh", f'#!/bin/sh\necho "{REASON}"\nexit 0\n'),
+        ("hook.sh", '#!/bin/sh\necho \'{"decision": "block", "reason": "Run the tests."}\'\nexit 2\n'),
+        ("hook.py", f'import sys\n\nprint("{REASON}", file=sys.stderr)\nprint("{REASON}")\nsys.exit(2)\n'),
+        (
+            "hook.js",
+            f"if (red) {{\n  console.error('no');\n  console.log('{REASON}');\n  process.exit(2);\n}}\n",
+        ),
+    ],
+)
+def test_a_reason_that_may_arrive(found, script, text):
+    """Nothing is said where something may go to standard error, or where the host reads the answer."""
+    assert not found(text, script=script)
+
+
+def test_a_command_that_joins_the_streams(found):
+    """A command that sends standard output to standard error passes the reason on."""
+    assert not found(f'#!/bin/sh\necho "{REASON}"\nexit 2\n', more=" 1>&2")
