@@ -55,6 +55,11 @@ def is_named(command: str, commands: str) -> bool:
     return bool(command) and f", {command}, " in f", {commands}, "
 
 
+def _has_name(command: str, script: str) -> bool:
+    """Return whether a command has the name of a script, and not only as the end of a longer one."""
+    return re.search(rf"(?<![\w.-]){re.escape(PurePath(script).name)}(?![\w-])", command) is not None
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HookSet:
     """
@@ -111,13 +116,17 @@ class HookSet:
     texts: Mapping[str, str] = field(default_factory=dict)
     git: bool = True
 
+    def sources_of(self, hook: Hook) -> list[tuple[str, str]]:
+        """Return the scripts whose names are in the command of a hook, as pairs of path and text."""
+        return [one for one in self.sources if _has_name(hook.command, one[0])]
+
     def scripts_of(self, hook: Hook) -> list[str]:
         """Return the texts of the scripts whose names are in the command of a hook."""
-        return [text for path, text in self.sources if PurePath(path).name in hook.command]
+        return [text for _, text in self.sources_of(hook)]
 
     def hooks_of(self, script: str) -> list[Hook]:
         """Return the hooks whose commands have the name of a script."""
-        return [hook for hook in self.hooks if PurePath(script).name in hook.command]
+        return [hook for hook in self.hooks if _has_name(hook.command, script)]
 
     @property
     def title(self) -> str:

@@ -108,7 +108,7 @@ class CheckRun:
             self._undecided.append(f"The check ended early: {session_errors.describe_error(error)}.")
         certain = [*causes.static_problems(self.place, self._static, self._outcomes())]
         summary = summarise(self.place, self._played, self._static.stuck, [*certain, *self._problems])
-        problems = [*certain, *causes.at_one_place([*self._problems, *summary.problems])]
+        problems = causes.at_one_place([*certain, *self._problems, *summary.problems])
         checkup = CheckReport(
             place=self.place,
             problems=tuple(one for one in problems if is_wanted(self.only, one.id, one.symptom.kind)),

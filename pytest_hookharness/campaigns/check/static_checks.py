@@ -12,7 +12,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import field, replace
 
 from pytest_hookharness import hosts
-from pytest_hookharness.campaigns.check.script_checks import find_in_scripts, together
+from pytest_hookharness.campaigns.check.reads.script_checks import find_in_scripts, together
 from pytest_hookharness.campaigns.check.session_errors import gather
 from pytest_hookharness.campaigns.check.static.hook_program import (
     Obstacle,
@@ -26,6 +26,7 @@ from pytest_hookharness.campaigns.check.static.timeout_units import odd_timeouts
 from pytest_hookharness.campaigns.check.tool_names import (
     find_expressions,
     is_ignored,
+    miscased_tool,
     never_matches,
 )
 from pytest_hookharness.judging.findings.codes import (
@@ -76,6 +77,7 @@ def check_statically(hook_set: HookSet) -> StaticResult:
         _of_timeouts(hook_set),
         _of_expressions(hook_set),
         *find_in_scripts(hook_set),
+        _of_names(hook_set),
         _of_shells(hook_set, [hook for hook, _ in obstacles]),
         _of_paths(hook_set),
     )
@@ -120,6 +122,15 @@ def _not_run(obstacles: Sequence[tuple[Hook, Obstacle]]) -> Iterator[Symptom]:
             text=f"{events}: {obstacle.text}.",
             advice=obstacle.fix,
         )
+
+
+def _of_names(hook_set: HookSet) -> Iterator[Symptom]:
+    """Yield names of tools that scripts compare with in vain, each once with its hooks."""
+    found = [(hook, miscased_tool(hook_set, hook)) for hook in hook_set.hooks]
+    for name, meant in dict.fromkeys(pair for _, pair in found if pair[0]):
+        text = f"the tool's name is compared with `{name}`, and {hook_set.host} sends `{meant}`."
+        symptom = together(CONFIG_OFF, [hook for hook, pair in found if pair == (name, meant)], text)
+        yield replace(symptom, advice=f"Compare with `{meant}`.")
 
 
 def _of_shells(hook_set: HookSet, broken: Sequence[Hook]) -> Iterator[Symptom]:

@@ -5,10 +5,10 @@ import os
 
 import pytest
 
-from pytest_hookharness.campaigns.check import script_checks
 from pytest_hookharness.campaigns.check.causes import untried
 from pytest_hookharness.campaigns.check.check_run import CheckRun
 from pytest_hookharness.campaigns.check.discovery import find_hook_sets
+from pytest_hookharness.campaigns.check.reads import script_checks
 from pytest_hookharness.campaigns.check.static.hook_program import describe_other_readers
 from pytest_hookharness.campaigns.check.static_checks import check_statically
 from pytest_hookharness.frontends.checkup import UNKNOWN, status_of, unplayed
@@ -501,14 +501,14 @@ def test_variables_that_no_host_sets(found):
     ("script", "text", "said"),
     [
         ("x.sh", "IN=$(cat)\nT=$(echo \"$IN\" | jq -r '.transcript // empty')\n", "`transcript_path`"),
-        ("x.sh", "IN=$(cat || true)\nT=$(jq -r .x,'.transcript' <<<\"$IN\")\n", "`transcript_path`"),
+        ("x.sh", "IN=$(cat || true)\nT=$(jq -r '.x,.transcript' <<<\"$IN\")\n", "`transcript_path`"),
         ("x.sh", "IN=$(cat)\nT=$(echo \"$IN\" | jq -r '.transcript // .transcript_path')\n", ""),
         (
             "x.sh",
             "IN=$(cat)\nT=$(jq -r '.transcript[-1].content // 0' <<<$IN)\n",
             "`transcript_path`",
         ),
-        ("x.sh", "IN=$(cat)\nT=$(echo \"$IN\" | jq -r '.transcript[0] | length')\n", ""),
+        ("x.sh", "IN=$(cat)\nT=$(echo \"$IN\" | jq -r '.transcript[0] | length')\n", "`transcript_path`"),
         ("x.sh", "IN=$(cat)\nT=$(jq -r '.transcript' state.json)\n", ""),
         ("x.sh", "IN=$(cat)\nT=$(echo \"$IN\" | jq -r '.own_key')\n", ""),
         ("x.py", "data = json.load(sys.stdin)\npath = data.get('transcript')\n", "`transcript_path`"),

@@ -70,7 +70,7 @@ def lost_answers(hook_set: HookSet, script: str, text: str) -> Iterator[LostAnsw
         return
     answers = [*written_answers(text)]
     readable = any(_says_something(one.value) and not _fault(hook_set.host, hooks[0], one) for one in answers)
-    others = [*_named_hosts(hook_set.host, text)]
+    others = [*named_hosts(hook_set.host, text)]
     seen = set[str]()
     for answer in answers:
         faults = [_fault(hook_set.host, hook, answer) for hook in hooks]
@@ -85,7 +85,8 @@ def lost_answers(hook_set: HookSet, script: str, text: str) -> Iterator[LostAnsw
             yield LostAnswer(faults[0], answer.line, hooks)
 
 
-def _named_hosts(host: str, text: str) -> Iterator[hosts.Profile]:
+def named_hosts(host: str, text: str) -> Iterator[hosts.Profile]:
+    """Yield the profiles of the other hosts whose names are in a text."""
     for profile in hosts.known():
         name = profile.name.partition("-")[0]
         if profile.name != host and re.search(rf"(?<![a-z]){name}", text, re.IGNORECASE):

@@ -9,9 +9,9 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import replace
 
+from pytest_hookharness.campaigns.check.reads.input_keys import never_sent
 from pytest_hookharness.campaigns.check.static.double_counts import double_counts
 from pytest_hookharness.campaigns.check.static.failed_refusals import failed_refusal
-from pytest_hookharness.campaigns.check.static.input_keys import never_sent
 from pytest_hookharness.campaigns.check.static.lost_statuses import lost_statuses
 from pytest_hookharness.campaigns.check.static.mac_shell import calls_for_a_mac
 from pytest_hookharness.campaigns.check.static.script_answers import find_unread_answer
@@ -19,7 +19,6 @@ from pytest_hookharness.campaigns.check.static.silent_refusals import silent_ref
 from pytest_hookharness.campaigns.check.static.unread_answers import lost_answers
 from pytest_hookharness.campaigns.check.static.unseen_advice import unseen_advice, where_it_is_read
 from pytest_hookharness.campaigns.check.static.unset_variables import expected_variable, key_for
-from pytest_hookharness.campaigns.check.tool_names import miscased_tool
 from pytest_hookharness.judging.checkup.unseen_texts import describe_unseen
 from pytest_hookharness.judging.findings.codes import STATUS_LEAK, STRICT_SHELL, UNSEEN_REASON
 from pytest_hookharness.judging.findings.finding_catalogue import CONFIG_OFF, CRASHED, MANGLED, SILENT_REFUSAL
@@ -66,17 +65,13 @@ def _of_variables(hook_set: HookSet) -> Iterator[Symptom]:
 
 
 def _of_input(hook_set: HookSet) -> Iterator[Symptom]:
-    """Yield keys and names for which scripts look in their input in vain, each once with its hooks."""
+    """Yield keys for which scripts look in their input in vain, each once with its hooks."""
     found = [(hook, never_sent(hook_set, hook)) for hook in hook_set.hooks]
-    for key, meant in dict.fromkeys(pair for _, pair in found if pair[0]):
-        text = f"the script reads `{key}` of its input, and {hook_set.host} sends `{meant}`."
-        symptom = together(CONFIG_OFF, [hook for hook, pair in found if pair == (key, meant)], text)
-        yield replace(symptom, advice=f"Read `{meant}`.")
-    found = [(hook, miscased_tool(hook_set, hook)) for hook in hook_set.hooks]
-    for name, meant in dict.fromkeys(pair for _, pair in found if pair[0]):
-        text = f"the tool's name is compared with `{name}`, and {hook_set.host} sends `{meant}`."
-        symptom = together(CONFIG_OFF, [hook for hook, pair in found if pair == (name, meant)], text)
-        yield replace(symptom, advice=f"Compare with `{meant}`.")
+    for keys, meant in dict.fromkeys(pair for _, pair in found if pair[0]):
+        text = f"the script reads {keys} of its input, and {hook_set.host} sends {meant}."
+        symptom = together(CONFIG_OFF, [hook for hook, pair in found if pair == (keys, meant)], text)
+        advice = "the file that it names" if "transcript_path" in meant else "that"
+        yield replace(symptom, advice=f"Read {advice} instead.")
 
 
 def _of_scripts(hook_set: HookSet) -> Iterator[Symptom]:

@@ -1,0 +1,255 @@
+"""
+Keys that a script reads from the input of its hook, and that its host does not send: another one is meant.
+
+A value counts only if the script looks for it in no place where the host sends it, and if the host sends a
+key that means the same, which the script does not read.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from functools import cache
+from pathlib import PurePath
+
+from pytest_hookharness import hosts
+from pytest_hookharness.campaigns.arming.project_texts import read_text
+from pytest_hookharness.campaigns.check.reads.javascript_reads import javascript_reads
+from pytest_hookharness.campaigns.check.reads.key_reads import KeyPath
+from pytest_hookharness.campaigns.check.reads.python_reads import python_reads
+from pytest_hookharness.campaigns.check.reads.shell_reads import shell_reads
+from pytest_hookharness.campaigns.check.static.mac_shell import SHELL_SCRIPT
+from pytest_hookharness.campaigns.check.static.unread_answers import named_hosts
+from pytest_hookharness.model.checkup import HookSet
+from pytest_hookharness.model.moves import Edit, Performance, Read, RunCommand
+from pytest_hookharness.model.protocol import Hook
+
+_TOOLS = frozenset(
+    [hosts.Role.BEFORE_TOOL, hosts.Role.PERMISSION, hosts.Role.AFTER_TOOL, hosts.Role.TOOL_FAILED]
+)
+_SUBAGENTS = frozenset([hosts.Role.SUBAGENT_START, hosts.Role.SUBAGENT_STOP])
+_TASKS = frozenset([hosts.Role.TASK_CREATED, hosts.Role.TASK_COMPLETED])
+# What a tool answered has another name at each host.
+_RESULTS = ("tool_response", "tool_output", "tool_result", "toolResult")
+_OF_RESULTS = frozenset([*_RESULTS, "toolResponse", "toolOutput", "result", "output", "response"])
+# Words for the same thing, and the keys with which hosts send it, the first one that a host has counts.
+_MEANINGS: Sequence[tuple[frozenset[str], Sequence[str]]] = (
+    (_OF_RESULTS, _RESULTS),
+    (frozenset(["toolInput", "toolArgs", "tool_args", "args", "arguments"]), ("tool_input", "toolArgs")),
+    (frozenset(["toolName", "tool"]), ("tool_name", "toolName")),
+    (
+        frozenset(["transcript", "messages", "conversation", "conversation_history", "conversationHistory"])
+        | {"history", "chat_history", "session_messages", "transcriptPath"},
+        ("transcript_path", "transcriptPath"),
+    ),
+    (
+        frozenset(["usage", "token_usage", "tokenUsage", "tokens", "tokens_used", "total_tokens", "cost"])
+        | {"context_window", "contextWindow", "context_usage", "total_cost", "total_cost_usd", "tool_uses"},
+        ("agent_transcript_path", "transcript_path"),
+    ),
+    (
+        frozenset(["error_type", "errorType", "error_message", "errorMessage", "error_code", "error_msg"])
+        | {"failure", "failure_reason", "exception"},
+        ("error",),
+    ),
+)
+# The same, at events of some kinds only.
+_AT_ROLES: Sequence[tuple[frozenset[hosts.Role], frozenset[str], Sequence[str]]] = (
+    (
+        _SUBAGENTS,
+        frozenset(["agentType", "subagent_type", "subagentType", "agent_name", "agentName", "subagent_name"])
+        | {"agent", "subagent", "tool_input"},
+        ("agent_type", "agentType", "agent_name", "agentName"),
+    ),
+    (
+        _TASKS,
+        frozenset(["title", "task_title", "taskTitle", "task", "task_name", "subject", "taskSubject"])
+        | {"tool_input", "description"},
+        ("task_subject",),
+    ),
+    (
+        frozenset([hosts.Role.PROMPT]),
+        frozenset(["user_prompt", "userPrompt", "message", "user_message", "userMessage", "input", "text"])
+        | {"query", "user_input", "userInput", "prompt_text", "content", "tool_input"},
+        ("prompt", "message"),
+    ),
+    (
+        _TOOLS,
+        frozenset(["file_path", "filePath", "path", "file", "filename", "command", "cmd", "content"]),
+        ("tool_input", "toolArgs"),
+    ),
+)
+# What stands in the input of tools, in the words of any host.
+_OF_TOOLS = (
+    frozenset(["content", "new_string", "newString", "newContent", "new_content", "file_text", "new_str"])
+    | {"new_source", "contents", "text", "CodeContent"},
+    frozenset(["file_path", "filePath", "path", "filename", "file", "target_file", "absolute_path"])
+    | {"TargetFile", "AbsolutePath"},
+    frozenset(["command", "cmd", "CommandLine", "bash_command"]),
+)
+# Keys of tools that no session of a check calls.
+_OF_OTHER_TOOLS = frozenset(["path", "notebook_path", "new_source", "edits", "url", "prompt", "content"])
+_EXITS = frozenset(["exit_code", "exitCode", "returncode", "return_code", "exit_status", "code", "status"])
+# Words that people confuse in the name of what the agent said.
+_SAID = frozenset({"response", "message", "text", "output"})
+# Parts of many keys: one of them alone does not show which key is meant.
+_VAGUE = frozenset({"path", "id", "name", "type", "event", "data"})
+_ONE_VALUE = frozenset(["text", "word", "path", "folder", "uuid", "flag", "count", "event", "tool"])
+# Measured: these hosts send the result of each tool as text.
+_TEXT_RESULTS = frozenset(["codex"])
+_COMMENT = re.compile(r"^[ \t]*(?:#|//|\*).*$", re.MULTILINE)
+_USUAL = (
+    RunCommand(command="true"),
+    Edit(file="f", text="t"),
+    Edit(file="f", text="t", old="o"),
+    Read(file="f"),
+)
+
+
+def never_sent(hook_set: HookSet, hook: Hook) -> tuple[str, str]:
+    """Return the keys that a hook's script reads in vain, and those that are meant, in words; or nothing."""
+    rule = hosts.find(hook_set.host).events.get(hook.event)
+    scripts = hook_set.sources_of(hook)
+    if rule is None or hook.type != "command" or len(scripts) > 1:
+        return "", ""
+    path, text = scripts[0] if scripts else ("command.sh", hook.command)
+    reads = _reads(hook_set, path, text)
+    if not reads or [*named_hosts(hook_set.host, text)]:
+        return "", ""
+    judge = _Judge(hook_set, hook, reads, _COMMENT.sub("", text))
+    found = [pair for read in reads if (pair := judge.meant_by(read))]
+    keys, meant = dict.fromkeys(key for key, _ in found), dict.fromkeys(key for _, key in found)
+    return ", ".join(f"`{key}`" for key in keys), ", ".join(meant)
+
+
+def _reads(hook_set: HookSet, path: str, text: str) -> list[frozenset[KeyPath]]:
+    ending = PurePath(path).suffix
+    if ending == ".py" or (not ending and re.match(r"#!.*python", text)):
+        folder = hook_set.root / PurePath(path).parent
+        return python_reads(text, lambda name: read_text(folder / f"{name}.py") or "")
+    if ending in (".sh", ".bash", ".zsh") or SHELL_SCRIPT.match(text):
+        return shell_reads(text)
+    return javascript_reads(text)
+
+
+class _Judge:
+    """Compares what one script reads with what its host sends at the event of its hook."""
+
+    def __init__(self, hook_set: HookSet, hook: Hook, reads: Sequence[frozenset[KeyPath]], text: str) -> None:
+        self.profile, self.hook, self.text = hosts.find(hook_set.host), hook, text
+        rule = self.profile.events[hook.event]
+        self.role = rule.role
+        self.kinds: Mapping[str, str] = {field.name: field.kind for field in rule.fields.fields}
+        self.paths = {path for read in reads for path in read}
+        self.inputs = _inputs(hook_set.host)
+        hooks = {one.event for path, _ in hook_set.sources_of(hook) for one in hook_set.hooks_of(path)}
+        events = {hook.event, *hooks} & {*self.profile.events}
+        # A script of several events may read what only one of them has.
+        self.sent = {field.name for event in events for field in self.profile.events[event].fields.fields}
+
+    def meant_by(self, read: frozenset[KeyPath]) -> tuple[str, str] | None:
+        """Return the key that a read looks for in vain, and the one that is meant; ``None`` for nothing."""
+        first = min(read)
+        if not any(path[0] in self.sent for path in read):
+            meant = self._instead([path[0] for path in read])
+            # What is sent at other events shows only with what is below it what the script is after.
+            shown = first if first[0] in _sent_by(self.profile.name) else first[:1]
+            return (".".join(shown), f"`{meant}`") if meant else None
+        within = sorted(path for path in read if path[0] in self.sent)
+        if any(len(path) == 1 or path[0] not in self.kinds for path in within):
+            return None
+        meanings = [self._within(path, within) for path in within]
+        return (".".join(within[0]), meanings[0]) if all(meanings) else None
+
+    def _instead(self, keys: Sequence[str]) -> str:
+        """Return the key that is sent for some keys that are not; empty if that is unknown."""
+        for words, sent in self._meanings():
+            key = next((one for one in sent if one in self.kinds), "")
+            if key and words.issuperset(keys):
+                return key if self._is_unread(key) else ""
+        if _known_keys().intersection(keys) or all(_words(key) <= _VAGUE for key in keys):
+            return ""
+        meant = [key for key in self.kinds if all(_is_part(one, key) for one in keys)]
+        return meant[0] if meant and self._is_unread(meant[0]) else ""
+
+    def _meanings(self) -> Iterator[tuple[frozenset[str], Sequence[str]]]:
+        for roles, words, sent in _AT_ROLES:
+            if self.role in roles:
+                yield words, sent
+        yield from _MEANINGS
+
+    def _is_unread(self, key: str) -> bool:
+        """Return whether a script reads a key nowhere, as far as its words show."""
+        if any(path[0] == key for path in self.paths):
+            return False
+        return re.search(rf"[\"'.]{key}\b(?!\()", self.text) is None
+
+    def _within(self, path: KeyPath, all_paths: Sequence[KeyPath]) -> str:
+        """Return what is meant by a key below one that the host sends; empty if it may be there."""
+        key, below = path[0], path[1]
+        kind = self.kinds[key]
+        if kind in _ONE_VALUE and (key,) not in self.paths:
+            return f"`{key}` as text" if kind in ("text", "word") else ""
+        if kind == "response" and "isinstance" not in self.text and "typeof" not in self.text:
+            return self._in_result(key, below, all_paths)
+        return self._in_tool(below) if kind == "input" else ""
+
+    def _in_result(self, key: str, below: str, all_paths: Sequence[KeyPath]) -> str:
+        if self.profile.name in _TEXT_RESULTS:
+            return f"`{key}` as text"
+        command = self.profile.tools.call(RunCommand(command="true"), "/w")
+        sent = self.profile.tools.result(command, Performance(exit=0, stdout="x\n"), "/w").response
+        failed = next(
+            (one.name for one in self.profile.events.values() if one.role is hosts.Role.TOOL_FAILED), ""
+        )
+        only_exits = all(one[1] in _EXITS for one in all_paths) and self.hook.matcher == command.name
+        others = any(one[0] == key and len(one) > 1 and one[1] not in _EXITS for one in self.paths)
+        if failed and only_exits and not others and isinstance(sent, Mapping) and _EXITS.isdisjoint(sent):
+            return f"no `{below}`: after a failed command it runs `{failed}` hooks"
+        return ""
+
+    def _in_tool(self, below: str) -> str:
+        """Return the keys of tools that a script means; empty if a tool of its hook may have the key."""
+        sent = frozenset[str]().union(*self.inputs.values())
+        known = {*(self.hook.matcher or "").split("|")} <= {*self.inputs}
+        if below in sent or not (known or below not in _OF_OTHER_TOOLS or self.profile.name != "claude-code"):
+            return ""
+        for words in _OF_TOOLS:
+            if below in words:
+                meant = sorted(words & sent)
+                read = any(re.search(rf"[\"'.]{key}\b", self.text) for key in meant)
+                return " and ".join(f"`{key}`" for key in meant) if meant and not read else ""
+        return ""
+
+
+@cache
+def _known_keys() -> frozenset[str]:
+    return frozenset[str]().union(*(_sent_by(profile.name) for profile in hosts.known()))
+
+
+@cache
+def _sent_by(host: str) -> frozenset[str]:
+    events = hosts.find(host).events.values()
+    return frozenset(field.name for event in events for field in event.fields.fields)
+
+
+@cache
+def _inputs(host: str) -> Mapping[str, frozenset[str]]:
+    """Return the keys in the input of a host's usual tools, by the names of the tools."""
+    calls = [hosts.find(host).tools.call(operation, "/w") for operation in _USUAL]
+    return {
+        name: frozenset(key for call in calls if call.name == name for key in call.input)
+        for name in {call.name for call in calls}
+    }
+
+
+def _words(key: str) -> frozenset[str]:
+    return frozenset(re.sub(r"(?<=[a-z])(?=[A-Z])", "_", key).lower().split("_"))
+
+
+def _is_part(key: str, whole: str) -> bool:
+    # All words of it are another spelling, such as `toolInput`; `assistant_response` is what the agent said.
+    words, others = _words(key), _words(whole)
+    return words <= others or bool(
+        words - _SAID and words - _SAID <= others and words & _SAID and others & _SAID
+    )

@@ -1,0 +1,247 @@
+"""
+What a Python script reads from its input.
+
+Followed is what is parsed from standard input: through variables, arguments and results of functions of the
+script, and through a function of a module beside it that parses the input. All else is unknown.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable, Iterator, Sequence
+from typing import TypeAlias
+
+from pytest_hookharness.campaigns.check.reads.key_reads import KeyPath, KeyRead, join_reads
+
+_Function: TypeAlias = ast.FunctionDef | ast.AsyncFunctionDef
+_FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
+_ROOT: frozenset[KeyPath] = frozenset({()})
+_NOTHING: frozenset[KeyPath] = frozenset()
+_ROUNDS = 3
+
+
+def python_reads(text: str, load: Callable[[str], str] = lambda _: "") -> list[frozenset[KeyPath]]:
+    """
+    Return what a Python script reads from its input; nothing if it cannot be parsed.
+
+    Args:
+        text: The script.
+        load: Returns the text of a module beside the script, or an empty text.
+    """
+    try:
+        tree = ast.parse(text)
+        reader = _InputFollower(tree, load)
+        return [*join_reads(reader.read())]
+    except (SyntaxError, ValueError, RecursionError):
+        return []
+
+
+class _InputFollower:
+    """Follows the input through one script."""
+
+    def __init__(self, tree: ast.Module, load: Callable[[str], str]) -> None:
+        self.functions = {one.name: one for one in ast.walk(tree) if isinstance(one, _FUNCTIONS)}
+        self.tree = tree
+        # The values of variables, by the name of their function (empty for the module) and their own.
+        self.known: dict[tuple[str, str], frozenset[KeyPath]] = {}
+        self.results: dict[str, frozenset[KeyPath]] = {}
+        self.texts: set[tuple[str, str]] = set()
+        self.reads: list[KeyRead] = []
+        self.scope = ""
+        for node in ast.walk(tree):
+            if isinstance(node, ast.ImportFrom) and node.module:
+                self._import(load(node.module.rpartition(".")[2]), {one.name for one in node.names})
+
+    def _import(self, text: str, names: set[str]) -> None:
+        """Learn which functions of a module return the parsed input."""
+        if "stdin" not in text:
+            return
+        inner = _InputFollower(ast.parse(text), lambda _: "")
+        inner.read()
+        self.results |= {
+            name: paths for name, paths in inner.results.items() if name in names and paths == _ROOT
+        }
+
+    def read(self) -> Sequence[KeyRead]:
+        """Return all reads."""
+        loaded = {node.id for node in ast.walk(self.tree) if isinstance(node, ast.Name)}
+        called = {name: one for name, one in self.functions.items() if name in loaded}
+        for _ in range(_ROUNDS):
+            self.reads = []
+            self._run("", self.tree.body)
+            for name, function in self.functions.items():
+                count = len(self.reads)
+                self._run(name, function.body)
+                if name not in called:
+                    # What a function without a call reads has no effect.
+                    del self.reads[count:]
+        return self.reads
+
+    def _run(self, scope: str, body: Sequence[ast.stmt]) -> None:
+        self.scope = scope
+        for statement in _statements(body):
+            self._statement(statement)
+
+    def _statement(self, node: ast.stmt) -> None:
+        match node:
+            case (
+                ast.Assign(targets=[target], value=value)
+                | ast.AnnAssign(target=target, value=ast.expr() as value)
+            ):
+                name = ast.unparse(target)
+                if _reads_input(value):
+                    self.texts.add((self._place(name), name))
+                paths = self.value(value, name if self._is_used(name) else None)
+                key = (self._place(name), name)
+                self.known[key] = self.known.get(key, _NOTHING) | paths
+            case ast.Return(value=ast.expr() as value) if self.scope:
+                paths = self.value(value, f"{self.scope}()")
+                self.results[self.scope] = self.results.get(self.scope, _NOTHING) | paths
+            case _:
+                for field in ast.iter_child_nodes(node):
+                    if isinstance(field, ast.expr):
+                        self.value(field, "")
+                    elif isinstance(field, ast.withitem):
+                        self.value(field.context_expr, "")
+
+    def _place(self, name: str) -> str:
+        # Attributes, such as `self.data`, are known in all functions.
+        return "" if "." in name else self.scope
+
+    def _is_used(self, name: str) -> bool:
+        """Return whether a name is loaded in the current function, or anywhere for a name of the module."""
+        inside: ast.AST = self.functions[self.scope] if self.scope else self.tree
+        idle = {
+            id(arg) for node in ast.walk(inside) if isinstance(node, ast.Call) for arg in self._idle(node)
+        }
+        return not name.isidentifier() or any(
+            isinstance(node, ast.Name)
+            and node.id == name
+            and isinstance(node.ctx, ast.Load)
+            and id(node) not in idle
+            for node in ast.walk(inside)
+        )
+
+    def _idle(self, call: ast.Call) -> Iterator[ast.expr]:
+        """Yield the arguments of a call that the called function of the script does not use."""
+        function = self.functions.get(call.func.id) if isinstance(call.func, ast.Name) else None
+        for arg, given in zip(call.args, function.args.args if function else (), strict=False):
+            if function and not _has_name(function, given.arg):
+                yield arg
+
+    def value(self, node: ast.expr, name: str | None) -> frozenset[KeyPath]:
+        """
+        Return which values of the input an expression may have, and keep what it reads for them.
+
+        Args:
+            node: The expression.
+            name: The variable that gets the value; empty for none, ``None`` for one that is not used.
+        """
+        paths = self._follow(node)
+        keys = frozenset(path for path in paths if path)
+        if keys and name is not None and not isinstance(node, ast.Name):
+            self.reads.append(KeyRead(keys, f"{self.scope}:{name}" if name else ""))
+        return paths
+
+    def _follow(self, node: ast.expr) -> frozenset[KeyPath]:
+        match node:
+            case ast.Name() | ast.Attribute():
+                written = ast.unparse(node)
+                found = self.known.get((self.scope, written)) or self.known.get(("", written), _NOTHING)
+                if not found and isinstance(node, ast.Attribute):
+                    self.value(node.value, "")
+                return found
+            case ast.Subscript(value=base, slice=ast.Constant(value=str() as key)):
+                return self._below(base, key)
+            case ast.BoolOp(op=ast.Or(), values=values):
+                return _NOTHING.union(*map(self._follow, values))
+            case ast.IfExp(test=test, body=body, orelse=other):
+                self._test(test)
+                return self._follow(body) | self._follow(other)
+            case ast.NamedExpr(target=target, value=value):
+                found = self._follow(value)
+                self.known[self.scope, target.id] = found
+                return found
+            case ast.Await(value=value):
+                return self._follow(value)
+            case ast.Call():
+                return self._call(node)
+            case _:
+                for child in ast.iter_child_nodes(node):
+                    if isinstance(child, ast.expr):
+                        self.value(child, "")
+                return _NOTHING
+
+    def _test(self, node: ast.expr) -> None:
+        """Follow a condition; one that only asks for a type reads nothing."""
+        if not (isinstance(node, ast.Call) and ast.unparse(node.func) == "isinstance"):
+            self.value(node, "")
+
+    def _below(self, base: ast.expr, key: str) -> frozenset[KeyPath]:
+        return frozenset((*path, key) for path in self._follow(base))
+
+    def _call(self, node: ast.Call) -> frozenset[KeyPath]:
+        match node:
+            case ast.Call(
+                func=ast.Attribute(value=base, attr="get"), args=[ast.Constant(value=str() as key), *rest]
+            ):
+                found = self._below(base, key)
+                return found.union(*map(self._follow, rest)) if found else _NOTHING
+            case ast.Call(func=ast.Attribute(attr="loads" | "load"), args=[given, *_]):
+                if _reads_input(given) or ast.unparse(given) == "sys.stdin" or self._is_text(given):
+                    return _ROOT
+                return self._follow(given)
+            case ast.Call(func=ast.Name(id="dict"), args=[given]):
+                return self._follow(given)
+            case ast.Call(func=ast.Name(id=name), args=args):
+                self._pass(name, args)
+                return self.results.get(name, _NOTHING)
+            case _:
+                if isinstance(node.func, ast.Attribute):
+                    self.value(node.func.value, "")
+                for one in (*node.args, *(word.value for word in node.keywords)):
+                    self.value(one, "")
+                return _NOTHING
+
+    def _pass(self, name: str, args: Sequence[ast.expr]) -> None:
+        """Give the arguments of a call to the parameters of a function of the script."""
+        function = self.functions.get(name)
+        names = [one.arg for one in function.args.args] if function else []
+        for number, arg in enumerate(args):
+            found = self._follow(arg) if names else self.value(arg, "")
+            if number < len(names):
+                key = (name, names[number])
+                self.known[key] = self.known.get(key, _NOTHING) | found
+                keys = frozenset(path for path in found if path)
+                if keys and not isinstance(arg, ast.Name) and function and _has_name(function, names[number]):
+                    self.reads.append(KeyRead(keys))
+
+    def _is_text(self, node: ast.expr) -> bool:
+        written = ast.unparse(node).partition(".strip(")[0].partition(" or ")[0]
+        return (self.scope, written) in self.texts or ("", written) in self.texts
+
+
+def _has_name(function: _Function, name: str) -> bool:
+    return any(
+        isinstance(node, ast.Name) and node.id == name for one in function.body for node in ast.walk(one)
+    )
+
+
+def _reads_input(node: ast.expr) -> bool:
+    """Return whether an expression is the text of standard input."""
+    written = ast.unparse(node)
+    return written.startswith(("sys.stdin.read", "sys.stdin.buffer.read", "input()", "open(0).read"))
+
+
+def _statements(body: Sequence[ast.stmt]) -> Iterator[ast.stmt]:
+    """Yield the statements of a body and of its blocks, but not those of functions in it."""
+    for statement in body:
+        if isinstance(statement, _FUNCTIONS):
+            continue
+        yield statement
+        if isinstance(statement, ast.ClassDef):
+            continue
+        for name in ("body", "orelse", "finalbody"):
+            yield from _statements(getattr(statement, name, None) or ())
+        for handler in (*getattr(statement, "handlers", ()), *getattr(statement, "cases", ())):
+            yield from _statements(handler.body)

@@ -1,0 +1,183 @@
+"""Claims about what scripts read from their input, and what their hosts send in its place."""
+
+import json
+
+import pytest
+
+from pytest_hookharness.campaigns.check.discovery import find_hook_sets
+from pytest_hookharness.campaigns.check.reads.javascript_reads import javascript_reads
+from pytest_hookharness.campaigns.check.reads.python_reads import python_reads
+from pytest_hookharness.campaigns.check.reads.shell_reads import jq_reads, shell_reads
+from pytest_hookharness.campaigns.check.static_checks import check_statically
+
+
+def words(reads):
+    return sorted("|".join(sorted(map(".".join, read))) for read in reads)
+
+
+@pytest.mark.parametrize(
+    ("program", "paths"),
+    [
+        (".a.b // .c // empty", ["a.b|c"]),
+        ('{"n": (.usage.tokens // 0), d: .ms}', ["ms", "usage.tokens"]),
+        (".tool_input | .command", ["tool_input"]),
+        ('select(.tool == "x") | .y', ["tool"]),
+        ('.tool_input["file_path"]?, ."own-key"', ["tool_input.file_path"]),
+        (".list[-1].text", ["list"]),
+        ('map(.a) | "\\(.b)"', []),
+        (". as $x | $x.a", []),
+    ],
+)
+def test_paths_of_jq(program, paths):
+    """The paths of a program of jq are those that begin at its input, alternatives as one."""
+    assert sorted("|".join(sorted(map(".".join, found))) for found in jq_reads(program)) == paths
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        ("IN=$(cat)\nA=$(echo \"$IN\" | jq -r '.a // empty')\necho $A\n", ["a"]),
+        ("A=$(jq -r '.a')\necho $A\n", ["a"]),
+        ("IN=$(cat)\nA=$(jq -r '.a' state.json)\necho $A\n", []),
+        ('IN=$(cat)\nA=$(jq .a <<<"$IN")\nB=$(echo "$A" | jq -r \'.b\')\necho $B $A\n', ["a", "a.b"]),
+        ('IN=$(cat)\nA=$(jq .a <<<"$IN")\n[ -n "$A" ] || A=$(jq .b <<<"$IN")\n', ["a|b"]),
+        ('IN=$(cat)\nget() { echo "$IN" | jq -r "$1 // empty"; }\nA=$(get .a)\necho $A\n', ["a"]),
+        (
+            "A=$(python3 -c \"import json,sys; print(json.load(sys.stdin).get('a',''))\")\necho $A\n",
+            ["a"],
+        ),
+        ('IN=$(cat)\nA=$(jq .a <<<"$IN")\n', []),
+        ("jq -n '.a'\n", []),
+    ],
+)
+def test_reads_of_a_shell(text, found):
+    """Followed are the variable with the input, its parts, and functions that ask jq."""
+    assert words(shell_reads(f"#!/bin/bash\n{text}")) == found
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        ("d = json.load(sys.stdin)\nprint(d['a'].get('b'))\n", ["a.b"]),
+        (
+            "raw = sys.stdin.read().strip()\nd = json.loads(raw)\nprint(d.get('a') or d.get('b', ''))\n",
+            ["a|b"],
+        ),
+        ("def f(e):\n    return e.get('a')\nprint(f(json.load(sys.stdin)))\n", ["a"]),
+        ("def f(e):\n    return e.get('a')\nd = json.load(sys.stdin)\n", []),
+        ("from utils import load\nd = load()\nprint(d['a'])\n", ["a"]),
+        ("d = json.load(sys.stdin)\nx = d.get('a')\nif not x:\n    x = d.get('b')\nprint(x)\n", ["a|b"]),
+        ("d = json.load(open('x'))\nprint(d['a'])\n", []),
+        ("d = json.load(sys.stdin)\nx = d['a']\n", []),
+        ("def broken(:\n", []),
+    ],
+)
+def test_reads_of_python(text, found):
+    """Followed are variables, arguments, results, and a module that parses the input."""
+    module = (
+        "def load():\n    try:\n        return json.loads(sys.stdin.read())\n    except OSError:\n        0\n"
+    )
+    assert words(python_reads(text, lambda name: module if name == "utils" else "")) == found
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        ("const d = JSON.parse(readFileSync(0, 'utf8'));\nuse(d.a?.b ?? d.c);\n", ["a.b|c"]),
+        ("stdin.on('data', c => raw += c);\nconst d = JSON.parse(raw || '{}');\nuse(d['a']);\n", ["a"]),
+        ("const d = JSON.parse(await text(stdin));\nconst { e, f: g = {} } = d;\nuse(e, g);\n", ["e", "f"]),
+        ("const d = JSON.parse(read(stdin));\nconst t = d.tool_input ?? {};\nuse(t.x || t.y);\n",
+         ["tool_input", "tool_input.x|tool_input.y"]),
+        ("function run(i) {\n  use(i.a);\n}\nconst d = JSON.parse(read(stdin));\nrun(d);\n", ["a"]),
+        (
+            "const d = JSON.parse(readFileSync('x'));\ne = JSON.parse(readFileSync(0));\nuse(d.a, e.b);\n",
+            ["b"],
+        ),
+        ("const d = JSON.parse(file);\nuse(d.a);\n", []),
+        ("const d = JSON.parse(read(stdin));\nd.a = 1;\nuse(d.b.trim(), d.c.length);\n", ["b", "c"]),
+    ],
+)  # fmt: skip
+def test_reads_of_javascript(text, found):
+    """Followed are the parsed input, patterns that take it apart, its parts, and parameters."""
+    assert words(javascript_reads(text)) == found
+
+
+@pytest.fixture
+def wrong_keys(tmp_path):
+    """The wrong keys of a script, in words."""
+
+    def read(text, event, *, matcher=None, host="claude-code", script="hook.py"):
+        at, top = {
+            "claude-code": (".claude/settings.json", {}),
+            "codex": (".codex/hooks.json", {}),
+            "copilot-cli": (".github/hooks/hooks.json", {"version": 1}),
+        }[host]
+        command = f"{'python3' if script.endswith('py') else 'bash'} ./{script}"
+        entry = {"type": "command", "command": command, **({"bash": command} if top else {})}
+        hooks = [entry] if top else [{"hooks": [entry], **({"matcher": matcher} if matcher else {})}]
+        (tmp_path / script).write_text(text)
+        (tmp_path / at).parent.mkdir(parents=True)
+        (tmp_path / at).write_text(json.dumps({**top, "hooks": {event: hooks}}))
+        (hook_set,) = [one for one in find_hook_sets(tmp_path) if one.host == host]
+        symptoms = check_statically(hook_set).symptoms
+        return [one.text for one in symptoms if "of its input" in one.text]
+
+    return read
+
+
+DATA = "import json, sys\nd = json.load(sys.stdin)\n"
+
+
+@pytest.mark.parametrize(
+    ("event", "expression", "said"),
+    [
+        ("TaskCompleted", "(d['tool_input'] or {}).get('title')", "`tool_input.title` of its input, and "),
+        ("TaskCreated", "d.get('tool_input', {}).get('title')", "claude-code sends `task_subject`"),
+        ("SubagentStart", "d.get('agentType')", "sends `agent_type`"),
+        ("StopFailure", "d.get('error_type')", "sends `error`"),
+        ("PostToolUseFailure", "d['error']['message']", "sends `error` as text"),
+        ("Stop", "d.get('conversation_history', [])", "sends `transcript_path`"),
+        ("SubagentStop", "d.get('usage', {}).get('tokens')", "sends `agent_transcript_path`"),
+        ("UserPromptSubmit", "d.get('user_prompt')", "sends `prompt`"),
+        ("PreToolUse", "d.get('command')", "sends `tool_input`"),
+        ("UserPromptSubmit", "d.get('user_prompt', d.get('prompt'))", ""),
+        ("Stop", "d.get('messages') or open(d['transcript_path'])", ""),
+        ("PostToolUseFailure", "d['error'] if isinstance(d['error'], str) else d['error']['message']", ""),
+        ("Notification", "d.get('user_prompt')", ""),
+        ("Stop", "d.get('usage') if CODEX else 0", ""),
+    ],
+)  # fmt: skip
+def test_a_key_that_means_another(wrong_keys, event, expression, said):
+    """A key is named with the one that the host sends at this event, if the script reads that nowhere."""
+    found = wrong_keys(f"{DATA}print({expression})\n", event)
+    assert bool(found) is bool(said)
+    assert said in "".join(found)
+
+
+@pytest.mark.parametrize(
+    ("matcher", "expression", "named"),
+    [
+        ("Bash", "d['tool_response'].get('exit_code')", True),
+        ("Bash", "d['tool_response'].get('exit_code') or d['tool_response']['stderr']", False),
+        ("Task", "d['tool_response'].get('status')", False),
+        ("Write|Edit", "d['tool_input'].get('newContent')", True),
+        ("Write|Edit", "d['tool_input'].get('newContent') or d['tool_input'].get('content')", False),
+        ("NotebookEdit", "d['tool_input'].get('new_source')", False),
+    ],
+)
+def test_a_key_of_a_tool(wrong_keys, matcher, expression, named):
+    """A key below the tool's input or result is named if the tools of the hook are known not to have it."""
+    assert bool(wrong_keys(f"{DATA}print({expression})\n", "PostToolUse", matcher=matcher)) is named
+
+
+def test_a_result_that_is_text(wrong_keys):
+    """Codex sends the result of a tool as text, so no key is below it."""
+    (text,) = wrong_keys(f"{DATA}print(d['tool_response']['exit_code'])\n", "PostToolUse", host="codex")
+    assert "reads `tool_response.exit_code` of its input, and codex sends `tool_response` as text" in text
+
+
+def test_the_keys_of_another_host(wrong_keys):
+    """The tools of Copilot name what they write otherwise."""
+    text = 'IN=$(cat)\nARGS=$(jq -r .toolArgs <<<"$IN")\nT=$(jq -r \'.content\' <<<"$ARGS")\necho $T\n'
+    (found,) = wrong_keys(f"#!/bin/bash\n{text}", "preToolUse", host="copilot-cli", script="hook.sh")
+    assert "sends `file_text` and `new_str`" in found
