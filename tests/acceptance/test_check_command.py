@@ -103,6 +103,7 @@ def test_a_problem_that_cannot_be(checked, capsys):
     assert not output.out
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("folder", ["/sys", "hooks/hook.sh"])
 def test_folder_that_cannot_be_written(checked, capsys, folder):
     """A folder that cannot be written is an error before anything is played."""

@@ -109,6 +109,7 @@ def test_try_finds_local_scripts(hookharness, project):
     assert not (project.path / "where.txt").exists()
 
 
+@pytest.mark.slow
 def test_try_without_the_plugin_of_a_command(hookharness):
     """A command that names the folder of a plugin is told that there is none."""
     said = hookharness("try", "Stop", "${CLAUDE_PLUGIN_ROOT}/hooks/stop.sh").stderr

@@ -42,6 +42,7 @@ def ended_in_background(result):
     return isinstance(result.ending, TimedOut) and result.ending.by is Cut.BACKGROUND
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "code",
     [
@@ -91,6 +92,7 @@ def test_a_child_that_keeps_the_output_of_such_a_hook_holds_nobody_up(run):
     assert [STAY in left.command for left in result.leftovers] == [True]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "first",
     [
@@ -126,6 +128,7 @@ def test_the_time_of_the_whole_run_is_never_exceeded(sandbox):
     assert staying() == []
 
 
+@pytest.mark.slow
 def test_hooks_beside_one_in_the_background_are_not_touched(sandbox):
     """Of two hooks that run at the same time, only the one in the background is ended."""
     asking = launch("sh", "-c", f"{ASKS}; {STAYS}", detach=Detach.ON_REQUEST, background=0.1)

@@ -2,6 +2,8 @@
 
 import sys
 
+import pytest
+
 from pytest_hookharness.model.verdicts import Livelock, Terminated, Undecided
 
 OFF = {"CLAUDE_CODE_STOP_HOOK_BLOCK_CAP": "0"}
@@ -12,6 +14,7 @@ def run(play, text, **keys):
     return play(hooks={"Stop": "./check"}, files={"check": text}, modes={"check": "755"}, **keys)
 
 
+@pytest.mark.slow
 def test_an_end_after_turns_on_copies_is_not_claimed(play):
     """A count in the kernel goes on in the turns that are played on copies, so the end after them is open."""
     count = (
@@ -31,6 +34,7 @@ def test_a_limit_of_the_size_of_files_is_no_unread_log(play):
     assert isinstance(outcome.verdict, Terminated)
 
 
+@pytest.mark.slow
 def test_steps_that_become_too_small_to_see(play):
     """A number that comes closer and closer to zero is played like any other."""
     text = (

@@ -209,6 +209,7 @@ def test_a_clock_that_decides_nothing(stop, log, evidence):
     }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("command", "told"),
     [

@@ -67,6 +67,7 @@ def test_an_imported_module(play):
     assert outcome.verdict.matters == ("random numbers (the order of a set or a hash in workspace/words.py)",)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("text", "used"),
     [
@@ -98,6 +99,7 @@ def test_random_text_that_is_only_written(play):
     assert any("workspace/log" in limit for report in outcome.probe_reports for limit in report.limits)
 
 
+@pytest.mark.slow
 def test_random_text_that_is_read(play):
     """A log with random text that the hook reads is not left out of the experiments."""
     command = (

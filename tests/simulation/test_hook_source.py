@@ -78,6 +78,7 @@ def test_a_variable_with_the_name_of_a_command():
     assert "file" in words_of(b'file=$1\nfile --brief "$file"\n')
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("text", [b"python3 -c ", b"python3 <<E\n", b"run(", b"cmd = "])
 def test_a_long_source_takes_no_time(text):
     """A source of many openings without an end is searched in linear time, and starts nothing."""

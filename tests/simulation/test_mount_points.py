@@ -54,6 +54,7 @@ def test_a_hook_cannot_tell_that_mount_points_were_used_before(use, name):
     assert before == after
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "command",
     [

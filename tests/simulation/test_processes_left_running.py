@@ -28,6 +28,7 @@ def test_a_process_that_needs_more_time_leaves_a_loop_open(play):
     assert "more turns" not in story(outcome)
 
 
+@pytest.mark.slow
 def test_a_process_that_a_command_left_running(play):
     """That a command of the agent left a process running is an assumption, and no loop after it is proved."""
     agent = [{"prompt": "go"}, {"run": "sleep 600 >/dev/null 2>&1 &"}, {"stop": "Done."}]
@@ -42,6 +43,7 @@ def test_a_process_that_a_command_left_running(play):
     assert loop.verdict.evidence == "driven"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("hook", "verdict"),
     [
@@ -61,6 +63,7 @@ def test_a_hook_that_looks_at_a_process_of_the_agent(play, hook, verdict):
     assert verdict in outcome.verdict.why
 
 
+@pytest.mark.slow
 def test_a_lock_that_a_process_of_a_hook_holds(play):
     """A hook that allows the stop while its own process of an earlier turn holds a lock is no proved loop."""
     command = f"exec 9> lock; flock -n 9 || exit 0; sleep 600 >/dev/null 2>&1 & {REFUSE}"
@@ -74,6 +77,7 @@ ALIVE = 'kill -0 "$(cat pid)" 2>/dev/null'
 JOB = [{"prompt": "go"}, {"run": "sleep 600 >/dev/null 2>&1 & echo $! > pid"}]
 
 
+@pytest.mark.slow
 def test_a_process_of_the_agent_before_a_wait(play):
     """A clock that was moved keeps no session from being played with its processes alive."""
     agent = [*JOB, {"wait": 60}, {"stop": "Done."}]
@@ -116,6 +120,7 @@ def compare(play):
     return run
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("known", [(), (REFUSED,), (REFUSED, Terminated(turn=2))])
 def test_no_time_for_the_session_with_living_processes(compare, known):
     """Without time to play the session with its processes alive, no verdict on it holds."""
@@ -127,6 +132,7 @@ def test_the_time_of_further_runs_goes_by_the_given_clock(compare):
     assert "no time was left" in compare(Terminated(turn=2), clock=iter((0.0, 61.0)).__next__)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("living", "told"),
     [

@@ -196,6 +196,7 @@ def test_a_folder_in_the_place_of_another_ends_a_testbed(harness, tmp_path):
     assert (before, after) == ("old", "new")
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("old")
 @pytest.mark.parametrize(
     "command",

@@ -100,6 +100,7 @@ def test_fields_that_python_compares(armed):
     assert outcome.verdict_name in ("livelock", "capped")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("files", [{}, {"README.md": LIMITED}])
 def test_a_loop_that_ends_by_its_own_limit(armed, files):
     """A loop in Node that counts up to a limit is active, and is not called endless, whatever the limit."""
@@ -117,6 +118,7 @@ def test_a_checklist_that_the_agent_can_tick(armed):
     assert outcome.verdict_name in ("livelock", "capped")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("box", "text", "kept"),
     [
@@ -142,6 +144,7 @@ echo "Go on with $STATE." >&2; exit 2
 """
 
 
+@pytest.mark.slow
 def test_a_state_whose_folder_another_file_names(plugin, harness):
     """A loop is active with a state in a folder that a first file names, and with that file."""
     (hook_set,) = with_looked_for(
@@ -177,6 +180,7 @@ if state.get("active"):
 """
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("name", "program", "text"), [("stop.sh", "sh", IN_HOME), ("stop.py", "python3", IN_HOME_PYTHON)]
 )
@@ -189,6 +193,7 @@ def test_a_state_below_home(armed, name, program, text):
     assert outcome.verdict_name in ("livelock", "capped")
 
 
+@pytest.mark.slow
 def test_a_list_below_home_that_the_agent_can_tick(armed):
     """An agent ticks the tasks of a list below HOME too, in its shell."""
     text = CHECKLIST.replace("TODO.md", '"$HOME"/.looper/TODO.md')
@@ -196,12 +201,14 @@ def test_a_list_below_home_that_the_agent_can_tick(armed):
     assert found.sessions[0].way_out == "writes the finished state into ~/.looper/TODO.md"
 
 
+@pytest.mark.slow
 def test_a_promise_of_which_the_message_tells(armed):
     """An agent that says what the message asks for is tried too."""
     found, _ = armed("stop.sh", "sh", SPELL)
     assert 'says "<promise>GREEN</promise>"' in found.sessions[0].way_out
 
 
+@pytest.mark.slow
 def test_a_file_that_the_message_asks_to_remove(armed):
     """An agent that removes a file when it is asked to is tried too."""
     text = "[ -f .claude/on ] || exit 0\necho 'Remove .claude/on when you are done.' >&2\nexit 2\n"
@@ -209,6 +216,7 @@ def test_a_file_that_the_message_asks_to_remove(armed):
     assert found.sessions[0].way_out == "runs `rm -f .claude/on`"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "text",
     [
@@ -227,6 +235,7 @@ def test_what_changes_nothing_is_left_out(armed, text):
     assert "--arm-file .claude/loop.json" in words
 
 
+@pytest.mark.slow
 def test_what_was_activated_is_not_tried_again(plugin, harness):
     """A hook that a command of its plugin made active needs no state files."""
     hook_set = plugin(**{"hooks/stop.sh": SHELL, "commands/start.md": COMMAND})
@@ -261,6 +270,7 @@ def test_what_hooks_look_for_in_the_project_is_seen(plugin, harness):
     assert ".claude/loop.json" in found.looked_for
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("text", "seen"),
     [

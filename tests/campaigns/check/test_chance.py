@@ -35,6 +35,7 @@ def play(tmp_path, harness):
     return session
 
 
+@pytest.mark.slow
 def test_a_hook_that_decides_by_chance(play):
     """A hook that decides by a random number is found, with what it decided about the same move."""
     played = play(CHANCE)
@@ -55,6 +56,7 @@ def test_a_hook_that_counts(play):
     assert find_chance(played[0].outcome, played[1].outcome) is None
 
 
+@pytest.mark.slow
 def test_a_guard(play):
     """A guard that looks at the command is not even suspected."""
     assert find_suspect(play(GUARDS)) is None

@@ -285,6 +285,7 @@ def test_hooks_that_lack_something(said, codes, found):
     assert found in lacking.get("./x.sh", "")
 
 
+@pytest.mark.slow
 def test_hooks_run_as_if_their_collection_were_installed(tmp_path, person, harness):
     """Scripts below HOME that only the project has are run from a copy, with what is beside them."""
     person()

@@ -400,6 +400,7 @@ def test_a_missing_program_that_stops_the_agent(tmp_path, found, harness):
     assert {"true", never} <= {*report.triggered}
 
 
+@pytest.mark.slow
 def test_a_missing_script_that_keeps_the_agent_from_working(tmp_path, found, harness):
     """A missing script that stops the agent is one problem with that effect, and the others are tried."""
     found(("BeforeModel", "./x.sh"), ("AfterTool", "echo text >log"), place="gemini-cli")

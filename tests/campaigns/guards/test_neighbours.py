@@ -51,6 +51,7 @@ def found(tmp_path, harness):
     return play
 
 
+@pytest.mark.slow
 def test_a_guard_that_takes_every_path_for_the_root(found):
     """A guard that looks at the first letter of a path refuses harmless folders, which is OVERBLOCK."""
     (text,) = found(EVERY_PATH)
@@ -61,18 +62,21 @@ def test_a_guard_that_takes_every_path_for_the_root(found):
     )
 
 
+@pytest.mark.slow
 def test_a_guard_that_takes_the_option_of_another_command(found):
     """Where each of two commands is allowed, both in one line must be allowed."""
     (text,) = found(ANY_OPTION)
     assert "but `git push origin topic` and `npm ci --force` allowed." in text
 
 
+@pytest.mark.slow
 def test_a_guard_that_refuses_the_way_back(found):
     """A guard of merges must allow to end one."""
     (text,) = found(ANY_MERGE)
     assert text.startswith("`git merge --abort`, which only ends a merge, is refused")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("script", [WHOLE_PATH, EVERYTHING, AGAIN])
 def test_a_guard_that_confuses_nothing(found, script):
     """A guard of whole paths, of all commands, or of repeated ones does not confuse harmless commands."""

@@ -67,6 +67,7 @@ def test_a_guard_that_also_runs_after_calls(unasked):
     assert found.text.startswith("PreToolUse: ")
 
 
+@pytest.mark.slow
 def test_a_list_of_what_is_allowed(unasked):
     """A guard that allows many harmless calls and refuses all others is meant to do that."""
     runs = ("git status", "ls", "npm test", "pwd", "date", "git diff", "git log")

@@ -131,6 +131,7 @@ def test_an_echo_of_bash(found):
     assert not found('#!/bin/bash\necho \'{"systemMessage": "One.\\nTwo."}\'\n', event="PostToolUse")
 
 
+@pytest.mark.slow
 def test_the_same_answer_in_a_session(tmp_path, harness):
     """An answer that a session showed and the script contains is one problem."""
     hook_set = project(tmp_path, '#!/bin/sh\necho \'{"decision": "allow"}\'\n', "Stop")
@@ -138,6 +139,7 @@ def test_the_same_answer_in_a_session(tmp_path, harness):
     assert [problem.symptom.kind for problem in report.problems] == ["MANGLED"]
 
 
+@pytest.mark.slow
 def test_what_other_runs_show(tmp_path, harness):
     """What a hook prints and refuses elsewhere is told of no answer that stands in its script."""
     text = """#!/bin/sh
