@@ -18,6 +18,7 @@ _MODULES = {
         "find",
         "known",
         "names",
+        "settings_folders",
         "with_cap",
     ],
     "hosts.explanations": ["explain", "known_facts", "summarise"],

@@ -5,6 +5,7 @@ from pytest_hookharness.hosts.catalogue import (
     find,
     known,
     names,
+    settings_folders,
     with_cap,
 )
 from pytest_hookharness.hosts.explanations import explain, known_facts, summarise
@@ -122,6 +123,7 @@ __all__ = [
     "sample_values",
     "select",
     "session_id",
+    "settings_folders",
     "shape",
     "start_groups",
     "summarise",

@@ -145,6 +145,13 @@ def known() -> tuple[Profile, ...]:
     return tuple(map(_load, _identifiers()))
 
 
+@cache
+def settings_folders() -> frozenset[str]:
+    """Return the names of the folders, in a project and in HOME, in which built-in hosts keep settings."""
+    known_paths = (_load(identifier).config.paths for identifier in _BUILT_IN)
+    return frozenset(path.split("/")[1] for paths in known_paths for path in paths)
+
+
 def find(name: str) -> Profile:
     """
     Return the profile of a host, by ``name`` (its newest version) or ``name@version``.

@@ -20,6 +20,7 @@ from dataclasses import replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
+from pytest_hookharness import hosts
 from pytest_hookharness.model.checkup import HookSet
 from pytest_hookharness.model.protocol import Hook
 from pytest_hookharness.reports.redaction import has_secrets
@@ -43,22 +44,9 @@ SECRET_NAME = re.compile(
     r"|auth\.|^\.claude\.json$|keyring|wallet|^\.(?:ssh|gnupg|aws|azure|docker|kube|password-store|mozilla)$",
     re.IGNORECASE,
 )
-# Folders with files of many programs, such as conversations; of them only single files are lent.
-_SHARED = frozenset(
-    (
-        "",
-        "bin",
-        ".local/bin",
-        ".local",
-        ".config",
-        ".cache",
-        ".claude",
-        ".codex",
-        ".gemini",
-        ".cursor",
-        ".copilot",
-    )
-)
+# Folders with files of many programs; of them, and of those of hosts, which hold conversations, only single
+# files are lent.
+_SHARED = frozenset(("", "bin", ".local/bin", ".local", ".config", ".cache"))
 _LARGEST, _MOST_FILES = 1 << 20, 200
 
 
@@ -67,7 +55,8 @@ def find_lent(hooks: Sequence[Hook], sources: Sequence[tuple[str, str]]) -> tupl
     home = Path.home()
     commands = [" ".join((hook.command, *(hook.args or ()))) for hook in hooks]
     started = dict.fromkeys(path for command in commands for path in _STARTED.findall(command))
-    folders = {posixpath.dirname(path) for path in started if (home / path).is_file()} - _SHARED
+    parents = {posixpath.dirname(path) for path in started if (home / path).is_file()}
+    folders = {path for path in parents if not _is_shared(path)}
     named = (path for text in (*commands, *(text for _, text in sources)) for path in _names(text))
     found = [path for path in (*sorted(folders), *dict.fromkeys(named)) if may_lend(home, path, folders)]
     inner = [path for path in found if not path.startswith(tuple(f"{folder}/" for folder in folders))]
@@ -135,7 +124,12 @@ def may_lend(home: Path, path: str, folders: Collection[str]) -> bool:
     inside = os.path.realpath(place).startswith(f"{os.path.realpath(home)}/")
     if not inside or any(part == ".." or SECRET_NAME.search(part) for part in path.split("/")):
         return False
-    return _is_harmless(place) or (path in {*folders} - _SHARED and place.is_dir() and _is_small(place))
+    own = path in folders and not _is_shared(path)
+    return _is_harmless(place) or (own and place.is_dir() and _is_small(place))
+
+
+def _is_shared(path: str) -> bool:
+    return path in _SHARED or path in hosts.settings_folders()
 
 
 def _is_harmless(file: Path) -> bool:

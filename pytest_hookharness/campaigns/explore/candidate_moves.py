@@ -75,7 +75,8 @@ WITHHELD = (
 _OF_TOOLS = frozenset({
     hosts.Role.BEFORE_TOOL, hosts.Role.PERMISSION, hosts.Role.AFTER_TOOL, hosts.Role.TOOL_FAILED,
 })  # fmt: skip
-_OWN = (".claude", ".codex", ".gemini", ".qwen", ".cursor", ".git", ".github", ".factory", ".agents", "hooks")
+# Beside those in which hosts keep settings.
+_OWN = (".git", ".github", ".agents", "hooks")
 
 
 class Reach(Enum):
@@ -279,7 +280,8 @@ def _is_command(words: str) -> bool:
 
 
 def _is_own(path: str) -> bool:
-    return path.split("/", maxsplit=1)[0] in _OWN
+    top = path.split("/", maxsplit=1)[0]
+    return top in _OWN or top in hosts.settings_folders()
 
 
 def _matched(testbed: Testbed) -> Iterator[Move]:

@@ -55,6 +55,7 @@ def lent(*commands, sources=()):
         ("x", 'Path.home() / ".config" / "mine.json"', [".config/mine.json"]),
         ('"${HOME}"/.mine/run.sh now', "", [".mine"]),
         ("~/.claude/run.sh", "", [".claude/run.sh"]),
+        ("~/.factory/run.sh", "", [".factory/run.sh"]),
         ("cat ~/.nothing ~/../other a~/.mytool.toml", "", []),
         ("cat ~/.mine ~/.claude ~/.mine/lib", "", []),
         ("test -f x && sh ~/.mine/run.sh", "", [".mine"]),
@@ -63,7 +64,7 @@ def lent(*commands, sources=()):
     ],
 )
 def test_what_is_lent(person, command, source, found):
-    """Files that hooks name and the folder of a program they start are lent, but no secrets."""
+    """Named files and the folder of a started program are lent, but no secrets and no folder of a host."""
     person(
         **{
             ".mytool.toml": "a = 1\n",
@@ -71,6 +72,7 @@ def test_what_is_lent(person, command, source, found):
             ".mine/run.sh": "",
             ".mine/id_rsa": "key",
             ".claude/run.sh": "",
+            ".factory/run.sh": "",
             ".env": "A=1",
             ".plain": "-----BEGIN OPENSSH PRIVATE KEY-----",
             ".assigned": "export DB_PASSWORD=s3cret-word\n",
