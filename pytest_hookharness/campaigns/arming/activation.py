@@ -18,6 +18,7 @@ from pathlib import Path
 from pytest_hookharness import hosts
 from pytest_hookharness.campaigns.arming.project_texts import is_small, project_files, read_text
 from pytest_hookharness.campaigns.arming.starting_scripts import starting_command
+from pytest_hookharness.campaigns.arming.state_names import SESSION
 from pytest_hookharness.campaigns.arming.state_paths import folder_of
 from pytest_hookharness.model.checkup import CheckSession, HookSet
 from pytest_hookharness.model.fast_dataclass import dataclass
@@ -58,6 +59,8 @@ _OFF = re.compile(r"^(enabled|active):[ \t]*(?:false|no|off)[ \t]*$", re.MULTILI
 # The end of the name of a template, and a value that is filled in.
 _OF_TEMPLATE = re.compile(r"\.(?:tmpl|tpl|template|example|sample|dist)$")
 _FIELD = re.compile(r"\{\{[^{}\n]*\}\}")
+# Newer versions of Claude Code name the session to shell commands, which the simulated one does not.
+_SESSION_VARIABLE, _SESSION_FILE = "CLAUDE_CODE_SESSION_ID", ".claude/this-session"
 _LARGEST, _MOST_FILES, _MOST = 1 << 16, 300, 4
 
 
@@ -70,11 +73,13 @@ class Activation:
         title: What was activated, in words that follow "with".
         command: The shell command that does it, run by the agent; empty for none.
         files: The files that do it, by path in the project.
+        home: Files that the command reads, by path below HOME.
     """
 
     title: str
     command: str = ""
     files: Mapping[str, str] = field(default_factory=dict)
+    home: Mapping[str, str] = field(default_factory=dict)
 
 
 def find_activations(hook_set: HookSet) -> list[Activation]:
@@ -89,7 +94,17 @@ def find_activations(hook_set: HookSet) -> list[Activation]:
     except SimulationError:
         # A file that is no text.
         return []
-    return found[:_MOST]
+    return [*found[:_MOST], *_in_known_session(hook_set, found)]
+
+
+def _in_known_session(hook_set: HookSet, found: Sequence[Activation]) -> Iterator[Activation]:
+    """Yield the first command again as newer hosts run it: with the variable that names the session."""
+    started = [one for one in found if one.command][:1]
+    if any(_SESSION_VARIABLE in (read_text(file) or "") for file in _text_files(hook_set.root) if started):
+        for one in started:
+            title = f"{one.title}, with the session in {_SESSION_VARIABLE}"
+            command = f'export {_SESSION_VARIABLE}="$(cat ~/{_SESSION_FILE})"; {one.command}'
+            yield replace(one, title=title, command=command, home={_SESSION_FILE: SESSION})
 
 
 def with_rules(sessions: Iterable[CheckSession], rules: Mapping[str, str]) -> list[CheckSession]:

@@ -36,7 +36,13 @@ _BOX = re.compile(r"^([ \t]*[-*] \[ \] ).*$", re.MULTILINE)
 _TICKABLE = re.compile(r"^([ \t]*[-*] )\[ \]", re.MULTILINE)
 # How hooks look for an open task.
 _OPEN = re.compile(r"\[(?: |\\s|\[?\[:space:\]\]?)[*+?]?\\*\]")
-_OWN = (state_names.is_session, state_names.is_switch, state_names.is_limit)
+_OWN = (
+    state_names.is_session,
+    state_names.is_switch,
+    state_names.is_limit,
+    state_names.is_time,
+    state_names.is_work,
+)
 # Words for the end of the work, the usual ones first.
 _OVER = ("complete", "completed", "done", "finished", "closed", "passed", "approved")
 _OFF = ("", "null", "false", "0")
@@ -80,6 +86,8 @@ class StateContents:
             ]
             values |= {name: each.wanted[0] for name, each in missing if strict and each.wanted}
             values |= {name: LIMIT for name, each in missing if _limits(name, each)}
+            times = [each for each in missing if strict and state_names.is_time(each[0])]
+            values |= {name: state_names.now(ticks=each.ticks) for name, each in times}
             return {self.path: f"{json.dumps(values, indent=2)}\n", **more}
 
         def fill(match: re.Match[str]) -> str:
@@ -226,6 +234,8 @@ def _asked_value(name: str, asked: AskedField) -> Value:
         return "" if asked.empty else SESSION
     if asked.wanted:
         return asked.wanted[0]
+    if state_names.is_time(name):
+        return state_names.now(ticks=asked.ticks)
     # A count that just began, whatever it counts.
     return 1 if asked.counted else state_names.by_name(name, filled=asked.filled)
 

@@ -14,7 +14,8 @@ TASK = "Do the work."
 # A limit that a loop with it reaches before the host's own cap.
 LIMIT = 3
 _TIME = re.compile(
-    r"(?:_at|_time|date|stamp|_since|updated|started|created|last_check\w*)$|^(?:time|at|stamp|started)"
+    r"(?:_at|_time|date|stamp|_since|updated|started|created|last_check\w*)$|^(?:time|at|stamp|started)(?!out)"
+    r"|[a-z](?:At|Time|Date|Stamp|Timestamp|Since|Epoch)$|_epoch$"
 )
 _SESSION = re.compile(r"session(?:_?id)?$", re.IGNORECASE)
 _LIMIT = re.compile(r"max|limit|cap\b|_cap", re.IGNORECASE)
@@ -27,6 +28,7 @@ _COUNTED = re.compile(
 )
 # How many there are in all is more than how many are done.
 _TOTAL = re.compile(r"(?i:total_|\w+_total$)|total[A-Z]|\w+Total$|total$")
+_WORK = re.compile(r"(?:task|prompt|goal|promise|objective)(?:_?text)?$", re.IGNORECASE)
 _WORDS = re.compile(
     r"task|prompt|goal|promise|text|title|name|descri|message|file|path|branch|phase|stage|plan|step",
     re.IGNORECASE,
@@ -70,6 +72,11 @@ def is_switch(name: str) -> bool:
     return bool(_SWITCH.search(name))
 
 
+def is_work(name: str) -> bool:
+    """Return whether a field says what is to be done, or what is said when it is done."""
+    return bool(_WORK.search(name))
+
+
 def is_of_hosts(name: str) -> bool:
     """Return whether transcripts or the input of hooks have a field of that name."""
     return name in _OF_HOSTS
@@ -90,10 +97,12 @@ def by_name(name: str, *, filled: bool = False) -> Value:
     return True if filled and not _WORDS.search(name) else TASK
 
 
-def now(written: str = "") -> Value:
-    """Return the present time, in seconds if that is how it was written."""
+def now(written: str = "", ticks: int = 0) -> Value:
+    """Return the present time, as a number if it was written so or if there are ticks of a second."""
     time = datetime.now(UTC)
-    return int(time.timestamp()) if written.isdigit() else time.strftime("%Y-%m-%dT%H:%M:%SZ")
+    if written.isdigit() or ticks:
+        return int(time.timestamp() * max(ticks, 1))
+    return time.strftime("%Y-%m-%dT%H:%M:%SZ")
 
 
 def as_yaml(value: Value) -> str:

@@ -60,7 +60,9 @@ _OPPOSITE = {
 _WORDS: Mapping[str, Value] = {"true": True, "True": True, "false": False, "False": False}
 _NOTHING = frozenset(["null", "None", "undefined", ""])
 _ORDER = frozenset(["<", ">", "<=", ">="])
-_AHEAD, _LINES = 260, 3
+# What stands before a value that something is subtracted from or added to.
+_SUM = re.compile(r"\$\(\([^()\n]*$|(?:[\w)\]]|\bnow\w*\(\))\s+-\s+(?:\(|\w+\()?$")
+_AHEAD, _LINES, _NEAR, _TICKS = 260, 3, 80, 1000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -74,6 +76,7 @@ class AskedField:
         empty: Whether it goes on only if the field has no value.
         filled: Whether it goes on only if the field has one.
         counted: Whether it compares the field with a number.
+        ticks: Of a second, where it calculates with the field as a time; 0 if it does not.
     """
 
     wanted: tuple[Value, ...] = ()
@@ -81,6 +84,7 @@ class AskedField:
     empty: bool = False
     filled: bool = False
     counted: bool = False
+    ticks: int = 0
 
 
 def asked_values(reads: StateReads) -> dict[str, AskedField]:
@@ -88,6 +92,8 @@ def asked_values(reads: StateReads) -> dict[str, AskedField]:
     found = dict.fromkeys(reads.fields, AskedField())
     for begin, end, name in sorted(reads.places):
         found[name] = _with_comparison(reads, found[name], begin, end)
+        if _SUM.search(reads.text[max(0, begin - _NEAR) : begin]):
+            found[name] = replace(found[name], ticks=_TICKS if "Date.now" in reads.text else 1)
         compared = _COMPARED.match(reads.text, end)
         if compared and _SIGNS.get(compared["sign"], compared["sign"]) in _ORDER:
             for one in (name, *_standing_at(reads, compared.end("sign"))):

@@ -1,8 +1,9 @@
 """
-Loops that refused a stop, met by another session of the project and by a machine without their tools.
+Loops that were started, met by another session of the project and by a machine without their tools.
 
 The files of a loop are taken from its own session after a first refused stop, so that a loop which learns its
 session only then has done so. Sessions that have these files from the beginning need no command to start it.
+A loop that refused no stop is taken as its command left it: another session must leave its files alone.
 """
 
 from __future__ import annotations
@@ -24,16 +25,16 @@ from pytest_hookharness.campaigns.check.session_scenario import varied
 from pytest_hookharness.judging.findings.codes import WRONG_KEY
 from pytest_hookharness.model.checkup import CheckSession, HookSet, Problem, Symptom
 from pytest_hookharness.model.fast_dataclass import dataclass
-from pytest_hookharness.model.moves import FIRST_PROMPT, RunCommand, Script, Stop
+from pytest_hookharness.model.moves import FIRST_PROMPT, Act, Edit, Prompt, RunCommand, Script, Stop
 from pytest_hookharness.model.outcome import Outcome
-from pytest_hookharness.model.trace import Change, Exchange, HookEvent, Performed, commands_of
+from pytest_hookharness.model.trace import Change, Exchange, HookEvent, Performed, Trace, commands_of
 
 # Plays sessions that are no part of the report.
 TryOut: TypeAlias = Callable[[Sequence[CheckSession]], Sequence[PlayedSession]]
 _OTHER = "0e7b6d52-3f6c-4a51-9d0e-2b8c9a7f4c13"
 _PLACES = {"workspace/": "", "home/": "~/"}
 # What no loop keeps its state in.
-_NO_STATE = re.compile(r"(?:^|/)(?:\.git|__pycache__|node_modules)/|\.(?:log|jsonl|pyc)$|/projects/")
+_NO_STATE = re.compile(r"(?:^|/)(?:\.git|__pycache__|node_modules)/|\.(?:log|pyc)$|/projects/")
 # A key by which a file says that a loop runs; a list of tasks or a report is the project's own.
 _OF_LOOP = re.compile(
     r"^[ \t{,]*[\"']?\w*(?:iteration|active|loop|max_|promise|phase|started|round|attempt)\w*[\"']?\s*[:=]",
@@ -53,6 +54,15 @@ _PRINT = (
 # How hosts call the identifier of a session.
 _SESSION_KEYS = ("session_id", "sessionId", "conversation_id")
 _MOST, _MOST_FILES = 2, 12
+# Work of a session that finds the files of a loop, and what it does with them.
+_WORK: tuple[Act, ...] = (
+    FIRST_PROMPT,
+    RunCommand(command="true"),
+    Edit(file="notes.txt", text="text\n"),
+    Stop(),
+    Prompt(text="Go on."),
+)
+_COUNT = re.compile(r"\b(?:iterations?|round|attempts?|turn|count)[\"']?\s*[:=]\s*(\d+)", re.IGNORECASE)
 _ADVICE = "Write the `session_id` of the input into the state, and allow the stops of all other sessions."
 
 
@@ -63,7 +73,7 @@ class HeldLoops:
 
     Attributes:
         sessions: Sessions with a tool missing, that are part of the report.
-        problems: Loops that hold another session too.
+        problems: Loops that hold another session too, or whose files another session changes.
     """
 
     sessions: tuple[CheckSession, ...] = ()
@@ -77,7 +87,7 @@ class _Loop:
     session: CheckSession
     files: Mapping[str, str] = field(default_factory=dict)
 
-    def met_by(self, session: str) -> CheckSession:
+    def met_by(self, session: str, acts: Sequence[Act] = (FIRST_PROMPT, Stop())) -> CheckSession:
         """Return a short session that finds these files, with another identifier in the place of its own."""
         texts = {
             path.replace(SESSION, session): text.replace(SESSION, session)
@@ -88,18 +98,19 @@ class _Loop:
         old = self.session.scenario
         scenario = replace(
             old,
-            script=Script(acts=(FIRST_PROMPT, Stop())),
+            script=Script(acts=tuple(acts)),
             files={**old.files, **inside},
             home={**old.home, **home},
-            turns=2,
+            turns=len(acts),
         )
-        left = f"{self.session.active}, as it was after a refused stop"
+        when = "after a refused stop" if len(acts) == len((FIRST_PROMPT, Stop())) else "when it began"
+        left = f"{self.session.active}, as it was {when}"
         return replace(self.session, scenario=scenario, ends=False, way_out="", active=left)
 
 
 def meet_held_loops(hook_set: HookSet, played: Sequence[PlayedSession], try_out: TryOut) -> HeldLoops:
     """
-    Return sessions with missing tools for loops that refused a stop, and loops that hold other sessions.
+    Return sessions with missing tools for loops that refused a stop, and loops that concern other sessions.
 
     Of hooks that nothing activated, only the first session is taken, which has no state to meet.
 
@@ -109,19 +120,22 @@ def meet_held_loops(hook_set: HookSet, played: Sequence[PlayedSession], try_out:
     """
     held = [one for one in played if _is_loop(hook_set, one)]
     active = [one for one in held if one.session.active]
+    idle = [one for one in played if one.session.active and one not in held and _started(one)]
+    meddled = tuple(_find_meddled(hook_set, idle[-1:], try_out))
     if not active:
-        return HeldLoops(sessions=tuple(_without_tools(one.session) for one in held[:1]))
+        return HeldLoops(sessions=tuple(_without_tools(one.session) for one in held[:1]), problems=meddled)
     chosen = [*{_refusing(one.outcome): one for one in reversed(active)}.values()][::-1][:_MOST]
     paths = [_state_paths(hook_set, one) for one in chosen]
     kept = [(one.session, own) for one, own in zip(chosen, paths, strict=True) if own]
     copies = iter(try_out([_copying(session, own) for session, own in kept]))
+    held_copies = [(next(copies) if own else None, own) for own in paths]
     loops = [
-        _Loop(session=one.session, files=_copied(next(copies), own) if own else {})
-        for one, own in zip(chosen, paths, strict=True)
+        _Loop(session=one.session, files=_copied(copy, own) if copy and _refusing(copy.outcome) else {})
+        for one, (copy, own) in zip(chosen, held_copies, strict=True)
     ]
     met = iter(try_out([loop.met_by(name) for loop in loops for name in (SESSION, _OTHER) if loop.files]))
     usual = {_refusing(one.outcome) for one in played if one.session.harmless}
-    sessions, problems = list[CheckSession](), list[Problem]()
+    sessions, problems = list[CheckSession](), [*meddled]
     for loop in loops:
         own, other = (next(met), next(met)) if loop.files else (None, None)
         if own is None or other is None or not _refusing(own.outcome):
@@ -130,6 +144,8 @@ def meet_held_loops(hook_set: HookSet, played: Sequence[PlayedSession], try_out:
             continue
         sessions.append(_without_tools(own.session))
         empty = any(_EMPTY_SESSION.search(text) for text in loop.files.values())
+        if not empty and not _refusing(other.outcome):
+            problems += _meddled(loop, own, other, [one.id for one in problems])
         if empty or not _refusing(other.outcome):
             # It may learn its session from the first stop, whoever makes that.
             sessions.append(_beside_another(loop.session))
@@ -142,6 +158,64 @@ def _is_loop(hook_set: HookSet, one: PlayedSession) -> bool:
     """Return whether a stop was refused, not by left-out hooks or checks that test doubles make fail."""
     ours = hook_set.texts.items() <= one.session.scenario.files.items()
     return one.held and not one.session.proof and ours
+
+
+def _started(one: PlayedSession) -> int:
+    """Return the number of moves until a command had started a loop; 0 if none did."""
+    acts = one.session.scenario.script.acts
+    ran = [place for place, act in enumerate(acts) if isinstance(act, RunCommand)]
+    return ran[0] + 1 if ran and one.outcome is not None else 0
+
+
+def _find_meddled(hook_set: HookSet, idle: Sequence[PlayedSession], try_out: TryOut) -> Iterator[Problem]:
+    """Yield the loops that refuse nothing and whose files another session removes or counts in."""
+    for one in idle:
+        paths = _state_paths(hook_set, one)
+        for copy in try_out([_copying(one.session, paths, _started(one))]) if paths else ():
+            loop = _Loop(session=one.session, files=_copied(copy, paths))
+            if _state(loop):
+                acts = (*_WORK, _printing([*loop.files]))
+                own, other = try_out([loop.met_by(name, acts) for name in (SESSION, _OTHER)])
+                yield from _meddled(loop, own, other, [])
+
+
+def _meddled(
+    loop: _Loop, own: PlayedSession, other: PlayedSession, taken: Sequence[str]
+) -> Iterator[Problem]:
+    """Yield the problem that another session removes a loop's state, or counts its own turns in it."""
+    left = _copied(other, [*loop.files])
+    # It may learn its session from whoever comes first.
+    if other.outcome is None or any(_EMPTY_SESSION.search(text) for text in loop.files.values()):
+        return
+    mine = {(event, path, how) for event, path, how, _ in _changed(own.outcome)}
+    for event, path, how, hooks in _changed(other.outcome):
+        counts = _count(left.get(path, "")) > _count(loop.files.get(path, "")) >= 0
+        # Each session may remove what has come to its end.
+        removes = how == "removed" and (event, path, how) not in mine
+        if path in _state(loop) and (removes or counts):
+            does = "removes" if removes else "counts its own turns in"
+            text = f"{event}: a session that did not start the loop {does} {path}, its state."
+            symptom = Symptom(
+                kind=WRONG_KEY.name, code=WRONG_KEY.code, hook=hooks, text=text, advice=_ADVICE, turn=1
+            )
+            yield _evidence(symptom, other, other.outcome.trace, taken)
+            return
+
+
+def _changed(outcome: Outcome | None) -> Iterator[tuple[str, str, str, str]]:
+    """Yield the files that hooks changed: the event, the path, how, and the commands of the hooks."""
+    for _, hooked in outcome.trace.hooked() if outcome is not None else ():
+        for change in hooked.changes:
+            root = next((root for root in _PLACES if change.path.startswith(root)), None)
+            if root is not None and change.hooks and not change.in_doubt:
+                path = f"{_PLACES[root]}{change.path.removeprefix(root)}"
+                yield hooked.event, path, change.how, ", ".join(change.hooks)
+
+
+def _count(text: str) -> int:
+    """Return the count of a loop in its state; -1 if there is none."""
+    found = _COUNT.search(text)
+    return int(found[1]) if found else -1
 
 
 def _without_tools(session: CheckSession) -> CheckSession:
@@ -196,21 +270,26 @@ def _own_session(outcome: Outcome | None) -> str:
     return SESSION
 
 
-def _copying(session: CheckSession, paths: Sequence[str]) -> CheckSession:
-    """Return the session until its first stop, after which the agent prints the files of the loop."""
+def _copying(session: CheckSession, paths: Sequence[str], moves: int = 0) -> CheckSession:
+    """Return the session until its first stop, or some moves of it; then the agent prints the files."""
     acts = session.scenario.script.acts
-    before = next(place for place, act in enumerate(acts) if isinstance(act, Stop))
-    names = " ".join(
-        f'"$HOME"/{shlex.quote(path[2:])}' if path.startswith("~/") else shlex.quote(path) for path in paths
-    )
-    shown = (*acts[: before + 1], RunCommand(command=_PRINT.format(names=names)))
+    before = moves - 1 if moves else [isinstance(act, Stop) for act in acts].index(True)
+    shown = (*acts[: before + 1], _printing(paths))
     scenario = replace(session.scenario, script=Script(acts=shown), turns=len(shown))
     return replace(session, scenario=scenario, ends=False)
 
 
+def _printing(paths: Sequence[str]) -> RunCommand:
+    """Return the command that prints files, those below HOME with ``~/`` in front."""
+    names = " ".join(
+        f'"$HOME"/{shlex.quote(path[2:])}' if path.startswith("~/") else shlex.quote(path) for path in paths
+    )
+    return RunCommand(command=_PRINT.format(names=names))
+
+
 def _copied(copy: PlayedSession, paths: Sequence[str]) -> dict[str, str]:
     """Return the files that the agent printed last, with a placeholder for the session."""
-    if copy.outcome is None or not _refusing(copy.outcome):
+    if copy.outcome is None:
         return {}
     own, found = _own_session(copy.outcome), dict[str, str]()
     results = [one.exchange for one in copy.outcome.trace.steps if isinstance(one.exchange, Performed)]
@@ -228,7 +307,7 @@ def _copied(copy: PlayedSession, paths: Sequence[str]) -> dict[str, str]:
 def _shared(loop: _Loop, other: PlayedSession, taken: Sequence[str]) -> Iterator[Problem]:
     """Yield the problem that a loop holds a session which did not start it."""
     first = next(_stops(other.outcome), None)
-    state = [path for path, text in loop.files.items() if _OF_LOOP.search(text)]
+    state = _state(loop)
     if other.outcome is None or first is None or not first.decision.refused or not state:
         return
     every = (hooked for _, hooked in other.outcome.trace.hooked())
@@ -249,10 +328,22 @@ def _shared(loop: _Loop, other: PlayedSession, taken: Sequence[str]) -> Iterator
         advice=_ADVICE,
         turn=1,
     )
-    yield SymptomEvidence(
+    yield _evidence(symptom, other, other.outcome.trace, taken)
+
+
+def _evidence(symptom: Symptom, played: PlayedSession, trace: Trace, taken: Sequence[str]) -> Problem:
+    """Return the problem that a session shows."""
+    return SymptomEvidence(
         id=name_problem(symptom, taken),
         symptom=symptom,
-        session=other.session,
-        trace=other.outcome.trace,
-        shown_by=(other.session.title,),
+        session=played.session,
+        trace=trace,
+        shown_by=(played.session.title,),
     ).problem
+
+
+def _state(loop: _Loop) -> list[str]:
+    """Return the files that say that a loop runs; a history says what was."""
+    return [
+        path for path, text in loop.files.items() if _OF_LOOP.search(text) and not path.endswith(".jsonl")
+    ]

@@ -132,7 +132,7 @@ def plan_activated(hook_set: HookSet, given: Sequence[Activation] = ()) -> Itera
         acts: tuple[Act, ...] = (FIRST_PROMPT, *started, *going_on, Stop())
         scenario = scenario_of(hook_set, acts)
         files = {**scenario.files, **one.files}
-        scenario = replace(scenario, files=files, turns=len(acts) + MANY_REFUSALS)
+        scenario = replace(scenario, files=files, home=one.home, turns=len(acts) + MANY_REFUSALS)
         yield CheckSession(title=one.title, scenario=scenario, active=one.title)
 
 

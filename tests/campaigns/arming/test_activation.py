@@ -77,6 +77,18 @@ def test_code_in_a_line(loop):
     assert found.command == "mkdir -p .claude && touch .claude/loop.md"
 
 
+def test_a_command_that_asks_for_its_session(loop, harness):
+    """A command whose scripts read the variable of newer hosts is also run with it."""
+    text = 'mkdir -p .claude; echo "of $CLAUDE_CODE_SESSION_ID" >.claude/loop.md\n'
+    stop = 'grep -q "of $(jq -r .session_id)" .claude/loop.md || exit 0; echo Go on. >&2; exit 2\n'
+    hook_set = loop(**{"commands/start.md": COMMAND, "start.sh": text, "hooks/stop.sh": stop})
+    plain, known = plan_activated(hook_set)
+    assert known.title.endswith("used, with the session in CLAUDE_CODE_SESSION_ID")
+    ended = [play_session(one, harness.settings, harness.resources).verdict_name for one in (plain, known)]
+    assert ended[0] == "terminated"
+    assert ended[1] != "terminated"
+
+
 def test_code_that_only_reads_makes_nothing_active(loop):
     """A command that only tells the agent about the repository costs no session; one that writes does."""
     text = "!`git diff HEAD` !`git log -10` !`ls -a` !`git status > .claude/loop.md` !`cat a; ./start`\n"

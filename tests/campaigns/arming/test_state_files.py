@@ -2,6 +2,7 @@
 
 import json
 from dataclasses import replace
+from datetime import UTC, datetime
 
 import pytest
 
@@ -167,6 +168,28 @@ def test_fields_of_the_source(plugin):
     hook = 'F=.loop.md\nA=$(sed -n "s/^active: //p" "$F")\n[ "$A" = true ] || exit 0\nexit 2\n'
     (found,) = states(plugin(**{"hooks/stop.sh": hook}))
     assert found.files == {".loop.md": "---\nactive: true\n---\n\nDo the work.\n"}
+
+
+@pytest.mark.parametrize(
+    ("hook", "ticks"),
+    [
+        ("#!/bin/sh\nT=$(jq -r '.startTime // 0' .claude/loop.json)\n[ $(( $(date +%s) - T )) -ge 9 ]\n", 1),
+        (
+            "const s = JSON.parse(read('.claude/loop.json'));\nx = Date.now() - s.startTime;\n",
+            1000,
+        ),
+        ("s = json.load(open('.claude/loop.json'))\nage = parse(s['startTime'])\n", 0),
+    ],
+)
+def test_a_time_that_a_hook_reads(plugin, hook, ticks):
+    """A state says that its loop has just begun, as a number where the hook calculates with it."""
+    suffix = "js" if "JSON" in hook else "py" if "json.load" in hook else "sh"
+    hook_set = plugin(f"node ${{CLAUDE_PLUGIN_ROOT}}/stop.{suffix}", **{f"stop.{suffix}": hook})
+    time = json.loads(states(hook_set)[0].files[".claude/loop.json"])["startTime"]
+    if ticks:
+        assert abs(datetime.now(UTC).timestamp() - time / ticks) < 1000
+    else:
+        assert datetime.fromisoformat(time).tzinfo is not None
 
 
 def test_files_that_end_a_loop_are_none(plugin):

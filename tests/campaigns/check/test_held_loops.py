@@ -126,3 +126,46 @@ def test_sessions_without_a_loop(plugin, harness):
     outcome = play_session(session, harness.settings, harness.resources)
     found = meet_held_loops(refusing, [PlayedSession(session, outcome)] * 2, lambda _: [])
     assert [one.scenario.vary[0].family for one in found.sessions] == ["tools"]
+
+
+# A loop that refuses nothing: it counts in any session, removes what another one started, or always ends.
+COUNTS = """F="$CLAUDE_PROJECT_DIR/.claude/loop.json"
+[ -f "$F" ] || exit 0
+N=$(jq .iteration "$F")
+echo "{\\"active\\": true, \\"iteration\\": $((N + 1))}" >"$F"
+"""
+CLEANS = """F=.claude/loop.json
+[ "$(jq -r .session_id)" = "$(jq -r .session_id "$F" 2>/dev/null)" ] || rm -f "$F"
+"""
+ENDS = "rm -f .claude/loop.json\n"
+KNOWN = (
+    """mkdir -p .claude; jq -n --arg s "$(cat ~/me)" '{active: true, session_id: $s}' >.claude/loop.json"""
+)
+
+
+@pytest.mark.parametrize(
+    ("text", "command", "does"),
+    [
+        (COUNTS, START, "counts its own turns in"),
+        (CLEANS, KNOWN, "removes"),
+        (CLEANS, UNNAMED, ""),
+        (ENDS, START, ""),
+        ("exit 0", START, ""),
+    ],
+    ids=["counts", "removes", "place-for-a-session", "always-ends", "nothing"],
+)
+def test_a_loop_that_another_session_changes(plugin, harness, text, command, does):
+    """A loop that refuses nothing is reported if another session removes its state, or counts in it."""
+    hook_set = plugin("sh ${CLAUDE_PLUGIN_ROOT}/stop.sh", **{"stop.sh": text})
+
+    def played(sessions):
+        outcomes = [play_session(one, harness.settings, harness.resources) for one in sessions]
+        return [PlayedSession(*one) for one in zip(sessions, outcomes, strict=True)]
+
+    given = [Activation(title="start.md used", command=command, home={"me": "{{session_id}}"})]
+    found = meet_held_loops(hook_set, played([*plan_activated(hook_set, given)]), played).problems
+    assert [one.symptom.kind for one in found] == ["WRONG-KEY"] * bool(does)
+    if does:
+        said = f"Stop: a session that did not start the loop {does} .claude/loop.json, its state."
+        assert found[0].symptom.text == said
+        assert found[0].active == "start.md used, as it was when it began"
