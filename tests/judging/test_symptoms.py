@@ -317,3 +317,15 @@ def test_a_text_that_nobody_gets(event, stream, text, named):
     heard = replace(hook_run, reply=Reply(context=text, rule=RULE))
     hooked = replace(hooked, hook_runs=(heard,))
     assert not find_symptoms(outcome(steps=[Step(number=1, turn=1, exchange=hooked)]))
+
+
+def test_the_effect_of_an_answer_that_is_not_read():
+    """What the host makes of a lost answer is told by the runs that gave it, and not by a real refusal."""
+    unread = ran(Exited(0), stdout=b'{"updatedInput": {}}')
+    hooked = unread.exchange
+    lost = replace(hooked.hook_runs[0], reply=Reply(fault="ignored: it knows no such key", rule=RULE))
+    unread = replace(unread, exchange=replace(hooked, hook_runs=(lost,)))
+    refusal = replace(ran(Exited(2), b"no", refused=True), number=2, turn=2)
+    found = MANGLED.found("Stop: it knows no such key", turn=1, hook="./check.sh")
+    (symptom,) = find_symptoms(outcome(steps=[unread, refusal], findings=(found,)))
+    assert symptom.effect.endswith("ignores it: Stop goes on as if the hook were not there.")

@@ -61,7 +61,7 @@ _OF_SHELLS = frozenset(
 # A refusal with a status of failure, as scripts and sessions show it.
 _OF_A_REFUSAL = re.compile(r"is not a refusal on|the refusal ends with \d")
 # How answers in scripts are described, the first of them in words of their own.
-_ITS_ANSWER, _NO_JSON = "its answer", "JSON"
+_ITS_ANSWER, _NO_JSON, _NO_KEYS = "its answer", "JSON", "the host knows none of the keys"
 # What follows where Git is missing, and so is the repository.
 _WITHOUT_GIT = frozenset({UNGUARDED_TOOL.name, STATUS_LEAK.name})
 # What the agent should read: the source of a hook and its sessions show the same.
@@ -124,7 +124,7 @@ def independent(
 
 def _is_told(symptom: Symptom, static: Symptom) -> bool:
     """Return whether a session and the source report the same lost answer, judged by their words."""
-    same = (_ITS_ANSWER, _NO_JSON, symptom.text.partition(": ")[2].rstrip("."))
+    same = (_ITS_ANSWER, _NO_JSON, _NO_KEYS, symptom.text.partition(": ")[2].rstrip("."))
     said = any(words in static.text and (words == _ITS_ANSWER or words in symptom.text) for words in same)
     return said and _is_of(symptom, [*_commands(iter([static]))])
 

@@ -279,7 +279,8 @@ def _describe_tried(
     # A command that replaces a left-out hook is not a hook of the project.
     own = {hook.command for hook in (*hook_set.hooks, *hook_set.shared)}
     every = (hook_run for outcome in outcomes for _, hook_run in outcome.trace.hook_runs())
-    hook_runs = [hook_run for hook_run in every if hook_run.hook.command in own]
+    # Of a handler that is no command, only an answer was assumed.
+    hook_runs = [hook_run for hook_run in every if hook_run.run and hook_run.hook.command in own]
     unseen = find_never_run(hook_set, outcomes)
     hooks, silent = (
         len(hook_set.hooks),

@@ -51,12 +51,14 @@ def short_name(command: str) -> str:
 def find_never_run(hook_set: HookSet, outcomes: Sequence[Outcome]) -> list[Hook]:
     """Return the hooks that no session triggered."""
     hook_runs = [hook_run for outcome in outcomes for _, hook_run in outcome.trace.hook_runs()]
-    fired = {_key(hook_run.hook) for hook_run in hook_runs if hook_run.run is not None}
-    return [hook for hook in hook_set.hooks if _key(hook) not in fired]
+    # Sessions have the hooks of a component in other settings.
+    placed = hook_set.inline is None
+    fired = {_key(hook_run.hook, placed=placed) for hook_run in hook_runs if hook_run.run is not None}
+    return [hook for hook in hook_set.hooks if _key(hook, placed=placed) not in fired]
 
 
-def _key(hook: Hook) -> tuple[str, str, str | None, str]:
-    return hook.event, hook.command, hook.matcher, hook.source.rpartition("/")[2]
+def _key(hook: Hook, *, placed: bool) -> tuple[str, str, str | None, str]:
+    return hook.event, hook.command, hook.matcher, hook.source.rpartition("/")[2] if placed else ""
 
 
 def find_problems(hook_set: HookSet, outcomes: Sequence[Outcome]) -> Iterator[Problem]:

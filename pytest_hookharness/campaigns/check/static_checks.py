@@ -14,6 +14,7 @@ from dataclasses import field, replace
 from pytest_hookharness import hosts
 from pytest_hookharness.campaigns.check.reads.script_checks import find_in_scripts, together
 from pytest_hookharness.campaigns.check.session_errors import gather
+from pytest_hookharness.campaigns.check.static.entry_keys import unread_key
 from pytest_hookharness.campaigns.check.static.hook_program import (
     Obstacle,
     find_obstacle,
@@ -75,6 +76,7 @@ def check_statically(hook_set: HookSet) -> StaticResult:
         _not_run([(hook, found) for hook, found in obstacles if not found.local]),
         _of_entries(hook_set),
         _of_timeouts(hook_set),
+        _of_keys(hook_set),
         _of_expressions(hook_set),
         *find_in_scripts(hook_set),
         _of_names(hook_set),
@@ -193,6 +195,17 @@ def _of_hook(hook_set: HookSet, hook: Hook) -> Iterator[Symptom]:
         text = f"{hook.event}: {hook_set.host} ignores the matcher `{hook.matcher}`, so the hook always runs."
         advice = f"Remove the matcher; to limit the hook, check its input ({hook.event}) in the script."
         yield replace(_symptom(CONFIG_OFF, hook, text), advice=advice)
+
+
+def _of_keys(hook_set: HookSet) -> Iterator[Symptom]:
+    """Yield the keys of entries that the host does not read, each once with all its entries."""
+    found = {number: unread_key(hook_set, hook) for number, hook in enumerate(hook_set.hooks, 1)}
+    for key, why in dict.fromkeys(pair for pair in found.values() if pair[0]):
+        entries = tuple(number for number, pair in found.items() if pair == (key, why))
+        hooks = [hook_set.hooks[number - 1] for number in entries]
+        text = f"{hook_set.host} does not read the key `{key}`, {why}."
+        symptom = together(CONFIG_OFF, hooks, text)
+        yield replace(symptom, advice=f"Remove `{key}`, or write what the host reads.", entries=entries)
 
 
 def _of_timeouts(hook_set: HookSet) -> Iterator[Symptom]:

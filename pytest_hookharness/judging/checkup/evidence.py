@@ -56,7 +56,10 @@ def with_evidence(symptom: Symptom, outcomes: Sequence[Outcome]) -> Symptom:
         symptom = replace(symptom, advice=_MAKE_FOLDER)
         effect = f"{host} has no folder for the session, so it does not start."
     elif symptom.kind in _FAILED:
-        effect = _effect(runs, host)
+        # Other runs of the hook may have refused on purpose.
+        faults = _FAULTS.get(symptom.kind, ("-",))
+        failed = [run for run in runs if (run[2].reply.fault or "").startswith(faults)]
+        effect = _effect(failed or runs, host)
     elif symptom.kind == TIMEOUT_UNIT.name:
         effect = _cut(runs, host)
     return replace(symptom, text=_BASE.sub("", symptom.text), printed=printed, effect=effect)

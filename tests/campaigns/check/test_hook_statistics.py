@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from pytest_hookharness.campaigns.check.hook_statistics import find_problems
+from pytest_hookharness.campaigns.check.hook_statistics import find_never_run, find_problems
 from pytest_hookharness.campaigns.check.static.hook_program import empty_run
 from pytest_hookharness.campaigns.check.tool_names import foreign_tools
 from pytest_hookharness.model.checkup import HookSet
@@ -159,3 +159,12 @@ def test_a_module_of_its_own_that_a_hook_never_finds(tmp_path):
     assert "the name of the folder around it" in elsewhere.text
     assert not found(missing, "{}")
     assert not found(missing, missing, root=Path("/p"))
+
+
+def test_the_hooks_of_a_component(tmp_path):
+    """A hook of a component counts as run, though the sessions have it in other settings."""
+    from_file = replace(HOOK, source=".claude/agents/a.md")
+    component = HookSet(host="claude-code", root=tmp_path, files=(), hooks=(from_file,), inline={})
+    settings = replace(component, inline=None)
+    assert not find_never_run(component, [outcome(run())])
+    assert find_never_run(settings, [outcome(run())]) == [from_file]

@@ -658,3 +658,22 @@ def test_entries_with_one_command(tmp_path, found):
 def test_matchers_that_the_host_ignores(found, event, matcher, found_kinds):
     """A matcher at an event that has nothing to compare is named, unless it fits everything anyway."""
     assert kinds(found((event, "true", matcher))) == found_kinds
+
+
+@pytest.mark.parametrize(
+    ("entry", "said"),
+    [
+        ({"background": True}, "`background`, so the host waits for the hook; it reads `async`"),
+        ({"timeoutMs": 500}, "`timeoutMs`, so the default timeout holds"),
+        ({"enabled": False}, "`enabled`, so the hook runs"),
+        ({"enabled": True, "background": False, "description": "x", "async": True}, ""),
+    ],
+)
+def test_a_key_of_an_entry(tmp_path, entry, said):
+    """A key with which an entry would run in another way, and which the host does not read, is named."""
+    hook = {"type": "command", "command": "true", **entry}
+    at(tmp_path, ".claude/settings.json", json.dumps({"hooks": {"Stop": [{"hooks": [hook, hook]}]}}))
+    (hook_set,) = find_hook_sets(tmp_path)
+    found = [one for one in check_statically(hook_set).symptoms if "does not read the key" in one.text]
+    assert [one.entries for one in found] == [(1, 2)] * bool(said)
+    assert said in "".join(one.text for one in found)

@@ -13,7 +13,7 @@ from pytest_hookharness.campaigns.check.reads.key_reads import KeyPath, KeyRead,
 
 _COMMENT = re.compile(r"/\*.*?\*/|(?<![:\\'\"`\w])//[^\n]*", re.DOTALL)
 _NAME = r"[A-Za-z_$][\w$]*"
-_STDIN = re.compile(r"\bstdin\b|readFileSync\(\s*0\b|/dev/stdin")
+_STDIN = re.compile(r"stdin|readFileSync\(\s*0\b", re.IGNORECASE)
 _PARSED = re.compile(rf"(?<![\w.$])({_NAME})\s*(?::[^=\n;]+)?=(?!=)[^;\n=]*?JSON\.parse\((?P<given>[^\n]*)")
 # What gives a variable the text of standard input.
 _TEXT = re.compile(rf"(?<![\w.$])({_NAME})\s*(?::[^=\n;]+)?=\s*(?:await\s+)?(?P<given>[^\n;]*)")

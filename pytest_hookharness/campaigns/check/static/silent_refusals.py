@@ -15,6 +15,7 @@ from pytest_hookharness import hosts
 from pytest_hookharness.campaigns.arming.project_texts import project_files, read_text
 from pytest_hookharness.campaigns.check.static.failed_refusals import read_printed
 from pytest_hookharness.campaigns.check.static.mac_shell import SHELL_SCRIPT, code_of
+from pytest_hookharness.campaigns.check.static.printed_texts import blocks_of, exit_status, printed
 from pytest_hookharness.model.checkup import HookSet
 from pytest_hookharness.model.protocol import Hook, Ruling
 
@@ -161,52 +162,26 @@ def _said(line: str, written: str) -> str:
 
 
 def _in_python(text: str) -> Iterator[str]:
-    try:
-        tree = ast.parse(text)
-    except (SyntaxError, ValueError, RecursionError):
-        return
-    loud = {
-        one.name
-        for one in ast.walk(tree)
-        if isinstance(one, (ast.FunctionDef, ast.AsyncFunctionDef)) and "stderr" in ast.unparse(one)
-    }
-    for parent in ast.walk(tree):
-        for name in ("body", "orelse", "finalbody"):
-            block = getattr(parent, name, None)
-            if isinstance(block, list):
-                yield from _of_block(block, loud)
+    """Yield the texts that a script prints in a block of Python up to a status that refuses."""
+    blocks = [*blocks_of(text)]
+    functions = (one for block in blocks for one in block if isinstance(one, ast.FunctionDef))
+    loud = {one.name for one in functions if "stderr" in ast.unparse(one)}
+    for block in blocks:
+        said: list[str] = []
+        for statement in block:
+            if exit_status(statement) == str(_STATUS):
+                yield from said[:1]
+            if exit_status(statement) or _may_be_loud(statement, loud):
+                break
+            said += [words] if (words := printed(statement)) else []
 
 
-def _of_block(block: Sequence[ast.stmt], loud: set[str]) -> Iterator[str]:
-    """Yield the texts printed in a block of Python up to a status that refuses."""
-    said: list[str] = []
-    for statement in block:
-        written = ast.unparse(statement)
-        if re.fullmatch(r"(?:sys\.|os\._?)?exit\(2\)|raise SystemExit\(2\)", written):
-            yield from said[:1]
-            return
-        if re.search(r"stderr|logg(?:er|ing)|warnings?\.|traceback", written) or any(
-            isinstance(one, ast.Call) and isinstance(one.func, ast.Name) and one.func.id in loud
-            for one in ast.walk(statement)
-        ):
-            return
-        if isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Call):
-            call = statement.value
-            if (
-                isinstance(call.func, ast.Name)
-                and call.func.id == "print"
-                and call.args
-                and not call.keywords
-            ):
-                said.append(_literal(call.args[0]))
-
-
-def _literal(node: ast.expr) -> str:
-    if isinstance(node, ast.Constant):
-        return str(node.value)
-    if isinstance(node, ast.JoinedStr):
-        return "".join(str(one.value) if isinstance(one, ast.Constant) else "..." for one in node.values)
-    return ast.unparse(node)
+def _may_be_loud(statement: ast.stmt, loud: set[str]) -> bool:
+    """Return whether a statement may write to standard error."""
+    called = (node.func for node in ast.walk(statement) if isinstance(node, ast.Call))
+    return bool(re.search(r"stderr|logg(?:er|ing)|warnings?\.|traceback", ast.unparse(statement))) or any(
+        isinstance(one, ast.Name) and one.id in loud for one in called
+    )
 
 
 def _in_javascript(text: str) -> Iterator[str]:

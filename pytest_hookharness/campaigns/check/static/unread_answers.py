@@ -31,6 +31,8 @@ _FOR_THE_AGENT = frozenset(
         "context",
     ]
 )
+# The same, if the host reads nothing of an answer.
+_SAYS = frozenset(["message", "feedback", "warning"])
 _UNKNOWN = ("the host knows none of the keys", "the host does not know ")
 _REFUSES = frozenset(["block", "deny"])
 # What helps, by words of the reason.
@@ -118,7 +120,8 @@ def _fault(host: str, hook: Hook, answer: WrittenAnswer) -> str:
     if not fault.startswith(_IGNORED):
         return ""
     why = fault.removeprefix(_IGNORED)
-    return "" if why.startswith(_UNKNOWN) and not _says_something(answer.value) else why
+    says = _says_something(answer.value) or (why.startswith(_UNKNOWN[0]) and bool(_SAYS & {*answer.value}))
+    return "" if why.startswith(_UNKNOWN) and not says else why
 
 
 def _says_something(value: Mapping[str, Json]) -> bool:

@@ -1,8 +1,9 @@
 """
 Advice that a script prints where the host passes it to nobody: plain text, with the status that allows.
 
-Only scripts that have no way to answer are read: no status but 0, no key of an answer, no other program
-or own module that could answer for them. Only texts that tell somebody to do something count.
+Scripts that have no way to answer are read: no status but 0, no key of an answer, no other program or own
+module that could answer for them. Of others only what Python prints is read, as nothing else can get that.
+Only texts that tell somebody to do something count.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ from collections.abc import Iterator, Sequence
 from pytest_hookharness import hosts
 from pytest_hookharness.campaigns.check.static.failed_refusals import read_printed
 from pytest_hookharness.campaigns.check.static.mac_shell import SHELL_SCRIPT, code_of
+from pytest_hookharness.campaigns.check.static.printed_texts import printed_texts
 from pytest_hookharness.judging.checkup.unseen_texts import FOR_A_PERSON, is_advice
 from pytest_hookharness.model.checkup import HookSet
 from pytest_hookharness.model.fast_dataclass import dataclass
@@ -85,12 +87,23 @@ def unseen_advice(hook_set: HookSet, hook: Hook) -> UnseenAdvice | None:
     if said := _ONLY_SAYS.fullmatch(text):
         return UnseenAdvice(said["text"], "stdout") if _is_lost(hook_set, hook, "stdout") else None
     code = code_of(text) if SHELL_SCRIPT.match(text) else text
-    if _ANSWERS.search(text) or _STARTS.search(code) or _REDIRECTS.search(hook.command):
+    if _REDIRECTS.search(hook.command):
         return None
+    if _ANSWERS.search(text) or _STARTS.search(code):
+        return _said_beside_answers(hook_set, hook)
     lost = {stream for stream in ("stdout", "stderr") if _is_lost(hook_set, hook, stream)}
     if "2>&1" in hook.command:
         lost = {"stdout", "stderr"} if "stdout" in lost else set()
     return next((one for one in _printed(text) if one.stream in lost), None)
+
+
+def _said_beside_answers(hook_set: HookSet, hook: Hook) -> UnseenAdvice | None:
+    """Return what a Python script surely prints as plain text at events where nobody gets that."""
+    for path, text in hook_set.sources_of(hook):
+        if all(_is_lost(hook_set, one, "stdout") for one in hook_set.hooks_of(path)):
+            found = (" ".join(words.split()) for words in printed_texts(text))
+            return next((UnseenAdvice(words, "stdout") for words in found if is_advice(words)), None)
+    return None
 
 
 def where_it_is_read(hook_set: HookSet, hook: Hook) -> str:

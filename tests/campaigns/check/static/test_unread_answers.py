@@ -163,3 +163,18 @@ def test_long_text_is_read_at_once():
         "\njq -n ",
     )
     assert not [answer for text in texts for answer in written_answers(text * 5_000)]
+
+
+@pytest.mark.parametrize(
+    ("answer", "named"),
+    [
+        ('{"result": "continue", "message": "Read the plan."}', True),
+        ('{"feedback": "Read the plan."}', True),
+        ('{"suppressOutput": true, "feedback": "Formatted."}', False),
+        ('{"status": "ok"}', False),
+    ],
+)
+def test_a_text_under_a_key_of_its_own(found, answer, named):
+    """A text is lost in an answer of which the host reads nothing, and a note beside known keys is none."""
+    texts = found(f"#!/bin/sh\necho '{answer}'\n", event="PostToolUse")
+    assert [("none of the keys" in text) for text in texts] == [True] * named

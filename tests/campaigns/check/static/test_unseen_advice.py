@@ -110,3 +110,19 @@ def test_advice_at_the_end_of_work(found, event):
     """Advice is also lost at the events at which work ends."""
     (symptom,) = found(f"#!/bin/sh\necho '{WARNING}'\n", event=event)
     assert symptom.text.startswith(f"{event}: ")
+
+
+@pytest.mark.parametrize(
+    ("text", "named"),
+    [
+        (f'print("{WARNING}")\nprint(json.dumps({{"decision": "block"}}))\n', True),
+        (f'def f():\n    print(f"Call {{n}}. {WARNING}")\nf()\nsys.exit(code)\n', True),
+        (f'print("{WARNING}", file=sys.stderr)\nprint(json.dumps({{"decision": "block"}}))\n', False),
+        (f'print(json.dumps({{"systemMessage": "{WARNING}"}}))\n', False),
+        (f'if bad:\n    print("{WARNING}")\n    sys.exit(2)\nprint(json.dumps({{"decision": 1}}))\n', False),
+        (f'if len(sys.argv) < 2:\n    print("{WARNING}")\nprint(json.dumps({{"decision": 1}}))\n', False),
+    ],
+)
+def test_what_python_prints_beside_an_answer(found, text, named):
+    """In Python a plain text is lost although the script also answers, unless it ends with a failure."""
+    assert bool(found(f"import json, sys\n{text}", event="Stop", script="hook.py")) is named

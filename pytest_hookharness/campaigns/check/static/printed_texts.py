@@ -1,0 +1,69 @@
+"""What Python scripts print to standard output as it is written, and with which status they end behind it."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterator, Sequence
+
+# What may send the output elsewhere, or let a person start the script.
+_ELSEWHERE = re.compile(r"redirect_stdout|sys\.stdout\s*=|argparse|sys\.argv")
+_EXITS = re.compile(r"(?:sys\.|os\._?)?exit\((?P<code>[^()]*)\)|raise SystemExit\((?P<raised>[^()]*)\)")
+
+
+def printed_texts(text: str) -> Iterator[str]:
+    """Yield the texts that a Python script prints to standard output, unless it then ends with a failure."""
+    if _ELSEWHERE.search(text):
+        return
+    for block in blocks_of(text):
+        for number, statement in enumerate(block):
+            status = next((code for one in block[number:] if (code := exit_status(one))), "0")
+            if (
+                (words := printed(statement))
+                and status in ("0", "None")
+                and not words.startswith(("{", "[{"))
+            ):
+                yield words
+
+
+def blocks_of(text: str) -> Iterator[Sequence[ast.stmt]]:
+    """Yield the blocks of statements of a Python script; none if it cannot be parsed."""
+    try:
+        tree = ast.parse(text)
+    except (SyntaxError, ValueError, RecursionError):
+        return
+    for parent in ast.walk(tree):
+        for name in ("body", "orelse", "finalbody"):
+            block = getattr(parent, name, None)
+            if isinstance(block, list):
+                yield block
+
+
+def exit_status(statement: ast.stmt) -> str:
+    """Return the status with which a statement ends the script, as it is written; empty for none."""
+    found = _EXITS.fullmatch(ast.unparse(statement))
+    return (found["code"] or found["raised"] or "0") if found else ""
+
+
+def printed(statement: ast.stmt) -> str:
+    """Return the text that a statement prints to standard output, as far as it is written; empty for none."""
+    match statement:
+        case ast.Expr(value=ast.Call(func=ast.Name(id="print"), args=[first, *_], keywords=words)):
+            return "" if any(word.arg == "file" for word in words) else _literal(first)
+        case _:
+            return ""
+
+
+def _literal(node: ast.expr) -> str:
+    match node:
+        case ast.Constant():
+            return str(node.value)
+        case ast.JoinedStr(values=values):
+            return "".join(str(one.value) if isinstance(one, ast.Constant) else "{...}" for one in values)
+        case ast.BinOp(left=left, op=ast.Add(), right=right):
+            return _literal(left) + _literal(right)
+        case ast.Name():
+            return f"{{{node.id}}}"
+        case _:
+            # An answer in JSON, or what nobody knows.
+            return ""
