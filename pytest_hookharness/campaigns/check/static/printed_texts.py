@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Iterator, Sequence
+import sys
+from collections.abc import Collection, Iterator, Sequence
 
 # What may send the output elsewhere, or let a person start the script.
 _ELSEWHERE = re.compile(r"redirect_stdout|sys\.stdout\s*=|argparse|sys\.argv")
@@ -52,6 +53,37 @@ def printed(statement: ast.stmt) -> str:
             return "" if any(word.arg == "file" for word in words) else _literal(first)
         case _:
             return ""
+
+
+def names_of(text: str, pattern: re.Pattern[str]) -> frozenset[str]:
+    """
+    Return the names of what may do something in a Python script, also by way of another one.
+
+    These are functions, classes and values whose text fits a pattern, and all that no standard module has.
+    """
+    named: list[tuple[str, ast.stmt]] = []
+    found: set[str] = set()
+    for node in (node for block in blocks_of(text) for node in block):
+        match node:
+            case ast.FunctionDef(name=name) | ast.AsyncFunctionDef(name=name) | ast.ClassDef(name=name):
+                named.append((name, node))
+            case ast.Assign(targets=[ast.Name(id=name), *_]):
+                named.append((name, node))
+            case ast.ImportFrom(module=module, names=names) if module not in sys.stdlib_module_names:
+                found |= {one.asname or one.name for one in names}
+            case ast.Import(names=names):
+                found |= {one.asname or one.name for one in names if one.name not in sys.stdlib_module_names}
+            case _:
+                pass
+    found |= {name for name, node in named if pattern.search(ast.unparse(node))}
+    for _ in named:
+        found |= {name for name, node in named if uses(node, found)}
+    return frozenset(found)
+
+
+def uses(node: ast.AST, names: Collection[str]) -> bool:
+    """Return whether one of some names stands in a part of a script."""
+    return any(isinstance(one, ast.Name) and one.id in names for one in ast.walk(node))
 
 
 def _literal(node: ast.expr) -> str:

@@ -15,7 +15,13 @@ from pytest_hookharness import hosts
 from pytest_hookharness.campaigns.arming.project_texts import project_files, read_text
 from pytest_hookharness.campaigns.check.static.failed_refusals import read_printed
 from pytest_hookharness.campaigns.check.static.mac_shell import SHELL_SCRIPT, code_of
-from pytest_hookharness.campaigns.check.static.printed_texts import blocks_of, exit_status, printed
+from pytest_hookharness.campaigns.check.static.printed_texts import (
+    blocks_of,
+    exit_status,
+    names_of,
+    printed,
+    uses,
+)
 from pytest_hookharness.model.checkup import HookSet
 from pytest_hookharness.model.protocol import Hook, Ruling
 
@@ -39,11 +45,24 @@ _QUIET = re.compile(
     r"|date|sleep|command|cd|test|read|return|exit|then|else|do|done|fi|esac|case|for|while|if|[{}]|unset|trap|wc|sort)"
     r"(?![\w-])|\s*(?:\w+\+?=|\[\[|\(\(|\S+\)|;;)"
 )
+# What only a person does who starts the script by hand, and what prints at the very end.
+_NOT_TOLD = re.compile(
+    r"\s-t\s+[01]\b|\$#|\$\{?1\b[^\n]*=\s|--help|\b(?:usage|help)\s*\(\)|^\s*trap\s[^\n]*\b(?:EXIT|0)\b"
+)
 _QUOTED = re.compile(r"^\s*(?:-\w+\s+)*(['\"])(?P<text>.*?)(?<!\\)\1")
 _FUNCTION = re.compile(r"^[ \t]*(?:function[ \t]+)?([\w-]+)[ \t]*\(\)", re.MULTILINE)
 _WORD = re.compile(r"[\w-]+")
 _NAMED = re.compile(r"\s*(?:then\s+|else\s+|do\s+)?([A-Za-z_][\w-]*)(?=\s|$|;)")
 _LOADED = re.compile(r"^[ \t]*(?:source|\.)\s[^\n]*?([\w.-]+\.(?:sh|bash))\b", re.MULTILINE)
+# What writes an error in Python, and what replaces the output, or prints at the end.
+_LOUD = re.compile(r"stderr|logg(?:er|ing)|warnings?\.|traceback")
+_REPLACED = re.compile(
+    r"redirect_stdout|sys\.stdout\s*=|\batexit\b|excepthook|import \*|len\(sys\.argv|isatty"
+)
+# A line that calls something that may write an error.
+_CALLED = re.compile(
+    r"^[ \t]*(?!console\.log\(|process\.stdout\.|if\b|return\b|(?:const|let|var)\b)[\w.]+\(", re.MULTILINE
+)
 _OF_JAVASCRIPT = re.compile(r"^[ \t]*process\.exit\(\s*2\s*\)", re.MULTILINE)
 _LOGS = re.compile(
     r"^[ \t]*(?:console\.log|process\.stdout\.write)\(\s*(?P<what>[^\n]*?)\)?;?[ \t]*$", re.MULTILINE
@@ -130,7 +149,7 @@ def _before_exit(code: Sequence[str], lines: Sequence[str], functions: dict[str,
         told = False
         if depth < 0 or _BRANCH.search(line):
             inside, depth = False, 0
-        if loud:
+        if loud or _NOT_TOLD.search(written):
             return
         if re.match(r"\s*[\w-]+\s*\(\)", line):
             break
@@ -141,13 +160,13 @@ def _before_exit(code: Sequence[str], lines: Sequence[str], functions: dict[str,
 
 def _is_loud(line: str, functions: dict[str, bool]) -> bool:
     """Return whether a line may write to standard error."""
+    if _TO_ERROR.search(line) or any(functions.get(word) for word in _WORD.findall(line)):
+        return True
     if not line.strip("_ \t") or "2>&1" in line or re.search(r"2>\s*/dev/null|&>\s*/dev/null", line):
         return False
-    if _TO_ERROR.search(line):
-        return True
     named = _NAMED.match(line)
     if named and named[1] in functions:
-        return functions[named[1]]
+        return False
     return not _QUIET.match(line) and not re.match(r"\s*(?:source|\.)\s", line)
 
 
@@ -163,33 +182,27 @@ def _said(line: str, written: str) -> str:
 
 def _in_python(text: str) -> Iterator[str]:
     """Yield the texts that a script prints in a block of Python up to a status that refuses."""
-    blocks = [*blocks_of(text)]
-    functions = (one for block in blocks for one in block if isinstance(one, ast.FunctionDef))
-    loud = {one.name for one in functions if "stderr" in ast.unparse(one)}
-    for block in blocks:
+    if _REPLACED.search(text):
+        return
+    loud = names_of(text, _LOUD)
+    for block in blocks_of(text):
         said: list[str] = []
         for statement in block:
             if exit_status(statement) == str(_STATUS):
                 yield from said[:1]
-            if exit_status(statement) or _may_be_loud(statement, loud):
+            if exit_status(statement) or _LOUD.search(ast.unparse(statement)) or uses(statement, loud):
                 break
             said += [words] if (words := printed(statement)) else []
 
 
-def _may_be_loud(statement: ast.stmt, loud: set[str]) -> bool:
-    """Return whether a statement may write to standard error."""
-    called = (node.func for node in ast.walk(statement) if isinstance(node, ast.Call))
-    return bool(re.search(r"stderr|logg(?:er|ing)|warnings?\.|traceback", ast.unparse(statement))) or any(
-        isinstance(one, ast.Name) and one.id in loud for one in called
-    )
-
-
 def _in_javascript(text: str) -> Iterator[str]:
-    if re.search(r"console\.error\s*=|\bstdout\s*=", text):
+    if re.search(
+        r"console\.error\s*=|\bstdout\s*=|console\.log\s*=|\.on\(\s*['\"]exit|isTTY|argv\.length", text
+    ):
         return
     for exits in _OF_JAVASCRIPT.finditer(text):
         block = text[: exits.start()].rpartition("{")[2]
-        if re.search(r"stderr|console\.(?:error|warn)|(?<!console\.)\b\w*[lL]og\w*\(|\}", block):
+        if re.search(r"stderr|console\.(?:error|warn)|\}", block) or _CALLED.search(block):
             continue
         if found := _LOGS.search(block):
             quoted = _QUOTED.match(found["what"]) or re.match(r"`(?P<text>[^`]*)`", found["what"])

@@ -74,6 +74,30 @@ def test_a_reason_on_standard_output(found, script, text):
             "hook.js",
             f"if (red) {{\n  console.error('no');\n  console.log('{REASON}');\n  process.exit(2);\n}}\n",
         ),
+        ("hook.sh", f'#!/bin/sh\njq . >x 2>&1 || {{ echo "{REASON}" >&2; exit 2; }}\n'),
+        ("hook.sh", f'#!/bin/sh\nsay() {{ echo x >&2; }}\necho "{REASON}"\n[ -f red ] && say\nexit 2\n'),
+        ("hook.sh", f'#!/bin/sh\nif [ -t 0 ]; then\n  echo "{REASON}"\n  exit 2\nfi\n'),
+        ("hook.sh", f"#!/bin/sh\ntrap 'cat why >&2' EXIT\necho '{REASON}'\nexit 2\n"),
+        (
+            "hook.py",
+            (
+                "import sys\n\nout = sys.stderr\nif 1:\n"
+                f'    print("{REASON}")\n    print(1, file=out)\n    sys.exit(2)\n'
+            ),
+        ),
+        (
+            "hook.py",
+            f'import sys\n\nsys.stdout = sys.stderr\nif 1:\n    print("{REASON}")\n    sys.exit(2)\n',
+        ),
+        ("hook.py", f'import sys\nfrom own import say\n\nsay("no")\nprint("{REASON}")\nsys.exit(2)\n'),
+        (
+            "hook.py",
+            (
+                "import logging, sys\n\nlog = logging.getLogger()\nif 1:\n"
+                f'    print("{REASON}")\n    log.error(1)\n    sys.exit(2)\n'
+            ),
+        ),
+        ("hook.js", f"if (red) {{\n  warn('no');\n  console.log('{REASON}');\n  process.exit(2);\n}}\n"),
     ],
 )
 def test_a_reason_that_may_arrive(found, script, text):
