@@ -82,6 +82,14 @@ def test_a_reason_that_names_the_refused_command(command, found):
     assert [finding.name for finding in find(refused)] == found
 
 
+def test_a_prohibition():
+    """A reason that says what is not done is enough for a command, and not where the agent is to go on."""
+    said = ["No mirrored pushes."] * 3
+
+    assert find(refusals(*said, payload={"tool_input": {"command": "git push --mirror"}})) == ()
+    assert [finding.name for finding in find(refusals(*said))] == ["EMPTY-ADVICE"]
+
+
 def test_only_moves_of_the_agent_count():
     """Refused prompts are no finding: their reason is for the person, and the agent never saw them."""
     assert find(refusals(*["no"] * 5, cause=Happened(event=Prompt(text="Go.")))) == ()

@@ -298,6 +298,8 @@ def test_advice_names_a_field_that_told_of_a_refusal(key, value, advice):
         ("Stop", "stderr", "Please install jq.\n", False),
         ("Stop", "stdout", '{"note": "Please run the tests."}\n', False),
         ("Stop", "stdout", "Please quote me.\n", False),
+        ("Stop", "stdout", "[log] Please quote me.\n", False),
+        ("Stop", "stdout", "Please do not say: Please quote me.\n", True),
         ("Notification", "stdout", "Please run the tests.\n", False),
     ],
 )

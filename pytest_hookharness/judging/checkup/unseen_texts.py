@@ -6,15 +6,14 @@ A text counts if it tells somebody to do something: notes about the hook itself,
 
 from __future__ import annotations
 
-import json
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 
 from pytest_hookharness.judging.findings import codes
 from pytest_hookharness.model.checkup import Symptom
 from pytest_hookharness.model.outcome import Outcome
 from pytest_hookharness.model.processes import Exited
-from pytest_hookharness.model.protocol import Ruling
+from pytest_hookharness.model.protocol import Json, Ruling
 from pytest_hookharness.model.trace import HookRun
 
 _TELLS = re.compile(
@@ -35,7 +34,7 @@ _OF_ITSELF = re.compile(
 # At an event for the user, plain text may be for a log.
 FOR_A_PERSON = "notification"
 _STREAMS = {"stdout": "standard output", "stderr": "standard error"}
-_LONGEST = 100
+_LONGEST, _SHORTEST_QUOTE = 100, 4
 
 
 def is_advice(words: str) -> bool:
@@ -72,8 +71,29 @@ def _unseen(hook_run: HookRun) -> Iterator[tuple[str, str]]:
     answered = reply.context or reply.user_text or reply.fault or reply.ruling is not Ruling.NONE
     if run is None or run.ending != Exited(0) or answered or hook_run.hook.event.lower() == FOR_A_PERSON:
         return
-    given = json.dumps(hook_run.payload, ensure_ascii=False)
+    given = sorted(_texts(hook_run.payload), key=len, reverse=True)
     for stream, text in (("stdout", run.stdout.text), ("stderr", run.stderr.text)):
         lines = [] if text.lstrip().startswith("{") else map(str.strip, text.splitlines())
         # What stands in the input is quoted.
-        yield from ((stream, line) for line in lines if is_advice(line) and line not in given)
+        yield from ((stream, line) for line in lines if is_advice(line) and is_advice(_without(line, given)))
+
+
+def _texts(value: Json) -> Iterator[str]:
+    """Yield the lines of all texts in a value."""
+    if isinstance(value, str):
+        yield from filter(None, map(str.strip, value.splitlines()))
+    elif isinstance(value, Mapping):
+        for one in value.values():
+            yield from _texts(one)
+    elif isinstance(value, Sequence):
+        for one in value:
+            yield from _texts(one)
+
+
+def _without(line: str, given: Sequence[str]) -> str:
+    """Return what a line says besides some texts; it may have only the begin of one."""
+    if any(line in text for text in given):
+        return ""
+    for text in given:
+        line = line.replace(text, " ") if len(text) >= _SHORTEST_QUOTE else line
+    return line

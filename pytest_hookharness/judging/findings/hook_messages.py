@@ -148,6 +148,20 @@ def _elsewhere(hooked: HookEvent, others: Sequence[HookEvent]) -> str:
     return f"; the same hook changed it on {decisions}"
 
 
+# Words of every refusal: with two others, it says what may not be done, which is all that a call needs.
+_OWN_WORDS = 2
+_USUAL = re.compile(
+    r"(?:"
+    r"this|that|the|an|is|are|was|be|been|it|its|in|of|on|at|to|for|by|from|"
+    r"with|and|or|not|no|never|here|now|you|your|we|as|has|have|can|cannot|may|"
+    r"will|would|only|any|all|very|too|command|commands|operation|operations|action|"
+    r"actions|tool|tools|call|calls|request|requests|bash|shell|hook|hooks|guard|"
+    r"guards|policy|security|safety|rule|rules|reason|blocked|block|denied|deny|"
+    r"refused|rejected|forbidden|prohibited|disallowed|allowed|permitted|prevented|"
+    r"dangerous|unsafe|harmful|risky|destructive|bad|wrong|detected|error|warning|"
+    r"violation|access|permission|project"
+    r")"
+)
 # Advice is judged with caution: a reason is empty only if it neither names a thing nor contains a usual word
 # for an action. Long texts and texts in another alphabet always pass.
 _TIMES = 3
@@ -196,7 +210,7 @@ def find_empty_advice(trace: Trace, *, endless: bool = False) -> Iterator[Findin
             # Hosts put the name of the hook before its reason; only the hook's own text is judged.
             key = (hooked.event, (givers[0].reason if givers else reason).strip())
             times[key] += 1
-            if called.intersection(_WORD.findall(key[1].casefold())):
+            if called.intersection(_WORD.findall(key[1].casefold())) or (called and _is_prohibition(key[1])):
                 named.add(key)
             first.setdefault(key, (step.turn, commands_of(givers)))
     enough = _TIMES_IN_LOOP if endless else _TIMES
@@ -213,6 +227,12 @@ def _words_of_command(hooked: HookEvent) -> frozenset[str]:
     given = payload.get("tool_input")
     command = payload.get("command") or (given.get("command") if isinstance(given, dict) else "")
     return frozenset(_WORD.findall(command.casefold())) if isinstance(command, str) else frozenset()
+
+
+def _is_prohibition(reason: str) -> bool:
+    """Return whether a reason for a refused command says what is not done, in words of its own."""
+    words = {*_WORD.findall(reason.casefold().replace(".", " "))}
+    return sum(_USUAL.fullmatch(word) is None for word in words) >= _OWN_WORDS
 
 
 def _after_own_moves(trace: Trace) -> Iterator[tuple[Step, HookEvent]]:
