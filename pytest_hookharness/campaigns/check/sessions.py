@@ -49,6 +49,7 @@ _EACH: tuple[Act, ...] = (
     Edit(file="notes.txt", text="text\n"),
     Read(file="notes.txt"),
 )
+_MISSING: tuple[Act, ...] = (Read(file="missing.txt"),)
 # Each tool is called at least three times, so that a hook that breaks later is noticed.
 _HARMLESS: tuple[Act, ...] = (
     *_EACH,
@@ -118,7 +119,8 @@ def plan_each_event(hook_set: HookSet) -> CheckSession:
     found = roles(hook_set)
     acts: list[Act] = [FIRST_PROMPT, *_EACH, *_unknown_tools(hook_set)]
     if hosts.Role.TOOL_FAILED in found:
-        acts.append(RunCommand(command="false"))
+        # Hooks may wait for the failure of one of these tools only.
+        acts += [RunCommand(command="false"), Edit(file="notes.txt", text="x\n", old="not in it"), *_MISSING]
     acts += _endings(hook_set)
     return CheckSession(title="each event once", scenario=scenario_of(hook_set, acts), harmless=True)
 

@@ -187,3 +187,14 @@ def test_a_guard_of_passages_is_asked_about_passages(matcher, olds):
     """A guard that sees only changes of passages is asked about these, and any other about whole files."""
     planned = guard_sessions.plan_refusals(place(Hook(event="PreToolUse", matcher=matcher, command="g")))
     assert {act.old for session in planned for act in session.scenario.script.acts[1:]} == olds
+
+
+def test_tools_that_fail(tmp_path):
+    """Hooks for failed calls of one tool see a failure of that tool, and not only of the shell."""
+    file = tmp_path / ".claude/settings.json"
+    file.parent.mkdir()
+    hooks = [{"hooks": [{"type": "command", "command": "true"}]}]
+    file.write_text(json.dumps({"hooks": {"PostToolUseFailure": hooks}}))
+    (hook_set,) = find_hook_sets(tmp_path)
+    acts = sessions.plan_each_event(hook_set).scenario.script.acts
+    assert {type(act) for act in acts[-5:-1]} >= {RunCommand, Edit, Read}

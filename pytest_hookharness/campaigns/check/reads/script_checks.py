@@ -15,7 +15,7 @@ from pytest_hookharness.campaigns.check.static.failed_refusals import failed_ref
 from pytest_hookharness.campaigns.check.static.lost_statuses import lost_statuses
 from pytest_hookharness.campaigns.check.static.mac_shell import calls_for_a_mac
 from pytest_hookharness.campaigns.check.static.script_answers import find_unread_answer
-from pytest_hookharness.campaigns.check.static.silent_refusals import silent_refusal
+from pytest_hookharness.campaigns.check.static.silent_refusals import silent_answer, silent_refusal
 from pytest_hookharness.campaigns.check.static.unread_answers import lost_answers
 from pytest_hookharness.campaigns.check.static.unseen_advice import unseen_advice, where_it_is_read
 from pytest_hookharness.campaigns.check.static.unset_variables import expected_variable, key_for
@@ -138,6 +138,13 @@ def _of_silence(hook_set: HookSet) -> Iterator[Symptom]:
         )
         symptom = together(SILENT_REFUSAL, [hook for hook, _ in found], text)
         yield replace(symptom, advice="Print the reason to standard error, as with `>&2`.")
+    told = {hook.command for hook, _ in found}
+    mute = [(hook, one) for hook in hook_set.hooks if (one := silent_answer(hook_set, hook))]
+    # An answer that the host cannot read has no reason either.
+    unread = {hook.command for hook, _ in mute if find_unread_answer(hook_set, hook)}
+    if mute := [(hook, one) for hook, one in mute if hook.command not in told | unread]:
+        text = f"the answer `{mute[0][1]}` refuses without a reason, so the agent is not told why."
+        yield together(SILENT_REFUSAL, [hook for hook, _ in mute], text)
 
 
 def _of_advice(hook_set: HookSet) -> Iterator[Symptom]:

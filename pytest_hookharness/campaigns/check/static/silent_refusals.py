@@ -8,6 +8,7 @@ A line that may write to standard error may print the reason there, so nothing i
 from __future__ import annotations
 
 import ast
+import json
 import re
 from collections.abc import Iterator, Sequence
 
@@ -22,10 +23,13 @@ from pytest_hookharness.campaigns.check.static.printed_texts import (
     printed,
     uses,
 )
+from pytest_hookharness.campaigns.check.static.unread_answers import named_hosts
+from pytest_hookharness.campaigns.check.static.written_answers import written_answers
 from pytest_hookharness.model.checkup import HookSet
 from pytest_hookharness.model.protocol import Hook, Ruling
 
 _LONGEST = 100
+_REFUSES = re.compile(r"\"(?:deny|block)\"")
 _STATUS = 2
 _EXIT = re.compile(r"(?:^|[;{&]|\bthen\b)\s*exit\s+2\b")
 _ENDS = re.compile(r"\b(?:exit|return)\b")
@@ -83,6 +87,21 @@ def silent_refusal(hook_set: HookSet, hook: Hook) -> str:
         return ""
     found = (words for words in _printed(hook_set, texts[0]) if _is_silent(hook_set, hook, words))
     return " ".join(next(found, "").split())[:_LONGEST]
+
+
+def silent_answer(hook_set: HookSet, hook: Hook) -> str:
+    """Return an answer in a hook's script that refuses without a reason, as JSON; empty for none."""
+    profile = hosts.find(hook_set.host)
+    if hook.event not in profile.events or hook.type != "command":
+        return ""
+    for text in (hook.command, *hook_set.scripts_of(hook)):
+        for answer in () if any(named_hosts(hook_set.host, text)) else written_answers(text):
+            reply = hosts.read_reply(profile, hook, hook.event, answer.value)
+            written = json.dumps(answer.value)
+            meant = _REFUSES.search(written) and not answer.broken
+            if meant and reply.ruling is Ruling.DENY and reply.silent:
+                return written[:_LONGEST]
+    return ""
 
 
 def _is_silent(hook_set: HookSet, hook: Hook, words: str) -> bool:

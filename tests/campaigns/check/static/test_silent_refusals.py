@@ -108,3 +108,18 @@ def test_a_reason_that_may_arrive(found, script, text):
 def test_a_command_that_joins_the_streams(found):
     """A command that sends standard output to standard error passes the reason on."""
     assert not found(f'#!/bin/sh\necho "{REASON}"\nexit 2\n', more=" 1>&2")
+
+
+@pytest.mark.parametrize(
+    ("text", "named"),
+    [
+        ('echo \'{"decision": "block"}\'', True),
+        ('printf \'%s\' "{\\"decision\\": \\"block\\", \\"reason\\": \\"$why\\"}"', False),
+        ('echo \'{"decision": "approve"}\'', False),
+        ('echo \'{"decision": "block"}\' # as codex wants it', False),
+    ],
+)
+def test_an_answer_without_a_reason(found, text, named):
+    """A written answer that refuses and has no reason is named, unless it may be for another host."""
+    texts = [symptom.text for symptom in found(f"#!/bin/sh\n{text}\n")]
+    assert [("refuses without a reason" in one) for one in texts] == [True] * named
