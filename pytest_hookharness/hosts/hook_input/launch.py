@@ -220,6 +220,7 @@ def _host_env(
     if rule.env_file and process.env_file[0]:
         env[process.env_file[0]] = process.env_file[1].format_map(values)
     if hook.plugin:
+        values["plugin_folder"] = hook.env.get(profile.config.plugin_root, hook.plugin)
         values["plugin"] = hook.plugin_name or posixpath.basename(hook.plugin.rstrip("/"))
         env |= {name: template.format_map(values) for name, template in process.plugin_env.items()}
     return env

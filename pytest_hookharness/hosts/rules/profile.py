@@ -129,7 +129,8 @@ class ProcessRules:
             started without a shell.
         env_file: The variable with the path of the file for later commands' variables, and this path; a
             template over the same values.
-        plugin_env: Additional variables for the hooks of a plugin; templates over the same values.
+        plugin_env: Additional variables for the hooks of a plugin; templates over the same values, its name
+            (``plugin``) and its folder (``plugin_folder``).
         shared_limit: The variable that sets a shared time budget in milliseconds.
         shared_most: The largest shared time budget in seconds.
         rules: The facts about processes. Always: ``output``; more where another field needs them.

@@ -290,6 +290,7 @@ class ConfigRules:
         plugin_path: The settings file of a plugin, relative to its folder; empty if there are no plugins.
         plugin_manifest: The file that makes a folder a plugin, relative to it; it may name further settings
             files under ``hooks``, or contain hooks. Empty if there is none.
+        plugin_replaces: Whether what the manifest names is read in the place of ``plugin_path``.
         plugin_root: The variable with the folder of a plugin.
         instructions: Files that the host loads for the model at the start, relative to the project.
         rules: The facts about settings: ``malformed``, ``unreadable``, ``unknown event``, ``unpassable``,
@@ -322,6 +323,7 @@ class ConfigRules:
     components: tuple[str, ...] = ()
     plugin_path: str = ""
     plugin_manifest: str = ""
+    plugin_replaces: bool = False
     plugin_root: str = ""
     instructions: tuple[str, ...] = ()
     rules: Mapping[str, Rule]

@@ -121,8 +121,9 @@ def plugin_files(config: ConfigRules, read: Callable[[str], str | None]) -> dict
         read: Returns the text of a file of the plugin, given its relative path; ``None`` for no such file.
     """
     manifest = read(config.plugin_manifest) if config.plugin_manifest else None
-    named = [*_named(manifest_hooks(config, manifest or ""))]
-    paths = dict.fromkeys(posixpath.normpath(path) for path in (config.plugin_path, *named) if path)
+    written = manifest_hooks(config, manifest or "")
+    usual = "" if config.plugin_replaces and written is not None else config.plugin_path
+    paths = dict.fromkeys(posixpath.normpath(path) for path in (usual, *_named(written)) if path)
     found = {path: text for path in paths if (text := read(path)) is not None}
     if manifest is not None and _inline(manifest_hooks(config, manifest)):
         found[config.plugin_manifest] = manifest

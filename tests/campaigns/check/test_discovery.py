@@ -275,3 +275,24 @@ def test_a_machine_without_git(tmp_path, monkeypatch):
     (place,) = find_hook_sets(tmp_path)
     assert not plan_usual(place, 0).scenario.git
     assert "Git is not installed here" in summarise(place, []).open[-1]
+
+
+def test_a_plugin_for_two_hosts(tmp_path):
+    """A plugin with a manifest of Codex has the hooks that this names, and not those of Claude Code."""
+    hooks = {"hooks": {"Stop": [{"hooks": [{"type": "command", "command": "true"}]}]}}
+    files = {
+        ".claude-plugin/plugin.json": {"name": "p"},
+        ".codex-plugin/plugin.json": {"name": "p", "hooks": "./hooks/codex.json"},
+        "hooks/hooks.json": hooks,
+        "hooks/codex.json": hooks,
+    }
+    for name, content in files.items():
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).write_text(json.dumps(content))
+    found = {one.host: one for one in find_hook_sets(tmp_path)}
+    assert {host: one.files for host, one in found.items()} == {
+        "claude-code": ("hooks/hooks.json",),
+        "codex": ("hooks/codex.json",),
+    }
+    (hook,) = found["codex"].hooks
+    assert hook.env == {"PLUGIN_ROOT": str(tmp_path)}

@@ -140,8 +140,12 @@ def _of_silence(hook_set: HookSet) -> Iterator[Symptom]:
         yield replace(symptom, advice="Print the reason to standard error, as with `>&2`.")
     told = {hook.command for hook, _ in found}
     mute = [(hook, one) for hook in hook_set.hooks if (one := silent_answer(hook_set, hook))]
-    # An answer that the host cannot read has no reason either.
-    unread = {hook.command for hook, _ in mute if find_unread_answer(hook_set, hook)}
+    # An answer that the host does not take for a refusal has another defect.
+    unread = {
+        hook.command
+        for hook, _ in mute
+        if find_unread_answer(hook_set, hook) or failed_refusal(hook_set, hook)
+    }
     if mute := [(hook, one) for hook, one in mute if hook.command not in told | unread]:
         text = f"the answer `{mute[0][1]}` refuses without a reason, so the agent is not told why."
         yield together(SILENT_REFUSAL, [hook for hook, _ in mute], text)

@@ -33,6 +33,8 @@ _FOR_THE_AGENT = frozenset(
 )
 # The same, if the host reads nothing of an answer.
 _SAYS = frozenset(["message", "feedback", "warning"])
+# What changes a call, computed by code.
+_CHANGES = frozenset(["updatedInput", "updated_input"])
 _UNKNOWN = ("the host knows none of the keys", "the host does not know ")
 _REFUSES = frozenset(["block", "deny"])
 # What helps, by words of the reason.
@@ -111,7 +113,8 @@ def _is_read(profiles: Sequence[hosts.Profile], hook_set: HookSet, hook: Hook, a
 
 def _fault(host: str, hook: Hook, answer: WrittenAnswer) -> str:
     """Return why a host does not read an answer; empty if it does, or if nothing is lost."""
-    if not all(map(_TEXT.search, answer.unknown)):
+    changes = answer.unknown & _CHANGES
+    if not all(map(_TEXT.search, answer.unknown - changes)):
         return ""
     if answer.broken:
         known = hosts.find(host).answers(hook.event).known
@@ -120,7 +123,14 @@ def _fault(host: str, hook: Hook, answer: WrittenAnswer) -> str:
     if not fault.startswith(_IGNORED):
         return ""
     why = fault.removeprefix(_IGNORED)
-    says = _says_something(answer.value) or (why.startswith(_UNKNOWN[0]) and bool(_SAYS & {*answer.value}))
+    if changes and not why.startswith(_UNKNOWN):
+        # It may only be that the code computes the value.
+        return ""
+    says = (
+        bool(changes)
+        or _says_something(answer.value)
+        or (why.startswith(_UNKNOWN[0]) and bool(_SAYS & {*answer.value}))
+    )
     return "" if why.startswith(_UNKNOWN) and not says else why
 
 

@@ -99,6 +99,10 @@ CONFIG = ConfigRules(
         *("PreToolUse", "PermissionRequest", "PostToolUse", "PreCompact", "PostCompact", "SessionStart"),
         *("SessionEnd", "UserPromptSubmit", "SubagentStart", "SubagentStop", "Stop", "Interrupt"),
     ),
+    plugin_path="hooks/hooks.json",
+    plugin_manifest=".codex-plugin/plugin.json",
+    plugin_replaces=True,
+    plugin_root="PLUGIN_ROOT",
     rules={
         "malformed": _observed(
             "one malformed entry turns off every hook of its file, with one warning; a handler outside "
@@ -130,6 +134,10 @@ CONFIG = ConfigRules(
             "rest of its file is used"
         ),
         "unreachable": _assumed("hooks of events that do not occur have no effect on other hooks"),
+        "plugins": _documented(
+            "a plugin has its hooks in hooks/hooks.json, or where its manifest says; they get PLUGIN_ROOT, "
+            "and CLAUDE_PLUGIN_ROOT, as some were written for Claude Code"
+        ),
         "misplaced": _assumed("event names beside the key 'hooks' have no effect in a settings file"),
     },
 )
@@ -216,6 +224,7 @@ PROCESS = ProcessRules(  # noqa: S604 - a value; nothing is started here
     own_session=True,
     pipe_wait=None,
     kill=KillPolicy(signals=(9,), scope=KillScope.GROUP, grace=0.5),
+    plugin_env={"CLAUDE_PLUGIN_ROOT": "{plugin_folder}"},
     rules={
         "shell": _observed("hooks run with /bin/bash -c if SHELL is not set"),
         "login shell": _documented(

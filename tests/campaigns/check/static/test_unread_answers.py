@@ -178,3 +178,19 @@ def test_a_text_under_a_key_of_its_own(found, answer, named):
     """A text is lost in an answer of which the host reads nothing, and a note beside known keys is none."""
     texts = found(f"#!/bin/sh\necho '{answer}'\n", event="PostToolUse")
     assert [("none of the keys" in text) for text in texts] == [True] * named
+
+
+@pytest.mark.parametrize(
+    ("answer", "named"),
+    [
+        ("{'updatedInput': call, 'permissionDecision': 'allow'}", True),
+        (
+            "{'hookSpecificOutput': {'hookEventName': 'PreToolUse', 'updatedInput': call}}",
+            False,
+        ),
+    ],
+)
+def test_a_changed_call_at_the_wrong_place(found, answer, named):
+    """A changed input of a call is lost at the top of an answer."""
+    texts = found(f"import json\nprint(json.dumps({answer}))\n", event="PreToolUse", script="hook.py")
+    assert [("none of the keys updatedInput" in text) for text in texts] == [True] * named
