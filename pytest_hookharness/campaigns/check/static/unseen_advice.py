@@ -15,6 +15,7 @@ from pytest_hookharness import hosts
 from pytest_hookharness.campaigns.check.static.failed_refusals import read_printed
 from pytest_hookharness.campaigns.check.static.mac_shell import SHELL_SCRIPT, code_of
 from pytest_hookharness.campaigns.check.static.printed_texts import printed_texts
+from pytest_hookharness.campaigns.check.static.shell_outputs import goes_elsewhere
 from pytest_hookharness.judging.checkup.unseen_texts import FOR_A_PERSON, is_advice
 from pytest_hookharness.model.checkup import HookSet
 from pytest_hookharness.model.fast_dataclass import dataclass
@@ -26,8 +27,11 @@ _ONLY_SAYS = re.compile(r"\s*echo\s+(?:-\w+\s+)?([\"'])(?P<text>(?:(?!\1).)+)\1\
 _ANSWERS = re.compile(
     r"hookSpecificOutput|additional_?context|systemMessage|permission|\bdecision\b|followup_message|_message\b"
     r"|stopReason|\bexit\(?\s*(?:[1-9]|[\"']?\$|[a-zA-Z_])|exit(?:_code|Code|_status)\b|SystemExit|raise\b"
-    r"|notify|osascript|terminal-notifier|/dev/tty|\bcurl\b|\btmux\b|\bexec\b|\beval\b|\bwall\b|webhook",
-    re.IGNORECASE,
+    r"|notify|osascript|terminal-notifier|/dev/tty|\bcurl\b|\btmux\b|\bexec\b|\beval\b|\bwall\b|webhook"
+    # A status of another kind, and scripts that a person starts too.
+    r"|\breturn 2\b|(?:^|;)[ \t]*false\b|sys\.argv\[|argparse|process\.argv"
+    r"|case\s+\"?\$\{?1\b|isatty|isTTY|\s-t\s[01]\b",
+    re.IGNORECASE | re.MULTILINE,
 )
 # Other files that may answer.
 _STARTS = re.compile(
@@ -120,7 +124,7 @@ def _is_lost(hook_set: HookSet, hook: Hook, stream: str) -> bool:
 
 
 def _printed(text: str) -> Iterator[UnseenAdvice]:
-    ways = [*_PRINTS]
+    ways, is_shell = [*_PRINTS], SHELL_SCRIPT.match(text) is not None
     for found in _HELPER.finditer(text):
         stream = "stderr" if found["js"] in ("error", "warn") or found["sh"] else "stdout"
         call = rf"\b{found['name']}[ (]\s*([\"'`])(?P<text>(?:(?!\1)[^\n]){{3,400}})\1"
@@ -128,5 +132,5 @@ def _printed(text: str) -> Iterator[UnseenAdvice]:
     for stream, pattern in ways:
         for found in pattern.finditer(text):
             words = " ".join(found["text"].split())
-            if is_advice(words):
+            if is_advice(words) and not (is_shell and goes_elsewhere(text, found.start("text"))):
                 yield UnseenAdvice(words, stream)

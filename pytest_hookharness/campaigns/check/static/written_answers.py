@@ -11,6 +11,7 @@ import json
 import re
 from collections.abc import Iterator, Mapping
 
+from pytest_hookharness.campaigns.check.static.shell_outputs import goes_elsewhere
 from pytest_hookharness.model.fast_dataclass import dataclass
 from pytest_hookharness.model.protocol import Json
 
@@ -22,8 +23,10 @@ _PRINTS = (
     r"(?:json\.dumps|JSON\.stringify)\(\s*"
 )
 _PRINTED = re.compile(rf"{_PRINTS}(?=\{{)")
-_PRINTED_NAME = re.compile(rf"{_PRINTS}(\w+)\s*[,)]")
+_PRINTED_NAME = re.compile(rf"{_PRINTS}(\w+)\s*[,)](?![^\n]*\bfile\s*=(?!\s*sys\.stdout))")
 _DUMPED = re.compile(r"\bjson\.dump\(\s*(?=\{)")
+# Behind an object that is printed.
+_TO_FILE = re.compile(r"[^()\n]*\)[^()\n]*,\s*file\s*=(?!\s*sys\.stdout)")
 _TO_STDOUT = re.compile(r"\s*,\s*sys\.stdout\b")
 _ECHOED = re.compile(
     r"(?:^|[;&|{)]|\bthen\b|\bdo\b|\belse\b)[ \t]*(?P<call>echo|printf\s+'%s(?:\\n)?'|printf)[ \t]+"
@@ -88,11 +91,13 @@ class WrittenAnswer:
 def written_answers(script: str) -> Iterator[WrittenAnswer]:
     """Yield the objects that a script prints as they are written."""
     text = _COMMENT.sub(lambda found: " " * len(found[0]), script)
-    for place, source, broken in [*_printed(text), *_of_shell(text)]:
+    for place, source, broken in [*_printed(text), *_in_shell(text)]:
         reader = _ObjectReader(source, set())
         try:
-            value, _ = reader.object_at(0)
+            value, end = reader.object_at(0)
         except (_UnknownError, IndexError, RecursionError):
+            continue
+        if _TO_FILE.match(source, end):
             continue
         yield WrittenAnswer(value, frozenset(reader.unknown), text.count("\n", 0, place) + 1, broken)
 
@@ -142,6 +147,11 @@ def _of_shell(text: str) -> Iterator[tuple[int, str, str]]:
     for found in _DOCUMENT.finditer(text):
         source = found["text"].strip()
         yield found.start(), source, "" if _is_json(source) else _NO_JSON
+
+
+def _in_shell(text: str) -> Iterator[tuple[int, str, str]]:
+    """Yield the objects that a shell prints to the output of the hook."""
+    yield from (one for one in _of_shell(text) if not goes_elsewhere(text, one[0]))
 
 
 def _is_json(text: str) -> bool:

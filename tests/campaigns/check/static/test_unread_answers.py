@@ -75,6 +75,13 @@ def test_an_answer_that_the_host_refuses(found, script, text):
         'import json\nprint(json.dumps({**common, "decision": "allow"}))\n',
         'import json\na = {"decision": "allow"}\na["decision"] = "block"\nprint(json.dumps(a))\n',
         'import json\njson.dump({"decision": "allow"}, log)\n',
+        'import json\nprint(json.dumps({"decision": "allow"}), file=log)\n',
+        'import json\na = {"decision": "allow"}\nprint(json.dumps(a), file=log)\n',
+        """#!/bin/sh\n{\n  echo '{"decision": "allow"}'\n} >>log\n""",
+        """#!/bin/sh\nmade() { echo '{"decision": "allow"}'; }\nanswer=$(made)\n""",
+        """#!/bin/sh\nmade() {\ncat <<EOF\n{"decision": "allow"}\nEOF\n}\nmade | nc host 1\n""",
+        """#!/bin/sh\nanswer=$(\n  cat <<EOF\n{"decision": "allow"}\nEOF\n)\n""",
+        """#!/bin/sh\nexec >log\necho '{"decision": "allow"}'\n""",
     ],
 )
 def test_what_may_be_no_answer(found, text):

@@ -66,6 +66,10 @@ def test_advice_that_nobody_gets(found, script, text, stream):
         ("PostToolUse", '#!/bin/sh\necho "Formatted the file."\n'),
         ("PostToolUse", '#!/bin/sh\necho "prettier is not installed, please install it" >&2\n'),
         ("Notification", f'#!/bin/sh\necho "{WARNING}"\n'),
+        ("PostToolUse", f'#!/bin/sh\n{{ echo "{WARNING}"; date; }} >>notes.log\n'),
+        ("PostToolUse", f'#!/bin/sh\nsay() {{\n  echo "{WARNING}"\n}}\nwords=$(say)\n'),
+        ("PostToolUse", f'#!/bin/sh\necho "{WARNING}" >&2\nfalse\n'),
+        ("PostToolUse", f'#!/bin/sh\ncase "$1" in\nshow) echo "{WARNING}" ;;\nesac\n'),
     ],
 )
 def test_what_is_no_lost_advice(found, event, text):

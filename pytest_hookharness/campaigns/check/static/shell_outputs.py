@@ -1,0 +1,30 @@
+"""Where a shell script sends what it prints at one place: another place than the output of the hook."""
+
+from __future__ import annotations
+
+import re
+
+_FUNCTION = re.compile(r"^[ \t]*(?:function[ \t]+)?([\w-]+)[ \t]*(?:\(\))?[ \t]*\{", re.MULTILINE)
+_END = re.compile(r"^[ \t]*\}", re.MULTILINE)
+_USED = (
+    r"(?:\$\(|`)[ \t]*{0}(?![\w-])"
+    r"|(?<![\w$.-]){0}(?![\w-])(?:[ \t]+(?:\"[^\"\n]*\"|'[^'\n]*'|[^\s|<>;&()]+))*[ \t]*(?:\|(?!\|)|[12]?>)"
+)
+# A block whose output goes to a file or another program, and a substitution that spans lines.
+_BLOCK = re.compile(r"^[^\n]*?(?:[})]|\bdone|\bfi|\besac)[ \t]*(?:\|(?!\|)|[12&]?>)", re.MULTILINE)
+_OPENED = re.compile(r"\$\([ \t]*\n(?:(?![ \t]*\)).*\n)*[^\n]*\Z")
+_REPLACED = re.compile(r"^[ \t]*exec[ \t]+[12&]?>", re.MULTILINE)
+
+
+def goes_elsewhere(text: str, place: int) -> bool:
+    """
+    Return whether what a shell script prints at a place may not be the output of the hook.
+
+    The script replaces its output, or the place stands in a block with another output, in a substitution,
+    or in a function whose output is used.
+    """
+    before, after = text[: place + 1], text[place:]
+    if _REPLACED.search(before) or _BLOCK.search(after) or _OPENED.search(before):
+        return True
+    names = [found for found in _FUNCTION.finditer(before) if not _END.search(before, found.end())]
+    return any(re.search(_USED.format(re.escape(found[1])), text) for found in names)
