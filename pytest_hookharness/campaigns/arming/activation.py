@@ -91,16 +91,17 @@ def find_activations(hook_set: HookSet) -> list[Activation]:
         first = [one for one in started if "; " in one.command]
         found = [*first, *commands, *(one for one in started if one not in first)]
         found += [*_by_examples(hook_set), *_by_templates(hook_set)]
+        return [*found[:_MOST], *_in_known_session(hook_set, found)]
     except SimulationError:
         # A file that is no text.
         return []
-    return [*found[:_MOST], *_in_known_session(hook_set, found)]
 
 
 def _in_known_session(hook_set: HookSet, found: Sequence[Activation]) -> Iterator[Activation]:
     """Yield the first command again as newer hosts run it: with the variable that names the session."""
     started = [one for one in found if one.command][:1]
-    if any(_SESSION_VARIABLE in (read_text(file) or "") for file in _text_files(hook_set.root) if started):
+    files = [file for file in _text_files(hook_set.root) if started and file.suffix in {*_SOURCES, ".md"}]
+    if any(_SESSION_VARIABLE in (read_text(file) or "") for file in files):
         for one in started:
             title = f"{one.title}, with the session in {_SESSION_VARIABLE}"
             command = f'export {_SESSION_VARIABLE}="$(cat ~/{_SESSION_FILE})"; {one.command}'

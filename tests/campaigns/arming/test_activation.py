@@ -82,6 +82,7 @@ def test_a_command_that_asks_for_its_session(loop, harness):
     text = 'mkdir -p .claude; echo "of $CLAUDE_CODE_SESSION_ID" >.claude/loop.md\n'
     stop = 'grep -q "of $(jq -r .session_id)" .claude/loop.md || exit 0; echo Go on. >&2; exit 2\n'
     hook_set = loop(**{"commands/start.md": COMMAND, "start.sh": text, "hooks/stop.sh": stop})
+    (hook_set.root / "cache.pyc").write_bytes(b"\xcb\xff")
     plain, known = plan_activated(hook_set)
     assert known.title.endswith("used, with the session in CLAUDE_CODE_SESSION_ID")
     ended = [play_session(one, harness.settings, harness.resources).verdict_name for one in (plain, known)]

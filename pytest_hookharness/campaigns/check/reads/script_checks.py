@@ -15,12 +15,13 @@ from pytest_hookharness.campaigns.check.static.failed_refusals import failed_ref
 from pytest_hookharness.campaigns.check.static.lost_statuses import lost_statuses
 from pytest_hookharness.campaigns.check.static.mac_shell import calls_for_a_mac
 from pytest_hookharness.campaigns.check.static.script_answers import find_unread_answer
+from pytest_hookharness.campaigns.check.static.session_variables import shared_session
 from pytest_hookharness.campaigns.check.static.silent_refusals import silent_answer, silent_refusal
 from pytest_hookharness.campaigns.check.static.unread_answers import lost_answers
 from pytest_hookharness.campaigns.check.static.unseen_advice import unseen_advice, where_it_is_read
 from pytest_hookharness.campaigns.check.static.unset_variables import expected_variable, key_for
 from pytest_hookharness.judging.checkup.unseen_texts import describe_unseen
-from pytest_hookharness.judging.findings.codes import STATUS_LEAK, STRICT_SHELL, UNSEEN_REASON
+from pytest_hookharness.judging.findings.codes import STATUS_LEAK, STRICT_SHELL, UNSEEN_REASON, WRONG_KEY
 from pytest_hookharness.judging.findings.finding_catalogue import CONFIG_OFF, CRASHED, MANGLED, SILENT_REFUSAL
 from pytest_hookharness.model.checkup import HookSet, Symptom
 from pytest_hookharness.model.protocol import Hook
@@ -39,6 +40,7 @@ _COUNT = "Write `|| true`: grep has printed its 0 already."
 def find_in_scripts(hook_set: HookSet) -> Iterator[Iterator[Symptom]]:
     """Yield the symptoms of each kind, so that an error in one kind leaves the others."""
     yield _of_variables(hook_set)
+    yield _of_sessions(hook_set)
     yield _of_input(hook_set)
     yield _of_scripts(hook_set)
     yield _of_answers(hook_set)
@@ -62,6 +64,18 @@ def _of_variables(hook_set: HookSet) -> Iterator[Symptom]:
         text = f"${name} is always empty, as {hook_set.host} sets no such variable."
         symptom = together(CONFIG_OFF, hooks, text)
         yield replace(symptom, advice=f"Read the JSON on standard input: `jq -r .{key_for(name)}`.")
+
+
+def _of_sessions(hook_set: HookSet) -> Iterator[Symptom]:
+    """Yield variables by which scripts tell sessions apart in vain, each once with its hooks."""
+    found = [(hook, shared_session(hook_set, hook)) for hook in hook_set.hooks]
+    for variable, default in dict.fromkeys(pair for _, pair in found if pair[0]):
+        text = (
+            f"state is named after ${variable}, which {hook_set.host} does not set, so all sessions share "
+            f"the one of `{default}`."
+        )
+        symptom = together(WRONG_KEY, [hook for hook, pair in found if pair == (variable, default)], text)
+        yield replace(symptom, advice="Name it after `session_id` of the input.")
 
 
 def _of_input(hook_set: HookSet) -> Iterator[Symptom]:

@@ -1,0 +1,62 @@
+"""
+State that a script names after a variable which is meant to hold the session, and which its host never sets.
+
+The variable has a default then, so that all sessions share one state. A script that also reads the session
+from its input is left out, and so is one that only prints the variable.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from pytest_hookharness.campaigns.check.static.mac_shell import SHELL_SCRIPT
+from pytest_hookharness.model.checkup import HookSet
+from pytest_hookharness.model.protocol import Hook
+
+_NEVER_SET = {"claude-code": "CLAUDE_SESSION_ID"}
+# The session in the input, in any of the languages.
+_OF_INPUT = re.compile(
+    r"(?:get\(\s*|\[)[\"']session_?[iI]d[\"']|(?<!self)(?<!this)\.session_?[iI]d\b|\"session_id\\?\":\s*\\?\"\[\^"
+)
+_COMMENT = re.compile(r"^\s*(?:#|//|\*)[^\n]*", re.MULTILINE)
+_DEFAULT = r"(?P<default>[A-Za-z][\w-]*)"
+_IN_SHELL = r"(?<!:-)\$\{{{0}:?-" + _DEFAULT + r"\}}"
+_ELSEWHERE = (
+    r"\b(?:environ\.get\(|getenv\()\s*[\"']{0}[\"']\s*,\s*[\"']" + _DEFAULT + r"[\"']\s*\)"
+    r"|\bprocess\.env\.{0}\s*(?:\|\||\?\?)\s*[\"']" + _DEFAULT.replace("default", "other") + r"[\"']"
+)
+_BOUND = re.compile(r"(\w+)\s*=\s*[\"'(]?(?:os\.)?$")
+_OF_STATE = r"(?:cache|file|path|state|flag|dir|lock|counter|marker|log)\w*"
+
+
+def shared_session(hook_set: HookSet, hook: Hook) -> tuple[str, str]:
+    """Return a variable that the host never sets and the one name that all sessions share; empty for none."""
+    variable = _NEVER_SET.get(hook_set.host, "")
+    texts = hook_set.scripts_of(hook) if variable and variable not in {**hook_set.env, **hook.env} else []
+    found = (default for text in texts for default in _defaults(variable, text))
+    default = next(found, "")
+    return (variable, default) if default else ("", "")
+
+
+def _defaults(variable: str, text: str) -> Iterator[str]:
+    code = _COMMENT.sub("", text)
+    if _OF_INPUT.search(code) or re.search(rf"(?<![\w${{]){variable}=", code):
+        return
+    shell = SHELL_SCRIPT.match(text) is not None
+    for found in re.finditer((_IN_SHELL if shell else _ELSEWHERE).format(variable), code):
+        line = code[code.rfind("\n", 0, found.start()) + 1 :].partition("\n")[0]
+        bound = _BOUND.search(code[code.rfind("\n", 0, found.start()) + 1 : found.start()])
+        name = re.escape(bound[1]) if bound else ""
+        if _names_state(line, "", shell=shell) or (name and _names_state(code, name, shell=shell)):
+            groups = found.groupdict()
+            yield groups["default"] or groups.get("other") or ""
+
+
+def _names_state(code: str, name: str, *, shell: bool) -> bool:
+    """Return whether a file is named after a variable, or after what stands in the line itself."""
+    if shell:
+        word = rf"\$\{{?{name}\b" if name else r"\$\{CLAUDE_SESSION_ID:?-"
+        return re.search(rf"[\w.}}/-]/[\w./${{}}-]*{word}", code) is not None
+    used = rf"\b{name}\b" if name else r"CLAUDE_SESSION_ID"
+    return re.search(rf"(?i:{_OF_STATE})[^\n]*{used}|/[^\n\"'`]*\{{{used}\}}", code) is not None
