@@ -120,9 +120,9 @@ def meet_held_loops(hook_set: HookSet, played: Sequence[PlayedSession], try_out:
     """
     held = [one for one in played if _is_loop(hook_set, one)]
     active = [one for one in held if one.session.active]
-    idle = [one for one in played if one.session.active and one not in held and _started(one)]
-    meddled = tuple(_find_meddled(hook_set, idle[-1:], try_out))
     if not active:
+        idle = [one for one in played if one.session.active and _started(one)]
+        meddled = tuple(_find_meddled(hook_set, idle[-1:], try_out))
         return HeldLoops(sessions=tuple(_without_tools(one.session) for one in held[:1]), problems=meddled)
     chosen = [*{_refusing(one.outcome): one for one in reversed(active)}.values()][::-1][:_MOST]
     paths = [_state_paths(hook_set, one) for one in chosen]
@@ -135,7 +135,7 @@ def meet_held_loops(hook_set: HookSet, played: Sequence[PlayedSession], try_out:
     ]
     met = iter(try_out([loop.met_by(name) for loop in loops for name in (SESSION, _OTHER) if loop.files]))
     usual = {_refusing(one.outcome) for one in played if one.session.harmless}
-    sessions, problems = list[CheckSession](), [*meddled]
+    sessions, problems = list[CheckSession](), list[Problem]()
     for loop in loops:
         own, other = (next(met), next(met)) if loop.files else (None, None)
         if own is None or other is None or not _refusing(own.outcome):

@@ -132,7 +132,7 @@ def _observed(
 def _searched(hook_set: HookSet, settings: Settings, resources: Resources) -> HookSet:
     with lent_home(hook_set, resources.base, caches=False) as ready:
         search, outcome = _observed(plan_each_event(ready), settings, resources)
-        aside = _found_aside(ready, outcome, settings, resources)
+        aside = _found_aside(ready, outcome, replace(settings, wall=settings.wall / 2), resources)
     paths = search.paths
     found = [path for path in paths if may_lend(Path.home(), path, paths)]
     inner = [path for path in found if not path.startswith(tuple(f"{each}/" for each in found))]
