@@ -10,7 +10,7 @@ import re
 from collections.abc import Collection, Iterator, Sequence
 
 from pytest_hookharness.judging.checkup.refused_work import shell_text, symptom_of
-from pytest_hookharness.judging.comparison.traces import refusers
+from pytest_hookharness.judging.comparison.traces import is_asked, refusers
 from pytest_hookharness.judging.findings import codes
 from pytest_hookharness.model.checkup import Symptom
 from pytest_hookharness.model.moves import RunCommand
@@ -111,6 +111,7 @@ def find_bypasses(outcome: Outcome) -> Iterator[Symptom]:
         if others:
             more = f" and {len(others) - _MOST_NAMED} more" if len(others) > _MOST_NAMED else ""
             named = ", ".join(f"`{text}`" for text in others[:_MOST_NAMED]) + more
-            text = f"`{command}` is refused, but the same command in another spelling is allowed: {named}."
+            done = "asked about" if is_asked(outcome.trace, turns[0]) else "refused"
+            text = f"`{command}` is {done}, but the same command in another spelling is allowed: {named}."
             hook = refusers(outcome.trace, turns[0])
             yield symptom_of(codes.BYPASS.found(text, turn=turns[0], hook=hook))

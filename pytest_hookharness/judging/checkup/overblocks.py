@@ -12,7 +12,7 @@ from collections.abc import Collection, Iterable, Iterator
 
 from pytest_hookharness.judging.checkup.bypasses import framed, passed_turns, refused_turns
 from pytest_hookharness.judging.checkup.refused_work import symptom_of
-from pytest_hookharness.judging.comparison.traces import refusers
+from pytest_hookharness.judging.comparison.traces import is_asked, refusers
 from pytest_hookharness.judging.findings import codes
 from pytest_hookharness.model.checkup import Symptom
 from pytest_hookharness.model.fast_dataclass import dataclass
@@ -94,7 +94,8 @@ def find_overblocks(outcome: Outcome) -> Iterator[Symptom]:
     found: dict[str, list[tuple[Neighbour, int]]] = {}
     for one in _NEIGHBOURS:
         turns = refused.get(one.text, [])
-        if len(turns) < _TWICE or one.text in passed:
+        # A question too many costs little.
+        if len(turns) < _TWICE or one.text in passed or is_asked(outcome.trace, turns[0]):
             continue
         if not one.controls and not one.belongs_to(refused):
             continue

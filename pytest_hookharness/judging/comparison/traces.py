@@ -130,6 +130,11 @@ def refusers(trace: Trace, turn: int) -> str:
     return commands_of(hook_run for hooked in refused for hook_run in hooked.deciding)
 
 
+def is_asked(trace: Trace, turn: int) -> bool:
+    """Return whether in a turn a hook asked the user, who answered no, instead of refusing by itself."""
+    return any(step.turn == turn and hooked.decision.ruling is Ruling.ASK for step, hooked in trace.hooked())
+
+
 def was_refused(trace: Trace, label: str) -> bool | None:
     """Return whether the call with a label was refused; ``None`` if the call was never made."""
     for step in trace.steps:
@@ -137,6 +142,16 @@ def was_refused(trace: Trace, label: str) -> bool | None:
         if isinstance(exchange, Performed) and exchange.call.label == label:
             return exchange.refused
     return None
+
+
+def was_asked(trace: Trace, label: str) -> bool:
+    """Return whether a hook asked the user about the call with a label."""
+    turns = {
+        step.turn
+        for step in trace.steps
+        if isinstance(step.exchange, Performed) and step.exchange.call.label == label
+    }
+    return any(is_asked(trace, turn) for turn in turns)
 
 
 # A code, and the command at fault.

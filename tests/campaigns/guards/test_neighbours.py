@@ -20,6 +20,9 @@ echo 'People do that.' >&2; exit 2
 EVERY_PATH = LOOKS % "rm -rf [/.]|git push --force$"
 WHOLE_PATH = LOOKS % "rm -rf [/.]( |$)|git push --force$"
 ANY_OPTION, ANY_MERGE = LOOKS % "git push.*--force", LOOKS % "git merge"
+ASKS = EVERY_PATH.partition("echo")[0] + (
+    """printf '{"hookSpecificOutput": {"hookEventName": "PreToolUse", "permissionDecision": "ask"}}'"""
+)
 EVERYTHING = "echo 'Nothing may be run.' >&2; exit 2\n"
 # Refuses each command that it has seen before.
 AGAIN = f"""{START}grep -qxF "$text" "$CLAUDE_PROJECT_DIR/seen" 2>/dev/null && {{ echo Again? >&2; exit 2; }}
@@ -77,7 +80,7 @@ def test_a_guard_that_refuses_the_way_back(found):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("script", [WHOLE_PATH, EVERYTHING, AGAIN])
+@pytest.mark.parametrize("script", [WHOLE_PATH, EVERYTHING, AGAIN, ASKS])
 def test_a_guard_that_confuses_nothing(found, script):
-    """A guard of whole paths, of all commands, or of repeated ones does not confuse harmless commands."""
+    """A guard of whole paths, of all commands, or of repeated ones confuses nothing; one that asks may."""
     assert [text for text in found(script) if "merge" not in text] == []

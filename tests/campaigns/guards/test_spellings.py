@@ -29,6 +29,11 @@ case "$text" in
 esac
 printf '{"hookSpecificOutput": {"hookEventName": "PreToolUse", "permissionDecision": "ask"}}'
 """
+QUESTION = """case "$(jq -r .tool_input.command)" in
+    "rm -rf "*)
+        printf '{"hookSpecificOutput": {"hookEventName": "PreToolUse", "permissionDecision": "ask"}}' ;;
+esac
+"""
 # Refuses the command once, and allows it if the agent insists.
 ONCE = """case "$(jq -r .tool_input.command)" in
     "rm -rf "*) [ -e "$CLAUDE_PROJECT_DIR/warned" ] && exit 0
@@ -162,6 +167,13 @@ def test_a_bypass_is_proved_beside_the_command(guard):
         "`rm -rf build` is refused, but the same command in another spelling is allowed: `rm -r -f build`."
     )
     assert "guard.sh" in found.hook
+
+
+def test_a_question_is_no_refusal(guard):
+    """A guard that asks about the command, and not about another spelling, is told in these words."""
+    _, outcome = guard(QUESTION, proof)
+    (found,) = bypasses(outcome)
+    assert found.text.startswith("`rm -rf build` is asked about, but the same command in another spelling")
 
 
 @pytest.mark.parametrize("text", [ANYWHERE, ASKS, ONCE, TIRED])

@@ -1,5 +1,7 @@
 """What a run shows that differs by a mutation that must not matter."""
 
+from dataclasses import replace
+
 import pytest
 
 from pytest_hookharness.campaigns.stress.mutations.environment import Shell, Unset, find_first_failure
@@ -157,6 +159,17 @@ def test_words_count_by_where_they_stand(mutation, refused, name):
     finding = mutation.find_difference(usual, varied)
 
     assert (finding.name if finding is not None else "") == name
+
+
+def test_a_question_too_many_costs_little():
+    """A hook that asks about words that are only data is not told; one that misses words as code is."""
+    question = replace(REFUSED, decision=replace(REFUSED.decision, ruling=Ruling.ASK))
+    varied = trace(CALL, called(CONTROL), CALL, question, called(TRIED, refused=True))
+    missed = trace(CALL, called(CONTROL), CALL, ALLOWED, called(TRIED))
+
+    assert DATA.find_difference(trace(CALL, question), varied) is None
+    assert NAMED.find_difference(trace(CALL, ALLOWED), varied) is None
+    assert "`rm -rf x` is asked about; " in CODE.find_difference(trace(CALL, question), missed).text
 
 
 @pytest.mark.parametrize("mutation", [DATA, NAMED])

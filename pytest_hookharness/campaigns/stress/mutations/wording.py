@@ -11,7 +11,7 @@ from dataclasses import field, replace
 from pytest_hookharness import hosts
 from pytest_hookharness.campaigns.stress.first_run import GIVEN, HookTraits, ReplayScript
 from pytest_hookharness.campaigns.stress.mutation import Mutation, NotTried
-from pytest_hookharness.judging.comparison.traces import refusers, was_refused
+from pytest_hookharness.judging.comparison.traces import is_asked, refusers, was_asked, was_refused
 from pytest_hookharness.judging.findings.codes import BASENAME, RAW_JSON, TEXT_MATCH
 from pytest_hookharness.model.fast_dataclass import dataclass
 from pytest_hookharness.model.moves import Act, Edit, Read, RunCommand, Script, Stop, Tools
@@ -94,7 +94,8 @@ class _Worded(Mutation):
         refused = was_refused(seen, TRIED)
         if self.must_be_refused:
             return refused is False
-        return refused is True and was_refused(seen, CONTROL) is False
+        # A question too many costs little.
+        return refused is True and was_refused(seen, CONTROL) is False and not was_asked(seen, TRIED)
 
 
 @dataclass(frozen=True, slots=True)
@@ -171,9 +172,11 @@ class Quoted(_Worded, family="quoting"):
     def find_difference(self, usual: Trace, seen: Trace) -> Finding | None:
         if not self._is_misjudged(seen):
             return None
+        asked = is_asked(usual, self.turn)
         words = f"; {self} are let through" if self.must_be_refused else f", and so are {self}"
         hook = refusers(usual, self.turn)
-        return TEXT_MATCH.found(f"`{self.command}` is refused{words}.", turn=self.turn, hook=hook)
+        done = "asked about" if asked else "refused"
+        return TEXT_MATCH.found(f"`{self.command}` is {done}{words}.", turn=self.turn, hook=hook)
 
 
 @dataclass(frozen=True, slots=True)
