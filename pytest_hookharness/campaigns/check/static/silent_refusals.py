@@ -57,6 +57,8 @@ _QUOTED = re.compile(r"^\s*(?:-\w+\s+)*(['\"])(?P<text>.*?)(?<!\\)\1")
 _FUNCTION = re.compile(r"^[ \t]*(?:function[ \t]+)?([\w-]+)[ \t]*\(\)", re.MULTILINE)
 _WORD = re.compile(r"[\w-]+")
 _NAMED = re.compile(r"\s*(?:then\s+|else\s+|do\s+)?([A-Za-z_][\w-]*)(?=\s|$|;)")
+# What a function says before it fails, which is no reason of a refusal.
+_FAILS = re.compile(r"^[^\n]*>&\s*2[ \t]*(?:\n[ \t]*|;[ \t]*)(?:return|exit)[ \t]+[1-9][^\n]*$", re.MULTILINE)
 _LOADED = re.compile(r"^[ \t]*(?:source|\.)\s[^\n]*?([\w.-]+\.(?:sh|bash))\b", re.MULTILINE)
 # What writes an error in Python, and what replaces the output, or prints at the end.
 _LOUD = re.compile(r"stderr|logg(?:er|ing)|warnings?\.|traceback")
@@ -134,7 +136,7 @@ def _functions(hook_set: HookSet, text: str) -> dict[str, bool]:
         for begin, after in zip(found, [*found[1:], None], strict=False):
             body = one[begin.end() : after.start() if after else len(one)]
             bodies[begin[1]] = body.partition("\n}")[0]
-    loud = {name: bool(_TO_ERROR.search(body)) for name, body in bodies.items()}
+    loud = {name: bool(_TO_ERROR.search(_FAILS.sub("", body))) for name, body in bodies.items()}
     for _ in bodies:
         called = {name for name, body in bodies.items() if any(loud.get(one) for one in _WORD.findall(body))}
         loud |= dict.fromkeys(called, True)

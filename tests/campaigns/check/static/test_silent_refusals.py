@@ -39,6 +39,10 @@ def found(tmp_path):
         ("hook.sh", f'#!/bin/sh\nlog() {{\n  echo "$1" >>log\n}}\nlog x\necho "{REASON}"\nexit 2\n'),
         ("hook.sh", f'#!/bin/sh\nif a=$(cat); then\n  echo no >&2\n  exit 0\nfi\necho "{REASON}"\nexit 2\n'),
         ("hook.sh", f'#!/bin/sh\n[ -f red ] && {{ echo "{REASON}"; exit 2; }}\n'),
+        (
+            "hook.sh",
+            f'#!/bin/sh\nget() {{\n  echo no >&2\n  return 1\n}}\nmode=$(get x)\necho "{REASON}"\nexit 2\n',
+        ),
         ("hook.py", f'import sys\n\nif sys.argv:\n    print(f"{REASON}")\n    sys.exit(2)\n'),
         ("hook.js", f"if (red) {{\n  console.log('{REASON}');\n  process.exit(2);\n}}\n"),
     ],
