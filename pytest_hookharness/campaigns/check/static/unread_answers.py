@@ -19,7 +19,7 @@ from pytest_hookharness.model.protocol import Hook, Json
 
 _IGNORED = "ignored: "
 # Keys whose values are texts, so that an unknown one is a text too.
-_TEXT = re.compile(r"(?:reason|context|message|feedback|text|output)$", re.IGNORECASE)
+_TEXT = re.compile(r"(?:reason|context|message|feedback|text)$|^output$", re.IGNORECASE)
 # What the agent is to be told, at any host.
 _FOR_THE_AGENT = frozenset(
     [

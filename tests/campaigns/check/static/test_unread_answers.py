@@ -201,3 +201,10 @@ def test_a_changed_call_at_the_wrong_place(found, answer, named):
     """A changed input of a call is lost at the top of an answer."""
     texts = found(f"import json\nprint(json.dumps({answer}))\n", event="PreToolUse", script="hook.py")
     assert [("none of the keys updatedInput" in text) for text in texts] == [True] * named
+
+
+@pytest.mark.parametrize("event", ["SessionStart", "PreToolUse"])
+def test_an_answer_in_a_variable(found, event):
+    """Nothing is said of an answer whose main part code computes."""
+    text = "import json\nanswer = make()\nprint(json.dumps({'hookSpecificOutput': answer}))\n"
+    assert not found(text, event=event, script="hook.py")
