@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
+from pytest_hookharness.campaigns.arming.project_texts import project_files, read_text
 from pytest_hookharness.campaigns.check.static.mac_shell import SHELL_SCRIPT
 from pytest_hookharness.model.checkup import HookSet
 from pytest_hookharness.model.protocol import Hook
@@ -17,8 +18,13 @@ from pytest_hookharness.model.protocol import Hook
 _NEVER_SET = {"claude-code": "CLAUDE_SESSION_ID"}
 # The session in the input, in any of the languages.
 _OF_INPUT = re.compile(
-    r"(?:get\(\s*|\[)[\"']session_?[iI]d[\"']|(?<!self)(?<!this)\.session_?[iI]d\b|\"session_id\\?\":\s*\\?\"\[\^"
+    r"[\"']session_?[iI]d[\"'](?!\s*:)|\bcase\s*\{[^\n]*[\"']session_?[iI]d\b"
+    r"|\{[^{}]*\bsession_?[iI]d\b[^{}]*\}\s*(?::[^=\n]+)?=\s"
+    r"|(?<!self)(?<!this)\.session_?[iI]d\b|\"session_id\\?\":\s*\\?\"\[\^"
+    r"|^\s*session_?[iI]d\??\s*:\s*\w|\b\w*(?:get|field|json|input|read|jq)\w*\s+[\"']?\.?session_?[iI]d\b",
+    re.MULTILINE,
 )
+_LOADED = re.compile(r"^[ \t]*(?:source|\.)\s[^\n]*?([\w.-]+\.(?:sh|bash))\b", re.MULTILINE)
 _COMMENT = re.compile(r"^\s*(?:#|//|\*)[^\n]*", re.MULTILINE)
 _DEFAULT = r"(?P<default>[A-Za-z][\w-]*)"
 _IN_SHELL = r"(?<!:-)\$\{{{0}:?-" + _DEFAULT + r"\}}"
@@ -34,14 +40,22 @@ def shared_session(hook_set: HookSet, hook: Hook) -> tuple[str, str]:
     """Return a variable that the host never sets and the one name that all sessions share; empty for none."""
     variable = _NEVER_SET.get(hook_set.host, "")
     texts = hook_set.scripts_of(hook) if variable and variable not in {**hook_set.env, **hook.env} else []
-    found = (default for text in texts for default in _defaults(variable, text))
+    found = (default for text in texts for default in _defaults(variable, text, _loaded(hook_set, text)))
     default = next(found, "")
     return (variable, default) if default else ("", "")
 
 
-def _defaults(variable: str, text: str) -> Iterator[str]:
+def _loaded(hook_set: HookSet, text: str) -> str:
+    """Return the text of the files that a shell script loads."""
+    names = {*_LOADED.findall(text)} if SHELL_SCRIPT.match(text) else set()
+    files = project_files(hook_set.root) if names else []
+    return "\n".join(read_text(file) or "" for file in files if file.name in names)
+
+
+def _defaults(variable: str, text: str, loaded: str) -> Iterator[str]:
     code = _COMMENT.sub("", text)
-    if _OF_INPUT.search(code) or re.search(rf"(?<![\w${{]){variable}=", code):
+    known = _COMMENT.sub("", f"{text}\n{loaded}")
+    if _OF_INPUT.search(known) or re.search(rf"(?<![\w${{]){variable}=", known):
         return
     shell = SHELL_SCRIPT.match(text) is not None
     for found in re.finditer((_IN_SHELL if shell else _ELSEWHERE).format(variable), code):

@@ -57,8 +57,19 @@ def test_state_that_all_sessions_share(text):
         'session = e.get("session_id") or environ.get("CLAUDE_SESSION_ID", "default")\ncache(session)\n',
         "const i = input.session_id || process.env.CLAUDE_SESSION_ID || 'default';\nconst file = `/${i}`;\n",
         'session = os.environ.get("CLAUDE_SESSION_ID", "")\ncache = Cache(session)\n',
+        "const { session_id: id = process.env.CLAUDE_SESSION_ID || 'x' } = input;\nconst file = `/${id}`;\n",
+        'session = one(d, "session_id") or environ.get("CLAUDE_SESSION_ID", "default")\ncache(session)\n',
+        '#!/bin/bash\nS=$(field session_id)\nF="/tmp/${S:-${CLAUDE_SESSION_ID:-default}}.txt"\n',
     ],
 )
 def test_state_that_is_not_shared(text):
     """Nothing is said of a script that knows the session in another way, or that names no state after it."""
     assert found(text) == ("", "")
+
+
+def test_a_session_that_a_loaded_file_knows(tmp_path):
+    """A script may load the file that takes the session from the input."""
+    text = '#!/bin/bash\n. "$(dirname "$0")/lib.sh"\nF="/tmp/${CLAUDE_SESSION_ID:-default}.txt"\n'
+    (tmp_path / "lib.sh").write_text("CLAUDE_SESSION_ID=$(jq -r .session_id)\n")
+    hook_set = replace(hooks(text), root=tmp_path)
+    assert shared_session(hook_set, hook_set.hooks[0]) == ("", "")
