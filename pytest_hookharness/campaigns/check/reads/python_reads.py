@@ -17,6 +17,8 @@ _Function: TypeAlias = ast.FunctionDef | ast.AsyncFunctionDef
 _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
 _ROOT: frozenset[KeyPath] = frozenset({()})
 _NOTHING: frozenset[KeyPath] = frozenset()
+# A value that is of the input, or of something else.
+_UNKNOWN: frozenset[KeyPath] = frozenset({("*",)})
 _ROUNDS = 3
 
 
@@ -31,7 +33,7 @@ def python_reads(text: str, load: Callable[[str], str] = lambda _: "") -> list[f
     try:
         tree = ast.parse(text)
         reader = _InputFollower(tree, load)
-        return [*join_reads(reader.read())]
+        return [found for found in join_reads(reader.read()) if not any(path[0] == "*" for path in found)]
     except (SyntaxError, ValueError, RecursionError):
         return []
 
@@ -46,6 +48,9 @@ class _InputFollower:
         self.known: dict[tuple[str, str], frozenset[KeyPath]] = {}
         self.results: dict[str, frozenset[KeyPath]] = {}
         self.texts: set[tuple[str, str]] = set()
+        # Variables that also get what is not of the input, so that nothing is known of them.
+        self.mixed: set[tuple[str, str]] = set()
+        self.others: set[tuple[str, str]] = set()
         self.reads: list[KeyRead] = []
         self.scope = ""
         for node in ast.walk(tree):
@@ -66,8 +71,12 @@ class _InputFollower:
         """Return all reads."""
         loaded = {node.id for node in ast.walk(self.tree) if isinstance(node, ast.Name)}
         called = {name: one for name, one in self.functions.items() if name in loaded}
-        for _ in range(_ROUNDS):
-            self.reads = []
+        imported = dict(self.results)
+        for number in range(2 * _ROUNDS):
+            if number == _ROUNDS:
+                # Now all functions are known, and with them what is not of the input.
+                self.mixed, self.known, self.results = self.others, {}, imported
+            self.reads, self.others = [], set()
             self._run("", self.tree.body)
             for name, function in self.functions.items():
                 count = len(self.reads)
@@ -93,16 +102,26 @@ class _InputFollower:
                     self.texts.add((self._place(name), name))
                 paths = self.value(value, name if self._is_used(name) else None)
                 key = (self._place(name), name)
-                self.known[key] = self.known.get(key, _NOTHING) | paths
+                self._keep(key, paths, value)
             case ast.Return(value=ast.expr() as value) if self.scope:
                 paths = self.value(value, f"{self.scope}()")
                 self.results[self.scope] = self.results.get(self.scope, _NOTHING) | paths
             case _:
+                if isinstance(node, (ast.For, ast.AsyncFor)):
+                    self.others |= {
+                        (self.scope, one.id) for one in ast.walk(node.target) if isinstance(one, ast.Name)
+                    }
                 for field in ast.iter_child_nodes(node):
                     if isinstance(field, ast.expr):
                         self.value(field, "")
                     elif isinstance(field, ast.withitem):
                         self.value(field.context_expr, "")
+
+    def _keep(self, key: tuple[str, str], paths: frozenset[KeyPath], value: ast.expr) -> None:
+        """Keep what a variable gets; what stands in for nothing, such as an empty dictionary, is no other."""
+        self.known[key] = self.known.get(key, _NOTHING) | paths
+        if not paths and not isinstance(value, (ast.Constant, ast.Dict)) and not _reads_input(value):
+            self.others.add(key)
 
     def _place(self, name: str) -> str:
         # Attributes, such as `self.data`, are known in all functions.
@@ -147,6 +166,8 @@ class _InputFollower:
         match node:
             case ast.Name() | ast.Attribute():
                 written = ast.unparse(node)
+                if {(self.scope, written), ("", written)} & self.mixed:
+                    return _UNKNOWN
                 found = self.known.get((self.scope, written)) or self.known.get(("", written), _NOTHING)
                 if not found and isinstance(node, ast.Attribute):
                     self.value(node.value, "")
@@ -210,8 +231,7 @@ class _InputFollower:
         for number, arg in enumerate(args):
             found = self._follow(arg) if names else self.value(arg, "")
             if number < len(names):
-                key = (name, names[number])
-                self.known[key] = self.known.get(key, _NOTHING) | found
+                self._keep((name, names[number]), found, arg)
                 keys = frozenset(path for path in found if path)
                 if keys and not isinstance(arg, ast.Name) and function and _has_name(function, names[number]):
                     self.reads.append(KeyRead(keys))
