@@ -28,16 +28,27 @@ def printed_texts(text: str) -> Iterator[str]:
 
 
 def blocks_of(text: str) -> Iterator[Sequence[ast.stmt]]:
-    """Yield the blocks of statements of a Python script; none if it cannot be parsed."""
+    """Yield the blocks of statements that a Python script may run; none if it cannot be parsed."""
     try:
         tree = ast.parse(text)
     except (SyntaxError, ValueError, RecursionError):
         return
+    named = {one.id for one in ast.walk(tree) if isinstance(one, ast.Name)}
+    tree.body = [one for one in tree.body if not _is_idle(one, named)]
     for parent in ast.walk(tree):
         for name in ("body", "orelse", "finalbody"):
             block = getattr(parent, name, None)
             if isinstance(block, list):
                 yield block
+
+
+def _is_idle(statement: ast.stmt, named: Collection[str]) -> bool:
+    """Return whether a statement is a function that nothing in the script names."""
+    return (
+        isinstance(statement, (ast.FunctionDef, ast.AsyncFunctionDef))
+        and statement.name not in named
+        and not statement.decorator_list
+    )
 
 
 def exit_status(statement: ast.stmt) -> str:

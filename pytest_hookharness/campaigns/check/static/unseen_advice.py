@@ -83,7 +83,8 @@ class UnseenAdvice:
 def unseen_advice(hook_set: HookSet, hook: Hook) -> UnseenAdvice | None:
     """Return the first advice in a hook's script that its host passes to nobody; ``None`` for none."""
     texts = hook_set.scripts_of(hook) or [hook.command]
-    rule = hosts.find(hook_set.host).events.get(hook.event)
+    known = hosts.find(hook_set.host).events
+    rule = known.get(hook.event)
     for_a_person = hook.event.lower() == FOR_A_PERSON
     if len(texts) != 1 or rule is None or for_a_person or hook.type != "command":
         return None
@@ -95,7 +96,13 @@ def unseen_advice(hook_set: HookSet, hook: Hook) -> UnseenAdvice | None:
         return None
     if _ANSWERS.search(text) or _STARTS.search(code):
         return _said_beside_answers(hook_set, hook)
-    lost = {stream for stream in ("stdout", "stderr") if _is_lost(hook_set, hook, stream)}
+    # A script of several events may print a text at one of them alone.
+    hooks = [one for path, _ in hook_set.sources_of(hook) for one in hook_set.hooks_of(path)] or [hook]
+    lost = {
+        stream
+        for stream in ("stdout", "stderr")
+        if all(_is_lost(hook_set, one, stream) for one in hooks if one.event in known)
+    }
     if "2>&1" in hook.command:
         lost = {"stdout", "stderr"} if "stdout" in lost else set()
     return next((one for one in _printed(text) if one.stream in lost), None)

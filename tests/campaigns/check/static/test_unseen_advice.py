@@ -123,6 +123,7 @@ def test_advice_at_the_end_of_work(found, event):
         (f'def f():\n    print(f"Call {{n}}. {WARNING}")\nf()\nsys.exit(code)\n', True),
         (f'print("{WARNING}", file=sys.stderr)\nprint(json.dumps({{"decision": "block"}}))\n', False),
         (f'print(json.dumps({{"systemMessage": "{WARNING}"}}))\n', False),
+        (f'def f():\n    print("{WARNING}")\nprint(json.dumps({{"decision": "block"}}))\n', False),
         (f'if bad:\n    print("{WARNING}")\n    sys.exit(2)\nprint(json.dumps({{"decision": 1}}))\n', False),
         (f'if len(sys.argv) < 2:\n    print("{WARNING}")\nprint(json.dumps({{"decision": 1}}))\n', False),
     ],
@@ -130,3 +131,15 @@ def test_advice_at_the_end_of_work(found, event):
 def test_what_python_prints_beside_an_answer(found, text, named):
     """In Python a plain text is lost although the script also answers, unless it ends with a failure."""
     assert bool(found(f"import json, sys\n{text}", event="Stop", script="hook.py")) is named
+
+
+@pytest.mark.parametrize(("other", "named"), [("SessionStart", False), ("Stop", True)])
+def test_a_script_of_several_events(tmp_path, other, named):
+    """Where the host reads the text at one event of a script, it may be printed at that one alone."""
+    (tmp_path / "hook.sh").write_text(f'#!/bin/sh\nif start; then echo "{WARNING}"; fi\n')
+    hook = {"type": "command", "command": 'sh "$CLAUDE_PROJECT_DIR/hook.sh"'}
+    (tmp_path / ".claude").mkdir()
+    events = {event: [{"hooks": [hook]}] for event in ("PostToolUse", other)}
+    (tmp_path / ".claude/settings.json").write_text(json.dumps({"hooks": events}))
+    (hook_set,) = find_hook_sets(tmp_path)
+    assert any(one.kind == "UNSEEN-REASON" for one in check_statically(hook_set).symptoms) is named
