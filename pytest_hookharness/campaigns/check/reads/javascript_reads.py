@@ -7,7 +7,8 @@ The input is what is parsed from standard input, under the name of each variable
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
+from functools import lru_cache
 
 from pytest_hookharness.campaigns.check.reads.key_reads import KeyPath, KeyRead, join_reads
 
@@ -80,8 +81,13 @@ def _is_input(given: str, text: str) -> bool:
     )
 
 
-def _bodies(text: str) -> Iterator[tuple[str, str]]:
-    """Yield the functions of a script with their bodies, which end where a line is indented as little."""
+@lru_cache(maxsize=1)
+def _bodies(text: str) -> Sequence[tuple[str, str]]:
+    """Return the functions of a script with their bodies, which end where a line is indented as little."""
+    return [*_find_bodies(text)]
+
+
+def _find_bodies(text: str) -> Iterator[tuple[str, str]]:
     for found in _FUNCTION.finditer(text):
         indent = re.match(r"[ \t]*", text[text.rfind("\n", 0, found.start()) + 1 :])
         end = re.compile(rf"^{indent[0] if indent else ''}\}}", re.MULTILINE).search(text, found.end())
