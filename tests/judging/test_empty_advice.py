@@ -87,6 +87,7 @@ def test_a_prohibition():
     said = ["No mirrored pushes."] * 3
 
     assert find(refusals(*said, payload={"tool_input": {"command": "git push --mirror"}})) == ()
+    assert find(refusals(*said, payload={"toolArgs": '{"command": "git push --mirror"}'})) == ()
     assert [finding.name for finding in find(refusals(*said))] == ["EMPTY-ADVICE"]
 
 

@@ -6,9 +6,11 @@ Also changes of files that a scenario expects with a decision and that did not h
 
 from __future__ import annotations
 
+import json
 import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 
 from pytest_hookharness.judging.findings import codes, finding_catalogue
 from pytest_hookharness.model.outcome import effective_ruling
@@ -224,7 +226,11 @@ def find_empty_advice(trace: Trace, *, endless: bool = False) -> Iterator[Findin
 def _words_of_command(hooked: HookEvent) -> frozenset[str]:
     """Return the words of the shell command that an event is about; a reason with one of them names it."""
     payload = next((hook_run.payload for hook_run in hooked.hook_runs), {})
-    given = payload.get("tool_input")
+    given = payload.get("tool_input", payload.get("toolArgs"))
+    if isinstance(given, str):
+        # Copilot CLI sends a text of JSON.
+        with suppress(ValueError):
+            given = json.loads(given)
     command = payload.get("command") or (given.get("command") if isinstance(given, dict) else "")
     return frozenset(_WORD.findall(command.casefold())) if isinstance(command, str) else frozenset()
 
