@@ -104,7 +104,7 @@ def find_bypasses(outcome: Outcome) -> Iterator[Symptom]:
     """Find commands that were refused each time, with another spelling that was allowed before and after."""
     refused, passed = refused_turns(outcome), passed_turns(outcome)
     for command, turns in refused.items():
-        if len(turns) < _TWICE or command in passed:
+        if len(turns) < _TWICE or command in passed or _is_selected(outcome, turns[0]):
             continue
         tried = (text for text in spellings(command) if text not in refused)
         others = [text for text in tried if framed(turns, passed.get(text, ()))]
@@ -115,3 +115,9 @@ def find_bypasses(outcome: Outcome) -> Iterator[Symptom]:
             text = f"`{command}` is {done}, but the same command in another spelling is allowed: {named}."
             hook = refusers(outcome.trace, turns[0])
             yield symptom_of(codes.BYPASS.found(text, turn=turns[0], hook=hook))
+
+
+def _is_selected(outcome: Outcome, turn: int) -> bool:
+    """Return whether the entry of a refusing hook has a rule, which the host reads, about its commands."""
+    refused = (one for step, one in outcome.trace.hooked() if step.turn == turn and one.decision.refused)
+    return any("if" in run.hook.options for hooked in refused for run in hooked.deciding)

@@ -57,11 +57,11 @@ class Guard:
         """Return the outcome of a session."""
         return play_session(session, self.harness.settings, self.harness.resources)
 
-    def __call__(self, text, plan):
+    def __call__(self, text, plan, **keys):
         """Return the hook set with a guard, and the outcome of the session that is planned for it."""
         (self.folder / ".claude").mkdir()
         (self.folder / ".claude/guard.sh").write_text(text)
-        hook = {"type": "command", "command": 'sh "$CLAUDE_PROJECT_DIR"/.claude/guard.sh'}
+        hook = {"type": "command", "command": 'sh "$CLAUDE_PROJECT_DIR"/.claude/guard.sh', **keys}
         settings = {"hooks": {"PreToolUse": [{"matcher": "Bash", "hooks": [hook]}]}}
         (self.folder / ".claude/settings.json").write_text(json.dumps(settings))
         (hook_set,) = find_hook_sets(self.folder)
@@ -196,4 +196,10 @@ def test_a_session_with_other_words_proves_nothing(guard):
     _, outcome = guard(
         AT_THE_START, lambda place: session_of(place, [RunCommand(command=text) for text in runs])
     )
+    assert bypasses(outcome) == []
+
+
+def test_a_rule_that_selects_commands_is_read_by_the_host(guard):
+    """Where the entry of a hook has a rule about commands, its spellings are the host's matter."""
+    _, outcome = guard("echo 'Not that.' >&2; exit 2\n", proof, **{"if": "Bash(rm -rf *)"})
     assert bypasses(outcome) == []
