@@ -136,11 +136,26 @@ def _functions(hook_set: HookSet, text: str) -> dict[str, bool]:
         for begin, after in zip(found, [*found[1:], None], strict=False):
             body = one[begin.end() : after.start() if after else len(one)]
             bodies[begin[1]] = body.partition("\n}")[0]
-    loud = {name: bool(_TO_ERROR.search(_FAILS.sub("", body))) for name, body in bodies.items()}
+    every = code_of("\n".join((*loaded, text)))
+    loud = {
+        name: bool(_TO_ERROR.search(_FAILS.sub("", body) if _is_ended_by(name, every) else body))
+        for name, body in bodies.items()
+    }
     for _ in bodies:
         called = {name for name, body in bodies.items() if any(loud.get(one) for one in _WORD.findall(body))}
         loud |= dict.fromkeys(called, True)
     return loud
+
+
+def _is_ended_by(name: str, text: str) -> bool:
+    """Return whether a script does not go on to refuse where a function fails, as far as its calls show."""
+    lines = [line for line in text.splitlines() if re.search(rf"(?<![\w-]){name}(?![\w-]|\s*\()", line)]
+    value = re.compile(rf"^\s*(?:local\s+)?\w+=\"?\$\(\s*{name}\b[^|&;]*$")
+    if re.search(r"^\s*set\s+-\w*e|^#!.*\s-\w*e", text, re.MULTILINE):
+        value = re.compile(rf"^\s*(?:\w+=\"?\$\(\s*)?{name}\b[^|&;]*$")
+    elif "$?" in text:
+        return False
+    return all(value.match(line) for line in lines)
 
 
 def _in_shell(text: str, functions: dict[str, bool]) -> Iterator[str]:

@@ -71,6 +71,14 @@ def test_a_reason_on_standard_output(found, script, text):
         ),
         ("hook.sh", f'#!/bin/sh\n. ./missing.sh\nwarn x\necho "{REASON}"\nexit 2\n'),
         ("hook.sh", f'#!/bin/sh\necho "{REASON}" >>log\nexit 2\n'),
+        (
+            "hook.sh",
+            f'#!/bin/sh\nget() {{\n  echo no >&2\n  return 1\n}}\nget || bad=1\necho "{REASON}"\nexit 2\n',
+        ),
+        (
+            "hook.sh",
+            f'#!/bin/sh\nget() {{\n  echo no >&2\n  return 1\n}}\nget\nbad=$?\necho "{REASON}"\nexit 2\n',
+        ),
         ("hook.sh", f'#!/bin/sh\necho "{REASON}"\nexit 0\n'),
         ("hook.sh", '#!/bin/sh\necho \'{"decision": "block", "reason": "Run the tests."}\'\nexit 2\n'),
         ("hook.py", f'import sys\n\nprint("{REASON}", file=sys.stderr)\nprint("{REASON}")\nsys.exit(2)\n'),
