@@ -9,6 +9,7 @@ import time
 
 import pytest
 
+from pytest_hookharness.execution import platform
 from pytest_hookharness.execution.clock.clock import Clock, next_tick
 from pytest_hookharness.execution.clock.shims import Shims
 from pytest_hookharness.execution.paths import WorkspaceError
@@ -237,6 +238,23 @@ def test_the_clock_waits_for_no_tick_to_settle_files(clock, place, monkeypatch):
         clock.advance(AHEAD)
         (place / "file").write_text("x")
         clock.settle()
+
+
+def test_processes_start_in_a_later_tick_than_older_files(clock, place):
+    """Where the kernel shows the clock, processes start after the tick of older files."""
+    clock.show_by_kernel()
+    starts = []
+
+    def start(_):
+        starts.append(platform.files().file_clock())
+        return ()
+
+    for number in range(20):
+        file = place / f"file{number}"
+        file.write_text("")
+        clock.advance(AHEAD)
+        clock.run(start, [])
+        assert starts[-1] > file.stat().st_ctime_ns
 
 
 def test_the_next_tick_separates_what_was_written_before_from_what_is_written_later(place):

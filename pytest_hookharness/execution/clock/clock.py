@@ -63,6 +63,8 @@ class Clock:
         self._since = 0
         # The modification time of each file changed since then, after its last look; by device and inode.
         self._settled: dict[tuple[int, int], int] = {}
+        # The newest time of a change of a file that was looked at, by the machine's clock.
+        self._newest = 0
         # The time that files got when the first process was started while the kernel showed this clock.
         self._began = 0
 
@@ -123,6 +125,8 @@ class Clock:
             self._began = self._began or platform.files().file_clock()
         if not self.by_kernel or not self.seconds:
             return start(specs)
+        # To these processes, a file changed in the tick of their start counts as written by them.
+        next_tick(min(self._newest, time.time_ns()))
         results = start([replace(spec, ahead=self.seconds, since=self._began) for spec in specs])
         records = [result.reads or Reads(observed=False) for result in results]
         self.gap = self.gap or next(filter(None, (reads.gap for reads in records)), "")
@@ -160,8 +164,12 @@ class Clock:
             # A time that the writer of a file chose, by this clock, is right already.
             if self.seconds and since <= time_of_it <= until and time_of_it != self._settled.get(inode):
                 _shift(place, status, self.seconds)
-                time_of_it = os.lstat(place).st_mtime_ns
+                shifted = os.lstat(place)
+                time_of_it, changed = shifted.st_mtime_ns, shifted.st_ctime_ns
+            else:
+                changed = status.st_ctime_ns
             settled[inode] = time_of_it
+            self._newest = max(self._newest, changed)
         self._settled = settled
 
     def accept(self) -> None:

@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import field
+from itertools import islice
 
 import yaml
 
@@ -32,6 +33,8 @@ UNPRINTABLE = re.compile(r"[^\t\n\r\x20-\x7e\x85\xa0-\ud7ff\ue000-\ufffd\U000100
 MAX_KEY_LENGTH = 1_000
 MAX_PATH_LENGTH = 2_000
 LOADER = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+# Of the message of libyaml 0.2.6 and newer.
+_TOO_DEEP = "nesting depth"
 
 
 class Unreadable(Exception):
@@ -226,7 +229,7 @@ def compose(text: str, problems: Problems) -> Element | None:
 def events(text: str, composer: Composer) -> Iterator[yaml.Event]:
     """Yield the parser's events; after a syntax error record a problem and raise ``Unreadable``."""
     try:
-        yield from yaml.parse(text, Loader=LOADER)  # pyright: ignore[reportUnknownMemberType]
+        yield from parse(text)
     except yaml.MarkedYAMLError as error:
         mark = error.problem_mark or error.context_mark
         spot = (mark.line + 1, mark.column + 1) if mark is not None else (1, 1)
@@ -237,6 +240,22 @@ def events(text: str, composer: Composer) -> Iterator[yaml.Event]:
         composer.stop(spot, message)
     except (yaml.YAMLError, ValueError, OverflowError, RecursionError) as error:
         composer.stop((1, 1), f"not YAML: {error}"[:200])
+
+
+def parse(text: str) -> Iterator[yaml.Event]:
+    """Yield the parser's events; raise ``yaml.YAMLError`` after a syntax error."""
+    yielded = 0
+    try:
+        for event in yaml.parse(text, Loader=LOADER):  # pyright: ignore[reportUnknownMemberType]
+            yield event
+            yielded += 1
+    except yaml.MarkedYAMLError as error:
+        # libyaml reads ahead, and may refuse deep nesting by a limit of its own, before the events that lead
+        # to ours. The parser in Python has no limit.
+        if LOADER is yaml.SafeLoader or _TOO_DEEP not in str(error.problem):
+            raise
+        slowly = yaml.parse(text, Loader=yaml.SafeLoader)  # pyright: ignore[reportUnknownMemberType]
+        yield from islice(slowly, yielded, None)
 
 
 def line_of(text: str, number: int) -> str:
