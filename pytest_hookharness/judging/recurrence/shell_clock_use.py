@@ -21,8 +21,11 @@ _SHELL_CLOCK = (
     rf"(?:^|[(`|!{{&]){_BEFORE}(?:/\S*/)?g?date(?![\w./=-])"
     r"|\b(?:EPOCHSECONDS|EPOCHREALTIME|SECONDS)\b|%\([^)]*\)T"
 )
-# A variable, also without the sign in arithmetic.
-_SHELL_USE = r"\$\{?#?(?:NAMES)\b|\b(?:NAMES)\b(?=[^=]*\)\))"
+# A variable, also without the sign in arithmetic. A statement may have only the begin or the end of it.
+_SHELL_USE = (
+    r"\$\{?#?(?:NAMES)\b|(?:\(\(|\[\[|\blet\s)[^\n]*?\b(?:NAMES)\b"
+    r"|\b(?:NAMES)\b(?!\+?=(?!=))(?=[^\n]*(?:\)\)|\]\]))"
+)
 _ASSIGNED = re.compile(r"(?:^|[\s;({])([A-Za-z_]\w*)\+?=")
 _PRINTED_TO = re.compile(r"\bprintf\s+-v\s*(\w+)|\b(?:read|mapfile|readarray)\s+(?:-\S+\s+)*(\w+)")
 _WRITTEN = re.compile(r"(?<![>\d&])>\s*\"?(?!/dev/)([\w./${}~-]*\w[\w./${}~-]*)")
