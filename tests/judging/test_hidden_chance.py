@@ -26,8 +26,10 @@ def test_perl(text, used):
 
 
 def test_javascript_and_awk():
-    """JavaScript and awk draw numbers by one function each."""
+    """JavaScript draws numbers by functions with known names, and awk by one."""
     assert in_javascript(b"if (Math.random() < 0.1) process.exit(0)") == "Math.random"
+    assert in_javascript(b'if (crypto.randomUUID().startsWith("0")) process.exit(0)') == "randomUUID"
+    assert in_javascript(b"crypto.getRandomValues(new Uint8Array(1))") == "getRandomValues"
     assert in_javascript(b"const randomness = Math.round(1)") == ""
     assert in_awk(b"awk 'BEGIN { srand(); exit rand () < 0.1 }'") == "srand"
     assert in_awk(b"operand = 1") == ""

@@ -59,7 +59,9 @@ def _finder(pattern: bytes) -> Callable[[bytes], str]:
     return find
 
 
-in_javascript = _finder(rb"Math\.random\b")
+in_javascript = _finder(
+    rb"Math\.random\b|\b(?:random(?:UUID|Bytes|Int|Fill|FillSync)|getRandomValues|generateKey\w*)\b"
+)
 in_awk = _finder(rb"\bs?rand(?=\s*\()")
 
 LANGUAGES = (
