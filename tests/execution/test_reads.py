@@ -395,6 +395,7 @@ def test_the_start_in_a_virtual_environment_is_not_the_hooks_look(hook: Hook, ho
         (("bash", "-c", "((RANDOM % 20 == 0))"), "RANDOM"),
         (("bash", "./hook.sh"), "RANDOM"),
         (("sh", "-c", "echo $$"), "$$"),
+        (("perl", "-e", "exit -M 'hook.sh' > 1"), "-M "),
     ],
 )
 def test_words_for_what_no_call_shows_are_reported(hook: Hook, words: tuple[str, ...], word: str) -> None:

@@ -146,6 +146,9 @@ def test_a_logger_of_a_shell_script(text):
     [
         "sub now { return time; }\nexit 0 if now() > 5;",
         "sub now { time }\nexit 0 if now() > 5;",
+        'exit(-M ".began" > 0.01);',
+        "exit 0 if (-M $f) > 1;",
+        "if (performance.timeOrigin % 97 == 5) process.exit(0)",
         "function hour(){ return new Date().getHours(); }\nif (hour() > 22) process.exit(0)",
         "const hour = () => { return new Date().getHours() }\nif (hour() > 22) x()",
         "function main(now) { if (now > 5) { process.exit(0) } }\nmain(Date.now())",

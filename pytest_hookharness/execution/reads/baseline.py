@@ -18,7 +18,7 @@ import sys
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 
-from pytest_hookharness.execution.reads.recording import CLOCK_WORDS, is_always_timing
+from pytest_hookharness.execution.reads.recording import CLOCK_WORDS, START_WORDS, is_always_timing
 from pytest_hookharness.model.fast_dataclass import replace
 from pytest_hookharness.model.processes import ProcessSpec, Stdin
 from pytest_hookharness.model.reads import LookKind, PathLook, ProgramReads, Reads, ReadSource, SourceKind
@@ -53,6 +53,7 @@ _OF_LIBRARY = ReadSource(SourceKind.RANDOM, "getrandom 8 1")
 # In about one of twenty runs the same call gives the name of the file that `sed -i` writes. It renames that
 # file, and no script of sed can ask for a random number.
 _NAMING = re.compile(r"/g?sed$")
+_PERL = re.compile(r"/perl[0-9.]*$")
 _LIMIT = 10.0
 
 Key = tuple[str, str, tuple[tuple[str, str], ...]]
@@ -88,9 +89,9 @@ def without_startup(reads: Reads, baselines: Mapping[str, Sequence[Reads]]) -> R
         reads: The record.
         baselines: For each interpreter, as it was invoked, the records of empty programs.
     """
-    timed = any(mention.word in CLOCK_WORDS for mention in reads.mentions)
+    words = {mention.word for mention in reads.mentions}
     programs = tuple(
-        _subtract(program, baselines.get(program.invoked, ()), timed=timed) for program in reads.programs
+        _subtract(program, baselines.get(program.invoked, ()), words) for program in reads.programs
     )
     usual = frozenset(
         write for records in baselines.values() for write in (records[0].writes if records else ())
@@ -100,7 +101,7 @@ def without_startup(reads: Reads, baselines: Mapping[str, Sequence[Reads]]) -> R
     )
 
 
-def _subtract(program: ProgramReads, baseline: Sequence[Reads], *, timed: bool) -> ProgramReads:
+def _subtract(program: ProgramReads, baseline: Sequence[Reads], words: set[str]) -> ProgramReads:
     started = [run for reads in baseline for run in reads.programs if run.path == program.path]
     looks = frozenset[PathLook]()
     sources: Counter[tuple[SourceKind, str]] = Counter()
@@ -116,7 +117,9 @@ def _subtract(program: ProgramReads, baseline: Sequence[Reads], *, timed: bool) 
         sources[_OF_LIBRARY.kind, _OF_LIBRARY.detail] = sys.maxsize
     if is_always_timing(program.path):
         # Not all of its readings are counted.
-        sources[SourceKind.CLOCK, "monotonic"] = 0 if timed else sys.maxsize
+        sources[SourceKind.CLOCK, "monotonic"] = sys.maxsize if words.isdisjoint(CLOCK_WORDS) else 0
+    if _PERL.search(program.path) and not words.isdisjoint(START_WORDS):
+        sources[SourceKind.CLOCK, "realtime"] = 0
     own: list[PathLook] = []
     startup: list[PathLook] = []
     for look in program.looks:

@@ -25,15 +25,15 @@ CLOCK_WORDS = (
     *("monotonic", "MONOTONIC", "clock_gettime", "perf_counter", "process_time", "thread_time", ".time()"),
     *("default_timer", "os.times", "performance", "hrtime", "uptime"),
 )
+# By these a script in Perl gets the time that Perl asked for at its start.
+START_WORDS = ("$^T", "BASETIME", *(f"-{test}{after}" for test in "MAC" for after in " \t\"'$(_"))
 _WORDS = (
-    *("RANDOM", "BASHPID", "PPID", "$$", "getpid", "getppid", "rdrand", "rdtsc"),
-    *("tell", "seek", "fstat", "st_size", *CLOCK_WORDS),
+    *("RANDOM", "BASHPID", "PPID", "$$", "getpid", "getppid", "rdrand", "rdtsc", "tell", "seek", "fstat"),
+    *("st_size", *CLOCK_WORDS, *START_WORDS),
 )
 _LIBRARY = b"\x7fELF"
-# Programs that ask for the status of each file that they open or import. Only scripts with one of these names
-# learn the times of a file from them.
+# These ask for the status of each file that they open. Only scripts with one of these names learn its times.
 _SCRIPTED = ("python", "pypy", "node")
-_TIMING = ("python", "pypy", "node")
 _DATING = frozenset(
     b"stat lstat fstat statSync lstatSync fstatSync watchFile getmtime getctime getatime tarfile zipfile "
     b"make_archive filecmp exec eval runpy".split()
@@ -55,7 +55,7 @@ def is_always_timing(path: str) -> bool:
 
     Python does for each lock, and Node for its event loop. Their scripts do so by functions that they name.
     """
-    return os.path.basename(path).rstrip("0123456789.") in _TIMING
+    return os.path.basename(path).rstrip("0123456789.") in _SCRIPTED
 
 
 class Image:

@@ -28,7 +28,8 @@ _LONGEST = 1000
 _EXITS = frozenset(("exit", "_exit", "quit"))
 
 _OTHER_CLOCK = (
-    r"\bDate\b|\bDateTimeFormat\b|`\s*date\b|\$\^T\b|\s-[MAC]\s|\bperformance\.now\b"
+    r"\bDate\b|\bDateTimeFormat\b|`\s*date\b|\$\^T\b|(?<![\w$])-[MAC](?=[\s\"'$(_])"
+    r"|\bBASETIME\b|\bperformance\.(?:now|timeOrigin)\b"
     r"|\b(?:local|gm|sys|strf|hr|up)?time\b(?!\s*=>)|\bTime\.now\b"
 )
 _OTHER_DECIDES = re.compile(
