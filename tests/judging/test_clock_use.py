@@ -240,3 +240,22 @@ def test_awk_that_decides_by_the_time(text, decides):
 def test_a_text_that_becomes_code_may_decide_by_the_time(text, found):
     """A shell script that runs a text which does not stand in it may compare the time in that."""
     assert in_shell(text.encode()) == found
+
+
+@pytest.mark.parametrize(
+    ("program", "text", "decides"),
+    [
+        ("/git", "git log -1 --format=%cr | grep -q '^2 hours' && exit 0", True),
+        ("/git", "git for-each-ref --format='%(committerdate:relative)' | grep -q year", True),
+        ("/git", "git log -1 --date=relative | grep -q hours", True),
+        ("/git", "git diff --relative --stat; git log -1 --format=%ct", False),
+        ("/sqlite3", 'sqlite3 a.db "select unixepoch() % 97 = 5"', True),
+        ("/sqlite3", "sqlite3 a.db \"delete from runs where at < datetime('now', '-1 hour')\"", True),
+        ("/sqlite3", "sqlite3 a.db \"insert into runs values (datetime('now')); select 1\"", False),
+    ],
+)
+def test_programs_that_compare_the_time_themselves(program, text, decides):
+    """A relative date of git and a condition of a database count, but not a time that is only stored."""
+    (language,) = (one for one in LANGUAGES if one.program.search(program))
+
+    assert bool(language.find(text.encode())) == decides

@@ -227,6 +227,16 @@ _AWK = (
     # What `date` prints is read, whatever becomes of it then.
     r"|\"[^\"\n]*\bdate\b[^\"\n]*\"\s*\|\s*getline"
 )
+# The functions give the present time without an argument too.
+_SQLITE = (
+    r"(?i)\b(?:select|where|case)\b[^;]*"
+    r"(?:'now'|\bcurrent_(?:time|date)|\b(?:unixepoch|julianday|(?:date)?time|date)\s*\(\s*\))"
+)
+# A relative date is shown as the time that has passed since.
+_GIT = (
+    r"--(?:since|until|after|before)\b|\bago\b|%[ac]r\b|@\{yesterday|date[=:](?:relative|human)\b"
+    r"|--relative-date\b"
+)
 
 LANGUAGES = (
     Language(re.compile(r"/(sh|dash|bash|ash|zsh|ksh|mksh|yash)$"), in_shell),
@@ -234,7 +244,7 @@ LANGUAGES = (
     Language(re.compile(r"/(node|nodejs|deno|bun|perl|ruby)[0-9.]*$"), in_other, whole=False),
     Language(re.compile(r"/([gmn]?awk|original-awk)$"), _finder(_AWK)),
     Language(re.compile(r"/jq$"), _finder(r"\bnow\b")),
-    Language(re.compile(r"/sqlite3$"), _finder(r"(?i)\bselect\b[^;]*(?:'now'|\bcurrent_(?:time|date))")),
+    Language(re.compile(r"/sqlite3$"), _finder(_SQLITE)),
     Language(re.compile(r"/find$"), _finder(r"-[acm](?:min|time)\b|-newer[acm]?t\b")),
-    Language(re.compile(r"/git$"), _finder(r"--(?:since|until|after|before)\b|\bago\b")),
+    Language(re.compile(r"/git$"), _finder(_GIT)),
 )
