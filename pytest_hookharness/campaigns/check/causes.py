@@ -206,6 +206,8 @@ def _is_of(symptom: Symptom, commands: Collection[str]) -> bool:
 
 def untried(hook_set: HookSet, static: StaticResult, outcomes: Sequence[Outcome]) -> Iterator[str]:
     """Yield sentences about hooks that could not be tried, or not to their end."""
+    if hook_set.off:
+        yield f"{hook_set.off}, so none could be tried"
     yield from _describe_stuck(hook_set, static, outcomes)
     for command, why in hindered_hooks(outcomes).items():
         if command not in static.stuck:
