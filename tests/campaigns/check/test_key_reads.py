@@ -176,6 +176,22 @@ def test_a_key_of_a_tool(wrong_keys, matcher, expression, named):
     assert bool(wrong_keys(f"{DATA}print({expression})\n", "PostToolUse", matcher=matcher)) is named
 
 
+@pytest.mark.parametrize(
+    ("event", "matcher", "read", "named"),
+    [
+        ("PreToolUse", "Write|NotebookEdit", "", True),
+        ("PreToolUse", "Write|Edit", "", False),
+        ("PreToolUse", "Write|NotebookEdit", "F=$(jq -r .tool_input.notebook_path <<<$IN)", False),
+        ("PostToolUse", "Write|NotebookEdit", "", False),
+    ],
+)
+def test_a_guard_of_notebooks(wrong_keys, event, matcher, read, named):
+    """A guard of notebooks that knows the paths of files alone is named, also if it serves Codex."""
+    text = f"IN=$(cat)\nF=$(jq -r .tool_input.file_path <<<$IN)\n{read}\n[ $F = /codex ] && exit 2\n"
+    found = wrong_keys(f"#!/bin/bash\n{text}", event, matcher=matcher, script="hook.sh")
+    assert ["`notebook_path` for NotebookEdit" in one for one in found] == [True] * named
+
+
 def test_a_result_that_is_text(wrong_keys):
     """Codex sends the result of a tool as text, so no key is below it."""
     (text,) = wrong_keys(f"{DATA}print(d['tool_response']['exit_code'])\n", "PostToolUse", host="codex")
