@@ -165,6 +165,9 @@ def test_a_key_that_means_another(wrong_keys, event, expression, said):
     [
         ("Bash", "d['tool_response'].get('exit_code')", True),
         ("Bash", "d['tool_response'].get('exit_code') or d['tool_response']['stderr']", False),
+        ("Bash", "d['tool_response'].get('output')", True),
+        ("Bash", "d['tool_response'].get('output') or d['tool_response'].get('stdout')", False),
+        ("Bash|Task", "d['tool_response'].get('output')", False),
         ("Task", "d['tool_response'].get('status')", False),
         ("Write|Edit", "d['tool_input'].get('newContent')", True),
         ("Write|Edit", "d['tool_input'].get('newContent') or d['tool_input'].get('content')", False),

@@ -94,6 +94,7 @@ _REFUSES = re.compile(r"\bexit\(?\s*2\b|[\"'\\](?:deny|ask|block)[\"'\\]")
 # What may look at every key of the input.
 _ALL_INPUT = re.compile(r"notebook_path|\bdumps\(|\.stringify\(|\.values\(|\.items\(")
 _EXITS = frozenset(["exit_code", "exitCode", "returncode", "return_code", "exit_status", "code", "status"])
+_OUTPUTS = frozenset(["output", "content", "text", "result"])
 # Words that people confuse in the name of what the agent said.
 _SAID = frozenset({"response", "message", "text", "output"})
 # Parts of many keys: one of them alone does not show which key is meant.
@@ -217,12 +218,16 @@ class _Judge:
             return f"`{key}` as text"
         command = self.profile.tools.call(RunCommand(command="true"), "/w")
         sent = self.profile.tools.result(command, Performance(exit=0, stdout="x\n"), "/w").response
+        if not isinstance(sent, Mapping) or self.hook.matcher != command.name:
+            return ""
+        if below in _OUTPUTS and "stdout" in sent and below not in sent:
+            return "" if re.search(r"[\"'.]stdout\b", self.text) else f"`{key}.stdout`"
         failed = next(
             (one.name for one in self.profile.events.values() if one.role is hosts.Role.TOOL_FAILED), ""
         )
-        only_exits = all(one[1] in _EXITS for one in all_paths) and self.hook.matcher == command.name
+        only_exits = all(one[1] in _EXITS for one in all_paths)
         others = any(one[0] == key and len(one) > 1 and one[1] not in _EXITS for one in self.paths)
-        if failed and only_exits and not others and isinstance(sent, Mapping) and _EXITS.isdisjoint(sent):
+        if failed and only_exits and not others and _EXITS.isdisjoint(sent):
             return f"no `{below}`: after a failed command it runs `{failed}` hooks"
         return ""
 
