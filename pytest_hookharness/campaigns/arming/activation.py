@@ -77,12 +77,14 @@ class Activation:
         command: The shell command that does it, run by the agent; empty for none.
         files: The files that do it, by path in the project.
         home: Files that the command reads, by path below HOME.
+        usual: Whether agents do it in their usual work, so that it starts no loop.
     """
 
     title: str
     command: str = ""
     files: Mapping[str, str] = field(default_factory=dict)
     home: Mapping[str, str] = field(default_factory=dict)
+    usual: bool = False
 
 
 def find_activations(hook_set: HookSet) -> list[Activation]:
@@ -105,7 +107,8 @@ def _by_index(hook_set: HookSet) -> Iterator[Activation]:
     events = hosts.find(hook_set.host).events
     stops = [one for one in hook_set.hooks if one.event in events and events[one.event].role in _STOPS]
     if hook_set.git and any(_STAGED.search(text) for one in stops for text in hook_set.scripts_of(one)):
-        yield Activation(title="a staged change", command="echo text >staged.txt && git add staged.txt")
+        command = "echo text >staged.txt && git add staged.txt"
+        yield Activation(title="a staged change", command=command, usual=True)
 
 
 def _in_known_session(hook_set: HookSet, found: Sequence[Activation]) -> Iterator[Activation]:
