@@ -10,7 +10,7 @@ from pytest_hookharness.campaigns.check.grouping import summarise
 from pytest_hookharness.campaigns.check.sessions import plan_usual
 from pytest_hookharness.campaigns.check.static_checks import check_statically
 from pytest_hookharness.frontends.node_ids import anchor
-from pytest_hookharness.reports.terminal.check_report import announcement
+from pytest_hookharness.reports.terminal.check_report import announcement, headline
 from pytest_hookharness.simulation.testbed.run_settings import SimulationError
 
 GROUPS = [{"matcher": "Bash", "hooks": [{"type": "command", "command": "hooks/guard.sh"}]}]
@@ -234,6 +234,7 @@ def test_hooks_that_are_switched_off_were_not_tried(tmp_path, harness):
     report = CheckRun(place, harness.settings, harness.resources).run()
     assert not report.problems
     (told,) = report.untried
+    assert headline(report) == "claude-code: all hooks are off, so none could be tried"
     assert told.endswith("disableAllHooks is true, which turns off all hooks (1), so none could be tried")
 
 
