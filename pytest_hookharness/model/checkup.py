@@ -78,6 +78,7 @@ class HookSet:
         shared: Hooks of other files that this host reads too, which are checked with another host.
         flaws: Problems in the settings, in sentences.
         findings: The same as findings.
+        off: The switch in the settings that turns all hooks off, in a sentence; empty for none.
         sources: Texts of the scripts in their commands, as pairs of path (relative to the folder) and text.
         lent: What of the person's HOME is lent to the hooks, by path below it.
         installed: Files that are copied from the project to HOME, as its installer would do, as pairs of path
@@ -105,6 +106,7 @@ class HookSet:
     shared: tuple[Hook, ...] = ()
     flaws: tuple[str, ...] = ()
     findings: tuple[Finding, ...] = ()
+    off: str = ""
     sources: tuple[tuple[str, str], ...] = ()
     lent: tuple[str, ...] = ()
     installed: tuple[tuple[str, str], ...] = ()

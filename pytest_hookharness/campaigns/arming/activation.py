@@ -61,6 +61,9 @@ _OF_TEMPLATE = re.compile(r"\.(?:tmpl|tpl|template|example|sample|dist)$")
 _FIELD = re.compile(r"\{\{[^{}\n]*\}\}")
 # Newer versions of Claude Code name the session to shell commands, which the simulated one does not.
 _SESSION_VARIABLE, _SESSION_FILE = "CLAUDE_CODE_SESSION_ID", ".claude/this-session"
+# How a script asks which changes are staged.
+_STAGED = re.compile(r"\bdiff\b[^\n]*--(?:cached|staged)\b")
+_STOPS = frozenset({hosts.Role.STOP, hosts.Role.SUBAGENT_STOP})
 _LARGEST, _MOST_FILES, _MOST = 1 << 16, 300, 4
 
 
@@ -74,12 +77,14 @@ class Activation:
         command: The shell command that does it, run by the agent; empty for none.
         files: The files that do it, by path in the project.
         home: Files that the command reads, by path below HOME.
+        usual: Whether agents do it in their usual work, so that it starts no loop.
     """
 
     title: str
     command: str = ""
     files: Mapping[str, str] = field(default_factory=dict)
     home: Mapping[str, str] = field(default_factory=dict)
+    usual: bool = False
 
 
 def find_activations(hook_set: HookSet) -> list[Activation]:
@@ -91,10 +96,19 @@ def find_activations(hook_set: HookSet) -> list[Activation]:
         first = [one for one in started if "; " in one.command]
         found = [*first, *commands, *(one for one in started if one not in first)]
         found += [*_by_examples(hook_set), *_by_templates(hook_set)]
-        return [*found[:_MOST], *_in_known_session(hook_set, found)]
+        return [*found[:_MOST], *_in_known_session(hook_set, found), *_by_index(hook_set)]
     except SimulationError:
         # A file that is no text.
         return []
+
+
+def _by_index(hook_set: HookSet) -> Iterator[Activation]:
+    """Yield a change that the agent stages, if a hook of stops asks which changes are staged."""
+    events = hosts.find(hook_set.host).events
+    stops = [one for one in hook_set.hooks if one.event in events and events[one.event].role in _STOPS]
+    if hook_set.git and any(_STAGED.search(text) for one in stops for text in hook_set.scripts_of(one)):
+        command = "echo text >staged.txt && git add staged.txt"
+        yield Activation(title="a staged change", command=command, usual=True)
 
 
 def _in_known_session(hook_set: HookSet, found: Sequence[Activation]) -> Iterator[Activation]:

@@ -20,7 +20,13 @@ from pytest_hookharness.campaigns.check.static_checks import StaticResult
 from pytest_hookharness.execution.workspace import uv_stand_in
 from pytest_hookharness.judging.checkup.evidence import describe_refusal, with_evidence
 from pytest_hookharness.judging.checkup.symptoms import cut_by_us, find_symptoms
-from pytest_hookharness.judging.findings.codes import STATUS_LEAK, TIMEOUT_UNIT, UNGUARDED_TOOL, UNSEEN_REASON
+from pytest_hookharness.judging.findings.codes import (
+    LOST_UPDATES,
+    STATUS_LEAK,
+    TIMEOUT_UNIT,
+    UNGUARDED_TOOL,
+    UNSEEN_REASON,
+)
 from pytest_hookharness.judging.findings.find import describe_doing
 from pytest_hookharness.judging.findings.finding_catalogue import (
     CONFIG_OFF,
@@ -206,6 +212,8 @@ def _is_of(symptom: Symptom, commands: Collection[str]) -> bool:
 
 def untried(hook_set: HookSet, static: StaticResult, outcomes: Sequence[Outcome]) -> Iterator[str]:
     """Yield sentences about hooks that could not be tried, or not to their end."""
+    if hook_set.off:
+        yield f"{hook_set.off}, so none could be tried"
     yield from _describe_stuck(hook_set, static, outcomes)
     for command, why in hindered_hooks(outcomes).items():
         if command not in static.stuck:
@@ -275,7 +283,7 @@ def _describe_idle(hook_set: HookSet) -> Iterator[str]:
 def at_one_place(problems: Sequence[Problem]) -> list[Problem]:
     """Return the problems, those of one kind with equal words once, with all hooks that have it."""
     found: dict[tuple[str, str], Problem] = {}
-    for problem in problems:
+    for problem in _of_fewest_hooks(problems):
         symptom = problem.symptom
         words = symptom.text.partition(": ")[2] or symptom.text
         # Each hook says something else where nobody hears it.
@@ -290,3 +298,19 @@ def at_one_place(problems: Sequence[Problem]) -> list[Problem]:
         together = replace(known.symptom, hook=f"{known.symptom.hook}, {symptom.hook}", entries=entries)
         found[key] = replace(known, symptom=together)
     return [*found.values()]
+
+
+def _of_fewest_hooks(problems: Sequence[Problem]) -> Iterator[Problem]:
+    """Yield the problems without races in which other hooks ran beside those that lose the same updates."""
+    races: dict[str, list[set[str]]] = {}
+    for one in problems:
+        if one.symptom.kind == LOST_UPDATES.name:
+            races.setdefault(_without_numbers(one), []).append({*one.symptom.hook.split(", ")})
+    for one in problems:
+        hooks, known = {*one.symptom.hook.split(", ")}, races.get(_without_numbers(one), [])
+        if one.symptom.kind != LOST_UPDATES.name or not any(fewer < hooks for fewer in known):
+            yield one
+
+
+def _without_numbers(problem: Problem) -> str:
+    return re.sub(r"\d+", "N", problem.symptom.text)

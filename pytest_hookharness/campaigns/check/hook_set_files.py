@@ -142,13 +142,17 @@ def _hook_set(
 ) -> HookSet:
     installed = find_installed(configuration.hooks, root)
     sources = tuple(_sources(root, configuration.hooks, [named for _, named in installed]))
+    # Somebody set this switch, so it is no mistake.
+    off = [problem for problem in configuration.problems if problem.kind == "disabled"]
+    others = [problem for problem in configuration.problems if problem not in off]
     return HookSet(
         host=profile.name,
         root=root,
         files=tuple(files),
         hooks=configuration.hooks,
         flaws=tuple(problem.text for problem in configuration.problems),
-        findings=tuple(find_settings_problems(configuration.problems)),
+        findings=tuple(find_settings_problems(others)),
+        off=off[0].text if off else "",
         sources=sources,
         lent=find_lent(configuration.hooks, sources),
         installed=installed,

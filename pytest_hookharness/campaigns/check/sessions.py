@@ -135,7 +135,7 @@ def plan_activated(hook_set: HookSet, given: Sequence[Activation] = ()) -> Itera
         scenario = scenario_of(hook_set, acts)
         files = {**scenario.files, **one.files}
         scenario = replace(scenario, files=files, home=one.home, turns=len(acts) + MANY_REFUSALS)
-        yield CheckSession(title=one.title, scenario=scenario, active=one.title)
+        yield CheckSession(title=one.title, scenario=scenario, active="" if one.usual else one.title)
 
 
 def plan_modes(hook_set: HookSet) -> Iterator[CheckSession]:

@@ -1,8 +1,9 @@
 """
-Guards that learn of a call only by one program: where it is missing they allow whatever they refuse with it.
+What hooks do without a program: guards that learn of a call by it alone, and refusals of every stop.
 
 A shell script is read for how its input reaches it, and for a refusal. That it allows calls without the
-program is played, and then holds for all calls, as nothing of them reaches the script.
+program is played, and then holds for all calls, as nothing of them reaches the script. Where a script asks
+for a program and may refuse, it is played whether the agent can stop without the program.
 """
 
 from __future__ import annotations
@@ -12,12 +13,15 @@ from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import replace
 
 from pytest_hookharness import hosts
-from pytest_hookharness.campaigns.check.grouping import PlayedSession, SymptomEvidence
+from pytest_hookharness.campaigns.check.corpora import MARKER
+from pytest_hookharness.campaigns.check.grouping import ENDLESS, PlayedSession, SymptomEvidence, group
 from pytest_hookharness.campaigns.check.hook_statistics import name_problem
-from pytest_hookharness.campaigns.check.sessions import plan_each_event
+from pytest_hookharness.campaigns.check.session_scenario import scenario_of
+from pytest_hookharness.campaigns.check.sessions import STOPS, plan_each_event
+from pytest_hookharness.campaigns.check.static.mac_shell import SHELL_SCRIPT
 from pytest_hookharness.judging.findings.codes import UNGUARDED_TOOL
 from pytest_hookharness.model.checkup import CheckSession, HookSet, Problem, Symptom, is_named
-from pytest_hookharness.model.moves import Act
+from pytest_hookharness.model.moves import FIRST_PROMPT, Stop
 from pytest_hookharness.model.outcome import Outcome
 from pytest_hookharness.model.processes import Exited
 from pytest_hookharness.model.protocol import Hook
@@ -53,7 +57,8 @@ _BOUND = re.compile(rf"\b(\w+)=[\"']?\$\([^\n]*?\b{_TOOLS}\b")
 _OF_WORLD = re.compile(
     r"(?:\[|\btest|&&|\|\||!)\s+-[efdsrwx]\s|\bgit\b|\bgrep\b[^\n|]*\s[\"'$./]*\w+\.\w+|\bdate\b"
 )
-_NOT_FOUND = 127
+_ASKED = re.compile(r"\b(?:command\s+-[vV]|which|hash)\s+(?P<tool>[a-z][\w.-]*)")
+_LET_GO = "Say what is missing, and let the hook allow the stop, or read `stop_hook_active` before it asks."
 _ADVICE = "Begin with `command -v {tool} >/dev/null || {{ echo '{tool} is missing' >&2; exit 2; }}`."
 
 
@@ -113,33 +118,61 @@ def prove_sole_readers(
     """
     told = ", ".join(one.symptom.hook for one in known if one.symptom.kind == UNGUARDED_TOOL.name)
     readers: dict[str, list[Hook]] = {}
-    for hook in _guards(hook_set):
+    for hook in _commands_of(hook_set, _GUARDS):
         texts = hook_set.scripts_of(hook) or [hook.command]
         tool = sole_reader(texts[0]) if len(texts) == 1 and not is_named(hook.command, told) else ""
         if tool:
             readers.setdefault(tool, []).append(hook)
     names = [one.id for one in known]
+    each = plan_each_event(hook_set)
+    once = replace(each.scenario, turns=len(each.scenario.script.acts))
     for tool, hooks in readers.items():
-        for one in play([_without(hook_set, tool)]):
+        for one in play([_without(replace(each, scenario=once, ends=False), tool)]):
             allowing = [hook for hook in hooks if _allows_all(one.outcome, hook)]
             if one.outcome is not None and allowing:
                 problem = _problem(tool, allowing, one, one.outcome, names)
                 names.append(problem.id)
                 yield problem
+    yield from _prove_needed(hook_set, play, known, names)
 
 
-def _guards(hook_set: HookSet) -> list[Hook]:
+def _prove_needed(
+    hook_set: HookSet,
+    play: Callable[[Sequence[CheckSession]], Sequence[PlayedSession]],
+    known: Collection[Problem],
+    names: list[str],
+) -> Iterator[Problem]:
+    """Play a stop without each program for which a hook of stops asks, and yield the endless refusals."""
+    told = {one.symptom.hook for one in known if one.symptom.kind in ENDLESS}
+    asked: dict[str, set[str]] = {}
+    for hook in _commands_of(hook_set, STOPS):
+        codes = [_COMMENT.sub("", text) for text in hook_set.scripts_of(hook) if SHELL_SCRIPT.match(text)]
+        for code in codes if hook.command not in told else ():
+            for tool in _ASKED.findall(code) if _REFUSES.search(code) else ():
+                asked.setdefault(tool, set()).add(hook.command)
+    stop = CheckSession(title="stops", scenario=scenario_of(hook_set, (FIRST_PROMPT, Stop())))
+    for played in play([_without(stop, tool) for tool in asked]):
+        (tool,) = played.session.scenario.hidden
+        for seen in group(hook_set, [played], mark=MARKER):
+            if seen.symptom.kind in ENDLESS and seen.symptom.hook in asked[tool]:
+                text = f"with no `{tool}` on the PATH, {seen.symptom.text}"
+                found = replace(seen.problem, id=name_problem(seen.symptom, names))
+                names.append(found.id)
+                yield replace(found, symptom=replace(found.symptom, text=text, advice=_LET_GO))
+
+
+def _commands_of(hook_set: HookSet, roles: Collection[hosts.Role]) -> list[Hook]:
+    """Return the hooks at events of some roles that are commands, each command once."""
     events = hosts.find(hook_set.host).events
-    guards = (one for one in hook_set.hooks if one.event in events and events[one.event].role in _GUARDS)
-    return [*{one.command: one for one in guards if one.type == "command"}.values()]
+    found = (one for one in hook_set.hooks if one.event in events and events[one.event].role in roles)
+    return [*{one.command: one for one in found if one.type == "command"}.values()]
 
 
-def _without(hook_set: HookSet, tool: str) -> CheckSession:
-    session = plan_each_event(hook_set)
-    acts: Sequence[Act] = session.scenario.script.acts
-    doubles = {word: double for word, double in session.scenario.commands.items() if word != tool}
-    scenario = replace(session.scenario, hidden=(tool,), commands=doubles, turns=len(acts))
-    return replace(session, title=f"no `{tool}` on the PATH", scenario=scenario, ends=False, harmless=False)
+def _without(session: CheckSession, tool: str) -> CheckSession:
+    scenario = session.scenario
+    doubles = {word: double for word, double in scenario.commands.items() if word != tool}
+    scenario = replace(scenario, hidden=(tool,), commands=doubles)
+    return replace(session, title=f"no `{tool}` on the PATH", scenario=scenario, harmless=False)
 
 
 def _runs(outcome: Outcome | None, hook: Hook) -> Iterator[HookRun]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import posixpath
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import field, replace
@@ -285,7 +286,7 @@ def _merge(profile: Profile, settings: list[_Settings], plugin_root: str) -> Con
     if off is not None and hooks:
         decisive, source = off
         path = ".".join(decisive.path)
-        text = f"{source}: {path} is {decisive.off!r}, which turns off all {len(hooks)} hooks"
+        text = f"{source}: {path} is {json.dumps(decisive.off)}, which turns off all hooks ({len(hooks)})"
         rule = profile.config.rules["disabled"]
         problems.append(SettingsProblem("disabled", source, path, text, rule))
     # A hook's own variables go before those of the settings.

@@ -45,7 +45,7 @@ class Neighbour:
 
 
 _REMOVES, _FORCES = r"rm -\w*[rR]", r"git push .*(?:--force|-f)\b"
-_PUSH = "git push origin topic"
+_PUSH, _MAIN = "git push origin topic", r"git push (?:\S+ )?(?:main|master)$"
 _NEIGHBOURS = (
     Neighbour("ls -la 2>/dev/null", "which only hides error messages", ("ls -la",)),
     Neighbour("docker run --rm alpine true", "where --rm is an option", ("docker run alpine true",)),
@@ -71,10 +71,16 @@ _NEIGHBOURS = (
         _FORCES,
     ),
     Neighbour(
+        f"{_PUSH} && git switch main",
+        "where main is the branch to switch to",
+        (_PUSH, "git switch main"),
+        _MAIN,
+    ),
+    Neighbour(
         "git push origin feature/main-menu",
         "a branch of another name",
         ("git push origin feature/menu",),
-        r"git push (?:\S+ )?(?:main|master)$",
+        _MAIN,
     ),
     Neighbour("git merge --abort", "which only ends a merge", beside=r"git merge(?! --abort)"),
     Neighbour("git rebase --abort", "which only ends a rebase", beside=r"git rebase(?! --abort)"),

@@ -102,7 +102,8 @@ def headline(checkup: CheckReport) -> str:
         known = "not seen, but the check is incomplete" if checkup.undecided else "was not seen"
         return f"{host}: problem {checkup.only} {known}, with {hooks} in {took}"
     if checkup.untried and not (checkup.tried or checkup.problems):
-        return f"{host}: {hooks} could not be tried"
+        tried = f"{hooks} could not" if checkup.place.hooks else "all hooks are off, so none could"
+        return f"{host}: {tried} be tried"
     if checkup.undecided or checkup.untried:
         return f"{host}: incomplete check of {hooks} in {took}, with no problem so far"
     return f"{host}: no problem with {hooks} in {took}"

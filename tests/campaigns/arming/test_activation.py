@@ -246,6 +246,16 @@ def test_a_started_loop_shows_soon(loop, harness):
     assert (outcome.verdict_name, outcome.probe_reports) == ("capped", ())
 
 
+@pytest.mark.parametrize(("asked", "refused"), [("--cached", True), ("HEAD", False)])
+def test_a_change_that_the_agent_stages(plugin, harness, asked, refused):
+    """A hook of stops that asks for staged changes meets one, which is no loop that somebody started."""
+    script = f'[ -z "$(git diff {asked} --name-only)" ] || {{ echo "Commit it." >&2; exit 2; }}\n'
+    sessions = [*plan_activated(plugin(**{"hooks/stop.sh": script}))]
+    played = [play_session(one, harness.settings, harness.resources) for one in sessions]
+    assert [one.verdict_name for one in played] == ["livelock"] * refused
+    assert [one.active for one in sessions] == [""] * refused
+
+
 def test_a_loop_that_waits_for_the_next_prompt(loop):
     """Where hooks run before prompts, the user writes once more after a command has started the work."""
     prompts = {"UserPromptSubmit": [{"hooks": [HOOK]}], "Stop": [{"hooks": [HOOK]}]}

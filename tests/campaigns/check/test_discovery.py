@@ -4,12 +4,13 @@ import json
 
 import pytest
 
+from pytest_hookharness.campaigns.check.check_run import CheckRun
 from pytest_hookharness.campaigns.check.discovery import find_hook_sets
 from pytest_hookharness.campaigns.check.grouping import summarise
 from pytest_hookharness.campaigns.check.sessions import plan_usual
 from pytest_hookharness.campaigns.check.static_checks import check_statically
 from pytest_hookharness.frontends.node_ids import anchor
-from pytest_hookharness.reports.terminal.check_report import announcement
+from pytest_hookharness.reports.terminal.check_report import announcement, headline
 from pytest_hookharness.simulation.testbed.run_settings import SimulationError
 
 GROUPS = [{"matcher": "Bash", "hooks": [{"type": "command", "command": "hooks/guard.sh"}]}]
@@ -224,6 +225,17 @@ def test_settings_whose_hooks_are_all_wrong_are_a_place(tmp_path):
     (place,) = find_hook_sets(tmp_path)
     assert not place.hooks
     assert "BeforeEverything" in place.flaws[0]
+
+
+def test_hooks_that_are_switched_off_were_not_tried(tmp_path, harness):
+    """A switch that turns all hooks off is no problem, but a reason why none of them could be tried."""
+    at(tmp_path, ".claude/settings.json", {"disableAllHooks": True, "hooks": {"Stop": GROUPS}})
+    (place,) = find_hook_sets(tmp_path)
+    report = CheckRun(place, harness.settings, harness.resources).run()
+    assert not report.problems
+    (told,) = report.untried
+    assert headline(report) == "claude-code: all hooks are off, so none could be tried"
+    assert told.endswith("disableAllHooks is true, which turns off all hooks (1), so none could be tried")
 
 
 @pytest.mark.parametrize("text", ["{}", '{"permissions": {}}'])

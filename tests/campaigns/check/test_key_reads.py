@@ -165,6 +165,9 @@ def test_a_key_that_means_another(wrong_keys, event, expression, said):
     [
         ("Bash", "d['tool_response'].get('exit_code')", True),
         ("Bash", "d['tool_response'].get('exit_code') or d['tool_response']['stderr']", False),
+        ("Bash", "d['tool_response'].get('output')", True),
+        ("Bash", "d['tool_response'].get('output') or d['tool_response'].get('stdout')", False),
+        ("Bash|Task", "d['tool_response'].get('output')", False),
         ("Task", "d['tool_response'].get('status')", False),
         ("Write|Edit", "d['tool_input'].get('newContent')", True),
         ("Write|Edit", "d['tool_input'].get('newContent') or d['tool_input'].get('content')", False),
@@ -174,6 +177,22 @@ def test_a_key_that_means_another(wrong_keys, event, expression, said):
 def test_a_key_of_a_tool(wrong_keys, matcher, expression, named):
     """A key below the tool's input or result is named if the tools of the hook are known not to have it."""
     assert bool(wrong_keys(f"{DATA}print({expression})\n", "PostToolUse", matcher=matcher)) is named
+
+
+@pytest.mark.parametrize(
+    ("event", "matcher", "read", "named"),
+    [
+        ("PreToolUse", "Write|NotebookEdit", "", True),
+        ("PreToolUse", "Write|Edit", "", False),
+        ("PreToolUse", "Write|NotebookEdit", "F=$(jq -r .tool_input.notebook_path <<<$IN)", False),
+        ("PostToolUse", "Write|NotebookEdit", "", False),
+    ],
+)
+def test_a_guard_of_notebooks(wrong_keys, event, matcher, read, named):
+    """A guard of notebooks that knows the paths of files alone is named, also if it serves Codex."""
+    text = f"IN=$(cat)\nF=$(jq -r .tool_input.file_path <<<$IN)\n{read}\n[ $F = /codex ] && exit 2\n"
+    found = wrong_keys(f"#!/bin/bash\n{text}", event, matcher=matcher, script="hook.sh")
+    assert ["`notebook_path` for NotebookEdit" in one for one in found] == [True] * named
 
 
 def test_a_result_that_is_text(wrong_keys):

@@ -4,9 +4,11 @@ from pathlib import Path
 
 import pytest
 
+from pytest_hookharness.campaigns.check.causes import at_one_place
 from pytest_hookharness.campaigns.check.hook_statistics import is_kind, is_wanted, name_problem, require_name
-from pytest_hookharness.model.checkup import HookSet, Symptom
+from pytest_hookharness.model.checkup import HookSet, Problem, Symptom
 from pytest_hookharness.model.protocol import Hook
+from pytest_hookharness.model.scenario import Scenario
 from pytest_hookharness.simulation.testbed.run_settings import SimulationError
 
 
@@ -43,3 +45,14 @@ def test_a_kind_can_be_asked_for(kind):
     assert is_wanted(kind, f"{kind.lower()}-gate", kind)
     assert not is_wanted(kind, "mangled-gate", "MANGLED")
     assert not is_wanted(f"{kind.lower()}-gate", f"{kind.lower()}-other", kind)
+
+
+@pytest.mark.parametrize(("text", "left"), [("3 lines in a: 0 instead of 4.", 1), ("3 lines in b: 0.", 2)])
+def test_a_race_that_fewer_hooks_show(text, left):
+    """Updates that one hook loses alone are not told again of it and another one."""
+    scenario = Scenario(name="race", host="claude-code")
+    both = Symptom(kind="LOST-UPDATES", hook="./a.sh, ./b.sh", text=f"PostToolUse: {text}")
+    alone = Symptom(kind="LOST-UPDATES", hook="./a.sh", text="PostToolUse: 3 lines in a: 1 instead of 2.")
+    problems = [Problem(id=one.hook, symptom=one, scenario=scenario) for one in (both, alone)]
+    assert at_one_place(problems)[-1].symptom == alone
+    assert len(at_one_place(problems)) == left

@@ -40,6 +40,30 @@ def test_how_a_script_reads_its_input(text, tool):
     assert sole_reader(text) == tool
 
 
+@pytest.fixture
+def proved(tmp_path, harness):
+    """What is found about a script without its programs, and again if that is known."""
+
+    def prove(event, text):
+        (tmp_path / ".claude").mkdir()
+        (tmp_path / "guard.sh").write_text(text)
+        hook = {"type": "command", "command": 'bash "$CLAUDE_PROJECT_DIR"/guard.sh'}
+        settings = {"hooks": {event: [{"hooks": [hook]}]}}
+        (tmp_path / ".claude" / "settings.json").write_text(json.dumps(settings))
+        (hook_set,) = find_hook_sets(tmp_path)
+
+        def play(sessions):
+            outcomes = [play_session(one, harness.settings, harness.resources) for one in sessions]
+            return [PlayedSession(*one) for one in zip(sessions, outcomes, strict=True)]
+
+        found = [*prove_sole_readers(hook_set, play, [])]
+        known = [replace(one, id="x") for one in found]
+        assert not known or not [*prove_sole_readers(hook_set, play, known)]
+        return found
+
+    return prove
+
+
 @pytest.mark.parametrize(
     ("text", "allowed"),
     [
@@ -48,23 +72,27 @@ def test_how_a_script_reads_its_input(text, tool):
         ("#!/bin/bash\nset -e\n" + HEAD + REFUSES, True),
     ],
 )
-def test_a_guard_without_its_program(tmp_path, harness, text, allowed):
+def test_a_guard_without_its_program(proved, text, allowed):
     """A guard is reported if every call is allowed without the program, and not if it then refuses."""
-    (tmp_path / ".claude").mkdir()
-    (tmp_path / "guard.sh").write_text(text)
-    hook = {"type": "command", "command": 'bash "$CLAUDE_PROJECT_DIR"/guard.sh'}
-    settings = {"hooks": {"PreToolUse": [{"matcher": "Bash", "hooks": [hook]}]}}
-    (tmp_path / ".claude" / "settings.json").write_text(json.dumps(settings))
-    (hook_set,) = find_hook_sets(tmp_path)
-
-    def play(sessions):
-        outcomes = [play_session(one, harness.settings, harness.resources) for one in sessions]
-        return [PlayedSession(*one) for one in zip(sessions, outcomes, strict=True)]
-
-    found = [*prove_sole_readers(hook_set, play, [])]
+    found = proved("PreToolUse", text)
     assert [one.symptom.kind for one in found] == ["UNGUARDED-TOOL"] * allowed
     for one in found:
         assert "it learns of a call only by `jq`" in one.symptom.text
         assert one.scenario.hidden == ("jq",)
-        known = [replace(one, id="x")]
-        assert not [*prove_sole_readers(hook_set, play, known)]
+
+
+NEEDS = 'command -v jq >/dev/null || { echo "Install jq." >&2; exit 2; }\n'
+ONCE = 'grep -q \'"stop_hook_active": *true\' <<<"$(cat)" && exit 0\n'
+
+
+@pytest.mark.parametrize(
+    ("text", "endless"), [(NEEDS, True), (ONCE + NEEDS, False), (NEEDS.replace("exit 2", "exit 0"), False)]
+)
+def test_a_stop_without_a_program_that_the_hook_asks_for(proved, text, endless):
+    """A hook that refuses every stop where a program is missing is reported, one that refuses once is not."""
+    found = proved("Stop", f"#!/bin/bash\n{text}: exit 2\n")
+    assert [one.symptom.kind for one in found] == ["livelock"] * endless
+    for one in found:
+        assert one.symptom.text.startswith(
+            'with no `jq` on the PATH, Stop is refused forever with "Install jq'
+        )

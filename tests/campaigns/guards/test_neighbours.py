@@ -12,13 +12,14 @@ from pytest_hookharness.judging.checkup.symptoms import find_symptoms
 from pytest_hookharness.model.checkup import CheckSession
 from pytest_hookharness.model.moves import FIRST_PROMPT, RunCommand
 
-REFUSED = ("rm -rf /", "git push --force", "git merge topic")
+REFUSED = ("rm -rf /", "git push --force", "git push origin main", "git merge topic")
 START = "text=$(jq -r .tool_input.command)\n"
 LOOKS = f"""{START}printf '%%s' "$text" | grep -Eq '%s' || exit 0
 echo 'People do that.' >&2; exit 2
 """
 EVERY_PATH = LOOKS % "rm -rf [/.]|git push --force$"
 WHOLE_PATH = LOOKS % "rm -rf [/.]( |$)|git push --force$"
+ANY_MAIN = LOOKS % "git push.* main( |$)"
 ANY_OPTION, ANY_MERGE = LOOKS % "git push.*--force", LOOKS % "git merge"
 ASKS = EVERY_PATH.partition("echo")[0] + (
     """printf '{"hookSpecificOutput": {"hookEventName": "PreToolUse", "permissionDecision": "ask"}}'"""
@@ -70,6 +71,16 @@ def test_a_guard_that_takes_the_option_of_another_command(found):
     """Where each of two commands is allowed, both in one line must be allowed."""
     (text,) = found(ANY_OPTION)
     assert "but `git push origin topic` and `npm ci --force` allowed." in text
+
+
+@pytest.mark.slow
+def test_a_guard_that_takes_the_branch_of_another_command(found):
+    """A branch that a later command names is not the target of the push."""
+    (text,) = found(ANY_MAIN)
+    assert text == (
+        "`git push origin topic && git switch main`, where main is the branch to switch to, is refused, but "
+        "`git push origin topic` and `git switch main` allowed."
+    )
 
 
 @pytest.mark.slow

@@ -89,7 +89,12 @@ _OF_TOOLS = (
 )
 # Keys of tools that no session of a check calls.
 _OF_OTHER_TOOLS = frozenset(["path", "notebook_path", "new_source", "edits", "url", "prompt", "content"])
+_NOTEBOOKS, _OF_FILES = "NotebookEdit", ("tool_input", "file_path")
+_REFUSES = re.compile(r"\bexit\(?\s*2\b|[\"'\\](?:deny|ask|block)[\"'\\]")
+# What may look at every key of the input.
+_ALL_INPUT = re.compile(r"notebook_path|\bdumps\(|\.stringify\(|\.values\(|\.items\(")
 _EXITS = frozenset(["exit_code", "exitCode", "returncode", "return_code", "exit_status", "code", "status"])
+_OUTPUTS = frozenset(["output", "content", "text", "result"])
 # Words that people confuse in the name of what the agent said.
 _SAID = frozenset({"response", "message", "text", "output"})
 # Parts of many keys: one of them alone does not show which key is meant.
@@ -118,10 +123,13 @@ def never_sent(hook_set: HookSet, hook: Hook) -> tuple[str, str]:
     if len(text) > _LARGEST:
         return "", ""
     reads = _reads(hook_set, path, text)
-    if not reads or [*named_hosts(hook_set.host, text)]:
+    if not reads:
         return "", ""
     judge = _Judge(hook_set, hook, reads, _COMMENT.sub("", text))
-    found = [pair for read in reads if (pair := judge.meant_by(read))]
+    # What is no key of this host may be one of another host that the script names.
+    shared = [*named_hosts(hook_set.host, text)]
+    found = [pair for read in reads if not shared and (pair := judge.meant_by(read))]
+    found = found or [*judge.of_notebooks()]
     keys, meant = dict.fromkeys(key for key, _ in found), dict.fromkeys(key for _, key in found)
     return ", ".join(f"`{key}`" for key in keys), ", ".join(meant)
 
@@ -165,6 +173,13 @@ class _Judge:
         meanings = [self._within(path, within) for path in within]
         return (".".join(within[0]), meanings[0]) if all(meanings) else None
 
+    def of_notebooks(self) -> Iterator[tuple[str, str]]:
+        """Yield the key by which a guard of notebooks looks for their paths, and the one that is sent."""
+        named = self.profile.name == "claude-code" and _NOTEBOOKS in (self.hook.matcher or "").split("|")
+        guards = self.role is hosts.Role.BEFORE_TOOL and _REFUSES.search(self.text)
+        if named and guards and _OF_FILES in self.paths and not _ALL_INPUT.search(self.text):
+            yield ".".join(_OF_FILES), f"`notebook_path` for {_NOTEBOOKS}"
+
     def _instead(self, keys: Sequence[str]) -> str:
         """Return the key that is sent for some keys that are not; empty if that is unknown."""
         for words, sent in self._meanings():
@@ -203,12 +218,16 @@ class _Judge:
             return f"`{key}` as text"
         command = self.profile.tools.call(RunCommand(command="true"), "/w")
         sent = self.profile.tools.result(command, Performance(exit=0, stdout="x\n"), "/w").response
+        if not isinstance(sent, Mapping) or self.hook.matcher != command.name:
+            return ""
+        if below in _OUTPUTS and "stdout" in sent and below not in sent:
+            return "" if re.search(r"[\"'.]stdout\b", self.text) else f"`{key}.stdout`"
         failed = next(
             (one.name for one in self.profile.events.values() if one.role is hosts.Role.TOOL_FAILED), ""
         )
-        only_exits = all(one[1] in _EXITS for one in all_paths) and self.hook.matcher == command.name
+        only_exits = all(one[1] in _EXITS for one in all_paths)
         others = any(one[0] == key and len(one) > 1 and one[1] not in _EXITS for one in self.paths)
-        if failed and only_exits and not others and isinstance(sent, Mapping) and _EXITS.isdisjoint(sent):
+        if failed and only_exits and not others and _EXITS.isdisjoint(sent):
             return f"no `{below}`: after a failed command it runs `{failed}` hooks"
         return ""
 

@@ -1,14 +1,14 @@
 """
-Exit statuses that a shell script never sees, because a pipe or a declaration replaces them.
+Exit statuses that a shell script never sees, because a pipe, a declaration or ``fi`` replaces them.
 
 The last program of a pipeline decides its status, and ``tail``, ``head``, ``tee`` and ``cat`` succeed
-whatever is piped to them. ``local x=$(...)`` succeeds too.
+whatever is piped to them. ``local x=$(...)`` succeeds too, and so does an ``if`` whose condition failed.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from itertools import pairwise
 
 from pytest_hookharness.campaigns.check.static.mac_shell import SHELL_SCRIPT, code_of
@@ -28,15 +28,21 @@ _CONTINUED = re.compile(r"\\$|(\||&&)[ \t_]*$")
 _ASKED = re.compile(
     r"^\s*(?:(?:local\s+|declare\s+)?\w+=\"?\$\?\"?\s*(?:;|$)|(?:if|elif)\s+\[\[?\s+\"?\$\?\"?\s|\(\(\s*\$\?)"
 )
+# A whole `if` without `else`, in one line, and how a line ends that leaves the block which it ends.
+_LEAVES = r"(?:^|;|\bthen)\s*(?:exit|return|continue|break)\b[^;&|]*"
+_WHOLE = re.compile(rf"^\s*if\b(?!.*\b(?:else|elif)\b).*;\s*(?=then\b).*{_LEAVES};\s*fi\s*$")
 # What fails only if its input is missing, so that its status was not meant.
 _PLAIN = re.compile(r"(?:echo|printf|cat|ls|sort|find|git (?:log|diff|status|ls-files|branch))\b")
 
 
 def lost_statuses(text: str) -> Iterator[tuple[str, int]]:
     """Yield how a shell script loses the exit status of a program, in words, with the line."""
-    if not SHELL_SCRIPT.match(text) or _KNOWS.search(text):
+    if not SHELL_SCRIPT.match(text):
         return
     lines = [*_lines(code_of(text.replace("2>&1", " " * 4)))]
+    yield from _behind_ifs(lines)
+    if _KNOWS.search(text):
+        return
     for (number, line), (_, after) in pairwise([*lines, (0, "")]):
         found = _CONDITION.match(line)
         if found is None and _ASKED.match(after):
@@ -44,6 +50,25 @@ def lost_statuses(text: str) -> Iterator[tuple[str, int]]:
         if found and not _PLAIN.match(found["program"]):
             what = f"`| {found['last']}`" if "words" in found.groupdict() else f"`{found['last']} x=$(...)`"
             yield f"{what} replaces the exit status of the program, so its failure is missed", number
+
+
+def _behind_ifs(lines: Sequence[tuple[int, str]]) -> Iterator[tuple[str, int]]:
+    """Yield the lines that ask for the status of a condition behind its ``fi``, where that is always 0."""
+    # The last line of each open `if`; empty once another branch has begun.
+    last: list[str | None] = []
+    for (_, line), (number, after) in pairwise(lines):
+        word = line.split(maxsplit=1)[0].rstrip(";")
+        ends = _WHOLE.match(line) is not None
+        if word == "fi" and last:
+            ends = re.search(f"{_LEAVES}$", last.pop() or "") is not None
+        elif word == "if" and not re.search(r"\bfi\b", line):
+            last.append("")
+        elif word in ("else", "elif") and last:
+            last[-1] = None
+        if last and last[-1] is not None:
+            last[-1] = line
+        if ends and _ASKED.match(after):
+            yield "behind `fi`, `$?` is 0 where the condition failed, so the failure is missed", number
 
 
 def _lines(code: str) -> Iterator[tuple[int, str]]:

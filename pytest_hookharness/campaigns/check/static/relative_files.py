@@ -35,8 +35,9 @@ _WRITES = r"(?P<call>(?:(?<![<&\d])>>?\s*|\btee\s+(?:-a\s+)?|\btouch\s+)[\"']?)"
 # What tests for a file. Only in a hidden folder is it surely the hook's own state.
 _ASKS = (
     r"(?P<call>(?:(?<!\S)\[\[?|(?<!\S)!|&&|\|\|"
-    r"|(?:^|[;&|({!]|\b(?:if|elif|while|until|then|else|do)\s)[ \t]*test)\s+(?:!\s+)?-[efs]\s+[\"']?)"
+    r"|(?:^|[;&|({!]|\b(?:if|elif|while|until|then|else|do)\s)[ \t]*test)\s+(?:!\s+)?-KIND\s+[\"']?)"
 )
+_LISTS = r"(?P<call>(?:^|[;&|(]|\b(?:if|then|do)\s)[ \t]*(?:ls|find)\s+(?:-\w+\s+)*[\"']?)"
 # The words of a command up to the next one, and how a script compares its arguments with one of them.
 _OPERATOR = re.compile(r"[;&|<>\n]|\s\d>")
 _ARGUMENT = re.compile(r"(?<![\w$./{-])[\w-]*[a-zA-Z][\w-]*(?![\w./-])")
@@ -47,7 +48,9 @@ _SAID = re.compile(r"\b(?:echo|printf)[ \t][^\n;&|<>()`]*")
 _COMPARED = re.compile(r"\(\((?:[^()]|\((?:[^()]|\([^()]*\))*\))*\)\)|\[\[\s.*?\s\]\]", re.DOTALL)
 # What gives a variable a value without `=`.
 _READS = r"\b(?:read|for|select|mapfile|readarray|getopts|printf\s+-v)\s[^\n;|]*?"
-_HIDDEN = re.compile(r"\.[a-z][\w-]*/(?!hooks/)[\w./-]+")
+_HIDDEN = re.compile(r"\.[a-z][\w-]*/(?!hooks/)[\w./*-]+")
+# A hidden folder, but of no program.
+_FOLDER = re.compile(r"\.(?!(?:git|github|venv|husky|vscode|idea|svn|cargo)\b)[a-z][\w-]*/?")
 # What a script fills into the name of a file, and the fewest characters that show whose name it is.
 _FILLED_IN = re.compile(rf"{re.escape(SESSION)}|\d+")
 _SHORTEST = 4
@@ -120,7 +123,13 @@ def _used(text: str) -> Iterator[str]:
     code = code_of(text)
     writing = _COMPARED.sub(lambda found: re.sub(r"[^\n]", "_", found[0]), code)
     asking = _SAID.sub(lambda found: "_" * len(found[0]), code)
-    ways = ((_ASKS, asking, _HIDDEN), (_WRITES, writing, _RELATIVE))
+    files, folders = _ASKS.replace("KIND", "[efs]"), _ASKS.replace("KIND", "d")
+    ways = (
+        (files, asking, _HIDDEN),
+        (folders, asking, _FOLDER),
+        (_LISTS, asking, _HIDDEN),
+        (_WRITES, writing, _RELATIVE),
+    )
     for call, shown, path in ways:
         for name, value in _values(text, code):
             variable = rf"\$\{{?{name}\b\}}?[\"']?{_END}"

@@ -19,6 +19,13 @@ LOST = [
 ]
 
 
+BEHIND_IFS = [
+    ("if false; then\n  exit 0\nfi\n\n# says whether it failed\nif [[ $? -eq 1 ]]; then echo seen; fi", 6),
+    ("if ! true; then exit 1; fi\nstatus=$?\n[ $status -ne 0 ] && echo seen", 2),
+    ("for i in 1; do\nif\n  false\nthen\n  if true; then echo; fi; exit 1\nfi\n(($?)) && echo seen\ndone", 7),
+]
+
+
 def found(body):
     return [*lost_statuses(f"#!/bin/bash\n{body}\n")]
 
@@ -29,6 +36,14 @@ def test_statuses_that_are_lost(tmp_path, body, line):
     assert [number for _, number in found(body)] == [line + 1]
     run = subprocess.run(["bash", "-c", body], cwd=tmp_path, capture_output=True, text=True, check=False)
     assert run.stdout.strip() == "lost"
+
+
+@pytest.mark.parametrize(("body", "line"), BEHIND_IFS)
+def test_the_status_of_a_condition_behind_its_end(body, line):
+    """Behind an `if` that was not entered the status is 0, which is named with the line that asks for it."""
+    assert [number for _, number in found(f"set -o pipefail\n{body}")] == [line + 2]
+    run = subprocess.run(["bash", "-c", body], capture_output=True, text=True, check=False)
+    assert run.stdout.strip() == ""
 
 
 @pytest.mark.parametrize("body", [body for body, _ in LOST if "local" not in body])
@@ -50,6 +65,11 @@ def test_scripts_that_ask_for_the_status_of_pipelines(body):
         "out=$(false | tail -5 \\\n  | grep x)\nif [ $? -ne 0 ]; then exit 2; fi",
         'out=$(false 2>&1)\nif [ $? -ne 0 ]; then echo "$out" | tail -5; exit 2; fi',
         'out=$(false | tail -5)\necho "$out"\n',
+        "if false; then\n  exit 0\nelse\n  run_it\nfi\nstatus=$?",
+        "if false; then\n  run_it\nfi\nstatus=$?",
+        "if run_it; then exit 0; else run_again; fi\nstatus=$?",
+        "if false; then\n  exit 0\nfi\nrun_it\nif [ $? -ne 0 ]; then exit 2; fi",
+        "if false; then\n  if true; then\n    exit 0\n  fi\nfi\nstatus=$?",
         "local out\nout=$(false)\nif [ $? -ne 0 ]; then exit 2; fi",
         'if echo "$x" | head -1; then exit 2; fi',
         "echo 'if false | tail -5; then'\n# if false | tail -5; then",

@@ -59,6 +59,21 @@ def test_a_script_with_several_tasks(command, named):
     assert bool(found(f"{text}date > .run/count\n", command)) is named
 
 
+@pytest.mark.parametrize(
+    ("code", "named"),
+    [
+        ("if [ ! -d .run ]; then exit 2; fi", ".run"),
+        ("LAST=$(ls -1t .run/*/state.json 2>/dev/null | head -1)", ".run/*/state.json"),
+        ("[ -d .git ] || exit 0", ""),
+        ("[ -d src ] || exit 0", ""),
+        ("git ls-files .run/x; ls src/*.py; echo 'ls .run/x'", ""),
+    ],
+)
+def test_hidden_folders(code, named):
+    """A hidden folder that a script looks for, or whose files it lists, is named; one of a tool is not."""
+    assert found(f"#!/bin/bash\n{code}\n") == named
+
+
 def test_a_folder_that_python_makes():
     """A folder that a Python script makes below the current one is named."""
     text = "from pathlib import Path\nlogs = Path.cwd() / 'logs'\nlogs.mkdir(exist_ok=True)\n"
