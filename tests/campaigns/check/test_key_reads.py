@@ -169,6 +169,8 @@ def test_a_key_that_means_another(wrong_keys, event, expression, said):
         ("Write|Edit", "d['tool_input'].get('newContent')", True),
         ("Write|Edit", "d['tool_input'].get('newContent') or d['tool_input'].get('content')", False),
         ("NotebookEdit", "d['tool_input'].get('new_source')", False),
+        ("mcp__slack__post_message", "d['tool_input'].get('text')", False),
+        ("", "d['tool_name'][:5] == 'mcp__' and d['tool_input'].get('filename')", False),
     ],
 )
 def test_a_key_of_a_tool(wrong_keys, matcher, expression, named):

@@ -214,6 +214,9 @@ class _Judge:
 
     def _in_tool(self, below: str) -> str:
         """Return the keys of tools that a script means; empty if a tool of its hook may have the key."""
+        if "mcp" in f"{self.hook.matcher}{self.text}".lower():
+            # Such tools have keys of their own.
+            return ""
         sent = frozenset[str]().union(*self.inputs.values())
         known = {*(self.hook.matcher or "").split("|")} <= {*self.inputs}
         if below in sent or not (known or below not in _OF_OTHER_TOOLS or self.profile.name != "claude-code"):
