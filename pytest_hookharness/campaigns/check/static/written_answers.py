@@ -27,6 +27,8 @@ _PRINTED_NAME = re.compile(rf"{_PRINTS}(\w+)\s*[,)](?![^\n]*\bfile\s*=(?!\s*sys\
 _DUMPED = re.compile(r"\bjson\.dump\(\s*(?=\{)")
 # Behind an object that is printed.
 _TO_FILE = re.compile(r"[^()\n]*\)[^()\n]*,\s*file\s*=(?!\s*sys\.stdout)")
+# What adds to an object: operators of jq, Python and JavaScript.
+_JOINED = re.compile(r"\s*(?:[+*|]|as\s+\$)")
 _TO_STDOUT = re.compile(r"\s*,\s*sys\.stdout\b")
 _ECHOED = re.compile(
     r"(?:^|[;&|{)]|\bthen\b|\bdo\b|\belse\b)[ \t]*(?P<call>echo|printf\s+'%s(?:\\n)?'|printf)[ \t]+"
@@ -97,7 +99,7 @@ def written_answers(script: str) -> Iterator[WrittenAnswer]:
             value, end = reader.object_at(0)
         except (_UnknownError, IndexError, RecursionError):
             continue
-        if _TO_FILE.match(source, end):
+        if _TO_FILE.match(source, end) or _JOINED.match(source, end):
             continue
         yield WrittenAnswer(value, frozenset(reader.unknown), text.count("\n", 0, place) + 1, broken)
 
@@ -116,7 +118,11 @@ def _printed(text: str) -> Iterator[tuple[int, str, str]]:
             yield found.start(), reader.text, ""
     for name in dict.fromkeys(_PRINTED_NAME.findall(text)):
         given = [*re.finditer(rf"(?<![\w.]){re.escape(name)}\s*(?::[^=\n]+)?=(?!=)\s*", text)]
-        changed = re.search(rf"(?<![\w.]){re.escape(name)}\s*(?:\[|\.(?!get\b|items\b|keys\b))", text)
+        changed = re.search(
+            rf"(?<![\w.]){re.escape(name)}\s*(?:\[|\.(?!get\b|items\b|keys\b)|\|=)"
+            rf"|(?:\*\*|\.\.\.|(?<!dumps)(?<!stringify)\(\s*){re.escape(name)}\b",
+            text,
+        )
         if changed is None:
             yield from (
                 (one.start(), text[one.end() : one.end() + _LONGEST], "")

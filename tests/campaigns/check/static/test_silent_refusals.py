@@ -123,6 +123,26 @@ def test_a_command_that_joins_the_streams(found):
 
 
 @pytest.mark.parametrize(
+    ("script", "text"),
+    [
+        ("hook.sh", "#!/bin/sh\njq -n '{decision: \"block\"} + {reason: $why}'\n"),
+        ("hook.sh", "#!/bin/sh\njq -n '{decision: \"block\"} | .reason = $why'\n"),
+        ("hook.py", 'print(json.dumps({"decision": "block"} | why))\n'),
+        ("hook.py", 'out = {"decision": "block"}\nout |= why\nprint(json.dumps(out))\n'),
+        ("hook.py", 'out = {"decision": "block"}\nout = {**out, **why}\nprint(json.dumps(out))\n'),
+        ("hook.py", 'out = {"decision": "block"}\nexplain(out)\nprint(json.dumps(out))\n'),
+        (
+            "hook.js",
+            "let out = { decision: 'block' };\nout = { ...out, why };\nconsole.log(JSON.stringify(out));\n",
+        ),
+    ],
+)
+def test_an_answer_to_which_code_adds(found, script, text):
+    """An object is no whole answer where an operator, another object or a function may add the reason."""
+    assert not found(text, script=script)
+
+
+@pytest.mark.parametrize(
     ("text", "named"),
     [
         ('echo \'{"decision": "block"}\'', True),
