@@ -11,13 +11,17 @@ import json
 import re
 from collections.abc import Iterator, Mapping
 
+from pytest_hookharness.campaigns.check.static.mac_shell import code_of
 from pytest_hookharness.campaigns.check.static.shell_outputs import goes_elsewhere
 from pytest_hookharness.model.fast_dataclass import dataclass
 from pytest_hookharness.model.protocol import Json
 
 # What stands for a text that code computes.
 COMPUTED = "text"
-_COMMENT = re.compile(r"^[ \t]*(?:#(?!!)|//|\*(?!\))).*$", re.MULTILINE)
+# With the docstrings of Python.
+_COMMENT = re.compile(
+    r"^[ \t]*(?:(?:#(?!!)|//|\*(?!\))).*$|[rR]?(?P<quotes>\"{3}|'{3})[\s\S]*?(?P=quotes))", re.MULTILINE
+)
 _PRINTS = (
     r"(?:\bprint\(|\bstdout\.write\(|\bconsole\.log\()\s*(?:f?[\"']\s*[\"']\s*\+\s*)?"
     r"(?:json\.dumps|JSON\.stringify)\(\s*"
@@ -37,7 +41,7 @@ _ECHOED = re.compile(
     re.MULTILINE,
 )
 _DOCUMENT = re.compile(
-    r"^[ \t]*cat[ \t]*<<-?[ \t]*['\"]?(?P<end>\w+)['\"]?[ \t]*\n"
+    r"^[ \t]*(?P<call>cat)[ \t]*<<-?[ \t]*['\"]?(?P<end>\w+)['\"]?[ \t]*\n"
     r"(?P<text>\s*\{.{0,4000}?\})\s*\n[ \t]*(?P=end)[ \t]*$",
     re.MULTILINE | re.DOTALL,
 )
@@ -92,7 +96,7 @@ class WrittenAnswer:
 
 def written_answers(script: str) -> Iterator[WrittenAnswer]:
     """Yield the objects that a script prints as they are written."""
-    text = _COMMENT.sub(lambda found: " " * len(found[0]), script)
+    text = _COMMENT.sub(lambda found: re.sub(r"[^\n]", " ", found[0]), script)
     for place, source, broken in [*_printed(text), *_in_shell(text)]:
         reader = _ObjectReader(source, set())
         try:
@@ -149,15 +153,17 @@ def _of_shell(text: str) -> Iterator[tuple[int, str, str]]:
                 )
             else:
                 broken = ""
-            yield found.start(), source, broken or ("" if _is_json(source) else _NO_JSON)
+            yield found.start("call"), source, broken or ("" if _is_json(source) else _NO_JSON)
     for found in _DOCUMENT.finditer(text):
         source = found["text"].strip()
-        yield found.start(), source, "" if _is_json(source) else _NO_JSON
+        yield found.start("call"), source, "" if _is_json(source) else _NO_JSON
 
 
 def _in_shell(text: str) -> Iterator[tuple[int, str, str]]:
-    """Yield the objects that a shell prints to the output of the hook."""
-    yield from (one for one in _of_shell(text) if not goes_elsewhere(text, one[0]))
+    """Yield the objects that a shell prints to the output of the hook, in no text for another file."""
+    found = [*_of_shell(text)]
+    code = code_of(text) if found else ""
+    yield from (one for one in found if code[one[0]] == text[one[0]] and not goes_elsewhere(text, one[0]))
 
 
 def _is_json(text: str) -> bool:
