@@ -109,6 +109,23 @@ def test_a_reason_on_standard_output(found, script, text):
                 f'    print("{REASON}")\n    log.error(1)\n    sys.exit(2)\n'
             ),
         ),
+        ("hook.sh", f'#!/bin/sh\n[ -f red ] && {{ echo "{REASON}"; exit 2; }} >&2\n'),
+        ("hook.sh", f'#!/bin/sh\nif [ -f red ]; then\n  echo "{REASON}"\n  exit 2\nfi >&2\n'),
+        ("hook.sh", f'#!/bin/sh\ndeny() {{\n  echo "{REASON}"\n  exit 2\n}}\ndeny "$x" >&2\n'),
+        ("hook.sh", f'#!/bin/sh\nwhy() {{\n  echo "{REASON}"\n  exit 2\n}}\nx=$(why) || echo "$x" >&2\n'),
+        ("hook.sh", f'#!/bin/sh\nx=$(\n  echo "{REASON}"\n  exit 2\n)\n'),
+        ("hook.sh", '#!/bin/sh\necho "usage: hook.sh [-v]"\nexit 2\n'),
+        (
+            "hook.js",
+            f"process.once('exit', why);\nif (red) {{\n  console.log('{REASON}');\n  process.exit(2);\n}}\n",
+        ),
+        (
+            "hook.py",
+            (
+                "import os, sys\n\nclass Guard:\n    def tell(self):\n        os.write(2, b'no')\n"
+                f'    def run(self):\n        print("{REASON}")\n        self.tell()\n        sys.exit(2)\n'
+            ),
+        ),
         ("hook.js", f"if (red) {{\n  warn('no');\n  console.log('{REASON}');\n  process.exit(2);\n}}\n"),
     ],
 )
@@ -117,9 +134,10 @@ def test_a_reason_that_may_arrive(found, script, text):
     assert not found(text, script=script)
 
 
-def test_a_command_that_joins_the_streams(found):
+@pytest.mark.parametrize("more", [" 1>&2", " >&2", " | cat >&2"])
+def test_a_command_that_joins_the_streams(found, more):
     """A command that sends standard output to standard error passes the reason on."""
-    assert not found(f'#!/bin/sh\necho "{REASON}"\nexit 2\n', more=" 1>&2")
+    assert not found(f'#!/bin/sh\necho "{REASON}"\nexit 2\n', more=more)
 
 
 @pytest.mark.parametrize(
