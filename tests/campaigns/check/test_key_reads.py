@@ -99,6 +99,7 @@ def test_reads_of_python(text, found):
             ["b"],
         ),
         ("const d = JSON.parse(file);\nuse(d.a);\n", []),
+        ("process.stdin.resume();\nconst d = JSON.parse(readFileSync('x'));\nuse(d.a);\n", []),
         ("readStdin().then(raw => {\n  const d = JSON.parse(raw);\n  use(d.a || d.b);\n});\n", ["a|b"]),
         ("const d = JSON.parse(read(stdin));\nd.a = 1;\nuse(d.b.trim(), d.c.length);\n", ["b", "c"]),
     ],
