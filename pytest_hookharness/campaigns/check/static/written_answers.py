@@ -20,7 +20,7 @@ from pytest_hookharness.model.protocol import Json
 COMPUTED = "text"
 # With the docstrings of Python.
 _COMMENT = re.compile(
-    r"^[ \t]*(?:(?:#(?!!)|//|\*(?!\))).*$|[rR]?(?P<quotes>\"{3}|'{3})[\s\S]*?(?P=quotes))", re.MULTILINE
+    r"^[ \t]*(?:(?:#(?!!)|//|/?\*(?!\))).*$|[rR]?(?P<quotes>\"{3}|'{3})[\s\S]*?(?P=quotes))", re.MULTILINE
 )
 _PRINTS = (
     r"(?:\bprint\(|\bstdout\.write\(|\bconsole\.log\()\s*(?:f?[\"']\s*[\"']\s*\+\s*)?"
@@ -96,7 +96,7 @@ class WrittenAnswer:
 
 def written_answers(script: str) -> Iterator[WrittenAnswer]:
     """Yield the objects that a script prints as they are written."""
-    text = _COMMENT.sub(lambda found: re.sub(r"[^\n]", " ", found[0]), script)
+    text = without_comments(script)
     for place, source, broken in [*_printed(text), *_in_shell(text)]:
         reader = _ObjectReader(source, set())
         try:
@@ -106,6 +106,11 @@ def written_answers(script: str) -> Iterator[WrittenAnswer]:
         if _TO_FILE.match(source, end) or _JOINED.match(source, end):
             continue
         yield WrittenAnswer(value, frozenset(reader.unknown), text.count("\n", 0, place) + 1, broken)
+
+
+def without_comments(script: str) -> str:
+    """Return a script of the same length, with spaces for lines of comments and docstrings."""
+    return _COMMENT.sub(lambda found: re.sub(r"[^\n]", " ", found[0]), script)
 
 
 def _printed(text: str) -> Iterator[tuple[int, str, str]]:
