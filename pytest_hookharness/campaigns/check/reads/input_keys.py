@@ -97,8 +97,6 @@ _VAGUE = frozenset({"path", "id", "name", "type", "event", "data"})
 _ONE_VALUE = frozenset(["text", "word", "path", "folder", "uuid", "flag", "count", "event", "tool"])
 # Measured: these hosts send the result of each tool as text.
 _TEXT_RESULTS = frozenset(["codex"])
-# A larger script is made by a program, from many others.
-_LARGEST = 1 << 16
 _COMMENT = re.compile(r"^[ \t]*(?:#|//|\*).*$", re.MULTILINE)
 _USUAL = (
     RunCommand(command="true"),
@@ -115,8 +113,6 @@ def never_sent(hook_set: HookSet, hook: Hook) -> tuple[str, str]:
     if rule is None or hook.type != "command" or len(scripts) > 1:
         return "", ""
     path, text = scripts[0] if scripts else ("command.sh", hook.command)
-    if len(text) > _LARGEST:
-        return "", ""
     reads = _reads(hook_set, path, text)
     if not reads or [*named_hosts(hook_set.host, text)]:
         return "", ""

@@ -21,7 +21,8 @@ _OF_INPUT = re.compile(
     r"[\"']session_?[iI]d[\"'](?!\s*:)|\bcase\s*\{[^\n]*[\"']session_?[iI]d\b"
     r"|\{[^{}]*\bsession_?[iI]d\b[^{}]*\}\s*(?::[^=\n]+)?=\s"
     r"|(?<!self)(?<!this)\.session_?[iI]d\b|\"session_id\\?\":\s*\\?\"[\[(\\]"
-    r"|^\s*session_?[iI]d\??\s*:\s*\w|\b\w*(?:get|field|json|input|read|jq)\w*\s+[\"']?\.?session_?[iI]d\b",
+    r"|^[ \t]*session_?[iI]d\??\s*:\s*\w"
+    r"|\b\w*(?:get|field|json|input|read|jq)\w*\s+[\"']?\.?session_?[iI]d\b",
     re.MULTILINE,
 )
 _LOADED = re.compile(r"^[ \t]*(?:source|\.)\s[^\n]*?([\w.-]+\.(?:sh|bash))\b", re.MULTILINE)
@@ -30,7 +31,7 @@ _IMPORTED = re.compile(
     r"|(?:\brequire\(|\bfrom)\s*[\"']\.{1,2}/(?:[^\"'\n]*/)?([\w-]+)",
     re.MULTILINE,
 )
-_COMMENT = re.compile(r"^\s*(?:#|//|\*)[^\n]*", re.MULTILINE)
+_COMMENT = re.compile(r"^[ \t]*(?:#|//|\*)[^\n]*", re.MULTILINE)
 _DEFAULT = r"(?P<default>[A-Za-z][\w-]*)"
 _IN_SHELL = r"(?<!:-)\$\{{{0}:?-" + _DEFAULT + r"\}}"
 _ELSEWHERE = (

@@ -1,5 +1,6 @@
 """Claims about state that is named after a variable for the session that no host sets."""
 
+import time
 from dataclasses import replace
 from pathlib import Path
 
@@ -93,3 +94,10 @@ def test_a_session_that_a_loaded_file_knows(tmp_path, name, known, text):
     (tmp_path / name).write_text(known)
     hook_set = replace(hooks(text), root=tmp_path)
     assert shared_session(hook_set, hook_set.hooks[0]) == ("", "")
+
+
+def test_a_script_with_many_empty_lines():
+    """The time grows with the number of empty lines, not with its square."""
+    begin = time.process_time()
+    found("#!/bin/bash\n" + "\n" * 20_000)
+    assert time.process_time() - begin < 1

@@ -173,3 +173,8 @@ def test_an_answer_without_a_reason(found, text, named):
     """A written answer that refuses and has no reason is named, unless it may be for another host."""
     texts = [symptom.text for symptom in found(f"#!/bin/sh\n{text}\n")]
     assert [("refuses without a reason" in one) for one in texts] == [True] * named
+
+
+def test_a_script_that_a_program_made(found):
+    """A script of more than 65,536 characters is not read, as that could take minutes."""
+    assert not found(f'#!/bin/sh\necho "{REASON}"\nexit 2\n' + "#" * (1 << 16))
