@@ -50,6 +50,9 @@ from pytest_hookharness.model.verdicts import FindingCode
 # A flaw of an entry: its file, the path of keys to the entry, and what is wrong.
 _ENTRY = re.compile(r"(?P<file>[^:]+), (?P<path>\S+): (?P=path) (?P<flaw>.+)")
 
+# A larger script is made by a program, from many others.
+_LARGEST = 1 << 16
+
 
 @dataclass(frozen=True, slots=True)
 class StaticResult:
@@ -71,6 +74,8 @@ def check_statically(hook_set: HookSet) -> StaticResult:
     """Return the defects of all hooks of a hook set that are certain without a run."""
     obstacles = [(hook, found) for hook in hook_set.hooks if (found := find_obstacle(hook_set, hook))]
     local = [(hook, found) for hook, found in obstacles if found.local]
+    sources = tuple(one for one in hook_set.sources if len(one[1]) <= _LARGEST)
+    readable = replace(hook_set, sources=sources)
     symptoms, errors = gather(
         _of_settings(hook_set),
         _not_run([(hook, found) for hook, found in obstacles if not found.local]),
@@ -78,10 +83,10 @@ def check_statically(hook_set: HookSet) -> StaticResult:
         _of_timeouts(hook_set),
         _of_keys(hook_set),
         _of_expressions(hook_set),
-        *find_in_scripts(hook_set),
-        _of_names(hook_set),
+        *find_in_scripts(readable),
+        _of_names(readable),
         _of_shells(hook_set, [hook for hook, _ in obstacles]),
-        _of_paths(hook_set),
+        _of_paths(readable),
     )
     unique = {(symptom.kind, symptom.text): symptom for symptom in symptoms}
     return StaticResult(

@@ -99,6 +99,7 @@ def test_reads_of_python(text, found):
             ["b"],
         ),
         ("const d = JSON.parse(file);\nuse(d.a);\n", []),
+        ("process.stdin.resume();\nconst d = JSON.parse(readFileSync('x'));\nuse(d.a);\n", []),
         ("readStdin().then(raw => {\n  const d = JSON.parse(raw);\n  use(d.a || d.b);\n});\n", ["a|b"]),
         ("const d = JSON.parse(read(stdin));\nd.a = 1;\nuse(d.b.trim(), d.c.length);\n", ["b", "c"]),
     ],
@@ -172,6 +173,8 @@ def test_a_key_that_means_another(wrong_keys, event, expression, said):
         ("Write|Edit", "d['tool_input'].get('newContent')", True),
         ("Write|Edit", "d['tool_input'].get('newContent') or d['tool_input'].get('content')", False),
         ("NotebookEdit", "d['tool_input'].get('new_source')", False),
+        ("mcp__slack__post_message", "d['tool_input'].get('text')", False),
+        ("", "d['tool_name'][:5] == 'mcp__' and d['tool_input'].get('filename')", False),
     ],
 )
 def test_a_key_of_a_tool(wrong_keys, matcher, expression, named):

@@ -102,8 +102,6 @@ _VAGUE = frozenset({"path", "id", "name", "type", "event", "data"})
 _ONE_VALUE = frozenset(["text", "word", "path", "folder", "uuid", "flag", "count", "event", "tool"])
 # Measured: these hosts send the result of each tool as text.
 _TEXT_RESULTS = frozenset(["codex"])
-# A larger script is made by a program, from many others.
-_LARGEST = 1 << 16
 _COMMENT = re.compile(r"^[ \t]*(?:#|//|\*).*$", re.MULTILINE)
 _USUAL = (
     RunCommand(command="true"),
@@ -120,8 +118,6 @@ def never_sent(hook_set: HookSet, hook: Hook) -> tuple[str, str]:
     if rule is None or hook.type != "command" or len(scripts) > 1:
         return "", ""
     path, text = scripts[0] if scripts else ("command.sh", hook.command)
-    if len(text) > _LARGEST:
-        return "", ""
     reads = _reads(hook_set, path, text)
     if not reads:
         return "", ""
@@ -233,6 +229,9 @@ class _Judge:
 
     def _in_tool(self, below: str) -> str:
         """Return the keys of tools that a script means; empty if a tool of its hook may have the key."""
+        if "mcp" in f"{self.hook.matcher}{self.text}".lower():
+            # Such tools have keys of their own.
+            return ""
         sent = frozenset[str]().union(*self.inputs.values())
         known = {*(self.hook.matcher or "").split("|")} <= {*self.inputs}
         if below in sent or not (known or below not in _OF_OTHER_TOOLS or self.profile.name != "claude-code"):

@@ -15,6 +15,7 @@ from pytest_hookharness.campaigns.check.reads.key_reads import KeyPath, KeyRead,
 _COMMENT = re.compile(r"/\*.*?\*/|(?<![:\\'\"`\w])//[^\n]*", re.DOTALL)
 _NAME = r"[A-Za-z_$][\w$]*"
 _STDIN = re.compile(r"stdin|readFileSync\(\s*0\b", re.IGNORECASE)
+_OF_FILE = re.compile(r"readFile(?:Sync)?\(")
 _PARSED = re.compile(rf"(?<![\w.$])({_NAME})\s*(?::[^=\n;]+)?=(?!=)[^;\n=]*?JSON\.parse\((?P<given>[^\n]*)")
 # What gives a variable the text of standard input.
 _TEXT = re.compile(rf"(?<![\w.$])({_NAME})\s*(?::[^=\n;]+)?=\s*(?:await\s+)?(?P<given>[^\n;]*)")
@@ -57,7 +58,8 @@ def _roots(text: str) -> Iterator[str]:
     parsed: dict[str, list[bool]] = {}
     several = text.count("JSON.parse(") > 1
     for found in _PARSED.finditer(text):
-        parsed.setdefault(found[1], []).append(not several or _is_input(found["given"], text))
+        alone = not several and not _OF_FILE.search(found["given"])
+        parsed.setdefault(found[1], []).append(alone or _is_input(found["given"], text))
     readers = [name for name, body in _bodies(text) if _STDIN.search(body) and "JSON.parse(" in body]
     if readers:
         for name in re.findall(_CALLED.format(names="|".join(map(re.escape, readers))), text):

@@ -12,6 +12,8 @@ import re
 from collections.abc import Iterator
 
 from pytest_hookharness import hosts
+from pytest_hookharness.campaigns.check.static.mac_shell import SHELL_SCRIPT
+from pytest_hookharness.campaigns.check.static.shell_outputs import goes_elsewhere
 from pytest_hookharness.campaigns.check.static.written_answers import written_answers
 from pytest_hookharness.model.checkup import HookSet
 from pytest_hookharness.model.processes import Exited, Output, ProcessResult
@@ -38,10 +40,12 @@ _SAID = re.compile(
     re.MULTILINE,
 )
 _REFUSING = re.compile(
-    r"\bblock(?:ed|ing)\b|\bden(?:ied|ying)\b|\bnot (?:allowed|permitted)\b|\bforbidden\b|\bprohibited\b"
+    r"\bblock(?:ed|ing)\b|(?<!permission )\bden(?:ied|ying)\b|\bnot (?:allowed|permitted)\b"
+    r"|\bforbidden\b|\bprohibited\b"
     r"|\brefus(?:ed|ing)\b|\brejected\b|\bviolation\b|\bbefore (?:stopping|you stop|finishing|committing)\b",
     re.IGNORECASE,
 )
+_USAGE = re.compile(r"usage\b", re.IGNORECASE)
 # The status behind an answer, and lines that do not lead elsewhere before it.
 _ENDS = re.compile(_EXIT)
 _BRANCH = re.compile(r"\b(?:if|elif|else|fi|case|esac|def|function|for|while|except|catch)\b|;;")
@@ -65,7 +69,14 @@ def _failed(hook_set: HookSet, hook: Hook) -> Iterator[str]:
         for found in _SAID.finditer(text):
             words = " ".join(found["words"].split())
             reply = read_printed(profile, hook, int(found["code"]), stderr=words)
-            if found["code"] != "0" and _REFUSING.search(words) and _is_failure(reply):
+            captured = SHELL_SCRIPT.match(text) and goes_elsewhere(text, found.start("words"))
+            if (
+                found["code"] != "0"
+                and not captured
+                and not _USAGE.match(words)
+                and _REFUSING.search(words)
+                and _is_failure(reply)
+            ):
                 yield (reply.fault or "").removeprefix(_LOST)
         for answer in written_answers(text):
             code, written = _status_behind(text, answer.line), json.dumps(answer.value)

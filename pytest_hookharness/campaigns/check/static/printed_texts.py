@@ -93,8 +93,12 @@ def names_of(text: str, pattern: re.Pattern[str]) -> frozenset[str]:
 
 
 def uses(node: ast.AST, names: Collection[str]) -> bool:
-    """Return whether one of some names stands in a part of a script."""
-    return any(isinstance(one, ast.Name) and one.id in names for one in ast.walk(node))
+    """Return whether one of some names stands in a part of a script, also as an attribute."""
+    return any(
+        isinstance(one, ast.Name | ast.Attribute)
+        and (one.id if isinstance(one, ast.Name) else one.attr) in names
+        for one in ast.walk(node)
+    )
 
 
 def _literal(node: ast.expr) -> str:

@@ -147,8 +147,8 @@ def _values(text: str, code: str) -> Iterator[tuple[str, str]]:
         again = (
             rf"(?<![\w$.-]){name}(?:\+?=(?!=)|\[[^]\n]*\]\+?=)|{_READS}(?<![\w${{]){name}\b|\$\{{{name}:?="
         )
-        once = len(re.findall(again, code)) == 1
-        if once and code.startswith(f"{name}=", found.start(1)) and _RELATIVE.fullmatch(found[3]):
+        fits = code.startswith(f"{name}=", found.start(1)) and _RELATIVE.fullmatch(found[3])
+        if fits and len(re.findall(again, code)) == 1:
             yield name, found[3]
 
 

@@ -20,12 +20,18 @@ _NEVER_SET = {"claude-code": "CLAUDE_SESSION_ID"}
 _OF_INPUT = re.compile(
     r"[\"']session_?[iI]d[\"'](?!\s*:)|\bcase\s*\{[^\n]*[\"']session_?[iI]d\b"
     r"|\{[^{}]*\bsession_?[iI]d\b[^{}]*\}\s*(?::[^=\n]+)?=\s"
-    r"|(?<!self)(?<!this)\.session_?[iI]d\b|\"session_id\\?\":\s*\\?\"\[\^"
-    r"|^\s*session_?[iI]d\??\s*:\s*\w|\b\w*(?:get|field|json|input|read|jq)\w*\s+[\"']?\.?session_?[iI]d\b",
+    r"|(?<!self)(?<!this)\.session_?[iI]d\b|\"session_id\\?\":\s*\\?\"[\[(\\]"
+    r"|^[ \t]*session_?[iI]d\??\s*:\s*\w"
+    r"|\b\w*(?:get|field|json|input|read|jq)\w*\s+[\"']?\.?session_?[iI]d\b",
     re.MULTILINE,
 )
 _LOADED = re.compile(r"^[ \t]*(?:source|\.)\s[^\n]*?([\w.-]+\.(?:sh|bash))\b", re.MULTILINE)
-_COMMENT = re.compile(r"^\s*(?:#|//|\*)[^\n]*", re.MULTILINE)
+_IMPORTED = re.compile(
+    r"^[ \t]*(?:from|import)\s+\.*([a-zA-Z]\w*)"
+    r"|(?:\brequire\(|\bfrom)\s*[\"']\.{1,2}/(?:[^\"'\n]*/)?([\w-]+)",
+    re.MULTILINE,
+)
+_COMMENT = re.compile(r"^[ \t]*(?:#|//|\*)[^\n]*", re.MULTILINE)
 _DEFAULT = r"(?P<default>[A-Za-z][\w-]*)"
 _IN_SHELL = r"(?<!:-)\$\{{{0}:?-" + _DEFAULT + r"\}}"
 _ELSEWHERE = (
@@ -46,8 +52,12 @@ def shared_session(hook_set: HookSet, hook: Hook) -> tuple[str, str]:
 
 
 def _loaded(hook_set: HookSet, text: str) -> str:
-    """Return the text of the files that a shell script loads."""
-    names = {*_LOADED.findall(text)} if SHELL_SCRIPT.match(text) else set()
+    """Return the text of the files that a script loads."""
+    if SHELL_SCRIPT.match(text):
+        names = {*_LOADED.findall(text)}
+    else:
+        modules = {one or other for one, other in _IMPORTED.findall(text)}
+        names = {f"{module}.{ending}" for module in modules for ending in ("py", "js", "mjs", "cjs", "ts")}
     files = project_files(hook_set.root) if names else []
     return "\n".join(read_text(file) or "" for file in files if file.name in names)
 

@@ -10,9 +10,9 @@ _USED = (
     r"(?:\$\(|`)[ \t]*{0}(?![\w-])"
     r"|(?<![\w$.-]){0}(?![\w-])(?:[ \t]+(?:\"[^\"\n]*\"|'[^'\n]*'|[^\s|<>;&()]+))*[ \t]*(?:\|(?!\|)|[12]?>)"
 )
-# A block whose output goes to a file or another program, and a substitution that spans lines.
+# A block whose output goes to a file or another program, and a substitution, which may span lines.
 _BLOCK = re.compile(r"^[^\n]*?(?:[})]|\bdone|\bfi|\besac)[ \t]*(?:\|(?!\|)|[12&]?>)", re.MULTILINE)
-_OPENED = re.compile(r"\$\([ \t]*\n(?:(?![ \t]*\)).*\n)*[^\n]*\Z")
+_OPENED = re.compile(r"\$\((?:[ \t]*\n(?:(?![ \t]*\)).*\n)*[^\n]*|[^()\n]*)\Z|=\"?`[^`\n]*\Z")
 _REPLACED = re.compile(r"^[ \t]*exec[ \t]+[12&]?>", re.MULTILINE)
 
 

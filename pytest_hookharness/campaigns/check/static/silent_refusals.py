@@ -23,6 +23,7 @@ from pytest_hookharness.campaigns.check.static.printed_texts import (
     printed,
     uses,
 )
+from pytest_hookharness.campaigns.check.static.shell_outputs import goes_elsewhere
 from pytest_hookharness.campaigns.check.static.unread_answers import named_hosts
 from pytest_hookharness.campaigns.check.static.written_answers import written_answers
 from pytest_hookharness.model.checkup import HookSet
@@ -40,7 +41,9 @@ _CLOSES = re.compile(r"(?:^|;)\s*(?:fi|done|esac|\})(?=\s|;|$|\))")
 _BRANCH = re.compile(r"^\s*(?:else|elif)\b|;;")
 _SAYS = re.compile(r"(?:^|[;{&|]|\bthen|\bdo|\belse)\s*(?P<call>echo|printf)\s+(?P<rest>[^\n]*)")
 _DOCUMENT = re.compile(r"^\s*cat\s*<<-?\s*['\"]?\w+['\"]?\s*$")
-_TO_ERROR = re.compile(r">&\s*2|/dev/stderr|\bexec\b|\beval\b|\bset\s+-\w*x")
+# In a command: what joins the streams, or gives the output to another program or a variable.
+_SENT_ON = re.compile(r">&|(?<!\|)\|(?!\|)|\w=[\"']?\$\(")
+_TO_ERROR = re.compile(r">&\s*[2\"$]|/dev/stderr|\bexec\b|\beval\b|\bset\s+-\w*x")
 _ELSEWHERE = re.compile(r"(?<![0-9&])>(?!&)|(?<!\|)\|(?!\|)")
 # What writes nothing to standard error, unless it fails.
 _QUIET = re.compile(
@@ -51,7 +54,7 @@ _QUIET = re.compile(
 )
 # What only a person does who starts the script by hand, and what prints at the very end.
 _NOT_TOLD = re.compile(
-    r"\s-t\s+[01]\b|\$#|\$\{?1\b[^\n]*=\s|--help|\b(?:usage|help)\s*\(\)|^\s*trap\s[^\n]*\b(?:EXIT|0)\b"
+    r"\s-t\s+[01]\b|\$#|\$\{?1\b[^\n]*=\s|--help|\b[uU]sage\b|\bhelp\s*\(\)|^\s*trap\s[^\n]*\b(?:EXIT|0)\b"
 )
 _QUOTED = re.compile(r"^\s*(?:-\w+\s+)*(['\"])(?P<text>.*?)(?<!\\)\1")
 _FUNCTION = re.compile(r"^[ \t]*(?:function[ \t]+)?([\w-]+)[ \t]*\(\)", re.MULTILINE)
@@ -61,9 +64,9 @@ _NAMED = re.compile(r"\s*(?:then\s+|else\s+|do\s+)?([A-Za-z_][\w-]*)(?=\s|$|;)")
 _FAILS = re.compile(r"^[^\n]*>&\s*2[ \t]*(?:\n[ \t]*|;[ \t]*)(?:return|exit)[ \t]+[1-9][^\n]*$", re.MULTILINE)
 _LOADED = re.compile(r"^[ \t]*(?:source|\.)\s[^\n]*?([\w.-]+\.(?:sh|bash))\b", re.MULTILINE)
 # What writes an error in Python, and what replaces the output, or prints at the end.
-_LOUD = re.compile(r"stderr|logg(?:er|ing)|warnings?\.|traceback")
+_LOUD = re.compile(r"stderr|os\.write\(\s*2|logg(?:er|ing)|warnings?\.|traceback")
 _REPLACED = re.compile(
-    r"redirect_stdout|sys\.stdout\s*=|\batexit\b|excepthook|import \*|len\(sys\.argv|isatty"
+    r"redirect_stdout|sys\.stdout\s*=|\batexit\b|excepthook|import \*|sys\.argv\[|len\(sys\.argv|isatty"
 )
 # A line that calls something that may write an error.
 _CALLED = re.compile(
@@ -79,13 +82,7 @@ def silent_refusal(hook_set: HookSet, hook: Hook) -> str:
     """Return the text of a refusal in a hook's script that the host does not read; empty for none."""
     rule = hosts.find(hook_set.host).events.get(hook.event)
     texts = hook_set.scripts_of(hook)
-    if (
-        rule is None
-        or hook.type != "command"
-        or len(texts) != 1
-        or "2>&1" in hook.command
-        or "1>&2" in hook.command
-    ):
+    if rule is None or hook.type != "command" or len(texts) != 1 or _SENT_ON.search(hook.command):
         return ""
     found = (words for words in _printed(hook_set, texts[0]) if _is_silent(hook_set, hook, words))
     return " ".join(next(found, "").split())[:_LONGEST]
@@ -159,12 +156,14 @@ def _is_ended_by(name: str, text: str) -> bool:
 
 
 def _in_shell(text: str, functions: dict[str, bool]) -> Iterator[str]:
-    code, lines = code_of(text).split("\n"), text.split("\n")
+    whole, place = code_of(text), 0
+    code, lines = whole.split("\n"), text.split("\n")
     for number, line in enumerate(code):
-        if exits := _EXIT.search(line):
+        if (exits := _EXIT.search(line)) and not goes_elsewhere(whole, place + exits.start()):
             before = [*code[:number], line[: exits.start()]]
             written = [*lines[:number], lines[number][: exits.start()]]
             yield from _before_exit(before, written, functions)
+        place += len(line) + 1
 
 
 def _before_exit(code: Sequence[str], lines: Sequence[str], functions: dict[str, bool]) -> Iterator[str]:
@@ -233,7 +232,7 @@ def _in_python(text: str) -> Iterator[str]:
 
 def _in_javascript(text: str) -> Iterator[str]:
     if re.search(
-        r"console\.error\s*=|\bstdout\s*=|console\.log\s*=|\.on\(\s*['\"]exit|isTTY|argv\.length", text
+        r"console\.error\s*=|\bstdout\s*=|console\.log\s*=|\.once?\(\s*['\"]exit|isTTY|argv\.length", text
     ):
         return
     for exits in _OF_JAVASCRIPT.finditer(text):

@@ -16,6 +16,7 @@ from pytest_hookharness.campaigns.check.static.failed_refusals import read_print
 from pytest_hookharness.campaigns.check.static.mac_shell import SHELL_SCRIPT, code_of
 from pytest_hookharness.campaigns.check.static.printed_texts import printed_texts
 from pytest_hookharness.campaigns.check.static.shell_outputs import goes_elsewhere
+from pytest_hookharness.campaigns.check.static.written_answers import without_comments
 from pytest_hookharness.judging.checkup.unseen_texts import FOR_A_PERSON, is_advice
 from pytest_hookharness.model.checkup import HookSet
 from pytest_hookharness.model.fast_dataclass import dataclass
@@ -29,7 +30,7 @@ _ANSWERS = re.compile(
     r"|stopReason|\bexit\(?\s*(?:[1-9]|[\"']?\$|[a-zA-Z_])|exit(?:_code|Code|_status)\b|SystemExit|raise\b"
     r"|notify|osascript|terminal-notifier|/dev/tty|\bcurl\b|\btmux\b|\bexec\b|\beval\b|\bwall\b|webhook"
     # A status of another kind, and scripts that a person starts too.
-    r"|\breturn 2\b|(?:^|;)[ \t]*false\b|sys\.argv\[|argparse|process\.argv"
+    r"|\bconsole(?:\.\w+)?\s*=(?!=)|\breturn 2\b|(?:^|;)[ \t]*false\b|sys\.argv\[|argparse|process\.argv"
     r"|case\s+\"?\$\{?1\b|isatty|isTTY|\s-t\s[01]\b",
     re.IGNORECASE | re.MULTILINE,
 )
@@ -50,7 +51,7 @@ _PRINTS: Sequence[tuple[str, re.Pattern[str]]] = tuple(
     (stream, re.compile(pattern, re.MULTILINE | re.DOTALL))
     for stream, pattern in (
         ("stderr", rf"^[^#\n]{{0,200}}?{_SHELL_PRINTS}[^\n>|]{{0,99}}{_ERR}"),
-        ("stdout", rf"^[^#\n>|]{{0,200}}?{_SHELL_PRINTS}[^\n>|]{{0,99}}(?:;|&&\s*exit|$)"),
+        ("stdout", rf"^[^#\n>|]{{0,200}}?{_SHELL_PRINTS}[^\n>|]{{0,99}}(?<!\\)(?:;|&&\s*exit|$)"),
         (
             "stderr",
             rf"^[ \t]*cat\s*(?:{_ERR}\s*{_DOCUMENT}|{_DOCUMENT}\s*{_ERR})\s*\n(?P<text>[^\n]+)",
@@ -132,6 +133,7 @@ def _is_lost(hook_set: HookSet, hook: Hook, stream: str) -> bool:
 
 def _printed(text: str) -> Iterator[UnseenAdvice]:
     ways, is_shell = [*_PRINTS], SHELL_SCRIPT.match(text) is not None
+    text = without_comments(text)
     for found in _HELPER.finditer(text):
         stream = "stderr" if found["js"] in ("error", "warn") or found["sh"] else "stdout"
         call = rf"\b{found['name']}[ (]\s*([\"'`])(?P<text>(?:(?!\1)[^\n]){{3,400}})\1"

@@ -88,7 +88,8 @@ def expected_variable(hook_set: HookSet, hook: Hook) -> str:
     if names is None:
         return ""
     given = {**hook_set.env, **hook.env}
-    found = re.findall(_BARE.format(names), hook.command)
+    reads = _STDIN.search(hook.command) or "$(cat)" in hook.command
+    found = [] if reads else re.findall(_BARE.format(names), hook.command)
     texts = hook_set.scripts_of(hook)
     if not found and len(texts) == 1 and _is_bare(hook_set, hook):
         found = [*_in_script(names, texts[0])]

@@ -11,13 +11,17 @@ import json
 import re
 from collections.abc import Iterator, Mapping
 
+from pytest_hookharness.campaigns.check.static.mac_shell import code_of
 from pytest_hookharness.campaigns.check.static.shell_outputs import goes_elsewhere
 from pytest_hookharness.model.fast_dataclass import dataclass
 from pytest_hookharness.model.protocol import Json
 
 # What stands for a text that code computes.
 COMPUTED = "text"
-_COMMENT = re.compile(r"^[ \t]*(?:#(?!!)|//|\*(?!\))).*$", re.MULTILINE)
+# With the docstrings of Python.
+_COMMENT = re.compile(
+    r"^[ \t]*(?:(?:#(?!!)|//|/?\*(?!\))).*$|[rR]?(?P<quotes>\"{3}|'{3})[\s\S]*?(?P=quotes))", re.MULTILINE
+)
 _PRINTS = (
     r"(?:\bprint\(|\bstdout\.write\(|\bconsole\.log\()\s*(?:f?[\"']\s*[\"']\s*\+\s*)?"
     r"(?:json\.dumps|JSON\.stringify)\(\s*"
@@ -27,6 +31,8 @@ _PRINTED_NAME = re.compile(rf"{_PRINTS}(\w+)\s*[,)](?![^\n]*\bfile\s*=(?!\s*sys\
 _DUMPED = re.compile(r"\bjson\.dump\(\s*(?=\{)")
 # Behind an object that is printed.
 _TO_FILE = re.compile(r"[^()\n]*\)[^()\n]*,\s*file\s*=(?!\s*sys\.stdout)")
+# What adds to an object: operators of jq, Python and JavaScript.
+_JOINED = re.compile(r"\s*(?:[+*|]|as\s+\$)")
 _TO_STDOUT = re.compile(r"\s*,\s*sys\.stdout\b")
 _ECHOED = re.compile(
     r"(?:^|[;&|{)]|\bthen\b|\bdo\b|\belse\b)[ \t]*(?P<call>echo|printf\s+'%s(?:\\n)?'|printf)[ \t]+"
@@ -35,7 +41,7 @@ _ECHOED = re.compile(
     re.MULTILINE,
 )
 _DOCUMENT = re.compile(
-    r"^[ \t]*cat[ \t]*<<-?[ \t]*['\"]?(?P<end>\w+)['\"]?[ \t]*\n"
+    r"^[ \t]*(?P<call>cat)[ \t]*<<-?[ \t]*['\"]?(?P<end>\w+)['\"]?[ \t]*\n"
     r"(?P<text>\s*\{.{0,4000}?\})\s*\n[ \t]*(?P=end)[ \t]*$",
     re.MULTILINE | re.DOTALL,
 )
@@ -90,16 +96,21 @@ class WrittenAnswer:
 
 def written_answers(script: str) -> Iterator[WrittenAnswer]:
     """Yield the objects that a script prints as they are written."""
-    text = _COMMENT.sub(lambda found: " " * len(found[0]), script)
+    text = without_comments(script)
     for place, source, broken in [*_printed(text), *_in_shell(text)]:
         reader = _ObjectReader(source, set())
         try:
             value, end = reader.object_at(0)
         except (_UnknownError, IndexError, RecursionError):
             continue
-        if _TO_FILE.match(source, end):
+        if _TO_FILE.match(source, end) or _JOINED.match(source, end):
             continue
         yield WrittenAnswer(value, frozenset(reader.unknown), text.count("\n", 0, place) + 1, broken)
+
+
+def without_comments(script: str) -> str:
+    """Return a script of the same length, with spaces for lines of comments and docstrings."""
+    return _COMMENT.sub(lambda found: re.sub(r"[^\n]", " ", found[0]), script)
 
 
 def _printed(text: str) -> Iterator[tuple[int, str, str]]:
@@ -116,7 +127,11 @@ def _printed(text: str) -> Iterator[tuple[int, str, str]]:
             yield found.start(), reader.text, ""
     for name in dict.fromkeys(_PRINTED_NAME.findall(text)):
         given = [*re.finditer(rf"(?<![\w.]){re.escape(name)}\s*(?::[^=\n]+)?=(?!=)\s*", text)]
-        changed = re.search(rf"(?<![\w.]){re.escape(name)}\s*(?:\[|\.(?!get\b|items\b|keys\b))", text)
+        changed = re.search(
+            rf"(?<![\w.]){re.escape(name)}\s*(?:\[|\.(?!get\b|items\b|keys\b)|\|=)"
+            rf"|(?:\*\*|\.\.\.|(?<!dumps)(?<!stringify)\(\s*){re.escape(name)}\b",
+            text,
+        )
         if changed is None:
             yield from (
                 (one.start(), text[one.end() : one.end() + _LONGEST], "")
@@ -143,15 +158,17 @@ def _of_shell(text: str) -> Iterator[tuple[int, str, str]]:
                 )
             else:
                 broken = ""
-            yield found.start(), source, broken or ("" if _is_json(source) else _NO_JSON)
+            yield found.start("call"), source, broken or ("" if _is_json(source) else _NO_JSON)
     for found in _DOCUMENT.finditer(text):
         source = found["text"].strip()
-        yield found.start(), source, "" if _is_json(source) else _NO_JSON
+        yield found.start("call"), source, "" if _is_json(source) else _NO_JSON
 
 
 def _in_shell(text: str) -> Iterator[tuple[int, str, str]]:
-    """Yield the objects that a shell prints to the output of the hook."""
-    yield from (one for one in _of_shell(text) if not goes_elsewhere(text, one[0]))
+    """Yield the objects that a shell prints to the output of the hook, in no text for another file."""
+    found = [*_of_shell(text)]
+    code = code_of(text) if found else ""
+    yield from (one for one in found if code[one[0]] == text[one[0]] and not goes_elsewhere(text, one[0]))
 
 
 def _is_json(text: str) -> bool:

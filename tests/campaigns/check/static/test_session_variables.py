@@ -1,5 +1,6 @@
 """Claims about state that is named after a variable for the session that no host sets."""
 
+import time
 from dataclasses import replace
 from pathlib import Path
 
@@ -59,6 +60,7 @@ def test_state_that_all_sessions_share(text):
         'session = os.environ.get("CLAUDE_SESSION_ID", "")\ncache = Cache(session)\n',
         "const { session_id: id = process.env.CLAUDE_SESSION_ID || 'x' } = input;\nconst file = `/${id}`;\n",
         'session = one(d, "session_id") or environ.get("CLAUDE_SESSION_ID", "default")\ncache(session)\n',
+        '#!/bin/bash\nS=${CLAUDE_SESSION_ID:-x}\nS=$(sed \'s/"session_id":"\\([^"]*\\)"/\\1/\')\nF="/a/$S"\n',
         '#!/bin/bash\nS=$(field session_id)\nF="/tmp/${S:-${CLAUDE_SESSION_ID:-default}}.txt"\n',
     ],
 )
@@ -67,9 +69,35 @@ def test_state_that_is_not_shared(text):
     assert found(text) == ("", "")
 
 
-def test_a_session_that_a_loaded_file_knows(tmp_path):
+@pytest.mark.parametrize(
+    ("name", "known", "text"),
+    [
+        (
+            "lib.sh",
+            "CLAUDE_SESSION_ID=$(jq -r .session_id)\n",
+            '#!/bin/bash\n. "$(dirname "$0")/lib.sh"\nF="/tmp/${CLAUDE_SESSION_ID:-default}.txt"\n',
+        ),
+        (
+            "lib.py",
+            "def session(data):\n    return data.get('session_id')\n",
+            "from lib import session\ni = environ.get('CLAUDE_SESSION_ID', 'x')\nfile(session(i))\n",
+        ),
+        (
+            "lib.js",
+            "exports.session = (data) => data.session_id;\n",
+            "const s = require('./lib').session;\nconst i = process.env.CLAUDE_SESSION_ID || 'x';\nfile(i)\n",
+        ),
+    ],
+)
+def test_a_session_that_a_loaded_file_knows(tmp_path, name, known, text):
     """A script may load the file that takes the session from the input."""
-    text = '#!/bin/bash\n. "$(dirname "$0")/lib.sh"\nF="/tmp/${CLAUDE_SESSION_ID:-default}.txt"\n'
-    (tmp_path / "lib.sh").write_text("CLAUDE_SESSION_ID=$(jq -r .session_id)\n")
+    (tmp_path / name).write_text(known)
     hook_set = replace(hooks(text), root=tmp_path)
     assert shared_session(hook_set, hook_set.hooks[0]) == ("", "")
+
+
+def test_a_script_with_many_empty_lines():
+    """The time grows with the number of empty lines, not with its square."""
+    begin = time.process_time()
+    found("#!/bin/bash\n" + "\n" * 20_000)
+    assert time.process_time() - begin < 1

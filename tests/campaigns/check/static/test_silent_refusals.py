@@ -109,6 +109,23 @@ def test_a_reason_on_standard_output(found, script, text):
                 f'    print("{REASON}")\n    log.error(1)\n    sys.exit(2)\n'
             ),
         ),
+        ("hook.sh", f'#!/bin/sh\n[ -f red ] && {{ echo "{REASON}"; exit 2; }} >&2\n'),
+        ("hook.sh", f'#!/bin/sh\nif [ -f red ]; then\n  echo "{REASON}"\n  exit 2\nfi >&2\n'),
+        ("hook.sh", f'#!/bin/sh\ndeny() {{\n  echo "{REASON}"\n  exit 2\n}}\ndeny "$x" >&2\n'),
+        ("hook.sh", f'#!/bin/sh\nwhy() {{\n  echo "{REASON}"\n  exit 2\n}}\nx=$(why) || echo "$x" >&2\n'),
+        ("hook.sh", f'#!/bin/sh\nx=$(\n  echo "{REASON}"\n  exit 2\n)\n'),
+        ("hook.sh", '#!/bin/sh\necho "usage: hook.sh [-v]"\nexit 2\n'),
+        (
+            "hook.js",
+            f"process.once('exit', why);\nif (red) {{\n  console.log('{REASON}');\n  process.exit(2);\n}}\n",
+        ),
+        (
+            "hook.py",
+            (
+                "import os, sys\n\nclass Guard:\n    def tell(self):\n        os.write(2, b'no')\n"
+                f'    def run(self):\n        print("{REASON}")\n        self.tell()\n        sys.exit(2)\n'
+            ),
+        ),
         ("hook.js", f"if (red) {{\n  warn('no');\n  console.log('{REASON}');\n  process.exit(2);\n}}\n"),
     ],
 )
@@ -117,9 +134,30 @@ def test_a_reason_that_may_arrive(found, script, text):
     assert not found(text, script=script)
 
 
-def test_a_command_that_joins_the_streams(found):
+@pytest.mark.parametrize("more", [" 1>&2", " >&2", " | cat >&2"])
+def test_a_command_that_joins_the_streams(found, more):
     """A command that sends standard output to standard error passes the reason on."""
-    assert not found(f'#!/bin/sh\necho "{REASON}"\nexit 2\n', more=" 1>&2")
+    assert not found(f'#!/bin/sh\necho "{REASON}"\nexit 2\n', more=more)
+
+
+@pytest.mark.parametrize(
+    ("script", "text"),
+    [
+        ("hook.sh", "#!/bin/sh\njq -n '{decision: \"block\"} + {reason: $why}'\n"),
+        ("hook.sh", "#!/bin/sh\njq -n '{decision: \"block\"} | .reason = $why'\n"),
+        ("hook.py", 'print(json.dumps({"decision": "block"} | why))\n'),
+        ("hook.py", 'out = {"decision": "block"}\nout |= why\nprint(json.dumps(out))\n'),
+        ("hook.py", 'out = {"decision": "block"}\nout = {**out, **why}\nprint(json.dumps(out))\n'),
+        ("hook.py", 'out = {"decision": "block"}\nexplain(out)\nprint(json.dumps(out))\n'),
+        (
+            "hook.js",
+            "let out = { decision: 'block' };\nout = { ...out, why };\nconsole.log(JSON.stringify(out));\n",
+        ),
+    ],
+)
+def test_an_answer_to_which_code_adds(found, script, text):
+    """An object is no whole answer where an operator, another object or a function may add the reason."""
+    assert not found(text, script=script)
 
 
 @pytest.mark.parametrize(
@@ -135,3 +173,8 @@ def test_an_answer_without_a_reason(found, text, named):
     """A written answer that refuses and has no reason is named, unless it may be for another host."""
     texts = [symptom.text for symptom in found(f"#!/bin/sh\n{text}\n")]
     assert [("refuses without a reason" in one) for one in texts] == [True] * named
+
+
+def test_a_script_that_a_program_made(found):
+    """A script of more than 65,536 characters is not read, as that could take minutes."""
+    assert not found(f'#!/bin/sh\necho "{REASON}"\nexit 2\n' + "#" * (1 << 16))

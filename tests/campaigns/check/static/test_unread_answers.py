@@ -208,3 +208,16 @@ def test_an_answer_in_a_variable(found, event):
     """Nothing is said of an answer whose main part code computes."""
     text = "import json\nanswer = make()\nprint(json.dumps({'hookSpecificOutput': answer}))\n"
     assert not found(text, event=event, script="hook.py")
+
+
+@pytest.mark.parametrize(
+    ("script", "text"),
+    [
+        ("hook.sh", "#!/bin/sh\ncat >other.sh <<'END'\n#!/bin/sh\necho '{\"decision\": \"allow\"}'\nEND\n"),
+        ("hook.sh", '#!/bin/sh\nprintf %s \'Write\necho "{\\"decision\\": \\"allow\\"}"\n\'\n'),
+        ("hook.py", '"""Print it:\n\n    print(json.dumps({"decision": "allow"}))\n"""\nimport json\n'),
+    ],
+)
+def test_an_answer_in_a_text(found, script, text):
+    """An answer in a here-document, a quoted text or a docstring is printed by nobody."""
+    assert not found(text, script=script)
