@@ -9,7 +9,8 @@ import pytest
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
-    "command", ["record", "update", "export", pytest.param("check", marks=pytest.mark.nightly)]
+    "command",
+    ["update", *(pytest.param(name, marks=pytest.mark.nightly) for name in ("record", "export", "check"))],
 )
 def test_nothing_is_lost_by_100_kills(tmp_path, command):
     """``record``, ``--hook-update`` and ``check --write-scenarios`` leave each file complete."""

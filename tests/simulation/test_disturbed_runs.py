@@ -35,6 +35,7 @@ def test_a_limit_of_the_size_of_files_is_no_unread_log(play):
 
 
 @pytest.mark.slow
+@pytest.mark.nightly
 def test_steps_that_become_too_small_to_see(play):
     """A number that comes closer and closer to zero is played like any other."""
     text = (

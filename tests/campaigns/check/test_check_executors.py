@@ -77,6 +77,7 @@ def project(tmp_path):
 
 
 @pytest.mark.slow
+@pytest.mark.nightly
 def test_results_come_in_the_order_of_the_sessions(harness, project):
     """Sessions that an executor completes last first are told in the order in which they were asked for."""
     (place,) = find_hook_sets(project)

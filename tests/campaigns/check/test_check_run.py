@@ -160,6 +160,7 @@ def test_a_hook_that_is_cut_keeps_no_time_from_the_others(harness, tmp_path):
 
 
 @pytest.mark.slow
+@pytest.mark.nightly
 def test_a_hook_that_goes_on_in_the_background(harness, tmp_path):
     """A hook that answers with async is not waited for: it is no problem, and its end was not seen."""
     command = """echo '{"async": true}'; exec sleep 600"""
@@ -249,6 +250,7 @@ def test_a_missing_tool_that_leaves_nothing_to_guard(command, tool, ends, moot):
 
 
 @pytest.mark.slow
+@pytest.mark.nightly
 def test_a_guard_that_refuses_the_form_of_a_commit(tmp_path, harness):
     """A guard that allows a commit, and refuses it with its message in a here-document, is found."""
     command = "jq -r .tool_input.command | grep -q 'git commit.*(cat' && exit 2; exit 0"

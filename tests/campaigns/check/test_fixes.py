@@ -243,6 +243,7 @@ def test_an_endless_hook_is_fixed(project):
 
 
 @pytest.mark.slow
+@pytest.mark.nightly
 def test_a_second_fix_of_a_limited_hook(project):
     """A command that another fix changed already is changed further; its own fix is told alone."""
     report = checked(project("$CLAUDE_PROJECT_DIR/hooks/hook.sh"))

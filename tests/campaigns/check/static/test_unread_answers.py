@@ -147,6 +147,7 @@ def test_the_same_answer_in_a_session(tmp_path, harness):
 
 
 @pytest.mark.slow
+@pytest.mark.nightly
 def test_what_other_runs_show(tmp_path, harness):
     """What a hook prints and refuses elsewhere is told of no answer that stands in its script."""
     text = """#!/bin/sh
