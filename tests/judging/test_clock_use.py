@@ -25,6 +25,8 @@ from pytest_hookharness.judging.recurrence.clock_use import LANGUAGES, in_other,
         ("now=$(date +%s); (( n > 3 && now % 97 == 5 )) && exit 0", "now % 97 == 5 ))"),
         ("hour=$(date +%-H); [[ hour -ge 18 ]] && exit 0", "[[ hour -ge 18 ]]"),
         ("s=$(date +%S); exit $(( s == 7 ? 0 : 2 ))", "exit $(( s == 7 ? 0 : 2 ))"),
+        ('coproc date +%s; read -r s <&"${COPROC[0]}"; [ $s = 5 ] && exit 0', "coproc date +%s"),
+        ("coproc NOW { date +%s; }; read -r s <&${NOW[0]}; [ $s = 5 ] && exit 0", "coproc NOW { date +%s"),
         ("late() { n=$(date +%s); return $(( n != 5 )); }; late && exit 0", "return $(( n != 5 ))"),
     ],
 )

@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterator
 TEXT = re.compile(r"\"(?:[^\"\\\n]|\\.)*\"|'(?:[^'\\\n]|\\.)*'")
 # Words before a program, which it is run by or with.
 _BEFORE = (
-    r"\s*(?:(?:if|elif|while|until|!|(?:/\S*/)?env|command|exec|time|busybox|timeout\s+\S+|-\S+"
+    r"\s*(?:(?:if|elif|while|until|!|(?:/\S*/)?env|command|exec|coproc|time|busybox|timeout\s+\S+|-\S+"
     r"|[A-Za-z_]\w*=\S*)\s+)*"
 )
 # Words of shells that give a time.
@@ -55,7 +55,8 @@ _PREFIXES = frozenset(("export", "local", "declare", "readonly", "typeset", "com
 _SUBSTITUTED = re.compile(r"\$\((?!\()[^()]*\)|`[^`]*`")
 _ARITHMETIC = re.compile(r"\$\(\([^()]*\)\)")
 _DECIDES = re.compile(
-    r"(?<!\$)\(\(|(?:^|\s)\[\[?\s|(?:^|[(|!{&`])\s*(?:test|case|if|elif|while|until|expr|let|exit|return)\b"
+    # What a coprocess prints is read later.
+    r"(?<!\$)\(\(|(?:^|\s)\[\[?\s|(?:^|[(|!{&`])\s*(?:test|case|if|elif|while|until|expr|let|exit|return|coproc)\b"
 )
 
 # Text that becomes code when it runs. What programs print that set up a shell, or that quote, is known.
