@@ -22,6 +22,12 @@ esac
 ANYWHERE = """jq -r .tool_input.command | grep -Eq '(^|[;&| ])rm( +-[a-zA-Z]+)* ' || exit 0
 echo "Removing files is for people." >&2; exit 2
 """
+# Misses one rare spelling alone.
+BUT_IN_IF = """case "$(jq -r .tool_input.command)" in
+    "if "*) exit 0 ;;
+    *"rm "*) echo "Removing files is for people." >&2; exit 2 ;;
+esac
+"""
 # Refuses what it knows, and leaves the rest to the user.
 ASKS = """text=$(jq -r .tool_input.command)
 case "$text" in
@@ -180,6 +186,13 @@ def test_a_question_is_no_refusal(guard):
 def test_a_guard_that_is_not_bypassed(guard, text):
     """A guard that sees each spelling, asks about it, warns once, or counts calls is not bypassed."""
     _, outcome = guard(text, proof)
+    assert bypasses(outcome) == []
+
+
+def test_a_rare_spelling_alone_is_no_bypass(guard):
+    """A guard that misses a command only as the condition of an `if` is not bypassed."""
+    rare = f"if {COMMAND}; then echo done; fi"
+    _, outcome = guard(BUT_IN_IF, lambda found: session_of(found, prove_spellings(COMMAND, [rare])[1:]))
     assert bypasses(outcome) == []
 
 
