@@ -14,6 +14,7 @@ from dataclasses import replace
 from typing import TypeAlias
 
 from pytest_hookharness import hosts
+from pytest_hookharness.campaigns.arming.activation import STOPS
 from pytest_hookharness.campaigns.arming.home_paths import HOME
 from pytest_hookharness.campaigns.arming.state_fields import described, state_reads
 from pytest_hookharness.campaigns.arming.state_files import LoopState, state_files
@@ -22,7 +23,7 @@ from pytest_hookharness.campaigns.check.failing_gates import kept_gates, plan_fa
 from pytest_hookharness.campaigns.check.grouping import PlayedSession
 from pytest_hookharness.campaigns.check.pointed_states import Look, pointed_states
 from pytest_hookharness.campaigns.check.session_scenario import scenario_of
-from pytest_hookharness.campaigns.check.sessions import STOPS, plan_each_event
+from pytest_hookharness.campaigns.check.sessions import plan_each_event
 from pytest_hookharness.judging.checkup.symptoms import MANY_REFUSALS
 from pytest_hookharness.model.checkup import CheckSession, HookSet, hook_name
 from pytest_hookharness.model.fast_dataclass import dataclass

@@ -12,7 +12,7 @@ from collections.abc import Collection, Iterator, Sequence
 from dataclasses import replace
 
 from pytest_hookharness import hosts
-from pytest_hookharness.campaigns.arming.activation import Activation, find_activations
+from pytest_hookharness.campaigns.arming.activation import STOPS, Activation, find_activations
 from pytest_hookharness.campaigns.arming.host_files import host_files
 from pytest_hookharness.campaigns.arming.permission_modes import OPTION, asked_modes
 from pytest_hookharness.campaigns.check import corpora
@@ -38,7 +38,6 @@ from pytest_hookharness.model.moves import (
 from pytest_hookharness.model.mutations import Parallel
 from pytest_hookharness.model.protocol import Json
 
-STOPS = frozenset({hosts.Role.STOP, hosts.Role.SUBAGENT_STOP})
 _SUBAGENT = frozenset({hosts.Role.SUBAGENT_START, hosts.Role.SUBAGENT_STOP})
 _BESIDE = frozenset({hosts.Role.BEFORE_TOOL, hosts.Role.AFTER_TOOL})
 _COMPACTION = frozenset({hosts.Role.BEFORE_COMPACT, hosts.Role.AFTER_COMPACT})

@@ -13,11 +13,12 @@ from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import replace
 
 from pytest_hookharness import hosts
+from pytest_hookharness.campaigns.arming.activation import STOPS
 from pytest_hookharness.campaigns.check.corpora import MARKER
 from pytest_hookharness.campaigns.check.grouping import ENDLESS, PlayedSession, SymptomEvidence, group
 from pytest_hookharness.campaigns.check.hook_statistics import name_problem
 from pytest_hookharness.campaigns.check.session_scenario import scenario_of
-from pytest_hookharness.campaigns.check.sessions import STOPS, plan_each_event
+from pytest_hookharness.campaigns.check.sessions import plan_each_event
 from pytest_hookharness.campaigns.check.static.mac_shell import SHELL_SCRIPT
 from pytest_hookharness.judging.findings.codes import UNGUARDED_TOOL
 from pytest_hookharness.model.checkup import CheckSession, HookSet, Problem, Symptom, is_named
