@@ -192,6 +192,7 @@ def test_a_logger_in_other_languages(text):
         "import time\ndef main(now):\n  if now > 5: pass\nmain(time.time())",
         "def main(x, now=time.time()):\n  if now > 5: pass\nmain(1)",
         "import time as q\nif q.time()>4: pass",
+        "record = logging.makeLogRecord({})\nif int(record.created) % 97 == 5: pass",
     ],
 )
 def test_a_time_that_python_passes_on(text):

@@ -89,6 +89,18 @@ def test_numbers_of_an_interpreter(play, text, used):
     assert f"random numbers ({used} in workspace/check)" in outcome.verdict.matters
 
 
+@pytest.mark.skipif(not shutil.which("tclsh"), reason="needs Tcl")
+@pytest.mark.parametrize(("script", "evidence"), [("puts [clock seconds]", "driven"), ("puts 5", "closed")])
+def test_a_time_that_an_interpreter_without_reader_asks_for(play, script, evidence):
+    """A loop is driven if Tcl asks for the time, as nothing reads its code."""
+    text = f"#!/bin/sh\necho '{script}' | tclsh >/dev/null\necho no >&2; exit 2\n"
+    outcome = play(hooks={"Stop": "./check"}, files={"check": text}, modes={"check": "755"}, env=OFF, turns=8)
+
+    assert isinstance(outcome.verdict, Livelock)
+    assert outcome.verdict.evidence == evidence
+    assert any("tclsh" in words for words in outcome.verdict.matters) == (evidence == "driven")
+
+
 def test_random_text_that_is_only_written(play):
     """A log with random text that nothing reads leaves the loop driven, and the report names the log."""
     command = "bash -c 'cat /proc/sys/kernel/random/uuid /proc/uptime >> log; echo run the tests >&2; exit 2'"

@@ -20,6 +20,8 @@ _PYTHON_CLOCK = re.compile(
     "(?:(?:process_|thread_)?time|monotonic|perf_counter|clock_gettime)(?:_ns)?|(?:local|gm|c|asc|strf)time"
     "|(?:utc)?now|today|formatdate|uuid1|default_timer|times"
 )
+# Attributes of the records of Python's logging.
+_PYTHON_RECORD = frozenset(("created", "relativeCreated", "asctime", "msecs"))
 # Programs and databases that a text asks for the time.
 _ASKING = re.compile(
     r"(?i)^\s*(?:(?:/usr)?/bin/)?date(?:\s+[-+]|\s*$)|'now'|\bcurrent_(?:time|date)|\bnow\(\)"
@@ -184,6 +186,8 @@ def _is_timed(node: ast.AST, known: set[str]) -> bool:
     for each in ast.walk(node):
         match each:
             case ast.Call(func=ast.Attribute(attr=name) | ast.Name(id=name)) if _PYTHON_CLOCK.fullmatch(name):
+                return True
+            case ast.Attribute(attr=name) if name in _PYTHON_RECORD:
                 return True
             case ast.Attribute(attr=name) | ast.Name(id=name) if name in known:
                 return True

@@ -18,6 +18,11 @@ _SHELL = re.compile(r"/(sh|dash|bash|ash|zsh|ksh|mksh|yash)$")
 # What is compiled has a source, and modules that were installed are no scripts of a hook.
 _COMPILED = re.compile(r"__pycache__/([^/]+)\.[^/.]+\.pyc$")
 _INSTALLED = re.compile(r"/lib/(python|perl|ruby|node_modules)|/(site-packages|dist-packages|node_modules)/")
+# Interpreters whose code may compare a time, and which no reader of sources understands.
+_UNKNOWN = re.compile(
+    r"/(tclsh|wish|expect|php|lua|luajit|guile|Rscript|R|julia|octave|elixir|erl|escript|ocaml|java|dotnet|pwsh"
+    r"|racket|sbcl|emacs|vim|ex)[0-9.]*$"
+)
 _DATA = frozenset((".json", ".jsonl", ".md", ".txt", ".log", ".toml", ".yaml", ".yml", ".ini", ".csv"))
 _LARGEST = 1 << 20
 
@@ -54,11 +59,17 @@ def find_clock_use(
 
 
 def _unreadable(program: ProgramReads, places: Mapping[str, tuple[str | None, str]]) -> str:
-    """Return the name of a program of the project that asks for the time, if its source cannot be read."""
+    """
+    Return the name of a program that asks for the time and whose source cannot be read.
+
+    It is a program of the project, or an interpreter, whose code may also come from its standard input.
+    """
     asked = any(one.kind is SourceKind.CLOCK and one.detail == "realtime" for one in program.sources)
     if not asked or any(_is_of(program, language) for language in clock_use.LANGUAGES):
         return ""
     path = program.script or program.path
+    if path == program.path and _UNKNOWN.search(path):
+        return path
     name, _ = places.get(path, (None, path))
     return name if name is not None and _INSTALLED.search(path) is None else ""
 
