@@ -18,7 +18,7 @@ from pytest_hookharness.campaigns.check.reads.javascript_reads import javascript
 from pytest_hookharness.campaigns.check.reads.key_reads import KeyPath
 from pytest_hookharness.campaigns.check.reads.python_reads import python_reads
 from pytest_hookharness.campaigns.check.reads.shell_reads import shell_reads
-from pytest_hookharness.campaigns.check.static.mac_shell import SHELL_SCRIPT
+from pytest_hookharness.campaigns.check.static.shell_scripts import SHELL_SCRIPT
 from pytest_hookharness.campaigns.check.static.unread_answers import named_hosts
 from pytest_hookharness.model.checkup import HookSet
 from pytest_hookharness.model.moves import Edit, Performance, Read, RunCommand

@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping
 
 from pytest_hookharness.campaigns.check.reads.key_reads import KeyPath, KeyRead, join_reads
 from pytest_hookharness.campaigns.check.reads.python_reads import python_reads
-from pytest_hookharness.campaigns.check.static.mac_shell import code_of
+from pytest_hookharness.campaigns.check.static.shell_scripts import code_of
 
 _INPUT = re.compile(
     r"(?<![\w$])(\w+)=\"?\$\(\s*(?:timeout\s+\S+\s+)?(?:cat(?:\s+(?:-|/dev/stdin)|\s*2>\s*/dev/null)*"

@@ -11,7 +11,7 @@ import re
 from collections.abc import Iterator, Sequence
 from itertools import pairwise
 
-from pytest_hookharness.campaigns.check.static.mac_shell import SHELL_SCRIPT, code_of
+from pytest_hookharness.campaigns.check.static.shell_scripts import SHELL_SCRIPT, code_of
 
 _KNOWS = re.compile(r"\bpipefail\b|\bPIPESTATUS\b|\bpipestatus\b")
 # A pipe to a program that always succeeds, up to the end of the pipeline.

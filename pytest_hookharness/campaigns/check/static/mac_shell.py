@@ -11,6 +11,8 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 
+from pytest_hookharness.campaigns.check.static.shell_scripts import SHELL_SCRIPT, code_of
+
 _SHEBANG = re.compile(r"#!\s*/bin/(?:ba)?sh\b(?P<options>.*)")
 _ASKS_FOR_TOOLS = re.compile(
     r"Darwin|OSTYPE|\buname\b|\bg(?:timeout|date|sed|stat|readlink|grep)\b|command -v|\btype\s|\bwhich\s"
@@ -18,8 +20,6 @@ _ASKS_FOR_TOOLS = re.compile(
 )
 _ASKS_FOR_SYSTEM = re.compile(r"Darwin|darwin|OSTYPE|\buname\b|\bg(?:date|sed|stat)\b|--version")
 _ASKS_FOR_BASH = re.compile(r"\bBASH_VERS(?:ION|INFO)\b")
-_HERE_DOCUMENT = re.compile(r"<<(-?)[ \t]*(?:\\|(['\"]))?([A-Za-z_][\w.-]*)(?(2)\2)")
-_ANSI_QUOTED = re.compile(r"'(?:[^'\\]|\\.)*'", re.DOTALL)
 # What may stand before the name of a command.
 _WORDS = "if|then|else|elif|do|while|until|time|exec|command|env|sudo|nohup|nice|xargs(?: +-[^ ]+)*|-exec"
 _FIRST = rf"(?:^|[|;&(){{`!]|(?<!\S)(?:{_WORDS})\s)\s*(?:\w+=\S*\s+)*(?:/(?:usr/)?bin/)?"
@@ -57,8 +57,6 @@ _FIRST_THERE = re.compile(
 _STRICT = re.compile(r"^[ \t]*set\s(?:[^;|&\n]*\s)?(?:-[a-zA-Z]*u|-o\s+nounset\b)", re.MULTILINE)
 _EMPTY = re.compile(r"\b(\w+)=\(\s*\)")
 _WHOLE = re.compile(r"\$\{(\w+)\[[@*]\]\}")
-# The first line of a script for a shell.
-SHELL_SCRIPT = re.compile(r"#!.*\b(?:ba|da|k|z)?sh\b")
 _MOST = 4
 
 
@@ -178,57 +176,3 @@ _TOOLS: Mapping[str, _MacTool] = {
     "grep": _MacTool("grep -P", "its grep has no -P", _has("-[a-zA-Z]*P|--perl", "ABCDdefm"), _NEVER),
     "timeout": _MacTool("timeout", "it has no such program", lambda *_: True, _NEVER),
 }
-
-
-def code_of(text: str) -> str:
-    """
-    Return a script of the same length, with `_` for each character that no shell reads as code.
-
-    These are comments, here-documents and quoted texts; the quotes stay, and what is expanded within them.
-    """
-    shown, closers, documents, place = [*text], [""], list[tuple[str, str]](), 0
-
-    def hide(until: int) -> int:
-        shown[place:until] = ["\n" if char == "\n" else "_" for char in text[place:until]]
-        return until
-
-    while place < len(text):
-        char, pair, closer = text[place], text[place : place + 2], closers[-1]
-        if char == "\\":
-            place = hide(place + 2) if pair != "\\\n" else place + 2
-        elif char == closer:
-            closers.pop()
-            place += 1
-        elif pair in ("$(", "${"):
-            closers.append(")" if pair == "$(" else "}")
-            place += 2
-        elif char in '"`':
-            closers.append(char)
-            place += 1
-        elif closer == '"':
-            place = hide(place + 1)
-        elif char == "'":
-            quoted = _ANSI_QUOTED.match(text, place) if text[place - 1 : place] == "$" else None
-            end = quoted.end() if quoted else text.find("'", place + 1) + 1 or len(text)
-            place += 1
-            place = hide(end - 1) + 1
-        elif char == "#" and closer != "}" and (place == 0 or text[place - 1] in " \t\n;|&("):
-            place = hide(len(text) if (end := text.find("\n", place)) < 0 else end)
-        elif char == "(":
-            closers.append(")")
-            place += 1
-        elif pair == "<<" and closers[-2:] != [")", ")"] and (begin := _HERE_DOCUMENT.match(text, place)):
-            documents.append((r"\t*" if begin[1] else "", begin[3]))
-            place = begin.end()
-        elif text.startswith("<<<", place):
-            place += 3
-        elif char == "\n" and documents:
-            place += 1
-            for tabs, word in documents:
-                last = re.compile(rf"^{tabs}{re.escape(word)}$", re.MULTILINE)
-                found = last.search(text, place)
-                place = hide(found.end() if found else len(text))
-            documents.clear()
-        else:
-            place += 1
-    return "".join(shown)

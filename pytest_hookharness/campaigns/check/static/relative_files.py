@@ -15,7 +15,7 @@ from pytest_hookharness.campaigns.arming.project_texts import project_files, rea
 from pytest_hookharness.campaigns.arming.state_names import SESSION
 from pytest_hookharness.campaigns.arming.state_paths import scripts
 from pytest_hookharness.campaigns.check.static.agent_folder import starts_elsewhere
-from pytest_hookharness.campaigns.check.static.mac_shell import SHELL_SCRIPT, code_of
+from pytest_hookharness.campaigns.check.static.shell_scripts import SHELL_SCRIPT, code_of
 from pytest_hookharness.model.checkup import HookSet, script_of
 from pytest_hookharness.model.protocol import Hook
 

@@ -11,7 +11,7 @@ import re
 from collections.abc import Iterator
 
 from pytest_hookharness.campaigns.arming.project_texts import project_files, read_text
-from pytest_hookharness.campaigns.check.static.mac_shell import SHELL_SCRIPT
+from pytest_hookharness.campaigns.check.static.shell_scripts import SHELL_SCRIPT, loaded_texts
 from pytest_hookharness.model.checkup import HookSet
 from pytest_hookharness.model.protocol import Hook
 
@@ -25,7 +25,6 @@ _OF_INPUT = re.compile(
     r"|\b\w*(?:get|field|json|input|read|jq)\w*\s+[\"']?\.?session_?[iI]d\b",
     re.MULTILINE,
 )
-_LOADED = re.compile(r"^[ \t]*(?:source|\.)\s[^\n]*?([\w.-]+\.(?:sh|bash))\b", re.MULTILINE)
 _IMPORTED = re.compile(
     r"^[ \t]*(?:from|import)\s+\.*([a-zA-Z]\w*)"
     r"|(?:\brequire\(|\bfrom)\s*[\"']\.{1,2}/(?:[^\"'\n]*/)?([\w-]+)",
@@ -54,10 +53,9 @@ def shared_session(hook_set: HookSet, hook: Hook) -> tuple[str, str]:
 def _loaded(hook_set: HookSet, text: str) -> str:
     """Return the text of the files that a script loads."""
     if SHELL_SCRIPT.match(text):
-        names = {*_LOADED.findall(text)}
-    else:
-        modules = {one or other for one, other in _IMPORTED.findall(text)}
-        names = {f"{module}.{ending}" for module in modules for ending in ("py", "js", "mjs", "cjs", "ts")}
+        return "\n".join(loaded_texts(hook_set, text))
+    modules = {one or other for one, other in _IMPORTED.findall(text)}
+    names = {f"{module}.{ending}" for module in modules for ending in ("py", "js", "mjs", "cjs", "ts")}
     files = project_files(hook_set.root) if names else []
     return "\n".join(read_text(file) or "" for file in files if file.name in names)
 

@@ -13,9 +13,7 @@ import re
 from collections.abc import Iterator, Sequence
 
 from pytest_hookharness import hosts
-from pytest_hookharness.campaigns.arming.project_texts import project_files, read_text
 from pytest_hookharness.campaigns.check.static.failed_refusals import read_printed
-from pytest_hookharness.campaigns.check.static.mac_shell import SHELL_SCRIPT, code_of
 from pytest_hookharness.campaigns.check.static.printed_texts import (
     blocks_of,
     exit_status,
@@ -24,6 +22,7 @@ from pytest_hookharness.campaigns.check.static.printed_texts import (
     uses,
 )
 from pytest_hookharness.campaigns.check.static.shell_outputs import goes_elsewhere
+from pytest_hookharness.campaigns.check.static.shell_scripts import SHELL_SCRIPT, code_of, loaded_texts
 from pytest_hookharness.campaigns.check.static.unread_answers import named_hosts
 from pytest_hookharness.campaigns.check.static.written_answers import written_answers
 from pytest_hookharness.model.checkup import HookSet
@@ -62,7 +61,6 @@ _WORD = re.compile(r"[\w-]+")
 _NAMED = re.compile(r"\s*(?:then\s+|else\s+|do\s+)?([A-Za-z_][\w-]*)(?=\s|$|;)")
 # What a function says before it fails, which is no reason of a refusal.
 _FAILS = re.compile(r"^[^\n]*>&\s*2[ \t]*(?:\n[ \t]*|;[ \t]*)(?:return|exit)[ \t]+[1-9][^\n]*$", re.MULTILINE)
-_LOADED = re.compile(r"^[ \t]*(?:source|\.)\s[^\n]*?([\w.-]+\.(?:sh|bash))\b", re.MULTILINE)
 # What writes an error in Python, and what replaces the output, or prints at the end.
 _LOUD = re.compile(r"stderr|os\.write\(\s*2|logg(?:er|ing)|warnings?\.|traceback")
 _REPLACED = re.compile(
@@ -121,12 +119,7 @@ def _printed(hook_set: HookSet, text: str) -> Iterator[str]:
 
 def _functions(hook_set: HookSet, text: str) -> dict[str, bool]:
     """Return whether each function of a shell script, and of the files that it loads, writes an error."""
-    names = {*_LOADED.findall(text)}
-    loaded = (
-        [read_text(file) or "" for file in project_files(hook_set.root) if file.name in names]
-        if names
-        else []
-    )
+    loaded = [*loaded_texts(hook_set, text)]
     bodies: dict[str, str] = {}
     for one in (*loaded, text):
         found = [*_FUNCTION.finditer(one)]

@@ -4,7 +4,6 @@ import pytest
 
 from pytest_hookharness.campaigns.check.static.mac_shell import (
     calls_for_a_mac,
-    code_of,
     describe_mac_problems,
 )
 
@@ -104,12 +103,6 @@ def test_other_shells():
 def test_options_of_the_first_line():
     """An empty array is an error where the first line sets the option, too."""
     assert notes('items=()\nrun "${items[@]}"', "#!/bin/bash -eu") != []
-
-
-def test_text_that_is_no_code_is_hidden():
-    """Comments, here-documents and quotes are hidden in place, and what is expanded within quotes is not."""
-    script = """x="a$(b 'c')" # d\ncat <<E\nf\nE\n"""
-    assert code_of(script) == """x="_$(b '_')" ___\ncat <<E\n_\n_\n"""
 
 
 def test_many_places():
