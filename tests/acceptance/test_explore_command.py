@@ -69,6 +69,30 @@ def test_an_existing_remedy_is_found(explore, project):
     assert result.stdout.splitlines()[-1].startswith("no lock-out: ")
 
 
+NEEDS_A_FILE = """
+name: needs-a-file
+hooks:
+  Stop: "[ -e ok ] || { echo Not yet. >&2; exit 2; }"
+agent:
+  - prompt: Please do the work.
+explore: {moves: [{run: touch ok}]}
+expect: {verdict: %s}
+"""
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("expected", "status"), [("terminated", 1), ("livelock", 0)])
+def test_an_agent_that_never_stops_is_a_problem_although_another_could(explore, project, expected, status):
+    """A loop of the scenario's own agent gives status 1, unless it is expected, although a move ends it."""
+    project.write("needs-a-file.scenario.yaml", NEEDS_A_FILE % expected)
+    result = explore("Stop", "", target="needs-a-file.scenario.yaml::needs-a-file[claude-code]")
+
+    assert result.returncode == status, result.stdout + result.stderr
+    assert "\nno lock-out: " in result.stdout
+    own = "For the agent of the scenario the result is livelock: fix that first"
+    assert (own in result.stdout) == (status == 1)
+
+
 @pytest.mark.nightly
 def test_untried_moves_make_the_result_unknown(explore):
     """A hook that counts always has one more state: status 2, with the number of untried moves."""

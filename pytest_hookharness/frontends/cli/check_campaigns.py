@@ -37,6 +37,9 @@ _UNREFUSED = (
 )
 _REFUSED = "A call was refused in the usual run, although --refuses-nothing says that no hook is meant to."
 _FAILS = "Without a mutation the result is already {verdict}: fix that first, or expect it in a scenario."
+_OWN_AGENT = (
+    "For the agent of the scenario the result is {verdict}: fix that first, or expect it in a scenario."
+)
 # Findings about hooks that never ran, which may be right or wrong.
 _NEVER_RAN = frozenset({"NEVER-FIRED", "UNREACHED"})
 
@@ -118,7 +121,7 @@ def stress_status(outcome: Outcome, *, refuses_nothing: bool = False) -> int:
 
 
 def _fails_already(outcome: Outcome) -> bool:
-    """Return whether the hooks end the session badly without a mutation, and no expectation asks for that."""
+    """Return whether the hooks end the session itself badly, and no expectation asks for that."""
     return outcome.verdict_name in UNWANTED and outcome.scenario.expect.verdict != outcome.verdict_name
 
 
@@ -159,9 +162,14 @@ def explore(
         print(story.story(shown, width=_width(100), replay_command=replay, verbose=arguments.verbose))
         interrupted = outcome.explored is None and "interrupted" in getattr(outcome.verdict, "why", "")
         print(conclusion_of(outcome.explored, interrupted=interrupted))
-    if outcome.explored is None or outcome.explored.trap is not None:
+        trapped = outcome.explored is None or outcome.explored.trap is not None
+        # What other moves lead to does not change how the session of the scenario ends.
+        fails = not trapped and _fails_already(outcome)
+        if fails:
+            print(_OWN_AGENT.format(verdict=outcome.verdict_name))
+    if trapped or fails:
         return FOUND
-    return CLEAN if outcome.explored.covered else UNKNOWN
+    return CLEAN if outcome.explored is not None and outcome.explored.covered else UNKNOWN
 
 
 def _with_options(scenario: Scenario, arguments: argparse.Namespace) -> Scenario:
