@@ -212,7 +212,7 @@ def summarise(
         tried=tuple(_describe_tried(hook_set, played, outcomes, stuck)),
         open=(
             *unshown,
-            *_find_never_refusing(hook_set, outcomes, known),
+            *_find_never_refusing(hook_set, outcomes, known, stuck),
             *(() if hook_set.git else (_NO_GIT,)),
         ),
         undecided=(*unended, *unplayed, *_describe_cut(ending), *open_ends, *_find_untried(outcomes)),
@@ -276,8 +276,9 @@ def _find_untried(outcomes: Sequence[Outcome]) -> Iterator[str]:
 def _describe_tried(
     hook_set: HookSet, played: Sequence[PlayedSession], outcomes: Sequence[Outcome], stuck: Collection[str]
 ) -> Iterator[str]:
-    # A command that replaces a left-out hook is not a hook of the project.
-    own = {hook.command for hook in (*hook_set.hooks, *hook_set.shared)}
+    # A command that replaces a left-out hook is not a hook of the project, and one without its program never
+    # began.
+    own = {hook.command for hook in (*hook_set.hooks, *hook_set.shared)} - {*stuck}
     every = (hook_run for outcome in outcomes for _, hook_run in outcome.trace.hook_runs())
     # Of a handler that is no command, only an answer was assumed.
     hook_runs = [hook_run for hook_run in every if hook_run.run and hook_run.hook.command in own]
@@ -311,12 +312,12 @@ def _describe_tried(
 
 
 def _find_never_refusing(
-    hook_set: HookSet, outcomes: Sequence[Outcome], known: Sequence[Problem]
+    hook_set: HookSet, outcomes: Sequence[Outcome], known: Sequence[Problem], stuck: Collection[str]
 ) -> Iterator[str]:
     """
     Yield sentences about hooks before tool calls that refused nothing: a broken one would look the same.
 
-    Those of which a problem says already why the host gets no refusal are left out.
+    Those of which the report says already why the host gets no refusal are left out.
     """
     disabled = [one.symptom.hook for one in known if one.symptom.kind in _DISABLED]
     events = hosts.find(hook_set.host).events
@@ -333,6 +334,6 @@ def _find_never_refusing(
         for hook in hook_set.hooks
         if hook.event in events and events[hook.event].role in _OTHERWISE
     ):
-        if command not in refusing and not any(is_named(command, hooks) for hooks in disabled):
+        if command not in {*refusing, *stuck} and not any(is_named(command, hooks) for hooks in disabled):
             name = hook_name(hook_set.hooks, command)
             yield f"{name} refused nothing that was tried, so it is unknown whether it works."

@@ -401,6 +401,21 @@ def test_a_missing_program_that_stops_the_agent(tmp_path, found, harness):
 
 
 @pytest.mark.slow
+def test_nothing_is_told_of_a_hook_whose_program_is_missing(tmp_path, found, harness):
+    """Runs that never began are not counted as tried, nor taken for those of a guard that refuses nothing."""
+    found(("PreToolUse", "no-such-runner"), ("PreToolUse", "true"))
+    (hook_set,) = find_hook_sets(tmp_path)
+    report = CheckRun(hook_set, harness.settings, harness.resources).run()
+    told = [*report.tried, *report.open]
+    assert report.untried == ("no-such-runner is not on PATH: 1 hook could not be tried",)
+    assert any("1 of 2 hooks." in text for text in told)
+    assert [text.partition(" (")[0] for text in told if text.startswith("PreToolUse")] == [
+        "PreToolUse 2",
+        "PreToolUse 2",
+    ]
+
+
+@pytest.mark.slow
 def test_a_missing_script_that_keeps_the_agent_from_working(tmp_path, found, harness):
     """A missing script that stops the agent is one problem with that effect, and the others are tried."""
     found(("BeforeModel", "./x.sh"), ("AfterTool", "echo text >log"), place="gemini-cli")
