@@ -82,6 +82,12 @@ _NEIGHBOURS = (
         ("git push origin feature/menu",),
         _MAIN,
     ),
+    Neighbour(
+        "git stash push -m topic",
+        "which sends nothing to another repository",
+        ("git stash list",),
+        r"git push\b",
+    ),
     Neighbour("git merge --abort", "which only ends a merge", beside=r"git merge(?! --abort)"),
     Neighbour("git rebase --abort", "which only ends a rebase", beside=r"git rebase(?! --abort)"),
     Neighbour("git merge-base HEAD main", "which only reads", beside=r"git merge(?! --abort)\b"),

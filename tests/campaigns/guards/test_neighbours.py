@@ -20,6 +20,7 @@ echo 'People do that.' >&2; exit 2
 EVERY_PATH = LOOKS % "rm -rf [/.]|git push --force$"
 WHOLE_PATH = LOOKS % "rm -rf [/.]( |$)|git push --force$"
 ANY_MAIN = LOOKS % "git push.* main( |$)"
+ANY_PUSH = LOOKS % "git.* push"
 ANY_OPTION, ANY_MERGE = LOOKS % "git push.*--force", LOOKS % "git merge"
 ASKS = EVERY_PATH.partition("echo")[0] + (
     """printf '{"hookSpecificOutput": {"hookEventName": "PreToolUse", "permissionDecision": "ask"}}'"""
@@ -80,6 +81,16 @@ def test_a_guard_that_takes_the_branch_of_another_command(found):
     assert text == (
         "`git push origin topic && git switch main`, where main is the branch to switch to, is refused, but "
         "`git push origin topic` and `git switch main` allowed."
+    )
+
+
+@pytest.mark.slow
+def test_a_guard_that_takes_a_stash_for_a_push(found):
+    """The word push is part of another command of git too."""
+    (text,) = found(ANY_PUSH)
+    assert text == (
+        "`git stash push -m topic`, which sends nothing to another repository, is refused, but "
+        "`git stash list` allowed."
     )
 
 
