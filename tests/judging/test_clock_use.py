@@ -86,6 +86,9 @@ def test_python_that_decides_by_the_time(text, found):
     ("text", "found"),
     [
         ("exit 0 if time() % 89 == 3;", "exit 0 if time() % 89 == 3"),
+        ("my @t = POSIX::times(); exit 0 if $t[0] % 43 == 5;", "exit 0 if $t[0] % 43 == 5"),
+        ("const s = fs.statSync('a').mtimeMs; if (s % 47 === 9) exit()", "if (s % 47 === 9) exit()"),
+        ("const m = new File(['x'], 'x').lastModified; if (m % 4 === 1) exit()", "if (m % 4 === 1) exit()"),
         ('if (execSync("date +%S") == 17) exit()', 'if (execSync("date +%S") == 17) exit()'),
         ("exit 0 if `date +%S` == 17;", "exit 0 if `date +%S` == 17"),
         ("const t = Date.now();\nif (t - last > 5000) { process.exit(0) }", "if (t - last > 5000)"),
@@ -116,6 +119,9 @@ def test_other_languages_that_decide_by_the_time(text, found):
         "h=$(env TZ=UTC date +%H); [ $h = 5 ]",
         '[ "$(env TZ=UTC date +%H)" = 5 ]',
         "if date +%u | grep -q 7; then exit 0; fi",
+        "s=$(python3 -c 'import time; print(int(time.time()) % 97)'); [ \"$s\" = 5 ] && exit 0",
+        'h=$(node -p "new Date().getHours()")\nif [ $h = 5 ]; then exit 0; fi',
+        'TIMEFORMAT=%R; t=$( { time sleep 1; } 2>&1 ); [ "$t" = 5 ] && exit 0',
         "now() { date +%s; }\nnow | grep -q 7 && exit 0",
         "now() ( date +%s )\n[ $(now) -gt 5 ]",
         "now() { local t=$(date +%s); echo $t; }\n[ $(now) -gt 5 ]",
@@ -193,6 +199,8 @@ def test_a_logger_in_other_languages(text):
         "def main(x, now=time.time()):\n  if now > 5: pass\nmain(1)",
         "import time as q\nif q.time()>4: pass",
         "record = logging.makeLogRecord({})\nif int(record.created) % 97 == 5: pass",
+        "p.write_text('x')\nif int(os.path.getmtime(p)) % 67 == 6: pass",
+        "when = os.stat('a').st_mtime\nif when > 3: pass",
     ],
 )
 def test_a_time_that_python_passes_on(text):

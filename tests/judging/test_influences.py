@@ -99,6 +99,42 @@ def test_what_changes_matters_if_it_is_read(path: str, kind: LookKind, words: st
     assert find(PathLook(path, kind, existed=True, own=True)) == Influences()
 
 
+@pytest.mark.parametrize(
+    ("program", "word", "matters"),
+    [
+        ("/usr/bin/stat", "fstat", True),
+        ("/usr/bin/ls", "fstat", True),
+        ("/usr/bin/tar", "fstat", True),
+        ("/usr/bin/python3", "st_mtime", True),
+        ("/usr/bin/python3", "fstat", False),
+        ("/usr/bin/perl", "fstat", False),
+        ("/usr/bin/bash", "st_mtime", False),
+        ("/usr/bin/cat", "st_mtime", False),
+        ("/usr/bin/git", "st_mtime", False),
+    ],
+)
+def test_the_times_of_a_new_file_are_a_clock(program: str, word: str, matters: bool) -> None:
+    """A program that may tell when a file of the same hook run was made learns the time by that."""
+    look = PathLook(N, LookKind.STATUS, existed=True, own=True)
+    found = find(look, program=program, mentions=(Mention("/w/check", word),))
+    assert found.matters == (("the times or the number of a file that it made",) if matters else ())
+
+
+@pytest.mark.parametrize(
+    ("path", "changes"),
+    [
+        ("/proc/sys/kernel/ns_last_pid", True),
+        ("/proc/sys/kernel/ostype", False),
+        ("/sys/devices/system/node/node0/meminfo", True),
+        ("/sys/devices/system/node/node0/numastat", True),
+        ("/sys/devices/system/cpu/online", False),
+    ],
+)
+def test_what_the_kernel_counts_changes(path: str, changes: bool) -> None:
+    """Most of what the kernel tells about the machine is constant, but for what it counts."""
+    assert bool(find(PathLook(path, LookKind.OPENED, existed=True)).matters) == changes
+
+
 def test_git_decides_by_contents() -> None:
     """Git asks for times only to spare itself the reading, so a file written again as it was is fine."""
     look = PathLook(HELD, LookKind.STATUS, existed=True)

@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
+from pytest_hookharness.judging.verdict.conclusion import judge_without_cap
+from pytest_hookharness.model.probes import ProbeReport, Threshold
 from pytest_hookharness.model.verdicts import Capped, Livelock, Undecided
 from pytest_hookharness.reports.terminal.advice import advice
 from pytest_hookharness.reports.terminal.verdict_text import first_line
@@ -91,6 +95,19 @@ def test_a_cap_too_small_to_tell(play, hook, name, why):
     assert outcome.verdict.turn == 3
     assert why in outcome.verdict.without.why
     assert not outcome.violations
+
+
+@pytest.mark.parametrize(
+    ("allows", "why"), [(True, "but did at 12:00 (an experiment)"), (False, "never allow the stop")]
+)
+def test_a_time_that_an_experiment_found_before_the_cap(play, allows, why):
+    """Hooks that allowed the stop at another time are not said to never allow it."""
+    alone = play(hooks={"Stop": "echo more >&2; exit 2"}, cap="none")
+    capped = play(hooks={"Stop": "echo more >&2; exit 2"}, cap=2, until="guard")
+    found = Threshold(at="12:00", what="the stop is allowed", seconds=3600.0, allows_stop=allows)
+    tried = replace(capped, probe_reports=(ProbeReport(turn=2, period=1, threshold=found),))
+
+    assert why in judge_without_cap(tried, alone).verdict.without.why
 
 
 @pytest.mark.slow

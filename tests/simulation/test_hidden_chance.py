@@ -101,6 +101,25 @@ def test_a_time_that_an_interpreter_without_reader_asks_for(play, script, eviden
     assert any("tclsh" in words for words in outcome.verdict.matters) == (evidence == "driven")
 
 
+@pytest.mark.parametrize(
+    ("code", "evidence"),
+    [
+        (
+            "import gzip, io\nwith gzip.GzipFile(fileobj=io.BytesIO(), mode='w') as file: file.write(b'x')\n",
+            "driven",
+        ),
+        ("import json\njson.dumps({})\n", "closed"),
+    ],
+)
+def test_a_time_that_a_library_asks_for(play, code, evidence):
+    """A loop is driven if a module that a script uses asks for the time, and the script names no clock."""
+    text = f"#!{sys.executable}\n{code}{REFUSE}"
+    outcome = play(hooks={"Stop": "./check"}, files={"check": text}, modes={"check": "755"}, env=OFF, turns=8)
+
+    assert isinstance(outcome.verdict, Livelock)
+    assert outcome.verdict.evidence == evidence
+
+
 def test_random_text_that_is_only_written(play):
     """A log with random text that nothing reads leaves the loop driven, and the report names the log."""
     command = "bash -c 'cat /proc/sys/kernel/random/uuid /proc/uptime >> log; echo run the tests >&2; exit 2'"

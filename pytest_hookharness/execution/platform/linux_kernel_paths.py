@@ -11,8 +11,8 @@ from pytest_hookharness.model.reads import KernelPaths
 LINUX_PATHS = KernelPaths(
     constant=re.compile(
         r"/proc(/self(/(fd(/.*)?|exe|cwd|root|maps|mounts|mountinfo|cgroup|cmdline|environ|ns/.*|task|attr/.*))?)?"
-        r"|/proc/(filesystems|mounts|cpuinfo|version|cmdline|sys/(kernel|vm|net)/(?!random).*)"
-        r"|/sys/(devices/system/(cpu|node)/.*|fs/cgroup/.*\.max|kernel/mm/transparent_hugepage/.*)"
+        r"|/proc/(filesystems|mounts|cpuinfo|version|cmdline|sys/(kernel|vm|net)/(?!random|ns_last_pid).*)"
+        r"|/sys/(devices/system/(cpu|node)/(?!.*(meminfo|stat$)).*|fs/cgroup/.*\.max|kernel/mm/transparent_hugepage/.*)"
         r"|/dev/(null|zero|full|stdin|stdout|stderr|fd(/.*)?)|pipe:.*|socket:.*|anon_inode:.*"
     ),
     folders=("/proc/", "/sys/"),

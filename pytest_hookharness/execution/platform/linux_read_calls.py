@@ -86,7 +86,7 @@ _SOURCES: dict[str, tuple[int, int, str]] = {
     "kill": (62, 129, "process"), "rt_sigqueueinfo": (129, 138, "process"),
     "getpgid": (121, 155, "process"), "getsid": (124, 156, "process"),
     "pidfd_open": (434, 434, "process"), "process_vm_readv": (310, 270, "process"),
-    "sysinfo": (99, 179, "machine"),
+    "sysinfo": (99, 179, "machine"), "getrusage": (98, 165, "machine"), "times": (100, 153, "machine"),
     "sched_setaffinity": (203, 122, "processors"), "sched_getaffinity": (204, 123, "processors"),
 }  # fmt: skip
 # Calls after which the record would not be complete; some only with certain flags.

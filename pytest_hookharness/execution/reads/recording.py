@@ -127,7 +127,7 @@ class Recording:
             self._scan("", arguments)
         if self.lets(path) and (script := _script_of_system(named, path, arguments)):
             self._mentions[script, "monotonic"] = None
-        if self.ahead and self._is_scripted(image) and not _names_script(task, arguments):
+        if self._is_scripted(image) and not _names_script(task, arguments):
             self._mentions["", FILE_TIMES] = None
         return image
 
@@ -302,10 +302,10 @@ class Recording:
         return any(path.startswith(f"{prefix}/lib/") for prefix in prefixes if prefix)
 
     def _scan(self, path: str, text: bytes) -> None:
+        compiled = bool(path) and b"\0" in text
+        if compiled or not _DATING.isdisjoint(text.translate(_BETWEEN_NAMES).split()):
+            self._mentions[path, FILE_TIMES] = None
         if self.ahead:
-            compiled = bool(path) and b"\0" in text
-            if compiled or not _DATING.isdisjoint(text.translate(_BETWEEN_NAMES).split()):
-                self._mentions[path, FILE_TIMES] = None
             return
         # Such as the index of git, in which any two bytes may follow each other.
         binary = bool(path) and b"\0" in text[:_FIRST_LINE]

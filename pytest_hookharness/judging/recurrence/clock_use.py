@@ -18,10 +18,12 @@ from pytest_hookharness.judging.recurrence.shell_clock_use import TEXT, decode, 
 
 _PYTHON_CLOCK = re.compile(
     "(?:(?:process_|thread_)?time|monotonic|perf_counter|clock_gettime)(?:_ns)?|(?:local|gm|c|asc|strf)time"
-    "|(?:utc)?now|today|formatdate|uuid1|default_timer|times"
+    "|(?:utc)?now|today|formatdate|uuid1|default_timer|times|getmtime|getctime|getatime|date_time_string"
 )
-# Attributes of the records of Python's logging.
-_PYTHON_RECORD = frozenset(("created", "relativeCreated", "asctime", "msecs"))
+# Attributes of the records of Python's logging, and of the status of files.
+_PYTHON_RECORD = frozenset(
+    ("created", "relativeCreated", "asctime", "msecs", "st_mtime", "st_ctime", "st_atime", "st_mtime_ns")
+)
 # Programs and databases that a text asks for the time.
 _ASKING = re.compile(
     r"(?i)^\s*(?:(?:/usr)?/bin/)?date(?:\s+[-+]|\s*$)|'now'|\bcurrent_(?:time|date)|\bnow\(\)"
@@ -32,7 +34,7 @@ _EXITS = frozenset(("exit", "_exit", "quit"))
 _OTHER_CLOCK = (
     r"\bDate\b|\bDateTimeFormat\b|`\s*date\b|\$\^T\b|(?<![\w$])-[MAC](?=[\s\"'$(_])"
     r"|\bBASETIME\b|\bperformance\.(?:now|timeOrigin)\b"
-    r"|\b(?:local|gm|sys|strf|hr|up)?time\b(?!\s*=>)|\bTime\.now\b"
+    r"|\b(?:local|gm|sys|strf|hr|up)?times?\b(?!\s*=>)|\bTime\.now\b|\b(?:[mca]|birth)time(?:Ms|Ns)?\b|\blastModified\b"
 )
 _OTHER_DECIDES = re.compile(
     r"\b(?:if|unless|while|until|switch|case|exit|die|when)\b|[<>!=]=|[^=-]>|<(?!<)|\?|&&|\|\||%"

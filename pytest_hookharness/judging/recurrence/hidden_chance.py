@@ -30,11 +30,13 @@ class Language:
         program: Matches the paths of its interpreters.
         find: Returns what a text in that language uses, in words; empty if it uses nothing of the kind.
         whole: Whether a shell script is searched as a whole, and not only the code in it.
+        kind: What a text uses by the words that are found, in words.
     """
 
     program: re.Pattern[str]
     find: Callable[[bytes], str]
     whole: bool = True
+    kind: str = "random numbers"
 
 
 def in_python(text: bytes) -> str:
@@ -60,7 +62,7 @@ def _finder(pattern: bytes) -> Callable[[bytes], str]:
 
 
 in_javascript = _finder(
-    rb"Math\.random\b|\b(?:random(?:UUID|Bytes|Int|Fill|FillSync)|getRandomValues|generateKey\w*)\b"
+    rb"Math\.random\b|\brandom(?:UUID|Bytes|Int|Fill|FillSync)?\b|\b(?:getRandomValues|generateKey\w*)\b"
 )
 in_awk = _finder(rb"\bs?rand(?=\s*\()")
 

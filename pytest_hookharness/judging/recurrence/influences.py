@@ -20,6 +20,7 @@ from pytest_hookharness.model.reads import (
     LookKind,
     Mention,
     PathLook,
+    ProgramReads,
     Reads,
     ReadSource,
     SourceKind,
@@ -47,6 +48,11 @@ _NO_TIMES = {
 }
 # These ask for the status of each file that they open or import. Their scripts must name it to learn a time.
 _SCRIPTED = re.compile(r"/(python|pypy|node)[0-9.]*$")
+# These never tell anybody the times of a file that a run made: they read it, move it or search for names.
+_UNDATED = re.compile(
+    rf"{_GIT.pattern}|{_MAKERS}|{_SHELLS}|{_READERS.pattern.replace('|ls', '')}"
+    r"|/bin/(sh|zsh|ksh|cp|mv|install|find|touch|mktemp|test|\[|sqlite3|diff|flock|readlink|realpath|xargs|env|timeout)$"
+)
 _CONTENT = frozenset((LookKind.OPENED, LookKind.EXECUTED, LookKind.LINK))
 _EXISTENCE = frozenset((LookKind.ACCESS, LookKind.NAMED, *_CONTENT))
 _TIMES = frozenset((LookKind.STATUS, LookKind.ATTRIBUTE))
@@ -156,8 +162,21 @@ def _of_run(reads: Reads, around: KnownPaths) -> Iterator[str]:
     """Yield what else could matter, in words."""
     for source in reads.sources:
         yield from _of_source(source, around)
+    if any(_dates_own(program, reads) for program in reads.programs):
+        yield "the times or the number of a file that it made"
     for mention in reads.mentions:
         yield from _of_mention(mention, around)
+
+
+def _dates_own(program: ProgramReads, reads: Reads) -> bool:
+    """Return whether a program may learn when a file was made that this run made; that is a clock."""
+    if _UNDATED.search(program.path) is not None:
+        return False
+    # Of a script it is known whether it names a function that tells times.
+    scripted = _SCRIPTED.search(program.path) is not None or program.path.rpartition("/")[2] == "perl"
+    if scripted and not any(mention.word == "st_mtime" for mention in reads.mentions):
+        return False
+    return any(look.own and look.existed and look.kind is LookKind.STATUS for look in program.looks)
 
 
 def _is_constant(path: str, around: KnownPaths) -> bool:

@@ -19,7 +19,10 @@ _BEFORE = (
 # Words of shells that give a time.
 _SHELL_CLOCK = (
     rf"(?:^|[(`|!{{&]){_BEFORE}(?:/\S*/)?g?date(?![\w./=-])"
-    r"|\b(?:EPOCHSECONDS|EPOCHREALTIME|SECONDS)\b|%\([^)]*\)T"
+    r"|\b(?:EPOCHSECONDS|EPOCHREALTIME|SECONDS|TIMEFORMAT)\b|%\([^)]*\)T|\(\s*\{?\s*times?\s"
+    # Code in another language whose output is the time, or has it.
+    r"|\b(?:python|perl|node|nodejs|deno|bun|ruby|php|tclsh)[0-9.]*\s[^|\n]*?-\w*[cepr]\s*[\"'][^\n]*?"
+    r"(?:\btime\b|\bnow\b|\btoday\b|\bDate\b|\b(?:local|gm|strf|c)time\b|\bclock\b)"
 )
 # A variable, also without the sign in arithmetic. A statement may have only the begin or the end of it.
 _SHELL_USE = (

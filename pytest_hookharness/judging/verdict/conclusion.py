@@ -101,6 +101,13 @@ def judge_without_cap(outcome: Outcome, alone: Outcome) -> Outcome:
             turns = counted(alone.iterations, "turn")
             why = f"the hooks did not allow the stop in {turns} (played again; driven evidence: it could "
             without = verdicts.WithoutCap(name="livelock", why=f"{why}depend on {' and '.join(matters)})")
+        case verdicts.Capped() as verdict, verdicts.Livelock() if at := _time_that_allows(outcome):
+            # The play without the cap began at another second, and did not meet that time.
+            turns = counted(alone.iterations, "turn")
+            why = (
+                f"the hooks did not allow the stop in {turns} (played again), but did at {at} (an experiment)"
+            )
+            without = verdicts.WithoutCap(name="livelock", why=why)
         case verdicts.Capped() as verdict, verdicts.Livelock(evidence=evidence):
             why = f"the hooks never allow the stop (played again; {evidence} evidence)"
             without = verdicts.WithoutCap(name="livelock", why=why)
@@ -109,6 +116,12 @@ def judge_without_cap(outcome: Outcome, alone: Outcome) -> Outcome:
         case _:
             return outcome
     return with_verdict(outcome, replace(verdict, without=without))
+
+
+def _time_that_allows(outcome: Outcome) -> str:
+    """Return when an experiment of a run saw the stop allowed, in words; empty if none did."""
+    thresholds = (report.threshold for report in outcome.probe_reports)
+    return next((one.at for one in thresholds if one is not None and one.allows_stop), "")
 
 
 _AT_ONCE = "The agent's turns follow at once; see CLOCK for what a slower agent gets."

@@ -8,13 +8,16 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from pathlib import Path
 
 from pytest_hookharness.execution import platform
-from pytest_hookharness.judging.recurrence import clock_use, hidden_chance
+from pytest_hookharness.judging.recurrence import clock_use, hidden_chance, run_conditions
 from pytest_hookharness.judging.recurrence.hidden_chance import Language
 from pytest_hookharness.model.reads import LookKind, ProgramReads, Reads, SourceKind
 from pytest_hookharness.model.trace import HookRun
 from pytest_hookharness.simulation.testbed.hook_source import inlined
 
 _SHELL = re.compile(r"/(sh|dash|bash|ash|zsh|ksh|mksh|yash)$")
+_WITH_LIBRARY = re.compile(r"/(python|pypy|node|nodejs|ruby)[0-9.]*$")
+# A script with one of these may ask for the time itself, and the reader of its language follows that.
+_NAMES_CLOCK = re.compile(rb"(?i)time|now|date|today|clock|logg|stamp|uuid")
 # What is compiled has a source, and modules that were installed are no scripts of a hook.
 _COMPILED = re.compile(r"__pycache__/([^/]+)\.[^/.]+\.pyc$")
 _INSTALLED = re.compile(r"/lib/(python|perl|ruby|node_modules)|/(site-packages|dist-packages|node_modules)/")
@@ -33,15 +36,16 @@ def find_hidden_chance(
     places: Mapping[str, tuple[str | None, str]],
 ) -> Iterator[str]:
     """
-    Yield where scripts get random numbers that no system call shows, in words.
+    Yield where scripts get random numbers, or what else differs in each run, that no call shows, in words.
 
     Args:
         runs: What each process of the repetition looked at.
         hook_runs: The hook runs among them.
         places: For each path that was looked at its state path, and where it really is.
     """
-    for used, where in _find(hidden_chance.LANGUAGES, runs, hook_runs, places):
-        yield f"random numbers ({used} in {where})"
+    languages = (*hidden_chance.LANGUAGES, *run_conditions.LANGUAGES)
+    for used, where, kind in _find(languages, runs, hook_runs, places):
+        yield f"{kind} ({used} in {where})"
 
 
 def find_clock_use(
@@ -54,7 +58,9 @@ def find_clock_use(
     for program in (program for reads in runs if reads is not None for program in reads.programs):
         if own := _unreadable(program, places):
             yield f"the clock (read by {own}, whose source cannot be checked)"
-    for used, where in _find(clock_use.LANGUAGES, runs, hook_runs, places):
+        elif own := _asks_by_library(program, places):
+            yield f"the clock (read by a library of {own})"
+    for used, where, _ in _find(clock_use.LANGUAGES, runs, hook_runs, places):
         yield f"the clock (`{used}` in {where})"
 
 
@@ -74,13 +80,23 @@ def _unreadable(program: ProgramReads, places: Mapping[str, tuple[str | None, st
     return name if name is not None and _INSTALLED.search(path) is None else ""
 
 
+def _asks_by_library(program: ProgramReads, places: Mapping[str, tuple[str | None, str]]) -> str:
+    """Return the name of a script that names no clock although its interpreter asks for the time."""
+    asked = any(one.kind is SourceKind.CLOCK and one.detail == "realtime" for one in program.sources)
+    scripts = [*_scripts(program)] if asked and _WITH_LIBRARY.search(program.path) else []
+    # Code that came from standard input or an argument is not there to be read.
+    if not scripts or any(_NAMES_CLOCK.search(_read(places[path][1])) for path in scripts):
+        return ""
+    return places[scripts[0]][0] or scripts[0]
+
+
 def _find(
     languages: Iterable[Language],
     runs: Iterable[Reads | None],
     hook_runs: Iterable[HookRun],
     places: Mapping[str, tuple[str | None, str]],
-) -> Iterator[tuple[str, str]]:
-    """Yield what the scripts of a repetition use, and where."""
+) -> Iterator[tuple[str, str, str]]:
+    """Yield what the scripts of a repetition use, where, and of what kind it is."""
     records = [reads.programs for reads in runs if reads is not None]
     commands = {run.hook.command.encode("utf-8", "surrogateescape") for run in hook_runs}
     for language in languages:
@@ -104,7 +120,7 @@ def _find(
             # One script may call what another one defines.
             together = b"\n".join(text for text, _, in_shell in texts if language.whole or not in_shell)
             found = [*_found(language, together, "the scripts of the hook", in_shell=False)]
-        yield from found
+        yield from ((*each, language.kind) for each in found)
 
 
 def _is_of(program: ProgramReads, language: Language) -> bool:
