@@ -1,8 +1,4 @@
-"""
-Processes: how one is started, and its result.
-
-Times are in seconds, sizes in bytes.
-"""
+"""Processes: how one is started, and its result. Times are in seconds, sizes in bytes."""
 
 from __future__ import annotations
 
@@ -171,6 +167,7 @@ class Activity:
         state: The kernel's state letter (``R``, ``S``, ``D``, ``T``, ``Z`` ...).
         blocked_in: System call or kernel function in which it waits; empty if it runs, or if unknown.
         waits_for: What it waits for, in words; empty if unknown.
+        idle_until: Seconds after the start of the hook run until which it surely waits; 0 if unknown.
         asks: The question on its terminal whose answer it waits for; empty if there is none.
     """
 
@@ -178,6 +175,7 @@ class Activity:
     state: str
     blocked_in: str = ""
     waits_for: str = ""
+    idle_until: float = 0.0
     asks: str = ""
 
 
@@ -199,9 +197,9 @@ class Cut(enum.Enum):
     """
     The limit that cut a hook run.
 
-    Only ``LIMIT``, the host's, shows what the host would do. After ``HOOK_TIMEOUT`` the judge assumes that
-    the run would never have ended. ``BUDGET``, the time for the whole test, and ``BACKGROUND``, the time for
-    a run that the host does not wait for, show nothing about the hook.
+    Only ``LIMIT``, the host's, shows what the host would do. After ``HOOK_TIMEOUT`` that is known of runs
+    that surely wait until that limit. ``BUDGET``, the time for the whole test, and ``BACKGROUND``, the time
+    for a run that the host does not wait for, show nothing about the hook.
     """
 
     LIMIT = "limit"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import field
@@ -11,7 +12,7 @@ from typing import TypeAlias
 from pytest_hookharness.model.agent_sessions import ChildSession
 from pytest_hookharness.model.fast_dataclass import dataclass
 from pytest_hookharness.model.moves import Event, Move, Observation, ToolCall, ToolResult
-from pytest_hookharness.model.processes import Ending, Exited, NotStarted, ProcessResult
+from pytest_hookharness.model.processes import Cut, Ending, Exited, NotStarted, ProcessResult, TimedOut
 from pytest_hookharness.model.protocol import Decision, Hook, Json, Payload, Reply, Ruling
 
 # How a shell ends that cannot execute a command.
@@ -125,6 +126,27 @@ class HookRun:
             return not self.run.failure.prevents
         ending = self.run.own_ending
         return not (isinstance(ending, NotStarted) or ending in _NEVER_RAN)
+
+    @property
+    def host_limit(self) -> float:
+        """Seconds for which the host would wait for the run; infinite without a limit, or if unknown."""
+        limit = self.run.limit if self.run is not None else None
+        after = self.ending.after if isinstance(self.ending, TimedOut) else 0.0
+        # A host that has sent its signals at its limit, and still waits, does so without end.
+        return math.inf if limit is None or limit <= after else limit
+
+    @property
+    def cut_too_early(self) -> bool:
+        """
+        Whether the harness cut it although it might have decided before the host's own limit.
+
+        It surely decides nothing if all of its processes wait for each other, for what never comes, or for a
+        timer that ends after that limit: then the host cuts it too.
+        """
+        ending = self.ending
+        if not isinstance(ending, TimedOut) or ending.by is not Cut.HOOK_TIMEOUT:
+            return False
+        return min((activity.idle_until for activity in ending.doing), default=0.0) < self.host_limit
 
     @property
     def suspicion(self) -> str:

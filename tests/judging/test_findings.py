@@ -1,5 +1,6 @@
 """Which defects are found in a trace, and how they are reported."""
 
+import math
 from dataclasses import dataclass, replace
 
 import pytest
@@ -142,14 +143,20 @@ def test_every_ending_and_fault_is_reported_once(
     assert names(trace(hooked(hook_run(ending, fault=fault)))) == expected
 
 
-def test_a_cut_at_the_hook_timeout_is_an_assumption() -> None:
-    """Only for a hook run that was cut before its host's limit it is assumed that it never ends."""
-    texts = [
-        find(trace(hooked(hook_run(TimedOut(5, by=host, doing=(WAITS,))))))[0].text
-        for host in (Cut.LIMIT, Cut.HOOK_TIMEOUT)
-    ]
-    assert ["assumed: never ends" in text for text in texts] == [False, True]
-    assert all("cat waits for end of file on stdin" in text for text in texts)
+@pytest.mark.parametrize(
+    ("by", "idle_until", "said"),
+    [
+        (Cut.LIMIT, 0.0, "the host's limit"),
+        (Cut.HOOK_TIMEOUT, 0.0, "the hook timeout; its later decision is unknown"),
+        (Cut.HOOK_TIMEOUT, math.inf, "the hook timeout; it waits beyond the host's limit"),
+    ],
+)
+def test_a_cut_says_whose_limit_it_was(by: Cut, idle_until: float, said: str) -> None:
+    """A cut names its limit, and for the harness's own whether the host would have cut the run too."""
+    doing = (replace(WAITS, idle_until=idle_until),)
+    (found,) = find(trace(hooked(hook_run(TimedOut(5, by=by, doing=doing)))))
+    assert f"({said})" in found.text
+    assert "cat waits for end of file on stdin" in found.text
 
 
 def test_processes_that_are_left_over_are_found() -> None:
@@ -301,5 +308,5 @@ def test_a_cut_in_the_middle_of_nested_sessions_is_no_endless_hook():
     )
     (alone,), (within,) = find(trace(asked)), find(trace(replace(asked, children=children)))
 
-    assert "assumed: never ends" in alone.text
+    assert "its later decision is unknown" in alone.text
     assert "the hook timeout; 1 session within it still running" in within.text

@@ -21,7 +21,15 @@ from pytest_hookharness.judging.verdict.verdict import JudgeInput, judge
 from pytest_hookharness.model import moves
 from pytest_hookharness.model.moves import Edit, Prompt, Stop
 from pytest_hookharness.model.probes import PerturbationKind, Probe, ProbeEffect, ProbeReport, ProbeResult
-from pytest_hookharness.model.processes import Cut, Exited, HeldOpen, ProcessResult, TimedOut
+from pytest_hookharness.model.processes import (
+    Activity,
+    Cut,
+    Exited,
+    HeldOpen,
+    Process,
+    ProcessResult,
+    TimedOut,
+)
 from pytest_hookharness.model.protocol import Basis, Decision, Hook, Reply, Rule, Ruling
 from pytest_hookharness.model.reads import Influences, ObservedCycle
 from pytest_hookharness.model.trace import (
@@ -253,7 +261,8 @@ def test_what_is_read_decides_the_evidence(influences: Influences, evidence: str
     verdict = judge(case)
     assert isinstance(verdict, Livelock)
     assert verdict.evidence == evidence
-    assert (UNOBSERVED in verdict.assumptions) == (evidence == "driven")
+    # What could matter is named, so that nothing else is assumed away.
+    assert (UNOBSERVED in verdict.assumptions) == bool(influences.why)
 
 
 def test_a_run_that_time_cut_proves_nothing_by_its_turns() -> None:
@@ -448,7 +457,8 @@ def test_never_claims_more_than_it_saw(how: RunEnding, overridden: bool, flaky: 
 
 def test_says_which_rules_and_limits_it_assumes() -> None:
     """Assumed rules and hook runs cut at the hook timeout are among the assumptions, once each."""
-    run = ProcessResult(ending=TimedOut(10, by=Cut.HOOK_TIMEOUT))
+    waits = Activity(Process(3, "sleep 900", 0.0), "S", idle_until=900.0)
+    run = ProcessResult(ending=TimedOut(10, by=Cut.HOOK_TIMEOUT, doing=(waits,)), limit=600.0)
     seen = trace(STOP, asked(run=run, rule=ASSUMED), STOP, asked(run=run, rule=ASSUMED))
     sentences = gather_assumptions(seen, ["The tier."])
     assert sentences[: len(STANDING) + 1] == (*STANDING, "The tier.")

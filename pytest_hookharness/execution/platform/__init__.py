@@ -40,6 +40,13 @@ def processes() -> protocol.Processes:
     return system
 
 
+def waits() -> observation.Waits:
+    """Return what shows when a blocked process goes on by itself."""
+    from pytest_hookharness.execution.platform import linux_waits
+
+    return linux_waits
+
+
 def spawning() -> protocol.Spawning:
     """Return what ties a process to its parent."""
     if sys.platform == "darwin":

@@ -82,7 +82,7 @@ class LinuxProcessRow:
         self.started = int(fields[19]) / _TICKS
 
 
-def _read(path: str) -> bytes:
+def read(path: str) -> bytes:
     """Read a small file of /proc; nothing if it is gone or closed to us."""
     try:
         descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
@@ -97,7 +97,7 @@ def _read(path: str) -> bytes:
 
 
 def row(pid: int) -> LinuxProcessRow | None:
-    text = _read(f"/proc/{pid}/stat")
+    text = read(f"/proc/{pid}/stat")
     # The name of the command is in parentheses and may hold any character, so the last one counts.
     end = text.rfind(b")")
     if end < 0:
@@ -123,7 +123,7 @@ def threads(pid: int) -> list[int]:
 
 def cpu_and_wait(pid: int) -> tuple[float, float]:
     # Both in nanoseconds; a kernel that does not count them has no such file.
-    counts = [_read(f"/proc/{pid}/task/{thread}/schedstat").split() for thread in threads(pid)]
+    counts = [read(f"/proc/{pid}/task/{thread}/schedstat").split() for thread in threads(pid)]
     had = sum(int(count[0]) for count in counts if count)
     return had / 1e9, sum(int(count[1]) for count in counts if count) / 1e9
 
@@ -145,7 +145,7 @@ def children(pid: int) -> list[int]:
 
 
 def command_line(pid: int) -> str:
-    words = _read(f"/proc/{pid}/cmdline").rstrip(b"\0").replace(b"\0", b" ")
+    words = read(f"/proc/{pid}/cmdline").rstrip(b"\0").replace(b"\0", b" ")
     text = words.decode("utf-8", "replace") or name(pid)
     return text if len(text) <= _COMMAND_LIMIT else text[: _COMMAND_LIMIT - 3] + "..."
 
@@ -173,7 +173,7 @@ def mark_children(mark: int) -> None:
 
 
 def mark(pid: int) -> int:
-    start = (text := _read(f"/proc/{pid}/limits")).find(_MARK_TITLE)
+    start = (text := read(f"/proc/{pid}/limits")).find(_MARK_TITLE)
     words = text[start + len(_MARK_TITLE) :].split(None, 1)
     return int(words[0]) if start >= 0 and words and words[0].isdigit() else 0
 
@@ -187,7 +187,7 @@ def environment(pid: int) -> frozenset[bytes]:
 
 
 def name(pid: int) -> str:
-    return _read(f"/proc/{pid}/comm").decode("utf-8", "replace").strip()
+    return read(f"/proc/{pid}/comm").decode("utf-8", "replace").strip()
 
 
 def boot_clock() -> float:
@@ -220,20 +220,26 @@ def stream_name(descriptor: int, *, socket: bool) -> str:
 
 
 def blocked_call(pid: int, state: str) -> tuple[str, int | None]:
-    number, _, arguments = _read(f"/proc/{pid}/syscall").decode().strip().partition(" ")
-    if not number or number == "running" or int(number) < 0:
-        return ("" if state == "R" else _kernel_function(pid)), None
-    call = _NAMES.get(int(number), "")
-    return (call, int(arguments.split(" ", 1)[0], 16)) if call else (_kernel_function(pid), None)
+    call, arguments = blocked_arguments(pid)
+    if call:
+        return call, arguments[0]
+    return ("" if state == "R" else _kernel_function(pid)), None
+
+
+def blocked_arguments(pid: int) -> tuple[str, list[int]]:
+    """Return the call in which a process is blocked and its arguments; empty if it runs, or if unknown."""
+    number, *words = read(f"/proc/{pid}/syscall").decode().split()[:7] or ("",)
+    call = _NAMES.get(int(number), "") if number.isdigit() else ""
+    return call, [int(word, 16) for word in words] if call else []
 
 
 def _kernel_function(pid: int) -> str:
-    function = _read(f"/proc/{pid}/wchan").decode()
+    function = read(f"/proc/{pid}/wchan").decode()
     return "" if function == "0" else function
 
 
 def polled_files(pid: int, descriptor: int) -> list[int]:
-    lines = _read(f"/proc/{pid}/fdinfo/{descriptor}").decode().splitlines()
+    lines = read(f"/proc/{pid}/fdinfo/{descriptor}").decode().splitlines()
     return [int(line.split()[1]) for line in lines if line.startswith("tfd:")]
 
 

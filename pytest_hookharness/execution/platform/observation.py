@@ -1,4 +1,4 @@
-"""What the package needs of an operating system to record what processes look at."""
+"""What the package needs of an operating system to record what processes look at, and how long they wait."""
 
 from __future__ import annotations
 
@@ -16,6 +16,22 @@ from typing import Protocol, TypeAlias
 # ``processors``: on which processors processes run, which is no source.
 # ``trouble``: nothing; how says why the call cannot be recorded.
 Seen: TypeAlias = tuple[str, str, str, bool]
+
+
+class Waits(Protocol):
+    """What shows when a blocked process goes on by itself."""
+
+    def sleeps_until(self, pid: int) -> float:
+        """
+        Return when the timer ends by which a process sleeps, in seconds of ``boot_clock``; 0 if unknown.
+
+        Where the sleep began at an unknown moment, the start of the process stands for this moment.
+        """
+        ...
+
+    def may_go_on(self, pid: int) -> bool:
+        """Return whether an alarm or another thread may let a process go on although it is blocked."""
+        ...
 
 
 class Observing(Protocol):

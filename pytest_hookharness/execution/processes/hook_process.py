@@ -260,13 +260,14 @@ class HookProcess:
         self._begin_to_end(by, now)
 
     def _begin_to_end(self, by: str, now: float) -> None:
-        members = self._batch.members(self)
-        streams, writing = self._channels.stream_names(), self.source.waiting
-        activities = process_tree.describe_activities(
-            members,
+        # Most hooks are never cut, so what describes a cut one is imported only here.
+        from pytest_hookharness.execution.processes.activities import describe_activities
+
+        activities = describe_activities(
+            self._batch.members(self),
             self._boot,
-            streams,
-            writing=writing,
+            self._channels.stream_names(),
+            writing=self.source.waiting,
             closes=self.request.close,
             state_of=self._batch.tracer.state_of,
         )

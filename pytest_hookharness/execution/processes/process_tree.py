@@ -1,5 +1,5 @@
 """
-The process tree: which processes belong to a hook, what each is doing, and how all of them are ended.
+The process tree: which processes belong to a hook, and how all of them are ended.
 
 Loaded by the supervisor too. This is the tree as a reaper sees it; ``survivors`` has that of the tier without
 one.
@@ -15,7 +15,7 @@ from pytest_hookharness.execution import platform
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterator
+    from collections.abc import Collection, Iterator
 
     from pytest_hookharness.execution.processes.process_owners import ProcessOwners
 
@@ -177,111 +177,3 @@ def is_in_group(pid: int, leader: int) -> bool:
     """Return whether a process is in the group that another one leads."""
     found = _table.row(pid)
     return found is not None and found.group == leader
-
-
-_READING = {"read", "readv", "recvfrom", "recvmsg"}
-_WRITING = {"write", "writev", "sendto"}
-_LOCKING = {"flock", "fcntl"}
-_CHILD = {"wait4", "waitid"}
-_EPOLL = {"epoll_wait", "epoll_pwait", "epoll_pwait2"}
-_WAITS_FOR = {
-    **dict.fromkeys(("nanosleep", "clock_nanosleep"), "a timer: it sleeps"),
-    **dict.fromkeys(("poll", "ppoll", "select", "pselect6"), "one of its files, or a timer"),
-    **dict.fromkeys(("accept", "accept4"), "a client to connect"),
-    **dict.fromkeys(("rt_sigsuspend", "pause"), "a signal"),
-    "futex": "a lock or another thread",
-    "connect": "its connection to be accepted",
-    "openat": "a file to be opened, such as a FIFO whose other end no process opens",
-}
-_STREAMS = ("stdin", "stdout", "stderr")
-AT_TERMINAL = "input from the terminal"
-
-
-def describe_activities(
-    pids: list[int],
-    boot_time: float,
-    streams: dict[str, int],
-    *,
-    writing: bool,
-    closes: bool,
-    state_of: Callable[[int, str], str],
-) -> list[tuple[int, str, float, str, str, str]]:
-    """
-    Describe each process: what it is, its state, the call it is blocked in, and what that waits for.
-
-    Args:
-        pids: The processes of one hook.
-        boot_time: The start of its hook run, as in `describe`.
-        streams: The names of the files behind its three streams.
-        writing: Whether the host still writes to its standard input.
-        closes: Whether the host closes it then.
-        state_of: Corrects the state that the table shows for a process.
-    """
-    stdin = "end of file on stdin, which the host keeps open"
-    if writing:
-        stdin = "more of stdin, which the host has not written yet"
-    elif closes:
-        stdin = "more of stdin, which the host has already closed"
-    seen = []
-    for pid in pids:
-        found = _table.row(pid)
-        if found is not None and found.state != "Z":
-            call, text = "", "a signal to continue: it is stopped"
-            state = state_of(pid, found.state)
-            if state not in "Tt":
-                call, first = _table.blocked_call(pid, state)
-                text = "" if first is None else _describe_wait(pid, call, first, pids, streams, stdin)
-            seen.append((*describe(pid, boot_time), state, call, text))
-    return seen
-
-
-def _describe_wait(
-    pid: int, call: str, descriptor: int, pids: list[int], streams: dict[str, int], stdin: str
-) -> str:
-    """Describe what a call waits for."""
-    name = _table.link(pid, descriptor)
-    if call in _CHILD:
-        return _children(pid) or "a child"
-    if call in _READING:
-        if name.startswith(("/dev/pts/", "/dev/tty")):
-            return AT_TERMINAL
-        if (stream := streams.get(name)) == 0:
-            return stdin
-        file = _describe_file(pid, name, descriptor, pids)
-        return f"input from {file if stream is None else f'{_STREAMS[stream]}, where no process writes'}"
-    if call in _WRITING:
-        stream = streams.get(name)
-        file = _describe_file(pid, name, descriptor, pids) if stream is None else _STREAMS[stream]
-        return f"room in {file}"
-    if call in _LOCKING:
-        return f"a lock on {name or 'a file'}"
-    if call in _EPOLL:
-        # Node and similar programs read stdin in an event loop.
-        names = [_table.link(pid, number) for number in _table.polled_files(pid, descriptor)]
-        reads = any(streams.get(name) == 0 for name in names)
-        return f"events in its loop, {f'one of them {stdin}' if reads else 'or a timer'}"
-    text = _WAITS_FOR.get(call, "")
-    below = _children(pid) if text == "a signal" else ""
-    return f"{text}, as when {below} ends" if below else text
-
-
-def _children(pid: int) -> str:
-    names = [f"{_name(child)} (pid {child})" for child in _table.children(pid)[:3]]
-    if not names:
-        return ""
-    return ("its child " if len(names) == 1 else "its children ") + ", ".join(names)
-
-
-def _name(pid: int) -> str:
-    return _table.name(pid) or "gone"
-
-
-def _describe_file(pid: int, name: str, descriptor: int, pids: list[int]) -> str:
-    """Name the file behind a descriptor, with the other processes that share it."""
-    if not name.startswith(("pipe:", "/")) or name.startswith("/dev/null"):
-        return "a socket" if name.startswith("socket:") else f"descriptor {descriptor} ({name or 'closed'})"
-    sharers = [other for other in pids if other != pid and has_open(other, {name})]
-    what = "a pipe" if name.startswith("pipe:") else name
-    if not sharers:
-        return f"{what} that no other process has open" if what == "a pipe" else what
-    return f"{what} shared with " + ", ".join(f"{_name(other)} (pid {other})" for other in sharers[:3])

@@ -17,7 +17,6 @@ from contextlib import ExitStack, contextmanager
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from pytest_hookharness.execution.processes.process_tree import AT_TERMINAL
 from pytest_hookharness.model.delivery import Asked, Dialogue, Terminal, TypedAnswer
 from pytest_hookharness.model.processes import ProcessResult, TimedOut
 from pytest_hookharness.model.regex import Regex, SlowPattern
@@ -179,6 +178,8 @@ def with_dialogue(run: ProcessResult, conversation: Conversation | None) -> Proc
         return run
     dialogue, ending = conversation.dialogue, run.ending
     if isinstance(ending, TimedOut) and dialogue.unanswered:
+        from pytest_hookharness.execution.processes.activities import AT_TERMINAL
+
         doing = (
             replace(activity, asks=dialogue.unanswered) if activity.waits_for == AT_TERMINAL else activity
             for activity in ending.doing

@@ -200,7 +200,7 @@ def _run(hook_run: HookRun, run: processes.ProcessResult, nested: int) -> Iterat
     event = hook_run.hook.event
     if not hook_run.hook.command.strip():
         yield finding_catalogue.NOT_RUN, f"{event}: the command is empty."
-    yield from _ending(event, run, nested)
+    yield from _ending(hook_run, run, nested)
     held = run.ending.holders if isinstance(run.ending, processes.HeldOpen) else ()
     holders = {process.pid for process in held}
     left = [process for process in run.leftovers if process.pid not in holders]
@@ -214,19 +214,23 @@ def _run(hook_run: HookRun, run: processes.ProcessResult, nested: int) -> Iterat
             yield finding_catalogue.OUTPUT_CUT, text
 
 
-def _limit(cut: processes.TimedOut, extended: float, nested: int) -> str:
-    # Sessions that the hook started may cause the delay, so no endless wait is assumed then.
-    why = f"{counted(nested, 'session')} within it still running" if nested else "assumed: never ends"
+def _limit(hook_run: HookRun, cut: processes.TimedOut, extended: float, nested: int) -> str:
+    if cut.by is processes.Cut.LIMIT:
+        return "the host's limit"
+    why = "its later decision is unknown" if hook_run.cut_too_early else "it waits beyond the host's limit"
+    # Sessions that the hook started may cause the delay.
+    why = f"{counted(nested, 'session')} within it still running" if nested else why
     longer = f", with {extended:.1f} s for which it waited for a CPU" if extended else ""
-    return "the host's limit" if cut.by is processes.Cut.LIMIT else f"the hook timeout{longer}; {why}"
+    return f"the hook timeout{longer}; {why}"
 
 
-def _ending(event: str, run: processes.ProcessResult, nested: int) -> Iterator[_Defect]:
+def _ending(hook_run: HookRun, run: processes.ProcessResult, nested: int) -> Iterator[_Defect]:
+    event = hook_run.hook.event
     match run.ending:
         case processes.TimedOut(by=processes.Cut.BUDGET | processes.Cut.BACKGROUND):
             return
         case processes.TimedOut() as cut:
-            text = f"{event}: cut after {cut.after:g} s ({_limit(cut, run.extended, nested)})"
+            text = f"{event}: cut after {cut.after:g} s ({_limit(hook_run, cut, run.extended, nested)})"
             stubborn = ", and it ignored the first signal" if cut.ignored_term else ""
             yield finding_catalogue.HUNG_HOOK, f"{text}{stubborn}{_late(cut, run)}{describe_doing(cut)}."
         case processes.HeldOpen() as held:

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from pathlib import PurePosixPath
 
-from pytest_hookharness.model import verdicts
 from pytest_hookharness.model.processes import Cut, TimedOut
 from pytest_hookharness.model.protocol import THE_SCENARIO, Basis, Rule
+from pytest_hookharness.model.reads import ObservedCycle
 from pytest_hookharness.model.trace import Change, Performed, Trace
 
 # These are dropped where it was observed what the hooks read.
@@ -50,17 +50,17 @@ def clock_was_read(tried: Sequence[str]) -> str:
 
 
 def gather_assumptions(
-    trace: Trace, extra: Sequence[str] = (), verdict: verdicts.Verdict | None = None
+    trace: Trace, extra: Sequence[str] = (), observed: ObservedCycle | None = None
 ) -> tuple[str, ...]:
     """
     Return the standing assumptions, those of the run (``extra``) and those that the trace shows, once each.
 
-    What was observed for a verdict is not assumed.
+    What was observed of a loop is not assumed: either it is part of the state, or it is named.
     """
     shown = (*_hook_timeouts(trace), *_left_over(trace), *_written_elsewhere(trace), *_echoes(trace))
     shown = (*shown, *_unchecked(trace), *_forked(trace), *_assumed_rules(trace))
     every = dict.fromkeys([*STANDING, *extra, *shown])
-    if isinstance(verdict, verdicts.Livelock) and verdict.evidence in ("closed", "unread"):
+    if observed is not None and observed.influences.observed:
         return tuple(sentence for sentence in every if sentence not in _OBSERVED_INSTEAD)
     return tuple(every)
 
@@ -68,8 +68,9 @@ def gather_assumptions(
 def _hook_timeouts(trace: Trace) -> Iterator[str]:
     for _, hook_run in trace.hook_runs():
         match hook_run.ending:
-            case TimedOut(after=after, by=Cut.HOOK_TIMEOUT):
-                yield f"A hook that was cut after the hook timeout of {after:g} s would never have ended."
+            case TimedOut(after=after, by=Cut.HOOK_TIMEOUT) if not hook_run.cut_too_early:
+                waits = "waits beyond the host's limit: no alarm wakes it."
+                yield f"A hook that was cut after the hook timeout of {after:g} s {waits}"
             case TimedOut(after=after, by=Cut.BACKGROUND):
                 yield (
                     f"What a hook in the background, for which its host does not wait, would have done after "

@@ -163,4 +163,6 @@ def form_conclusion(case: JudgeInput) -> verdicts.Conclusion:
         expect=case.expect,
         endless=isinstance(verdict, verdicts.Livelock),
     )
-    return verdicts.Conclusion(verdict, findings, gather_assumptions(case.trace, case.assumptions, verdict))
+    observed = case.observed if isinstance(verdict, verdicts.Livelock) and not case.masked else None
+    assumptions = gather_assumptions(case.trace, case.assumptions, observed)
+    return verdicts.Conclusion(verdict, findings, assumptions)

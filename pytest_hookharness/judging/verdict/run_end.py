@@ -8,6 +8,7 @@ state makes a difference.
 
 from __future__ import annotations
 
+import math
 import posixpath
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
@@ -19,6 +20,7 @@ from pytest_hookharness.model import moves
 from pytest_hookharness.model.fast_dataclass import dataclass
 from pytest_hookharness.model.moves import Move
 from pytest_hookharness.model.probes import ProbeEffect, ProbeReport, Threshold
+from pytest_hookharness.model.processes import TimedOut
 from pytest_hookharness.model.protocol import Rule
 from pytest_hookharness.model.trace import Change, Happened, HookEvent, Moved, State, Step, Trace
 from pytest_hookharness.model.verdicts import RunEnding
@@ -69,6 +71,20 @@ class RunEnd:
 def first_override(trace: Trace) -> tuple[Step, HookEvent] | None:
     """Return the step where the cap first overrode a refusal; ``None`` if it never did."""
     return next(((step, hooked) for step, hooked in trace.hooked() if hooked.decision.overridden), None)
+
+
+def why_undecided_run(trace: Trace) -> str:
+    """Return which hook run the harness cut before it could decide, and why; empty if there is none."""
+    for step, hook_run in trace.hook_runs():
+        if hook_run.cut_too_early and isinstance(hook_run.ending, TimedOut):
+            name = hook_run.hook.command or f"a handler of type {hook_run.hook.type}"
+            limit = hook_run.host_limit
+            waits = "without a limit" if math.isinf(limit) else f"up to {limit:g} s"
+            return (
+                f"what {name} would have decided in turn {step.turn} is unknown: it was cut after the hook "
+                f"timeout of {hook_run.ending.after:g} s, and the host waits {waits}"
+            )
+    return ""
 
 
 def why_stop_not_allowed(trace: Trace, end: RunEnd) -> str:

@@ -22,6 +22,7 @@ from pytest_hookharness.judging.verdict.run_end import (
     newest_difference,
     state_difference,
     why_stop_not_allowed,
+    why_undecided_run,
 )
 from pytest_hookharness.model import verdicts
 from pytest_hookharness.model.expectations import Expectation, counted
@@ -76,8 +77,16 @@ class JudgeInput:
 
 
 def judge(case: JudgeInput) -> verdicts.Verdict:
+    """Return the verdict on a run; `undecided` if it rests on a hook run that the harness cut too early."""
+    verdict = _judge(case)
+    open_end = isinstance(verdict, verdicts.Undecided | verdicts.Recursing)
+    why = "" if open_end else why_undecided_run(case.trace)
+    return _undecided(case, why) if why else verdict
+
+
+def _judge(case: JudgeInput) -> verdicts.Verdict:
     """
-    Return the verdict on a run.
+    Return the verdict on a run whose hooks all decided.
 
     A run that a hook halted is `terminated`, because the hook's own decision ended it. So is a run whose
     prompt was refused, because the agent never started. A session that the script ended while the agent still
@@ -282,7 +291,8 @@ def _livelock(
         cap=case.cap,
         limits=case.limits,
     )
-    assumed = gather_assumptions(case.trace, case.assumptions, found)
+    observed = None if case.masked else case.observed
+    assumed = gather_assumptions(case.trace, case.assumptions, observed)
     return replace(found, assumptions=(*assumed, *clock, *unprobed, *_masked_assumption(case)))
 
 

@@ -7,6 +7,7 @@ Advice on findings comes with the findings.
 from __future__ import annotations
 
 import json
+import math
 import re
 from collections.abc import Mapping
 from itertools import combinations
@@ -65,7 +66,8 @@ def advice(outcome: Outcome) -> str:
         case Lockout():
             return _locked(outcome)
         case Undecided():
-            return _uncovered(outcome) or _beyond(outcome, verdict) or _unknown(outcome, verdict)
+            told = _longer(outcome) or _uncovered(outcome)
+            return told or _beyond(outcome, verdict) or _unknown(outcome, verdict)
         case Terminated():
             return ""
         case _:
@@ -186,6 +188,16 @@ def _turn_of(outcome: Outcome, cap: Cap) -> int:
 
 def _cap_first(outcome: Outcome, cap: Cap) -> str:
     return f"the cap of {plain(outcome.host, 40)} overrides block {cap.overrides} before"
+
+
+def _longer(outcome: Outcome) -> str:
+    """Return how to let a hook run decide that the harness cut before; empty if there is none."""
+    early = [run.host_limit for _, run in outcome.trace.hook_runs() if run.cut_too_early]
+    if not early:
+        return ""
+    longest = max(early)
+    value = "a longer --hook-timeout" if math.isinf(longest) else f"--hook-timeout {math.ceil(longest) + 1}s"
+    return f"Let the hook run for as long as the host does: {value}, with time enough for the whole run."
 
 
 def _uncovered(outcome: Outcome) -> str:

@@ -122,10 +122,10 @@ def compare(fast: Outcome, simulate: Callable[[float], Outcome]) -> Finding | No
             return None
     again, slow_again = simulate(0.0), simulate(high)
     if _differ(slow, slow_again):
-        return finding_catalogue.FLAKY.found(_describe_repeated(high, slow, slow_again))
+        return finding_catalogue.FLAKY.found(_describe_repeated(high, slow, slow_again), turn=slow.iterations)
     uneven = _differ(fast, again)
     if uneven and not _is_no_chance((fast, again), (slow, slow_again), simulate):
-        return finding_catalogue.FLAKY.found(_describe_repeated(0.0, fast, again))
+        return finding_catalogue.FLAKY.found(_describe_repeated(0.0, fast, again), turn=fast.iterations)
     for _ in range(_SEARCH_LIMIT):
         if high - low <= max(_LEAST, 0.05 * high):
             break
@@ -141,7 +141,7 @@ def compare(fast: Outcome, simulate: Callable[[float], Outcome]) -> Finding | No
     when = "begun at another time" if first else f"with {format_duration(high)} between them"
     at_once = _describe(fast) + (f" (another time it {_describe(again)})" if uneven else "")
     text = f"With turns that follow at once it {at_once}; {when}, it {_describe(slow)}."
-    return finding_catalogue.CLOCK.found(text)
+    return finding_catalogue.CLOCK.found(text, turn=fast.iterations)
 
 
 def _is_no_chance(

@@ -22,6 +22,7 @@ from pytest_hookharness.judging.recurrence.similar_turns import (
 from pytest_hookharness.judging.state_diff.file_series import Files
 from pytest_hookharness.judging.state_diff.file_timestamps import equal_except_timestamps
 from pytest_hookharness.judging.state_diff.number_formats import SessionClock
+from pytest_hookharness.judging.verdict.run_end import why_undecided_run
 from pytest_hookharness.model.fast_dataclass import dataclass, replace
 from pytest_hookharness.model.moves import Message, Observation
 from pytest_hookharness.model.probes import ProbeEffect, ProbeResult
@@ -101,17 +102,15 @@ class Repetition:
                 what = "a limit of the harness was reached"
                 return ProbeResult(reaction=ProbeEffect.DECISION, what=what, turn=number)
             seen = driver.steps_after(driver.turn - 1)
+            if unknown := why_undecided_run(Trace(steps=tuple(seen))):
+                return ProbeResult(reaction=ProbeEffect.DECISION, what=unknown, turn=number)
             what = describe_difference(expected, seen, self.outlines)
             over = isinstance(request, hosts.Ended) or (
                 isinstance(request, hosts.NextAct) and request.turn_over
             )
             if what or over:
-                return ProbeResult(
-                    reaction=ProbeEffect.DECISION,
-                    what=what or "the turn was over",
-                    turn=number,
-                    allows_stop=over,
-                )
+                what = what or "the turn was over"
+                return ProbeResult(reaction=ProbeEffect.DECISION, what=what, turn=number, allows_stop=over)
         return ProbeResult(reaction=ProbeEffect.SAME)
 
 

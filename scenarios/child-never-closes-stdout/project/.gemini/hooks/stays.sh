@@ -1,4 +1,4 @@
 #!/bin/sh
 # BeforeTool hook: ignores SIGTERM and never ends.
 trap '' TERM
-while :; do sleep 0.1; done
+sleep infinity

@@ -1,0 +1,90 @@
+"""Hook runs that the harness cut although their host would have waited longer."""
+
+from __future__ import annotations
+
+import pytest
+
+from pytest_hookharness.model.verdicts import Capped, Hung, Livelock, Terminated, Undecided
+from pytest_hookharness.reports.terminal.advice import advice
+
+# They take longer than the hook timeout, and less than the host's limit.
+DECIDES_LATER = [
+    "sleep 30; echo more >&2; exit 2",
+    "timeout 30 sleep 1000; exit 2",
+    "perl -e '$SIG{ALRM} = sub { exit 2 }; alarm 30; sleep 1000'; exit 2",
+    "while :; do :; done",
+    "while sleep 0.02; do :; done",
+    "python3 -c 'import threading, time; threading.Thread(target=time.sleep, args=(30,)).start()'; exit 2",
+]
+
+
+@pytest.mark.parametrize("hook", DECIDES_LATER)
+def test_a_run_that_might_decide_later_decides_nothing(play, hook):
+    """A hook that might end between the hook timeout and the host's limit leaves the verdict open."""
+    outcome = play(hooks={"Stop": hook}, hook_timeout=0.3, expect={"verdict": "undecided"})
+
+    assert isinstance(outcome.verdict, Undecided)
+    assert "would have decided in turn 1 is unknown: it was cut after the hook timeout" in outcome.verdict.why
+    assert "--hook-timeout 601s" in advice(outcome)
+
+
+@pytest.mark.parametrize(
+    "hook",
+    [
+        "sleep 86399",
+        "sleep 86399 | cat",
+        "sleep 86399 & wait",
+        "kill -STOP $$",
+        "mkfifo f; read x <f",
+        "python3 -c 'import time; time.sleep(86399)'",
+    ],
+)
+def test_a_run_that_waits_beyond_the_hosts_limit(play, hook):
+    """A hook that surely waits until its host cuts it lets the stop pass, as there; this is an assumption."""
+    outcome = play(hooks={"Stop": hook}, hook_timeout=0.3, expect={"findings": ["HUNG-HOOK"]})
+
+    assert isinstance(outcome.verdict, Terminated)
+    assert any("waits beyond the host's limit" in sentence for sentence in outcome.assumptions)
+
+
+def test_another_hook_that_refuses_proves_nothing_beside_it(play):
+    """A loop is not proved while another hook was cut that might have ended it."""
+    late = {"command": "sleep 30; touch done", "matcher": ""}
+    refusing = {"command": "[ -f done ] && exit 0; echo more >&2; exit 2", "matcher": ""}
+    outcome = play(hooks={"Stop": [late, refusing]}, hook_timeout=0.3, turns=4)
+
+    assert not isinstance(outcome.verdict, Livelock | Capped)
+    assert "sleep 30; touch done" in outcome.verdict.why
+
+
+def test_a_hosts_own_shorter_limit_decides(play):
+    """A hook that its host itself cuts has decided."""
+    hook = {"command": "sleep 30; exit 2", "timeout": 0.3}
+    outcome = play(hooks={"Stop": hook}, expect={"findings": ["HUNG-HOOK"]})
+
+    assert isinstance(outcome.verdict, Terminated)
+
+
+@pytest.mark.parametrize(
+    ("hook", "verdict"), [("mkfifo f; read x <f", Hung), ("while :; do :; done", Undecided)]
+)
+def test_a_host_without_a_limit(play, hook, verdict):
+    """A host that waits without end is stuck only with a hook that nothing wakes."""
+    command = {"type": "command", "command": f"trap '' TERM; {hook}", "timeout": 300}
+    outcome = play(host="gemini-cli", hooks={"AfterAgent": [{"hooks": [command]}]}, hook_timeout=1)
+
+    assert isinstance(outcome.verdict, verdict)
+
+
+def test_an_experiment_that_is_cut_shows_no_stop(play):
+    """A turn that is played ahead and cut is not told as a stop that the hooks allow."""
+    hook = (
+        "n=$(($(cat .n 2>/dev/null || echo 0)+1)); echo $n >.n\n"
+        "[ $n -ge 900 ] && sleep 30\n"
+        "echo more >&2; exit 2"
+    )
+    outcome = play(host="codex", hooks={"Stop": hook}, hook_timeout=0.5, turns=30)
+
+    assert isinstance(outcome.verdict, Undecided)
+    assert "allow the stop" not in outcome.verdict.why
+    assert "is unknown: it was cut after the hook timeout" in outcome.verdict.why
