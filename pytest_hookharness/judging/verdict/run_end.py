@@ -10,8 +10,9 @@ from __future__ import annotations
 
 import math
 import posixpath
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import replace
+from fnmatch import fnmatchcase
 
 from pytest_hookharness.judging.recurrence import cycle
 from pytest_hookharness.judging.recurrence.cycle import changes
@@ -210,7 +211,7 @@ def describe_threshold_ahead(threshold: Threshold, subject: str = "it") -> str:
     what = _reaction(threshold)
     if threshold.seconds is not None:
         return (
-            f"the session goes on as long as turns follow at once, and {subject} would {what} after "
+            f"no turn that was played ended the session, and {subject} would {what} after "
             f"{threshold.at} (tried ahead, not played)"
         )
     if not threshold.at:
@@ -225,15 +226,23 @@ def _reaction(threshold: Threshold) -> str:
 _SPECIAL = frozenset("*?[")
 
 
-def find_masks(states: Mapping[int, State], probing: ProbeReport | None) -> tuple[str, ...]:
-    """Return the masks with which the last turns repeat; none if a part was shown to make a difference."""
+def find_masks(
+    states: Mapping[int, State], probing: ProbeReport | None, read: Collection[str] = ()
+) -> tuple[str, ...]:
+    """
+    Return the masks with which the last turns repeat.
+
+    Returns:
+        None if a part was shown to make a difference, or if one is a changing file that was ``read``.
+    """
     if probing is not None and any(probe.seen.reaction is ProbeEffect.DECISION for probe in probing.probes):
         return ()
     newest = max(states, default=0)
     for period in range(1, min(LONGEST_PERIOD, newest // 2) + 1):
         masks = _masks_for(states, newest, period)
         if masks:
-            return masks
+            decides = any(fnmatchcase(path, mask) for path in read for mask in masks)
+            return () if decides else masks
     return ()
 
 

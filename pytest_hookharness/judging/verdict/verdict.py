@@ -18,6 +18,7 @@ from pytest_hookharness.judging.verdict.assumptions import clock_was_read, gathe
 from pytest_hookharness.judging.verdict.run_end import (
     RunEnd,
     describe_threshold_ahead,
+    find_masks,
     first_override,
     newest_difference,
     state_difference,
@@ -194,7 +195,8 @@ def _without_cap(case: JudgeInput) -> verdicts.WithoutCap:
     threshold = case.probing.threshold if case.probing is not None else None
     if threshold is not None:
         allows = threshold.allows_stop and threshold.turn is not None
-        why = describe_threshold_ahead(threshold, "the hooks")
+        chance = "; chance may decide that" if case.observed and case.observed.influences.chance else ""
+        why = describe_threshold_ahead(threshold, "the hooks") + chance
         return verdicts.WithoutCap(name="terminated" if allows else "undecided", why=why)
     conflict = cycle.find_contradiction(case.trace.states)
     doubts = "; ".join(_doubts(case, conflict))
@@ -214,10 +216,8 @@ def _describe_loop(case: JudgeInput, loop: verdicts.Livelock) -> str:
 
 
 def _masks(case: JudgeInput) -> tuple[str, ...]:
-    # Most runs end, so what tries masks is imported only for the others.
-    from pytest_hookharness.judging.verdict.run_end import find_masks
-
-    return find_masks(case.trace.states, case.probing)
+    read = case.observed.influences.decisive if case.observed is not None else frozenset()
+    return find_masks(case.trace.states, case.probing, read)
 
 
 def _cap_of(end: RunEnd, hooked: HookEvent | None) -> verdicts.Cap:

@@ -21,6 +21,7 @@ from pytest_hookharness.simulation.session.history import History
 _TRY_LIMIT = 20
 # Similar periods that are tried as progressions.
 _TRIED = 12
+_BY_CHANCE = "an experiment went another way, and not when it was made again: that may be chance"
 # Repetitions: a pattern that breaks within these is not a progression.
 _MIN_REPETITIONS = 8
 
@@ -121,15 +122,25 @@ class RepetitionProbes:
             )
             refusals = driver.refusals(), driver.refusals(turn - period)
             sizes = limit_sources.growing_sizes(self._history, turn, period, refusals)
-        prober = Prober(
-            driver.testbed,
-            repetition,
-            clock=self._clock(),
-            pattern=pattern,
-            sizes=sizes,
-            limits=limits,
-            unread=unread,
-            remaining=self._remaining,
-            on_probe=self._on_probe,
-        )
-        return prober.probe()
+
+        def make_probes() -> ProbeReport:
+            return Prober(
+                driver.testbed,
+                repetition,
+                clock=self._clock(),
+                pattern=pattern,
+                sizes=sizes,
+                limits=limits,
+                unread=unread,
+                remaining=self._remaining,
+                on_probe=self._on_probe,
+            ).probe()
+
+        report = make_probes()
+        if report.threshold is None or not self._influences(period).chance:
+            return report
+        # Chance alone may have ended one of the experiments, and will hardly do so twice at the same place.
+        again = make_probes()
+        if again.threshold is not None and again.threshold.at == report.threshold.at:
+            return report
+        return replace(report, threshold=None, unclear=_BY_CHANCE)
