@@ -216,6 +216,17 @@ def test_the_first_line_is_enough(verdict: Verdict, expected: str) -> None:
     assert first_line(outcome(verdict)) == expected
 
 
+def test_a_long_broken_expectation_hides_no_evidence() -> None:
+    """What a verdict rests on stands in the first line beside a broken expectation of any length."""
+    loop = Livelock(stem=1, period=1, repetitions=2, evidence="driven", matters=("workspace/.count", "clock"))
+    broken = Violation(path="expect.findings", expected="none", seen="x" * 900)
+
+    line = first_line(outcome(loop, violations=(broken,)))
+
+    assert "it could depend on workspace/.count, clock" in line
+    assert len(line) < 500
+
+
 @pytest.mark.parametrize("ending", [ending for ending, _ in ENDINGS])
 @pytest.mark.parametrize("verdict", [verdict for verdict, _ in VERDICTS])
 def test_every_verdict_has_a_story_with_every_ending(verdict: Verdict, ending: Ending) -> None:

@@ -29,7 +29,7 @@ from pytest_hookharness.reports.terminal.phrases import (
     text_of_command,
 )
 
-_LONGEST = 300
+_LONGEST, _LONGEST_BROKEN = 300, 160
 # Parts of the key paths of expectations, in the base and in every variant.
 _VERDICT, _OF_CALL, _FINDINGS = "expect.verdict", ".expect", "expect.findings"
 # Events after a stop about which no hook decides, in any spelling.
@@ -43,15 +43,16 @@ def first_line(outcome: Outcome) -> str:
     A loop that the scenario expects is no news; then the broken expectation stands first.
     """
     outcome = with_short_paths(outcome)
-    said = [_verdict(outcome)]
+    # Each part is cut on its own: in the middle of the whole line stands what the verdict rests on.
+    said = [clip(_verdict(outcome), _LONGEST)]
     others = [item for item in _by_weight(outcome) if not _is_told(item, outcome)]
     if others:
         count = len(others) - 1
         more = f" (and {counted(count, 'more broken expectation')})" if count else ""
-        said.append(f"{_broken(others[0])}{more}")
+        said.append(f"{clip(_broken(others[0]), _LONGEST_BROKEN)}{more}")
         if len(others) == len(outcome.violations) and not isinstance(outcome.verdict, Terminated):
             said.reverse()
-    return clip("; ".join(said), _LONGEST)
+    return "; ".join(said)
 
 
 def _is_told(item: Violation, outcome: Outcome) -> bool:
