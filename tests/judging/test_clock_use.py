@@ -27,6 +27,12 @@ from pytest_hookharness.judging.recurrence.clock_use import LANGUAGES, in_other,
         ("s=$(date +%S); exit $(( s == 7 ? 0 : 2 ))", "exit $(( s == 7 ? 0 : 2 ))"),
         ('coproc date +%s; read -r s <&"${COPROC[0]}"; [ $s = 5 ] && exit 0', "coproc date +%s"),
         ("coproc NOW { date +%s; }; read -r s <&${NOW[0]}; [ $s = 5 ] && exit 0", "coproc NOW { date +%s"),
+        (
+            "n=$(python3 -c 'import time; print(int(time.time()))'); [ $((n % 97)) -eq 5 ] && exit 0",
+            "[ $((n % 97)) -eq 5 ]",
+        ),
+        ("python3 -c 'import time; print(time.time())' | grep -q 7", "python3 -c '...time...' | grep -q 7"),
+        ("t=$(node -p 'Date.now()')\nexpr $t % 7", "expr $t % 7"),
         ("late() { n=$(date +%s); return $(( n != 5 )); }; late && exit 0", "return $(( n != 5 ))"),
     ],
 )
@@ -47,6 +53,8 @@ def test_a_shell_script_that_decides_by_the_time(text, found):
         "now=$(date +%s); n=$((n + 1)); echo $now >> log; (( n > 3 )) && exit 0",
         'jq -n --arg t "$(date -Is)" "{t: \\$t}" >> log',
         'git commit -q -m "at $(date)"; exit 2',
+        "python3 -c 'import time; print(time.time())' >> log; exit 2",
+        "n=$(python3 -c 'import time; print(time.time())'); echo $n | tee -a log; exit 2",
         'echo "the date of today"; while read -r l; do echo $l; done',
     ],
 )

@@ -303,7 +303,7 @@ class Recording:
 
     def _scan(self, path: str, text: bytes) -> None:
         compiled = bool(path) and b"\0" in text
-        if compiled or not _DATING.isdisjoint(text.translate(_BETWEEN_NAMES).split()):
+        if (compiled and self.ahead) or not _DATING.isdisjoint(text.translate(_BETWEEN_NAMES).split()):
             self._mentions[path, FILE_TIMES] = None
         if self.ahead:
             return

@@ -16,14 +16,18 @@ _BEFORE = (
     r"\s*(?:(?:if|elif|while|until|!|(?:/\S*/)?env|command|exec|coproc|time|busybox|timeout\s+\S+|-\S+"
     r"|[A-Za-z_]\w*=\S*)\s+)*"
 )
+# Code in another language, and its words for a time. What it decides itself is told by the reader of its
+# language.
+_PROGRAM = r"(?:/\S*/)?\b(?:python|perl|node|nodejs|deno|bun|ruby|php|tclsh)[0-9.]*\s[^|\n'\"]*?-\w*[cepr]\s*"
+_INLINE = re.compile(rf"({_PROGRAM})('[^']*'|\"(?:[^\"\\$`]|\\.)*\")")
+_INLINE_WORD = re.compile(r"\btime\b|\bnow\b|\btoday\b|\bDate\b|\b(?:local|gm|strf|c)time\b|\bclock\b")
+_INLINE_CLOCK = rf"{_PROGRAM}'\.\.\.time\.\.\.'"
 # Words of shells that give a time.
-_SHELL_CLOCK = (
+_OWN_CLOCK = (
     rf"(?:^|[(`|!{{&]){_BEFORE}(?:/\S*/)?g?date(?![\w./=-])"
     r"|\b(?:EPOCHSECONDS|EPOCHREALTIME|SECONDS|TIMEFORMAT)\b|%\([^)]*\)T|\(\s*\{?\s*times?\s"
-    # Code in another language whose output is the time, or has it.
-    r"|\b(?:python|perl|node|nodejs|deno|bun|ruby|php|tclsh)[0-9.]*\s[^|\n]*?-\w*[cepr]\s*[\"'][^\n]*?"
-    r"(?:\btime\b|\bnow\b|\btoday\b|\bDate\b|\b(?:local|gm|strf|c)time\b|\bclock\b)"
 )
+_SHELL_CLOCK = f"{_OWN_CLOCK}|{_INLINE_CLOCK}"
 # A variable, also without the sign in arithmetic. A statement may have only the begin or the end of it.
 _SHELL_USE = (
     r"\$\{?#?(?:NAMES)\b|(?:\(\(|\[\[|\blet\s)[^\n]*?\b(?:NAMES)\b"
@@ -77,7 +81,7 @@ def in_shell(text: bytes) -> str:
 
     A statement that runs a text which does not stand in the script may do so.
     """
-    code = _COMMENT.sub("", decode(text))
+    code = _INLINE.sub(_shorten_code, _COMMENT.sub("", decode(text)))
     statements = _split(code)
     functions = [(one["word"] or one["name"], _split(_body(code, one))) for one in _FUNCTION.finditer(code)]
     clock, giving = _SHELL_CLOCK, set[str]()
@@ -97,6 +101,11 @@ def in_shell(text: bytes) -> str:
         one for one in statements if _passes_on(one, known) or (one in timed and _shell_decides(one, giving))
     )
     return next(map(shorten, deciding), "") or _run_unseen(code)
+
+
+def _shorten_code(found: re.Match[str]) -> str:
+    """Return code in another language as one word, for its signs are no signs of the shell."""
+    return f"{found[1]}'...time...'" if _INLINE_WORD.search(found[2]) else found[0]
 
 
 def _run_unseen(code: str) -> str:
@@ -153,8 +162,15 @@ def _shell_decides(statement: str, giving: set[str]) -> bool:
         return True
     plain = _ARITHMETIC.sub("_", _SUBSTITUTED.sub("_", statement))
     inner = [found[0].strip("`$()") for found in _SUBSTITUTED.finditer(statement)]
-    parts = [part for whole in (plain, *inner) for part in whole.split("|")]
+    lines = [whole.split("|") for whole in (plain, *inner)]
+    parts = [part for whole in lines for part in whole[_is_inline_clock(whole[0]) :]]
     return not all(_first_word(part) in giving or _only_writes(part) for part in parts)
+
+
+def _is_inline_clock(command: str) -> bool:
+    """Return whether a command is code in another language that asks for the time, and gets none."""
+    code = re.match(rf"[\s({{]*{_BEFORE}{_INLINE_CLOCK}", command)
+    return code is not None and re.search(_OWN_CLOCK, command) is None and "$" not in command
 
 
 def _only_writes(command: str) -> bool:
