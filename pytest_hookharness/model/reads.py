@@ -215,6 +215,8 @@ class Influences:
         decisive: State paths of what was read that changes, among them folders that were listed.
         unread: State paths of files whose content differs between the last repetitions, and was not read.
         chance: Whether random or process numbers were read, or a script has words that stand for them.
+        places: What matters and is part of the state: in words, its state path, and how it was looked at.
+        outside: What else matters, apart from the clock and from what differs in every run, in words.
     """
 
     matters: tuple[str, ...] = ()
@@ -225,6 +227,8 @@ class Influences:
     decisive: frozenset[str] = frozenset()
     unread: frozenset[str] = frozenset()
     chance: bool = False
+    places: tuple[tuple[str, str, LookKind], ...] = ()
+    outside: tuple[str, ...] = ()
 
     @property
     def observed(self) -> bool:

@@ -12,6 +12,7 @@ from typing import Literal, TypeAlias, assert_never, get_args
 from pytest_hookharness.model.fast_dataclass import dataclass
 from pytest_hookharness.model.moves import Move
 from pytest_hookharness.model.protocol import Rule
+from pytest_hookharness.model.time_budget import USED_UP
 from pytest_hookharness.model.trace import Change
 
 VerdictName: TypeAlias = Literal[
@@ -90,6 +91,11 @@ class WithoutCap:
 
     name: Literal["terminated", "livelock", "undecided"]
     why: str
+
+    @property
+    def is_open(self) -> bool:
+        """Whether it is unknown, and a play without the cap in the rest of the time could show it."""
+        return self.name == "undecided" and USED_UP not in self.why
 
 
 UNKNOWN_WITHOUT_CAP = WithoutCap(name="undecided", why="it was not tried")

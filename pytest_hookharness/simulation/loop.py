@@ -15,7 +15,6 @@ out the same, files are compared in full at its end, and the probes then test wh
 from __future__ import annotations
 
 import json
-import math
 from collections.abc import Callable, Mapping
 from typing import Literal, TypeAlias
 
@@ -28,12 +27,17 @@ from pytest_hookharness.judging.recurrence.cycle import (
     follow_lasso,
     same_state,
 )
-from pytest_hookharness.judging.verdict.run_end import RunEnd, format_duration
+from pytest_hookharness.judging.verdict.run_end import (
+    RunEnd,
+    describe_used_up,
+    format_duration,
+    needed_time,
+)
 from pytest_hookharness.model.expectations import counted
 from pytest_hookharness.model.moves import Observation
 from pytest_hookharness.model.outcome import Outcome
 from pytest_hookharness.model.protocol import Json
-from pytest_hookharness.model.time_budget import USED_UP, BudgetEnded, remaining
+from pytest_hookharness.model.time_budget import BudgetEnded, remaining
 from pytest_hookharness.model.trace import State, StateEntry, Step, Trace
 from pytest_hookharness.model.verdicts import Finding
 from pytest_hookharness.simulation.conclude import SessionEvidence, conclude_session
@@ -43,9 +47,6 @@ from pytest_hookharness.simulation.probing.time_shift import TimeShift
 from pytest_hookharness.simulation.session.driver import SessionDriver
 from pytest_hookharness.simulation.session.history import History
 from pytest_hookharness.simulation.testbed.testbed import Testbed
-
-# The time for experiments, in turns, where a budget is recommended.
-_EXPERIMENTS = 60
 
 _GUARDS_UNTRIED = (
     "Not tried, because the time budget ended: whether guards are off in sessions that hooks start."
@@ -168,17 +169,13 @@ class Loop:
         wall, used = testbed.settings.wall, testbed.slot.clock() - self._began
         seen, wanted = f"for {self.turn} of {counted(turns, 'turn')}", "all turns"
         # In a third of the time no more than turns are played, and experiments follow them.
-        needed = used * (turns + _EXPERIMENTS) / max(1, self._probes.played)
+        needed = needed_time(used, turns, self._probes.played)
         if not self.turn:
             seen, wanted = "before the first turn was over", "hooks that use up their timeout in every turn"
             needed = turns * testbed.hook_timeout
-        enough = f"{math.ceil(max(2 * wall, needed) / 60)}m"
         running = self._driver.running
         still = f", with {' and '.join(map(repr, running))} still running" if running else ""
-        why = (
-            f"{USED_UP}: {format_duration(wall)} {seen}{still}; {wanted} may need {enough}: "
-            f"--budget {enough}, or --hook-budget {enough} in pytest"
-        )
+        why = describe_used_up(f"{format_duration(wall)} {seen}{still}", wanted, wall, needed)
         return RunEnd(how="wall", turn=self.turn, why=why, running=running)
 
     def time_may_matter(self, *, ended: bool) -> bool:

@@ -171,7 +171,7 @@ def _with_hooks_alone(
     # A run until the cap was asked for as just that, and covered folders are the developer's own.
     if scenario.until == "guard" or scenario.cover or not settings.probes:
         return run
-    if not isinstance(verdict, Capped) or verdict.without.name != "undecided" or verdict.status:
+    if not isinstance(verdict, Capped) or not verdict.without.is_open or verdict.status:
         return run
     rest = replace(settings, wall=left, keep=False)
     try:

@@ -41,7 +41,7 @@ def reads(*looks: PathLook, program: str = "/bin/sh", **changes: object) -> Read
 
 def find(*looks: PathLook, **changes: object) -> Influences:
     found = find_influences([reads(*looks, **changes)], AROUND)  # type: ignore[arg-type]
-    return replace(found, decisive=frozenset())
+    return replace(found, decisive=frozenset(), places=(), outside=())
 
 
 def test_what_is_read_and_changes_is_known_by_its_state_path() -> None:
@@ -54,6 +54,22 @@ def test_what_is_read_and_changes_is_known_by_its_state_path() -> None:
     )
 
     assert find_influences([reads(*looks)], AROUND).decisive == {"workspace/n", "workspace"}
+
+
+def test_what_matters_is_part_of_the_state_lies_outside_or_differs_by_itself() -> None:
+    """Of all that matters, what is in the state has its path there; random numbers are on neither list."""
+    looks = [PathLook(f"/proc/{number}x", LookKind.OPENED, existed=True) for number in range(9)]
+    inside = PathLook(N, LookKind.STATUS, existed=True)
+    space = PathLook(HELD, LookKind.FILE_SYSTEM, existed=True)
+    asked = (ReadSource(SourceKind.RANDOM, "getrandom"), ReadSource(SourceKind.MACHINE, "getrusage"))
+    found = find_influences([reads(inside, space, *looks, sources=asked)], AROUND)
+
+    assert found.places == (("size, times or existence of workspace/n", "workspace/n", LookKind.STATUS),)
+    assert found.outside == (
+        "the free space of workspace/held",
+        *(look.path for look in looks),
+        "the state of the machine (getrusage)",
+    )
 
 
 @pytest.mark.parametrize(

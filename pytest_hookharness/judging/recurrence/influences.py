@@ -110,12 +110,23 @@ def find_influences(runs: Sequence[Reads | None], around: KnownPaths) -> Influen
         why = next(filter(None, gaps), "no record was made")
         return unobserved(why)
     decisive = [each for reads in known for each in _decisive(reads, around)]
-    words = dict.fromkeys(word for _, word in decisive)
+    words = dict.fromkeys(word for _, word, _ in decisive)
+    # The free space does not follow from the files of the state.
+    inside = dict.fromkeys(
+        (word, around.names[path], kind)
+        for path, word, kind in decisive
+        if path in around.names and kind is not LookKind.FILE_SYSTEM
+    )
     return Influences(
         matters=_first((*words, *(word for reads in known for word in _of_run(reads, around)))),
-        decisive=frozenset(around.names[path] for path, _ in decisive if path in around.names),
+        decisive=frozenset(around.names[path] for path, _, _ in decisive if path in around.names),
         clock=any(_asks_clock(reads, around) for reads in known),
         chance=any(draws(reads, around.own) for reads in known),
+        places=tuple(inside),
+        outside=(
+            *(word for word in words if all(word != place for place, _, _ in inside)),
+            *dict.fromkeys(word for reads in known for word in _of_outside(reads, around)),
+        ),
     )
 
 
@@ -145,17 +156,17 @@ def _first(found: Iterable[str]) -> tuple[str, ...]:
     return (*words[:_MOST], f"{len(words) - _MOST} more") if len(words) > _MOST + 1 else tuple(words)
 
 
-def _decisive(reads: Reads, around: KnownPaths) -> Iterator[tuple[str, str]]:
-    """Yield the paths of files and folders that could matter, each in words too."""
+def _decisive(reads: Reads, around: KnownPaths) -> Iterator[tuple[str, str, LookKind]]:
+    """Yield the paths of files and folders that could matter, each in words too, and how it was looked at."""
     for program in reads.programs:
         for look in program.looks:
             # What a test double reads besides the state is the harness's own.
             own = look.own or (program.script in around.own and look.path not in around.names)
             if not own and not _is_constant(look.path, around) and _matters(program.path, look, around):
-                yield look.path, _describe(look.path, look.kind, around)
+                yield look.path, _describe(look.path, look.kind, around), look.kind
     for write in reads.writes:
         if write.queried and write.path in around.changed and not _is_constant(write.path, around):
-            yield write.path, f"the size of {_name(write.path, around)}"
+            yield write.path, f"the size of {_name(write.path, around)}", LookKind.OPENED
 
 
 def _of_run(reads: Reads, around: KnownPaths) -> Iterator[str]:
@@ -166,6 +177,13 @@ def _of_run(reads: Reads, around: KnownPaths) -> Iterator[str]:
         yield "the times or the number of a file that it made"
     for mention in reads.mentions:
         yield from _of_mention(mention, around)
+
+
+def _of_outside(reads: Reads, around: KnownPaths) -> Iterator[str]:
+    """Yield what does not differ in every run by itself, in words."""
+    for source in reads.sources:
+        if source.kind is not SourceKind.RANDOM:
+            yield from _of_source(source, around)
 
 
 def _dates_own(program: ProgramReads, reads: Reads) -> bool:
@@ -247,7 +265,7 @@ def _of_mention(mention: Mention, around: KnownPaths) -> Iterator[str]:
 def unobserved(why: str, *, chance: bool = True) -> Influences:
     """Return that it is not known what a repetition reads; ``chance``: it may be random numbers."""
     what = f"not everything that it reads could be observed: {why}"
-    return Influences(matters=(what,), why=why, chance=chance)
+    return Influences(matters=(what,), why=why, chance=chance, outside=(what,))
 
 
 def draws(reads: Reads, own: frozenset[str] = frozenset()) -> bool:

@@ -23,9 +23,12 @@ from pytest_hookharness.model.moves import Move
 from pytest_hookharness.model.probes import ProbeEffect, ProbeReport, Threshold
 from pytest_hookharness.model.processes import TimedOut
 from pytest_hookharness.model.protocol import Rule
+from pytest_hookharness.model.time_budget import USED_UP
 from pytest_hookharness.model.trace import Change, Happened, HookEvent, Moved, State, Step, Trace
 from pytest_hookharness.model.verdicts import RunEnding
 
+# The time for experiments, in turns, where a budget is recommended.
+_EXPERIMENTS = 60
 _UNITS = (("year", 365 * 86400.0), ("day", 86400.0), ("h", 3600.0), ("min", 60.0))
 
 
@@ -36,6 +39,26 @@ def format_duration(seconds: float) -> str:
             number = f"{seconds / unit:.3g}"
             return f"{number} {name}s" if name in ("year", "day") and number != "1" else f"{number} {name}"
     return f"{seconds:.3g} s"
+
+
+def needed_time(used: float, turns: int, played: int) -> float:
+    """Return the seconds for some turns and the experiments after them, by what those played have used."""
+    return used * (turns + _EXPERIMENTS) / max(1, played)
+
+
+def describe_used_up(seen: str, wanted: str, wall: float, needed: float) -> str:
+    """
+    Say that the time budget is used up, with a budget that would be enough.
+
+    Args:
+        seen: What it was used for.
+        wanted: What a larger budget is for.
+        wall: The budget, in seconds.
+        needed: The seconds that are needed.
+    """
+    enough = f"{math.ceil(max(2 * wall, needed) / 60)}m"
+    options = f"--budget {enough}, or --hook-budget {enough} in pytest"
+    return f"{USED_UP}: {seen}; {wanted} may need {enough}: {options}"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -334,8 +334,11 @@ def _doubts(case: JudgeInput, conflict: cycle.Contradiction | None) -> Iterator[
     threshold = case.probing.threshold if case.probing is not None else None
     if threshold is not None and threshold.seconds is not None and case.end.how == "turns":
         yield f"a probe showed that something else happens after {threshold.at}"
-    if case.probing is not None and case.probing.unclear:
-        yield f"probes after turn {case.probing.turn} were inconclusive: {case.probing.unclear}"
+    unclear = case.probing.unclear if case.probing is not None else ""
+    if unclear.startswith(USED_UP):
+        yield unclear
+    elif case.probing is not None and unclear:
+        yield f"probes after turn {case.probing.turn} were inconclusive: {unclear}"
     if conflict is not None:
         yield (
             f"the same state led to two results in turn {conflict.second + 1}: "

@@ -118,7 +118,7 @@ class ObservedCycles:
         calls = [step.exchange.run for step in steps if isinstance(step.exchange, Performed)]
         results = [run for run in (*calls, *(run.run for _, run in Trace(steps=steps).hook_runs())) if run]
         if any(result.leftovers or result.unclaimed or result.cut_in_background for result in results):
-            found = replace(found, matters=(*found.matters, _LEFT))
+            found = replace(found, matters=(*found.matters, _LEFT), outside=(*found.outside, _LEFT))
         return found
 
     def _with_clock(self, found: Influences, period: int) -> Influences:

@@ -150,10 +150,11 @@ class ReadObservation:
             return found
         # The next repetition may make others of those that come or go.
         moving = {change.path for change in differing if change.how != "content"}
-        hidden = dict.fromkeys((*_changed_inputs(repetition.hook_runs, driver.steps), *chance))
+        inputs = dict.fromkeys(_changed_inputs(repetition.hook_runs, driver.steps))
         return replace(
             found,
-            matters=(*found.matters, *hidden),
+            matters=(*found.matters, *dict.fromkeys((*inputs, *chance))),
+            outside=(*found.outside, *inputs),
             timed=tuple(dict.fromkeys(timed)),
             chance=found.chance or bool(chance),
             unread=frozenset(

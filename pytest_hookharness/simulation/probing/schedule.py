@@ -6,7 +6,6 @@ from collections.abc import Callable
 from functools import cached_property, partial
 from typing import TYPE_CHECKING, Literal
 
-from pytest_hookharness import hosts
 from pytest_hookharness.execution import platform
 from pytest_hookharness.judging.recurrence.cycle import Lasso, same_state
 from pytest_hookharness.judging.recurrence.similar_turns import choose_observed, find_similar_periods
@@ -15,17 +14,17 @@ from pytest_hookharness.judging.verdict.run_end import RunEnd, describe_out_of_r
 from pytest_hookharness.model.fast_dataclass import replace
 from pytest_hookharness.model.probes import ProbeEffect, ProbeReport, Threshold
 from pytest_hookharness.model.reads import Influences, ObservedCycle
+from pytest_hookharness.model.verdicts import RunEnding
 from pytest_hookharness.simulation.session.driver import SessionDriver
 from pytest_hookharness.simulation.session.history import History
 
 if TYPE_CHECKING:
     from pytest_hookharness.simulation.probing.observed_cycles import ObservedCycles
+    from pytest_hookharness.simulation.probing.real_turns import RealTurns
     from pytest_hookharness.simulation.probing.repetition_probes import RepetitionProbes
 
 # Probe reports of one run: a run whose behaviour changes more often is only driven on.
 _REPORT_LIMIT = 4
-# Part of the real time that is spent on real turns before the first experiment.
-_SHARE_OF_TURNS = 1 / 3
 # The longest period of turns that differ in nothing but what hooks say.
 _WORDED_PERIOD = 4
 # Seconds: if so little time ends the run, it is left to pass while turns go on.
@@ -66,15 +65,12 @@ class ProbeSchedule:
         self._remaining = remaining
         # Now, and not when a repetition is observed: files that changed since may change again.
         self._began = platform.files().file_clock()
-        self._for_turns = driver.testbed.settings.wall * (1 - _SHARE_OF_TURNS)
         self._on_probe = on_probe
         self._started = driver.testbed.workspace.clock.now
         # The threshold that the run is driven on to, which will confirm or refute it.
         self._awaited: Threshold | None = None
         # The end that follows if the host did not end the run by itself after that turn.
         self._postponed: tuple[int, RunEnd] | None = None
-        # The last turn that was played without the limits of the host; ``None`` if that was not tried.
-        self._uncapped: int | None = None
         # Two periods must be seen before the first probe.
         self._not_before = 3
         self._misses = 0
@@ -95,7 +91,7 @@ class ProbeSchedule:
             return None
         if not self._cycles.influences(period).matters:
             return self._end_proved("lasso", period)
-        if self._has_turns(period):
+        if self._turns.has_more(period):
             return None
         if self._history.disregard_wording(self._driver.turn, period):
             self._cycles.influences(period)
@@ -115,9 +111,9 @@ class ProbeSchedule:
         if threshold is not None:
             return self._end_out_of_reach(threshold, period)
         if report.unclear:
-            return self._end_unless_capped(report.unclear, period)
+            return self._end_unless_capped(self._end("threshold", report.unclear), period)
         end = self._end_by_clock(period)
-        return end if end is not None or self._postponed is not None else self._end("lasso")
+        return end if end is not None or self._postponed is not None else self._end_driven("lasso", period)
 
     def only_time_differs(self, lasso: Lasso) -> bool:
         """
@@ -150,7 +146,7 @@ class ProbeSchedule:
         if early and turn + 2 >= self._not_before:
             from pytest_hookharness.simulation.probing.early_proof import seems_to_log
 
-            if seems_to_log(self._driver, self._history, self._last_turn) and self._cycles.proves(1):
+            if seems_to_log(self._driver, self._history, self._turns.find_last) and self._cycles.proves(1):
                 return self._end_proved("progression", 1)
             self._driver.testbed.slot.plan(partial(self._history.prepare, turn))
         if early or len(self.made) >= _REPORT_LIMIT:
@@ -159,7 +155,7 @@ class ProbeSchedule:
         for period in choose_observed(turn, periods, self._history.differing):
             if not self._cycles.influences(period).matters:
                 return self._end_proved("progression", period)
-        if periods and self._has_turns(periods[0]):
+        if periods and self._turns.has_more(periods[0]):
             return None
         paced = bool(self._driver.testbed.scenario.pace)
         end = self._end_by_clock(periods[0]) if periods and not paced else None
@@ -175,7 +171,9 @@ class ProbeSchedule:
         report = self._add(found)
         if report.inert:
             end = self._end_by_clock(report.period)
-            return end if end is not None or self._postponed is not None else self._end("progression")
+            if end is not None or self._postponed is not None:
+                return end
+            return self._end_driven("progression", report.period)
         self._not_before = turn + 5 * len(self.made)
         threshold = report.threshold
         if threshold is None or self._time_is_left:
@@ -188,30 +186,45 @@ class ProbeSchedule:
     def _similar_periods(self, turn: int) -> list[int]:
         """Return the periods after which the turn is similar; words may differ in the last turn."""
         # Words that are drawn may be the same in the last turns by chance, so this is asked before.
-        for period in () if self._has_turns(1) else range(1, _WORDED_PERIOD + 1):
+        for period in () if self._turns.has_more(1) else range(1, _WORDED_PERIOD + 1):
             if self._history.disregard_wording(turn, period):
                 break
         return [*find_similar_periods(turn, self._history.signature)]
 
     def _end_out_of_reach(self, threshold: Threshold, period: int) -> RunEnd | None:
-        return self._end_unless_capped(describe_out_of_reach(threshold, self._turn_limit), period)
+        why = describe_out_of_reach(threshold, self._turn_limit)
+        return self._end_unless_capped(self._end("threshold", why), period)
 
-    def _end_unless_capped(self, why: str, period: int) -> RunEnd | None:
+    def _end_unless_capped(self, end: RunEnd, period: int) -> RunEnd | None:
         """Return an end that leaves the verdict open; ``None`` if the host will end the run itself before."""
-        end, last = self._end("threshold", why), self._last_turn(period)
-        if last is None or last > self._turn_limit:
+        cap = self._turns.find_cap(period)
+        if cap is None:
             return end
-        self._postponed = last, end
+        self._postponed = cap, end
         return None
+
+    def _end_driven(self, how: Literal["lasso", "progression"], period: int) -> RunEnd | None:
+        """
+        Return the end of a loop in which no experiment makes a difference.
+
+        If time ended its real turns, that needs experiments with all that could matter. ``None`` as above.
+        """
+        proposal, testbed = self.proposal, self._driver.testbed
+        if proposal is None or testbed.scanner.masked or not self._turns.are_cut(period):
+            return self._end(how)
+        from pytest_hookharness.judging.probing.unmoved import find_unmoved
+
+        tried = (*self.made, *self._cycles.trials.values())
+        unmoved = find_unmoved(proposal.influences, tried, paced=bool(testbed.scenario.pace))
+        if not unmoved:
+            return self._end(how)
+        end = self._end("wall", self._turns.describe_cut(unmoved))
+        if self._turns.find_cap(period) is not None:
+            self.made[-1] = replace(self.made[-1], unclear=end.why)
+        return self._end_unless_capped(end, period)
 
     def _check_postponed(self, last: int, end: RunEnd) -> RunEnd | None:
         return None if self._driver.turn <= last else replace(end, turn=self._driver.turn)
-
-    def _last_turn(self, period: int) -> int | None:
-        """Return the turn in which the host would end the loop; ``None`` if it would not."""
-        turn = self._driver.turn
-        recent = self._driver.steps_after(turn - period)
-        return hosts.find_last_turn(self._driver.progress.session, turn, period, recent)
 
     @cached_property
     def _repetition_probes(self) -> RepetitionProbes:
@@ -228,7 +241,7 @@ class ProbeSchedule:
         )
 
     def _add(self, report: ProbeReport) -> ProbeReport:
-        threshold, played = report.threshold, self._uncapped or 0
+        threshold, played = report.threshold, self._turns.uncapped or 0
         if threshold is not None and threshold.allows_stop and report.turn < (threshold.turn or 0) <= played:
             # Such a state was made from parts that were guessed, as the ids in a transcript are.
             why = f"experiments allowed the stop in turn {threshold.turn}, and real turns did not"
@@ -243,6 +256,13 @@ class ProbeSchedule:
 
         return ObservedCycles(self._driver, self._history, self._remaining, self._on_probe, self._began)
 
+    @cached_property
+    def _turns(self) -> RealTurns:
+        # As above.
+        from pytest_hookharness.simulation.probing.real_turns import RealTurns
+
+        return RealTurns(self._driver, self._history, self._turn_limit, self._remaining)
+
     def observe(self, period: int) -> Influences:
         """Return what a cycle of that period reads that could matter; each is observed once."""
         return self._cycles.influences(period)
@@ -250,7 +270,7 @@ class ProbeSchedule:
     @property
     def played(self) -> int:
         """The last turn that was played, with or without the limits of the host."""
-        return max(self._driver.turn, self._uncapped or 0)
+        return self._turns.played
 
     @property
     def proposal(self) -> ObservedCycle | None:
@@ -272,18 +292,6 @@ class ProbeSchedule:
         self.made.append(trial)
         return self._end_out_of_reach(threshold, period)
 
-    def _has_turns(self, period: int) -> bool:
-        """
-        Return whether to play another real repetition before any experiment.
-
-        Not if real time or turns are used up, and not if the host would then end the loop.
-        """
-        turn = self._driver.turn
-        if turn + period > self._turn_limit or self._remaining() < self._for_turns:
-            return False
-        last = self._last_turn(period)
-        return last is None or last > turn + period
-
     def _ends_uncapped(self, period: int) -> bool:
         """
         Play on, once, without the limits of the host if they are about to end the loop.
@@ -291,21 +299,12 @@ class ProbeSchedule:
         Returns:
             Whether the hooks then end it. The run goes on until the host does.
         """
-        last = self._last_turn(period)
-        if self._uncapped is not None or last is None or last > self._turn_limit:
-            return False
-        from pytest_hookharness.simulation.probing.uncapped_turns import play_uncapped
-
-        repetition = self._history.last_repetition(self._driver, period)
-        report = play_uncapped(
-            self._driver.testbed, repetition, self._turn_limit, lambda: self._remaining() - self._for_turns
-        )
-        self._uncapped = report.uncapped
-        if report.threshold is None:
+        cap, report = self._turns.find_cap(period), self._turns.play_uncapped(period)
+        if cap is None or report is None or report.threshold is None:
             return False
         self.made.append(report)
         end = self._end("threshold", describe_threshold_ahead(report.threshold, "the hooks"))
-        self._postponed = last, end
+        self._postponed = cap, end
         return True
 
     @property
@@ -345,5 +344,5 @@ class ProbeSchedule:
     def _clock(self) -> SessionClock:
         return SessionClock(started=self._started, now=self._driver.testbed.workspace.clock.now)
 
-    def _end(self, how: Literal["lasso", "progression", "threshold", "disagreed"], why: str = "") -> RunEnd:
+    def _end(self, how: RunEnding, why: str = "") -> RunEnd:
         return RunEnd(how=how, turn=self._driver.turn, why=why)
