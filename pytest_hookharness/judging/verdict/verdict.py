@@ -36,8 +36,7 @@ from pytest_hookharness.model.time_budget import USED_UP
 from pytest_hookharness.model.trace import HookEvent, HookRun, Trace
 
 _NO_EXPECTATION = Expectation()
-# Masked paths that are named.
-_SHOWN = 3
+_SHOWN = 3  # masked paths that are named
 
 
 @dataclass(frozen=True, slots=True)
@@ -334,11 +333,9 @@ def _doubts(case: JudgeInput, conflict: cycle.Contradiction | None) -> Iterator[
     threshold = case.probing.threshold if case.probing is not None else None
     if threshold is not None and threshold.seconds is not None and case.end.how == "turns":
         yield f"a probe showed that something else happens after {threshold.at}"
-    unclear = case.probing.unclear if case.probing is not None else ""
-    if unclear.startswith(USED_UP):
-        yield unclear
-    elif case.probing is not None and unclear:
-        yield f"probes after turn {case.probing.turn} were inconclusive: {unclear}"
+    if case.probing is not None and (unclear := case.probing.unclear):
+        told = f"probes after turn {case.probing.turn} were inconclusive: {unclear}"
+        yield unclear if unclear.startswith(USED_UP) else told
     if conflict is not None:
         yield (
             f"the same state led to two results in turn {conflict.second + 1}: "
