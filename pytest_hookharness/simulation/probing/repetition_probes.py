@@ -139,8 +139,15 @@ class RepetitionProbes:
         report = make_probes()
         if report.threshold is None or not self._influences(period).chance:
             return report
-        # Chance alone may have ended one of the experiments, and will hardly do so twice at the same place.
-        again = make_probes()
-        if again.threshold is not None and again.threshold.at == report.threshold.at:
-            return report
-        return replace(report, threshold=None, unclear=_BY_CHANCE)
+        return keep_if_repeated(report, make_probes())
+
+
+def keep_if_repeated(report: ProbeReport, again: ProbeReport) -> ProbeReport:
+    """
+    Return a report on hooks that draw random numbers, without a threshold that was not found again.
+
+    Chance alone may have ended one of the experiments, and will hardly do so twice at the same place.
+    """
+    if report.threshold is None or (again.threshold and again.threshold.at == report.threshold.at):
+        return report
+    return replace(report, threshold=None, unclear=_BY_CHANCE)
