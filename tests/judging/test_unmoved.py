@@ -30,8 +30,8 @@ def tried(*parts, how=(PerturbationKind.AHEAD,)):
     return ProbeReport(turn=8, period=1, parts=parts, probes=probes)
 
 
-def unmoved(*reports, paced=False, **found):
-    return find_unmoved(Influences(**found), reports, paced=paced)
+def unmoved(*reports, changing=(N,), paced=False, **found):
+    return find_unmoved(Influences(**found), reports, changing=changing, paced=paced)
 
 
 def at(look, path=N, words="it"):
@@ -47,6 +47,12 @@ def test_a_part_that_was_changed():
     assert unmoved(tried(part(path="workspace/other")), places=places) == ("it",)
     assert unmoved(tried(part(), how=()), places=places) == ("it",)
     assert unmoved(places=places) == ("it",)
+
+
+@pytest.mark.parametrize(("look", "counts"), [(LookKind.OPENED, False), (LookKind.LISTED, True)])
+def test_a_file_that_changes_no_more(look, counts):
+    """A content that was observed while it changed, and no longer does, is part of a state that recurs."""
+    assert unmoved(places=at(look), changing=()) == (("it",) if counts else ())
 
 
 def test_all_experiments_of_a_run_count():

@@ -10,6 +10,9 @@ OFF = {"CLAUDE_CODE_STOP_HOOK_BLOCK_CAP": "0"}
 REFUSE = "sleep 0.1; echo run the tests >&2; exit 2"
 # No experiment changes how long the machine runs, and it is never 7 s.
 UPTIME = f'read up _ < /proc/uptime; [ "${{up%.*}}" = 7 ] && exit 0; {REFUSE}'
+SATURATED = (
+    "n=$(cat n 2>/dev/null || echo 0); [ $n -gt 6 ] && exit 0; [ $n = 6 ] || n=$((n+1)); echo $n > n; "
+)
 COUNT = "n=$(cat n 2>/dev/null || echo 0); n=$((n+1)); echo $n > n; "
 
 
@@ -62,7 +65,7 @@ def test_turns_beyond_the_cap_that_time_ends(stop):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("read", ["n=$(($$ % 99999)); [ $n = 1 ] && exit 0; ", COUNT])
+@pytest.mark.parametrize("read", ["n=$(($$ % 99999)); [ $n = 1 ] && exit 0; ", COUNT, SATURATED])
 def test_experiments_with_all_that_matters_are_enough(stop, read):
     """A slow hook that reads only what experiments change, or what differs in every run, is driven."""
     outcome = stop(f"{read}{REFUSE}".replace("0.1", "0.05"), wall=9.0)

@@ -15,9 +15,13 @@ from pytest_hookharness.model.reads import Influences, LookKind
 
 _OTHER_TIMES = frozenset((PerturbationKind.AGED, PerturbationKind.WAITED, PerturbationKind.CLOCK))
 _FOLDER_LOOKS = frozenset((LookKind.LISTED, LookKind.STATUS))
+# What they show is not all in the state: times, attributes, and names of the objects of Git.
+_BEYOND_STATE = frozenset((LookKind.LISTED, LookKind.STATUS, LookKind.ATTRIBUTE))
 
 
-def find_unmoved(found: Influences, reports: Collection[ProbeReport], *, paced: bool) -> tuple[str, ...]:
+def find_unmoved(
+    found: Influences, reports: Collection[ProbeReport], *, changing: Collection[str], paced: bool
+) -> tuple[str, ...]:
     """
     Return what could matter and no experiment changed, in words.
 
@@ -26,17 +30,22 @@ def find_unmoved(found: Influences, reports: Collection[ProbeReport], *, paced: 
     Args:
         found: What the loop reads that changes or lies outside of its state.
         reports: All experiments of the run.
+        changing: The state paths that differ between its last repetitions; when it was observed, others may
+            have done so too.
         paced: Whether the experiments that go ahead also move the clock.
     """
-    return tuple(dict.fromkeys((*_places(found, reports), *found.outside, *_clock(found, reports, paced))))
+    places = _places(found, reports, changing)
+    return tuple(dict.fromkeys((*places, *found.outside, *_clock(found, reports, paced))))
 
 
-def _places(found: Influences, reports: Collection[ProbeReport]) -> Iterator[str]:
+def _places(found: Influences, reports: Collection[ProbeReport], changing: Collection[str]) -> Iterator[str]:
     parts = [part for report in reports if report.probes for part in report.parts]
     digests = {part.path for part in parts if part.kind is PartKind.DIGEST}
     changed = {part.path for part in parts} - digests
     aged = PerturbationKind.AGED in _kinds(reports)
     for words, path, look in found.places:
+        if path not in changing and look not in _BEYOND_STATE:
+            continue
         # A folder shows which files come and go in it.
         inside = look in _FOLDER_LOOKS and any(each.startswith(f"{path}/") for each in changed)
         dated = aged and look is LookKind.STATUS and path not in digests

@@ -215,7 +215,9 @@ class ProbeSchedule:
         from pytest_hookharness.judging.probing.unmoved import find_unmoved
 
         tried = (*self.made, *self._cycles.trials.values())
-        unmoved = find_unmoved(proposal.influences, tried, paced=bool(testbed.scenario.pace))
+        changing = {change.path for change in self._history.differing(self._driver.turn, period)}
+        paced = bool(testbed.scenario.pace)
+        unmoved = find_unmoved(proposal.influences, tried, changing=changing, paced=paced)
         if not unmoved:
             return self._end(how)
         end = self._end("wall", self._turns.describe_cut(unmoved))
