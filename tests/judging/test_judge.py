@@ -265,21 +265,6 @@ def test_what_is_read_decides_the_evidence(influences: Influences, evidence: str
     assert (UNOBSERVED in verdict.assumptions) == bool(influences.why)
 
 
-@pytest.mark.parametrize(
-    ("read", "masks"), [(frozenset(), ("workspace/n",)), (frozenset({"workspace/n"}), ())]
-)
-def test_no_mask_is_advised_of_what_was_read(read: frozenset[str], masks: tuple[str, ...]) -> None:
-    """A file that differs in each turn is advised as a mask only if no hook was seen to read it."""
-    known = {turn: state(str(turn), n=str(turn)) for turn in (1, 2, 3, 4)}
-    observed = ObservedCycle(stem=2, period=1, influences=Influences(decisive=frozenset(read)))
-    seen = trace(*[STOP, asked()] * 4, states=known)
-
-    verdict = judge(JudgeInput(seen, RunEnd(how="turns", turn=4), observed=observed))
-
-    assert isinstance(verdict, Undecided)
-    assert verdict.masks == masks
-
-
 def test_a_run_that_time_cut_proves_nothing_by_its_turns() -> None:
     """Where the budget ends, a recurring state is a proof only if nothing else was read."""
     matters = Influences(matters=("workspace/n",))

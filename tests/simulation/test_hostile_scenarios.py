@@ -187,7 +187,7 @@ def test_a_lack_of_file_descriptors_is_said_in_words(tmp_path):
         harness.simulate(made)
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     used = {int(place.name) for place in Path("/proc/self/fd").iterdir()}
-    unused = [number for number in range(100) if number not in used]
+    unused = [number for number in range(400) if number not in used]
     said = []
     for free in range(24):
         resource.setrlimit(resource.RLIMIT_NOFILE, (unused[free], hard))

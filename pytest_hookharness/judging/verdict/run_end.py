@@ -10,9 +10,8 @@ from __future__ import annotations
 
 import math
 import posixpath
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
-from fnmatch import fnmatchcase
 
 from pytest_hookharness.judging.recurrence import cycle
 from pytest_hookharness.judging.recurrence.cycle import changes
@@ -249,23 +248,15 @@ def _reaction(threshold: Threshold) -> str:
 _SPECIAL = frozenset("*?[")
 
 
-def find_masks(
-    states: Mapping[int, State], probing: ProbeReport | None, read: Collection[str] = ()
-) -> tuple[str, ...]:
-    """
-    Return the masks with which the last turns repeat.
-
-    Returns:
-        None if a part was shown to make a difference, or if one is a changing file that was ``read``.
-    """
+def find_masks(states: Mapping[int, State], probing: ProbeReport | None) -> tuple[str, ...]:
+    """Return the masks with which the last turns repeat; none if a part was shown to make a difference."""
     if probing is not None and any(probe.seen.reaction is ProbeEffect.DECISION for probe in probing.probes):
         return ()
     newest = max(states, default=0)
     for period in range(1, min(LONGEST_PERIOD, newest // 2) + 1):
         masks = _masks_for(states, newest, period)
         if masks:
-            decides = any(fnmatchcase(path, mask) for path in read for mask in masks)
-            return () if decides else masks
+            return masks
     return ()
 
 

@@ -215,8 +215,7 @@ def _describe_loop(case: JudgeInput, loop: verdicts.Livelock) -> str:
 
 
 def _masks(case: JudgeInput) -> tuple[str, ...]:
-    read = case.observed.influences.decisive if case.observed is not None else frozenset()
-    return find_masks(case.trace.states, case.probing, read)
+    return find_masks(case.trace.states, case.probing)
 
 
 def _cap_of(end: RunEnd, hooked: HookEvent | None) -> verdicts.Cap:
