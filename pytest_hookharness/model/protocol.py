@@ -254,3 +254,12 @@ class EventFields:
     event: str
     fields: tuple[Field, ...]
     rule: Rule
+
+
+# Events after a stop about which no hook decides.
+_AFTERWARDS = frozenset({"sessionend", "notification"})
+
+
+def is_afterwards(event: str) -> bool:
+    """Return whether an event, in any spelling, comes after a stop and lets no hook decide about it."""
+    return event.replace("_", "").casefold() in _AFTERWARDS

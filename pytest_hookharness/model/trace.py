@@ -15,6 +15,7 @@ from pytest_hookharness.model.moves import Event, Move, Observation, ToolCall, T
 from pytest_hookharness.model.processes import Cut, Ending, Exited, NotStarted, ProcessResult, TimedOut
 from pytest_hookharness.model.protocol import Decision, Hook, Json, Payload, Reply, Ruling
 
+_ALARM = re.compile(r"\balarm\b|\bsetitimer\b")
 # How a shell ends that cannot execute a command.
 _VARIABLE = re.compile(r"\$\{\w+\}")
 _NEVER_RAN = (Exited(126), Exited(127))
@@ -146,6 +147,9 @@ class HookRun:
         ending = self.ending
         if not isinstance(ending, TimedOut) or ending.by is not Cut.HOOK_TIMEOUT:
             return False
+        # No system call shows an alarm of a program that does not handle it.
+        if _ALARM.search(self.hook.command):
+            return True
         return min((activity.idle_until for activity in ending.doing), default=0.0) < self.host_limit
 
     @property

@@ -2,11 +2,17 @@
 
 from __future__ import annotations
 
+import math
+import os
+import signal
 import time
 from pathlib import Path
+from subprocess import Popen
 
 import pytest
 
+from pytest_hookharness.execution import platform
+from pytest_hookharness.execution.processes.activities import describe_activities
 from pytest_hookharness.execution.processes.sandbox import Sandbox, Supervisor
 from pytest_hookharness.execution.processes.translation import Confinement
 from pytest_hookharness.model.processes import (
@@ -309,3 +315,28 @@ def test_what_lives_on_is_not_killed_after_a_batch_of_several_hooks(
         box.run([launch("true", **alive)])
         assert len(first & {*staying()}) == 2
     assert staying() == []
+
+
+def _idle(*pids: int) -> list[float]:
+    """Until when each of some processes surely waits, in seconds since the machine started."""
+    rows = describe_activities([*pids], 0.0, {}, writing=False, closes=True, state_of=lambda _, state: state)
+    return [until for *_, until in rows]
+
+
+def test_a_process_that_has_just_ended_leaves_open_how_long_the_others_wait() -> None:
+    """If one process of a hook is gone, or begun since, nobody knows until when the others wait."""
+    with Popen(["sh", "-c", "sleep 86399; :"]) as shell:
+        try:
+            while not (children := platform.processes().children(shell.pid)):
+                pass
+            while _idle(*children)[0] < 86_000:
+                pass
+            together, gone = _idle(shell.pid, *children), _idle(shell.pid, *children, 2**22 - 1)
+            alone = _idle(shell.pid)
+        finally:
+            for pid in children:
+                os.kill(pid, signal.SIGKILL)
+
+    assert together[0] == math.inf
+    assert gone == [0.0, 0.0]
+    assert alone == [0.0]

@@ -9,6 +9,7 @@ from pytest_hookharness.judging.probing.experiments import (
     DAY,
     HOUR,
     ExperimentResult,
+    confirm,
     plan_experiments,
 )
 from pytest_hookharness.judging.probing.limits import KnownNumbers
@@ -224,3 +225,25 @@ def test_at_a_pace_the_threshold_in_time_is_found():
     assert result.perturbation == Perturbation(
         parts=(), how=PerturbationKind.AHEAD, repetitions=30, pace=10.0
     )
+
+
+@pytest.mark.parametrize(
+    ("answers", "found"),
+    [((OTHER, OTHER, OTHER), True), ((OTHER, OTHER, SAME), False), ((OTHER, SAME), False)],
+)
+def test_what_chance_may_decide_is_tried_three_times(answers, found):
+    """Where hooks draw random numbers, a difference counts if the same experiment shows it each time."""
+    perturbation = Perturbation(parts=(0,), how=PerturbationKind.AHEAD, repetitions=60)
+
+    def plan():
+        seen = yield perturbation
+        return ExperimentResult(perturbation=perturbation, seen=seen)
+
+    experiment, *others = confirm(plan()), *answers
+    tried = [next(experiment), *map(experiment.send, others[:-1])]
+    with pytest.raises(StopIteration) as ended:
+        experiment.send(others[-1])
+
+    assert tried == [perturbation] * len(answers)
+    assert (ended.value.value.perturbation == perturbation) is found
+    assert ("chance may decide" in ended.value.value.unclear) is not found

@@ -148,7 +148,7 @@ def test_every_ending_and_fault_is_reported_once(
     [
         (Cut.LIMIT, 0.0, "the host's limit"),
         (Cut.HOOK_TIMEOUT, 0.0, "the hook timeout; its later decision is unknown"),
-        (Cut.HOOK_TIMEOUT, math.inf, "the hook timeout; it waits beyond the host's limit"),
+        (Cut.HOOK_TIMEOUT, math.inf, "the hook timeout; as far as seen, it waits beyond the host's limit"),
     ],
 )
 def test_a_cut_says_whose_limit_it_was(by: Cut, idle_until: float, said: str) -> None:

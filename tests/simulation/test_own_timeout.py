@@ -11,6 +11,7 @@ from pytest_hookharness.reports.terminal.advice import advice
 DECIDES_LATER = [
     "sleep 30; echo more >&2; exit 2",
     "timeout 30 sleep 1000; exit 2",
+    "perl -e 'alarm 30; exec @ARGV' sleep 1000; exit 2",
     "perl -e '$SIG{ALRM} = sub { exit 2 }; alarm 30; sleep 1000'; exit 2",
     "while :; do :; done",
     "while sleep 0.02; do :; done",
@@ -88,3 +89,22 @@ def test_an_experiment_that_is_cut_shows_no_stop(play):
     assert isinstance(outcome.verdict, Undecided)
     assert "allow the stop" not in outcome.verdict.why
     assert "is unknown: it was cut after the hook timeout" in outcome.verdict.why
+
+
+def test_a_hook_after_the_session_decides_nothing(play):
+    """A hook of the end of the session that is cut leaves the verdict on the session as it is."""
+    outcome = play(hooks={"SessionEnd": "sleep 30"}, hook_timeout=0.3, expect={"findings": ["HUNG-HOOK"]})
+
+    assert isinstance(outcome.verdict, Terminated)
+
+
+def test_a_process_left_running_may_wake_a_hook(play):
+    """A hook that waits for a FIFO is not taken for endless while a process left behind might write to it."""
+    waits = "[ -p f ] || mkfifo f; read x <f; exit 2"
+    outcome = play(
+        hooks={"UserPromptSubmit": "(sleep 20; echo go >f) >&- 2>&- & exit 0", "Stop": waits},
+        hook_timeout=0.3,
+        agent=[{"prompt": "Go."}, {"stop": "Done."}],
+    )
+
+    assert isinstance(outcome.verdict, Undecided)

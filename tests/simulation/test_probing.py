@@ -5,9 +5,8 @@ from dataclasses import replace
 import pytest
 
 from pytest_hookharness.frontends.screen import ProgressEntry, ProgressLine
-from pytest_hookharness.model.probes import PartKind, ProbeReport, Threshold
+from pytest_hookharness.model.probes import PartKind
 from pytest_hookharness.model.verdicts import Livelock, Terminated, Undecided
-from pytest_hookharness.simulation.probing.repetition_probes import keep_if_repeated
 
 OFF = {"CLAUDE_CODE_STOP_HOOK_BLOCK_CAP": "0"}
 REFUSE = "echo run the tests >&2; exit 2"
@@ -367,19 +366,3 @@ def test_a_cap_does_not_end_a_probe(play):
 
     assert isinstance(outcome.verdict, Livelock)
     assert (outcome.verdict.period, outcome.verdict.evidence) == (3, "closed")
-
-
-@pytest.mark.parametrize(
-    ("again", "kept"), [("count 60 in workspace/.n", True), ("count 7 in workspace/.n", False), ("", False)]
-)
-def test_a_threshold_of_hooks_that_draw_must_be_found_twice(again, kept):
-    """Of hooks that draw random numbers a threshold counts only if other experiments find the same one."""
-    first, second = (
-        ProbeReport(turn=9, period=1, threshold=Threshold(at=at, what="allowed") if at else None)
-        for at in ("count 60 in workspace/.n", again)
-    )
-
-    found = keep_if_repeated(first, second)
-
-    assert (found.threshold is not None) is kept
-    assert ("may be chance" in found.unclear) is not kept

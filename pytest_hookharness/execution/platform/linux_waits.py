@@ -7,6 +7,7 @@ On another system nothing is known, as there is no /proc.
 from __future__ import annotations
 
 import math
+import os
 import signal
 import sys
 import time
@@ -56,8 +57,14 @@ def _seconds_at(pid: int, address: int) -> float:
 def may_go_on(pid: int) -> bool:
     # The kernel shows timers of POSIX, and of an alarm only that the process handles its signal. Of several
     # threads, others than the one that is looked at may work.
-    if linux.read(f"/proc/{pid}/timers") or len(linux.threads(pid)) != 1:
+    timers = f"/proc/{pid}/timers"
+    if not os.access(timers, os.R_OK) or linux.read(timers) or len(linux.threads(pid)) != 1:
         return True
     _, _, rest = linux.read(f"/proc/{pid}/status").partition(b"SigCgt:")
     caught = rest.split(maxsplit=1)[:1]
     return not caught or bool(int(caught[0], 16) >> (signal.SIGALRM - 1) & 1)
+
+
+def opens_fifo(pid: int) -> bool:
+    # Another file may be slow to open. This function of the kernel waits for the other end of a FIFO only.
+    return linux.read(f"/proc/{pid}/wchan") in (b"wait_for_partner", b"fifo_open")

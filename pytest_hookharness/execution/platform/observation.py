@@ -33,6 +33,10 @@ class Waits(Protocol):
         """Return whether an alarm or another thread may let a process go on although it is blocked."""
         ...
 
+    def opens_fifo(self, pid: int) -> bool:
+        """Return whether a process that opens a file waits for the other end of a FIFO."""
+        ...
+
 
 class Observing(Protocol):
     """Stops processes before they look at anything, and reads what they ask."""

@@ -77,9 +77,13 @@ def describe_activities(
                 (call, first), text, until = _table.blocked_call(pid, state), "", 0.0
                 if first is not None:
                     text = _describe_wait(pid, call, first, pids, streams, stdin)
-                    until = _idle_until(pid, call, first, streams, kept=stdin == _KEPT_OPEN)
+                if first is not None and state == "S":
+                    until = _idle_until(pid, call, first, pids, streams, kept=stdin == _KEPT_OPEN)
             seen.append((*describe(pid, boot_time), state, call, text, max(0.0, until - boot_time)))
-    return seen
+    if len(seen) == len(pids):
+        return seen
+    # One has just ended, and another one may be about to go on.
+    return [(*one[:6], 0.0) for one in seen]
 
 
 def _describe_wait(
@@ -112,7 +116,9 @@ def _describe_wait(
     return f"{text}, as when {below} ends" if below else text
 
 
-def _idle_until(pid: int, call: str, descriptor: int, streams: dict[str, int], *, kept: bool) -> float:
+def _idle_until(
+    pid: int, call: str, descriptor: int, pids: list[int], streams: dict[str, int], *, kept: bool
+) -> float:
     """
     Return until when a blocked process surely waits, by the clock of the table.
 
@@ -127,7 +133,12 @@ def _idle_until(pid: int, call: str, descriptor: int, streams: dict[str, int], *
         name = _table.link(pid, descriptor)
         endless = kept if name in streams else name.startswith(("pipe:", *_TERMINALS))
         return math.inf if endless else 0.0
-    return math.inf if call in _CHILD or call in _SIGNAL or call == "openat" else 0.0
+    if call == "openat":
+        return math.inf if _waits.opens_fifo(pid) else 0.0
+    # A child that has ended, or begun since, makes its parent go on.
+    children = _table.children(pid)
+    awaited = call in _SIGNAL or (call in _CHILD and bool(children))
+    return math.inf if awaited and {*children} <= {*pids} else 0.0
 
 
 def _children(pid: int) -> str:

@@ -217,7 +217,8 @@ def _run(hook_run: HookRun, run: processes.ProcessResult, nested: int) -> Iterat
 def _limit(hook_run: HookRun, cut: processes.TimedOut, extended: float, nested: int) -> str:
     if cut.by is processes.Cut.LIMIT:
         return "the host's limit"
-    why = "its later decision is unknown" if hook_run.cut_too_early else "it waits beyond the host's limit"
+    surely = "as far as seen, it waits beyond the host's limit"
+    why = "its later decision is unknown" if hook_run.cut_too_early else surely
     # Sessions that the hook started may cause the delay.
     why = f"{counted(nested, 'session')} within it still running" if nested else why
     longer = f", with {extended:.1f} s for which it waited for a CPU" if extended else ""

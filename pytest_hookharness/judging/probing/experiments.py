@@ -47,6 +47,7 @@ _ANY = frozenset({PartKind.IDENTIFIER, PartKind.DIGEST, PartKind.OTHER, PartKind
 _MOST_ALONE = 6
 
 ExperimentPlan = Generator[Perturbation, ProbeResult, "ExperimentResult"]
+_BY_CHANCE = "an experiment went another way, but not each time that it was made: chance may decide"
 # One group of experiments; without a result the plan goes on.
 _Group = Generator[Perturbation, ProbeResult, "ExperimentResult | None"]
 
@@ -74,6 +75,22 @@ class ExperimentResult:
     timeless: bool = False
     unpredictable: bool = False
     untried: Candidates = _NO_CANDIDATES
+
+
+def confirm(plan: ExperimentPlan) -> ExperimentPlan:
+    """
+    Yield the perturbations of a plan, and twice more the one that made a difference.
+
+    It may be the random numbers of the hooks that made the difference, and hardly three times.
+    """
+    found = yield from plan
+    if found.perturbation is None or found.seen is None:
+        return found
+    for _ in range(2):
+        again = yield found.perturbation
+        if (again.reaction, again.allows_stop) != (found.seen.reaction, found.seen.allows_stop):
+            return ExperimentResult(unclear=_BY_CHANCE)
+    return found
 
 
 def plan_experiments(

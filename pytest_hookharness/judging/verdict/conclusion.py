@@ -107,7 +107,7 @@ def judge_without_cap(outcome: Outcome, alone: Outcome) -> Outcome:
             why = (
                 f"the hooks did not allow the stop in {turns} (played again), but did at {at} (an experiment)"
             )
-            without = verdicts.WithoutCap(name="livelock", why=why)
+            without = verdicts.WithoutCap(name="undecided", why=why)
         case verdicts.Capped() as verdict, verdicts.Livelock(evidence=evidence):
             why = f"the hooks never allow the stop (played again; {evidence} evidence)"
             without = verdicts.WithoutCap(name="livelock", why=why)
@@ -119,9 +119,11 @@ def judge_without_cap(outcome: Outcome, alone: Outcome) -> Outcome:
 
 
 def _time_that_allows(outcome: Outcome) -> str:
-    """Return when an experiment of a run saw the stop allowed, in words; empty if none did."""
+    """Return the time, in words, at which an experiment of a run saw the stop allowed; empty if none did."""
     thresholds = (report.threshold for report in outcome.probe_reports)
-    return next((one.at for one in thresholds if one is not None and one.allows_stop), "")
+    return next(
+        (one.at for one in thresholds if one is not None and one.allows_stop and one.seconds is not None), ""
+    )
 
 
 _AT_ONCE = "The agent's turns follow at once; see CLOCK for what a slower agent gets."

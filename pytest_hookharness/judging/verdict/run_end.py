@@ -20,10 +20,10 @@ from pytest_hookharness.model import moves
 from pytest_hookharness.model.fast_dataclass import dataclass
 from pytest_hookharness.model.moves import Move
 from pytest_hookharness.model.probes import ProbeEffect, ProbeReport, Threshold
-from pytest_hookharness.model.processes import TimedOut
-from pytest_hookharness.model.protocol import Rule
+from pytest_hookharness.model.processes import Cut, TimedOut
+from pytest_hookharness.model.protocol import Rule, is_afterwards
 from pytest_hookharness.model.time_budget import USED_UP
-from pytest_hookharness.model.trace import Change, Happened, HookEvent, Moved, State, Step, Trace
+from pytest_hookharness.model.trace import Change, Happened, HookEvent, Moved, Performed, State, Step, Trace
 from pytest_hookharness.model.verdicts import RunEnding
 
 # The time for experiments, in turns, where a budget is recommended.
@@ -98,16 +98,29 @@ def first_override(trace: Trace) -> tuple[Step, HookEvent] | None:
 
 def why_undecided_run(trace: Trace) -> str:
     """Return which hook run the harness cut before it could decide, and why; empty if there is none."""
+    last = max((step.number for step in trace.steps if isinstance(step.exchange, Moved)), default=0)
+    woken = _leaves_running(trace)
     for step, hook_run in trace.hook_runs():
-        if hook_run.cut_too_early and isinstance(hook_run.ending, TimedOut):
+        ending, over = hook_run.ending, step.number > last and is_afterwards(hook_run.hook.event)
+        if over or not isinstance(ending, TimedOut) or ending.by is not Cut.HOOK_TIMEOUT:
+            continue
+        if hook_run.cut_too_early or woken:
             name = hook_run.hook.command or f"a handler of type {hook_run.hook.type}"
             limit = hook_run.host_limit
             waits = "without a limit" if math.isinf(limit) else f"up to {limit:g} s"
             return (
                 f"what {name} would have decided in turn {step.turn} is unknown: it was cut after the hook "
-                f"timeout of {hook_run.ending.after:g} s, and the host waits {waits}"
+                f"timeout of {ending.after:g} s, and the host waits {waits}"
             )
     return ""
+
+
+def _leaves_running(trace: Trace) -> bool:
+    """Return whether a process was left running that might wake a hook which waits."""
+    calls = [step.exchange.run for step in trace.steps if isinstance(step.exchange, Performed)]
+    runs = [run for run in (*calls, *(hook_run.run for _, hook_run in trace.hook_runs())) if run is not None]
+    left = [run for run in runs if run.leftovers or run.unclaimed or run.cut_in_background]
+    return any(not isinstance(run.ending, TimedOut) or run.cut_in_background for run in left)
 
 
 def why_stop_not_allowed(trace: Trace, end: RunEnd) -> str:

@@ -81,12 +81,12 @@ def judge(case: JudgeInput) -> verdicts.Verdict:
     verdict = _judge(case)
     open_end = isinstance(verdict, verdicts.Undecided | verdicts.Recursing)
     why = "" if open_end else why_undecided_run(case.trace)
-    return _undecided(case, why) if why else verdict
+    return verdicts.Undecided(turn=case.end.turn, why=why) if why else verdict
 
 
 def _judge(case: JudgeInput) -> verdicts.Verdict:
     """
-    Return the verdict on a run whose hooks all decided.
+    Return the verdict on a run as if each hook run had decided.
 
     A run that a hook halted is `terminated`, because the hook's own decision ended it. So is a run whose
     prompt was refused, because the agent never started. A session that the script ended while the agent still

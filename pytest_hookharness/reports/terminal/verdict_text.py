@@ -7,6 +7,7 @@ from typing import assert_never
 from pytest_hookharness.model.expectations import counted
 from pytest_hookharness.model.moves import Stop
 from pytest_hookharness.model.outcome import INCONCLUSIVE_FINDINGS, Outcome
+from pytest_hookharness.model.protocol import is_afterwards
 from pytest_hookharness.model.trace import HookEvent, Moved, Performed
 from pytest_hookharness.model.verdicts import (
     UNKNOWN_WITHOUT_CAP,
@@ -32,8 +33,6 @@ from pytest_hookharness.reports.terminal.phrases import (
 _LONGEST, _LONGEST_BROKEN = 300, 160
 # Parts of the key paths of expectations, in the base and in every variant.
 _VERDICT, _OF_CALL, _FINDINGS = "expect.verdict", ".expect", "expect.findings"
-# Events after a stop about which no hook decides, in any spelling.
-_AFTERWARDS = frozenset({"sessionend", "notification"})
 
 
 def first_line(outcome: Outcome) -> str:
@@ -151,7 +150,7 @@ def _is_unasked(outcome: Outcome, last: int) -> bool:
             case Moved(move=move):
                 stopped = step.turn if isinstance(move, Stop) else -1
             case HookEvent(event=event, hook_runs=runs) if stopped == step.turn and runs:
-                asked = asked or event.replace("_", "").casefold() not in _AFTERWARDS
+                asked = asked or not is_afterwards(event)
             case _:
                 continue
     return stopped == last and not asked

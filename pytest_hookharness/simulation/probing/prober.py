@@ -21,6 +21,7 @@ from pytest_hookharness.execution.state.file_contents import is_statements
 from pytest_hookharness.judging.probing.experiments import (
     ExperimentPlan,
     ExperimentResult,
+    confirm,
     plan_experiments,
 )
 from pytest_hookharness.judging.probing.limits import KnownNumbers
@@ -70,6 +71,7 @@ class Prober:
         sizes: Sequence[GrowingSize] = (),
         limits: KnownNumbers = _NO_LIMITS,
         unread: Collection[str] = (),
+        chance: bool = False,
         remaining: Callable[[], float],
         on_probe: Callable[[], None] = lambda: None,
     ) -> None:
@@ -83,6 +85,7 @@ class Prober:
             sizes: How large the growing things are.
             limits: Numbers that the hooks may compare with.
             unread: State paths of files that are not compared, because nothing reads them.
+            chance: Whether hooks draw random numbers, or may do so.
             remaining: Returns the seconds of real time that are left.
             on_probe: Called after each probe.
         """
@@ -95,6 +98,7 @@ class Prober:
         self._sizes = sizes
         self._exact_limits = limits
         self._unread = frozenset(unread)
+        self._chance = chance
         self._remaining = remaining
         self._on_probe = on_probe
         # The files that the pattern describes, after the repetition.
@@ -102,7 +106,8 @@ class Prober:
         self._stamped = find_timestamps({**repetition.written, **self._newest}, clock)
         self._probes: list[Probe] = []
         self._left: Files = {}
-        self._farthest_ahead: tuple[Files, ProbeResult] = ({}, ProbeResult(reaction=ProbeEffect.SAME))
+        # The files of the farthest state that made no difference.
+        self._farthest: Files = {}
 
     def probe(self) -> ProbeReport:
         """
@@ -124,7 +129,7 @@ class Prober:
         return self._report(conclusion, slow=slow)
 
     def _plan(self, *, slow: bool) -> ExperimentPlan:
-        return plan_experiments(
+        plan = plan_experiments(
             self._parts,
             sizes=self._sizes,
             limits=self._exact_limits,
@@ -133,6 +138,7 @@ class Prober:
             pace=self._pace,
             transcript=not slow and not self._testbed.transcript_counts,
         )
+        return confirm(plan) if self._chance else plan
 
     def _report(self, conclusion: ExperimentResult, *, slow: bool) -> ProbeReport:
         return ProbeReport(
@@ -212,15 +218,11 @@ class Prober:
         self, perturbation: Perturbation, checkpoint: Checkpoint, point: SessionPoint | None = None
     ) -> ProbeResult:
         before = self._perturb(perturbation, checkpoint)
-        if (
-            perturbation.how is PerturbationKind.AHEAD
-            and not perturbation.pace
-            and before
-            and before == self._farthest_ahead[0]
-        ):
+        ahead = perturbation.how is PerturbationKind.AHEAD and not perturbation.pace
+        if ahead and before and before == self._farthest:
             # Growth has limits: a perturbation further ahead that makes the same files shows nothing new.
             checkpoint.restore()
-            return self._farthest_ahead[1]
+            return ProbeResult(reaction=ProbeEffect.SAME)
         point = point or self._point_ahead(perturbation)
         self._shift_file_times(point, checkpoint)
         driver = checkpoint.resume(point)
@@ -229,8 +231,8 @@ class Prober:
             seen = self._compare_effects(perturbation, before, checkpoint)
         tried, hook_runs = self._describe(perturbation), driver.hook_run_count
         self._probes.append(Probe(kind=perturbation.how, tried=tried, seen=seen, hook_runs=hook_runs))
-        if perturbation.how is PerturbationKind.AHEAD:
-            self._farthest_ahead = (before, seen)
+        if ahead and seen.reaction is ProbeEffect.SAME:
+            self._farthest = before
         checkpoint.restore(scanned=same)
         self._on_probe()
         return seen

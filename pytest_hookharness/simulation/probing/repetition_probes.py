@@ -21,7 +21,6 @@ from pytest_hookharness.simulation.session.history import History
 _TRY_LIMIT = 20
 # Similar periods that are tried as progressions.
 _TRIED = 12
-_BY_CHANCE = "an experiment went another way, and not when it was made again: that may be chance"
 # Repetitions: a pattern that breaks within these is not a progression.
 _MIN_REPETITIONS = 8
 
@@ -123,31 +122,16 @@ class RepetitionProbes:
             refusals = driver.refusals(), driver.refusals(turn - period)
             sizes = limit_sources.growing_sizes(self._history, turn, period, refusals)
 
-        def make_probes() -> ProbeReport:
-            return Prober(
-                driver.testbed,
-                repetition,
-                clock=self._clock(),
-                pattern=pattern,
-                sizes=sizes,
-                limits=limits,
-                unread=unread,
-                remaining=self._remaining,
-                on_probe=self._on_probe,
-            ).probe()
-
-        report = make_probes()
-        if report.threshold is None or not self._influences(period).chance:
-            return report
-        return keep_if_repeated(report, make_probes())
-
-
-def keep_if_repeated(report: ProbeReport, again: ProbeReport) -> ProbeReport:
-    """
-    Return a report on hooks that draw random numbers, without a threshold that was not found again.
-
-    Chance alone may have ended one of the experiments, and will hardly do so twice at the same place.
-    """
-    if report.threshold is None or (again.threshold and again.threshold.at == report.threshold.at):
-        return report
-    return replace(report, threshold=None, unclear=_BY_CHANCE)
+        prober = Prober(
+            driver.testbed,
+            repetition,
+            clock=self._clock(),
+            pattern=pattern,
+            sizes=sizes,
+            limits=limits,
+            unread=unread,
+            chance=self._influences(period).chance,
+            remaining=self._remaining,
+            on_probe=self._on_probe,
+        )
+        return prober.probe()
