@@ -163,8 +163,9 @@ def explore(
         interrupted = outcome.explored is None and "interrupted" in getattr(outcome.verdict, "why", "")
         print(conclusion_of(outcome.explored, interrupted=interrupted))
         trapped = outcome.explored is None or outcome.explored.trap is not None
-        # What other moves lead to does not change how the session of the scenario ends.
-        fails = not trapped and _fails_already(outcome)
+        # What other moves lead to does not change how the session of a scenario ends. For settings the agent
+        # is made up, and nobody expects anything of it.
+        fails = not trapped and scenario.origin is not None and _fails_already(outcome)
         if fails:
             print(_OWN_AGENT.format(verdict=outcome.verdict_name))
     if trapped or fails:
