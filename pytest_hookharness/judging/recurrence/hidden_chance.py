@@ -19,6 +19,13 @@ _LISTED = re.compile(
 )
 _UNORDERED = (b"sort", b"scalar")
 _PERL = re.compile(rb"(?<![\w$@%&>-])(?:s?rand|shuffle|sample)\b(?!\s*=>)")
+_JAVASCRIPT_COMMENT = re.compile(rb"(?m)^[ \t]*//.*$")
+# By its name, by its name as a text, or after it was taken out of its module.
+_JAVASCRIPT = re.compile(
+    rb"\bMath\.random\b|\bMath[ \t]*(?:\?\.)?\[[ \t]*[\"'`]random[\"'`]|\.random[ \t]*\("
+    rb"|\brandom\b[^{}=]{0,200}\}\s{0,20}=\s{0,20}Math\b"
+    rb"|\brandom(?:UUID|Bytes|Int|Fill|FillSync)\b|\b(?:getRandomValues|generateKey\w*)\b"
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,12 +37,14 @@ class Language:
         program: Matches the paths of its interpreters.
         find: Returns what a text in that language uses, in words; empty if it uses nothing of the kind.
         whole: Whether a shell script is searched as a whole, and not only the code in it.
+        together: Whether all scripts are also searched as one, since one may call what another defines.
         kind: What a text uses by the words that are found, in words.
     """
 
     program: re.Pattern[str]
     find: Callable[[bytes], str]
     whole: bool = True
+    together: bool = True
     kind: str = "random numbers"
 
 
@@ -61,9 +70,14 @@ def _finder(pattern: bytes) -> Callable[[bytes], str]:
     return find
 
 
-in_javascript = _finder(
-    rb"Math\.random\b|\brandom(?:UUID|Bytes|Int|Fill|FillSync)?\b|\b(?:getRandomValues|generateKey\w*)\b"
-)
+def in_javascript(text: bytes) -> str:
+    """Return what code of JavaScript uses; a key or a variable may be named ``random`` too."""
+    found = (
+        _JAVASCRIPT.search(_JAVASCRIPT_COMMENT.sub(b"", text)) if b"and" in text or b"Key" in text else None
+    )
+    return found[0].decode("utf-8", "replace") if found else ""
+
+
 in_awk = _finder(rb"\bs?rand(?=\s*\()")
 
 LANGUAGES = (

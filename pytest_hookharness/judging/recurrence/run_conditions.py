@@ -1,9 +1,7 @@
 """
-Run conditions: what differs between two runs of the same program, and that no system call shows as such.
+Run conditions: what differs between two runs of the same program although nothing in its state does.
 
-These are process numbers, addresses in memory, numbers of files, which of several jobs ends first, and limits
-that a program just meets or misses. The source tells whether a script uses them. A use that cannot matter,
-such as to wait for a process by its number, is left out.
+No system call shows that a program uses these numbers, addresses, orders and limits, so its source must tell.
 """
 
 from __future__ import annotations
@@ -11,68 +9,65 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 
+from pytest_hookharness.judging.recurrence import python_run_conditions as python
+from pytest_hookharness.judging.recurrence import shell_run_conditions as shell
 from pytest_hookharness.judging.recurrence.hidden_chance import Language
-from pytest_hookharness.judging.recurrence.shell_clock_use import TEXT, decode
+from pytest_hookharness.judging.recurrence.shell_clock_use import decode, shorten
 
 _PROCESS, _ADDRESS = "a process number", "an address in memory"
 _INODE = "the number of a file or a pipe"
 _ORDER, _LIMIT = "which of several jobs ends first", "a limit of less than a second"
-_COMMENT = re.compile(r"(?m)^[ \t]*#.*$|(?<=\s)#[^\"'`\n]*$")
-# A process is waited for, ended or signalled by its number.
-_HANDLED = re.compile(r"\b(?:wait|kill|disown|trap)\b[^;|&\n]*")
-_KEPT = re.compile(r"\b(\w+)=\"?\$!\"?")
-_BACKGROUND = re.compile(r"(?<![&>|<\\])&(?![&>])(?P<looped>\s*done\b)?")
-_MANY = re.compile(r"\bxargs\b[^|;\n]*\s-\w*P|(?:^|[|;&]\s*)parallel\s", re.MULTILINE)
-_SHORT = re.compile(r"\btimeout\s+(?:-\S+\s+)*0?\.\d+s?\b|\bread\s+(?:-[a-su-zA-Z]\S*\s+)*-\w*t\s*0?\.\d+")
-# Each of several.
-_SEVERAL = 2
+
+_LINE_COMMENT = re.compile(r"(?m)^[ \t]*(?:#|//).*$")
+_SIMPLE_TEXT = r"\\.|\"(?:[^\"\\\n]|\\.)*\"|'(?:[^'\\\n]|\\.)*'"
+_PERL_COMMENT = re.compile(rf"({_SIMPLE_TEXT})|#(?<![^\s;{{}}]#)[^\n]*")
+_NODE_COMMENT = re.compile(
+    rf"({_SIMPLE_TEXT}|`(?:[^`\\]|\\.)*`)|//[^\n]*|/\*[^*]*(?:\*(?!/)[^*]*)*(?:\*/)?", re.DOTALL
+)
+_PERL_TEXT = re.compile(r"\\.|\"((?:[^\"\\\n]|\\.)*)\"")
+_PERL_REFERENCE = re.compile(r"\bmy[ \t]*\$(\w+)[ \t]*=[ \t]*(?:[\[{\\]|bless\b|sub\b)")
+# In a text: a variable itself, and not what it refers to.
+_PERL_SHOWN = re.compile(r"(?<![@%$\\&{])\$(?:(\w+)|\{(\w+)\})(?!->[\[{]|[\[{])")
+_ENDED = re.compile(r"\bkill\w*[ \t]*\((?:[^()]|\([^()]*\))*\)")
 
 
-def _processes_in_shell(text: bytes) -> str:
-    code = _HANDLED.sub("_", _COMMENT.sub("", decode(text)))
-    if found := re.search(r"\bjobs\s+-\w*[lp]", code):
-        return found[0]
-    names = _KEPT.findall(code)
-    code = _KEPT.sub("_", code)
-    used = "$!" in code or any(re.search(rf"(?<![\w-]){name}\b(?!=)", code) for name in names)
-    return "$!" if used else ""
+def _without_perl_comments(text: bytes) -> str:
+    return _PERL_COMMENT.sub(r"\1", decode(text))
 
 
-def _order_in_shell(text: bytes) -> str:
-    code = TEXT.sub("_", _COMMENT.sub("", decode(text)))
-    if found := _MANY.search(code):
-        return found[0].strip("|;& ")
-    begun = [*_BACKGROUND.finditer(code)]
-    return "&" if len(begun) >= _SEVERAL or any(one["looped"] for one in begun) else ""
+def _without_node_comments(text: bytes) -> str:
+    return _NODE_COMMENT.sub(r"\1", decode(text))
 
 
-def _finder(pattern: str, harmless: str = "(?!)") -> Callable[[bytes], str]:
-    compiled, left_out = re.compile(pattern), re.compile(harmless)
+def _finder(
+    pattern: str, word: bytes, plain: Callable[[bytes], str] = decode, harmless: re.Pattern[str] | None = None
+) -> Callable[[bytes], str]:
+    """Return a function that searches what is left of a text; no text without the word has a match."""
+    compiled = re.compile(pattern)
 
     def find(text: bytes) -> str:
-        found = compiled.search(left_out.sub("_", decode(text)))
-        return found[0].strip() if found else ""
+        if word not in text:
+            return ""
+        code = plain(text)
+        found = compiled.search(harmless.sub("_", code) if harmless else code)
+        return shorten(found[0]) if found else ""
 
     return find
 
 
 def _references_as_text(text: bytes) -> str:
     """Return where Perl makes a text of a reference, which is an address."""
-    code = decode(text)
-    for name in re.findall(r"\bmy\s*\$(\w+)\s*=\s*(?:[\[{\\]|bless\b|sub\b)", code):
-        if found := re.search(rf"\"[^\"\n]*\${name}(?!\w|\s*(?:->|\[|\{{))[^\"\n]*\"", code):
-            return found[0]
+    code = _without_perl_comments(text)
+    names = {*_PERL_REFERENCE.findall(code)}
+    for found in _PERL_TEXT.finditer(code) if names else ():
+        shown = (one[1] or one[2] for one in _PERL_SHOWN.finditer(found[1] or ""))
+        if not names.isdisjoint(shown):
+            return shorten(found[0])
     return ""
 
 
-def _objects_as_text(text: bytes) -> str:
-    """Return where Python may make a text of an object without a form of its own, which has its address."""
-    code = decode(text)
-    plain = re.search(r"(?m)^\s*class\s+\w+\s*(?:\(\s*(?:object)?\s*\))?:", code)
-    if plain is None or re.search(r"__(?:str|repr)__", code):
-        return ""
-    found = re.search(r"\bdefault\s*=\s*(?:str|repr)\b|\brepr\(", code)
-    return found[0] if found else ""
+def _without_lines_of_comment(text: bytes) -> str:
+    return _LINE_COMMENT.sub("", decode(text))
 
 
 _SHELL = re.compile(r"/(sh|dash|bash|ash|zsh|ksh|mksh|yash)$")
@@ -80,30 +75,49 @@ _PYTHON = re.compile(r"/(python|pypy)[0-9.]*$")
 _NODE = re.compile(r"/(node|nodejs|deno|bun)[0-9.]*$")
 _PERL = re.compile(r"/perl[0-9.]*$")
 _ANY = re.compile(r"/[\w.-]+$")
-_ENDED = r"\bkill\w*\s*\([^()]*\)"
+
+# A path of the kernel begins with its folder. One of a project may have the same words in it.
+_MAPS = r"(?<![\w.)}])[/]proc/[^/\s]{1,40}/s?maps\b"
+_NODE_PROCESS = (
+    r"\.p?pid\b|\[[ \t]*[\"'`]p?pid[\"'`][ \t]*\]|(?<![\w$.])p?pid\b[^{}()\n]{0,100}\}[ \t]*=[ \t]*[\w$(]"
+)
+_NODE_LIMIT = (
+    r"\btimeout[ \t]*:[ \t]*[1-9]\d{0,2}(?![\w.]|[ \t]*\*)"
+    r"|\bAbortSignal\.timeout\([ \t]*[1-9]\d{0,2}[ \t]*\)"
+)
+_PERL_PROCESS = (
+    r"(?<![\w$@%&>-])(?:fork|getpgrp)\b(?![ \t]*(?:=>|\}))|=[ \t]*open\b[^;\n=]{0,120}[\"'](?:-\||\|-)"
+)
+_PERL_LIMIT = r"\bualarm\b|\balarm[ \t]*\(?[ \t]*0?\.\d|\bsetitimer\b[^;\n]{0,60}?[ \t,(]0?\.\d"
 
 LANGUAGES = (
-    Language(_ANY, _finder(r"\b(?:self|\$\$|\d+)/s?maps\b"), kind=_ADDRESS),
-    Language(_PYTHON, _objects_as_text, whole=False, kind=_ADDRESS),
-    Language(_PERL, _references_as_text, kind=_ADDRESS),
-    Language(_PYTHON, _finder(r"\bst_ino\b"), whole=False, kind=_INODE),
-    Language(_NODE, _finder(r"\.ino\b"), whole=False, kind=_INODE),
-    Language(_SHELL, _processes_in_shell, kind=_PROCESS),
-    Language(_SHELL, _order_in_shell, kind=_ORDER),
-    Language(_SHELL, _finder(_SHORT.pattern), kind=_LIMIT),
+    Language(_ANY, _finder(_MAPS, b"maps", _without_lines_of_comment), kind=_ADDRESS),
+    Language(_SHELL, shell.process_number, kind=_PROCESS),
+    # What follows a job in another script does not run beside it.
+    Language(_SHELL, shell.job_order, together=False, kind=_ORDER),
+    Language(_SHELL, shell.short_limit, kind=_LIMIT),
+    Language(_SHELL, shell.file_number, kind=_INODE),
+    Language(_PYTHON, python.process_number, whole=False, kind=_PROCESS),
+    Language(_PYTHON, python.job_order, whole=False, kind=_ORDER),
+    Language(_PYTHON, python.short_limit, whole=False, kind=_LIMIT),
+    Language(_PYTHON, python.file_number, whole=False, kind=_INODE),
+    Language(_PYTHON, python.address, whole=False, kind=_ADDRESS),
     Language(
-        _PYTHON,
-        _finder(r"(?<!self)\.pid\b|\bget_native_id\b|\bgetpgrp\b|\bgetp?[gs]id\b|\bos\.fork\b", _ENDED),
+        _NODE,
+        _finder(_NODE_PROCESS, b"pid", _without_node_comments, _ENDED),
         whole=False,
         kind=_PROCESS,
     ),
-    Language(_PYTHON, _finder(r"\bget_ident\b|\bobject\.__repr__\b"), whole=False, kind=_ADDRESS),
-    Language(_PYTHON, _finder(r"\btimeout\s*=\s*0?\.\d"), whole=False, kind=_LIMIT),
-    Language(_PYTHON, _finder(r"\bas_completed\b|\bFIRST_COMPLETED\b"), whole=False, kind=_ORDER),
-    Language(_NODE, _finder(r"(?<![\w$])p?pid\b", _ENDED), whole=False, kind=_PROCESS),
-    Language(_NODE, _finder(r"\btimeout\s*:\s*\d{1,3}\b(?!\s*\*)"), whole=False, kind=_LIMIT),
-    Language(_NODE, _finder(r"\bPromise\.(?:race|any)\b"), whole=False, kind=_ORDER),
-    Language(_PERL, _finder(r"\bfork\b|\bgetpgrp\b|=\s*open\s*\(?[^;\n]*-\|"), kind=_PROCESS),
-    Language(_PERL, _finder(r"\brefaddr\b|\bHASH\(0x"), kind=_ADDRESS),
-    Language(_PERL, _finder(r"\b(?:u?alarm|setitimer)\b"), kind=_LIMIT),
+    Language(_NODE, _finder(r"\.ino\b", b".ino", _without_node_comments), whole=False, kind=_INODE),
+    Language(_NODE, _finder(_NODE_LIMIT, b"timeout", _without_node_comments), whole=False, kind=_LIMIT),
+    Language(
+        _NODE,
+        _finder(r"\bPromise\.(?:race|any)\b", b"Promise", _without_node_comments),
+        whole=False,
+        kind=_ORDER,
+    ),
+    Language(_PERL, _references_as_text, kind=_ADDRESS),
+    Language(_PERL, _finder(r"\brefaddr\b|\bHASH\(0x", b"", _without_perl_comments), kind=_ADDRESS),
+    Language(_PERL, _finder(_PERL_PROCESS, b"", _without_perl_comments), kind=_PROCESS),
+    Language(_PERL, _finder(_PERL_LIMIT, b"", _without_perl_comments), kind=_LIMIT),
 )

@@ -116,7 +116,7 @@ def _find(
             texts.append((text, _COMPILED.sub(r"\1.py", name or path), in_shell))
         texts += [(command, "the command of the hook", True) for command in commands if own]
         found = [each for text in texts for each in _found(language, *text)]
-        if not found:
+        if not found and language.together:
             # One script may call what another one defines.
             together = b"\n".join(text for text, _, in_shell in texts if language.whole or not in_shell)
             found = [*_found(language, together, "the scripts of the hook", in_shell=False)]
