@@ -7,7 +7,9 @@ from dataclasses import replace
 import pytest
 
 from pytest_hookharness.judging.recurrence import hidden_chance
+from pytest_hookharness.model.reads import ProgramReads, Reads
 from pytest_hookharness.model.verdicts import Livelock
+from pytest_hookharness.simulation.probing.hidden_chance import find_hidden_chance
 
 OFF = {"CLAUDE_CODE_STOP_HOOK_BLOCK_CAP": "0"}
 REFUSE = "import sys; sys.stderr.write('run the tests'); sys.exit(2)\n"
@@ -65,6 +67,20 @@ def test_an_imported_module(play):
 
     assert isinstance(outcome.verdict, Livelock)
     assert outcome.verdict.matters == ("random numbers (the order of a set or a hash in workspace/words.py)",)
+
+
+@pytest.mark.parametrize(("text", "count"), [("a >log &\nexit 2\n", 0), ("a >log &\ncat log\n", 1)])
+def test_a_job_runs_beside_its_own_script(tmp_path, text, count):
+    """A job at the end of one script does not run beside what another script does."""
+    scripts = tmp_path / "one.sh", tmp_path / "other.sh"
+    for script in scripts:
+        script.write_text(text)
+    programs = tuple(ProgramReads("/bin/sh", script=str(script)) for script in scripts)
+    places = {str(script): (script.name, str(script)) for script in scripts}
+    found = [*find_hidden_chance([Reads(programs=programs)], [], places)]
+    assert found == [
+        f"which of several jobs ends first (& in {script.name})" for script in scripts[: 2 * count]
+    ]
 
 
 @pytest.mark.slow

@@ -80,7 +80,7 @@ _SHORT = re.compile(
 )
 _SHOWS_FILE = re.compile(r"(?<![\w-])(?:readlink|realpath|ls|stat)[ \t]")
 _OWN_FILE = re.compile(r"\bproc/[^/\s]{1,40}/fd\b|\bdev/(?:fd|std(?:in|out|err))\b")
-_LISTS_NUMBER = re.compile(r"(?<![\w-])ls[ \t]+(?:-\w+[ \t]+){0,9}-\w*i")
+_LISTS_NUMBER = re.compile(r"(?<![\w-])ls[ \t]+(?:-\w+[ \t]+){0,9}-(?:\w*i|-inode\b)")
 _SHOWS_STATUS = re.compile(r"(?<![\w-])(?:stat|find)[ \t]")
 _NUMBER_OF_FILE = re.compile(r"(?<!%)%i(?![A-Za-z])|-inum\b")
 
