@@ -238,6 +238,7 @@ def test_what_differs_in_each_run(program, text, kind):
         (NODE, "// writes no pid file\n/* process.pid */ const a = 'the pid'; // process.pid"),
         (NODE, "const a = {random: 1, pid: 2}; const random = a;"),
         (NODE, "// no Math.random here"),
+        (NODE, "fs.rmSync('hook.pid'); console.log('timeout: 5, see a.ino');"),
         (PERL, "open(my $fh, '<', 'a') or die $!; # the fork of the project"),
         (PERL, 'my $data = {}; print "$data->{reason} $data{x}"'),
         (PERL, 'my $out = {a => 1}; print "" . encode_json($out) . "\\n";'),

@@ -21,8 +21,10 @@ _ORDER, _LIMIT = "which of several jobs ends first", "a limit of less than a sec
 _LINE_COMMENT = re.compile(r"(?m)^[ \t]*(?:#|//).*$")
 _SIMPLE_TEXT = r"\\.|\"(?:[^\"\\\n]|\\.)*\"|'(?:[^'\\\n]|\\.)*'"
 _PERL_COMMENT = re.compile(rf"({_SIMPLE_TEXT})|#(?<![^\s;{{}}]#)[^\n]*")
-_NODE_COMMENT = re.compile(
-    rf"({_SIMPLE_TEXT}|`(?:[^`\\]|\\.)*`)|//[^\n]*|/\*[^*]*(?:\*(?!/)[^*]*)*(?:\*/)?", re.DOTALL
+# Of texts the name of a field is kept, and what may have code in it.
+_NODE_TEXT = re.compile(
+    rf"([\"']p?pid[\"']|`(?:[^`\\]|\\.)*`)|{_SIMPLE_TEXT}|//[^\n]*|/\*[^*]*(?:\*(?!/)[^*]*)*(?:\*/)?",
+    re.DOTALL,
 )
 _PERL_TEXT = re.compile(r"\\.|\"((?:[^\"\\\n]|\\.)*)\"")
 _PERL_REFERENCE = re.compile(r"\bmy[ \t]*\$(\w+)[ \t]*=[ \t]*(?:[\[{\\]|bless\b|sub\b)")
@@ -35,8 +37,8 @@ def _without_perl_comments(text: bytes) -> str:
     return _PERL_COMMENT.sub(r"\1", decode(text))
 
 
-def _without_node_comments(text: bytes) -> str:
-    return _NODE_COMMENT.sub(r"\1", decode(text))
+def _without_node_texts(text: bytes) -> str:
+    return _NODE_TEXT.sub(r"\1", decode(text))
 
 
 def _finder(
@@ -104,15 +106,15 @@ LANGUAGES = (
     Language(_PYTHON, python.address, whole=False, kind=_ADDRESS),
     Language(
         _NODE,
-        _finder(_NODE_PROCESS, b"pid", _without_node_comments, _ENDED),
+        _finder(_NODE_PROCESS, b"pid", _without_node_texts, _ENDED),
         whole=False,
         kind=_PROCESS,
     ),
-    Language(_NODE, _finder(r"\.ino\b", b".ino", _without_node_comments), whole=False, kind=_INODE),
-    Language(_NODE, _finder(_NODE_LIMIT, b"timeout", _without_node_comments), whole=False, kind=_LIMIT),
+    Language(_NODE, _finder(r"\.ino\b", b".ino", _without_node_texts), whole=False, kind=_INODE),
+    Language(_NODE, _finder(_NODE_LIMIT, b"timeout", _without_node_texts), whole=False, kind=_LIMIT),
     Language(
         _NODE,
-        _finder(r"\bPromise\.(?:race|any)\b", b"Promise", _without_node_comments),
+        _finder(r"\bPromise\.(?:race|any)\b", b"Promise", _without_node_texts),
         whole=False,
         kind=_ORDER,
     ),
