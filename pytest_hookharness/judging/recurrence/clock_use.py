@@ -13,17 +13,11 @@ import re
 import warnings
 from collections.abc import Callable, Iterator
 
+from pytest_hookharness.judging.recurrence.clock_words import OTHER_CLOCK, PYTHON_CLOCK, PYTHON_RECORD
 from pytest_hookharness.judging.recurrence.hidden_chance import Language
 from pytest_hookharness.judging.recurrence.shell_clock_use import TEXT, decode, follow, in_shell, shorten
 
-_PYTHON_CLOCK = re.compile(
-    "(?:(?:process_|thread_)?time|monotonic|perf_counter|clock_gettime)(?:_ns)?|(?:local|gm|c|asc|strf)time"
-    "|(?:utc)?now|today|formatdate|uuid1|default_timer|times|getmtime|getctime|getatime|date_time_string"
-)
-# Attributes of the records of Python's logging, and of the status of files.
-_PYTHON_RECORD = frozenset(
-    ("created", "relativeCreated", "asctime", "msecs", "st_mtime", "st_ctime", "st_atime", "st_mtime_ns")
-)
+_PYTHON_CLOCK = re.compile(PYTHON_CLOCK)
 # Programs and databases that a text asks for the time.
 _ASKING = re.compile(
     r"(?i)^\s*(?:(?:/usr)?/bin/)?date(?:\s+[-+]|\s*$)|'now'|\bcurrent_(?:time|date)|\bnow\(\)"
@@ -31,11 +25,6 @@ _ASKING = re.compile(
 _LONGEST = 1000
 _EXITS = frozenset(("exit", "_exit", "quit"))
 
-_OTHER_CLOCK = (
-    r"\bDate\b|\bDateTimeFormat\b|`\s*date\b|\$\^T\b|(?<![\w$])-[MAC](?=[\s\"'$(_])"
-    r"|\bBASETIME\b|\bperformance\.(?:now|timeOrigin)\b"
-    r"|\b(?:local|gm|sys|strf|hr|up)?times?\b(?!\s*=>)|\bTime\.now\b|\b(?:[mca]|birth)time(?:Ms|Ns)?\b|\blastModified\b"
-)
 _OTHER_DECIDES = re.compile(
     r"\b(?:if|unless|while|until|switch|case|exit|die|when)\b|[<>!=]=|[^=-]>|<(?!<)|\?|&&|\|\||%"
     r"|\b(?:ENV|process\.env)\b[^=]*=(?![=~>])"
@@ -63,10 +52,10 @@ def in_other(text: bytes) -> str:
         for one in re.finditer(r"[^;\n{}]+", plain)
         if one[0].strip()
     }
-    clock = _OTHER_CLOCK
+    clock = OTHER_CLOCK
     while True:
         timed, _ = follow([*shown], clock, _other_names, r"\b(?:NAMES)\b")
-        more = "|".join((_OTHER_CLOCK, *(rf"\b{name}\b" for name in sorted(_from_functions(plain, timed)))))
+        more = "|".join((OTHER_CLOCK, *(rf"\b{name}\b" for name in sorted(_from_functions(plain, timed)))))
         if more == clock:
             break
         clock = more
@@ -189,7 +178,7 @@ def _is_timed(node: ast.AST, known: set[str]) -> bool:
         match each:
             case ast.Call(func=ast.Attribute(attr=name) | ast.Name(id=name)) if _PYTHON_CLOCK.fullmatch(name):
                 return True
-            case ast.Attribute(attr=name) if name in _PYTHON_RECORD:
+            case ast.Attribute(attr=name) if name in PYTHON_RECORD:
                 return True
             case ast.Attribute(attr=name) | ast.Name(id=name) if name in known:
                 return True

@@ -10,24 +10,28 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator
 
+from pytest_hookharness.judging.recurrence.clock_words import ANY_CLOCK
+from pytest_hookharness.judging.recurrence.inline_code import (
+    CLOCK_CODE,
+    INTERPRETER,
+    PATH,
+    shorten_clock_code,
+)
+
 TEXT = re.compile(r"\"(?:[^\"\\\n]|\\.)*\"|'(?:[^'\\\n]|\\.)*'")
 # Words before a program, which it is run by or with.
 _BEFORE = (
-    r"\s*(?:(?:if|elif|while|until|!|(?:/\S*/)?env|command|exec|coproc|time|busybox|timeout\s+\S+|-\S+"
-    r"|[A-Za-z_]\w*=\S*)\s+)*"
+    rf"\s*(?:(?:if|elif|while|until|!|{PATH}env|command|exec|coproc|time|busybox|timeout\s+\S{{1,80}}+"
+    r"|-\S{1,80}+|[A-Za-z_]\w{0,80}+=\S{0,400}+)\s+)*"
 )
-# Code in another language, and its words for a time. What it decides itself is told by the reader of its
-# language.
-_PROGRAM = r"(?:/\S*/)?\b(?:python|perl|node|nodejs|deno|bun|ruby|php|tclsh)[0-9.]*\s[^|\n'\"]*?-\w*[cepr]\s*"
-_INLINE = re.compile(rf"({_PROGRAM})('[^']*'|\"(?:[^\"\\$`]|\\.)*\")")
-_INLINE_WORD = re.compile(r"\btime\b|\bnow\b|\btoday\b|\bDate\b|\b(?:local|gm|strf|c)time\b|\bclock\b")
-_INLINE_CLOCK = rf"{_PROGRAM}'\.\.\.time\.\.\.'"
+# A script without any of these asks for no time.
+_LIKELY = re.compile(rf"date|EPOCH|SECONDS|time|\)T|{CLOCK_CODE}", re.IGNORECASE)
 # Words of shells that give a time.
 _OWN_CLOCK = (
-    rf"(?:^|[(`|!{{&]){_BEFORE}(?:/\S*/)?g?date(?![\w./=-])"
-    r"|\b(?:EPOCHSECONDS|EPOCHREALTIME|SECONDS|TIMEFORMAT)\b|%\([^)]*\)T|\(\s*\{?\s*times?\s"
+    rf"(?:^|[(`|!{{&]){_BEFORE}{PATH}g?date(?![\w./=-])"
+    r"|\b(?:EPOCHSECONDS|EPOCHREALTIME|SECONDS|TIMEFORMAT)\b|%\([^)]{0,99}\)T|\(\s*\{?\s*times?\s"
 )
-_SHELL_CLOCK = f"{_OWN_CLOCK}|{_INLINE_CLOCK}"
+_SHELL_CLOCK = f"{_OWN_CLOCK}|{CLOCK_CODE}"
 # A variable, also without the sign in arithmetic. A statement may have only the begin or the end of it.
 _SHELL_USE = (
     r"\$\{?#?(?:NAMES)\b|(?:\(\(|\[\[|\blet\s)[^\n]*?\b(?:NAMES)\b"
@@ -43,7 +47,7 @@ _HEADER = (
 _STATEMENT = re.compile(rf"\n|;;?|&&|\|\||\b(?:then|do|else)\b|{re.sub(r'[?]P<[a-z]+>', '?:', _HEADER)}")
 _FUNCTION = re.compile(_HEADER)
 # In a text of several words a sign of a comment has a quote behind it.
-_COMMENT = re.compile(r"(?m)^[ \t]*#.*$|(?<=\s)#[^\"'`\n]*$")
+_COMMENT = re.compile(r"(?:^[ \t]*|(?<=\s))#")
 # What a function writes elsewhere is not its result.
 _SENT = re.compile(r"(?<![02-9&>])>>?\s*(?:[^&>\s]|&\s*2)")
 _CLOSING = " })"
@@ -58,6 +62,9 @@ _OFTEN_WRITERS = {
     "jq": re.compile(r"\bselect\b|\bif\b|[<>!=]=|\s[<>%]\s|-e\b"),
     "git": re.compile(r"(?<!\S)(?!git\b|commit|add|tag|notes|-)[a-z-]{3,}\b"),
 }
+# A command that runs code in another language, and the files that a command writes.
+_INTERPRETED = re.compile(rf"[\s({{]*{_BEFORE}{PATH}{INTERPRETER}\s")
+_REDIRECTED = re.compile(r">>?\s*(?:\"[^\"]*\"|[^\s\"';|&()]+)")
 _PREFIXES = frozenset(("export", "local", "declare", "readonly", "typeset", "command", "{", "(", "!"))
 _SUBSTITUTED = re.compile(r"\$\((?!\()[^()]*\)|`[^`]*`")
 _ARITHMETIC = re.compile(r"\$\(\([^()]*\)\)")
@@ -68,10 +75,12 @@ _DECIDES = re.compile(
 
 # Text that becomes code when it runs. What programs print that set up a shell, or that quote, is known.
 _RUN = re.compile(
-    r"(?:\beval|\b(?:ba|da|z|k)?sh\s+-\w*c)\s+\"?(?:\$\{?([A-Za-z_]\w*)|(?:\$\(|`)(?!\()([^)`]*))[^\n]*"
-    r"|^.*\|\s*(?:ba|da|z|k)?sh(?:\s+-s?)?\s*(?=[;&|)\n]|$)", re.MULTILINE
+    rf"(?:\beval|\b(?:ba|da|z|k)?sh\s+-\w*c|\b{INTERPRETER}\s+-\w{{0,8}}[cepr])"
+    r"\s+\"?(?:\$\{?([A-Za-z_]\w*)|(?:\$\(|`)(?!\()([^)`]*))[^\n]*"
+    rf"|^.*\|\s*{PATH}(?:(?:ba|da|z|k)?sh(?:\s+-s?)?|{INTERPRETER}(?:\s+-)?)\s*(?=[;&|)\n]|$)", re.MULTILINE
 )  # fmt: skip
 _KNOWN = re.compile(r"@sh\b|\b(?:direnv|pyenv|rbenv|nodenv|nvm|fnm|mise|brew|conda|ssh-agent|dircolors)\b")
+_MAY_ASK = re.compile(rf"[$`]|{ANY_CLOCK}")
 _PRINTS_TEXT = re.compile(r"\s*(?:echo|printf)\b[^$`]*$")
 
 
@@ -81,7 +90,9 @@ def in_shell(text: bytes) -> str:
 
     A statement that runs a text which does not stand in the script may do so.
     """
-    code = _INLINE.sub(_shorten_code, _COMMENT.sub("", decode(text)))
+    code = shorten_clock_code("\n".join(map(_without_comment, decode(text).split("\n"))))
+    if _LIKELY.search(code) is None:
+        return _run_unseen(code)
     statements = _split(code)
     functions = [(one["word"] or one["name"], _split(_body(code, one))) for one in _FUNCTION.finditer(code)]
     clock, giving = _SHELL_CLOCK, set[str]()
@@ -103,9 +114,12 @@ def in_shell(text: bytes) -> str:
     return next(map(shorten, deciding), "") or _run_unseen(code)
 
 
-def _shorten_code(found: re.Match[str]) -> str:
-    """Return code in another language as one word, for its signs are no signs of the shell."""
-    return f"{found[1]}'...time...'" if _INLINE_WORD.search(found[2]) else found[0]
+def _without_comment(line: str) -> str:
+    last = max(line.rfind(sign) for sign in "\"'`")
+    if line.lstrip(" \t").startswith("#"):
+        return ""
+    found = _COMMENT.search(line, last + 1)
+    return line[: found.start()] if found else line
 
 
 def _run_unseen(code: str) -> str:
@@ -114,11 +128,11 @@ def _run_unseen(code: str) -> str:
         name, command = found.groups()
         if name:
             values = re.findall(rf"(?:^|[\s;({{&]){name}=(\"[^\"]*\"|'[^']*'|\S*)", code)
-            seen = bool(values) and not any("$" in value or "`" in value for value in values)
+            seen = bool(values) and not any(map(_MAY_ASK.search, values))
         elif command is not None:
             seen = _KNOWN.search(command) is not None
         else:
-            seen = _PRINTS_TEXT.match(found[0]) is not None
+            seen = _PRINTS_TEXT.match(found[0]) is not None and _MAY_ASK.search(found[0]) is None
         if not seen:
             return shorten(found[0])
     return ""
@@ -169,8 +183,10 @@ def _shell_decides(statement: str, giving: set[str]) -> bool:
 
 def _is_inline_clock(command: str) -> bool:
     """Return whether a command is code in another language that asks for the time, and gets none."""
-    code = re.match(rf"[\s({{]*{_BEFORE}{_INLINE_CLOCK}", command)
-    return code is not None and re.search(_OWN_CLOCK, command) is None and "$" not in command
+    plain = _REDIRECTED.sub("", command)
+    if "$" in plain or re.search(CLOCK_CODE, plain) is None:
+        return False
+    return _INTERPRETED.match(plain) is not None and re.search(_OWN_CLOCK, plain) is None
 
 
 def _only_writes(command: str) -> bool:

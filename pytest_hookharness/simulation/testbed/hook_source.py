@@ -53,7 +53,8 @@ _COMMENT = re.compile(rb"(?m)^[ \t]*#.*$")
 _INTERPRETER = rb"(?:python|node|deno|bun|ruby|perl|php)[\d.]*"
 _INTERPRETER_NAME = re.compile(rb"(" + _INTERPRETER + rb").*", re.DOTALL)
 _INLINE = re.compile(
-    rb"\b" + _INTERPRETER + rb"\b[^\n|;&'\"]{0,99}?[ \t]-\w*[cer][ \t]+(?:'([^']*)'|\"((?:[^\"\\]|\\.)*)\")"
+    rb"\b" + _INTERPRETER + rb"\b[^\n|;&'\"]{0,99}?[ \t]-\w*[cer][ \t]+"
+    rb"(?:\$?'([^']*)'|\"((?:[^\"\\]|\\.)*)\")"
     rb"|\b"
     + _INTERPRETER
     + rb"\b[^\n|;&]{0,99}<<-?[ \t]*['\"]?(\w+)['\"]?[^\n]*\n((?:.*\n){0,400}?)[ \t]*\3[ \t]*$",
