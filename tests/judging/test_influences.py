@@ -115,25 +115,54 @@ def test_what_changes_matters_if_it_is_read(path: str, kind: LookKind, words: st
     assert find(PathLook(path, kind, existed=True, own=True)) == Influences()
 
 
+TELLS = ("the times or the number of a file that it made",)
+
+
 @pytest.mark.parametrize(
     ("program", "word", "matters"),
     [
-        ("/usr/bin/stat", "fstat", True),
-        ("/usr/bin/ls", "fstat", True),
+        ("/usr/bin/stat", "st_mtime stat", True),
+        ("/usr/bin/stat", "st_mtime ls", False),
+        ("/usr/bin/ls", "st_mtime ls", True),
+        ("/usr/bin/ls", "fstat", False),
+        ("/usr/bin/find", "st_mtime find", True),
+        ("/usr/bin/find", "st_mtime", False),
         ("/usr/bin/tar", "fstat", True),
+        ("/usr/bin/make", "fstat", True),
         ("/usr/bin/python3", "st_mtime", True),
         ("/usr/bin/python3", "fstat", False),
         ("/usr/bin/perl", "fstat", False),
+        ("/usr/bin/perl", "-M ", True),
+        ("/usr/bin/ruby", "fstat", False),
         ("/usr/bin/bash", "st_mtime", False),
         ("/usr/bin/cat", "st_mtime", False),
         ("/usr/bin/git", "st_mtime", False),
     ],
 )
-def test_the_times_of_a_new_file_are_a_clock(program: str, word: str, matters: bool) -> None:
+@pytest.mark.parametrize("kind", [LookKind.STATUS, LookKind.OPENED])
+def test_the_times_of_a_new_file_are_a_clock(program: str, word: str, matters: bool, kind: LookKind) -> None:
     """A program that may tell when a file of the same hook run was made learns the time by that."""
-    look = PathLook(N, LookKind.STATUS, existed=True, own=True)
+    look = PathLook(N, kind, existed=True, own=True)
     found = find(look, program=program, mentions=(Mention("/w/check", word),))
-    assert found.matters == (("the times or the number of a file that it made",) if matters else ())
+    assert found.matters == (TELLS if matters else ())
+
+
+@pytest.mark.parametrize(
+    ("program", "words", "matters"),
+    [
+        ("/usr/bin/gzip", ("st_mtime gzip",), True),
+        ("/usr/bin/gzip", (), False),
+        ("/usr/bin/python3", ("st_mtime", "fstat"), True),
+        ("/usr/bin/python3", ("st_mtime",), False),
+        ("/usr/bin/python3", ("fstat",), False),
+        ("/usr/bin/tar", (), False),
+    ],
+)
+def test_the_times_of_a_new_file_that_is_open(program: str, words: tuple[str, ...], matters: bool) -> None:
+    """Most programs ask for the status of each open file, and only few of them tell its times."""
+    look = PathLook(N, LookKind.OPEN_STATUS, existed=True, own=True)
+    found = find(look, program=program, mentions=tuple(Mention("", word) for word in words))
+    assert found.matters == (TELLS if matters else ())
 
 
 @pytest.mark.parametrize(

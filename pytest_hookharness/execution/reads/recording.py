@@ -10,6 +10,14 @@ import os
 import stat
 
 from pytest_hookharness.execution import platform
+from pytest_hookharness.execution.reads.file_times import (
+    BY_ARGUMENTS,
+    FILE_TIMES,
+    is_environment,
+    names_times,
+    tells_times,
+)
+from pytest_hookharness.execution.reads.script_arguments import names_script, script_of_system
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -34,17 +42,9 @@ _WORDS = (
 _LIBRARY = b"\x7fELF"
 # These ask for the status of each file that they open. Only scripts with one of these names learn its times.
 _SCRIPTED = ("python", "pypy", "node")
-_DATING = frozenset(
-    b"stat lstat fstat statSync lstatSync fstatSync watchFile getmtime getctime getatime tarfile zipfile "
-    b"make_archive filecmp exec eval runpy".split()
-)
 # Modules of ours with one of these names: they execute only constructors that they wrote, and name a tool.
 _OWN = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 _TIMELESS = tuple(f"{_OWN}/{name}" for name in ("model/fast_dataclass.py", "judging/detectors/signatures.py"))
-_INLINE = (b"c", b"m", b"e", b"p")
-_BETWEEN_NAMES = bytes(each if each > 127 or chr(each).isalnum() or each == 95 else 32 for each in range(256))
-# Stands among the mentions for all of these names, and for a script that could not be read.
-FILE_TIMES = "st_mtime"
 _calls, _times = platform.read_calls(), platform.clock_calls()
 platform.resolver()  # loaded now, for an item's namespaces may hide the package later
 
@@ -96,6 +96,7 @@ class Recording:
         self._own: set[str] = set()
         self._own_folders: tuple[str, ...] = ()
         self._seen: set[str] = set()
+        self._here_documents = False
         self._entries = 0
         self._resolver = platform.resolver()
         # For each task the program that it is about to become, without links and as it was named.
@@ -125,10 +126,12 @@ class Recording:
         self._count()
         if not self.ahead or self._is_scripted(image):
             self._scan("", arguments)
-        if self.lets(path) and (script := _script_of_system(named, path, arguments)):
+        if self.lets(path) and (script := script_of_system(named, path, arguments)):
             self._mentions[script, "monotonic"] = None
-        if self._is_scripted(image) and not _names_script(task, arguments):
+        if self._is_scripted(image) and not self._has_source(task, arguments):
             self._mentions["", FILE_TIMES] = None
+        if (name := os.path.basename(path)) in BY_ARGUMENTS and tells_times(path, arguments):
+            self._mentions["", f"{FILE_TIMES} {name}"] = None
         return image
 
     def look(self, task: int, pid: int, image: Image, seen: Seen) -> tuple[str, ...]:
@@ -212,8 +215,13 @@ class Recording:
         if known is not None and how in ("end", "position", "open status"):
             asked = known[4].setdefault((pid, image.path), [])
             asked.append("output status" if is_output and how == "open status" else how)
-        if how in ("end", "position") or (known is not None and how == "open status" and not known[1]):
+        if how in ("end", "position"):
             return
+        if known is not None and how == "open status" and not known[1]:
+            # To write a file the C library asks for its status; others tell it.
+            tells = self._is_scripted(image) or os.path.basename(image.path) in BY_ARGUMENTS
+            if is_output or not (tells and self._is_own(path)):
+                return
         self._add(image, path.removesuffix(" (deleted)"), how, existed=True)
 
     def _add(self, image: Image, path: str, kind: str, *, existed: bool) -> None:
@@ -292,6 +300,11 @@ class Recording:
         if "/__pycache__/" not in path and not path.endswith(".pth") and path not in _TIMELESS:
             self._read_script(path)
 
+    def _has_source(self, task: int, arguments: bytes) -> bool:
+        """Return whether the code that an interpreter runs was searched, or is in the arguments."""
+        # A here-document stands in a script that was searched.
+        return names_script(task, arguments) or (not self.ahead and self._here_documents)
+
     @staticmethod
     def _is_scripted(image: Image) -> bool:
         return os.path.basename(image.path).startswith(_SCRIPTED)
@@ -302,9 +315,12 @@ class Recording:
         return any(path.startswith(f"{prefix}/lib/") for prefix in prefixes if prefix)
 
     def _scan(self, path: str, text: bytes) -> None:
-        compiled = bool(path) and b"\0" in text
-        if (compiled and self.ahead) or not _DATING.isdisjoint(text.translate(_BETWEEN_NAMES).split()):
-            self._mentions[path, FILE_TIMES] = None
+        moved = bool(self.ahead)
+        self._here_documents |= b"<<" in text
+        if moved or not is_environment(path):
+            compiled = bool(path) and b"\0" in text
+            if names_times(text, moved=moved, compiled=compiled):
+                self._mentions[path, FILE_TIMES] = None
         if self.ahead:
             return
         # Such as the index of git, in which any two bytes may follow each other.
@@ -332,19 +348,3 @@ class Recording:
         if not self.observed:
             return self.gap, False, [], [], []
         return self.gap, True, images, writes, list(self._mentions)
-
-
-def _script_of_system(named: str, path: str, arguments: bytes) -> str:
-    """Return the script of an interpreter if it is an installed one, which is not searched for words."""
-    words = [named] if named != path else map(os.fsdecode, arguments.split(b"\0")[1:])
-    return next((word for word in words if _calls.is_of_system(word) and os.path.isfile(word)), "")
-
-
-def _names_script(task: int, arguments: bytes) -> bool:
-    """Return whether the arguments of an interpreter contain its script, or name its file or folder."""
-    words = arguments.split(b"\0")[1:-1]
-    plain = [word for word in words if not word.startswith((b"-W", b"-X"))]
-    if any(word.startswith(b"-") and word.endswith(_INLINE) for word in plain):
-        return True
-    places = [_times.find(task, word) for word in plain if word]
-    return b"-" not in words and any(os.path.isfile(place) or os.path.isdir(place) for place in places)

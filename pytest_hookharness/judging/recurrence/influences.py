@@ -51,8 +51,14 @@ _SCRIPTED = re.compile(r"/(python|pypy|node)[0-9.]*$")
 # These never tell anybody the times of a file that a run made: they read it, move it or search for names.
 _UNDATED = re.compile(
     rf"{_GIT.pattern}|{_MAKERS}|{_SHELLS}|{_READERS.pattern.replace('|ls', '')}"
-    r"|/bin/(sh|zsh|ksh|cp|mv|install|find|touch|mktemp|test|\[|sqlite3|diff|flock|readlink|realpath|xargs|env|timeout)$"
+    r"|/bin/(sh|zsh|ksh|cp|mv|install|touch|mktemp|test|\[|sqlite3|flock|readlink|realpath|xargs|env|timeout"
+    r"|rg|ag|yq|xmllint|shellcheck|curl|openssl|xxd|hexdump|nl|tac|rev|fold|fmt|split|csplit|strings|iconv"
+    r"|column|expand|shuf|join|sum|b2sum|dd|sponge|envsubst|patch|less|more|truncate|bc|dc)$"
 )
+# Of these their arguments show whether they tell times, and of code whether it names one.
+_BY_ARGUMENTS = frozenset(("stat", "ls", "diff", "find", "gzip", "pr"))
+_CODED = re.compile(r"/(python|pypy|node|nodejs|deno|bun|perl|ruby|php|lua|luajit)[0-9.]*$")
+_PERL_TIMES = ("-M", "-A", "-C")
 _CONTENT = frozenset((LookKind.OPENED, LookKind.EXECUTED, LookKind.LINK))
 _EXISTENCE = frozenset((LookKind.ACCESS, LookKind.NAMED, *_CONTENT))
 _TIMES = frozenset((LookKind.STATUS, LookKind.ATTRIBUTE))
@@ -188,13 +194,21 @@ def _of_outside(reads: Reads, around: KnownPaths) -> Iterator[str]:
 
 def _dates_own(program: ProgramReads, reads: Reads) -> bool:
     """Return whether a program may learn when a file was made that this run made; that is a clock."""
-    if _UNDATED.search(program.path) is not None:
-        return False
-    # Of a script it is known whether it names a function that tells times.
-    scripted = _SCRIPTED.search(program.path) is not None or program.path.rpartition("/")[2] == "perl"
-    if scripted and not any(mention.word == "st_mtime" for mention in reads.mentions):
-        return False
-    return any(look.own and look.existed and look.kind is LookKind.STATUS for look in program.looks)
+    words = {mention.word for mention in reads.mentions}
+    name = program.path.rpartition("/")[2]
+    kinds = {LookKind.STATUS, LookKind.OPENED}
+    if name in _BY_ARGUMENTS:
+        told = f"st_mtime {name}" in words
+        # A file may be its standard input.
+        kinds.add(LookKind.OPEN_STATUS)
+    elif _CODED.search(program.path):
+        by_start = name.startswith("perl") and any(word.startswith(_PERL_TIMES) for word in words)
+        told = "st_mtime" in words or by_start
+        if by_start or "fstat" in words:
+            kinds.add(LookKind.OPEN_STATUS)
+    else:
+        told = _UNDATED.search(program.path) is None
+    return told and any(look.own and look.existed and look.kind in kinds for look in program.looks)
 
 
 def _is_constant(path: str, around: KnownPaths) -> bool:
