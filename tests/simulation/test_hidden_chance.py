@@ -9,7 +9,7 @@ import pytest
 from pytest_hookharness.judging.recurrence import hidden_chance
 from pytest_hookharness.model.reads import ProgramReads, Reads
 from pytest_hookharness.model.verdicts import Livelock
-from pytest_hookharness.simulation.probing.hidden_chance import find_hidden_chance
+from pytest_hookharness.simulation.probing.hidden_chance import find_hidden_chance, names_clock
 
 OFF = {"CLAUDE_CODE_STOP_HOOK_BLOCK_CAP": "0"}
 REFUSE = "import sys; sys.stderr.write('run the tests'); sys.exit(2)\n"
@@ -156,3 +156,55 @@ def test_random_text_that_is_read(play):
 
     assert outcome.probe_reports
     assert not any("left out" in limit for report in outcome.probe_reports for limit in report.limits)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "import time",
+        "from datetime import datetime",
+        "stamp = datetime.utcnow()",
+        "logging.basicConfig()",
+        "const t = Date.now()",
+        "console.log(`${Date.now()}`)",
+        "console.time('a')",
+        "let t = process.hrtime()",
+        "id = uuid.uuid1()",
+    ],
+)
+def test_scripts_that_may_ask_for_the_time(text):
+    """A script with the name of a clock, or of a module that has one, may ask for the time itself."""
+    assert names_clock(text.encode())
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "# unknown runtime: update and validate now, at this time",
+        "x = 1  # the time of today",
+        "// the date of now\nlet a = 1",
+        "/* now\n * the time */",
+        '"""Update it now.\n\nThis time."""',
+        "print('run the tests one more time')",
+        "unknown = validate(update, runtime, timestamps, candidate, mandate)",
+        "id = uuid.uuid4()",
+    ],
+)
+def test_scripts_that_name_no_clock(text):
+    """Parts of other words, comments and messages are no names of a clock."""
+    assert not names_clock(text.encode())
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("comment", ["# update the unknown runtime", ""])
+def test_a_library_that_asks_for_the_time(play, comment):
+    """A script whose library puts the time in what it returns is no proved loop, whatever a comment says."""
+    text = (
+        f"#!{sys.executable}\n{comment}\nimport gzip\nif gzip.compress(b'x')[4] == 5: raise SystemExit(0)\n"
+    )
+    files = {"check": text + REFUSE}
+    outcome = play(hooks={"Stop": "./check"}, files=files, modes={"check": "755"}, env=OFF, turns=4)
+
+    assert isinstance(outcome.verdict, Livelock)
+    assert outcome.verdict.evidence == "driven"
+    assert outcome.verdict.matters == ("the clock (read by a library of workspace/check)",)

@@ -9,6 +9,7 @@ from pathlib import Path
 
 from pytest_hookharness.execution import platform
 from pytest_hookharness.judging.recurrence import clock_use, hidden_chance, run_conditions
+from pytest_hookharness.judging.recurrence.clock_words import ANY_CLOCK
 from pytest_hookharness.judging.recurrence.hidden_chance import Language
 from pytest_hookharness.model.reads import LookKind, ProgramReads, Reads, SourceKind
 from pytest_hookharness.model.trace import HookRun
@@ -16,8 +17,14 @@ from pytest_hookharness.simulation.testbed.hook_source import inlined
 
 _SHELL = re.compile(r"/(sh|dash|bash|ash|zsh|ksh|mksh|yash)$")
 _WITH_LIBRARY = re.compile(r"/(python|pypy|node|nodejs|ruby)[0-9.]*$")
-# A script with one of these may ask for the time itself, and the reader of its language follows that.
-_NAMES_CLOCK = re.compile(rb"(?i)time|now|date|today|clock|logg|stamp|uuid")
+# A script with one of these may ask for the time itself, and the reader of its language follows that. They
+# count in code, and not in its comments and texts.
+_NAMES_CLOCK = re.compile(
+    rf"{ANY_CLOCK}|\b(?:getLogger|basicConfig|(?:logg|log4|struct)\w+|loguru|winston|pino|uuid[167]|Intl)\b"
+)
+_COMMENT = re.compile(r"(?m)(?:^|(?<=\s))(?:#|//)[^\n]*|/\*[\s\S]*?\*/|\"\"\"[\s\S]*?\"\"\"|'''[\s\S]*?'''")
+# A text with a brace may be a template, which has code.
+_TEXT = re.compile(r"\"(?:[^\"\\\n{]|\\.)*\"|'(?:[^'\\\n{]|\\.)*'")
 # What is compiled has a source, and modules that were installed are no scripts of a hook.
 _COMPILED = re.compile(r"__pycache__/([^/]+)\.[^/.]+\.pyc$")
 _INSTALLED = re.compile(r"/lib/(python|perl|ruby|node_modules)|/(site-packages|dist-packages|node_modules)/")
@@ -85,9 +92,15 @@ def _asks_by_library(program: ProgramReads, places: Mapping[str, tuple[str | Non
     asked = any(one.kind is SourceKind.CLOCK and one.detail == "realtime" for one in program.sources)
     scripts = [*_scripts(program)] if asked and _WITH_LIBRARY.search(program.path) else []
     # Code that came from standard input or an argument is not there to be read.
-    if not scripts or any(_NAMES_CLOCK.search(_read(places[path][1])) for path in scripts):
+    if not scripts or any(names_clock(_read(places[path][1])) for path in scripts):
         return ""
     return places[scripts[0]][0] or scripts[0]
+
+
+def names_clock(script: bytes) -> bool:
+    """Return whether the code of a script has a name by which it may get the time."""
+    code = _TEXT.sub('""', _COMMENT.sub("", script.decode("utf-8", "replace")))
+    return _NAMES_CLOCK.search(code) is not None
 
 
 def _find(
