@@ -116,6 +116,10 @@ def test_all_that_may_be_a_time_counts_with_a_moved_clock():
         ("gzip -dc m.gz", False),
         ("gzip --no-name m", False),
         ("pr m", True),
+        ("cp -u a b", True),
+        ("mv --update a b", True),
+        ("cp -a a b", False),
+        ("mv a b", False),
         ("pr -t m", False),
     ],
 )

@@ -180,6 +180,29 @@ def test_what_the_kernel_counts_changes(path: str, changes: bool) -> None:
     assert bool(find(PathLook(path, LookKind.OPENED, existed=True)).matters) == changes
 
 
+@pytest.mark.parametrize("program", ["stat", "ls", "cp", "mv", "find"])
+def test_programs_that_tell_no_times_decide_by_contents(program: str) -> None:
+    """A program whose arguments ask for no times sees the same of a file that was written again as it was."""
+    held = PathLook(HELD, LookKind.STATUS, existed=True)
+    path = f"/usr/bin/{program}"
+
+    assert find(held, program=path) == Influences()
+    assert find(held, program=path, mentions=(Mention("", f"st_mtime {program}"),)).matters
+    assert find(PathLook(N, LookKind.STATUS, existed=True), program=path).matters
+    assert find(PathLook(FOLDER, LookKind.STATUS, existed=True), program=path).matters
+
+
+def test_what_programs_ask_of_the_machine_for_themselves() -> None:
+    """`find` asks for the kind of a file system and `sort` for the memory, and neither shows it."""
+    space = PathLook(HELD, LookKind.FILE_SYSTEM, existed=True)
+    asked = (ReadSource(SourceKind.MACHINE, "sysinfo"),)
+
+    assert find(space, program="/usr/bin/find") == Influences()
+    assert find(space, program="/usr/bin/df").matters
+    assert find(program="/usr/bin/sort", sources=asked) == Influences()
+    assert find(program="/usr/bin/free", sources=asked).matters
+
+
 def test_git_decides_by_contents() -> None:
     """Git asks for times only to spare itself the reading, so a file written again as it was is fine."""
     look = PathLook(HELD, LookKind.STATUS, existed=True)

@@ -1,4 +1,4 @@
-"""Ordinary hooks that never allow the stop are proved loops, and those that tell the times of files are not."""
+"""Ordinary hooks that never allow the stop are proved loops; those that tell the times of files are not."""
 
 import shutil
 import sys
@@ -36,21 +36,21 @@ SHELL = {
 }
 NEEDED = {
     "jq": "echo '{\"n\": 1}' > m; [ $(jq .n m) = 1 ] || exit 0",
-    "sqlite3": "[ \"$(sqlite3 a.db 'create table if not exists t(a); select count(*) from t')\" = 0 ] || exit 0",
+    "sqlite3": "[ $(sqlite3 a.db 'create table if not exists t(a); select count(*) from t') = 0 ] || exit 0",
 }
 PYTHON = {
     "a file that exists": "open('m', 'w').write('x')\nif not os.path.exists('m'): sys.exit(0)",
     "a size": "p = Path('m')\np.write_text('x')\nif p.stat().st_size > 5: sys.exit(0)",
-    "JSON": "Path('m').write_text(json.dumps({'n': 1}))\nif json.loads(open('m').read())['n'] > 1: sys.exit(0)",
+    "JSON": "json.dump({'n': 1}, open('m', 'w'))\nif json.load(open('m'))['n'] > 1: sys.exit(0)",
     "a log": "logging.basicConfig(filename='log', level=20, format='%(message)s')\nlogging.info('blocked')",
     "git diff --stat": "open('m', 'w').write('x')\nos.path.isfile('m')\n"
     "subprocess.run(['git', 'diff', '--stat'], capture_output=True)",
-    "a copy": "Path('a').write_text('x')\nshutil.copy('a', 'b')\nif Path('b').read_text() != 'x': sys.exit(0)",
+    "a line": "Path('m').write_text('failed')\nif 'failed' not in open('m').read(): sys.exit(0)",
 }
 NODE = {
     "a file that exists": "fs.writeFileSync('m', 'x'); if (!fs.existsSync('m')) process.exit(0)",
     "a size": "fs.writeFileSync('m', 'x'); if (fs.statSync('m').size > 5) process.exit(0)",
-    "JSON": "fs.writeFileSync('m', '{\"n\": 1}'); if (JSON.parse(fs.readFileSync('m')).n > 1) process.exit(0)",
+    "JSON": "fs.writeFileSync('m', '[1]'); if (JSON.parse(fs.readFileSync('m'))[0] > 1) process.exit(0)",
 }
 IMPORTS = "import json, logging, os, shutil, subprocess, sys\nfrom pathlib import Path\n"
 
@@ -135,4 +135,4 @@ def test_the_times_of_a_file_that_was_just_made_are_no_proof(evidence, text):
     told, matters = evidence(f"#!/bin/sh\necho x > a; {text}; rm a; case $h in z*) exit 0;; esac\n{REFUSE}\n")
 
     assert told == "driven"
-    assert matters == (TIMES,)
+    assert TIMES in matters

@@ -39,6 +39,8 @@ _STAT_FORMAT = re.compile(rb"\0(?:-[a-zA-Z]*c\0?|--(?:format|printf)[=\0])([^\0]
 _STAT_TIME = re.compile(rb"%[-+ #0-9.]*[HL]?[xyzwXYZWi]")
 # For each program the options with which it tells times.
 _TELLING = {
+    "cp": re.compile(rb"\0-(?!-)[a-zA-Z]*u|\0--update"),
+    "mv": re.compile(rb"\0-(?!-)[a-zA-Z]*u|\0--update"),
     "diff": re.compile(rb"\0-(?!-)[a-zA-Z0-9]*[ucUC]|\0--(?:unified|context)"),
     "find": re.compile(
         rb"\0-(?:f?ls|newer\w*|[mca]min|[mca]time|used|inum)\0"

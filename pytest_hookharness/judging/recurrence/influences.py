@@ -51,12 +51,15 @@ _SCRIPTED = re.compile(r"/(python|pypy|node)[0-9.]*$")
 # These never tell anybody the times of a file that a run made: they read it, move it or search for names.
 _UNDATED = re.compile(
     rf"{_GIT.pattern}|{_MAKERS}|{_SHELLS}|{_READERS.pattern.replace('|ls', '')}"
-    r"|/bin/(sh|zsh|ksh|cp|mv|install|touch|mktemp|test|\[|sqlite3|flock|readlink|realpath|xargs|env|timeout"
+    r"|/bin/(sh|zsh|ksh|install|touch|mktemp|test|\[|sqlite3|flock|readlink|realpath|xargs|env|timeout"
     r"|rg|ag|yq|xmllint|shellcheck|curl|openssl|xxd|hexdump|nl|tac|rev|fold|fmt|split|csplit|strings|iconv"
     r"|column|expand|shuf|join|sum|b2sum|dd|sponge|envsubst|patch|less|more|truncate|bc|dc)$"
 )
 # Of these their arguments show whether they tell times, and of code whether it names one.
-_BY_ARGUMENTS = frozenset(("stat", "ls", "diff", "find", "gzip", "pr"))
+_BY_ARGUMENTS = frozenset(("stat", "ls", "cp", "mv", "diff", "find", "gzip", "pr"))
+# It asks for the kind of a file system, and not for its space.
+_FIND = re.compile(r"/bin/find$")
+_SORT = re.compile(r"/bin/sort$")
 _CODED = re.compile(r"/(python|pypy|node|nodejs|deno|bun|perl|ruby|php|lua|luajit)[0-9.]*$")
 _PERL_TIMES = ("-M", "-A", "-C")
 _CONTENT = frozenset((LookKind.OPENED, LookKind.EXECUTED, LookKind.LINK))
@@ -166,6 +169,12 @@ def _decisive(reads: Reads, around: KnownPaths) -> Iterator[tuple[str, str, Look
     """Yield the paths of files and folders that could matter, each in words too, and how it was looked at."""
     for program in reads.programs:
         for look in program.looks:
+            if (
+                look.kind is LookKind.STATUS
+                and _tells(program, reads) is False
+                and _is_equal(look.path, around)
+            ):
+                continue
             # What a test double reads besides the state is the harness's own.
             own = look.own or (program.script in around.own and look.path not in around.names)
             if not own and not _is_constant(look.path, around) and _matters(program.path, look, around):
@@ -177,7 +186,7 @@ def _decisive(reads: Reads, around: KnownPaths) -> Iterator[tuple[str, str, Look
 
 def _of_run(reads: Reads, around: KnownPaths) -> Iterator[str]:
     """Yield what else could matter, in words."""
-    for source in reads.sources:
+    for source in _sources(reads):
         yield from _of_source(source, around)
     if any(_dates_own(program, reads) for program in reads.programs):
         yield "the times or the number of a file that it made"
@@ -187,22 +196,35 @@ def _of_run(reads: Reads, around: KnownPaths) -> Iterator[str]:
 
 def _of_outside(reads: Reads, around: KnownPaths) -> Iterator[str]:
     """Yield what does not differ in every run by itself, in words."""
-    for source in reads.sources:
+    for source in _sources(reads):
         if source.kind is not SourceKind.RANDOM:
             yield from _of_source(source, around)
+
+
+def _tells(program: ProgramReads, reads: Reads) -> bool | None:
+    """Return whether the arguments of a program show that it tells times; ``None`` if they show nothing."""
+    name = program.path.rpartition("/")[2]
+    if name not in _BY_ARGUMENTS:
+        return None
+    return any(mention.word == f"st_mtime {name}" for mention in reads.mentions)
+
+
+def _is_equal(path: str, around: KnownPaths) -> bool:
+    """Return whether a path of the state differs in nothing but its times after each repetition."""
+    unequal = (around.changed, around.moving, around.relisted)
+    return path in around.names and not any(path in paths for paths in unequal)
 
 
 def _dates_own(program: ProgramReads, reads: Reads) -> bool:
     """Return whether a program may learn when a file was made that this run made; that is a clock."""
     words = {mention.word for mention in reads.mentions}
-    name = program.path.rpartition("/")[2]
     kinds = {LookKind.STATUS, LookKind.OPENED}
-    if name in _BY_ARGUMENTS:
-        told = f"st_mtime {name}" in words
+    told = _tells(program, reads)
+    if told is not None:
         # A file may be its standard input.
         kinds.add(LookKind.OPEN_STATUS)
     elif _CODED.search(program.path):
-        by_start = name.startswith("perl") and any(word.startswith(_PERL_TIMES) for word in words)
+        by_start = "/perl" in program.path and any(word.startswith(_PERL_TIMES) for word in words)
         told = "st_mtime" in words or by_start
         if by_start or "fstat" in words:
             kinds.add(LookKind.OPEN_STATUS)
@@ -218,6 +240,8 @@ def _is_constant(path: str, around: KnownPaths) -> bool:
 def _matters(program: str, look: PathLook, around: KnownPaths) -> bool:
     path, kind = look.path, look.kind
     if kind is LookKind.FILE_SYSTEM:
+        if _FIND.search(program):
+            return False
         return look.existed and not path.startswith(around.kernel.without_space)
     if kind is LookKind.ATTRIBUTE and _COPIES_ATTRIBUTES.search(program):
         return False
@@ -243,6 +267,14 @@ def _describe(path: str, kind: LookKind, around: KnownPaths) -> str:
 
 def _name(path: str, around: KnownPaths) -> str:
     return around.names.get(path, path)
+
+
+def _sources(reads: Reads) -> Iterator[ReadSource]:
+    """Yield what programs asked besides files, apart from the memory by which `sort` chooses its buffer."""
+    for program in reads.programs:
+        for source in program.sources:
+            if source.kind is not SourceKind.MACHINE or _SORT.search(program.path) is None:
+                yield source
 
 
 def _of_source(source: ReadSource, around: KnownPaths) -> Iterator[str]:
