@@ -142,9 +142,9 @@ class Mention:
         path: The file that was opened; empty for a command line.
         word: The word. ``RANDOM`` and ``rdrand`` are random numbers without a call; ``$$``, ``BASHPID``,
             ``PPID``, ``getpid`` and ``getppid`` are process numbers, which differ in each run; ``rdtsc`` is a
-            clock. ``st_mtime`` stands, where a clock is moved, for all names by which a script of Python or
-            Node learns the times of files, and for a script that could not be read. The others decide what
-            is subtracted from a record.
+            clock. ``st_mtime`` stands for all names by which a script of Python or Node learns the times of
+            files, and for a script that could not be read; ``st_mtime ls`` for arguments of ``ls`` with which
+            it tells them. The others decide what is subtracted from a record.
     """
 
     path: str

@@ -169,6 +169,8 @@ def test_random_text_that_is_read(play):
         "console.log(`${Date.now()}`)",
         "console.time('a')",
         "let t = process.hrtime()",
+        "files = glob('src/*.js'); t = Date.now(); all = glob('*/x')",
+        "log(f'{time.time()}')",
         "id = uuid.uuid1()",
     ],
 )

@@ -25,6 +25,13 @@ _NAMES = re.compile(
     rb"|(?<![\w-])(?<!time\.)(?:[mca]|birth)time(?:Ms|Ns|_ns)?\b"
     rb"|\bstat\b[^\n;]{0,80}?\)\s*\[\s*(?:[189]|10|-|\w{0,9}\.?ST_)|\.stat\b[^\n;]{0,80}?\)\s*\[\s*7"
 )
+# A quick test: a text without any of these words needs no search.
+_LIKELY = _DATING.union(
+    f"{first}{kind}time{last}".encode()
+    for first in ("", "st_", "file", "get")
+    for kind in ("m", "a", "c", "birth")
+    for last in ("", "_ns", "Ms", "Ns")
+).union(b"ST_MTIME ST_ATIME ST_CTIME st_ino ino TimedRotatingFileHandler".split())
 _EXECUTED = re.compile(rb"(?<![.\w])exec\s*\(")
 # The status of a file as a whole shows its times, unless the script only takes something else of it.
 _STATUS = re.compile(rb"\.[lf]?stat(?:Sync)?\b|\b[lf]?stat(?:Sync)?\s*[($)]")
@@ -69,10 +76,11 @@ def names_times(text: bytes, *, moved: bool, compiled: bool) -> bool:
         moved: Whether the kernel shows a moved clock; then also what is only likely counts.
         compiled: Whether it is no source.
     """
-    if moved:
-        return compiled or not _DATING.isdisjoint(text.translate(_BETWEEN_NAMES).split())
     if compiled:
-        return _IN_COMPILED.search(text) is not None
+        return moved or _IN_COMPILED.search(text) is not None
+    words = text.translate(_BETWEEN_NAMES).split()
+    if moved or _LIKELY.isdisjoint(words):
+        return not _DATING.isdisjoint(words)
     if _NAMES.search(text) or (_EXECUTED.search(text) and b"child_process" not in text):
         return True
     return _STATUS.search(text) is not None and _OTHER_PARTS.search(text) is None

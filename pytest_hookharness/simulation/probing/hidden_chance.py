@@ -22,9 +22,11 @@ _WITH_LIBRARY = re.compile(r"/(python|pypy|node|nodejs|ruby)[0-9.]*$")
 _NAMES_CLOCK = re.compile(
     rf"{ANY_CLOCK}|\b(?:getLogger|basicConfig|(?:logg|log4|struct)\w+|loguru|winston|pino|uuid[167]|Intl)\b"
 )
-_COMMENT = re.compile(r"(?m)(?:^|(?<=\s))(?:#|//)[^\n]*|/\*[\s\S]*?\*/|\"\"\"[\s\S]*?\"\"\"|'''[\s\S]*?'''")
-# A text with a brace may be a template, which has code.
-_TEXT = re.compile(r"\"(?:[^\"\\\n{]|\\.)*\"|'(?:[^'\\\n{]|\\.)*'")
+_LONG = ('"""', "'''")
+_QUIET = re.compile(
+    r"\"\"\"[\s\S]*?(?:\"\"\"|\Z)|'''[\s\S]*?(?:'''|\Z)|\"(?:[^\"\\\n]|\\.)*\"|'(?:[^'\\\n]|\\.)*'"
+    r"|(?:(?<=\s)|^)(?:#|//)[^\n]*|/\*[\s\S]*?(?:\*/|\Z)", re.MULTILINE
+)  # fmt: skip
 # What is compiled has a source, and modules that were installed are no scripts of a hook.
 _COMPILED = re.compile(r"__pycache__/([^/]+)\.[^/.]+\.pyc$")
 _INSTALLED = re.compile(r"/lib/(python|perl|ruby|node_modules)|/(site-packages|dist-packages|node_modules)/")
@@ -99,8 +101,13 @@ def _asks_by_library(program: ProgramReads, places: Mapping[str, tuple[str | Non
 
 def names_clock(script: bytes) -> bool:
     """Return whether the code of a script has a name by which it may get the time."""
-    code = _TEXT.sub('""', _COMMENT.sub("", script.decode("utf-8", "replace")))
+    code = _QUIET.sub(_keep_template, script.decode("utf-8", "replace"))
     return _NAMES_CLOCK.search(code) is not None
+
+
+def _keep_template(found: re.Match[str]) -> str:
+    """Return a text that may have code in braces, and nothing for other texts and for comments."""
+    return found[0] if found[0][0] in "\"'" and "{" in found[0] and found[0][:3] not in _LONG else " "
 
 
 def _find(
