@@ -72,6 +72,9 @@ _ITS_ANSWER, _NO_JSON, _NO_KEYS = "its answer", "JSON", "the host knows none of 
 _WITHOUT_GIT = frozenset({UNGUARDED_TOOL.name, STATUS_LEAK.name})
 # What the agent should read: the source of a hook and its sessions show the same.
 _UNSEEN = frozenset({SILENT_REFUSAL.name, UNSEEN_REASON.name})
+# What a source and a session may both show, and how a session says that.
+_NO_TOOL, _NO_SESSION = re.compile(r"with no `[\w.+-]+` on the PATH"), "knows no session"
+_OF_ANOTHER = "did not start the loop"
 # Sessions report these too; the static checks find all of them.
 _STATIC = frozenset({CONFIG_OFF.name, EVENT_UNKNOWN.name})
 
@@ -88,6 +91,34 @@ def static_problems(
     # What keeps the agent from its work comes first.
     for name in sorted(names, key=lambda name: not _is_of(names[name], refused)):
         yield Problem(id=name, symptom=with_evidence(names[name], outcomes), scenario=scenario)
+
+
+def settled(hook_set: HookSet, static: StaticResult, outcomes: Sequence[Outcome]) -> Iterator[Problem]:
+    """Yield the problems that are certain without a run, and that no session shows better."""
+    found = static_problems(hook_set, static, outcomes)
+    yield from (one for one in found if not _may_be_shown(one.symptom))
+
+
+def certain(
+    hook_set: HookSet, static: StaticResult, outcomes: Sequence[Outcome], shown: Sequence[Problem]
+) -> Iterator[Problem]:
+    """Yield the problems that are certain without a run, but for those that a session has shown too."""
+    for one in static_problems(hook_set, static, outcomes):
+        told = shown if _may_be_shown(one.symptom) else ()
+        if not any(_is_echo(one.symptom, other.symptom) for other in told):
+            yield one
+
+
+def _may_be_shown(symptom: Symptom) -> bool:
+    """Return whether a session may show better what is certain about a hook."""
+    return _NO_SESSION in symptom.text or _NO_TOOL.search(symptom.text) is not None
+
+
+def _is_echo(symptom: Symptom, shown: Symptom) -> bool:
+    """Return whether a session shows what is certain, judged by the words of both."""
+    tool = _NO_TOOL.search(symptom.text)
+    same = tool[0] in shown.text if tool else _OF_ANOTHER in shown.text
+    return same and _is_of(symptom, shown.hook.split(", "))
 
 
 def independent(

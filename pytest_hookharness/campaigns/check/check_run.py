@@ -106,7 +106,7 @@ class CheckRun:
         except Exception as error:  # noqa: BLE001 -- what was seen so far must not be lost
             failed = True
             self._undecided.append(f"The check ended early: {session_errors.describe_error(error)}.")
-        certain = [*causes.static_problems(self.place, self._static, self._outcomes())]
+        certain = [*causes.certain(self.place, self._static, self._outcomes(), self._problems)]
         summary = summarise(self.place, self._played, self._static.stuck, [*certain, *self._problems])
         problems = causes.at_one_place([*certain, *self._problems, *summary.problems])
         checkup = CheckReport(
@@ -140,7 +140,7 @@ class CheckRun:
     def _is_found(self) -> bool:
         if not self._seeks_one:
             return False
-        certain = causes.static_problems(self.place, self._static, self._outcomes())
+        certain = causes.settled(self.place, self._static, self._outcomes())
         return any(one.id == self.only for one in (*self._problems, *certain))
 
     def _search(self) -> None:

@@ -12,16 +12,24 @@ from dataclasses import replace
 from pytest_hookharness.campaigns.check.reads.input_keys import never_sent
 from pytest_hookharness.campaigns.check.static.double_counts import double_counts
 from pytest_hookharness.campaigns.check.static.failed_refusals import failed_refusal
+from pytest_hookharness.campaigns.check.static.lone_answers import lone_answer
 from pytest_hookharness.campaigns.check.static.lost_statuses import lost_statuses
 from pytest_hookharness.campaigns.check.static.mac_shell import calls_for_a_mac
 from pytest_hookharness.campaigns.check.static.script_answers import find_unread_answer
 from pytest_hookharness.campaigns.check.static.session_variables import shared_session
+from pytest_hookharness.campaigns.check.static.shared_loops import shared_loop
 from pytest_hookharness.campaigns.check.static.silent_refusals import silent_answer, silent_refusal
 from pytest_hookharness.campaigns.check.static.unread_answers import lost_answers
 from pytest_hookharness.campaigns.check.static.unseen_advice import unseen_advice, where_it_is_read
 from pytest_hookharness.campaigns.check.static.unset_variables import expected_variable, key_for
 from pytest_hookharness.judging.checkup.unseen_texts import describe_unseen
-from pytest_hookharness.judging.findings.codes import STATUS_LEAK, STRICT_SHELL, UNSEEN_REASON, WRONG_KEY
+from pytest_hookharness.judging.findings.codes import (
+    STATUS_LEAK,
+    STRICT_SHELL,
+    UNGUARDED_TOOL,
+    UNSEEN_REASON,
+    WRONG_KEY,
+)
 from pytest_hookharness.judging.findings.finding_catalogue import CONFIG_OFF, CRASHED, MANGLED, SILENT_REFUSAL
 from pytest_hookharness.model.checkup import HookSet, Symptom
 from pytest_hookharness.model.protocol import Hook
@@ -34,6 +42,10 @@ _KEEP_STATUS = (
 _REFUSE = (
     "To refuse, print the reason to standard error and exit with 2, or print a JSON answer and exit with 0."
 )
+_KEEP_SESSION = (
+    "Let the command that starts the loop write the session into the file, and compare it with `session_id`."
+)
+_SAY_SO = "Begin with `command -v {0} >/dev/null || {{ echo '{0} is missing' >&2; exit 2; }}`."
 _COUNT = "Write `|| true`: grep has printed its 0 already."
 
 
@@ -41,6 +53,8 @@ def find_in_scripts(hook_set: HookSet) -> Iterator[Iterator[Symptom]]:
     """Yield the symptoms of each kind, so that an error in one kind leaves the others."""
     yield _of_variables(hook_set)
     yield _of_sessions(hook_set)
+    yield _of_loops(hook_set)
+    yield _of_programs(hook_set)
     yield _of_input(hook_set)
     yield _of_scripts(hook_set)
     yield _of_answers(hook_set)
@@ -76,6 +90,22 @@ def _of_sessions(hook_set: HookSet) -> Iterator[Symptom]:
         )
         symptom = together(WRONG_KEY, [hook for hook, pair in found if pair == (variable, default)], text)
         yield replace(symptom, advice="Name it after `session_id` of the input.")
+
+
+def _of_loops(hook_set: HookSet) -> Iterator[Symptom]:
+    """Yield the loops that hold every session of the project; a session may show each of them better."""
+    for hook in hook_set.hooks:
+        if file := shared_loop(hook_set, hook):
+            text = f"the loop in {file} knows no session, so it holds every session of the project."
+            yield replace(together(WRONG_KEY, [hook], text), advice=_KEEP_SESSION)
+
+
+def _of_programs(hook_set: HookSet) -> Iterator[Symptom]:
+    """Yield the programs without which scripts refuse nothing; a session may show each of them better."""
+    for hook in hook_set.hooks:
+        if tool := lone_answer(hook_set, hook):
+            text = f"`{tool}` writes every refusal, so with no `{tool}` on the PATH everything is allowed."
+            yield replace(together(UNGUARDED_TOOL, [hook], text), advice=_SAY_SO.format(tool))
 
 
 def _of_input(hook_set: HookSet) -> Iterator[Symptom]:

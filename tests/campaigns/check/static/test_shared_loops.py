@@ -1,0 +1,73 @@
+"""Claims about loops of Stop hooks whose state names no session."""
+
+from pathlib import Path
+
+import pytest
+
+from pytest_hookharness.campaigns.check.static.shared_loops import loop_for_all, shared_loop
+from pytest_hookharness.model.checkup import HookSet
+from pytest_hookharness.model.protocol import Hook
+
+HEAD = '#!/bin/bash\nINPUT=$(cat)\nSTATE=".claude/loop.md"\n'
+LEAVES = 'if [[ ! -f "$STATE" ]]; then\n  exit 0\nfi\n'
+COUNTS = 'N=$(grep iteration: "$STATE" | cut -d" " -f2)\nNEXT=$((N + 1))\n'
+WRITES = 'sed -i "s/iteration: .*/iteration: $NEXT/" "$STATE"\n'
+REFUSES = 'jq -n \'{decision: "block", reason: "Go on."}\'\n'
+LOOP = HEAD + LEAVES + COUNTS + WRITES + REFUSES
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        LOOP,
+        LOOP.replace(LEAVES, '[ ! -f "$STATE" ] && exit 0\n'),
+        LOOP.replace(LEAVES, '[[ -f "$STATE" ]] || { exit 0; }\n'),
+        LOOP.replace(LEAVES, LEAVES.replace("  exit", '  echo "No loop." >&2\n  exit')),
+        LOOP.replace(REFUSES, 'echo "{\\"decision\\": \\"block\\", \\"reason\\": \\"Go on.\\"}"\n'),
+        LOOP.replace("iteration", "round").replace("NEXT=$((N + 1))", "ROUND=$((ROUND + 1))"),
+    ],
+)
+def test_a_loop_for_every_session(text):
+    """A loop is named by its state file if its script knows no session."""
+    assert loop_for_all(text, []) == ".claude/loop.md"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        # It compares the session, or names its state after it.
+        LOOP + '[ "$(jq -r .session_id <<< "$INPUT")" = "$OWNER" ] || exit 0\n',
+        LOOP.replace("loop.md", "loop-$SESSION_ID.md"),
+        LOOP + 'grep -q "pid: $PPID" "$STATE" || exit 0\n',
+        LOOP + '[ "$(tty)" = "$TTY" ] || exit 0\n',
+        # It counts nothing, allows every stop, or needs no state to refuse.
+        HEAD + LEAVES + REFUSES,
+        LOOP.replace(REFUSES, ""),
+        LOOP.replace(LEAVES, ""),
+        LOOP.replace(LEAVES, LEAVES.replace("exit 0", "touch new")),
+        LOOP.replace("#!/bin/bash", "#!/usr/bin/env node"),
+    ],
+)
+def test_other_scripts(text):
+    """Loops that may know their session, and other scripts, are left out."""
+    assert not loop_for_all(text, [])
+
+
+def test_a_loaded_file_knows_the_session():
+    """What a script loads may compare the session."""
+    assert not loop_for_all(LOOP, ["own() { jq -r .session_id; }\n"])
+    assert loop_for_all(LOOP, ['log() { echo "$1"; }\n'])
+
+
+def test_only_stop_hooks():
+    """Only hooks that may refuse a stop of the session are looked at."""
+    for event, expected in (("Stop", ".claude/loop.md"), ("PreToolUse", ""), ("SubagentStop", "")):
+        hook = Hook(event=event, command="bash x.sh")
+        hook_set = HookSet(
+            host="claude-code",
+            root=Path(__file__).parent,
+            files=(),
+            hooks=(hook,),
+            sources=(("x.sh", LOOP),),
+        )
+        assert shared_loop(hook_set, hook) == expected

@@ -1,0 +1,39 @@
+"""Claims about defects that the source of a hook and a session show."""
+
+from pathlib import Path
+
+import pytest
+
+from pytest_hookharness.campaigns.check.causes import certain, settled
+from pytest_hookharness.campaigns.check.static_checks import StaticResult
+from pytest_hookharness.model.checkup import HookSet, Problem, Symptom
+from pytest_hookharness.model.scenario import Scenario
+
+PLACE = HookSet(host="claude-code", root=Path(__file__).parent, files=())
+ALONE = "Stop: `jq` writes every refusal, so with no `jq` on the PATH everything is allowed."
+LOOP = "Stop: the loop in .claude/loop.md knows no session, so it holds every session of the project."
+WITHOUT = "Stop in turn 1: refuses (exit 0); with no `jq` on the PATH, allows (exit 127)."
+ANOTHER = "Stop is also refused in a session that did not start the loop, with the state that it left."
+
+
+@pytest.mark.parametrize(
+    ("text", "shown", "hook", "left"),
+    [
+        (ALONE, WITHOUT, "bash x.sh", False),
+        (LOOP, ANOTHER, "bash x.sh", False),
+        (ALONE, WITHOUT, "bash x.sh, bash y.sh", False),
+        (ALONE, WITHOUT.replace("jq", "git"), "bash x.sh", True),
+        (ALONE, WITHOUT, "bash y.sh", True),
+        (LOOP, WITHOUT, "bash x.sh", True),
+        (ALONE, ANOTHER, "bash x.sh", True),
+    ],
+)
+def test_what_a_session_shows_too(text, shown, hook, left):
+    """What is certain about a hook is left out if a session has shown the same of it."""
+    static = StaticResult(symptoms=(Symptom(kind="X", hook="bash x.sh", text=text),))
+    problem = Problem(
+        id="y", symptom=Symptom(kind="Y", hook=hook, text=shown), scenario=Scenario(name="y", host="x")
+    )
+    assert bool([*certain(PLACE, static, [], [problem])]) == left
+    assert [*certain(PLACE, static, [], [])]
+    assert not [*settled(PLACE, static, [])]
