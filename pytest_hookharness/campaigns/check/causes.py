@@ -21,7 +21,9 @@ from pytest_hookharness.execution.workspace import uv_stand_in
 from pytest_hookharness.judging.checkup.evidence import describe_refusal, with_evidence
 from pytest_hookharness.judging.checkup.symptoms import cut_by_us, find_symptoms
 from pytest_hookharness.judging.findings.codes import (
+    CARRIED_OUT,
     LOST_UPDATES,
+    RAW_JSON,
     STATUS_LEAK,
     TIMEOUT_UNIT,
     UNGUARDED_TOOL,
@@ -72,9 +74,10 @@ _ITS_ANSWER, _NO_JSON, _NO_KEYS = "its answer", "JSON", "the host knows none of 
 _WITHOUT_GIT = frozenset({UNGUARDED_TOOL.name, STATUS_LEAK.name})
 # What the agent should read: the source of a hook and its sessions show the same.
 _UNSEEN = frozenset({SILENT_REFUSAL.name, UNSEEN_REASON.name})
-# What a source and a session may both show, and how a session says that.
-_NO_TOOL, _NO_SESSION = re.compile(r"with no `[\w.+-]+` on the PATH"), "knows no session"
-_OF_ANOTHER = "did not start the loop"
+# What a source and a session may both show.
+_NO_TOOL = re.compile(r"with no `[\w.+-]+` on the PATH")
+_NO_SESSION, _OF_ANOTHER = "knows no session", "did not start the loop"
+_OF_BOTH = frozenset({CARRIED_OUT.name, RAW_JSON.name})
 # Sessions report these too; the static checks find all of them.
 _STATIC = frozenset({CONFIG_OFF.name, EVENT_UNKNOWN.name})
 
@@ -95,8 +98,8 @@ def static_problems(
 
 def settled(hook_set: HookSet, static: StaticResult, outcomes: Sequence[Outcome]) -> Iterator[Problem]:
     """Yield the problems that are certain without a run, and that no session shows better."""
-    found = static_problems(hook_set, static, outcomes)
-    yield from (one for one in found if not _may_be_shown(one.symptom))
+    known = static_problems(hook_set, static, outcomes)
+    return (one for one in known if not _may_be_shown(one.symptom))
 
 
 def certain(
@@ -104,21 +107,21 @@ def certain(
 ) -> Iterator[Problem]:
     """Yield the problems that are certain without a run, but for those that a session has shown too."""
     for one in static_problems(hook_set, static, outcomes):
-        told = shown if _may_be_shown(one.symptom) else ()
-        if not any(_is_echo(one.symptom, other.symptom) for other in told):
+        if not any(_is_echo(one.symptom, other.symptom) for other in shown):
             yield one
 
 
 def _may_be_shown(symptom: Symptom) -> bool:
     """Return whether a session may show better what is certain about a hook."""
-    return _NO_SESSION in symptom.text or _NO_TOOL.search(symptom.text) is not None
+    return symptom.kind in _OF_BOTH or bool(re.search(f"{_NO_TOOL.pattern}|{_NO_SESSION}", symptom.text))
 
 
 def _is_echo(symptom: Symptom, shown: Symptom) -> bool:
-    """Return whether a session shows what is certain, judged by the words of both."""
+    """Return whether a session shows what is certain, by the words of both."""
     tool = _NO_TOOL.search(symptom.text)
-    same = tool[0] in shown.text if tool else _OF_ANOTHER in shown.text
-    return same and _is_of(symptom, shown.hook.split(", "))
+    words = tool[0] if tool else _OF_ANOTHER
+    same = shown.kind == symptom.kind if symptom.kind in _OF_BOTH else words in shown.text
+    return same and _may_be_shown(symptom) and _is_of(symptom, shown.hook.split(", "))
 
 
 def independent(

@@ -15,6 +15,8 @@ from pytest_hookharness.campaigns.check.static.failed_refusals import failed_ref
 from pytest_hookharness.campaigns.check.static.lone_answers import lone_answer
 from pytest_hookharness.campaigns.check.static.lost_statuses import lost_statuses
 from pytest_hookharness.campaigns.check.static.mac_shell import calls_for_a_mac
+from pytest_hookharness.campaigns.check.static.pasted_code import pasted_code
+from pytest_hookharness.campaigns.check.static.raw_input import cut_values, searched_input
 from pytest_hookharness.campaigns.check.static.script_answers import find_unread_answer
 from pytest_hookharness.campaigns.check.static.session_variables import shared_session
 from pytest_hookharness.campaigns.check.static.shared_loops import shared_loop
@@ -24,6 +26,8 @@ from pytest_hookharness.campaigns.check.static.unseen_advice import unseen_advic
 from pytest_hookharness.campaigns.check.static.unset_variables import expected_variable, key_for
 from pytest_hookharness.judging.checkup.unseen_texts import describe_unseen
 from pytest_hookharness.judging.findings.codes import (
+    CARRIED_OUT,
+    RAW_JSON,
     STATUS_LEAK,
     STRICT_SHELL,
     UNGUARDED_TOOL,
@@ -46,6 +50,7 @@ _KEEP_SESSION = (
     "Let the command that starts the loop write the session into the file, and compare it with `session_id`."
 )
 _SAY_SO = "Begin with `command -v {0} >/dev/null || {{ echo '{0} is missing' >&2; exit 2; }}`."
+_GIVE = 'Pass it as an argument: `python3 -c "..." "$x"`, then `sys.argv[1]`.'
 _COUNT = "Write `|| true`: grep has printed its 0 already."
 
 
@@ -124,6 +129,9 @@ def _of_scripts(hook_set: HookSet) -> Iterator[Symptom]:
         (CRASHED, CRASHED.fix, calls_for_a_mac),
         (STATUS_LEAK, _KEEP_STATUS, lost_statuses),
         (STRICT_SHELL, _COUNT, double_counts),
+        (CARRIED_OUT, _GIVE, pasted_code),
+        (RAW_JSON, RAW_JSON.fix, cut_values),
+        (RAW_JSON, RAW_JSON.fix, searched_input),
     ):
         found: dict[str, dict[str, None]] = {}
         concerned: dict[str, list[Hook]] = {}
