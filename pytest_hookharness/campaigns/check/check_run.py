@@ -265,7 +265,7 @@ class CheckRun:
         """Return what plays a session, until a share of the budget is used; 0 for the share of a search."""
 
         def play(runner: TrialRunner) -> PlayedSession:
-            wall = (share or self._share()) * self.settings.wall - self._elapsed()
+            wall = (share or self._share(session)) * self.settings.wall - self._elapsed()
             # A single event runs the hooks of one event once.
             if wall < (_LEAST if session.event else self._least):
                 return PlayedSession(session, why="the time budget ended")
@@ -283,12 +283,12 @@ class CheckRun:
 
         return play
 
-    def _share(self) -> float:
-        """Return the share of the budget that sessions may use; the rest is for what they show."""
+    def _share(self, session: CheckSession) -> float:
+        """Return the share of the budget that a session may use; the rest is to confirm what others show."""
         if not self._played:
             # With little time, the session that tries each hook once is worth more than all others.
             return _FIRST if self.settings.wall >= _SHORT else _LAST
-        return _LATER if self._seen() else _LAST
+        return _LAST if session.proof or not self._seen() else _LATER
 
     def _elapsed(self) -> float:
         return time.monotonic() - self._began

@@ -6,17 +6,20 @@ What hooks refuse in one session, the next ones ask about in other ways.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+import re
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import replace
 
+from pytest_hookharness import hosts
 from pytest_hookharness.campaigns.check import corpora
-from pytest_hookharness.campaigns.check.session_scenario import cut_short, scenario_of, varied
+from pytest_hookharness.campaigns.check.session_scenario import alone, cut_short, scenario_of, varied
 from pytest_hookharness.campaigns.guards.named_commands import named_commands
 from pytest_hookharness.campaigns.guards.rewording import (
     Suspect,
     all_refused,
     refused_by_hook,
     refused_commands,
+    refused_moves,
     reword,
 )
 from pytest_hookharness.campaigns.guards.spellings import (
@@ -31,9 +34,16 @@ from pytest_hookharness.campaigns.guards.watched_moves import watched
 from pytest_hookharness.model.checkup import CheckSession, HookSet
 from pytest_hookharness.model.moves import FIRST_PROMPT, RunCommand
 from pytest_hookharness.model.outcome import Outcome
+from pytest_hookharness.model.protocol import Hook
 
 # The number of hooks that are proved to allow another spelling of a command.
 _MOST_PROVED = 4
+# Keys of an entry that only a person reads.
+_IDLE = frozenset(["statusMessage", "description"])
+# How a script refuses what was done.
+_REFUSES = re.compile(r"\bexit\(?\s*2\b|\b(?:block|deny)\b|\bdecision\b|[\"']continue[\"']|\bcontinue:")
+# What runs once in a session, and may prepare what guards read.
+_ONCE = frozenset({hosts.Role.SETUP, hosts.Role.SESSION_START, hosts.Role.PROMPT})
 
 
 def plan_refusals(hook_set: HookSet) -> Iterator[CheckSession]:
@@ -45,7 +55,10 @@ def plan_refusals(hook_set: HookSet) -> Iterator[CheckSession]:
         ("commits in usual forms", corpora.usual_commits()),
     ):
         if acts := [one for move in moves if (one := watched(hook_set, move))]:
-            yield cut_short(title, scenario_of(hook_set, (FIRST_PROMPT, *acts)))
+            session = cut_short(title, scenario_of(hook_set, (FIRST_PROMPT, *acts)))
+            yield _with(
+                hook_set, session, [hook.command for hook in hook_set.hooks if _may_refuse(hook_set, hook)]
+            )
 
 
 def plan_rewordings(
@@ -54,7 +67,8 @@ def plan_rewordings(
     """Yield the sessions that reword refused commands, mention refused files, and try other spellings."""
     if commands or files:
         acts = reword(hook_set.host, commands, files)
-        yield cut_short("other forms of what was refused", scenario_of(hook_set, acts))
+        session = cut_short("other forms of what was refused", scenario_of(hook_set, acts))
+        yield _with_guards(hook_set, outcomes, session)
     yield from plan_spellings(hook_set, outcomes)
 
 
@@ -65,7 +79,39 @@ def plan_spellings(hook_set: HookSet, outcomes: Sequence[Outcome]) -> Iterator[C
         ("harmless commands that resemble what was refused", try_neighbours(all_refused(outcomes))),
     ):
         if acts:
-            yield cut_short(title, scenario_of(hook_set, acts))
+            yield _with_guards(hook_set, outcomes, cut_short(title, scenario_of(hook_set, acts)))
+
+
+def _with_guards(hook_set: HookSet, outcomes: Sequence[Outcome], session: CheckSession) -> CheckSession:
+    """Return a session without the hooks that refused nothing; what it shows, all hooks prove again."""
+    return _with(hook_set, session, [hook for outcome in outcomes for hook, _ in refused_moves(outcome)])
+
+
+def _with(hook_set: HookSet, session: CheckSession, commands: Collection[str]) -> CheckSession:
+    """Return a session with fewer hooks: it has many calls, and each run of a hook takes time."""
+    events = hosts.find(hook_set.host).events
+    kept = [
+        hook
+        for hook in hook_set.hooks
+        if hook.command in commands or (hook.event in events and events[hook.event].role in _ONCE)
+    ]
+    whole = hook_set.plugin or hook_set.inline is not None or not all(map(_is_plain, kept))
+    if whole or len(kept) == len(hook_set.hooks):
+        return session
+    return replace(session, scenario=alone(session.scenario, *kept))
+
+
+def _may_refuse(hook_set: HookSet, hook: Hook) -> bool:
+    """Return whether a hook may refuse a call: before it, or after it if its script has words for that."""
+    rule = hosts.find(hook_set.host).events.get(hook.event)
+    texts = hook_set.scripts_of(hook)
+    after = rule is not None and rule.role is hosts.Role.AFTER_TOOL
+    return not after or len(texts) != 1 or _REFUSES.search(texts[0]) is not None
+
+
+def _is_plain(hook: Hook) -> bool:
+    """Return whether an event, a command and a matcher say all about a hook."""
+    return hook.type == "command" and hook.args is None and not hook.env and hook.options.keys() <= _IDLE
 
 
 def plan_bypasses(hook_set: HookSet, outcomes: Sequence[Outcome]) -> Iterator[CheckSession]:

@@ -1,0 +1,71 @@
+"""Claims about which hooks the sessions have that try guards."""
+
+import json
+from dataclasses import replace
+
+import pytest
+
+from pytest_hookharness.campaigns.check.discovery import find_hook_sets
+from pytest_hookharness.campaigns.check.guard_sessions import plan_refusals, plan_rewordings
+from pytest_hookharness.campaigns.check.session_errors import play_session
+
+GUARD = "#!/bin/sh\ngrep -q 'rm -rf' && { echo 'No rm here.' >&2; exit 2; }\nexit 0\n"
+LOG = "#!/bin/sh\ncat >>log.txt\n"
+JUDGE = '#!/bin/sh\ngrep -q FAILED && echo \'{"decision": "block", "reason": "Repair it."}\'\nexit 0\n'
+
+
+@pytest.fixture
+def place(tmp_path):
+    """A project with a guard, a hook that only logs, and others, each entry with some more keys."""
+
+    def configure(**options):
+        (tmp_path / ".claude").mkdir()
+        hooks = {}
+        for event, name, text in (
+            ("SessionStart", "start.sh", LOG),
+            ("PreToolUse", "guard.sh", GUARD),
+            ("PreToolUse", "other.sh", LOG),
+            ("PostToolUse", "log.sh", LOG),
+            ("PostToolUse", "judge.sh", JUDGE),
+        ):
+            (tmp_path / name).write_text(text)
+            entry = {"type": "command", "command": f'sh "$CLAUDE_PROJECT_DIR"/{name}', **options}
+            hooks.setdefault(event, []).append({"matcher": "*", "hooks": [entry]})
+        (tmp_path / ".claude" / "settings.json").write_text(json.dumps({"hooks": hooks}))
+        (hook_set,) = find_hook_sets(tmp_path)
+        return hook_set
+
+    return configure
+
+
+def scripts(session):
+    """The names of the scripts that a session runs; all for the settings of the project."""
+    hooks = session.scenario.hooks
+    if hooks is None:
+        return {"all"}
+    commands = [entry["command"] for entries in hooks.values() for entry in entries]
+    return {command.rpartition("/")[2].removesuffix(".sh") for command in commands}
+
+
+def test_what_guards_refuse_is_asked_without_logs(place):
+    """Hooks that run after a call are left out of sessions with many calls, unless they may refuse it."""
+    sessions = [*plan_refusals(place())]
+    assert [scripts(one) for one in sessions] == [{"start", "guard", "other", "judge"}] * len(sessions)
+
+
+def test_other_spellings_are_tried_with_the_guard_alone(place, harness):
+    """What was refused is asked again of the hooks that refused it, and of those that begin a session."""
+    hook_set = place(statusMessage="Looking")
+    first = next(plan_refusals(hook_set))
+    outcome = play_session(first, harness.settings, harness.resources)
+    sessions = [*plan_rewordings(hook_set, [outcome], ["rm -rf build"], [])]
+    assert len(sessions) > 1
+    assert [scripts(one) for one in sessions] == [{"start", "guard"}] * len(sessions)
+
+
+def test_hooks_with_further_keys_stay_together(place):
+    """Where an entry has further keys, and in a plugin, the session has all hooks."""
+    hook_set = place(once=True)
+    assert {name for one in plan_refusals(hook_set) for name in scripts(one)} == {"all"}
+    plugin = replace(hook_set, plugin=True)
+    assert {name for one in plan_refusals(plugin) for name in scripts(one)} == {"all"}
