@@ -16,6 +16,7 @@ from pytest_hookharness.campaigns.check.static.lone_answers import lone_answer
 from pytest_hookharness.campaigns.check.static.lost_statuses import lost_statuses
 from pytest_hookharness.campaigns.check.static.mac_shell import calls_for_a_mac
 from pytest_hookharness.campaigns.check.static.pasted_code import pasted_code
+from pytest_hookharness.campaigns.check.static.process_files import files_of_processes
 from pytest_hookharness.campaigns.check.static.raw_input import cut_values, searched_input
 from pytest_hookharness.campaigns.check.static.script_answers import find_unread_answer
 from pytest_hookharness.campaigns.check.static.session_variables import shared_session
@@ -50,6 +51,7 @@ _KEEP_SESSION = (
     "Let the command that starts the loop write the session into the file, and compare it with `session_id`."
 )
 _SAY_SO = "Begin with `command -v {0} >/dev/null || {{ echo '{0} is missing' >&2; exit 2; }}`."
+_NAME_IT = "Name it after `session_id` of the input."
 _GIVE = 'Pass it as an argument: `python3 -c "..." "$x"`, then `sys.argv[1]`.'
 _COUNT = "Write `|| true`: grep has printed its 0 already."
 
@@ -94,7 +96,7 @@ def _of_sessions(hook_set: HookSet) -> Iterator[Symptom]:
             f"the one of `{default}`."
         )
         symptom = together(WRONG_KEY, [hook for hook, pair in found if pair == (variable, default)], text)
-        yield replace(symptom, advice="Name it after `session_id` of the input.")
+        yield replace(symptom, advice=_NAME_IT)
 
 
 def _of_loops(hook_set: HookSet) -> Iterator[Symptom]:
@@ -130,6 +132,7 @@ def _of_scripts(hook_set: HookSet) -> Iterator[Symptom]:
         (STATUS_LEAK, _KEEP_STATUS, lost_statuses),
         (STRICT_SHELL, _COUNT, double_counts),
         (CARRIED_OUT, _GIVE, pasted_code),
+        (WRONG_KEY, _NAME_IT, files_of_processes),
         (RAW_JSON, RAW_JSON.fix, cut_values),
         (RAW_JSON, RAW_JSON.fix, searched_input),
     ):
