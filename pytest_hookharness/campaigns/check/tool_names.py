@@ -18,8 +18,8 @@ from pytest_hookharness.model.protocol import Hook
 
 _WITHOUT_TARGET = frozenset({hosts.Role.PROMPT, hosts.Role.STOP})
 _CLOSED = frozenset({hosts.Role.SESSION_START, hosts.Role.BEFORE_COMPACT, hosts.Role.AFTER_COMPACT})
-# What no tool's name contains: conditions such as `tool == "Bash" && ...` and `Bash(git push:*)` do.
-_NO_NAME = re.compile(r"[\s\"'=&<>]|\(\w+[ :]")
+# What no tool's name contains: `tool == "Bash" && ...`, `Bash(git push:*)` and `Write(*.py)` do.
+_NO_NAME = re.compile(r"\(\*|^\*\.\w|[\w/]\*\*|[\s\"'=&<>]|\(\w+[ :]")
 _NAME = re.compile(r"[A-Za-z_][\w-]*")
 # What stands for any word in a matcher.
 _WILDCARD = re.compile(r"\[\^?[^]]*\][*+]?|\\w[*+]|\.[*+]\??|\(\?:")

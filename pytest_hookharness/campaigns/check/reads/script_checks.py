@@ -11,6 +11,7 @@ from dataclasses import replace
 
 from pytest_hookharness.campaigns.check.reads.input_keys import never_sent
 from pytest_hookharness.campaigns.check.static.double_counts import double_counts
+from pytest_hookharness.campaigns.check.static.empty_input import empty_reads
 from pytest_hookharness.campaigns.check.static.failed_refusals import failed_refusal
 from pytest_hookharness.campaigns.check.static.lone_answers import lone_answer
 from pytest_hookharness.campaigns.check.static.lost_statuses import lost_statuses
@@ -51,6 +52,9 @@ _KEEP_SESSION = (
     "Let the command that starts the loop write the session into the file, and compare it with `session_id`."
 )
 _SAY_SO = "Begin with `command -v {0} >/dev/null || {{ echo '{0} is missing' >&2; exit 2; }}`."
+_KEEP_INPUT = (
+    'Read the input once, `INPUT=$(cat)`, and take each value from it: `jq -r .tool_name <<< "$INPUT"`.'
+)
 _NAME_IT = "Name it after `session_id` of the input."
 _GIVE = 'Pass it as an argument: `python3 -c "..." "$x"`, then `sys.argv[1]`.'
 _COUNT = "Write `|| true`: grep has printed its 0 already."
@@ -132,6 +136,7 @@ def _of_scripts(hook_set: HookSet) -> Iterator[Symptom]:
         (STATUS_LEAK, _KEEP_STATUS, lost_statuses),
         (STRICT_SHELL, _COUNT, double_counts),
         (CARRIED_OUT, _GIVE, pasted_code),
+        (CONFIG_OFF, _KEEP_INPUT, empty_reads),
         (WRONG_KEY, _NAME_IT, files_of_processes),
         (RAW_JSON, RAW_JSON.fix, cut_values),
         (RAW_JSON, RAW_JSON.fix, searched_input),
