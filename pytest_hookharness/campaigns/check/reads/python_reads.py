@@ -53,6 +53,9 @@ class _InputFollower:
         self.others: set[tuple[str, str]] = set()
         self.reads: list[KeyRead] = []
         self.scope = ""
+        # Names in the bodies of functions, and those that are used, by the name of the function.
+        self.names: dict[str, frozenset[str]] = {}
+        self.used: dict[str, frozenset[str]] = {}
         for node in ast.walk(tree):
             if isinstance(node, ast.ImportFrom) and node.module:
                 self._import(load(node.module.rpartition(".")[2]), {one.name for one in node.names})
@@ -129,24 +132,31 @@ class _InputFollower:
 
     def _is_used(self, name: str) -> bool:
         """Return whether a name is loaded in the current function, or anywhere for a name of the module."""
-        inside: ast.AST = self.functions[self.scope] if self.scope else self.tree
-        idle = {
-            id(arg) for node in ast.walk(inside) if isinstance(node, ast.Call) for arg in self._idle(node)
-        }
-        return not name.isidentifier() or any(
-            isinstance(node, ast.Name)
-            and node.id == name
-            and isinstance(node.ctx, ast.Load)
-            and id(node) not in idle
-            for node in ast.walk(inside)
-        )
+        if self.scope not in self.used:
+            self.used[self.scope] = frozenset(self._used_names())
+        return not name.isidentifier() or name in self.used[self.scope]
+
+    def _used_names(self) -> Iterator[str]:
+        """Yield the names that the current function loads for a use."""
+        every = [*ast.walk(self.functions[self.scope] if self.scope else self.tree)]
+        idle = {id(arg) for node in every if isinstance(node, ast.Call) for arg in self._idle(node)}
+        for node in every:
+            if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load) and id(node) not in idle:
+                yield node.id
 
     def _idle(self, call: ast.Call) -> Iterator[ast.expr]:
         """Yield the arguments of a call that the called function of the script does not use."""
         function = self.functions.get(call.func.id) if isinstance(call.func, ast.Name) else None
         for arg, given in zip(call.args, function.args.args if function else (), strict=False):
-            if function and not _has_name(function, given.arg):
+            if function and not self._has_name(function, given.arg):
                 yield arg
+
+    def _has_name(self, function: _Function, name: str) -> bool:
+        """Return whether a name stands in the body of a function."""
+        if function.name not in self.names:
+            every = (node for one in function.body for node in ast.walk(one))
+            self.names[function.name] = frozenset(one.id for one in every if isinstance(one, ast.Name))
+        return name in self.names[function.name]
 
     def value(self, node: ast.expr, name: str | None) -> frozenset[KeyPath]:
         """
@@ -233,18 +243,17 @@ class _InputFollower:
             if number < len(names):
                 self._keep((name, names[number]), found, arg)
                 keys = frozenset(path for path in found if path)
-                if keys and not isinstance(arg, ast.Name) and function and _has_name(function, names[number]):
+                if (
+                    keys
+                    and not isinstance(arg, ast.Name)
+                    and function
+                    and self._has_name(function, names[number])
+                ):
                     self.reads.append(KeyRead(keys))
 
     def _is_text(self, node: ast.expr) -> bool:
         written = ast.unparse(node).partition(".strip(")[0].partition(" or ")[0]
         return (self.scope, written) in self.texts or ("", written) in self.texts
-
-
-def _has_name(function: _Function, name: str) -> bool:
-    return any(
-        isinstance(node, ast.Name) and node.id == name for one in function.body for node in ast.walk(one)
-    )
 
 
 def _reads_input(node: ast.expr) -> bool:

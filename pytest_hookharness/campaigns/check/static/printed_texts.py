@@ -53,7 +53,8 @@ def _is_idle(statement: ast.stmt, named: Collection[str]) -> bool:
 
 def exit_status(statement: ast.stmt) -> str:
     """Return the status with which a statement ends the script, as it is written; empty for none."""
-    found = _EXITS.fullmatch(ast.unparse(statement))
+    ends = isinstance(statement, (ast.Expr, ast.Raise))
+    found = _EXITS.fullmatch(ast.unparse(statement)) if ends else None
     return (found["code"] or found["raised"] or "0") if found else ""
 
 
