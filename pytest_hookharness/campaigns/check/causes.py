@@ -15,6 +15,7 @@ from dataclasses import replace
 
 from pytest_hookharness.campaigns.check.grouping import SymptomEvidence
 from pytest_hookharness.campaigns.check.hook_statistics import name_problem
+from pytest_hookharness.campaigns.check.static.bare_scripts import NOT_EXECUTABLE
 from pytest_hookharness.campaigns.check.static.hook_program import program_that_ends_it
 from pytest_hookharness.campaigns.check.static_checks import StaticResult
 from pytest_hookharness.execution.workspace import uv_stand_in
@@ -22,7 +23,6 @@ from pytest_hookharness.judging.checkup.evidence import describe_refusal, with_e
 from pytest_hookharness.judging.checkup.symptoms import cut_by_us, find_symptoms
 from pytest_hookharness.judging.findings.codes import (
     CARRIED_OUT,
-    LOST_UPDATES,
     RAW_JSON,
     STATUS_LEAK,
     TIMEOUT_UNIT,
@@ -78,6 +78,9 @@ _UNSEEN = frozenset({SILENT_REFUSAL.name, UNSEEN_REASON.name})
 _NO_TOOL = re.compile(r"with no `[\w.+-]+` on the PATH")
 _NO_SESSION, _OF_ANOTHER = "knows no session", "did not start the loop"
 _OF_BOTH = frozenset({CARRIED_OUT.name, RAW_JSON.name})
+# How a script ends that has no executable bit.
+_NO_BIT = Exited(126)
+_TRIED = "All sessions but the first have it executable, so that other defects show."
 # Sessions report these too; the static checks find all of them.
 _STATIC = frozenset({CONFIG_OFF.name, EVENT_UNKNOWN.name})
 
@@ -106,8 +109,12 @@ def certain(
     hook_set: HookSet, static: StaticResult, outcomes: Sequence[Outcome], shown: Sequence[Problem]
 ) -> Iterator[Problem]:
     """Yield the problems that are certain without a run, but for those that a session has shown too."""
+    mended = {*_mended(static, outcomes)}
     for one in static_problems(hook_set, static, outcomes):
-        if not any(_is_echo(one.symptom, other.symptom) for other in shown):
+        if NOT_EXECUTABLE in one.symptom.text and _is_of(one.symptom, mended):
+            symptom = replace(one.symptom, advice=f"{one.symptom.advice} {_TRIED}")
+            yield replace(one, symptom=symptom)
+        elif not any(_is_echo(one.symptom, other.symptom) for other in shown):
             yield one
 
 
@@ -144,7 +151,13 @@ def independent(
         *static.stuck,
         *_commands(one for one in static.symptoms if one.kind == NOT_RUN.name),
     }
-    symptoms = [one for one in found if one.symptom.kind not in _STATIC and not _is_of(one.symptom, broken)]
+    mended = {*_mended(static, outcomes)}
+    symptoms = [one for one in found if one.symptom.kind not in _STATIC]
+    symptoms = [
+        one
+        for one in symptoms
+        if not _is_of(one.symptom, broken if one.symptom.kind == NOT_RUN.name else broken - mended)
+    ]
     symptoms = [one for one in symptoms if not network_program(one.symptom) and not is_moot(one)]
     not_run = {*_commands(one.symptom for one in symptoms if one.symptom.kind == NOT_RUN.name)}
     hasty = {*_commands(one for one in static.symptoms if one.kind == TIMEOUT_UNIT.name)}
@@ -160,6 +173,13 @@ def independent(
         and not (one.symptom.kind in _UNSEEN and _is_of(one.symptom, unseen))
         and not (one.symptom.kind == MANGLED.name and any(_is_told(one.symptom, other) for other in unread))
     ]
+
+
+def _mended(static: StaticResult, outcomes: Sequence[Outcome]) -> Iterator[str]:
+    """Yield the commands of hooks that ran in sessions in which their scripts are executable."""
+    bare = {*_commands(one for one in static.symptoms if NOT_EXECUTABLE in one.text)}
+    runs = (run for outcome in outcomes for _, run in outcome.trace.hook_runs())
+    yield from (one.hook.command for one in runs if one.hook.command in bare and one.ending != _NO_BIT)
 
 
 def _is_told(symptom: Symptom, static: Symptom) -> bool:
@@ -312,39 +332,3 @@ def _describe_idle(hook_set: HookSet) -> Iterator[str]:
     for name in dict.fromkeys(name for _, name in idle):
         hooks = ", ".join(dict.fromkeys(hook.command for hook, program in idle if program == name))
         yield f"{hook_names(hook_set.hooks, hooks)} did nothing, as {name} is not on PATH"
-
-
-def at_one_place(problems: Sequence[Problem]) -> list[Problem]:
-    """Return the problems, those of one kind with equal words once, with all hooks that have it."""
-    found: dict[tuple[str, str], Problem] = {}
-    for problem in _of_fewest_hooks(problems):
-        symptom = problem.symptom
-        words = symptom.text.partition(": ")[2] or symptom.text
-        # Each hook says something else where nobody hears it.
-        words = words.rpartition('" ')[2] if symptom.kind in _UNSEEN else words
-        key = (symptom.kind, words if symptom.hook else symptom.text)
-        known = found.get(key)
-        if known is None or symptom.hook in known.symptom.hook.split(", "):
-            found.setdefault(key, problem)
-            continue
-        one, other = known.symptom.entries, symptom.entries
-        entries = (*one, *other) if one and other else ()
-        together = replace(known.symptom, hook=f"{known.symptom.hook}, {symptom.hook}", entries=entries)
-        found[key] = replace(known, symptom=together)
-    return [*found.values()]
-
-
-def _of_fewest_hooks(problems: Sequence[Problem]) -> Iterator[Problem]:
-    """Yield the problems without races in which other hooks ran beside those that lose the same updates."""
-    races: dict[str, list[set[str]]] = {}
-    for one in problems:
-        if one.symptom.kind == LOST_UPDATES.name:
-            races.setdefault(_without_numbers(one), []).append({*one.symptom.hook.split(", ")})
-    for one in problems:
-        hooks, known = {*one.symptom.hook.split(", ")}, races.get(_without_numbers(one), [])
-        if one.symptom.kind != LOST_UPDATES.name or not any(fewer < hooks for fewer in known):
-            yield one
-
-
-def _without_numbers(problem: Problem) -> str:
-    return re.sub(r"\d+", "N", problem.symptom.text)

@@ -31,11 +31,12 @@ from pytest_hookharness.campaigns.check.grouping import (
 from pytest_hookharness.campaigns.check.held_loops import meet_held_loops
 from pytest_hookharness.campaigns.check.home_search import look_in_project
 from pytest_hookharness.campaigns.check.hook_statistics import is_kind, is_wanted
-from pytest_hookharness.campaigns.check.session_scenario import without_commands
+from pytest_hookharness.campaigns.check.session_scenario import mend
 from pytest_hookharness.campaigns.check.sole_readers import prove_sole_readers
 from pytest_hookharness.campaigns.check.static_checks import StaticResult, check_statically
 from pytest_hookharness.campaigns.guards import rewording
 from pytest_hookharness.execution.processes.slots import NoFreeSlot
+from pytest_hookharness.judging.checkup.one_place import at_one_place
 from pytest_hookharness.judging.checkup.symptoms import cut_by_us, find_symptoms
 from pytest_hookharness.judging.findings.finding_catalogue import HUNG_HOOK
 from pytest_hookharness.model.checkup import CheckReport, CheckSession, HookSet, Problem, Symptom
@@ -108,7 +109,7 @@ class CheckRun:
             self._undecided.append(f"The check ended early: {session_errors.describe_error(error)}.")
         certain = [*causes.certain(self.place, self._static, self._outcomes(), self._problems)]
         summary = summarise(self.place, self._played, self._static.stuck, [*certain, *self._problems])
-        problems = causes.at_one_place([*certain, *self._problems, *summary.problems])
+        problems = at_one_place([*certain, *self._problems, *summary.problems])
         checkup = CheckReport(
             place=self.place,
             problems=tuple(one for one in problems if is_wanted(self.only, one.id, one.symptom.kind)),
@@ -223,8 +224,7 @@ class CheckRun:
     def _leave_out(self, first: Outcome) -> Outcome:
         """Leave out hooks that stop the agent as they cannot run, or do not end; return the first outcome."""
         hindering = {*causes.refused_for_want(self._static, [first]), *causes.unending_hooks(first)}
-        place = without_commands(self.place, hindering)
-        if place is None:
+        if (place := mend(self.place, hindering)) == self.place:
             return first
         self.place = place
         (again,) = self._play("each event once, the others", [checkups.plan_each_event(place)])

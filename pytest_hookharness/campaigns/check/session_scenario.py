@@ -9,6 +9,7 @@ from dataclasses import replace
 from pytest_hookharness import hosts
 from pytest_hookharness.campaigns.arming.stand_ins import stand_ins
 from pytest_hookharness.campaigns.check.draft_files import DraftFiles
+from pytest_hookharness.campaigns.check.static.bare_scripts import bare_scripts
 from pytest_hookharness.model.checkup import CheckSession, HookSet
 from pytest_hookharness.model.expectations import Expectation
 from pytest_hookharness.model.moves import Act, Behaviour, Script
@@ -34,7 +35,20 @@ def without_commands(hook_set: HookSet, commands: Collection[str]) -> HookSet | 
     files = DraftFiles(hook_set.root, {})
     for file in hook_set.files:
         files = files.with_commands(hook_set.host, file, dict.fromkeys(commands, _NOTHING)) or files
-    return replace(hook_set, texts=files.texts) if files.changes else None
+    return replace(hook_set, texts={**hook_set.texts, **files.texts}) if files.changes else None
+
+
+def mend(hook_set: HookSet, hindering: Collection[str]) -> HookSet:
+    """
+    Return a hook set whose sessions have scripts that lack the executable bit with it.
+
+    Nothing runs in the place of commands that hinder the agent, unless they only lack that bit.
+    """
+    bare = bare_scripts(hook_set)
+    texts = {path: text for scripts in bare.values() for path, text in scripts.items()}
+    # A session makes files executable that begin as programs do.
+    mended = replace(hook_set, texts={**hook_set.texts, **texts}) if texts else hook_set
+    return without_commands(mended, {*hindering} - {*bare}) or mended
 
 
 def varied(scenario: Scenario, *families: str) -> Scenario:

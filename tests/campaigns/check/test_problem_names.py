@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from pytest_hookharness.campaigns.check.causes import at_one_place
 from pytest_hookharness.campaigns.check.hook_statistics import is_kind, is_wanted, name_problem, require_name
+from pytest_hookharness.judging.checkup.one_place import at_one_place
 from pytest_hookharness.model.checkup import HookSet, Problem, Symptom
 from pytest_hookharness.model.protocol import Hook
 from pytest_hookharness.model.scenario import Scenario

@@ -1,0 +1,50 @@
+"""Problems of several hooks that are one cause: told once, with all hooks that have it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+
+from pytest_hookharness.judging.findings.codes import LOST_UPDATES, UNSEEN_REASON
+from pytest_hookharness.judging.findings.finding_catalogue import SILENT_REFUSAL
+from pytest_hookharness.model.checkup import Problem
+
+# What the agent should read: each hook says something else where nobody hears it.
+_UNSEEN = frozenset({SILENT_REFUSAL.name, UNSEEN_REASON.name})
+
+
+def at_one_place(problems: Sequence[Problem]) -> list[Problem]:
+    """Return the problems, those of one kind with equal words once, with all hooks that have it."""
+    found: dict[tuple[str, str], Problem] = {}
+    for problem in _of_fewest_hooks(problems):
+        symptom = problem.symptom
+        words = symptom.text.partition(": ")[2] or symptom.text
+        # Each hook says something else where nobody hears it.
+        words = words.rpartition('" ')[2] if symptom.kind in _UNSEEN else words
+        key = (symptom.kind, words if symptom.hook else symptom.text)
+        known = found.get(key)
+        if known is None or symptom.hook in known.symptom.hook.split(", "):
+            found.setdefault(key, problem)
+            continue
+        one, other = known.symptom.entries, symptom.entries
+        entries = (*one, *other) if one and other else ()
+        together = replace(known.symptom, hook=f"{known.symptom.hook}, {symptom.hook}", entries=entries)
+        found[key] = replace(known, symptom=together)
+    return [*found.values()]
+
+
+def _of_fewest_hooks(problems: Sequence[Problem]) -> Iterator[Problem]:
+    """Yield the problems without races in which other hooks ran beside those that lose the same updates."""
+    races: dict[str, list[set[str]]] = {}
+    for one in problems:
+        if one.symptom.kind == LOST_UPDATES.name:
+            races.setdefault(_without_numbers(one), []).append({*one.symptom.hook.split(", ")})
+    for one in problems:
+        hooks, known = {*one.symptom.hook.split(", ")}, races.get(_without_numbers(one), [])
+        if one.symptom.kind != LOST_UPDATES.name or not any(fewer < hooks for fewer in known):
+            yield one
+
+
+def _without_numbers(problem: Problem) -> str:
+    return re.sub(r"\d+", "N", problem.symptom.text)

@@ -1,0 +1,58 @@
+"""Claims about hooks that only lack the executable bit."""
+
+import json
+
+import pytest
+
+from pytest_hookharness.campaigns.check.check_run import CheckRun
+from pytest_hookharness.campaigns.check.discovery import find_hook_sets
+from pytest_hookharness.campaigns.check.session_scenario import mend
+
+GUARD = "#!/bin/sh\ngrep -q 'rm -rf' && { echo 'No rm here.' >&2; exit 2; }\nexit 0\n"
+
+
+def project(root, text, command, mode=0o644):
+    """The hook set of a project with one guard."""
+    (root / ".claude").mkdir()
+    (root / "guard.sh").write_text(text)
+    (root / "guard.sh").chmod(mode)
+    entry = {"matcher": "Bash", "hooks": [{"type": "command", "command": command}]}
+    (root / ".claude" / "settings.json").write_text(json.dumps({"hooks": {"PreToolUse": [entry]}}))
+    (hook_set,) = find_hook_sets(root)
+    return hook_set
+
+
+@pytest.mark.parametrize(
+    ("text", "command", "mode", "mended"),
+    [
+        (GUARD, '"$CLAUDE_PROJECT_DIR"/guard.sh', 0o644, True),
+        (GUARD, '"$CLAUDE_PROJECT_DIR"/guard.sh', 0o755, False),
+        (GUARD, 'sh "$CLAUDE_PROJECT_DIR"/guard.sh', 0o644, False),
+        (GUARD, '"$CLAUDE_PROJECT_DIR"/missing.sh', 0o644, False),
+        (GUARD.partition("\n")[2], '"$CLAUDE_PROJECT_DIR"/guard.sh', 0o644, False),
+    ],
+)
+def test_which_scripts_are_executable_in_sessions(tmp_path, text, command, mode, mended):
+    """Sessions have a script as an executable file if it is a program that lacks nothing else."""
+    hook_set = project(tmp_path, text, command, mode)
+    assert mend(hook_set, ()).texts == ({"guard.sh": GUARD} if mended else {})
+
+
+def test_commands_that_hinder_are_left_out_unless_they_are_mended(tmp_path):
+    """Nothing runs in the place of a command that stops the agent, but for one that a mode explains."""
+    hook_set = project(tmp_path, GUARD, '"$CLAUDE_PROJECT_DIR"/guard.sh')
+    command = hook_set.hooks[0].command
+    assert [*mend(hook_set, [command]).texts] == ["guard.sh"]
+    (tmp_path / "guard.sh").chmod(0o755)
+    assert [*mend(hook_set, [command]).texts] == [".claude/settings.json"]
+
+
+@pytest.mark.slow
+def test_other_defects_of_a_script_without_the_bit(tmp_path, harness):
+    """The missing bit is reported once, and beside it what else is wrong with the script."""
+    hook_set = project(tmp_path, GUARD, '"$CLAUDE_PROJECT_DIR"/guard.sh')
+    report = CheckRun(hook_set, harness.settings, harness.resources).run()
+    found = [one.symptom for one in report.problems]
+    (bare,) = [one for one in found if one.kind == "NOT-RUN"]
+    assert "All sessions but the first have it executable" in bare.advice
+    assert {"RAW-JSON", "TEXT-MATCH"} & {one.kind for one in found}
