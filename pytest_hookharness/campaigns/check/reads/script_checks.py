@@ -13,7 +13,7 @@ from pytest_hookharness.campaigns.check.reads.input_keys import never_sent
 from pytest_hookharness.campaigns.check.static.double_counts import double_counts
 from pytest_hookharness.campaigns.check.static.empty_input import empty_reads
 from pytest_hookharness.campaigns.check.static.failed_refusals import failed_refusal
-from pytest_hookharness.campaigns.check.static.lone_answers import lone_answer
+from pytest_hookharness.campaigns.check.static.lone_answers import lone_answer, lone_switch
 from pytest_hookharness.campaigns.check.static.lost_statuses import lost_statuses
 from pytest_hookharness.campaigns.check.static.mac_shell import calls_for_a_mac
 from pytest_hookharness.campaigns.check.static.pasted_code import pasted_code
@@ -116,6 +116,11 @@ def _of_programs(hook_set: HookSet) -> Iterator[Symptom]:
     for hook in hook_set.hooks:
         if tool := lone_answer(hook_set, hook):
             text = f"`{tool}` writes every refusal, so with no `{tool}` on the PATH everything is allowed."
+            yield replace(together(UNGUARDED_TOOL, [hook], text), advice=_SAY_SO.format(tool))
+        elif tool := lone_switch(hook_set, hook):
+            text = (
+                f"it decides by what `{tool}` prints, so with no `{tool}` on the PATH every stop is allowed."
+            )
             yield replace(together(UNGUARDED_TOOL, [hook], text), advice=_SAY_SO.format(tool))
 
 

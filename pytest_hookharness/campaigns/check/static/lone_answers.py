@@ -38,6 +38,17 @@ _OTHERS = re.compile(
     r"|^[ \t]*\"?\$\{?\w+\}?(?:_*/|\"(?:[ \t]*$|[ \t]+[^=]))",
     re.MULTILINE,
 )
+# A value that a program alone gives, and what a script does without it, at its left edge.
+_SWITCH = re.compile(
+    r"^[ \t]*(?P<name>[A-Za-z_]\w*)=\"?\$\((?:[^\n|&]*\|[ \t]*)?(?P<tool>jq|python3)\b[^\n|&]*"
+    r"(?:\|\|[ \t]*true[ \t]*)?\)\"?[ \t]*$",
+    re.MULTILINE,
+)
+_OFF = (
+    r"^(?:if[ \t]+)?\[\[?[ \t]+\"?\$\{{?{0}\}}?\"?[ \t]+!=[ \t]+[\"']?\w+[\"']?[ \t]+\]\]?[ \t]*"
+    r"(?:&&|;[ \t]*then|\n[ \t]*then)\s*(?:\{{[ \t]*)?exit[ \t]+0\b"
+)
+_REFUSES = re.compile(r"\b(?:exit|return)[ \t]+(?:2\b|[\"$])")
 _ASKED = r"\b(?:command\s+-[vV]|which|type|hash)\s+(?:-\w+\s+)?[\"']?{0}\b"
 # It ends then, and says nothing.
 _SILENTLY = (
@@ -57,6 +68,31 @@ def lone_answer(hook_set: HookSet, hook: Hook) -> str:
         return ""
     tool = only_answers_by(texts[0])
     return tool if tool and not _is_told(hook_set, texts[0], tool) else ""
+
+
+def lone_switch(hook_set: HookSet, hook: Hook) -> str:
+    """Return the program without which a hook's script allows every stop at once; empty for none."""
+    rule = hosts.find(hook_set.host).events.get(hook.event)
+    texts = hook_set.scripts_of(hook)
+    if rule is None or rule.role is not hosts.Role.STOP or hook.type != "command" or len(texts) != 1:
+        return ""
+    tool = only_switched_by(texts[0])
+    return tool if tool and not _is_told(hook_set, texts[0], tool) else ""
+
+
+def only_switched_by(text: str) -> str:
+    """Return the program that alone gives the value without which a shell script allows the stop at once."""
+    code, shown = without_comments(text), code_of(text)
+    refusals = (
+        [*_REFUSES.finditer(shown), *REFUSES_IN_JSON.finditer(code)] if SHELL_SCRIPT.match(text) else []
+    )
+    before = code[: min((found.start() for found in refusals), default=0)]
+    for found in _SWITCH.finditer(before):
+        name = found["name"]
+        once = len(re.findall(rf"(?<![\w$.-]){name}\+?=", code)) == 1
+        if once and re.search(_OFF.format(name), before[found.end() :], re.MULTILINE):
+            return found["tool"]
+    return ""
 
 
 def only_answers_by(text: str) -> str:

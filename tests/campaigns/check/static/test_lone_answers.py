@@ -4,7 +4,12 @@ from pathlib import Path
 
 import pytest
 
-from pytest_hookharness.campaigns.check.static.lone_answers import lone_answer, only_answers_by
+from pytest_hookharness.campaigns.check.static.lone_answers import (
+    lone_answer,
+    lone_switch,
+    only_answers_by,
+    only_switched_by,
+)
 from pytest_hookharness.model.checkup import HookSet
 from pytest_hookharness.model.protocol import Hook
 
@@ -85,3 +90,51 @@ def test_events_at_which_nothing_is_refused():
     """Hooks that can refuse nothing are left out."""
     assert answer(HEAD + DENIES, event="PreToolUse") == "jq"
     assert not answer(HEAD + ANSWER, event="PostToolUse")
+
+
+STATE = "ACTIVE=$(jq -r .active .claude/loop.json 2>/dev/null)\n"
+LEAVES = 'if [ "$ACTIVE" != "true" ]; then\n  exit 0\nfi\n'
+BLOCKS = "echo 'Go on.' >&2\nexit 2\n"
+
+
+@pytest.mark.parametrize(
+    ("text", "tool"),
+    [
+        (HEAD + STATE + LEAVES + BLOCKS, "jq"),
+        (HEAD + STATE + '[[ "$ACTIVE" != "true" ]] && exit 0\n' + BLOCKS, "jq"),
+        (HEAD + "if [ -f .claude/loop.json ]; then\n  " + STATE + "fi\n" + LEAVES + BLOCKS, "jq"),
+        (HEAD + 'ACTIVE=$(echo "$INPUT" | jq -r .mode)\n' + LEAVES + BLOCKS, "jq"),
+        (HEAD + STATE.replace("jq -r .active", "python3 read.py") + LEAVES + BLOCKS, "python3"),
+        (HEAD + STATE + LEAVES + 'echo \'{"decision": "block", "reason": "Go on."}\'\n', "jq"),
+        # The value may come from elsewhere, or is asked for in a branch, or the stop is refused before.
+        (HEAD + "ACTIVE=true\n" + STATE + LEAVES + BLOCKS, ""),
+        (HEAD + STATE.replace(")", " || echo true)") + LEAVES + BLOCKS, ""),
+        (HEAD + STATE + "if [ -t 0 ]; then\n  " + LEAVES + "fi\n" + BLOCKS, ""),
+        (HEAD + "[ -f .claude/late ] && exit 2\n" + STATE + LEAVES + BLOCKS, ""),
+        (HEAD + STATE + LEAVES.replace("exit 0", "exit 2"), ""),
+        (HEAD + STATE + LEAVES.replace("!=", "="), ""),
+        (HEAD + STATE + LEAVES, ""),
+        (HEAD + "ACTIVE=$(cat .claude/loop)\n" + LEAVES + BLOCKS, ""),
+    ],
+)
+def test_the_program_that_says_whether_a_stop_is_refused(text, tool):
+    """A program is named if a stop is allowed at once where it prints nothing."""
+    assert only_switched_by(text) == tool
+
+
+def test_only_stops_are_switched():
+    """Only a Stop hook is told to allow every stop, and not if it says what is missing."""
+    for event, text, expected in (
+        ("Stop", HEAD + STATE + LEAVES + BLOCKS, "jq"),
+        ("PreToolUse", HEAD + STATE + LEAVES + BLOCKS, ""),
+        ("Stop", HEAD + "command -v jq >/dev/null || echo 'No jq.' >&2\n" + STATE + LEAVES + BLOCKS, ""),
+    ):
+        hook = Hook(event=event, command="bash x.sh")
+        hook_set = HookSet(
+            host="claude-code",
+            root=Path(__file__).parent,
+            files=(),
+            hooks=(hook,),
+            sources=(("x.sh", text),),
+        )
+        assert lone_switch(hook_set, hook) == expected
