@@ -75,7 +75,8 @@ def _lines(code: str) -> Iterator[tuple[int, str]]:
     """Yield the lines with code, continued ones as one, each with the number of its first line."""
     first, joined = 0, ""
     for number, line in enumerate(code.split("\n"), 1):
-        if not line.strip("_ \t"):
+        # Also the CR of a line end of Windows.
+        if not line.strip().strip("_ \t"):
             continue
         more = _CONTINUED.search(line)
         first, joined = (

@@ -81,3 +81,9 @@ def test_statuses_that_are_those_of_their_programs(body):
     """Other pipes, and pipes whose status nobody asks for, are not named."""
     assert not found(body)
     assert not [*lost_statuses(f"#!/usr/bin/env python3\n{body}\n")]
+
+
+def test_line_ends_of_windows():
+    """Empty lines of a script with line ends of Windows are empty too."""
+    text = "#!/bin/bash\r\n\r\nif true; then\r\n  exit 1\r\nfi\r\n\r\necho done\r\n"
+    assert not [*lost_statuses(text)]
