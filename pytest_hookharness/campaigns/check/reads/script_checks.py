@@ -11,14 +11,12 @@ from dataclasses import replace
 
 from pytest_hookharness.campaigns.check.reads.input_keys import never_sent
 from pytest_hookharness.campaigns.check.static.double_counts import double_counts
-from pytest_hookharness.campaigns.check.static.empty_input import empty_reads
 from pytest_hookharness.campaigns.check.static.failed_refusals import failed_refusal
 from pytest_hookharness.campaigns.check.static.lone_answers import lone_answer, lone_switch
 from pytest_hookharness.campaigns.check.static.lost_statuses import lost_statuses
 from pytest_hookharness.campaigns.check.static.mac_shell import calls_for_a_mac
 from pytest_hookharness.campaigns.check.static.pasted_code import pasted_code
 from pytest_hookharness.campaigns.check.static.process_files import files_of_processes
-from pytest_hookharness.campaigns.check.static.raw_input import cut_values, searched_input
 from pytest_hookharness.campaigns.check.static.script_answers import find_unread_answer
 from pytest_hookharness.campaigns.check.static.session_variables import shared_session
 from pytest_hookharness.campaigns.check.static.shared_loops import shared_loop
@@ -29,7 +27,6 @@ from pytest_hookharness.campaigns.check.static.unset_variables import expected_v
 from pytest_hookharness.judging.checkup.unseen_texts import describe_unseen
 from pytest_hookharness.judging.findings.codes import (
     CARRIED_OUT,
-    RAW_JSON,
     STATUS_LEAK,
     STRICT_SHELL,
     UNGUARDED_TOOL,
@@ -52,9 +49,6 @@ _KEEP_SESSION = (
     "Let the command that starts the loop write the session into the file, and compare it with `session_id`."
 )
 _SAY_SO = "Begin with `command -v {0} >/dev/null || {{ echo '{0} is missing' >&2; exit 2; }}`."
-_KEEP_INPUT = (
-    'Read the input once, `INPUT=$(cat)`, and take each value from it: `jq -r .tool_name <<< "$INPUT"`.'
-)
 _NAME_IT = "Name it after `session_id` of the input."
 _GIVE = 'Pass it as an argument: `python3 -c "..." "$x"`, then `sys.argv[1]`.'
 _COUNT = "Write `|| true`: grep has printed its 0 already."
@@ -141,10 +135,7 @@ def _of_scripts(hook_set: HookSet) -> Iterator[Symptom]:
         (STATUS_LEAK, _KEEP_STATUS, lost_statuses),
         (STRICT_SHELL, _COUNT, double_counts),
         (CARRIED_OUT, _GIVE, pasted_code),
-        (CONFIG_OFF, _KEEP_INPUT, empty_reads),
         (WRONG_KEY, _NAME_IT, files_of_processes),
-        (RAW_JSON, RAW_JSON.fix, cut_values),
-        (RAW_JSON, RAW_JSON.fix, searched_input),
     ):
         found: dict[str, dict[str, None]] = {}
         concerned: dict[str, list[Hook]] = {}
