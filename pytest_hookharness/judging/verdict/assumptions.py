@@ -60,9 +60,11 @@ def gather_assumptions(
     shown = (*_hook_timeouts(trace), *_left_over(trace), *_written_elsewhere(trace), *_echoes(trace))
     shown = (*shown, *_unchecked(trace), *_forked(trace), *_assumed_rules(trace))
     every = dict.fromkeys([*STANDING, *extra, *shown])
-    if observed is not None and observed.influences.observed:
-        return tuple(sentence for sentence in every if sentence not in _OBSERVED_INSTEAD)
-    return tuple(every)
+    if observed is None or not observed.influences.observed:
+        return tuple(every)
+    # Of a loop that reads what changes only one repetition was observed, and many more were played.
+    left_out = (UNOBSERVED,) if observed.influences.matters else _OBSERVED_INSTEAD
+    return tuple(sentence for sentence in every if sentence not in left_out)
 
 
 def _hook_timeouts(trace: Trace) -> Iterator[str]:
