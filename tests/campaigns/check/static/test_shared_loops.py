@@ -13,6 +13,7 @@ LEAVES = 'if [[ ! -f "$STATE" ]]; then\n  exit 0\nfi\n'
 COUNTS = 'N=$(grep iteration: "$STATE" | cut -d" " -f2)\nNEXT=$((N + 1))\n'
 WRITES = 'sed -i "s/iteration: .*/iteration: $NEXT/" "$STATE"\n'
 REFUSES = 'jq -n \'{decision: "block", reason: "Go on."}\'\n'
+TRANSCRIPT = 'T=$(echo "$INPUT" | jq -r .transcript_path)\n'
 LOOP = HEAD + LEAVES + COUNTS + WRITES + REFUSES
 
 
@@ -25,6 +26,11 @@ LOOP = HEAD + LEAVES + COUNTS + WRITES + REFUSES
         LOOP.replace(LEAVES, LEAVES.replace("  exit", '  echo "No loop." >&2\n  exit')),
         LOOP.replace(REFUSES, 'echo "{\\"decision\\": \\"block\\", \\"reason\\": \\"Go on.\\"}"\n'),
         LOOP.replace("iteration", "round").replace("NEXT=$((N + 1))", "ROUND=$((ROUND + 1))"),
+        LOOP.replace(WRITES, 'echo "iteration: $NEXT" > "$STATE.new" && mv "$STATE.new" "$STATE"\n'),
+        LOOP.replace(WRITES, '[ "$NEXT" -gt 9 ] && rm -f "$STATE" && exit 0\necho "iteration: $NEXT"\n'),
+        # It only reads the last message from the transcript.
+        LOOP + TRANSCRIPT + 'LAST=$(grep \'"role":"assistant"\' "$T" | tail -1)\n',
+        LOOP + TRANSCRIPT + '[[ -f "$T" ]] || { echo "No $T." >&2; exit 0; }\ntail -n 1 "$T" | jq -r .text\n',
     ],
 )
 def test_a_loop_for_every_session(text):
@@ -46,6 +52,34 @@ def test_a_loop_for_every_session(text):
         LOOP.replace(LEAVES, ""),
         LOOP.replace(LEAVES, LEAVES.replace("exit 0", "touch new")),
         LOOP.replace("#!/bin/bash", "#!/usr/bin/env node"),
+        # It names its state after the transcript, or looks for its own command in it.
+        (HEAD + TRANSCRIPT + LOOP[len(HEAD) :]).replace(
+            ".claude/loop.md", '/tmp/loop-$(basename "$T" .jsonl)'
+        ),
+        LOOP.replace("INPUT=$(cat)\n", f"INPUT=$(cat)\n{TRANSCRIPT}K=$(cksum <<<$T)\n").replace(
+            "loop.md", "$K.md"
+        ),
+        LOOP + TRANSCRIPT + 'K=${T##*/}\n[ -f "/tmp/$K" ] || exit 0\n',
+        LOOP + TRANSCRIPT + 'grep -q /my-loop "$T" || exit 0\n',
+        LOOP + TRANSCRIPT + 'tail -n 99 "$T" | grep -q /my-loop || exit 0\n',
+        LOOP + 'jq -r .last_assistant_message <<< "$INPUT" | grep -q LOOP || exit 0\n',
+        # The file is none that it changes.
+        LOOP.replace(WRITES, ""),
+        LOOP.replace(WRITES, 'echo "$NEXT" >> "$STATE"\n'),
+        LOOP.replace(".claude/loop.md", "package.json").replace(WRITES, 'echo "$NEXT" > .claude/attempts\n'),
+        LOOP.replace(".claude/loop.md", "lint.sh").replace(WRITES, 'bash "$STATE" > log\n'),
+        # The environment, the branch or the worktree may tell the sessions apart.
+        LOOP + '[ "$RALPH_LOOP" = 1 ] || exit 0\n',
+        LOOP + 'RALPH_LOOP=${RALPH_LOOP:-0}\n[ "$RALPH_LOOP" = 1 ] || exit 0\n',
+        LOOP + 'case "$RALPH_LOOP" in 1) ;; *) exit 0 ;; esac\n',
+        LOOP.replace("loop.md", "loop-$(git branch --show-current).md"),
+        LOOP.replace("loop.md", "loop-`git branch --show-current`.md"),
+        LOOP.replace("STATE=", "K=$(git rev-parse HEAD | md5sum)\nSTATE=").replace("loop.md", "$K.md"),
+        LOOP.replace("loop.md", "$LOOP.md"),
+        LOOP.replace('".claude/loop.md"', '"${STATE:-.claude/loop.md}"'),
+        # It refuses once, or the word stands in a message only.
+        LOOP + '[ "$stop_hook_active" = true ] && exit 0\n',
+        LOOP.replace(COUNTS, 'echo "Next iteration." >&2\nN=$((N + 1))\n'),
     ],
 )
 def test_other_scripts(text):
