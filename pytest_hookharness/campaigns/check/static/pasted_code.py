@@ -2,44 +2,74 @@
 Text of the input that a shell script puts into code: a quotation mark in it ends the text there.
 
 What follows is run, or the code cannot be read, and then the hook decides nothing. Only a variable that gets
-its value from the input once, and that the script does not look through, is named.
+a field in which any letter may stand, once and as it is, and that the script does not look through, is named.
 """
 
 from __future__ import annotations
 
 import re
+from bisect import bisect_left
 from collections.abc import Iterator
 
 from pytest_hookharness.campaigns.check.static.lone_answers import without_comments
-from pytest_hookharness.campaigns.check.static.shell_scripts import SHELL_SCRIPT
+from pytest_hookharness.campaigns.check.static.shell_scripts import SHELL_SCRIPT, code_of
 
 # What an agent or a person writes: any letter may stand in it.
-_OF_INPUT = re.compile(
-    r"tool_input|toolArgs|\.prompt\b|[\"']prompt[\"']|last_assistant_message|tool_response|tool_result"
-    r"|\.(?:command|file_path)\b"
+_FREE = r"(?:command|file_path|path|prompt|content|new_string|description|query|url|pattern|message)"
+_ASSIGNED = re.compile(r"^[ \t]*(?:local\s+|export\s+)?(?P<name>[A-Za-z_]\w*)=\"?\$\(", re.MULTILINE)
+_END = r"\s*(?:2>\s*\S{1,30}\s*)?(?:\|\|\s*(?:true|:|exit\s+0|(?:echo|printf)\s*[\"'{}]{0,4})\s*)?\)"
+_ALL_OF_IT = re.compile(r"\s*(?:cat|<\s*/dev/stdin)" + _END)
+_JQ = (
+    r"jq\s+(?:-[a-zA-Z]{0,5}r[a-zA-Z]{0,5}|--raw-output)\s+(?P<quote>[\"']?)"
+    rf"(?:\.(?:tool_input|tool_response)(?:\.\w+){{0,3}}?\.{_FREE}|\.prompt|\.last_assistant_message)\b\??"
+    r"(?:\s*//\s*(?:\.[\w.?]{1,90}|empty|null|\"[^\"\n]{0,90}\"))*(?P=quote)(?=[\s)<])"
 )
-_ASSIGNED = re.compile(
-    r"^[ \t]*(?:local\s+|export\s+)?(?P<name>[A-Za-z_]\w*)=(?P<quote>\"?)\$\((?P<rest>[^\n]*)", re.MULTILINE
+_KEY = r"(?:\.get\([\"']\w+[\"'](?:,\s*(?:\{\}|''|\"\"))?\)|\[[\"']\w+[\"']\])"
+_PYTHON = (
+    r"python3?\s+-c\s+(?P<mark>[\"'])\s*import (?:json,\s?sys|sys,\s?json);\s*"
+    r"(?:\w+\s?=\s?json\.load\(sys\.stdin\);\s*)?print\((?:json\.load\(sys\.stdin\)|\w+)"
+    rf"{_KEY}{{0,3}}?(?:\.get\([\"']{_FREE}[\"'](?:,\s*(?:''|\"\"))?\)|\[[\"']{_FREE}[\"']\])\)\s*(?P=mark)"
 )
-_ALL_OF_IT = re.compile(r"\s*(?:cat|</dev/stdin|<\s*/dev/stdin)\s*(?:2>\S+\s*)?\)")
+# The value is the field itself: no other program changes it on the way.
+_TAKEN = re.compile(
+    r"\s*(?:(?:echo(?:\s+-\w)?|printf\s+[\"']%s(?:\\n)?[\"'])\s+\"?\$\{?(?P<piped>\w+)\}?\"?\s*\|\s*|cat\s*\|\s*)?"
+    rf"(?:{_JQ}|{_PYTHON})(?:\s*<<<\s*\"?\$\{{?(?P<given>\w+)\}}?\"?)?" + _END
+)
+# Values that the script takes from elsewhere, too.
+_OTHERS = re.compile(
+    r"(?<![\w$.-])(?P<name>[A-Za-z_]\w*)\+?=(?!\"?\$\()(?![\"']{2})\S"
+    r"|\bread\s+(?:-\w+\s+)*(?P<read>\w+)|\bfor\s+(?P<each>\w+)\s+in\b|\bprintf\s+-v\s+(?P<printed>\w+)"
+)
 # A program that gets code, in double quotes: its name for a report, and the option before the code.
 _CODE = re.compile(
     r"(?:(?<![\w./-])(?P<program>python3?|node|perl|ruby|bun|php)|\"?\$\{?(?P<variable>PYTHON\w*|NODE\w*)\}?\"?)"
-    r"(?:\s+-[A-Za-z]+)*?\s+-(?:c|e|ne|pe|r|p)\s+\""
+    r"(?:\s+-[A-Za-z]+){0,9}?\s+-(?:c|e|r|p)\s+\""
 )
+# It gets the code as its input: no file and no code stands before the here-document.
 _DOCUMENT = re.compile(
-    r"(?<![\w./-])(?P<program>python3?|node|perl|ruby)\b(?:\s+-(?=\s|<))?[^\n;|<]*<<-?\s*(?P<end>[A-Za-z_]\w*)"
-    r"[^\n]*\n"
-    r"(?P<code>[\s\S]*?)^\s*(?P=end)$",
-    re.MULTILINE,
+    r"(?<![\w./-])(?P<program>python3?|node|perl|ruby)\b(?:\s+-u)?(?:\s+-(?=\s|<)[^\n;|<]{0,200})?"
+    r"\s*<<-?[ \t]*(?P<end>[A-Za-z_]\w*)[^\n]*\n"
 )
+_LAST_LINE = re.compile(r"^[ \t]*(?P<end>[A-Za-z_]\w*)$", re.MULTILINE)
 # The variable between quotation marks of the code.
-_QUOTED = r"(?:'|\\\"|`)[^'\"`\n$]*(?<!\\)\$\{{?{0}\b(?:\}}|(?!\w))"
-# What a script checks or changes, it may make harmless.
-_LOOKED_THROUGH = r"\$\{{?{0}\b\}}?\"?\s*=~|\bcase\s+\"?\$\{{?{0}\b|\$\{{{0}(?:[/%#@:])|%q[^\n]*\$\{{?{0}\b"
+_QUOTED = re.compile(
+    r"(?P<long>r?(?:'''|(?:\\\"){3})|'|\\\"|\\`)[^'\"`\n$]*(?<!\\)\$\{?(?P<name>[A-Za-z_]\w*)(?:\}|(?!\w))"
+)
+# What a script checks or changes, it may make harmless: the variables of such a line.
+_LOOKS = re.compile(
+    r"=~|\bcase\s|%q|\b(?:echo|printf)\s[^\n|]{0,300}\|[^\n]{0,100}\bgrep\b|\bgrep\s[^\n]{0,200}<<<"
+    r"|(?:\[|\btest)\s[^\n]{0,200}?\s[!=]?=\s*(?!\"\"|'')[^\s=]"
+    r"|\b(?:if|while|until|elif)\s+(?:!\s*)?\w+\s+\"?\$|^\s*\w+\s+\"?\$\{?\w+\}?\"?\s*(?:\|\||&&)"
+)
+_CHANGED = re.compile(r"\$\{(?P<name>\w+)[/%#@:]")
+_VARIABLE = re.compile(r"\$\{?(\w+)")
 _SAID = (
     "${0} is put into the code for {1}: a quotation mark in it ends the text there, and the rest is run, or "
     "breaks the code"
+)
+_SAID_OF_THREE = (
+    "${0} is put into the code for {1}: three quotation marks in it end the text there, and the rest is run; "
+    "a backslash changes the text, or breaks the code"
 )
 
 
@@ -49,54 +79,52 @@ def pasted_code(text: str) -> Iterator[tuple[str, int]]:
         return
     code = without_comments(text)
     names = _of_input(code)
-    for program, begin, given in _given_code(code) if names else ():
-        for name in names:
-            if found := re.search(_QUOTED.format(name), given):
-                line = code.count("\n", 0, begin + found.start()) + 1
-                yield _SAID.format(name, program), line
+    for program, begin, given in _given_code(code, code_of(text)) if names else ():
+        told = set[str]()
+        for found in _QUOTED.finditer(given):
+            name, mark = found["name"], found["long"]
+            if name in names - told and not mark.startswith("r"):
+                told.add(name)
+                said = _SAID_OF_THREE if mark.endswith(("'''", '\\"\\"\\"')) else _SAID
+                yield said.format(name, program), code.count("\n", 0, begin + found.start()) + 1
 
 
-def _of_input(code: str) -> list[str]:
+def _of_input(code: str) -> set[str]:
     """Return the variables that hold text of the input as it is."""
     found: dict[str, int] = {}
-    named: set[str] = set()
+    whole, taken = set[str](), dict[str, str]()
     for one in _ASSIGNED.finditer(code):
-        name, begin = one["name"], one.start("rest")
+        name = one["name"]
         found[name] = found.get(name, 0) + 1
-        rest = code[begin : _end_of_substitution(code, begin)]
-        if _OF_INPUT.search(rest) or _ALL_OF_IT.match(code, begin):
-            named.add(name)
-    others = {name for name in named if re.search(rf"(?<![\w$.-]){name}=(?!\"?\$\()(?![\"']{{2}})\S", code)}
-    changed = {name for name in named if re.search(_LOOKED_THROUGH.format(name), code)}
-    return sorted(name for name in named - others - changed if found[name] == 1)
+        if _ALL_OF_IT.match(code, one.end()):
+            whole.add(name)
+        elif value := _TAKEN.match(code, one.end()):
+            taken[name] = value["piped"] or value["given"] or ""
+    named = whole | {name for name, source in taken.items() if not source or source in whole}
+    named = {name for name in named if found[name] == 1}
+    if not named:
+        return named
+    for one in _OTHERS.finditer(code):
+        named.discard(one["name"] or one["read"] or one["each"] or one["printed"])
+    named -= {one["name"] for one in _CHANGED.finditer(code)}
+    return named.difference(*(_VARIABLE.findall(line) for line in code.splitlines() if _LOOKS.search(line)))
 
 
-def _end_of_substitution(code: str, place: int) -> int:
-    """Return where the substitution ends that began before a place."""
-    depth, quote = 1, ""
-    while place < len(code) and depth:
-        letter = code[place]
-        if letter == "\\" and quote != "'":
-            place += 1
-        elif quote == "'":
-            quote = "" if letter == "'" else quote
-        elif letter == "'" and not quote:
-            quote = "'"
-        elif letter == '"':
-            quote = "" if quote else '"'
-        elif not quote:
-            depth += {"(": 1, ")": -1}.get(letter, 0)
-        place += 1
-    return place
-
-
-def _given_code(code: str) -> Iterator[tuple[str, int, str]]:
+def _given_code(code: str, shown: str) -> Iterator[tuple[str, int, str]]:
     """Yield the programs that get code in which a shell fills in variables, with its place and the code."""
     for found in _CODE.finditer(code):
-        begin = found.end()
-        end = begin
+        # Texts that the script writes or shows are no calls.
+        if shown[found.start()] != found[0][0] or shown[found.end() - 1] != '"':
+            continue
+        begin = end = found.end()
         while end < len(code) and code[end] != '"':
             end += 2 if code[end] == "\\" else 1
         yield found["program"] or f"${found['variable']}", begin, code[begin:end]
+    ends: dict[str, list[int]] = {}
+    for found in _LAST_LINE.finditer(code):
+        ends.setdefault(found["end"], []).append(found.start())
     for found in _DOCUMENT.finditer(code):
-        yield found["program"], found.start("code"), found["code"]
+        places = ends.get(found["end"], [])
+        last = bisect_left(places, found.end())
+        if shown[found.start()] == found[0][0] and last < len(places):
+            yield found["program"], found.end(), code[found.end() : places[last]]
