@@ -24,7 +24,8 @@ from pytest_hookharness.model.protocol import Hook
 _KNOWS = re.compile(
     r"session[_ -]?(?:id|uuid|key|name|file|token)|\b(?:sid|tty|pid|ppid|owner|tmux_pane|term_session\w*)\b"
     r"|CLAUDE_CODE_\w{0,30}SESSION|hash\w*\s+[^\n]{0,200}transcript|transcript\w{0,30}\s*(?:=|!)="
-    r"|stop_?hook_?active|\bprintenv\b|\benv\s*\|",
+    r"|stop_?hook_?active|\bprintenv\b|\benv\s*\|"
+    r"|\bgit\s+(?:branch|symbolic-ref|worktree)\b|--abbrev-ref",
     re.IGNORECASE,
 )
 # The stop is allowed if a file is missing.
@@ -56,7 +57,9 @@ _NAMED = r"\"?\$\{{?{0}\b\}}?\"?"
 # What a script asks: the words of its tests.
 _TESTS = re.compile(
     r"\[\s(?P<test>[^\n\]]{0,150})\]|\btest\s(?P<word>[^\n;&|]{0,300})|\bcase\s(?P<case>[^\n]{0,100}?)\sin\b"
-    r"|\(\((?P<sum>[^\n)]{0,100})\)\)"
+    r"|^[ \t]*(?P<first>\$[^\n;&|]{0,100})(?:\|\||&&)|[;{]\s*(?P<later>\$[^\n;&|]{0,100})(?:\|\||&&)"
+    r"|\(\((?P<sum>[^\n)]{0,100})\)\)",
+    re.MULTILINE,
 )
 _SET = re.compile(
     r"(?<![\w$.{-])(?P<name>[A-Za-z_]\w*)\+?=(?P<value>[^\n]{0,300})|\bfor\s+(?P<each>\w+)\s+in\b"
@@ -150,7 +153,7 @@ def _asks_environment(whole: str) -> bool:
         if any(one in outer or (one and one not in given and not _SAME.fullmatch(one)) for one in values)
     }
     for test in _TESTS.finditer(whole):
-        words = test["test"] or test["word"] or test["case"] or test["sum"] or ""
+        words = next(filter(None, test.groups()), "")
         for found in re.finditer(r"\$\{?([A-Za-z_]\w*)", words):
             name = found[1]
             if name in outer or (name not in given and not _SAME.fullmatch(name)):

@@ -1,5 +1,6 @@
 """Claims about loops of Stop hooks whose state names no session."""
 
+import time
 from pathlib import Path
 
 import pytest
@@ -71,6 +72,8 @@ def test_a_loop_for_every_session(text):
         # The environment, the branch or the worktree may tell the sessions apart.
         LOOP + '[ "$RALPH_LOOP" = 1 ] || exit 0\n',
         LOOP + 'RALPH_LOOP=${RALPH_LOOP:-0}\n[ "$RALPH_LOOP" = 1 ] || exit 0\n',
+        LOOP + "${RALPH_LOOP:-false} || exit 0\n",
+        LOOP + '[ "$(git branch --show-current)" = "$(sed -n 2p "$STATE")" ] || exit 0\n',
         LOOP + 'case "$RALPH_LOOP" in 1) ;; *) exit 0 ;; esac\n',
         LOOP.replace("loop.md", "loop-$(git branch --show-current).md"),
         LOOP.replace("loop.md", "loop-`git branch --show-current`.md"),
@@ -105,3 +108,29 @@ def test_only_stop_hooks():
             sources=(("x.sh", LOOP),),
         )
         assert shared_loop(hook_set, hook) == expected
+
+
+REPEATED = {
+    "one word": "attempt",
+    "half a word": "iteratio",
+    "tests without an end": '[ -f "$S" ] || { ',
+    "conditions": 'if [ ! -f "$S" ]; then ',
+    "substitutions without an end": "A=$(jq .transcript_path ",
+}
+
+
+@pytest.mark.parametrize("part", REPEATED.values(), ids=REPEATED)
+def test_the_time_grows_with_the_length(part):
+    """A script four times as long takes about four times as long; a quadratic search would take sixteen."""
+
+    def measure(length):
+        text = LOOP + part * (length // len(part))
+        times = []
+        for _ in range(3):
+            begun = time.process_time()
+            loop_for_all(text, [])
+            times.append(time.process_time() - begun)
+        return min(times)
+
+    # A millisecond more, for what is short is measured badly.
+    assert measure(60_000) < 9 * (measure(15_000) + 0.001)
