@@ -59,8 +59,10 @@ _QUOTED = re.compile(
 _LOOKS = re.compile(
     r"=~|\bcase\s|%q|\b(?:echo|printf)\s[^\n|]{0,300}\|[^\n]{0,100}\bgrep\b|\bgrep\s[^\n]{0,200}<<<"
     r"|(?:\[|\btest)\s[^\n]{0,200}?\s[!=]?=\s*(?!\"\"|'')[^\s=]"
-    r"|\b(?:if|while|until|elif)\s+(?:!\s*)?\w+\s+\"?\$|^\s*\w+\s+\"?\$\{?\w+\}?\"?\s*(?:\|\||&&)"
+    r"|^\s*(?:if|while|until|elif)\s|(?:\|\||&&)\s*(?:\{[^\n}]{0,100})?\b(?:exit|return|continue|break)\b"
 )
+# Whether there is a value, or such a file, says nothing of the letters in it.
+_PRESENT = re.compile(r"\[\[?\s+(?:!\s+)?-[nzfesrd]\s+\"?\$\{?\w+\}?\"?\s+\]\]?")
 _CHANGED = re.compile(r"\$\{(?P<name>\w+)[/%#@:]")
 _VARIABLE = re.compile(r"\$\{?(\w+)")
 _SAID = (
@@ -79,7 +81,9 @@ def pasted_code(text: str) -> Iterator[tuple[str, int]]:
         return
     code = without_comments(text)
     names = _of_input(code)
-    for program, begin, given in _given_code(code, code_of(text)) if names else ():
+    calls = [*_given_code(code, code_of(text))] if names else []
+    names -= _looked_through(code, calls)
+    for program, begin, given in calls:
         told = set[str]()
         for found in _QUOTED.finditer(given):
             name, mark = found["name"], found["long"]
@@ -102,12 +106,20 @@ def _of_input(code: str) -> set[str]:
             taken[name] = value["piped"] or value["given"] or ""
     named = whole | {name for name, source in taken.items() if not source or source in whole}
     named = {name for name in named if found[name] == 1}
-    if not named:
-        return named
-    for one in _OTHERS.finditer(code):
+    for one in _OTHERS.finditer(code) if named else ():
         named.discard(one["name"] or one["read"] or one["each"] or one["printed"])
-    named -= {one["name"] for one in _CHANGED.finditer(code)}
-    return named.difference(*(_VARIABLE.findall(line) for line in code.splitlines() if _LOOKS.search(line)))
+    return named
+
+
+def _looked_through(code: str, calls: list[tuple[str, int, str]]) -> set[str]:
+    """Return the variables that a script changes or checks, apart from the code that it gives to programs."""
+    rest, place = list[str](), 0
+    for _, begin, given in sorted(calls, key=lambda call: call[1]):
+        rest.append(code[place:begin])
+        place = max(place, begin + len(given))
+    lines = _PRESENT.sub("", "".join([*rest, code[place:]]).replace("\\\n", "  ")).splitlines()
+    changed = {one["name"] for one in _CHANGED.finditer(code)}
+    return changed.union(*(_VARIABLE.findall(line) for line in lines if _LOOKS.search(line)))
 
 
 def _given_code(code: str, shown: str) -> Iterator[tuple[str, int, str]]:

@@ -30,6 +30,7 @@ def taken(way):
         HEAD + "python3 - <<EOF\nprint('$FILE')\nEOF\n",
         HEAD + "cat <<EOF\nHelp.\nEOF\npython3 <<EOF\nprint('$FILE')\nEOF\n",
         HEAD + '[ -n "$FILE" ] || exit 0\n' + PASTES,
+        HEAD + 'if [[ ! -f "$FILE" ]]; then\n  exit 0\nfi\n' + PASTES,
         HEAD.replace("file_path // empty", "content") + PASTES,
         HEAD.replace("echo \"$INPUT\" | jq -r '.tool_input.file_path // empty'", BY_PYTHON) + PASTES,
         HEAD.replace('echo "$INPUT" | ', "").replace("')", '\' <<< "$INPUT" 2>/dev/null || true)') + PASTES,
@@ -65,6 +66,9 @@ def test_text_of_the_input_in_code(text):
         HEAD + '[ "$FILE" = notes.md ] || exit 0\n' + PASTES,
         HEAD + 'is_safe "$FILE" || exit 0\n' + PASTES,
         HEAD + 'if ! is_safe "$FILE"; then exit 0; fi\n' + PASTES,
+        HEAD + 'python3 check.py "$FILE" || exit 0\n' + PASTES,
+        HEAD + "expr \"$FILE\" : '^[a-z]*$' >/dev/null || exit 0\n" + PASTES,
+        HEAD + 'if printf %s "$FILE" | \\\n  grep -q "\'"; then exit 0; fi\n' + PASTES,
         HEAD + "read -r FILE < list\n" + PASTES,
         # Texts that the script writes, and the input of a program.
         HEAD + "cat <<EOF\npython3 -c \"open('$FILE')\"\nEOF\n",
