@@ -114,7 +114,7 @@ def certain(
         if NOT_EXECUTABLE in one.symptom.text and _is_of(one.symptom, mended):
             symptom = replace(one.symptom, advice=f"{one.symptom.advice} {_TRIED}")
             yield replace(one, symptom=symptom)
-        elif not any(_is_echo(one.symptom, other.symptom) for other in shown):
+        elif not _is_echo(one.symptom, [other.symptom for other in shown]):
             yield one
 
 
@@ -123,12 +123,13 @@ def _may_be_shown(symptom: Symptom) -> bool:
     return symptom.kind in _OF_BOTH or bool(re.search(f"{_NO_TOOL.pattern}|{_NO_SESSION}", symptom.text))
 
 
-def _is_echo(symptom: Symptom, shown: Symptom) -> bool:
-    """Return whether a session shows what is certain, by the words of both."""
+def _is_echo(symptom: Symptom, shown: Sequence[Symptom]) -> bool:
+    """Return whether sessions show what is certain, of each of its hooks, by the words of both."""
     tool = _NO_TOOL.search(symptom.text)
     words = tool[0] if tool else _OF_ANOTHER
-    same = shown.kind == symptom.kind if symptom.kind in _OF_BOTH else words in shown.text
-    return same and _may_be_shown(symptom) and _is_of(symptom, shown.hook.split(", "))
+    by_kind = symptom.kind in _OF_BOTH
+    same = [one for one in shown if (one.kind == symptom.kind if by_kind else words in one.text)]
+    return _may_be_shown(symptom) and _is_of(symptom, [*_commands(iter(same))])
 
 
 def independent(

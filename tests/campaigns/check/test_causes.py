@@ -10,7 +10,7 @@ from pytest_hookharness.model.checkup import HookSet, Problem, Symptom
 from pytest_hookharness.model.scenario import Scenario
 
 PLACE = HookSet(host="claude-code", root=Path(__file__).parent, files=())
-ALONE = "Stop: `jq` writes every refusal, so with no `jq` on the PATH everything is allowed."
+ALONE = "Stop: `jq` writes every refusal, so with no `jq` on the PATH nothing is refused."
 LOOP = "Stop: the loop in .claude/loop.md knows no session, so it holds every session of the project."
 WITHOUT = "Stop in turn 1: refuses (exit 0); with no `jq` on the PATH, allows (exit 127)."
 ANOTHER = "Stop is also refused in a session that did not start the loop, with the state that it left."
@@ -37,3 +37,17 @@ def test_what_a_session_shows_too(text, shown, hook, left):
     assert bool([*certain(PLACE, static, [], [problem])]) == left
     assert [*certain(PLACE, static, [], [])]
     assert not [*settled(PLACE, static, [])]
+
+
+def test_sessions_that_show_the_same_of_several_hooks():
+    """What is certain about two hooks is left out only if sessions have shown it of both."""
+    hooks = ("bash x.sh", "bash y.sh")
+    static = StaticResult(symptoms=(Symptom(kind="X", hook=", ".join(hooks), text=ALONE),))
+    problems = [
+        Problem(
+            id=hook, symptom=Symptom(kind="Y", hook=hook, text=WITHOUT), scenario=Scenario(name="y", host="x")
+        )
+        for hook in hooks
+    ]
+    assert [*certain(PLACE, static, [], problems[:1])]
+    assert not [*certain(PLACE, static, [], problems)]

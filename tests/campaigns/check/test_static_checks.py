@@ -699,3 +699,37 @@ def test_a_key_of_an_entry(tmp_path, entry, said):
     found = [one for one in check_statically(hook_set).symptoms if "does not read the key" in one.text]
     assert [one.entries for one in found] == [(1, 2)] * bool(said)
     assert said in "".join(one.text for one in found)
+
+
+LONE = """#!/bin/bash
+INPUT=$(cat)
+jq -n '{decision: "block", hookSpecificOutput: {permissionDecision: "deny"}, reason: "No."}'
+"""
+LOOP = """#!/bin/bash
+[[ -f .claude/loop ]] || exit 0
+STATE=".claude/loop"
+[[ ! -f "$STATE" ]] && exit 0
+ITERATION=$((ITERATION + 1))
+echo '{"decision": "block", "reason": "Go on."}'
+"""
+
+
+def test_each_guard_that_one_program_makes_is_named(tmp_path, found):
+    """Guards with the same defect are one line with all their commands, each event with advice that helps."""
+    for name in ("a", "b", "c"):
+        at(tmp_path, f"{name}.sh", LONE)
+    result = found(*((event, f"bash {name}.sh") for event in ("PreToolUse", "Stop") for name in "abc"))
+    said = {one.text.partition(":")[0]: one for one in result.symptoms if one.kind == "UNGUARDED-TOOL"}
+    assert {*said} == {"PreToolUse", "Stop"}
+    assert {one.hook for one in said.values()} == {"bash a.sh, bash b.sh, bash c.sh"}
+    assert "exit 2;" in said["PreToolUse"].advice
+    # To refuse the stop would be an endless loop.
+    assert "exit 1;" in said["Stop"].advice
+
+
+def test_each_hook_of_a_loop_is_named(tmp_path, found):
+    """Two scripts of loops with the same state file are one line with both commands."""
+    for name in ("a", "b"):
+        at(tmp_path, f"{name}.sh", LOOP)
+    result = found(("Stop", "bash a.sh"), ("Stop", "bash b.sh"))
+    assert [one.hook for one in result.symptoms if "knows no session" in one.text] == ["bash a.sh, bash b.sh"]

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import replace
 
+from pytest_hookharness import hosts
 from pytest_hookharness.campaigns.check.reads.input_keys import never_sent
 from pytest_hookharness.campaigns.check.static.double_counts import double_counts
 from pytest_hookharness.campaigns.check.static.failed_refusals import failed_refusal
@@ -48,7 +49,9 @@ _REFUSE = (
 _KEEP_SESSION = (
     "Let the command that starts the loop write the session into the file, and compare it with `session_id`."
 )
-_SAY_SO = "Begin with `command -v {0} >/dev/null || {{ echo '{0} is missing' >&2; exit 2; }}`."
+_SAY_SO = "Begin with `command -v {0} >/dev/null || {{ echo '{0} is missing' >&2; exit {1}; }}`."
+# Status 2 refuses a call. At a stop, it would be an endless loop, and at a prompt, nobody could work.
+_GUARDS = frozenset({hosts.Role.BEFORE_TOOL, hosts.Role.PERMISSION})
 _NAME_IT = "Name it after `session_id` of the input."
 _GIVE = 'Pass it as an argument: `python3 -c "..." "$x"`, then `sys.argv[1]`.'
 _COUNT = "Write `|| true`: grep has printed its 0 already."
@@ -99,23 +102,33 @@ def _of_sessions(hook_set: HookSet) -> Iterator[Symptom]:
 
 def _of_loops(hook_set: HookSet) -> Iterator[Symptom]:
     """Yield the loops that hold every session of the project; a session may show each of them better."""
-    for hook in hook_set.hooks:
-        if file := shared_loop(hook_set, hook):
-            text = f"the loop in {file} knows no session, so it holds every session of the project."
-            yield replace(together(WRONG_KEY, [hook], text), advice=_KEEP_SESSION)
+    found = [(hook, file) for hook in hook_set.hooks if (file := shared_loop(hook_set, hook))]
+    for hooks, file in _by_event(found):
+        text = f"the loop in {file} knows no session, so it holds every session of the project."
+        yield replace(together(WRONG_KEY, hooks, text), advice=_KEEP_SESSION)
 
 
 def _of_programs(hook_set: HookSet) -> Iterator[Symptom]:
     """Yield the programs without which scripts refuse nothing; a session may show each of them better."""
-    for hook in hook_set.hooks:
-        if tool := lone_answer(hook_set, hook):
-            text = f"`{tool}` writes every refusal, so with no `{tool}` on the PATH everything is allowed."
-            yield replace(together(UNGUARDED_TOOL, [hook], text), advice=_SAY_SO.format(tool))
-        elif tool := lone_switch(hook_set, hook):
-            text = (
-                f"it decides by what `{tool}` prints, so with no `{tool}` on the PATH every stop is allowed."
-            )
-            yield replace(together(UNGUARDED_TOOL, [hook], text), advice=_SAY_SO.format(tool))
+    answers = [(hook, tool) for hook in hook_set.hooks if (tool := lone_answer(hook_set, hook))]
+    for hooks, tool in _by_event(answers):
+        text = f"`{tool}` writes every refusal, so with no `{tool}` on the PATH nothing is refused."
+        rule = hosts.find(hook_set.host).events[hooks[0].event]
+        advice = _SAY_SO.format(tool, 2 if rule.role in _GUARDS else 1)
+        yield replace(together(UNGUARDED_TOOL, hooks, text), advice=advice)
+    told = [hook for hook, _ in answers]
+    others = [hook for hook in hook_set.hooks if hook not in told]
+    for hooks, tool in _by_event([(hook, tool) for hook in others if (tool := lone_switch(hook_set, hook))]):
+        text = f"it decides by what `{tool}` prints, so with no `{tool}` on the PATH every stop is allowed."
+        yield replace(together(UNGUARDED_TOOL, hooks, text), advice=_SAY_SO.format(tool, 1))
+
+
+def _by_event(found: Sequence[tuple[Hook, str]]) -> Iterator[tuple[list[Hook], str]]:
+    """Yield the hooks of one event with which the same was found, together."""
+    hooks: dict[tuple[str, str], list[Hook]] = {}
+    for hook, what in found:
+        hooks.setdefault((hook.event, what), []).append(hook)
+    yield from ((same, what) for (_, what), same in hooks.items())
 
 
 def _of_input(hook_set: HookSet) -> Iterator[Symptom]:
