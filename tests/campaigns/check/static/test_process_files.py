@@ -1,5 +1,7 @@
 """Claims about state that scripts name after their own process."""
 
+import time
+
 import pytest
 
 from pytest_hookharness.campaigns.check.static.process_files import files_of_processes
@@ -45,8 +47,54 @@ def test_the_process_in_another_variable():
         'FILE="/tmp/log-$$"\ndate >>"$FILE"\n',
         f'# FILE="/tmp/count-$$"\nCOUNT=$(cat "$FILE")\n{COUNT}',
         f'FILE="/tmp/count-$$"\n[ -n "$KEY" ] && FILE="/tmp/count-$KEY"\nCOUNT=$(cat "$FILE")\n{COUNT}',
+        # Written first in another way, or used for anything else before it is read.
+        'R="/tmp/resp.$$"\ncurl -s -o "$R" https://localhost/x\njq .a "$R"\ndate > "$R"\n',
+        'R="/tmp/resp.$$"\ncp base.md "$R"\ncat "$R"\necho "$1" >> "$R"\n',
+        'R="/tmp/resp.$$"\nmake >| "$R"\ncat "$R"\necho "$1" >> "$R"\n',
+        'R="/tmp/resp.$$"\ngit show --output="$R"\ncat "$R"\necho "$1" >> "$R"\n',
+        'R="/tmp/resp.$$"\nmkdir -p "$R"\n[ -e "$R" ] && exit 0\ntouch "$R"\n',
+        'R="/tmp/resp.$$"\nexport R\n./fill.sh\ncat "$R"\necho "$1" >> "$R"\n',
+        'R="/tmp/resp.$$"\nfill R\ncat "$R"\necho "$1" >> "$R"\n',
+        'R="/tmp/resp.$$"\ndate > /tmp/resp.$$\ncat "$R"\necho "$1" >> "$R"\n',
+        'R="/tmp/resp.$$"\ngrep -q "$R" list && exit 0\necho "$R" >> list\ndate > "$R"\n',
+        'R="/tmp/resp.$$"\njq -n --arg file "$R" \'{$file}\'\ndate > "$R"\n',
+        # The test is there for a file of that name of another program.
+        'OUT="/tmp/x-$$"\nif [ -e "$OUT" ]; then\n  echo exists >&2\n  exit 1\nfi\ndate > "$OUT"\n',
+        'OUT="/tmp/x-$$"\nif [ -e "$OUT" ]; then echo exists >&2; exit 1; fi\ndate > "$OUT"\n',
+        'OUT="/tmp/x-$$"\n[ -e "$OUT" ] && die "exists"\ndate > "$OUT"\n',
+        'FILE="/tmp/hook-$$.lock"\n[ -e "$FILE" ] && exit 0\ntouch "$FILE"\n',
+        # Removed together with others.
+        f'FILE="/tmp/hook-$$"\nCOUNT=$(cat "$FILE")\n{COUNT}find /tmp -name \'hook-*\' -delete\n',
+        f'FILE="/tmp/hook-$$"\nCOUNT=$(cat "$FILE")\n{COUNT}rm -f /tmp/hook-*\n',
     ],
 )
 def test_other_files(text):
     """Temporary files, and names that do not change with the process, are left out."""
     assert not [*files_of_processes(f"#!/bin/bash\n{text}")]
+
+
+REPEATED = {
+    "values without an end": "A=$(\n",
+    "names": 'F%d="/tmp/x-$$-n"\n',
+    "state": 'F%d="/tmp/x-$$-n"\ncat "$F%d"\necho >"$F%d"\n',
+    "programs": "cat ",
+    "redirections": "<<<",
+}
+
+
+@pytest.mark.parametrize("part", REPEATED.values(), ids=REPEATED)
+def test_a_long_script_takes_a_time_that_grows_with_its_length(part):
+    """A script four times as long takes about four times as long; a quadratic search would take sixteen."""
+
+    def measure(length):
+        parts = (part.replace("%d", str(number)) for number in range(length // len(part)))
+        text = f'#!/bin/bash\nFILE="/tmp/n-$$"\n{"".join(parts)}\n'
+        taken = []
+        for _ in range(3):
+            begun = time.process_time()
+            [*files_of_processes(text)]
+            taken.append(time.process_time() - begun)
+        return min(taken)
+
+    # A few milliseconds more, for what is short is measured badly.
+    assert measure(60_000) < 9 * (measure(15_000) + 0.003)
