@@ -1,13 +1,16 @@
 """
-Refusals of shell scripts that one program writes: without it on the PATH, everything is allowed.
+Refusals of shell scripts that one program writes: without it on the PATH, nothing is refused.
 
 Only scripts in which every refusal stands in the code that the program is given are named. They are left out
-if they say that the program is missing, or if another hook asks for it, as it may tell the person.
+if they may notice in any way that the program is missing, or if another hook looks for it, as it may tell the
+person. A script that names the program anywhere but at the start of a command may look for it.
 """
 
 from __future__ import annotations
 
 import re
+from bisect import bisect_left
+from collections import Counter
 from collections.abc import Iterator
 
 from pytest_hookharness import hosts
@@ -44,20 +47,47 @@ _SWITCH = re.compile(
     r"(?:\|\|[ \t]*true[ \t]*)?\)\"?[ \t]*$",
     re.MULTILINE,
 )
-_OFF = (
-    r"^(?:if[ \t]+)?\[\[?[ \t]+\"?\$\{{?{0}\}}?\"?[ \t]+!=[ \t]+[\"']?\w+[\"']?[ \t]+\]\]?[ \t]*"
-    r"(?:&&|;[ \t]*then|\n[ \t]*then)\s*(?:\{{[ \t]*)?exit[ \t]+0\b"
+_OFF = re.compile(
+    r"^(?:if[ \t]+)?\[\[?[ \t]+\"?\$\{?(?P<name>\w+)\}?\"?[ \t]+!=[ \t]+[\"']?\w+[\"']?[ \t]+\]\]?[ \t]*"
+    r"(?:&&|;[ \t]*then|\n[ \t]*then)\s*(?:\{[ \t]*)?exit[ \t]+0\b",
+    re.MULTILINE,
 )
+_ASSIGNED = re.compile(r"(?<![\w$.-])([A-Za-z_]\w*)\+?=")
 _REFUSES = re.compile(r"\b(?:exit|return)[ \t]+(?:2\b|[\"$])")
-_ASKED = r"\b(?:command\s+-[vV]|which|type|hash)\s+(?:-\w+\s+)?[\"']?{0}\b"
-# It ends then, and says nothing.
-_SILENTLY = (
-    _ASKED
-    + r"[^\n;|{{]*\|\|\s*(?:\{{\s*)?exit\s+0\b|\bif\s+!\s+"
-    + _ASKED
-    + r"[^\n;|]*(?:;|\n)\s*then\s+exit\s+0\b"
+# Whether a call is refused, or the person is only asked about it.
+_ONLY_ASKS = re.compile(r"ask\b")
+# Where a command begins, up to its first word.
+_BEGINS = re.compile(
+    r"(?:^|[\n;&|({`!]|(?<![\w$])(?:then|do|else|if|elif|while|until)[ \t])"
+    r"[ \t]{0,80}(?:[A-Za-z_]\w{0,40}=[^\s;|&\"'$`]{0,40}[ \t]{1,9})?$"
 )
-_LISTED = r"\bfor\s+\w+\s+in\b[^\n;]*\b{0}\b|\b\w*(?:require|need|check|ensure)_\w*\s+[^\n;|]*\b{0}\b"
+_FIRST, _NEAR = 100, 300
+_CONDITION = re.compile(r"(?:(?:^|[;&|])[ \t]*![ \t]|\b(?:if|elif|while|until)\b)[^\n;\[]*$")
+# A call that only asks for the program, or a function of its name.
+_NO_WORK = re.compile(r"[ \t]+--?(?:version|help|h|V)\b|[ \t]*\(")
+# The rest of a list of commands.
+_REST = re.compile(r"(?:[^\n\\|]|\\[\s\S]|\|[ \t]*\n?|\n[ \t]*(?=[)|&\"]))*")
+# What a script may do after a call that fails, and nobody is told.
+_SILENT = re.compile(
+    r"(?:true|:|(?:exit|return)[ \t]+0)[ \t]*(?:[)}\n;\"]|$)"
+    r"|echo[ \t]+(?:\"[^\"\n$`]{0,80}\"|'[^'\n]{0,80}'|[\w.-]{1,80})[ \t]*\)"
+)
+# What tells of a failure, or may bring the program or another of its name, or loads a check of it.
+_NOTICES = re.compile(
+    r"\$\?|\bPIPESTATUS\b|\btrap\b|\bPATH\+?=|\balias[ \t]|\beval[ \t]"
+    r"|^[ \t]*(?:source|\.)[ \t]|&&[ \t]*(?:source|\.)[ \t]|\bexit[ \t]+(?![02]\b)\d",
+    re.MULTILINE,
+)
+_ENDS_ON_ERRORS = re.compile(
+    r"^(?:#!)?[^\n]*sh[ \t]+-\w*e|^[ \t]*set[ \t]+-\w*e|^[ \t]*set[ \t][^\n]*\berrexit\b", re.MULTILINE
+)
+_DECLARES = re.compile(r"\b(?:local|export|readonly|declare|typeset)\b[^\n;]*$")
+_BOUND = re.compile(r"(?<!\w)([A-Za-z_]\w*)=[\"']?(?:\$\(|`)")
+_EMPTY = re.compile(
+    r"-[zn][ \t]+[\"']?\$\{?(\w+)|\$\{?(\w+)(?::-)?\}?[\"']?[ \t]+!?={1,2}[ \t]+(?:\"\"|''|\"?null)"
+)
+_FUNCTION = re.compile(r"^[ \t]*(?:function[ \t]+)?([\w-]+)[ \t]*\(\)", re.MULTILINE)
+_LINE_OF_TEST = re.compile(r"^[^\n]*(?:\|\||\b(?:if|elif|while|until)\b|![ \t])[^\n]*", re.MULTILINE)
 
 
 def lone_answer(hook_set: HookSet, hook: Hook) -> str:
@@ -87,12 +117,10 @@ def only_switched_by(text: str) -> str:
         [*_REFUSES.finditer(shown), *REFUSES_IN_JSON.finditer(code)] if SHELL_SCRIPT.match(text) else []
     )
     before = code[: min((found.start() for found in refusals), default=0)]
-    for found in _SWITCH.finditer(before):
-        name = found["name"]
-        once = len(re.findall(rf"(?<![\w$.-]){name}\+?=", code)) == 1
-        if once and re.search(_OFF.format(name), before[found.end() :], re.MULTILINE):
-            return found["tool"]
-    return ""
+    tests = {found["name"]: found.start() for found in _OFF.finditer(before)}
+    switches = [found for found in _SWITCH.finditer(before) if tests.get(found["name"], 0) >= found.end()]
+    often = Counter(_ASSIGNED.findall(code)) if switches else Counter[str]()
+    return next((found["tool"] for found in switches if often[found["name"]] == 1), "")
 
 
 def only_answers_by(text: str) -> str:
@@ -102,10 +130,14 @@ def only_answers_by(text: str) -> str:
     code, shown = without_comments(text), code_of(text)
     if _STATUS.search(shown) or _OTHERS.search(shown):
         return ""
-    refusals = [found.start() for found in REFUSES_IN_JSON.finditer(code)]
-    for tool in _TOOLS if refusals else ():
+    refusals = [*REFUSES_IN_JSON.finditer(code)]
+    if all(_ONLY_ASKS.search(found[0]) for found in refusals):
+        return ""
+    for tool in _TOOLS:
         calls = [*_calls_of(tool, code)]
-        if all(any(begin < place < end for begin, end in calls) for place in refusals):
+        begins = [begin for begin, _ in calls]
+        places = [(found.start(), bisect_left(begins, found.start()) - 1) for found in refusals]
+        if all(before >= 0 and place < calls[before][1] for place, before in places):
             return tool
     return ""
 
@@ -117,9 +149,10 @@ def without_comments(text: str) -> str:
 
 def _calls_of(tool: str, code: str) -> Iterator[tuple[int, int]]:
     """Yield the calls of a program in a shell script: where their words begin and end."""
-    for found in re.finditer(rf"(?<![\w./$-]){tool}(?=[ \t\\])", code):
-        end = _end_of_call(code, found.end())
-        yield found.start(), end
+    called, place = re.compile(rf"(?<![\w./$-]){tool}(?=[ \t\\])"), 0
+    while found := called.search(code, place):
+        place = _end_of_call(code, found.end())
+        yield found.start(), place
 
 
 def _end_of_call(code: str, place: int) -> int:
@@ -140,10 +173,53 @@ def _end_of_call(code: str, place: int) -> int:
 
 
 def _is_told(hook_set: HookSet, text: str, tool: str) -> bool:
-    """Return whether a hook says that a program is missing: the script itself, or another one."""
+    """Return whether a hook may say that a program is missing: the script itself, or another one."""
     code = without_comments(text)
-    asked, silent = _ASKED.format(tool), _SILENTLY.format(tool)
-    if len(re.findall(asked, code)) != len(re.findall(silent, code)) or re.search(_LISTED.format(tool), code):
+    if _NOTICES.search(code) or _looks_for(tool, code) or _tells_of_empty(tool, code):
+        return True
+    strict = any(_ENDS_ON_ERRORS.search(one) for one in (text, *(hook.command for hook in hook_set.hooks)))
+    if _notices_failures(tool, code, strict=strict) or _tests_functions(code):
         return True
     others = (without_comments(other) for _, other in hook_set.sources if other != text)
-    return any(re.search(f"{asked}|{_LISTED.format(tool)}", other) for other in others)
+    return any(_looks_for(tool, one) for one in (*others, *(hook.command for hook in hook_set.hooks)))
+
+
+def _looks_for(tool: str, code: str) -> bool:
+    """Return whether a script names a program anywhere but at the start of a command that does its work."""
+    for found in re.finditer(rf"(?<![\w./$-]){tool}(?![\w.-])", code):
+        near = code[max(0, found.start() - _FIRST) : found.start()]
+        works = code.startswith((" ", "\t", "\\"), found.end()) and not _NO_WORK.match(code, found.end())
+        if not works or not _BEGINS.search(near):
+            return True
+    return False
+
+
+def _notices_failures(tool: str, code: str, *, strict: bool) -> bool:
+    """Return whether a script may notice that a call of a program fails, or ends there with an error."""
+    for begin, end in _calls_of(tool, code):
+        near = code[max(code.rfind("\n", 0, begin) + 1, begin - _NEAR) : begin]
+        rest = _REST.match(code, end, min(end + _NEAR, len(code)))
+        behind = rest[0] if rest else ""
+        if _CONDITION.search(near) or any(not _SILENT.match(one.lstrip()) for one in behind.split("||")[1:]):
+            return True
+        answers = REFUSES_IN_JSON.search(code, begin, end)
+        if strict and not answers and "||" not in behind and not _DECLARES.search(near):
+            return True
+    return False
+
+
+def _tells_of_empty(tool: str, code: str) -> bool:
+    """Return whether a script says something if a variable is empty that a program has given."""
+    lines = (line for line in code.split("\n") if tool in line)
+    names = {name for line in lines for name in _BOUND.findall(line)}
+    return any(
+        (found[1] or found[2]) in names and ">&2" in code[found.end() : found.end() + _NEAR]
+        for found in _EMPTY.finditer(code)
+    )
+
+
+def _tests_functions(code: str) -> bool:
+    """Return whether a script looks at the status of one of its functions."""
+    names = {*_FUNCTION.findall(code)}
+    lines = _LINE_OF_TEST.finditer(code) if names else ()
+    return any(not names.isdisjoint(re.findall(r"[\w-]+", found[0])) for found in lines)

@@ -48,7 +48,8 @@ _WRITTEN = re.compile(
 )
 _REMOVING = re.compile(r"\b(?:rm|unlink|mktemp|mkfifo)\b[^\n]*")
 # What removes files that it does not name one by one.
-_SWEEPS = re.compile(r"\btrap\b|[ \t]-(?:delete|exec)\b|\brm[ \t][^\n*]*(?:\*|[ \t]-\w*[rR])|\bxargs\b")
+_SWEEPS = re.compile(r"\btrap\b|[ \t]-(?:delete|exec)\b|\bxargs\b")
+_OF_SEVERAL = re.compile(r"\*|[ \t]-\w*[rR]")
 # A function that begins before a place and ends behind it.
 _FUNCTION = re.compile(r"^[ \t]*(?:function[ \t]+)?[\w-]+[ \t]*\(\)[ \t]*\{", re.MULTILINE)
 _FUNCTION_END = re.compile(r"\n\}")
@@ -62,7 +63,7 @@ def files_of_processes(text: str) -> Iterator[tuple[str, int]]:
         return
     code = without_comments(text)
     named = [*_named_after_process(code)]
-    if not named or _SWEEPS.search(code):
+    if not named or _SWEEPS.search(code) or any(_OF_SEVERAL.search(one) for one in _REMOVING.findall(code)):
         return
     shown, sought = code_of(text), _looked_for(code)
     bare = Counter(_BARE.findall(code))

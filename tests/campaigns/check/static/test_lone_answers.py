@@ -1,5 +1,6 @@
 """Claims about scripts whose refusals are all written by one program."""
 
+import time
 from pathlib import Path
 
 import pytest
@@ -20,6 +21,7 @@ DENIES = (
     'permissionDecisionReason: "No."}}\'\n'
 )
 PYTHON = "python3 -c \"\nimport json\nprint(json.dumps({'decision': 'block', 'reason': 'Go on'}))\n\"\n"
+READS = "ACTIVE=$(jq -r .active .claude/loop.json)\n"
 ASKS = "command -v jq >/dev/null 2>&1 || exit 0\n"
 
 
@@ -65,8 +67,37 @@ def answer(text, event="Stop", others=()):
     ("text", "tool"),
     [
         (HEAD + ANSWER, "jq"),
-        (HEAD + ASKS + ANSWER, "jq"),
-        (HEAD + "if ! which jq >/dev/null; then\n  exit 0\nfi\n" + ANSWER, "jq"),
+        (HEAD + READS + ANSWER, "jq"),
+        (HEAD + READS.replace(")", " 2>/dev/null || echo '')") + ANSWER, "jq"),
+        (HEAD + '[ "$(echo "$INPUT" | jq -r .x)" = "true" ] && exit 0\n' + ANSWER, "jq"),
+        (HEAD + "set -e\n" + READS.replace(")", " || true)") + ANSWER, "jq"),
+        # Its author has decided that the hook does nothing without the program.
+        (HEAD + ASKS + ANSWER, ""),
+        (HEAD + "if ! which jq >/dev/null; then\n  exit 0\nfi\n" + ANSWER, ""),
+        # Someone sees that the program is missing.
+        (HEAD + ANSWER.rstrip() + " || { echo 'jq failed' >&2; exit 1; }\n", ""),
+        (HEAD + READS.rstrip() + " || { echo 'jq failed' >&2; exit 0; }\n" + ANSWER, ""),
+        (HEAD + READS.rstrip() + " ||\n  echo 'jq failed' >&2\n" + ANSWER, ""),
+        (HEAD + "if ! " + READS.rstrip() + "; then echo 'jq failed' >&2; fi\n" + ANSWER, ""),
+        (HEAD + READS + "[ $? -eq 0 ] || echo 'jq failed' >&2\n" + ANSWER, ""),
+        (HEAD + READS + "if [ -z \"$ACTIVE\" ]; then\n  echo 'jq?' >&2\n  exit 0\nfi\n" + ANSWER, ""),
+        (HEAD + "read_it() {\n  jq -r .x f\n}\nX=$(read_it) || echo 'No jq.' >&2\n" + ANSWER, ""),
+        (HEAD + "jq --version >/dev/null || { echo 'No jq.' >&2; exit 1; }\n" + ANSWER, ""),
+        (HEAD + "jq --version >/dev/null\n" + ANSWER, ""),
+        (HEAD + "checkDeps jq git\n" + ANSWER, ""),
+        (HEAD + 'NEEDED="git jq"\nsee $NEEDED\n' + ANSWER, ""),
+        (HEAD + "trap 'echo \"Not asked.\" >&2; exit 2' EXIT\n" + ANSWER, ""),
+        (HEAD + "set -e\n" + READS + ANSWER, ""),
+        ("#!/bin/bash -e\n" + READS + ANSWER, ""),
+        (HEAD + "set -o errexit\n" + READS + ANSWER, ""),
+        # The program may be the project's own.
+        (HEAD + 'export PATH="$CLAUDE_PLUGIN_ROOT/bin:$PATH"\n' + ANSWER, ""),
+        (HEAD + 'jq() {\n  node jq.js "$@"\n}\n' + ANSWER, ""),
+        (HEAD + 'jq () { node jq.js "$@"; }\n' + ANSWER, ""),
+        (HEAD + "function jq { node x.js; }\n" + ANSWER, ""),
+        (HEAD + 'source "$DIR/tools.sh"\n' + ANSWER, ""),
+        # The person is asked about nothing more than the host asks about.
+        (HEAD + ANSWER.replace('"block"', '"ask"'), ""),
         (HEAD + "command -v jq >/dev/null || { echo 'No jq.' >&2; exit 0; }\n" + ANSWER, ""),
         (HEAD + "if ! command -v jq >/dev/null; then\n  echo 'No jq.'\n  exit 0\nfi\n" + ANSWER, ""),
         (HEAD + "command -v jq >/dev/null && " + ANSWER, ""),
@@ -75,7 +106,7 @@ def answer(text, event="Stop", others=()):
     ],
 )
 def test_scripts_that_say_what_is_missing(text, tool):
-    """A script that says what is missing, or does something else, is left out; one that only ends is not."""
+    """A script is left out if it may notice that the program is missing, or looks for it."""
     assert answer(text) == tool
 
 
@@ -138,3 +169,32 @@ def test_only_stops_are_switched():
             sources=(("x.sh", text),),
         )
         assert lone_switch(hook_set, hook) == expected
+
+
+REPEATED = {
+    "calls in one line": 'decision: "block" jq -n x\\ ',
+    "lists": "for x in a b c ",
+    "calls": "X=$(jq -r .a)\n",
+    "answers": "jq -n 'decision: \"block\"'\n",
+    "tests of values": 'X%d=$(jq -r .a)\n[ "$X%d" != "a" ] && exit 0\n',
+    "functions": "f%d() {\n",
+}
+
+
+@pytest.mark.parametrize("part", REPEATED.values(), ids=REPEATED)
+def test_a_long_script_takes_a_time_that_grows_with_its_length(part):
+    """A script four times as long takes about four times as long; a quadratic search would take sixteen."""
+
+    def measure(length):
+        parts = (part.replace("%d", str(number)) for number in range(length // len(part)))
+        text = HEAD + "".join(parts) + "\n" + ANSWER
+        taken = []
+        for _ in range(3):
+            begun = time.process_time()
+            answer(text)
+            only_switched_by(text + BLOCKS)
+            taken.append(time.process_time() - begun)
+        return min(taken)
+
+    # A few milliseconds more, for what is short is measured badly.
+    assert measure(60_000) < 9 * (measure(15_000) + 0.003)

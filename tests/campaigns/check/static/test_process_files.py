@@ -78,6 +78,7 @@ REPEATED = {
     "names": 'F%d="/tmp/x-$$-n"\n',
     "state": 'F%d="/tmp/x-$$-n"\ncat "$F%d"\necho >"$F%d"\n',
     "programs": "cat ",
+    "removals": "rm ",
     "redirections": "<<<",
 }
 
