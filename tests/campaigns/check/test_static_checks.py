@@ -710,6 +710,7 @@ LOOP = """#!/bin/bash
 STATE=".claude/loop"
 [[ ! -f "$STATE" ]] && exit 0
 ITERATION=$((ITERATION + 1))
+sed -i "s/^iteration: .*/iteration: $ITERATION/" "$STATE"
 echo '{"decision": "block", "reason": "Go on."}'
 """
 
