@@ -84,8 +84,12 @@ _ENDS_ON_ERRORS = re.compile(
 _DECLARES = re.compile(r"\b(?:local|export|readonly|declare|typeset)\b[^\n;]*$")
 _BOUND = re.compile(r"(?<!\w)([A-Za-z_]\w*)=[\"']?(?:\$\(|`)")
 _EMPTY = re.compile(
-    r"-[zn][ \t]+[\"']?\$\{?(\w+)|\$\{?(\w+)(?::-)?\}?[\"']?[ \t]+!?={1,2}[ \t]+(?:\"\"|''|\"?null)"
+    r"(?:-[zn][ \t]+|\bcase[ \t]+)[\"']?\$\{?(\w+)"
+    r"|\$\{?(\w+)(?::-)?\}?[\"']?[ \t]+(?:!?={1,2}[ \t]+(?:\"\"|''|\"?null)|\])"
 )
+_TOLD = re.compile(r">[ \t]*&2|/dev/(?:stderr|tty)|\b(?:osascript|notify-send|logger|systemMessage)\b")
+# A default that is an error or an answer.
+_DEFAULT = re.compile(r"\$\{\w+:?(?:\?|[-=][^\w}\n]{0,9}[{\\])")
 _FUNCTION = re.compile(r"^[ \t]*(?:function[ \t]+)?([\w-]+)[ \t]*\(\)", re.MULTILINE)
 _LINE_OF_TEST = re.compile(r"^[^\n]*(?:\|\||\b(?:if|elif|while|until)\b|![ \t])[^\n]*", re.MULTILINE)
 
@@ -186,7 +190,7 @@ def _is_told(hook_set: HookSet, text: str, tool: str) -> bool:
 
 def _looks_for(tool: str, code: str) -> bool:
     """Return whether a script names a program anywhere but at the start of a command that does its work."""
-    for found in re.finditer(rf"(?<![\w./$-]){tool}(?![\w.-])", code):
+    for found in re.finditer(rf"(?<![\w.$-]){tool}(?![\w.-])", code):
         near = code[max(0, found.start() - _FIRST) : found.start()]
         works = code.startswith((" ", "\t", "\\"), found.end()) and not _NO_WORK.match(code, found.end())
         if not works or not _BEGINS.search(near):
@@ -212,8 +216,8 @@ def _tells_of_empty(tool: str, code: str) -> bool:
     """Return whether a script says something if a variable is empty that a program has given."""
     lines = (line for line in code.split("\n") if tool in line)
     names = {name for line in lines for name in _BOUND.findall(line)}
-    return any(
-        (found[1] or found[2]) in names and ">&2" in code[found.end() : found.end() + _NEAR]
+    return _DEFAULT.search(code) is not None or any(
+        (found[1] or found[2]) in names and _TOLD.search(code, found.end(), found.end() + _NEAR)
         for found in _EMPTY.finditer(code)
     )
 
