@@ -129,9 +129,8 @@ class _Objects:
     """The names in one program of functions and of objects without a text of their own."""
 
     def __init__(self, nodes: Iterable[ast.AST]) -> None:
-        self._nodes = sorted(
-            (node for node in nodes if hasattr(node, "lineno")), key=lambda node: node.lineno
-        )
+        placed = (node for node in nodes if hasattr(node, "lineno"))
+        self._nodes = sorted(placed, key=lambda node: getattr(node, "lineno", 0))
         self._classes = {"object"}
         self._plain: list[ast.ClassDef] = []
         for node in self._nodes:
