@@ -57,7 +57,7 @@ def test_what_is_read_and_changes_is_known_by_its_state_path() -> None:
 
 
 def test_what_matters_is_part_of_the_state_lies_outside_or_differs_by_itself() -> None:
-    """Of what matters, what is in the state has its path there; random numbers and interfaces are left out."""
+    """Of what matters, what is in the state has its path; random numbers and interfaces are left out."""
     looks = [PathLook(f"/proc/{number}x", LookKind.OPENED, existed=True) for number in range(9)]
     inside = PathLook(N, LookKind.STATUS, existed=True)
     space = PathLook(HELD, LookKind.FILE_SYSTEM, existed=True)
