@@ -16,8 +16,8 @@ from pytest_hookharness.model.processes import Cut, Ending, Exited, NotStarted, 
 from pytest_hookharness.model.protocol import Decision, Hook, Json, Payload, Reply, Ruling
 
 _ALARM = re.compile(r"\balarm\b|\bsetitimer\b")
-# How a shell ends that cannot execute a command.
 _VARIABLE = re.compile(r"\$\{\w+\}")
+# How a shell ends that cannot execute a command.
 _NEVER_RAN = (Exited(126), Exited(127))
 # Key of what is visible of a session whose host has warned the agent that it repeats itself.
 HOST_WARNED = "warned of a repetition"

@@ -23,7 +23,6 @@ from pytest_hookharness.judging.checkup.evidence import describe_refusal, with_e
 from pytest_hookharness.judging.checkup.symptoms import cut_by_us, find_symptoms
 from pytest_hookharness.judging.findings.codes import (
     CARRIED_OUT,
-    RAW_JSON,
     STATUS_LEAK,
     TIMEOUT_UNIT,
     UNGUARDED_TOOL,
@@ -77,7 +76,6 @@ _UNSEEN = frozenset({SILENT_REFUSAL.name, UNSEEN_REASON.name})
 # What a source and a session may both show.
 _NO_TOOL = re.compile(r"with no `[\w.+-]+` on the PATH")
 _NO_SESSION, _OF_ANOTHER = "knows no session", "did not start the loop"
-_OF_BOTH = frozenset({CARRIED_OUT.name, RAW_JSON.name})
 # How a script ends that has no executable bit.
 _NO_BIT = Exited(126)
 _TRIED = "All sessions but the first have it executable, so that other defects show."
@@ -120,14 +118,15 @@ def certain(
 
 def _may_be_shown(symptom: Symptom) -> bool:
     """Return whether a session may show better what is certain about a hook."""
-    return symptom.kind in _OF_BOTH or bool(re.search(f"{_NO_TOOL.pattern}|{_NO_SESSION}", symptom.text))
+    said = re.search(f"{_NO_TOOL.pattern}|{_NO_SESSION}", symptom.text)
+    return symptom.kind == CARRIED_OUT.name or said is not None
 
 
 def _is_echo(symptom: Symptom, shown: Sequence[Symptom]) -> bool:
     """Return whether sessions show what is certain, of each of its hooks, by the words of both."""
     tool = _NO_TOOL.search(symptom.text)
     words = tool[0] if tool else _OF_ANOTHER
-    by_kind = symptom.kind in _OF_BOTH
+    by_kind = symptom.kind == CARRIED_OUT.name
     same = [one for one in shown if (one.kind == symptom.kind if by_kind else words in one.text)]
     return _may_be_shown(symptom) and _is_of(symptom, [*_commands(iter(same))])
 
@@ -153,11 +152,11 @@ def independent(
         *_commands(one for one in static.symptoms if one.kind == NOT_RUN.name),
     }
     mended = {*_mended(static, outcomes)}
-    symptoms = [one for one in found if one.symptom.kind not in _STATIC]
     symptoms = [
         one
-        for one in symptoms
-        if not _is_of(one.symptom, broken if one.symptom.kind == NOT_RUN.name else broken - mended)
+        for one in found
+        if one.symptom.kind not in _STATIC
+        and not _is_of(one.symptom, broken if one.symptom.kind == NOT_RUN.name else broken - mended)
     ]
     symptoms = [one for one in symptoms if not network_program(one.symptom) and not is_moot(one)]
     not_run = {*_commands(one.symptom for one in symptoms if one.symptom.kind == NOT_RUN.name)}

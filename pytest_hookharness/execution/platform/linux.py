@@ -223,7 +223,7 @@ def blocked_call(pid: int, state: str) -> tuple[str, int | None]:
     call, arguments = blocked_arguments(pid)
     if call:
         return call, arguments[0]
-    return ("" if state == "R" else _kernel_function(pid)), None
+    return ("" if state == "R" else kernel_function(pid)), None
 
 
 def blocked_arguments(pid: int) -> tuple[str, list[int]]:
@@ -233,7 +233,8 @@ def blocked_arguments(pid: int) -> tuple[str, list[int]]:
     return call, [int(word, 16) for word in words] if call else []
 
 
-def _kernel_function(pid: int) -> str:
+def kernel_function(pid: int) -> str:
+    """Return the function of the kernel in which a process waits; empty if that is unknown."""
     function = read(f"/proc/{pid}/wchan").decode()
     return "" if function == "0" else function
 

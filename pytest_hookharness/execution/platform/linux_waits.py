@@ -67,4 +67,4 @@ def may_go_on(pid: int) -> bool:
 
 def opens_fifo(pid: int) -> bool:
     # Another file may be slow to open. This function of the kernel waits for the other end of a FIFO only.
-    return linux.read(f"/proc/{pid}/wchan") in (b"wait_for_partner", b"fifo_open")
+    return linux.kernel_function(pid) in ("wait_for_partner", "fifo_open")

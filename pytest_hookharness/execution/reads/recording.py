@@ -321,7 +321,7 @@ class Recording:
             compiled = bool(path) and b"\0" in text
             if names_times(text, moved=moved, compiled=compiled):
                 self._mentions[path, FILE_TIMES] = None
-        if self.ahead:
+        if moved:
             return
         # Such as the index of git, in which any two bytes may follow each other.
         binary = bool(path) and b"\0" in text[:_FIRST_LINE]

@@ -14,7 +14,7 @@ import warnings
 from collections.abc import Callable, Iterator
 
 from pytest_hookharness.judging.recurrence.clock_words import OTHER_CLOCK, PYTHON_CLOCK, PYTHON_RECORD
-from pytest_hookharness.judging.recurrence.hidden_chance import Language
+from pytest_hookharness.judging.recurrence.hidden_chance import AWK, PYTHON, SHELL, Language
 from pytest_hookharness.judging.recurrence.shell_clock_use import TEXT, decode, follow, in_shell, shorten
 
 _PYTHON_CLOCK = re.compile(PYTHON_CLOCK)
@@ -234,10 +234,10 @@ _GIT = (
 )
 
 LANGUAGES = (
-    Language(re.compile(r"/(sh|dash|bash|ash|zsh|ksh|mksh|yash)$"), in_shell),
-    Language(re.compile(r"/(python|pypy)[0-9.]*$"), in_python, whole=False),
+    Language(SHELL, in_shell),
+    Language(PYTHON, in_python, whole=False),
     Language(re.compile(r"/(node|nodejs|deno|bun|perl|ruby)[0-9.]*$"), in_other, whole=False),
-    Language(re.compile(r"/([gmn]?awk|original-awk)$"), _finder(_AWK)),
+    Language(AWK, _finder(_AWK)),
     Language(re.compile(r"/jq$"), _finder(r"\bnow\b")),
     Language(re.compile(r"/sqlite3$"), _finder(_SQLITE)),
     Language(re.compile(r"/find$"), _finder(r"-[acm](?:min|time)\b|-newer[acm]?t\b")),

@@ -28,6 +28,14 @@ _JAVASCRIPT = re.compile(
 )
 
 
+# The paths of interpreters.
+SHELL = re.compile(r"/(sh|dash|bash|ash|zsh|ksh|mksh|yash)$")
+PYTHON = re.compile(r"/(python|pypy)[0-9.]*$")
+NODE = re.compile(r"/(node|nodejs|deno|bun)[0-9.]*$")
+PERL = re.compile(r"/perl[0-9.]*$")
+AWK = re.compile(r"/([gmn]?awk|original-awk)$")
+
+
 @dataclass(frozen=True, slots=True)
 class Language:
     """
@@ -81,10 +89,10 @@ def in_javascript(text: bytes) -> str:
 in_awk = _finder(rb"\bs?rand(?=\s*\()")
 
 LANGUAGES = (
-    Language(re.compile(r"/(python|pypy)[0-9.]*$"), in_python, whole=False),
-    Language(re.compile(r"/perl[0-9.]*$"), in_perl),
-    Language(re.compile(r"/(node|nodejs|deno|bun)[0-9.]*$"), in_javascript),
-    Language(re.compile(r"/([gmn]?awk|original-awk)$"), in_awk),
+    Language(PYTHON, in_python, whole=False),
+    Language(PERL, in_perl),
+    Language(NODE, in_javascript),
+    Language(AWK, in_awk),
     Language(re.compile(r"/ruby[0-9.]*$"), _finder(rb"\b(?:s?rand|shuffle|sample|Random)\b")),
     Language(
         re.compile(r"/php[0-9.]*$"), _finder(rb"\b(?:(?:mt_|array_)?s?rand|str_shuffle|shuffle|lcg_value)\b")

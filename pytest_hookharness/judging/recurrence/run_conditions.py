@@ -11,7 +11,7 @@ from collections.abc import Callable
 
 from pytest_hookharness.judging.recurrence import python_run_conditions as python
 from pytest_hookharness.judging.recurrence import shell_run_conditions as shell
-from pytest_hookharness.judging.recurrence.hidden_chance import Language
+from pytest_hookharness.judging.recurrence.hidden_chance import NODE, PERL, PYTHON, SHELL, Language
 from pytest_hookharness.judging.recurrence.shell_clock_use import decode, shorten
 
 _PROCESS, _ADDRESS = "a process number", "an address in memory"
@@ -72,10 +72,6 @@ def _without_lines_of_comment(text: bytes) -> str:
     return _LINE_COMMENT.sub("", decode(text))
 
 
-_SHELL = re.compile(r"/(sh|dash|bash|ash|zsh|ksh|mksh|yash)$")
-_PYTHON = re.compile(r"/(python|pypy)[0-9.]*$")
-_NODE = re.compile(r"/(node|nodejs|deno|bun)[0-9.]*$")
-_PERL = re.compile(r"/perl[0-9.]*$")
 _ANY = re.compile(r"/[\w.-]+$")
 
 # A path of the kernel begins with its folder. One of a project may have the same words in it.
@@ -94,32 +90,32 @@ _PERL_LIMIT = r"\bualarm\b|\balarm[ \t]*\(?[ \t]*0?\.\d|\bsetitimer\b[^;\n]{0,60
 
 LANGUAGES = (
     Language(_ANY, _finder(_MAPS, b"maps", _without_lines_of_comment), kind=_ADDRESS),
-    Language(_SHELL, shell.process_number, kind=_PROCESS),
+    Language(SHELL, shell.process_number, kind=_PROCESS),
     # What follows a job in another script does not run beside it.
-    Language(_SHELL, shell.job_order, together=False, kind=_ORDER),
-    Language(_SHELL, shell.short_limit, kind=_LIMIT),
-    Language(_SHELL, shell.file_number, kind=_INODE),
-    Language(_PYTHON, python.process_number, whole=False, kind=_PROCESS),
-    Language(_PYTHON, python.job_order, whole=False, kind=_ORDER),
-    Language(_PYTHON, python.short_limit, whole=False, kind=_LIMIT),
-    Language(_PYTHON, python.file_number, whole=False, kind=_INODE),
-    Language(_PYTHON, python.address, whole=False, kind=_ADDRESS),
+    Language(SHELL, shell.job_order, together=False, kind=_ORDER),
+    Language(SHELL, shell.short_limit, kind=_LIMIT),
+    Language(SHELL, shell.file_number, kind=_INODE),
+    Language(PYTHON, python.process_number, whole=False, kind=_PROCESS),
+    Language(PYTHON, python.job_order, whole=False, kind=_ORDER),
+    Language(PYTHON, python.short_limit, whole=False, kind=_LIMIT),
+    Language(PYTHON, python.file_number, whole=False, kind=_INODE),
+    Language(PYTHON, python.address, whole=False, kind=_ADDRESS),
     Language(
-        _NODE,
+        NODE,
         _finder(_NODE_PROCESS, b"pid", _without_node_texts, _ENDED),
         whole=False,
         kind=_PROCESS,
     ),
-    Language(_NODE, _finder(r"\.ino\b", b".ino", _without_node_texts), whole=False, kind=_INODE),
-    Language(_NODE, _finder(_NODE_LIMIT, b"timeout", _without_node_texts), whole=False, kind=_LIMIT),
+    Language(NODE, _finder(r"\.ino\b", b".ino", _without_node_texts), whole=False, kind=_INODE),
+    Language(NODE, _finder(_NODE_LIMIT, b"timeout", _without_node_texts), whole=False, kind=_LIMIT),
     Language(
-        _NODE,
+        NODE,
         _finder(r"\bPromise\.(?:race|any)\b", b"Promise", _without_node_texts),
         whole=False,
         kind=_ORDER,
     ),
-    Language(_PERL, _references_as_text, kind=_ADDRESS),
-    Language(_PERL, _finder(r"\brefaddr\b|\bHASH\(0x", b"", _without_perl_comments), kind=_ADDRESS),
-    Language(_PERL, _finder(_PERL_PROCESS, b"", _without_perl_comments), kind=_PROCESS),
-    Language(_PERL, _finder(_PERL_LIMIT, b"", _without_perl_comments), kind=_LIMIT),
+    Language(PERL, _references_as_text, kind=_ADDRESS),
+    Language(PERL, _finder(r"\brefaddr\b|\bHASH\(0x", b"", _without_perl_comments), kind=_ADDRESS),
+    Language(PERL, _finder(_PERL_PROCESS, b"", _without_perl_comments), kind=_PROCESS),
+    Language(PERL, _finder(_PERL_LIMIT, b"", _without_perl_comments), kind=_LIMIT),
 )

@@ -23,7 +23,17 @@ from pytest_hookharness.model.probes import ProbeEffect, ProbeReport, Threshold
 from pytest_hookharness.model.processes import Cut, TimedOut
 from pytest_hookharness.model.protocol import Rule, is_afterwards
 from pytest_hookharness.model.time_budget import USED_UP
-from pytest_hookharness.model.trace import Change, Happened, HookEvent, Moved, Performed, State, Step, Trace
+from pytest_hookharness.model.trace import (
+    Change,
+    Happened,
+    HookEvent,
+    HookRun,
+    Moved,
+    Performed,
+    State,
+    Step,
+    Trace,
+)
 from pytest_hookharness.model.verdicts import RunEnding
 
 # The time for experiments, in turns, where a budget is recommended.
@@ -98,21 +108,30 @@ def first_override(trace: Trace) -> tuple[Step, HookEvent] | None:
 
 def why_undecided_run(trace: Trace) -> str:
     """Return which hook run the harness cut before it could decide, and why; empty if there is none."""
-    last = max((step.number for step in trace.steps if isinstance(step.exchange, Moved)), default=0)
-    woken = _leaves_running(trace)
     for step, hook_run in trace.hook_runs():
-        ending, over = hook_run.ending, step.number > last and is_afterwards(hook_run.hook.event)
-        if over or not isinstance(ending, TimedOut) or ending.by is not Cut.HOOK_TIMEOUT:
+        ending = hook_run.ending
+        if not isinstance(ending, TimedOut) or ending.by is not Cut.HOOK_TIMEOUT:
             continue
-        if hook_run.cut_too_early or woken:
-            name = hook_run.hook.command or f"a handler of type {hook_run.hook.type}"
+        if is_afterwards(hook_run.hook.event) and _is_over(trace, step.number):
+            continue
+        if hook_run.cut_too_early or _leaves_running(trace):
             limit = hook_run.host_limit
             waits = "without a limit" if math.isinf(limit) else f"up to {limit:g} s"
             return (
-                f"what {name} would have decided in turn {step.turn} is unknown: it was cut after the hook "
-                f"timeout of {ending.after:g} s, and the host waits {waits}"
+                f"what {name_of(hook_run)} would have decided in turn {step.turn} is unknown: it was cut "
+                f"after the hook timeout of {ending.after:g} s, and the host waits {waits}"
             )
     return ""
+
+
+def name_of(hook_run: HookRun) -> str:
+    """Return the command of a hook run, or of what type its handler is."""
+    return hook_run.hook.command or f"a handler of type {hook_run.hook.type}"
+
+
+def _is_over(trace: Trace, number: int) -> bool:
+    """Return whether the agent makes no move after a step."""
+    return not any(step.number > number and isinstance(step.exchange, Moved) for step in trace.steps)
 
 
 def _leaves_running(trace: Trace) -> bool:

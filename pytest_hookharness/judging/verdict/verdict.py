@@ -20,6 +20,7 @@ from pytest_hookharness.judging.verdict.run_end import (
     describe_threshold_ahead,
     find_masks,
     first_override,
+    name_of,
     newest_difference,
     state_difference,
     why_stop_not_allowed,
@@ -33,7 +34,7 @@ from pytest_hookharness.model.processes import HeldOpen, TimedOut
 from pytest_hookharness.model.protocol import Basis, Rule, Ruling
 from pytest_hookharness.model.reads import ObservedCycle
 from pytest_hookharness.model.time_budget import USED_UP
-from pytest_hookharness.model.trace import HookEvent, HookRun, Trace
+from pytest_hookharness.model.trace import HookEvent, Trace
 
 _NO_EXPECTATION = Expectation()
 _SHOWN = 3  # masked paths that are named
@@ -140,20 +141,16 @@ def _waiting(case: JudgeInput) -> verdicts.Verdict:
     for step, hooked in reversed([*case.trace.hooked()]):
         if hooked.decision.ruling is Ruling.ASK and hooked.decision.rule == case.end.rule:
             asking = next(hook_run for hook_run in hooked.hook_runs if hook_run.reply.ruling is Ruling.ASK)
-            name, rule = _name(asking), hooked.decision.rule
+            name, rule = name_of(asking), hooked.decision.rule
             return verdicts.Hung(turn=step.turn, event=hooked.event, command=name, rule=rule, asked=True)
     for step, hook_run in reversed([*case.trace.hook_runs()]):
         if isinstance(hook_run.ending, TimedOut | HeldOpen):
             rule = case.end.rule or hook_run.reply.rule
             return verdicts.Hung(
-                turn=step.turn, event=hook_run.hook.event, command=_name(hook_run), rule=rule
+                turn=step.turn, event=hook_run.hook.event, command=name_of(hook_run), rule=rule
             )
     why = case.end.why or "the host waits for something that never comes"
     return verdicts.Undecided(turn=case.end.turn, why=f"{why}, and no hook run was cut")
-
-
-def _name(hook_run: HookRun) -> str:
-    return hook_run.hook.command or f"a handler of type {hook_run.hook.type}"
 
 
 def _ended(case: JudgeInput) -> verdicts.Verdict:
@@ -181,7 +178,7 @@ def _capped(case: JudgeInput) -> verdicts.Verdict:
         cap=cap,
         without=_without_cap(case),
         changed=newest_difference(case.trace).files,
-        masks=_masks(case),
+        masks=find_masks(case.trace.states, case.probing),
         status=case.end.status if own else "",
     )
 
@@ -212,10 +209,6 @@ def _describe_loop(case: JudgeInput, loop: verdicts.Livelock) -> str:
     never = "the hooks never allow the stop" if refused else "the session never ends"
     every = "every turn" if loop.period == 1 else f"every {loop.period} turns"
     return f"{never} (the same {every} after turn {loop.stem}; {loop.evidence} evidence)"
-
-
-def _masks(case: JudgeInput) -> tuple[str, ...]:
-    return find_masks(case.trace.states, case.probing)
 
 
 def _cap_of(end: RunEnd, hooked: HookEvent | None) -> verdicts.Cap:
@@ -322,7 +315,7 @@ def _undecided(case: JudgeInput, why: str) -> verdicts.Undecided:
         turn=case.end.turn,
         why="; ".join(reasons),
         changed=difference.files,
-        masks=() if conflict is not None else _masks(case),
+        masks=() if conflict is not None else find_masks(case.trace.states, case.probing),
         cap=case.cap if case.cap is not None and case.cap.overrides is not None else None,
         running=case.end.running,
     )

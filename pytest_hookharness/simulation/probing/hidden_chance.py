@@ -10,12 +10,11 @@ from pathlib import Path
 from pytest_hookharness.execution import platform
 from pytest_hookharness.judging.recurrence import clock_use, hidden_chance, run_conditions
 from pytest_hookharness.judging.recurrence.clock_words import ANY_CLOCK
-from pytest_hookharness.judging.recurrence.hidden_chance import Language
+from pytest_hookharness.judging.recurrence.hidden_chance import SHELL, Language
 from pytest_hookharness.model.reads import LookKind, ProgramReads, Reads, SourceKind
 from pytest_hookharness.model.trace import HookRun
 from pytest_hookharness.simulation.testbed.hook_source import inlined
 
-_SHELL = re.compile(r"/(sh|dash|bash|ash|zsh|ksh|mksh|yash)$")
 _WITH_LIBRARY = re.compile(r"/(python|pypy|node|nodejs|ruby)[0-9.]*$")
 # A script with one of these may ask for the time itself, and the reader of its language follows that. They
 # count in code, and not in its comments and texts.
@@ -79,8 +78,7 @@ def _unreadable(program: ProgramReads, places: Mapping[str, tuple[str | None, st
 
     It is a program of the project, or an interpreter, whose code may also come from its standard input.
     """
-    asked = any(one.kind is SourceKind.CLOCK and one.detail == "realtime" for one in program.sources)
-    if not asked or any(_is_of(program, language) for language in clock_use.LANGUAGES):
+    if not _asks_time(program) or any(_is_of(program, language) for language in clock_use.LANGUAGES):
         return ""
     path = program.script or program.path
     if path == program.path and _UNKNOWN.search(path):
@@ -91,12 +89,15 @@ def _unreadable(program: ProgramReads, places: Mapping[str, tuple[str | None, st
 
 def _asks_by_library(program: ProgramReads, places: Mapping[str, tuple[str | None, str]]) -> str:
     """Return the name of a script that names no clock although its interpreter asks for the time."""
-    asked = any(one.kind is SourceKind.CLOCK and one.detail == "realtime" for one in program.sources)
-    scripts = [*_scripts(program)] if asked and _WITH_LIBRARY.search(program.path) else []
+    scripts = [*_scripts(program)] if _asks_time(program) and _WITH_LIBRARY.search(program.path) else []
     # Code that came from standard input or an argument is not there to be read.
     if not scripts or any(names_clock(_read(places[path][1])) for path in scripts):
         return ""
     return places[scripts[0]][0] or scripts[0]
+
+
+def _asks_time(program: ProgramReads) -> bool:
+    return any(one.kind is SourceKind.CLOCK and one.detail == "realtime" for one in program.sources)
 
 
 def names_clock(script: bytes) -> bool:
@@ -148,7 +149,7 @@ def _is_of(program: ProgramReads, language: Language) -> bool:
 
 
 def _is_shell(program: ProgramReads) -> bool:
-    return _SHELL.search(program.path) is not None
+    return SHELL.search(program.path) is not None
 
 
 def _found(language: Language, text: bytes, where: str, in_shell: bool) -> Iterator[tuple[str, str]]:

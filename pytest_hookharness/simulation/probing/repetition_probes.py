@@ -121,7 +121,6 @@ class RepetitionProbes:
             )
             refusals = driver.refusals(), driver.refusals(turn - period)
             sizes = limit_sources.growing_sizes(self._history, turn, period, refusals)
-
         prober = Prober(
             driver.testbed,
             repetition,

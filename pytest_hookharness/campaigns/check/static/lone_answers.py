@@ -14,7 +14,11 @@ from collections import Counter
 from collections.abc import Iterator
 
 from pytest_hookharness import hosts
-from pytest_hookharness.campaigns.check.static.shell_scripts import SHELL_SCRIPT, code_of
+from pytest_hookharness.campaigns.check.static.shell_scripts import (
+    SHELL_SCRIPT,
+    code_of,
+    without_comment_lines,
+)
 from pytest_hookharness.model.checkup import HookSet
 from pytest_hookharness.model.protocol import Hook
 
@@ -28,7 +32,6 @@ _GATES = frozenset(
     ]
 )
 _TOOLS = ("jq", "python3")
-_COMMENT = re.compile(r"^[ \t]*#[^\n]*", re.MULTILINE)
 # A refusal in JSON, in any way to write a key, and a status that refuses or may be one that does.
 REFUSES_IN_JSON = re.compile(
     r"\b(?:decision|permissionDecision|permission|behavior)\\?[\"']?\s*[:=]\s*\\?[\"']?(?:block|deny|ask)\b"
@@ -116,7 +119,7 @@ def lone_switch(hook_set: HookSet, hook: Hook) -> str:
 
 def only_switched_by(text: str) -> str:
     """Return the program that alone gives the value without which a shell script allows the stop at once."""
-    code, shown = without_comments(text), code_of(text)
+    code, shown = without_comment_lines(text), code_of(text)
     refusals = (
         [*_REFUSES.finditer(shown), *REFUSES_IN_JSON.finditer(code)] if SHELL_SCRIPT.match(text) else []
     )
@@ -131,7 +134,7 @@ def only_answers_by(text: str) -> str:
     """Return the program in whose code all refusals of a shell script stand; empty for none."""
     if not SHELL_SCRIPT.match(text):
         return ""
-    code, shown = without_comments(text), code_of(text)
+    code, shown = without_comment_lines(text), code_of(text)
     if _STATUS.search(shown) or _OTHERS.search(shown):
         return ""
     refusals = [*REFUSES_IN_JSON.finditer(code)]
@@ -144,11 +147,6 @@ def only_answers_by(text: str) -> str:
         if all(before >= 0 and place < calls[before][1] for place, before in places):
             return tool
     return ""
-
-
-def without_comments(text: str) -> str:
-    """Return a script of the same length, with blanks for the lines that are comments."""
-    return _COMMENT.sub(lambda found: " " * len(found[0]), text)
 
 
 def _calls_of(tool: str, code: str) -> Iterator[tuple[int, int]]:
@@ -178,13 +176,13 @@ def _end_of_call(code: str, place: int) -> int:
 
 def _is_told(hook_set: HookSet, text: str, tool: str) -> bool:
     """Return whether a hook may say that a program is missing: the script itself, or another one."""
-    code = without_comments(text)
+    code = without_comment_lines(text)
     if _NOTICES.search(code) or _looks_for(tool, code) or _tells_of_empty(tool, code):
         return True
     strict = any(_ENDS_ON_ERRORS.search(one) for one in (text, *(hook.command for hook in hook_set.hooks)))
     if _notices_failures(tool, code, strict=strict) or _tests_functions(code):
         return True
-    others = (without_comments(other) for _, other in hook_set.sources if other != text)
+    others = (without_comment_lines(other) for _, other in hook_set.sources if other != text)
     return any(_looks_for(tool, one) for one in (*others, *(hook.command for hook in hook_set.hooks)))
 
 

@@ -11,8 +11,11 @@ import re
 from bisect import bisect_left
 from collections.abc import Iterator
 
-from pytest_hookharness.campaigns.check.static.lone_answers import without_comments
-from pytest_hookharness.campaigns.check.static.shell_scripts import SHELL_SCRIPT, code_of
+from pytest_hookharness.campaigns.check.static.shell_scripts import (
+    SHELL_SCRIPT,
+    code_of,
+    without_comment_lines,
+)
 
 # What an agent or a person writes: any letter may stand in it.
 _FREE = r"(?:command|file_path|path|prompt|content|new_string|description|query|url|pattern|message)"
@@ -79,7 +82,7 @@ def pasted_code(text: str) -> Iterator[tuple[str, int]]:
     """Yield which text of the input a shell script puts into the code of a program, with the line."""
     if not SHELL_SCRIPT.match(text):
         return
-    code = without_comments(text)
+    code = without_comment_lines(text)
     names = _of_input(code)
     calls = [*_given_code(code, code_of(text))] if names else []
     names -= _looked_through(code, calls)

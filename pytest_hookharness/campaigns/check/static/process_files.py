@@ -12,8 +12,11 @@ from bisect import bisect_right
 from collections import Counter
 from collections.abc import Iterator
 
-from pytest_hookharness.campaigns.check.static.lone_answers import without_comments
-from pytest_hookharness.campaigns.check.static.shell_scripts import SHELL_SCRIPT, code_of
+from pytest_hookharness.campaigns.check.static.shell_scripts import (
+    SHELL_SCRIPT,
+    code_of,
+    without_comment_lines,
+)
 
 _ASSIGNED = re.compile(
     r"^[ \t]*(?:local[ \t]+|readonly[ \t]+)?(?P<name>[A-Za-z_]\w*)=(?P<mark>[\"']?)"
@@ -61,7 +64,7 @@ def files_of_processes(text: str) -> Iterator[tuple[str, int]]:
     """Yield the state that a shell script never finds again, in words, with the line of its name."""
     if not SHELL_SCRIPT.match(text) or not _OF_PROCESS.search(text):
         return
-    code = without_comments(text)
+    code = without_comment_lines(text)
     named = [*_named_after_process(code)]
     if not named or _SWEEPS.search(code) or any(_OF_SEVERAL.search(one) for one in _REMOVING.findall(code)):
         return

@@ -14,9 +14,13 @@ import re
 from collections.abc import Iterator
 
 from pytest_hookharness import hosts
-from pytest_hookharness.campaigns.check.static.lone_answers import REFUSES_IN_JSON, without_comments
+from pytest_hookharness.campaigns.check.static.lone_answers import REFUSES_IN_JSON
 from pytest_hookharness.campaigns.check.static.script_answers import find_unread_answer
-from pytest_hookharness.campaigns.check.static.shell_scripts import SHELL_SCRIPT, loaded_texts
+from pytest_hookharness.campaigns.check.static.shell_scripts import (
+    SHELL_SCRIPT,
+    loaded_texts,
+    without_comment_lines,
+)
 from pytest_hookharness.model.checkup import HookSet
 from pytest_hookharness.model.protocol import Hook
 
@@ -101,8 +105,8 @@ def loop_for_all(text: str, loaded: list[str]) -> str:
     """Return the state file of the loop in a shell script that knows no session; empty for none."""
     if not SHELL_SCRIPT.match(text):
         return ""
-    code = without_comments(text)
-    whole = "\n".join([code, *(without_comments(one) for one in loaded)])
+    code = without_comment_lines(text)
+    whole = "\n".join([code, *(without_comment_lines(one) for one in loaded)])
     if _KNOWS.search(whole) or not REFUSES_IN_JSON.search(code) or not _counts(whole):
         return ""
     if _names_by_transcript(whole) or _asks_environment(whole):

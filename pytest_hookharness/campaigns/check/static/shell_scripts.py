@@ -10,6 +10,7 @@ from pytest_hookharness.model.checkup import HookSet
 
 # The first line of a script for a shell.
 SHELL_SCRIPT = re.compile(r"#!.*\b(?:ba|da|k|z)?sh\b")
+_COMMENT = re.compile(r"^[ \t]*#[^\n]*", re.MULTILINE)
 _HERE_DOCUMENT = re.compile(r"<<(-?)[ \t]*(?:\\|(['\"]))?([A-Za-z_][\w.-]*)(?(2)\2)")
 _ANSI_QUOTED = re.compile(r"'(?:[^'\\]|\\.)*'", re.DOTALL)
 _LOADED = re.compile(r"^[ \t]*(?:source|\.)\s[^\n]*?([\w.-]+\.(?:sh|bash))\b", re.MULTILINE)
@@ -20,6 +21,11 @@ def loaded_texts(hook_set: HookSet, text: str) -> Iterator[str]:
     names = {*_LOADED.findall(text)}
     files = project_files(hook_set.root) if names else ()
     yield from (read_text(file) or "" for file in files if file.name in names)
+
+
+def without_comment_lines(text: str) -> str:
+    """Return a script of the same length, with blanks for the lines that are comments."""
+    return _COMMENT.sub(lambda found: " " * len(found[0]), text)
 
 
 def code_of(text: str) -> str:
