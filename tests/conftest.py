@@ -9,7 +9,7 @@ import signal
 import sys
 import tempfile
 import time
-from collections.abc import Generator, Iterator
+from collections.abc import Callable, Generator, Iterator
 from pathlib import Path
 
 import pytest
@@ -212,3 +212,26 @@ def nothing_survives() -> Iterator[None]:
                 os.kill(pid, signal.SIGKILL)
             pytest.fail(f"left behind: {left}")
         select.select((), (), (), 0.01)
+
+
+@pytest.fixture
+def takes_linear_time() -> Callable[..., None]:
+    """
+    Check that work on a text grows with its length.
+
+    A text four times as long takes about four times as long, and a quadratic search would take sixteen. A few
+    milliseconds may be added, for what is short is measured badly.
+    """
+
+    def check(text_of: Callable[[int], str], work: Callable[[str], object], added: float = 0.001) -> None:
+        def measure(length: int) -> float:
+            text, taken = text_of(length), list[float]()
+            for _ in range(3):
+                begun = time.process_time()
+                work(text)
+                taken.append(time.process_time() - begun)
+            return min(taken)
+
+        assert measure(60_000) < 9 * (measure(15_000) + added)
+
+    return check

@@ -1,8 +1,5 @@
 """Claims about scripts whose refusals are all written by one program."""
 
-import time
-from pathlib import Path
-
 import pytest
 
 from pytest_hookharness.campaigns.check.static.lone_answers import (
@@ -11,8 +8,8 @@ from pytest_hookharness.campaigns.check.static.lone_answers import (
     only_answers_by,
     only_switched_by,
 )
-from pytest_hookharness.model.checkup import HookSet
-from pytest_hookharness.model.protocol import Hook
+
+from .one_hook import one_hook
 
 HEAD = "#!/bin/bash\nINPUT=$(cat)\n"
 ANSWER = 'jq -n --arg r "Go on; $N left" \'{\n  decision: "block",\n  reason: $r\n}\'\n'
@@ -55,12 +52,7 @@ def test_the_program_that_writes_every_refusal(text, tool):
 
 def answer(text, event="Stop", others=()):
     """What is found about a hook with a script, beside the scripts of other hooks."""
-    hook = Hook(event=event, command="bash x.sh")
-    sources = (("x.sh", text), *((f"{number}.sh", other) for number, other in enumerate(others)))
-    hook_set = HookSet(
-        host="claude-code", root=Path(__file__).parent, files=(), hooks=(hook,), sources=sources
-    )
-    return lone_answer(hook_set, hook)
+    return lone_answer(*one_hook(event, text, others))
 
 
 @pytest.mark.parametrize(
@@ -163,15 +155,7 @@ def test_only_stops_are_switched():
         ("PreToolUse", HEAD + STATE + LEAVES + BLOCKS, ""),
         ("Stop", HEAD + "command -v jq >/dev/null || echo 'No jq.' >&2\n" + STATE + LEAVES + BLOCKS, ""),
     ):
-        hook = Hook(event=event, command="bash x.sh")
-        hook_set = HookSet(
-            host="claude-code",
-            root=Path(__file__).parent,
-            files=(),
-            hooks=(hook,),
-            sources=(("x.sh", text),),
-        )
-        assert lone_switch(hook_set, hook) == expected
+        assert lone_switch(*one_hook(event, text)) == expected
 
 
 REPEATED = {
@@ -185,19 +169,11 @@ REPEATED = {
 
 
 @pytest.mark.parametrize("part", REPEATED.values(), ids=REPEATED)
-def test_a_long_script_takes_a_time_that_grows_with_its_length(part):
-    """A script four times as long takes about four times as long; a quadratic search would take sixteen."""
+def test_a_long_script_takes_a_time_that_grows_with_its_length(takes_linear_time, part):
+    """A script four times as long takes about four times as long."""
 
-    def measure(length):
+    def text_of(length):
         parts = (part.replace("%d", str(number)) for number in range(length // len(part)))
-        text = HEAD + "".join(parts) + "\n" + ANSWER
-        taken = []
-        for _ in range(3):
-            begun = time.process_time()
-            answer(text)
-            only_switched_by(text + BLOCKS)
-            taken.append(time.process_time() - begun)
-        return min(taken)
+        return HEAD + "".join(parts) + "\n" + ANSWER
 
-    # A few milliseconds more, for what is short is measured badly.
-    assert measure(60_000) < 9 * (measure(15_000) + 0.003)
+    takes_linear_time(text_of, lambda text: (answer(text), only_switched_by(text + BLOCKS)), 0.003)

@@ -1,7 +1,5 @@
 """Claims about text of the input that scripts put into code."""
 
-import time
-
 import pytest
 
 from pytest_hookharness.campaigns.check.static.pasted_code import pasted_code
@@ -118,19 +116,15 @@ REPEATED = {
 
 
 @pytest.mark.parametrize("part", REPEATED.values(), ids=REPEATED)
-def test_the_time_grows_with_the_length(part):
-    """A script four times as long takes about four times as long; a quadratic search would take sixteen."""
+def test_the_time_grows_with_the_length(takes_linear_time, part):
+    """A script four times as long takes about four times as long."""
 
-    def measure(length):
+    def text_of(length):
         line = "A{0}=$(jq -r .tool_input.command)\npython3 -c \"f('$A{0}')\"\n"
         lines = (part or line.format(number) for number in range(length // len(part or line)))
-        text = HEAD + PASTES + "".join(lines)
-        times = []
-        for _ in range(3):
-            begun = time.process_time()
-            assert [*pasted_code(text)]
-            times.append(time.process_time() - begun)
-        return min(times)
+        return HEAD + PASTES + "".join(lines)
 
-    # A millisecond more, for what is short is measured badly.
-    assert measure(60_000) < 9 * (measure(15_000) + 0.001)
+    def search(text):
+        assert [*pasted_code(text)]
+
+    takes_linear_time(text_of, search)

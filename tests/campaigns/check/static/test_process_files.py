@@ -1,7 +1,5 @@
 """Claims about state that scripts name after their own process."""
 
-import time
-
 import pytest
 
 from pytest_hookharness.campaigns.check.static.process_files import files_of_processes
@@ -84,18 +82,11 @@ REPEATED = {
 
 
 @pytest.mark.parametrize("part", REPEATED.values(), ids=REPEATED)
-def test_a_long_script_takes_a_time_that_grows_with_its_length(part):
-    """A script four times as long takes about four times as long; a quadratic search would take sixteen."""
+def test_a_long_script_takes_a_time_that_grows_with_its_length(takes_linear_time, part):
+    """A script four times as long takes about four times as long."""
 
-    def measure(length):
+    def text_of(length):
         parts = (part.replace("%d", str(number)) for number in range(length // len(part)))
-        text = f'#!/bin/bash\nFILE="/tmp/n-$$"\n{"".join(parts)}\n'
-        taken = []
-        for _ in range(3):
-            begun = time.process_time()
-            [*files_of_processes(text)]
-            taken.append(time.process_time() - begun)
-        return min(taken)
+        return f'#!/bin/bash\nFILE="/tmp/n-$$"\n{"".join(parts)}\n'
 
-    # A few milliseconds more, for what is short is measured badly.
-    assert measure(60_000) < 9 * (measure(15_000) + 0.003)
+    takes_linear_time(text_of, lambda text: [*files_of_processes(text)], 0.003)

@@ -1,13 +1,10 @@
 """Claims about loops of Stop hooks whose state names no session."""
 
-import time
-from pathlib import Path
-
 import pytest
 
 from pytest_hookharness.campaigns.check.static.shared_loops import loop_for_all, shared_loop
-from pytest_hookharness.model.checkup import HookSet
-from pytest_hookharness.model.protocol import Hook
+
+from .one_hook import one_hook
 
 HEAD = '#!/bin/bash\nINPUT=$(cat)\nSTATE=".claude/loop.md"\n'
 LEAVES = 'if [[ ! -f "$STATE" ]]; then\n  exit 0\nfi\n'
@@ -99,15 +96,7 @@ def test_a_loaded_file_knows_the_session():
 def test_only_stop_hooks():
     """Only hooks that may refuse a stop of the session are looked at."""
     for event, expected in (("Stop", ".claude/loop.md"), ("PreToolUse", ""), ("SubagentStop", "")):
-        hook = Hook(event=event, command="bash x.sh")
-        hook_set = HookSet(
-            host="claude-code",
-            root=Path(__file__).parent,
-            files=(),
-            hooks=(hook,),
-            sources=(("x.sh", LOOP),),
-        )
-        assert shared_loop(hook_set, hook) == expected
+        assert shared_loop(*one_hook(event, LOOP)) == expected
 
 
 REPEATED = {
@@ -120,17 +109,6 @@ REPEATED = {
 
 
 @pytest.mark.parametrize("part", REPEATED.values(), ids=REPEATED)
-def test_the_time_grows_with_the_length(part):
-    """A script four times as long takes about four times as long; a quadratic search would take sixteen."""
-
-    def measure(length):
-        text = LOOP + part * (length // len(part))
-        times = []
-        for _ in range(3):
-            begun = time.process_time()
-            loop_for_all(text, [])
-            times.append(time.process_time() - begun)
-        return min(times)
-
-    # A millisecond more, for what is short is measured badly.
-    assert measure(60_000) < 9 * (measure(15_000) + 0.001)
+def test_the_time_grows_with_the_length(takes_linear_time, part):
+    """A script four times as long takes about four times as long."""
+    takes_linear_time(lambda length: LOOP + part * (length // len(part)), lambda text: loop_for_all(text, []))
