@@ -12,7 +12,7 @@ from pytest_hookharness.campaigns.explore.expansion import ExpansionTask, expand
 from pytest_hookharness.execution.processes.sandbox import Supervisor
 from pytest_hookharness.model.moves import FIRST_PROMPT, RunCommand
 from pytest_hookharness.model.scenario import Scenario
-from pytest_hookharness.simulation.simulate import Resources
+from pytest_hookharness.simulation.single_run import Resources
 from pytest_hookharness.simulation.testbed.run_settings import Settings
 
 MOST = 2.0

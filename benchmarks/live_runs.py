@@ -27,7 +27,7 @@ from pytest_hookharness.hosts.wire.model_exchange import ModelReply, WireCall
 from pytest_hookharness.hosts.wire.programs import PORT, find_program
 from pytest_hookharness.model.moves import Prompt, RunCommand, Script, Stop
 from pytest_hookharness.model.scenario import Scenario
-from pytest_hookharness.simulation.simulate import Resources
+from pytest_hookharness.simulation.single_run import Resources
 from pytest_hookharness.simulation.testbed.run_settings import Settings
 
 MOST = 1.3

@@ -29,8 +29,8 @@ _OUT = "SHIPPED_BENCHMARK"
 _QUICK = "scenarios/trusted-flag"
 # What plays repetitions: module, owner in it, function, and the words of its row.
 _PHASES = (
-    ("simulation.simulate", "", "_compare_paces", "other paces"),
-    ("simulation.simulate", "", "_find_doubt", "the moved clock, checked"),
+    ("simulation.other_times", "", "compare_paces", "other paces"),
+    ("simulation.single_run", "", "_find_doubt", "the moved clock, checked"),
     ("simulation.probing.observed_repetition", "ReadObservation", "observe", "observed repetitions"),
     ("simulation.probing.clock_trial", "ClockTrial", "play", "experiments"),
     ("simulation.probing.prober", "Prober", "probe", "experiments"),

@@ -20,7 +20,8 @@ from pytest_hookharness.frontends.harness import Harness
 from pytest_hookharness.model.moves import Behaviour, Script
 from pytest_hookharness.model.scenario import Scenario
 from pytest_hookharness.model.verdicts import Livelock
-from pytest_hookharness.simulation.simulate import Resources, simulate
+from pytest_hookharness.simulation.simulate import simulate
+from pytest_hookharness.simulation.single_run import Resources
 from pytest_hookharness.simulation.testbed.run_settings import Settings
 
 # A hook of which every Nth answer is the same.

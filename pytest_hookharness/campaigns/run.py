@@ -18,8 +18,8 @@ from pytest_hookharness.model.scenario import Scenario
 from pytest_hookharness.model.verdicts import Hung, Recursing
 from pytest_hookharness.simulation.loop import Observer, OnProbe, OnTurn
 from pytest_hookharness.simulation.parallel_jobs import TrialRunner
-from pytest_hookharness.simulation.simulate import Resources, run_once
 from pytest_hookharness.simulation.simulate import simulate as simulate_one
+from pytest_hookharness.simulation.single_run import Resources, run_once
 from pytest_hookharness.simulation.testbed.run_settings import Interrupted, Settings
 from pytest_hookharness.simulation.testbed.testbed import Testbed
 

@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from pytest_hookharness.model.outcome import Outcome
     from pytest_hookharness.simulation.loop import Observer
     from pytest_hookharness.simulation.parallel_jobs import RunsAhead, TimedOutcome
-    from pytest_hookharness.simulation.simulate import Resources
+    from pytest_hookharness.simulation.single_run import Resources
     from pytest_hookharness.simulation.testbed.spare_testbed import SpareTestbed
 
 # Errors that a person can do something about. Any other is a defect of the harness and keeps its traceback.
@@ -164,7 +164,7 @@ class Harness(AbstractContextManager["Harness"]):
     @property
     def resources(self) -> Resources:
         """What a simulation needs besides its scenario and settings."""
-        from pytest_hookharness.simulation.simulate import Resources
+        from pytest_hookharness.simulation.single_run import Resources
 
         return Resources(
             supervisor=self.supervisor,

@@ -93,6 +93,7 @@ class Loop:
         on_probe: OnProbe = lambda: None,
         *,
         passing: Passing = "shims",
+        later: float = 0.0,
     ) -> None:
         self._testbed = testbed
         self._driver = SessionDriver(testbed, agent)
@@ -120,6 +121,7 @@ class Loop:
             self._driver.pass_time = self._time_shift.let_pass
         if passing == "kernel":
             testbed.workspace.clock.show_by_kernel()
+        self._driver.let_pass(later)
 
     @property
     def turn(self) -> int:

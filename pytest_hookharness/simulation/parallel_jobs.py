@@ -21,7 +21,8 @@ from pytest_hookharness.model.processes import Tier
 from pytest_hookharness.model.scenario import Scenario
 from pytest_hookharness.model.time_budget import BudgetEnded
 from pytest_hookharness.simulation.remote_work import Work, receive, submit
-from pytest_hookharness.simulation.simulate import Resources, simulate
+from pytest_hookharness.simulation.simulate import simulate
+from pytest_hookharness.simulation.single_run import Resources
 from pytest_hookharness.simulation.testbed.run_settings import Interrupted, Settings
 from pytest_hookharness.simulation.testbed.testbed import Testbed
 

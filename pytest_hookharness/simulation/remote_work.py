@@ -22,7 +22,7 @@ from pytest_hookharness import agents
 from pytest_hookharness.execution.processes.sandbox import Supervisor
 from pytest_hookharness.execution.workspace.scratch_folder import ScratchFolder
 from pytest_hookharness.model.time_budget import BudgetEnded
-from pytest_hookharness.simulation.simulate import Resources
+from pytest_hookharness.simulation.single_run import Resources
 
 T = TypeVar("T")
 Work: TypeAlias = Callable[[Resources], T]

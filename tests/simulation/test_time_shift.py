@@ -11,7 +11,7 @@ from pytest_hookharness.model.outcome import Outcome
 from pytest_hookharness.model.scenario import Scenario
 from pytest_hookharness.model.trace import Moved, Step, Trace
 from pytest_hookharness.model.verdicts import Finding, Livelock, Terminated, Undecided
-from pytest_hookharness.simulation import simulate as simulation
+from pytest_hookharness.simulation import simulate, single_run
 from pytest_hookharness.simulation.probing.time_shift import HUMAN, SLOW, compare, find_doubt
 from pytest_hookharness.simulation.testbed.run_settings import SimulationError
 
@@ -163,13 +163,14 @@ ONCE = f"read -r line; case $line in *'stop_hook_active\":false'*) {REFUSE};; es
 def runs(monkeypatch):
     """Return a list that gets each run of a scenario."""
     played = []
-    run_once = simulation.run_once
+    run_once = single_run.run_once
 
     def listed(*args, **keys):
         played.append(run_once(*args, **keys))
         return played[-1]
 
-    monkeypatch.setattr(simulation, "run_once", listed)
+    for module in (simulate, single_run):
+        monkeypatch.setattr(module, "run_once", listed)
     return played
 
 
@@ -184,7 +185,8 @@ def runs(monkeypatch):
         (f"python3 -c \"open('log', 'a').write('x'); open('log').read()\"; {ONCE}", 2),
         (f"python3 -c \"import os; open('log', 'a').close(); os.stat('log')\"; {ONCE}", 3),
         (f"git init -q; git status > /dev/null; {ONCE}", 2),
-        (f"git init -q; git log --since=1.hour > /dev/null 2>&1; {ONCE}", 3),
+        # Its source decides by the time, so sessions at eight other times follow.
+        (f"git init -q; git log --since=1.hour > /dev/null 2>&1; {ONCE}", 11),
     ],
 )
 def test_a_second_pace_is_played_only_for_hooks_that_are_shown_a_time(play, runs, hook, number):

@@ -26,7 +26,7 @@ from pytest_hookharness.model.moves import RunCommand, Script
 from pytest_hookharness.model.outcome import Outcome
 from pytest_hookharness.model.trace import Performed, Step
 from pytest_hookharness.simulation.loop import Observer
-from pytest_hookharness.simulation.simulate import Resources
+from pytest_hookharness.simulation.single_run import Resources
 from pytest_hookharness.simulation.testbed.run_settings import Settings
 from pytest_hookharness.simulation.testbed.testbed import Testbed
 

@@ -21,7 +21,7 @@ from pytest_hookharness.model.time_budget import BudgetEnded, limited_to
 from pytest_hookharness.simulation.conclude import conclude_event
 from pytest_hookharness.simulation.loop import Observer
 from pytest_hookharness.simulation.session.single_event import run_event
-from pytest_hookharness.simulation.simulate import Resources
+from pytest_hookharness.simulation.single_run import Resources
 from pytest_hookharness.simulation.testbed.run_settings import Settings, SimulationError, TrialSelection
 
 Value = TypeVar("Value")

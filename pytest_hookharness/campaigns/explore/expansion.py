@@ -43,7 +43,7 @@ from pytest_hookharness.simulation.parallel_jobs import Job, can_run_concurrentl
 from pytest_hookharness.simulation.remote_work import receive, submit
 from pytest_hookharness.simulation.session.checkpoint import Checkpoint
 from pytest_hookharness.simulation.session.driver import SessionDriver
-from pytest_hookharness.simulation.simulate import Resources
+from pytest_hookharness.simulation.single_run import Resources
 from pytest_hookharness.simulation.testbed.run_settings import Settings
 from pytest_hookharness.simulation.testbed.testbed import Testbed
 

@@ -17,7 +17,7 @@ from pytest_hookharness.campaigns.live.live_scenario import NoLiveEquivalent
 from pytest_hookharness.campaigns.live.question import Question, compose_session
 from pytest_hookharness.campaigns.live.session_record import ComparableSession
 from pytest_hookharness.model.fast_dataclass import dataclass
-from pytest_hookharness.simulation.simulate import Resources
+from pytest_hookharness.simulation.single_run import Resources
 from pytest_hookharness.simulation.testbed.run_settings import Settings, SimulationError
 
 AnswerWord: TypeAlias = Literal["same", "different", "not reached"]

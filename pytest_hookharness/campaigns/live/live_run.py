@@ -31,7 +31,7 @@ from pytest_hookharness.model.processes import Exited, ProcessResult, ProcessSpe
 from pytest_hookharness.model.scenario import Scenario
 from pytest_hookharness.model.verdicts import Undecided
 from pytest_hookharness.simulation.loop import Observer
-from pytest_hookharness.simulation.simulate import Resources, run_once
+from pytest_hookharness.simulation.single_run import Resources, run_once
 from pytest_hookharness.simulation.testbed.host_setup import is_settings, settings_paths
 from pytest_hookharness.simulation.testbed.run_settings import Settings, SimulationError
 from pytest_hookharness.simulation.testbed.testbed import Testbed

@@ -32,7 +32,7 @@ from pytest_hookharness.model.verdicts import BY_REFUSALS, Livelock, Undecided
 from pytest_hookharness.reports.terminal.verdict_text import first_line
 from pytest_hookharness.simulation.session.checkpoint import Checkpoint
 from pytest_hookharness.simulation.session.driver import SessionDriver
-from pytest_hookharness.simulation.simulate import Resources
+from pytest_hookharness.simulation.single_run import Resources
 from pytest_hookharness.simulation.testbed.run_settings import Settings, SimulationError
 from pytest_hookharness.simulation.testbed.testbed import Testbed
 

@@ -16,7 +16,7 @@ from dataclasses import replace
 from pytest_hookharness.model.moves import RunCommand, ToolResult
 from pytest_hookharness.model.outcome import Outcome
 from pytest_hookharness.model.scenario import Double, Scenario
-from pytest_hookharness.simulation.simulate import Resources
+from pytest_hookharness.simulation.single_run import Resources
 from pytest_hookharness.simulation.testbed import hook_source
 from pytest_hookharness.simulation.testbed.run_settings import Settings
 

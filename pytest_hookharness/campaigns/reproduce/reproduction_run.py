@@ -57,7 +57,7 @@ from pytest_hookharness.model.processes import Tier
 from pytest_hookharness.model.scenario import Scenario
 from pytest_hookharness.reports.redaction import Secrets, find_assigned, find_secrets, redact, redacted
 from pytest_hookharness.reports.trace import schema
-from pytest_hookharness.simulation.simulate import Resources
+from pytest_hookharness.simulation.single_run import Resources
 from pytest_hookharness.simulation.testbed.run_settings import Settings
 
 # What the transcripts of each host lack, in addition to what none of them has.

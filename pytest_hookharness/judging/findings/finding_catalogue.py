@@ -128,8 +128,8 @@ UNREACHED = FindingCode(
 CLOCK = FindingCode(
     "HH016",
     "CLOCK",
-    "The hooks' decisions depend on the time between turns.",
-    "A slower or faster agent than the one in the test gets other decisions.",
+    "The hooks' decisions depend on the time.",
+    "An agent that is slower or faster than the one in the test, or works at another hour, gets others.",
     "Count refusals instead of seconds, or use a limit in seconds only to allow the stop.",
 )
 OPTION_IGNORED = FindingCode(

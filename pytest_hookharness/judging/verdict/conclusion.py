@@ -12,7 +12,12 @@ from dataclasses import replace
 from pytest_hookharness.judging.expectations.check_expectations import with_findings, with_verdict
 from pytest_hookharness.judging.findings.find import find
 from pytest_hookharness.judging.findings.finding_catalogue import FLAKY
-from pytest_hookharness.judging.verdict.assumptions import CLOCKS, gather_assumptions
+from pytest_hookharness.judging.verdict.assumptions import (
+    ASSUMED_CLOCK,
+    CLOCKS,
+    gather_assumptions,
+    without_unobserved,
+)
 from pytest_hookharness.judging.verdict.verdict import JudgeInput, judge
 from pytest_hookharness.model import verdicts
 from pytest_hookharness.model.background import Denial
@@ -126,7 +131,7 @@ def _time_that_allows(outcome: Outcome) -> str:
     )
 
 
-_AT_ONCE = "The agent's turns follow at once; see CLOCK for what a slower agent gets."
+_AT_ONCE = "The session begins now and its turns follow at once; CLOCK says what other times give."
 _NOT_UNDONE = (
     "the session ends differently where copies of its state are played first: {} The end depends on chance, "
     "or on what restoring the files does not undo, such as a queue or the time at which a file last changed"
@@ -149,7 +154,22 @@ def judge_paces(outcome: Outcome, finding: verdicts.Finding, *, tried: bool) -> 
             outcome = with_verdict(outcome, verdicts.Undecided(turn=verdict.turn, why=why))
         else:
             outcome = replace(outcome, assumptions=(*outcome.assumptions, _AT_ONCE))
-    return with_findings(outcome, (finding,))
+    assumptions = without_unobserved(outcome.assumptions, "chance" if finding.name == FLAKY.name else "clock")
+    return with_findings(replace(outcome, assumptions=assumptions), (finding,))
+
+
+def judge_unplayed_times(outcome: Outcome, uses: Sequence[str], tried: str) -> Outcome:
+    """
+    Return an outcome whose assumptions name the clock, since other times than those played may decide.
+
+    Args:
+        uses: Where the sources of hooks decide by the clock, in words.
+        tried: At which times the hooks decided the same, in words; empty if no others were played.
+    """
+    assumed = f"{ASSUMED_CLOCK} ({' and '.join(uses)}). "
+    assumed += f"They decided the same {tried}." if tried else "Other times were not played."
+    assumptions = (*without_unobserved(outcome.assumptions, "clock"), assumed)
+    return replace(outcome, assumptions=assumptions)
 
 
 def form_conclusion(case: JudgeInput) -> verdicts.Conclusion:

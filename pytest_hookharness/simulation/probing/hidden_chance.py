@@ -13,7 +13,7 @@ from pytest_hookharness.judging.recurrence.clock_words import ANY_CLOCK
 from pytest_hookharness.judging.recurrence.hidden_chance import SHELL, Language
 from pytest_hookharness.model.reads import LookKind, ProgramReads, Reads, SourceKind
 from pytest_hookharness.model.trace import HookRun
-from pytest_hookharness.simulation.testbed.hook_source import inlined
+from pytest_hookharness.simulation.testbed.hook_source import Source, inlined
 
 _WITH_LIBRARY = re.compile(r"/(python|pypy|node|nodejs|ruby)[0-9.]*$")
 # A script with one of these may ask for the time itself, and the reader of its language follows that. They
@@ -34,6 +34,7 @@ _UNKNOWN = re.compile(
     r"/(tclsh|wish|expect|php|lua|luajit|guile|Rscript|R|julia|octave|elixir|erl|escript|ocaml|java|dotnet|pwsh"
     r"|racket|sbcl|emacs|vim|ex)[0-9.]*$"
 )
+_PROGRAM = re.compile(r"(?<![\w-])[A-Za-z]\w*")
 _DATA = frozenset((".json", ".jsonl", ".md", ".txt", ".log", ".toml", ".yaml", ".yml", ".ini", ".csv"))
 _LARGEST = 1 << 20
 
@@ -70,6 +71,21 @@ def find_clock_use(
             yield f"the clock (read by a library of {own})"
     for used, where, _ in _find(clock_use.LANGUAGES, runs, hook_runs, places):
         yield f"the clock (`{used}` in {where})"
+
+
+def find_clock_words(sources: Iterable[Source]) -> Iterator[str]:
+    """Yield where sources decide by the time, in words; it was not observed what their hooks read."""
+    for source in sources:
+        in_shell = SHELL.search(f"/{source.program}") is not None
+        # A shell script has the code of what it calls.
+        named = {
+            source.program,
+            *(_PROGRAM.findall(source.text.decode("utf-8", "replace")) if in_shell else ()),
+        }
+        for language in clock_use.LANGUAGES:
+            if any(language.program.search(f"/{name}") for name in named):
+                for used, where in _found(language, source.text, source.name, in_shell):
+                    yield f"`{used}` in {where}"
 
 
 def _unreadable(program: ProgramReads, places: Mapping[str, tuple[str | None, str]]) -> str:

@@ -23,6 +23,7 @@ from pytest_hookharness.simulation.testbed.testbed import Testbed
 # Seconds between two turns of an agent that works with a person, and of one that is left alone.
 HUMAN, SLOW = 13.0, 3600.0
 _LEAST = 1.0
+_DAY = 86_400.0
 # By how much longer slow agents must be refused than quick ones. If chance allowed each turn alike, both ends
 # of two quick runs would come before all these turns in one of a hundred cases.
 _MORE_TURNS = 9
@@ -142,6 +143,51 @@ def compare(fast: Outcome, simulate: Callable[[float], Outcome]) -> Finding | No
     at_once = _describe(fast) + (f" (another time it {_describe(again)})" if uneven else "")
     text = f"With turns that follow at once it {at_once}; {when}, it {_describe(slow)}."
     return finding_catalogue.CLOCK.found(text, turn=fast.iterations)
+
+
+def compare_starts(
+    now: Outcome, begin: Callable[[float], Outcome], starts: Sequence[float]
+) -> Finding | None:
+    """
+    Return the finding that a session goes otherwise if it begins at another time; ``None`` if none does.
+
+    It is FLAKY if a play of the same time goes otherwise: the difference may then be chance.
+
+    Args:
+        now: The outcome of the run that began at once.
+        begin: Runs the same scenario, begun by a number of seconds later, until the same turn.
+        starts: The seconds to try.
+    """
+    for later in starts:
+        other = begin(later)
+        if _agree(_decided(now), _decided(other)):
+            continue
+        sooner, other = _sooner(now, begin, later, other)
+        when = f"begun {format_duration(sooner)} later"
+        for begun, seen, again in ("begun at once", now, begin(0.0)), (when, other, begin(sooner)):
+            if not _agree(_decided(seen), _decided(again)):
+                text = f"Played twice, {begun}, its hooks decided differently."
+                return finding_catalogue.FLAKY.found(text, turn=now.iterations)
+        turn, event, refused = _first_difference(now, other)
+        then = f"the {event} hooks {'refuse' if refused else 'do not refuse'} in turn {turn}"
+        text = f"Begun at once it {_describe(now)}; {when}, {then}."
+        return finding_catalogue.CLOCK.found(text, turn=turn)
+    return None
+
+
+def _sooner(
+    now: Outcome, begin: Callable[[float], Outcome], later: float, other: Outcome
+) -> tuple[float, Outcome]:
+    """Return the same time of a sooner day, or of such a day of the week, if hooks decide otherwise there."""
+    for cycle in (_DAY, 7 * _DAY):
+        if later > cycle and not _agree(_decided(now), _decided(sooner := begin(later % cycle))):
+            return later % cycle, sooner
+    return later, other
+
+
+def _first_difference(one: Outcome, other: Outcome) -> tuple[int, str, bool]:
+    pairs = zip(_decided(one), _decided(other), strict=False)
+    return next(second for first, second in pairs if first != second)
 
 
 def _is_no_chance(

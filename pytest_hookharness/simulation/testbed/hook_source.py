@@ -13,6 +13,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 
 from pytest_hookharness import hosts
+from pytest_hookharness.model.fast_dataclass import dataclass
 from pytest_hookharness.model.processes import ProcessSpec
 from pytest_hookharness.model.protocol import Hook, Payload, fill_variables
 from pytest_hookharness.model.trace import HookRun
@@ -61,6 +62,10 @@ _INLINE = re.compile(
     re.MULTILINE,
 )
 _CODE_LINE = re.compile(rb"\b" + _INTERPRETER + rb"\b")
+_SUFFIXES = {
+    ".py": "python3", ".js": "node", ".mjs": "node", ".cjs": "node", ".ts": "node", ".rb": "ruby",
+    ".pl": "perl", ".awk": "awk", ".jq": "jq",
+}  # fmt: skip
 _CODE_SUFFIXES = frozenset({".py", ".js", ".mjs", ".cjs", ".ts", ".rb", ".pl", ".php"})
 # In such code: a text that starts a program, as an argument of a call, or in a variable named for that.
 _STARTED = re.compile(
@@ -86,6 +91,20 @@ _MESSAGE = re.compile(
 # Bytes; a longer file is a program, not a script.
 _SCRIPT_LIMIT = 1 << 18
 _PROGRAMS = frozenset({".sh", ".bash", ".zsh", ".py", ".js", ".mjs", ".cjs", ".ts", ".rb", ".pl", ".php"})
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """
+    The source of a hook, or of a part of it.
+
+    Attributes:
+        program: The name of the interpreter that runs it.
+    """
+
+    name: str
+    text: bytes
+    program: str
 
 
 def looked_at(source: str) -> Iterator[str]:
@@ -184,6 +203,18 @@ def scripts(testbed: Testbed, hook_runs: Iterable[HookRun]) -> Mapping[str, byte
             if inside and (text := _read(path)):
                 found[str(path.relative_to(root))] = text
     return found
+
+
+def sources(testbed: Testbed, hook_runs: Iterable[HookRun]) -> Iterator[Source]:
+    """Yield the commands of hook runs, and the scripts that these name, with the programs that run them."""
+    for run in _distinct(hook_runs):
+        launch = _launch_of(testbed, run)
+        command = "\n".join(launch.argv).encode("utf-8", "surrogateescape")
+        yield Source("the command of the hook", command, "sh")
+        for path in _named(launch):
+            if text := _read(path):
+                first = [Path(word.decode()).name for word in _RUNNER.findall(_first_line(path))]
+                yield Source(path.name, text, _SUFFIXES.get(path.suffix) or (first[-1] if first else "sh"))
 
 
 def configured(testbed: Testbed) -> Mapping[str, str]:

@@ -6,7 +6,7 @@ from pytest_hookharness.campaigns.explore.expansion import ExpansionTask, expand
 from pytest_hookharness.model.moves import FIRST_PROMPT, Edit, Read, RunCommand, Stop
 from pytest_hookharness.model.trace import Moved
 from pytest_hookharness.scenario_files import scenario_from
-from pytest_hookharness.simulation.simulate import Resources
+from pytest_hookharness.simulation.single_run import Resources
 
 REFUSES = "#!/bin/sh\necho 'deps.lock must be there.' >&2; exit 2\n"
 LOOKS = "#!/bin/sh\n[ -e deps.lock ] && exit 0\necho 'deps.lock must be there.' >&2; exit 2\n"

@@ -1,0 +1,104 @@
+"""Sessions that end are begun at other times too, where the source of their hooks decides by the clock."""
+
+import time
+
+import pytest
+
+from pytest_hookharness.judging.verdict.assumptions import ASSUMED_CLOCK, UNOBSERVED
+from pytest_hookharness.judging.verdict.conclusion import judge_paces
+from pytest_hookharness.model.outcome import Outcome
+from pytest_hookharness.model.protocol import Basis, Decision, Rule
+from pytest_hookharness.model.scenario import Scenario
+from pytest_hookharness.model.trace import HookEvent, Step, Trace
+from pytest_hookharness.model.verdicts import Livelock, Terminated
+from pytest_hookharness.simulation.probing.time_shift import compare_starts
+
+REFUSE = "echo 'not now' >&2; exit 2"
+RULE = Rule("Exit code 2 refuses.", Basis.DOCUMENTED, "a page")
+# It allows the stop in this hour and the next, which are known when the test begins.
+SHELL = "#!/bin/sh\ncase $(date +%H) in THIS|NEXT) exit 0;; esac\n" + REFUSE
+PYTHON = """#!/usr/bin/env python3
+import sys, time
+if time.strftime("%H") in ("THIS", "NEXT"):
+    sys.exit(0)
+print("not now", file=sys.stderr)
+sys.exit(2)
+"""
+FAR = f"[ $(date +%Y) -lt 2200 ] && exit 0; {REFUSE}"
+
+
+def of_this_hour(source):
+    now = time.time()
+    this, following = (time.strftime("%H", time.gmtime(moment)) for moment in (now, now + 3600))
+    return source.replace("THIS", this).replace("NEXT", following)
+
+
+@pytest.mark.parametrize("source", [SHELL, PYTHON], ids=["sh", "python"])
+def test_the_hour_of_the_day_is_found_to_decide(play, source):
+    """A hook that allows the stop in this hour only gets CLOCK, with a time of refusal."""
+    outcome = play(files={"hook": of_this_hour(source)}, hooks={"Stop": "./hook"})
+
+    assert isinstance(outcome.verdict, Terminated)
+    (finding,) = outcome.findings
+    assert finding.name == "CLOCK"
+    assert "Begun at once it allows the stop in turn 1; begun" in finding.text
+    assert "the Stop hooks refuse in turn 1" in finding.text
+
+
+def test_a_far_date_is_assumed_not_to_decide(play):
+    """A hook that allows the stop at all times that are played is said to compare the clock, and where."""
+    outcome = play(hooks={"Stop": FAR})
+
+    assert isinstance(outcome.verdict, Terminated)
+    assert not outcome.findings
+    (assumed,) = (one for one in outcome.assumptions if one.startswith(ASSUMED_CLOCK))
+    assert "-lt 2200" in assumed
+    assert "begun at 8 other times up to" in assumed
+    assert UNOBSERVED not in outcome.assumptions
+
+
+@pytest.mark.parametrize("hook", ["date >>log", 'echo "$(date +%s) stop" >>log', "sleep 0; true"])
+def test_a_logger_is_not_said_to_compare_the_clock(play, hook):
+    """A hook that only writes the time down gets no such assumption, and keeps the general one."""
+    outcome = play(hooks={"Stop": hook})
+
+    assert not any(one.startswith(ASSUMED_CLOCK) for one in outcome.assumptions)
+    assert UNOBSERVED in outcome.assumptions
+
+
+def decided(*, refused):
+    """Return the outcome of one turn whose stop was refused or allowed."""
+    event = HookEvent(event="Stop", decision=Decision(event="Stop", refused=refused, rule=RULE))
+    steps = (Step(number=1, turn=1, exchange=event),)
+    return Outcome(
+        scenario=Scenario(name="x"), host="h@1", trace=Trace(steps=steps), verdict=Terminated(turn=1)
+    )
+
+
+def test_a_difference_that_does_not_recur_is_flaky():
+    """A session that goes otherwise when it is begun at the same time once more may depend on chance."""
+    ends = {0.0: [decided(refused=False)], 60.0: [decided(refused=True), decided(refused=False)]}
+
+    finding = compare_starts(decided(refused=False), lambda later: ends[later].pop(0), (60.0,))
+
+    assert finding is not None
+    assert finding.name == "FLAKY"
+
+
+def test_under_a_clock_that_decides_it_is_not_assumed_that_none_does():
+    """Where other times gave another end, the clock is left out of what is assumed not to decide."""
+    outcome = Outcome(
+        scenario=Scenario(name="x"),
+        host="h@1",
+        trace=Trace(),
+        verdict=Livelock(stem=1, period=1),
+        assumptions=(UNOBSERVED,),
+    )
+    finding = compare_starts(decided(refused=False), lambda later: decided(refused=bool(later)), (60.0,))
+    assert finding is not None
+    assert finding.name == "CLOCK"
+
+    (assumed,) = judge_paces(outcome, finding, tried=False).assumptions
+
+    assert "chance" in assumed
+    assert "clock" not in assumed
