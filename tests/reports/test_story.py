@@ -88,7 +88,17 @@ VERDICTS: list[tuple[Verdict, str]] = [
     ),
     (
         Livelock(stem=2, period=1),
-        "livelock: the session repeats forever (state repeats every turn after turn 2; confirmed in turn 4)",
+        (
+            "livelock: the session repeats forever (state repeats every turn after turn 2; "
+            "confirmed in turn 4; closed evidence)"
+        ),
+    ),
+    (
+        Livelock(stem=2, period=1, evidence="unread"),
+        (
+            "livelock: the session repeats forever (every turn the same after turn 2, but for files that "
+            "are written and never read; unread evidence)"
+        ),
     ),
     (
         Livelock(stem=1, period=2, evidence="masked", cap=GUARD),
@@ -255,7 +265,7 @@ def test_the_story_of_a_livelock() -> None:
     assert story(made).splitlines() == [
         (
             "livelock: Stop is blocked forever by ./lint_or_die.sh (state repeats every turn after turn "
-            "2; confirmed in turn 4); only the cap of claude-code ends it, at block 9"
+            "2; confirmed in turn 4; closed evidence); only the cap of claude-code ends it, at block 9"
         ),
         '  before  script  writes: "Fix it."',
         '  turn 1  agent   stops: "I am done."',

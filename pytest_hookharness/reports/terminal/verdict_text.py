@@ -197,10 +197,11 @@ def _livelock(outcome: Outcome, verdict: Livelock) -> str:
     if verdict.evidence == "driven":
         why = _driven(outcome, verdict)
     elif verdict.evidence == "unread":
-        why = f"every {_turns(period)} the same {begins}, but for files that are written and never read"
+        same = f"every {_turns(period)} the same {begins}"
+        why = f"{same}, but for files that are written and never read; unread evidence"
     else:
-        level = "" if verdict.evidence == "closed" else f"; {plain(verdict.evidence, 20)} evidence"
-        why = f"state repeats every {_turns(period)} {begins}; confirmed in {confirmed}{level}"
+        level = f"{plain(verdict.evidence, 20)} evidence"
+        why = f"state repeats every {_turns(period)} {begins}; confirmed in {confirmed}; {level}"
     return f"{_blocked(outcome, verdict)} ({why}){_only_end(outcome, verdict.cap)}"
 
 
