@@ -8,11 +8,12 @@ import pytest
 from pytest_hookharness.model.expectations import Expectation
 from pytest_hookharness.model.moves import Stop
 from pytest_hookharness.model.outcome import Outcome
+from pytest_hookharness.model.probes import ProbeReport, Threshold
 from pytest_hookharness.model.processes import Activity, Cut, Ending, Exited, Process, ProcessResult, TimedOut
 from pytest_hookharness.model.protocol import Basis, Decision, Hook, Reply, Rule, Ruling
 from pytest_hookharness.model.scenario import Origin, Scenario
 from pytest_hookharness.model.trace import Change, HookEvent, HookRun, Moved, Step, Trace
-from pytest_hookharness.model.verdicts import Cap, Capped, Livelock, Undecided, Verdict, WithoutCap
+from pytest_hookharness.model.verdicts import Cap, Capped, Hung, Livelock, Undecided, Verdict, WithoutCap
 from pytest_hookharness.reports.terminal.advice import advice
 
 RULE = Rule("Exit code 2 refuses.", Basis.OBSERVED, "a host")
@@ -52,16 +53,14 @@ def advised(
     origin: Origin | None = None,
     evidence: str | None = None,
     used: float = 0.0,
+    probes: tuple[ProbeReport, ...] = (),
 ) -> str:
     """Return the advice on a run of some refused stops."""
     steps = [step for turn in range(1, turns + 1) for step in asked(turn, ending, wall, limit)]
     expect = Expectation(verdict="livelock", evidence=evidence)
     scenario = Scenario(name="try", expect=expect, origin=origin)
-    return advice(
-        Outcome(
-            scenario=scenario, host="claude-code", trace=Trace(steps=tuple(steps)), verdict=verdict, wall=used
-        )
-    )
+    made = Outcome(scenario=scenario, host="claude-code", trace=Trace(steps=tuple(steps)), verdict=verdict)
+    return advice(replace(made, wall=used, probe_reports=probes))
 
 
 @pytest.mark.parametrize(("turns", "budget"), [(1, "41m"), (3, "61m")])
@@ -159,3 +158,25 @@ def test_other_evidence_than_expected_is_explained(seen, wanted, why, todo):
     assert why in said
     assert todo in said
     assert "The evidence" not in advised(verdict, origin=ORIGIN, evidence=seen)
+
+
+def test_a_hook_that_goes_by_the_clock_gets_advice_for_every_clock():
+    """Where only passing time would end a loop, the advice fits limits in seconds and hours of the day."""
+    ahead = Threshold(
+        at="1.82 h without a turn", what="the stop is allowed", seconds=6552.0, allows_stop=True
+    )
+    verdict = Undecided(turn=2, why="no turn that was played ended the session")
+
+    said = advised(verdict, probes=(ProbeReport(turn=2, period=1, threshold=ahead),))
+
+    assert said == (
+        "Let the hook allow the stop after a number of refusals, at any pace and at any time of the day."
+    )
+
+
+def test_advice_on_a_host_that_waits_forever_guesses_no_cause():
+    """For a hook that the host waits for forever the finding names the cause, not the advice."""
+    said = advised(Hung(turn=1, event="Stop", command="./check.sh", rule=RULE))
+
+    assert "time limit of its own" in said
+    assert "terminal" not in said

@@ -237,6 +237,19 @@ def test_a_long_broken_expectation_hides_no_evidence() -> None:
     assert len(line) < 500
 
 
+def test_the_first_line_says_what_a_hook_waited_for() -> None:
+    """The first line names the host's limit and the last process of a chain in full, without its parents."""
+    parents = "/bin/sh -c ./fifo.sh waits for its child fifo.sh (pid 4), "
+    cause = "/bin/sh ./fifo.sh waits for a file to be opened, such as a FIFO whose other end no process opens"
+    limit = "cut after 10 s (the hook timeout; as far as seen, it waits beyond the host's limit of 600 s)"
+    hung = Finding(code="HH001", name="HUNG-HOOK", text=f"Stop: {limit}: {parents}{cause}.", hook="./fifo.sh")
+
+    line = first_line(outcome(Terminated(turn=3), trace(STOP, asked(Ruling.NONE)), findings=(hung,)))
+
+    why = f"Stop: {limit}: {cause} (HH001 HUNG-HOOK)"
+    assert line == f"terminated: ./fifo.sh did not decide: {why}; the session ended in turn 3"
+
+
 @pytest.mark.parametrize("ending", [ending for ending, _ in ENDINGS])
 @pytest.mark.parametrize("verdict", [verdict for verdict, _ in VERDICTS])
 def test_every_verdict_has_a_story_with_every_ending(verdict: Verdict, ending: Ending) -> None:

@@ -130,7 +130,8 @@ CLOCK = FindingCode(
     "CLOCK",
     "The hooks' decisions depend on the time between turns.",
     "A slower or faster agent than the one in the test gets other decisions.",
-    "Count refusals instead of seconds, or use a limit in seconds only to allow the stop.",
+    "Allow the stop after a number of refusals, at any pace and any time of the day; let the clock only "
+    "allow it earlier.",
 )
 OPTION_IGNORED = FindingCode(
     "HH017",
