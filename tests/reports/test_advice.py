@@ -54,9 +54,11 @@ def advised(
     evidence: str | None = None,
     used: float = 0.0,
     probes: tuple[ProbeReport, ...] = (),
+    allowed: bool = False,
 ) -> str:
     """Return the advice on a run of some refused stops."""
     steps = [step for turn in range(1, turns + 1) for step in asked(turn, ending, wall, limit)]
+    steps += asked(turns + 1, Exited(0), wall, limit) if allowed else ()
     expect = Expectation(verdict="livelock", evidence=evidence)
     scenario = Scenario(name="try", expect=expect, origin=origin)
     made = Outcome(scenario=scenario, host="claude-code", trace=Trace(steps=tuple(steps)), verdict=verdict)
@@ -96,12 +98,21 @@ OUT_OF_TIME = Undecided(
         ),
         (OUT_OF_TIME, 0, 0.0, "No slow hook run ended. If a state repeats, time for 4 of them is enough"),
         (OUT_OF_TIME, 5, 12.0, "Give the run more turns or time (--turns, --budget)"),
-        (replace(OUT_OF_TIME, running=()), 1, 40.0, "Give the run more turns or time (--turns, --budget)"),
+        (replace(OUT_OF_TIME, running=()), 3, 6.0, "--budget 2m (in pytest --hook-budget 2m) is time for 4"),
+        (replace(OUT_OF_TIME, running=()), 3, 0.1, "Give the run more turns or time (--turns, --budget)"),
+        (replace(OUT_OF_TIME, changed=FILE), 3, 6.0, "If the changing files are a threshold"),
+        (replace(OUT_OF_TIME, why="time budget used up: a third of 60 s"), 3, 6.0, "Give the run more turns"),
     ],
 )
 def test_a_few_slow_turns_may_be_enough_for_a_verdict(verdict, turns, wall, said):
     """Where time ended in one of the first slow turns, the advice has a budget for a few of them, not all."""
     assert said in advised(verdict, turns, wall=wall, used=60.0)
+
+
+def test_no_few_turns_are_advised_after_the_stop_was_allowed():
+    """Where time ended after the hooks allowed the stop, a repeated state is not what is missing."""
+    assert "If a state repeats" in advised(OUT_OF_TIME, 1, wall=6.0)
+    assert "If a state repeats" not in advised(OUT_OF_TIME, 1, wall=6.0, allowed=True)
 
 
 ALLOWED = WithoutCap(name="terminated", why="the hooks allow the stop in turn 15")

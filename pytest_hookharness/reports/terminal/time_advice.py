@@ -10,6 +10,8 @@ from pytest_hookharness.model.verdicts import Undecided
 
 # Runs after the first refusal in which a repeated state is seen, confirmed and observed.
 _MORE_RUNS = 3
+# How the reason begins if what a hook reads asks for more turns than the time allowed.
+_TURNS_CUT = f"{USED_UP}: a third of "
 # Seconds: what takes less does not use up a budget by itself.
 _SLOW = 1.0
 
@@ -34,12 +36,21 @@ def longer_hook_runs(outcome: Outcome) -> str:
 
 
 def budget_for_first_verdict(outcome: Outcome, verdict: Undecided) -> str:
-    """Return a budget for a few more slow turns, if the time ended in one of the first; else nothing."""
-    runs = _MORE_RUNS + 1
-    if not verdict.why.startswith(USED_UP) or not verdict.running or outcome.blocks() >= runs:
+    """Return a budget for a few more slow turns, if the time ended in one of the first; else empty."""
+    runs, blocks = _MORE_RUNS + 1, outcome.blocks()
+    if not verdict.why.startswith(USED_UP) or blocks >= runs:
+        return ""
+    # After two refusals it is known whether a file keeps the state from repeating, or something that is read.
+    if blocks > 1 and (verdict.changed or verdict.why.startswith(_TURNS_CUT)):
+        return ""
+    hooked = [event for _, event in outcome.trace.hooked()]
+    if blocks and not hooked[-1].decision.refused:
+        # The stop was allowed; time was wanted to see what slower turns do.
         return ""
     walls = [run.run.wall for _, run in outcome.trace.hook_runs() if run.run is not None]
     slowest = max(walls, default=0.0)
+    if slowest < _SLOW and not verdict.running:
+        return ""
     if slowest < _SLOW:
         # The slow run is the one that the budget cut, and nobody knows how long it would have taken.
         return (
