@@ -105,7 +105,7 @@ class Expectation:
         period: Length of the cycle, in turns.
         cap: What the host's cap on refusals does.
         without_cap: What the hooks themselves do about the loop, whatever the host's cap does.
-        evidence: How well the livelock is proved.
+        evidence: How well the livelock is proved; only beside `verdict: livelock`.
         reasons: Regular expressions; each matches a refusal reason that the agent received.
         told: Regular expressions; each matches a text from a hook that the agent received.
         detectors: Loops in the agent's own moves that must be detected; no others may be. ``None``: not

@@ -217,6 +217,7 @@ class Influences:
         chance: Whether random or process numbers were read, or a script has words that stand for them.
         places: What matters and is part of the state: in words, its state path, and how it was looked at.
         outside: What else matters, apart from the clock and from what differs in every run, in words.
+        missing: Paths in the workspace that hooks looked for and that were not there, relative to it.
     """
 
     matters: tuple[str, ...] = ()
@@ -229,6 +230,7 @@ class Influences:
     chance: bool = False
     places: tuple[tuple[str, str, LookKind], ...] = ()
     outside: tuple[str, ...] = ()
+    missing: tuple[str, ...] = ()
 
     @property
     def observed(self) -> bool:

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 import pytest
 
 from pytest_hookharness.judging.findings.find import find
-from pytest_hookharness.judging.findings.finding_catalogue import catalogue, look_up
+from pytest_hookharness.judging.findings.finding_catalogue import HUNG_HOOK, catalogue, look_up
 from pytest_hookharness.model.agent_sessions import ChildSession
 from pytest_hookharness.model.moves import Prompt, Stop, ToolCall, ToolResult, Tools
 from pytest_hookharness.model.outcome import INCONCLUSIVE_FINDINGS
@@ -157,6 +157,49 @@ def test_a_cut_says_whose_limit_it_was(by: Cut, idle_until: float, said: str) ->
     (found,) = find(trace(hooked(hook_run(TimedOut(5, by=by, doing=doing)))))
     assert f"({said})" in found.text
     assert "cat waits for end of file on stdin" in found.text
+
+
+@pytest.mark.parametrize(
+    ("waits_for", "asks", "advice"),
+    [
+        ("a timer: it sleeps", "", "less than the host's limit of 600 s"),
+        ("a file to be opened, such as a FIFO whose other end no process opens", "", "If it opens a FIFO"),
+        ("end of file on stdin, which the host keeps open", "", "Read one line instead of the whole input"),
+        ("input from the terminal", "Password:", "Nobody answers on a terminal"),
+        ("its connection to be accepted", "", "Set a time limit for the connection"),
+        ("a lock on /work/.lock", "", "flock --timeout 5"),
+        ("a lock or another thread", "", HUNG_HOOK.fix),
+    ],
+)
+def test_the_advice_on_a_hung_hook_fits_what_it_waited_for(waits_for: str, asks: str, advice: str) -> None:
+    """A hook that was cut gets advice on its own wait, whatever its parents wait for."""
+    parent = Activity(Process(3, "sh -c ./hook", 0.0), "S", "wait4", "its child hook (pid 4)")
+    doing = (parent, Activity(Process(4, "sh ./hook", 0.0), "S", "x", waits_for, asks=asks))
+    run = ProcessResult(ending=TimedOut(5, by=Cut.HOOK_TIMEOUT, doing=doing), limit=600.0)
+
+    (found,) = find(trace(hooked(hook_run(run=run))))
+
+    assert advice in found.advice
+
+
+def test_different_waits_get_general_advice() -> None:
+    """Where two processes of a hook wait for different things, the advice is the general one."""
+    waits = ("a timer: it sleeps", "a lock on /work/.lock")
+    doing = tuple(Activity(Process(4, "x", 0.0), "S", "x", text) for text in waits)
+    run = ProcessResult(ending=TimedOut(5, by=Cut.LIMIT, doing=doing))
+
+    (found,) = find(trace(hooked(hook_run(run=run))))
+
+    assert found.advice == HUNG_HOOK.fix
+
+
+def test_the_limit_of_the_host_is_named() -> None:
+    """A hook that surely waits beyond its host's limit is reported with that limit."""
+    ending = TimedOut(5, by=Cut.HOOK_TIMEOUT, doing=(replace(WAITS, idle_until=math.inf),))
+
+    (found,) = find(trace(hooked(hook_run(run=ProcessResult(ending=ending, limit=600.0)))))
+
+    assert "it waits beyond the host's limit of 600 s)" in found.text
 
 
 def test_processes_that_are_left_over_are_found() -> None:

@@ -88,7 +88,17 @@ VERDICTS: list[tuple[Verdict, str]] = [
     ),
     (
         Livelock(stem=2, period=1),
-        "livelock: the session repeats forever (state repeats every turn after turn 2; confirmed in turn 4)",
+        (
+            "livelock: the session repeats forever (state repeats every turn after turn 2; "
+            "confirmed in turn 4; closed evidence)"
+        ),
+    ),
+    (
+        Livelock(stem=2, period=1, evidence="unread"),
+        (
+            "livelock: the session repeats forever (every turn the same after turn 2, but for files that "
+            "are written and never read; unread evidence)"
+        ),
     ),
     (
         Livelock(stem=1, period=2, evidence="masked", cap=GUARD),
@@ -227,6 +237,19 @@ def test_a_long_broken_expectation_hides_no_evidence() -> None:
     assert len(line) < 500
 
 
+def test_the_first_line_says_what_a_hook_waited_for() -> None:
+    """The first line names the host's limit and the last process of a chain in full, without its parents."""
+    parents = "/bin/sh -c ./fifo.sh waits for its child fifo.sh (pid 4), "
+    cause = "/bin/sh ./fifo.sh waits for a file to be opened, such as a FIFO whose other end no process opens"
+    limit = "cut after 10 s (the hook timeout; as far as seen, it waits beyond the host's limit of 600 s)"
+    hung = Finding(code="HH001", name="HUNG-HOOK", text=f"Stop: {limit}: {parents}{cause}.", hook="./fifo.sh")
+
+    line = first_line(outcome(Terminated(turn=3), trace(STOP, asked(Ruling.NONE)), findings=(hung,)))
+
+    why = f"Stop: {limit}: {cause} (HH001 HUNG-HOOK)"
+    assert line == f"terminated: ./fifo.sh did not decide: {why}; the session ended in turn 3"
+
+
 @pytest.mark.parametrize("ending", [ending for ending, _ in ENDINGS])
 @pytest.mark.parametrize("verdict", [verdict for verdict, _ in VERDICTS])
 def test_every_verdict_has_a_story_with_every_ending(verdict: Verdict, ending: Ending) -> None:
@@ -255,7 +278,7 @@ def test_the_story_of_a_livelock() -> None:
     assert story(made).splitlines() == [
         (
             "livelock: Stop is blocked forever by ./lint_or_die.sh (state repeats every turn after turn "
-            "2; confirmed in turn 4); only the cap of claude-code ends it, at block 9"
+            "2; confirmed in turn 4; closed evidence); only the cap of claude-code ends it, at block 9"
         ),
         '  before  script  writes: "Fix it."',
         '  turn 1  agent   stops: "I am done."',

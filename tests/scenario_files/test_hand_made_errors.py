@@ -209,6 +209,16 @@ MEANING = [
     ),
     ("period of no cycle", N + "expect: {period: 1}\n", ["2:18 expect.period: period applies to a livelock"]),
     (
+        "evidence without a livelock",
+        N + "expect: {evidence: closed}\n",
+        ["but the expected verdict is terminated; add `verdict: livelock`"],
+    ),
+    (
+        "evidence of another verdict",
+        N + "expect: {verdict: capped, evidence: closed}\n",
+        ["but the expected verdict is capped; change it to `verdict: livelock`"],
+    ),
+    (
         "replace with nothing",
         N + "agent: [corrupt: {file: a, how: replace}]\n",
         ["2:18 agent[0].corrupt: how:"],

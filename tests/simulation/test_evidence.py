@@ -57,6 +57,25 @@ def test_a_hook_that_reads_nothing_that_changes(stop, command):
 
 
 @pytest.mark.parametrize(
+    ("command", "missing"),
+    [
+        ("[ -f plan/done ] && exit 0; ", "plan/done"),
+        ("[ -f a -o -f b ] && exit 0; ", "a or b"),
+        ("[ -f a -o -f b -o -f c -o -f d ] && exit 0; ", ""),
+        ("[ -f ../ok -o -f .git/ok ] && exit 0; ", ""),
+        ("", ""),
+    ],
+)
+def test_a_file_that_the_agent_does_not_make_is_assumed(stop, command, missing):
+    """A loop of a hook that looks for a file which is not there assumes that the agent does not make it."""
+    verdict = stop(f"{command}{REFUSE}").verdict
+
+    assert isinstance(verdict, Livelock)
+    said = [one for one in verdict.assumptions if one.startswith("The agent does not make")]
+    assert said == ([f"The agent does not make {missing}, which the hooks look for."] if missing else [])
+
+
+@pytest.mark.parametrize(
     "command",
     [
         f"echo block >> log; {REFUSE}",

@@ -68,7 +68,7 @@ def test_advice_on_a_mask_can_be_pasted(play, name):
     outcome = play(hooks=hooks, env=OFF, turns=6)
 
     assert isinstance(outcome.verdict, Undecided)
-    pasted = yaml.safe_load(re.search(r"`(mask: \[.*\])` the last", advice(outcome))[1])
+    pasted = yaml.safe_load(re.search(r"`(mask: \[.*\])` in a scenario file the last", advice(outcome))[1])
     assert play(hooks=hooks, env=OFF, turns=6, **pasted).verdict.evidence == "masked"
 
 

@@ -6,6 +6,7 @@ A finding is based on what a process did or on what its host made of it, never o
 
 from __future__ import annotations
 
+import math
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
@@ -16,6 +17,7 @@ from pytest_hookharness.judging.findings import (
     hook_messages,
     session_findings,
     settings_findings,
+    wait_advice,
 )
 from pytest_hookharness.judging.findings.finding_catalogue import FindingCode
 from pytest_hookharness.judging.recurrence.cycle import find_contradiction
@@ -147,7 +149,11 @@ def _hook_runs(trace: Trace) -> Iterator[Finding]:
         if fault is not None and not any(_covers(code, fault[0]) for code, _ in defects):
             defects.append(fault)
         for code, text in defects:
-            yield code.found(text, turn=step.turn, hook=hook_run.hook.command, rule=hook_run.reply.rule)
+            found = code.found(text, turn=step.turn, hook=hook_run.hook.command, rule=hook_run.reply.rule)
+            ending = hook_run.ending
+            if code is finding_catalogue.HUNG_HOOK and isinstance(ending, processes.TimedOut):
+                found = replace(found, advice=wait_advice.advise_on_wait(ending, hook_run.host_limit))
+            yield found
 
 
 def _unclaimed(trace: Trace) -> Iterator[Finding]:
@@ -217,7 +223,9 @@ def _run(hook_run: HookRun, run: processes.ProcessResult, nested: int) -> Iterat
 def _limit(hook_run: HookRun, cut: processes.TimedOut, extended: float, nested: int) -> str:
     if cut.by is processes.Cut.LIMIT:
         return "the host's limit"
-    surely = "as far as seen, it waits beyond the host's limit"
+    limit = hook_run.host_limit
+    of = "" if math.isinf(limit) else f" of {limit:g} s"
+    surely = f"as far as seen, it waits beyond the host's limit{of}"
     why = "its later decision is unknown" if hook_run.cut_too_early else surely
     # Sessions that the hook started may cause the delay.
     why = f"{counted(nested, 'session')} within it still running" if nested else why

@@ -130,7 +130,8 @@ CLOCK = FindingCode(
     "CLOCK",
     "The hooks' decisions depend on the time.",
     "An agent that is slower or faster than the one in the test, or works at another hour, gets others.",
-    "Count refusals instead of seconds, or use a limit in seconds only to allow the stop.",
+    "Allow the stop after a number of refusals, at any pace and any time of the day; let the clock only "
+    "allow it earlier.",
 )
 OPTION_IGNORED = FindingCode(
     "HH017",

@@ -67,12 +67,19 @@ def gather_assumptions(
     """
     shown = (*_hook_timeouts(trace), *_left_over(trace), *_written_elsewhere(trace), *_echoes(trace))
     shown = (*shown, *_unchecked(trace), *_forked(trace), *_assumed_rules(trace))
-    every = dict.fromkeys([*STANDING, *extra, *shown])
+    missing = observed.influences.missing if observed is not None else ()
+    every = dict.fromkeys([*STANDING, *extra, *shown, *_missing(missing)])
     if observed is None or not observed.influences.observed:
         return tuple(every)
     # Of a loop that reads what changes only one repetition was observed, and many more were played.
     left_out = (UNOBSERVED,) if observed.influences.matters else _OBSERVED_INSTEAD
     return tuple(sentence for sentence in every if sentence not in left_out)
+
+
+def _missing(paths: Sequence[str]) -> Iterator[str]:
+    # Of more the most are places where a tool looks for its settings.
+    if 0 < len(paths) <= _SHOWN:
+        yield f"The agent does not make {' or '.join(paths)}, which the hooks look for."
 
 
 def _hook_timeouts(trace: Trace) -> Iterator[str]:

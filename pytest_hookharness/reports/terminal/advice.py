@@ -7,7 +7,6 @@ Advice on findings comes with the findings.
 from __future__ import annotations
 
 import json
-import math
 import re
 from collections.abc import Mapping
 from itertools import combinations
@@ -27,7 +26,8 @@ from pytest_hookharness.model.verdicts import (
 )
 from pytest_hookharness.reports.safe_text import plain
 from pytest_hookharness.reports.short_paths import with_short_paths
-from pytest_hookharness.reports.terminal.phrases import text_of_command, text_of_reason
+from pytest_hookharness.reports.terminal.phrases import first_few, text_of_command, text_of_reason
+from pytest_hookharness.reports.terminal.time_advice import budget_for_first_verdict, longer_hook_runs
 
 _LOCKOUT_ADVICE = (
     "Allow at least one move that fixes what the hooks complain about, and name it in the reason."
@@ -46,16 +46,15 @@ def advice(outcome: Outcome) -> str:
     verdict = outcome.verdict
     match verdict:
         case Livelock():
-            return _several_hooks(outcome, verdict) or _loop(outcome, verdict)
+            unlike = _unlike_evidence(outcome, verdict)
+            return unlike or _several_hooks(outcome, verdict) or _loop(outcome, verdict)
         case Capped():
             return _lower(outcome, verdict) or _allow_before_cap(outcome, verdict)
         case Hung(asked=True):
             return "Let the hook allow or refuse by itself; in this session nobody is there to answer."
         case Hung():
-            return (
-                "Give the hook a timeout of its own. Let it read only what it needs instead of waiting for "
-                "the end of its input, a terminal or the network."
-            )
+            # The finding says what it waited for.
+            return "Give the hook a time limit of its own, so that it decides before the agent waits forever."
         case Recursing() if outcome.background.denials:
             return (
                 "Let the hook trigger only on what its own thread cannot cause: name exit codes or a "
@@ -66,7 +65,8 @@ def advice(outcome: Outcome) -> str:
         case Lockout():
             return _locked(outcome)
         case Undecided():
-            told = _longer(outcome) or _uncovered(outcome)
+            told = longer_hook_runs(outcome) or _uncovered(outcome)
+            told = told or budget_for_first_verdict(outcome, verdict)
             return told or _beyond(outcome, verdict) or _unknown(outcome, verdict)
         case Terminated():
             return ""
@@ -78,17 +78,18 @@ def _lower(outcome: Outcome, verdict: Capped) -> str:
     """Return what to do about a threshold that the cap makes unreachable; empty if there is none."""
     if verdict.without.name != "terminated" or verdict.cap.overrides is None:
         return ""
+    cap_none = _key(outcome, "cap: none")
     return (
         f"On {plain(outcome.host, 40)} no number of turns shows the stop allowed: lower the hook's threshold "
-        f"below block {verdict.cap.overrides}, or set `cap: none` to see what it does without the cap."
+        f"below block {verdict.cap.overrides}, or set {cap_none} to see what it does without the cap."
     )
 
 
 def _allow_before_cap(outcome: Outcome, verdict: Capped) -> str:
-    proof = f" {_mask(verdict.masks)}" if verdict.masks else ""
+    proof = f" {_mask(outcome, verdict.masks)}" if verdict.masks else ""
     only = f"Only the cap of {plain(outcome.host, 40)} ended this; other hosts may have none."
     unknown = verdict.without.name == "undecided" and verdict.cap.overrides is not None
-    shown = " `cap: none` shows what the hooks do without it." if unknown else ""
+    shown = f" With {_key(outcome, 'cap: none')} you see what the hooks do without it." if unknown else ""
     return f"{only} {_allow(outcome)}{shown}{proof}"
 
 
@@ -131,6 +132,30 @@ def _locked(outcome: Outcome) -> str:
     return f"{held}{_LOCKOUT_ADVICE}"
 
 
+def _unlike_evidence(outcome: Outcome, verdict: Livelock) -> str:
+    """Return why the evidence is not the expected one, and what to do; empty if it is, or if none is."""
+    wanted, seen = outcome.scenario.expect.evidence, plain(verdict.evidence, 20)
+    if wanted in (None, verdict.evidence):
+        return ""
+    accept = f"expect `evidence: {seen}`"
+    match verdict.evidence:
+        case "driven":
+            read = first_few([plain(words, 80) for words in verdict.matters])
+            why = f"the loop could depend on {read}"
+            todo = f"Let the hooks not read that, or {accept}"
+        case "unread":
+            steps = (hooked for step, hooked in outcome.trace.hooked() if step.turn > verdict.stem)
+            paths = dict.fromkeys(plain(change.path, 80) for hooked in steps for change in hooked.changes)
+            why = f"{first_few([*paths]) if paths else 'what no hook reads'} changes from turn to turn"
+            todo = f"That proves the loop too: {accept}; for `closed` let nothing change"
+        case "masked":
+            why = "the scenario masks what differs"
+            todo = f"Remove `mask` to see what is proved without it, or {accept}"
+        case _:
+            why, todo = "the state repeats and all that was read is part of it", accept.capitalize()
+    return f"The evidence is `{seen}`, because {why}. {todo}."
+
+
 def _loop(outcome: Outcome, verdict: Livelock) -> str:
     again = "again and again" if verdict.evidence == "driven" else "forever"
     refusal = _last_refusal(outcome)
@@ -157,11 +182,16 @@ def _allow(outcome: Outcome) -> str:
     return f"{sentence}, or read `{sign}` from its input." if sign else f"{sentence}."
 
 
-def _mask(masks: tuple[str, ...]) -> str:
+def _key(outcome: Outcome, text: str) -> str:
+    """Return a key of a scenario; with its place if the run has no scenario file, as after ``try``."""
+    return f"`{text}`" if outcome.scenario.origin is not None else f"`{text}` in a scenario file"
+
+
+def _mask(outcome: Outcome, masks: tuple[str, ...]) -> str:
     listed = ", ".join(mask if _PLAIN_YAML.fullmatch(mask) else json.dumps(mask) for mask in masks)
     return (
-        f"With `mask: [{listed}]` the last turns repeat, as tried on the states of this run; declare that if "
-        "these parts decide nothing."
+        f"With {_key(outcome, f'mask: [{listed}]')} the last turns repeat, as tried on the states of this "
+        "run; declare that if these parts decide nothing."
     )
 
 
@@ -170,14 +200,20 @@ def _beyond(outcome: Outcome, verdict: Undecided) -> str:
     if threshold is None:
         return ""
     if threshold.turn is None:
-        return "Let the hook count its refusals instead of seconds, so that it allows the stop at any pace."
-    wanted = f"give the run `turns: {threshold.turn + 10}`"
+        return (
+            "Let the hook allow the stop after a number of refusals, at any pace and at any time of the day."
+        )
+    turns, cap_none = threshold.turn + 10, _key(outcome, "cap: none")
     if verdict.cap is not None and _turn_of(outcome, verdict.cap) < threshold.turn:
         return (
-            f"To see the stop allowed, {wanted} and `cap: none`, because {_cap_first(outcome, verdict.cap)}; "
-            "to see it on this host, lower the hook's threshold."
+            f"To see the stop allowed, give the run `turns: {turns}` and {cap_none}, because "
+            f"{_cap_first(outcome, verdict.cap)}; to see it on this host, lower the hook's threshold."
         )
-    return f"To see the stop allowed, {wanted}; to spare the agent these turns, lower the hook's threshold."
+    wanted = f"`turns: {turns}`" if outcome.scenario.origin is not None else f"--turns {turns}"
+    return (
+        f"To see the stop allowed, give the run {wanted}; to spare the agent these turns, lower the hook's "
+        "threshold."
+    )
 
 
 def _turn_of(outcome: Outcome, cap: Cap) -> int:
@@ -188,16 +224,6 @@ def _turn_of(outcome: Outcome, cap: Cap) -> int:
 
 def _cap_first(outcome: Outcome, cap: Cap) -> str:
     return f"the cap of {plain(outcome.host, 40)} overrides block {cap.overrides} before"
-
-
-def _longer(outcome: Outcome) -> str:
-    """Return how to let a hook run decide that the harness cut before; empty if there is none."""
-    early = [run.host_limit for _, run in outcome.trace.hook_runs() if run.cut_too_early]
-    if not early:
-        return ""
-    longest = max(early)
-    value = "a longer --hook-timeout" if math.isinf(longest) else f"--hook-timeout {math.ceil(longest) + 1}s"
-    return f"Let the hook run for as long as the host does: {value}, with time enough for the whole run."
 
 
 def _uncovered(outcome: Outcome) -> str:
@@ -214,7 +240,7 @@ def _unknown(outcome: Outcome, verdict: Undecided) -> str:
     if "two results" in verdict.why:
         return (
             "Something outside the state decides: a clock, a random number, the network, another folder. "
-            "Find what the hook reads; a folder can be added with `cover`."
+            f"Find what the hook reads; a folder can be added with {_key(outcome, 'cover')}."
         )
     if verdict.why.startswith("interrupted"):
         return ""
@@ -222,11 +248,18 @@ def _unknown(outcome: Outcome, verdict: Undecided) -> str:
         return "End that process in the agent's script, or make the hook's decision independent of it."
     if "left running" in verdict.why:
         return "Let the hook wait for that process, so that each of its answers is final."
-    threshold = "the changing files are a threshold of the hook"
+    threshold = "If the changing files are a threshold of the hook"
     if verdict.cap is not None:
-        reach = f"If {threshold}, set `cap: none` to reach it: {_cap_first(outcome, verdict.cap)}."
+        # Without a changing file nothing hints at a threshold.
+        condition = threshold if verdict.changed else "If the hook would allow the stop later"
+        none = _key(outcome, "cap: none")
+        reach = f"{condition}, set {none} to reach that: {_cap_first(outcome, verdict.cap)}."
     elif verdict.changed:
-        reach = f"If {threshold}, raise `turns` to reach it."
+        more = "`turns`" if outcome.scenario.origin is not None else "--turns"
+        reach = f"{threshold}, raise {more} to reach it."
     else:
-        reach = "Give the run more turns or time, or extend the script until the agent tries to stop."
-    return f"{_mask(verdict.masks)} {reach}" if verdict.masks else reach
+        reach = (
+            "Give the run more turns or time (--turns, --budget), or extend the script until the agent tries "
+            "to stop."
+        )
+    return f"{_mask(outcome, verdict.masks)} {reach}" if verdict.masks else reach

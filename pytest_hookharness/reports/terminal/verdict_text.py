@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import assert_never
 
 from pytest_hookharness.model.expectations import counted
@@ -30,7 +31,9 @@ from pytest_hookharness.reports.terminal.phrases import (
     text_of_command,
 )
 
-_LONGEST, _LONGEST_BROKEN = 300, 160
+_LONGEST, _LONGEST_BROKEN = 360, 160
+_LONGEST_WAIT = 120
+_WAITS_FOR_CHILD = re.compile(r"^(?:[^,]* waits for its child [^,]* \(pid \d+\), )+")
 # Parts of the key paths of expectations, in the base and in every variant.
 _VERDICT, _OF_CALL, _FINDINGS = "expect.verdict", ".expect", "expect.findings"
 
@@ -131,7 +134,7 @@ def _terminated(outcome: Outcome, verdict: Terminated) -> str:
     if hollow is not None:
         # The nearest name is enough in one line; all of them follow in the story.
         text = hollow.text.partition(" known events: ")[0]
-        why = f"{plain(text, 160).removesuffix('.')} ({hollow.code} {hollow.name})"
+        why = f"{_shorten(text).removesuffix('.')} ({hollow.code} {hollow.name})"
         who = f"{plain(hollow.hook, 60)} did not decide: " if hollow.hook else ""
         return f"{who}{why}; the session ended in turn {verdict.turn}"
     if _is_unasked(outcome, verdict.turn):
@@ -140,6 +143,14 @@ def _terminated(outcome: Outcome, verdict: Terminated) -> str:
         refused = f"; {counted(calls, 'call')} {'was' if calls == 1 else 'were'} refused" if calls else ""
         return f"no hook was asked about the stop in turn {verdict.turn}{refused}"
     return f"the hooks allowed the stop in turn {verdict.turn} {after}"
+
+
+def _shorten(text: str) -> str:
+    """Return the text of a finding for one line; processes that only wait for others of them are left out."""
+    limit, behind, doing = text.partition("): ")
+    if not behind:
+        return plain(text, 160)
+    return f"{plain(limit, 160)}{behind}{plain(_WAITS_FOR_CHILD.sub('', doing), _LONGEST_WAIT)}"
 
 
 def _is_unasked(outcome: Outcome, last: int) -> bool:
@@ -197,10 +208,11 @@ def _livelock(outcome: Outcome, verdict: Livelock) -> str:
     if verdict.evidence == "driven":
         why = _driven(outcome, verdict)
     elif verdict.evidence == "unread":
-        why = f"every {_turns(period)} the same {begins}, but for files that are written and never read"
+        same = f"every {_turns(period)} the same {begins}"
+        why = f"{same}, but for files that are written and never read; unread evidence"
     else:
-        level = "" if verdict.evidence == "closed" else f"; {plain(verdict.evidence, 20)} evidence"
-        why = f"state repeats every {_turns(period)} {begins}; confirmed in {confirmed}{level}"
+        level = f"{plain(verdict.evidence, 20)} evidence"
+        why = f"state repeats every {_turns(period)} {begins}; confirmed in {confirmed}; {level}"
     return f"{_blocked(outcome, verdict)} ({why}){_only_end(outcome, verdict.cap)}"
 
 

@@ -79,7 +79,9 @@ def check_expectations(values: Values) -> Iterator[tuple[str, str]]:
     verdict = values.get("verdict", "terminated")
     for name in OF_LIVELOCK:
         if name in values and verdict != "livelock":
-            yield name, f"{name} applies to a livelock, but the expected verdict is {verdict}"
+            add = "change it to" if "verdict" in values else "add"
+            said = f"{name} applies to a livelock, but the expected verdict is {verdict}"
+            yield name, f"{said}; {add} `verdict: livelock`"
     if "way_in" in values and verdict != "lockout":
         yield "way_in", f"way_in applies to a lockout, but the expected verdict is {verdict}"
 

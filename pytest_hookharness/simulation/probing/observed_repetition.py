@@ -6,6 +6,7 @@ It is played from the present state and compared with the last real repetition, 
 
 from __future__ import annotations
 
+import re
 import time
 from collections.abc import Callable, Collection, Iterator, Mapping
 from pathlib import PurePosixPath
@@ -41,6 +42,8 @@ from pytest_hookharness.simulation.session.checkpoint import Checkpoint
 from pytest_hookharness.simulation.session.history import Repetition
 from pytest_hookharness.simulation.testbed.testbed import Testbed
 
+_WORKSPACE = "workspace/"
+_OF_TOOLS = re.compile(r"/(\.git(ignore|attributes|modules)?|__pycache__)(/|$)")
 _OBJECTS = ("/objects", "/objects/pack", "/objects/info")
 # Ids and times in a hook's input, which the host makes up; that they decide nothing is assumed.
 _IDS = ("id", "uuid", "timestamp", "_at", "_ms")
@@ -157,6 +160,7 @@ class ReadObservation:
             outside=(*found.outside, *inputs),
             timed=tuple(dict.fromkeys(timed)),
             chance=found.chance or bool(chance),
+            missing=tuple(dict.fromkeys(_missing(driver.steps, places))),
             unread=frozenset(
                 change.path
                 for change in differing
@@ -239,6 +243,16 @@ def _opened(runs: Collection[Reads | None], places: Mapping[str, tuple[str | Non
     for look in (look for reads in runs if reads is not None for look in reads.looks):
         if look.kind is LookKind.OPENED and look.existed and not of_system(look.path):
             yield places[look.path][1]
+
+
+def _missing(steps: Collection[Step], places: Mapping[str, tuple[str | None, str]]) -> Iterator[str]:
+    """Yield the paths in the workspace that hooks looked for in vain, apart from those of Git and Python."""
+    for _, hook_run in Trace(steps=tuple(steps)).hook_runs():
+        reads = hook_run.run.reads if hook_run.run is not None else None
+        for look in reads.looks if reads is not None else ():
+            name = places[look.path][0] or ""
+            if not (look.existed or look.own or _OF_TOOLS.search(name)) and name.startswith(_WORKSPACE):
+                yield name.removeprefix(_WORKSPACE)
 
 
 def _looked_at(runs: Collection[Reads | None]) -> set[str]:
