@@ -22,7 +22,7 @@ from pytest_hookharness.model.verdicts import (
     Undecided,
     Violation,
 )
-from pytest_hookharness.reports.safe_text import clip, plain, quoted
+from pytest_hookharness.reports.safe_text import clip_words, plain, quoted
 from pytest_hookharness.reports.short_paths import with_short_paths
 from pytest_hookharness.reports.terminal.phrases import (
     first_few,
@@ -30,7 +30,7 @@ from pytest_hookharness.reports.terminal.phrases import (
     text_of_command,
 )
 
-_LONGEST, _LONGEST_BROKEN = 300, 160
+_LONGEST, _LONGEST_BROKEN, _LONGEST_SEEN = 300, 160, 100
 # Parts of the key paths of expectations, in the base and in every variant.
 _VERDICT, _OF_CALL, _FINDINGS = "expect.verdict", ".expect", "expect.findings"
 
@@ -43,12 +43,12 @@ def first_line(outcome: Outcome) -> str:
     """
     outcome = with_short_paths(outcome)
     # Each part is cut on its own: in the middle of the whole line stands what the verdict rests on.
-    said = [clip(_verdict(outcome), _LONGEST)]
+    said = [clip_words(_verdict(outcome), _LONGEST)]
     others = [item for item in _by_weight(outcome) if not _is_told(item, outcome)]
     if others:
         count = len(others) - 1
         more = f" (and {counted(count, 'more broken expectation')})" if count else ""
-        said.append(f"{clip(_broken(others[0]), _LONGEST_BROKEN)}{more}")
+        said.append(f"{clip_words(_broken(others[0]), _LONGEST_BROKEN)}{more}")
         if len(others) == len(outcome.violations) and not isinstance(outcome.verdict, Terminated):
             said.reverse()
     return "; ".join(said)
@@ -88,7 +88,8 @@ def _by_weight(outcome: Outcome) -> list[Violation]:
 
 
 def _broken(violation: Violation) -> str:
-    return f"{plain(violation.path)}: expected {plain(violation.expected)}, seen {plain(violation.seen)}"
+    seen = clip_words(plain(violation.seen, _LONGEST), _LONGEST_SEEN)
+    return f"{plain(violation.path)}: expected {plain(violation.expected)}, seen {seen}"
 
 
 def _verdict(outcome: Outcome) -> str:
