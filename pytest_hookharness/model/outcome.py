@@ -55,6 +55,8 @@ class Outcome:
         kept_workspace: Path of the kept workspace; empty if it was removed.
         background: The record of process hooks.
         folders: Absolute paths of the folders of the run, each with the name that begins its state paths.
+        chance: How the hooks that could refuse draw random numbers, in words, as far as their sources show
+            it. Empty for a loop, whose evidence says what it rests on.
     """
 
     scenario: Scenario
@@ -75,6 +77,7 @@ class Outcome:
     kept_workspace: str = ""
     background: BackgroundReport = BackgroundReport()
     folders: tuple[tuple[str, str], ...] = ()
+    chance: str = ""
 
     def __repr__(self) -> str:
         """Return one line, as failed assertions show it; the report of a failed test has the story."""

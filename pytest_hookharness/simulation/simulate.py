@@ -13,6 +13,7 @@ from pytest_hookharness.execution.exhaustion import naming_exhaustion
 from pytest_hookharness.execution.processes.sandbox import Supervisor
 from pytest_hookharness.execution.processes.slots import CpuSlot
 from pytest_hookharness.judging.verdict.conclusion import judge_paces, judge_without_cap
+from pytest_hookharness.judging.verdict.repeats import differ, judge_repeats, may_be_repeated
 from pytest_hookharness.judging.verdict.run_end import RunEnd
 from pytest_hookharness.model.fast_dataclass import dataclass, replace
 from pytest_hookharness.model.outcome import Outcome
@@ -23,6 +24,7 @@ from pytest_hookharness.model.verdicts import Capped, Finding, Livelock, Termina
 from pytest_hookharness.simulation import left_running
 from pytest_hookharness.simulation.loop import Loop, Observer, OnProbe, OnTurn, Passing
 from pytest_hookharness.simulation.probing import time_shift
+from pytest_hookharness.simulation.single_run import SingleRun
 from pytest_hookharness.simulation.startup.named_programs import check_programs
 from pytest_hookharness.simulation.testbed.run_settings import Interrupted, Settings, SimulationError
 from pytest_hookharness.simulation.testbed.testbed import Testbed
@@ -35,6 +37,8 @@ if TYPE_CHECKING:
 
 # Seconds in which a run can be judged, however little is left of its budget.
 _CONCLUDING = 2.0
+# How often a session of hooks that draw random numbers is played again, and the part of the time left for it.
+_MOST_REPEATS, _REPEATING = 8, 1 / 4
 _UNCHECKED = "no time was left to check the run with a moved clock by a second one"
 
 # Called with the testbed, still open, and the outcome of the run on it.
@@ -91,29 +95,6 @@ class _NothingFollows(Exception):
     """A run for comparison shows nothing: its time ended, or a program did not see its clock."""
 
 
-@dataclass(frozen=True, slots=True)
-class SingleRun:
-    """
-    What one run of a scenario gave.
-
-    Attributes:
-        time_may_matter: Whether the run could go otherwise with more time between its turns.
-        used: Seconds of the budget that it used.
-        unfinished: Whether the budget ended it, so that a difference from another run shows nothing.
-        gap: Why a program did not see the clock that the kernel was to show it; empty if all did.
-        shown: Whether a process may have been shown the clock that the kernel moved.
-        tried: Whether copies of its states were played, in which nothing was seen to be chance.
-    """
-
-    outcome: Outcome
-    time_may_matter: bool
-    used: float
-    unfinished: bool = False
-    gap: str = ""
-    shown: bool = True
-    tried: bool = False
-
-
 def simulate(
     scenario: Scenario,
     settings: Settings,
@@ -152,6 +133,8 @@ def simulate(
     run = _with_hooks_alone(run, scenario, settings, resources)
     # Covered folders are the developer's own: nothing runs on them a second time.
     compared = settings.probes and settings.paces and not scenario.cover
+    if compared and may_be_repeated(run.outcome) and not run.tried:
+        run = _with_repeats(run, scenario, settings, resources)
     if not run.time_may_matter or not compared:
         return replace(run.outcome, wall=run.used)
     try:
@@ -182,6 +165,23 @@ def _with_hooks_alone(
         return replace(run, used=settings.wall)
     outcome = judge_without_cap(run.outcome, alone.outcome)
     return replace(run, outcome=outcome, used=run.used + alone.used)
+
+
+def _with_repeats(run: SingleRun, scenario: Scenario, settings: Settings, resources: Resources) -> SingleRun:
+    """Return a run with how its session goes when it is played again, if its hooks draw random numbers."""
+    given, used = _REPEATING * min(settings.wall - run.used, remaining()), 0.0
+    again, repeats = settings.of_rerun(run.outcome), list[Outcome]()
+    try:
+        while used < given and len(repeats) < _MOST_REPEATS and not differ(run.outcome, repeats):
+            repeat = _rerun(replace(scenario, until="guard"), replace(again, wall=given - used), resources)
+            used += given if repeat is None else repeat.used
+            repeats += [] if repeat is None else [repeat.outcome]
+    except KeyboardInterrupt:
+        raise Interrupted(run.outcome) from None
+    outcome = judge_repeats(run.outcome, repeats)
+    # If one differs, a slower run differs by chance as well, and shows nothing about the clock.
+    matter = run.time_may_matter and outcome.findings == run.outcome.findings
+    return replace(run, outcome=outcome, used=run.used + used, time_may_matter=matter)
 
 
 def _compare_paces(

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from pathlib import PurePosixPath
 
+from pytest_hookharness.model.expectations import counted
 from pytest_hookharness.model.processes import Cut, TimedOut
 from pytest_hookharness.model.protocol import THE_SCENARIO, Basis, Rule
 from pytest_hookharness.model.reads import ObservedCycle
@@ -46,6 +47,20 @@ def clock_was_read(tried: Sequence[str]) -> str:
     return (
         f"The hooks read the clock. They decided the same at full speed, {', '.join(tried)}; "
         "that no other time decides is assumed."
+    )
+
+
+def chance_was_drawn(chance: str, plays: int = 0) -> str:
+    """
+    Return what is assumed where the hooks of a run that ended draw random numbers.
+
+    Args:
+        chance: How they draw them, in words.
+        plays: How many further plays of the session went the same way.
+    """
+    tried = f" Played {counted(plays, 'more time')}, the session went the same way." if plays else ""
+    return (
+        f"Assumed of chance: the hooks draw random numbers ({chance}); another run may end otherwise.{tried}"
     )
 
 

@@ -13,6 +13,7 @@ from pytest_hookharness.judging.expectations.check_expectations import with_find
 from pytest_hookharness.judging.findings.find import find
 from pytest_hookharness.judging.findings.finding_catalogue import FLAKY
 from pytest_hookharness.judging.verdict.assumptions import CLOCKS, gather_assumptions
+from pytest_hookharness.judging.verdict.repeats import name_chance
 from pytest_hookharness.judging.verdict.verdict import JudgeInput, judge
 from pytest_hookharness.model import verdicts
 from pytest_hookharness.model.background import Denial
@@ -149,7 +150,7 @@ def judge_paces(outcome: Outcome, finding: verdicts.Finding, *, tried: bool) -> 
             outcome = with_verdict(outcome, verdicts.Undecided(turn=verdict.turn, why=why))
         else:
             outcome = replace(outcome, assumptions=(*outcome.assumptions, _AT_ONCE))
-    return with_findings(outcome, (finding,))
+    return with_findings(outcome, name_chance((finding,), outcome.chance))
 
 
 def form_conclusion(case: JudgeInput) -> verdicts.Conclusion:

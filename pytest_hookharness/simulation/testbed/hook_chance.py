@@ -1,0 +1,102 @@
+"""
+Chance in hooks: where the sources of the hooks of a run draw random numbers.
+
+It is for runs in which nothing was observed. A script that only a computed name leads to is not found.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+
+from pytest_hookharness.hosts import Power
+from pytest_hookharness.judging.recurrence.drawn_numbers import find_draws
+from pytest_hookharness.model.processes import ProcessSpec
+from pytest_hookharness.model.trace import HookRun, Trace
+from pytest_hookharness.simulation.testbed.hook_source import inlined_code, launches, read_script
+from pytest_hookharness.simulation.testbed.testbed import Testbed
+
+# In a script: the names of others, after any variable, and Python's modules.
+_SCRIPT = re.compile(
+    rb"(?<![\w.%+-])(?:[\w.%+-]{1,80}/){0,9}[\w.%+-]{1,80}\.(?:sh|bash|py|js|mjs|cjs|pl|rb|awk)\b"
+)
+_MODULE = re.compile(rb"(?m)^[ \t]*(?:from|import)[ \t]+([A-Za-z_]\w*)")
+_COMMENT = re.compile(rb"(?m)^[ \t]*#.*$")
+_INTERPRETER = re.compile(
+    r"(?<![\w.-])(?:(?:python|pypy|node|nodejs|deno|bun|ruby|perl|php|lua|luajit)[\d.]*|[gmn]?awk)(?![\w-])"
+)
+_BY_SUFFIX = {
+    ".py": "python", ".js": "node", ".mjs": "node", ".cjs": "node", ".ts": "node", ".rb": "ruby",
+    ".pl": "perl", ".php": "php", ".lua": "lua", ".awk": "awk",
+}  # fmt: skip
+_DATA = frozenset((".json", ".jsonl", ".md", ".txt", ".log", ".toml", ".yaml", ".yml", ".ini", ".csv"))
+_MOST_SCRIPTS = 40
+_MOST_SHOWN = 2
+
+
+def describe_chance(testbed: Testbed, trace: Trace) -> str:
+    """Return how the hooks that could refuse draw random numbers, in words; empty if no source shows that."""
+    events = testbed.profile.events
+    refusing = [
+        run
+        for _, run in trace.hook_runs()
+        if (rule := events.get(run.hook.event)) is not None
+        and (rule.power is not Power.NOTHING or rule.context_continues)
+    ]
+    # A test double of `shuf` draws nothing.
+    doubles = testbed.scenario.commands
+    found = [
+        f"{word} in {name}"
+        for name, interpreter, text in _sources(testbed, refusing)
+        for word in _draws(text, interpreter)
+        if word not in doubles
+    ]
+    return ", ".join([*dict.fromkeys(found)][:_MOST_SHOWN])
+
+
+def _draws(text: bytes, interpreter: str) -> Iterator[str]:
+    yield from find_draws(text, interpreter)
+    if not interpreter:
+        for other, code in inlined_code(text):
+            yield from find_draws(code, other)
+
+
+def _sources(testbed: Testbed, hook_runs: Iterable[HookRun]) -> Iterator[tuple[str, str, bytes]]:
+    """
+    Yield the commands of hook runs, the scripts that these name, and the scripts that such scripts name.
+
+    Each has a name for people, and its interpreter; empty for a shell.
+    """
+    top, seen = testbed.workspace.top, set[Path]()
+    for launch, named in launches(testbed, hook_runs):
+        for argument in launch.argv:
+            yield "the command of the hook", "", argument.encode("utf-8", "surrogateescape")
+        paths = [*named]
+        while paths and len(seen) < _MOST_SCRIPTS:
+            path = paths.pop(0)
+            if path in seen or path.suffix in _DATA or not (text := read_script(path)):
+                continue
+            seen.add(path)
+            yield (
+                str(path.relative_to(top) if path.is_relative_to(top) else path),
+                _interpreter_of(path, text, launch),
+                text,
+            )
+            names = [name.decode() for name in _SCRIPT.findall(_COMMENT.sub(b"", text))]
+            names += [f"{name.decode()}.py" for name in _MODULE.findall(text)]
+            folders = dict.fromkeys((path.parent, top))
+            paths += [Path(os.path.normpath(folder / name)) for name in names for folder in folders]
+
+
+def _interpreter_of(path: Path, text: bytes, launch: ProcessSpec) -> str:
+    """Return the interpreter of a script, by its suffix, its first line or what stands before its name."""
+    if known := _BY_SUFFIX.get(path.suffix):
+        return known
+    if text.startswith(b"#!"):
+        words = _INTERPRETER.findall(text.partition(b"\n")[0].decode("utf-8", "replace"))
+        return words[0] if words else ""
+    named = (argument.partition(path.name)[0] for argument in launch.argv if path.name in argument)
+    words = [word for before in named for word in _INTERPRETER.findall(before)]
+    return words[-1] if words else ""
