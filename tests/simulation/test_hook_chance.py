@@ -38,7 +38,7 @@ def names(outcome):
 )
 def test_a_hook_that_refuses_by_chance_is_flaky(stop, drawn):
     """A session that ends by chance goes otherwise when it is played again, and the advice names the draw."""
-    text = f"#!/bin/bash\ndrawn={drawn}\nn=$(cat n || echo $drawn)\n[ $n = 0 ] && exit 0\n"
+    text = f"#!/bin/bash\ndrawn={drawn}\nn=$(cat n 2> f || echo $drawn)\n[ $n = 0 ] && exit 0\n"
     outcome = stop(f"{text}echo $((n - 1)) > n\necho run the tests >&2\nexit 2\n")
 
     assert isinstance(outcome.verdict, Terminated)
@@ -73,6 +73,21 @@ def test_a_script_that_a_hook_calls_may_draw(stop):
     outcome = stop(f'#!/bin/bash\n. "$(dirname "$0")/lib/tip.sh"\n{ONCE}', others=helper)
 
     assert outcome.chance == "$RANDOM in lib/tip.sh, random.choice in lib/words.py"
+
+
+def test_a_script_may_be_named_after_a_variable(stop):
+    """A draw is found in a script whose folder is computed, with a suffix or without, but not in data."""
+    files = {
+        ".claude/hooks/tip.js": "require('fs').writeFileSync('tip', `${Math.random()}`)\n",
+        ".claude/hooks/word": "#!/bin/sh\nshuf -i 1-3 -n 1 > word\n",
+        "notes": "the word is $RANDOM",
+    }
+    first = "HERE=$CLAUDE_PROJECT_DIR\n: node ${HERE}/.claude/hooks/tip.js\n"
+    outcome = stop(
+        f'#!/bin/sh\n{first}sh "$HERE/.claude/hooks/word"\ncat "$HERE"/notes\n{ONCE}', others=files
+    )
+
+    assert outcome.chance == "Math.random in .claude/hooks/tip.js, shuf in .claude/hooks/word"
 
 
 def test_code_in_a_shell_script_may_draw(stop):

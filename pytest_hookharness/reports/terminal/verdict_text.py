@@ -30,7 +30,7 @@ from pytest_hookharness.reports.terminal.phrases import (
     text_of_command,
 )
 
-_LONGEST, _LONGEST_BROKEN, _LONGEST_SEEN = 300, 160, 100
+_LONGEST, _LONGEST_BROKEN, _LONGEST_SEEN = 300, 180, 130
 # Parts of the key paths of expectations, in the base and in every variant.
 _VERDICT, _OF_CALL, _FINDINGS = "expect.verdict", ".expect", "expect.findings"
 

@@ -18,9 +18,10 @@ from pytest_hookharness.model.trace import HookRun, Trace
 from pytest_hookharness.simulation.testbed.hook_source import inlined_code, launches, read_script
 from pytest_hookharness.simulation.testbed.testbed import Testbed
 
-# In a script: the names of others, after any variable, and Python's modules.
+# In a script: the names of others, by their suffix or after a variable, and Python's modules.
 _SCRIPT = re.compile(
     rb"(?<![\w.%+-])(?:[\w.%+-]{1,80}/){0,9}[\w.%+-]{1,80}\.(?:sh|bash|py|js|mjs|cjs|pl|rb|awk)\b"
+    rb"|(?:\$\w{1,80}|[})])[\"']?/(?:[\w.%+-]{1,80}/){0,9}[\w.%+-]{1,80}"
 )
 _MODULE = re.compile(rb"(?m)^[ \t]*(?:from|import)[ \t]+([A-Za-z_]\w*)")
 _COMMENT = re.compile(rb"(?m)^[ \t]*#.*$")
@@ -31,6 +32,7 @@ _BY_SUFFIX = {
     ".py": "python", ".js": "node", ".mjs": "node", ".cjs": "node", ".ts": "node", ".rb": "ruby",
     ".pl": "perl", ".php": "php", ".lua": "lua", ".awk": "awk",
 }  # fmt: skip
+_SUFFIXES = frozenset((*_BY_SUFFIX, ".sh", ".bash"))
 _DATA = frozenset((".json", ".jsonl", ".md", ".txt", ".log", ".toml", ".yaml", ".yml", ".ini", ".csv"))
 _MOST_SCRIPTS = 40
 _MOST_SHOWN = 2
@@ -78,16 +80,26 @@ def _sources(testbed: Testbed, hook_runs: Iterable[HookRun]) -> Iterator[tuple[s
             path = paths.pop(0)
             if path in seen or path.suffix in _DATA or not (text := read_script(path)):
                 continue
+            # What a script names may also be its data.
+            if path not in named and path.suffix not in _SUFFIXES and not text.startswith(b"#!"):
+                continue
             seen.add(path)
             yield (
                 str(path.relative_to(top) if path.is_relative_to(top) else path),
                 _interpreter_of(path, text, launch),
                 text,
             )
-            names = [name.decode() for name in _SCRIPT.findall(_COMMENT.sub(b"", text))]
-            names += [f"{name.decode()}.py" for name in _MODULE.findall(text)]
             folders = dict.fromkeys((path.parent, top))
-            paths += [Path(os.path.normpath(folder / name)) for name in names for folder in folders]
+            paths += [Path(os.path.normpath(folder / name)) for name in _names(text) for folder in folders]
+
+
+def _names(text: bytes) -> Iterator[str]:
+    """Yield the names of other scripts in one; the folders that a name begins with may be computed."""
+    for found in _SCRIPT.findall(_COMMENT.sub(b"", text)):
+        parts = found.decode().split("/")
+        yield from dict.fromkeys("/".join(parts[first:]) for first in range(len(parts)))
+    for module in _MODULE.findall(text):
+        yield f"{module.decode()}.py"
 
 
 def _interpreter_of(path: Path, text: bytes, launch: ProcessSpec) -> str:
