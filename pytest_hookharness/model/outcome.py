@@ -55,6 +55,8 @@ class Outcome:
         kept_workspace: Path of the kept workspace; empty if it was removed.
         background: The record of process hooks.
         folders: Absolute paths of the folders of the run, each with the name that begins its state paths.
+        chance: How the hooks that could refuse draw random numbers, in words, as far as their sources show
+            it. Empty for a loop, whose evidence says what it rests on.
     """
 
     scenario: Scenario
@@ -75,6 +77,7 @@ class Outcome:
     kept_workspace: str = ""
     background: BackgroundReport = BackgroundReport()
     folders: tuple[tuple[str, str], ...] = ()
+    chance: str = ""
 
     def __repr__(self) -> str:
         """Return one line, as failed assertions show it; the report of a failed test has the story."""
@@ -119,6 +122,11 @@ class Outcome:
     def blocks(self, event: str | None = None) -> int:
         """Return the number of refusals that the host honoured: in total, or for one event."""
         return sum(1 for _, hooked in self.trace.hooked(event) if hooked.decision.refused)
+
+    @property
+    def decided(self) -> list[tuple[int, str, bool]]:
+        """What was decided, in order: turn, event, and whether the host honoured a refusal."""
+        return [(step.turn, hooked.event, hooked.decision.refused) for step, hooked in self.trace.hooked()]
 
     def hook_runs(self, hook: str | None = None) -> int:
         """Return the number of hook runs: all, those of an event, or those whose command contains a word."""

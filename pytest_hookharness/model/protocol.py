@@ -113,6 +113,11 @@ class Hook:
     env: Mapping[str, str] = field(default_factory=dict)
     options: Mapping[str, Json] = field(default_factory=dict)
 
+    @property
+    def is_one_word(self) -> bool:
+        """Whether the command is one word without a path, which names an installed program and no script."""
+        return not any(sign.isspace() or sign in "/." for sign in self.command)
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Unheard:

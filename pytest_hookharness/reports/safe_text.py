@@ -23,6 +23,8 @@ _AT_START = re.compile(r"^( *)::")
 _WORD = re.compile(r"[^ ]+")
 _LONGEST_WORD = 64 << 10
 _MORE = "..."
+# Signs of a word that is rather left out than cut.
+_LONGEST_CUT = 24
 _MOST_MARKS = 3
 
 
@@ -58,6 +60,19 @@ def clip(text: str, most: int) -> str:
     end = max(0, most - len(_MORE)) // 2
     begin = max(0, most - len(_MORE)) - end
     return text[:begin].rstrip(" ") + _MORE + text[len(text) - end :].lstrip(" ")
+
+
+def clip_words(text: str, most: int) -> str:
+    """Return the same without half a word at the cut, unless the word is very long."""
+    if len(text) <= most:
+        return text
+    left = max(0, most - len(_MORE) - 2)
+    begin, end = text[: left - left // 2], text[len(text) - left // 2 :]
+    if (last := f"{begin}{text[len(begin)]}".rfind(" ")) >= max(0, len(begin) - _LONGEST_CUT):
+        begin = f"{begin[:last].rstrip(' ')} "
+    if 0 <= (first := f"{text[-len(end) - 1]}{end}".find(" ")) <= _LONGEST_CUT:
+        end = f" {end[first:].lstrip(' ')}"
+    return f"{begin}{_MORE}{end}"
 
 
 def columns(text: str) -> int:

@@ -21,8 +21,10 @@ from pytest_hookharness.judging.verdict.assumptions import (
     UNREAD_GIT,
     UNWATCHED_FILES,
     UNWATCHED_TRANSCRIPT,
+    chance_was_drawn,
+    without_unobserved,
 )
-from pytest_hookharness.judging.verdict.conclusion import form_conclusion
+from pytest_hookharness.judging.verdict.conclusion import form_conclusion, name_chance
 from pytest_hookharness.judging.verdict.run_end import RunEnd, format_duration
 from pytest_hookharness.judging.verdict.verdict import JudgeInput
 from pytest_hookharness.model.background import BackgroundReport
@@ -33,7 +35,7 @@ from pytest_hookharness.model.probes import ProbeReport
 from pytest_hookharness.model.processes import Tier
 from pytest_hookharness.model.reads import ObservedCycle
 from pytest_hookharness.model.trace import HookEvent, StateEntry, Step, Trace
-from pytest_hookharness.model.verdicts import Finding, Terminated, Undecided, Verdict
+from pytest_hookharness.model.verdicts import Capped, Finding, Livelock, Terminated, Undecided, Verdict
 from pytest_hookharness.simulation.testbed.testbed import Testbed
 
 _NO_BACKGROUND = BackgroundReport()
@@ -203,12 +205,15 @@ def _build(
     background: BackgroundReport = _NO_BACKGROUND,
     unmatched_masks: Mapping[int, str],
 ) -> Outcome:
+    chance = "" if isinstance(verdict, Livelock) else _chance(testbed, trace)
+    if chance and isinstance(verdict, Terminated | Capped):
+        assumptions = (*without_unobserved(assumptions, "chance"), chance_was_drawn(chance))
     outcome = Outcome(
         scenario=testbed.scenario,
         host=testbed.profile.id,
         trace=trace,
         verdict=verdict,
-        findings=findings,
+        findings=name_chance(findings, chance),
         assumptions=assumptions,
         tier=testbed.sandbox.tier,
         seed=testbed.settings.seed,
@@ -217,6 +222,7 @@ def _build(
         probe_reports=probes,
         background=background,
         folders=testbed.workspace.folders,
+        chance=chance,
     )
     broken = find_violations(
         outcome,
@@ -226,6 +232,14 @@ def _build(
         unmatched_masks=unmatched_masks,
     )
     return replace(outcome, violations=broken)
+
+
+def _chance(testbed: Testbed, trace: Trace) -> str:
+    if all(hook_run.hook.is_one_word for _, hook_run in trace.hook_runs()):
+        return ""
+    from pytest_hookharness.simulation.testbed.hook_chance import describe_chance
+
+    return describe_chance(testbed, trace)
 
 
 def _unmatched_masks(testbed: Testbed, end: RunEnd) -> Mapping[int, str]:

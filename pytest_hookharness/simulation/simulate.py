@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from pytest_hookharness.judging.verdict.conclusion import judge_without_cap
+from pytest_hookharness.judging.verdict.conclusion import judge_without_cap, may_be_repeated
 from pytest_hookharness.model.fast_dataclass import replace
 from pytest_hookharness.model.outcome import Outcome
 from pytest_hookharness.model.scenario import AssumedCap, Scenario
@@ -11,6 +11,9 @@ from pytest_hookharness.model.verdicts import Capped
 from pytest_hookharness.simulation.loop import Observer, OnProbe, OnTurn
 from pytest_hookharness.simulation.single_run import BeforeClose, Resources, SingleRun, rerun, run_once
 from pytest_hookharness.simulation.testbed.run_settings import Interrupted, Settings
+
+# How often a session of hooks that draw random numbers is played again, and the part of the time left for it.
+_MOST_REPEATS, _REPEATING = 8, 1 / 4
 
 
 def simulate(
@@ -51,6 +54,8 @@ def simulate(
     run = _with_hooks_alone(run, scenario, settings, resources)
     # Covered folders are the developer's own: nothing runs on them a second time.
     compared = settings.probes and settings.paces and not scenario.cover
+    if compared and may_be_repeated(run.outcome) and not run.tried:
+        run = _with_repeats(run, scenario, settings, resources)
     if not compared or not (run.time_may_matter or run.clock_uses):
         return replace(run.outcome, wall=run.used)
     # Most runs need no comparison.
@@ -81,3 +86,21 @@ def _with_hooks_alone(
         return replace(run, used=settings.wall)
     outcome = judge_without_cap(run.outcome, alone.outcome)
     return replace(run, outcome=outcome, used=run.used + alone.used)
+
+
+def _with_repeats(run: SingleRun, scenario: Scenario, settings: Settings, resources: Resources) -> SingleRun:
+    """Return a run with how its session goes when it is played again, if its hooks draw random numbers."""
+    from pytest_hookharness.judging.verdict.repeats import differ, judge_repeats
+
+    given, used = _REPEATING * min(settings.wall - run.used, remaining()), 0.0
+    again, repeats = settings.of_rerun(run.outcome), list[Outcome]()
+    try:
+        while used < given and len(repeats) < _MOST_REPEATS and not differ(run.outcome, repeats):
+            repeat = rerun(replace(scenario, until="guard"), replace(again, wall=given - used), resources)
+            used += given if repeat is None else repeat.used
+            repeats += [] if repeat is None else [repeat.outcome]
+    except KeyboardInterrupt:
+        raise Interrupted(run.outcome) from None
+    run = replace(run, outcome=judge_repeats(run.outcome, repeats), used=run.used + used)
+    # If one differs, a play at another time differs by chance as well, and shows nothing about the clock.
+    return replace(run, time_may_matter=False, clock_uses=()) if differ(run.outcome, repeats) else run

@@ -208,14 +208,13 @@ def run_once(
 def _with_clock_uses(run: SingleRun, testbed: Testbed) -> SingleRun:
     """Return a run that ended with what the sources of its hooks show of the clock."""
     scenario, ended = testbed.scenario, isinstance(run.outcome.verdict, Terminated)
-    # A single word names a program that was installed, and no script.
-    hook_runs = [one for _, one in run.outcome.trace.hook_runs() if re.search(r"[\s/.]", one.hook.command)]
+    hook_runs = [one for _, one in run.outcome.trace.hook_runs() if not one.hook.is_one_word]
     if not ended or scenario.processes or scenario.cover or not hook_runs:
         return run
-    from pytest_hookharness.simulation.testbed.hook_source import sources
+    from pytest_hookharness.simulation.testbed.hook_scripts import hook_scripts
 
-    found = [*sources(testbed, hook_runs)]
-    if not any(_TIME_WORD.search(source.text) for source in found):
+    found = [*hook_scripts(testbed, hook_runs)]
+    if not any(_TIME_WORD.search(script.text) for script in found):
         return run
     # Most hooks have nothing to do with the time, and the readers of sources take long to load.
     from pytest_hookharness.judging.probing.limits import find_named_times

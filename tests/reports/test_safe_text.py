@@ -6,7 +6,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pytest_hookharness.reports.safe_text import columns, fit, fold_line, plain, plain_lines, quoted, squeeze
+from pytest_hookharness.reports.safe_text import (
+    clip_words,
+    columns,
+    fit,
+    fold_line,
+    plain,
+    plain_lines,
+    quoted,
+    squeeze,
+)
 
 HOSTILE = {
     "\x1b[2J\x1b[31mred": "\\x1b[2J\\x1b[31mred",
@@ -98,3 +107,18 @@ def test_a_folded_line_fits_and_loses_nothing(text: str, width: int) -> None:
 def test_a_fold_keeps_columns_aligned() -> None:
     """Blanks inside a line stay, and the lines below are indented."""
     assert fold_line("Stop    ./x.sh  says it all", 20, "    ") == ["Stop    ./x.sh  says", "    it all"]
+
+
+@pytest.mark.parametrize(
+    ("most", "cut"),
+    [(80, "a quick brown fox and a lazy dog"), (24, "a quick ... lazy dog"), (16, "a ... dog")],
+)
+def test_no_word_is_cut(most, cut):
+    """A text that is cut between words has only whole words, and is no longer than allowed."""
+    assert clip_words("a quick brown fox and a lazy dog", most) == cut
+    assert len(cut) <= most
+
+
+def test_a_very_long_word_is_cut():
+    """A word that would fill a line is cut, as nothing would be left of it."""
+    assert clip_words("a" * 90, 41) == f"{'a' * 18}...{'a' * 18}"

@@ -482,6 +482,25 @@ def test_the_first_line_names_a_broken_expectation_that_the_verdict_does_not_sho
     )
 
 
+def test_the_first_line_cuts_no_word() -> None:
+    """What is too long for the first line is left out between two words."""
+    words = " ".join(f"word{number:03}" for number in range(60))
+    broken = Violation(path="expect.findings", expected="no FLAKY", seen=f"HH012 FLAKY: {words}.")
+    line = first_line(outcome(Terminated(turn=2), violations=(broken,)))
+
+    said = line.partition("seen HH012 FLAKY: ")[2]
+    assert {len(word.strip(".")) for word in said.split()} == {0, 7}
+    assert len(said) < 130
+
+
+def test_the_replay_of_a_hook_that_draws_says_so() -> None:
+    """Where hooks draw random numbers, the line that plays it again says so in a comment for the shell."""
+    made = outcome(Terminated(turn=2), chance="$RANDOM in check")
+
+    assert story(made).endswith(" --seed 7  # may go otherwise: the hooks draw random numbers")
+    assert story(replace(made, chance="")).endswith(" --seed 7")
+
+
 def test_the_most_severe_broken_expectation_comes_first() -> None:
     """An unexpected call comes before findings, and before a loop that was expected."""
     broken = (

@@ -17,7 +17,6 @@ from pytest_hookharness.judging.findings import (
     hook_messages,
     session_findings,
     settings_findings,
-    wait_advice,
 )
 from pytest_hookharness.judging.findings.finding_catalogue import FindingCode
 from pytest_hookharness.judging.recurrence.cycle import find_contradiction
@@ -152,6 +151,8 @@ def _hook_runs(trace: Trace) -> Iterator[Finding]:
             found = code.found(text, turn=step.turn, hook=hook_run.hook.command, rule=hook_run.reply.rule)
             ending = hook_run.ending
             if code is finding_catalogue.HUNG_HOOK and isinstance(ending, processes.TimedOut):
+                from pytest_hookharness.judging.findings import wait_advice
+
                 found = replace(found, advice=wait_advice.advise_on_wait(ending, hook_run.host_limit))
             yield found
 

@@ -91,7 +91,7 @@ def process_number(text: bytes) -> str:
         return ""
     carried: dict[str, list[str]] = {}
     uses: list[set[str]] = []
-    for statement, _ in _statements(_plain(text)):
+    for statement, _ in _statements(plain_code(text)):
         used = {_NUMBER if one[1] else one[2] for one in _USED.finditer(statement)}
         if _BARE.match(statement):
             used.update(re.findall(r"[A-Za-z_]\w*", statement))
@@ -113,7 +113,7 @@ def job_order(text: bytes) -> str:
     """Return how a script starts a job that may end before or after something else."""
     if not any(word in text for word in (b"&", b"xargs", b"parallel")):
         return ""
-    code = _plain(text)
+    code = plain_code(text)
     if found := _MANY.search(code):
         return found[0].strip("|;&( \t")
     running, depth = None, 0
@@ -140,7 +140,7 @@ def short_limit(text: bytes) -> str:
     """Return where a script gives a program, or its input, less than a second."""
     if not any(word in text for word in (b"timeout", b"read", b"max-time")):
         return ""
-    found = _SHORT.search(_plain(text))
+    found = _SHORT.search(plain_code(text))
     return shorten(found[0]) if found else ""
 
 
@@ -148,7 +148,7 @@ def file_number(text: bytes) -> str:
     """Return where a script asks for the number of a file, or for the name of a file that it has open."""
     if not any(word in text for word in (b"readlink", b"realpath", b"stat", b"find", b"ls")):
         return ""
-    for statement, _ in _statements(_plain(text)):
+    for statement, _ in _statements(plain_code(text)):
         numbered = _LISTS_NUMBER.search(statement)
         if numbered is None and _NUMBER_OF_FILE.search(statement):
             numbered = _SHOWS_STATUS.search(statement)
@@ -166,7 +166,7 @@ def _statements(code: str) -> Iterator[tuple[str, str]]:
 
 
 @functools.lru_cache(maxsize=4)
-def _plain(text: bytes) -> str:
+def plain_code(text: bytes) -> str:
     """
     Return a script without comments, here-documents, texts and arithmetic.
 

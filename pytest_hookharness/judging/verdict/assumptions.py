@@ -5,15 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from pathlib import PurePosixPath
 
+from pytest_hookharness.model.expectations import counted
 from pytest_hookharness.model.processes import Cut, TimedOut
 from pytest_hookharness.model.protocol import THE_SCENARIO, Basis, Rule
 from pytest_hookharness.model.reads import ObservedCycle
 from pytest_hookharness.model.trace import Change, Performed, Trace
 
 # These are dropped where it was observed what the hooks read.
-UNOBSERVED = (
-    "Decisions do not depend on clock, chance, kernel, network, or the times, links and blocks of files."
-)
+_INDEPENDENT = "Decisions do not depend on "
+UNOBSERVED = f"{_INDEPENDENT}clock, chance, kernel, network, or the times, links and blocks of files."
 # Added where hooks decide by the clock, as their source shows, and ended the session at all times played.
 ASSUMED_CLOCK = "Assumed that no other time decides: the hooks compare the clock"
 STANDING: tuple[str, ...] = (
@@ -51,10 +51,26 @@ def clock_was_read(tried: Sequence[str]) -> str:
     )
 
 
+def chance_was_drawn(chance: str, plays: int = 0) -> str:
+    """
+    Return what is assumed where the hooks of a run that ended draw random numbers.
+
+    Args:
+        chance: How they draw them, in words.
+        plays: How many further plays of the session went the same way.
+    """
+    tried = f" Played {counted(plays, 'more time')}, the session went the same way." if plays else ""
+    return (
+        f"Assumed of chance: the hooks draw random numbers ({chance}); another run may end otherwise.{tried}"
+    )
+
+
 def without_unobserved(assumptions: Sequence[str], word: str) -> tuple[str, ...]:
-    """Return assumptions that do not say that decisions do not depend on what a word of them names."""
-    seen = UNOBSERVED.replace(f"{word}, ", "", 1)
-    return tuple(seen if sentence == UNOBSERVED else sentence for sentence in assumptions)
+    """Return assumptions that no longer say of what a word names that decisions do not depend on it."""
+    return tuple(
+        sentence.replace(f"{word}, ", "", 1) if sentence.startswith(_INDEPENDENT) else sentence
+        for sentence in assumptions
+    )
 
 
 def gather_assumptions(

@@ -155,7 +155,7 @@ def judge_paces(outcome: Outcome, finding: verdicts.Finding, *, tried: bool) -> 
         else:
             outcome = replace(outcome, assumptions=(*outcome.assumptions, _AT_ONCE))
     assumptions = without_unobserved(outcome.assumptions, "chance" if finding.name == FLAKY.name else "clock")
-    return with_findings(replace(outcome, assumptions=assumptions), (finding,))
+    return with_findings(replace(outcome, assumptions=assumptions), name_chance((finding,), outcome.chance))
 
 
 def judge_unplayed_times(outcome: Outcome, uses: Sequence[str], tried: str) -> Outcome:
@@ -170,6 +170,23 @@ def judge_unplayed_times(outcome: Outcome, uses: Sequence[str], tried: str) -> O
     assumed += f"They decided the same {tried}." if tried else "Other times were not played."
     assumptions = (*without_unobserved(outcome.assumptions, "clock"), assumed)
     return replace(outcome, assumptions=assumptions)
+
+
+def name_chance(findings: Sequence[verdicts.Finding], chance: str) -> tuple[verdicts.Finding, ...]:
+    """Return findings whose advice names the random numbers that hooks draw; ``chance`` says how."""
+    if not chance:
+        return tuple(findings)
+    advice = (
+        f"The hooks draw random numbers ({chance}). Decide by something that is kept, such as a count in a "
+        "file, or draw from a fixed seed."
+    )
+    return tuple(replace(each, advice=advice) if each.code == FLAKY.code else each for each in findings)
+
+
+def may_be_repeated(outcome: Outcome) -> bool:
+    """Return whether a session ended whose hooks draw random numbers; processes have a pace of their own."""
+    ended = isinstance(outcome.verdict, verdicts.Terminated | verdicts.Capped)
+    return ended and outcome.chance != "" and not outcome.scenario.processes
 
 
 def form_conclusion(case: JudgeInput) -> verdicts.Conclusion:

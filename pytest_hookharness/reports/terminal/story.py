@@ -193,6 +193,12 @@ def _assumptions(outcome: Outcome, width: int) -> Iterator[str]:
 
 
 def _replay(outcome: Outcome, replay_command: str) -> str:
+    # A comment for a shell, since people copy the line.
+    chance = "  # may go otherwise: the hooks draw random numbers" if outcome.chance else ""
+    return f"{_replay_line(outcome, replay_command)}{chance}"
+
+
+def _replay_line(outcome: Outcome, replay_command: str) -> str:
     if replay_command:
         return f"  replay: {plain(replay_command, _LONGEST)}"
     origin = outcome.scenario.origin

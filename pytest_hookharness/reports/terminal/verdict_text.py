@@ -23,7 +23,7 @@ from pytest_hookharness.model.verdicts import (
     Undecided,
     Violation,
 )
-from pytest_hookharness.reports.safe_text import clip, plain, quoted
+from pytest_hookharness.reports.safe_text import clip_words, plain, quoted
 from pytest_hookharness.reports.short_paths import with_short_paths
 from pytest_hookharness.reports.terminal.phrases import (
     first_few,
@@ -31,7 +31,7 @@ from pytest_hookharness.reports.terminal.phrases import (
     text_of_command,
 )
 
-_LONGEST, _LONGEST_BROKEN = 360, 160
+_LONGEST, _LONGEST_BROKEN, _LONGEST_SEEN = 360, 180, 130
 _LONGEST_WAIT = 120
 _WAITS_FOR_CHILD = re.compile(r"^(?:[^,]* waits for its child [^,]* \(pid \d+\), )+")
 # Parts of the key paths of expectations, in the base and in every variant.
@@ -46,12 +46,12 @@ def first_line(outcome: Outcome) -> str:
     """
     outcome = with_short_paths(outcome)
     # Each part is cut on its own: in the middle of the whole line stands what the verdict rests on.
-    said = [clip(_verdict(outcome), _LONGEST)]
+    said = [clip_words(_verdict(outcome), _LONGEST)]
     others = [item for item in _by_weight(outcome) if not _is_told(item, outcome)]
     if others:
         count = len(others) - 1
         more = f" (and {counted(count, 'more broken expectation')})" if count else ""
-        said.append(f"{clip(_broken(others[0]), _LONGEST_BROKEN)}{more}")
+        said.append(f"{clip_words(_broken(others[0]), _LONGEST_BROKEN)}{more}")
         if len(others) == len(outcome.violations) and not isinstance(outcome.verdict, Terminated):
             said.reverse()
     return "; ".join(said)
@@ -91,7 +91,8 @@ def _by_weight(outcome: Outcome) -> list[Violation]:
 
 
 def _broken(violation: Violation) -> str:
-    return f"{plain(violation.path)}: expected {plain(violation.expected)}, seen {plain(violation.seen)}"
+    seen = clip_words(plain(violation.seen, _LONGEST), _LONGEST_SEEN)
+    return f"{plain(violation.path)}: expected {plain(violation.expected)}, seen {seen}"
 
 
 def _verdict(outcome: Outcome) -> str:

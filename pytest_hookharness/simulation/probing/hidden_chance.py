@@ -13,7 +13,8 @@ from pytest_hookharness.judging.recurrence.clock_words import ANY_CLOCK
 from pytest_hookharness.judging.recurrence.hidden_chance import SHELL, Language
 from pytest_hookharness.model.reads import LookKind, ProgramReads, Reads, SourceKind
 from pytest_hookharness.model.trace import HookRun
-from pytest_hookharness.simulation.testbed.hook_source import Source, inlined
+from pytest_hookharness.simulation.testbed.hook_scripts import HookSource
+from pytest_hookharness.simulation.testbed.hook_source import inlined
 
 _WITH_LIBRARY = re.compile(r"/(python|pypy|node|nodejs|ruby)[0-9.]*$")
 # A script with one of these may ask for the time itself, and the reader of its language follows that. They
@@ -73,18 +74,16 @@ def find_clock_use(
         yield f"the clock (`{used}` in {where})"
 
 
-def find_clock_words(sources: Iterable[Source]) -> Iterator[str]:
-    """Yield where sources decide by the time, in words; it was not observed what their hooks read."""
-    for source in sources:
-        in_shell = SHELL.search(f"/{source.program}") is not None
+def find_clock_words(scripts: Iterable[HookSource]) -> Iterator[str]:
+    """Yield where scripts decide by the time, in words; it was not observed what their hooks read."""
+    for script in scripts:
+        in_shell = not script.interpreter
         # A shell script has the code of what it calls.
-        named = {
-            source.program,
-            *(_PROGRAM.findall(source.text.decode("utf-8", "replace")) if in_shell else ()),
-        }
+        called = _PROGRAM.findall(script.text.decode("utf-8", "replace")) if in_shell else ()
+        programs = [f"/{name}" for name in {script.interpreter or "sh", *called}]
         for language in clock_use.LANGUAGES:
-            if any(language.program.search(f"/{name}") for name in named):
-                for used, where in _found(language, source.text, source.name, in_shell):
+            if any(language.program.search(program) for program in programs):
+                for used, where in _found(language, script.text, script.name, in_shell):
                     yield f"`{used}` in {where}"
 
 

@@ -81,7 +81,7 @@ def find_doubt(moved: Outcome, checked: Outcome, *, by_kernel: bool) -> str:
         checked: The second run.
         by_kernel: Whether the kernel moved its clock, for all programs; otherwise all files were made older.
     """
-    if not _differ(moved, checked) and _agree(_decided(moved), _decided(checked)):
+    if not _differ(moved, checked) and _agree(moved.decided, checked.decided):
         return ""
     other, why = "with all files made older", "or use stored times as names"
     if by_kernel:
@@ -91,10 +91,6 @@ def find_doubt(moved: Outcome, checked: Outcome, *, by_kernel: bool) -> str:
         f"with the clock moved ahead it {_describe(moved)}, and {other} it {_describe(checked)}: "
         f"the hooks read a clock that test doubles cannot move, {why}"
     )
-
-
-def _decided(outcome: Outcome) -> list[tuple[int, str, bool]]:
-    return [(step.turn, hooked.event, hooked.decision.refused) for step, hooked in outcome.trace.hooked()]
 
 
 def _agree(one: list[tuple[int, str, bool]], other: list[tuple[int, str, bool]]) -> bool:
@@ -160,12 +156,12 @@ def compare_starts(
     """
     for later in starts:
         other = begin(later)
-        if _agree(_decided(now), _decided(other)):
+        if _agree(now.decided, other.decided):
             continue
         sooner, other = _sooner(now, begin, later, other)
         when = f"begun {format_duration(sooner)} later"
         for begun, seen, again in ("begun at once", now, begin(0.0)), (when, other, begin(sooner)):
-            if not _agree(_decided(seen), _decided(again)):
+            if not _agree(seen.decided, again.decided):
                 text = f"Played twice, {begun}, its hooks decided differently."
                 return finding_catalogue.FLAKY.found(text, turn=now.iterations)
         turn, event, refused = _first_difference(now, other)
@@ -180,13 +176,13 @@ def _sooner(
 ) -> tuple[float, Outcome]:
     """Return the same time of a sooner day, or of such a day of the week, if hooks decide otherwise there."""
     for cycle in (_DAY, 7 * _DAY):
-        if later > cycle and not _agree(_decided(now), _decided(sooner := begin(later % cycle))):
+        if later > cycle and not _agree(now.decided, (sooner := begin(later % cycle)).decided):
             return later % cycle, sooner
     return later, other
 
 
 def _first_difference(one: Outcome, other: Outcome) -> tuple[int, str, bool]:
-    pairs = zip(_decided(one), _decided(other), strict=False)
+    pairs = zip(one.decided, other.decided, strict=False)
     return next(second for first, second in pairs if first != second)
 
 

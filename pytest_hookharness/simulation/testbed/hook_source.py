@@ -9,11 +9,10 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 
 from pytest_hookharness import hosts
-from pytest_hookharness.model.fast_dataclass import dataclass
 from pytest_hookharness.model.processes import ProcessSpec
 from pytest_hookharness.model.protocol import Hook, Payload, fill_variables
 from pytest_hookharness.model.trace import HookRun
@@ -62,10 +61,6 @@ _INLINE = re.compile(
     re.MULTILINE,
 )
 _CODE_LINE = re.compile(rb"\b" + _INTERPRETER + rb"\b")
-_SUFFIXES = {
-    ".py": "python3", ".js": "node", ".mjs": "node", ".cjs": "node", ".ts": "node", ".rb": "ruby",
-    ".pl": "perl", ".awk": "awk", ".jq": "jq",
-}  # fmt: skip
 _CODE_SUFFIXES = frozenset({".py", ".js", ".mjs", ".cjs", ".ts", ".rb", ".pl", ".php"})
 # In such code: a text that starts a program, as an argument of a call, or in a variable named for that.
 _STARTED = re.compile(
@@ -91,20 +86,6 @@ _MESSAGE = re.compile(
 # Bytes; a longer file is a program, not a script.
 _SCRIPT_LIMIT = 1 << 18
 _PROGRAMS = frozenset({".sh", ".bash", ".zsh", ".py", ".js", ".mjs", ".cjs", ".ts", ".rb", ".pl", ".php"})
-
-
-@dataclass(frozen=True, slots=True)
-class Source:
-    """
-    The source of a hook, or of a part of it.
-
-    Attributes:
-        program: The name of the interpreter that runs it.
-    """
-
-    name: str
-    text: bytes
-    program: str
 
 
 def looked_at(source: str) -> Iterator[str]:
@@ -137,7 +118,14 @@ def texts(testbed: Testbed, hook_runs: Iterable[HookRun]) -> Iterator[bytes]:
         launch = _launch_of(testbed, run)
         for argument in launch.argv:
             yield argument.encode("utf-8", "surrogateescape")
-        yield from map(_read, _named(launch))
+        yield from map(read_script, _named(launch))
+
+
+def launches(testbed: Testbed, hook_runs: Iterable[HookRun]) -> Iterator[tuple[ProcessSpec, Sequence[Path]]]:
+    """Yield how hook runs are started, each with the paths that its command may name."""
+    for run in _distinct(hook_runs):
+        launch = _launch_of(testbed, run)
+        yield launch, [*_named(launch)]
 
 
 def words(testbed: Testbed, hook_runs: Iterable[HookRun]) -> frozenset[str]:
@@ -186,7 +174,7 @@ def runners(testbed: Testbed, hook_runs: Iterable[HookRun]) -> frozenset[str]:
         launch = _launch_of(testbed, run)
         for argument in launch.argv:
             words = _SHELL_WORD.findall(_expand(argument, launch.env))
-            scripts = (place for place, word in enumerate(words) if _read(Path(launch.cwd, word)))
+            scripts = (place for place, word in enumerate(words) if read_script(Path(launch.cwd, word)))
             found |= {Path(word).name for word in words[: next(scripts, 0)]}
         for path in _named(launch):
             found |= {Path(word.decode()).name for word in _RUNNER.findall(_first_line(path))}
@@ -200,21 +188,9 @@ def scripts(testbed: Testbed, hook_runs: Iterable[HookRun]) -> Mapping[str, byte
     for run in _distinct(hook_runs):
         for path in _named(_launch_of(testbed, run)):
             inside = path.is_relative_to(root) and not path.is_symlink()
-            if inside and (text := _read(path)):
+            if inside and (text := read_script(path)):
                 found[str(path.relative_to(root))] = text
     return found
-
-
-def sources(testbed: Testbed, hook_runs: Iterable[HookRun]) -> Iterator[Source]:
-    """Yield the commands of hook runs, and the scripts that these name, with the programs that run them."""
-    for run in _distinct(hook_runs):
-        launch = _launch_of(testbed, run)
-        command = "\n".join(launch.argv).encode("utf-8", "surrogateescape")
-        yield Source("the command of the hook", command, "sh")
-        for path in _named(launch):
-            if text := _read(path):
-                first = [Path(word.decode()).name for word in _RUNNER.findall(_first_line(path))]
-                yield Source(path.name, text, _SUFFIXES.get(path.suffix) or (first[-1] if first else "sh"))
 
 
 def configured(testbed: Testbed) -> Mapping[str, str]:
@@ -225,7 +201,9 @@ def configured(testbed: Testbed) -> Mapping[str, str]:
             launch = _launch(testbed, hook, {})
             found[hook.command] = " ".join(launch.argv)
             found |= {
-                str(path): text.decode("utf-8", "replace") for path in _named(launch) if (text := _read(path))
+                str(path): text.decode("utf-8", "replace")
+                for path in _named(launch)
+                if (text := read_script(path))
             }
     return found
 
@@ -250,7 +228,7 @@ def _distinct(hook_runs: Iterable[HookRun]) -> Iterable[HookRun]:
 
 
 def _is_program(path: Path) -> bool:
-    text = _read(path)
+    text = read_script(path)
     return text.startswith(b"#!") or path.suffix in _PROGRAMS or (bool(text) and os.access(path, os.X_OK))
 
 
@@ -260,7 +238,7 @@ def _shell_texts(testbed: Testbed, run: HookRun) -> Iterator[bytes]:
     for argument in launch.argv:
         yield from split_code(argument.encode("utf-8", "surrogateescape"))
     for path in _named(launch):
-        text = _read(path)
+        text = read_script(path)
         if path.suffix in _CODE_SUFFIXES or _CODE_LINE.search(_first_line(path)):
             yield from started(text)
         else:
@@ -280,8 +258,14 @@ def _interpreter_alone(inline: re.Match[bytes]) -> bytes:
 
 def inlined(text: bytes) -> Iterator[bytes]:
     """Yield the code of other languages in a shell script."""
+    yield from (code for _, code in inlined_code(text))
+
+
+def inlined_code(text: bytes) -> Iterator[tuple[str, bytes]]:
+    """Yield the code of other languages in a shell script, each with its interpreter."""
     for match in _INLINE.finditer(text):
-        yield match[1] or match[2] or match[4] or b""
+        name = _CODE_LINE.search(match[0])
+        yield (name[0].decode() if name else "", match[1] or match[2] or match[4] or b"")
 
 
 def started(code: bytes) -> Iterator[bytes]:
@@ -293,7 +277,7 @@ def started(code: bytes) -> Iterator[bytes]:
 
 
 def _first_line(path: Path) -> bytes:
-    text = _read(path)
+    text = read_script(path)
     return text.partition(b"\n")[0][2:] if text.startswith(b"#!") else b""
 
 
@@ -318,7 +302,8 @@ def _expand(text: str, env: Mapping[str, str]) -> str:
     return fill_variables(text.replace('"', ""), env)
 
 
-def _read(path: Path) -> bytes:
+def read_script(path: Path) -> bytes:
+    """Return the text of a script; empty if there is none, or if it is a program of the system."""
     try:
         if (
             not path.is_file()
