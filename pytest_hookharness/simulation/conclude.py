@@ -120,7 +120,7 @@ def conclude_session(
         evidence.trace,
         verdict,
         findings=(*formed.findings, *evidence.findings),
-        assumptions=formed.assumptions,
+        assumptions=without_unobserved(formed.assumptions, *_seen_to_decide(evidence)),
         initial=initial,
         wall=wall,
         probes=evidence.probes,
@@ -232,6 +232,18 @@ def _build(
         unmatched_masks=unmatched_masks,
     )
     return replace(outcome, violations=broken)
+
+
+def _seen_to_decide(evidence: SessionEvidence) -> Iterator[str]:
+    """Yield what cannot be assumed to decide nothing: by what was read, or by an experiment with the time."""
+    influences = evidence.observed.influences if evidence.observed is not None else None
+    thresholds = (report.threshold for report in evidence.probes)
+    if any(one is not None and one.seconds is not None for one in thresholds):
+        yield from ("clock", "the times")
+    elif influences is not None and influences.timed:
+        yield "clock"
+    if influences is not None and influences.chance:
+        yield "chance"
 
 
 def _chance(testbed: Testbed, trace: Trace) -> str:

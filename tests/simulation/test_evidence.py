@@ -222,7 +222,7 @@ def test_a_clock_that_decides_nothing(stop, log, evidence):
     assert isinstance(outcome.verdict, Livelock)
     assert (outcome.verdict.evidence, outcome.iterations) == (evidence, 3)
     (assumed,) = (text for text in outcome.verdict.assumptions if "read the clock" in text)
-    assert "with 13 s between 7 turns, 1 h later, 24 times another 1.04 days later" in assumed
+    assert "with 13 s between 7 turns, then 1 h later, 24 times another 1.04 days later" in assumed
     assert {probe.kind for report in outcome.probe_reports for probe in report.probes} == {
         PerturbationKind.CLOCK
     }

@@ -10,7 +10,7 @@ from pytest_hookharness.model.outcome import Outcome
 from pytest_hookharness.model.protocol import Basis, Decision, Rule
 from pytest_hookharness.model.scenario import Scenario
 from pytest_hookharness.model.trace import HookEvent, Step, Trace
-from pytest_hookharness.model.verdicts import Livelock, Terminated
+from pytest_hookharness.model.verdicts import Capped, Livelock, Terminated, Undecided
 from pytest_hookharness.simulation.probing.time_shift import compare_starts
 
 REFUSE = "echo 'not now' >&2; exit 2"
@@ -102,3 +102,52 @@ def test_under_a_clock_that_decides_it_is_not_assumed_that_none_does():
 
     assert "chance" in assumed
     assert "clock" not in assumed
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("date", ["20990301", "2099-03-01"])
+def test_a_date_in_the_source_is_played(play, date):
+    """A hook that refuses until a date that its source names is found to allow the stop then."""
+    compact = 'now=$(date +%Y-%m-%d); [ "$(echo $now | tr -d -)" -ge "$(echo DATE | tr -d -)" ]'
+    outcome = play(hooks={"Stop": f"{compact.replace('DATE', date)} && exit 0; {REFUSE}"}, cap="none")
+
+    assert isinstance(outcome.verdict, Undecided)
+    assert "would allow the stop after" in outcome.verdict.why
+    assert not any("clock" in one for one in outcome.assumptions if one.startswith("Decisions"))
+
+
+@pytest.mark.slow
+def test_a_guard_at_a_pace_is_not_blamed_for_the_shims(play):
+    """A bash hook that compares no time keeps its evidence in a scenario with a pace."""
+    hook = "#!/bin/bash\n[ -f REVIEW.md ] || { echo 'write REVIEW.md' >&2; exit 2; }\n"
+    outcome = play(files={"guard": hook}, hooks={"Stop": "./guard"}, pace="2s")
+
+    assert isinstance(outcome.verdict, Livelock)
+    assert outcome.verdict.evidence == "closed"
+
+
+@pytest.mark.slow
+def test_time_at_a_pace_is_seen_by_every_program(play):
+    """Experiments at a pace move a clock that no shim reaches, and find the turn that it leads to."""
+    hook = (
+        "#!/bin/bash\n[ -f .t ] || echo $EPOCHSECONDS >.t\n"
+        "[ $((EPOCHSECONDS - $(cat .t))) -gt 900 ] && exit 0\necho 'not yet' >&2\nexit 2\n"
+    )
+    outcome = play(files={"hook": hook}, hooks={"Stop": "./hook"}, pace="2s")
+
+    assert isinstance(outcome.verdict, Capped)
+    assert "such turns for another 14." in outcome.verdict.without.why
+
+
+@pytest.mark.slow
+def test_a_count_behind_a_mask_is_not_told_as_a_time(play):
+    """Where as many turns at once lead to the stop too, the report names turns and no time."""
+    hook = (
+        '#!/bin/bash\nmkdir -p state\necho >"state/$(date +%s)-$(ls state | wc -l)"\n'
+        "[ $(ls state | wc -l) -gt 12 ] && exit 0\necho 'not yet' >&2\nexit 2\n"
+    )
+    outcome = play(files={"hook": hook}, hooks={"Stop": "./hook"}, mask=["workspace/state"])
+
+    assert isinstance(outcome.verdict, Capped)
+    assert "in turn 13" in outcome.verdict.without.why
+    assert "days" not in outcome.verdict.without.why

@@ -12,6 +12,7 @@ fields do, is worth trying.
 
 from __future__ import annotations
 
+import calendar
 import re
 import time
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
@@ -137,6 +138,11 @@ _FIELDS: Mapping[str, str] = {
     r"\.getMonth\(|localtime\)?\[4\]": "month",
     r"\.tm_yday|localtime\)?\[7\]": "%j",
 }
+# A day, as in 2027-03-01, 20270301 or date(2027, 3, 1), and seconds of the epoch after the year 2023.
+_DATE = re.compile(
+    r"(?<!\d)(20\d\d)(?:[-/._]|, ?)?(1[0-2]|0?[1-9])(?:[-/._]|, ?)?([12]\d|3[01]|0?[1-9])(?!\d)"
+)
+_EPOCH = re.compile(r"(?<!\d)(1[7-9]\d{8}|2\d{9})(?!\d)")
 _WORD = re.compile(r"[0-9A-Za-z]+")
 _MINUTE, _HOUR = 60, 3600
 _MINUTES, _HOURS = 24 * 60, 372 * 24
@@ -146,10 +152,11 @@ MOST = 12
 def find_named_times(sources: Iterable[bytes], now: float) -> tuple[float, ...]:
     """Return the seconds from ``now`` (of the epoch) until the times that scripts name, likeliest first."""
     text = "\n".join(source.decode("utf-8", "replace") for source in sources)
+    dates = tuple(moment - now + 1 for moment in _dates(text) if moment > now)[:MOST]
     fields = [*_fields_of(text)]
     # Each hour and each day of the week is tried in any case.
     if len(fields) < 2 and not any(field.count("%") > 1 or field[-1] in "djmeFbB" for field in fields):
-        return ()
+        return dates
     stands_in = _lookup(text)
     first: dict[tuple[str, ...], float] = {}
     for moment in _moments(now):
@@ -160,7 +167,15 @@ def find_named_times(sources: Iterable[bytes], now: float) -> tuple[float, ...]:
             first.setdefault(hits, moment)
     likeliest = sorted(first, key=lambda hits: (-sum(map(bool, hits)), first[hits]))
     # A little after the moment, because time passes until the hook asks.
-    return tuple(first[hits] - now + 1 for hits in likeliest[:MOST])
+    return (*dates, *(first[hits] - now + 1 for hits in likeliest[: MOST - len(dates)]))
+
+
+def _dates(text: str) -> Iterator[float]:
+    """Yield the moments that a text names: the start and the end of each day, and seconds of the epoch."""
+    for year, month, day in dict.fromkeys(_DATE.findall(text)):
+        start = calendar.timegm((int(year), int(month), int(day), 0, 0, 0))
+        yield from (start, start + 24 * _HOUR)
+    yield from (float(seconds) for seconds in dict.fromkeys(_EPOCH.findall(text)))
 
 
 def _fields_of(text: str) -> Iterator[str]:

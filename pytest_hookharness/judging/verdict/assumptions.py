@@ -65,12 +65,15 @@ def chance_was_drawn(chance: str, plays: int = 0) -> str:
     )
 
 
-def without_unobserved(assumptions: Sequence[str], word: str) -> tuple[str, ...]:
-    """Return assumptions that no longer say of what a word names that decisions do not depend on it."""
-    return tuple(
-        sentence.replace(f"{word}, ", "", 1) if sentence.startswith(_INDEPENDENT) else sentence
-        for sentence in assumptions
-    )
+def without_unobserved(assumptions: Sequence[str], *words: str) -> tuple[str, ...]:
+    """Return assumptions that no longer say of what words name that decisions do not depend on it."""
+    seen = tuple(assumptions)
+    for word in words:
+        seen = tuple(
+            sentence.replace(f"{word}, ", "", 1) if sentence.startswith(_INDEPENDENT) else sentence
+            for sentence in seen
+        )
+    return seen
 
 
 def gather_assumptions(

@@ -33,6 +33,7 @@ from pytest_hookharness.simulation.testbed.testbed import Testbed
 # Seconds between two turns of an agent that works with a person.
 HUMAN_PACE = 13.0
 _HOUR, _DAY = 3600.0, 86400.0
+_BETWEEN = " with turns between"
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,7 +54,7 @@ class _Stretch:
         if not self.jump:
             return f"with {pace:g} s between {counted(repetitions * period, 'turn')}"
         later = f"{format_duration(self.jump)} later"
-        return later if repetitions == 1 else f"{repetitions} times another {later}"
+        return f"then {later}" if repetitions == 1 else f"{repetitions} times another {later}"
 
 
 # A step of a day and an hour, less a minute and a second, shows each hour of the day and each day of the
@@ -84,6 +85,8 @@ class ClockTrial:
         self._remaining = remaining
         self._on_probe = on_probe
         self._probes: list[Probe] = []
+        # Repetitions until one went another way.
+        self._times = 0
 
     def play(self) -> ProbeReport:
         """
@@ -104,6 +107,8 @@ class ClockTrial:
                 threshold = self._play_named(checkpoint)
             elif threshold.allows_stop:
                 threshold = self._narrow(checkpoint, threshold)
+                if threshold.at.endswith(_BETWEEN):
+                    threshold = self._play_at_once(checkpoint) or threshold
             unclear = f"the clock could not be moved for all programs: {clock.gap}" if clock.gap else ""
         return self._report(threshold, unclear)
 
@@ -116,13 +121,36 @@ class ClockTrial:
             runs = driver.hook_run_count
             seen, times = self._play_stretch(driver, stretch)
             tried, runs = stretch.describe(times, period, driver.pace), driver.hook_run_count - runs
-            self._probes.append(Probe(kind=PerturbationKind.CLOCK, tried=tried, seen=seen, hook_runs=runs))
-            self._on_probe()
+            self._add(tried, seen, runs)
             if seen.reaction is not ProbeEffect.SAME:
                 passed = clock.seconds - began
-                at = f"{format_duration(passed)} with turns between"
+                at = f"{format_duration(passed)}{_BETWEEN}"
+                self._times += times
                 return Threshold(at=at, what=seen.what, seconds=passed, allows_stop=seen.allows_stop)
+            self._times += times
         return None
+
+    def _play_at_once(self, checkpoint: Checkpoint) -> Threshold | None:
+        """Return the turn that allows the stop if as many repetitions that follow at once lead there too."""
+        checkpoint.restore()
+        driver, seen = checkpoint.resume(), ProbeResult(reaction=ProbeEffect.SAME)
+        before, played = self._repetition.start.progress.session, 0
+        while played < self._times and seen.reaction is ProbeEffect.SAME:
+            driver.replace_session(driver.progress.session.with_host_counts_of(before))
+            seen = self._repetition.compare_decisions(driver, self._remaining)
+            played += 1
+        self._add(f"{counted(played, 'repetition')} at once", seen, driver.hook_run_count)
+        if not seen.allows_stop:
+            return None
+        period = self._repetition.period
+        turn = self._repetition.point.turn + (played - 1) * period + max(1, seen.turn)
+        return Threshold(
+            at=f"{counted(played, 'more repetition')}", what=seen.what, turn=turn, allows_stop=True
+        )
+
+    def _add(self, tried: str, seen: ProbeResult, runs: int) -> None:
+        self._probes.append(Probe(kind=PerturbationKind.CLOCK, tried=tried, seen=seen, hook_runs=runs))
+        self._on_probe()
 
     def _play_named(self, checkpoint: Checkpoint) -> Threshold | None:
         """Play one repetition at each of the times that the scripts of the hooks name."""
@@ -143,8 +171,7 @@ class ClockTrial:
                 break
         latest = format_duration(max(played))
         tried = f"at {counted(len(played) - 1, 'time')} that the scripts name, up to {latest} later"
-        self._probes.append(Probe(kind=PerturbationKind.CLOCK, tried=tried, seen=seen, hook_runs=runs))
-        self._on_probe()
+        self._add(tried, seen, runs)
         if seen.reaction is ProbeEffect.SAME:
             return None
         at = f"{format_duration(played[-1])} without a turn"

@@ -62,15 +62,20 @@ def find_clock_use(
     runs: Iterable[Reads | None],
     hook_runs: Iterable[HookRun],
     places: Mapping[str, tuple[str | None, str]],
+    shims: str,
 ) -> Iterator[str]:
-    """Yield where scripts decide by the time, in words; the arguments are those of `find_hidden_chance`."""
+    """
+    Yield where scripts decide by the time, in words; those that show a moved clock are none of the hooks'.
+
+    ``shims`` is the folder of these. The other arguments are those of `find_hidden_chance`.
+    """
     runs = [*runs]
     for program in (program for reads in runs if reads is not None for program in reads.programs):
         if own := _unreadable(program, places):
             yield f"the clock (read by {own}, whose source cannot be checked)"
         elif own := _asks_by_library(program, places):
             yield f"the clock (read by a library of {own})"
-    for used, where, _ in _find(clock_use.LANGUAGES, runs, hook_runs, places):
+    for used, where, _ in _find(clock_use.LANGUAGES, runs, hook_runs, places, f"{shims}/"):
         yield f"the clock (`{used}` in {where})"
 
 
@@ -131,6 +136,7 @@ def _find(
     runs: Iterable[Reads | None],
     hook_runs: Iterable[HookRun],
     places: Mapping[str, tuple[str | None, str]],
+    left_out: str = "\0",
 ) -> Iterator[tuple[str, str, str]]:
     """Yield what the scripts of a repetition use, where, and of what kind it is."""
     records = [reads.programs for reads in runs if reads is not None]
@@ -144,6 +150,7 @@ def _find(
             for program in programs
             if _is_shell(program) or _is_of(program, language)
             for path in _scripts(program)
+            if not path.startswith(left_out)
         )
         texts: list[tuple[bytes, str, bool]] = []
         for path, in_shell in scripts:

@@ -148,7 +148,7 @@ class ReadObservation:
             differing = (*differing, *changes(repetition.files, testbed.files))
             around = self._surroundings(paths, places, differing, repetition.files, since)
             found = replace(find_influences(runs, around), read=tuple(_opened(runs, places)))
-            timed = [*find_clock_use(*scripts)] if found.clock else []
+            timed = [*find_clock_use(*scripts, str(testbed.workspace.clock.folder))] if found.clock else []
         if not found.observed:
             return found
         # The next repetition may make others of those that come or go.

@@ -15,6 +15,7 @@ from pytest_hookharness.judging.state_diff.file_series import Files
 from pytest_hookharness.judging.state_diff.file_timestamps import find_timestamps
 from pytest_hookharness.judging.state_diff.number_formats import SessionClock
 from pytest_hookharness.judging.verdict.run_end import format_duration
+from pytest_hookharness.model.moves import Wait
 from pytest_hookharness.model.outcome import Outcome
 from pytest_hookharness.model.verdicts import Capped, Finding, Livelock, Terminated
 from pytest_hookharness.simulation.session.history import History
@@ -137,7 +138,10 @@ def compare(fast: Outcome, simulate: Callable[[float], Outcome]) -> Finding | No
     first = isinstance(slow.verdict, Terminated) and slow.iterations == 1
     when = "begun at another time" if first else f"with {format_duration(high)} between them"
     at_once = _describe(fast) + (f" (another time it {_describe(again)})" if uneven else "")
-    text = f"With turns that follow at once it {at_once}; {when}, it {_describe(slow)}."
+    now = "With turns that follow at once"
+    if any(isinstance(act, Wait) for act in fast.scenario.script.acts):
+        now, when = "With the waits of its script alone", when.replace("between them", "more between turns")
+    text = f"{now} it {at_once}; {when}, it {_describe(slow)}."
     return finding_catalogue.CLOCK.found(text, turn=fast.iterations)
 
 
