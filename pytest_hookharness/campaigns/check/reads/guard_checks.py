@@ -30,5 +30,5 @@ def _of_spellings(hook_set: HookSet) -> Iterator[Symptom]:
     """Yield what guards allow in another spelling, each script once."""
     found = [(hook, one) for hook in hook_set.hooks if (one := bypassed_guard(hook_set, hook))[0]]
     for command, spelling in dict.fromkeys(one for _, one in found):
-        text = f"`{command}` is refused, but `{spelling}` is allowed, as no test in the script fits it."
+        text = f"where `{command}` is refused, `{spelling}` is allowed, as no test in the script fits it."
         yield together(BYPASS, [hook for hook, one in found if one == (command, spelling)], text)

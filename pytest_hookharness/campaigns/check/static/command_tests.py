@@ -143,6 +143,10 @@ class CommandGuard:
         """Whether every use of the command is a test that is understood."""
         return not self.others and all(one.pattern is not None for one in self.tests)
 
+    def is_let_off(self, command: str) -> bool:
+        """Return whether a test of a command leads to an end without a refusal."""
+        return any(one.leads == "allows" and one.is_met(command) for one in self.tests)
+
     def judges_alike(self, command: str, other: str) -> bool:
         """Return whether no test tells two commands apart."""
         return all(one.is_met(command) is one.is_met(other) for one in self.tests)

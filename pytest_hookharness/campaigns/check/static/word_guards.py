@@ -16,7 +16,7 @@ from pytest_hookharness import hosts
 from pytest_hookharness.campaigns.check.static.command_tests import CommandGuard, CommandTest, read_guard
 from pytest_hookharness.campaigns.check.static.failed_refusals import failed_refusal, read_printed
 from pytest_hookharness.campaigns.check.static.script_answers import find_unread_answer
-from pytest_hookharness.campaigns.check.static.shell_scripts import SHELL_SCRIPT
+from pytest_hookharness.campaigns.check.static.shell_scripts import SHELL_SCRIPT, without_comment_lines
 from pytest_hookharness.campaigns.check.static.unset_variables import expected_variable
 from pytest_hookharness.campaigns.guards.pattern_texts import texts_of
 from pytest_hookharness.campaigns.guards.watched_moves import watched
@@ -64,12 +64,21 @@ def word_guard(hook_set: HookSet, hook: Hook) -> tuple[str, str]:
 def bypassed_guard(hook_set: HookSet, hook: Hook) -> tuple[str, str]:
     """Return a command that a hook's script refuses, and another spelling that it allows; or nothing."""
     text = _script(hook_set, hook)
-    others = [source for _, source in hook_set.sources if source != text]
+    others = [*_other_guards(hook_set, text)] if text else []
     for command, spelling in allowed_spellings(text) if text else ():
         words = command.split()[:2]
         if not any(all(word in one for word in words) for one in others):
             return command, spelling
     return ("", "")
+
+
+def _other_guards(hook_set: HookSet, text: str) -> Iterator[str]:
+    """Yield the commands and scripts of other hooks that may refuse calls."""
+    events = hosts.find(hook_set.host).events
+    for hook in hook_set.hooks:
+        rule, scripts = events.get(hook.event), hook_set.scripts_of(hook)
+        if rule is not None and rule.role in _GATES and text not in scripts:
+            yield from (without_comment_lines(one) for one in (hook.command, *scripts))
 
 
 def _script(hook_set: HookSet, hook: Hook) -> str:
@@ -101,12 +110,22 @@ def refused_data(text: str) -> Iterator[tuple[str, str]]:
 def allowed_spellings(text: str) -> Iterator[tuple[str, str]]:
     """Yield commands that a shell script refuses, each with another spelling that it surely allows."""
     guard = read_guard(text)
-    refusing = [one for one in guard.tests if one.leads == "refuses"]
-    for test in refusing if guard.is_known and guard.whole else ():
-        for command in _commands(test) if test.fits else ():
-            if guard.lets_through(command, test):
+    for test in guard.tests:
+        refuses = test.leads == "refuses" and test.fits and guard.is_known and guard.whole
+        # A command that does not fit is let through at once.
+        admits = test.leads == "allows" and not test.fits and guard.is_known and _REFUSES.search(text)
+        for command in _commands(test) if refuses or admits else ():
+            if guard.lets_through(command, test) and not (admits and guard.is_let_off(command)):
                 usual = (one for one in spellings(command) if not one.startswith("if "))
-                yield from ((command, one) for one in usual if not any(each.is_met(one) for each in refusing))
+                yield from ((command, one) for one in usual if _is_allowed(guard, test, one))
+
+
+def _is_allowed(guard: CommandGuard, test: CommandTest, spelling: str) -> bool:
+    """Return whether a script surely allows a spelling of a command for which a test looks."""
+    if test.leads == "refuses":
+        return not any(one.is_met(spelling) for one in guard.tests if one.leads == "refuses")
+    before = [one for one in guard.tests if one.begin < test.begin]
+    return test.is_met(spelling) and all(one.leads == "allows" or not one.is_met(spelling) for one in before)
 
 
 def _of_test(guard: CommandGuard, test: CommandTest, *, whole: bool) -> Iterator[tuple[str, str]]:

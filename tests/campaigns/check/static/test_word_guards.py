@@ -1,5 +1,7 @@
 """Claims about shell guards that look for words anywhere in a command."""
 
+from dataclasses import replace
+
 import pytest
 
 from pytest_hookharness.campaigns.check.causes import certain
@@ -10,6 +12,7 @@ from pytest_hookharness.campaigns.check.static.word_guards import (
     word_guard,
 )
 from pytest_hookharness.campaigns.check.static_checks import check_statically
+from pytest_hookharness.model.protocol import Hook
 
 from .one_hook import one_hook
 
@@ -114,6 +117,10 @@ def test_other_guards(text):
         (GUARD, ("git push", "git -C . push")),
         (GUARD.replace("git\\s+push", "rm\\s+-rf\\s"), ("rm -rf build", "rm -r -f build")),
         (GUARD.replace("git\\s+push", "git\\s.*push"), ("", "")),
+        # A command that does not fit is let through at once, unless it was refused before.
+        (HEAD + f"{TEST} || exit 0\n[ -f .reviewed ] && exit 0\n{REFUSES}", ("git push", "git -C . push")),
+        (HEAD + f"echo \"$CMD\" | grep -q 'push' && exit 2\n{TEST} || exit 0\n{REFUSES}", ("", "")),
+        (HEAD + f"{TEST} || exit 0\nexit 0\n", ("", "")),
         # Something else may refuse it.
         (GUARD.replace("exit 0\n", 'python3 more.py <<< "$INPUT" || exit 2\n'), ("", "")),
         (GUARD.replace("exit 0\n", "case $CMD in *push*) exit 2 ;; esac\n"), ("", "")),
@@ -134,7 +141,10 @@ def test_only_guards_of_a_shell():
         assert word_guard(*one_hook(event, GUARD)) == expected
     assert word_guard(*one_hook("PreToolUse", GUARD.replace("bash", "env node"))) == ("", "")
     assert bypassed_guard(*one_hook("PreToolUse", GUARD)) == ("git push", "git -C . push")
-    assert bypassed_guard(*one_hook("PreToolUse", GUARD, ["git *) push"])) == ("", "")
+    assert bypassed_guard(*one_hook("PreToolUse", GUARD, ["git push"])) == ("git push", "git -C . push")
+    other = Hook(event="PreToolUse", command="bash 0.sh")
+    hook_set, hook = one_hook("PreToolUse", GUARD, ["case $x in git*push) exit 2 ;; esac"])
+    assert bypassed_guard(replace(hook_set, hooks=(hook, other)), hook) == ("", "")
 
 
 def test_what_is_said():
@@ -142,7 +152,7 @@ def test_what_is_said():
     said = [(one.kind, one.text) for one in check_statically(one_hook("PreToolUse", GUARD)[0]).symptoms]
     words = "where `git push` is refused, `git commit --allow-empty -m 'git push'` is too"
     assert ("TEXT-MATCH", f"PreToolUse: {words}, as the script only looks for the words.") in said
-    spelling = "`git push` is refused, but `git -C . push` is allowed, as no test in the script fits it."
+    spelling = "where `git push` is refused, `git -C . push` is allowed, as no test in the script fits it."
     assert ("BYPASS", f"PreToolUse: {spelling}") in said
 
 
