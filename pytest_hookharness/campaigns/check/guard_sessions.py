@@ -35,6 +35,7 @@ from pytest_hookharness.model.checkup import CheckSession, HookSet
 from pytest_hookharness.model.moves import FIRST_PROMPT, RunCommand
 from pytest_hookharness.model.outcome import Outcome
 from pytest_hookharness.model.protocol import Hook
+from pytest_hookharness.model.scenario import Scenario
 
 # The number of hooks that are proved to allow another spelling of a command.
 _MOST_PROVED = 4
@@ -95,10 +96,19 @@ def _with(hook_set: HookSet, session: CheckSession, commands: Collection[str]) -
         for hook in hook_set.hooks
         if hook.command in commands or (hook.event in events and events[hook.event].role in _ONCE)
     ]
-    whole = hook_set.plugin or hook_set.inline is not None or not all(map(_is_plain, kept))
+    whole = hook_set.inline is not None or not all(_is_plain(hook_set, hook) for hook in kept)
     if whole or len(kept) == len(hook_set.hooks):
         return session
-    return replace(session, scenario=alone(session.scenario, *kept))
+    return replace(session, scenario=_in_its_folder(hook_set, alone(session.scenario, *kept)))
+
+
+def _in_its_folder(hook_set: HookSet, scenario: Scenario) -> Scenario:
+    """Return a scenario whose project is the folder of a plugin, as hooks of settings are no plugin's."""
+    if not hook_set.plugin:
+        return scenario
+    variable = hosts.find(hook_set.host).config.plugin_root
+    env = {**scenario.env, **({variable: "."} if variable else {})}
+    return replace(scenario, project=hook_set.root, plugin=None, env=env)
 
 
 def _may_refuse(hook_set: HookSet, hook: Hook) -> bool:
@@ -109,9 +119,11 @@ def _may_refuse(hook_set: HookSet, hook: Hook) -> bool:
     return not after or len(texts) != 1 or _REFUSES.search(texts[0]) is not None
 
 
-def _is_plain(hook: Hook) -> bool:
+def _is_plain(hook_set: HookSet, hook: Hook) -> bool:
     """Return whether an event, a command and a matcher say all about a hook."""
-    return hook.type == "command" and hook.args is None and not hook.env and hook.options.keys() <= _IDLE
+    own = {hosts.find(hook_set.host).config.plugin_root} if hook_set.plugin else set()
+    given = hook.env.keys() - own
+    return hook.type == "command" and hook.args is None and not given and hook.options.keys() <= _IDLE
 
 
 def plan_bypasses(hook_set: HookSet, outcomes: Sequence[Outcome]) -> Iterator[CheckSession]:
