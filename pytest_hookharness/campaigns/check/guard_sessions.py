@@ -12,7 +12,14 @@ from dataclasses import replace
 
 from pytest_hookharness import hosts
 from pytest_hookharness.campaigns.check import corpora
-from pytest_hookharness.campaigns.check.session_scenario import alone, cut_short, scenario_of, varied
+from pytest_hookharness.campaigns.check.session_scenario import (
+    alone,
+    cut_short,
+    in_its_folder,
+    is_plain,
+    scenario_of,
+    varied,
+)
 from pytest_hookharness.campaigns.guards.named_commands import named_commands
 from pytest_hookharness.campaigns.guards.rewording import (
     Suspect,
@@ -35,12 +42,9 @@ from pytest_hookharness.model.checkup import CheckSession, HookSet
 from pytest_hookharness.model.moves import FIRST_PROMPT, RunCommand
 from pytest_hookharness.model.outcome import Outcome
 from pytest_hookharness.model.protocol import Hook
-from pytest_hookharness.model.scenario import Scenario
 
 # The number of hooks that are proved to allow another spelling of a command.
 _MOST_PROVED = 4
-# Keys of an entry that only a person reads.
-_IDLE = frozenset(["statusMessage", "description"])
 # How a script refuses what was done.
 _REFUSES = re.compile(r"\bexit\(?\s*2\b|\b(?:block|deny)\b|\bdecision\b|[\"']continue[\"']|\bcontinue:")
 # What runs once in a session, and may prepare what guards read.
@@ -96,19 +100,10 @@ def _with(hook_set: HookSet, session: CheckSession, commands: Collection[str]) -
         for hook in hook_set.hooks
         if hook.command in commands or (hook.event in events and events[hook.event].role in _ONCE)
     ]
-    whole = hook_set.inline is not None or not all(_is_plain(hook_set, hook) for hook in kept)
+    whole = hook_set.inline is not None or not all(is_plain(hook_set, hook) for hook in kept)
     if whole or len(kept) == len(hook_set.hooks):
         return session
-    return replace(session, scenario=_in_its_folder(hook_set, alone(session.scenario, *kept)))
-
-
-def _in_its_folder(hook_set: HookSet, scenario: Scenario) -> Scenario:
-    """Return a scenario whose project is the folder of a plugin, as hooks of settings are no plugin's."""
-    if not hook_set.plugin:
-        return scenario
-    variable = hosts.find(hook_set.host).config.plugin_root
-    env = {**scenario.env, **({variable: "."} if variable else {})}
-    return replace(scenario, project=hook_set.root, plugin=None, env=env)
+    return replace(session, scenario=in_its_folder(hook_set, alone(session.scenario, *kept)))
 
 
 def _may_refuse(hook_set: HookSet, hook: Hook) -> bool:
@@ -117,13 +112,6 @@ def _may_refuse(hook_set: HookSet, hook: Hook) -> bool:
     texts = hook_set.scripts_of(hook)
     after = rule is not None and rule.role is hosts.Role.AFTER_TOOL
     return not after or len(texts) != 1 or _REFUSES.search(texts[0]) is not None
-
-
-def _is_plain(hook_set: HookSet, hook: Hook) -> bool:
-    """Return whether an event, a command and a matcher say all about a hook."""
-    own = {hosts.find(hook_set.host).config.plugin_root} if hook_set.plugin else set()
-    given = hook.env.keys() - own
-    return hook.type == "command" and hook.args is None and not given and hook.options.keys() <= _IDLE
 
 
 def plan_bypasses(hook_set: HookSet, outcomes: Sequence[Outcome]) -> Iterator[CheckSession]:
