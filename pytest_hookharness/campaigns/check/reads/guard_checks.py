@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 
+from pytest_hookharness.campaigns.check.command_guards.word_guards import bypassed_guard, word_guard
 from pytest_hookharness.campaigns.check.reads.script_checks import together
-from pytest_hookharness.campaigns.check.static.word_guards import bypassed_guard, word_guard
 from pytest_hookharness.judging.findings.codes import BYPASS, TEXT_MATCH
 from pytest_hookharness.model.checkup import HookSet, Symptom
 

@@ -13,7 +13,11 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from pytest_hookharness import hosts
-from pytest_hookharness.campaigns.check.static.command_tests import CommandGuard, CommandTest, read_guard
+from pytest_hookharness.campaigns.check.command_guards.command_tests import (
+    CommandGuard,
+    CommandTest,
+    read_guard,
+)
 from pytest_hookharness.campaigns.check.static.failed_refusals import failed_refusal, read_printed
 from pytest_hookharness.campaigns.check.static.script_answers import find_unread_answer
 from pytest_hookharness.campaigns.check.static.shell_scripts import SHELL_SCRIPT, without_comment_lines

@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 from pytest_hookharness.campaigns.check.causes import certain
-from pytest_hookharness.campaigns.check.static.word_guards import (
+from pytest_hookharness.campaigns.check.command_guards.word_guards import (
     allowed_spellings,
     bypassed_guard,
     refused_data,
@@ -14,7 +14,7 @@ from pytest_hookharness.campaigns.check.static.word_guards import (
 from pytest_hookharness.campaigns.check.static_checks import check_statically
 from pytest_hookharness.model.protocol import Hook
 
-from .one_hook import one_hook
+from ..static.one_hook import one_hook
 
 HEAD = "#!/bin/bash\nINPUT=$(cat)\nCMD=$(echo \"$INPUT\" | jq -r '.tool_input.command // empty')\n"
 TEST = "echo \"$CMD\" | grep -qE 'git\\s+push'"

@@ -12,7 +12,7 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from itertools import islice
 
-from pytest_hookharness.campaigns.check.static.grep_patterns import pattern_of, unescaped
+from pytest_hookharness.campaigns.check.command_guards.grep_patterns import pattern_of, unescaped
 from pytest_hookharness.campaigns.check.static.shell_scripts import code_of, without_comment_lines
 from pytest_hookharness.model.fast_dataclass import dataclass
 
