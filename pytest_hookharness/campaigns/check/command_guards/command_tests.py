@@ -12,17 +12,17 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from itertools import islice
 
+from pytest_hookharness.campaigns.check.command_guards.command_guard import CommandGuard, CommandTest
 from pytest_hookharness.campaigns.check.command_guards.grep_patterns import pattern_of, unescaped
 from pytest_hookharness.campaigns.check.static.shell_scripts import code_of, without_comment_lines
-from pytest_hookharness.model.fast_dataclass import dataclass
 
 _DENIES = re.compile(
     r"\b(?:decision|permissionDecision|permission)\\?[\"']?\s*[:=]\s*\\?[\"']?(?:block|deny)\b"
 )
-_ASSIGNED = re.compile(
-    r"^[ \t]*(?:local[ \t]+|export[ \t]+)?(?P<name>[A-Za-z_]\w*)\+?=(?P<value>[^\n]*)", re.MULTILINE
+_ASSIGNED = re.compile(r"^[ \t]*(?:local[ \t]+)?(?P<name>[A-Za-z_]\w*)\+?=(?P<value>[^\n]*)", re.MULTILINE)
+_ELSEWHERE = (
+    r"\b(?:for|export|declare|typeset)[ \t][^\n]*\b{0}\b|\bread[ \t][^\n;|]*\b{0}\b|[;&|][ \t]*{0}\+?="
 )
-_ELSEWHERE = r"\bfor[ \t]+{0}\b|\bread[ \t][^\n;|]*\b{0}\b|[;&|][ \t]*{0}\+?="
 # A variable gets the command as it is, by a program that is given its key.
 _REST = (
     r"(?:[ \t]*2>[ \t]*/dev/null)?(?:[ \t]*\|\|[ \t]*(?:true|(?:echo|printf)[ \t]+(?:\"\"|'')))?[ \t]*\)\"?"
@@ -55,10 +55,9 @@ _INPUT = re.compile(
 _PART = re.compile(
     _GIVEN + r"jq[ \t]+(?:-\w+[ \t]+)*[\"']\.tool_?(?:[iI]nput|[aA]rgs)(?:[ \t]*//[^\"'\n|]*)?[\"']" + _REST
 )
-_RAW = re.compile(
-    r"\"\$\{?(?P<name>\w+)\}?\"[ \t]*\|[ \t]*(?:grep|sed|awk|tr|python3?|node)\b(?![^\n]{0,200}tool_name)"
-    r"|\[\[[^\n$]{0,80}\$\{?(?P<tested>\w+)[^\n]{0,80}(?:=~|==)"
-)
+# Of the whole input, a part by jq; what it gives is looked at where it names the command.
+_PIPED_TO_JQ = re.compile(r"\|[ \t]*jq\b|\bjq\b[^\n|]*<<<")
+_LOADS = re.compile(r"^[ \t]*(?:source|\.)[ \t]", re.MULTILINE)
 # How a script finds the command where there is no jq.
 _FALLBACK = re.compile(_GIVEN + r"(?:sed|grep|python3?|node)\b[^\n]{0,200}?command[^\n]{0,200}\)\"?[ \t]*$")
 _USED = r"\$\{{?{0}(?![\w])"
@@ -71,7 +70,7 @@ _TEST = re.compile(f"(?:{_PIPED}|{_TESTED})")
 _BEFORE = re.compile(r"(?P<word>(?:if|elif)[ \t]+)?(?P<not>![ \t]+)?$")
 _BRANCH = re.compile(r"(?:[ \t]*>?[ \t]*2?>[ \t]*/dev/null)?[ \t]*(?:;[ \t]*|\n[ \t]*)then\b")
 _LIST = re.compile(r"(?:[ \t]*2>[ \t]*/dev/null)?[ \t]*(?P<sign>\|\||&&)(?P<rest>[^\n]*)")
-_MOST, _FAR = 100, 2000
+_MOST, _NEAR, _FAR = 100, 300, 2000
 _FUNCTION = re.compile(r"^(?:function[ \t]+)?(?P<name>[\w-]+)[ \t]*\(\)[ \t]*\{", re.MULTILINE)
 _FUNCTION_END = re.compile(r"\n\}")
 # What ends the straight way from a test.
@@ -84,87 +83,6 @@ _IS_SET = re.compile(
     r"\[\[?[ \t]+(?:![ \t]+)?(?:-[zn][ \t]+)?\"?\$\{?\w+(?::-)?\}?\"?[ \t]+(?:!?==?[ \t]+\"\"[ \t]+)?\]\]?"
 )
 _TELLS = re.compile(r"[ \t]*(?:echo|printf|log\w*|debug\w*|cat|deny|block|warn|jq)\b[^\n|]*$")
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class CommandTest:
-    """
-    One test of the command.
-
-    Attributes:
-        begin: Where it stands in the script.
-        end: Where what it leads to begins.
-        until: Where the straight way from there ends.
-        turned: Where its branch ends, and that for other commands may begin.
-        closed: Where both end.
-        exits: Whether the script may end in between.
-        source: What it looks for, as it is written; empty if that is not understood.
-        pattern: The same in the grammar of Python; ``None`` if it is not understood.
-        fits: Whether what it leads to is done if the pattern fits; else if it does not.
-        leads: What that is: ``refuses``, ``allows``, or nothing if it is not understood.
-    """
-
-    begin: int
-    end: int
-    until: int = 0
-    turned: int = 0
-    closed: int = 0
-    exits: bool = False
-    source: str = ""
-    pattern: re.Pattern[str] | None = None
-    fits: bool = True
-    leads: str = ""
-
-    def is_met(self, command: str) -> bool:
-        """Return whether a command makes the script do what the test leads to; a script reads lines."""
-        lines = command.split("\n")
-        return (self.pattern is not None and any(map(self.pattern.search, lines))) is self.fits
-
-
-@dataclass(frozen=True, slots=True)
-class CommandGuard:
-    """
-    A shell script whose refusals depend on the words of a command.
-
-    Attributes:
-        tests: The tests of the command, in their order.
-        others: Where the script does something else with the command, in order.
-        code: The script without comments, quoted texts and here-documents.
-        whole: Whether the script refuses only where a test leads to it.
-    """
-
-    tests: tuple[CommandTest, ...] = ()
-    others: tuple[int, ...] = ()
-    code: str = ""
-    whole: bool = False
-
-    @property
-    def is_known(self) -> bool:
-        """Whether every use of the command is a test that is understood."""
-        return not self.others and all(one.pattern is not None for one in self.tests)
-
-    def is_let_off(self, command: str) -> bool:
-        """Return whether a test of a command leads to an end without a refusal."""
-        return any(one.leads == "allows" and one.is_met(command) for one in self.tests)
-
-    def judges_alike(self, command: str, other: str) -> bool:
-        """Return whether no test tells two commands apart."""
-        return all(one.is_met(command) is one.is_met(other) for one in self.tests)
-
-    def lets_through(self, command: str, last: CommandTest) -> bool:
-        """Return whether a command surely reaches a test, or is refused before."""
-        return all(self._goes_on(command, one, last) for one in self.tests if one.begin < last.begin)
-
-    def _goes_on(self, command: str, test: CommandTest, last: CommandTest) -> bool:
-        if test.leads == "refuses":
-            return True
-        if test.pattern is None:
-            return False
-        if test.leads == "allows":
-            return not test.is_met(command)
-        if last.begin >= test.closed:
-            return not test.exits
-        return test.is_met(command) is (last.begin < test.turned)
 
 
 def read_guard(text: str) -> CommandGuard:
@@ -184,20 +102,17 @@ def read_guard(text: str) -> CommandGuard:
         and not _is_plain(found, code)
         and not _SMALL.match(_value_at(found, code))
     ]
-    # The command stands in the whole input too, and may be read once more.
-    inputs = _inputs(code)
-    others += [
-        found.start()
-        for found in _RAW.finditer(code)
-        if (found["name"] or found["tested"]) in inputs and not _is_way(_value_at(found, code))
-    ]
+    # The command stands in the whole input too, and loaded functions see all variables.
+    uses = (found for name in _inputs(code) for found in re.finditer(_USED.format(name), code))
+    others += [found.start() for found in uses if not _is_part(found, code) and not _is_plain(found, code)]
+    others += [found.start() for found in _LOADS.finditer(shown)]
     others += [
         found.start()
         for found in re.finditer(r"\.command\b|[\"']command[\"']", code)
         if not _is_way(_value_at(found, code))
     ]
     refusing = [(begin, end) for name, begin, end in bodies if functions[name]]
-    return CommandGuard(tests, tuple(sorted(others)), shown, _is_whole(tests, code, shown, refusing))
+    return CommandGuard(tests, tuple(sorted(others)), _is_whole(tests, code, shown, refusing))
 
 
 def _bodies(code: str) -> Iterator[tuple[str, int, int]]:
@@ -223,7 +138,7 @@ def _is_whole(
 
 def _value_at(found: re.Match[str], code: str) -> str:
     """Return what is assigned in the line of a match; empty for no assignment."""
-    assigned = _ASSIGNED.match(code, code.rfind("\n", 0, found.start()) + 1)
+    assigned = _ASSIGNED.match(_line_of(found, code)[1])
     return assigned["value"] if assigned else ""
 
 
@@ -241,12 +156,25 @@ def _is_way(value: str) -> bool:
     return any(way.match(value) for way in (_BY_JQ, _BY_PYTHON, _FALLBACK))
 
 
+def _line_of(found: re.Match[str], code: str) -> tuple[int, str]:
+    """Return where the line of a match begins, and the line; of a long line only what is near."""
+    first = max(0, found.start() - _NEAR)
+    begin = code.rfind("\n", first, found.start()) + 1 or first
+    end = code.find("\n", found.end(), found.end() + _NEAR)
+    return begin, code[begin : end if end >= 0 else found.end() + _NEAR]
+
+
+def _is_part(found: re.Match[str], code: str) -> bool:
+    """Return whether a use of the input only takes a part of it by `jq`, or asks whether it is JSON."""
+    _, line = _line_of(found, code)
+    return _PIPED_TO_JQ.search(line) is not None or _is_way(_value_at(found, code))
+
+
 def _is_plain(found: re.Match[str], code: str) -> bool:
     """Return whether a use decides nothing: it asks whether a variable is set, or stands in a message."""
-    begin = code.rfind("\n", 0, found.start()) + 1
-    end = code.find("\n", found.end())
-    line = code[begin : end if end >= 0 else len(code)]
-    return bool(_TELLS.match(line)) or any(
+    begin, line = _line_of(found, code)
+    whole = begin == 0 or code[begin - 1] == "\n"
+    return (whole and _TELLS.match(line) is not None) or any(
         begin + one.start() <= found.start() < begin + one.end() for one in _IS_SET.finditer(line)
     )
 

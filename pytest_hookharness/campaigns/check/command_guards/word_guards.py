@@ -13,11 +13,8 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from pytest_hookharness import hosts
-from pytest_hookharness.campaigns.check.command_guards.command_tests import (
-    CommandGuard,
-    CommandTest,
-    read_guard,
-)
+from pytest_hookharness.campaigns.check.command_guards.command_guard import CommandGuard, CommandTest
+from pytest_hookharness.campaigns.check.command_guards.command_tests import read_guard
 from pytest_hookharness.campaigns.check.static.failed_refusals import failed_refusal, read_printed
 from pytest_hookharness.campaigns.check.static.script_answers import find_unread_answer
 from pytest_hookharness.campaigns.check.static.shell_scripts import SHELL_SCRIPT, without_comment_lines
@@ -33,26 +30,10 @@ from pytest_hookharness.model.protocol import Hook, Ruling
 
 _GATES = frozenset({hosts.Role.BEFORE_TOOL, hosts.Role.PERMISSION})
 # Programs that agents start, and that do something.
-_PROGRAMS = frozenset(
-    [
-        *(
-            "bun",
-            "cargo",
-            "chmod",
-            "chown",
-            "curl",
-            "dd",
-            "docker",
-            "gh",
-            "git",
-            "kubectl",
-            "npm",
-            "npx",
-            "pip",
-        ),
-        *("pip3", "pnpm", "rm", "sudo", "terraform", "wget", "yarn"),
-    ]
-)
+_PROGRAMS = frozenset({
+    "bun", "cargo", "chmod", "chown", "curl", "dd", "docker", "gh", "git", "kubectl", "npm", "npx", "pip", "pip3",
+    "pnpm", "rm", "sudo", "terraform", "wget", "yarn",
+})  # fmt: skip
 _REFUSES = re.compile(r"\bexit[ \t]+2\b|\b(?:block|deny)\b")
 # What stands behind a program, or behind its option.
 _ARGUMENTS = {"rm": "build", "curl": "example.com", "wget": "example.com", "npx": "eslint"}

@@ -38,6 +38,8 @@ _ASSIGNED = (
 _BEHIND = re.compile(
     r"(?:'[^']*'|\"(?:[^\"\\]|\\.)*\"|[^'\"\n;|&)]|\\\n|\|(?!\|)(?:[ \t]*\n)?)*\)\"?[ \t]*$", re.MULTILINE
 )
+_OPENS = re.compile(r"^[ \t]*(?:if|case|for|while|until)\b|[{(][ \t]*$", re.MULTILINE)
+_CLOSES = re.compile(r"(?:^[ \t]*|;[ \t]*)(?:fi|esac|done)\b|^[ \t]*[)}]", re.MULTILINE)
 _ASKS = (
     r"\b(?:command[ \t]+-[vV]|which|type|hash)[ \t]+(?:-\w+[ \t]+)?[\"']?{0}\b"
     r"|\bfor[ \t]+\w+[ \t]+in\b[^\n]*\b{0}\b"
@@ -72,7 +74,7 @@ def failing_call(text: str, loaded: list[str]) -> tuple[str, int]:
     place, tool = min(found, default=(0, ""))
     known = 0 < place < min(refusals) and not _MAY_NOTICE.search(code, 0, place)
     own = tool and re.search(_OWN.format(tool), code, re.MULTILINE)
-    usable = known and not own and not any(tool in one for one in loaded)
+    usable = known and not own and _is_outside(shown[:place]) and not any(tool in one for one in loaded)
     return (tool, code.count("\n", 0, place) + 1) if usable else ("", 0)
 
 
@@ -87,6 +89,11 @@ def _first_call(tool: str, code: str, shown: str, begin: int) -> int:
     piped = behind is not None and "|" in shown[found.end() : behind.end()]
     is_code = shown.startswith(code[found.start() : found.start() + 1], found.start())
     return found.start() if behind and is_code and (not piped or _PIPEFAIL.search(shown)) else 0
+
+
+def _is_outside(shown: str) -> bool:
+    """Return whether no function, group or branch that a script has begun is still open at its end."""
+    return len(_OPENS.findall(shown)) == len(_CLOSES.findall(shown))
 
 
 def _is_asked_for(hook_set: HookSet, tool: str) -> bool:

@@ -80,6 +80,9 @@ def test_words_in_a_message(text, expected):
         HEAD + "while read -r CMD; do\n" + GUARD[len(HEAD) :] + 'done <<< "$(split "$INPUT")"\n',
         HEAD + 'case "$CMD" in git\\ commit*|echo*) exit 0 ;; esac\n' + GUARD[len(HEAD) :],
         HEAD + 'echo "$INPUT" | python3 is_quoted.py && exit 0\n' + GUARD[len(HEAD) :],
+        HEAD + f'{TEST} || exit 0\nnode is_quoted.js <<< "$INPUT" && exit 0\n{REFUSES}',
+        HEAD + f"{TEST} || exit 0\nexport CMD\nnode is_quoted.js && exit 0\n{REFUSES}",
+        HEAD + f". ./quotes.sh\nis_quoted && exit 0\n{GUARD[len(HEAD) :]}",
         HEAD
         + 'FIRST=$(echo "$INPUT" | jq -r \'.tool_input.command | split(" ")[1]\')\n[ $FIRST = push ]\n'
         + GUARD[len(HEAD) :],

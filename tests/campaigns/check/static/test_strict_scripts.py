@@ -24,6 +24,8 @@ LOOP = HEAD + READS + REFUSES
         (LOOP.replace("')", "' .claude/loop.json 2>/dev/null)"), ("jq", 4)),
         (LOOP.replace("')", "' | tr a b)"), ("jq", 4)),
         (HEAD + "[ -f .claude/loop ] || exit 0\n" + READS + REFUSES, ("jq", 5)),
+        (HEAD + "log() {\n  date\n}\nif [ -f x ]; then\n  date\nfi\n" + READS + REFUSES, ("jq", 10)),
+        (HEAD + "for x in a; do date; done\ncase $x in\n  a) date ;;\nesac\n" + READS + REFUSES, ("jq", 8)),
         (LOOP.replace(REFUSES, 'echo \'{"decision": "block", "reason": "Go on."}\'\n'), ("jq", 4)),
         (LOOP + "set +e\ntrap 'date' EXIT\n", ("jq", 4)),
         # The script goes on, or the status is that of another program.
@@ -33,7 +35,10 @@ LOOP = HEAD + READS + REFUSES
         (LOOP.replace("\"')\n", "\"') || exit 0\n"), ("", 0)),
         (LOOP.replace("ACTIVE=", "local ACTIVE="), ("", 0)),
         (LOOP.replace("ACTIVE=", "if [ -f x ]; then\n  ACTIVE=").replace("exit 2", "fi\nexit 2"), ("", 0)),
-        (LOOP.replace("ACTIVE=", "read_it() {\nACTIVE=").replace("echo 'Go", "}\necho 'Go"), ("jq", 5)),
+        (LOOP.replace("ACTIVE=", "read_it() {\nACTIVE=").replace("echo 'Go", "}\necho 'Go"), ("", 0)),
+        (LOOP.replace("ACTIVE=", "(\nACTIVE=").replace("echo 'Go", ") || exit 2\necho 'Go"), ("", 0)),
+        (LOOP.replace("ACTIVE=", "{\nACTIVE=").replace("echo 'Go", "} || exit 2\necho 'Go"), ("", 0)),
+        (LOOP.replace("ACTIVE=", "if [ -f x ]; then\nACTIVE=").replace("echo 'Go", "fi\necho 'Go"), ("", 0)),
         (LOOP.replace("-euo pipefail", "-e").replace("\"')\n", "\"' | tr a b)\n"), ("", 0)),
         # Something may notice that the program is missing.
         (LOOP.replace("INPUT=", "trap 'exit 2' ERR\nINPUT="), ("", 0)),
