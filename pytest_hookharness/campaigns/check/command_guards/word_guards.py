@@ -31,8 +31,8 @@ from pytest_hookharness.model.protocol import Hook, Ruling
 _GATES = frozenset({hosts.Role.BEFORE_TOOL, hosts.Role.PERMISSION})
 # Programs that agents start, and that do something.
 _PROGRAMS = frozenset({
-    "bun", "cargo", "chmod", "chown", "curl", "dd", "docker", "gh", "git", "kubectl", "npm", "npx", "pip", "pip3",
-    "pnpm", "rm", "sudo", "terraform", "wget", "yarn",
+    "bun", "cargo", "chmod", "chown", "curl", "dd", "docker", "gh", "git", "kubectl", "npm", "npx", "pip",
+    "pip3", "pnpm", "rm", "sudo", "terraform", "wget", "yarn",
 })  # fmt: skip
 _REFUSES = re.compile(r"\bexit[ \t]+2\b|\b(?:block|deny)\b")
 # What stands behind a program, or behind its option.
