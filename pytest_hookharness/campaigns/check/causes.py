@@ -16,7 +16,6 @@ from dataclasses import replace
 from pytest_hookharness.campaigns.check.grouping import SymptomEvidence
 from pytest_hookharness.campaigns.check.hook_statistics import name_problem
 from pytest_hookharness.campaigns.check.static.bare_scripts import NOT_EXECUTABLE
-from pytest_hookharness.campaigns.check.static.committing_hooks import is_meant_to_commit
 from pytest_hookharness.campaigns.check.static.hook_program import program_that_ends_it
 from pytest_hookharness.campaigns.check.static_checks import StaticResult
 from pytest_hookharness.execution.workspace import uv_stand_in
@@ -139,7 +138,7 @@ def independent(
     found: Sequence[SymptomEvidence],
     static: StaticResult,
     outcomes: Sequence[Outcome] = (),
-    place: HookSet | None = None,
+    reach: Sequence[str] = (),
 ) -> list[SymptomEvidence]:
     """
     Return the symptoms that do not follow from a static defect, from a hook that did not run, or from us.
@@ -147,11 +146,9 @@ def independent(
     Args:
         static: What is certain without a run.
         outcomes: The outcomes of the sessions.
-        place: The hook set, which knows the person's folders that were lent, where hooks may write.
+        reach: Folders of the person's that were lent, where hooks may write.
     """
-    reach = place.reach if place is not None else ()
     found = [one for one in found if not any(f"{folder}/" in one.symptom.text for folder in reach)]
-    found = [one for one in found if place is None or not is_meant_to_commit(place, one.symptom)]
     broken = {
         *hindered_hooks(outcomes),
         *static.stuck,

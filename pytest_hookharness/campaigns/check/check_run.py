@@ -312,7 +312,7 @@ class CheckRun:
 
     def _seen(self) -> list[SymptomEvidence]:
         found = group(self.place, self._played, mark=corpora.MARKER)
-        return causes.independent(found, self._static, self._outcomes(), self.place)
+        return causes.independent(found, self._static, self._outcomes(), self.place.reach)
 
     def _confirm(self, wanted: Sequence[SymptomEvidence]) -> None:
         """Look for a small session that confirms each symptom; what no session confirms is not a problem."""
