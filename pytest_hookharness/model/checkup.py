@@ -92,6 +92,7 @@ class HookSet:
         lent_env: Variables that name these folders.
         texts: Files that the sessions have in the place of the project's own, by their paths in it.
         git: Whether Git is installed, so that copies of the project can be repositories.
+        found: The same as it was found, if it is another form of a plugin; else ``None``.
     """
 
     host: str
@@ -117,6 +118,7 @@ class HookSet:
     lent_env: Mapping[str, str] = field(default_factory=dict)
     texts: Mapping[str, str] = field(default_factory=dict)
     git: bool = True
+    found: HookSet | None = None
 
     def sources_of(self, hook: Hook) -> list[tuple[str, str]]:
         """Return the scripts whose names are in the command of a hook, as pairs of path and text."""

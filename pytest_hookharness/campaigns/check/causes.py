@@ -22,8 +22,10 @@ from pytest_hookharness.execution.workspace import uv_stand_in
 from pytest_hookharness.judging.checkup.evidence import describe_refusal, with_evidence
 from pytest_hookharness.judging.checkup.symptoms import cut_by_us, find_symptoms
 from pytest_hookharness.judging.findings.codes import (
+    BYPASS,
     CARRIED_OUT,
     STATUS_LEAK,
+    TEXT_MATCH,
     TIMEOUT_UNIT,
     UNGUARDED_TOOL,
     UNSEEN_REASON,
@@ -75,6 +77,7 @@ _WITHOUT_GIT = frozenset({UNGUARDED_TOOL.name, STATUS_LEAK.name})
 _UNSEEN = frozenset({SILENT_REFUSAL.name, UNSEEN_REASON.name})
 # What a source and a session may both show.
 _NO_TOOL = re.compile(r"with no `[\w.+-]+` on the PATH")
+_SAME_KIND = frozenset({BYPASS.name, CARRIED_OUT.name, TEXT_MATCH.name})
 _NO_SESSION, _OF_ANOTHER = "knows no session", "did not start the loop"
 # How a script ends that has no executable bit.
 _NO_BIT = Exited(126)
@@ -119,14 +122,14 @@ def certain(
 def _may_be_shown(symptom: Symptom) -> bool:
     """Return whether a session may show better what is certain about a hook."""
     said = re.search(f"{_NO_TOOL.pattern}|{_NO_SESSION}", symptom.text)
-    return symptom.kind == CARRIED_OUT.name or said is not None
+    return symptom.kind in _SAME_KIND or said is not None
 
 
 def _is_echo(symptom: Symptom, shown: Sequence[Symptom]) -> bool:
     """Return whether sessions show what is certain, of each of its hooks, by the words of both."""
     tool = _NO_TOOL.search(symptom.text)
     words = tool[0] if tool else _OF_ANOTHER
-    by_kind = symptom.kind == CARRIED_OUT.name
+    by_kind = symptom.kind in _SAME_KIND
     same = [one for one in shown if (one.kind == symptom.kind if by_kind else words in one.text)]
     return _may_be_shown(symptom) and _is_of(symptom, [*_commands(iter(same))])
 
@@ -267,7 +270,8 @@ def _is_of(symptom: Symptom, commands: Collection[str]) -> bool:
 def untried(hook_set: HookSet, static: StaticResult, outcomes: Sequence[Outcome]) -> Iterator[str]:
     """Yield sentences about hooks that could not be tried, or not to their end."""
     if hook_set.off:
-        yield f"{hook_set.off}, so none could be tried"
+        how = "; they were tried without it" if hook_set.hooks else ", so none could be tried"
+        yield f"{hook_set.off}{how}"
     yield from _describe_stuck(hook_set, static, outcomes)
     for command, why in hindered_hooks(outcomes).items():
         if command not in static.stuck:

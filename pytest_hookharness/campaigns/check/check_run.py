@@ -111,7 +111,7 @@ class CheckRun:
         summary = summarise(self.place, self._played, self._static.stuck, [*certain, *self._problems])
         problems = at_one_place([*certain, *self._problems, *summary.problems])
         checkup = CheckReport(
-            place=self.place,
+            place=self.place.found or self.place,
             problems=tuple(one for one in problems if is_wanted(self.only, one.id, one.symptom.kind)),
             only=self.only,
             triggered=tuple(one for one in summary.triggered if one not in self._static.stuck),

@@ -12,7 +12,14 @@ from dataclasses import replace
 
 from pytest_hookharness import hosts
 from pytest_hookharness.campaigns.check import corpora
-from pytest_hookharness.campaigns.check.session_scenario import alone, cut_short, scenario_of, varied
+from pytest_hookharness.campaigns.check.session_scenario import (
+    alone,
+    cut_short,
+    in_its_folder,
+    is_plain,
+    scenario_of,
+    varied,
+)
 from pytest_hookharness.campaigns.guards.named_commands import named_commands
 from pytest_hookharness.campaigns.guards.rewording import (
     Suspect,
@@ -38,8 +45,6 @@ from pytest_hookharness.model.protocol import Hook
 
 # The number of hooks that are proved to allow another spelling of a command.
 _MOST_PROVED = 4
-# Keys of an entry that only a person reads.
-_IDLE = frozenset(["statusMessage", "description"])
 # How a script refuses what was done.
 _REFUSES = re.compile(r"\bexit\(?\s*2\b|\b(?:block|deny)\b|\bdecision\b|[\"']continue[\"']|\bcontinue:")
 # What runs once in a session, and may prepare what guards read.
@@ -95,10 +100,10 @@ def _with(hook_set: HookSet, session: CheckSession, commands: Collection[str]) -
         for hook in hook_set.hooks
         if hook.command in commands or (hook.event in events and events[hook.event].role in _ONCE)
     ]
-    whole = hook_set.plugin or hook_set.inline is not None or not all(map(_is_plain, kept))
+    whole = hook_set.inline is not None or not all(is_plain(hook_set, hook) for hook in kept)
     if whole or len(kept) == len(hook_set.hooks):
         return session
-    return replace(session, scenario=alone(session.scenario, *kept))
+    return replace(session, scenario=in_its_folder(hook_set, alone(session.scenario, *kept)))
 
 
 def _may_refuse(hook_set: HookSet, hook: Hook) -> bool:
@@ -107,11 +112,6 @@ def _may_refuse(hook_set: HookSet, hook: Hook) -> bool:
     texts = hook_set.scripts_of(hook)
     after = rule is not None and rule.role is hosts.Role.AFTER_TOOL
     return not after or len(texts) != 1 or _REFUSES.search(texts[0]) is not None
-
-
-def _is_plain(hook: Hook) -> bool:
-    """Return whether an event, a command and a matcher say all about a hook."""
-    return hook.type == "command" and hook.args is None and not hook.env and hook.options.keys() <= _IDLE
 
 
 def plan_bypasses(hook_set: HookSet, outcomes: Sequence[Outcome]) -> Iterator[CheckSession]:

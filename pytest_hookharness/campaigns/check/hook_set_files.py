@@ -48,8 +48,41 @@ def read_hook_set(
     if plugin:
         configuration = hosts.configure(profile, {}, plugin_files=texts, plugin_root=str(root))
     else:
-        configuration = hosts.configure(profile, {f"{WORKSPACE}{file}": text for file, text in texts.items()})
-    return _hook_set(profile, root, files, configuration, only=only, plugin=plugin)
+        configuration = _configure(profile, texts)
+    hook_set = _hook_set(profile, root, files, configuration, only=only, plugin=plugin)
+    return (
+        hook_set if plugin or only or not configuration.disabled else _switched_on(profile, hook_set, texts)
+    )
+
+
+def _configure(profile: hosts.Profile, texts: Mapping[str, str]) -> hosts.Configuration:
+    return hosts.configure(profile, {f"{WORKSPACE}{file}": text for file, text in texts.items()})
+
+
+def _switched_on(profile: hosts.Profile, hook_set: HookSet, texts: Mapping[str, str]) -> HookSet:
+    """Return a hook set whose sessions have settings that do not turn its hooks off, if these are JSON."""
+    changed = {file: _without_switches(profile, text) for file, text in texts.items()}
+    files = {file: text for file, text in changed.items() if text}
+    on = _hook_set(profile, hook_set.root, hook_set.files, _configure(profile, {**texts, **files}))
+    return replace(on, off=hook_set.off, texts=files) if on.hooks else hook_set
+
+
+def _without_switches(profile: hosts.Profile, text: str) -> str:
+    """Return settings without the switches that turn all hooks off; empty for none, and for no JSON."""
+    try:
+        content = json.loads(text)
+    except (ValueError, RecursionError):
+        return ""
+    found = False
+    for switch in profile.config.switches:
+        *path, name = switch.path
+        place = content
+        for key in path:
+            place = place.get(key) if isinstance(place, dict) else None
+        if isinstance(place, dict) and place.get(name) is switch.off:
+            del place[name]
+            found = True
+    return json.dumps(content, indent=2, ensure_ascii=False) if found else ""
 
 
 def read_components(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from pytest_hookharness import hosts
@@ -20,6 +20,8 @@ from pytest_hookharness.model.scenario import Answer, Double, Scenario
 _PROGRAMS = {"claude": "claude-code", "codex": "codex", "gemini": "gemini-cli"}
 # More than the moves need, for what hooks ask for.
 _TURNS = 24
+# Keys of an entry that only a person reads.
+_IDLE = frozenset(["statusMessage", "description"])
 # A command that every shell has, and that has no effect.
 _NOTHING = ":"
 
@@ -46,9 +48,39 @@ def mend(hook_set: HookSet, hindering: Collection[str]) -> HookSet:
     """
     bare = bare_scripts(hook_set)
     texts = {path: text for scripts in bare.values() for path, text in scripts.items()}
+    if not texts:
+        return without_commands(hook_set, {*hindering}) or hook_set
+    if hook_set.plugin:
+        return (
+            _opened(hook_set, texts) if all(is_plain(hook_set, hook) for hook in hook_set.hooks) else hook_set
+        )
     # A session makes files executable that begin as programs do.
-    mended = replace(hook_set, texts={**hook_set.texts, **texts}) if texts else hook_set
+    mended = replace(hook_set, texts={**hook_set.texts, **texts})
     return without_commands(mended, {*hindering} - {*bare}) or mended
+
+
+def _opened(hook_set: HookSet, texts: Mapping[str, str]) -> HookSet:
+    """Return a plugin as a project of its own: the folder of a plugin is not the session's to change."""
+    bare = replace(hook_set, plugin=False, texts=texts, found=hook_set)
+    scenario = in_its_folder(hook_set, alone(scenario_of(bare, ()), *hook_set.hooks))
+    inline = scenario.hooks if isinstance(scenario.hooks, Mapping) else None
+    return replace(bare, inline=inline, env={**hook_set.env, **scenario.env})
+
+
+def in_its_folder(hook_set: HookSet, scenario: Scenario) -> Scenario:
+    """Return a scenario whose project is the folder of a plugin, as hooks of settings are no plugin's."""
+    if not hook_set.plugin:
+        return scenario
+    variable = hosts.find(hook_set.host).config.plugin_root
+    env = {**scenario.env, **({variable: "."} if variable else {})}
+    return replace(scenario, project=hook_set.root, plugin=None, env=env)
+
+
+def is_plain(hook_set: HookSet, hook: Hook) -> bool:
+    """Return whether an event, a command and a matcher say all about a hook."""
+    own = {hosts.find(hook_set.host).config.plugin_root} if hook_set.plugin else set()
+    given = hook.env.keys() - own
+    return hook.type == "command" and hook.args is None and not given and hook.options.keys() <= _IDLE
 
 
 def varied(scenario: Scenario, *families: str) -> Scenario:

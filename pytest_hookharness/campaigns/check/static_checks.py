@@ -12,6 +12,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import field, replace
 
 from pytest_hookharness import hosts
+from pytest_hookharness.campaigns.check.reads.guard_checks import find_in_guards
 from pytest_hookharness.campaigns.check.reads.script_checks import find_in_scripts, together
 from pytest_hookharness.campaigns.check.session_errors import gather
 from pytest_hookharness.campaigns.check.static.entry_keys import unread_key
@@ -84,6 +85,7 @@ def check_statically(hook_set: HookSet) -> StaticResult:
         _of_keys(hook_set),
         _of_expressions(hook_set),
         *find_in_scripts(readable),
+        *find_in_guards(readable),
         _of_names(readable),
         _of_shells(hook_set, [hook for hook, _ in obstacles]),
         _of_paths(readable),

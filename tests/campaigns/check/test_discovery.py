@@ -13,6 +13,7 @@ from pytest_hookharness.frontends.node_ids import anchor
 from pytest_hookharness.reports.terminal.check_report import announcement, headline
 from pytest_hookharness.simulation.testbed.run_settings import SimulationError
 
+TRUE = [{"hooks": [{"type": "command", "command": "true"}]}]
 GROUPS = [{"matcher": "Bash", "hooks": [{"type": "command", "command": "hooks/guard.sh"}]}]
 
 
@@ -227,15 +228,26 @@ def test_settings_whose_hooks_are_all_wrong_are_a_place(tmp_path):
     assert "BeforeEverything" in place.flaws[0]
 
 
-def test_hooks_that_are_switched_off_were_not_tried(tmp_path, harness):
-    """A switch that turns all hooks off is no problem, but a reason why none of them could be tried."""
-    at(tmp_path, ".claude/settings.json", {"disableAllHooks": True, "hooks": {"Stop": GROUPS}})
+def test_hooks_that_are_switched_off_are_tried_as_if_they_were_on(tmp_path, harness):
+    """A switch that turns all hooks off is no problem: the sessions have the settings without it."""
+    at(tmp_path, ".claude/settings.json", {"disableAllHooks": True, "hooks": {"Stop": TRUE}})
     (place,) = find_hook_sets(tmp_path)
+    assert [hook.event for hook in place.hooks] == ["Stop"]
     report = CheckRun(place, harness.settings, harness.resources).run()
     assert not report.problems
     (told,) = report.untried
-    assert headline(report) == "claude-code: all hooks are off, so none could be tried"
-    assert told.endswith("disableAllHooks is true, which turns off all hooks (1), so none could be tried")
+    assert told.endswith("disableAllHooks is true, which turns off all hooks (1); they were tried without it")
+    assert any("hook run" in line for line in report.tried)
+
+
+def test_a_switch_in_another_language_stays(tmp_path, harness):
+    """Hooks that settings in TOML turn off could not be tried."""
+    hook = "[[hooks.Stop]]\n[[hooks.Stop.hooks]]\ntype = 'command'\ncommand = 'true'\n"
+    at(tmp_path, ".codex/config.toml", f"[features]\nhooks = false\n\n{hook}")
+    (place,) = find_hook_sets(tmp_path, "codex")
+    report = CheckRun(place, harness.settings, harness.resources).run()
+    assert headline(report) == "codex: all hooks are off, so none could be tried"
+    assert "so none could be tried" in report.untried[0]
 
 
 @pytest.mark.parametrize("text", ["{}", '{"permissions": {}}'])

@@ -1,13 +1,13 @@
 """Claims about which hooks the sessions have that try guards."""
 
 import json
-from dataclasses import replace
 
 import pytest
 
 from pytest_hookharness.campaigns.check.discovery import find_hook_sets
 from pytest_hookharness.campaigns.check.guard_sessions import plan_refusals, plan_rewordings
 from pytest_hookharness.campaigns.check.session_errors import play_session
+from pytest_hookharness.campaigns.guards.rewording import refused_moves
 
 GUARD = "#!/bin/sh\ngrep -q 'rm -rf' && { echo 'No rm here.' >&2; exit 2; }\nexit 0\n"
 LOG = "#!/bin/sh\ncat >>log.txt\n"
@@ -64,8 +64,30 @@ def test_other_spellings_are_tried_with_the_guard_alone(place, harness):
 
 
 def test_hooks_with_further_keys_stay_together(place):
-    """Where an entry has further keys, and in a plugin, the session has all hooks."""
+    """Where an entry has further keys, the session has all hooks."""
     hook_set = place(once=True)
     assert {name for one in plan_refusals(hook_set) for name in scripts(one)} == {"all"}
-    plugin = replace(hook_set, plugin=True)
-    assert {name for one in plan_refusals(plugin) for name in scripts(one)} == {"all"}
+
+
+def test_the_guards_of_a_plugin_are_tried_in_its_folder(tmp_path, harness):
+    """The sessions of a plugin have its guards alone too, which find their own files as in the plugin."""
+    (tmp_path / "words.txt").write_text("rm -rf\n")
+    guard = GUARD.replace("'rm -rf'", '-f "$CLAUDE_PLUGIN_ROOT/words.txt"')
+    hooks = {}
+    for event, name, text in (("PreToolUse", "guard.sh", guard), ("PostToolUse", "log.sh", LOG)):
+        (tmp_path / name).write_text(text)
+        entry = {"type": "command", "command": f'sh "${{CLAUDE_PLUGIN_ROOT}}"/{name}', "timeout": 5}
+        hooks[event] = [{"matcher": "Bash", "hooks": [entry]}]
+    for file, content in (
+        ("hooks/hooks.json", {"hooks": hooks}),
+        (".claude-plugin/plugin.json", {"name": "p"}),
+    ):
+        (tmp_path / file).parent.mkdir()
+        (tmp_path / file).write_text(json.dumps(content))
+    (hook_set,) = find_hook_sets(tmp_path)
+    assert hook_set.plugin
+    first = next(plan_refusals(hook_set))
+    assert scripts(first) == {"guard"}
+    outcome = play_session(first, harness.settings, harness.resources)
+    refused = {command for command, _ in refused_moves(outcome)}
+    assert refused == {hook_set.hooks[0].command}

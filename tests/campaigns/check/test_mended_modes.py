@@ -6,7 +6,9 @@ import pytest
 
 from pytest_hookharness.campaigns.check.check_run import CheckRun
 from pytest_hookharness.campaigns.check.discovery import find_hook_sets
+from pytest_hookharness.campaigns.check.session_errors import play_session
 from pytest_hookharness.campaigns.check.session_scenario import mend
+from pytest_hookharness.campaigns.check.sessions import plan_each_event
 
 GUARD = "#!/bin/sh\ngrep -q 'rm -rf' && { echo 'No rm here.' >&2; exit 2; }\nexit 0\n"
 
@@ -56,3 +58,49 @@ def test_other_defects_of_a_script_without_the_bit(tmp_path, harness):
     (bare,) = [one for one in found if one.kind == "NOT-RUN"]
     assert "All sessions but the first have it executable" in bare.advice
     assert {"RAW-JSON", "TEXT-MATCH"} & {one.kind for one in found}
+
+
+def plugin(root, **options):
+    """The hook set of a plugin with one guard that lacks the bit, and finds its words beside itself."""
+    guard = GUARD.replace("'rm -rf'", '-f "$CLAUDE_PLUGIN_ROOT/words.txt"')
+    (root / "guard.sh").write_text(guard)
+    (root / "words.txt").write_text("rm -rf\n")
+    entry = {"type": "command", "command": '"${CLAUDE_PLUGIN_ROOT}"/guard.sh', **options}
+    hooks = {"PreToolUse": [{"matcher": "Bash", "hooks": [entry]}]}
+    for folder, name, content in (
+        ("hooks", "hooks", {"hooks": hooks}),
+        (".claude-plugin", "plugin", {"name": "p"}),
+    ):
+        (root / folder).mkdir()
+        (root / folder / f"{name}.json").write_text(json.dumps(content))
+    (hook_set,) = find_hook_sets(root)
+    return hook_set
+
+
+def test_a_plugin_with_a_script_without_the_bit(tmp_path, harness):
+    """The sessions of a plugin have its folder as their project, where its script is executable."""
+    hook_set = plugin(tmp_path)
+    mended = mend(hook_set, ())
+    assert (mended.plugin, mended.found) == (False, hook_set)
+    outcome = play_session(plan_each_event(mended), harness.settings, harness.resources)
+    runs = [run for _, run in outcome.trace.hook_runs()]
+    assert runs
+    assert {run.hook.command for run in runs} == {hook_set.hooks[0].command}
+    assert {run.ending.code for run in runs} <= {0, 2}
+
+
+def test_a_plugin_with_further_keys_stays_as_it_is(tmp_path):
+    """A plugin whose entries have further keys is no project."""
+    hook_set = plugin(tmp_path, once=True)
+    assert mend(hook_set, ()) == hook_set
+
+
+@pytest.mark.slow
+def test_other_defects_of_a_plugin_without_the_bit(tmp_path, harness):
+    """The report is about the plugin as it was found, with what else is wrong with its script."""
+    hook_set = plugin(tmp_path)
+    report = CheckRun(hook_set, harness.settings, harness.resources).run()
+    assert report.place == hook_set
+    kinds = {one.symptom.kind for one in report.problems}
+    assert "NOT-RUN" in kinds
+    assert {"RAW-JSON", "TEXT-MATCH"} & kinds

@@ -22,6 +22,7 @@ from pytest_hookharness.campaigns.check.static.script_answers import find_unread
 from pytest_hookharness.campaigns.check.static.session_variables import shared_session
 from pytest_hookharness.campaigns.check.static.shared_loops import shared_loop
 from pytest_hookharness.campaigns.check.static.silent_refusals import silent_answer, silent_refusal
+from pytest_hookharness.campaigns.check.static.strict_scripts import ends_without
 from pytest_hookharness.campaigns.check.static.unread_answers import lost_answers
 from pytest_hookharness.campaigns.check.static.unseen_advice import unseen_advice, where_it_is_read
 from pytest_hookharness.campaigns.check.static.unset_variables import expected_variable, key_for
@@ -121,6 +122,21 @@ def _of_programs(hook_set: HookSet) -> Iterator[Symptom]:
     for hooks, tool in _by_event([(hook, tool) for hook in others if (tool := lone_switch(hook_set, hook))]):
         text = f"it decides by what `{tool}` prints, so with no `{tool}` on the PATH every stop is allowed."
         yield replace(together(UNGUARDED_TOOL, hooks, text), advice=_SAY_SO.format(tool, 1))
+        told += hooks
+    yield from _of_strict_scripts(hook_set, [hook for hook in hook_set.hooks if hook not in told])
+
+
+def _of_strict_scripts(hook_set: HookSet, hooks: Sequence[Hook]) -> Iterator[Symptom]:
+    """Yield the programs without which scripts end before they can refuse, each script once."""
+    found = [(hook, one) for hook in hooks if (one := ends_without(hook_set, hook))[0]]
+    for (tool, line), event in dict.fromkeys((one, hook.event) for hook, one in found):
+        same = [hook for hook, one in found if one == (tool, line) and hook.event == event]
+        text = (
+            f"with no `{tool}` on the PATH the script ends with an error in line {line}, and refuses nothing."
+        )
+        rule = hosts.find(hook_set.host).events[event]
+        advice = _SAY_SO.format(tool, 2 if rule.role in _GUARDS else 1)
+        yield replace(together(UNGUARDED_TOOL, same, text), advice=advice)
 
 
 def _by_event(found: Sequence[tuple[Hook, str]]) -> Iterator[tuple[list[Hook], str]]:

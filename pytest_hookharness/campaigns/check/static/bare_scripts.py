@@ -22,8 +22,8 @@ def bare_scripts(hook_set: HookSet) -> dict[str, Mapping[str, str]]:
 
 
 def _lacks_bit(hook_set: HookSet, hook: Hook) -> bool:
-    # The files of a plugin, and of a component, are not those of the project.
-    if hook_set.plugin or hook_set.inline is not None:
+    # A session has the settings of a component, and not its file.
+    if hook_set.inline is not None:
         return False
     found = find_obstacle(hook_set, hook)
     return found is not None and found.cause == NOT_EXECUTABLE

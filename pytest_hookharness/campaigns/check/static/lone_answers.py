@@ -22,7 +22,7 @@ from pytest_hookharness.campaigns.check.static.shell_scripts import (
 from pytest_hookharness.model.checkup import HookSet
 from pytest_hookharness.model.protocol import Hook
 
-_GATES = frozenset(
+GATES = frozenset(
     [
         hosts.Role.BEFORE_TOOL,
         hosts.Role.PERMISSION,
@@ -101,7 +101,7 @@ def lone_answer(hook_set: HookSet, hook: Hook) -> str:
     """Return the program without which a hook's script can refuse nothing; empty for none."""
     rule = hosts.find(hook_set.host).events.get(hook.event)
     texts = hook_set.scripts_of(hook)
-    if rule is None or rule.role not in _GATES or hook.type != "command" or len(texts) != 1:
+    if rule is None or rule.role not in GATES or hook.type != "command" or len(texts) != 1:
         return ""
     tool = only_answers_by(texts[0])
     return tool if tool and not _is_told(hook_set, texts[0], tool) else ""

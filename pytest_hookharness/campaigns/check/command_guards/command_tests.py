@@ -1,0 +1,271 @@
+"""
+The tests of a shell guard that look for words in the command of a call, and what each of them leads to.
+
+Only tests of the whole command by `grep` or `[[ =~ ]]` are read, and of what follows only the straight way to
+an `exit`. Anything else is a test that is not understood.
+"""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_left, bisect_right
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from itertools import islice
+
+from pytest_hookharness.campaigns.check.command_guards.command_guard import CommandGuard, CommandTest
+from pytest_hookharness.campaigns.check.command_guards.grep_patterns import pattern_of, unescaped
+from pytest_hookharness.campaigns.check.static.shell_scripts import code_of, without_comment_lines
+
+_DENIES = re.compile(
+    r"\b(?:decision|permissionDecision|permission)\\?[\"']?\s*[:=]\s*\\?[\"']?(?:block|deny)\b"
+)
+_ASSIGNED = re.compile(r"^[ \t]*(?:local[ \t]+)?(?P<name>[A-Za-z_]\w*)\+?=(?P<value>[^\n]*)", re.MULTILINE)
+_ELSEWHERE = (
+    r"\b(?:for|export|declare|typeset)[ \t][^\n]*\b{0}\b|\bread[ \t][^\n;|]*\b{0}\b|[;&|][ \t]*{0}\+?="
+)
+# A variable gets the command as it is, by a program that is given its key.
+_REST = (
+    r"(?:[ \t]*2>[ \t]*/dev/null)?(?:[ \t]*\|\|[ \t]*(?:true|(?:echo|printf)[ \t]+(?:\"\"|'')))?[ \t]*\)\"?"
+    r"[ \t]*(?:\|\|[ \t]*(?:true|exit[ \t]+0)[ \t]*)?$"
+)
+_GIVEN = (
+    r"\"?\$\([ \t]*(?:(?:echo|printf[ \t]+(?:--[ \t]+)?[\"']%s(?:\\n)?[\"'])[ \t]+"
+    r"\"\$\{?(?P<input>\w+)\}?\"[ \t]*\||cat[ \t]*\|)?[ \t]*"
+)
+_BY_JQ = re.compile(
+    _GIVEN + r"jq[ \t]+(?:-\w+[ \t]+)*[\"']\.(?:tool_?[iI]nput|tool_?[aA]rgs|input)?\.?(?:command|cmd)"
+    r"(?:[ \t]*//[ \t]*(?:\.command|empty|\\?\"\\?\"))*[\"'](?:[ \t]*<<<[ \t]*\"?\$\{?(?P<fed>\w+)\}?\"?)?"
+    + _REST
+)
+_BY_PYTHON = re.compile(
+    _GIVEN
+    + r"python3?[ \t]+-c[ \t]+(?P<mark>[\"'])(?:(?!(?P=mark))[^\n]){0,300}?\bcommand\b"
+    + r"(?:(?!(?P=mark)|\.split)[^\n]){0,300}(?P=mark)"
+    + _REST
+)
+_SMALL = re.compile(
+    r"\"?\$\((?:echo|printf[ \t]+[\"']%s(?:\\n)?[\"'])[ \t]+\"\$\{?(?P<one>\w+)\}?\"[ \t]*\|[ \t]*"
+    r"tr[ \t]+[\"']?(?:\[:upper:\]|A-Z)[\"']?[ \t]+[\"']?(?:\[:lower:\]|a-z)[\"']?[ \t]*\)\"?[ \t]*$"
+    r"|\"?\$\{(?P<other>\w+),,\}\"?[ \t]*$"
+)
+# Variables that hold the whole input, and uses of them that may look for words.
+_INPUT = re.compile(
+    r"\"?\$\((?:timeout[ \t]+\w+[ \t]+)?cat\b[^\n|;]*(?:\|\|[ \t]*true)?\)\"?[ \t]*(?:\|\|[^\n]*)?$"
+)
+_PART = re.compile(
+    _GIVEN + r"jq[ \t]+(?:-\w+[ \t]+)*[\"']\.tool_?(?:[iI]nput|[aA]rgs)(?:[ \t]*//[^\"'\n|]*)?[\"']" + _REST
+)
+# Of the whole input, a part by jq; what it gives is looked at where it names the command.
+_PIPED_TO_JQ = re.compile(r"\|[ \t]*jq\b|\bjq\b[^\n|]*<<<")
+_LOADS = re.compile(r"^[ \t]*(?:source|\.)[ \t]", re.MULTILINE)
+# How a script finds the command where there is no jq.
+_FALLBACK = re.compile(_GIVEN + r"(?:sed|grep|python3?|node)\b[^\n]{0,200}?command[^\n]{0,200}\)\"?[ \t]*$")
+_USED = r"\$\{{?{0}(?![\w])"
+_PIPED = (
+    r"(?:echo|printf[ \t]+(?:--[ \t]+)?[\"']%s(?:\\n)?[\"'])[ \t]+\"\$\{?(?P<piped>\w+)\}?\"[ \t]*\|[ \t]*"
+    r"grep[ \t]+(?P<flags>(?:-[\w-]+[ \t]+)+)(?P<mark>[\"'])(?P<pattern>[^\n]*?)(?P=mark)(?=[ \t;)\n]|$)"
+)
+_TESTED = r"\[\[[ \t]+\"?\$\{?(?P<tested>\w+)\}?\"?[ \t]+=~[ \t]+(?P<bare>[^\n\"'$`]+?)[ \t]+\]\]"
+_TEST = re.compile(f"(?:{_PIPED}|{_TESTED})")
+_BEFORE = re.compile(r"(?P<word>(?:if|elif)[ \t]+)?(?P<not>![ \t]+)?$")
+_BRANCH = re.compile(r"(?:[ \t]*>?[ \t]*2?>[ \t]*/dev/null)?[ \t]*(?:;[ \t]*|\n[ \t]*)then\b")
+_LIST = re.compile(r"(?:[ \t]*2>[ \t]*/dev/null)?[ \t]*(?P<sign>\|\||&&)(?P<rest>[^\n]*)")
+_MOST, _NEAR, _FAR = 100, 300, 2000
+_FUNCTION = re.compile(r"^(?:function[ \t]+)?(?P<name>[\w-]+)[ \t]*\(\)[ \t]*\{", re.MULTILINE)
+_FUNCTION_END = re.compile(r"\n\}")
+# What ends the straight way from a test.
+_TURN = re.compile(r"\b(?:if|elif|else|fi|case|esac|for|while|until|exit|return)\b|&&|\|\||\}")
+_CONDITION = re.compile(r"(?<![\w-])(?:if|elif|else|fi)(?![\w-])")
+_LEAVES = re.compile(r"\b(?:exit|return|break|continue)\b")
+_FAILS = re.compile(r"\b(?:exit|return)[ \t]+(?:[1-9]|[\"$])")
+_EXIT = re.compile(r"exit[ \t]+(?P<status>[02])\b")
+_IS_SET = re.compile(
+    r"\[\[?[ \t]+(?:![ \t]+)?(?:-[zn][ \t]+)?\"?\$\{?\w+(?::-)?\}?\"?[ \t]+(?:!?==?[ \t]+\"\"[ \t]+)?\]\]?"
+)
+_TELLS = re.compile(r"[ \t]*(?:echo|printf|log\w*|debug\w*|cat|deny|block|warn|jq)\b[^\n|]*$")
+
+
+def read_guard(text: str) -> CommandGuard:
+    """Return the tests of the command in a shell script; none if it changes the command first."""
+    code, shown = without_comment_lines(text), code_of(text)
+    names = _names(code)
+    bodies = [*_bodies(code)]
+    functions = {name: _leads(shown, code, begin, {})[0] == "refuses" for name, begin, _ in bodies}
+    small = _lowered(code, names)
+    tests = tuple(_tests(code, shown, [*names, *small], functions))
+    spans = [(one.begin, one.end) for one in tests]
+    others = [
+        found.start()
+        for name in (*names, *small)
+        for found in re.finditer(_USED.format(name), code)
+        if not any(begin <= found.start() < end for begin, end in spans)
+        and not _is_plain(found, code)
+        and not _SMALL.match(_value_at(found, code))
+    ]
+    # The command stands in the whole input too, and loaded functions see all variables.
+    uses = (found for name in _inputs(code) for found in re.finditer(_USED.format(name), code))
+    others += [found.start() for found in uses if not _is_part(found, code) and not _is_plain(found, code)]
+    others += [found.start() for found in _LOADS.finditer(shown)]
+    others += [
+        found.start()
+        for found in re.finditer(r"\.command\b|[\"']command[\"']", code)
+        if not _is_way(_value_at(found, code))
+    ]
+    refusing = [(begin, end) for name, begin, end in bodies if functions[name]]
+    return CommandGuard(tests, tuple(sorted(others)), _is_whole(tests, code, shown, refusing))
+
+
+def _bodies(code: str) -> Iterator[tuple[str, int, int]]:
+    """Yield the functions of a shell script: their names, and where their bodies begin and end."""
+    ends = [found.start() for found in _FUNCTION_END.finditer(code)]
+    for found in islice(_FUNCTION.finditer(code), _MOST):
+        place = bisect_left(ends, found.end())
+        yield found["name"], found.end(), ends[place] if place < len(ends) else len(code)
+
+
+def _is_whole(
+    tests: Sequence[CommandTest], code: str, shown: str, functions: Sequence[tuple[int, int]]
+) -> bool:
+    """Return whether a script refuses only where tests of the command lead, and does so somewhere."""
+    found = [*_DENIES.finditer(code), *_FAILS.finditer(shown)]
+    places = sorted(one.start() for one in found)
+    within = [*((one.end, one.until) for one in tests if one.leads == "refuses"), *functions]
+    left = {*places}
+    for begin, end in within:
+        left -= {*places[bisect_left(places, begin) : bisect_right(places, end)]}
+    return bool(places) and not left
+
+
+def _value_at(found: re.Match[str], code: str) -> str:
+    """Return what is assigned in the line of a match; empty for no assignment."""
+    assigned = _ASSIGNED.match(_line_of(found, code)[1])
+    return assigned["value"] if assigned else ""
+
+
+def _is_command(value: str, inputs: Collection[str]) -> bool:
+    """Return whether a value is the command as it stands in the input of the hook."""
+    found = _BY_JQ.match(value) or _BY_PYTHON.match(value)
+    given = (
+        {one for key, one in found.groupdict().items() if key in ("input", "fed") and one} if found else set()
+    )
+    return found is not None and given <= {*inputs}
+
+
+def _is_way(value: str) -> bool:
+    """Return whether a value is the command as it is, or what stands for it where a program is missing."""
+    return any(way.match(value) for way in (_BY_JQ, _BY_PYTHON, _FALLBACK))
+
+
+def _line_of(found: re.Match[str], code: str) -> tuple[int, str]:
+    """Return where the line of a match begins, and the line; of a long line only what is near."""
+    first = max(0, found.start() - _NEAR)
+    begin = code.rfind("\n", first, found.start()) + 1 or first
+    end = code.find("\n", found.end(), found.end() + _NEAR)
+    return begin, code[begin : end if end >= 0 else found.end() + _NEAR]
+
+
+def _is_part(found: re.Match[str], code: str) -> bool:
+    """Return whether a use of the input only takes a part of it by `jq`, or asks whether it is JSON."""
+    _, line = _line_of(found, code)
+    return _PIPED_TO_JQ.search(line) is not None or _is_way(_value_at(found, code))
+
+
+def _is_plain(found: re.Match[str], code: str) -> bool:
+    """Return whether a use decides nothing: it asks whether a variable is set, or stands in a message."""
+    begin, line = _line_of(found, code)
+    whole = begin == 0 or code[begin - 1] == "\n"
+    return (whole and _TELLS.match(line) is not None) or any(
+        begin + one.start() <= found.start() < begin + one.end() for one in _IS_SET.finditer(line)
+    )
+
+
+def _lowered(code: str, names: Collection[str]) -> set[str]:
+    """Return the variables that hold the command in small letters."""
+    return {
+        found["name"]
+        for found in _ASSIGNED.finditer(code)
+        if (small := _SMALL.match(found["value"])) and (small["one"] or small["other"]) in names
+    }
+
+
+def _inputs(code: str) -> set[str]:
+    """Return the variables that hold the whole input, or all that the tool is given."""
+    values = [(found["name"], found["value"]) for found in _ASSIGNED.finditer(code)]
+    whole = {name for name, value in values if _INPUT.match(value)}
+    given = {name for name, value in values if (part := _PART.match(value)) and part["input"] in whole}
+    return whole | given
+
+
+def _names(code: str) -> list[str]:
+    """Return the variables that hold the command as it is, and nothing else."""
+    inputs = _inputs(code)
+    values: dict[str, list[str]] = {}
+    for found in _ASSIGNED.finditer(code):
+        values.setdefault(found["name"], []).append(found["value"])
+    return [
+        name
+        for name, found in values.items()
+        if any(_is_command(one, inputs) for one in found)
+        and all(_is_way(one) or one in ('""', "''") for one in found)
+        and not re.search(_ELSEWHERE.format(name), code)
+    ]
+
+
+def _tests(
+    code: str, shown: str, names: Collection[str], functions: Mapping[str, bool]
+) -> Iterator[CommandTest]:
+    for found in islice(_TEST.finditer(code), _MOST):
+        if (found["piped"] or found["tested"]) not in names:
+            continue
+        line = code[code.rfind("\n", 0, found.start()) + 1 : found.start()].lstrip()
+        before = _BEFORE.fullmatch(line)
+        source = found["bare"] or unescaped(found["pattern"], found["mark"])
+        pattern = pattern_of(source, found["flags"] or "-qE")
+        branch, listed = _BRANCH.match(code, found.end()), _LIST.match(code, found.end())
+        begins = branch.end() if branch else listed.start("rest") if listed else 0
+        whole = before is not None and bool(before["word"]) is bool(branch) and begins > 0
+        if before is None or pattern is None or not whole:
+            yield CommandTest(begin=found.start(), end=begins or found.end())
+            continue
+        leads, until = _leads(shown, code, begins, functions)
+        positive = branch is not None or (listed is not None and listed["sign"] == "&&")
+        turned, closed = _end_of_branch(shown, begins) if branch else (until, until)
+        yield CommandTest(
+            begin=found.start(),
+            end=begins,
+            until=until,
+            turned=turned,
+            closed=closed,
+            exits=_LEAVES.search(shown, begins, closed) is not None,
+            source=source,
+            pattern=pattern,
+            fits=positive is not bool(before["not"]),
+            leads=leads,
+        )
+
+
+def _end_of_branch(shown: str, place: int) -> tuple[int, int]:
+    """Return where the branch that begins at a place ends, and where the whole condition does."""
+    depth, turned = 1, 0
+    for word in _CONDITION.finditer(shown, place):
+        if word[0] in ("else", "elif"):
+            turned = turned or (word.start() if depth == 1 else 0)
+            continue
+        depth += 1 if word[0] == "if" else -1
+        if depth == 0:
+            return turned or word.start(), word.start()
+    return turned or len(shown), len(shown)
+
+
+def _leads(shown: str, code: str, place: int, functions: Mapping[str, bool]) -> tuple[str, int]:
+    """Return what a script does from a place on, as far as it goes straight on, and where that ends."""
+    turn = _TURN.search(shown, place, place + _FAR)
+    until = turn.start() if turn else min(place + _FAR, len(shown))
+    called = re.findall(r"(?:^|[;{\n])[ \t]*([\w-]+)", shown[place:until])
+    if any(functions.get(name) for name in called):
+        return "refuses", until
+    exits = _EXIT.match(shown, until)
+    if exits is None or any(name in functions for name in called):
+        return "", until
+    refuses = exits["status"] == "2" or _DENIES.search(code, place, until)
+    return ("refuses" if refuses else "allows"), until

@@ -1,0 +1,146 @@
+"""
+Shell guards that look for words anywhere in a command: they refuse a commit message with these words.
+
+Each earlier use of the command must be a test that can be answered for the message as well. Words that are no
+command of a shell, such as SQL, always stand in quotes, so nothing is said of them. Another spelling of a
+command is only named if the script refuses in no other way, and no other guard mentions the command.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import replace
+
+from pytest_hookharness import hosts
+from pytest_hookharness.campaigns.check.command_guards.command_guard import CommandGuard, CommandTest
+from pytest_hookharness.campaigns.check.command_guards.command_tests import read_guard
+from pytest_hookharness.campaigns.check.static.failed_refusals import failed_refusal, read_printed
+from pytest_hookharness.campaigns.check.static.script_answers import find_unread_answer
+from pytest_hookharness.campaigns.check.static.shell_scripts import SHELL_SCRIPT, without_comment_lines
+from pytest_hookharness.campaigns.check.static.unset_variables import expected_variable
+from pytest_hookharness.campaigns.guards.pattern_texts import texts_of
+from pytest_hookharness.campaigns.guards.watched_moves import watched
+from pytest_hookharness.campaigns.stress.first_run import GIVEN
+from pytest_hookharness.campaigns.stress.mutations.wording import HARMLESS, forms_of
+from pytest_hookharness.judging.checkup.bypasses import spellings
+from pytest_hookharness.model.checkup import HookSet
+from pytest_hookharness.model.moves import RunCommand
+from pytest_hookharness.model.protocol import Hook, Ruling
+
+_GATES = frozenset({hosts.Role.BEFORE_TOOL, hosts.Role.PERMISSION})
+# Programs that agents start, and that do something.
+_PROGRAMS = frozenset({
+    "bun", "cargo", "chmod", "chown", "curl", "dd", "docker", "gh", "git", "kubectl", "npm", "npx", "pip",
+    "pip3", "pnpm", "rm", "sudo", "terraform", "wget", "yarn",
+})  # fmt: skip
+_REFUSES = re.compile(r"\bexit[ \t]+2\b|\b(?:block|deny)\b")
+# What stands behind a program, or behind its option.
+_ARGUMENTS = {"rm": "build", "curl": "example.com", "wget": "example.com", "npx": "eslint"}
+_ARGUMENTS |= dict.fromkeys(("npm", "pnpm", "yarn", "bun", "pip", "pip3"), "install")
+
+
+def word_guard(hook_set: HookSet, hook: Hook) -> tuple[str, str]:
+    """Return a command that a hook's script refuses, and data with its words that it refuses; or nothing."""
+    text = _script(hook_set, hook)
+    return next(refused_data(text), ("", "")) if text else ("", "")
+
+
+def bypassed_guard(hook_set: HookSet, hook: Hook) -> tuple[str, str]:
+    """Return a command that a hook's script refuses, and another spelling that it allows; or nothing."""
+    text = _script(hook_set, hook)
+    others = [*_other_guards(hook_set, text)] if text else []
+    for command, spelling in allowed_spellings(text) if text else ():
+        words = command.split()[:2]
+        if not any(all(word in one for word in words) for one in others):
+            return command, spelling
+    return ("", "")
+
+
+def _other_guards(hook_set: HookSet, text: str) -> Iterator[str]:
+    """Yield the commands and scripts of other hooks that may refuse calls."""
+    events = hosts.find(hook_set.host).events
+    for hook in hook_set.hooks:
+        rule, scripts = events.get(hook.event), hook_set.scripts_of(hook)
+        if rule is not None and rule.role in _GATES and text not in scripts:
+            yield from (without_comment_lines(one) for one in (hook.command, *scripts))
+
+
+def _script(hook_set: HookSet, hook: Hook) -> str:
+    """Return the shell script that decides about the calls of a shell; empty for none."""
+    profile = hosts.find(hook_set.host)
+    rule, texts = profile.events.get(hook.event), hook_set.scripts_of(hook)
+    if rule is None or rule.role not in _GATES or hook.type != "command" or len(texts) != 1:
+        return ""
+    asked = watched(replace(hook_set, hooks=(hook,)), RunCommand(command=HARMLESS, given=GIVEN))
+    refuses = read_printed(profile, hook, 2, stderr="No.").ruling is Ruling.DENY
+    plain = "if" not in hook.options and SHELL_SCRIPT.match(texts[0]) is not None
+    # A guard that has no input, or whose answer is lost, refuses nothing.
+    broken = expected_variable(hook_set, hook) or find_unread_answer(hook_set, hook)
+    return texts[0] if asked and refuses and plain and not (broken or failed_refusal(hook_set, hook)) else ""
+
+
+def refused_data(text: str) -> Iterator[tuple[str, str]]:
+    """Yield commands that a shell script judges by their words, each with data that it judges equally."""
+    guard = read_guard(text)
+    for test in guard.tests:
+        known = not guard.others or guard.others[0] > test.begin
+        refuses = known and test.leads == "refuses" and test.fits
+        # Without other uses of the command, nothing tells the data from the command later.
+        admits = test.leads == "allows" and not test.fits and guard.is_known and _REFUSES.search(text)
+        if refuses or admits:
+            yield from _of_test(guard, test, whole=not refuses)
+
+
+def allowed_spellings(text: str) -> Iterator[tuple[str, str]]:
+    """Yield commands that a shell script refuses, each with another spelling that it surely allows."""
+    guard = read_guard(text)
+    for test in guard.tests:
+        refuses = test.leads == "refuses" and test.fits and guard.is_known and guard.whole
+        # A command that does not fit is let through at once.
+        admits = test.leads == "allows" and not test.fits and guard.is_known and _REFUSES.search(text)
+        for command in _commands(test) if refuses or admits else ():
+            if guard.lets_through(command, test) and not (admits and guard.is_let_off(command)):
+                usual = (one for one in spellings(command) if not one.startswith("if "))
+                yield from ((command, one) for one in usual if _is_allowed(guard, test, one))
+
+
+def _is_allowed(guard: CommandGuard, test: CommandTest, spelling: str) -> bool:
+    """Return whether a script surely allows a spelling of a command for which a test looks."""
+    if test.leads == "refuses":
+        return not any(one.is_met(spelling) for one in guard.tests if one.leads == "refuses")
+    before = [one for one in guard.tests if one.begin < test.begin]
+    return test.is_met(spelling) and all(one.leads == "allows" or not one.is_met(spelling) for one in before)
+
+
+def _of_test(guard: CommandGuard, test: CommandTest, *, whole: bool) -> Iterator[tuple[str, str]]:
+    for words in _commands(test):
+        for data, harmless in _data(words):
+            same = guard.judges_alike(words, data) if whole else guard.lets_through(data, test)
+            if (
+                same
+                and test.fits is test.is_met(data) is not test.is_met(harmless)
+                and guard.lets_through(words, test)
+            ):
+                yield words, data
+
+
+def _commands(test: CommandTest) -> Iterator[str]:
+    """Yield commands of usual programs for which a test looks."""
+    for text in texts_of(test.source):
+        words = " ".join(text.split())
+        program = words.partition(" ")[0]
+        tried = (words, f"{words} {_ARGUMENTS.get(program, '')}") if program in _PROGRAMS else ()
+        met = (one for one in tried if " " in one.strip() and test.is_met(one) is test.fits)
+        yield from (one for _, one in zip(range(1), met, strict=False))
+
+
+def _data(words: str) -> Iterator[tuple[str, str]]:
+    """Yield command lines in which words are only data, each with the same line for harmless words."""
+    harmless = {one.form: one.text for one in forms_of(HARMLESS)}
+    for one in forms_of(words):
+        if not one.code and "\n" not in one.text:
+            yield one.text, harmless[one.form]
+    for line in ("git commit -m 'Explain {} here'", "echo 'Explain {} here'"):
+        if "'" not in words:
+            yield line.format(words), line.format(HARMLESS)

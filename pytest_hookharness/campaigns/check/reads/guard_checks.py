@@ -1,0 +1,34 @@
+"""Defects of guards that are certain from the tests in their scripts, each with an example."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+from pytest_hookharness.campaigns.check.command_guards.word_guards import bypassed_guard, word_guard
+from pytest_hookharness.campaigns.check.reads.script_checks import together
+from pytest_hookharness.judging.findings.codes import BYPASS, TEXT_MATCH
+from pytest_hookharness.model.checkup import HookSet, Symptom
+
+
+def find_in_guards(hook_set: HookSet) -> Iterator[Iterator[Symptom]]:
+    """Yield the symptoms of each kind, so that an error in one kind leaves the others."""
+    yield _of_words(hook_set)
+    yield _of_spellings(hook_set)
+
+
+def _of_words(hook_set: HookSet) -> Iterator[Symptom]:
+    """Yield what guards refuse because of words that are only data, each script once."""
+    found = [(hook, one) for hook in hook_set.hooks if (one := word_guard(hook_set, hook))[0]]
+    for command, data in dict.fromkeys(one for _, one in found):
+        text = f"where `{command}` is refused, `{data}` is too, as the script only looks for the words."
+        hooks = [hook for hook, one in found if one == (command, data)]
+        yield replace(together(TEXT_MATCH, hooks, text), advice=TEXT_MATCH.fix)
+
+
+def _of_spellings(hook_set: HookSet) -> Iterator[Symptom]:
+    """Yield what guards allow in another spelling, each script once."""
+    found = [(hook, one) for hook in hook_set.hooks if (one := bypassed_guard(hook_set, hook))[0]]
+    for command, spelling in dict.fromkeys(one for _, one in found):
+        text = f"where `{command}` is refused, `{spelling}` is allowed, as no test in the script fits it."
+        yield together(BYPASS, [hook for hook, one in found if one == (command, spelling)], text)

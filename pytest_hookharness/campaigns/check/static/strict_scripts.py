@@ -1,0 +1,105 @@
+"""
+Strict shell scripts (`set -e`) that end with an error where a program is missing, before they can refuse.
+
+Only a plain assignment at the left edge counts, in front of every refusal. Nothing is said if the script may
+notice that the program is missing before, or if any other script of the project asks for the program.
+"""
+
+from __future__ import annotations
+
+import re
+
+from pytest_hookharness import hosts
+from pytest_hookharness.campaigns.arming.project_texts import project_files, read_text
+from pytest_hookharness.campaigns.check.static.lone_answers import GATES, REFUSES_IN_JSON
+from pytest_hookharness.campaigns.check.static.shell_scripts import (
+    SHELL_SCRIPT,
+    code_of,
+    loaded_texts,
+    without_comment_lines,
+)
+from pytest_hookharness.model.checkup import HookSet
+from pytest_hookharness.model.protocol import Hook
+
+_STRICT = re.compile(
+    r"^[ \t]*set[ \t]+-[a-z]*e[a-z]*\b|^[ \t]*set[ \t]+[^\n]*-o[ \t]+errexit\b", re.MULTILINE
+)
+_PIPEFAIL = re.compile(r"^[ \t]*set[ \t][^\n]*\bpipefail\b", re.MULTILINE)
+# What the script may do where a program fails, or where the program may come from.
+_MAY_NOTICE = re.compile(r"^[ \t]*(?:trap|alias|eval|exec)\b|\bset[ \t]+\+\w*e|\bPATH=", re.MULTILINE)
+_OWN = r"^[ \t]*(?:function[ \t]+)?{0}[ \t]*\(\)"
+_LOADS = re.compile(r"^[ \t]*(?:source|\.)[ \t]", re.MULTILINE)
+_REFUSES = re.compile(r"\b(?:exit|return)[ \t]+(?:2\b|[\"$])")
+_TOOLS = ("jq", "python3")
+# The value of a plain assignment, up to the program and behind it.
+_ASSIGNED = (
+    r"^[A-Za-z_]\w*=\"?\$\((?P<before>[^\n;&]{{0,200}}?(?:\|[ \t]*(?:\n[ \t]*)?)?)(?<![\w./$-]){0}[ \t]"
+)
+_BEHIND = re.compile(
+    r"(?:'[^']*'|\"(?:[^\"\\]|\\.)*\"|[^'\"\n;|&)]|\\\n|\|(?!\|)(?:[ \t]*\n)?)*\)\"?[ \t]*$", re.MULTILINE
+)
+_OPENS = re.compile(r"^[ \t]*(?:if|case|for|while|until)\b|[{(][ \t]*$", re.MULTILINE)
+_CLOSES = re.compile(r"(?:^[ \t]*|;[ \t]*)(?:fi|esac|done)\b|^[ \t]*[)}]", re.MULTILINE)
+_ASKS = (
+    r"\b(?:command[ \t]+-[vV]|which|type|hash)[ \t]+(?:-\w+[ \t]+)?[\"']?{0}\b"
+    r"|\bfor[ \t]+\w+[ \t]+in\b[^\n]*\b{0}\b"
+)
+# Other scripts that a person or the agent starts before.
+_FIRST = re.compile(r"install|setup|init|start|check|doctor|bootstrap|preflight|dep")
+
+
+def ends_without(hook_set: HookSet, hook: Hook) -> tuple[str, int]:
+    """Return the program without which a hook's script ends with an error, and the line; or nothing."""
+    rule = hosts.find(hook_set.host).events.get(hook.event)
+    texts = hook_set.scripts_of(hook)
+    if rule is None or rule.role not in GATES or hook.type != "command" or len(texts) != 1:
+        return ("", 0)
+    tool, line = failing_call(texts[0], [*loaded_texts(hook_set, texts[0])])
+    return (tool, line) if tool and not _is_asked_for(hook_set, tool) else ("", 0)
+
+
+def failing_call(text: str, loaded: list[str]) -> tuple[str, int]:
+    """Return the program that a strict script calls before it can refuse, and the line; or nothing."""
+    code, shown = without_comment_lines(text), code_of(text)
+    if not SHELL_SCRIPT.match(text) or len(_LOADS.findall(shown)) > len(loaded):
+        return ("", 0)
+    answers = [*REFUSES_IN_JSON.finditer(code)]
+    # A person who is only asked is asked by the host as well.
+    answers = answers if any(not one[0].endswith("ask") for one in answers) else []
+    refusals = [one.start() for one in (*answers, *_REFUSES.finditer(shown))]
+    strict = _STRICT.search(shown)
+    if not refusals or strict is None or any(_MAY_NOTICE.search(one) for one in loaded):
+        return ("", 0)
+    found = [(one, tool) for tool in _TOOLS if (one := _first_call(tool, code, shown, strict.end()))]
+    place, tool = min(found, default=(0, ""))
+    known = 0 < place < min(refusals) and not _MAY_NOTICE.search(code, 0, place)
+    own = tool and re.search(_OWN.format(tool), code, re.MULTILINE)
+    usable = known and not own and _is_outside(shown[:place]) and not any(tool in one for one in loaded)
+    return (tool, code.count("\n", 0, place) + 1) if usable else ("", 0)
+
+
+def _first_call(tool: str, code: str, shown: str, begin: int) -> int:
+    """Return where a script first calls a program, if it is an assignment that fails without it; else 0."""
+    named = re.compile(rf"(?<![\w.-]){tool}(?![\w.-])").search(code)
+    found = re.compile(_ASSIGNED.format(tool), re.MULTILINE).search(code, begin)
+    # Whatever names the program before may look for it.
+    if named is None or found is None or named.start() != found.end() - len(tool) - 1:
+        return 0
+    behind = _BEHIND.match(code, found.end())
+    piped = behind is not None and "|" in shown[found.end() : behind.end()]
+    is_code = shown.startswith(code[found.start() : found.start() + 1], found.start())
+    return found.start() if behind and is_code and (not piped or _PIPEFAIL.search(shown)) else 0
+
+
+def _is_outside(shown: str) -> bool:
+    """Return whether no function, group or branch that a script has begun is still open at its end."""
+    return len(_OPENS.findall(shown)) == len(_CLOSES.findall(shown))
+
+
+def _is_asked_for(hook_set: HookSet, tool: str) -> bool:
+    """Return whether a script that may run before, or a command, looks for a program."""
+    asks = re.compile(_ASKS.format(tool))
+    texts = [*(text for _, text in hook_set.sources), *(hook.command for hook in hook_set.hooks)]
+    files = (file for file in project_files(hook_set.root) if file.suffix in (".sh", ".bash", ""))
+    first = (read_text(file) or "" for file in files if _FIRST.search(file.stem))
+    return any(asks.search(one) for one in (*texts, *first))
