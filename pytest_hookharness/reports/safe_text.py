@@ -72,7 +72,8 @@ def clip_words(text: str, most: int) -> str:
         begin = f"{begin[:last].rstrip(' ')} "
     if 0 <= (first := f"{text[-len(end) - 1]}{end}".find(" ")) <= _LONGEST_CUT:
         end = f" {end[first:].lstrip(' ')}"
-    return f"{begin}{_MORE}{end}"
+    shown = f"{begin}{_MORE}{end}"
+    return shown if len(shown) <= most else clip(text, most)
 
 
 def columns(text: str) -> int:

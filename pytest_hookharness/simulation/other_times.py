@@ -6,6 +6,8 @@ No real time passes: the kernel shows the hooks a clock that is ahead.
 
 from __future__ import annotations
 
+from contextlib import suppress
+
 from pytest_hookharness.judging.verdict.conclusion import judge_paces, judge_unplayed_times
 from pytest_hookharness.judging.verdict.run_end import format_duration
 from pytest_hookharness.model.expectations import counted
@@ -21,11 +23,17 @@ from pytest_hookharness.simulation.testbed.run_settings import Settings
 # Seconds between the times at which sessions begin: all days of a week and each third hour occur.
 _STEP = 86_400.0 + 3 * 3600 - 61
 _STARTS = 8
+# Seconds that these plays may take where the run itself was short; else as many times its own.
+_SHORT, _SHARE = 4.0, 2.0
 _MOST_NAMED = 6
 
 
 class _NothingFollows(Exception):
     """A run for comparison shows nothing: its time ended, or a program did not see its clock."""
+
+
+class _NoTimeShown(Exception):
+    """No program was shown a time of its own, so that no other time can matter."""
 
 
 class OtherTimes:
@@ -44,18 +52,14 @@ class OtherTimes:
 
     def compare(self) -> Outcome:
         """Return the outcome of the run with what other times showed, and with what none of them did."""
-        outcome, tried = self._run.outcome, ""
-        try:
-            if self._run.time_may_matter:
+        outcome, paces = self._run.outcome, ""
+        if self._run.time_may_matter:
+            with suppress(_NothingFollows):
                 outcome = self._compare_paces()
-                tried = f"{format_duration(time_shift.HUMAN)} and {format_duration(time_shift.SLOW)} apart"
-            if self._run.clock_uses and outcome is self._run.outcome:
-                outcome, begun = self._compare_starts()
-                tried = " and ".join(filter(None, (tried and f"with turns {tried}", begun)))
-        except _NothingFollows:
-            tried = ""
+                human, slow = (format_duration(pace) for pace in (time_shift.HUMAN, time_shift.SLOW))
+                paces = f"with turns {human} and {slow} apart"
         if self._run.clock_uses and outcome is self._run.outcome:
-            outcome = judge_unplayed_times(outcome, self._run.clock_uses, tried)
+            outcome = self._compare_starts(paces)
         return replace(outcome, wall=self._run.used + self._used)
 
     def _play(self, scenario: Scenario, settings: Settings, later: float = 0.0) -> SingleRun:
@@ -88,17 +92,33 @@ class OtherTimes:
         ends = all(isinstance(other.verdict, Terminated) for other in others)
         return fast if finding is None else judge_paces(fast, finding, tried=self._run.tried and not ends)
 
-    def _compare_starts(self) -> tuple[Outcome, str]:
-        """Return the outcome with what sessions begun at other times showed, and when they began."""
-        fast = self._run.outcome
+    def _compare_starts(self, paces: str) -> Outcome:
+        """
+        Return the outcome with what sessions that begin at other times show.
+
+        ``paces`` says at which paces the hooks decided the same; empty if no other was played.
+        """
+        fast, played = self._run.outcome, list[float]()
         settings = replace(self._settings, turns=max(1, fast.iterations))
+        self._given = min(self._given, self._used + max(_SHORT, _SHARE * self._run.used))
 
         def begin(later: float) -> Outcome:
-            return self._play(self._scenario, settings, later).outcome
+            single = self._play(self._scenario, settings, later)
+            if later and not single.shown and single.outcome.decided == fast.decided:
+                raise _NoTimeShown
+            played.extend([later] * bool(later))
+            return single.outcome
 
         named = self._run.named_times[:_MOST_NAMED]
         starts = (*named, *(number * _STEP for number in range(1, _STARTS + 1)))
-        finding = time_shift.compare_starts(fast, begin, starts)
-        latest = format_duration(max(starts))
-        begun = f"begun at {counted(len(starts), 'other time')} up to {latest} later"
-        return (fast if finding is None else judge_paces(fast, finding, tried=False)), begun
+        try:
+            if (finding := time_shift.compare_starts(fast, begin, starts)) is not None:
+                return judge_paces(fast, finding, tried=False)
+        except _NoTimeShown:
+            return fast
+        except _NothingFollows:
+            pass
+        latest = format_duration(max(played, default=0.0))
+        begun = f"begun at {counted(len(played), 'other time')} up to {latest} later" if played else ""
+        tried = " and ".join(filter(None, (paces, begun)))
+        return judge_unplayed_times(fast, self._run.clock_uses, tried)

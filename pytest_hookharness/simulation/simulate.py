@@ -12,8 +12,9 @@ from pytest_hookharness.simulation.loop import Observer, OnProbe, OnTurn
 from pytest_hookharness.simulation.single_run import BeforeClose, Resources, SingleRun, rerun, run_once
 from pytest_hookharness.simulation.testbed.run_settings import Interrupted, Settings
 
-# How often a session of hooks that draw random numbers is played again, and the part of the time left for it.
-_MOST_REPEATS, _REPEATING = 8, 1 / 4
+# How often a session of hooks that draw random numbers is played again, the part of the time left for it, and
+# the seconds that it may take where the first play took less.
+_MOST_REPEATS, _REPEATING, _SHORT = 8, 1 / 4, 2.0
 
 
 def simulate(
@@ -90,9 +91,11 @@ def _with_hooks_alone(
 
 def _with_repeats(run: SingleRun, scenario: Scenario, settings: Settings, resources: Resources) -> SingleRun:
     """Return a run with how its session goes when it is played again, if its hooks draw random numbers."""
-    from pytest_hookharness.judging.verdict.repeats import differ, judge_repeats
+    from pytest_hookharness.judging.verdict.repeats import differ, judge_repeats, was_cut
 
-    given, used = _REPEATING * min(settings.wall - run.used, remaining()), 0.0
+    if was_cut(run.outcome):
+        return run
+    given, used = min(_REPEATING * min(settings.wall - run.used, remaining()), max(_SHORT, run.used)), 0.0
     again, repeats = settings.of_rerun(run.outcome), list[Outcome]()
     try:
         while used < given and len(repeats) < _MOST_REPEATS and not differ(run.outcome, repeats):
@@ -102,5 +105,6 @@ def _with_repeats(run: SingleRun, scenario: Scenario, settings: Settings, resour
     except KeyboardInterrupt:
         raise Interrupted(run.outcome) from None
     run = replace(run, outcome=judge_repeats(run.outcome, repeats), used=run.used + used)
-    # If one differs, a play at another time differs by chance as well, and shows nothing about the clock.
-    return replace(run, time_may_matter=False, clock_uses=()) if differ(run.outcome, repeats) else run
+    # If one differs, a play at another time differs by chance as well, unless the clock is what decides.
+    by_chance = differ(run.outcome, repeats) and not run.clock_uses
+    return replace(run, time_may_matter=False) if by_chance else run

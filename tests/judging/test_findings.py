@@ -162,7 +162,7 @@ def test_a_cut_says_whose_limit_it_was(by: Cut, idle_until: float, said: str) ->
 @pytest.mark.parametrize(
     ("waits_for", "asks", "advice"),
     [
-        ("a timer: it sleeps", "", "less than the host's limit of 600 s"),
+        ("a timer: it sleeps", "", "give up before the host's limit of 600 s"),
         ("a file to be opened, such as a FIFO whose other end no process opens", "", "If it opens a FIFO"),
         ("end of file on stdin, which the host keeps open", "", "Read one line instead of the whole input"),
         ("input from the terminal", "Password:", "Nobody answers on a terminal"),

@@ -494,10 +494,12 @@ def test_the_first_line_cuts_no_word() -> None:
 
 
 def test_the_replay_of_a_hook_that_draws_says_so() -> None:
-    """Where hooks draw random numbers, the line that plays it again says so in a comment for the shell."""
+    """Where hooks draw random numbers, the line that plays it again is followed by a line that says so."""
     made = outcome(Terminated(turn=2), chance="$RANDOM in check")
 
-    assert story(made).endswith(" --seed 7  # may go otherwise: the hooks draw random numbers")
+    assert story(made).endswith(
+        " --seed 7\n          which may go otherwise: the source names random numbers"
+    )
     assert story(replace(made, chance="")).endswith(" --seed 7")
 
 

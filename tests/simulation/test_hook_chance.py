@@ -7,7 +7,7 @@ import pytest
 from pytest_hookharness.model.verdicts import Terminated
 from pytest_hookharness.reports.terminal.story import first_line, story
 
-TIP = "tip=$((RANDOM % 3))\necho $tip > tip\n"
+TIP = "tip=$((RANDOM % 3))\n[ $tip = 9 ] && echo nine > tip\n"
 ONCE = "[ -e seen ] && exit 0\ntouch seen\necho run the tests >&2\nexit 2\n"
 
 
@@ -57,10 +57,10 @@ def test_a_draw_that_decides_nothing_is_an_assumption(stop):
     assert isinstance(outcome.verdict, Terminated)
     assert names(outcome) == []
     assert (
-        "assumed: Assumed of chance: the hooks draw random numbers ($RANDOM in check); another run may end "
-        "otherwise. Played 8 more times, the session went the same way."
+        "assumed: Assumed of chance: the source of the hooks names random numbers ($RANDOM in check); if "
+        "they decide, another run may end otherwise. Played 8 more times, the session went the same way."
     ) in report
-    assert report.endswith("# may go otherwise: the hooks draw random numbers")
+    assert report.endswith("which may go otherwise: the source names random numbers")
 
 
 def test_a_script_that_a_hook_calls_may_draw(stop):
@@ -131,3 +131,44 @@ def test_a_session_that_draws_nothing_is_not_played_again(stop, monkeypatch):
     monkeypatch.setattr("pytest_hookharness.simulation.simulate._with_repeats", None)
 
     assert isinstance(stop(f"#!/bin/sh\n{ONCE}").verdict, Terminated)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "ID=$RANDOM\necho $ID stopped >> log\n",
+        'RUN="run-$RANDOM"\nmkdir -p runs/$RUN\n',
+        "echo 'Run scripts/deploy.sh first' >> log\n",
+        "node --check src/game.js 2> f || true\n",
+        ". ./../../outside/other.sh 2> f || true\n",
+    ],
+    ids=["id", "folder", "message", "checked", "outside"],
+)
+def test_what_no_draw_decides_is_not_named(stop, tmp_path, text):
+    """Ids, scripts in messages, checked sources and files outside of the workspace are no draws of a hook."""
+    draws = "[ $((RANDOM % 2)) = 0 ] && exit 2\n"
+    (tmp_path / "other.sh").write_text(draws)
+    others = {"scripts/deploy.sh": draws, "src/game.js": "if (Math.random() > 2) process.exit(2)\n"}
+    outcome = stop(
+        f"#!/bin/bash\n{text.replace('../../outside', f'../../../../../../..{tmp_path}')}exit 0\n",
+        others=others,
+    )
+
+    assert outcome.chance == ""
+
+
+def test_a_file_that_blocks_is_not_read(stop):
+    """A name that leads to a file of the kernel is not followed."""
+    outcome = stop(
+        '#!/bin/bash\n: "$D/../../../../../../proc/kmsg"\nD=/x\n. "$D/../../../../proc/kmsg" || exit 0\n'
+    )
+
+    assert outcome.chance == ""
+
+
+def test_a_session_that_was_cut_is_not_repeated(stop):
+    """Where a hook was cut in the first play, others would show nothing, and none is told."""
+    outcome = stop("#!/bin/bash\n[ $((RANDOM % 2)) = 7 ] && exit 2\nsleep infinity\n", hook_timeout=0.5)
+
+    assert not any("more time" in one for one in outcome.assumptions)
+    assert "FLAKY" not in names(outcome)

@@ -1,5 +1,6 @@
 """Sessions that end are begun at other times too, where the source of their hooks decides by the clock."""
 
+import re
 import time
 
 import pytest
@@ -77,9 +78,12 @@ def decided(*, refused):
 
 def test_a_difference_that_does_not_recur_is_flaky():
     """A session that goes otherwise when it is begun at the same time once more may depend on chance."""
-    ends = {0.0: [decided(refused=False)], 60.0: [decided(refused=True), decided(refused=False)]}
+    later = [True, True, True, True, False]
 
-    finding = compare_starts(decided(refused=False), lambda later: ends[later].pop(0), (60.0,))
+    def begin(seconds):
+        return decided(refused=later.pop(0) if seconds else False)
+
+    finding = compare_starts(decided(refused=False), begin, (60.0,))
 
     assert finding is not None
     assert finding.name == "FLAKY"
@@ -151,3 +155,25 @@ def test_a_count_behind_a_mask_is_not_told_as_a_time(play):
     assert isinstance(outcome.verdict, Capped)
     assert "in turn 13" in outcome.verdict.without.why
     assert "days" not in outcome.verdict.without.why
+
+
+def test_a_source_that_was_shown_no_time_compares_none(play):
+    """A script whose words only look like a clock gets no word of the time if no program asked for it."""
+    outcome = play(
+        files={
+            "times": "5",
+            "hook": 'times=$(cat times); eval "$(cat hooks.env 2>/dev/null)"; [ $times = 5 ]\n',
+        },
+        hooks={"Stop": "sh ./hook"},
+    )
+
+    assert isinstance(outcome.verdict, Terminated)
+    assert not any(one.startswith(ASSUMED_CLOCK) for one in outcome.assumptions)
+
+
+def test_starts_that_the_time_did_not_suffice_for_are_not_counted(play):
+    """Of a slow session only the starts that were played are told."""
+    outcome = play(hooks={"Stop": f"sleep 1.3; {FAR}"})
+
+    (assumed,) = (one for one in outcome.assumptions if one.startswith(ASSUMED_CLOCK))
+    assert re.search(r"begun at [12] other times? up to", assumed)

@@ -129,7 +129,7 @@ CLOCK = FindingCode(
     "HH016",
     "CLOCK",
     "The hooks' decisions depend on the time.",
-    "An agent that is slower or faster than the one in the test, or works at another hour, gets others.",
+    "A slower or faster agent than the one in the test, or one at another hour, gets other decisions.",
     "Allow the stop after a number of refusals, at any pace and any time of the day; let the clock only "
     "allow it earlier.",
 )

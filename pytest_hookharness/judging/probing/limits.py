@@ -125,7 +125,7 @@ def _combined(numbers: Collection[int]) -> Iterator[int]:
 
 
 # A format of date or strftime: directives with separators between them.
-_FORMAT = re.compile(r"(?:%-?[aAbBdeFhHIjklmMpRTuUVwWy][-:/. _]{0,2})+")
+_FORMAT = re.compile(r"(?:%-?[aAbBdeFhHIjklmMpRTuUVwWy][-:/. _]{0,2}){1,12}")
 # How Python, JavaScript and Perl ask for a field, and the format that gives it.
 _FIELDS: Mapping[str, str] = {
     r"\.hour\b|\.getHours\(|localtime\)?\[2\]|\.tm_hour": "%H",

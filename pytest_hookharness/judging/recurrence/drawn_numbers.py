@@ -13,11 +13,20 @@ import warnings
 from collections.abc import Callable, Iterator
 
 from pytest_hookharness.judging.recurrence import hidden_chance
-from pytest_hookharness.judging.recurrence.shell_clock_use import decode
+from pytest_hookharness.judging.recurrence.shell_clock_use import (
+    SHELL_USE,
+    assigned_names,
+    decides,
+    decode,
+    follow,
+    split_statements,
+)
 from pytest_hookharness.judging.recurrence.shell_run_conditions import plain_code
 
 # A quick test, for most scripts draw nothing.
 _LIKELY = re.compile(rb"(?i)rand|shuf|sort|jot|sample|secrets|hash|pid|\$\$")
+# Bytes; readers take long on more.
+_LONGEST = 1 << 15
 _COMMENT = re.compile(rb"(?m)(?:^|(?<=\s))#[^\n]*")
 _SHELL_NUMBER = re.compile(
     r"\$\{?(S?RANDOM)\b|(?:\[\[|\blet|\$\[)[^\n;]{0,200}?(?<![\w$])(S?RANDOM)\b", re.MULTILINE
@@ -34,6 +43,8 @@ _SHELL_PROGRAM = re.compile(
     r"|jot[ \t][^\n;|&]{0,80}?-\w{0,9}r|openssl[ \t]{1,9}rand\b)",
     re.MULTILINE,
 )
+_DRAWN = r"RANDOM\b|\bg?shuf\b|\bsort\b|\bjot\b|\bopenssl\b|/dev/u?random|\$\$|BASHPID|\bawk\b"
+_FUNCTION = re.compile(r"\(\s*\)\s*[{(]|\bfunction\s")
 _DEVICE = re.compile(r"(?<![\w.])/dev/u?random\b")
 _SHELL_PROCESS = re.compile(r"(?m)^[^#\n]{0,400}?(\$\$|\$\{?BASHPID\}?|\bBASHPID)[ \t]{0,9}%(?!%)")
 _AWK = re.compile(rb"(?<![\w.-])(?:[gmn]?awk|original-awk)(?![\w-])")
@@ -52,6 +63,9 @@ _OF_PROCESS = frozenset(("hash", "id", "getpid"))
 
 def in_shell(text: bytes) -> Iterator[str]:
     """Yield what a shell script draws numbers with, code in other languages not included."""
+    whole = decode(_COMMENT.sub(b"", text))
+    if not _may_decide(whole):
+        return
     code = plain_code(text)
     if not _SHELL_SEED.search(code):
         for found in _SHELL_NUMBER.finditer(code):
@@ -61,9 +75,19 @@ def in_shell(text: bytes) -> Iterator[str]:
     commands = plain_code(text.replace(b"((", b"(").replace(b"))", b")")) if b"((" in text else code
     yield from (found[1].split()[0] for found in _SHELL_PROGRAM.finditer(commands))
     yield from (found[0] for found in _DEVICE.finditer(commands))
-    yield from (f"{found[1]} %" for found in _SHELL_PROCESS.finditer(decode(text)))
+    yield from (f"{found[1]} %" for found in _SHELL_PROCESS.finditer(whole))
     if _AWK.search(text):
         yield from in_awk(text)
+
+
+def _may_decide(code: str) -> bool:
+    """Return whether a drawn number, or a variable that got one, may do more than to be written."""
+    if _FUNCTION.search(code):
+        return True
+    drawn, _ = follow(split_statements(code), _DRAWN, assigned_names, SHELL_USE)
+    # The end of a substitution that began in an earlier statement, as in $(cat n || echo $drawn).
+    ends = (statement for statement in drawn if statement.count(")") > statement.count("("))
+    return any(ends) or any(decides(statement, set()) for statement in drawn)
 
 
 def _is_name(code: str, found: re.Match[str]) -> bool:
@@ -212,6 +236,10 @@ def find_draws(text: bytes, interpreter: str) -> list[str]:
         text: The source.
         interpreter: The name of the program that runs it; one that is not known is taken for a shell.
     """
-    if _LIKELY.search(text) is None:
+    if _LIKELY.search(text) is None or len(text) > _LONGEST:
         return []
-    return [*dict.fromkeys(_reader(f"/{interpreter}")(text))]
+    try:
+        return [*dict.fromkeys(_reader(f"/{interpreter}")(text))]
+    except RecursionError:
+        # An expression that nests deeper than a person writes.
+        return []

@@ -33,7 +33,7 @@ _OWN_CLOCK = (
 )
 _SHELL_CLOCK = f"{_OWN_CLOCK}|{CLOCK_CODE}"
 # A variable, also without the sign in arithmetic. A statement may have only the begin or the end of it.
-_SHELL_USE = (
+SHELL_USE = (
     r"\$\{?#?(?:NAMES)\b|(?:\(\(|\[\[|\blet\s)[^\n]*?\b(?:NAMES)\b"
     r"|\b(?:NAMES)\b(?!\+?=(?!=))(?=[^\n]*(?:\)\)|\]\]))"
 )
@@ -93,11 +93,13 @@ def in_shell(text: bytes) -> str:
     code = shorten_clock_code("\n".join(map(_without_comment, decode(text).split("\n"))))
     if _LIKELY.search(code) is None:
         return _run_unseen(code)
-    statements = _split(code)
-    functions = [(one["word"] or one["name"], _split(_body(code, one))) for one in _FUNCTION.finditer(code)]
+    statements = split_statements(code)
+    functions = [
+        (one["word"] or one["name"], split_statements(_body(code, one))) for one in _FUNCTION.finditer(code)
+    ]
     clock, giving = _SHELL_CLOCK, set[str]()
     while True:
-        timed, known = follow(statements, clock, _shell_names, _SHELL_USE)
+        timed, known = follow(statements, clock, assigned_names, SHELL_USE)
         # A file that got a time and nothing else is read as a variable is.
         files = {re.escape(found[1]) for one in timed for found in _WRITTEN.finditer(one)}
         ended = {one.rstrip(_CLOSING) for one in timed}
@@ -109,7 +111,7 @@ def in_shell(text: bytes) -> str:
             break
         clock = more
     deciding = (
-        one for one in statements if _passes_on(one, known) or (one in timed and _shell_decides(one, giving))
+        one for one in statements if _passes_on(one, known) or (one in timed and decides(one, giving))
     )
     return next(map(shorten, deciding), "") or _run_unseen(code)
 
@@ -138,7 +140,8 @@ def _run_unseen(code: str) -> str:
     return ""
 
 
-def _split(code: str) -> list[str]:
+def split_statements(code: str) -> list[str]:
+    """Return the statements of a shell script."""
     return [*filter(None, map(str.strip, _STATEMENT.split(code)))]
 
 
@@ -166,12 +169,14 @@ def _passes_on(statement: str, known: set[str]) -> bool:
     return bool(known) and found is not None and (statement.startswith("set") or not known.isdisjoint(names))
 
 
-def _shell_names(statement: str) -> Iterator[str]:
+def assigned_names(statement: str) -> Iterator[str]:
+    """Yield the variables to which a statement gives a value."""
     for found in (*_ASSIGNED.finditer(statement), *_PRINTED_TO.finditer(statement)):
         yield next(filter(None, found.groups()))
 
 
-def _shell_decides(statement: str, giving: set[str]) -> bool:
+def decides(statement: str, giving: set[str]) -> bool:
+    """Return whether a statement does more with a value than to write it, as the functions ``giving`` do."""
     if _DECIDES.search(TEXT.sub("_", statement)):
         return True
     plain = _ARITHMETIC.sub("_", _SUBSTITUTED.sub("_", statement))

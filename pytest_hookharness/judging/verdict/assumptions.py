@@ -15,7 +15,7 @@ from pytest_hookharness.model.trace import Change, Performed, Trace
 _INDEPENDENT = "Decisions do not depend on "
 UNOBSERVED = f"{_INDEPENDENT}clock, chance, kernel, network, or the times, links and blocks of files."
 # Added where hooks decide by the clock, as their source shows, and ended the session at all times played.
-ASSUMED_CLOCK = "Assumed that no other time decides: the hooks compare the clock"
+ASSUMED_CLOCK = "Assumed that no other time decides: the source may compare the clock"
 STANDING: tuple[str, ...] = (
     "The ids and timestamps of the host are derived from the seed and the position.",
     UNOBSERVED,
@@ -61,7 +61,8 @@ def chance_was_drawn(chance: str, plays: int = 0) -> str:
     """
     tried = f" Played {counted(plays, 'more time')}, the session went the same way." if plays else ""
     return (
-        f"Assumed of chance: the hooks draw random numbers ({chance}); another run may end otherwise.{tried}"
+        f"Assumed of chance: the source of the hooks names random numbers ({chance}); if they decide, "
+        f"another run may end otherwise.{tried}"
     )
 
 

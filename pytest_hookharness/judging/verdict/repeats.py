@@ -14,9 +14,16 @@ from pytest_hookharness.model.processes import TimedOut
 from pytest_hookharness.model.verdicts import Terminated
 
 
+def was_cut(outcome: Outcome) -> bool:
+    """Return whether a hook run was cut, so that another play shows nothing."""
+    return any(
+        run.run is not None and isinstance(run.run.ending, TimedOut) for _, run in outcome.trace.hook_runs()
+    )
+
+
 def differ(first: Outcome, repeats: Sequence[Outcome]) -> bool:
     """Return whether the last of some repeats of a session was decided otherwise than its first play."""
-    return bool(repeats) and _difference(first, repeats[-1]) != ""
+    return bool(repeats) and not was_cut(repeats[-1]) and _difference(first, repeats[-1])[1] != ""
 
 
 def judge_repeats(outcome: Outcome, repeats: Sequence[Outcome]) -> Outcome:
@@ -24,39 +31,36 @@ def judge_repeats(outcome: Outcome, repeats: Sequence[Outcome]) -> Outcome:
     Return an outcome with finding FLAKY if its session, played again, went otherwise.
 
     Args:
-        outcome: The outcome of the first play, whose hooks draw random numbers.
+        outcome: The outcome of the first play, in which no hook was cut, and whose hooks may draw numbers.
         repeats: The further plays; only the last one may go otherwise.
     """
-    text = _difference(outcome, repeats[-1]) if repeats else ""
-    if text:
-        finding = FLAKY.found(text, turn=min(outcome.iterations, repeats[-1].iterations))
-        return with_findings(outcome, name_chance((finding,), outcome.chance))
-    alone, tried = (chance_was_drawn(outcome.chance, plays) for plays in (0, len(repeats)))
+    if differ(outcome, repeats):
+        turn, text = _difference(outcome, repeats[-1])
+        return with_findings(outcome, name_chance((FLAKY.found(text, turn=turn),), outcome.chance))
+    alike = sum(not was_cut(repeat) for repeat in repeats)
+    alone, tried = (chance_was_drawn(outcome.chance, plays) for plays in (0, alike))
     known = (tried if sentence == alone else sentence for sentence in outcome.assumptions)
     return replace(outcome, assumptions=tuple(known))
 
 
-def _difference(first: Outcome, again: Outcome) -> str:
-    """Return what differs between two plays, as a sentence; empty if nothing, or if a hook was cut."""
-    if any(_was_cut(outcome) for outcome in (first, again)):
-        return ""
-    ended = [isinstance(outcome.verdict, Terminated) for outcome in (again, first)]
-    if ended[0] != ended[1] or (all(ended) and first.iterations != again.iterations):
-        return f"Played again, it {_end(again)}, and the first time {_end(first, short=True)}."
+def _difference(first: Outcome, again: Outcome) -> tuple[int, str]:
+    """Return what differs between two plays, as a sentence, and in which turn; empty if nothing does."""
     # The two plays may have been ended after different numbers of turns.
-    for (turn, event, refused), other in zip(first.decided, again.decided, strict=False):
-        if (turn, event) != other[:2]:
-            return f"Played again, it goes another way in turn {min(turn, other[0])}."
-        if refused != other[2]:
-            now, then = ("refused" if one else "allowed" for one in (other[2], refused))
-            return f"Played again, {event} was {now} in turn {turn}; the first time it was {then}."
-    return ""
-
-
-def _was_cut(outcome: Outcome) -> bool:
-    return any(
-        run.run is not None and isinstance(run.run.ending, TimedOut) for _, run in outcome.trace.hook_runs()
-    )
+    pairs = zip(first.decided, again.decided, strict=False)
+    one, other = next((pair for pair in pairs if pair[0] != pair[1]), (None, None))
+    ended = [isinstance(outcome.verdict, Terminated) for outcome in (again, first)]
+    if one is None or other is None:
+        alike = ended[0] == ended[1] and (not all(ended) or first.iterations == again.iterations)
+        text = f"Played again, it {_end(again)}, and the first time {_end(first, short=True)}."
+        return min(first.iterations, again.iterations), "" if alike else text
+    turn, event, refused = one
+    if (turn, event) != other[:2]:
+        return turn, f"Played again, it goes another way in turn {min(turn, other[0])}."
+    unlike = ended[0] != ended[1] or first.iterations != again.iterations
+    if unlike and turn and event == first.decided[-1][1] == again.decided[-1][1]:
+        return turn, f"Played again, it {_end(again)}, and the first time {_end(first, short=True)}."
+    now, then = ("refused" if known else "allowed" for known in (other[2], refused))
+    return turn, f"Played again, {event} was {now} in turn {turn}; the first time it was {then}."
 
 
 def _end(outcome: Outcome, *, short: bool = False) -> str:

@@ -193,8 +193,8 @@ def _assumptions(outcome: Outcome, width: int) -> Iterator[str]:
 
 
 def _replay(outcome: Outcome, replay_command: str) -> str:
-    # A comment for a shell, since people copy the line.
-    chance = "  # may go otherwise: the hooks draw random numbers" if outcome.chance else ""
+    # In a line of its own, since people copy the command.
+    chance = "\n          which may go otherwise: the source names random numbers" if outcome.chance else ""
     return f"{_replay_line(outcome, replay_command)}{chance}"
 
 

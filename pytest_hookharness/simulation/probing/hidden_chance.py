@@ -38,6 +38,8 @@ _UNKNOWN = re.compile(
 _PROGRAM = re.compile(r"(?<![\w-])[A-Za-z]\w*")
 _DATA = frozenset((".json", ".jsonl", ".md", ".txt", ".log", ".toml", ".yaml", ".yml", ".ini", ".csv"))
 _LARGEST = 1 << 20
+# Bytes of a source that was not seen to ask for the time.
+_LONGEST = 1 << 15
 
 
 def find_hidden_chance(
@@ -81,7 +83,7 @@ def find_clock_use(
 
 def find_clock_words(scripts: Iterable[HookSource]) -> Iterator[str]:
     """Yield where scripts decide by the time, in words; it was not observed what their hooks read."""
-    for script in scripts:
+    for script in (one for one in scripts if len(one.text) <= _LONGEST):
         in_shell = not script.interpreter
         # A shell script has the code of what it calls.
         called = _PROGRAM.findall(script.text.decode("utf-8", "replace")) if in_shell else ()

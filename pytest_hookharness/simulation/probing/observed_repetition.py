@@ -247,11 +247,18 @@ def _opened(runs: Collection[Reads | None], places: Mapping[str, tuple[str | Non
 
 def _missing(steps: Collection[Step], places: Mapping[str, tuple[str | None, str]]) -> Iterator[str]:
     """Yield the paths in the workspace that hooks looked for in vain, apart from those of Git and Python."""
-    for _, hook_run in Trace(steps=tuple(steps)).hook_runs():
-        reads = hook_run.run.reads if hook_run.run is not None else None
-        for look in reads.looks if reads is not None else ():
+    hook_runs = [run.run for _, run in Trace(steps=tuple(steps)).hook_runs() if run.run is not None]
+    records = [run.reads for run in hook_runs if run.reads is not None]
+    # What hooks make and remove themselves, as a lock, nobody else must make.
+    written = {write.path for reads in records for write in reads.writes}
+    for reads in records:
+        for look in reads.looks:
             name = places[look.path][0] or ""
-            if not (look.existed or look.own or _OF_TOOLS.search(name)) and name.startswith(_WORKSPACE):
+            if (
+                look.path not in written
+                and not (look.existed or look.own or _OF_TOOLS.search(name))
+                and name.startswith(_WORKSPACE)
+            ):
                 yield name.removeprefix(_WORKSPACE)
 
 

@@ -24,6 +24,8 @@ from pytest_hookharness.simulation.testbed.testbed import Testbed
 # Seconds between two turns of an agent that works with a person, and of one that is left alone.
 HUMAN, SLOW = 13.0, 3600.0
 _LEAST = 1.0
+# How often both ends are played again before the time at which a session begins is said to decide.
+_CONFIRMATIONS = 4
 _DAY = 86_400.0
 # By how much longer slow agents must be refused than quick ones. If chance allowed each turn alike, both ends
 # of two quick runs would come before all these turns in one of a hundred cases.
@@ -164,9 +166,9 @@ def compare_starts(
             continue
         sooner, other = _sooner(now, begin, later, other)
         when = f"begun {format_duration(sooner)} later"
-        for begun, seen, again in ("begun at once", now, begin(0.0)), (when, other, begin(sooner)):
-            if not _agree(seen.decided, again.decided):
-                text = f"Played twice, {begun}, its hooks decided differently."
+        for begun, seen, seconds in (("begun at once", now, 0.0), (when, other, sooner)):
+            if not all(_agree(seen.decided, begin(seconds).decided) for _ in range(_CONFIRMATIONS)):
+                text = f"Played again, {begun}, its hooks decided otherwise than before."
                 return finding_catalogue.FLAKY.found(text, turn=now.iterations)
         turn, event, refused = _first_difference(now, other)
         then = f"the {event} hooks {'refuse' if refused else 'do not refuse'} in turn {turn}"

@@ -8,7 +8,9 @@ from __future__ import annotations
 
 import os
 import re
+from collections import deque
 from collections.abc import Iterable, Iterator
+from itertools import islice
 from pathlib import Path
 
 from pytest_hookharness.model.fast_dataclass import dataclass
@@ -17,11 +19,16 @@ from pytest_hookharness.model.trace import HookRun
 from pytest_hookharness.simulation.testbed.hook_source import launches, read_script
 from pytest_hookharness.simulation.testbed.testbed import Testbed
 
-# In a script: the names of others, by their suffix or after a variable, and Python's modules.
-_SCRIPT = re.compile(
-    rb"(?<![\w.%+-])(?:[\w.%+-]{1,80}/){0,9}[\w.%+-]{1,80}\.(?:sh|bash|py|js|mjs|cjs|pl|rb|awk)\b"
-    rb"|(?:\$\w{1,80}|[})])[\"']?/(?:[\w.%+-]{1,80}/){0,9}[\w.%+-]{1,80}"
+_NAME = rb"(?:[\w.%+-]{1,80}/){0,9}[\w.%+-]{1,80}"
+_BEGIN = rb"(?:\$\w{1,80}|\$?\{[^{}\n]{1,80}\}|\$\([^()\n]{1,80}\))[\"']?/"
+_NAMED = _NAME + rb"\.(?:sh|bash|py|js|mjs|cjs|pl|rb|awk)\b|" + _BEGIN + _NAME
+# In a shell script: what stands where a command is called, or after a program that runs scripts.
+_CALLED = re.compile(
+    rb"(?m)(?:^|[;&|(`!]|(?:^|(?<=[\s;&|(]))(?:then|do|else|exec|source|\.|(?:ba|da|z|k)?sh|python[\d.]*|node|perl|ruby"
+    rb"|env|nohup|if|while)[ \t]+)[ \t]*(?:-u[ \t]+)?[\"']?(" + _NAMED + rb")"
 )
+# In another script: a text that is nothing but such a name.
+_TEXT = re.compile(rb"[\"'](" + _NAMED + rb")[\"']")
 _MODULE = re.compile(rb"(?m)^[ \t]*(?:from|import)[ \t]+([A-Za-z_]\w*)")
 _COMMENT = re.compile(rb"(?m)^[ \t]*#.*$")
 _INTERPRETER = re.compile(
@@ -33,7 +40,9 @@ _BY_SUFFIX = {
 }  # fmt: skip
 _SUFFIXES = frozenset((*_BY_SUFFIX, ".sh", ".bash"))
 _DATA = frozenset((".json", ".jsonl", ".md", ".txt", ".log", ".toml", ".yaml", ".yml", ".ini", ".csv"))
-_MOST_SCRIPTS = 40
+_MOST_LOOKED_UP = 400
+_LONGEST, _MOST_BLOCKS = 1 << 15, 400
+_BLANK = re.compile(rb"\s{300}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,31 +62,44 @@ class HookSource:
 
 def hook_scripts(testbed: Testbed, hook_runs: Iterable[HookRun]) -> Iterator[HookSource]:
     """Yield the commands of hook runs, the scripts that they name, and those that such scripts name."""
-    top, seen = testbed.workspace.top, set[Path]()
+    top, seen = os.path.realpath(testbed.workspace.top), set[str]()
     for launch, named in launches(testbed, hook_runs):
         for argument in launch.argv:
             yield HookSource("the command of the hook", "", argument.encode("utf-8", "surrogateescape"))
-        paths = [*named]
-        while paths and len(seen) < _MOST_SCRIPTS:
-            path = paths.pop(0)
-            if path in seen or path.suffix in _DATA or not (text := read_script(path)):
+        given = {os.path.realpath(path) for path in named}
+        places = deque(dict.fromkeys(os.path.realpath(path) for path in named))
+        while places and len(seen) < _MOST_LOOKED_UP:
+            place = places.popleft()
+            path, inside = Path(place), f"{place}/".startswith(f"{top}/")
+            # A script that only another one names is followed in the workspace alone.
+            if place in seen or path.suffix in _DATA or not (inside or place in given):
                 continue
+            seen.add(place)
+            text = read_script(path)
             # What a script names may also be its data.
-            if path not in named and path.suffix not in _SUFFIXES and not text.startswith(b"#!"):
+            is_script = place in given or path.suffix in _SUFFIXES or text.startswith(b"#!")
+            if not is_script or not _is_readable(text):
                 continue
-            seen.add(path)
-            name = str(path.relative_to(top) if path.is_relative_to(top) else path)
-            yield HookSource(name, _interpreter_of(path, text, launch), text)
-            folders = dict.fromkeys((path.parent, top))
-            paths += [Path(os.path.normpath(folder / name)) for name in _names(text) for folder in folders]
+            interpreter = _interpreter_of(path, text, launch)
+            yield HookSource(os.path.relpath(place, top) if inside else place, interpreter, text)
+            folders = dict.fromkeys((path.parent, Path(top)))
+            names = islice(_names(text, interpreter), _MOST_LOOKED_UP)
+            places += [os.path.realpath(folder / name) for name in names for folder in folders]
 
 
-def _names(text: bytes) -> Iterator[str]:
+def _is_readable(text: bytes) -> bool:
+    """Return whether a person may have written a text; the readers of sources take long on others."""
+    return 0 < len(text) <= _LONGEST and text.count(b"{") <= _MOST_BLOCKS and _BLANK.search(text) is None
+
+
+def _names(text: bytes, interpreter: str) -> Iterator[str]:
     """Yield the names of other scripts in one; the folders that a name begins with may be computed."""
-    for found in _SCRIPT.findall(_COMMENT.sub(b"", text)):
+    for found in (_TEXT if interpreter else _CALLED).findall(_COMMENT.sub(b"", text)):
         parts = found.decode().split("/")
-        yield from dict.fromkeys("/".join(parts[first:]) for first in range(len(parts)))
-    for module in _MODULE.findall(text):
+        # Only of a name that begins with a variable it is not known in which folder it lies.
+        ends = range(len(parts)) if b"$" in found or b"{" in found else range(1)
+        yield from dict.fromkeys("/".join(parts[first:]).strip("\"'") for first in ends)
+    for module in _MODULE.findall(text) if interpreter.startswith(("python", "pypy")) else ():
         yield f"{module.decode()}.py"
 
 

@@ -307,7 +307,8 @@ def read_script(path: Path) -> bytes:
     try:
         if (
             not path.is_file()
-            or path.stat().st_size > _SCRIPT_LIMIT
+            # A file of /proc has no size, and reading it may block.
+            or not 0 < path.stat().st_size <= _SCRIPT_LIMIT
             or os.path.realpath(path).startswith("/usr/")
         ):
             return b""
