@@ -103,8 +103,9 @@ VERDICTS: list[tuple[Verdict, str]] = [
     (
         Livelock(stem=1, period=2, evidence="masked", cap=GUARD),
         (
-            "livelock: the session repeats forever (state repeats every 2 turns after turn 1; "
-            "confirmed in turns 4 to 5; masked evidence); only the cap of claude-code ends it, at block 9"
+            "livelock: the session repeats forever, if what is masked decides nothing (state repeats every "
+            "2 turns after turn 1; confirmed in turns 4 to 5; masked evidence); only the cap of "
+            "claude-code ends it, at block 9"
         ),
     ),
     (
@@ -312,6 +313,15 @@ def test_a_cycle_of_several_turns_is_folded_as_a_whole() -> None:
     report = story(outcome(Livelock(stem=1, period=2), trace(*(STOP, asked(), call) * 3)))
     assert "  turns 3 to 6  the same as turns 1 and 2, and so on forever" in report
     assert "claude-code has no known cap on refusals" in report
+
+
+def test_a_masked_loop_is_endless_only_if_the_mask_is_right() -> None:
+    """What masked evidence proves is said with its condition: in the verdict, the turns and the advice."""
+    report = story(outcome(Livelock(stem=1, period=1, evidence="masked"), trace(*(STOP, asked()) * 3)))
+    condition = ", if what is masked decides nothing"
+    assert f"blocked forever by ./lint_or_die.sh{condition} (state repeats" in report
+    assert f"the same, and so on forever{condition} (" in report.replace("\n   ", "")
+    assert f"The same stop will be refused forever{condition}." in " ".join(report.split())
 
 
 def test_turns_that_differ_are_never_folded() -> None:

@@ -16,6 +16,7 @@ from pytest_hookharness.model.outcome import Outcome
 from pytest_hookharness.model.probes import PerturbationKind, ProbeEffect, Threshold
 from pytest_hookharness.model.trace import HookEvent
 from pytest_hookharness.model.verdicts import (
+    IF_MASKED,
     Cap,
     Capped,
     Hung,
@@ -197,6 +198,7 @@ def _unlike_evidence(outcome: Outcome, verdict: Livelock) -> str:
 
 def _loop(outcome: Outcome, verdict: Livelock) -> str:
     again = "again and again" if verdict.evidence == "driven" else "forever"
+    again += IF_MASKED if verdict.evidence == "masked" else ""
     refusal = _last_refusal(outcome)
     if refusal is None:
         return "Nothing is refused and the session goes on: the turns above show which hook keeps it going."

@@ -11,6 +11,7 @@ from pytest_hookharness.model.outcome import INCONCLUSIVE_FINDINGS, Outcome
 from pytest_hookharness.model.protocol import is_afterwards
 from pytest_hookharness.model.trace import HookEvent, Moved, Performed
 from pytest_hookharness.model.verdicts import (
+    IF_MASKED,
     UNKNOWN_WITHOUT_CAP,
     Cap,
     Capped,
@@ -214,7 +215,8 @@ def _livelock(outcome: Outcome, verdict: Livelock) -> str:
     else:
         level = f"{plain(verdict.evidence, 20)} evidence"
         why = f"state repeats every {_turns(period)} {begins}; confirmed in {confirmed}; {level}"
-    return f"{_blocked(outcome, verdict)} ({why}){_only_end(outcome, verdict.cap)}"
+    masked = IF_MASKED if verdict.evidence == "masked" else ""
+    return f"{_blocked(outcome, verdict)}{masked} ({why}){_only_end(outcome, verdict.cap)}"
 
 
 def _turns(period: int) -> str:
