@@ -25,7 +25,7 @@ from pytest_hookharness.model.processes import (
     TimedOut,
 )
 from pytest_hookharness.model.protocol import Basis, Decision, Hook, Reply, Rule, Ruling
-from pytest_hookharness.model.scenario import Origin, Scenario
+from pytest_hookharness.model.scenario import AssumedCap, Origin, Scenario
 from pytest_hookharness.model.trace import (
     Change,
     Exchange,
@@ -322,6 +322,14 @@ def test_a_masked_loop_is_endless_only_if_the_mask_is_right() -> None:
     assert f"blocked forever by ./lint_or_die.sh{condition} (state repeats" in report
     assert f"the same, and so on forever{condition} (" in report.replace("\n   ", "")
     assert f"The same stop will be refused forever{condition}." in " ".join(report.split())
+
+
+def test_a_cap_that_the_scenario_took_away_is_not_called_unknown() -> None:
+    """With `cap: none` the story names the scenario, and not what is known of the host."""
+    looping = outcome(Livelock(stem=1, period=1), trace(*(STOP, asked()) * 3))
+    report = story(replace(looping, scenario=replace(looping.scenario, cap=AssumedCap())))
+    assert "(the scenario sets cap: none, so nothing overrides it)" in report
+    assert "no known cap" not in report
 
 
 def test_turns_that_differ_are_never_folded() -> None:

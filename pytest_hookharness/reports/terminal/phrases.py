@@ -43,6 +43,7 @@ from pytest_hookharness.model.processes import (
     TimedOut,
 )
 from pytest_hookharness.model.protocol import Ruling
+from pytest_hookharness.model.scenario import AssumedCap
 from pytest_hookharness.model.trace import Change, HookEvent, HookRun
 from pytest_hookharness.model.verdicts import Cap, Limit
 from pytest_hookharness.reports.safe_text import plain, quoted
@@ -253,12 +254,16 @@ def describe_tier(tier: Tier) -> str:
             assert_never(tier)
 
 
-def describe_cap(cap: Cap | None, host: str, limits: Sequence[Limit] = ()) -> str:
-    """Describe what the host itself would do about a loop."""
+def describe_cap(
+    cap: Cap | None, host: str, limits: Sequence[Limit] = (), assumed: AssumedCap | None = None
+) -> str:
+    """Describe what the host itself, or as the scenario assumes it, would do about a loop."""
     if cap is not None and cap.overrides is not None:
         return f"{host} would override it at block {cap.overrides}"
     if limits:
         return f"{host} would end the run in turn {limits[0].turn}"
+    if assumed is not None and assumed.refusals is None:
+        return "the scenario sets cap: none, so nothing overrides it"
     if cap is None:
         return f"{host} has no known cap on refusals"
     return f"the cap of {host} would never act on this loop"

@@ -135,7 +135,7 @@ def _fold(line: str, labels: int, width: int) -> list[str]:
 
 def _forever(outcome: Outcome, verdict: Livelock, repeated: str, width: int) -> list[str]:
     """Return the last lines of an endless story; a line that names repeated turns is continued."""
-    would = describe_cap(verdict.cap, plain(outcome.host, 40), verdict.limits)
+    would = describe_cap(verdict.cap, plain(outcome.host, 40), verdict.limits, outcome.scenario.cap)
     words = "and no end was seen" if verdict.evidence == "driven" else "and so on forever"
     words += IF_MASKED if verdict.evidence == "masked" else ""
     line = f"{repeated}, {words}" if repeated else f"  {words}"
