@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from pytest_hookharness.model.expectations import Expectation
-from pytest_hookharness.model.moves import Stop
+from pytest_hookharness.model.moves import Script, Stop, Wait
 from pytest_hookharness.model.outcome import Outcome
 from pytest_hookharness.model.probes import (
     PerturbationKind,
@@ -276,3 +276,20 @@ def test_no_play_without_the_cap_is_advised_where_only_time_ends_it():
 
     assert "`cap: none`" in advised(verdict)
     assert "cap: none" not in advised(verdict, probes=(ProbeReport(turn=8, period=1, threshold=later),))
+
+
+@pytest.mark.parametrize(
+    ("scenario", "keys"),
+    [
+        (Scenario(name="slow", pace=2.0), "`pace`"),
+        (Scenario(name="waits", script=Script(acts=(Stop(), Wait(seconds=301.0), Stop()))), "`wait`"),
+    ],
+)
+def test_a_doubt_about_a_moved_clock_is_met_by_other_paces(scenario, keys):
+    """Where hooks do not see the clock of the scenario, the advice is to leave its times out."""
+    why = "with the clock moved by test doubles it allows the stop in turn 150, and with the clock moved"
+
+    said = advised(Undecided(turn=150, why=why, cap=CAP), scenario=scenario)
+
+    assert said.startswith(f"Leave out {keys}: a session that ends after a refusal is then also played")
+    assert "turns" not in said

@@ -332,6 +332,14 @@ def test_a_cap_that_the_scenario_took_away_is_not_called_unknown() -> None:
     assert "no known cap" not in report
 
 
+def test_the_verbose_story_cuts_no_reason_of_the_verdict() -> None:
+    """A long reason is cut in the first line, and stands there whole with `-v`."""
+    why = " ".join(f"reason {number}" for number in range(100))
+    undecided = outcome(Undecided(turn=1, why=why))
+    assert why not in story(undecided)
+    assert story(undecided, verbose=True).startswith(f"undecided: {why}\n")
+
+
 def test_turns_that_differ_are_never_folded() -> None:
     """A turn whose reason differs by one letter is shown in full."""
     seen = trace(*(item for reason in "aab" for item in (STOP, asked(reason=reason))))

@@ -12,6 +12,7 @@ from collections.abc import Mapping
 from itertools import combinations
 from typing import assert_never
 
+from pytest_hookharness.model.moves import Wait
 from pytest_hookharness.model.outcome import Outcome
 from pytest_hookharness.model.probes import PerturbationKind, ProbeEffect, Threshold
 from pytest_hookharness.model.trace import HookEvent
@@ -37,6 +38,8 @@ _LOCKOUT_ADVICE = (
 # Fields in which hosts report an earlier refusal to a hook.
 _SIGNS = ("stop_hook_active", "loop_count")
 _MOST_HOOKS = 4
+# How a doubt begins about what a moved clock showed the hooks.
+_CLOCK_DOUBT = "with the clock moved by test doubles"
 # Experiments in which nothing but time passes.
 _OF_TIME = (PerturbationKind.AGED, PerturbationKind.WAITED, PerturbationKind.CLOCK)
 # Texts that stand in a YAML list as they are.
@@ -70,7 +73,7 @@ def advice(outcome: Outcome) -> str:
             return _locked(outcome)
         case Undecided():
             told = longer_hook_runs(outcome) or _uncovered(outcome)
-            told = told or budget_for_first_verdict(outcome, verdict)
+            told = told or budget_for_first_verdict(outcome, verdict) or _other_paces(outcome, verdict)
             return told or _beyond(outcome, verdict) or _unknown(outcome, verdict)
         case Terminated():
             return ""
@@ -265,6 +268,18 @@ def _turn_of(outcome: Outcome, cap: Cap) -> int:
 
 def _cap_first(outcome: Outcome, cap: Cap) -> str:
     return f"the cap of {plain(outcome.host, 40)} overrides block {cap.overrides} before"
+
+
+def _other_paces(outcome: Outcome, verdict: Undecided) -> str:
+    """Return what to do about a scenario whose own times cannot be shown to its hooks; empty if they can."""
+    if not verdict.why.startswith(_CLOCK_DOUBT):
+        return ""
+    waits = any(isinstance(act, Wait) for act in outcome.scenario.script.acts)
+    keys = " and ".join(["`pace`"] * (outcome.scenario.pace > 0) + ["`wait`"] * waits)
+    return (
+        f"Leave out {keys or 'the moved times'}: a session that ends after a refusal is then also played at "
+        "other paces, 13 s and 1 h, by a clock that all programs see."
+    )
 
 
 def _uncovered(outcome: Outcome) -> str:

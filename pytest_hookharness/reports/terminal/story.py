@@ -59,7 +59,7 @@ def story(outcome: Outcome, *, width: int = 100, replay_command: str = "", verbo
     lookup = _lookup(outcome, width)
     outcome = with_short_paths(outcome)
     longest = EVERYTHING if verbose else LONGEST_TEXT
-    head = plain(first_line(outcome), 2 * _LONGEST)
+    head = plain(first_line(outcome, verbose=verbose), max(longest, 2 * _LONGEST))
     tree = [fit(line, width).rstrip() for line in render_background(outcome.background)]
     lines = [
         head,
