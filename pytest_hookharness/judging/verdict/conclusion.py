@@ -179,7 +179,7 @@ def name_chance(findings: Sequence[verdicts.Finding], chance: str) -> tuple[verd
         return tuple(findings)
     advice = (
         f"The hooks draw random numbers ({chance}). Decide by something that is kept, such as a count in a "
-        "file, or draw from a fixed seed."
+        "file."
     )
     return tuple(replace(each, advice=advice) if each.code == FLAKY.code else each for each in findings)
 
