@@ -72,6 +72,7 @@ class Prober:
         limits: KnownNumbers = _NO_LIMITS,
         unread: Collection[str] = (),
         chance: bool = False,
+        played: int = 0,
         remaining: Callable[[], float],
         on_probe: Callable[[], None] = lambda: None,
     ) -> None:
@@ -86,6 +87,7 @@ class Prober:
             limits: Numbers that the hooks may compare with.
             unread: State paths of files that are not compared, because nothing reads them.
             chance: Whether hooks draw random numbers, or may do so.
+            played: The last turn that was played, with or without the limits of the host.
             remaining: Returns the seconds of real time that are left.
             on_probe: Called after each probe.
         """
@@ -99,6 +101,7 @@ class Prober:
         self._exact_limits = limits
         self._unread = frozenset(unread)
         self._chance = chance
+        self._played = played
         self._remaining = remaining
         self._on_probe = on_probe
         # The files that the pattern describes, after the repetition.
@@ -161,7 +164,7 @@ class Prober:
             name = self._parts[place].place
             yield f"{name} would affect the decision if it changed alone, which was not seen to happen."
         turn, period = self._repetition.point.turn, self._repetition.period
-        yield from describe_untried(conclusion.untried, turn, period)
+        yield from describe_untried(conclusion.untried, turn, period, self._played)
         if conclusion.timeless:
             yield "The effect of elapsed time is unknown: the hooks use stored times as names."
         if slow and not self._pace:
@@ -238,9 +241,7 @@ class Prober:
         return seen
 
     def _point_ahead(self, perturbation: Perturbation) -> SessionPoint:
-        """
-        Return where host and agent stand after the repetitions by which all parts together are pushed ahead.
-        """
+        """Return where host and agent stand after the repetitions by which all parts are pushed ahead."""
         point, repetitions = self._repetition.point, min(perturbation.repetitions, _ADVANCE_LIMIT)
         if perturbation.how is not PerturbationKind.AHEAD or len(perturbation.parts) < len(self._parts):
             return point
@@ -248,9 +249,7 @@ class Prober:
         return replace(point, agent=agent, clock=point.clock + perturbation.repetitions * perturbation.pace)
 
     def _shift_file_times(self, point: SessionPoint, checkpoint: Checkpoint) -> None:
-        """
-        Give the files of the last repetition the times that they would have at a point with another clock.
-        """
+        """Give the files of the last repetition the times that they would have by another clock."""
         now = self._repetition.point.clock
         if point.clock != now:
             since = self._clock.now - self._pace - self._repetition.wall
