@@ -50,9 +50,20 @@ def format_duration(seconds: float) -> str:
     return f"{seconds:.3g} s"
 
 
-def needed_time(used: float, turns: int, played: int) -> float:
-    """Return the seconds for some turns and the experiments after them, by what those played have used."""
-    return used * (turns + _EXPERIMENTS) / max(1, played)
+def needed_time(used: float, turns: int, played: int, first: int = 1) -> float:
+    """
+    Return the seconds for some turns and the experiments after them, by what those played have used.
+
+    Those before ``first``, the first turn in which a hook ran, count as if they took no time.
+    """
+    return used * (turns + _EXPERIMENTS) / max(1, played + 1 - first)
+
+
+def first_hooked_turn(steps: Iterable[Step], default: int) -> int:
+    """Return the first turn in which a hook ran, or a default."""
+    return min(
+        filter(None, (step.turn for step, _ in Trace(steps=tuple(steps)).hook_runs())), default=default
+    )
 
 
 def describe_used_up(seen: str, wanted: str, wall: float, needed: float) -> str:
