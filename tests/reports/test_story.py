@@ -10,6 +10,7 @@ from pytest_hookharness.model.expectations import Expectation
 from pytest_hookharness.model.exploration import Exploration, Successor, TrapState
 from pytest_hookharness.model.moves import Event, Move, Prompt, Stop, ToolCall, ToolResult, Tools
 from pytest_hookharness.model.outcome import Outcome
+from pytest_hookharness.model.probes import ProbeReport, Threshold
 from pytest_hookharness.model.processes import (
     Activity,
     Cut,
@@ -338,6 +339,25 @@ def test_the_verbose_story_cuts_no_reason_of_the_verdict() -> None:
     undecided = outcome(Undecided(turn=1, why=why))
     assert why not in story(undecided)
     assert story(undecided, verbose=True).startswith(f"undecided: {why}\n")
+
+
+@pytest.mark.parametrize(
+    ("verdict", "said"),
+    [
+        (
+            Capped(turn=9, cap=GUARD, changed=CHANGED[:1]),
+            "Up to turn 8 every turn repeats except for workspace/log; the session was played on",
+        ),
+        (Capped(turn=9, cap=GUARD), "After turn 8 the session was played on without the limits of the host"),
+        (Livelock(stem=1, period=1), "Up to turn 8 every turn repeats; the session was played on"),
+        (Livelock(stem=1, period=1, evidence="unread"), "After turn 8 the session was played on"),
+    ],
+)
+def test_turns_with_a_change_are_not_said_to_repeat(verdict: Verdict, said: str) -> None:
+    """Where files change in each turn, the report names them, or does not claim that the turns repeat."""
+    threshold = Threshold(at="", what="", turn=28, allows_stop=True)
+    played = ProbeReport(turn=8, period=1, uncapped=28, threshold=threshold)
+    assert said in " ".join(story(outcome(verdict, probe_reports=(played,))).split())
 
 
 def test_turns_that_differ_are_never_folded() -> None:
