@@ -25,7 +25,7 @@ from pytest_hookharness.judging.verdict.assumptions import (
     without_unobserved,
 )
 from pytest_hookharness.judging.verdict.conclusion import form_conclusion, name_chance
-from pytest_hookharness.judging.verdict.run_end import RunEnd, format_duration
+from pytest_hookharness.judging.verdict.run_end import RunEnd
 from pytest_hookharness.judging.verdict.verdict import JudgeInput
 from pytest_hookharness.model.background import BackgroundReport
 from pytest_hookharness.model.expectations import Expectation
@@ -34,6 +34,7 @@ from pytest_hookharness.model.outcome import Outcome
 from pytest_hookharness.model.probes import ProbeReport
 from pytest_hookharness.model.processes import Tier
 from pytest_hookharness.model.reads import ObservedCycle
+from pytest_hookharness.model.time_budget import format_duration
 from pytest_hookharness.model.trace import HookEvent, StateEntry, Step, Trace
 from pytest_hookharness.model.verdicts import Capped, Finding, Livelock, Terminated, Undecided, Verdict
 from pytest_hookharness.simulation.testbed.testbed import Testbed

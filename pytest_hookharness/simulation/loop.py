@@ -31,14 +31,13 @@ from pytest_hookharness.judging.verdict.run_end import (
     RunEnd,
     describe_used_up,
     first_hooked_turn,
-    format_duration,
     needed_time,
 )
 from pytest_hookharness.model.expectations import counted
 from pytest_hookharness.model.moves import Observation
 from pytest_hookharness.model.outcome import Outcome
 from pytest_hookharness.model.protocol import Json
-from pytest_hookharness.model.time_budget import BudgetEnded, remaining
+from pytest_hookharness.model.time_budget import BudgetEnded, format_duration, remaining
 from pytest_hookharness.model.trace import State, StateEntry, Step, Trace
 from pytest_hookharness.model.verdicts import Finding
 from pytest_hookharness.simulation.conclude import SessionEvidence, conclude_session

@@ -436,6 +436,7 @@ def test_every_move_is_described(move: Move, expected: str) -> None:
 EVENTS: list[tuple[Event, str]] = [
     (Prompt(text="Go."), 'writes: "Go."'),
     (moves.Wait(seconds=301), "waits 301 s"),
+    (moves.Wait(seconds=365 * 86_400), "waits 1 year"),
     (moves.Compact(), "compacts the conversation (auto)"),
     (moves.Resume(), "resumes the session"),
     (moves.End(), "ends the session (other)"),

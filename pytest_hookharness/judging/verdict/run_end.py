@@ -38,16 +38,6 @@ from pytest_hookharness.model.verdicts import RunEnding
 
 # The time for experiments, in turns, where a budget is recommended.
 _EXPERIMENTS = 60
-_UNITS = (("year", 365 * 86400.0), ("day", 86400.0), ("h", 3600.0), ("min", 60.0))
-
-
-def format_duration(seconds: float) -> str:
-    """Format a time in seconds in the unit that people would use."""
-    for name, unit in _UNITS:
-        if seconds >= unit:
-            number = f"{seconds / unit:.3g}"
-            return f"{number} {name}s" if name in ("year", "day") and number != "1" else f"{number} {name}"
-    return f"{seconds:.3g} s"
 
 
 def needed_time(used: float, turns: int, played: int, first: int = 1) -> float:

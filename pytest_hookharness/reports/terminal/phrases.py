@@ -44,10 +44,12 @@ from pytest_hookharness.model.processes import (
 )
 from pytest_hookharness.model.protocol import Ruling
 from pytest_hookharness.model.scenario import AssumedCap
+from pytest_hookharness.model.time_budget import format_duration
 from pytest_hookharness.model.trace import Change, HookEvent, HookRun
 from pytest_hookharness.model.verdicts import Cap, Limit
 from pytest_hookharness.reports.safe_text import plain, quoted
 
+_HOUR = 3600.0
 # Longer texts are cut in the middle, because their ends decide; EVERYTHING is for `-v`.
 _REASON = 70
 LONGEST_ADVICE, LONGEST_TEXT, EVERYTHING = 160, 600, 1 << 16
@@ -92,7 +94,8 @@ def describe_event(event: Event) -> str:
         case Prompt(text=text):
             return f"writes: {quoted(text)}"
         case Wait(seconds=seconds):
-            return f"waits {seconds:g} s"
+            # A short wait is told as it was written.
+            return f"waits {seconds:g} s" if seconds < _HOUR else f"waits {format_duration(seconds)}"
         case Compact(trigger=trigger):
             return f"compacts the conversation ({plain(trigger, 20)})"
         case Resume(fork=fork):

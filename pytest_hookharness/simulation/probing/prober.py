@@ -31,7 +31,6 @@ from pytest_hookharness.judging.state_diff.file_series import Files
 from pytest_hookharness.judging.state_diff.file_timestamps import equal_except_timestamps, find_timestamps
 from pytest_hookharness.judging.state_diff.number_formats import SessionClock
 from pytest_hookharness.judging.state_diff.pattern import Pattern
-from pytest_hookharness.judging.verdict.run_end import format_duration
 from pytest_hookharness.model.fast_dataclass import replace
 from pytest_hookharness.model.probes import (
     Perturbation,
@@ -43,7 +42,7 @@ from pytest_hookharness.model.probes import (
     StatePart,
     Threshold,
 )
-from pytest_hookharness.model.time_budget import BudgetEnded
+from pytest_hookharness.model.time_budget import BudgetEnded, format_duration
 from pytest_hookharness.simulation.probing.limit_sources import describe_untried, most_candidates
 from pytest_hookharness.simulation.session.checkpoint import Checkpoint
 from pytest_hookharness.simulation.session.driver import SessionPoint

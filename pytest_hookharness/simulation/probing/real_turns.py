@@ -13,11 +13,11 @@ from pytest_hookharness import hosts
 from pytest_hookharness.judging.verdict.run_end import (
     describe_used_up,
     first_hooked_turn,
-    format_duration,
     needed_time,
 )
 from pytest_hookharness.model.expectations import counted
 from pytest_hookharness.model.probes import ProbeReport
+from pytest_hookharness.model.time_budget import format_duration
 from pytest_hookharness.simulation.probing.uncapped_turns import play_uncapped
 from pytest_hookharness.simulation.session.driver import SessionDriver
 from pytest_hookharness.simulation.session.history import History

@@ -14,8 +14,8 @@ from pytest_hookharness.judging.findings import finding_catalogue
 from pytest_hookharness.judging.state_diff.file_series import Files
 from pytest_hookharness.judging.state_diff.file_timestamps import find_timestamps
 from pytest_hookharness.judging.state_diff.number_formats import SessionClock
-from pytest_hookharness.judging.verdict.run_end import format_duration
 from pytest_hookharness.model.outcome import Outcome
+from pytest_hookharness.model.time_budget import format_duration
 from pytest_hookharness.model.verdicts import Capped, Finding, Livelock, Terminated
 from pytest_hookharness.simulation.session.history import History
 from pytest_hookharness.simulation.testbed.testbed import Testbed
