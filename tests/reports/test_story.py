@@ -308,6 +308,13 @@ def test_every_assumption_is_printed() -> None:
     assert [line for line in assumptions if f"assumed: {line}" not in report] == []
 
 
+def test_no_assumption_is_called_so_twice() -> None:
+    """A sentence that begins with the word follows the label of assumptions without a second one."""
+    assumptions = ("Assumed by the scenario: 2 s pass between its turns.", "Ids are derived.")
+    report = story(outcome(Livelock(stem=1, period=1), assumptions=assumptions))
+    assert "  assumed by the scenario: 2 s pass between its turns.\n  assumed: Ids are derived.\n" in report
+
+
 def test_a_cycle_of_several_turns_is_folded_as_a_whole() -> None:
     """Turns that repeat in pairs are shown once and then named together."""
     call = Moved(move=moves.RunCommand(command="true"))

@@ -57,7 +57,7 @@ def test_a_draw_that_decides_nothing_is_an_assumption(stop):
     assert isinstance(outcome.verdict, Terminated)
     assert names(outcome) == []
     assert (
-        "assumed: Assumed of chance: the hooks draw random numbers ($RANDOM in check); another run may end "
+        "assumed of chance: the hooks draw random numbers ($RANDOM in check); another run may end "
         "otherwise. Played 8 more times, the session went the same way."
     ) in report
     assert report.endswith("# may go otherwise: the hooks draw random numbers")
