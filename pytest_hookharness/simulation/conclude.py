@@ -296,14 +296,16 @@ def _assumptions(testbed: Testbed, evidence: SessionEvidence) -> Iterator[str]:
 def _assumed_by_scenario(testbed: Testbed) -> Iterator[str]:
     scenario, profile = testbed.scenario, testbed.profile
     if scenario.flags:
-        values = ", ".join(
+        values = [
             "null" if flag is None else "no value" if flag == "absent" else str(flag).lower()
             for flag in scenario.flags
-        )
-        yield (
-            f"Assumed by the scenario: stop hooks get stop_hook_active {values}, repeated in this order, "
-            f"instead of what {profile.id} would send."
-        )
+        ]
+        told = f"get stop_hook_active {', '.join(values)}, repeated in this order"
+        if len(values) == 1:
+            told = f"always get stop_hook_active {values[0]}"
+        if {*scenario.flags} == {"absent"}:
+            told = "never get stop_hook_active"
+        yield f"Assumed by the scenario: stop hooks {told}, instead of what {profile.id} would send."
     if scenario.cap is not None:
         assumed = hosts.describe_assumed_cap(hosts.find(scenario.host), scenario.cap)
         yield f"Assumed by the scenario, instead of the host's own cap: {assumed}."
