@@ -10,7 +10,14 @@ from pytest_hookharness.model.expectations import Expectation
 from pytest_hookharness.model.exploration import Exploration, Successor, TrapState
 from pytest_hookharness.model.moves import Event, Move, Prompt, Stop, ToolCall, ToolResult, Tools
 from pytest_hookharness.model.outcome import Outcome
-from pytest_hookharness.model.probes import ProbeReport, Threshold
+from pytest_hookharness.model.probes import (
+    PerturbationKind,
+    Probe,
+    ProbeEffect,
+    ProbeReport,
+    ProbeResult,
+    Threshold,
+)
 from pytest_hookharness.model.processes import (
     Activity,
     Cut,
@@ -365,6 +372,20 @@ def test_turns_with_a_change_are_not_said_to_repeat(verdict: Verdict, said: str)
     threshold = Threshold(at="", what="", turn=28, allows_stop=True)
     played = ProbeReport(turn=8, period=1, uncapped=28, threshold=threshold)
     assert said in " ".join(story(outcome(verdict, probe_reports=(played,))).split())
+
+
+@pytest.mark.parametrize(
+    ("kind", "said"),
+    [
+        (PerturbationKind.CLOCK, "change of time makes"),
+        (PerturbationKind.TRANSCRIPT, "time or transcript makes"),
+    ],
+)
+def test_only_what_was_tried_is_said_to_make_no_difference(kind: PerturbationKind, said: str) -> None:
+    """The transcript is named among what makes no difference only if it was changed."""
+    probe = Probe(kind=kind, tried="1 h later", seen=ProbeResult(reaction=ProbeEffect.SAME))
+    report = ProbeReport(turn=8, period=1, probes=(probe,))
+    assert f"{said} a difference" in story(outcome(Livelock(stem=1, period=1), probe_reports=(report,)))
 
 
 def test_turns_that_differ_are_never_folded() -> None:

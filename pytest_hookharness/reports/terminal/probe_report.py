@@ -10,7 +10,15 @@ from collections.abc import Iterator, Sequence
 from itertools import groupby
 
 from pytest_hookharness.model.expectations import counted
-from pytest_hookharness.model.probes import PartKind, Probe, ProbeEffect, ProbeReport, StatePart, Threshold
+from pytest_hookharness.model.probes import (
+    PartKind,
+    PerturbationKind,
+    Probe,
+    ProbeEffect,
+    ProbeReport,
+    StatePart,
+    Threshold,
+)
 from pytest_hookharness.model.verdicts import Capped, Livelock, Terminated, Undecided, Verdict
 from pytest_hookharness.reports.safe_text import plain
 from pytest_hookharness.reports.terminal.phrases import and_more, text_of_changes
@@ -94,7 +102,8 @@ def _conclusion(probing: ProbeReport) -> str:
     if probing.threshold is not None:
         return describe_threshold(probing.threshold)
     if not probing.parts:
-        return "no tried change of time or transcript makes a difference"
+        grown = any(probe.kind is PerturbationKind.TRANSCRIPT for probe in probing.probes)
+        return f"no tried change of time{' or transcript' if grown else ''} makes a difference"
     return "none of the changing parts makes a difference, as far as tried"
 
 
