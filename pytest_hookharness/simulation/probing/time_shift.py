@@ -162,7 +162,7 @@ def compare_starts(
         when = f"begun {format_duration(sooner)} later"
         for begun, seen, again in ("begun at once", now, begin(0.0)), (when, other, begin(sooner)):
             if not _agree(seen.decided, again.decided):
-                text = f"Played twice, {begun}, its hooks decided differently."
+                text = f"Played twice, both times {begun}, its hooks decided differently."
                 return finding_catalogue.FLAKY.found(text, turn=now.iterations)
         turn, event, refused = _first_difference(now, other)
         then = f"the {event} hooks {'refuse' if refused else 'do not refuse'} in turn {turn}"
