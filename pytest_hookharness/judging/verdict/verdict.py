@@ -293,6 +293,8 @@ def _masked_assumption(case: JudgeInput) -> Iterator[str]:
     more = f" and {len(case.masked) - _SHOWN} more" if len(case.masked) > _SHOWN else ""
     if case.masked:
         yield f"The scenario masks these differences: {listed}{more}."
+    if case.masked and case.observed is not None and (read := case.observed.influences.masked):
+        yield f"What hooks read and the scenario masks decides nothing: {', '.join(read[:_SHOWN])}."
 
 
 def _clock_assumption(case: JudgeInput) -> Iterator[str]:
