@@ -218,6 +218,7 @@ class Influences:
         places: What matters and is part of the state: in words, its state path, and how it was looked at.
         outside: What else matters, apart from the clock and from what differs in every run, in words.
         missing: Paths in the workspace that hooks looked for and that were not there, relative to it.
+        masked: State paths of files that were opened for reading and that the scenario masks.
     """
 
     matters: tuple[str, ...] = ()
@@ -231,6 +232,7 @@ class Influences:
     places: tuple[tuple[str, str, LookKind], ...] = ()
     outside: tuple[str, ...] = ()
     missing: tuple[str, ...] = ()
+    masked: tuple[str, ...] = ()
 
     @property
     def observed(self) -> bool:

@@ -87,3 +87,15 @@ def check_time(step: str) -> None:
     deadline = _deadline.get()
     if deadline is not None and deadline.left() < 0:
         raise BudgetEnded(step)
+
+
+_UNITS = (("year", 365 * 86400.0), ("day", 86400.0), ("h", 3600.0), ("min", 60.0))
+
+
+def format_duration(seconds: float) -> str:
+    """Format a time in seconds in the unit that people would use."""
+    for name, unit in _UNITS:
+        if seconds >= unit:
+            number = f"{seconds / unit:.3g}"
+            return f"{number} {name}s" if name in ("year", "day") and number != "1" else f"{number} {name}"
+    return f"{seconds:.3g} s"

@@ -98,6 +98,9 @@ class WithoutCap:
         return self.name == "undecided" and USED_UP not in self.why
 
 
+# The condition of what masked evidence proves, after the claim.
+IF_MASKED = ", if what is masked decides nothing"
+
 UNKNOWN_WITHOUT_CAP = WithoutCap(name="undecided", why="it was not tried")
 
 

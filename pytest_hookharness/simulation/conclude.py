@@ -25,7 +25,7 @@ from pytest_hookharness.judging.verdict.assumptions import (
     without_unobserved,
 )
 from pytest_hookharness.judging.verdict.conclusion import form_conclusion, name_chance
-from pytest_hookharness.judging.verdict.run_end import RunEnd, format_duration
+from pytest_hookharness.judging.verdict.run_end import RunEnd
 from pytest_hookharness.judging.verdict.verdict import JudgeInput
 from pytest_hookharness.model.background import BackgroundReport
 from pytest_hookharness.model.expectations import Expectation
@@ -34,6 +34,7 @@ from pytest_hookharness.model.outcome import Outcome
 from pytest_hookharness.model.probes import ProbeReport
 from pytest_hookharness.model.processes import Tier
 from pytest_hookharness.model.reads import ObservedCycle
+from pytest_hookharness.model.time_budget import format_duration
 from pytest_hookharness.model.trace import HookEvent, StateEntry, Step, Trace
 from pytest_hookharness.model.verdicts import Capped, Finding, Livelock, Terminated, Undecided, Verdict
 from pytest_hookharness.simulation.testbed.testbed import Testbed
@@ -307,14 +308,16 @@ def _assumptions(testbed: Testbed, evidence: SessionEvidence) -> Iterator[str]:
 def _assumed_by_scenario(testbed: Testbed) -> Iterator[str]:
     scenario, profile = testbed.scenario, testbed.profile
     if scenario.flags:
-        values = ", ".join(
+        values = [
             "null" if flag is None else "no value" if flag == "absent" else str(flag).lower()
             for flag in scenario.flags
-        )
-        yield (
-            f"Assumed by the scenario: stop hooks get stop_hook_active {values}, repeated in this order, "
-            f"instead of what {profile.id} would send."
-        )
+        ]
+        told = f"get stop_hook_active {', '.join(values)}, repeated in this order"
+        if len(values) == 1:
+            told = f"always get stop_hook_active {values[0]}"
+        if {*scenario.flags} == {"absent"}:
+            told = "never get stop_hook_active"
+        yield f"Assumed by the scenario: stop hooks {told}, instead of what {profile.id} would send."
     if scenario.cap is not None:
         assumed = hosts.describe_assumed_cap(hosts.find(scenario.host), scenario.cap)
         yield f"Assumed by the scenario, instead of the host's own cap: {assumed}."

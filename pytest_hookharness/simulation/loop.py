@@ -30,14 +30,14 @@ from pytest_hookharness.judging.recurrence.cycle import (
 from pytest_hookharness.judging.verdict.run_end import (
     RunEnd,
     describe_used_up,
-    format_duration,
+    first_hooked_turn,
     needed_time,
 )
 from pytest_hookharness.model.expectations import counted
 from pytest_hookharness.model.moves import Observation
 from pytest_hookharness.model.outcome import Outcome
 from pytest_hookharness.model.protocol import Json
-from pytest_hookharness.model.time_budget import BudgetEnded, remaining
+from pytest_hookharness.model.time_budget import BudgetEnded, format_duration, remaining
 from pytest_hookharness.model.trace import State, StateEntry, Step, Trace
 from pytest_hookharness.model.verdicts import Finding
 from pytest_hookharness.simulation.conclude import SessionEvidence, conclude_session
@@ -171,11 +171,12 @@ class Loop:
         wall, used = testbed.settings.wall, testbed.slot.clock() - self._began
         seen, wanted = f"for {self.turn} of {counted(turns, 'turn')}", "all turns"
         # In a third of the time no more than turns are played, and experiments follow them.
-        needed = needed_time(used, turns, self._probes.played)
+        running = self._driver.running
+        first = first_hooked_turn(self._driver.steps, self.turn + 1 if running else 1)
+        needed = needed_time(used, turns, self._probes.played, first)
         if not self.turn:
             seen, wanted = "before the first turn was over", "hooks that use up their timeout in every turn"
             needed = turns * testbed.hook_timeout
-        running = self._driver.running
         still = f", with {' and '.join(map(repr, running))} still running" if running else ""
         why = describe_used_up(f"{format_duration(wall)} {seen}{still}", wanted, wall, needed)
         return RunEnd(how="wall", turn=self.turn, why=why, running=running)

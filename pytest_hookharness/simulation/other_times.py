@@ -9,12 +9,11 @@ from __future__ import annotations
 from contextlib import suppress
 
 from pytest_hookharness.judging.verdict.conclusion import judge_paces, judge_unplayed_times
-from pytest_hookharness.judging.verdict.run_end import format_duration
 from pytest_hookharness.model.expectations import counted
 from pytest_hookharness.model.fast_dataclass import replace
 from pytest_hookharness.model.outcome import Outcome
 from pytest_hookharness.model.scenario import Scenario
-from pytest_hookharness.model.time_budget import remaining
+from pytest_hookharness.model.time_budget import format_duration, remaining
 from pytest_hookharness.model.verdicts import Terminated
 from pytest_hookharness.simulation.probing import time_shift
 from pytest_hookharness.simulation.single_run import Resources, SingleRun, rerun

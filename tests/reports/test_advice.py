@@ -6,14 +6,30 @@ from pathlib import Path
 import pytest
 
 from pytest_hookharness.model.expectations import Expectation
-from pytest_hookharness.model.moves import Stop
+from pytest_hookharness.model.moves import Script, Stop, Wait
 from pytest_hookharness.model.outcome import Outcome
-from pytest_hookharness.model.probes import ProbeReport, Threshold
+from pytest_hookharness.model.probes import (
+    PerturbationKind,
+    Probe,
+    ProbeEffect,
+    ProbeReport,
+    ProbeResult,
+    Threshold,
+)
 from pytest_hookharness.model.processes import Activity, Cut, Ending, Exited, Process, ProcessResult, TimedOut
 from pytest_hookharness.model.protocol import Basis, Decision, Hook, Reply, Rule, Ruling
 from pytest_hookharness.model.scenario import Origin, Scenario
 from pytest_hookharness.model.trace import Change, HookEvent, HookRun, Moved, Step, Trace
-from pytest_hookharness.model.verdicts import Cap, Capped, Hung, Livelock, Undecided, Verdict, WithoutCap
+from pytest_hookharness.model.verdicts import (
+    Cap,
+    Capped,
+    Finding,
+    Hung,
+    Livelock,
+    Undecided,
+    Verdict,
+    WithoutCap,
+)
 from pytest_hookharness.reports.terminal.advice import advice
 
 RULE = Rule("Exit code 2 refuses.", Basis.OBSERVED, "a host")
@@ -55,6 +71,7 @@ def advised(
     used: float = 0.0,
     probes: tuple[ProbeReport, ...] = (),
     allowed: bool = False,
+    **more: object,
 ) -> str:
     """Return the advice on a run of some refused stops."""
     steps = [step for turn in range(1, turns + 1) for step in asked(turn, ending, wall, limit)]
@@ -62,7 +79,7 @@ def advised(
     expect = Expectation(verdict="livelock", evidence=evidence)
     scenario = Scenario(name="try", expect=expect, origin=origin)
     made = Outcome(scenario=scenario, host="claude-code", trace=Trace(steps=tuple(steps)), verdict=verdict)
-    return advice(replace(made, wall=used, probe_reports=probes))
+    return advice(replace(made, wall=used, probe_reports=probes, **more))
 
 
 @pytest.mark.parametrize(("turns", "budget"), [(1, "41m"), (3, "61m")])
@@ -115,14 +132,10 @@ def test_no_few_turns_are_advised_after_the_stop_was_allowed():
     assert "If a state repeats" not in advised(OUT_OF_TIME, 1, wall=6.0, allowed=True)
 
 
-ALLOWED = WithoutCap(name="terminated", why="the hooks allow the stop in turn 15")
-
-
 @pytest.mark.parametrize(
     "verdict",
     [
         Capped(turn=9, cap=CAP),
-        Capped(turn=9, cap=CAP, without=ALLOWED),
         Undecided(turn=2, why="no end in 2 turns", cap=CAP),
     ],
 )
@@ -191,3 +204,92 @@ def test_advice_on_a_host_that_waits_forever_guesses_no_cause():
 
     assert "time limit of its own" in said
     assert "terminal" not in said
+
+
+PLAYED = WithoutCap(name="terminated", why="the hooks allow the stop in turn 15 (played on)")
+AHEAD = WithoutCap(name="terminated", why="the hooks would allow the stop at 40 (tried ahead, not played)")
+PLAYED_ON = ProbeReport(turn=8, period=1, threshold=Threshold(at="", what="", turn=15, allows_stop=True))
+
+
+def found_at(turn: int, kind: PerturbationKind = PerturbationKind.AHEAD) -> ProbeReport:
+    """Return a report of an experiment that saw the stop allowed."""
+    seen = ProbeResult(reaction=ProbeEffect.DECISION, allows_stop=True)
+    threshold = Threshold(at="40 in workspace/.n", what="", turn=turn, allows_stop=True)
+    return ProbeReport(
+        turn=8, period=1, threshold=threshold, probes=(Probe(kind=kind, tried="ahead", seen=seen),)
+    )
+
+
+def test_a_threshold_behind_the_cap_is_advised_with_what_shows_it():
+    """A stop that only an experiment saw behind the cap is played with `cap: none`, and enough turns."""
+    verdict = Capped(turn=9, cap=CAP, without=AHEAD)
+    lower = "lower the hook's threshold below block 9"
+
+    near = advised(verdict, origin=ORIGIN, probes=(found_at(41),))
+    assert f"{lower}, or set `cap: none` to see the stop allowed." in near
+    far = advised(verdict, probes=(found_at(503),))
+    assert f"{lower}, or set `turns: 513` and `cap: none` in a scenario file to see" in far
+
+
+@pytest.mark.parametrize("probes", [(PLAYED_ON,), ()])
+def test_what_was_played_without_the_cap_is_not_advised(probes):
+    """If turns were played without the cap, the first line says what happened, and no advice repeats it."""
+    said = advised(Capped(turn=9, cap=CAP, without=PLAYED), probes=probes)
+
+    assert said.endswith("lower the hook's threshold below block 9.")
+
+
+@pytest.mark.parametrize(
+    "more",
+    [
+        {"chance": "shuf in ./check.sh"},
+        {"findings": (Finding(code="HH012", name="FLAKY", text="It differed.", advice="Keep a count."),)},
+    ],
+)
+def test_no_threshold_is_advised_where_chance_decides(more):
+    """A hook that draws random numbers has no threshold to lower, and turns may show its stop allowed."""
+    said = advised(Capped(turn=9, cap=CAP, without=PLAYED), probes=(PLAYED_ON,), **more)
+
+    assert said == "Let the hook allow the stop before block 9 in every run, whatever chance decides."
+
+
+@pytest.mark.parametrize(
+    ("probes", "more"),
+    [
+        ((found_at(1_566, PerturbationKind.CLOCK),), {}),
+        ((PLAYED_ON,), {"scenario": Scenario(name="slow", pace=2.0)}),
+        ((), {"findings": (Finding(code="HH016", name="CLOCK", text="It differed.", advice="Wait."),)}),
+    ],
+)
+def test_no_threshold_is_advised_where_the_clock_decides(probes, more):
+    """A hook that decides by the clock gets no advice on a number of turns."""
+    said = advised(Capped(turn=9, cap=CAP, without=AHEAD), probes=probes, **more)
+
+    assert said == "Let the hook allow the stop before block 9, at any pace and at any time of the day."
+
+
+def test_no_play_without_the_cap_is_advised_where_only_time_ends_it():
+    """If only a later time allows the stop, a play without the cap shows nothing new."""
+    unknown = WithoutCap(name="undecided", why="it would allow the stop after 33 days without a turn")
+    later = Threshold(at="33 days", what="", seconds=33 * 86_400.0, allows_stop=True)
+    verdict = Capped(turn=9, cap=CAP, without=unknown)
+
+    assert "`cap: none`" in advised(verdict)
+    assert "cap: none" not in advised(verdict, probes=(ProbeReport(turn=8, period=1, threshold=later),))
+
+
+@pytest.mark.parametrize(
+    ("scenario", "keys"),
+    [
+        (Scenario(name="slow", pace=2.0), "`pace`"),
+        (Scenario(name="waits", script=Script(acts=(Stop(), Wait(seconds=301.0), Stop()))), "`wait`"),
+    ],
+)
+def test_a_doubt_about_a_moved_clock_is_met_by_other_paces(scenario, keys):
+    """Where hooks do not see the clock of the scenario, the advice is to leave its times out."""
+    why = "with the clock moved by test doubles it allows the stop in turn 150, and with the clock moved"
+
+    said = advised(Undecided(turn=150, why=why, cap=CAP), scenario=scenario)
+
+    assert said.startswith(f"Leave out {keys}: a session that ends after a refusal is then also played")
+    assert "turns" not in said

@@ -10,6 +10,14 @@ from pytest_hookharness.model.expectations import Expectation
 from pytest_hookharness.model.exploration import Exploration, Successor, TrapState
 from pytest_hookharness.model.moves import Event, Move, Prompt, Stop, ToolCall, ToolResult, Tools
 from pytest_hookharness.model.outcome import Outcome
+from pytest_hookharness.model.probes import (
+    PerturbationKind,
+    Probe,
+    ProbeEffect,
+    ProbeReport,
+    ProbeResult,
+    Threshold,
+)
 from pytest_hookharness.model.processes import (
     Activity,
     Cut,
@@ -25,7 +33,7 @@ from pytest_hookharness.model.processes import (
     TimedOut,
 )
 from pytest_hookharness.model.protocol import Basis, Decision, Hook, Reply, Rule, Ruling
-from pytest_hookharness.model.scenario import Origin, Scenario
+from pytest_hookharness.model.scenario import AssumedCap, Origin, Scenario
 from pytest_hookharness.model.trace import (
     Change,
     Exchange,
@@ -103,8 +111,9 @@ VERDICTS: list[tuple[Verdict, str]] = [
     (
         Livelock(stem=1, period=2, evidence="masked", cap=GUARD),
         (
-            "livelock: the session repeats forever (state repeats every 2 turns after turn 1; "
-            "confirmed in turns 4 to 5; masked evidence); only the cap of claude-code ends it, at block 9"
+            "livelock: the session repeats forever, if what is masked decides nothing (state repeats every "
+            "2 turns after turn 1; confirmed in turns 4 to 5; masked evidence); only the cap of "
+            "claude-code ends it, at block 9"
         ),
     ),
     (
@@ -306,12 +315,77 @@ def test_every_assumption_is_printed() -> None:
     assert [line for line in assumptions if f"assumed: {line}" not in report] == []
 
 
+def test_no_assumption_is_called_so_twice() -> None:
+    """A sentence that begins with the word follows the label of assumptions without a second one."""
+    assumptions = ("Assumed by the scenario: 2 s pass between its turns.", "Ids are derived.")
+    report = story(outcome(Livelock(stem=1, period=1), assumptions=assumptions))
+    assert "  assumed by the scenario: 2 s pass between its turns.\n  assumed: Ids are derived.\n" in report
+
+
 def test_a_cycle_of_several_turns_is_folded_as_a_whole() -> None:
     """Turns that repeat in pairs are shown once and then named together."""
     call = Moved(move=moves.RunCommand(command="true"))
     report = story(outcome(Livelock(stem=1, period=2), trace(*(STOP, asked(), call) * 3)))
     assert "  turns 3 to 6  the same as turns 1 and 2, and so on forever" in report
     assert "claude-code has no known cap on refusals" in report
+
+
+def test_a_masked_loop_is_endless_only_if_the_mask_is_right() -> None:
+    """What masked evidence proves is said with its condition: in the verdict, the turns and the advice."""
+    report = story(outcome(Livelock(stem=1, period=1, evidence="masked"), trace(*(STOP, asked()) * 3)))
+    condition = ", if what is masked decides nothing"
+    assert f"blocked forever by ./lint_or_die.sh{condition} (state repeats" in report
+    assert f"the same, and so on forever{condition} (" in report.replace("\n   ", "")
+    assert f"The same stop will be refused forever{condition}." in " ".join(report.split())
+
+
+def test_a_cap_that_the_scenario_took_away_is_not_called_unknown() -> None:
+    """With `cap: none` the story names the scenario, and not what is known of the host."""
+    looping = outcome(Livelock(stem=1, period=1), trace(*(STOP, asked()) * 3))
+    report = story(replace(looping, scenario=replace(looping.scenario, cap=AssumedCap())))
+    assert "(the scenario sets cap: none, so nothing overrides it)" in report
+    assert "no known cap" not in report
+
+
+def test_the_verbose_story_cuts_no_reason_of_the_verdict() -> None:
+    """A long reason is cut in the first line, and stands there whole with `-v`."""
+    why = " ".join(f"reason {number}" for number in range(100))
+    undecided = outcome(Undecided(turn=1, why=why))
+    assert why not in story(undecided)
+    assert story(undecided, verbose=True).startswith(f"undecided: {why}\n")
+
+
+@pytest.mark.parametrize(
+    ("verdict", "said"),
+    [
+        (
+            Capped(turn=9, cap=GUARD, changed=CHANGED[:1]),
+            "Up to turn 8 every turn repeats except for workspace/log; the session was played on",
+        ),
+        (Capped(turn=9, cap=GUARD), "After turn 8 the session was played on without the limits of the host"),
+        (Livelock(stem=1, period=1), "Up to turn 8 every turn repeats; the session was played on"),
+        (Livelock(stem=1, period=1, evidence="unread"), "After turn 8 the session was played on"),
+    ],
+)
+def test_turns_with_a_change_are_not_said_to_repeat(verdict: Verdict, said: str) -> None:
+    """Where files change in each turn, the report names them, or does not claim that the turns repeat."""
+    threshold = Threshold(at="", what="", turn=28, allows_stop=True)
+    played = ProbeReport(turn=8, period=1, uncapped=28, threshold=threshold)
+    assert said in " ".join(story(outcome(verdict, probe_reports=(played,))).split())
+
+
+@pytest.mark.parametrize(
+    ("kind", "said"),
+    [
+        (PerturbationKind.CLOCK, "change of time makes"),
+        (PerturbationKind.TRANSCRIPT, "time or transcript makes"),
+    ],
+)
+def test_only_what_was_tried_is_said_to_make_no_difference(kind: PerturbationKind, said: str) -> None:
+    """The transcript is named among what makes no difference only if it was changed."""
+    probe = Probe(kind=kind, tried="1 h later", seen=ProbeResult(reaction=ProbeEffect.SAME))
+    report = ProbeReport(turn=8, period=1, probes=(probe,))
+    assert f"{said} a difference" in story(outcome(Livelock(stem=1, period=1), probe_reports=(report,)))
 
 
 def test_turns_that_differ_are_never_folded() -> None:
@@ -390,6 +464,7 @@ def test_every_move_is_described(move: Move, expected: str) -> None:
 EVENTS: list[tuple[Event, str]] = [
     (Prompt(text="Go."), 'writes: "Go."'),
     (moves.Wait(seconds=301), "waits 301 s"),
+    (moves.Wait(seconds=365 * 86_400), "waits 1 year"),
     (moves.Compact(), "compacts the conversation (auto)"),
     (moves.Resume(), "resumes the session"),
     (moves.End(), "ends the session (other)"),

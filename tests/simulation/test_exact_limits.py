@@ -6,8 +6,10 @@ from dataclasses import replace
 import pytest
 
 from pytest_hookharness.frontends.harness import Harness
+from pytest_hookharness.judging.probing.thresholds import Candidates
 from pytest_hookharness.model.verdicts import Livelock, Terminated, Undecided
 from pytest_hookharness.scenario_files import scenario_from, script_from
+from pytest_hookharness.simulation.probing.limit_sources import describe_untried
 from pytest_hookharness.simulation.testbed.run_settings import Settings
 
 OFF = {"CLAUDE_CODE_STOP_HOOK_BLOCK_CAP": "0"}
@@ -103,6 +105,17 @@ def test_the_simulated_clock_suggests_no_limits(tmp_path):
     tried = [probe.tried for report in outcome.probe_reports for probe in report.probes]
     assert any("in workspace/n" in text for text in tried)
     assert [text for text in tried if text.startswith(("776 in", "777 in"))] == []
+
+
+@pytest.mark.parametrize(
+    ("played", "said"), [(0, "3 exact limits"), (110, "2 exact limits"), (150, "1 exact limit"), (200, "")]
+)
+def test_limits_that_were_played_are_not_reported_as_untried(played, said):
+    """An exact limit that real turns passed needs no experiment, and is not among those that are left."""
+    told = "".join(describe_untried(Candidates(left=(99, 129, 189)), 8, 1, played))
+
+    assert told.partition(" that")[0] == said
+    assert told.endswith({0: "108.", 110: "138.", 150: "198.", 200: ""}[played])
 
 
 PLAYED = {

@@ -57,7 +57,7 @@ def test_a_draw_that_decides_nothing_is_an_assumption(stop):
     assert isinstance(outcome.verdict, Terminated)
     assert names(outcome) == []
     assert (
-        "assumed: Assumed of chance: the source of the hooks names random numbers ($RANDOM in check); if "
+        "assumed of chance: the source of the hooks names random numbers ($RANDOM in check); if "
         "they decide, another run may end otherwise. Played 8 more times, the session went the same way."
     ) in report
     assert report.endswith("which may go otherwise: the source names random numbers")

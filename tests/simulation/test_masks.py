@@ -80,3 +80,14 @@ def test_no_advice_to_mask_what_matters(play):
 
     assert isinstance(outcome.verdict, Undecided)
     assert "mask" not in advice(outcome)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("read", "said"), [("cat n; ", True), ("", False)])
+def test_a_masked_file_that_is_read_is_named(play, read, said):
+    """A masked loop names the masked files that its hooks were seen to read, and no others."""
+    outcome = play(hooks={"Stop": f"{read}date +%N >> n; echo more >&2; exit 2"}, mask=["workspace/n"])
+
+    assert outcome.verdict.evidence == "masked"
+    sentence = "What hooks read and the scenario masks decides nothing: workspace/n."
+    assert (sentence in outcome.verdict.assumptions) is said

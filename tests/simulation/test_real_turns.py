@@ -1,6 +1,7 @@
 """Loops whose real turns are ended by time before the allowed number, with real hooks."""
 
 import dataclasses
+import re
 
 import pytest
 
@@ -93,3 +94,16 @@ def test_a_mask_is_the_claim_of_its_author(stop):
 
     assert isinstance(outcome.verdict, Livelock)
     assert outcome.verdict.evidence == "masked"
+
+
+@pytest.mark.slow
+def test_turns_without_a_hook_run_make_no_budget_smaller(stop):
+    """The time for all turns follows from those in which a hook ran, for the later ones are like them."""
+    agent = [{"run": "true"}] * 6 + [{"stop": "Done."}]
+    outcome = stop("sleep 1; exit 2", wall=7.0, agent=agent)
+
+    assert isinstance(outcome.verdict, Undecided)
+    found = re.search(r"for (\d+) of 200 turns.* all turns may need (\d+)m", outcome.verdict.why)
+    assert found is not None
+    # Six of the turns were without a hook run.
+    assert int(found[2]) * 60 >= 7 * 200 / max(1, int(found[1]) - 6)

@@ -24,6 +24,14 @@ def test_a_flag_that_is_never_sent(play, inputs):
     outcome = play(hooks={"Stop": REFUSE}, flag="absent")
 
     assert all("stop_hook_active" not in payload for payload in inputs(outcome))
+    assert any("stop hooks never get stop_hook_active, instead" in text for text in outcome.assumptions)
+
+
+def test_a_flag_of_one_value_has_no_order(play):
+    """The report says of one value that it is sent with every stop, and names no order."""
+    outcome = play(hooks={"Stop": REFUSE}, flag="never", turns=3)
+
+    assert any("hooks always get stop_hook_active false, instead" in text for text in outcome.assumptions)
 
 
 @pytest.mark.parametrize("host", ["claude-code", "codex", "qwen-code"])

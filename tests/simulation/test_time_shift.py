@@ -2,6 +2,7 @@
 
 import re
 import shutil
+from dataclasses import replace
 
 import pytest
 
@@ -11,6 +12,7 @@ from pytest_hookharness.model.outcome import Outcome
 from pytest_hookharness.model.scenario import Scenario
 from pytest_hookharness.model.trace import Moved, Step, Trace
 from pytest_hookharness.model.verdicts import Finding, Livelock, Terminated, Undecided
+from pytest_hookharness.reports.terminal.story import first_line
 from pytest_hookharness.simulation import simulate, single_run
 from pytest_hookharness.simulation.probing.time_shift import HUMAN, SLOW, compare, find_doubt
 from pytest_hookharness.simulation.testbed.run_settings import SimulationError
@@ -123,7 +125,11 @@ def test_two_runs_that_agree_leave_no_doubt(play):
 
     for by_kernel in (True, False):
         assert find_doubt(refusing, refusing, by_kernel=by_kernel) == ""
-        assert "allows the stop in turn 1" in find_doubt(refusing, letting, by_kernel=by_kernel)
+        doubt = find_doubt(refusing, letting, by_kernel=by_kernel)
+        assert "allows the stop in turn 1" in doubt
+        line = first_line(replace(refusing, verdict=Undecided(turn=1, why=doubt), violations=()))
+        assert "never allows the stop, and with" in line
+        assert "allows the stop in turn 1:" in line
 
 
 @pytest.mark.parametrize("keys", [{"pace": "1m"}, {"agent": [{"wait": "1m"}]}])

@@ -86,13 +86,11 @@ class Candidates:
 
     Attributes:
         repetitions: Those that are tried, ascending.
-        left: How many more there are.
-        first_left: The smallest of these; 0 if there is none.
+        left: Those that are not, ascending.
     """
 
     repetitions: tuple[int, ...] = ()
-    left: int = 0
-    first_left: int = 0
+    left: tuple[int, ...] = ()
 
 
 def find_candidates(
@@ -128,7 +126,7 @@ def find_candidates(
         room = max(0, most - len(chosen))
         chosen |= dict.fromkeys(ordered[:room])
         left |= {*ordered[room:]}
-    return Candidates(tuple(sorted(chosen)), len(left), min(left, default=0))
+    return Candidates(tuple(sorted(chosen)), tuple(sorted(left)))
 
 
 def _crossings(lines: Collection[_Line], numbers: Collection[int]) -> Iterator[int]:

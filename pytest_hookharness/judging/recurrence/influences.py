@@ -11,7 +11,7 @@ the words of scripts that ask for the first two; names in a folder are taken for
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
 from pytest_hookharness.model.fast_dataclass import dataclass, replace
 from pytest_hookharness.model.reads import (
@@ -128,7 +128,9 @@ def find_influences(runs: Sequence[Reads | None], around: KnownPaths) -> Influen
         if path in around.names and kind is not LookKind.FILE_SYSTEM
     )
     return Influences(
-        matters=_first((*words, *(word for reads in known for word in _of_run(reads, around)))),
+        matters=_first(
+            (*_without_opened(words), *(word for reads in known for word in _of_run(reads, around)))
+        ),
         decisive=frozenset(around.names[path] for path, _, _ in decisive if path in around.names),
         clock=any(_asks_clock(reads, around) for reads in known),
         chance=any(draws(reads, around.own) for reads in known),
@@ -159,6 +161,12 @@ def with_time(reads: Reads) -> Reads:
         )
     )
     return replace(reads, programs=shown)
+
+
+def _without_opened(words: Collection[str]) -> Iterator[str]:
+    """Yield the words of what was looked at; a file whose content was read too is named once."""
+    status = f"{_WORDS[LookKind.STATUS]} "
+    return (word for word in words if not word.startswith(status) or word.removeprefix(status) not in words)
 
 
 def _first(found: Iterable[str]) -> tuple[str, ...]:

@@ -268,5 +268,7 @@ def _ahead(series: FileSeries, location: PartLocation, repetitions: int) -> str:
     if part.kind in (PartKind.STAMP, PartKind.OTHER, PartKind.PROCESS):
         return f"{part.place} as it is"
     name = part.name.removeprefix("$.")
-    between = " at " if name.startswith(("line ", "file name")) else " "
+    if name.startswith("file name"):
+        return f"{text} in the {name} {part.file}"
+    between = " at " if name.startswith("line ") else " "
     return f"{name}{between}{text} in {part.file}".strip()

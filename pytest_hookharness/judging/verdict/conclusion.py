@@ -114,7 +114,8 @@ def judge_without_cap(outcome: Outcome, alone: Outcome) -> Outcome:
             )
             without = verdicts.WithoutCap(name="undecided", why=why)
         case verdicts.Capped() as verdict, verdicts.Livelock(evidence=evidence):
-            why = f"the hooks never allow the stop (played again; {evidence} evidence)"
+            masked = verdicts.IF_MASKED if evidence == "masked" else ""
+            why = f"the hooks never allow the stop{masked} (played again; {evidence} evidence)"
             without = verdicts.WithoutCap(name="livelock", why=why)
         case verdicts.Capped() as verdict, verdicts.Undecided(why=why):
             without = verdicts.WithoutCap(name="undecided", why=why)

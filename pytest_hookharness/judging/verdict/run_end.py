@@ -38,21 +38,22 @@ from pytest_hookharness.model.verdicts import RunEnding
 
 # The time for experiments, in turns, where a budget is recommended.
 _EXPERIMENTS = 60
-_UNITS = (("year", 365 * 86400.0), ("day", 86400.0), ("h", 3600.0), ("min", 60.0))
 
 
-def format_duration(seconds: float) -> str:
-    """Format a time in seconds in the unit that people would use."""
-    for name, unit in _UNITS:
-        if seconds >= unit:
-            number = f"{seconds / unit:.3g}"
-            return f"{number} {name}s" if name in ("year", "day") and number != "1" else f"{number} {name}"
-    return f"{seconds:.3g} s"
+def needed_time(used: float, turns: int, played: int, first: int = 1) -> float:
+    """
+    Return the seconds for some turns and the experiments after them, by what those played have used.
+
+    Those before ``first``, the first turn in which a hook ran, count as if they took no time.
+    """
+    return used * (turns + _EXPERIMENTS) / max(1, played + 1 - first)
 
 
-def needed_time(used: float, turns: int, played: int) -> float:
-    """Return the seconds for some turns and the experiments after them, by what those played have used."""
-    return used * (turns + _EXPERIMENTS) / max(1, played)
+def first_hooked_turn(steps: Iterable[Step], default: int) -> int:
+    """Return the first turn in which a hook ran, or a default."""
+    return min(
+        filter(None, (step.turn for step, _ in Trace(steps=tuple(steps)).hook_runs())), default=default
+    )
 
 
 def describe_used_up(seen: str, wanted: str, wall: float, needed: float) -> str:

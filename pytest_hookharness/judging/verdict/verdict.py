@@ -207,6 +207,7 @@ def _describe_loop(case: JudgeInput, loop: verdicts.Livelock) -> str:
         turns = counted(case.end.turn, "turn")
         return f"{seen} in {turns} (driven evidence: it could depend on {read})"
     never = "the hooks never allow the stop" if refused else "the session never ends"
+    never += verdicts.IF_MASKED if loop.evidence == "masked" else ""
     every = "every turn" if loop.period == 1 else f"every {loop.period} turns"
     return f"{never} (the same {every} after turn {loop.stem}; {loop.evidence} evidence)"
 
@@ -292,6 +293,8 @@ def _masked_assumption(case: JudgeInput) -> Iterator[str]:
     more = f" and {len(case.masked) - _SHOWN} more" if len(case.masked) > _SHOWN else ""
     if case.masked:
         yield f"The scenario masks these differences: {listed}{more}."
+    if case.masked and case.observed is not None and (read := case.observed.influences.masked):
+        yield f"What hooks read and the scenario masks decides nothing: {', '.join(read[:_SHOWN])}."
 
 
 def _clock_assumption(case: JudgeInput) -> Iterator[str]:

@@ -70,7 +70,7 @@ function noose(x, y, radius, verdict, places) {
 const PROOFS = {
   closed: ", all that was read is part of the state or never changes",
   unread: ", what changes is only written",
-  masked: ", what the scenario declares irrelevant left out",
+  masked: ", if what the scenario masks decides nothing",
 };
 
 function describeCycle(verdict, run) {

@@ -1,6 +1,7 @@
 // One simulation: its verdict, its course, and every turn with its hook runs.
 
 const MOST_CHANGES = 3;
+const ENDLESS = {driven: "… and no end was seen, ", masked: "… and so on forever, if what is masked decides nothing, "};
 
 function readRun(row) {
   return JSON.parse(document.getElementById(row.data).textContent);
@@ -76,7 +77,7 @@ function timeline(run, row) {
       turn === again ? badge("the cycle begins here", "bad") : null),
     turnTrack(times.filter((each) => each.turn === turn), run.steps.at(-1).at),
     steps.map(drawnStep), stateWords(turn, states)));
-  if (again !== null) items.push(html("li", {}, html("p", {}, verdict.evidence === "driven" ? "… and no end was seen, " : "… and so on forever, ",
+  if (again !== null) items.push(html("li", {}, html("p", {}, ENDLESS[verdict.evidence] ?? "… and so on forever, ",
     html("a", {href: addressOf(row, again)}, `as from turn ${again}`))));
   if (!run.end) items.push(html("li", {}, html("p", {}, badge(row.verdict, "odd"), " Here the record ends; what came next is not known.")));
   return items.length ? html("ol", {class: "turns"}, items) : null;

@@ -206,7 +206,8 @@ def _tests(outcome: Outcome, context: IncidentContext) -> Iterator[str]:
 def _learnings(outcome: Outcome, _: IncidentContext) -> Iterator[str]:
     verdict = outcome.verdict
     if isinstance(verdict, Livelock):
-        yield f"- The host's cap: {code(describe_cap(verdict.cap, outcome.host))}."
+        cap = describe_cap(verdict.cap, outcome.host, assumed=outcome.scenario.cap)
+        yield f"- The host's cap: {code(cap)}."
     if isinstance(verdict, Capped) and verdict.changed:
         yield f"- Nothing recurred before the cap; changing: {code(text_of_changes(verdict.changed))}."
     yield from _to_do("what holds for other hooks too.")

@@ -12,9 +12,12 @@ from collections.abc import Mapping
 from itertools import combinations
 from typing import assert_never
 
+from pytest_hookharness.model.moves import Wait
 from pytest_hookharness.model.outcome import Outcome
+from pytest_hookharness.model.probes import PerturbationKind, ProbeEffect, Threshold
 from pytest_hookharness.model.trace import HookEvent
 from pytest_hookharness.model.verdicts import (
+    IF_MASKED,
     Cap,
     Capped,
     Hung,
@@ -35,6 +38,10 @@ _LOCKOUT_ADVICE = (
 # Fields in which hosts report an earlier refusal to a hook.
 _SIGNS = ("stop_hook_active", "loop_count")
 _MOST_HOOKS = 4
+# How a doubt begins about what a moved clock showed the hooks.
+_CLOCK_DOUBT = "with the clock moved by test doubles"
+# Experiments in which nothing but time passes.
+_OF_TIME = (PerturbationKind.AGED, PerturbationKind.WAITED, PerturbationKind.CLOCK)
 # Texts that stand in a YAML list as they are.
 _PLAIN_YAML = re.compile(r"\w[\w./-]*")
 _STOPS = ("stop", "subagentstop", "afteragent", "agentstop", "on_stop")
@@ -66,7 +73,7 @@ def advice(outcome: Outcome) -> str:
             return _locked(outcome)
         case Undecided():
             told = longer_hook_runs(outcome) or _uncovered(outcome)
-            told = told or budget_for_first_verdict(outcome, verdict)
+            told = told or budget_for_first_verdict(outcome, verdict) or _other_paces(outcome, verdict)
             return told or _beyond(outcome, verdict) or _unknown(outcome, verdict)
         case Terminated():
             return ""
@@ -75,20 +82,56 @@ def advice(outcome: Outcome) -> str:
 
 
 def _lower(outcome: Outcome, verdict: Capped) -> str:
-    """Return what to do about a threshold that the cap makes unreachable; empty if there is none."""
+    """Return what to do about hooks that allow the stop only after the cap; empty if that was not seen."""
     if verdict.without.name != "terminated" or verdict.cap.overrides is None:
         return ""
-    cap_none = _key(outcome, "cap: none")
-    return (
+    before = f"before block {verdict.cap.overrides}"
+    if _by_chance(outcome, verdict):
+        return f"Let the hook allow the stop {before} in every run, whatever chance decides."
+    if _by_clock(outcome):
+        return f"Let the hook allow the stop {before}, at any pace and at any time of the day."
+    lower = (
         f"On {plain(outcome.host, 40)} no number of turns shows the stop allowed: lower the hook's threshold "
-        f"below block {verdict.cap.overrides}, or set {cap_none} to see what it does without the cap."
+        f"below block {verdict.cap.overrides}"
     )
+    threshold = _newest_threshold(outcome)
+    # Where the turns were played, the first line already says what the hooks do without the cap.
+    if threshold is None or not threshold.at or _was_played(verdict):
+        return f"{lower}."
+    turns = (threshold.turn or 0) + 10
+    more = f"`turns: {turns}` and " if turns > outcome.scenario.turns else ""
+    return f"{lower}, or set {more}{_key(outcome, 'cap: none')} to see the stop allowed."
+
+
+def _newest_threshold(outcome: Outcome) -> Threshold | None:
+    return outcome.probe_reports[-1].threshold if outcome.probe_reports else None
+
+
+def _was_played(verdict: Capped) -> bool:
+    return verdict.without.why.endswith(("(played on)", "(played again)"))
+
+
+def _by_chance(outcome: Outcome, verdict: Capped) -> bool:
+    if outcome.chance or "chance may decide" in verdict.without.why:
+        return True
+    return any(finding.name == "FLAKY" for finding in outcome.findings)
+
+
+def _by_clock(outcome: Outcome) -> bool:
+    """Return whether time decides, as findings and experiments show, or may do so at the scenario's pace."""
+    if outcome.scenario.pace or any(finding.name == "CLOCK" for finding in outcome.findings):
+        return True
+    probes = (probe for report in outcome.probe_reports for probe in report.probes)
+    return any(probe.kind in _OF_TIME and probe.seen.reaction is ProbeEffect.DECISION for probe in probes)
 
 
 def _allow_before_cap(outcome: Outcome, verdict: Capped) -> str:
     proof = f" {_mask(outcome, verdict.masks)}" if verdict.masks else ""
     only = f"Only the cap of {plain(outcome.host, 40)} ended this; other hosts may have none."
     unknown = verdict.without.name == "undecided" and verdict.cap.overrides is not None
+    threshold = _newest_threshold(outcome)
+    # A play without the cap does not come to a time that only experiments reached.
+    unknown = unknown and (threshold is None or threshold.seconds is None)
     shown = f" With {_key(outcome, 'cap: none')} you see what the hooks do without it." if unknown else ""
     return f"{only} {_allow(outcome)}{shown}{proof}"
 
@@ -158,6 +201,7 @@ def _unlike_evidence(outcome: Outcome, verdict: Livelock) -> str:
 
 def _loop(outcome: Outcome, verdict: Livelock) -> str:
     again = "again and again" if verdict.evidence == "driven" else "forever"
+    again += IF_MASKED if verdict.evidence == "masked" else ""
     refusal = _last_refusal(outcome)
     if refusal is None:
         return "Nothing is refused and the session goes on: the turns above show which hook keeps it going."
@@ -196,7 +240,7 @@ def _mask(outcome: Outcome, masks: tuple[str, ...]) -> str:
 
 
 def _beyond(outcome: Outcome, verdict: Undecided) -> str:
-    threshold = outcome.probe_reports[-1].threshold if outcome.probe_reports else None
+    threshold = _newest_threshold(outcome)
     if threshold is None:
         return ""
     if threshold.turn is None:
@@ -224,6 +268,18 @@ def _turn_of(outcome: Outcome, cap: Cap) -> int:
 
 def _cap_first(outcome: Outcome, cap: Cap) -> str:
     return f"the cap of {plain(outcome.host, 40)} overrides block {cap.overrides} before"
+
+
+def _other_paces(outcome: Outcome, verdict: Undecided) -> str:
+    """Return what to do about a scenario whose own times cannot be shown to its hooks; empty if they can."""
+    if not verdict.why.startswith(_CLOCK_DOUBT):
+        return ""
+    waits = any(isinstance(act, Wait) for act in outcome.scenario.script.acts)
+    keys = " and ".join(["`pace`"] * (outcome.scenario.pace > 0) + ["`wait`"] * waits)
+    return (
+        f"Leave out {keys or 'the moved times'}: a session that ends after a refusal is then also played at "
+        "other paces, 13 s and 1 h, by a clock that all programs see."
+    )
 
 
 def _uncovered(outcome: Outcome) -> str:

@@ -43,10 +43,13 @@ from pytest_hookharness.model.processes import (
     TimedOut,
 )
 from pytest_hookharness.model.protocol import Ruling
+from pytest_hookharness.model.scenario import AssumedCap
+from pytest_hookharness.model.time_budget import format_duration
 from pytest_hookharness.model.trace import Change, HookEvent, HookRun
 from pytest_hookharness.model.verdicts import Cap, Limit
 from pytest_hookharness.reports.safe_text import plain, quoted
 
+_HOUR = 3600.0
 # Longer texts are cut in the middle, because their ends decide; EVERYTHING is for `-v`.
 _REASON = 70
 LONGEST_ADVICE, LONGEST_TEXT, EVERYTHING = 160, 600, 1 << 16
@@ -91,7 +94,8 @@ def describe_event(event: Event) -> str:
         case Prompt(text=text):
             return f"writes: {quoted(text)}"
         case Wait(seconds=seconds):
-            return f"waits {seconds:g} s"
+            # A short wait is told as it was written.
+            return f"waits {seconds:g} s" if seconds < _HOUR else f"waits {format_duration(seconds)}"
         case Compact(trigger=trigger):
             return f"compacts the conversation ({plain(trigger, 20)})"
         case Resume(fork=fork):
@@ -253,12 +257,16 @@ def describe_tier(tier: Tier) -> str:
             assert_never(tier)
 
 
-def describe_cap(cap: Cap | None, host: str, limits: Sequence[Limit] = ()) -> str:
-    """Describe what the host itself would do about a loop."""
+def describe_cap(
+    cap: Cap | None, host: str, limits: Sequence[Limit] = (), assumed: AssumedCap | None = None
+) -> str:
+    """Describe what the host itself, or as the scenario assumes it, would do about a loop."""
     if cap is not None and cap.overrides is not None:
         return f"{host} would override it at block {cap.overrides}"
     if limits:
         return f"{host} would end the run in turn {limits[0].turn}"
+    if assumed is not None and assumed.refusals is None:
+        return "the scenario sets cap: none, so nothing overrides it"
     if cap is None:
         return f"{host} has no known cap on refusals"
     return f"the cap of {host} would never act on this loop"

@@ -10,10 +10,18 @@ from collections.abc import Iterator, Sequence
 from itertools import groupby
 
 from pytest_hookharness.model.expectations import counted
-from pytest_hookharness.model.probes import PartKind, Probe, ProbeEffect, ProbeReport, StatePart, Threshold
-from pytest_hookharness.model.verdicts import Terminated, Verdict
+from pytest_hookharness.model.probes import (
+    PartKind,
+    PerturbationKind,
+    Probe,
+    ProbeEffect,
+    ProbeReport,
+    StatePart,
+    Threshold,
+)
+from pytest_hookharness.model.verdicts import Capped, Livelock, Terminated, Undecided, Verdict
 from pytest_hookharness.reports.safe_text import plain
-from pytest_hookharness.reports.terminal.phrases import and_more
+from pytest_hookharness.reports.terminal.phrases import and_more, text_of_changes
 
 _MOST_PARTS = 8
 _MOST_PROBES = 12
@@ -22,7 +30,7 @@ _LONGEST = 160
 
 def render_probes(probing: ProbeReport, verdict: Verdict) -> Iterator[str]:
     """Return the experiments of one probe report, a line for each fact; ``verdict`` is that of the run."""
-    yield _occasion(probing)
+    yield _occasion(probing, verdict)
     for part in probing.parts[:_MOST_PARTS]:
         yield f"  changes: {_part(part)}"
     yield from and_more(len(probing.parts) - _MOST_PARTS, "part")
@@ -36,14 +44,27 @@ def render_probes(probing: ProbeReport, verdict: Verdict) -> Iterator[str]:
     yield f"  so: {_conclusion(probing)}{driven}"
 
 
-def _occasion(probing: ProbeReport) -> str:
+def _occasion(probing: ProbeReport, verdict: Verdict) -> str:
+    done = "the session was played on without the limits of the host"
+    if count := len(probing.probes):
+        done = f"the hooks were run on {count} changed {'copy' if count == 1 else 'copies'} of that state"
+    if not (alike := _alike(probing, verdict)):
+        return f"After turn {probing.turn} {done}"
+    return f"Up to turn {probing.turn} {alike}; {done}"
+
+
+def _alike(probing: ProbeReport, verdict: Verdict) -> str:
+    """Return that the turns before repeat, and except for what; empty if it is not known what changes."""
     every = "every turn repeats" if probing.period == 1 else f"every {probing.period} turns repeat"
-    but = f" except for {counted(len(probing.parts), 'part')}" if probing.parts else ""
-    if not probing.probes:
-        return f"Up to turn {probing.turn} {every}{but}; it was then played on without the limits of the host"
-    count = len(probing.probes)
-    copies = f"{count} changed {'copy' if count == 1 else 'copies'}"
-    return f"Up to turn {probing.turn} {every}{but}; the hooks were run on {copies} of that state"
+    if probing.parts:
+        return f"{every} except for {counted(len(probing.parts), 'part')}"
+    match verdict:
+        case Capped(changed=changed) | Undecided(changed=changed) if changed:
+            return f"{every} except for {text_of_changes(changed)}"
+        case Livelock(evidence="closed"):
+            return every
+        case _:
+            return ""
 
 
 def _part(part: StatePart) -> str:
@@ -81,7 +102,8 @@ def _conclusion(probing: ProbeReport) -> str:
     if probing.threshold is not None:
         return describe_threshold(probing.threshold)
     if not probing.parts:
-        return "no tried change of time or transcript makes a difference"
+        grown = any(probe.kind is PerturbationKind.TRANSCRIPT for probe in probing.probes)
+        return f"no tried change of time{' or transcript' if grown else ''} makes a difference"
     return "none of the changing parts makes a difference, as far as tried"
 
 

@@ -59,7 +59,7 @@ def story(outcome: Outcome, *, width: int = 100, replay_command: str = "", verbo
     lookup = _lookup(outcome, width)
     outcome = with_short_paths(outcome)
     longest = EVERYTHING if verbose else LONGEST_TEXT
-    head = plain(first_line(outcome), 2 * _LONGEST)
+    head = plain(first_line(outcome, verbose=verbose), max(longest, 2 * _LONGEST))
     tree = [fit(line, width).rstrip() for line in render_background(outcome.background)]
     lines = [
         head,
@@ -187,7 +187,10 @@ def _assumptions(outcome: Outcome, width: int) -> Iterator[str]:
         if not sentences:
             return
     for sentence in sentences[:_MOST_ASSUMPTIONS]:
-        yield from _wrapped(f"assumed: {plain(sentence, _LONGEST)}", width, hanging=" " * 11)
+        # Some sentences say by themselves that they are assumed.
+        label = "assumed" if sentence.startswith("Assumed ") else "assumed:"
+        text = f"{label} {plain(sentence.removeprefix('Assumed '), _LONGEST)}"
+        yield from _wrapped(text, width, hanging=" " * 11)
     yield from and_more(len(sentences) - _MOST_ASSUMPTIONS, "assumption")
     yield from _wrapped(f"tier:    {describe_tier(outcome.tier)}", width, hanging=" " * 11)
 

@@ -12,7 +12,7 @@ from pytest_hookharness.model.outcome import Outcome
 from pytest_hookharness.model.processes import Cut, ProcessResult, TimedOut
 from pytest_hookharness.model.response import Response
 from pytest_hookharness.model.trace import Happened, HookEvent, HookRun, Moved, Performed, Step, Trace
-from pytest_hookharness.model.verdicts import Livelock
+from pytest_hookharness.model.verdicts import IF_MASKED, Livelock
 from pytest_hookharness.reports.safe_text import (
     columns,
     fit,
@@ -135,10 +135,11 @@ def _fold(line: str, labels: int, width: int) -> list[str]:
 
 def _forever(outcome: Outcome, verdict: Livelock, repeated: str, width: int) -> list[str]:
     """Return the last lines of an endless story; a line that names repeated turns is continued."""
-    would = describe_cap(verdict.cap, plain(outcome.host, 40), verdict.limits)
+    would = describe_cap(verdict.cap, plain(outcome.host, 40), verdict.limits, outcome.scenario.cap)
     words = "and no end was seen" if verdict.evidence == "driven" else "and so on forever"
+    words += IF_MASKED if verdict.evidence == "masked" else ""
     line = f"{repeated}, {words}" if repeated else f"  {words}"
-    whole = f"{line}{' ' * (23 - len(words))}({would})"
+    whole = f"{line}{' ' * max(1, 23 - len(words))}({would})"
     return [whole] if columns(whole) <= width else [line, f"    ({would})"]
 
 

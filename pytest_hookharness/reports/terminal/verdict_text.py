@@ -11,6 +11,7 @@ from pytest_hookharness.model.outcome import INCONCLUSIVE_FINDINGS, Outcome
 from pytest_hookharness.model.protocol import is_afterwards
 from pytest_hookharness.model.trace import HookEvent, Moved, Performed
 from pytest_hookharness.model.verdicts import (
+    IF_MASKED,
     UNKNOWN_WITHOUT_CAP,
     Cap,
     Capped,
@@ -26,27 +27,30 @@ from pytest_hookharness.model.verdicts import (
 from pytest_hookharness.reports.safe_text import clip_words, plain, quoted
 from pytest_hookharness.reports.short_paths import with_short_paths
 from pytest_hookharness.reports.terminal.phrases import (
+    EVERYTHING,
     first_few,
     text_of_changes,
     text_of_command,
 )
 
 _LONGEST, _LONGEST_BROKEN, _LONGEST_SEEN = 360, 180, 130
-_LONGEST_WAIT = 120
+_LONGEST_WAIT, _LONGEST_WHY = 120, 260
 _WAITS_FOR_CHILD = re.compile(r"^(?:[^,]* waits for its child [^,]* \(pid \d+\), )+")
 # Parts of the key paths of expectations, in the base and in every variant.
 _VERDICT, _OF_CALL, _FINDINGS = "expect.verdict", ".expect", "expect.findings"
 
 
-def first_line(outcome: Outcome) -> str:
+def first_line(outcome: Outcome, *, verbose: bool = False) -> str:
     """
     Return the verdict in one line, with the most severe broken expectation that it does not show already.
 
-    A loop that the scenario expects is no news; then the broken expectation stands first.
+    A loop that the scenario expects is no news; then the broken expectation stands first. With ``verbose``
+    the reasons of the verdict are not cut.
     """
     outcome = with_short_paths(outcome)
     # Each part is cut on its own: in the middle of the whole line stands what the verdict rests on.
-    said = [clip_words(_verdict(outcome), _LONGEST)]
+    longest = EVERYTHING if verbose else _LONGEST
+    said = [clip_words(_verdict(outcome, EVERYTHING if verbose else _LONGEST_WHY), longest)]
     others = [item for item in _by_weight(outcome) if not _is_told(item, outcome)]
     if others:
         count = len(others) - 1
@@ -95,13 +99,13 @@ def _broken(violation: Violation) -> str:
     return f"{plain(violation.path)}: expected {plain(violation.expected)}, seen {seen}"
 
 
-def _verdict(outcome: Outcome) -> str:
+def _verdict(outcome: Outcome, longest: int) -> str:
     verdict, host = outcome.verdict, plain(outcome.host, 40)
     match verdict:
         case Terminated():
             return f"terminated: {_terminated(outcome, verdict)}"
         case Capped():
-            return f"capped: {_capped(verdict, host)}{_without_cap(verdict)}"
+            return f"capped: {_capped(verdict, host)}{_without_cap(verdict, longest)}"
         case Livelock():
             return f"livelock: {_livelock(outcome, verdict)}"
         case Hung(turn=turn, event=event, command=command, asked=asked):
@@ -119,7 +123,7 @@ def _verdict(outcome: Outcome) -> str:
             named = f"; changing: {text_of_changes(changed)}" if changed else ""
             first = cap.overrides if cap is not None else None
             capped = f"; the cap of {host} would override block {first}" if first is not None else ""
-            return f"undecided: {plain(why, 220)}{named}{capped}"
+            return f"undecided: {plain(why, longest)}{named}{capped}"
         case _:
             assert_never(verdict)
 
@@ -182,11 +186,11 @@ def _capped(verdict: Capped, host: str) -> str:
     return f"{host} overrode block {verdict.cap.overrides} in turn {verdict.turn}"
 
 
-def _without_cap(verdict: Capped) -> str:
+def _without_cap(verdict: Capped, longest: int) -> str:
     """Return what the hooks would do without the limit that ended the run."""
     changed = f"; changing: {text_of_changes(verdict.changed)}" if verdict.changed else ""
     of_agent = bool(verdict.status) or verdict.cap.overrides is None
-    limit, why = "that limit" if of_agent else "the cap", plain(verdict.without.why, 220)
+    limit, why = "that limit" if of_agent else "the cap", plain(verdict.without.why, longest)
     if of_agent and verdict.without == UNKNOWN_WITHOUT_CAP:
         return changed
     if verdict.without.name == "undecided":
@@ -214,7 +218,8 @@ def _livelock(outcome: Outcome, verdict: Livelock) -> str:
     else:
         level = f"{plain(verdict.evidence, 20)} evidence"
         why = f"state repeats every {_turns(period)} {begins}; confirmed in {confirmed}; {level}"
-    return f"{_blocked(outcome, verdict)} ({why}){_only_end(outcome, verdict.cap)}"
+    masked = IF_MASKED if verdict.evidence == "masked" else ""
+    return f"{_blocked(outcome, verdict)}{masked} ({why}){_only_end(outcome, verdict.cap)}"
 
 
 def _turns(period: int) -> str:

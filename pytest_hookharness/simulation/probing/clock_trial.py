@@ -13,7 +13,6 @@ from collections.abc import Callable
 
 from pytest_hookharness.execution.snapshots.snapshot import SnapshotError
 from pytest_hookharness.judging.probing.limits import find_named_times
-from pytest_hookharness.judging.verdict.run_end import format_duration
 from pytest_hookharness.model.expectations import counted
 from pytest_hookharness.model.fast_dataclass import dataclass
 from pytest_hookharness.model.probes import (
@@ -24,6 +23,7 @@ from pytest_hookharness.model.probes import (
     ProbeResult,
     Threshold,
 )
+from pytest_hookharness.model.time_budget import format_duration
 from pytest_hookharness.simulation.session.checkpoint import Checkpoint
 from pytest_hookharness.simulation.session.driver import SessionDriver
 from pytest_hookharness.simulation.session.history import Repetition

@@ -94,11 +94,12 @@ def most_candidates(remaining: float, wall: float) -> int:
     return max(_FEWEST, min(MOST_CANDIDATES, int(_SHARE * remaining / (_OWN_TIME + wall))))
 
 
-def describe_untried(candidates: Candidates, turn: int, period: int) -> Iterator[str]:
+def describe_untried(candidates: Candidates, turn: int, period: int, played: int) -> Iterator[str]:
     """Yield that some exact limits were not tried, and in which turn the first is reached, if so."""
-    if candidates.left:
-        first = turn + candidates.first_left * period + 1
+    reached = (turn + number * period + 1 for number in candidates.left)
+    # What was played needs no experiment.
+    if left := [each for each in reached if each > played]:
         yield (
-            f"{counted(candidates.left, 'exact limit')} that the hooks' files suggest were not tried; the "
-            f"first would be reached in turn {first:,}."
+            f"{counted(len(left), 'exact limit')} that the hooks' files suggest were not tried; the "
+            f"first would be reached in turn {left[0]:,}."
         )

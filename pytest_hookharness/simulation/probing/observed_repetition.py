@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 import time
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from pathlib import PurePosixPath
 
 from pytest_hookharness.execution import platform
@@ -147,7 +147,7 @@ class ReadObservation:
             self._observer.share()
             differing = (*differing, *changes(repetition.files, testbed.files))
             around = self._surroundings(paths, places, differing, repetition.files, since)
-            found = replace(find_influences(runs, around), read=tuple(_opened(runs, places)))
+            found = self._with_opened(find_influences(runs, around), [*_opened(runs, places)])
             timed = [*find_clock_use(*scripts, str(testbed.workspace.clock.folder))] if found.clock else []
         if not found.observed:
             return found
@@ -167,6 +167,12 @@ class ReadObservation:
                 if change.path not in moving and change.path not in found.decisive
             ),
         )
+
+    def _with_opened(self, found: Influences, opened: Sequence[tuple[str | None, str]]) -> Influences:
+        """Return influences with the files that were opened for reading, masked ones also by name."""
+        is_masked = self._testbed.scanner.is_masked
+        masked = dict.fromkeys(name for name, _ in opened if name and is_masked(name))
+        return replace(found, read=tuple(real for _, real in opened), masked=tuple(masked))
 
     @property
     def _paths(self) -> PathMap:
@@ -238,11 +244,14 @@ def _runs(steps: Collection[Step]) -> Iterator[Reads | None]:
                 pass
 
 
-def _opened(runs: Collection[Reads | None], places: Mapping[str, tuple[str | None, str]]) -> Iterator[str]:
+def _opened(
+    runs: Collection[Reads | None], places: Mapping[str, tuple[str | None, str]]
+) -> Iterator[tuple[str | None, str]]:
+    """Yield the state path and the real place of each file that was opened for reading."""
     of_system = platform.read_calls().is_of_system
     for look in (look for reads in runs if reads is not None for look in reads.looks):
         if look.kind is LookKind.OPENED and look.existed and not of_system(look.path):
-            yield places[look.path][1]
+            yield places[look.path]
 
 
 def _missing(steps: Collection[Step], places: Mapping[str, tuple[str | None, str]]) -> Iterator[str]:

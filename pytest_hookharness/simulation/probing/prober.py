@@ -33,7 +33,6 @@ from pytest_hookharness.judging.state_diff.file_series import Files
 from pytest_hookharness.judging.state_diff.file_timestamps import equal_except_timestamps, find_timestamps
 from pytest_hookharness.judging.state_diff.number_formats import SessionClock
 from pytest_hookharness.judging.state_diff.pattern import Pattern
-from pytest_hookharness.judging.verdict.run_end import format_duration
 from pytest_hookharness.model.fast_dataclass import replace
 from pytest_hookharness.model.probes import (
     Perturbation,
@@ -45,7 +44,7 @@ from pytest_hookharness.model.probes import (
     StatePart,
     Threshold,
 )
-from pytest_hookharness.model.time_budget import BudgetEnded
+from pytest_hookharness.model.time_budget import BudgetEnded, format_duration
 from pytest_hookharness.simulation.probing.limit_sources import describe_untried, most_candidates
 from pytest_hookharness.simulation.session.checkpoint import Checkpoint
 from pytest_hookharness.simulation.session.driver import SessionPoint
@@ -74,6 +73,7 @@ class Prober:
         limits: KnownNumbers = _NO_LIMITS,
         unread: Collection[str] = (),
         chance: bool = False,
+        played: int = 0,
         remaining: Callable[[], float],
         on_probe: Callable[[], None] = lambda: None,
     ) -> None:
@@ -88,6 +88,7 @@ class Prober:
             limits: Numbers that the hooks may compare with.
             unread: State paths of files that are not compared, because nothing reads them.
             chance: Whether hooks draw random numbers, or may do so.
+            played: The last turn that was played, with or without the limits of the host.
             remaining: Returns the seconds of real time that are left.
             on_probe: Called after each probe.
         """
@@ -101,6 +102,7 @@ class Prober:
         self._exact_limits = limits
         self._unread = frozenset(unread)
         self._chance = chance
+        self._played = played
         self._remaining = remaining
         self._on_probe = on_probe
         # The files that the pattern describes, after the repetition.
@@ -163,7 +165,7 @@ class Prober:
             name = self._parts[place].place
             yield f"{name} would affect the decision if it changed alone, which was not seen to happen."
         turn, period = self._repetition.point.turn, self._repetition.period
-        yield from describe_untried(conclusion.untried, turn, period)
+        yield from describe_untried(conclusion.untried, turn, period, self._played)
         if conclusion.timeless:
             yield "The effect of elapsed time is unknown: the hooks use stored times as names."
         if slow and not self._pace:

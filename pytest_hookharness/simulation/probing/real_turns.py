@@ -10,9 +10,14 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from pytest_hookharness import hosts
-from pytest_hookharness.judging.verdict.run_end import describe_used_up, format_duration, needed_time
+from pytest_hookharness.judging.verdict.run_end import (
+    describe_used_up,
+    first_hooked_turn,
+    needed_time,
+)
 from pytest_hookharness.model.expectations import counted
 from pytest_hookharness.model.probes import ProbeReport
+from pytest_hookharness.model.time_budget import format_duration
 from pytest_hookharness.simulation.probing.uncapped_turns import play_uncapped
 from pytest_hookharness.simulation.session.driver import SessionDriver
 from pytest_hookharness.simulation.session.history import History
@@ -98,7 +103,9 @@ class RealTurns:
         limit, played = self._turn_limit, self.played
         seen = f"a third of {format_duration(self._wall)} for {played} of {counted(limit, 'turn')}"
         # Beyond this share the budget is for experiments.
-        used_up = describe_used_up(seen, "all turns", self._wall, needed_time(self._wall, limit, played))
+        first = first_hooked_turn(self._driver.steps, 1)
+        needed = needed_time(self._wall, limit, played, first)
+        used_up = describe_used_up(seen, "all turns", self._wall, needed)
         more = f" and {len(unmoved) - _MOST} more" if len(unmoved) > _MOST else ""
         return f"{used_up}; no experiment changed {', '.join(unmoved[:_MOST])}{more}"
 

@@ -35,6 +35,7 @@ class RepetitionProbes:
         *,
         clock: Callable[[], SessionClock],
         influences: Callable[[int], Influences],
+        played: Callable[[], int],
         remaining: Callable[[], float],
         on_probe: Callable[[], None],
     ) -> None:
@@ -46,6 +47,7 @@ class RepetitionProbes:
             history: The turns of the run.
             clock: Returns when the session began, and the present.
             influences: Returns what a cycle of a period reads.
+            played: Returns the last turn that was played, with or without the limits of the host.
             remaining: Returns the seconds of real time that are left.
             on_probe: Called after each probe.
         """
@@ -53,6 +55,7 @@ class RepetitionProbes:
         self._history = history
         self._clock = clock
         self._influences = influences
+        self._played = played
         self._remaining = remaining
         self._on_probe = on_probe
         self._tries = 0
@@ -130,6 +133,7 @@ class RepetitionProbes:
             limits=limits,
             unread=unread,
             chance=self._influences(period).chance,
+            played=self._played(),
             remaining=self._remaining,
             on_probe=self._on_probe,
         )

@@ -80,8 +80,7 @@ class ProbeSchedule:
         Probe whether elapsed time ends a cycle of equal states; return the end of the run.
 
         Returns:
-            ``None`` while the run goes on to a threshold within its turns, or to one that real time soon
-            reaches.
+            ``None`` while the run goes on to a threshold within its turns, or to a time that comes soon.
         """
         if self._postponed is not None:
             return self._check_postponed(*self._postponed)
@@ -238,6 +237,7 @@ class ProbeSchedule:
             self._history,
             clock=lambda: self._clock,
             influences=self.observe,
+            played=lambda: self.played,
             remaining=self._remaining,
             on_probe=self._on_probe,
         )

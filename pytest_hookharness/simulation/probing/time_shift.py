@@ -14,9 +14,9 @@ from pytest_hookharness.judging.findings import finding_catalogue
 from pytest_hookharness.judging.state_diff.file_series import Files
 from pytest_hookharness.judging.state_diff.file_timestamps import find_timestamps
 from pytest_hookharness.judging.state_diff.number_formats import SessionClock
-from pytest_hookharness.judging.verdict.run_end import format_duration
 from pytest_hookharness.model.moves import Wait
 from pytest_hookharness.model.outcome import Outcome
+from pytest_hookharness.model.time_budget import format_duration
 from pytest_hookharness.model.verdicts import Capped, Finding, Livelock, Terminated
 from pytest_hookharness.simulation.session.history import History
 from pytest_hookharness.simulation.testbed.testbed import Testbed
@@ -86,13 +86,13 @@ def find_doubt(moved: Outcome, checked: Outcome, *, by_kernel: bool) -> str:
     """
     if not _differ(moved, checked) and _agree(moved.decided, checked.decided):
         return ""
-    other, why = "with all files made older", "or use stored times as names"
+    other, why = "all files made older", "or use stored times as names"
     if by_kernel:
-        other = "with the clock moved for all programs"
-        why = "or compare it with the times of files that they have just written"
+        other, why = "the clock moved for all programs", "or the times of files that they have just written"
+    # The advice on the verdict knows this doubt by its first words.
     return (
-        f"with the clock moved ahead it {_describe(moved)}, and {other} it {_describe(checked)}: "
-        f"the hooks read a clock that test doubles cannot move, {why}"
+        f"with the clock moved by test doubles it {_describe(moved)}, and with {other} it "
+        f"{_describe(checked)}: the hooks read a clock that test doubles cannot move, {why}"
     )
 
 

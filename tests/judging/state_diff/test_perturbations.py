@@ -175,6 +175,14 @@ def test_a_moved_file_is_gone_from_its_old_name():
     }
 
 
+def test_a_number_in_a_file_name_is_described_as_such():
+    """A count in the name of a file is said to stand in that name."""
+    pattern = pattern_of(lambda repetition: {f"tmp/n-{repetition}": "x"})
+    ahead = Perturbation(parts=(0,), how=PerturbationKind.AHEAD, repetitions=396)
+
+    assert pattern.describe(0, ahead) == "400 in the file name tmp/n-4"
+
+
 def test_no_parts_give_the_newest_state():
     """A perturbation without parts gives the newest files, byte for byte."""
     pattern = pattern_of(state)
