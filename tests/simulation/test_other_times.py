@@ -87,7 +87,7 @@ def test_a_difference_that_does_not_recur_is_flaky():
 
     assert finding is not None
     assert finding.name == "FLAKY"
-    assert finding.text == "Played twice, both times begun 1 min later, its hooks decided differently."
+    assert finding.text == "Played again, begun 1 min later, its hooks decided otherwise than before."
 
 
 def test_under_a_clock_that_decides_it_is_not_assumed_that_none_does():

@@ -229,9 +229,9 @@ class Prober:
             return ProbeResult(reaction=ProbeEffect.SAME)
         point = point or self._point_ahead(perturbation)
         self._shift_file_times(point, checkpoint)
-        # Test doubles show a moved clock to some programs only. What the kernel shows no pattern foretells.
-        clock, alike = self._testbed.workspace.clock, self._pattern is None
-        with clock.shown_by_kernel() if perturbation.pace and alike else nullcontext():
+        # Shims show a moved clock to some programs only. What the kernel shows no pattern foretells.
+        by_kernel = perturbation.pace and self._pattern is None
+        with self._testbed.workspace.clock.shown_by_kernel() if by_kernel else nullcontext():
             driver = checkpoint.resume(point)
             seen = self._repetition.compare_decisions(driver, self._remaining)
         if same := seen.reaction is ProbeEffect.SAME:
@@ -268,8 +268,7 @@ class Prober:
                 checkpoint.editor.wait(perturbation.seconds)
             case PerturbationKind.AGED:
                 # Real time has passed since the repetition too.
-                passed = time.time() - self._repetition.ended / 1e9
-                seconds = max(0.0, perturbation.seconds - passed)
+                seconds = max(0.0, perturbation.seconds - (time.time() - self._repetition.ended / 1e9))
                 files = self._write(self._stamped.aged(seconds), checkpoint)
                 checkpoint.editor.age(seconds)
             case _ if self._pattern is not None:
