@@ -271,10 +271,9 @@ class Prober:
                 seconds = max(0.0, perturbation.seconds - (time.time() - self._repetition.ended / 1e9))
                 files = self._write(self._stamped.aged(seconds), checkpoint)
                 checkpoint.editor.age(seconds)
-            case _ if self._pattern is not None:
-                files = self._write(self._pattern.perturbed(perturbation), checkpoint)
             case _:
-                pass
+                wanted = self._pattern.perturbed(perturbation) if self._pattern is not None else {}
+                files = self._write(wanted, checkpoint)
         return files
 
     def _write(self, files: Files, checkpoint: Checkpoint) -> Files:

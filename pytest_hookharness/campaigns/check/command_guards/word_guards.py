@@ -36,8 +36,10 @@ _PROGRAMS = frozenset({
 })  # fmt: skip
 _REFUSES = re.compile(r"\bexit[ \t]+2\b|\b(?:block|deny)\b")
 # What stands behind a program, or behind its option.
-_ARGUMENTS = {"rm": "build", "curl": "example.com", "wget": "example.com", "npx": "eslint"}
-_ARGUMENTS |= dict.fromkeys(("npm", "pnpm", "yarn", "bun", "pip", "pip3"), "install")
+_ARGUMENTS = {
+    "rm": "build", "curl": "example.com", "wget": "example.com", "npx": "eslint",
+    **dict.fromkeys(("npm", "pnpm", "yarn", "bun", "pip", "pip3"), "install"),
+}  # fmt: skip
 
 
 def word_guard(hook_set: HookSet, hook: Hook) -> tuple[str, str]:
