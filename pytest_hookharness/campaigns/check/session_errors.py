@@ -86,6 +86,8 @@ def play_session(
         if not session.event:
             return simulate(session.scenario, settings, resources, observer=observer)
         with resources.open(session.scenario, settings) as (testbed, _):
+            # The host keeps the session of each event, in a folder where hooks may write, too.
+            testbed.write_transcript(testbed.facts.transcript_path, ())
             return conclude_event(testbed, run_event(testbed, session.event, session.fields).hooked)
 
 

@@ -16,10 +16,11 @@ from pytest_hookharness.campaigns.check.grouping import PlayedSession, SymptomEv
 from pytest_hookharness.campaigns.check.scenario_export import export, shows
 from pytest_hookharness.campaigns.check.session_errors import play_session
 from pytest_hookharness.campaigns.check.session_scenario import without_commands
-from pytest_hookharness.campaigns.check.sessions import plan_each_event
+from pytest_hookharness.campaigns.check.sessions import plan_each_event, plan_single_events
 from pytest_hookharness.execution.processes.slots import CpuSlot
 from pytest_hookharness.frontends.checkup import UNKNOWN, status_of
 from pytest_hookharness.model.checkup import CheckSession, Symptom
+from pytest_hookharness.model.processes import Exited
 from pytest_hookharness.model.protocol import Basis, Decision, Hook, Reply, Rule
 from pytest_hookharness.model.scenario import Scenario
 from pytest_hookharness.model.trace import HookEvent, HookRun, Step, Trace
@@ -101,6 +102,18 @@ def test_the_scenario_file_is_red(exported, check_run):
     (found,) = exported.problems
     (scenario,) = scenario_files.load(found.file)
     assert shows(check_run, scenario, found.symptom)
+
+
+def test_a_single_event_has_the_folder_of_the_host(harness, tmp_path):
+    """A hook on an event that no session has may write where the host keeps its sessions."""
+    hook = {"type": "command", "bash": "echo x >>~/.copilot/audit.log"}
+    file = tmp_path / ".github/hooks/hooks.json"
+    file.parent.mkdir(parents=True)
+    file.write_text(json.dumps({"version": 1, "hooks": {"errorOccurred": [hook]}}))
+    (place,) = find_hook_sets(tmp_path)
+    (session,) = plan_single_events(place, ())
+    ((_, run),) = play_session(session, harness.settings, harness.resources).trace.hook_runs()
+    assert run.ending == Exited(0)
 
 
 class StandingSlot(CpuSlot):

@@ -32,6 +32,7 @@ _BASH: Mapping[str, tuple[re.Pattern[str], str]] = {
     ),
 }
 _TOOL = re.compile(rf"{_FIRST}(date|sed|readlink|stat|grep|timeout)(?=\s|$)([^|;&)`]*)")
+_OF_LINUX = re.compile(r"\bdate\s[^|;&]*(?:-d|--date)\b")
 # Calls that only the tools of a Mac understand, and what shows that a script knows the other way too.
 _ONLY_THERE: Mapping[str, tuple[re.Pattern[str], str, re.Pattern[str]]] = {
     "sed -i ''": (
@@ -45,9 +46,14 @@ _ONLY_THERE: Mapping[str, tuple[re.Pattern[str], str, re.Pattern[str]]] = {
         re.compile(r"\bstat\s+(?:-[a-zA-Z]*c|--format|--printf)"),
     ),
     "date -v": (
-        re.compile(rf"{_FIRST}date\s+(?:-u\s+)?-(?:v\s*[+-]?\d|j\s)"),
+        re.compile(rf"{_FIRST}date\s+(?:-u\s+)?-v\s*[+-]?\d"),
         "the date of Linux has no such option, and fails",
-        re.compile(r"\bdate\s[^|;&]*(?:-d|--date)\b"),
+        _OF_LINUX,
+    ),
+    "date -j": (
+        re.compile(rf"{_FIRST}date\s+(?:-u\s+)?-j\s"),
+        "the date of Linux has no such option, and fails",
+        _OF_LINUX,
     ),
 }
 # The same with another call behind it: what the first one prints before it fails is part of the value.

@@ -56,6 +56,8 @@ _NOT_TOLD = re.compile(
     r"\s-t\s+[01]\b|\$#|\$\{?1\b[^\n]*=\s|--help|\b[uU]sage\b|\bhelp\s*\(\)|^\s*trap\s[^\n]*\b(?:EXIT|0)\b"
 )
 _QUOTED = re.compile(r"^\s*(?:-\w+\s+)*(['\"])(?P<text>.*?)(?<!\\)\1")
+# A format of printf that prints its arguments and no words of its own.
+_BARE_FORMAT = re.compile(r"^\s*(?:--\s+)?(['\"]?)(?:%[sb]|\\n|[ ])+\1(?=\s)")
 _FUNCTION = re.compile(r"^[ \t]*(?:function[ \t]+)?([\w-]+)[ \t]*\(\)", re.MULTILINE)
 _WORD = re.compile(r"[\w-]+")
 _NAMED = re.compile(r"\s*(?:then\s+|else\s+|do\s+)?([A-Za-z_][\w-]*)(?=\s|$|;)")
@@ -203,7 +205,8 @@ def _said(line: str, written: str) -> str:
     found = _SAYS.search(line)
     if found is None or _ELSEWHERE.search(found["rest"]):
         return ""
-    quoted = _QUOTED.match(written[found.start("rest") :])
+    rest = written[found.start("rest") :]
+    quoted = _QUOTED.match(_BARE_FORMAT.sub("", rest) if found["call"] == "printf" else rest)
     words = quoted["text"].replace('\\"', '"') if quoted else ""
     return words if any(map(str.isalpha, words)) else ""
 

@@ -117,6 +117,8 @@ def test_many_places():
         ("true\nsed -i '' -E 's/a/b/' file", "`sed -i ''` works only on a Mac"),
         ('age=$(stat -f %m "$file" || echo 0)', "`stat -f` works only on a Mac"),
         ("date -v -1d", "`date -v` works only on a Mac"),
+        ('at=$(date -j -f "%Y-%m-%d" "$day" +%s 2>/dev/null || echo 0)', "`date -j` works only on a Mac"),
+        ('date -j -f %Y "$day" +%s || date -d "$day" +%s', ""),
         ("sed -i '' 's/a/b/' file || sed -i 's/a/b/' file", ""),
         ("stat -f %m file || stat -c %Y file", ""),
         ("at=$(stat -f %m f 2>/dev/null || stat -c %Y f 2>/dev/null || echo 0)", "`stat -f %m ... ||"),

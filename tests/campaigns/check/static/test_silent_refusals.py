@@ -39,6 +39,8 @@ def found(tmp_path):
         ("hook.sh", f'#!/bin/sh\nlog() {{\n  echo "$1" >>log\n}}\nlog x\necho "{REASON}"\nexit 2\n'),
         ("hook.sh", f'#!/bin/sh\nif a=$(cat); then\n  echo no >&2\n  exit 0\nfi\necho "{REASON}"\nexit 2\n'),
         ("hook.sh", f'#!/bin/sh\n[ -f red ] && {{ echo "{REASON}"; exit 2; }}\n'),
+        ("hook.sh", f"#!/bin/sh\nprintf '%s\\n' \"{REASON}\"\nexit 2\n"),
+        ("hook.sh", f"#!/bin/sh\nprintf -- '%s' '{REASON}'\nexit 2\n"),
         (
             "hook.sh",
             f'#!/bin/sh\nget() {{\n  echo no >&2\n  return 1\n}}\nmode=$(get x)\necho "{REASON}"\nexit 2\n',
@@ -178,3 +180,8 @@ def test_an_answer_without_a_reason(found, text, named):
 def test_a_script_that_a_program_made(found):
     """A script of more than 65,536 characters is not read, as that could take minutes."""
     assert not found(f'#!/bin/sh\necho "{REASON}"\nexit 2\n' + "#" * (1 << 16))
+
+
+def test_a_format_is_no_reason(found):
+    """A format of printf is not taken for the words of a reason."""
+    assert not found("#!/bin/sh\nprintf '%s\\n' $why\nexit 2\n")
