@@ -216,6 +216,8 @@ def _no_tool(hook_set: HookSet, hook: Hook) -> str:
     if names := misnamed_tools(hook_set, hook):
         correct = "; ".join(f"`{name}` must be `{meant}`" for name, meant in names)
         return f"its matcher has the wrong case: {correct}"
+    if {*named} <= {*profile.events}:
+        return f"its matcher `{hook.matcher}` is compared with names of tools, and names an event"
     others = {name for other in hosts.known() if other.name != profile.name for name in usual_tools(other)}
     if {*named} <= others:
         own = ", ".join(sorted({*usual_tools(profile)}))

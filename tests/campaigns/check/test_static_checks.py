@@ -274,6 +274,7 @@ def test_a_relative_script_in_a_folder_that_stays(tmp_path, found):
         ("PreCompact", "always", "fits none of manual, auto"),
         ("PreToolUse", "bash", "`bash` must be `Bash`"),
         ("PreToolUse", "run_shell_command", "names tools of another host"),
+        ("PostToolUse", "Stop", "names an event"),
         ("PreToolUse", "Bash|run_shell_command", None),
         ("PreToolUse", "mcp__db__drop", None),
         ("PreToolUse", "MyTool", None),
