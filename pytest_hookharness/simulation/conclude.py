@@ -239,10 +239,13 @@ def _seen_to_decide(evidence: SessionEvidence) -> Iterator[str]:
     """Yield what cannot be assumed to decide nothing: by what was read, or by an experiment with the time."""
     influences = evidence.observed.influences if evidence.observed is not None else None
     thresholds = (report.threshold for report in evidence.probes)
-    if any(one is not None and one.seconds is not None for one in thresholds):
+    decided = any(one is not None and one.seconds is not None for one in thresholds)
+    if decided or evidence.end.how == "disagreed":
         yield from ("clock", "the times")
     elif influences is not None and influences.timed:
         yield "clock"
+    if influences is not None and any(one.startswith("size, times") for one in influences.matters):
+        yield "the times"
     if influences is not None and influences.chance:
         yield "chance"
 

@@ -172,3 +172,15 @@ def test_a_session_that_was_cut_is_not_repeated(stop):
 
     assert not any("more time" in one for one in outcome.assumptions)
     assert "FLAKY" not in names(outcome)
+
+
+def test_a_script_beside_a_hook_outside_of_the_workspace_is_read(stop, tmp_path):
+    """A hook that is named by its path has the scripts that it calls beside it."""
+    hook, helper = tmp_path / "hook.sh", tmp_path / "draw.sh"
+    helper.write_text("#!/bin/bash\n[ $((RANDOM % 2)) = 7 ] && exit 2\nexit 0\n")
+    hook.write_text('#!/bin/bash\n. "$(dirname "$0")/draw.sh"\n')
+    hook.chmod(0o755)
+    outcome = stop("true", command=str(hook))
+
+    assert outcome.chance.startswith("$RANDOM in ")
+    assert outcome.chance.endswith("draw.sh")

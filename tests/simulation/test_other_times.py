@@ -42,8 +42,8 @@ def test_the_hour_of_the_day_is_found_to_decide(play, source):
     assert isinstance(outcome.verdict, Terminated)
     (finding,) = outcome.findings
     assert finding.name == "CLOCK"
-    assert "Begun at once it allows the stop in turn 1; begun" in finding.text
-    assert "the Stop hooks refuse in turn 1" in finding.text
+    assert "Begun at once, the Stop hooks do not refuse in turn 1; begun" in finding.text
+    assert finding.text.endswith(" later, they refuse.")
 
 
 def test_a_far_date_is_assumed_not_to_decide(play):
@@ -178,3 +178,17 @@ def test_starts_that_the_time_did_not_suffice_for_are_not_counted(play):
 
     (assumed,) = (one for one in outcome.assumptions if one.startswith(ASSUMED_CLOCK))
     assert re.search(r"begun at [12] other times? up to", assumed)
+
+
+def test_a_guard_by_the_hour_gets_advice_for_guards(play):
+    """Where calls are refused at other hours, the finding and its advice are about calls and no stop."""
+    guard = {"matcher": "Bash", "hooks": [{"type": "command", "command": "./guard"}]}
+    outcome = play(
+        files={"guard": of_this_hour(SHELL)},
+        hooks={"PreToolUse": [guard]},
+        agent=[{"prompt": "Go."}, {"run": "true"}, {"stop": "Done."}],
+    )
+
+    (finding,) = (one for one in outcome.findings if one.name == "CLOCK")
+    assert "the PreToolUse hooks do not refuse in turn 1" in finding.text
+    assert "at every hour" in finding.advice

@@ -239,6 +239,10 @@ def _mask(outcome: Outcome, masks: tuple[str, ...]) -> str:
     )
 
 
+# Nobody waits until more turns were played.
+_MOST_TURNS = 20_000
+
+
 def _beyond(outcome: Outcome, verdict: Undecided) -> str:
     threshold = _newest_threshold(outcome)
     if threshold is None:
@@ -247,6 +251,8 @@ def _beyond(outcome: Outcome, verdict: Undecided) -> str:
         return (
             "Let the hook allow the stop after a number of refusals, at any pace and at any time of the day."
         )
+    if threshold.turn > _MOST_TURNS:
+        return "Lower the hook's threshold: no agent makes that many turns."
     turns, cap_none = threshold.turn + 10, _key(outcome, "cap: none")
     if verdict.cap is not None and _turn_of(outcome, verdict.cap) < threshold.turn:
         return (

@@ -14,6 +14,7 @@ from pytest_hookharness.judging.findings import finding_catalogue
 from pytest_hookharness.judging.state_diff.file_series import Files
 from pytest_hookharness.judging.state_diff.file_timestamps import find_timestamps
 from pytest_hookharness.judging.state_diff.number_formats import SessionClock
+from pytest_hookharness.model.fast_dataclass import replace
 from pytest_hookharness.model.moves import Wait
 from pytest_hookharness.model.outcome import Outcome
 from pytest_hookharness.model.time_budget import format_duration
@@ -27,6 +28,7 @@ _LEAST = 1.0
 # How often both ends are played again before the time at which a session begins is said to decide.
 _CONFIRMATIONS = 4
 _DAY = 86_400.0
+_AT_ALL_HOURS = "Decide the same at every hour, or say in the reason of the refusal when it ends."
 # By how much longer slow agents must be refused than quick ones. If chance allowed each turn alike, both ends
 # of two quick runs would come before all these turns in one of a hundred cases.
 _MORE_TURNS = 9
@@ -171,9 +173,11 @@ def compare_starts(
                 text = f"Played again, {begun}, its hooks decided otherwise than before."
                 return finding_catalogue.FLAKY.found(text, turn=now.iterations)
         turn, event, refused = _first_difference(now, other)
-        then = f"the {event} hooks {'refuse' if refused else 'do not refuse'} in turn {turn}"
-        text = f"Begun at once it {_describe(now)}; {when}, {then}."
-        return finding_catalogue.CLOCK.found(text, turn=turn)
+        first, then = ("do not refuse", "refuse") if refused else ("refuse", "do not refuse")
+        text = f"Begun at once, the {event} hooks {first} in turn {turn}; {when}, they {then}."
+        found = finding_catalogue.CLOCK.found(text, turn=turn)
+        # The advice of the catalogue is about stops, which come in the last turn.
+        return found if turn == now.iterations else replace(found, advice=_AT_ALL_HOURS)
     return None
 
 

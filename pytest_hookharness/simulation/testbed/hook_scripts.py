@@ -40,6 +40,7 @@ _BY_SUFFIX = {
 }  # fmt: skip
 _SUFFIXES = frozenset((*_BY_SUFFIX, ".sh", ".bash"))
 _DATA = frozenset((".json", ".jsonl", ".md", ".txt", ".log", ".toml", ".yaml", ".yml", ".ini", ".csv"))
+_OF_SYSTEM = frozenset(("/", "/bin", "/usr/bin", "/usr/local/bin"))
 _MOST_LOOKED_UP = 400
 _LONGEST, _MOST_BLOCKS = 1 << 15, 400
 _BLANK = re.compile(rb"\s{300}")
@@ -67,12 +68,16 @@ def hook_scripts(testbed: Testbed, hook_runs: Iterable[HookRun]) -> Iterator[Hoo
         for argument in launch.argv:
             yield HookSource("the command of the hook", "", argument.encode("utf-8", "surrogateescape"))
         given = {os.path.realpath(path) for path in named}
+        # A hook that is tried beside a project has its scripts beside it.
+        beside = {str(Path(place).parent) for place in given if Path(place).is_file()}
+        roots = {top, *(beside - _OF_SYSTEM)}
         places = deque(dict.fromkeys(os.path.realpath(path) for path in named))
         while places and len(seen) < _MOST_LOOKED_UP:
             place = places.popleft()
-            path, inside = Path(place), f"{place}/".startswith(f"{top}/")
-            # A script that only another one names is followed in the workspace alone.
-            if place in seen or path.suffix in _DATA or not (inside or place in given):
+            path, inside = Path(place), place.startswith(f"{top}/")
+            # A script that only another one names is followed in these folders alone.
+            known = place in given or any(place.startswith(f"{root}/") for root in roots)
+            if place in seen or path.suffix in _DATA or not known:
                 continue
             seen.add(place)
             text = read_script(path)
