@@ -23,7 +23,7 @@ _AT_START = re.compile(r"^( *)::")
 _WORD = re.compile(r"[^ ]+")
 _LONGEST_WORD = 64 << 10
 _MORE = "..."
-# Signs of a word that is rather left out than cut.
+# A word of up to this many characters is left out, not cut.
 _LONGEST_CUT = 24
 _MOST_MARKS = 3
 
@@ -63,7 +63,7 @@ def clip(text: str, most: int) -> str:
 
 
 def clip_words(text: str, most: int) -> str:
-    """Return the same without half a word at the cut, unless the word is very long."""
+    """Return a text of at most ``most`` characters, cut between words unless a word is very long."""
     if len(text) <= most:
         return text
     left = max(0, most - len(_MORE) - 2)

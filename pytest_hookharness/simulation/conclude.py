@@ -236,7 +236,7 @@ def _build(
 
 
 def _seen_to_decide(evidence: SessionEvidence) -> Iterator[str]:
-    """Yield what cannot be assumed to decide nothing: by what was read, or by an experiment with the time."""
+    """Yield what may decide, because hooks read it or because an experiment with the time shows it."""
     influences = evidence.observed.influences if evidence.observed is not None else None
     thresholds = (report.threshold for report in evidence.probes)
     decided = any(one is not None and one.seconds is not None for one in thresholds)

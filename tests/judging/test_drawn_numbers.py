@@ -53,7 +53,7 @@ NO_PYTHON = {
 
 @pytest.mark.parametrize(("text", "used"), SHELL.items())
 def test_a_shell_script_that_draws(text, used):
-    """A shell script that may decide by a random number is told, with what it draws it by."""
+    """A shell script that may decide by a random number is named, with what draws the number."""
     assert find_draws(text.encode(), "") == [used]
 
 
@@ -65,7 +65,7 @@ def test_a_shell_script_that_draws_nothing(text):
 
 @pytest.mark.parametrize(("text", "used"), PYTHON.items())
 def test_python_that_draws(text, used):
-    """Python that calls what draws numbers is told, by any name and also if it cannot be parsed."""
+    """Python code that draws numbers is found, by any name and also if it cannot be parsed."""
     assert find_draws(text.encode(), "python3") == [used]
 
 
@@ -88,7 +88,7 @@ def test_python_that_draws_nothing(text):
     ],
 )
 def test_other_languages(interpreter, text, used):
-    """The readers of other languages are used without comments, ids and orders."""
+    """Draws are found in other languages, but not in their comments, ids and orders."""
     assert find_draws(text, interpreter) == used
 
 

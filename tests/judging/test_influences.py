@@ -76,7 +76,7 @@ def test_what_matters_is_part_of_the_state_lies_outside_or_differs_by_itself() -
 
 
 def test_a_file_that_is_read_is_named_once() -> None:
-    """Of a file whose status was asked and whose content was read, the content is named alone."""
+    """If the status and the content of a file were read, only the content is named."""
     looks = (PathLook(N, LookKind.STATUS, existed=True), PathLook(N, LookKind.OPENED, existed=True))
 
     assert find(*looks).matters == ("workspace/n",)

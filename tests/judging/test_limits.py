@@ -57,7 +57,7 @@ def test_many_numbers_of_files_are_not_paired():
 
 
 def test_no_limit_is_dropped_silently():
-    """What does not fit is listed, and the first of it is the one that is reached soonest."""
+    """Limits that do not fit are listed, and the first is the one that is reached soonest."""
     limits = KnownNumbers(frozenset({100}), frozenset(range(200, 210)))
 
     found = find_candidates([COUNT], [], limits, most=4)

@@ -75,7 +75,7 @@ def test_repeats_that_go_alike_are_counted() -> None:
 
 
 def test_a_repeat_in_which_a_hook_was_cut_shows_nothing() -> None:
-    """A hook that was cut may have been slow, which is no chance."""
+    """A hook that was cut may only have been slow, which is not chance."""
     cut = ProcessResult(
         ending=TimedOut(after=1.0, by=Cut.HOOK_TIMEOUT), stdout=Output(), stderr=Output(), wall=1.0
     )

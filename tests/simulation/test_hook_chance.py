@@ -104,7 +104,7 @@ def test_code_in_a_shell_script_may_draw(stop):
     ids=["mktemp", "path", "uuid"],
 )
 def test_names_are_no_chance(stop, text):
-    """A hook that makes only names of random numbers has neither the assumption nor further plays."""
+    """A hook that uses random numbers only in names has neither the assumption nor further plays."""
     outcome = stop(f"#!/bin/bash\n{text}{ONCE}")
 
     assert outcome.chance == ""
@@ -167,7 +167,7 @@ def test_a_file_that_blocks_is_not_read(stop):
 
 
 def test_a_session_that_was_cut_is_not_repeated(stop):
-    """Where a hook was cut in the first play, others would show nothing, and none is told."""
+    """Where a hook was cut in the first play, further plays would show nothing, and no chance is named."""
     outcome = stop("#!/bin/bash\n[ $((RANDOM % 2)) = 7 ] && exit 2\nsleep infinity\n", hook_timeout=0.5)
 
     assert not any("more time" in one for one in outcome.assumptions)

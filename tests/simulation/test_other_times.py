@@ -159,7 +159,7 @@ def test_a_count_behind_a_mask_is_not_told_as_a_time(play):
 
 
 def test_a_source_that_was_shown_no_time_compares_none(play):
-    """A script whose words only look like a clock gets no word of the time if no program asked for it."""
+    """A script whose words only look like a clock gets no sentence on the time if no program asked for it."""
     outcome = play(
         files={
             "times": "5",
@@ -173,7 +173,7 @@ def test_a_source_that_was_shown_no_time_compares_none(play):
 
 
 def test_starts_that_the_time_did_not_suffice_for_are_not_counted(play):
-    """Of a slow session only the starts that were played are told."""
+    """The report on a slow session counts only the starts that were played."""
     outcome = play(hooks={"Stop": f"sleep 1.3; {FAR}"})
 
     (assumed,) = (one for one in outcome.assumptions if one.startswith(ASSUMED_CLOCK))

@@ -28,7 +28,7 @@ def test_a_flag_that_is_never_sent(play, inputs):
 
 
 def test_a_flag_of_one_value_has_no_order(play):
-    """The report says of one value that it is sent with every stop, and names no order."""
+    """If there is one value, the report says that every stop gets it, and names no order."""
     outcome = play(hooks={"Stop": REFUSE}, flag="never", turns=3)
 
     assert any("hooks always get stop_hook_active false, instead" in text for text in outcome.assumptions)

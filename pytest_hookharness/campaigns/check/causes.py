@@ -270,7 +270,7 @@ def _is_of(symptom: Symptom, commands: Collection[str]) -> bool:
 def untried(hook_set: HookSet, static: StaticResult, outcomes: Sequence[Outcome]) -> Iterator[str]:
     """Yield sentences about hooks that could not be tried, or not to their end."""
     if hook_set.off:
-        how = "; they were tried without it" if hook_set.hooks else ", so none could be tried"
+        how = "; they were tried without this setting" if hook_set.hooks else ", so none could be tried"
         yield f"{hook_set.off}{how}"
     yield from _describe_stuck(hook_set, static, outcomes)
     for command, why in hindered_hooks(outcomes).items():

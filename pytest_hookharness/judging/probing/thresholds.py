@@ -86,7 +86,7 @@ class Candidates:
 
     Attributes:
         repetitions: Those that are tried, ascending.
-        left: Those that are not, ascending.
+        left: Those that are not tried, ascending.
     """
 
     repetitions: tuple[int, ...] = ()

@@ -81,7 +81,7 @@ def in_shell(text: bytes) -> Iterator[str]:
 
 
 def _may_decide(code: str) -> bool:
-    """Return whether a drawn number, or a variable that got one, may do more than to be written."""
+    """Return whether a drawn number, or a variable that got one, may do more than be written."""
     if _FUNCTION.search(code):
         return True
     drawn, _ = follow(split_statements(code), _DRAWN, assigned_names, SHELL_USE)

@@ -176,7 +176,7 @@ def assigned_names(statement: str) -> Iterator[str]:
 
 
 def decides(statement: str, giving: set[str]) -> bool:
-    """Return whether a statement does more with a value than to write it, as the functions ``giving`` do."""
+    """Return whether a statement does more with a value than write it, as the functions ``giving`` do."""
     if _DECIDES.search(TEXT.sub("_", statement)):
         return True
     plain = _ARITHMETIC.sub("_", _SUBSTITUTED.sub("_", statement))

@@ -67,7 +67,7 @@ def chance_was_drawn(chance: str, plays: int = 0) -> str:
 
 
 def without_unobserved(assumptions: Sequence[str], *words: str) -> tuple[str, ...]:
-    """Return assumptions that no longer say of what words name that decisions do not depend on it."""
+    """Return assumptions that no longer claim that decisions do not depend on what some words name."""
     seen = tuple(assumptions)
     for word in words:
         seen = tuple(
@@ -97,7 +97,7 @@ def gather_assumptions(
 
 
 def _missing(paths: Sequence[str]) -> Iterator[str]:
-    # Of more the most are places where a tool looks for its settings.
+    # If there are more, most of them are places where a tool looks for its settings.
     if 0 < len(paths) <= _SHOWN:
         yield f"The agent does not make {' or '.join(paths)}, which the hooks look for."
 

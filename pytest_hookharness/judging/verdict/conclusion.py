@@ -178,8 +178,8 @@ def name_chance(findings: Sequence[verdicts.Finding], chance: str) -> tuple[verd
     if not chance:
         return tuple(findings)
     advice = (
-        f"The source of the hooks names random numbers ({chance}). If they decide, decide by something that "
-        "is kept instead, such as a count in a file."
+        f"The source of the hooks names random numbers ({chance}). If the hooks decide by them, let them "
+        "decide by a value that is kept instead, such as a count in a file."
     )
     return tuple(replace(each, advice=advice) if each.code == FLAKY.code else each for each in findings)
 

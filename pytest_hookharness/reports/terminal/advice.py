@@ -38,7 +38,7 @@ _LOCKOUT_ADVICE = (
 # Fields in which hosts report an earlier refusal to a hook.
 _SIGNS = ("stop_hook_active", "loop_count")
 _MOST_HOOKS = 4
-# How a doubt begins about what a moved clock showed the hooks.
+# The first words of a doubt about what a moved clock showed the hooks.
 _CLOCK_DOUBT = "with the clock moved by test doubles"
 # Experiments in which nothing but time passes.
 _OF_TIME = (PerturbationKind.AGED, PerturbationKind.WAITED, PerturbationKind.CLOCK)
@@ -185,7 +185,7 @@ def _unlike_evidence(outcome: Outcome, verdict: Livelock) -> str:
         case "driven":
             read = first_few([plain(words, 80) for words in verdict.matters])
             why = f"the loop could depend on {read}"
-            todo = f"Let the hooks not read that, or {accept}"
+            todo = f"Change the hooks so that they do not read that, or {accept}"
         case "unread":
             steps = (hooked for step, hooked in outcome.trace.hooked() if step.turn > verdict.stem)
             paths = dict.fromkeys(plain(change.path, 80) for hooked in steps for change in hooked.changes)
@@ -284,7 +284,7 @@ def _other_paces(outcome: Outcome, verdict: Undecided) -> str:
     keys = " and ".join(["`pace`"] * (outcome.scenario.pace > 0) + ["`wait`"] * waits)
     return (
         f"Leave out {keys or 'the moved times'}: a session that ends after a refusal is then also played at "
-        "other paces, 13 s and 1 h, by a clock that all programs see."
+        "other paces, 13 s and 1 h, with a clock that all programs see."
     )
 
 

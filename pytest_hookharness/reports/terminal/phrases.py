@@ -260,7 +260,7 @@ def describe_tier(tier: Tier) -> str:
 def describe_cap(
     cap: Cap | None, host: str, limits: Sequence[Limit] = (), assumed: AssumedCap | None = None
 ) -> str:
-    """Describe what the host itself, or as the scenario assumes it, would do about a loop."""
+    """Describe what the host would do about a loop, by itself or as the scenario assumes."""
     if cap is not None and cap.overrides is not None:
         return f"{host} would override it at block {cap.overrides}"
     if limits:

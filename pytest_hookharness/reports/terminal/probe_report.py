@@ -54,7 +54,7 @@ def _occasion(probing: ProbeReport, verdict: Verdict) -> str:
 
 
 def _alike(probing: ProbeReport, verdict: Verdict) -> str:
-    """Return that the turns before repeat, and except for what; empty if it is not known what changes."""
+    """Return a phrase for the turns that repeat and for what changes in them; empty if that is not known."""
     every = "every turn repeats" if probing.period == 1 else f"every {probing.period} turns repeat"
     if probing.parts:
         return f"{every} except for {counted(len(probing.parts), 'part')}"

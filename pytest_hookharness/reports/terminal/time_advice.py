@@ -10,7 +10,7 @@ from pytest_hookharness.model.verdicts import Undecided
 
 # Runs after the first refusal in which a repeated state is seen, confirmed and observed.
 _MORE_RUNS = 3
-# How the reason begins if what a hook reads asks for more turns than the time allowed.
+# The first words of the reason if what a hook reads asks for more turns than the time allowed.
 _TURNS_CUT = f"{USED_UP}: a third of "
 # Seconds: what takes less does not use up a budget by itself.
 _SLOW = 1.0
@@ -30,8 +30,8 @@ def longer_hook_runs(outcome: Outcome) -> str:
     limit = math.ceil(longest) + 1
     return (
         f"Let the hook run for as long as the host does: --hook-timeout {limit}s {_budget(runs * limit)}. "
-        f"That is time for {runs} runs up to that limit, as many as a loop needs whose state repeats. For a "
-        "quicker hook less is enough."
+        f"That is time for {runs} runs up to that limit, which is enough if the state repeats. A "
+        "quicker hook needs less."
     )
 
 
@@ -40,7 +40,7 @@ def budget_for_first_verdict(outcome: Outcome, verdict: Undecided) -> str:
     runs, blocks = _MORE_RUNS + 1, outcome.blocks()
     if not verdict.why.startswith(USED_UP) or blocks >= runs:
         return ""
-    # After two refusals it is known whether a file keeps the state from repeating, or something that is read.
+    # Two refusals show whether the state fails to repeat because of a file, or of something that is read.
     if blocks > 1 and (verdict.changed or verdict.why.startswith(_TURNS_CUT)):
         return ""
     hooked = [event for _, event in outcome.trace.hooked()]

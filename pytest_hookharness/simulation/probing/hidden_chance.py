@@ -38,7 +38,7 @@ _UNKNOWN = re.compile(
 _PROGRAM = re.compile(r"(?<![\w-])[A-Za-z]\w*")
 _DATA = frozenset((".json", ".jsonl", ".md", ".txt", ".log", ".toml", ".yaml", ".yml", ".ini", ".csv"))
 _LARGEST = 1 << 20
-# Bytes of a source that was not seen to ask for the time.
+# Bytes that are read of a source that was not seen to ask for the time.
 _LONGEST = 1 << 15
 
 
@@ -67,9 +67,9 @@ def find_clock_use(
     shims: str,
 ) -> Iterator[str]:
     """
-    Yield where scripts decide by the time, in words; those that show a moved clock are none of the hooks'.
+    Yield where scripts decide by the time, in words, without those of the harness that show a moved clock.
 
-    ``shims`` is the folder of these. The other arguments are those of `find_hidden_chance`.
+    ``shims`` is the folder of those scripts. The other arguments are those of `find_hidden_chance`.
     """
     runs = [*runs]
     for program in (program for reads in runs if reads is not None for program in reads.programs):
@@ -82,7 +82,7 @@ def find_clock_use(
 
 
 def find_clock_words(scripts: Iterable[HookSource]) -> Iterator[str]:
-    """Yield where scripts decide by the time, in words; it was not observed what their hooks read."""
+    """Yield where scripts decide by the time, in words, for hooks whose reads were not observed."""
     for script in (one for one in scripts if len(one.text) <= _LONGEST):
         in_shell = not script.interpreter
         # A shell script has the code of what it calls.

@@ -258,7 +258,7 @@ def _missing(steps: Collection[Step], places: Mapping[str, tuple[str | None, str
     """Yield the paths in the workspace that hooks looked for in vain, apart from those of Git and Python."""
     hook_runs = [run.run for _, run in Trace(steps=tuple(steps)).hook_runs() if run.run is not None]
     records = [run.reads for run in hook_runs if run.reads is not None]
-    # What hooks make and remove themselves, as a lock, nobody else must make.
+    # The agent need not make a file that hooks make and remove themselves, such as a lock.
     written = {write.path for reads in records for write in reads.writes}
     for reads in records:
         for look in reads.looks:

@@ -229,7 +229,7 @@ class Prober:
             return ProbeResult(reaction=ProbeEffect.SAME)
         point = point or self._point_ahead(perturbation)
         self._shift_file_times(point, checkpoint)
-        # Shims show a moved clock to some programs only. What the kernel shows no pattern foretells.
+        # Shims show a moved clock to some programs only. No pattern foretells what the kernel shows.
         by_kernel = perturbation.pace and self._pattern is None
         with self._testbed.workspace.clock.shown_by_kernel() if by_kernel else nullcontext():
             driver = checkpoint.resume(point)

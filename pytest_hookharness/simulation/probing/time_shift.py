@@ -184,7 +184,7 @@ def compare_starts(
 def _sooner(
     now: Outcome, begin: Callable[[float], Outcome], later: float, other: Outcome
 ) -> tuple[float, Outcome]:
-    """Return the same time of a sooner day, or of such a day of the week, if hooks decide otherwise there."""
+    """Return the same time of a sooner day, or the next such weekday, if hooks decide otherwise then."""
     for cycle in (_DAY, 7 * _DAY):
         if later > cycle and not _agree(now.decided, (sooner := begin(later % cycle)).decided):
             return later % cycle, sooner

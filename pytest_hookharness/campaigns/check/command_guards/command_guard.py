@@ -14,15 +14,15 @@ class CommandTest:
 
     Attributes:
         begin: Where it stands in the script.
-        end: Where what it leads to begins.
-        until: Where the straight way from there ends.
-        turned: Where its branch ends, and that for other commands may begin.
-        closed: Where both end.
+        end: Where the statements begin to which it leads.
+        until: Where the statements end that surely follow each other from there.
+        turned: Where its branch ends, and where the branch for other commands may begin.
+        closed: Where both branches end.
         exits: Whether the script may end in between.
-        source: What it looks for, as it is written; empty if that is not understood.
-        pattern: The same in the grammar of Python; ``None`` if it is not understood.
-        fits: Whether what it leads to is done if the pattern fits; else if it does not.
-        leads: What that is: ``refuses``, ``allows``, or nothing if it is not understood.
+        source: The pattern as the script writes it; empty if it is not understood.
+        pattern: The same pattern in the grammar of Python; ``None`` if it is not understood.
+        fits: Whether the statements run if the pattern fits; otherwise they run if it does not.
+        leads: What the statements do: ``refuses``, ``allows``, or empty if they are not understood.
     """
 
     begin: int
@@ -37,7 +37,7 @@ class CommandTest:
     leads: str = ""
 
     def is_met(self, command: str) -> bool:
-        """Return whether a command makes the script do what the test leads to; a script reads lines."""
+        """Return whether a command makes the script do what the test leads to; it looks at single lines."""
         lines = command.split("\n")
         return (self.pattern is not None and any(map(self.pattern.search, lines))) is self.fits
 

@@ -55,7 +55,7 @@ _INPUT = re.compile(
 _PART = re.compile(
     _GIVEN + r"jq[ \t]+(?:-\w+[ \t]+)*[\"']\.tool_?(?:[iI]nput|[aA]rgs)(?:[ \t]*//[^\"'\n|]*)?[\"']" + _REST
 )
-# Of the whole input, a part by jq; what it gives is looked at where it names the command.
+# Takes a part of the whole input by jq. What jq prints is looked at where its filter names the command.
 _PIPED_TO_JQ = re.compile(r"\|[ \t]*jq\b|\bjq\b[^\n|]*<<<")
 _LOADS = re.compile(r"^[ \t]*(?:source|\.)[ \t]", re.MULTILINE)
 # How a script finds the command where there is no jq.

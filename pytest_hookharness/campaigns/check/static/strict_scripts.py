@@ -64,7 +64,7 @@ def failing_call(text: str, loaded: list[str]) -> tuple[str, int]:
     if not SHELL_SCRIPT.match(text) or len(_LOADS.findall(shown)) > len(loaded):
         return ("", 0)
     answers = [*REFUSES_IN_JSON.finditer(code)]
-    # A person who is only asked is asked by the host as well.
+    # If the script would only ask a person, nothing is lost: the host asks as well.
     answers = answers if any(not one[0].endswith("ask") for one in answers) else []
     refusals = [one.start() for one in (*answers, *_REFUSES.finditer(shown))]
     strict = _STRICT.search(shown)
