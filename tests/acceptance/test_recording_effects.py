@@ -56,8 +56,8 @@ def facts(outcome):
     ]
     decisions = [(hooked.event, hooked.decision) for _, hooked in outcome.trace.hooked()]
     findings = sorted(finding.name for finding in outcome.findings)
-    # The recorder spares a hook some time, so it is cut later, and perhaps by the host instead. How many other
-    # times are played depends on how long a play takes.
+    # The recorder spares a hook some time, so it is cut later, and perhaps by the host instead. How many
+    # other times are played depends on how long a play takes.
     rests_on = [
         one
         for one in outcome.assumptions
