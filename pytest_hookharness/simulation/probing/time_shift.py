@@ -94,8 +94,7 @@ def find_doubt(moved: Outcome, checked: Outcome, *, by_kernel: bool) -> str:
     # The advice on the verdict knows this doubt by its first words.
     return (
         f"with the clock moved by test doubles it {_describe(moved)}, and with {other} it "
-        f"{_describe(checked)}: the hooks may read a clock that test doubles cannot move, {why}; the real time "
-        "that experiments took counts for them too"
+        f"{_describe(checked)}: the hooks may read another clock, {why}, or notice how long experiments took"
     )
 
 
