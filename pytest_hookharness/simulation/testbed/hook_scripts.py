@@ -69,7 +69,7 @@ def hook_scripts(testbed: Testbed, hook_runs: Iterable[HookRun]) -> Iterator[Hoo
             yield HookSource("the command of the hook", "", argument.encode("utf-8", "surrogateescape"))
         given = {os.path.realpath(path) for path in named}
         # A hook that is tried beside a project has its scripts beside it.
-        beside = {str(Path(place).parent) for place in given if Path(place).is_file()}
+        beside = {str(Path(place).parent) for place in given if read_script(Path(place))}
         roots = {top, *(beside - _OF_SYSTEM)}
         places = deque(dict.fromkeys(os.path.realpath(path) for path in named))
         while places and len(seen) < _MOST_LOOKED_UP:
