@@ -177,7 +177,8 @@ def test_starts_that_the_time_did_not_suffice_for_are_not_counted(play):
     outcome = play(hooks={"Stop": f"sleep 1.3; {FAR}"})
 
     (assumed,) = (one for one in outcome.assumptions if one.startswith(ASSUMED_CLOCK))
-    assert re.search(r"begun at [12] other times? up to", assumed)
+    # How many there are depends on the machine; all eight take longer than twice the session.
+    assert re.search(r"begun at [1-7] other times? up to|Other times were not played", assumed)
 
 
 def test_a_guard_by_the_hour_gets_advice_for_guards(play):
