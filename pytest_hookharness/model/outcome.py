@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import field
+from typing import TypeAlias
 
 from pytest_hookharness.model.background import BackgroundReport
 from pytest_hookharness.model.delivery import DoubleCall
@@ -30,6 +31,10 @@ _LONGEST_REPR = 100
 
 # With one of these findings, the end of a session does not prove that its hooks allowed the stop.
 INCONCLUSIVE_FINDINGS = frozenset({"HUNG-HOOK", "NOT-RUN", "CONFIG-OFF", "EVENT-UNKNOWN", "NEVER-FIRED"})
+
+
+# A decision: its turn, its event, and whether the host honoured a refusal.
+Decided: TypeAlias = tuple[int, str, bool]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -123,9 +128,14 @@ class Outcome:
         """Return the number of refusals that the host honoured: in total, or for one event."""
         return sum(1 for _, hooked in self.trace.hooked(event) if hooked.decision.refused)
 
+    def first_difference(self, other: Outcome) -> tuple[Decided, Decided] | None:
+        """Return what was first decided otherwise here and there; either may have been ended before."""
+        pairs = zip(self.decided, other.decided, strict=False)
+        return next((pair for pair in pairs if pair[0] != pair[1]), None)
+
     @property
-    def decided(self) -> list[tuple[int, str, bool]]:
-        """What was decided, in order: turn, event, and whether the host honoured a refusal."""
+    def decided(self) -> list[Decided]:
+        """The decisions, in order."""
         return [(step.turn, hooked.event, hooked.decision.refused) for step, hooked in self.trace.hooked()]
 
     def hook_runs(self, hook: str | None = None) -> int:

@@ -11,8 +11,8 @@ from pytest_hookharness.model.protocol import THE_SCENARIO, Basis, Rule
 from pytest_hookharness.model.reads import ObservedCycle
 from pytest_hookharness.model.trace import Change, Performed, Trace
 
-# These are dropped where it was observed what the hooks read.
 _INDEPENDENT = "Decisions do not depend on "
+# Dropped where it was observed what the hooks read, as two others are.
 UNOBSERVED = f"{_INDEPENDENT}clock, chance, kernel, network, or the times, links and blocks of files."
 # Added where hooks decide by the clock, as their source shows, and ended the session at all times played.
 ASSUMED_CLOCK = "Assumed that no other time decides: the source may compare the clock"

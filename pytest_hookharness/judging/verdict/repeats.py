@@ -45,15 +45,13 @@ def judge_repeats(outcome: Outcome, repeats: Sequence[Outcome]) -> Outcome:
 
 def _difference(first: Outcome, again: Outcome) -> tuple[int, str]:
     """Return what differs between two plays, as a sentence, and in which turn; empty if nothing does."""
-    # The two plays may have been ended after different numbers of turns.
-    pairs = zip(first.decided, again.decided, strict=False)
-    one, other = next((pair for pair in pairs if pair[0] != pair[1]), (None, None))
+    pair = first.first_difference(again)
     ended = [isinstance(outcome.verdict, Terminated) for outcome in (again, first)]
-    if one is None or other is None:
+    if pair is None:
         alike = ended[0] == ended[1] and (not all(ended) or first.iterations == again.iterations)
         text = f"Played again, it {_end(again)}, and the first time {_end(first, short=True)}."
         return min(first.iterations, again.iterations), "" if alike else text
-    turn, event, refused = one
+    (turn, event, refused), other = pair
     if (turn, event) != other[:2]:
         return turn, f"Played again, it goes another way in turn {min(turn, other[0])}."
     unlike = ended[0] != ended[1] or first.iterations != again.iterations

@@ -14,7 +14,7 @@ from pytest_hookharness.judging.recurrence.hidden_chance import SHELL, Language
 from pytest_hookharness.model.reads import LookKind, ProgramReads, Reads, SourceKind
 from pytest_hookharness.model.trace import HookRun
 from pytest_hookharness.simulation.testbed.hook_scripts import HookSource
-from pytest_hookharness.simulation.testbed.hook_source import inlined
+from pytest_hookharness.simulation.testbed.hook_source import DATA_SUFFIXES, inlined
 
 _WITH_LIBRARY = re.compile(r"/(python|pypy|node|nodejs|ruby)[0-9.]*$")
 # A script with one of these may ask for the time itself, and the reader of its language follows that. They
@@ -36,7 +36,6 @@ _UNKNOWN = re.compile(
     r"|racket|sbcl|emacs|vim|ex)[0-9.]*$"
 )
 _PROGRAM = re.compile(r"(?<![\w-])[A-Za-z]\w*")
-_DATA = frozenset((".json", ".jsonl", ".md", ".txt", ".log", ".toml", ".yaml", ".yml", ".ini", ".csv"))
 _LARGEST = 1 << 20
 # Bytes that are read of a source that was not seen to ask for the time.
 _LONGEST = 1 << 15
@@ -194,7 +193,9 @@ def _scripts(program: ProgramReads) -> Collection[str]:
     return dict.fromkeys(
         path
         for path in (*opened, *filter(None, (program.script,)))
-        if not of_system(path) and _INSTALLED.search(path) is None and (Path(path).suffix not in _DATA)
+        if not of_system(path)
+        and _INSTALLED.search(path) is None
+        and (Path(path).suffix not in DATA_SUFFIXES)
     )
 
 

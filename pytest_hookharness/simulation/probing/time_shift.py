@@ -86,7 +86,7 @@ def find_doubt(moved: Outcome, checked: Outcome, *, by_kernel: bool) -> str:
         checked: The second run.
         by_kernel: Whether the kernel moved its clock, for all programs; otherwise all files were made older.
     """
-    if not _differ(moved, checked) and _agree(moved.decided, checked.decided):
+    if not _differ(moved, checked) and moved.first_difference(checked) is None:
         return ""
     other, why = "all files made older", "or use stored times as names"
     if by_kernel:
@@ -96,12 +96,6 @@ def find_doubt(moved: Outcome, checked: Outcome, *, by_kernel: bool) -> str:
         f"with the clock moved by test doubles it {_describe(moved)}, and with {other} it "
         f"{_describe(checked)}: the hooks may read another clock, {why}, or notice how long experiments took"
     )
-
-
-def _agree(one: list[tuple[int, str, bool]], other: list[tuple[int, str, bool]]) -> bool:
-    # The two runs may be cut after different numbers of turns.
-    shared = min(len(one), len(other))
-    return one[:shared] == other[:shared]
 
 
 def compare(fast: Outcome, simulate: Callable[[float], Outcome]) -> Finding | None:
@@ -164,21 +158,29 @@ def compare_starts(
     """
     for later in starts:
         other = begin(later)
-        if _agree(now.decided, other.decided):
+        if now.first_difference(other) is None:
             continue
         sooner, other = _sooner(now, begin, later, other)
         when = f"begun {format_duration(sooner)} later"
         for begun, seen, seconds in (("begun at once", now, 0.0), (when, other, sooner)):
-            if not all(_agree(seen.decided, begin(seconds).decided) for _ in range(_CONFIRMATIONS)):
+            if any(seen.first_difference(begin(seconds)) is not None for _ in range(_CONFIRMATIONS)):
                 text = f"Played again, {begun}, its hooks decided otherwise than before."
                 return finding_catalogue.FLAKY.found(text, turn=now.iterations)
-        turn, event, refused = _first_difference(now, other)
-        first, then = ("do not refuse", "refuse") if refused else ("refuse", "do not refuse")
-        text = f"Begun at once, the {event} hooks {first} in turn {turn}; {when}, they {then}."
-        found = finding_catalogue.CLOCK.found(text, turn=turn)
-        # The advice of the catalogue is about stops, which come in the last turn.
-        return found if turn == now.iterations else replace(found, advice=_AT_ALL_HOURS)
+        return _find_difference(now, other, when)
     return None
+
+
+def _find_difference(now: Outcome, other: Outcome, when: str) -> Finding | None:
+    """Return the finding on the first decision that a play at another time changed; ``when`` names it."""
+    pair = now.first_difference(other)
+    if pair is None:
+        return None
+    turn, event, refused = pair[1]
+    first, then = ("do not refuse", "refuse") if refused else ("refuse", "do not refuse")
+    text = f"Begun at once, the {event} hooks {first} in turn {turn}; {when}, they {then}."
+    found = finding_catalogue.CLOCK.found(text, turn=turn)
+    # The advice of the catalogue is about stops, which come in the last turn.
+    return found if turn == now.iterations else replace(found, advice=_AT_ALL_HOURS)
 
 
 def _sooner(
@@ -186,14 +188,9 @@ def _sooner(
 ) -> tuple[float, Outcome]:
     """Return the same time of a sooner day, or the next such weekday, if hooks decide otherwise then."""
     for cycle in (_DAY, 7 * _DAY):
-        if later > cycle and not _agree(now.decided, (sooner := begin(later % cycle)).decided):
+        if later > cycle and now.first_difference(sooner := begin(later % cycle)) is not None:
             return later % cycle, sooner
     return later, other
-
-
-def _first_difference(one: Outcome, other: Outcome) -> tuple[int, str, bool]:
-    pairs = zip(one.decided, other.decided, strict=False)
-    return next(second for first, second in pairs if first != second)
 
 
 def _is_no_chance(

@@ -16,7 +16,7 @@ from pathlib import Path
 from pytest_hookharness.model.fast_dataclass import dataclass
 from pytest_hookharness.model.processes import ProcessSpec
 from pytest_hookharness.model.trace import HookRun
-from pytest_hookharness.simulation.testbed.hook_source import launches, read_script
+from pytest_hookharness.simulation.testbed.hook_source import COMMENT, DATA_SUFFIXES, launches, read_script
 from pytest_hookharness.simulation.testbed.testbed import Testbed
 
 _NAME = rb"(?:[\w.%+-]{1,80}/){0,9}[\w.%+-]{1,80}"
@@ -30,7 +30,6 @@ _CALLED = re.compile(
 # In another script: a text that is nothing but such a name.
 _TEXT = re.compile(rb"[\"'](" + _NAMED + rb")[\"']")
 _MODULE = re.compile(rb"(?m)^[ \t]*(?:from|import)[ \t]+([A-Za-z_]\w*)")
-_COMMENT = re.compile(rb"(?m)^[ \t]*#.*$")
 _INTERPRETER = re.compile(
     r"(?<![\w.-])(?:(?:python|pypy|node|nodejs|deno|bun|ruby|perl|php|lua|luajit)[\d.]*|[gmn]?awk)(?![\w-])"
 )
@@ -39,7 +38,6 @@ _BY_SUFFIX = {
     ".pl": "perl", ".php": "php", ".lua": "lua", ".awk": "awk",
 }  # fmt: skip
 _SUFFIXES = frozenset((*_BY_SUFFIX, ".sh", ".bash"))
-_DATA = frozenset((".json", ".jsonl", ".md", ".txt", ".log", ".toml", ".yaml", ".yml", ".ini", ".csv"))
 _OF_SYSTEM = frozenset(("/", "/bin", "/usr/bin", "/usr/local/bin"))
 _MOST_LOOKED_UP = 400
 _LONGEST, _MOST_BLOCKS = 1 << 15, 400
@@ -67,20 +65,20 @@ def hook_scripts(testbed: Testbed, hook_runs: Iterable[HookRun]) -> Iterator[Hoo
     for launch, named in launches(testbed, hook_runs):
         for argument in launch.argv:
             yield HookSource("the command of the hook", "", argument.encode("utf-8", "surrogateescape"))
-        given = {os.path.realpath(path) for path in named}
+        given = {place: read_script(Path(place)) for place in map(os.path.realpath, named)}
         # A hook that is tried beside a project has its scripts beside it.
-        beside = {str(Path(place).parent) for place in given if read_script(Path(place))}
+        beside = {str(Path(place).parent) for place, text in given.items() if text}
         roots = {top, *(beside - _OF_SYSTEM)}
-        places = deque(dict.fromkeys(os.path.realpath(path) for path in named))
+        places = deque(given)
         while places and len(seen) < _MOST_LOOKED_UP:
             place = places.popleft()
             path, inside = Path(place), place.startswith(f"{top}/")
             # A script that only another one names is followed in these folders alone.
             known = place in given or any(place.startswith(f"{root}/") for root in roots)
-            if place in seen or path.suffix in _DATA or not known:
+            if place in seen or path.suffix in DATA_SUFFIXES or not known:
                 continue
             seen.add(place)
-            text = read_script(path)
+            text = given[place] if place in given else read_script(path)
             # What a script names may also be its data.
             is_script = place in given or path.suffix in _SUFFIXES or text.startswith(b"#!")
             if not is_script or not _is_readable(text):
@@ -99,7 +97,7 @@ def _is_readable(text: bytes) -> bool:
 
 def _names(text: bytes, interpreter: str) -> Iterator[str]:
     """Yield the names of other scripts in one; the folders that a name begins with may be computed."""
-    for found in (_TEXT if interpreter else _CALLED).findall(_COMMENT.sub(b"", text)):
+    for found in (_TEXT if interpreter else _CALLED).findall(COMMENT.sub(b"", text)):
         parts = found.decode().split("/")
         # Only of a name that begins with a variable it is not known in which folder it lies.
         ends = range(len(parts)) if b"$" in found or b"{" in found else range(1)

@@ -48,7 +48,7 @@ _CALLED = re.compile(
 )
 # All words of `#!/usr/bin/env -S python3 -u` but the options.
 _RUNNER = re.compile(rb"(?<!\S)[A-Za-z/][\w./+-]*(?!\S)")
-_COMMENT = re.compile(rb"(?m)^[ \t]*#.*$")
+COMMENT = re.compile(rb"(?m)^[ \t]*#.*$")
 # Code of another language in a shell script: in the quotes after `python3 -c`, or in a here-document.
 _INTERPRETER = rb"(?:python|node|deno|bun|ruby|perl|php)[\d.]*"
 _INTERPRETER_NAME = re.compile(rb"(" + _INTERPRETER + rb").*", re.DOTALL)
@@ -61,6 +61,9 @@ _INLINE = re.compile(
     re.MULTILINE,
 )
 _CODE_LINE = re.compile(rb"\b" + _INTERPRETER + rb"\b")
+DATA_SUFFIXES = frozenset(
+    (".json", ".jsonl", ".md", ".txt", ".log", ".toml", ".yaml", ".yml", ".ini", ".csv")
+)
 _CODE_SUFFIXES = frozenset({".py", ".js", ".mjs", ".cjs", ".ts", ".rb", ".pl", ".php"})
 # In such code: a text that starts a program, as an argument of a call, or in a variable named for that.
 _STARTED = re.compile(
@@ -247,7 +250,7 @@ def _shell_texts(testbed: Testbed, run: HookRun) -> Iterator[bytes]:
 
 def split_code(text: bytes) -> Iterator[bytes]:
     """Yield a shell script without comments and without code of other languages, then what that starts."""
-    yield _COMMENT.sub(b"", _INLINE.sub(_interpreter_alone, text))
+    yield COMMENT.sub(b"", _INLINE.sub(_interpreter_alone, text))
     for code in inlined(text):
         yield from started(code)
 
@@ -270,7 +273,7 @@ def inlined_code(text: bytes) -> Iterator[tuple[str, bytes]]:
 
 def started(code: bytes) -> Iterator[bytes]:
     """Yield the texts with which code of another language than shell starts programs."""
-    for match in _STARTED.finditer(_COMMENT.sub(b"", code)):
+    for match in _STARTED.finditer(COMMENT.sub(b"", code)):
         text = match[1] or match[2] or match[3] or b""
         if text:
             yield text
