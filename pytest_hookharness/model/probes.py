@@ -154,6 +154,8 @@ class Threshold:
             and turns were played until it was reached.
         what: The different behaviour, in words.
         turn: The turn in which the loop would reach it; ``None`` if only the passage of time leads there.
+        latest: The last turn in which it can come, if time decides and the turns take less time than before;
+            ``None`` if it comes in ``turn``.
         seconds: Time that would have to pass; ``None`` if turns lead there.
         allows_stop: Whether the hooks would then allow the stop.
         reaction: The kind of difference.
@@ -163,6 +165,7 @@ class Threshold:
     what: str
     reaction: ProbeEffect = ProbeEffect.DECISION
     turn: int | None = None
+    latest: int | None = None
     seconds: float | None = None
     allows_stop: bool = False
 

@@ -51,9 +51,11 @@ from pytest_hookharness.simulation.testbed.testbed import Testbed
 _GUARDS_UNTRIED = (
     "Not tried, because the time budget ended: whether guards are off in sessions that hooks start."
 )
-# How time passes for the hooks where no real time does: shims or the kernel show them a clock that is ahead,
-# or everything becomes older.
-Passing: TypeAlias = Literal["shims", "kernel", "aging"]
+# How time passes for the hooks where no real time does: they see a clock that is ahead, or everything becomes
+# older.
+Passing: TypeAlias = Literal["clock", "aging"]
+# Seconds by which a session at a declared pace begins later at most; budgets are far shorter.
+_FARTHEST = 86_400.0
 OnTurn = Callable[[int, int], None]
 OnProbe = Callable[[], None]
 
@@ -92,7 +94,7 @@ class Loop:
         observer: Observer,
         on_probe: OnProbe = lambda: None,
         *,
-        passing: Passing = "shims",
+        passing: Passing = "clock",
         later: float = 0.0,
     ) -> None:
         self._testbed = testbed
@@ -119,9 +121,19 @@ class Loop:
         self._time_shift = TimeShift(self._history, testbed)
         if passing == "aging":
             self._driver.pass_time = self._time_shift.let_pass
-        if passing == "kernel":
-            testbed.workspace.clock.show_by_kernel()
+        else:
+            self._begin_clock()
         self._driver.let_pass(later)
+
+    def _begin_clock(self) -> None:
+        testbed = self._testbed
+        clock = testbed.workspace.clock
+        clock.show_by_kernel(lambda specs: testbed.sandbox.run(specs, budget=self._remaining()))
+        if testbed.scenario.pace:
+            from pytest_hookharness.simulation.testbed.undo import settle
+
+            clock.begin_ahead(min(2 * testbed.settings.wall, _FARTHEST))
+            settle(testbed)
 
     @property
     def turn(self) -> int:

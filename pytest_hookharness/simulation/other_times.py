@@ -25,6 +25,7 @@ _STARTS = 8
 # Seconds that these plays may take where the run itself was short; else as many times its own.
 _SHORT, _SHARE = 4.0, 2.0
 _MOST_NAMED = 6
+_UNEVEN = "Played again at the same time, they decided otherwise: how long their runs take decides too."
 
 
 class _NothingFollows(Exception):
@@ -63,7 +64,7 @@ class OtherTimes:
 
     def _play(self, scenario: Scenario, settings: Settings, later: float = 0.0) -> SingleRun:
         wall = self._given - self._used
-        played = rerun(scenario, replace(settings, wall=wall), self._resources, "kernel", later=later)
+        played = rerun(scenario, replace(settings, wall=wall), self._resources, later=later)
         self._used = self._given if played is None else self._used + played.used
         if played is None or played.gap:
             raise _NothingFollows
@@ -115,9 +116,12 @@ class OtherTimes:
                 return judge_paces(fast, finding, tried=False)
         except _NoTimeShown:
             return fast
+        except time_shift.UnevenPlays:
+            return judge_unplayed_times(fast, self._run.clock_uses, _UNEVEN)
         except _NothingFollows:
             pass
         latest = format_duration(max(played, default=0.0))
         begun = f"begun at {counted(len(played), 'other time')} up to {latest} later" if played else ""
         tried = " and ".join(filter(None, (paces, begun)))
-        return judge_unplayed_times(fast, self._run.clock_uses, tried)
+        seen = f"They decided the same {tried}." if tried else ""
+        return judge_unplayed_times(fast, self._run.clock_uses, seen)

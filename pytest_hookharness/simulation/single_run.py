@@ -123,7 +123,7 @@ def rerun(
     scenario: Scenario,
     settings: Settings,
     resources: Resources,
-    passing: Passing = "shims",
+    passing: Passing = "clock",
     *,
     later: float = 0.0,
 ) -> SingleRun | None:
@@ -153,7 +153,7 @@ def run_once(
     on_probe: OnProbe = lambda: None,
     observer: Observer | None = None,
     before_close: BeforeClose | None = None,
-    passing: Passing = "shims",
+    passing: Passing = "clock",
     later: float = 0.0,
     check: bool = False,
 ) -> SingleRun:
@@ -200,7 +200,8 @@ def run_once(
             before_close(testbed, outcome)
         matter = session.time_may_matter(ended=isinstance(outcome.verdict, Terminated))
         gap, unfinished = testbed.workspace.clock.gap, end.how == "wall"
-        shown = passing != "kernel" or unfinished or bool(gap) or _was_shown(testbed)
+        # Only of plays for comparison somebody wants to know it.
+        shown = settings.probes or unfinished or bool(gap) or _was_shown(testbed)
         run = SingleRun(outcome, matter, clock() - began, unfinished, gap, shown, session.was_tried)
         return _with_clock_uses(run, testbed) if settings.probes and settings.paces else run
 
@@ -241,25 +242,20 @@ def _add_detach(scenario: Scenario) -> Scenario:
     return with_detach(scenario)
 
 
-def _find_doubt(outcome: Outcome, settings: Settings, resources: Resources) -> str:
-    """Return why the verdict on a run with a moved clock does not hold; empty if it does."""
+def _find_doubt(outcome: Outcome, settings: Settings, resources: Resources, gap: str) -> str:
+    """Return why the verdict does not hold if some program may not have seen a moved clock, or nothing."""
     if not isinstance(outcome.verdict, Terminated | Capped | Livelock):
         return ""
     # File times are not part of the state. A state can therefore repeat while files grow older, which would
     # end the second run too early; so only the cap ends it.
     scenario = replace(outcome.scenario, until="guard")
     try:
-        shorter = settings.of_rerun(outcome)
-        second = rerun(scenario, shorter, resources, "kernel")
-        by_kernel = second is not None and not second.gap
-        if second is not None and second.gap:
-            shorter = replace(shorter, wall=shorter.wall - second.used)
-            second = rerun(scenario, shorter, resources, "aging")
+        second = rerun(scenario, settings.of_rerun(outcome), resources, "aging")
     except KeyboardInterrupt:
         raise Interrupted(outcome) from None
     if second is None:
         return _UNCHECKED
-    return time_shift.find_doubt(outcome, second.outcome, by_kernel=by_kernel)
+    return time_shift.find_doubt(outcome, second.outcome, gap)
 
 
 def _check_again(
@@ -271,7 +267,8 @@ def _check_again(
     def rest() -> Settings:
         return replace(settings, wall=max(0.0, min(settings.wall - (clock() - began), remaining())))
 
-    if testbed.workspace.clock.moved and (doubt := _find_doubt(outcome, rest(), resources)):
+    moved = testbed.workspace.clock
+    if (moved.moved or moved.gap) and (doubt := _find_doubt(outcome, rest(), resources, moved.gap)):
         return doubt
 
     def replay(longer: Settings) -> Outcome | None:

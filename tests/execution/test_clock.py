@@ -10,9 +10,11 @@ import time
 import pytest
 
 from pytest_hookharness.execution import platform
-from pytest_hookharness.execution.clock.clock import Clock, next_tick
+from pytest_hookharness.execution.clock.clock import Clock, Moment, next_tick
 from pytest_hookharness.execution.clock.shims import Shims
 from pytest_hookharness.execution.paths import WorkspaceError
+from pytest_hookharness.model.processes import Exited, ProcessResult
+from pytest_hookharness.model.reads import Reads
 
 AHEAD = 301
 NEAR = 60
@@ -242,12 +244,13 @@ def test_the_clock_waits_for_no_tick_to_settle_files(clock, place, monkeypatch):
 
 def test_processes_start_in_a_later_tick_than_older_files(clock, place):
     """Where the kernel shows the clock, processes start after the tick of older files."""
-    clock.show_by_kernel()
     starts = []
 
-    def start(_):
+    def start(specs):
         starts.append(platform.files().file_clock())
-        return ()
+        return tuple(ProcessResult(ending=Exited(0), reads=Reads(observed=False)) for _ in specs)
+
+    clock.show_by_kernel(start)
 
     for number in range(20):
         file = place / f"file{number}"
@@ -255,6 +258,33 @@ def test_processes_start_in_a_later_tick_than_older_files(clock, place):
         clock.advance(AHEAD)
         clock.run(start, [])
         assert starts[-1] > file.stat().st_ctime_ns
+
+
+def test_returning_to_a_moment_takes_the_time_back_that_passed_since(clock, place):
+    """In a session that begins ahead, what is tried takes no time; new files begin ahead with it."""
+    file = place / "file"
+    file.write_text("")
+    clock.begin_ahead(AHEAD)
+    before, written = clock.moment, file.stat().st_mtime
+    assert written - time.time() == pytest.approx(AHEAD, abs=NEAR)
+
+    hour_ago = Moment(before.ahead, before.machine - 3600)
+    clock.return_to(hour_ago)
+
+    assert clock.moment.since(hour_ago) == pytest.approx(0, abs=NEAR)
+    assert clock.now - time.time() == pytest.approx(AHEAD - 3600, abs=NEAR)
+
+
+def test_in_other_sessions_the_time_goes_on(clock):
+    """A clock that was only moved on later shows the time that passed."""
+    clock.advance(AHEAD)
+    before = clock.moment
+    clock.advance(AHEAD)
+
+    clock.return_to(before)
+
+    assert clock.now - time.time() == pytest.approx(AHEAD, abs=NEAR)
+    assert before.later(5).since(before) == 5
 
 
 def test_the_next_tick_separates_what_was_written_before_from_what_is_written_later(place):

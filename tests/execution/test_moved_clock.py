@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from pytest_hookharness.execution import platform
+from pytest_hookharness.execution.clock.clock import next_tick
 from pytest_hookharness.execution.processes.sandbox import Sandbox
 from pytest_hookharness.model.processes import Exited, ProcessSpec
 
@@ -47,6 +48,26 @@ def test_every_program_sees_it(ask, program):
         pytest.skip(f"{program} is not installed")
 
     assert float(ask(READERS[program])) - time.time() == pytest.approx(DAY, abs=60)
+
+
+def test_what_is_observed_sees_it_too(sandbox, tmp_path):
+    """A run whose looks are recorded reads the later time, and later times of the files that it writes."""
+    env = {"PATH": os.environ["PATH"], "HOME": str(tmp_path)}
+    command = "touch new; cat old >/dev/null; date +%s; stat -c %Y new; mv new other; stat -c %Y other old"
+    (tmp_path / "old").write_text("")
+    since = next_tick()
+    spec = ProcessSpec(
+        argv=("sh", "-c", command), cwd=str(tmp_path), env=env, ahead=DAY, since=since, observed=True
+    )
+    (result,) = sandbox.run([spec], budget=20.0)
+
+    *new, old = (float(word) - time.time() for word in result.stdout.text.split())
+    assert new == pytest.approx([DAY] * 3, abs=60)
+    assert old == pytest.approx(0, abs=60)
+    assert result.reads is not None
+    assert result.reads.complete
+    assert {look.path for look in result.reads.looks} >= {str(tmp_path / "old")}
+    assert {write.path for write in result.reads.writes} == {str(tmp_path / "new"), str(tmp_path / "other")}
 
 
 def test_without_it_the_machines_time_is_read(ask):

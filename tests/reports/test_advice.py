@@ -285,11 +285,14 @@ def test_no_play_without_the_cap_is_advised_where_only_time_ends_it():
         (Scenario(name="waits", script=Script(acts=(Stop(), Wait(seconds=301.0), Stop()))), "`wait`"),
     ],
 )
-def test_a_doubt_about_a_moved_clock_is_met_by_other_paces(scenario, keys):
-    """Where hooks do not see the clock of the scenario, the advice is to leave its times out."""
-    why = "with the clock moved by test doubles it allows the stop in turn 150, and with the clock moved"
+def test_a_doubt_about_a_moved_clock_is_met_by_the_kernel(scenario, keys):
+    """Where hooks do not see the clock of the scenario, the advice is to let the kernel show it to them."""
+    why = (
+        "with a moved clock it allows the stop in turn 150, and with all files made older it never allows it"
+    )
 
     said = advised(Undecided(turn=150, why=why, cap=CAP), scenario=scenario)
 
-    assert said.startswith(f"Leave out {keys}: a session that ends after a refusal is then also played")
+    assert said.startswith("Run it where the kernel lets processes be traced")
+    assert said.endswith(f"see the time that {keys} lets pass.")
     assert "turns" not in said

@@ -3,19 +3,25 @@
 import re
 import shutil
 from dataclasses import replace
+from itertools import pairwise
+from pathlib import Path
 
 import pytest
 
+from pytest_hookharness.frontends.harness import Harness
 from pytest_hookharness.judging.verdict.assumptions import CLOCKS
 from pytest_hookharness.model.moves import Stop
 from pytest_hookharness.model.outcome import Outcome
+from pytest_hookharness.model.processes import Tier
 from pytest_hookharness.model.scenario import Scenario
 from pytest_hookharness.model.trace import Moved, Step, Trace
 from pytest_hookharness.model.verdicts import Finding, Livelock, Terminated, Undecided
+from pytest_hookharness.reports.terminal.advice import advice
 from pytest_hookharness.reports.terminal.story import first_line
+from pytest_hookharness.scenario_files import scenario_from, script_from
 from pytest_hookharness.simulation import simulate, single_run
 from pytest_hookharness.simulation.probing.time_shift import HUMAN, SLOW, compare, find_doubt
-from pytest_hookharness.simulation.testbed.run_settings import SimulationError
+from pytest_hookharness.simulation.testbed.run_settings import Settings, SimulationError
 
 OFF = {"CLAUDE_CODE_STOP_HOOK_BLOCK_CAP": "0"}
 REFUSE = "echo 'run the tests' >&2; exit 2"
@@ -29,7 +35,7 @@ def times(outcome):
 
 
 def test_a_wait_is_seen_by_hooks_and_by_the_agents_shell(play):
-    """After a wait hooks and the agent's commands read a later time, and the outcome says how."""
+    """After a wait hooks and the agent's commands read a later time."""
     outcome = play(
         hooks={"Stop": f"{ASKED}cat asked"},
         agent=[{"run": "date +%s >>asked"}, {"wait": "2h"}, {"run": "date +%s >>asked"}, {"stop": "Done."}],
@@ -38,7 +44,6 @@ def test_a_wait_is_seen_by_hooks_and_by_the_agents_shell(play):
     first, second, third = times(outcome)
     assert second - first == pytest.approx(7200, abs=60)
     assert third - second == pytest.approx(0, abs=60)
-    assert set(CLOCKS) <= set(outcome.assumptions)
 
 
 def test_without_a_wait_hooks_read_the_machines_time(play):
@@ -96,40 +101,87 @@ def test_an_end_by_time_beyond_the_turns_allowed_is_not_claimed(play):
     assert "would allow the stop at" in outcome.verdict.why
 
 
+PERL = "perl -e 'print time'"
+OLD = f'[ -f first ] || {PERL} >first; [ "$(($({PERL}) - $(cat first)))" -lt 60 ] || exit 0; {REFUSE}'
+
+
 @pytest.mark.slow
 @pytest.mark.skipif(shutil.which("perl") is None, reason="perl is not installed")
-def test_a_clock_that_cannot_be_moved_leaves_the_verdict_open(play):
-    """A hook that reads a clock without a test double is no livelock, though every turn is the same to it."""
-    ask = "perl -e 'print time'"
-    old = f'[ -f first ] || {ask} >first; [ "$(($({ask}) - $(cat first)))" -lt 60 ] || exit 0; {REFUSE}'
+def test_every_program_sees_the_times_of_a_scenario(play):
+    """A hook that asks for the time by a program without a test double sees the pace of the scenario."""
+    outcome = play(hooks={"Stop": OLD}, env=OFF, pace="61s", turns=10)
 
-    outcome = play(hooks={"Stop": old}, env=OFF, pace="61s", turns=10)
+    assert outcome.verdict == Terminated(turn=2)
+    assert not set(CLOCKS) & set(outcome.assumptions)
+
+
+@pytest.fixture
+def play_untraced(tmp_path):
+    """Simulate where a process could outlive its hook, so that none is traced."""
+    with Harness(Settings(base=tmp_path, tier=Tier.GROUP)) as harness:
+
+        def run(*, agent=(), **keys):
+            scenario = scenario_from({"name": "test", **keys})
+            return harness.simulate(replace(scenario, script=script_from(list(agent), then="idle")))
+
+        yield run
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(shutil.which("perl") is None, reason="perl is not installed")
+def test_a_clock_that_cannot_be_moved_leaves_the_verdict_open(play_untraced):
+    """Where nothing is traced, a hook that reads a clock without a test double gets no verdict."""
+    outcome = play_untraced(hooks={"Stop": OLD}, env=OFF, pace="61s", turns=10)
 
     assert isinstance(outcome.verdict, Undecided)
-    assert "would allow the stop" in outcome.verdict.why
+    assert "the clock could not be moved for all programs: a process may outlive" in outcome.verdict.why
+    assert "Run it where the kernel lets processes be traced" in advice(outcome)
 
 
-@pytest.mark.nightly
-def test_comparing_a_new_file_with_the_clock_leaves_the_verdict_open(play):
-    """A hook that compares the clock with a file that it wrote just now gets no verdict."""
+@pytest.mark.slow
+def test_test_doubles_show_the_time_where_nothing_is_traced(play_untraced):
+    """There the usual programs see the pace of the scenario all the same, and the outcome says how."""
+    outcome = play_untraced(hooks={"Stop": OLD.replace(PERL, "date +%s")}, env=OFF, pace="61s", turns=10)
+
+    assert outcome.verdict == Terminated(turn=2)
+    assert set(CLOCKS) <= set(outcome.assumptions)
+
+
+@pytest.mark.slow
+def test_a_new_file_has_the_time_that_the_hook_sees(play):
+    """A hook that compares the clock with a file that it wrote just now finds it new."""
     old = 'touch new; [ "$(($(date +%s) - $(stat -c %Y new)))" -lt 60 ] && exit 0; ' + REFUSE
 
     outcome = play(hooks={"Stop": old}, env=OFF, agent=[{"run": "true"}, {"wait": "61s"}, {"stop": "Done."}])
 
-    assert isinstance(outcome.verdict, Undecided)
+    assert outcome.verdict == Terminated(turn=2)
+
+
+@pytest.mark.slow
+def test_experiments_take_no_time_at_a_pace(tmp_path):
+    """Between two real turns no more time passes than the pace and a run, whatever was tried meanwhile."""
+    hook = "date +%s >>asked; sleep 0.3; [ $(($(date +%s) - $(head -n 1 asked))) -lt 60 ] || exit 0; "
+    made = scenario_from({"name": "test", "hooks": {"Stop": hook + REFUSE}, "env": OFF, "pace": "2s"})
+    scenario = replace(made, script=script_from([], then="idle"))
+    with Harness(Settings(base=tmp_path, wall=20.0, paces=False, keep=True, keep_passing=True)) as harness:
+        outcome = harness.simulate(scenario)
+    asked = Path(outcome.kept_workspace, "workspace", "asked").read_text(encoding="utf-8")
+
+    assert isinstance(outcome.verdict, Terminated)
+    assert sum(probe.hook_runs for report in outcome.probe_reports for probe in report.probes) > 5
+    assert max(later - before for before, later in pairwise(map(int, asked.split()))) < 5
 
 
 def test_two_runs_that_agree_leave_no_doubt(play):
     """Runs with the same decisions raise no doubt, and runs with different ones raise one."""
     refusing, letting = play(hooks={"Stop": REFUSE}, env=OFF), play(hooks={"Stop": "true"})
 
-    for by_kernel in (True, False):
-        assert find_doubt(refusing, refusing, by_kernel=by_kernel) == ""
-        doubt = find_doubt(refusing, letting, by_kernel=by_kernel)
-        assert "allows the stop in turn 1" in doubt
-        line = first_line(replace(refusing, verdict=Undecided(turn=1, why=doubt), violations=()))
-        assert "never allows the stop, and with" in line
-        assert "allows the stop in turn 1:" in line
+    assert find_doubt(refusing, refusing, "no trace") == ""
+    doubt = find_doubt(refusing, letting, "no trace")
+    assert doubt.endswith(": no trace")
+    line = first_line(replace(refusing, verdict=Undecided(turn=1, why=doubt), violations=()))
+    assert "never allows the stop, and with" in line
+    assert "allows the stop in turn 1:" in line
 
 
 @pytest.mark.parametrize("keys", [{"pace": "1m"}, {"agent": [{"wait": "1m"}]}])

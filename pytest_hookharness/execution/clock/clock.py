@@ -1,8 +1,8 @@
 """
 The clock of the hooks, which can be ahead of the machine's.
 
-``shims`` shows programs the time; this module keeps the shift and the times of files. The kernel stamps files
-by its own clock. So the files that were written since the clock was last moved are shifted by as much as the
+The kernel shows programs the time, or ``shims`` where it cannot; this module keeps the shift and the times of
+files. The kernel stamps files by its own clock. So the files that were written since the clock was last moved are shifted by as much as the
 clock is, once no process of a hook run lives; older files keep their times.
 """
 
@@ -17,13 +17,41 @@ from pathlib import Path
 from pytest_hookharness.execution import platform
 from pytest_hookharness.execution.clock.shims import Shims
 from pytest_hookharness.execution.paths import WorkspaceError, paths_below, reason_of
-from pytest_hookharness.model.fast_dataclass import replace
+from pytest_hookharness.model.fast_dataclass import dataclass, replace
 from pytest_hookharness.model.processes import ProcessResult, ProcessSpec
 from pytest_hookharness.model.reads import Reads
 
 Starter = Callable[[Sequence[ProcessSpec]], tuple[ProcessResult, ...]]
 # Seconds between two looks; a tick is some milliseconds long.
 _LOOK = 0.0002
+# The kernel gives files the time of its last tick, in seconds at most so long ago.
+_TICK = 0.01
+_UNTRACED = "the process was not traced"
+# Shows whether processes can be stopped at the calls that show a time.
+_TRIAL = ProcessSpec(argv=("/bin/sh", "-c", ":"), cwd="/", env={})
+
+
+@dataclass(frozen=True, slots=True)
+class Moment:
+    """
+    A moment of the hooks' clock.
+
+    Attributes:
+        ahead: Seconds by which it was ahead of the machine's.
+        machine: What the machine's then showed, in seconds of the epoch; 0 if that does not count, because
+            the time of experiments passes for the hooks too.
+    """
+
+    ahead: float = 0.0
+    machine: float = 0.0
+
+    def since(self, other: Moment) -> float:
+        """Return the seconds from another moment of the same clock, as the hooks saw them."""
+        return self.ahead - other.ahead + self.machine - other.machine
+
+    def later(self, seconds: float) -> Moment:
+        """Return the moment after some more seconds."""
+        return replace(self, ahead=self.ahead + seconds)
 
 
 class Clock:
@@ -67,6 +95,13 @@ class Clock:
         self._newest = 0
         # The time that files got when the first process was started while the kernel showed this clock.
         self._began = 0
+        self._can_go_back, self._made = False, time.time() - _TICK
+        self._untried: Starter | None = None
+
+    @property
+    def moment(self) -> Moment:
+        """The present, to return to."""
+        return Moment(self.seconds, time.time() if self._can_go_back else 0.0)
 
     @property
     def now(self) -> float:
@@ -84,6 +119,26 @@ class Clock:
             self._shift_written()
             self._show(self.seconds + seconds)
 
+    def begin_ahead(self, seconds: float) -> None:
+        """
+        Begin a session ahead, so that ``return_to`` can take back the time that passed in experiments.
+
+        The files that were written for the session get later times too.
+
+        Args:
+            seconds: More than the session can take, with all experiments. If this clock were not ahead of all
+                of it, a time of a file would not tell whether it was shifted already.
+        """
+        self._can_go_back = True
+        self.shift(seconds, self._made)
+        self._show(seconds)
+        self._since = next_tick()
+
+    def return_to(self, moment: Moment) -> None:
+        """Go on from an earlier moment. What was tried since then took no time, if the clock can go back."""
+        passed = time.time() - moment.machine if moment.machine else 0.0
+        self.set_shift(moment.ahead - passed)
+
     def set_shift(self, seconds: float) -> None:
         """Set how far this clock is ahead of the machine's, from now on."""
         if seconds != self.seconds:
@@ -92,6 +147,10 @@ class Clock:
 
     def _show(self, seconds: float) -> None:
         self.seconds = seconds
+        if seconds and self._untried is not None:
+            (tried,) = self._untried([replace(_TRIAL, ahead=seconds)])
+            self.gap, self._untried = tried.reads.gap if tried.reads is not None else _UNTRACED, None
+            self.by_kernel = not self.gap
         if not self.by_kernel:
             self._shims.set_shift(seconds)
             self.moved = True
@@ -104,20 +163,25 @@ class Clock:
         """Return a process spec whose processes see this clock."""
         return replace(spec, env=self.environment(spec.env)) if self.seconds else spec
 
-    def show_by_kernel(self) -> None:
-        """Show it to all programs, and not only to those that have shims; it is slower."""
-        self.by_kernel = True
+    def show_by_kernel(self, start: Starter) -> None:
+        """
+        Show it to all programs, and not only to those that have shims, if the kernel can.
+
+        That is tried when the clock is moved first; ``gap`` says why it cannot.
+        """
+        self.by_kernel, self._untried = True, start
 
     @contextmanager
     def shown_by_kernel(self) -> Generator[None]:
         """Do so for a block."""
-        before, self.by_kernel, self.gap = self.seconds, True, ""
+        before, by_kernel, gap, untried = self.seconds, self.by_kernel, self.gap, self._untried
+        self.by_kernel, self.gap, self._untried = True, "", None
         try:
             yield
         finally:
             # The shims show what they were told last.
             self.set_shift(before)
-            self.by_kernel = False
+            self.by_kernel, self.gap, self._untried = by_kernel, gap, untried
 
     def run(self, start: Starter, specs: Sequence[ProcessSpec]) -> tuple[ProcessResult, ...]:
         """Start processes that see this clock; how they do is decided in ``environment`` or here."""
@@ -130,8 +194,12 @@ class Clock:
         results = start([replace(spec, ahead=self.seconds, since=self._began) for spec in specs])
         records = [result.reads or Reads(observed=False) for result in results]
         self.gap = self.gap or next(filter(None, (reads.gap for reads in records)), "")
-        self.shown += zip(specs, records, strict=True)
-        return tuple(replace(result, reads=None) for result in results)
+        self.shown += [pair for pair in zip(specs, records, strict=True) if not pair[0].observed]
+        # What else they looked at is of use to those only that asked for it.
+        return tuple(
+            result if spec.observed else replace(result, reads=None)
+            for spec, result in zip(specs, results, strict=True)
+        )
 
     def set_time_of(self, path: str | Path) -> None:
         """Set the time of a file that the host has just written, by this clock."""

@@ -168,7 +168,7 @@ class Batch:
             return held.tracer
         self.spawner.release()
         tracer = Tracer("" if self.tree.sees_all else _NO_REACH)
-        if alone is not None and alone.traced and not alone.ahead:
+        if alone is not None and alone.observed:
             tracer.keep_together()
         return tracer
 

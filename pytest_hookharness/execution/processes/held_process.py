@@ -54,22 +54,23 @@ class HeldProcess:
             try:
                 self._orders.close()
                 ours.close()
-                self.tracer.enter(gate, moved=False)
+                self.tracer.enter(gate, times_only=False)
                 _obey(orders, refuse, execute)
             finally:
                 os._exit(255)
         orders.close()
         gate.close()
         os.close(refuse)
-        self.tracer.let_in(self._pid, ours, 0.0, 0)
+        self.tracer.let_in(self._pid, ours)
 
     def fits(self, request: ProcessRequest) -> bool:
         """Return whether it can become a hook; its calls are seen by now, so it opens no terminal."""
         has_terminal = bool(request.terminal) or TTY in (request.stdin, request.stdio)
-        return request.observed and not request.ahead and not has_terminal
+        return request.observed and not has_terminal
 
     def become(self, request: ProcessRequest, streams: tuple[int, int, int]) -> tuple[int, int]:
         """Let it become a hook; return its number, and the descriptor where it reports if it could not."""
+        self.tracer.move_clock(self._pid, request.ahead)
         with self._orders as orders:
             socket.send_fds(orders, [b"s"], streams)
             framing.send(orders, tuple({**vars(request), "data": b""}.values()))

@@ -183,7 +183,8 @@ class Spawner:
             try:
                 if tracer is not None and gate is not None:
                     gate[1].close()
-                    tracer.let_in(pid, gate[0], request.ahead, request.since)
+                    ahead, since, times_only = request.ahead, request.since, not request.observed
+                    tracer.let_in(pid, gate[0], ahead, since, times_only=times_only)
                     tracer.await_program(pid)
                 return pid, self._refusal(refusals)
             finally:
@@ -203,7 +204,7 @@ class Spawner:
                 os.set_inheritable(descriptor, True)
             if tracer is not None and gate is not None:
                 gate[0].close()
-                tracer.enter(gate[1], moved=bool(request.ahead))
+                tracer.enter(gate[1], times_only=not request.observed)
             execute(request, refuse)
         finally:
             os._exit(255)

@@ -79,13 +79,14 @@ class Recording:
         gap: Why the record is not complete; empty if it is.
         observed: Whether there is a record at all.
         pids: All tasks that ever belonged to the hook run.
-        ahead: Seconds by which its clock is moved; only its programs and what shows a time are recorded then.
+        ahead: By how many seconds its clock is moved; ``times_only``: only what shows a time is recorded.
         since: The times of a file count as a time if it was changed at this time or later, in nanoseconds.
     """
 
-    def __init__(self, ahead: float = 0.0, since: int = 0) -> None:
+    def __init__(self, ahead: float = 0.0, since: int = 0, *, times_only: bool = False) -> None:
         self.ahead = ahead
         self.since = since
+        self.times_only = times_only
         self.gap = ""
         self.observed = True
         self.pids: set[int] = set()
@@ -104,8 +105,7 @@ class Recording:
 
     def lets(self, path: str) -> bool:
         """Return whether a program may read the monotonic clock without a stop."""
-        # A moved clock does not stop there anyway.
-        return not self.ahead and is_always_timing(path)
+        return not self.times_only and is_always_timing(path)
 
     def miss(self, gap: str) -> None:
         """Note why the record is not complete; the first reason counts."""
@@ -124,7 +124,7 @@ class Recording:
         image = Image(path, "" if named == path else named, invoked if invoked.startswith("/") else path)
         self._images.append(image)
         self._count()
-        if not self.ahead or self._is_scripted(image):
+        if not self.times_only or self._is_scripted(image):
             self._scan("", arguments)
         if self.lets(path) and (script := script_of_system(named, path, arguments)):
             self._mentions[script, "monotonic"] = None
@@ -303,7 +303,7 @@ class Recording:
     def _has_source(self, task: int, arguments: bytes) -> bool:
         """Return whether the code that an interpreter runs was searched, or is in the arguments."""
         # A here-document stands in a script that was searched.
-        return names_script(task, arguments) or (not self.ahead and self._here_documents)
+        return names_script(task, arguments) or (not self.times_only and self._here_documents)
 
     @staticmethod
     def _is_scripted(image: Image) -> bool:
@@ -315,7 +315,7 @@ class Recording:
         return any(path.startswith(f"{prefix}/lib/") for prefix in prefixes if prefix)
 
     def _scan(self, path: str, text: bytes) -> None:
-        moved = bool(self.ahead)
+        moved = self.times_only
         self._here_documents |= b"<<" in text
         if moved or not is_environment(path):
             compiled = bool(path) and b"\0" in text

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
 _GO, _STAY = b"+", b"-"
 _NEVER = float("inf")
+_NOTHING_ASKED: tuple[str, int, str, str] = "", 0, "", ""
 # A hook is no longer kept on the tracer's processor after so many seconds without a stop, or with more tasks:
 # a shell, that of a script, and what this one starts.
 _PAUSE, _MOST_TASKS = 0.1, 3
@@ -39,7 +40,7 @@ class _Task:
         self.pid = pid
         self.changing: tuple[str, ...] = ()
         # With a moved clock: the call that shows a time, where its answer will be, what that shows, the file.
-        self.asked: tuple[str, int, str, str] = "", 0, "", ""
+        self.asked = _NOTHING_ASKED
 
 
 class Tracer:
@@ -93,13 +94,13 @@ class Tracer:
             for task in (0, *others, *self._tasks):
                 _observing.use_processors(task, self._processors)
 
-    def enter(self, gate: _socket.socket, *, moved: bool) -> None:
+    def enter(self, gate: _socket.socket, *, times_only: bool) -> None:
         """
         Have this process stopped at some of its calls, if the tracer at the other side of the gate can do so.
 
         Args:
             gate: Leads to the tracer.
-            moved: Whether at calls that show a time, to move its clock, and not at all that it looks at.
+            times_only: Whether at calls that show a time, and not at all by which it looks at something.
         """
         # Or its parent could not trace it, unless it has rights over the machine.
         platform.spawning().allow_dumps(True)
@@ -107,7 +108,7 @@ class Tracer:
         if gate.recv(1) != _GO:
             return
         try:
-            (_times.filter_times if moved else _calls.filter_reads)()
+            (_times.filter_times if times_only else _calls.filter_reads)()
         except (OSError, AttributeError) as problem:
             answer = str(problem).encode()
         else:
@@ -115,16 +116,19 @@ class Tracer:
         # By a call that does not stop, for the tracer waits for the answer.
         os.write(gate.fileno(), answer)
 
-    def let_in(self, pid: int, gate: _socket.socket, ahead: float, since: int) -> None:
+    def let_in(
+        self, pid: int, gate: _socket.socket, ahead: float = 0.0, since: int = 0, *, times_only: bool = False
+    ) -> None:
         """
         Observe a process that waits in `enter`.
 
         Args:
             gate: Leads to it.
-            ahead: Seconds by which its clock is moved; what it looks at is not recorded then. 0: not moved.
-            since: Recorded is then what shows the time, or a time since this moment, in nanoseconds.
+            ahead: Seconds by which its clock is moved.
+            since: Times of files count as times if they are since this moment, in nanoseconds.
+            times_only: Whether it stops only where it is shown a time, and only that is recorded.
         """
-        recording = self._recordings[pid] = Recording(ahead, since)
+        recording = self._recordings[pid] = Recording(ahead, since, times_only=times_only)
         gate.recv(1)
         gap = self._gap or self._attach(pid, recording)
         gate.send(_STAY if gap else _GO)
@@ -135,6 +139,12 @@ class Tracer:
         if gap:
             recording.refuse(gap)
             self.part(pid)
+
+    def move_clock(self, pid: int, ahead: float) -> None:
+        """Move the clock of a process that was let in before it had one."""
+        self._recordings[pid].ahead = ahead
+        # No hook has run since it was let in.
+        self._began = platform.files().file_clock()
 
     def _attach(self, pid: int, recording: Recording) -> str:
         """Begin to observe a process; return why that is not possible."""
@@ -195,42 +205,50 @@ class Tracer:
         elif why == "started":
             for child in _tracing.started(task):
                 self._begin(found, child)
-        elif recording.ahead and why in ("call", "result"):
-            return self._show_time(found, task, why)
         elif why == "result":
-            if _observing.succeeded(task):
-                recording.changed(found.changing)
-            found.changing = ()
-        elif why == "call" and not recording.full:
-            for seen in _calls.decode(task):
-                if self._together and _calls.shows_processors(seen):
-                    self.part()
-                found.changing += recording.look(task, found.pid, found.image, seen)
-            if found.changing:
+            self._take_result(found, task)
+        elif why == "call":
+            if not (recording.times_only or recording.full):
+                self._look(found, task)
+            if recording.ahead:
+                self._ask(found, task)
+            if found.changing or found.asked[0]:
                 _observing.resume_to_result(task)
                 return True
         return False
 
-    def _show_time(self, found: _Task, task: int, why: str) -> bool:
-        """Move the answer to a call that shows a time; return true if the task stops again with it."""
-        if why == "result":
-            name, address, shown, _ = found.asked
-            recording = found.recording
+    def _look(self, found: _Task, task: int) -> None:
+        """Record what the call before which a task stopped looks at, and keep the names that it changes."""
+        for seen in _calls.decode(task):
+            if self._together and _calls.shows_processors(seen):
+                self.part()
+            found.changing += found.recording.look(task, found.pid, found.image, seen)
+
+    def _ask(self, found: _Task, task: int) -> None:
+        """Note whether the call before which a task stopped shows a time, whose answer is to be moved."""
+        recording = found.recording
+        # Where everything is recorded, nothing depends on which files are new.
+        since = min(recording.since, self._began) if recording.times_only else self._began
+        found.asked = name, _, shown, file = _times.asked(task, since if recording.since >= 0 else 0)
+        if file and recording.times_only:
+            recording.read_module(found.image, file)
+        if shown and not name:
+            # From now on the tracer may find another file by the same path, so it looks at none itself.
+            recording.since = -1
+
+    def _take_result(self, found: _Task, task: int) -> None:
+        """Move the answer to a call that shows a time, and record which names another call has changed."""
+        recording = found.recording
+        name, address, shown, _ = found.asked
+        if name:
+            found.asked = _NOTHING_ASKED
             changed, is_own = _times.move(task, name, address, recording.ahead, self._began)
-            if shown == "realtime" or changed >= recording.since:
+            if recording.times_only and (shown == "realtime" or changed >= recording.since):
                 shown = "times of its own folder" if is_own else shown
                 recording.note_source(found.image, "clock", shown)
-            return False
-        found.asked = name, _, shown, file = _times.asked(task, min(found.recording.since, self._began))
-        if file:
-            found.recording.read_module(found.image, file)
-        if not name:
-            if shown:
-                # From now on the tracer may find another file by the same path, so it looks at none itself.
-                found.recording.since = 0
-            return False
-        _observing.resume_to_result(task)
-        return True
+        if found.changing and _observing.succeeded(task):
+            recording.changed(found.changing)
+        found.changing = ()
 
     def _begin(self, parent: _Task, task: int) -> _Task:
         """Note a task that another one has started."""

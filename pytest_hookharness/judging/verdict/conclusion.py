@@ -159,16 +159,15 @@ def judge_paces(outcome: Outcome, finding: verdicts.Finding, *, tried: bool) -> 
     return with_findings(replace(outcome, assumptions=assumptions), name_chance((finding,), outcome.chance))
 
 
-def judge_unplayed_times(outcome: Outcome, uses: Sequence[str], tried: str) -> Outcome:
+def judge_unplayed_times(outcome: Outcome, uses: Sequence[str], seen: str) -> Outcome:
     """
     Return an outcome whose assumptions name the clock, since other times than those played may decide.
 
     Args:
         uses: Where the sources of hooks decide by the clock, in words.
-        tried: At which times the hooks decided the same, in words; empty if no others were played.
+        seen: What was seen at other times, in a sentence; empty if none were played.
     """
-    assumed = f"{ASSUMED_CLOCK} ({' and '.join(uses)}). "
-    assumed += f"They decided the same {tried}." if tried else "Other times were not played."
+    assumed = f"{ASSUMED_CLOCK} ({' and '.join(uses)}). {seen or 'Other times were not played.'}"
     assumptions = (*without_unobserved(outcome.assumptions, "clock"), assumed)
     return replace(outcome, assumptions=assumptions)
 

@@ -39,7 +39,7 @@ _LOCKOUT_ADVICE = (
 _SIGNS = ("stop_hook_active", "loop_count")
 _MOST_HOOKS = 4
 # The first words of a doubt about what a moved clock showed the hooks.
-_CLOCK_DOUBT = "with the clock moved by test doubles"
+_CLOCK_DOUBT = "with a moved clock"
 # Experiments in which nothing but time passes.
 _OF_TIME = (PerturbationKind.AGED, PerturbationKind.WAITED, PerturbationKind.CLOCK)
 # Texts that stand in a YAML list as they are.
@@ -283,8 +283,8 @@ def _other_paces(outcome: Outcome, verdict: Undecided) -> str:
     waits = any(isinstance(act, Wait) for act in outcome.scenario.script.acts)
     keys = " and ".join(["`pace`"] * (outcome.scenario.pace > 0) + ["`wait`"] * waits)
     return (
-        f"Leave out {keys or 'the moved times'}: a session that ends after a refusal is then also played at "
-        "other paces, 13 s and 1 h, with a clock that all programs see."
+        f"Run it where the kernel lets processes be traced, and no program is for another architecture: all "
+        f"programs then see the time that {keys or 'the scenario'} lets pass."
     )
 
 

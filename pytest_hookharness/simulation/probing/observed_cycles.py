@@ -125,6 +125,9 @@ class ObservedCycles:
         # What else matters makes it no proof anyway; and one cycle shows what the clock means to all.
         if found.matters or any(not trial.inert for trial in self.trials.values()):
             return replace(found, matters=(*found.matters, *(found.timed or (_CLOCK,))))
+        if found.timed and self._driver.testbed.scenario.pace:
+            # It would be no proof, and experiments find the turn in which this pace leads to another time.
+            return replace(found, matters=found.timed)
         from pytest_hookharness.simulation.probing.clock_trial import ClockTrial
 
         repetition = self._history.last_repetition(self._driver, period)

@@ -16,7 +16,6 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Collection, Iterator, Sequence
-from contextlib import nullcontext
 
 from pytest_hookharness.execution.snapshots.snapshot import SnapshotError
 from pytest_hookharness.execution.state.file_contents import is_statements
@@ -27,6 +26,7 @@ from pytest_hookharness.judging.probing.experiments import (
     plan_experiments,
 )
 from pytest_hookharness.judging.probing.limits import KnownNumbers
+from pytest_hookharness.judging.probing.reached import ProbedCycle
 from pytest_hookharness.judging.probing.thresholds import GrowingSize
 from pytest_hookharness.judging.recurrence.cycle import changes
 from pytest_hookharness.judging.state_diff.file_series import Files
@@ -42,9 +42,8 @@ from pytest_hookharness.model.probes import (
     ProbeReport,
     ProbeResult,
     StatePart,
-    Threshold,
 )
-from pytest_hookharness.model.time_budget import BudgetEnded, format_duration
+from pytest_hookharness.model.time_budget import BudgetEnded
 from pytest_hookharness.simulation.probing.limit_sources import describe_untried, most_candidates
 from pytest_hookharness.simulation.session.checkpoint import Checkpoint
 from pytest_hookharness.simulation.session.driver import SessionPoint
@@ -94,8 +93,9 @@ class Prober:
         """
         self._testbed = testbed
         self._repetition = replace(repetition, point=repetition.uncapped)
-        # Seconds by which the hooks' clock is moved in a repetition, beside the time that it really takes.
-        self._pace = testbed.scenario.pace * repetition.period
+        # Seconds that pass for the hooks in one repetition, with those that their runs took.
+        paced = testbed.scenario.pace
+        self._pace = repetition.point.clock.since(repetition.start.clock) if paced else 0.0
         self._clock = clock
         self._pattern = pattern
         self._sizes = sizes
@@ -150,7 +150,7 @@ class Prober:
             period=self._repetition.period,
             parts=self._parts,
             probes=tuple(self._probes),
-            threshold=self._threshold(conclusion),
+            threshold=self._cycle.find_threshold(conclusion),
             unclear=conclusion.unclear,
             unpredictable=conclusion.unpredictable,
             limits=tuple(self._limits(conclusion, slow=slow)),
@@ -229,14 +229,11 @@ class Prober:
             return ProbeResult(reaction=ProbeEffect.SAME)
         point = point or self._point_ahead(perturbation)
         self._shift_file_times(point, checkpoint)
-        # Shims show a moved clock to some programs only. No pattern foretells what the kernel shows.
-        by_kernel = perturbation.pace and self._pattern is None
-        with self._testbed.workspace.clock.shown_by_kernel() if by_kernel else nullcontext():
-            driver = checkpoint.resume(point)
-            seen = self._repetition.compare_decisions(driver, self._remaining)
+        driver = checkpoint.resume(point)
+        seen = self._repetition.compare_decisions(driver, self._remaining)
         if same := seen.reaction is ProbeEffect.SAME:
             seen = self._compare_effects(perturbation, before, checkpoint)
-        tried, hook_runs = self._describe(perturbation), driver.hook_run_count
+        tried, hook_runs = self._cycle.describe(perturbation), driver.hook_run_count
         self._probes.append(Probe(kind=perturbation.how, tried=tried, seen=seen, hook_runs=hook_runs))
         if ahead and seen.reaction is ProbeEffect.SAME:
             self._farthest = before
@@ -250,14 +247,17 @@ class Prober:
         if perturbation.how is not PerturbationKind.AHEAD or len(perturbation.parts) < len(self._parts):
             return point
         agent = point.agent.further(self._repetition.start.agent, repetitions)
-        return replace(point, agent=agent, clock=point.clock + perturbation.repetitions * perturbation.pace)
+        return replace(
+            point, agent=agent, clock=point.clock.later(perturbation.repetitions * perturbation.pace)
+        )
 
     def _shift_file_times(self, point: SessionPoint, checkpoint: Checkpoint) -> None:
         """Give the files of the last repetition the times that they have at a point with another clock."""
-        now = self._repetition.point.clock
-        if point.clock != now:
-            since = self._clock.now - self._pace - self._repetition.wall
-            checkpoint.editor.shift(point.clock - now, since)
+        repetition = self._repetition
+        if by := point.clock.since(repetition.point.clock):
+            start = repetition.start.clock
+            since = start.ahead + start.machine if start.machine else self._clock.now - repetition.wall
+            checkpoint.editor.shift(by, since)
 
     def _perturb(self, perturbation: Perturbation, checkpoint: Checkpoint) -> Files:
         files: Files = {}
@@ -316,35 +316,13 @@ class Prober:
             what = f"{rest[0]} differs afterwards"
         return ProbeResult(reaction=ProbeEffect.EFFECT if what else ProbeEffect.SAME, what=what)
 
-    def _describe(self, perturbation: Perturbation) -> str:
-        if perturbation.how is PerturbationKind.AGED:
-            return f"files and times in them {format_duration(perturbation.seconds)} older"
-        if perturbation.how is PerturbationKind.WAITED:
-            return f"waited {format_duration(perturbation.seconds)}"
-        if perturbation.how is PerturbationKind.AHEAD and not perturbation.repetitions:
-            return "one more repetition"
-        reached = self._pattern.describe_all(perturbation) if self._pattern is not None else ""
-        if perturbation.how is PerturbationKind.AHEAD and perturbation.pace:
-            passed = f"such turns for another {format_duration(perturbation.repetitions * perturbation.pace)}"
-            return f"{reached}, {passed}" if reached else passed
-        if self._pattern is None or perturbation.how is PerturbationKind.TRANSCRIPT:
-            return str(perturbation.how.value)
-        return reached or "one more repetition"
-
-    def _threshold(self, conclusion: ExperimentResult) -> Threshold | None:
-        perturbation, seen = conclusion.perturbation, conclusion.seen
-        if perturbation is None or seen is None:
-            return None
-        if perturbation.how in (PerturbationKind.AGED, PerturbationKind.WAITED):
-            at = f"{format_duration(perturbation.seconds)} without a turn"
-            return Threshold(
-                at=at, what=seen.what, seconds=perturbation.seconds, allows_stop=seen.allows_stop
-            )
-        later = perturbation.repetitions * self._repetition.period + max(1, seen.turn)
-        return Threshold(
-            at=self._describe(perturbation),
-            what=seen.what,
-            reaction=seen.reaction,
-            turn=self._repetition.point.turn + later,
-            allows_stop=seen.allows_stop,
+    @property
+    def _cycle(self) -> ProbedCycle:
+        period = self._repetition.period
+        return ProbedCycle(
+            turn=self._repetition.point.turn,
+            period=period,
+            pattern=self._pattern,
+            pace=self._pace,
+            least=self._testbed.scenario.pace * period,
         )

@@ -322,7 +322,7 @@ class ProbeSchedule:
         A run that passes the threshold unchanged shows that the probes predicted wrongly.
         """
         turn, report = self._driver.turn, self.made[-1]
-        if threshold.turn is None or turn < threshold.turn:
+        if threshold.turn is None or turn < (threshold.latest or threshold.turn):
             return None
         self._awaited = None
         if threshold.reaction is not ProbeEffect.DECISION:
@@ -332,9 +332,9 @@ class ProbeSchedule:
         if any(part.kind not in PREDICTABLE for part in report.parts):
             # The next id or process number was only guessed.
             return None
-        now = self._history.signature(threshold.turn)
-        before = self._history.signature(threshold.turn - report.period)
-        if now is None or before is None or now.actions != before.actions:
+        compared = range(threshold.turn, turn + 1)
+        pairs = [map(self._history.signature, (n, n - report.period)) for n in compared]
+        if any(now is None or before is None or now.actions != before.actions for now, before in pairs):
             return None
         return self._end(
             "disagreed",

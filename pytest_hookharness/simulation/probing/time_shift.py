@@ -1,9 +1,8 @@
 """
 Time shift: one scenario with other times between its turns.
 
-No real time passes. The kernel shows the hooks a clock that is ahead, or shims do; where neither can,
-everything that was written is made older. Shims do not exist for all programs, and some stored times are used
-as names, so what shims show is checked by a second run in one of the other ways.
+No real time passes. The kernel shows the hooks a clock that is ahead. Where it cannot, shims do; these do not
+exist for all programs, so a second run follows in which everything that was written is made older.
 """
 
 from __future__ import annotations
@@ -77,24 +76,22 @@ class TimeShift:
         return SessionClock(started=self._started, now=self._testbed.workspace.clock.now)
 
 
-def find_doubt(moved: Outcome, checked: Outcome, *, by_kernel: bool) -> str:
+def find_doubt(moved: Outcome, aged: Outcome, gap: str) -> str:
     """
-    Return why nothing follows from a run whose clock shims moved; empty if a second run agrees with it.
+    Return why nothing follows from a run whose clock was moved; empty if a second run agrees with it.
 
     Args:
         moved: The run.
-        checked: The second run.
-        by_kernel: Whether the kernel moved its clock, for all programs; otherwise all files were made older.
+        aged: The second run, in which all files were made older.
+        gap: Why the kernel could not move the clock for all programs.
     """
-    if not _differ(moved, checked) and moved.first_difference(checked) is None:
+    if not _differ(moved, aged) and moved.first_difference(aged) is None:
         return ""
-    other, why = "all files made older", "or use stored times as names"
-    if by_kernel:
-        other, why = "the clock moved for all programs", "or the times of files that they have just written"
     # The advice on the verdict knows this doubt by its first words.
     return (
-        f"with the clock moved by test doubles it {_describe(moved)}, and with {other} it "
-        f"{_describe(checked)}: the hooks may read another clock, {why}, or notice how long experiments took"
+        f"with a moved clock it {_describe(moved)}, and with all files made older it {_describe(aged)}: the "
+        "hooks may read another clock, use stored times as names, or notice how long experiments took; the "
+        f"clock could not be moved for all programs: {gap}"
     )
 
 
@@ -143,6 +140,10 @@ def compare(fast: Outcome, simulate: Callable[[float], Outcome]) -> Finding | No
     return finding_catalogue.CLOCK.found(text, turn=fast.iterations)
 
 
+class UnevenPlays(Exception):
+    """Plays at the same time differ, though not by chance: at a pace, hooks see how long a play takes."""
+
+
 def compare_starts(
     now: Outcome, begin: Callable[[float], Outcome], starts: Sequence[float]
 ) -> Finding | None:
@@ -150,6 +151,9 @@ def compare_starts(
     Return the finding that a session goes otherwise if it begins at another time; ``None`` if none does.
 
     It is FLAKY if a play of the same time goes otherwise: the difference may then be chance.
+
+    Raises:
+        UnevenPlays: Such plays went otherwise at a declared pace.
 
     Args:
         now: The outcome of the run that began at once.
@@ -164,6 +168,8 @@ def compare_starts(
         when = f"begun {format_duration(sooner)} later"
         for begun, seen, seconds in (("begun at once", now, 0.0), (when, other, sooner)):
             if any(seen.first_difference(begin(seconds)) is not None for _ in range(_CONFIRMATIONS)):
+                if now.scenario.pace:
+                    raise UnevenPlays
                 text = f"Played again, {begun}, its hooks decided otherwise than before."
                 return finding_catalogue.FLAKY.found(text, turn=now.iterations)
         return _find_difference(now, other, when)

@@ -12,6 +12,7 @@ from itertools import takewhile
 from typing import assert_never
 
 from pytest_hookharness import agents, hosts
+from pytest_hookharness.execution.clock.clock import Moment
 from pytest_hookharness.execution.workspace.agent_tools import corrupt
 from pytest_hookharness.judging.verdict.run_end import RunEnd
 from pytest_hookharness.model.agent_sessions import ChildSession
@@ -43,7 +44,6 @@ class SessionPoint:
         answers: How often each answer of the scenario was given.
         configuration: The hooks, as the host last read them.
         transcript_counts: Whether the transcript is part of the state.
-        clock: Seconds by which the hooks' clock is ahead.
     """
 
     turn: int
@@ -52,7 +52,7 @@ class SessionPoint:
     answers: tuple[int, ...]
     configuration: hosts.Configuration
     transcript_counts: bool
-    clock: float = 0.0
+    clock: Moment = Moment()
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,7 +136,7 @@ class SessionDriver:
             answers=self.testbed.answers.given,
             configuration=self.testbed.configuration,
             transcript_counts=self.testbed.transcript_counts,
-            clock=self.testbed.workspace.clock.seconds,
+            clock=self.testbed.workspace.clock.moment,
         )
 
     @property

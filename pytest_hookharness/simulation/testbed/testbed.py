@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from pytest_hookharness import hosts
+from pytest_hookharness.execution.clock.clock import Moment
 from pytest_hookharness.execution.processes.sandbox import Sandbox, Supervisor
 from pytest_hookharness.execution.processes.slots import CpuSlot
 from pytest_hookharness.execution.snapshots.snapshot import Snapshots
@@ -136,10 +137,8 @@ class Testbed(AbstractContextManager["Testbed"]):
 
     def run_processes(self, specs: Sequence[ProcessSpec], budget: float) -> tuple[ProcessResult, ...]:
         """Run processes at the same time, observed if the testbed is; ``budget`` cuts all of them."""
-        start = partial(self._sandbox.run, budget=budget)
-        if self.observer is None:
-            return self.workspace.clock.run(start, specs)
-        return self.observer.run(start, specs)
+        start = partial(self.workspace.clock.run, partial(self._sandbox.run, budget=budget))
+        return start(specs) if self.observer is None else self.observer.run(start, specs)
 
     @contextmanager
     def observed_by(self, observer: ReadObserver) -> Generator[None]:
@@ -196,7 +195,7 @@ class Testbed(AbstractContextManager["Testbed"]):
         answers: Sequence[int],
         configuration: hosts.Configuration,
         transcript_counts: bool,
-        clock: float,
+        clock: Moment,
     ) -> None:
         """
         Go back to an earlier point of the session; the caller restores the files.
@@ -205,12 +204,12 @@ class Testbed(AbstractContextManager["Testbed"]):
             answers: How often each answer of the scenario was given.
             configuration: The hooks, as the host had last read them.
             transcript_counts: Whether the transcript was part of the state.
-            clock: Seconds by which the hooks' clock was ahead.
+            clock: The time by the hooks' clock.
         """
         self.answers.put_back(answers)
         self._configuration = configuration
         self._transcript_counts = transcript_counts
-        self.workspace.clock.set_shift(clock)
+        self.workspace.clock.return_to(clock)
 
     def _begin_sandbox(self, reserved: socket | None = None) -> Sandbox:
         tier, visible = self.settings.tier, self.visible

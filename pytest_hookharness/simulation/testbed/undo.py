@@ -86,7 +86,7 @@ def undone(testbed: Testbed) -> Generator[None]:
         SimulationError: The files differ afterwards. Nothing that follows could be trusted.
     """
     answers, configuration = testbed.answers.given, testbed.configuration
-    counts, clock = testbed.transcript_counts, testbed.workspace.clock.seconds
+    counts, clock = testbed.transcript_counts, testbed.workspace.clock.moment
     saved = SavedFiles(testbed)
     try:
         yield

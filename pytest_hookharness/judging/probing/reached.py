@@ -1,0 +1,75 @@
+"""What experiments change, in words, and the threshold that follows from one that made a difference."""
+
+from __future__ import annotations
+
+import math
+
+from pytest_hookharness.judging.probing.experiments import ExperimentResult
+from pytest_hookharness.judging.state_diff.pattern import Pattern
+from pytest_hookharness.model.expectations import counted
+from pytest_hookharness.model.fast_dataclass import dataclass
+from pytest_hookharness.model.probes import Perturbation, PerturbationKind, Threshold
+from pytest_hookharness.model.time_budget import format_duration
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ProbedCycle:
+    """
+    The cycle from whose last repetition experiments start.
+
+    Attributes:
+        turn: Its last turn.
+        period: Its length in turns.
+        pattern: How files changed from one repetition to the next; ``None`` if they did not.
+        pace: Seconds that pass for the hooks in a repetition, at a declared pace; else 0.
+        least: Of these, the seconds that pass even if the hooks take no time.
+    """
+
+    turn: int
+    period: int
+    pattern: Pattern | None = None
+    pace: float = 0.0
+    least: float = 0.0
+
+    def describe(self, perturbation: Perturbation) -> str:
+        """Return what a perturbation changes, in words."""
+        match perturbation.how:
+            case PerturbationKind.AGED:
+                return f"files and times in them {format_duration(perturbation.seconds)} older"
+            case PerturbationKind.WAITED:
+                return f"waited {format_duration(perturbation.seconds)}"
+            case PerturbationKind.AHEAD if not perturbation.repetitions:
+                return "one more repetition"
+            case _:
+                pass
+        reached = self.pattern.describe_all(perturbation) if self.pattern is not None else ""
+        if perturbation.how is PerturbationKind.AHEAD and perturbation.pace:
+            turns = counted(perturbation.repetitions * self.period, "more such turn")
+            passed = f"{turns} ({format_duration(perturbation.repetitions * perturbation.pace)})"
+            return f"{reached}, {passed}" if reached else passed
+        if self.pattern is None or perturbation.how is PerturbationKind.TRANSCRIPT:
+            return str(perturbation.how.value)
+        return reached or "one more repetition"
+
+    def find_threshold(self, result: ExperimentResult) -> Threshold | None:
+        """Return the threshold that experiments found; ``None`` if they found none."""
+        perturbation, seen = result.perturbation, result.seen
+        if perturbation is None or seen is None:
+            return None
+        if perturbation.how in (PerturbationKind.AGED, PerturbationKind.WAITED):
+            at = f"{format_duration(perturbation.seconds)} without a turn"
+            return Threshold(
+                at=at, what=seen.what, seconds=perturbation.seconds, allows_stop=seen.allows_stop
+            )
+        later, latest = perturbation.repetitions * self.period + max(1, seen.turn), None
+        if self.least:
+            # One repetition more, because many hooks count whole seconds.
+            latest = self.turn + math.ceil(later * self.pace / self.least) + self.period
+        return Threshold(
+            at=self.describe(perturbation),
+            what=seen.what,
+            reaction=seen.reaction,
+            turn=self.turn + later,
+            latest=latest,
+            allows_stop=seen.allows_stop,
+        )
