@@ -34,6 +34,11 @@ from pytest_hookharness.judging.recurrence.clock_use import LANGUAGES, in_other,
         ("python3 -c 'import time; print(time.time())' | grep -q 7", "python3 -c '...time...' | grep -q 7"),
         ("t=$(node -p 'Date.now()')\nexpr $t % 7", "expr $t % 7"),
         ("late() { n=$(date +%s); return $(( n != 5 )); }; late && exit 0", "return $(( n != 5 ))"),
+        (
+            "[ -f t ] || date +%s >t\n[ $(($(date +%s) - $(cat t))) -ge 60 ] && exit 0",
+            "[ $(($(date +%s) - $(cat t))) -ge 60 ]",
+        ),
+        ("[ -f t ] || date +%s >t", "[ -f t ]"),
     ],
 )
 def test_a_shell_script_that_decides_by_the_time(text, found):

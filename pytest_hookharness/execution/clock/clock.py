@@ -2,8 +2,8 @@
 The clock of the hooks, which can be ahead of the machine's.
 
 The kernel shows programs the time, or ``shims`` where it cannot; this module keeps the shift and the times of
-files. The kernel stamps files by its own clock. So the files that were written since the clock was last moved are shifted by as much as the
-clock is, once no process of a hook run lives; older files keep their times.
+files. The kernel stamps files by its own clock. So the files that were written since the clock was last moved
+are shifted by as much as the clock is, once no process of a hook run lives; older files keep their times.
 """
 
 from __future__ import annotations

@@ -72,6 +72,7 @@ _DECIDES = re.compile(
     # What a coprocess prints is read later.
     r"(?<!\$)\(\(|(?:^|\s)\[\[?\s|(?:^|[(|!{&`])\s*(?:test|case|if|elif|while|until|expr|let|exit|return|coproc)\b"
 )
+_COMPARES = re.compile(r"\s-(?:lt|le|gt|ge|eq|ne|[no]t)\s|(?<!\$)\(\(|\[\[.*[<>=]")
 
 # Text that becomes code when it runs. What programs print that set up a shell, or that quote, is known.
 _RUN = re.compile(
@@ -110,10 +111,12 @@ def in_shell(text: bytes) -> str:
         if more == clock:
             break
         clock = more
-    deciding = (
+    deciding = [
         one for one in statements if _passes_on(one, known) or (one in timed and decides(one, giving))
-    )
-    return next(map(shorten, deciding), "") or _run_unseen(code)
+    ]
+    # Others may only look whether there is a file that got a time.
+    comparing = filter(_COMPARES.search, deciding)
+    return next(map(shorten, (*comparing, *deciding)), "") or _run_unseen(code)
 
 
 def _without_comment(line: str) -> str:
