@@ -39,6 +39,7 @@ PYTHON = {
     "import random\nr = random.Random(); r.random()": "random.Random",
     "import numpy as np\nnp.random.rand()": "numpy.random.rand",
     "hash('a') % 3": "hash() %",
+    "import uuid\nif uuid.uuid4().int % 5: exit(2)": "uuid.uuid4().int",
     "import random\nprint 'a'; random.random()": "random.random",
 }
 NO_PYTHON = {

@@ -24,7 +24,7 @@ from pytest_hookharness.judging.recurrence.shell_clock_use import (
 from pytest_hookharness.judging.recurrence.shell_run_conditions import plain_code
 
 # A quick test, for most scripts draw nothing.
-_LIKELY = re.compile(rb"(?i)rand|shuf|sort|jot|sample|secrets|hash|pid|\$\$")
+_LIKELY = re.compile(rb"(?i)rand|shuf|sort|jot|sample|secrets|hash|pid|uuid4|\$\$")
 # Bytes; readers take long on more.
 _LONGEST = 1 << 15
 _COMMENT = re.compile(rb"(?m)(?:^|(?<=\s))#[^\n]*")
@@ -58,6 +58,8 @@ _NO_DRAW = frozenset(
     ("seed", "getstate", "setstate", "compare_digest", "token_hex", "token_urlsafe", "token_bytes")
 )
 _OF_SYSTEM = frozenset(("urandom", "getrandom"))
+# The number that an id is made of.
+_OF_ID = frozenset(("int", "bytes", "fields", "time_low", "node"))
 _OF_PROCESS = frozenset(("hash", "id", "getpid"))
 
 
@@ -146,6 +148,9 @@ class _Draws:
         if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Mod) and isinstance(node.left, ast.Call):
             name = ast.unparse(node.left.func)
             return f"{name}() %" if name.rpartition(".")[2] in _OF_PROCESS else ""
+        if isinstance(node, ast.Attribute) and node.attr in _OF_ID and isinstance(node.value, ast.Call):
+            made = self._full(node.value.func)
+            return f"{made}().{node.attr}" if made == "uuid.uuid4" else ""
         full = self._full(node)
         module, _, name = full.rpartition(".")
         if module == "os" and name in _OF_SYSTEM:
