@@ -115,8 +115,8 @@ def certain(
         if NOT_EXECUTABLE in one.symptom.text and _is_of(one.symptom, mended):
             symptom = replace(one.symptom, advice=f"{one.symptom.advice} {_TRIED}")
             yield replace(one, symptom=symptom)
-        elif not _is_echo(one.symptom, [other.symptom for other in shown]):
-            yield one
+        elif left := _not_shown(one.symptom, [other.symptom for other in shown]):
+            yield replace(one, symptom=left)
 
 
 def _may_be_shown(symptom: Symptom) -> bool:
@@ -125,13 +125,17 @@ def _may_be_shown(symptom: Symptom) -> bool:
     return symptom.kind in _SAME_KIND or said is not None
 
 
-def _is_echo(symptom: Symptom, shown: Sequence[Symptom]) -> bool:
-    """Return whether sessions show what is certain, of each of its hooks, by the words of both."""
+def _not_shown(symptom: Symptom, shown: Sequence[Symptom]) -> Symptom | None:
+    """Return what is certain, for those of its hooks of which no session shows it, by the words of both."""
+    if not _may_be_shown(symptom):
+        return symptom
     tool = _NO_TOOL.search(symptom.text)
     words = tool[0] if tool else _OF_ANOTHER
     by_kind = symptom.kind in _SAME_KIND
     same = [one for one in shown if (one.kind == symptom.kind if by_kind else words in one.text)]
-    return _may_be_shown(symptom) and _is_of(symptom, [*_commands(iter(same))])
+    told = {*_commands(iter(same))}
+    left = [command for command in symptom.hook.split(", ") if command not in told]
+    return replace(symptom, hook=", ".join(left)) if left else None
 
 
 def independent(

@@ -89,7 +89,7 @@ def read_guard(text: str) -> CommandGuard:
     """Return the tests of the command in a shell script; none if it changes the command first."""
     code, shown = without_comment_lines(text), code_of(text)
     names = _names(code)
-    bodies = [*_bodies(code)]
+    bodies = [*functions_of(code)]
     functions = {name: _leads(shown, code, begin, {})[0] == "refuses" for name, begin, _ in bodies}
     small = _lowered(code, names)
     tests = tuple(_tests(code, shown, [*names, *small], functions))
@@ -115,7 +115,7 @@ def read_guard(text: str) -> CommandGuard:
     return CommandGuard(tests, tuple(sorted(others)), _is_whole(tests, code, shown, refusing))
 
 
-def _bodies(code: str) -> Iterator[tuple[str, int, int]]:
+def functions_of(code: str) -> Iterator[tuple[str, int, int]]:
     """Yield the functions of a shell script: their names, and where their bodies begin and end."""
     ends = [found.start() for found in _FUNCTION_END.finditer(code)]
     for found in islice(_FUNCTION.finditer(code), _MOST):

@@ -10,10 +10,15 @@ from collections.abc import Collection, Iterator, Sequence
 from dataclasses import replace
 
 from pytest_hookharness import hosts
+from pytest_hookharness.campaigns.check.lone_programs.inline_scripts import inline_program
+from pytest_hookharness.campaigns.check.lone_programs.lone_answers import lone_answer
+from pytest_hookharness.campaigns.check.lone_programs.lone_switches import lone_switch
+from pytest_hookharness.campaigns.check.lone_programs.strict_scripts import ends_without
 from pytest_hookharness.campaigns.check.reads.input_keys import never_sent
 from pytest_hookharness.campaigns.check.static.double_counts import double_counts
 from pytest_hookharness.campaigns.check.static.failed_refusals import failed_refusal
-from pytest_hookharness.campaigns.check.static.lone_answers import lone_answer, lone_switch
+from pytest_hookharness.campaigns.check.static.here_scripts import lost_inputs
+from pytest_hookharness.campaigns.check.static.leading_dashes import texts_as_options
 from pytest_hookharness.campaigns.check.static.lost_statuses import lost_statuses
 from pytest_hookharness.campaigns.check.static.mac_shell import calls_for_a_mac
 from pytest_hookharness.campaigns.check.static.pasted_code import pasted_code
@@ -22,7 +27,6 @@ from pytest_hookharness.campaigns.check.static.script_answers import find_unread
 from pytest_hookharness.campaigns.check.static.session_variables import shared_session
 from pytest_hookharness.campaigns.check.static.shared_loops import shared_loop
 from pytest_hookharness.campaigns.check.static.silent_refusals import silent_answer, silent_refusal
-from pytest_hookharness.campaigns.check.static.strict_scripts import ends_without
 from pytest_hookharness.campaigns.check.static.unread_answers import lost_answers
 from pytest_hookharness.campaigns.check.static.unseen_advice import unseen_advice, where_it_is_read
 from pytest_hookharness.campaigns.check.static.unset_variables import expected_variable, key_for
@@ -53,8 +57,15 @@ _KEEP_SESSION = (
 _SAY_SO = "Begin with `command -v {0} >/dev/null || {{ echo '{0} is missing' >&2; exit {1}; }}`."
 # Status 2 refuses a call. At a stop, it would be an endless loop, and at a prompt, nobody could work.
 _GUARDS = frozenset({hosts.Role.BEFORE_TOOL, hosts.Role.PERMISSION})
+# What a host decides about at an event, if it is no call.
+_DECIDED = {hosts.Role.STOP: "stop", hosts.Role.SUBAGENT_STOP: "stop", hosts.Role.PROMPT: "prompt"}
 _NAME_IT = "Name it after `session_id` of the input."
 _GIVE = 'Pass it as an argument: `python3 -c "..." "$x"`, then `sys.argv[1]`.'
+_END_OPTIONS = "End the options before the text: `printf -- '- %s\\n' \"$x\"`, `grep -q -e '--force'`."
+_GIVE_PROGRAM = (
+    "Put the program into a file, or give it as an argument: `bash -c '...'`, `python3 -c '...'`; or read "
+    "the input before and pass it in a variable."
+)
 _COUNT = "Write `|| true`: grep has printed its 0 already."
 
 
@@ -120,8 +131,11 @@ def _of_programs(hook_set: HookSet) -> Iterator[Symptom]:
     told = [hook for hook, _ in answers]
     others = [hook for hook in hook_set.hooks if hook not in told]
     for hooks, tool in _by_event([(hook, tool) for hook in others if (tool := lone_switch(hook_set, hook))]):
-        text = f"it decides by what `{tool}` prints, so with no `{tool}` on the PATH every stop is allowed."
-        yield replace(together(UNGUARDED_TOOL, hooks, text), advice=_SAY_SO.format(tool, 1))
+        role = hosts.find(hook_set.host).events[hooks[0].event].role
+        what = _DECIDED.get(role, "call")
+        text = f"it decides by what `{tool}` prints, so with no `{tool}` on the PATH every {what} is allowed."
+        advice = _SAY_SO.format(tool, 2 if role in _GUARDS else 1)
+        yield replace(together(UNGUARDED_TOOL, hooks, text), advice=advice)
         told += hooks
     yield from _of_strict_scripts(hook_set, [hook for hook in hook_set.hooks if hook not in told])
 
@@ -161,6 +175,8 @@ def _of_scripts(hook_set: HookSet) -> Iterator[Symptom]:
     """Yield the kinds of calls in scripts that do not do what they are for, each once with its hooks."""
     for code, advice, find in (
         (CRASHED, CRASHED.fix, calls_for_a_mac),
+        (CRASHED, _END_OPTIONS, texts_as_options),
+        (CONFIG_OFF, _GIVE_PROGRAM, lost_inputs),
         (STATUS_LEAK, _KEEP_STATUS, lost_statuses),
         (STRICT_SHELL, _COUNT, double_counts),
         (CARRIED_OUT, _GIVE, pasted_code),
@@ -168,14 +184,23 @@ def _of_scripts(hook_set: HookSet) -> Iterator[Symptom]:
     ):
         found: dict[str, dict[str, None]] = {}
         concerned: dict[str, list[Hook]] = {}
-        for path, source in hook_set.sources:
-            hooks = hook_set.hooks_of(path)
-            for words, line in find(source) if hooks else ():
-                found.setdefault(words, {})[f"{path}, line {line}"] = None
+        for place, source, hooks in _programs(hook_set):
+            for words, line in find(source):
+                found.setdefault(words, {})[f"{place}, line {line}" if place else "the command"] = None
                 concerned.setdefault(words, []).extend(hooks)
         for words, places in found.items():
             symptom = together(code, concerned[words], f"{words} ({'; '.join(places)}).")
             yield replace(symptom, advice=advice)
+
+
+def _programs(hook_set: HookSet) -> Iterator[tuple[str, str, list[Hook]]]:
+    """Yield the scripts with their paths, and the commands that are programs with none, with their hooks."""
+    for path, source in hook_set.sources:
+        if hooks := hook_set.hooks_of(path):
+            yield path, source, hooks
+    for command in dict.fromkeys(hook.command for hook in hook_set.hooks if hook.type == "command"):
+        if program := inline_program(command):
+            yield "", program, [hook for hook in hook_set.hooks if hook.command == command]
 
 
 def _of_answers(hook_set: HookSet) -> Iterator[Symptom]:

@@ -2,10 +2,10 @@
 
 import pytest
 
-from pytest_hookharness.campaigns.check.static.strict_scripts import ends_without, failing_call
+from pytest_hookharness.campaigns.check.lone_programs.strict_scripts import ends_without, failing_call
 from pytest_hookharness.campaigns.check.static_checks import check_statically
 
-from .one_hook import one_hook
+from ..static.one_hook import one_hook
 
 HEAD = "#!/bin/bash\nset -euo pipefail\nINPUT=$(cat)\n"
 READS = 'ACTIVE=$(echo "$INPUT" | jq -r \'.active // ""\')\n'

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_left
-from collections import Counter
 from collections.abc import Iterator
 
 from pytest_hookharness import hosts
@@ -44,19 +43,6 @@ _OTHERS = re.compile(
     r"|^[ \t]*\"?\$\{?\w+\}?(?:_*/|\"(?:[ \t]*$|[ \t]+[^=]))",
     re.MULTILINE,
 )
-# A value that a program alone gives, and what a script does without it, at its left edge.
-_SWITCH = re.compile(
-    r"^[ \t]*(?P<name>[A-Za-z_]\w*)=\"?\$\((?:[^\n|&]*\|[ \t]*)?(?P<tool>jq|python3)\b[^\n|&]*"
-    r"(?:\|\|[ \t]*true[ \t]*)?\)\"?[ \t]*$",
-    re.MULTILINE,
-)
-_OFF = re.compile(
-    r"^(?:if[ \t]+)?\[\[?[ \t]+\"?\$\{?(?P<name>\w+)\}?\"?[ \t]+!=[ \t]+[\"']?\w+[\"']?[ \t]+\]\]?[ \t]*"
-    r"(?:&&|;[ \t]*then|\n[ \t]*then)\s*(?:\{[ \t]*)?exit[ \t]+0\b",
-    re.MULTILINE,
-)
-_ASSIGNED = re.compile(r"(?<![\w$.-])([A-Za-z_]\w*)\+?=")
-_REFUSES = re.compile(r"\b(?:exit|return)[ \t]+(?:2\b|[\"$])")
 # Whether a call is refused, or the person is only asked about it.
 _ONLY_ASKS = re.compile(r"ask\b")
 # Where a command begins, up to its first word.
@@ -90,6 +76,10 @@ _EMPTY = re.compile(
     r"(?:-[zn][ \t]+|\bcase[ \t]+)[\"']?\$\{?(\w+)"
     r"|\$\{?(\w+)(?::-)?\}?[\"']?[ \t]+(?:!?={1,2}[ \t]+(?:\"\"|''|\"?null)|\])"
 )
+# The branch for an empty value only ends the script.
+_LEAVES = re.compile(r"[^\n;&|]*(?:&&|;[ \t]*then|\n[ \t]*then)\s*(?:\{[ \t]*)?exit[ \t]+0\b")
+# The arm of an empty value, and what follows it.
+_ARM = re.compile(r"(?:\"\"|''|(?<![^\s|(])\*)[ \t]*\)((?:(?!;;|\besac\b)[\s\S]){0,300})")
 _TOLD = re.compile(r">[ \t]*&2|/dev/(?:stderr|tty)|\b(?:osascript|notify-send|logger|systemMessage)\b")
 # A default that is an error or an answer.
 _DEFAULT = re.compile(r"\$\{\w+:?(?:\?|[-=][^\w}\n]{0,9}[{\\])")
@@ -104,30 +94,7 @@ def lone_answer(hook_set: HookSet, hook: Hook) -> str:
     if rule is None or rule.role not in GATES or hook.type != "command" or len(texts) != 1:
         return ""
     tool = only_answers_by(texts[0])
-    return tool if tool and not _is_told(hook_set, texts[0], tool) else ""
-
-
-def lone_switch(hook_set: HookSet, hook: Hook) -> str:
-    """Return the program without which a hook's script allows every stop at once; empty for none."""
-    rule = hosts.find(hook_set.host).events.get(hook.event)
-    texts = hook_set.scripts_of(hook)
-    if rule is None or rule.role is not hosts.Role.STOP or hook.type != "command" or len(texts) != 1:
-        return ""
-    tool = only_switched_by(texts[0])
-    return tool if tool and not _is_told(hook_set, texts[0], tool) else ""
-
-
-def only_switched_by(text: str) -> str:
-    """Return the program that alone gives the value without which a shell script allows the stop at once."""
-    code, shown = without_comment_lines(text), code_of(text)
-    refusals = (
-        [*_REFUSES.finditer(shown), *REFUSES_IN_JSON.finditer(code)] if SHELL_SCRIPT.match(text) else []
-    )
-    before = code[: min((found.start() for found in refusals), default=0)]
-    tests = {found["name"]: found.start() for found in _OFF.finditer(before)}
-    switches = [found for found in _SWITCH.finditer(before) if tests.get(found["name"], 0) >= found.end()]
-    often = Counter(_ASSIGNED.findall(code)) if switches else Counter[str]()
-    return next((found["tool"] for found in switches if often[found["name"]] == 1), "")
+    return tool if tool and not is_told(hook_set, texts[0], tool) else ""
 
 
 def only_answers_by(text: str) -> str:
@@ -174,7 +141,7 @@ def _end_of_call(code: str, place: int) -> int:
     return place
 
 
-def _is_told(hook_set: HookSet, text: str, tool: str) -> bool:
+def is_told(hook_set: HookSet, text: str, tool: str) -> bool:
     """Return whether a hook may say that a program is missing: the script itself, or another one."""
     code = without_comment_lines(text)
     if _NOTICES.search(code) or _looks_for(tool, code) or _tells_of_empty(tool, code):
@@ -215,9 +182,20 @@ def _tells_of_empty(tool: str, code: str) -> bool:
     lines = (line for line in code.split("\n") if tool in line)
     names = {name for line in lines for name in _BOUND.findall(line)}
     return _DEFAULT.search(code) is not None or any(
-        (found[1] or found[2]) in names and _TOLD.search(code, found.end(), found.end() + _NEAR)
-        for found in _EMPTY.finditer(code)
+        (found[1] or found[2]) in names and _tells_at(found, code) for found in _EMPTY.finditer(code)
     )
+
+
+def _tells_at(test: re.Match[str], code: str) -> bool:
+    """Return whether a script may say something where a variable that it looks at is empty."""
+    if test[0].startswith("case"):
+        end = code.find("esac", test.end())
+        return any(
+            _TOLD.search(arm[1]) for arm in _ARM.finditer(code, test.end(), end if end > 0 else len(code))
+        )
+    if _LEAVES.match(code, test.end(), test.end() + _NEAR):
+        return False
+    return _TOLD.search(code, test.end(), test.end() + _NEAR) is not None
 
 
 def _tests_functions(code: str) -> bool:

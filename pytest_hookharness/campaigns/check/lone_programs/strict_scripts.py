@@ -11,7 +11,7 @@ import re
 
 from pytest_hookharness import hosts
 from pytest_hookharness.campaigns.arming.project_texts import project_files, read_text
-from pytest_hookharness.campaigns.check.static.lone_answers import GATES, REFUSES_IN_JSON
+from pytest_hookharness.campaigns.check.lone_programs.lone_answers import GATES, REFUSES_IN_JSON
 from pytest_hookharness.campaigns.check.static.shell_scripts import (
     SHELL_SCRIPT,
     code_of,

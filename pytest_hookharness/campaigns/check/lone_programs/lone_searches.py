@@ -1,0 +1,119 @@
+"""
+Guards that refuse only what one program shows them: without it on the PATH, they refuse nothing.
+
+Every refusal of the shell script stands below a condition that only a text fits, in a variable that ``jq`` or
+``python3`` alone has filled from the input.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Collection, Iterator
+from itertools import islice
+
+from pytest_hookharness.campaigns.check.command_guards.command_tests import functions_of
+from pytest_hookharness.campaigns.check.lone_programs.lone_answers import REFUSES_IN_JSON
+from pytest_hookharness.campaigns.check.lone_programs.shell_conditions import Condition, conditions_at
+from pytest_hookharness.campaigns.check.static.shell_scripts import (
+    SHELL_SCRIPT,
+    code_of,
+    without_comment_lines,
+)
+
+# A value that a program alone gives, also where its failure is passed over.
+_PASSED = r"(?:\|\|[ \t]*(?:true|(?:echo|printf)[ \t]+(?:\"\"|''))[ \t]*)?"
+GIVEN = re.compile(
+    r"(?:^|[;&|]|\bthen|\bdo|'|\")[ \t]*(?:local[ \t]+)?(?P<name>[A-Za-z_]\w*)=\"?\$\((?P<program>"
+    r"(?:[^\n|&()]*\|[ \t]*)?(?P<tool>jq|python3)\b(?:'[^']*'|\"(?:[^\"\\\n]|\\.)*\"|[^\n|&'\"()])*"
+    + _PASSED
+    + r")\)\"?[ \t]*(?:\|\|[ \t]*(?:true|exit[ \t]+0)[ \t]*)?(?=;|\n|$)",
+    re.MULTILINE,
+)
+# The same value in another form.
+_PRINTED = r"(?:echo|printf[ \t]+(?:--[ \t]+)?[\"']%s(?:\\n)?[\"'])[ \t]+"
+_DERIVED = re.compile(
+    r"(?:^|[;&|])[ \t]*(?:local[ \t]+)?(?P<name>[A-Za-z_]\w*)=\"?\$(?:\("
+    + _PRINTED
+    + r"\"?\$\{?(?P<of>\w+)\}?\"?[ \t]*\|[ \t]*(?:tr|sed|head|tail|cut|awk)\b[^\n()]*\)"
+    r"|\{?(?P<other>\w+)[,#%/]*[^\n}:]*\}?)\"?[ \t]*$",
+    re.MULTILINE,
+)
+ASSIGNED = re.compile(r"(?<![\w$.-])([A-Za-z_]\w*)\+?=(?![=~])")
+_REFUSES = re.compile(r"(?<![\w-])(?:exit|return)[ \t]+(?:[1-9]\b|[\"$])")
+_SEARCHED = r"grep[ \t]+(?:-(?!\w*v)[\w-]+[ \t]+)*[\"'](?=[^\n]*\w\w)"
+_FITS = (
+    r"(?:\[\[?[ \t]+|&&[ \t]*\(?|^[ \t]*)(?:-n[ \t]+\"?\$\{{?{0}\b"
+    r"|\"?\$\{{?{0}(?::-)?\}}?\"?[ \t]+(?:=~|==?)[ \t]+(?!\*?[ \t]|\"\"|''|\"?\$\{{?{0}))"
+    r"|(?:echo|printf)[ \t][^|\n]*\"?\$\{{?{0}\}}?\"?[ \t]*(?:\|[ \t]*(?:tr|sed|head)\b[^|\n]*)?\|[ \t]*"
+    + _SEARCHED
+)
+_SUBJECT = r"case[ \t]+\"?\$\{{?{0}(?::-)?\}}?\"?[ \t]*(?:in\b|$)"
+_MOST = 40
+_TEXT, _NOT = re.compile(r"\w\w"), re.compile(r"(?<![\w\"'=])![ \t]")
+
+
+def only_shown_by(text: str) -> str:
+    """Return the program that alone fills the variables that a shell script refuses by; empty for none."""
+    if not SHELL_SCRIPT.match(text):
+        return ""
+    code, shown = without_comment_lines(text), code_of(text)
+    refusals = [*islice(refusals_of(code, shown), _MOST + 1)]
+    often = Counter(ASSIGNED.findall(code))
+    given = [found for found in GIVEN.finditer(code) if often[found["name"]] == 1]
+    tools = {found["tool"] for found in given}
+    if len(tools) != 1 or not refusals or max(len(refusals), len(given)) > _MOST:
+        return ""
+    names = {found["name"] for found in given}
+    for found in _DERIVED.finditer(code):
+        if (found["of"] or found["other"]) in names and often[found["name"]] == 1:
+            names.add(found["name"])
+    if all(any(_fits(one, code, names) for one in conditions_at(shown, place)) for place in refusals):
+        return str(tools.pop())
+    return ""
+
+
+def refusals_of(code: str, shown: str) -> Iterator[int]:
+    """
+    Yield where a script refuses or fails, or calls a function of its own that does.
+
+    Args:
+        code: The script without comment lines.
+        shown: The script without quoted text, as ``code_of`` returns it.
+    """
+    bodies = [*functions_of(code)]
+    found = [*_REFUSES.finditer(shown), *REFUSES_IN_JSON.finditer(code)]
+    places = [one.start() for one in found]
+    for place in places:
+        if not any(begin <= place < end for _, begin, end in bodies):
+            yield place
+    for name, begin, end in bodies:
+        if any(begin <= place < end for place in places):
+            called = re.compile(rf"(?<![\w$./-]){re.escape(name)}(?![\w(-])(?![ \t]*\()")
+            yield from (one.start() for one in called.finditer(shown))
+
+
+def _fits(condition: Condition, code: str, names: Collection[str]) -> bool:
+    """Return whether a condition holds only if one of some variables has a text."""
+    words = code[condition.begin : condition.end]
+    if condition.is_arm:
+        subject = code[condition.case : condition.begin]
+        known = any(re.match(_SUBJECT.format(name), subject) for name in names)
+        return known and all(map(_TEXT.search, words.split("|")))
+    return all(_part_fits(part, names) for part in _alternatives(words))
+
+
+def _alternatives(words: str) -> Iterator[str]:
+    """Yield the parts of a condition of which one has to hold; what is in brackets stays together."""
+    depth = begin = 0
+    for found in re.finditer(r"[()]|\|\|", words):
+        depth += {"(": 1, ")": -1}.get(found[0], 0)
+        if found[0] == "||" and depth <= 0:
+            yield words[begin : found.start()]
+            begin = found.end()
+    yield words[begin:]
+
+
+def _part_fits(part: str, names: Collection[str]) -> bool:
+    found = (re.search(_FITS.format(name), part) for name in names)
+    return any(one and not _NOT.search(part, 0, one.start()) for one in found)

@@ -1,0 +1,57 @@
+"""
+Programs in a here-document that read the input of their hook: standard input is the here-document itself.
+
+``bash -s <<'EOF'`` and ``python3 - <<EOF`` read their program from standard input, which is at its end where
+the program asks for the input, also behind a pipe (POSIX, Shell Command Language, 2.7.4).
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from pytest_hookharness.campaigns.check.static.shell_scripts import code_of
+
+_STARTED = re.compile(
+    r"(?<![\w./$-])(?:/usr/bin/env[ \t]+|/(?:usr/)?bin/)?"
+    r"(?P<program>(?:ba|da|z)?sh|python[\d.]*|node)(?P<option>[ \t]+-s?)?"
+    r"(?:[ \t]+2>(?:&1|[ \t]*/dev/null))?[ \t]*<<(?P<tabs>-?)[ \t]*"
+    r"(?P<mark>['\"\\]?)(?P<word>[A-Za-z_]\w*)['\"]?"
+)
+# What takes the input, in each of the languages: at the beginning of a line, or as a value.
+_OF_SHELL = re.compile(
+    r"=\"?\$\([ \t]*(?:cat(?:[ \t]+-)?[ \t]*(?:2>[^)\n]*|\|\|[^)\n]*)?\)|cat[ \t]*\|"
+    r"|jq[ \t]+(?:-\w+[ \t]+)*['\"][^|\n]*\))"
+    r"|\$\(<[ \t]*/dev/stdin\)"
+)
+_OF_PYTHON = re.compile(
+    r"\bsys\.stdin\b(?!\.(?:isatty|fileno|close|encoding|reconfigure))|\bopen\(0\b|/dev/stdin"
+)
+_OF_NODE = re.compile(r"\bprocess\.stdin\.(?:on|setEncoding|read)|\breadFileSync\(\s*(?:0\b|[\"']/dev/stdin)")
+
+
+def lost_inputs(text: str) -> Iterator[tuple[str, int]]:
+    """Yield how a program in a here-document looks for the input of its hook in vain, with the line."""
+    code = code_of(text)
+    for found in _STARTED.finditer(code):
+        tabs = r"\t*" if found["tabs"] else ""
+        end = re.compile(rf"^{tabs}{found['word']}$", re.MULTILINE)
+        begin = text.find("\n", found.end()) + 1
+        last = end.search(text, begin)
+        program = text[begin : last.start()] if begin and last else ""
+        # Without quotes, the outer shell replaces what another shell would read.
+        replaced = not found["mark"] and found["program"].endswith("sh")
+        if not replaced and _reads_input(found["program"], program):
+            words = (
+                f"the program in the here-document of `{found['program']}` reads standard input, which is "
+                "the here-document itself, so the input of the hook is lost"
+            )
+            yield words, text.count("\n", 0, found.start()) + 1
+
+
+def _reads_input(name: str, program: str) -> bool:
+    if name.startswith("python"):
+        return _OF_PYTHON.search(re.sub(r"^[ \t]*#.*$", "", program, flags=re.MULTILINE)) is not None
+    if name == "node":
+        return _OF_NODE.search(program) is not None
+    return _OF_SHELL.search(code_of(program)) is not None
