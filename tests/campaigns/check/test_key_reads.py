@@ -46,6 +46,15 @@ def test_paths_of_jq(program, paths):
             "A=$(python3 -c \"import json,sys; print(json.load(sys.stdin).get('a',''))\")\necho $A\n",
             ["a"],
         ),
+        ('IN=$(cat)\nget() {\n  jq -r ".$1 // empty" <<<"$IN"\n}\nA=$(get a.b)\necho $A\n', ["a.b"]),
+        (
+            (
+                'get() {\n  local j="$1" k="$2"\n  echo "$j" | jq -r ".$k"\n}\n'
+                'IN=$(cat)\nA=$(get "$IN" "a")\nB=$(get "$S" b)\nC=$(get "$IN" "$d")\necho $A $B $C\n'
+            ),
+            ["a"],
+        ),
+        ('get() {\n  jq -r ".$1" state.json\n}\nIN=$(cat)\nA=$(get a)\necho $A\n', []),
         ('IN=$(cat)\nA=$(jq .a <<<"$IN")\n', []),
         ("jq -n '.a'\n", []),
     ],
@@ -117,6 +126,7 @@ def wrong_keys(tmp_path):
         at, top = {
             "claude-code": (".claude/settings.json", {}),
             "codex": (".codex/hooks.json", {}),
+            "cursor": (".cursor/hooks.json", {"version": 1}),
             "copilot-cli": (".github/hooks/hooks.json", {"version": 1}),
         }[host]
         command = f"{'python3' if script.endswith('py') else 'bash'} ./{script}"
@@ -147,6 +157,10 @@ DATA = "import json, sys\nd = json.load(sys.stdin)\n"
         ("SubagentStop", "d.get('usage', {}).get('tokens')", "sends `agent_transcript_path`"),
         ("UserPromptSubmit", "d.get('user_prompt')", "sends `prompt`"),
         ("PreToolUse", "d.get('command')", "sends `tool_input`"),
+        ("Stop", "d.get('response') or d.get('message')", "sends `last_assistant_message`"),
+        ("SubagentStop", "d.get('output')", "sends `last_assistant_message`"),
+        ("Stop", "d.get('response') or d['last_assistant_message']", ""),
+        ("SessionEnd", "d.get('message')", ""),
         ("UserPromptSubmit", "d.get('user_prompt', d.get('prompt'))", ""),
         ("Stop", "d.get('messages') or open(d['transcript_path'])", ""),
         ("PostToolUseFailure", "d['error'] if isinstance(d['error'], str) else d['error']['message']", ""),
@@ -202,6 +216,16 @@ def test_a_result_that_is_text(wrong_keys):
     """Codex sends the result of a tool as text, so no key is below it."""
     (text,) = wrong_keys(f"{DATA}print(d['tool_response']['exit_code'])\n", "PostToolUse", host="codex")
     assert "reads `tool_response.exit_code` of its input, and codex sends `tool_response` as text" in text
+
+
+def test_a_key_that_a_function_gets(wrong_keys):
+    """Cursor sends the command of a tool in its input, also for a function that gets the key."""
+    text = (
+        'field() {\n  local json="$1" key="$2"\n  echo "$json" | jq -r ".$key // empty"\n}\n'
+        'IN=$(cat)\nCMD=$(field "$IN" "command")\n[ "$CMD" = x ] && exit 2\n'
+    )
+    (found,) = wrong_keys(f"#!/bin/bash\n{text}", "preToolUse", host="cursor", script="hook.sh")
+    assert "reads `command` of its input, and cursor sends `tool_input`" in found
 
 
 def test_the_keys_of_another_host(wrong_keys):

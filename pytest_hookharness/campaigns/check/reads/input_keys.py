@@ -28,6 +28,7 @@ _TOOLS = frozenset(
     [hosts.Role.BEFORE_TOOL, hosts.Role.PERMISSION, hosts.Role.AFTER_TOOL, hosts.Role.TOOL_FAILED]
 )
 _SUBAGENTS = frozenset([hosts.Role.SUBAGENT_START, hosts.Role.SUBAGENT_STOP])
+_STOPS = frozenset([hosts.Role.STOP, hosts.Role.SUBAGENT_STOP])
 _TASKS = frozenset([hosts.Role.TASK_CREATED, hosts.Role.TASK_COMPLETED])
 # What a tool answered has another name at each host.
 _RESULTS = ("tool_response", "tool_output", "tool_result", "toolResult")
@@ -72,6 +73,16 @@ _AT_ROLES: Sequence[tuple[frozenset[hosts.Role], frozenset[str], Sequence[str]]]
         frozenset(["user_prompt", "userPrompt", "message", "user_message", "userMessage", "input", "text"])
         | {"query", "user_input", "userInput", "prompt_text", "content", "tool_input"},
         ("prompt", "message"),
+    ),
+    (
+        _STOPS,
+        frozenset(
+            ["response", "message", "output", "result", "text", "content", "summary", "answer", "reply"]
+        )
+        | {"last_message", "lastMessage", "assistant_message", "assistantMessage", "assistant_response"}
+        | {"final_message", "finalMessage", "final_response", "final_output", "last_response", "agent_output"}
+        | {"subagent_output", "agent_response", "model_response", "assistant_text", "tool_response"},
+        ("last_assistant_message", "prompt_response"),
     ),
     (
         _TOOLS,

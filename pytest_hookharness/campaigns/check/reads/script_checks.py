@@ -14,6 +14,8 @@ from pytest_hookharness.campaigns.check.lone_programs.inline_scripts import inli
 from pytest_hookharness.campaigns.check.lone_programs.lone_answers import lone_answer
 from pytest_hookharness.campaigns.check.lone_programs.lone_switches import lone_switch
 from pytest_hookharness.campaigns.check.lone_programs.strict_scripts import ends_without
+from pytest_hookharness.campaigns.check.reads.borrowed_variables import borrowed_variable
+from pytest_hookharness.campaigns.check.reads.env_files import emptied_files
 from pytest_hookharness.campaigns.check.reads.input_keys import never_sent
 from pytest_hookharness.campaigns.check.static.double_counts import double_counts
 from pytest_hookharness.campaigns.check.static.failed_refusals import failed_refusal
@@ -33,6 +35,7 @@ from pytest_hookharness.campaigns.check.static.unset_variables import expected_v
 from pytest_hookharness.judging.checkup.unseen_texts import describe_unseen
 from pytest_hookharness.judging.findings.codes import (
     CARRIED_OUT,
+    LOST_UPDATES,
     STATUS_LEAK,
     STRICT_SHELL,
     UNGUARDED_TOOL,
@@ -66,6 +69,8 @@ _GIVE_PROGRAM = (
     "Put the program into a file, or give it as an argument: `bash -c '...'`, `python3 -c '...'`; or read "
     "the input before and pass it in a variable."
 )
+_APPEND = 'Append each line: `echo "export NAME=value" >> "$CLAUDE_ENV_FILE"`.'
+_UNSET = "Find out in another way, or have the command set it: `NAME=value ./hook.sh`."
 _COUNT = "Write `|| true`: grep has printed its 0 already."
 
 
@@ -98,6 +103,11 @@ def _of_variables(hook_set: HookSet) -> Iterator[Symptom]:
         text = f"${name} is always empty, as {hook_set.host} sets no such variable."
         symptom = together(CONFIG_OFF, hooks, text)
         yield replace(symptom, advice=f"Read the JSON on standard input: `jq -r .{key_for(name)}`.")
+
+    borrowed = [(hook, name) for hook in hook_set.hooks if (name := borrowed_variable(hook_set, hook))]
+    for hooks, name in _by_event(borrowed):
+        text = f"${name} is never set: another host has a variable like it, and {hook_set.host} has none."
+        yield replace(together(CONFIG_OFF, hooks, text), advice=_UNSET)
 
 
 def _of_sessions(hook_set: HookSet) -> Iterator[Symptom]:
@@ -177,6 +187,7 @@ def _of_scripts(hook_set: HookSet) -> Iterator[Symptom]:
         (CRASHED, CRASHED.fix, calls_for_a_mac),
         (CRASHED, _END_OPTIONS, texts_as_options),
         (CONFIG_OFF, _GIVE_PROGRAM, lost_inputs),
+        (LOST_UPDATES, _APPEND, emptied_files),
         (STATUS_LEAK, _KEEP_STATUS, lost_statuses),
         (STRICT_SHELL, _COUNT, double_counts),
         (CARRIED_OUT, _GIVE, pasted_code),

@@ -11,6 +11,7 @@ from collections.abc import Iterator, Mapping
 
 from pytest_hookharness.campaigns.check.reads.key_reads import KeyPath, KeyRead, join_reads
 from pytest_hookharness.campaigns.check.reads.python_reads import python_reads
+from pytest_hookharness.campaigns.check.reads.shell_wrappers import reads_by_wrappers
 from pytest_hookharness.campaigns.check.static.shell_scripts import code_of
 
 _INPUT = re.compile(
@@ -80,6 +81,7 @@ def _all_reads(text: str, code: str, inputs: dict[str, KeyPath]) -> Iterator[Key
         if name and len(reads[0]) == 1 and name not in inputs and "|" not in found["after"].partition(")")[0]:
             (inputs[name],) = reads[0]
     yield from _through_functions(text, inputs)
+    yield from reads_by_wrappers(text, inputs)
     yield from _of_python(text, inputs)
 
 

@@ -1,0 +1,76 @@
+"""
+Functions of shell scripts that take a key as an argument, and read it with jq from the input of the hook.
+
+Such as ``field() { printf '%s' "$1" | jq -r ".$2 // empty"; }``, called as ``field "$INPUT" "command"``.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from itertools import islice
+
+from pytest_hookharness.campaigns.check.reads.key_reads import KeyPath, KeyRead
+
+_FUNCTION = re.compile(
+    r"^[ \t]*(?:function[ \t]+)?(?P<name>[\w-]+)[ \t]*\(\)[ \t]*\{(?P<body>[\s\S]{0,1500}?)"
+    r"(?:\n[ \t]*\}|\}[ \t]*$)",
+    re.MULTILINE,
+)
+_ARGUMENT = re.compile(r"(?<![\w$])(?P<name>[A-Za-z_]\w*)=\"?\$\{?(?P<number>[1-9])\}?\"?(?=[\s;]|$)")
+_WITH_KEY = re.compile(
+    r"(?:\"?\$\{?(?P<given>\w+)\}?\"?[ \t]*\|[ \t]*)?jq[ \t]+(?:-\w+[ \t]+)*"
+    r"\"\.\$\{?(?P<key>\w+)\}?(?:[ \t?]*//[^\"\n]*)?\""
+    r"(?:[^\n]*?<<<[ \t]*\"?\$\{?(?P<fed>\w+)\}?\"?)?"
+)
+_WORDS = r"(?<![\w$./-]){0}(?P<words>(?:[ \t]+(?:\"[^\"\n]*\"|'[^'\n]*'|[^\s;|&()<>\"']+))+)"
+_WORD = re.compile(r"\"([^\"\n]*)\"|'([^'\n]*)'|(\S+)")
+_VARIABLE = re.compile(r"\$\{?(\w+)\}?")
+_KEYS = re.compile(r"\.?[A-Za-z_]\w*(?:\.[A-Za-z_]\w*)*")
+_ASSIGNED = re.compile(r"(?<![\w$])(\w+)=[\"']?\$\($")
+_MOST = 20
+
+
+def reads_by_wrappers(text: str, inputs: Mapping[str, KeyPath]) -> Iterator[KeyRead]:
+    """
+    Yield what a script reads through functions that get the key as an argument.
+
+    Args:
+        text: The script.
+        inputs: The variables that hold the input or a part of it, with the path of that part.
+    """
+    for function in islice(_FUNCTION.finditer(text), _MOST):
+        found = _WITH_KEY.search(function["body"])
+        numbers = {one["name"]: int(one["number"]) for one in _ARGUMENT.finditer(function["body"])}
+        if found is None:
+            continue
+        key = _number(found["key"], numbers)
+        source = found["given"] or found["fed"] or ""
+        if key:
+            yield from _calls(text, function, key, _number(source, numbers), inputs.get(source), inputs)
+
+
+def _number(name: str, numbers: Mapping[str, int]) -> int:
+    """Return which argument of a function a variable is; 0 for none."""
+    return int(name) if name.isdigit() else numbers.get(name, 0)
+
+
+def _calls(
+    text: str,
+    function: re.Match[str],
+    key: int,
+    source: int,
+    path: KeyPath | None,
+    inputs: Mapping[str, KeyPath],
+) -> Iterator[KeyRead]:
+    for call in re.finditer(_WORDS.format(re.escape(function["name"])), text):
+        words = ["", *("".join(parts) for parts in _WORD.findall(call["words"]))]
+        if function.start() <= call.start() < function.end() or len(words) <= max(key, source):
+            continue
+        given = _VARIABLE.fullmatch(words[source]) if source else None
+        whole = inputs.get(given[1]) if given else path
+        if whole is not None and _KEYS.fullmatch(words[key]):
+            line = text[text.rfind("\n", 0, call.start()) + 1 : call.start()]
+            assigned = _ASSIGNED.search(line)
+            keys = tuple(words[key].lstrip(".").split("."))
+            yield KeyRead(frozenset([(*whole, *keys)]), assigned[1] if assigned else "")
