@@ -19,6 +19,7 @@ from pytest_hookharness.model.trace import HookRun
 _TELLS = re.compile(
     r"\b(?:remember to|reminder|please|consider|should|must|do not|don't|make sure|be sure|ensure"
     r"|you may want|recommend\w*|suggest\w*|never|instead of|before (?:you|committing|continuing))\b"
+    r"|\b(?:review|verify|check|fix|update) (?:the|your|it|all|this)\b"
     r"|\brun [/`'\"]|\u26a0|\U0001f6a8|^\W*(?:warning|caution|tip|hint|note)\b"
     # Please, must, attention, warning and advice in Chinese, and please in Japanese and Korean.
     r"|\u8bf7|\u8acb|\u5fc5\u987b|\u6ce8\u610f|\u8b66\u544a|\u5efa\u8bae"

@@ -30,7 +30,7 @@ from pytest_hookharness.campaigns.check.static.session_variables import shared_s
 from pytest_hookharness.campaigns.check.static.shared_loops import shared_loop
 from pytest_hookharness.campaigns.check.static.silent_refusals import silent_answer, silent_refusal
 from pytest_hookharness.campaigns.check.static.unread_answers import lost_answers
-from pytest_hookharness.campaigns.check.static.unseen_advice import unseen_advice, where_it_is_read
+from pytest_hookharness.campaigns.check.static.unseen_advice import is_fault, unseen_advice, where_it_is_read
 from pytest_hookharness.campaigns.check.static.unset_variables import expected_variable, key_for
 from pytest_hookharness.judging.checkup.unseen_texts import describe_unseen
 from pytest_hookharness.judging.findings.codes import (
@@ -70,6 +70,7 @@ _GIVE_PROGRAM = (
     "the input before and pass it in a variable."
 )
 _APPEND = 'Append each line: `echo "export NAME=value" >> "$CLAUDE_ENV_FILE"`.'
+_LONGEST = 80
 _UNSET = "Find out in another way, or have the command set it: `NAME=value ./hook.sh`."
 _COUNT = "Write `|| true`: grep has printed its 0 already."
 
@@ -274,7 +275,13 @@ def _of_silence(hook_set: HookSet) -> Iterator[Symptom]:
 
 def _of_advice(hook_set: HookSet) -> Iterator[Symptom]:
     """Yield the advice in scripts that the agent never gets, each script once."""
-    found = [(hook, one) for hook in hook_set.hooks if (one := unseen_advice(hook_set, hook))]
+    every = [(hook, one) for hook in hook_set.hooks if (one := unseen_advice(hook_set, hook))]
+    failed = [(hook, one) for hook, one in every if is_fault(hook_set, hook, one.stream)]
+    for words in dict.fromkeys(one.text for _, one in failed):
+        hooks = [hook for hook, one in failed if one.text == words]
+        text = f'its answer is plain text, "{words[:_LONGEST]}", which {hook_set.host} cannot read there.'
+        yield together(MANGLED, hooks, text)
+    found = [pair for pair in every if pair not in failed]
     for stream in dict.fromkeys(one.stream for _, one in found):
         same = [(hook, one) for hook, one in found if one.stream == stream]
         hooks = [hook for hook, _ in same]

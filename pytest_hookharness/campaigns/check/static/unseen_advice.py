@@ -13,9 +13,14 @@ from collections.abc import Iterator, Sequence
 
 from pytest_hookharness import hosts
 from pytest_hookharness.campaigns.check.static.failed_refusals import read_printed
+from pytest_hookharness.campaigns.check.static.lost_warnings import lost_warnings
 from pytest_hookharness.campaigns.check.static.printed_texts import printed_texts
 from pytest_hookharness.campaigns.check.static.shell_outputs import goes_elsewhere
-from pytest_hookharness.campaigns.check.static.shell_scripts import SHELL_SCRIPT, code_of
+from pytest_hookharness.campaigns.check.static.shell_scripts import (
+    SHELL_SCRIPT,
+    code_of,
+    loaded_texts,
+)
 from pytest_hookharness.campaigns.check.static.written_answers import without_comments
 from pytest_hookharness.judging.checkup.unseen_texts import FOR_A_PERSON, is_advice
 from pytest_hookharness.model.checkup import HookSet
@@ -70,6 +75,9 @@ _HELPER = re.compile(
 )
 # What sends the output of a command elsewhere.
 _REDIRECTS = re.compile(r"(?<!\|)\|(?!\|)|(?<![\d&])>(?!&)|\d>(?!&1|\s*/dev/null)")
+_OF_CALLS = frozenset([hosts.Role.BEFORE_TOOL, hosts.Role.AFTER_TOOL, hosts.Role.PROMPT])
+# What a command makes of the status of its script.
+_CHANGES_STATUS = re.compile(r"\|\||&>|\d?>&\d")
 _SAMPLE = "Please run the tests."
 
 
@@ -96,7 +104,7 @@ def unseen_advice(hook_set: HookSet, hook: Hook) -> UnseenAdvice | None:
     if _REDIRECTS.search(hook.command):
         return None
     if _ANSWERS.search(text) or _STARTS.search(code):
-        return _said_beside_answers(hook_set, hook)
+        return _said_beside_answers(hook_set, hook) or _said_before_the_end(hook_set, hook)
     # A script of several events may print a text at one of them alone.
     hooks = [one for path, _ in hook_set.sources_of(hook) for one in hook_set.hooks_of(path)] or [hook]
     lost = {
@@ -118,6 +126,20 @@ def _said_beside_answers(hook_set: HookSet, hook: Hook) -> UnseenAdvice | None:
     return None
 
 
+def _said_before_the_end(hook_set: HookSet, hook: Hook) -> UnseenAdvice | None:
+    """Return what a shell script prints, and then allows, at events where nobody gets that."""
+    if _CHANGES_STATUS.search(hook.command):
+        return None
+    for path, text in hook_set.sources_of(hook):
+        hooks = hook_set.hooks_of(path)
+        events = hosts.find(hook_set.host).events
+        of_calls = all(one.event in events and events[one.event].role in _OF_CALLS for one in hooks)
+        for stream, words in lost_warnings(text, [*loaded_texts(hook_set, text)], of_calls=of_calls):
+            if all(_is_lost(hook_set, one, stream) for one in hooks):
+                return UnseenAdvice(words, stream)
+    return None
+
+
 def where_it_is_read(hook_set: HookSet, hook: Hook) -> str:
     """Return the key of an answer in which the host reads a text for the agent at a hook's event."""
     profile = hosts.find(hook_set.host)
@@ -126,9 +148,14 @@ def where_it_is_read(hook_set: HookSet, hook: Hook) -> str:
 
 
 def _is_lost(hook_set: HookSet, hook: Hook, stream: str) -> bool:
-    """Return whether a host makes nothing of plain text on a stream of a hook that ends with 0."""
+    """Return whether plain text on a stream of a hook that ends with 0 reaches nobody."""
     reply = read_printed(hosts.find(hook_set.host), hook, 0, **{stream: _SAMPLE})
-    return not (reply.context or reply.user_text or reply.fault) and reply.ruling is Ruling.NONE
+    return not (reply.context or reply.user_text) and reply.ruling is Ruling.NONE
+
+
+def is_fault(hook_set: HookSet, hook: Hook, stream: str) -> bool:
+    """Return whether a host takes plain text on a stream of a hook that ends with 0 for a failed answer."""
+    return bool(read_printed(hosts.find(hook_set.host), hook, 0, **{stream: _SAMPLE}).fault)
 
 
 def _printed(text: str) -> Iterator[UnseenAdvice]:

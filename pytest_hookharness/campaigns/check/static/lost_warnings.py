@@ -1,0 +1,136 @@
+"""
+Warnings of a shell script that also refuses: printed where the host passes them to nobody, as it then allows.
+
+Only a text is named behind which the script surely ends with 0 unless another condition holds. The conditions
+and the ends behind it are read; a script that replaces its output, or ends in a way of its own, is left out.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from itertools import islice
+
+from pytest_hookharness.campaigns.check.command_guards.command_tests import functions_of
+from pytest_hookharness.campaigns.check.static.shell_outputs import goes_elsewhere
+from pytest_hookharness.campaigns.check.static.shell_scripts import (
+    SHELL_SCRIPT,
+    code_of,
+    without_comment_lines,
+)
+from pytest_hookharness.judging.checkup.unseen_texts import is_advice
+
+_ECHO = re.compile(
+    r"^[ \t]*(?:echo(?:[ \t]+-\w+)*|printf)[ \t]+"
+    r"(?P<mark>[\"'])(?P<text>(?:(?!(?P=mark))[^\n]|\\\"){3,400})(?P=mark)"
+    r"(?:[ \t]+\"?\$\{?\w+\}?\"?)*[ \t]*(?P<err>1?>&2)?[ \t]*(?=$|;)",
+    re.MULTILINE,
+)
+_DOCUMENT = re.compile(
+    r"^[ \t]*cat[ \t]*(?P<before>1?>&2)?[ \t]*<<-?[ \t]*['\"]?(?P<word>\w+)['\"]?"
+    r"[ \t]*(?P<after>1?>&2)?[ \t]*\n"
+    r"(?P<text>(?:(?!^[ \t]*(?P=word)$)[^\n]*\n){1,40})",
+    re.MULTILINE,
+)
+_TOKEN = re.compile(
+    r"(?:^|[\n;&|(){}!]|(?<![\w$-])(?:then|do|else)(?=\s))[ \t]*"
+    r"(?P<word>if|elif|else|fi|case|esac|for|while|until|select|done|exit|exec|return)(?![\w-])"
+    r"(?:[ \t]+(?P<status>[^\s;)}]+))?|(?P<arm>;;)"
+)
+# The last command; a here-document behind it is hidden.
+_ENDS_WELL = re.compile(r"(?:^|\n)[ \t]*(?:fi|esac|true|:|(?:echo|printf|cat)\b[^\n|&]*)(?:\n_*)*\s*\Z")
+_OWN_WAY = re.compile(r"^[ \t]*(?:trap\b|exec[ \t]+\d*[<>]|(?:function[ \t]+)?echo\b[ \t]*\()", re.MULTILINE)
+_LOADS = re.compile(r"^[ \t]*(?:source|\.)[ \t]", re.MULTILINE)
+# Answers that the host may read in the place of plain text.
+_ANSWERS = re.compile(
+    r"hookSpecificOutput|additional_?[cC]ontext|systemMessage|\bdecision\b|permission|_message\b"
+)
+_ARGUMENTS = re.compile(
+    r"\bgetopts\b|\bcase[ \t]+\"?\$\{?[1@*]|^[^\n{]*[\"' \t]\$\{?[1@](?![\w])", re.MULTILINE
+)
+# What only says how it is, and what tells somebody to do something.
+_NOTE = re.compile(r"^\W*(?:note|hint|tip)\b|\bno \w+ found\b", re.IGNORECASE)
+_ORDER = re.compile(
+    r"\b(?:please|must|should|remember|make sure|ensure|do not|don't|never|consider)\b|\brun [/`'\"]"
+    r"|\b(?:review|verify|check|fix|update) (?:the|your|it|all|this)\b"
+    r"|\u8bf7|\u3057\u3066\u304f\u3060\u3055\u3044|\uc8fc\uc138\uc694",
+    re.IGNORECASE,
+)
+_MOST = 60
+
+
+def lost_warnings(text: str, loaded: Sequence[str] = (), *, of_calls: bool) -> Iterator[tuple[str, str]]:
+    """
+    Yield the streams and the texts of advice behind which a shell script ends with 0.
+
+    Args:
+        text: The script.
+        loaded: The texts of the files that it loads, as far as they are known.
+        of_calls: Whether it runs at calls and prompts; at other events, a warning alone may be for a log.
+    """
+    shown = code_of(text) if SHELL_SCRIPT.match(text) else ""
+    ways = [shown, *(code_of(one) for one in loaded)]
+    if not shown or len(_LOADS.findall(shown)) > len(loaded) or any(map(_OWN_WAY.search, ways)):
+        return
+    # A person may start a script that takes arguments.
+    if _ARGUMENTS.search(without_comment_lines(text)):
+        return
+    code = without_comment_lines(text)
+    bodies = [(begin, end) for _, begin, end in functions_of(code)]
+    for place, behind, stream, words in islice(_printed(code, shown), _MOST):
+        inside = any(begin <= place < end for begin, end in bodies)
+        plain = stream == "stderr" or not _ANSWERS.search(text)
+        told = not _NOTE.search(words) if of_calls else _ORDER.search(words)
+        if (
+            told
+            and plain
+            and not inside
+            and not goes_elsewhere(text, place)
+            and ends_with_zero(shown, behind)
+        ):
+            yield stream, words
+
+
+def _printed(code: str, shown: str) -> Iterator[tuple[int, int, str, str]]:
+    """Yield advice that a script prints: its place, the place behind it, the stream and the words."""
+    for found in _ECHO.finditer(code):
+        words = " ".join(found["text"].split())
+        if is_advice(words) and shown[found.start("mark")] == found["mark"]:
+            yield found.start("text"), found.end(), "stderr" if found["err"] else "stdout", words
+    for found in _DOCUMENT.finditer(code):
+        line = next((line for line in found["text"].splitlines() if is_advice(line)), "")
+        if line and "cat" in shown[found.start() : found.start("text")]:
+            stream = "stderr" if found["before"] or found["after"] else "stdout"
+            yield found.start(), found.end("text"), stream, " ".join(line.split())
+
+
+def ends_with_zero(shown: str, place: int) -> bool:
+    """
+    Return whether a script ends with 0 behind a place, if no further condition holds.
+
+    Args:
+        shown: The script without quoted text, as ``code_of`` returns it.
+        place: The place in it.
+    """
+    depth, skipped = 0, -1
+    for found in _TOKEN.finditer(shown, place):
+        word = found["word"] or found["arm"]
+        if word in ("if", "case", "for", "while", "until", "select"):
+            depth += 1
+        elif word in ("fi", "esac", "done"):
+            skipped = -1 if depth == skipped else skipped
+            depth -= depth > 0
+        elif skipped >= 0 or depth:
+            continue
+        elif word in ("elif", "else", ";;"):
+            # The branch of another condition, to the end of the whole.
+            skipped, depth = 1, 1
+        elif not _is_conditional(shown, found.start("word")):
+            return word == "exit" and found["status"] == "0"
+    return _ENDS_WELL.search(shown) is not None
+
+
+def _is_conditional(shown: str, place: int) -> bool:
+    """Return whether a command stands behind another one that decides whether it runs."""
+    begin = max(shown.rfind(mark, 0, place) for mark in ("\n", ";")) + 1
+    return re.search(r"&&|\|\|", shown[begin:place]) is not None
