@@ -13,6 +13,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from itertools import islice
 
 from pytest_hookharness.campaigns.check.command_guards.command_guard import CommandGuard, CommandTest
+from pytest_hookharness.campaigns.check.command_guards.glob_patterns import glob_source, looped_texts, plain
 from pytest_hookharness.campaigns.check.command_guards.grep_patterns import pattern_of, unescaped
 from pytest_hookharness.campaigns.check.static.shell_scripts import code_of, without_comment_lines
 
@@ -66,7 +67,11 @@ _PIPED = (
     r"grep[ \t]+(?P<flags>(?:-[\w-]+[ \t]+)+)(?P<mark>[\"'])(?P<pattern>[^\n]*?)(?P=mark)(?=[ \t;)\n]|$)"
 )
 _TESTED = r"\[\[[ \t]+\"?\$\{?(?P<tested>\w+)\}?\"?[ \t]+=~[ \t]+(?P<bare>[^\n\"'$`]+?)[ \t]+\]\]"
-_TEST = re.compile(f"(?:{_PIPED}|{_TESTED})")
+_GLOBBED = (
+    r"\[\[[ \t]+\"?\$\{?(?P<compared>\w+)\}?\"?[ \t]+(?P<sign>==?|!=)[ \t]+"
+    r"(?P<glob>(?:\"[^\"\n]*\"|'[^'\n]*'|\\.|[^\s\"'\]])+)[ \t]+\]\]"
+)
+_TEST = re.compile(f"(?:{_PIPED}|{_TESTED}|{_GLOBBED})")
 _BEFORE = re.compile(r"(?P<word>(?:if|elif)[ \t]+)?(?P<not>![ \t]+)?$")
 _BRANCH = re.compile(r"(?:[ \t]*>?[ \t]*2?>[ \t]*/dev/null)?[ \t]*(?:;[ \t]*|\n[ \t]*)then\b")
 _LIST = re.compile(r"(?:[ \t]*2>[ \t]*/dev/null)?[ \t]*(?P<sign>\|\||&&)(?P<rest>[^\n]*)")
@@ -214,13 +219,13 @@ def _names(code: str) -> list[str]:
 def _tests(
     code: str, shown: str, names: Collection[str], functions: Mapping[str, bool]
 ) -> Iterator[CommandTest]:
+    looped = looped_texts(code)
     for found in islice(_TEST.finditer(code), _MOST):
-        if (found["piped"] or found["tested"]) not in names:
+        if (found["piped"] or found["tested"] or found["compared"]) not in names:
             continue
         line = code[code.rfind("\n", 0, found.start()) + 1 : found.start()].lstrip()
         before = _BEFORE.fullmatch(line)
-        source = found["bare"] or unescaped(found["pattern"], found["mark"])
-        pattern = pattern_of(source, found["flags"] or "-qE")
+        source, pattern = _looked_for(found, looped)
         branch, listed = _BRANCH.match(code, found.end()), _LIST.match(code, found.end())
         begins = branch.end() if branch else listed.start("rest") if listed else 0
         whole = before is not None and bool(before["word"]) is bool(branch) and begins > 0
@@ -239,9 +244,28 @@ def _tests(
             exits=_LEAVES.search(shown, begins, closed) is not None,
             source=source,
             pattern=pattern,
-            fits=positive is not bool(before["not"]),
+            fits=(positive is not bool(before["not"])) is (found["sign"] != "!="),
             leads=leads,
         )
+
+
+def _looked_for(
+    found: re.Match[str], looped: Mapping[str, Sequence[str]]
+) -> tuple[str, re.Pattern[str] | None]:
+    """Return what a test looks for, and the same in the grammar of Python; ``None`` if that is unknown."""
+    if found["glob"]:
+        source = glob_source(found["glob"], looped)
+        return source, re.compile(source) if source else None
+    if found["bare"]:
+        return found["bare"], pattern_of(found["bare"], "-qE")
+    variable = re.fullmatch(r"\$\{?(\w+)\}?", found["pattern"])
+    texts = looped.get(variable[1], ()) if variable else ()
+    if texts and not {"E", "P", "F"} & {*found["flags"]}:
+        return "", None
+    source = "|".join(map(plain, texts) if "F" in found["flags"] else texts)
+    source = source or unescaped(found["pattern"], found["mark"])
+    flags = found["flags"].replace("F", "E") if texts else found["flags"]
+    return source, pattern_of(source, flags)
 
 
 def _end_of_branch(shown: str, place: int) -> tuple[int, int]:

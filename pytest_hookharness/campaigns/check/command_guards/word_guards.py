@@ -15,9 +15,10 @@ from dataclasses import replace
 from pytest_hookharness import hosts
 from pytest_hookharness.campaigns.check.command_guards.command_guard import CommandGuard, CommandTest
 from pytest_hookharness.campaigns.check.command_guards.command_tests import read_guard
+from pytest_hookharness.campaigns.check.lone_programs.inline_scripts import shell_program
 from pytest_hookharness.campaigns.check.static.failed_refusals import failed_refusal, read_printed
 from pytest_hookharness.campaigns.check.static.script_answers import find_unread_answer
-from pytest_hookharness.campaigns.check.static.shell_scripts import SHELL_SCRIPT, without_comment_lines
+from pytest_hookharness.campaigns.check.static.shell_scripts import without_comment_lines
 from pytest_hookharness.campaigns.check.static.unset_variables import expected_variable
 from pytest_hookharness.campaigns.guards.pattern_texts import texts_of
 from pytest_hookharness.campaigns.guards.watched_moves import watched
@@ -34,6 +35,9 @@ _PROGRAMS = frozenset({
     "bun", "cargo", "chmod", "chown", "curl", "dd", "docker", "gh", "git", "kubectl", "npm", "npx", "pip",
     "pip3", "pnpm", "rm", "sudo", "terraform", "wget", "yarn",
 })  # fmt: skip
+_OF_ROOT = ("rm -rf /", "rm -r /", "chmod -R 777 /")
+_FOLDERS = ("tmp/build", "work/app/dist")
+_ABSOLUTE = re.compile(r"\babsolute\b", re.IGNORECASE)
 _REFUSES = re.compile(r"\bexit[ \t]+2\b|\b(?:block|deny)\b")
 # What stands behind a program, or behind its option.
 _ARGUMENTS = {
@@ -59,6 +63,28 @@ def bypassed_guard(hook_set: HookSet, hook: Hook) -> tuple[str, str]:
     return ("", "")
 
 
+def root_guard(hook_set: HookSet, hook: Hook) -> tuple[str, str]:
+    """Return a command on the root folder that a script refuses, and a harmless one that it refuses."""
+    text = _script(hook_set, hook)
+    # A script that speaks of absolute paths means all of them.
+    return next(refused_folders(text), ("", "")) if text and not _ABSOLUTE.search(text) else ("", "")
+
+
+def refused_folders(text: str) -> Iterator[tuple[str, str]]:
+    """Yield commands on the root folder, each with one on a folder below it that a script refuses too."""
+    guard = read_guard(text)
+    for test in guard.tests:
+        known = not guard.others or guard.others[0] > test.begin
+        if not (known and test.leads == "refuses" and test.fits and test.pattern):
+            continue
+        for command in _OF_ROOT:
+            below = [f"{command}{folder}" for folder in _FOLDERS]
+            relative = f"{command.removesuffix('/')}build"
+            for_root = test.is_met(command) and all(map(test.is_met, below)) and not test.is_met(relative)
+            if for_root and all(guard.lets_through(one, test) for one in (command, below[0])):
+                yield command, below[0]
+
+
 def _other_guards(hook_set: HookSet, text: str) -> Iterator[str]:
     """Yield the commands and scripts of other hooks that may refuse calls."""
     events = hosts.find(hook_set.host).events
@@ -69,17 +95,17 @@ def _other_guards(hook_set: HookSet, text: str) -> Iterator[str]:
 
 
 def _script(hook_set: HookSet, hook: Hook) -> str:
-    """Return the shell script that decides about the calls of a shell; empty for none."""
+    """Return the shell program that decides about the calls of a shell; empty for none."""
     profile = hosts.find(hook_set.host)
-    rule, texts = profile.events.get(hook.event), hook_set.scripts_of(hook)
-    if rule is None or rule.role not in _GATES or hook.type != "command" or len(texts) != 1:
+    rule, text = profile.events.get(hook.event), shell_program(hook_set, hook)
+    if rule is None or rule.role not in _GATES or hook.type != "command" or not text:
         return ""
     asked = watched(replace(hook_set, hooks=(hook,)), RunCommand(command=HARMLESS, given=GIVEN))
     refuses = read_printed(profile, hook, 2, stderr="No.").ruling is Ruling.DENY
-    plain = "if" not in hook.options and SHELL_SCRIPT.match(texts[0]) is not None
+    plain = "if" not in hook.options
     # A guard that has no input, or whose answer is lost, refuses nothing.
     broken = expected_variable(hook_set, hook) or find_unread_answer(hook_set, hook)
-    return texts[0] if asked and refuses and plain and not (broken or failed_refusal(hook_set, hook)) else ""
+    return text if asked and refuses and plain and not (broken or failed_refusal(hook_set, hook)) else ""
 
 
 def refused_data(text: str) -> Iterator[tuple[str, str]]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import shlex
 
-from pytest_hookharness.campaigns.check.static.shell_scripts import SHELL_SCRIPT
+from pytest_hookharness.campaigns.check.static.shell_scripts import SHELL_SCRIPT, code_of
 from pytest_hookharness.model.checkup import HookSet
 from pytest_hookharness.model.protocol import Hook
 
@@ -28,7 +28,7 @@ def inline_program(command: str) -> str:
     """Return the shell program that a command is, with a first line that names its shell; empty for none."""
     found = _WRAPPED.match(command)
     if found is None:
-        return f"{_SHELL}{command}" if _PROGRAM.search(command) else ""
+        return f"{_SHELL}{_in_lines(command)}" if _PROGRAM.search(command) else ""
     try:
         words = shlex.split(command)
     except ValueError:
@@ -37,4 +37,12 @@ def inline_program(command: str) -> str:
     # What follows are arguments, or another command whose status counts.
     if len(words) != place + 2 or "$" in command.partition(words[place])[2].partition("'")[0]:
         return ""
-    return f"#!/bin/{found['shell'] or ''}sh\n{words[-1]}"
+    return f"#!/bin/{found['shell'] or ''}sh\n{_in_lines(words[-1])}"
+
+
+def _in_lines(program: str) -> str:
+    """Return a program with each command of a list in its own line."""
+    shown = code_of(program)
+    single = (found.start() for found in re.finditer(r"(?<!;);(?![;&])[ \t]*", shown))
+    places = {*single}
+    return "".join("\n" if place in places else letter for place, letter in enumerate(program))

@@ -5,9 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 
-from pytest_hookharness.campaigns.check.command_guards.word_guards import bypassed_guard, word_guard
+from pytest_hookharness.campaigns.check.command_guards.word_guards import (
+    bypassed_guard,
+    root_guard,
+    word_guard,
+)
 from pytest_hookharness.campaigns.check.reads.script_checks import together
-from pytest_hookharness.judging.findings.codes import BYPASS, TEXT_MATCH
+from pytest_hookharness.judging.findings.codes import BYPASS, OVERBLOCK, TEXT_MATCH
 from pytest_hookharness.model.checkup import HookSet, Symptom
 
 
@@ -15,6 +19,7 @@ def find_in_guards(hook_set: HookSet) -> Iterator[Iterator[Symptom]]:
     """Yield the symptoms of each kind, so that an error in one kind leaves the others."""
     yield _of_words(hook_set)
     yield _of_spellings(hook_set)
+    yield _of_folders(hook_set)
 
 
 def _of_words(hook_set: HookSet) -> Iterator[Symptom]:
@@ -32,3 +37,11 @@ def _of_spellings(hook_set: HookSet) -> Iterator[Symptom]:
     for command, spelling in dict.fromkeys(one for _, one in found):
         text = f"where `{command}` is refused, `{spelling}` is allowed, as no test in the script fits it."
         yield together(BYPASS, [hook for hook, one in found if one == (command, spelling)], text)
+
+
+def _of_folders(hook_set: HookSet) -> Iterator[Symptom]:
+    """Yield what guards refuse because any absolute path looks like the root folder, each script once."""
+    found = [(hook, one) for hook in hook_set.hooks if (one := root_guard(hook_set, hook))[0]]
+    for command, harmless in dict.fromkeys(one for _, one in found):
+        text = f"where `{command}` is refused, `{harmless}` is too, as every path that begins with `/` fits."
+        yield together(OVERBLOCK, [hook for hook, one in found if one == (command, harmless)], text)

@@ -116,7 +116,7 @@ def test_scripts_that_may_say_what_is_missing(text):
 @pytest.mark.parametrize(
     ("command", "program"),
     [
-        ("bash -c 'x=$(cat); echo \"$x\" | grep -q y'", '#!/bin/bash\nx=$(cat); echo "$x" | grep -q y'),
+        ("bash -c 'x=$(cat); echo \"$x\" | grep -q y'", '#!/bin/bash\nx=$(cat)\n echo "$x" | grep -q y'),
         ("/bin/sh -c 'true && false'", "#!/bin/sh\ntrue && false"),
         ("cat | jq -r .x", "#!/bin/sh\ncat | jq -r .x"),
         ("bash check.sh", ""),
