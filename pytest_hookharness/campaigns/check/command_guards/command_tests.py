@@ -12,6 +12,7 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from itertools import islice
 
+from pytest_hookharness.campaigns.check.command_guards.case_arms import CaseArm, case_arms
 from pytest_hookharness.campaigns.check.command_guards.command_guard import CommandGuard, CommandTest
 from pytest_hookharness.campaigns.check.command_guards.glob_patterns import glob_source, looped_texts, plain
 from pytest_hookharness.campaigns.check.command_guards.grep_patterns import pattern_of, unescaped
@@ -97,8 +98,12 @@ def read_guard(text: str) -> CommandGuard:
     bodies = [*functions_of(code)]
     functions = {name: _leads(shown, code, begin, {})[0] == "refuses" for name, begin, _ in bodies}
     small = _lowered(code, names)
-    tests = tuple(_tests(code, shown, [*names, *small], functions))
-    spans = [(one.begin, one.end) for one in tests]
+    both = [*names, *small]
+    arms = [one for one in case_arms(code, shown, looped_texts(code)) if one.name in both]
+    plain_tests = [*_tests(code, shown, both, functions)]
+    found = (*plain_tests, *(_arm_test(one, shown, code, functions) for one in arms))
+    tests = tuple(sorted(found, key=lambda one: one.begin))
+    spans = [*((one.begin, one.end) for one in plain_tests), *((one.begin, one.body) for one in arms)]
     others = [
         found.start()
         for name in (*names, *small)
@@ -247,6 +252,23 @@ def _tests(
             fits=(positive is not bool(before["not"])) is (found["sign"] != "!="),
             leads=leads,
         )
+
+
+def _arm_test(arm: CaseArm, shown: str, code: str, functions: Mapping[str, bool]) -> CommandTest:
+    """Return an arm of a `case` that compares the command as a test; the last one asks about all others."""
+    leads, until = _leads(shown[: arm.end], code, arm.body, functions)
+    return CommandTest(
+        begin=arm.begin if arm.fits else arm.opened,
+        end=arm.body,
+        until=until,
+        turned=arm.end if arm.fits else arm.opened,
+        closed=arm.closed,
+        exits=_LEAVES.search(shown, arm.body, arm.end) is not None,
+        source=arm.source,
+        pattern=re.compile(arm.source) if arm.source else None,
+        fits=arm.fits,
+        leads=leads,
+    )
 
 
 def _looked_for(

@@ -78,7 +78,7 @@ def test_words_in_a_message(text, expected):
         HEAD + 'CMD=$(echo "$CMD" | sed "s/\'[^\']*\'//g")\n' + GUARD[len(HEAD) :],
         HEAD + 'PLAIN=$(strip_quotes "$CMD")\n[ "$PLAIN" = "$CMD" ] || exit 0\n' + GUARD[len(HEAD) :],
         HEAD + "while read -r CMD; do\n" + GUARD[len(HEAD) :] + 'done <<< "$(split "$INPUT")"\n',
-        HEAD + 'case "$CMD" in git\\ commit*|echo*) exit 0 ;; esac\n' + GUARD[len(HEAD) :],
+        HEAD + 'case "$CMD" in git\\ commit*|echo*|gh*) exit 0 ;; esac\n' + GUARD[len(HEAD) :],
         HEAD + 'echo "$INPUT" | python3 is_quoted.py && exit 0\n' + GUARD[len(HEAD) :],
         HEAD + f'{TEST} || exit 0\nnode is_quoted.js <<< "$INPUT" && exit 0\n{REFUSES}',
         HEAD + f"{TEST} || exit 0\nexport CMD\nnode is_quoted.js && exit 0\n{REFUSES}",
