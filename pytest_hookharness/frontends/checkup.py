@@ -29,6 +29,7 @@ from pytest_hookharness.execution.workspace.project_copies import ProjectCopies
 from pytest_hookharness.frontends.harness import Harness
 from pytest_hookharness.frontends.replay_command import item_of, replay_options
 from pytest_hookharness.frontends.screen import ProgressLine, shell_line
+from pytest_hookharness.judging.checkup.repeated_problems import without_repeats
 from pytest_hookharness.model.checkup import CheckReport, HookSet, Problem
 from pytest_hookharness.model.processes import Tier
 from pytest_hookharness.model.scenario import Scenario
@@ -175,6 +176,8 @@ def check_all(
                 found += [(None, unplayed(each, only)) for each in hook_sets[len(found) :]]
             if wanted or checking[1].interrupted:
                 break
+        untold = without_repeats(report for _, report in found)
+        found = [(run, report) for (run, _), report in zip(found, untold, strict=True)]
         fixed = [*_with_fixes(found, end, line, is_fixable)]
         if write is None:
             return [report for _, report in fixed]
