@@ -14,6 +14,7 @@ from dataclasses import field, replace
 from pytest_hookharness import hosts
 from pytest_hookharness.campaigns.check.reads.guard_checks import find_in_guards
 from pytest_hookharness.campaigns.check.reads.script_checks import find_in_scripts, together
+from pytest_hookharness.campaigns.check.reads.unreached_tools import unreached_tools
 from pytest_hookharness.campaigns.check.session_errors import gather
 from pytest_hookharness.campaigns.check.static.entry_keys import unread_key
 from pytest_hookharness.campaigns.check.static.hook_program import (
@@ -87,6 +88,7 @@ def check_statically(hook_set: HookSet) -> StaticResult:
         *find_in_scripts(readable),
         *find_in_guards(readable),
         _of_names(readable),
+        _of_branches(readable),
         _of_shells(hook_set, [hook for hook, _ in obstacles]),
         _of_paths(readable),
     )
@@ -140,6 +142,17 @@ def _of_names(hook_set: HookSet) -> Iterator[Symptom]:
         text = f"the tool's name is compared with `{name}`, and {hook_set.host} sends `{meant}`."
         symptom = together(CONFIG_OFF, [hook for hook, pair in found if pair == (name, meant)], text)
         yield replace(symptom, advice=f"Compare with `{meant}`.")
+
+
+def _of_branches(hook_set: HookSet) -> Iterator[Symptom]:
+    """Yield branches for tools whose calls no matcher lets through, each once with its hooks."""
+    found = [(hook, unreached_tools(hook_set, hook)) for hook in hook_set.hooks]
+    for tools, line in dict.fromkeys(pair for _, pair in found if pair[0]):
+        hooks = [hook for hook, pair in found if pair == (tools, line)]
+        matchers = ", ".join(dict.fromkeys(f"`{hook.matcher}`" for hook in hooks))
+        text = f"the branch for {tools} in line {line} never runs, as the matcher {matchers} leaves them out."
+        advice = "Add the tools to the matcher, or remove the branch."
+        yield replace(together(NEVER_FIRED, hooks, text), advice=advice)
 
 
 def _of_shells(hook_set: HookSet, broken: Sequence[Hook]) -> Iterator[Symptom]:
