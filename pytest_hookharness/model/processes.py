@@ -110,6 +110,7 @@ class ProcessSpec:
         observed: Whether to record what it looks at.
         ahead: Seconds by which the kernel shows it a later clock, and later times of files that it writes.
         since: The files that then count as times shown: those changed from this moment on, in nanoseconds.
+        shifts: Since when, in nanoseconds, the clock is by how many seconds ahead; empty if since the start.
         warm: The interpreter that the run may be forked from, and its version on the disk; empty for none.
     """
 
@@ -132,6 +133,7 @@ class ProcessSpec:
     observed: bool = False
     ahead: float = 0.0
     since: int = 0
+    shifts: tuple[tuple[int, float], ...] = ()
     warm: str = ""
 
 

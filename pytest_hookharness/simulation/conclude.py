@@ -289,6 +289,8 @@ def _assumptions(testbed: Testbed, evidence: SessionEvidence) -> Iterator[str]:
     yield from testbed.workspace.copied.describe(linked=sandbox.contained)
     if testbed.workspace.clock.moved:
         yield from CLOCKS
+    elif gap := testbed.workspace.clock.gap:
+        yield f"A program saw the machine's clock, and not the later one of the scenario: {gap}."
     if testbed.settings.coverage_store is not None:
         yield RECORDED
     if testbed.scenario.pace:

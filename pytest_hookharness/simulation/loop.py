@@ -36,6 +36,7 @@ from pytest_hookharness.judging.verdict.run_end import (
 from pytest_hookharness.model.expectations import counted
 from pytest_hookharness.model.moves import Observation
 from pytest_hookharness.model.outcome import Outcome
+from pytest_hookharness.model.processes import ProcessSpec
 from pytest_hookharness.model.protocol import Json
 from pytest_hookharness.model.time_budget import BudgetEnded, format_duration, remaining
 from pytest_hookharness.model.trace import State, StateEntry, Step, Trace
@@ -54,8 +55,7 @@ _GUARDS_UNTRIED = (
 # How time passes for the hooks where no real time does: they see a clock that is ahead, or everything becomes
 # older.
 Passing: TypeAlias = Literal["clock", "aging"]
-# Seconds by which a session at a declared pace begins later at most; budgets are far shorter.
-_FARTHEST = 86_400.0
+_REFRESH = ("git", "update-index", "-q", "--refresh")
 OnTurn = Callable[[int, int], None]
 OnProbe = Callable[[], None]
 
@@ -98,6 +98,9 @@ class Loop:
         later: float = 0.0,
     ) -> None:
         self._testbed = testbed
+        self._began = testbed.slot.clock()
+        if passing == "clock":
+            self._begin_clock()
         self._driver = SessionDriver(testbed, agent)
         self._driver.on_step = observer.step
         self._on_turn = on_turn
@@ -108,7 +111,6 @@ class Loop:
         self._lasso: Lasso | None = None
         self._files_in_full: Mapping[str, StateEntry] = {}
         self._flaky = False
-        self._began = testbed.slot.clock()
         self._turn_limit = testbed.turn_limit
         self._environment = environment_digest(testbed.workspace.environment)
         self._probes = ProbeSchedule(
@@ -121,19 +123,21 @@ class Loop:
         self._time_shift = TimeShift(self._history, testbed)
         if passing == "aging":
             self._driver.pass_time = self._time_shift.let_pass
-        else:
-            self._begin_clock()
         self._driver.let_pass(later)
 
     def _begin_clock(self) -> None:
         testbed = self._testbed
-        clock = testbed.workspace.clock
-        clock.show_by_kernel(lambda specs: testbed.sandbox.run(specs, budget=self._remaining()))
-        if testbed.scenario.pace:
-            from pytest_hookharness.simulation.testbed.undo import settle
-
-            clock.begin_ahead(min(2 * testbed.settings.wall, _FARTHEST))
-            settle(testbed)
+        place = testbed.workspace
+        place.clock.show_by_kernel(lambda specs: testbed.sandbox.run(specs, budget=self._remaining()))
+        # Of covered folders no state is restored, so nothing is tried there that takes time.
+        if testbed.scenario.pace and not testbed.scenario.cover:
+            place.clock.begin_ahead(testbed.settings.lead)
+            if (place.root / ".git").exists():
+                # Git takes files for changed whose times are not those that it has noted.
+                refresh = ProcessSpec(argv=_REFRESH, cwd=str(place.root), env=place.environment)
+                testbed.run_processes([refresh], self._remaining())
+                testbed.scan()
+                testbed.scanner.settle()
 
     @property
     def turn(self) -> int:

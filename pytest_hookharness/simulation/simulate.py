@@ -42,6 +42,7 @@ def simulate(
         Interrupted: Ctrl-C; carries what was seen until then.
         SimulationError: The scenario asks for something that the harness cannot do.
     """
+    settings = replace(settings, lead=max(settings.lead, settings.wall))
     run = run_once(
         scenario,
         settings,

@@ -9,7 +9,6 @@ import time
 
 import pytest
 
-from pytest_hookharness.execution import platform
 from pytest_hookharness.execution.clock.clock import Clock, Moment, next_tick
 from pytest_hookharness.execution.clock.shims import Shims
 from pytest_hookharness.execution.paths import WorkspaceError
@@ -17,7 +16,7 @@ from pytest_hookharness.model.processes import Exited, ProcessResult
 from pytest_hookharness.model.reads import Reads
 
 AHEAD = 301
-NEAR = 60
+NEAR, HOUR = 60, 3600
 
 
 @pytest.fixture
@@ -242,37 +241,48 @@ def test_the_clock_waits_for_no_tick_to_settle_files(clock, place, monkeypatch):
         clock.settle()
 
 
-def test_processes_start_in_a_later_tick_than_older_files(clock, place):
-    """Where the kernel shows the clock, processes start after the tick of older files."""
-    starts = []
-
-    def start(specs):
-        starts.append(platform.files().file_clock())
-        return tuple(ProcessResult(ending=Exited(0), reads=Reads(observed=False)) for _ in specs)
-
-    clock.show_by_kernel(start)
-
-    for number in range(20):
-        file = place / f"file{number}"
-        file.write_text("")
-        clock.advance(AHEAD)
-        clock.run(start, [])
-        assert starts[-1] > file.stat().st_ctime_ns
+def shown_by_kernel(clock):
+    """Let the kernel show a clock; nothing is started."""
+    clock.show_by_kernel(lambda specs: tuple(ProcessResult(ending=Exited(0), reads=Reads()) for _ in specs))
 
 
-def test_returning_to_a_moment_takes_the_time_back_that_passed_since(clock, place):
-    """In a session that begins ahead, what is tried takes no time; new files begin ahead with it."""
-    file = place / "file"
-    file.write_text("")
-    clock.begin_ahead(AHEAD)
-    before, written = clock.moment, file.stat().st_mtime
-    assert written - time.time() == pytest.approx(AHEAD, abs=NEAR)
+def test_returning_to_a_moment_takes_the_time_back_that_passed_since(clock):
+    """In a session that begins ahead, what is tried takes no time."""
+    shown_by_kernel(clock)
+    clock.begin_ahead(HOUR)
+    before = clock.moment
+    minute_ago = Moment(before.ahead, before.machine - 60)
 
-    hour_ago = Moment(before.ahead, before.machine - 3600)
-    clock.return_to(hour_ago)
+    clock.return_to(minute_ago)
 
-    assert clock.moment.since(hour_ago) == pytest.approx(0, abs=NEAR)
-    assert clock.now - time.time() == pytest.approx(AHEAD - 3600, abs=NEAR)
+    assert clock.moment.since(minute_ago) == pytest.approx(0, abs=1)
+    assert clock.now - time.time() == pytest.approx(HOUR - 60, abs=1)
+
+
+def test_a_clock_that_only_shims_show_begins_at_the_machines_time(clock):
+    """Other programs would disagree with it, and with the times of new files, from the start."""
+    clock.begin_ahead(HOUR)
+
+    assert clock.seconds == 0
+    assert not clock.moved
+
+
+def test_files_keep_their_own_times_where_the_kernel_shows_later_ones(clock, place):
+    """Neither to let time pass nor to settle files changes a time of a file; to shift them does."""
+    shown_by_kernel(clock)
+    clock.begin_ahead(HOUR)
+    old, new = place / "old", place / "new"
+    old.write_text("")
+    os.utime(old, (1, 1))
+    new.write_text("")
+    clock.advance(AHEAD)
+    clock.settle()
+
+    assert old.stat().st_mtime == 1
+    assert new.stat().st_mtime == pytest.approx(time.time(), abs=1)
+    clock.shift(5, clock.now - AHEAD - 60)
+    assert old.stat().st_mtime == 1
+    assert new.stat().st_mtime == pytest.approx(time.time() + HOUR + 5, abs=1)
 
 
 def test_in_other_sessions_the_time_goes_on(clock):

@@ -70,6 +70,44 @@ def test_what_is_observed_sees_it_too(sandbox, tmp_path):
     assert {write.path for write in result.reads.writes} == {str(tmp_path / "new"), str(tmp_path / "other")}
 
 
+@pytest.mark.parametrize("observed", [False, True])
+def test_clocks_that_measure_time_stay(sandbox, tmp_path, observed):
+    """A monotonic clock is the machine's, also where all that the hook looks at is recorded."""
+    code = "import time; print(time.clock_gettime(time.CLOCK_BOOTTIME), time.time())"
+    env = {"PATH": os.environ["PATH"], "HOME": str(tmp_path)}
+    spec = ProcessSpec(argv=("python3", "-c", code), cwd=str(tmp_path), env=env, ahead=DAY, observed=observed)
+    (result,) = sandbox.run([spec], budget=20.0)
+
+    since_boot, now = map(float, result.stdout.text.split())
+    assert since_boot == pytest.approx(time.clock_gettime(time.CLOCK_BOOTTIME), abs=60)
+    assert now - time.time() == pytest.approx(DAY, abs=60)
+
+
+@pytest.mark.skipif(shutil.which("perl") is None, reason="perl is not installed")
+def test_whole_seconds_do_not_go_back(ask):
+    """The call that gives whole seconds is never behind one that gave a fraction too."""
+    later = f"import time; time.sleep(1.0 - (time.time() + {DAY + 0.9}) % 1.0 + 0.05); print(time.time())"
+    first, then = ask(f'python3 -c "{later}"; perl -e "print time"', ahead=DAY + 0.9).split()
+
+    assert int(then) >= int(float(first))
+
+
+@pytest.mark.parametrize(
+    ("at", "shown"),
+    [
+        (50, 50),
+        (100, 100 + 7 * 10**9),
+        (199, 199 + 7 * 10**9),
+        (200, 200 + 9 * 10**9),
+        (300, 300 + 9 * 10**9),
+        (301, 301),
+    ],
+)
+def test_a_time_of_a_file_is_shown_by_the_clock_of_that_time(at, shown):
+    """What the system stamped is moved as the clock was then; older times, and chosen ones, stay."""
+    assert platform.clock_calls().shown_time(at, 300, ((100, 7.0), (200, 9.0))) == shown
+
+
 def test_without_it_the_machines_time_is_read(ask):
     """Without a moved clock the same commands read the machine's time."""
     assert float(ask(READERS["bash"], ahead=0.0)) - time.time() == pytest.approx(0, abs=60)

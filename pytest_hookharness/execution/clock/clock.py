@@ -1,13 +1,14 @@
 """
 The clock of the hooks, which can be ahead of the machine's.
 
-The kernel shows programs the time, or ``shims`` where it cannot; this module keeps the shift and the times of
-files. The kernel stamps files by its own clock. So the files that were written since the clock was last moved
-are shifted by as much as the clock is, once no process of a hook run lives; older files keep their times.
+The kernel shows programs the time, and the times of files by it, or ``shims`` show the time. The system
+stamps files by its own clock. So where shims show the time, the files that were written since the clock was
+last moved are shifted by as much, once no process of a hook run lives; older files keep their times.
 """
 
 from __future__ import annotations
 
+import math
 import os
 import time
 from collections.abc import Callable, Collection, Generator, Iterator, Mapping, Sequence
@@ -24,8 +25,11 @@ from pytest_hookharness.model.reads import Reads
 Starter = Callable[[Sequence[ProcessSpec]], tuple[ProcessResult, ...]]
 # Seconds between two looks; a tick is some milliseconds long.
 _LOOK = 0.0002
-# The kernel gives files the time of its last tick, in seconds at most so long ago.
-_TICK = 0.01
+_BILLION = 1_000_000_000
+# The system gives files the time of its last tick, at most so many nanoseconds ago.
+_TICK = 10_000_000
+# Of the files that a program sees, the last so many moves of the clock are told apart.
+_MOST_SHIFTS = 1000
 _UNTRACED = "the process was not traced"
 # Shows whether processes can be stopped at the calls that show a time.
 _TRIAL = ProcessSpec(argv=("/bin/sh", "-c", ":"), cwd="/", env={})
@@ -91,11 +95,11 @@ class Clock:
         self._since = 0
         # The modification time of each file changed since then, after its last look; by device and inode.
         self._settled: dict[tuple[int, int], int] = {}
-        # The newest time of a change of a file that was looked at, by the machine's clock.
-        self._newest = 0
         # The time that files got when the first process was started while the kernel showed this clock.
         self._began = 0
-        self._can_go_back, self._made = False, time.time() - _TICK
+        self._can_go_back, self._made = False, time.time_ns() - _TICK
+        # Since when, in nanoseconds of the machine's clock, it is by how many seconds ahead.
+        self._shifts: list[tuple[int, float]] = []
         self._untried: Starter | None = None
 
     @property
@@ -116,42 +120,57 @@ class Clock:
             WorkspaceError: The hooks' clock cannot be moved on this machine.
         """
         if seconds:
-            self._shift_written()
+            self._try_kernel()
+            if not self.by_kernel:
+                self._shift_written()
             self._show(self.seconds + seconds)
 
     def begin_ahead(self, seconds: float) -> None:
         """
         Begin a session ahead, so that ``return_to`` can take back the time that passed in experiments.
 
-        The files that were written for the session get later times too.
+        The files that were written for the session get later times too. Nothing is done if only shims show
+        the time, because other programs would then disagree with them from the start.
 
         Args:
-            seconds: More than the session can take, with all experiments. If this clock were not ahead of all
-                of it, a time of a file would not tell whether it was shifted already.
+            seconds: More than the session can take, with all experiments. Only while this clock is ahead of
+                all of it, a time of a file tells whether the system stamped it or a program chose it.
         """
-        self._can_go_back = True
-        self.shift(seconds, self._made)
-        self._show(seconds)
-        self._since = next_tick()
+        self._try_kernel()
+        if self.by_kernel:
+            self._can_go_back = True
+            self.seconds = seconds
+            self._shifts = [(self._made, seconds)]
 
     def return_to(self, moment: Moment) -> None:
         """Go on from an earlier moment. What was tried since then took no time, if the clock can go back."""
-        passed = time.time() - moment.machine if moment.machine else 0.0
-        self.set_shift(moment.ahead - passed)
+        if not self._can_go_back:
+            self.set_shift(moment.ahead)
+            return
+        now = time.time()
+        machine = round(moment.machine * _BILLION)
+        self._shifts = [(since, seconds) for since, seconds in self._shifts if since <= machine]
+        # Never so little that a time of a file could have been chosen by a program or not.
+        self.set_shift(max(moment.ahead - (now - moment.machine), now - self._made / _BILLION + 1.0))
 
     def set_shift(self, seconds: float) -> None:
         """Set how far this clock is ahead of the machine's, from now on."""
         if seconds != self.seconds:
             self._show(seconds)
-            self._since = next_tick()
+            self._since = self._since if self.by_kernel else next_tick()
+
+    def _try_kernel(self) -> None:
+        """Try once whether processes can be stopped where they are shown a time."""
+        if self._untried is not None:
+            (tried,) = self._untried([replace(_TRIAL, ahead=1.0)])
+            self.gap, self._untried = tried.reads.gap if tried.reads is not None else _UNTRACED, None
+            self.by_kernel = not self.gap
 
     def _show(self, seconds: float) -> None:
         self.seconds = seconds
-        if seconds and self._untried is not None:
-            (tried,) = self._untried([replace(_TRIAL, ahead=seconds)])
-            self.gap, self._untried = tried.reads.gap if tried.reads is not None else _UNTRACED, None
-            self.by_kernel = not self.gap
-        if not self.by_kernel:
+        if self.by_kernel:
+            self._shifts = [*self._shifts[-_MOST_SHIFTS:], (next_tick(), seconds)]
+        else:
             self._shims.set_shift(seconds)
             self.moved = True
 
@@ -175,13 +194,13 @@ class Clock:
     def shown_by_kernel(self) -> Generator[None]:
         """Do so for a block."""
         before, by_kernel, gap, untried = self.seconds, self.by_kernel, self.gap, self._untried
+        shifts = self._shifts
         self.by_kernel, self.gap, self._untried = True, "", None
         try:
             yield
         finally:
-            # The shims show what they were told last.
             self.set_shift(before)
-            self.by_kernel, self.gap, self._untried = by_kernel, gap, untried
+            self.by_kernel, self.gap, self._untried, self._shifts = by_kernel, gap, untried, shifts
 
     def run(self, start: Starter, specs: Sequence[ProcessSpec]) -> tuple[ProcessResult, ...]:
         """Start processes that see this clock; how they do is decided in ``environment`` or here."""
@@ -189,9 +208,10 @@ class Clock:
             self._began = self._began or platform.files().file_clock()
         if not self.by_kernel or not self.seconds:
             return start(specs)
-        # To these processes, a file changed in the tick of their start counts as written by them.
-        next_tick(min(self._newest, time.time_ns()))
-        results = start([replace(spec, ahead=self.seconds, since=self._began) for spec in specs])
+        shifts = tuple(self._shifts)
+        results = start(
+            [replace(spec, ahead=self.seconds, since=self._began, shifts=shifts) for spec in specs]
+        )
         records = [result.reads or Reads(observed=False) for result in results]
         self.gap = self.gap or next(filter(None, (reads.gap for reads in records)), "")
         self.shown += [pair for pair in zip(specs, records, strict=True) if not pair[0].observed]
@@ -203,7 +223,7 @@ class Clock:
 
     def set_time_of(self, path: str | Path) -> None:
         """Set the time of a file that the host has just written, by this clock."""
-        if self.seconds:
+        if self.seconds and not self.by_kernel:
             _shift(str(path), os.lstat(path), self.now - os.lstat(path).st_mtime)
 
     def settle(self) -> None:
@@ -215,7 +235,7 @@ class Clock:
         Raises:
             WorkspaceError: The system does not allow it.
         """
-        if self.seconds:
+        if self.seconds and not self.by_kernel:
             self._shift_written()
 
     def _shift_written(self) -> None:
@@ -232,24 +252,31 @@ class Clock:
             # A time that the writer of a file chose, by this clock, is right already.
             if self.seconds and since <= time_of_it <= until and time_of_it != self._settled.get(inode):
                 _shift(place, status, self.seconds)
-                shifted = os.lstat(place)
-                time_of_it, changed = shifted.st_mtime_ns, shifted.st_ctime_ns
-            else:
-                changed = status.st_ctime_ns
+                time_of_it = os.lstat(place).st_mtime_ns
             settled[inode] = time_of_it
-            self._newest = max(self._newest, changed)
         self._settled = settled
 
     def accept(self) -> None:
         """Take the present times of all files as times of this clock."""
-        if self.seconds:
+        if self.seconds and not self.by_kernel:
             self._since = next_tick()
 
     def shift(self, seconds: float, since: float) -> None:
         """Move the times of files that were written since a time, in seconds of the epoch by this clock."""
+        now = time.time_ns()
         for place, status in self._files():
-            if status.st_mtime >= since:
-                _shift(place, status, seconds)
+            shown = status.st_mtime_ns
+            if self.by_kernel:
+                shown = platform.clock_calls().shown_time(shown, now, self._shifts)
+            if shown / _BILLION >= since:
+                _shift(place, status, seconds + (shown - status.st_mtime_ns) / _BILLION)
+
+    def age(self, seconds: float, make_older: Callable[[float], None]) -> None:
+        """Make all files older; ``make_older`` does so where their own times are those of this clock."""
+        if self.by_kernel and self._shifts:
+            self.shift(-seconds, -math.inf)
+        else:
+            make_older(seconds)
 
     def _files(self) -> Iterator[tuple[str, os.stat_result]]:
         for place in paths_below(self._roots.values()):

@@ -16,6 +16,10 @@ import time
 
 from pytest_hookharness.execution.platform import linux, linux_observing, linux_ptrace
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
 # Calls by their numbers on x86_64 and on aarch64, and the argument that says where the answer is stored.
 _TIMES = {"clock_gettime": (228, 113, 1), "gettimeofday": (96, 169, 0), "time": (201, -1, 0)}
 # And the one with flags, of which one says that the status of an open file is asked, and those of the folder
@@ -90,6 +94,9 @@ def asked(task: int, since: int) -> tuple[str, int, str, str]:
     if architecture != linux_ptrace.ARCHITECTURES[_machine] or number & linux_ptrace.X32:
         raise ValueError("a program of another architecture (32 bit) was run")
     name = _NAMES_OF.get(number, "")
+    # A process may be stopped where it reads another clock, which is recorded and not moved.
+    if name == "clock_gettime" and arguments[0] & 0xFFFFFFFF not in _MOVED:
+        return "", 0, "", ""
     if not name or name in _ROOTS:
         return "", 0, "another root" if name else "", ""
     if name in _TIMES:
@@ -136,7 +143,23 @@ def _is_older(place: str, since: int, *, follow: bool) -> bool:
     return max(found.st_mtime_ns, found.st_ctime_ns, found.st_atime_ns) < since
 
 
-def move(task: int, name: str, address: int, seconds: float, since: int) -> tuple[int, bool]:
+def shown_time(at: int, now: int, shifts: Sequence[tuple[int, float]]) -> int:
+    """
+    Return the time, by a moved clock, that a time of a file stands for; both in nanoseconds.
+
+    Args:
+        at: The file's own time. One after the present was chosen by a program, by the moved clock.
+        now: The present by the machine's clock.
+        shifts: Since when, by the machine's clock, the other one is by how many seconds ahead.
+    """
+    if at <= now:
+        for since, seconds in reversed(shifts):
+            if since <= at:
+                return min(at + round(seconds * _BILLION), now + round(shifts[-1][1] * _BILLION))
+    return at
+
+
+def move(task: int, name: str, address: int, shifts: Sequence[tuple[int, float]]) -> tuple[int, bool]:
     """
     Move the times in the answer to a call ahead.
 
@@ -148,16 +171,17 @@ def move(task: int, name: str, address: int, seconds: float, since: int) -> tupl
         task: The task, which stopped with the result.
         name: The call.
         address: Where its answer is.
-        seconds: By how much.
-        since: Files that were written at this time of the machine or later, in nanoseconds, get later times.
+        shifts: As those of `shown_time`; the last one holds now.
     """
     info = linux_ptrace.call_info(task)
     if not info or info[32]:
         return 0, False
+    seconds = shifts[-1][1]
     if name in _STATUSES:
-        return _move_status(task, address, seconds, since, of_statx=name == "statx")
+        return _move_status(task, address, shifts, of_statx=name == "statx")
     if name == "time":
-        now = int(_WORD.unpack_from(info, 24)[0] + seconds)
+        # The fraction of the present second counts too: a time must not come before one that was shown.
+        now = int(time.time() + seconds)
         linux_ptrace.ptrace(_POKE_USER, task, _RESULT, now)
         if address:
             linux_ptrace.ptrace(_POKE, task, address, now)
@@ -182,9 +206,10 @@ def _store(task: int, address: int, found: tuple[int, ...], seconds: float, unit
     linux_ptrace.ptrace(_POKE, task, address + 8, second)
 
 
-def _move_status(task: int, address: int, seconds: float, since: int, *, of_statx: bool) -> tuple[int, bool]:
-    # A time after the present was chosen by the writer of the file, by this clock.
-    until = time.time_ns()
+def _move_status(
+    task: int, address: int, shifts: Sequence[tuple[int, float]], *, of_statx: bool
+) -> tuple[int, bool]:
+    now = time.time_ns()
     places = _IN_STATX if of_statx else _IN_STATUS
     data = linux_observing.read_bytes(task, address, max(places) + _TIME.size)
     if len(data) < max(places) + _TIME.size:
@@ -193,8 +218,8 @@ def _move_status(task: int, address: int, seconds: float, since: int, *, of_stat
     for place in places:
         found = _TIME.unpack_from(data, place)
         at = found[0] * _BILLION + found[1]
-        if since <= at <= until:
-            _store(task, address + place, found, seconds)
+        if (shown := shown_time(at, now, shifts)) != at:
+            _store(task, address + place, found, (shown - at) / _BILLION)
         # Not when it was last read, which most file systems do not keep.
         if place != places[0]:
             changed = max(changed, at)

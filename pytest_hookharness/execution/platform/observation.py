@@ -194,7 +194,20 @@ class ClockCalls(Protocol):
         """Return the path of a file that was found."""
         ...
 
-    def move(self, task: int, name: str, address: int, seconds: float, since: int) -> tuple[int, bool]:
+    def shown_time(self, at: int, now: int, shifts: Sequence[tuple[int, float]]) -> int:
+        """
+        Return the time, by a moved clock, that a time of a file stands for; both in nanoseconds.
+
+        Args:
+            at: The file's own time. One after the present was chosen by a program, by the moved clock.
+            now: The present by the machine's clock.
+            shifts: Since when, by the machine's clock, the other one is by how many seconds ahead.
+        """
+        ...
+
+    def move(
+        self, task: int, name: str, address: int, shifts: Sequence[tuple[int, float]]
+    ) -> tuple[int, bool]:
         """
         Move the times in the answer to a call ahead.
 
@@ -206,7 +219,6 @@ class ClockCalls(Protocol):
             task: The task, which stopped with the result.
             name: The call.
             address: Where its answer is.
-            seconds: By how much.
-            since: Files written at this time of the machine or later, in nanoseconds, get later times too.
+            shifts: As those of `shown_time`; the last one holds now.
         """
         ...

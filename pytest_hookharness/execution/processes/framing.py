@@ -99,6 +99,7 @@ class ProcessRequest:
     observed: bool
     ahead: float
     since: int
+    shifts: tuple[tuple[int, float], ...]
     warm: bytes
 
     def __init__(self, values: tuple[Any, ...]) -> None:

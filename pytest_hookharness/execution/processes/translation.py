@@ -166,7 +166,7 @@ def encode(spec: ProcessSpec, terminal: str = "") -> tuple[Any, ...]:
         spec.limit, spec.hook_timeout, spec.exact, spec.pipe_wait, spec.linger,
         spec.detach.value, spec.background,
         kill.signals, kill.scope.value, kill.grace, kill.close_wait, spec.output_limit,
-        os.fsencode(terminal), spec.observed, spec.ahead, spec.since, os.fsencode(spec.warm),
+        os.fsencode(terminal), spec.observed, spec.ahead, spec.since, spec.shifts, os.fsencode(spec.warm),
     )  # fmt: skip
 
 

@@ -79,14 +79,15 @@ class Recording:
         gap: Why the record is not complete; empty if it is.
         observed: Whether there is a record at all.
         pids: All tasks that ever belonged to the hook run.
-        ahead: By how many seconds its clock is moved; ``times_only``: only what shows a time is recorded.
-        since: The times of a file count as a time if it was changed at this time or later, in nanoseconds.
+        shifts: Since when its clock is by how many seconds ahead; empty if it is not moved.
+        times_only: Whether only its programs, and what shows it a time, are recorded.
+        unseen: Whether a path may lead elsewhere for the processes than for the tracer.
+        since: The times of a file count as a time if it was changed at this time or later.
     """
 
-    def __init__(self, ahead: float = 0.0, since: int = 0, *, times_only: bool = False) -> None:
-        self.ahead = ahead
-        self.since = since
-        self.times_only = times_only
+    def __init__(self, since: int = 0, *, times_only: bool = False) -> None:
+        self.since, self.times_only, self.unseen = since, times_only, False
+        self.shifts: tuple[tuple[int, float], ...] = ()
         self.gap = ""
         self.observed = True
         self.pids: set[int] = set()

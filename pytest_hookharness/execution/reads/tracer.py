@@ -63,8 +63,6 @@ class Tracer:
         self._tasks: dict[int, _Task] = {}
         self._recordings: dict[int, Recording] = {}
         self._stopped: set[int] = set()
-        # Files that the processes of this batch write have later times.
-        self._began = platform.files().file_clock()
         self.seconds = 0.0
         self.due = _NEVER
         self._processors: set[int] = set()
@@ -116,19 +114,16 @@ class Tracer:
         # By a call that does not stop, for the tracer waits for the answer.
         os.write(gate.fileno(), answer)
 
-    def let_in(
-        self, pid: int, gate: _socket.socket, ahead: float = 0.0, since: int = 0, *, times_only: bool = False
-    ) -> None:
+    def let_in(self, pid: int, gate: _socket.socket, since: int = 0, *, times_only: bool = False) -> None:
         """
         Observe a process that waits in `enter`.
 
         Args:
             gate: Leads to it.
-            ahead: Seconds by which its clock is moved.
             since: Times of files count as times if they are since this moment, in nanoseconds.
             times_only: Whether it stops only where it is shown a time, and only that is recorded.
         """
-        recording = self._recordings[pid] = Recording(ahead, since, times_only=times_only)
+        recording = self._recordings[pid] = Recording(since, times_only=times_only)
         gate.recv(1)
         gap = self._gap or self._attach(pid, recording)
         gate.send(_STAY if gap else _GO)
@@ -140,11 +135,10 @@ class Tracer:
             recording.refuse(gap)
             self.part(pid)
 
-    def move_clock(self, pid: int, ahead: float) -> None:
-        """Move the clock of a process that was let in before it had one."""
-        self._recordings[pid].ahead = ahead
-        # No hook has run since it was let in.
-        self._began = platform.files().file_clock()
+    def move_clock(self, pid: int, ahead: float, shifts: tuple[tuple[int, float], ...] = ()) -> None:
+        """Move the clock of a process that was let in, and the times of files that are written since."""
+        if ahead:
+            self._recordings[pid].shifts = shifts or ((platform.files().file_clock(), ahead),)
 
     def _attach(self, pid: int, recording: Recording) -> str:
         """Begin to observe a process; return why that is not possible."""
@@ -210,7 +204,7 @@ class Tracer:
         elif why == "call":
             if not (recording.times_only or recording.full):
                 self._look(found, task)
-            if recording.ahead:
+            if recording.shifts:
                 self._ask(found, task)
             if found.changing or found.asked[0]:
                 _observing.resume_to_result(task)
@@ -227,14 +221,15 @@ class Tracer:
     def _ask(self, found: _Task, task: int) -> None:
         """Note whether the call before which a task stopped shows a time, whose answer is to be moved."""
         recording = found.recording
-        # Where everything is recorded, nothing depends on which files are new.
-        since = min(recording.since, self._began) if recording.times_only else self._began
-        found.asked = name, _, shown, file = _times.asked(task, since if recording.since >= 0 else 0)
+        since = recording.shifts[0][0]
+        if recording.times_only:
+            since = min(recording.since, since)
+        found.asked = name, _, shown, file = _times.asked(task, 0 if recording.unseen else since)
         if file and recording.times_only:
             recording.read_module(found.image, file)
         if shown and not name:
-            # From now on the tracer may find another file by the same path, so it looks at none itself.
-            recording.since = -1
+            # So from now on the tracer looks at no file itself.
+            recording.unseen = True
 
     def _take_result(self, found: _Task, task: int) -> None:
         """Move the answer to a call that shows a time, and record which names another call has changed."""
@@ -242,8 +237,9 @@ class Tracer:
         name, address, shown, _ = found.asked
         if name:
             found.asked = _NOTHING_ASKED
-            changed, is_own = _times.move(task, name, address, recording.ahead, self._began)
-            if recording.times_only and (shown == "realtime" or changed >= recording.since):
+            changed, is_own = _times.move(task, name, address, recording.shifts)
+            is_new = recording.unseen or changed >= recording.since
+            if recording.times_only and (shown == "realtime" or is_new):
                 shown = "times of its own folder" if is_own else shown
                 recording.note_source(found.image, "clock", shown)
         if found.changing and _observing.succeeded(task):

@@ -39,7 +39,8 @@ def gather_limits(
         changing: State paths of the files that are not the same after each repetition.
     """
     roots = testbed.workspace.roots
-    moving = {f"{roots[name]}/{rest}" for name, _, rest in (path.partition("/") for path in changing)}
+    places = (path.partition("/") for path in changing if not path.startswith("/"))
+    moving = {f"{roots[name]}/{rest}" for name, _, rest in places}
     values = (value.encode("utf-8", "surrogateescape") for value in testbed.scenario.env.values())
     # What shows the simulated clock is no file of the hooks, and its paths have numbers of this run.
     shims = f"{testbed.workspace.clock.folder}/"

@@ -49,7 +49,7 @@ class CheckpointEditor:
 
     def age(self, seconds: float) -> None:
         """Move the times of all covered files back."""
-        self._contents.age(seconds)
+        self._testbed.workspace.clock.age(seconds, self._contents.age)
         settle(self._testbed)
 
     def shift(self, seconds: float, since: float) -> None:

@@ -63,6 +63,8 @@ class Settings:
             them, family by family.
         coverage_store: Where the lines that hooks run are recorded; ``None`` if they are not.
         warm: Fork runs of Python hooks from prepared interpreters, where they run alike then.
+        lead: By how many seconds the hooks' clock is ahead when a session at a declared pace begins; at least
+            the budget of the first play, and the same for all plays that are compared with it.
         linger: Seconds for which processes that a hook leaves running may live on; 0 for the host's own rule;
             ``None`` for the whole session, and those of the agent's commands too.
     """
@@ -81,6 +83,7 @@ class Settings:
     choice: TrialSelection | None = None
     coverage_store: CoverageStore | None = None
     warm: bool = False
+    lead: float = 600.0
     linger: float | None = 0.0
 
     def of_rerun(self, outcome: Outcome) -> Settings:
