@@ -192,7 +192,7 @@ class Scenario:
         threads: Limits on the threads that process hooks start.
         masks: Parts of the state that are irrelevant.
         until: Whether the run ends when a livelock is proved, or when the host's cap ends the loop.
-        pace: Time that passes for the hooks before each turn, in addition to real time. In seconds.
+        pace: Time that passes for the hooks between two turns, in addition to real time. In seconds.
         turns: Maximum number of turns.
         hook_timeout: Maximum time of one hook run, even if the host would wait longer. In seconds.
             ``None``: the setting of the test run.

@@ -214,9 +214,10 @@ class Loop:
         proposal = self._probes.proposal
         if proposal is not None and not proposal.influences.matters and not proposal.influences.clock:
             return False
-        newest = next(reversed(self._probes.made), None)
-        if newest is not None and newest.threshold is not None and newest.threshold.seconds is not None:
+        made = self._probes.made
+        if any(one.threshold is not None and one.threshold.seconds is not None for one in made):
             return True
+        newest = next(reversed(made), None)
         # The probes of an inert loop included the time.
         return not (newest is not None and newest.inert) and self._time_shift.has_timestamps
 

@@ -25,7 +25,8 @@ _STARTS = 8
 # Seconds that these plays may take where the run itself was short; else as many times its own.
 _SHORT, _SHARE = 4.0, 2.0
 _MOST_NAMED = 6
-_UNEVEN = "Played again at the same time, they decided otherwise: how long their runs take decides too."
+_UNCONFIRMED = "Begun {} later, they decided otherwise; no time was left to see whether they do so again."
+_UNEVEN = "Of plays that began at the same time, {}: how long hooks run decides too."
 
 
 class _NothingFollows(Exception):
@@ -47,7 +48,7 @@ class OtherTimes:
         self._scenario = replace(scenario, until="guard") if ended else scenario
         self._settings = settings.of_rerun(run.outcome)
         self._resources = resources
-        self._given = min(settings.wall - run.used, remaining())
+        self._given = self._left = min(settings.wall - run.used, remaining())
         self._used = 0.0
 
     def compare(self) -> Outcome:
@@ -98,7 +99,7 @@ class OtherTimes:
 
         ``paces`` says at which paces the hooks decided the same; empty if no other was played.
         """
-        fast, played = self._run.outcome, list[float]()
+        fast, played, differing = self._run.outcome, list[float](), list[float]()
         settings = replace(self._settings, turns=max(1, fast.iterations))
         self._given = min(self._given, self._used + max(_SHORT, _SHARE * self._run.used))
 
@@ -107,6 +108,10 @@ class OtherTimes:
             if later and not single.shown and single.outcome.decided == fast.decided:
                 raise _NoTimeShown
             played.extend([later] * bool(later))
+            if later and not differing and fast.first_difference(single.outcome) is not None:
+                # It is worth all the time that is left to play both again.
+                differing.append(later)
+                self._given = max(self._given, self._left)
             return single.outcome
 
         named = self._run.named_times[:_MOST_NAMED]
@@ -116,10 +121,12 @@ class OtherTimes:
                 return judge_paces(fast, finding, tried=False)
         except _NoTimeShown:
             return fast
-        except time_shift.UnevenPlays:
-            return judge_unplayed_times(fast, self._run.clock_uses, _UNEVEN)
+        except time_shift.UnevenPlays as plays:
+            return judge_unplayed_times(fast, self._run.clock_uses, _UNEVEN.format(plays.described))
         except _NothingFollows:
-            pass
+            if differing:
+                when = format_duration(differing[0])
+                return judge_unplayed_times(fast, self._run.clock_uses, _UNCONFIRMED.format(when))
         latest = format_duration(max(played, default=0.0))
         begun = f"begun at {counted(len(played), 'other time')} up to {latest} later" if played else ""
         tried = " and ".join(filter(None, (paces, begun)))

@@ -88,8 +88,7 @@ class Recording:
     def __init__(self, since: int = 0, *, times_only: bool = False) -> None:
         self.since, self.times_only, self.unseen = since, times_only, False
         self.shifts: tuple[tuple[int, float], ...] = ()
-        self.gap = ""
-        self.observed = True
+        self.gap, self.observed = "", True
         self.pids: set[int] = set()
         self._images: list[Image] = []
         # For each file: existed, read, append, emptied, and the queries by process and program.

@@ -130,8 +130,8 @@ CLOCK = FindingCode(
     "CLOCK",
     "The hooks' decisions depend on the time.",
     "A slower or faster agent than the one in the test, or one at another hour, gets other decisions.",
-    "Allow the stop after a number of refusals, at any pace and any time of the day; let the clock only "
-    "allow it earlier.",
+    "Allow the stop after a number of refusals, at any pace and any time of the day. If the clock may only "
+    "allow it earlier, expect this finding: `expect: {findings: [CLOCK]}`.",
 )
 OPTION_IGNORED = FindingCode(
     "HH017",

@@ -12,6 +12,14 @@ from pytest_hookharness.model.probes import Perturbation, PerturbationKind, Thre
 from pytest_hookharness.model.time_budget import format_duration
 
 
+def describe_pause(seconds: float) -> str:
+    """Return a pause after which hooks decide otherwise, no more exactly than it is known."""
+    # It was searched to a second or 2 %, and many hooks count whole seconds.
+    enough = seconds + max(1.0, 0.02 * seconds)
+    unit = 10.0 ** (math.floor(math.log10(enough)) - 1)
+    return f"about {format_duration(round(enough / unit) * unit)} without a turn"
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ProbedCycle:
     """
@@ -44,7 +52,7 @@ class ProbedCycle:
                 pass
         reached = self.pattern.describe_all(perturbation) if self.pattern is not None else ""
         if perturbation.how is PerturbationKind.AHEAD and perturbation.pace:
-            turns = counted(perturbation.repetitions * self.period, "more such turn")
+            turns = counted(f"{perturbation.repetitions * self.period:,}", "more such turn")
             passed = f"{turns} ({format_duration(perturbation.repetitions * perturbation.pace)})"
             return f"{reached}, {passed}" if reached else passed
         if self.pattern is None or perturbation.how is PerturbationKind.TRANSCRIPT:
@@ -57,7 +65,7 @@ class ProbedCycle:
         if perturbation is None or seen is None:
             return None
         if perturbation.how in (PerturbationKind.AGED, PerturbationKind.WAITED):
-            at = f"{format_duration(perturbation.seconds)} without a turn"
+            at = describe_pause(perturbation.seconds)
             return Threshold(
                 at=at, what=seen.what, seconds=perturbation.seconds, allows_stop=seen.allows_stop
             )

@@ -72,6 +72,7 @@ _DECIDES = re.compile(
     # What a coprocess prints is read later.
     r"(?<!\$)\(\(|(?:^|\s)\[\[?\s|(?:^|[(|!{&`])\s*(?:test|case|if|elif|while|until|expr|let|exit|return|coproc)\b"
 )
+_SHOWN = 60
 _COMPARES = re.compile(r"\s-(?:lt|le|gt|ge|eq|ne|[no]t)\s|(?<!\$)\(\(|\[\[.*[<>=]")
 
 # Text that becomes code when it runs. What programs print that set up a shell, or that quote, is known.
@@ -236,4 +237,8 @@ def decode(text: bytes) -> str:
 def shorten(text: str) -> str:
     """Return the beginning of a statement in one line."""
     words = " ".join(text.split())
-    return words if len(words) <= 40 else f"{words[:40]}..."
+    if len(words) <= _SHOWN:
+        return words
+    # Not within a number, which would look like another one.
+    cut = words[:_SHOWN].rstrip("0123456789") if words[_SHOWN].isdigit() else words[:_SHOWN]
+    return f"{cut}..."

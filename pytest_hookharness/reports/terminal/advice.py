@@ -259,6 +259,8 @@ def _beyond(outcome: Outcome, verdict: Undecided) -> str:
             f"To see the stop allowed, give the run `turns: {turns}` and {cap_none}, because "
             f"{_cap_first(outcome, verdict.cap)}; to see it on this host, lower the hook's threshold."
         )
+    if turns <= outcome.scenario.turns:
+        return f"Give the run more time to see the stop allowed, in turn {threshold.turn:,} as tried ahead."
     wanted = f"`turns: {turns}`" if outcome.scenario.origin is not None else f"--turns {turns}"
     return (
         f"To see the stop allowed, give the run {wanted}; to spare the agent these turns, lower the hook's "

@@ -13,6 +13,7 @@ from collections.abc import Callable
 
 from pytest_hookharness.execution.snapshots.snapshot import SnapshotError
 from pytest_hookharness.judging.probing.limits import find_named_times
+from pytest_hookharness.judging.probing.reached import describe_pause
 from pytest_hookharness.model.expectations import counted
 from pytest_hookharness.model.fast_dataclass import dataclass
 from pytest_hookharness.model.probes import (
@@ -174,7 +175,7 @@ class ClockTrial:
         self._add(tried, seen, runs)
         if seen.reaction is ProbeEffect.SAME:
             return None
-        at = f"{format_duration(played[-1])} without a turn"
+        at = describe_pause(played[-1])
         return Threshold(at=at, what=seen.what, seconds=played[-1], allows_stop=seen.allows_stop)
 
     def _narrow(self, checkpoint: Checkpoint, threshold: Threshold) -> Threshold:
@@ -188,7 +189,7 @@ class ClockTrial:
         while seconds == high or high - low > max(1.0, high * 0.02):
             seen = self._play_after(checkpoint, seconds)
             if seen.allows_stop:
-                high, at = seconds, f"{format_duration(seconds)} without a turn"
+                high, at = seconds, f"{describe_pause(seconds)}, perhaps sooner"
                 threshold = Threshold(at=at, what=seen.what, seconds=seconds, allows_stop=True)
             elif seconds == high:
                 break

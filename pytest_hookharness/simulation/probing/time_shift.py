@@ -141,7 +141,16 @@ def compare(fast: Outcome, simulate: Callable[[float], Outcome]) -> Finding | No
 
 
 class UnevenPlays(Exception):
-    """Plays at the same time differ, though not by chance: at a pace, hooks see how long a play takes."""
+    """
+    Plays at the same time differ, though not by chance: at a pace, hooks see how long a play takes.
+
+    Attributes:
+        described: How two of them ended, in words.
+    """
+
+    def __init__(self, one: Outcome, other: Outcome) -> None:
+        self.described = f"one {_describe(one)}, and another {_describe(other)}"
+        super().__init__(self.described)
 
 
 def compare_starts(
@@ -167,9 +176,12 @@ def compare_starts(
         sooner, other = _sooner(now, begin, later, other)
         when = f"begun {format_duration(sooner)} later"
         for begun, seen, seconds in (("begun at once", now, 0.0), (when, other, sooner)):
-            if any(seen.first_difference(begin(seconds)) is not None for _ in range(_CONFIRMATIONS)):
+            for _ in range(_CONFIRMATIONS):
+                again = begin(seconds)
+                if seen.first_difference(again) is None:
+                    continue
                 if now.scenario.pace:
-                    raise UnevenPlays
+                    raise UnevenPlays(seen, again)
                 text = f"Played again, {begun}, its hooks decided otherwise than before."
                 return finding_catalogue.FLAKY.found(text, turn=now.iterations)
         return _find_difference(now, other, when)
