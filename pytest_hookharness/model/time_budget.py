@@ -92,10 +92,10 @@ def check_time(step: str) -> None:
 _UNITS = (("year", 365 * 86400.0), ("day", 86400.0), ("h", 3600.0), ("min", 60.0))
 
 
-def format_duration(seconds: float) -> str:
-    """Format a time in seconds in the unit that people would use."""
+def format_duration(seconds: float, digits: int = 3) -> str:
+    """Format a time in seconds in the unit that people would use, with so many digits."""
     for name, unit in _UNITS:
         if seconds >= unit:
-            number = f"{seconds / unit:.3g}"
+            number = f"{seconds / unit:.{digits}g}"
             return f"{number} {name}s" if name in ("year", "day") and number != "1" else f"{number} {name}"
-    return f"{seconds:.3g} s"
+    return f"{seconds:.{digits}g} s"

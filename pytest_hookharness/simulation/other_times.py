@@ -14,7 +14,7 @@ from pytest_hookharness.model.fast_dataclass import replace
 from pytest_hookharness.model.outcome import Outcome
 from pytest_hookharness.model.scenario import Scenario
 from pytest_hookharness.model.time_budget import format_duration, remaining
-from pytest_hookharness.model.verdicts import Terminated
+from pytest_hookharness.model.verdicts import Capped, Terminated
 from pytest_hookharness.simulation.probing import time_shift
 from pytest_hookharness.simulation.single_run import Resources, SingleRun, rerun
 from pytest_hookharness.simulation.testbed.run_settings import Settings
@@ -43,8 +43,8 @@ class OtherTimes:
     def __init__(self, run: SingleRun, scenario: Scenario, settings: Settings, resources: Resources) -> None:
         """Prepare to compare a run with others."""
         self._run = run
-        # Without probes a repeated state would end a run that allows the stop as soon as seconds have passed.
-        ended = isinstance(run.outcome.verdict, Terminated)
+        # Without probes a repeated state would end a run that allows the stop as soon as time has passed.
+        ended = isinstance(run.outcome.verdict, Terminated | Capped)
         self._scenario = replace(scenario, until="guard") if ended else scenario
         self._settings = settings.of_rerun(run.outcome)
         self._resources = resources

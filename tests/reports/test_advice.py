@@ -147,6 +147,18 @@ def test_a_key_of_scenarios_is_advised_with_its_place(verdict):
 
 
 @pytest.mark.parametrize(
+    ("turns", "said"), [(200, "Give the run more time"), (100, "give the run `turns: 130`")]
+)
+def test_more_turns_are_advised_only_where_fewer_are_allowed(turns, told):
+    """A run that may have as many turns and that time ended needs time."""
+    ahead = Threshold(at="x", what="the stop is allowed", turn=120, allows_stop=True)
+    report = ProbeReport(turn=3, period=1, threshold=ahead)
+    undecided = Undecided(turn=88, why="time budget used up")
+
+    assert told in advised(undecided, 1, probes=(report,), scenario=Scenario(name="x", turns=turns))
+
+
+@pytest.mark.parametrize(
     ("changed", "condition"),
     [(FILE, "If the changing files are a threshold"), ((), "If the hook would allow the stop later")],
 )

@@ -2,6 +2,7 @@
 
 import re
 import time
+from dataclasses import replace
 
 import pytest
 
@@ -12,7 +13,8 @@ from pytest_hookharness.model.protocol import Basis, Decision, Rule
 from pytest_hookharness.model.scenario import Scenario
 from pytest_hookharness.model.trace import HookEvent, Step, Trace
 from pytest_hookharness.model.verdicts import Capped, Livelock, Terminated, Undecided
-from pytest_hookharness.simulation.probing.time_shift import compare_starts
+from pytest_hookharness.simulation import other_times
+from pytest_hookharness.simulation.probing.time_shift import UnevenPlays, compare_starts
 
 REFUSE = "echo 'not now' >&2; exit 2"
 RULE = Rule("Exit code 2 refuses.", Basis.DOCUMENTED, "a page")
@@ -88,6 +90,35 @@ def test_a_difference_that_does_not_recur_is_flaky():
     assert finding is not None
     assert finding.name == "FLAKY"
     assert finding.text == "Played again, begun 1 min later, its hooks decided otherwise than before."
+
+
+def test_plays_that_differ_at_a_pace_show_no_chance():
+    """At a declared pace hooks see how long a play takes, so plays of the same time may end otherwise."""
+    now, later = decided(refused=False), [True, True, True, True, False]
+    paced = replace(now, scenario=replace(now.scenario, pace=2.0))
+
+    with pytest.raises(UnevenPlays, match="in turn 1, and another allows the stop"):
+        compare_starts(paced, lambda seconds: decided(refused=later.pop(0)) if seconds else now, (60.0,))
+
+
+@pytest.mark.slow
+def test_a_difference_that_cannot_be_played_again_is_told(play, monkeypatch):
+    """If time ends after a session that began later went otherwise, the report does not say that none did."""
+    played = []
+
+    def once(self, scenario, settings, later=0.0):
+        if played:
+            raise other_times._NothingFollows
+        played.append(later)
+        return original(self, scenario, settings, later)
+
+    original = other_times.OtherTimes._play
+    monkeypatch.setattr(other_times.OtherTimes, "_play", once)
+    outcome = play(hooks={"Stop": f"[ $(date +%s) -lt {int(time.time()) + 3600} ] && exit 0; {REFUSE}"})
+
+    (assumed,) = (one for one in outcome.assumptions if one.startswith(ASSUMED_CLOCK))
+    assert "later, they decided otherwise; no time was left to see whether they do so again" in assumed
+    assert "decided the same" not in assumed
 
 
 def test_under_a_clock_that_decides_it_is_not_assumed_that_none_does():

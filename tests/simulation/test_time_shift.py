@@ -337,3 +337,14 @@ def test_a_clock_finding_names_each_end_of_uneven_quick_runs() -> None:
     text = find_difference(ended(4), NEVER).text
 
     assert "it allows the stop in turn 2 (another time it allows the stop in turn 4); with" in text
+
+
+@pytest.mark.slow
+def test_a_capped_session_is_compared_with_slow_ones_until_the_cap(play):
+    """A state that repeats does not end a slow session that allows the stop after some hours."""
+    first = '[ -f first ] || date +%s >first; [ "$(($(date +%s) - $(cat first)))" -lt 14400 ] || exit 0; '
+
+    outcome = play(hooks={"Stop": f"{first}{REFUSE}"})
+
+    (finding,) = (one for one in outcome.findings if one.name == "CLOCK")
+    assert "it allows the stop in turn" in finding.text

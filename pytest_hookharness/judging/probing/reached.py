@@ -15,9 +15,7 @@ from pytest_hookharness.model.time_budget import format_duration
 def describe_pause(seconds: float) -> str:
     """Return a pause after which hooks decide otherwise, no more exactly than it is known."""
     # It was searched to a second or 2 %, and many hooks count whole seconds.
-    enough = seconds + max(1.0, 0.02 * seconds)
-    unit = 10.0 ** (math.floor(math.log10(enough)) - 1)
-    return f"about {format_duration(round(enough / unit) * unit)} without a turn"
+    return f"about {format_duration(seconds + max(1.0, 0.02 * seconds), digits=2)} without a turn"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
