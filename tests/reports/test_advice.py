@@ -146,9 +146,7 @@ def test_a_key_of_scenarios_is_advised_with_its_place(verdict):
     assert "`cap: none`" in advised(verdict, origin=ORIGIN)
 
 
-@pytest.mark.parametrize(
-    ("turns", "said"), [(200, "Give the run more time"), (100, "give the run `turns: 130`")]
-)
+@pytest.mark.parametrize(("turns", "told"), [(200, "Give the run more time"), (100, "--turns 130")])
 def test_more_turns_are_advised_only_where_fewer_are_allowed(turns, told):
     """A run that may have as many turns and that time ended needs time."""
     ahead = Threshold(at="x", what="the stop is allowed", turn=120, allows_stop=True)
