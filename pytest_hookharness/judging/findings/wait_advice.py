@@ -53,6 +53,10 @@ def _waits_for_others(activity: Activity) -> bool:
 def _advise(activity: Activity, host_limit: float) -> str:
     waits_for = "input from the terminal" if activity.asks else activity.waits_for
     if waits_for == _SLEEP:
-        most = "" if math.isinf(host_limit) else f" before the host's limit of {host_limit:g} s"
-        return f"Let it give up{most}: the agent waits as long as the hook does."
+        if math.isinf(host_limit):
+            return "Let it give up: the agent waits as long as the hook does."
+        return (
+            f"Let it give up before the host's limit of {host_limit:g} s, unless its sleep is shorter "
+            "anyway: the agent waits as long as the hook does."
+        )
     return next((advice for wait, advice in _BY_WAIT if re.match(wait, waits_for)), HUNG_HOOK.fix)
