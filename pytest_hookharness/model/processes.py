@@ -99,18 +99,17 @@ class ProcessSpec:
         limit: The host's time limit.
         hook_timeout: The harness's own time limit; the smaller of the two cuts the run.
         exact: Whether the scenario states the hook timeout; else it is extended while the run has no CPU.
-        pipe_wait: Time that the host waits for the output to be closed after the process has exited;
-            ``None``: until the limit, which then cuts it like a hook that still runs.
+        pipe_wait: Time that the host then waits for the end of the output; ``None``: until the limit cuts it.
         linger: Time that descendants may live after that before they are ended; ``None``: all the time.
         detach: When the host goes on without it.
         background: Time after that until the harness ends it.
         kill: How the host cuts it.
         output_limit: Number of bytes of each output stream that are kept.
-        terminal: Its controlling terminal; ``None`` if it has none.
+        terminal: Its controlling terminal, if it has one.
         observed: Whether to record what it looks at.
         ahead: Seconds by which the kernel shows it a later clock, and later times of files that it writes.
-        since: The files that then count as times shown: those changed from this moment on, in nanoseconds.
-        shifts: Since when, in nanoseconds, the clock is by how many seconds ahead; empty if since the start.
+        since: The files that then count as times shown: those changed from then on, in nanoseconds.
+        shifts: Since when the clock is by how many seconds ahead; ``chosen``: times of files chosen by it.
         warm: The interpreter that the run may be forked from, and its version on the disk; empty for none.
     """
 
@@ -134,6 +133,7 @@ class ProcessSpec:
     ahead: float = 0.0
     since: int = 0
     shifts: tuple[tuple[int, float], ...] = ()
+    chosen: tuple[int, ...] = ()
     warm: str = ""
 
 

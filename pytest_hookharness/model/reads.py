@@ -162,6 +162,7 @@ class Reads:
         mentions: Words in scripts that stand for what stays invisible.
         gap: Why the record is not complete, or why there is none; empty if it is complete.
         observed: Whether there is a record at all.
+        chosen: Times that its programs gave files, in nanoseconds, if its clock was moved.
     """
 
     programs: tuple[ProgramReads, ...] = ()
@@ -169,6 +170,7 @@ class Reads:
     mentions: tuple[Mention, ...] = ()
     gap: str = ""
     observed: bool = True
+    chosen: tuple[int, ...] = ()
 
     @property
     def complete(self) -> bool:

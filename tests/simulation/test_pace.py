@@ -91,3 +91,36 @@ def test_a_new_file_is_new_where_test_doubles_show_the_time(tmp_path):
         outcome = harness.simulate(replace(made, script=script_from([], then="idle")))
 
     assert outcome.verdict == Terminated(turn=1)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    "keys",
+    [
+        {"pace": "10s"},
+        {"agent": [{"wait": "10m"}, {"stop": "Done."}]},
+        {"agent": [{"wait": "2s"}, {"stop": "Done."}]},
+        {"agent": [{"stop": "Done."}]},
+    ],
+)
+def test_a_time_that_a_program_chose_for_a_file_is_kept(play, keys):
+    """A time that a hook gives a file is shown as it is, whatever the clock of the scenario shows."""
+    hook = (
+        "touch -d '10 minutes ago' ten; [ -f new ] || { touch new; cp -p new copy; }; sleep 0.2; "
+        "[ copy -nt new ] && exit 0; find copy -newer new | grep -q . && exit 0; "
+        '[ "$(($(date +%s) - $(stat -c %Y ten)))" -ge 599 ] || exit 0; '
+    )
+    outcome = play(hooks={"Stop": hook + REFUSE}, env=OFF, turns=20, **keys)
+
+    assert isinstance(outcome.verdict, Livelock)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("keys", [{}, {"pace": "1m"}, {"agent": [{"wait": "5m"}, {"stop": "Done."}]}])
+def test_a_hook_that_does_not_run_is_found_under_a_moved_clock(play, keys):
+    """That a script is missing is found whether the clock is moved or not."""
+    outcome = play(
+        files={"sub/h.sh": "exit 2"}, hooks={"Stop": "sh ./sub/h.sh"}, world={"cwd": "sub"}, env=OFF, **keys
+    )
+
+    assert "NOT-RUN" in [finding.name for finding in outcome.findings]

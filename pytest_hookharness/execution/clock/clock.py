@@ -29,7 +29,7 @@ _BILLION = 1_000_000_000
 # The system gives files the time of its last tick, at most so many nanoseconds ago.
 _TICK = 10_000_000
 # Of the files that a program sees, the last so many moves of the clock are told apart.
-_MOST_SHIFTS = 1000
+_MOST_SHIFTS, _MOST_CHOSEN = 1000, 5000
 _UNTRACED = "the process was not traced"
 # Shows whether processes can be stopped at the calls that show a time.
 _TRIAL = ProcessSpec(argv=("/bin/sh", "-c", ":"), cwd="/", env={})
@@ -100,6 +100,8 @@ class Clock:
         self._can_go_back, self._made = False, time.time_ns() - _TICK
         # Since when, in nanoseconds of the machine's clock, it is by how many seconds ahead.
         self._shifts: list[tuple[int, float]] = []
+        # Times of files that programs chose by it, in nanoseconds; they are no stamps of the system.
+        self._chosen: dict[int, None] = {}
         self._untried: Starter | None = None
 
     @property
@@ -208,11 +210,16 @@ class Clock:
             self._began = self._began or platform.files().file_clock()
         if not self.by_kernel or not self.seconds:
             return start(specs)
-        shifts = tuple(self._shifts)
+        shifts, chosen = tuple(self._shifts), tuple(self._chosen)[-_MOST_CHOSEN:]
         results = start(
-            [replace(spec, ahead=self.seconds, since=self._began, shifts=shifts) for spec in specs]
+            [
+                replace(spec, ahead=self.seconds, since=self._began, shifts=shifts, chosen=chosen)
+                for spec in specs
+            ]
         )
         records = [result.reads or Reads(observed=False) for result in results]
+        for reads in records:
+            self._chosen.update(dict.fromkeys(reads.chosen))
         self.gap = self.gap or next(filter(None, (reads.gap for reads in records)), "")
         self.shown += [pair for pair in zip(specs, records, strict=True) if not pair[0].observed]
         # What else they looked at is of use to those only that asked for it.
@@ -267,9 +274,9 @@ class Clock:
         for place, status in self._files():
             shown = status.st_mtime_ns
             if self.by_kernel:
-                shown = platform.clock_calls().shown_time(shown, now, self._shifts)
+                shown = platform.clock_calls().shown_time(shown, now, self._shifts, self._chosen)
             if shown / _BILLION >= since:
-                _shift(place, status, seconds + (shown - status.st_mtime_ns) / _BILLION)
+                self._chosen[_shift(place, status, seconds + (shown - status.st_mtime_ns) / _BILLION)] = None
 
     def age(self, seconds: float, make_older: Callable[[float], None]) -> None:
         """Make all files older; ``make_older`` does so where their own times are those of this clock."""
@@ -286,12 +293,14 @@ class Clock:
                 continue
 
 
-def _shift(place: str, status: os.stat_result, seconds: float) -> None:
-    by = round(seconds * 1e9)
+def _shift(place: str, status: os.stat_result, seconds: float) -> int:
+    """Move the time of a file, and return the new one in nanoseconds."""
+    moved = status.st_mtime_ns + round(seconds * 1e9)
     try:
-        os.utime(place, ns=(status.st_atime_ns, status.st_mtime_ns + by), follow_symlinks=False)
+        os.utime(place, ns=(status.st_atime_ns, moved), follow_symlinks=False)
     except OSError as error:
         raise WorkspaceError(place, f"cannot be given a time: {reason_of(error)}") from error
+    return moved
 
 
 def next_tick(since: int | None = None) -> int:

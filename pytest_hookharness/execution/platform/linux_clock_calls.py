@@ -18,9 +18,10 @@ from pytest_hookharness.execution.platform import linux, linux_observing, linux_
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Container, Iterator, Sequence
 
 # Calls by their numbers on x86_64 and on aarch64, and the argument that says where the answer is stored.
+CHOSEN: str = "chosen times"  # what a call shows that gives a file its times
 _TIMES = {"clock_gettime": (228, 113, 1), "gettimeofday": (96, 169, 0), "time": (201, -1, 0)}
 # And the one with flags, of which one says that the status of an open file is asked, and those of the folder
 # and of the path.
@@ -38,6 +39,13 @@ _ROOTS = {
 # Where the seconds of the times of an answer are: access, change of content, change of status, and birth.
 _IN_STATUS, _IN_STATX = (72, 88, 104), (64, 112, 96, 80)
 _MOVED = (0, 5, 8, 11)  # the clocks of the time of day
+# Calls by which a program chooses the times of a file; the argument that says where these are, and what one
+# second is divided into: nothing where there is one word for each time.
+_CHOOSING = {
+    "utimensat": (280, 88, 2, 1), "utimes": (235, -1, 1, 1000), "futimesat": (261, -1, 2, 1000),
+    "utime": (132, -1, 1, 0),
+}  # fmt: skip
+_PRESENT = (0x3FFFFFFF, 0x3FFFFFFE)  # in the place of a fraction: the present, or the time that it has
 _POKE, _POKE_USER, _RESULT = 5, 6, 80
 _WORD = struct.Struct("=q")
 # Seconds, their fraction, and what follows it.
@@ -50,7 +58,7 @@ _place = ("x86_64", "aarch64").index(_machine) if _machine in linux_ptrace.ARCHI
 _MODE, _MODE_IN_STATX = struct.Struct("=16xI" if _machine == "aarch64" else "=24xI"), struct.Struct("=28xH")
 _NAMES_OF = {
     values[_place]: name
-    for name, values in {**_TIMES, **_STATUSES, **_ROOTS}.items()
+    for name, values in {**_TIMES, **_STATUSES, **_CHOOSING, **_ROOTS}.items()
     if _place >= 0 and values[_place] >= 0
 }
 
@@ -101,6 +109,8 @@ def asked(task: int, since: int) -> tuple[str, int, str, str]:
         return "", 0, "another root" if name else "", ""
     if name in _TIMES:
         return name, arguments[_TIMES[name][2]], "realtime", ""
+    if name in _CHOOSING:
+        return "", arguments[_CHOOSING[name][2]], CHOSEN, name
     _, _, place, flagged, folder, path = _STATUSES[name]
     flags = arguments[flagged] if flagged >= 0 else 0
     is_open = name == "fstat" or bool(flags & _OF_DESCRIPTOR)
@@ -143,7 +153,20 @@ def _is_older(place: str, since: int, *, follow: bool) -> bool:
     return max(found.st_mtime_ns, found.st_ctime_ns, found.st_atime_ns) < since
 
 
-def shown_time(at: int, now: int, shifts: Sequence[tuple[int, float]]) -> int:
+def chosen_times(task: int, name: str, address: int) -> Iterator[int]:
+    """Yield the times, in nanoseconds, that a program gives a file by a call with its times at an address."""
+    unit = _CHOOSING[name][3]
+    data = linux_observing.read_bytes(task, address, 32 if unit else 16) if address else b""
+    words = struct.unpack(f"={len(data) // 8}q", data[: len(data) // 8 * 8])
+    if not unit:
+        yield from (second * _BILLION for second in words)
+        return
+    for second, fraction in zip(words[::2], words[1::2], strict=False):
+        if fraction not in _PRESENT:
+            yield second * _BILLION + fraction * unit
+
+
+def shown_time(at: int, now: int, shifts: Sequence[tuple[int, float]], chosen: Container[int] = ()) -> int:
     """
     Return the time, by a moved clock, that a time of a file stands for; both in nanoseconds.
 
@@ -151,15 +174,18 @@ def shown_time(at: int, now: int, shifts: Sequence[tuple[int, float]]) -> int:
         at: The file's own time. One after the present was chosen by a program, by the moved clock.
         now: The present by the machine's clock.
         shifts: Since when, by the machine's clock, the other one is by how many seconds ahead.
+        chosen: Times that programs chose before the present.
     """
-    if at <= now:
+    if at <= now and at not in chosen:
         for since, seconds in reversed(shifts):
             if since <= at:
                 return min(at + round(seconds * _BILLION), now + round(shifts[-1][1] * _BILLION))
     return at
 
 
-def move(task: int, name: str, address: int, shifts: Sequence[tuple[int, float]]) -> tuple[int, bool]:
+def move(
+    task: int, name: str, address: int, shifts: Sequence[tuple[int, float]], chosen: Container[int] = ()
+) -> tuple[int, bool]:
     """
     Move the times in the answer to a call ahead.
 
@@ -172,13 +198,14 @@ def move(task: int, name: str, address: int, shifts: Sequence[tuple[int, float]]
         name: The call.
         address: Where its answer is.
         shifts: As those of `shown_time`; the last one holds now.
+        chosen: As those of `shown_time`.
     """
     info = linux_ptrace.call_info(task)
     if not info or info[32]:
         return 0, False
     seconds = shifts[-1][1]
     if name in _STATUSES:
-        return _move_status(task, address, shifts, of_statx=name == "statx")
+        return _move_status(task, address, shifts, chosen, of_statx=name == "statx")
     if name == "time":
         # The fraction of the present second counts too: a time must not come before one that was shown.
         now = int(time.time() + seconds)
@@ -207,7 +234,7 @@ def _store(task: int, address: int, found: tuple[int, ...], seconds: float, unit
 
 
 def _move_status(
-    task: int, address: int, shifts: Sequence[tuple[int, float]], *, of_statx: bool
+    task: int, address: int, shifts: Sequence[tuple[int, float]], chosen: Container[int], *, of_statx: bool
 ) -> tuple[int, bool]:
     now = time.time_ns()
     places = _IN_STATX if of_statx else _IN_STATUS
@@ -218,7 +245,7 @@ def _move_status(
     for place in places:
         found = _TIME.unpack_from(data, place)
         at = found[0] * _BILLION + found[1]
-        if (shown := shown_time(at, now, shifts)) != at:
+        if (shown := shown_time(at, now, shifts, chosen)) != at:
             _store(task, address + place, found, (shown - at) / _BILLION)
         # Not when it was last read, which most file systems do not keep.
         if place != places[0]:

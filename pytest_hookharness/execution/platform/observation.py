@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Container, Iterator, Sequence
 from typing import Protocol, TypeAlias
 
 # What a call looks at: the kind of this entry, how it looks, a text, and whether a link at the end of a path
@@ -164,7 +164,14 @@ class ReadCalls(Protocol):
 
 
 class ClockCalls(Protocol):
-    """The calls by which programs learn the time, and the times of files."""
+    """
+    The calls by which programs learn the time, and the times of files.
+
+    Attributes:
+        CHOSEN: What a call shows that gives a file its times.
+    """
+
+    CHOSEN: str
 
     def filter_times(self) -> None:
         """
@@ -180,6 +187,7 @@ class ClockCalls(Protocol):
 
         It shows ``realtime``, ``times of a file`` or ``times of an open file``; ``another root``, and is no
         call, if paths may lead elsewhere from now on; nothing if all times of the file are before ``since``.
+        A call that chooses the times of a file is none either: it shows ``CHOSEN``, and its name is the file.
 
         Raises:
             ValueError: It is a call of another architecture.
@@ -194,7 +202,13 @@ class ClockCalls(Protocol):
         """Return the path of a file that was found."""
         ...
 
-    def shown_time(self, at: int, now: int, shifts: Sequence[tuple[int, float]]) -> int:
+    def chosen_times(self, task: int, name: str, address: int) -> Iterator[int]:
+        """Yield the times, in nanoseconds, that a program gives a file by a call, which has their address."""
+        ...
+
+    def shown_time(
+        self, at: int, now: int, shifts: Sequence[tuple[int, float]], chosen: Container[int] = ()
+    ) -> int:
         """
         Return the time, by a moved clock, that a time of a file stands for; both in nanoseconds.
 
@@ -202,11 +216,17 @@ class ClockCalls(Protocol):
             at: The file's own time. One after the present was chosen by a program, by the moved clock.
             now: The present by the machine's clock.
             shifts: Since when, by the machine's clock, the other one is by how many seconds ahead.
+            chosen: Times that programs chose before the present.
         """
         ...
 
     def move(
-        self, task: int, name: str, address: int, shifts: Sequence[tuple[int, float]]
+        self,
+        task: int,
+        name: str,
+        address: int,
+        shifts: Sequence[tuple[int, float]],
+        chosen: Container[int] = (),
     ) -> tuple[int, bool]:
         """
         Move the times in the answer to a call ahead.
@@ -220,5 +240,6 @@ class ClockCalls(Protocol):
             name: The call.
             address: Where its answer is.
             shifts: As those of `shown_time`; the last one holds now.
+            chosen: As those of `shown_time`.
         """
         ...

@@ -100,6 +100,7 @@ class ProcessRequest:
     ahead: float
     since: int
     shifts: tuple[tuple[int, float], ...]
+    chosen: tuple[int, ...]
     warm: bytes
 
     def __init__(self, values: tuple[Any, ...]) -> None:

@@ -70,7 +70,7 @@ class HeldProcess:
 
     def become(self, request: ProcessRequest, streams: tuple[int, int, int]) -> tuple[int, int]:
         """Let it become a hook; return its number, and the descriptor where it reports if it could not."""
-        self.tracer.move_clock(self._pid, request.ahead, request.shifts)
+        self.tracer.move_clock(self._pid, request.ahead, request.shifts, request.chosen)
         with self._orders as orders:
             socket.send_fds(orders, [b"s"], streams)
             framing.send(orders, tuple({**vars(request), "data": b""}.values()))

@@ -59,7 +59,7 @@ class Spawner:
     def _has_fork_exec(self) -> bool:
         """Try the interpreter's private function, which may change, on no program at all."""
         times = 0.0, 0.0, False, 0.0, 0.0, "", 0.0
-        rest = (), "", 0.0, 0.0, 0, b"", False, 0.0, 0, (), b""
+        rest = (), "", 0.0, 0.0, 0, b"", False, 0.0, 0, (), (), b""
         nothing = ProcessRequest(([b"?"], [], b"/", [], b"", True, None, 0.0, "", "", True, *times, *rest))
         try:
             pid = self._by_fork_exec(nothing, (-1, -1, -1), 0)
@@ -184,7 +184,7 @@ class Spawner:
                 if tracer is not None and gate is not None:
                     gate[1].close()
                     tracer.let_in(pid, gate[0], request.since, times_only=not request.observed)
-                    tracer.move_clock(pid, request.ahead, request.shifts)
+                    tracer.move_clock(pid, request.ahead, request.shifts, request.chosen)
                     tracer.await_program(pid)
                 return pid, self._refusal(refusals)
             finally:

@@ -166,7 +166,8 @@ def encode(spec: ProcessSpec, terminal: str = "") -> tuple[Any, ...]:
         spec.limit, spec.hook_timeout, spec.exact, spec.pipe_wait, spec.linger,
         spec.detach.value, spec.background,
         kill.signals, kill.scope.value, kill.grace, kill.close_wait, spec.output_limit,
-        os.fsencode(terminal), spec.observed, spec.ahead, spec.since, spec.shifts, os.fsencode(spec.warm),
+        os.fsencode(terminal), spec.observed, spec.ahead, spec.since, spec.shifts, spec.chosen,
+        os.fsencode(spec.warm),
     )  # fmt: skip
 
 
@@ -240,7 +241,7 @@ _QUERY_WORDS = frozenset(("tell", "seek", "fstat", "st_size"))
 
 def decode_reads(values: tuple[Any, ...]) -> Reads:
     """Decode the record of one hook run."""
-    gap, observed, images, writes, mentions = values
+    gap, observed, images, writes, mentions, chosen = values
     found = tuple(Mention(*mention) for mention in mentions)
     suspicious = any(mention.word in _QUERY_WORDS for mention in found)
     return Reads(
@@ -249,6 +250,7 @@ def decode_reads(values: tuple[Any, ...]) -> Reads:
         mentions=found,
         gap=gap,
         observed=observed,
+        chosen=tuple(chosen),
     )
 
 

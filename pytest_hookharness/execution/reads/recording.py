@@ -80,14 +80,14 @@ class Recording:
         observed: Whether there is a record at all.
         pids: All tasks that ever belonged to the hook run.
         shifts: Since when its clock is by how many seconds ahead; empty if it is not moved.
-        times_only: Whether only its programs, and what shows it a time, are recorded.
+        times_only: Whether only its programs and what shows a time are recorded.
         unseen: Whether a path may lead elsewhere for the processes than for the tracer.
         since: The times of a file count as a time if it was changed at this time or later.
     """
 
     def __init__(self, since: int = 0, *, times_only: bool = False) -> None:
         self.since, self.times_only, self.unseen = since, times_only, False
-        self.shifts: tuple[tuple[int, float], ...] = ()
+        self.shifts, self.chosen = tuple[tuple[int, float], ...](), dict[int, None]()
         self.gap, self.observed = "", True
         self.pids: set[int] = set()
         self._images: list[Image] = []
@@ -346,5 +346,5 @@ class Recording:
             for path, (*flags, queries) in self._writes.items()
         ]
         if not self.observed:
-            return self.gap, False, [], [], []
-        return self.gap, True, images, writes, list(self._mentions)
+            return self.gap, False, [], [], [], []
+        return self.gap, True, images, writes, list(self._mentions), list(self.chosen)[-MOST_ENTRIES:]

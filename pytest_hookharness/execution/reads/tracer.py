@@ -60,6 +60,8 @@ class Tracer:
             gap: Why nothing can be observed; empty if it can be tried.
         """
         self._gap = gap
+        # Times of files that programs chose by a moved clock, and that may be before the machine's present.
+        self._chosen: set[int] = set()
         self._tasks: dict[int, _Task] = {}
         self._recordings: dict[int, Recording] = {}
         self._stopped: set[int] = set()
@@ -135,9 +137,12 @@ class Tracer:
             recording.refuse(gap)
             self.part(pid)
 
-    def move_clock(self, pid: int, ahead: float, shifts: tuple[tuple[int, float], ...] = ()) -> None:
+    def move_clock(
+        self, pid: int, ahead: float, shifts: tuple[tuple[int, float], ...], chosen: tuple[int, ...]
+    ) -> None:
         """Move the clock of a process that was let in, and the times of files that are written since."""
         if ahead:
+            self._chosen.update(chosen)
             self._recordings[pid].shifts = shifts or ((platform.files().file_clock(), ahead),)
 
     def _attach(self, pid: int, recording: Recording) -> str:
@@ -224,7 +229,13 @@ class Tracer:
         since = recording.shifts[0][0]
         if recording.times_only:
             since = min(recording.since, since)
-        found.asked = name, _, shown, file = _times.asked(task, 0 if recording.unseen else since)
+        found.asked = name, address, shown, file = _times.asked(task, 0 if recording.unseen else since)
+        if shown == _times.CHOSEN:
+            found.asked = _NOTHING_ASKED
+            times = [*_times.chosen_times(task, file, address)]
+            self._chosen.update(times)
+            recording.chosen.update(dict.fromkeys(times))
+            return
         if file and recording.times_only:
             recording.read_module(found.image, file)
         if shown and not name:
@@ -237,7 +248,7 @@ class Tracer:
         name, address, shown, _ = found.asked
         if name:
             found.asked = _NOTHING_ASKED
-            changed, is_own = _times.move(task, name, address, recording.shifts)
+            changed, is_own = _times.move(task, name, address, recording.shifts, self._chosen)
             is_new = recording.unseen or changed >= recording.since
             if recording.times_only and (shown == "realtime" or is_new):
                 shown = "times of its own folder" if is_own else shown
