@@ -217,6 +217,10 @@ class Loop:
         made = self._probes.made
         if any(one.threshold is not None and one.threshold.seconds is not None for one in made):
             return True
+        # Experiments make files older, and not the commits in them.
+        files = self._testbed.files
+        if any("/.git/" in path and self._initial.get(path) != entry for path, entry in files.items()):
+            return True
         newest = next(reversed(made), None)
         # The probes of an inert loop included the time.
         return not (newest is not None and newest.inert) and self._time_shift.has_timestamps

@@ -348,3 +348,18 @@ def test_a_capped_session_is_compared_with_slow_ones_until_the_cap(play):
 
     (finding,) = (one for one in outcome.findings if one.name == "CLOCK")
     assert "it allows the stop in turn" in finding.text
+
+
+@pytest.mark.slow
+def test_the_age_of_a_commit_is_found_to_decide(play):
+    """A hook that looks for commits of the last minutes is compared with slow sessions."""
+    outcome = play(
+        git=True,
+        agent=[{"run": "echo x > done; git add done; git commit -qm x"}],
+        hooks={"Stop": f"[ -z \"$(git log --since='40 minutes ago' --format=%h)\" ] && exit 0; {REFUSE}"},
+        env=OFF,
+        turns=8,
+    )
+
+    (finding,) = (one for one in outcome.findings if one.name == "CLOCK")
+    assert "it allows the stop in turn" in finding.text
