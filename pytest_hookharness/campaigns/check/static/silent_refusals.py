@@ -80,9 +80,14 @@ _LOGS = re.compile(
 
 def silent_refusal(hook_set: HookSet, hook: Hook) -> str:
     """Return the text of a refusal in a hook's script that the host does not read; empty for none."""
-    rule = hosts.find(hook_set.host).events.get(hook.event)
+    profile = hosts.find(hook_set.host)
+    by_status = profile.replies.rules.get("code refuses")
     texts = hook_set.scripts_of(hook)
-    if rule is None or hook.type != "command" or len(texts) != 1 or _SENT_ON.search(hook.command):
+    # Of some hosts nobody says from which stream they take the reason.
+    if by_status is None or "standard error" not in by_status.text:
+        return ""
+    is_known = hook.event in profile.events and hook.type == "command" and len(texts) == 1
+    if not is_known or _SENT_ON.search(hook.command):
         return ""
     found = (words for words in _printed(hook_set, texts[0]) if _is_silent(hook_set, hook, words))
     return " ".join(next(found, "").split())[:_LONGEST]

@@ -185,3 +185,16 @@ def test_a_script_that_a_program_made(found):
 def test_a_format_is_no_reason(found):
     """A format of printf is not taken for the words of a reason."""
     assert not found("#!/bin/sh\nprintf '%s\\n' $why\nexit 2\n")
+
+
+def test_nothing_is_said_of_a_host_that_names_no_stream(tmp_path):
+    """Cursor documents that status 2 refuses, and not from where the reason is taken."""
+    (tmp_path / "hook.sh").write_text(f"#!/bin/sh\necho '{REASON}'\nexit 2\n")
+    file = tmp_path / ".cursor/hooks.json"
+    file.parent.mkdir()
+    hooks = {"beforeShellExecution": [{"command": "sh ./hook.sh"}]}
+    file.write_text(json.dumps({"version": 1, "hooks": hooks}))
+
+    (hook_set,) = find_hook_sets(tmp_path)
+
+    assert "SILENT-REFUSAL" not in [symptom.kind for symptom in check_statically(hook_set).symptoms]
