@@ -43,7 +43,7 @@ _OWN_WAY = re.compile(r"^[ \t]*(?:trap\b|exec[ \t]+\d*[<>]|(?:function[ \t]+)?ec
 _LOADS = re.compile(r"^[ \t]*(?:source|\.)[ \t]", re.MULTILINE)
 # Answers that the host may read in the place of plain text.
 _ANSWERS = re.compile(
-    r"hookSpecificOutput|additional_?[cC]ontext|systemMessage|\bdecision\b|permission|_message\b"
+    r"hookSpecificOutput|(?i:additional_?context)|systemMessage|\bdecision\b|permission|_message\b"
 )
 _ARGUMENTS = re.compile(
     r"\bgetopts\b|\bcase[ \t]+\"?\$\{?[1@*]|^[^\n{]*[\"' \t]\$\{?[1@](?![\w])", re.MULTILINE
