@@ -266,7 +266,17 @@ def test_only_plain_commands_qualify(tmp_path: Path, command: str, qualifies: bo
         path.chmod(0o755)
     env = {"PATH": str(Path(PYTHON).parent), "PLACE": str(tmp_path), "HOME": str(tmp_path)}
     spec = ProcessSpec(argv=("/bin/sh", "-c", command), cwd=str(tmp_path), env=env)
-    assert (find_warm(spec, [str(tmp_path)]) is not None) == qualifies
+    assert (find_warm(spec, [str(tmp_path)], [str(tmp_path)]) is not None) == qualifies
+
+
+@_LINUX
+def test_an_interpreter_beside_visible_files_qualifies(tmp_path: Path) -> None:
+    """An interpreter is usual where hooks only see its folder, and none where they may change it."""
+    (tmp_path / "hook.py").write_text("")
+    spec = ProcessSpec(argv=(PYTHON, "hook.py"), cwd=str(tmp_path), env={"PATH": "/usr/bin"})
+    folder = str(Path(PYTHON).parent)
+    assert find_warm(spec, [str(tmp_path), folder], [str(tmp_path)]) is not None
+    assert find_warm(spec, [str(tmp_path), folder], [str(tmp_path), folder]) is None
 
 
 @_LINUX
@@ -275,9 +285,9 @@ def test_a_script_that_looks_at_processes_does_not_qualify(tmp_path: Path, text:
     """A script that may count processes would find the interpreter that waits, with its own command line."""
     spec = ProcessSpec(argv=(PYTHON, "hook.py"), cwd=str(tmp_path), env={"PATH": "/usr/bin"})
     (tmp_path / "hook.py").write_text("print('maps, groups')\n")
-    assert find_warm(spec, [str(tmp_path)]) is not None
+    assert find_warm(spec, [str(tmp_path)], [str(tmp_path)]) is not None
     (tmp_path / "hook.py").write_text(text)
-    assert find_warm(spec, [str(tmp_path)]) is None
+    assert find_warm(spec, [str(tmp_path)], [str(tmp_path)]) is None
 
 
 @_LINUX
@@ -286,5 +296,10 @@ def test_an_environment_that_changes_the_interpreter_does_not_qualify(tmp_path: 
     """A variable that makes the command another program, or finds it other modules, is started as usual."""
     (tmp_path / "hook.py").write_text("")
     spec = ProcessSpec(argv=(PYTHON, "hook.py"), cwd=str(tmp_path), env={"PATH": "/usr/bin"})
-    assert find_warm(spec, [str(tmp_path)]) is not None
-    assert find_warm(ProcessSpec(argv=spec.argv, cwd=spec.cwd, env={name: "x"}), [str(tmp_path)]) is None
+    assert find_warm(spec, [str(tmp_path)], [str(tmp_path)]) is not None
+    assert (
+        find_warm(
+            ProcessSpec(argv=spec.argv, cwd=spec.cwd, env={name: "x"}), [str(tmp_path)], [str(tmp_path)]
+        )
+        is None
+    )

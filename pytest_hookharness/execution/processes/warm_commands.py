@@ -40,13 +40,14 @@ class WarmCommand:
     digest: str
 
 
-def find_warm(spec: ProcessSpec, folders: Sequence[str]) -> WarmCommand | None:
+def find_warm(spec: ProcessSpec, visible: Sequence[str], writable: Sequence[str]) -> WarmCommand | None:
     """
     Return what a run can be forked from; ``None`` if the hook has to be started as usual.
 
     Args:
         spec: How the hook is started.
-        folders: The folders whose files hooks see at the same paths as this process.
+        visible: The folders whose files hooks see at the same paths as this process.
+        writable: The folders of the session, which hooks may change.
     """
     words = _words(spec)
     if not words or not platform.spawning().FORK_WAITS_FOR_PROGRAM:
@@ -56,12 +57,14 @@ def find_warm(spec: ProcessSpec, folders: Sequence[str]) -> WarmCommand | None:
     if any(name in _OTHERWISE or name.startswith("BASH_FUNC_") for name in spec.env):
         return None
     try:
-        return _find(spec, words, folders)
+        return _find(spec, words, visible, writable)
     except (OSError, ValueError):
         return None
 
 
-def _find(spec: ProcessSpec, words: Sequence[str], folders: Sequence[str]) -> WarmCommand | None:
+def _find(
+    spec: ProcessSpec, words: Sequence[str], visible: Sequence[str], writable: Sequence[str]
+) -> WarmCommand | None:
     program, *rest = words
     is_python = bool(_PYTHON.fullmatch(os.path.basename(program)))
     if is_python:
@@ -72,7 +75,7 @@ def _find(spec: ProcessSpec, words: Sequence[str], folders: Sequence[str]) -> Wa
         script = os.path.join(spec.cwd, program)
         if "/" not in program or not os.access(script, os.X_OK):
             return None
-    if not lies_in(os.path.realpath(script), folders):
+    if not lies_in(os.path.realpath(script), visible):
         return None
     with open(script, "rb") as file:
         text = file.read()
@@ -84,8 +87,8 @@ def _find(spec: ProcessSpec, words: Sequence[str], folders: Sequence[str]) -> Wa
         if not _PYTHON.fullmatch(os.path.basename(program)):
             return None
     path = _look_up(program, spec)
-    # A session may change the packages of an interpreter in its workspace.
-    interpreter = "" if lies_in(path, folders) else _identify(path)
+    # A session may change the packages of an interpreter in its folders.
+    interpreter = "" if lies_in(path, writable) else _identify(path)
     digest = hashlib.sha256(repr((spec.argv, interpreter)).encode() + b"\0" + text).hexdigest()
     return WarmCommand(interpreter, digest) if interpreter else None
 

@@ -65,7 +65,7 @@ def run_warm(testbed: Testbed, specs: Sequence[ProcessSpec], budget: float) -> t
     shared = scenario.processes or scenario.network or scenario.cover or scenario.fake_agents
     if len(specs) > 1 or watched or shared or not testbed.sandbox.contained:
         return testbed.run_processes(specs, budget)
-    command = find_warm(spec, testbed.visible)
+    command = find_warm(spec, testbed.visible, testbed.workspace.writable)
     if command is None:
         return testbed.run_processes(specs, budget)
     began, difference = time.monotonic(), ""
