@@ -17,6 +17,7 @@ from pytest_hookharness.campaigns.check.hook_statistics import (
 from pytest_hookharness.campaigns.stress.first_run import ReplayScript
 from pytest_hookharness.campaigns.stress.plan import OUT_OF_TIME
 from pytest_hookharness.judging.checkup.symptoms import find_symptoms, open_questions
+from pytest_hookharness.judging.findings.codes import STAGED
 from pytest_hookharness.judging.findings.finding_catalogue import CONFIG_OFF, MANGLED, NEVER_FIRED, NOT_RUN
 from pytest_hookharness.model.checkup import CheckSession, HookSet, Problem, Symptom, hook_name, is_named
 from pytest_hookharness.model.expectations import counted
@@ -35,6 +36,8 @@ _NO_GIT = "Git is not installed here, so no copy was a repository; what hooks do
 _WHILE = re.compile(r"(?<=the time budget ended) while .*", re.DOTALL)
 # Why a host gets no refusal of a guard.
 _DISABLED = frozenset({CONFIG_OFF.name, MANGLED.name, NEVER_FIRED.name, NOT_RUN.name})
+# A script that commits on purpose.
+_COMMITS = re.compile(r"""\bgit\b["',\s][^\n;|&]{0,60}?(?<![\w-])commit(?![\w-])""")
 _OTHERWISE = frozenset({hosts.Role.BEFORE_TOOL, hosts.Role.PERMISSION})
 
 
@@ -138,7 +141,7 @@ def group(hook_set: HookSet, played: Sequence[PlayedSession], *, mark: str) -> t
         if one.outcome is None:
             continue
         for symptom in find_symptoms(one.outcome, mark=mark, harmless=one.session.harmless):
-            if not _is_of_others(hook_set, symptom):
+            if not _is_of_others(hook_set, symptom) and not _is_meant(hook_set, symptom):
                 causes.setdefault(symptom.cause, []).append((one.session, one.outcome, symptom))
     found: dict[str, SymptomEvidence] = {}
     for seen in causes.values():
@@ -152,6 +155,13 @@ def _is_of_others(hook_set: HookSet, symptom: Symptom) -> bool:
     own = {hook.command for hook in hook_set.hooks}
     commands = {hook.command for hook in hook_set.shared} - own
     return bool(symptom.hook) and {*symptom.hook.split(", ")} <= commands
+
+
+def _is_meant(hook_set: HookSet, symptom: Symptom) -> bool:
+    """Return whether all that a symptom tells is that a hook which makes commits made one."""
+    ran = [hook for hook in hook_set.hooks if hook.command in symptom.hook.split(", ")]
+    texts = (text for hook in ran for text in (hook.command, *hook_set.scripts_of(hook)))
+    return symptom.kind == STAGED.name and any(_COMMITS.search(text) for text in texts)
 
 
 def _evidence(
