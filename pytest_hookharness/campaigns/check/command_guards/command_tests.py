@@ -79,6 +79,8 @@ _LIST = re.compile(r"(?:[ \t]*2>[ \t]*/dev/null)?[ \t]*(?P<sign>\|\||&&)(?P<rest
 _MOST, _NEAR, _FAR = 100, 300, 2000
 _FUNCTION = re.compile(r"^(?:function[ \t]+)?(?P<name>[\w-]+)[ \t]*\(\)[ \t]*\{", re.MULTILINE)
 _FUNCTION_END = re.compile(r"\n\}")
+# A whole function in one line.
+_ONE_LINE = re.compile(r"[^\n]*[;&\s](?=\}[ \t]*(?:#[^\n]*)?$)", re.MULTILINE)
 # What ends the straight way from a test.
 _TURN = re.compile(r"\b(?:if|elif|else|fi|case|esac|for|while|until|exit|return)\b|&&|\|\||\}")
 _CONDITION = re.compile(r"(?<![\w-])(?:if|elif|else|fi)(?![\w-])")
@@ -130,7 +132,9 @@ def functions_of(code: str) -> Iterator[tuple[str, int, int]]:
     ends = [found.start() for found in _FUNCTION_END.finditer(code)]
     for found in islice(_FUNCTION.finditer(code), _MOST):
         place = bisect_left(ends, found.end())
-        yield found["name"], found.end(), ends[place] if place < len(ends) else len(code)
+        whole = _ONE_LINE.match(code, found.end())
+        end = whole.end() if whole else ends[place] if place < len(ends) else len(code)
+        yield found["name"], found.end(), end
 
 
 def _is_whole(

@@ -108,7 +108,7 @@ def only_answers_by(text: str) -> str:
     if all(_ONLY_ASKS.search(found[0]) for found in refusals):
         return ""
     for tool in _TOOLS:
-        calls = [*_calls_of(tool, code)]
+        calls = [*calls_of(tool, code)]
         begins = [begin for begin, _ in calls]
         places = [(found.start(), bisect_left(begins, found.start()) - 1) for found in refusals]
         if all(before >= 0 and place < calls[before][1] for place, before in places):
@@ -116,7 +116,7 @@ def only_answers_by(text: str) -> str:
     return ""
 
 
-def _calls_of(tool: str, code: str) -> Iterator[tuple[int, int]]:
+def calls_of(tool: str, code: str) -> Iterator[tuple[int, int]]:
     """Yield the calls of a program in a shell script: where their words begin and end."""
     called, place = re.compile(rf"(?<![\w./$-]){tool}(?=[ \t\\])"), 0
     while found := called.search(code, place):
@@ -165,7 +165,7 @@ def _looks_for(tool: str, code: str) -> bool:
 
 def _notices_failures(tool: str, code: str, *, strict: bool) -> bool:
     """Return whether a script may notice that a call of a program fails, or ends there with an error."""
-    for begin, end in _calls_of(tool, code):
+    for begin, end in calls_of(tool, code):
         near = code[max(code.rfind("\n", 0, begin) + 1, begin - _NEAR) : begin]
         rest = _REST.match(code, end, min(end + _NEAR, len(code)))
         behind = rest[0] if rest else ""

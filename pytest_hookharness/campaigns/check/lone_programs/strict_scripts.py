@@ -12,6 +12,7 @@ import re
 from pytest_hookharness import hosts
 from pytest_hookharness.campaigns.arming.project_texts import project_files, read_text
 from pytest_hookharness.campaigns.check.lone_programs.lone_answers import GATES, REFUSES_IN_JSON
+from pytest_hookharness.campaigns.check.lone_programs.program_questions import without_silent_questions
 from pytest_hookharness.campaigns.check.static.shell_scripts import (
     SHELL_SCRIPT,
     code_of,
@@ -55,7 +56,7 @@ def ends_without(hook_set: HookSet, hook: Hook) -> tuple[str, int]:
     if rule is None or rule.role not in GATES or hook.type != "command" or len(texts) != 1:
         return ("", 0)
     tool, line = failing_call(texts[0], [*loaded_texts(hook_set, texts[0])])
-    return (tool, line) if tool and not _is_asked_for(hook_set, tool) else ("", 0)
+    return (tool, line) if tool and not is_asked_for(hook_set, tool) else ("", 0)
 
 
 def failing_call(text: str, loaded: list[str]) -> tuple[str, int]:
@@ -96,10 +97,11 @@ def _is_outside(shown: str) -> bool:
     return len(_OPENS.findall(shown)) == len(_CLOSES.findall(shown))
 
 
-def _is_asked_for(hook_set: HookSet, tool: str) -> bool:
-    """Return whether a script that may run before, or a command, looks for a program."""
+def is_asked_for(hook_set: HookSet, tool: str) -> bool:
+    """Return whether a script that may run before, or a command, looks for a program and may tell of it."""
     asks = re.compile(_ASKS.format(tool))
     texts = [*(text for _, text in hook_set.sources), *(hook.command for hook in hook_set.hooks)]
     files = (file for file in project_files(hook_set.root) if file.suffix in (".sh", ".bash", ""))
     first = (read_text(file) or "" for file in files if _FIRST.search(file.stem))
-    return any(asks.search(one) for one in (*texts, *first))
+    asking = (one for one in (*texts, *first) if asks.search(one))
+    return any(asks.search(without_silent_questions(without_comment_lines(one))) for one in asking)

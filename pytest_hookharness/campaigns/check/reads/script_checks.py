@@ -13,6 +13,7 @@ from pytest_hookharness import hosts
 from pytest_hookharness.campaigns.check.lone_programs.inline_scripts import inline_program
 from pytest_hookharness.campaigns.check.lone_programs.lone_answers import lone_answer
 from pytest_hookharness.campaigns.check.lone_programs.lone_switches import lone_switch
+from pytest_hookharness.campaigns.check.lone_programs.silent_ends import silent_end
 from pytest_hookharness.campaigns.check.lone_programs.strict_scripts import ends_without
 from pytest_hookharness.campaigns.check.reads.borrowed_variables import borrowed_variable
 from pytest_hookharness.campaigns.check.reads.env_files import emptied_files
@@ -148,20 +149,21 @@ def _of_programs(hook_set: HookSet) -> Iterator[Symptom]:
         advice = _SAY_SO.format(tool, 2 if role in _GUARDS else 1)
         yield replace(together(UNGUARDED_TOOL, hooks, text), advice=advice)
         told += hooks
-    yield from _of_strict_scripts(hook_set, [hook for hook in hook_set.hooks if hook not in told])
+    others = [hook for hook in hook_set.hooks if hook not in told]
+    for how, find in (("with an error", ends_without), ("silently", silent_end)):
+        found = [(hook, one) for hook in others if (one := find(hook_set, hook))[0]]
+        yield from _of_ends(hook_set, found, how)
 
 
-def _of_strict_scripts(hook_set: HookSet, hooks: Sequence[Hook]) -> Iterator[Symptom]:
-    """Yield the programs without which scripts end before they can refuse, each script once."""
-    found = [(hook, one) for hook in hooks if (one := ends_without(hook_set, hook))[0]]
-    for (tool, line), event in dict.fromkeys((one, hook.event) for hook, one in found):
-        same = [hook for hook, one in found if one == (tool, line) and hook.event == event]
-        text = (
-            f"with no `{tool}` on the PATH the script ends with an error in line {line}, and refuses nothing."
-        )
-        rule = hosts.find(hook_set.host).events[event]
+def _of_ends(hook_set: HookSet, found: Sequence[tuple[Hook, tuple[str, int]]], how: str) -> Iterator[Symptom]:
+    """Yield the programs without which scripts end before they can refuse, each event once."""
+    for hooks, tool in _by_event([(hook, tool) for hook, (tool, _) in found]):
+        lines = dict.fromkeys(str(line) for hook, (_, line) in found if hook in hooks)
+        ends = f"the script ends {how} in line {' or '.join(lines)}, and refuses nothing."
+        rule = hosts.find(hook_set.host).events[hooks[0].event]
         advice = _SAY_SO.format(tool, 2 if rule.role in _GUARDS else 1)
-        yield replace(together(UNGUARDED_TOOL, same, text), advice=advice)
+        text = f"with no `{tool}` on the PATH {ends}"
+        yield replace(together(UNGUARDED_TOOL, hooks, text), advice=advice)
 
 
 def _by_event(found: Sequence[tuple[Hook, str]]) -> Iterator[tuple[list[Hook], str]]:
