@@ -11,8 +11,11 @@ import re
 
 from pytest_hookharness import hosts
 from pytest_hookharness.campaigns.arming.project_texts import project_files, read_text
+from pytest_hookharness.campaigns.check.command_guards.command_tests import functions_of
 from pytest_hookharness.campaigns.check.lone_programs.lone_answers import GATES, REFUSES_IN_JSON
+from pytest_hookharness.campaigns.check.lone_programs.lone_searches import refusals_of
 from pytest_hookharness.campaigns.check.lone_programs.program_questions import without_silent_questions
+from pytest_hookharness.campaigns.check.lone_programs.wrapping_functions import wrapping_functions
 from pytest_hookharness.campaigns.check.static.shell_scripts import (
     SHELL_SCRIPT,
     code_of,
@@ -39,6 +42,8 @@ _ASSIGNED = (
 _BEHIND = re.compile(
     r"(?:'[^']*'|\"(?:[^\"\\]|\\.)*\"|[^'\"\n;|&)]|\\\n|\|(?!\|)(?:[ \t]*\n)?)*\)\"?[ \t]*$", re.MULTILINE
 )
+# An assignment of what a function prints.
+_CALLED = r"^[A-Za-z_]\w*=\"?\$\((?:{0})(?:[ \t]+[^\n|&;()]*)?\)\"?[ \t]*$"
 _OPENS = re.compile(r"^[ \t]*(?:if|case|for|while|until)\b|[{(][ \t]*$", re.MULTILINE)
 _CLOSES = re.compile(r"(?:^[ \t]*|;[ \t]*)(?:fi|esac|done)\b|^[ \t]*[)}]", re.MULTILINE)
 _ASKS = (
@@ -72,8 +77,12 @@ def failing_call(text: str, loaded: list[str]) -> tuple[str, int]:
     if not refusals or strict is None or any(_MAY_NOTICE.search(one) for one in loaded):
         return ("", 0)
     found = [(one, tool) for tool in _TOOLS if (one := _first_call(tool, code, shown, strict.end()))]
+    if not found:
+        # Refusals in functions count where these are called.
+        refusals = [*refusals_of(code, shown)]
+        found = [(one, tool) for tool in _TOOLS if (one := _first_wrapped(tool, code, shown, strict.end()))]
     place, tool = min(found, default=(0, ""))
-    known = 0 < place < min(refusals) and not _MAY_NOTICE.search(code, 0, place)
+    known = 0 < place < min(refusals, default=0) and not _MAY_NOTICE.search(code, 0, place)
     own = tool and re.search(_OWN.format(tool), code, re.MULTILINE)
     usable = known and not own and _is_outside(shown[:place]) and not any(tool in one for one in loaded)
     return (tool, code.count("\n", 0, place) + 1) if usable else ("", 0)
@@ -90,6 +99,19 @@ def _first_call(tool: str, code: str, shown: str, begin: int) -> int:
     piped = behind is not None and "|" in shown[found.end() : behind.end()]
     is_code = shown.startswith(code[found.start() : found.start() + 1], found.start())
     return found.start() if behind and is_code and (not piped or _PIPEFAIL.search(shown)) else 0
+
+
+def _first_wrapped(tool: str, code: str, shown: str, begin: int) -> int:
+    """Return where a script first gets a value from a function that only calls a program; 0 for nowhere."""
+    bodies = [*functions_of(code)]
+    names = [name for name, passed in wrapping_functions(tool, code, shown) if not passed]
+    called = re.compile(_CALLED.format("|".join(map(re.escape, names))), re.MULTILINE) if names else None
+    found = called.search(shown, begin) if called else None
+    if found is None:
+        return 0
+    named = re.compile(rf"(?<![\w.-]){tool}(?![\w.-])").finditer(code, 0, found.start())
+    within = all(any(start <= one.start() < end for _, start, end in bodies) for one in named)
+    return found.start() if within else 0
 
 
 def _is_outside(shown: str) -> bool:
