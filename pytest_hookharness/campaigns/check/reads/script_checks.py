@@ -19,6 +19,7 @@ from pytest_hookharness.campaigns.check.reads.borrowed_variables import borrowed
 from pytest_hookharness.campaigns.check.reads.env_files import emptied_files
 from pytest_hookharness.campaigns.check.reads.input_keys import never_sent
 from pytest_hookharness.campaigns.check.static.double_counts import double_counts
+from pytest_hookharness.campaigns.check.static.ended_searches import ended_searches, missed_matches
 from pytest_hookharness.campaigns.check.static.failed_refusals import failed_refusal
 from pytest_hookharness.campaigns.check.static.here_scripts import lost_inputs
 from pytest_hookharness.campaigns.check.static.leading_dashes import texts_as_options
@@ -73,6 +74,8 @@ _GIVE_PROGRAM = (
 _APPEND = 'Append each line: `echo "export NAME=value" >> "$CLAUDE_ENV_FILE"`.'
 _LONGEST = 80
 _UNSET = "Find out in another way, or have the command set it: `NAME=value ./hook.sh`."
+_GO_ON = "Write `NAME=$(...) || true`, as `grep` fails where it finds nothing."
+_READ_ALL = 'Let grep read all of it: `grep -q words <<< "$text"`, or `grep words >/dev/null`.'
 _COUNT = "Write `|| true`: grep has printed its 0 already."
 
 
@@ -193,6 +196,8 @@ def _of_scripts(hook_set: HookSet) -> Iterator[Symptom]:
         (LOST_UPDATES, _APPEND, emptied_files),
         (STATUS_LEAK, _KEEP_STATUS, lost_statuses),
         (STRICT_SHELL, _COUNT, double_counts),
+        (STRICT_SHELL, _GO_ON, ended_searches),
+        (STRICT_SHELL, _READ_ALL, missed_matches),
         (CARRIED_OUT, _GIVE, pasted_code),
         (WRONG_KEY, _NAME_IT, files_of_processes),
     ):
