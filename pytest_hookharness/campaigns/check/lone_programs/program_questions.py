@@ -52,6 +52,7 @@ _TO_FILE = re.compile(r">>?[ \t]*\"?[$/.\w~-]|^[ \t]*\w+=")
 _FOR_SOMEBODY = re.compile(r"message|reason|context|text", re.IGNORECASE)
 _REFUSES = re.compile(r"\b(?:block|deny|ask)\b|\bfalse\b")
 _LEAVES = re.compile(r"exit[ \t]+0\b")
+_ENDS_WITH_2 = re.compile(r"(?:^|[\n;{])[ \t]*exit[ \t]+2[ \t]*(?:$|[\n;}#])")
 _MOST = 40
 
 
@@ -68,6 +69,7 @@ class ProgramQuestion:
         silent: Whether the script says nothing if the program is missing.
         leaves: Whether it then ends with 0.
         tells: Whether it may tell somebody, also if it does more.
+        refuses: Whether it then ends with 2.
     """
 
     tool: str
@@ -77,6 +79,7 @@ class ProgramQuestion:
     silent: bool
     tells: bool
     leaves: bool = False
+    refuses: bool = False
 
 
 def questions_in(code: str) -> Iterator[ProgramQuestion]:
@@ -100,6 +103,7 @@ def questions_in(code: str) -> Iterator[ProgramQuestion]:
             end=found.end(),
             silent=leaves is not None,
             leaves=bool(leaves),
+            refuses=_ENDS_WITH_2.search(code_of(branch or "")) is not None,
             tells=branch is None or _tells(branch, found["tool"], bodies),
         )
 

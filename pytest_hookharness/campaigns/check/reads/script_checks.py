@@ -13,6 +13,7 @@ from pytest_hookharness import hosts
 from pytest_hookharness.campaigns.check.lone_programs.inline_scripts import inline_program
 from pytest_hookharness.campaigns.check.lone_programs.lone_answers import lone_answer
 from pytest_hookharness.campaigns.check.lone_programs.lone_switches import lone_switch
+from pytest_hookharness.campaigns.check.lone_programs.refused_prompts import refused_without
 from pytest_hookharness.campaigns.check.lone_programs.silent_ends import silent_end
 from pytest_hookharness.campaigns.check.lone_programs.strict_scripts import ends_without
 from pytest_hookharness.campaigns.check.reads.borrowed_variables import borrowed_variable
@@ -156,6 +157,18 @@ def _of_programs(hook_set: HookSet) -> Iterator[Symptom]:
     for how, find in (("with an error", ends_without), ("silently", silent_end)):
         found = [(hook, one) for hook in others if (one := find(hook_set, hook))[0]]
         yield from _of_ends(hook_set, found, how)
+    yield from _of_prompts(hook_set, others)
+
+
+def _of_prompts(hook_set: HookSet, hooks: Sequence[Hook]) -> Iterator[Symptom]:
+    """Yield the programs without which hooks refuse every prompt."""
+    found = [(hook, tool) for hook in hooks if (tool := refused_without(hook_set, hook))]
+    for same, tool in _by_event(found):
+        text = f"with no `{tool}` on the PATH it ends with 2, which refuses every prompt."
+        advice = f"End with 0 where `{tool}` is missing, and say so on standard error."
+        named = f"{advice} Try `python3` first, as many systems have no `python`."
+        symptom = together(UNGUARDED_TOOL, same, text)
+        yield replace(symptom, advice=named if tool == "python" else advice)
 
 
 def _of_ends(hook_set: HookSet, found: Sequence[tuple[Hook, tuple[str, int]]], how: str) -> Iterator[Symptom]:
