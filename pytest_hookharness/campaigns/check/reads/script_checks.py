@@ -175,10 +175,10 @@ def _of_ends(hook_set: HookSet, found: Sequence[tuple[Hook, tuple[str, int]]], h
     """Yield the programs without which scripts end before they can refuse, each event once."""
     for hooks, tool in _by_event([(hook, tool) for hook, (tool, _) in found]):
         lines = dict.fromkeys(str(line) for hook, (_, line) in found if hook in hooks)
-        ends = f"the script ends {how} in line {' or '.join(lines)}, and refuses nothing."
-        rule = hosts.find(hook_set.host).events[hooks[0].event]
-        advice = _SAY_SO.format(tool, 2 if rule.role in _GUARDS else 1)
-        text = f"with no `{tool}` on the PATH {ends}"
+        role = hosts.find(hook_set.host).events[hooks[0].event].role
+        then = f"every {_DECIDED[role]} is allowed" if role in _DECIDED else "it refuses nothing"
+        text = f"with no `{tool}` on the PATH the script ends {how} in line {' or '.join(lines)}, and {then}."
+        advice = _SAY_SO.format(tool, 2 if role in _GUARDS else 1)
         yield replace(together(UNGUARDED_TOOL, hooks, text), advice=advice)
 
 

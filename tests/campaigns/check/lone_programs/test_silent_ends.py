@@ -60,6 +60,6 @@ def test_what_is_said():
     """The static checks name the program, the line, and how to say that it is missing."""
     hook_set, _ = one_hook("PreToolUse", GUARD)
     (found,) = (one for one in check_statically(hook_set).symptoms if one.kind == "UNGUARDED-TOOL")
-    said = "with no `jq` on the PATH the script ends silently in line 2, and refuses nothing."
+    said = "with no `jq` on the PATH the script ends silently in line 2, and it refuses nothing."
     assert found.text == f"PreToolUse: {said}"
     assert "command -v jq" in found.advice

@@ -102,7 +102,7 @@ def test_what_is_said():
     (found,) = (
         one for one in check_statically(one_hook("Stop", LOOP)[0]).symptoms if one.kind == "UNGUARDED-TOOL"
     )
-    said = "with no `jq` on the PATH the script ends with an error in line 4, and refuses nothing."
+    said = "with no `jq` on the PATH the script ends with an error in line 4, and every stop is allowed."
     assert found.text == f"Stop: {said}"
     assert "command -v jq" in found.advice
 
