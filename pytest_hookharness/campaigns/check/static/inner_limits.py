@@ -27,7 +27,7 @@ _LIMITED = re.compile(
 )
 # What goes on when the hook has ended.
 _BEHIND = re.compile(r"&[ \t]*(?:$|disown\b|[)}#])|\b(?:nohup|setsid)\b")
-_CALLS = frozenset({"run", "call", "check_call", "check_output", "communicate", "wait"})
+_CALLS = frozenset({"run", "call", "check_call", "check_output"})
 _MOST = 40
 
 
@@ -72,13 +72,25 @@ def _of_python(text: str) -> Iterator[tuple[float, int]]:
         tree = ast.parse(text)
     except (SyntaxError, ValueError, RecursionError):
         return
+    functions = [one for one in ast.walk(tree) if isinstance(one, ast.FunctionDef | ast.AsyncFunctionDef)]
+    helping = {call for one in functions for call in _calls_of_anything(one)}
     for node in ast.walk(tree):
-        if not isinstance(node, ast.Call) or _name(node.func) not in _CALLS:
+        if not isinstance(node, ast.Call) or _name(node.func) not in _CALLS or node in helping:
             continue
         for keyword in node.keywords:
             limit = keyword.value.value if isinstance(keyword.value, ast.Constant) else None
             if keyword.arg == "timeout" and isinstance(limit, int | float) and limit is not True:
                 yield float(limit), keyword.value.lineno
+
+
+def _calls_of_anything(function: ast.FunctionDef | ast.AsyncFunctionDef) -> Iterator[ast.Call]:
+    """Yield the calls in a function that run what it is given; their limit is meant for any program."""
+    given = {one.arg for one in (*function.args.posonlyargs, *function.args.args, *function.args.kwonlyargs)}
+    for node in ast.walk(function):
+        if isinstance(node, ast.Call) and node.args:
+            first = node.args[0]
+            if isinstance(first, ast.Name) and first.id in given:
+                yield node
 
 
 def _name(function: ast.expr) -> str:

@@ -30,6 +30,8 @@ PYTHON = "#!/usr/bin/env python3\nimport subprocess\nsubprocess.run(['make'], ti
         (PYTHON.replace("180", "LIMIT"), []),
         (PYTHON.replace("subprocess.run(['make'],", "connect("), []),
         (PYTHON + "(", []),
+        # A helper runs any program, also those that are quick.
+        ("import subprocess\ndef run(words):\n    return subprocess.run(words, timeout=180)\n", []),
         ("#!/usr/bin/env node\nrun({timeout: 240})\n", []),
     ],
 )
