@@ -33,6 +33,11 @@ _BLOCK = re.compile(r"\{\s(?P<body>[^{}]{0,400})\}")
 _FAR = 4000
 # What says nothing: an end with 0, or an answer without a text for anybody.
 _QUIET = re.compile(r"(?:exit[ \t]+0|return(?:[ \t]+[01])?|:|true|continue|[A-Za-z_]\w*=(?:\"\"|''|[\w.-]*))")
+# What only a file gets, and where a person may look.
+_WRITES = re.compile(
+    r"(?:mkdir|local)[ \t]+[^|&>]*$|(?:echo|printf)[ \t]+[^|&<>]*(?:[\"'][ \t]*>>?[ \t]*\"?)[$/~.\w][^|&]*$"
+)
+_TO_PERSON = re.compile(r"/dev/(?:stderr|tty|stdout|fd)\b|>[ \t]*&")
 _ANSWER = re.compile(
     r"(?:echo|printf)[ \t]+(?:[\"']%s(?:\\n)?[\"'][ \t]+)?(?P<mark>[\"'])[ \t]*(?P<json>\{.*\})"
     r"(?:\\n)?(?P=mark)"
@@ -179,12 +184,13 @@ def _leaves(branch: str, bodies: Mapping[str, str], depth: int = 1) -> bool | No
         answer = _ANSWER.fullmatch(words)
         if answer and not _FOR_SOMEBODY.search(answer["json"]) and not _REFUSES.search(answer["json"]):
             continue
-        if words in bodies and depth:
-            inner = _leaves(bodies[words], {}, depth - 1)
+        name = words.split(maxsplit=1)[0]
+        if name in bodies and depth:
+            inner = _leaves(bodies[name], {}, depth - 1)
             if inner is None:
                 return None
             leaves = leaves or inner
-        elif _QUIET.fullmatch(words):
+        elif _QUIET.fullmatch(words) or (_WRITES.match(words) and not _TO_PERSON.search(words)):
             leaves = leaves or _LEAVES.match(words) is not None
         else:
             return None
@@ -195,7 +201,7 @@ def _tells(branch: str, tool: str, bodies: Mapping[str, str], depth: int = 1) ->
     """Return whether a branch may tell somebody that a program is missing, or fails."""
     for line in re.split(r"[\n;]", branch):
         words = line.strip()
-        said = _TELLS.search(words) and (">&2" in words or not _TO_FILE.search(words))
+        said = _TELLS.search(words) and (_TO_PERSON.search(words) or not _TO_FILE.search(words))
         if _FAILS.search(words) or (said and (tool in words or _OF_MISSING.search(words))):
             return True
         if depth and words in bodies and _tells(bodies[words], tool, {}, depth - 1):
