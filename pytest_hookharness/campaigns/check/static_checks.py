@@ -24,6 +24,7 @@ from pytest_hookharness.campaigns.check.static.hook_program import (
     relative_script,
     unquoted_paths,
 )
+from pytest_hookharness.campaigns.check.static.inner_limits import longest_limit
 from pytest_hookharness.campaigns.check.static.relative_files import relative_file
 from pytest_hookharness.campaigns.check.static.timeout_units import odd_timeouts
 from pytest_hookharness.campaigns.check.tool_names import (
@@ -229,10 +230,22 @@ def _of_keys(hook_set: HookSet) -> Iterator[Symptom]:
 
 
 def _of_timeouts(hook_set: HookSet) -> Iterator[Symptom]:
-    """Yield the timeouts in another unit, each settings file once with all its entries."""
+    """Yield the timeouts in another unit, each settings file once, and those below limits in the scripts."""
     for why, entries in odd_timeouts(hook_set):
         symptom = together(TIMEOUT_UNIT, [hook_set.hooks[number - 1] for number in entries], f"{why}.")
         yield replace(symptom, entries=tuple(entries))
+    found = {number: longest_limit(hook_set, hook) for number, hook in enumerate(hook_set.hooks, 1)}
+    for limit in dict.fromkeys(one for one in found.values() if one[0]):
+        entries = [number for number, one in found.items() if one == limit]
+        hooks = [hook_set.hooks[number - 1] for number in entries]
+        seconds, path, line = limit
+        ends = max(hook.timeout or 0 for hook in hooks)
+        text = (
+            f"{hook_set.host} ends the hook after {ends:g} s, so the limit of {seconds:g} s in {path}, line "
+            f"{line}, is never reached, and a slow program leaves no answer."
+        )
+        advice = f"Raise the timeout of the hook above {seconds:g} s, or lower the limit in the script."
+        yield replace(together(TIMEOUT_UNIT, hooks, text), advice=advice, entries=tuple(entries))
 
 
 def _of_expressions(hook_set: HookSet) -> Iterator[Symptom]:

@@ -224,10 +224,12 @@ SLOW = FindingCode(
 TIMEOUT_UNIT = FindingCode(
     "HH306",
     "TIMEOUT-UNIT",
-    "A hook's timeout seems to be written in another unit than its host counts in.",
+    "A hook's timeout seems to be written in another unit than its host counts in, or is shorter than a "
+    "limit in the hook's own script.",
     "Hosts count seconds or milliseconds. A timeout of hours never stops a hook that hangs, and one of a few "
-    "milliseconds stops every run.",
-    "Write the timeout in the host's unit (`hookharness explain` names it).",
+    "milliseconds stops every run. A hook that its host ends before its own limit prints no answer.",
+    "Write the timeout in the host's unit (`hookharness explain` names it), and longer than all limits in "
+    "the script together.",
 )
 UNQUOTED_PATH = FindingCode(
     "HH307",

@@ -78,7 +78,10 @@ _BRANCH = re.compile(r"(?:[ \t]*>?[ \t]*2?>[ \t]*/dev/null)?[ \t]*(?:;[ \t]*|\n[
 _LIST = re.compile(r"(?:[ \t]*2>[ \t]*/dev/null)?[ \t]*(?P<sign>\|\||&&)(?P<rest>[^\n]*)")
 _MOST, _NEAR, _FAR = 100, 300, 2000
 _FUNCTION = re.compile(r"^(?:function[ \t]+)?(?P<name>[\w-]+)[ \t]*\(\)[ \t]*\{", re.MULTILINE)
+_ENDS, _WORD, _DEEPEST = re.compile(r"\b(?:exit|exec|kill|eval)\b"), re.compile(r"[\w-]+"), 3
 _FUNCTION_END = re.compile(r"\n\}")
+# A whole function in one line.
+_ONE_LINE = re.compile(r"[^\n]*[;&\s](?=\}[ \t]*(?:#[^\n]*)?$)", re.MULTILINE)
 # What ends the straight way from a test.
 _TURN = re.compile(r"\b(?:if|elif|else|fi|case|esac|for|while|until|exit|return)\b|&&|\|\||\}")
 _CONDITION = re.compile(r"(?<![\w-])(?:if|elif|else|fi)(?![\w-])")
@@ -96,7 +99,7 @@ def read_guard(text: str) -> CommandGuard:
     code, shown = without_comment_lines(text), code_of(text)
     names = _names(code)
     bodies = [*functions_of(code)]
-    functions = {name: _leads(shown, code, begin, {})[0] == "refuses" for name, begin, _ in bodies}
+    functions = _leaving(shown, code, bodies)
     small = _lowered(code, names)
     both = [*names, *small]
     arms = [one for one in case_arms(code, shown, looped_texts(code)) if one.name in both]
@@ -121,8 +124,20 @@ def read_guard(text: str) -> CommandGuard:
         for found in re.finditer(r"\.command\b|[\"']command[\"']", code)
         if not _is_way(_value_at(found, code))
     ]
-    refusing = [(begin, end) for name, begin, end in bodies if functions[name]]
+    refusing = [(begin, end) for name, begin, end in bodies if functions.get(name)]
     return CommandGuard(tests, tuple(sorted(others)), _is_whole(tests, code, shown, refusing))
+
+
+def _leaving(shown: str, code: str, bodies: Sequence[tuple[str, int, int]]) -> dict[str, bool]:
+    """Return the functions that may end a script, each with whether it surely refuses."""
+    found = {name: _leads(shown, code, begin, {})[0] == "refuses" for name, begin, _ in bodies}
+    ending = {name for name, begin, end in bodies if found[name] or _ENDS.search(shown, begin, end)}
+    # Whatever calls one of them may end the script too.
+    for _ in bodies[:_DEEPEST]:
+        ending |= {
+            name for name, begin, end in bodies if not ending.isdisjoint(_WORD.findall(shown, begin, end))
+        }
+    return {name: refuses for name, refuses in found.items() if name in ending}
 
 
 def functions_of(code: str) -> Iterator[tuple[str, int, int]]:
@@ -130,7 +145,9 @@ def functions_of(code: str) -> Iterator[tuple[str, int, int]]:
     ends = [found.start() for found in _FUNCTION_END.finditer(code)]
     for found in islice(_FUNCTION.finditer(code), _MOST):
         place = bisect_left(ends, found.end())
-        yield found["name"], found.end(), ends[place] if place < len(ends) else len(code)
+        whole = _ONE_LINE.match(code, found.end())
+        end = whole.end() if whole else ends[place] if place < len(ends) else len(code)
+        yield found["name"], found.end(), end
 
 
 def _is_whole(

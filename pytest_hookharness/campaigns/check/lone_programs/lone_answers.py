@@ -13,6 +13,8 @@ from bisect import bisect_left
 from collections.abc import Iterator
 
 from pytest_hookharness import hosts
+from pytest_hookharness.campaigns.check.command_guards.command_tests import functions_of
+from pytest_hookharness.campaigns.check.lone_programs.program_questions import without_silent_questions
 from pytest_hookharness.campaigns.check.static.shell_scripts import (
     SHELL_SCRIPT,
     code_of,
@@ -30,10 +32,12 @@ GATES = frozenset(
         hosts.Role.SUBAGENT_STOP,
     ]
 )
-_TOOLS = ("jq", "python3")
+# The programs by which hooks read and answer.
+TOOLS = ("jq", "python3")
 # A refusal in JSON, in any way to write a key, and a status that refuses or may be one that does.
 REFUSES_IN_JSON = re.compile(
     r"\b(?:decision|permissionDecision|permission|behavior)\\?[\"']?\s*[:=]\s*\\?[\"']?(?:block|deny|ask)\b"
+    r"|\bfollowup_message\\?[\"']?\s*:"
 )
 _STATUS = re.compile(r"\b(?:exit|return)\s+(?:2\b|[\"$])|\bexit[ \t]*(?:$|[;)}])", re.MULTILINE)
 # Another script may write the answer as well, or a trap knows what to do where a program fails.
@@ -50,7 +54,7 @@ _BEGINS = re.compile(
     r"(?:^|[\n;&|({`!]|(?<![\w$])(?:then|do|else|if|elif|while|until)[ \t])"
     r"[ \t]{0,80}(?:[A-Za-z_]\w{0,40}=[^\s;|&\"'$`]{0,40}[ \t]{1,9})?$"
 )
-_FIRST, _NEAR = 100, 300
+_FIRST, _NEAR, _MOST = 100, 300, 40
 _CONDITION = re.compile(r"(?:(?:^|[;&|])[ \t]*![ \t]|\b(?:if|elif|while|until)\b)[^\n;\[]*$")
 # A call that only asks for the program, or a function of its name.
 _NO_WORK = re.compile(r"[ \t]+--?(?:version|help|h|V)\b|[ \t]*\(")
@@ -63,10 +67,13 @@ _SILENT = re.compile(
 )
 # What tells of a failure, or may bring the program or another of its name, or loads a check of it.
 _NOTICES = re.compile(
-    r"\$\?|\bPIPESTATUS\b|\btrap\b|\bPATH\+?=|\balias[ \t]|\beval[ \t]"
+    r"\btrap\b(?![ \t]+(?P<mark>['\"])rm[ \t](?:(?!(?P=mark))[^\n;&|])*(?P=mark))"
+    r"|\bPATH\+?=|\balias[ \t]|\beval[ \t]"
     r"|^[ \t]*(?:source|\.)[ \t]|&&[ \t]*(?:source|\.)[ \t]|\bexit[ \t]+(?![02]\b)\d",
     re.MULTILINE,
 )
+# The status of what ran last.
+_LAST_STATUS = re.compile(r"\$\?|\bPIPESTATUS\b")
 _ENDS_ON_ERRORS = re.compile(
     r"^(?:#!)?[^\n]*sh[ \t]+-\w*e|^[ \t]*set[ \t]+-\w*e|^[ \t]*set[ \t][^\n]*\berrexit\b", re.MULTILINE
 )
@@ -83,7 +90,6 @@ _ARM = re.compile(r"(?:\"\"|''|(?<![^\s|(])\*)[ \t]*\)((?:(?!;;|\besac\b)[\s\S])
 _TOLD = re.compile(r">[ \t]*&2|/dev/(?:stderr|tty)|\b(?:osascript|notify-send|logger|systemMessage)\b")
 # A default that is an error or an answer.
 _DEFAULT = re.compile(r"\$\{\w+:?(?:\?|[-=][^\w}\n]{0,9}[{\\])")
-_FUNCTION = re.compile(r"^[ \t]*(?:function[ \t]+)?([\w-]+)[ \t]*\(\)", re.MULTILINE)
 _LINE_OF_TEST = re.compile(r"^[^\n]*(?:\|\||\b(?:if|elif|while|until)\b|![ \t])[^\n]*", re.MULTILINE)
 
 
@@ -107,8 +113,8 @@ def only_answers_by(text: str) -> str:
     refusals = [*REFUSES_IN_JSON.finditer(code)]
     if all(_ONLY_ASKS.search(found[0]) for found in refusals):
         return ""
-    for tool in _TOOLS:
-        calls = [*_calls_of(tool, code)]
+    for tool in TOOLS:
+        calls = [*calls_of(tool, code)]
         begins = [begin for begin, _ in calls]
         places = [(found.start(), bisect_left(begins, found.start()) - 1) for found in refusals]
         if all(before >= 0 and place < calls[before][1] for place, before in places):
@@ -116,7 +122,7 @@ def only_answers_by(text: str) -> str:
     return ""
 
 
-def _calls_of(tool: str, code: str) -> Iterator[tuple[int, int]]:
+def calls_of(tool: str, code: str) -> Iterator[tuple[int, int]]:
     """Yield the calls of a program in a shell script: where their words begin and end."""
     called, place = re.compile(rf"(?<![\w./$-]){tool}(?=[ \t\\])"), 0
     while found := called.search(code, place):
@@ -146,11 +152,14 @@ def is_told(hook_set: HookSet, text: str, tool: str) -> bool:
     code = without_comment_lines(text)
     if _NOTICES.search(code) or _looks_for(tool, code) or _tells_of_empty(tool, code):
         return True
+    if _asks_for_status(tool, code):
+        return True
     strict = any(_ENDS_ON_ERRORS.search(one) for one in (text, *(hook.command for hook in hook_set.hooks)))
-    if _notices_failures(tool, code, strict=strict) or _tests_functions(code):
+    if _notices_failures(tool, code, strict=strict) or _tests_functions(tool, code):
         return True
     others = (without_comment_lines(other) for _, other in hook_set.sources if other != text)
-    return any(_looks_for(tool, one) for one in (*others, *(hook.command for hook in hook_set.hooks)))
+    told = (without_silent_questions(one) for one in others if tool in one)
+    return any(_looks_for(tool, one) for one in (*told, *(hook.command for hook in hook_set.hooks)))
 
 
 def _looks_for(tool: str, code: str) -> bool:
@@ -165,7 +174,7 @@ def _looks_for(tool: str, code: str) -> bool:
 
 def _notices_failures(tool: str, code: str, *, strict: bool) -> bool:
     """Return whether a script may notice that a call of a program fails, or ends there with an error."""
-    for begin, end in _calls_of(tool, code):
+    for begin, end in calls_of(tool, code):
         near = code[max(code.rfind("\n", 0, begin) + 1, begin - _NEAR) : begin]
         rest = _REST.match(code, end, min(end + _NEAR, len(code)))
         behind = rest[0] if rest else ""
@@ -174,6 +183,25 @@ def _notices_failures(tool: str, code: str, *, strict: bool) -> bool:
         answers = REFUSES_IN_JSON.search(code, begin, end)
         if strict and not answers and "||" not in behind and not _DECLARES.search(near):
             return True
+    return False
+
+
+def _asks_for_status(tool: str, code: str) -> bool:
+    """Return whether a script may look at the status of a program, also behind one more line."""
+    calls, bodies = [*calls_of(tool, code)], [*functions_of(code)]
+    # A function may call the program, or be called behind it.
+    ends = [*(end for _, end in calls), *(begin for _, begin, _ in bodies)]
+    for name, begin, end in bodies[:_MOST]:
+        if any(begin <= place < end for place, _ in calls):
+            called = re.compile(rf"(?<![\w-]){re.escape(name)}(?![\w-])")
+            ends += [found.end() for found in called.finditer(code)]
+    ends.sort()
+    for found in _LAST_STATUS.finditer(code):
+        last = bisect_left(ends, found.start()) - 1
+        if last >= 0 and found.start() - ends[last] < _NEAR:
+            lines = code[ends[last] : found.start()].split("\n")[1:-1]
+            if sum(bool(line.strip()) for line in lines) <= 1:
+                return True
     return False
 
 
@@ -198,8 +226,8 @@ def _tells_at(test: re.Match[str], code: str) -> bool:
     return _TOLD.search(code, test.end(), test.end() + _NEAR) is not None
 
 
-def _tests_functions(code: str) -> bool:
-    """Return whether a script looks at the status of one of its functions."""
-    names = {*_FUNCTION.findall(code)}
+def _tests_functions(tool: str, code: str) -> bool:
+    """Return whether a script looks at the status of one of its functions that call a program."""
+    names = {name for name, begin, end in functions_of(code) if tool in code[begin:end]}
     lines = _LINE_OF_TEST.finditer(code) if names else ()
     return any(not names.isdisjoint(re.findall(r"[\w-]+", found[0])) for found in lines)

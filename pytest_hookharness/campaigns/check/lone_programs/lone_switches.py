@@ -13,13 +13,14 @@ from collections.abc import Iterator
 
 from pytest_hookharness import hosts
 from pytest_hookharness.campaigns.check.lone_programs.inline_scripts import shell_program
-from pytest_hookharness.campaigns.check.lone_programs.lone_answers import GATES, is_told
+from pytest_hookharness.campaigns.check.lone_programs.lone_answers import GATES, TOOLS, is_told
 from pytest_hookharness.campaigns.check.lone_programs.lone_searches import (
     ASSIGNED,
     GIVEN,
     only_shown_by,
     refusals_of,
 )
+from pytest_hookharness.campaigns.check.lone_programs.wrapping_functions import with_programs_in_place
 from pytest_hookharness.campaigns.check.static.shell_scripts import (
     SHELL_SCRIPT,
     code_of,
@@ -55,8 +56,11 @@ def lone_switch(hook_set: HookSet, hook: Hook) -> str:
     text = shell_program(hook_set, hook)
     if rule is None or rule.role not in GATES or hook.type != "command" or not text:
         return ""
-    tool = only_switched_by(text) or only_shown_by(text)
-    return tool if tool and not is_told(hook_set, text, tool) else ""
+    for one in dict.fromkeys((text, *(with_programs_in_place(text, name) for name in TOOLS))):
+        tool = only_switched_by(one) or only_shown_by(one)
+        if tool and not is_told(hook_set, one, tool):
+            return tool
+    return ""
 
 
 def only_switched_by(text: str) -> str:

@@ -11,7 +11,11 @@ import re
 
 from pytest_hookharness import hosts
 from pytest_hookharness.campaigns.arming.project_texts import project_files, read_text
+from pytest_hookharness.campaigns.check.command_guards.command_tests import functions_of
 from pytest_hookharness.campaigns.check.lone_programs.lone_answers import GATES, REFUSES_IN_JSON
+from pytest_hookharness.campaigns.check.lone_programs.lone_searches import refusals_of
+from pytest_hookharness.campaigns.check.lone_programs.program_questions import without_silent_questions
+from pytest_hookharness.campaigns.check.lone_programs.wrapping_functions import wrapping_functions
 from pytest_hookharness.campaigns.check.static.shell_scripts import (
     SHELL_SCRIPT,
     code_of,
@@ -38,6 +42,8 @@ _ASSIGNED = (
 _BEHIND = re.compile(
     r"(?:'[^']*'|\"(?:[^\"\\]|\\.)*\"|[^'\"\n;|&)]|\\\n|\|(?!\|)(?:[ \t]*\n)?)*\)\"?[ \t]*$", re.MULTILINE
 )
+# An assignment of what a function prints.
+_CALLED = r"^[A-Za-z_]\w*=\"?\$\((?:{0})(?:[ \t]+[^\n|&;()]*)?\)\"?[ \t]*$"
 _OPENS = re.compile(r"^[ \t]*(?:if|case|for|while|until)\b|[{(][ \t]*$", re.MULTILINE)
 _CLOSES = re.compile(r"(?:^[ \t]*|;[ \t]*)(?:fi|esac|done)\b|^[ \t]*[)}]", re.MULTILINE)
 _ASKS = (
@@ -55,7 +61,7 @@ def ends_without(hook_set: HookSet, hook: Hook) -> tuple[str, int]:
     if rule is None or rule.role not in GATES or hook.type != "command" or len(texts) != 1:
         return ("", 0)
     tool, line = failing_call(texts[0], [*loaded_texts(hook_set, texts[0])])
-    return (tool, line) if tool and not _is_asked_for(hook_set, tool) else ("", 0)
+    return (tool, line) if tool and not is_asked_for(hook_set, tool) else ("", 0)
 
 
 def failing_call(text: str, loaded: list[str]) -> tuple[str, int]:
@@ -71,8 +77,12 @@ def failing_call(text: str, loaded: list[str]) -> tuple[str, int]:
     if not refusals or strict is None or any(_MAY_NOTICE.search(one) for one in loaded):
         return ("", 0)
     found = [(one, tool) for tool in _TOOLS if (one := _first_call(tool, code, shown, strict.end()))]
+    if not found:
+        # Refusals in functions count where these are called.
+        refusals = [*refusals_of(code, shown)]
+        found = [(one, tool) for tool in _TOOLS if (one := _first_wrapped(tool, code, shown, strict.end()))]
     place, tool = min(found, default=(0, ""))
-    known = 0 < place < min(refusals) and not _MAY_NOTICE.search(code, 0, place)
+    known = 0 < place < min(refusals, default=0) and not _MAY_NOTICE.search(code, 0, place)
     own = tool and re.search(_OWN.format(tool), code, re.MULTILINE)
     usable = known and not own and _is_outside(shown[:place]) and not any(tool in one for one in loaded)
     return (tool, code.count("\n", 0, place) + 1) if usable else ("", 0)
@@ -91,15 +101,29 @@ def _first_call(tool: str, code: str, shown: str, begin: int) -> int:
     return found.start() if behind and is_code and (not piped or _PIPEFAIL.search(shown)) else 0
 
 
+def _first_wrapped(tool: str, code: str, shown: str, begin: int) -> int:
+    """Return where a script first gets a value from a function that only calls a program; 0 for nowhere."""
+    bodies = [*functions_of(code)]
+    names = [name for name, passed in wrapping_functions(tool, code, shown) if not passed]
+    called = re.compile(_CALLED.format("|".join(map(re.escape, names))), re.MULTILINE) if names else None
+    found = called.search(shown, begin) if called else None
+    if found is None:
+        return 0
+    named = re.compile(rf"(?<![\w.-]){tool}(?![\w.-])").finditer(code, 0, found.start())
+    within = all(any(start <= one.start() < end for _, start, end in bodies) for one in named)
+    return found.start() if within else 0
+
+
 def _is_outside(shown: str) -> bool:
     """Return whether no function, group or branch that a script has begun is still open at its end."""
     return len(_OPENS.findall(shown)) == len(_CLOSES.findall(shown))
 
 
-def _is_asked_for(hook_set: HookSet, tool: str) -> bool:
-    """Return whether a script that may run before, or a command, looks for a program."""
+def is_asked_for(hook_set: HookSet, tool: str) -> bool:
+    """Return whether a script that may run before, or a command, looks for a program and may tell of it."""
     asks = re.compile(_ASKS.format(tool))
     texts = [*(text for _, text in hook_set.sources), *(hook.command for hook in hook_set.hooks)]
     files = (file for file in project_files(hook_set.root) if file.suffix in (".sh", ".bash", ""))
     first = (read_text(file) or "" for file in files if _FIRST.search(file.stem))
-    return any(asks.search(one) for one in (*texts, *first))
+    asking = (one for one in (*texts, *first) if asks.search(one))
+    return any(asks.search(without_silent_questions(without_comment_lines(one))) for one in asking)

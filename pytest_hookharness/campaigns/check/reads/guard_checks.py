@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 
+from pytest_hookharness.campaigns.check.command_guards.secret_guards import example_guard
 from pytest_hookharness.campaigns.check.command_guards.word_guards import (
     bypassed_guard,
     root_guard,
@@ -20,6 +21,7 @@ def find_in_guards(hook_set: HookSet) -> Iterator[Iterator[Symptom]]:
     yield _of_words(hook_set)
     yield _of_spellings(hook_set)
     yield _of_folders(hook_set)
+    yield _of_examples(hook_set)
 
 
 def _of_words(hook_set: HookSet) -> Iterator[Symptom]:
@@ -45,3 +47,13 @@ def _of_folders(hook_set: HookSet) -> Iterator[Symptom]:
     for command, harmless in dict.fromkeys(one for _, one in found):
         text = f"where `{command}` is refused, `{harmless}` is too, as every path that begins with `/` fits."
         yield together(OVERBLOCK, [hook for hook, one in found if one == (command, harmless)], text)
+
+
+def _of_examples(hook_set: HookSet) -> Iterator[Symptom]:
+    """Yield what guards of secrets refuse although it holds none, each script once."""
+    found = [(hook, one) for hook in hook_set.hooks if (one := example_guard(hook_set, hook))[0]]
+    for secret, example in dict.fromkeys(one for _, one in found):
+        text = f"where `{secret}` is refused, `{example}` is too, which holds no secrets."
+        hooks = [hook for hook, one in found if one == (secret, example)]
+        advice = "Allow names that end with `.example`, `.sample`, `.template` or `.pub` before the test."
+        yield replace(together(OVERBLOCK, hooks, text), advice=advice)

@@ -13,11 +13,14 @@ from pytest_hookharness import hosts
 from pytest_hookharness.campaigns.check.lone_programs.inline_scripts import inline_program
 from pytest_hookharness.campaigns.check.lone_programs.lone_answers import lone_answer
 from pytest_hookharness.campaigns.check.lone_programs.lone_switches import lone_switch
+from pytest_hookharness.campaigns.check.lone_programs.refused_prompts import refused_without
+from pytest_hookharness.campaigns.check.lone_programs.silent_ends import silent_end
 from pytest_hookharness.campaigns.check.lone_programs.strict_scripts import ends_without
 from pytest_hookharness.campaigns.check.reads.borrowed_variables import borrowed_variable
 from pytest_hookharness.campaigns.check.reads.env_files import emptied_files
 from pytest_hookharness.campaigns.check.reads.input_keys import never_sent
 from pytest_hookharness.campaigns.check.static.double_counts import double_counts
+from pytest_hookharness.campaigns.check.static.ended_searches import ended_searches, missed_matches
 from pytest_hookharness.campaigns.check.static.failed_refusals import failed_refusal
 from pytest_hookharness.campaigns.check.static.here_scripts import lost_inputs
 from pytest_hookharness.campaigns.check.static.leading_dashes import texts_as_options
@@ -72,6 +75,8 @@ _GIVE_PROGRAM = (
 _APPEND = 'Append each line: `echo "export NAME=value" >> "$CLAUDE_ENV_FILE"`.'
 _LONGEST = 80
 _UNSET = "Find out in another way, or have the command set it: `NAME=value ./hook.sh`."
+_GO_ON = "Write `NAME=$(...) || true`, as `grep` fails where it finds nothing."
+_READ_ALL = 'Let grep read all of it: `grep -q words <<< "$text"`, or `grep words >/dev/null`.'
 _COUNT = "Write `|| true`: grep has printed its 0 already."
 
 
@@ -148,20 +153,33 @@ def _of_programs(hook_set: HookSet) -> Iterator[Symptom]:
         advice = _SAY_SO.format(tool, 2 if role in _GUARDS else 1)
         yield replace(together(UNGUARDED_TOOL, hooks, text), advice=advice)
         told += hooks
-    yield from _of_strict_scripts(hook_set, [hook for hook in hook_set.hooks if hook not in told])
+    others = [hook for hook in hook_set.hooks if hook not in told]
+    for how, find in (("with an error", ends_without), ("silently", silent_end)):
+        found = [(hook, one) for hook in others if (one := find(hook_set, hook))[0]]
+        yield from _of_ends(hook_set, found, how)
+    yield from _of_prompts(hook_set, others)
 
 
-def _of_strict_scripts(hook_set: HookSet, hooks: Sequence[Hook]) -> Iterator[Symptom]:
-    """Yield the programs without which scripts end before they can refuse, each script once."""
-    found = [(hook, one) for hook in hooks if (one := ends_without(hook_set, hook))[0]]
-    for (tool, line), event in dict.fromkeys((one, hook.event) for hook, one in found):
-        same = [hook for hook, one in found if one == (tool, line) and hook.event == event]
-        text = (
-            f"with no `{tool}` on the PATH the script ends with an error in line {line}, and refuses nothing."
-        )
-        rule = hosts.find(hook_set.host).events[event]
-        advice = _SAY_SO.format(tool, 2 if rule.role in _GUARDS else 1)
-        yield replace(together(UNGUARDED_TOOL, same, text), advice=advice)
+def _of_prompts(hook_set: HookSet, hooks: Sequence[Hook]) -> Iterator[Symptom]:
+    """Yield the programs without which hooks refuse every prompt."""
+    found = [(hook, tool) for hook in hooks if (tool := refused_without(hook_set, hook))]
+    for same, tool in _by_event(found):
+        text = f"with no `{tool}` on the PATH it ends with 2, which refuses every prompt."
+        advice = f"End with 0 where `{tool}` is missing, and say so on standard error."
+        named = f"{advice} Try `python3` first, as many systems have no `python`."
+        symptom = together(UNGUARDED_TOOL, same, text)
+        yield replace(symptom, advice=named if tool == "python" else advice)
+
+
+def _of_ends(hook_set: HookSet, found: Sequence[tuple[Hook, tuple[str, int]]], how: str) -> Iterator[Symptom]:
+    """Yield the programs without which scripts end before they can refuse, each event once."""
+    for hooks, tool in _by_event([(hook, tool) for hook, (tool, _) in found]):
+        lines = dict.fromkeys(str(line) for hook, (_, line) in found if hook in hooks)
+        role = hosts.find(hook_set.host).events[hooks[0].event].role
+        then = f"every {_DECIDED[role]} is allowed" if role in _DECIDED else "it refuses nothing"
+        text = f"with no `{tool}` on the PATH the script ends {how} in line {' or '.join(lines)}, and {then}."
+        advice = _SAY_SO.format(tool, 2 if role in _GUARDS else 1)
+        yield replace(together(UNGUARDED_TOOL, hooks, text), advice=advice)
 
 
 def _by_event(found: Sequence[tuple[Hook, str]]) -> Iterator[tuple[list[Hook], str]]:
@@ -191,6 +209,8 @@ def _of_scripts(hook_set: HookSet) -> Iterator[Symptom]:
         (LOST_UPDATES, _APPEND, emptied_files),
         (STATUS_LEAK, _KEEP_STATUS, lost_statuses),
         (STRICT_SHELL, _COUNT, double_counts),
+        (STRICT_SHELL, _GO_ON, ended_searches),
+        (STRICT_SHELL, _READ_ALL, missed_matches),
         (CARRIED_OUT, _GIVE, pasted_code),
         (WRONG_KEY, _NAME_IT, files_of_processes),
     ):

@@ -29,6 +29,7 @@ ASKS = "command -v jq >/dev/null 2>&1 || exit 0\n"
         (HEAD + "ANSWER=$(" + ANSWER.rstrip() + ')\necho "$ANSWER"\n', "jq"),
         (HEAD + PYTHON, "python3"),
         (HEAD + ANSWER + 'echo \'{"decision": "approve"}\'\n', "jq"),
+        (HEAD + "jq -n --arg m \"$OUT\" '{followup_message: $m}'\n", "jq"),
         # Another program writes a refusal, or another script may, or a status refuses.
         (HEAD + ANSWER + PYTHON, ""),
         (HEAD + ANSWER + 'echo \'{"decision": "block", "reason": "No jq."}\'\n', ""),
@@ -122,6 +123,8 @@ REPEATED = {
     "calls": "X=$(jq -r .a)\n",
     "answers": "jq -n 'decision: \"block\"'\n",
     "functions": "f%d() {\n",
+    "functions with calls": "f%d() {\n jq .a\n}\n",
+    "statuses": "date\nX=$?\n",
 }
 
 

@@ -8,6 +8,7 @@ import pytest
 from pytest_hookharness.campaigns.check.lone_programs.inline_scripts import inline_program
 from pytest_hookharness.campaigns.check.lone_programs.lone_searches import only_shown_by
 from pytest_hookharness.campaigns.check.lone_programs.lone_switches import lone_switch, only_switched_by
+from pytest_hookharness.campaigns.check.lone_programs.wrapping_functions import with_programs_in_place
 
 from ..static.one_hook import one_hook
 
@@ -114,6 +115,49 @@ def test_scripts_that_may_say_what_is_missing(text):
 
 
 @pytest.mark.parametrize(
+    ("status", "expected"),
+    [
+        ("OUT=$(npx tsc 2>&1)\nRC=$?\n", "jq"),
+        ("npx tsc\n[ $? -eq 0 ] || exit 2\n", "jq"),
+        ("trap 'rm -f \"$TMP\"' EXIT\n", "jq"),
+        ("[ $? -eq 0 ] || exit 2\n", ""),
+        ("date\nRC=$?\n", ""),
+        ("trap 'exit 2' ERR\n", ""),
+        ("trap clean_up EXIT\n", ""),
+    ],
+)
+def test_statuses_of_other_programs(status, expected):
+    """A status may be that of the missing program only if the script asks for it right behind a call."""
+    text = HEAD + COMMAND + ("" if expected == "" else EMPTY + "date\n") + status + EMPTY + SEARCH
+    assert lone_switch(*one_hook("PreToolUse", text)) == expected
+
+
+@pytest.mark.parametrize(
+    ("function", "expected"),
+    [
+        ('field() { echo "$INPUT" | jq -r ".$1 // empty" 2>/dev/null; }\n', "jq"),
+        ('field() {\n  local key="$1"\n  printf \'%s\' "$INPUT" | jq -r ".$key" || true\n}\n', "jq"),
+        ('field() { echo "$INPUT" | sed -n "s/$1//p"; }\n', ""),
+        ('field() { echo "$INPUT" | jq -r ".$1" || sed -n 1p; }\n', ""),
+        ('field() { date; echo "$INPUT" | jq -r ".$1"; }\n', ""),
+    ],
+)
+def test_a_function_that_only_calls_the_program(function, expected):
+    """A value that such a function prints is a value of the program."""
+    text = HEAD + function + "CMD=$(field command)\n" + EMPTY + SEARCH
+    assert lone_switch(*one_hook("PreToolUse", text)) == expected
+
+
+def test_silent_questions_of_other_scripts():
+    """Another script that looks for the program and tells nobody changes nothing."""
+    text = HEAD + COMMAND + EMPTY + SEARCH
+    silent = "#!/bin/sh\nif command -v jq >/dev/null; then\n  date\nfi\n"
+    assert lone_switch(*one_hook("PreToolUse", text, [silent])) == "jq"
+    told = "#!/bin/sh\ncommand -v jq >/dev/null || echo 'Install jq.'\n"
+    assert lone_switch(*one_hook("PreToolUse", text, [told])) == ""
+
+
+@pytest.mark.parametrize(
     ("command", "program"),
     [
         ("bash -c 'x=$(cat); echo \"$x\" | grep -q y'", '#!/bin/bash\nx=$(cat)\n echo "$x" | grep -q y'),
@@ -168,3 +212,14 @@ def test_a_long_script_takes_a_time_that_grows_with_its_length(takes_linear_time
         return HEAD + COMMAND + "".join(parts) + "\n" + SEARCH
 
     takes_linear_time(text_of, lambda text: (only_switched_by(text), only_shown_by(text)), 0.003)
+
+
+@pytest.mark.parametrize("part", [*REPEATED.values(), "f() {\n  jq .a\n}\n", "$(f x)"])
+def test_functions_take_a_time_that_grows_with_their_length(takes_linear_time, part):
+    """A script four times as long takes about four times as long, also with functions in it."""
+
+    def text_of(length):
+        parts = (part.replace("%d", str(number)) for number in range(length // len(part)))
+        return HEAD + "f() {\n  jq .a\n}\n" + "".join(parts) + "\n" + SEARCH
+
+    takes_linear_time(text_of, lambda text: with_programs_in_place(text, "jq"), 0.003)

@@ -59,6 +59,29 @@ def test_a_script_that_ends(text, expected):
     assert failing_call(text, []) == expected
 
 
+WRAPS = "active() {\n  echo \"$INPUT\" | jq -r '\n.active'\n}\n"
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        (HEAD + WRAPS + "ACTIVE=$(active)\n" + REFUSES, ("jq", 8)),
+        (HEAD + WRAPS + 'ACTIVE="$(active now)"\n' + REFUSES, ("jq", 8)),
+        (HEAD + WRAPS + "deny() {\n  exit 2\n}\nACTIVE=$(active)\ndeny\n", ("jq", 11)),
+        # The script goes on, or refuses before, or the function does more.
+        (HEAD + WRAPS + "ACTIVE=$(active) || true\n" + REFUSES, ("", 0)),
+        (HEAD + WRAPS + "if ACTIVE=$(active); then date; fi\n" + REFUSES, ("", 0)),
+        (HEAD + WRAPS.replace("active'", "active' || true") + "ACTIVE=$(active)\n" + REFUSES, ("", 0)),
+        (HEAD + WRAPS.replace("\n}", "\n  date\n}") + "ACTIVE=$(active)\n" + REFUSES, ("", 0)),
+        (HEAD + WRAPS + "[ -f late ] && exit 2\nACTIVE=$(active)\n" + REFUSES, ("", 0)),
+        (HEAD + "needs jq\n" + WRAPS + "ACTIVE=$(active)\n" + REFUSES, ("", 0)),
+    ],
+)
+def test_a_function_that_only_calls_the_program(text, expected):
+    """A script ends where a function cannot call the program, if its value is needed there."""
+    assert failing_call(text, []) == expected
+
+
 def test_a_loaded_file():
     """A loaded file that does not name the program changes nothing."""
     text = LOOP.replace("INPUT=", ". ./tools.sh\nINPUT=")
@@ -79,7 +102,7 @@ def test_what_is_said():
     (found,) = (
         one for one in check_statically(one_hook("Stop", LOOP)[0]).symptoms if one.kind == "UNGUARDED-TOOL"
     )
-    said = "with no `jq` on the PATH the script ends with an error in line 4, and refuses nothing."
+    said = "with no `jq` on the PATH the script ends with an error in line 4, and every stop is allowed."
     assert found.text == f"Stop: {said}"
     assert "command -v jq" in found.advice
 

@@ -1,0 +1,209 @@
+"""
+Places where shell scripts ask whether a program is there, and what they do if it is missing.
+
+A question is silent if its script then only ends with 0, goes on, or allows without a message.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from itertools import islice
+
+from pytest_hookharness.campaigns.check.command_guards.command_tests import functions_of
+from pytest_hookharness.campaigns.check.static.shell_scripts import code_of
+from pytest_hookharness.model.fast_dataclass import dataclass
+
+_ASKS = (
+    r"(?:command[ \t]+-[vV]|which|type|hash)[ \t]+(?:-\w+[ \t]+)?(?P<mark>[\"']?)(?P<tool>[A-Za-z][\w.+-]*)"
+    r"(?P=mark)(?:[ \t]*(?:[12&]?>[>&]?|&>)[ \t]*(?:/dev/null|[12]))*"
+)
+_QUESTION = re.compile(
+    r"(?P<word>(?:\bif|\belif)[ \t]+)?(?P<not>![ \t]+)?"
+    r"(?P<test>\[\[?[ \t]+(?:![ \t]+)?-(?P<kind>[nxz])[ \t]+\"?\$\()?(?<![\w$.-])" + _ASKS
+    + r"(?(test)[ \t]*(?:\|\|[ \t]*true[ \t]*)?\)\"?[ \t]+\]\]?)"
+)  # fmt: skip
+# A condition of which a question is a part, with nothing but `&&` before it.
+_PART_OF_IF = re.compile(r"[ \t]*(?:if|elif)[ \t](?:[^|]|\|(?!\|))*&&[ \t]*")
+_THEN = re.compile(r"[ \t]*(?P<more>&&[^\n;]*)?(?:;|\n)\s*then\b")
+_LIST = re.compile(r"[ \t]*(?P<sign>\|\||&&)[ \t]*(?:\\\n\s*)?")
+# The words that open, divide and close a condition.
+_WORD = re.compile(r"(?:^|[;\n]|(?<=\bthen)|(?<=\belse)|(?<=\bdo))[ \t]*(?P<word>if|elif|else|fi)(?![\w-])")
+_BLOCK = re.compile(r"\{\s(?P<body>[^{}]{0,400})\}")
+_FAR = 4000
+# What says nothing: an end with 0, or an answer without a text for anybody.
+_QUIET = re.compile(r"(?:exit[ \t]+0|return(?:[ \t]+[01])?|:|true|continue|[A-Za-z_]\w*=(?:\"\"|''|[\w.-]*))")
+# What only a file gets, and where a person may look.
+_WRITES = re.compile(
+    r"(?:mkdir|local)[ \t]+[^|&>]*$|(?:echo|printf)[ \t]+[^|&<>]*(?:[\"'][ \t]*>>?[ \t]*\"?)[$/~.\w][^|&]*$"
+)
+_TO_PERSON = re.compile(r"/dev/(?:stderr|tty|stdout|fd)\b|>[ \t]*&")
+_ANSWER = re.compile(
+    r"(?:echo|printf)[ \t]+(?:[\"']%s(?:\\n)?[\"'][ \t]+)?(?P<mark>[\"'])[ \t]*(?P<json>\{.*\})"
+    r"(?:\\n)?(?P=mark)"
+)
+# What may tell somebody, unless it is written to a file.
+_TELLS = re.compile(
+    r">[ \t]*&2|/dev/(?:stderr|tty)|(?<![\w$-])(?:echo|printf|cat|logger|osascript|notify-send|say"
+    r"|(?:log|warn|err|fail|die|notify|deny|block|info|msg|ask)[\w-]*)(?![\w-])"
+)
+_FAILS = re.compile(r"\bexit[ \t]+(?!0\b)")
+_OF_MISSING = re.compile(
+    r"\b(?:missing|not (?:found|installed|available)|unavailable|install|requires?|required|needs?|needed"
+    r"|without|cannot|can't|skip\w*)\b",
+    re.IGNORECASE,
+)
+_TO_FILE = re.compile(r">>?[ \t]*\"?[$/.\w~-]|^[ \t]*\w+=")
+_FOR_SOMEBODY = re.compile(r"message|reason|context|text", re.IGNORECASE)
+_REFUSES = re.compile(r"\b(?:block|deny|ask)\b|\bfalse\b")
+_LEAVES = re.compile(r"exit[ \t]+0\b")
+_ENDS_WITH_2 = re.compile(r"(?:^|[\n;{])[ \t]*exit[ \t]+2[ \t]*(?:$|[\n;}#])")
+_MOST = 40
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ProgramQuestion:
+    """
+    A place where a script asks whether a program is there.
+
+    Attributes:
+        tool: The program.
+        begin: Where the question begins in the script.
+        named: Where the program's name begins.
+        end: Where the question ends.
+        silent: Whether the script says nothing if the program is missing.
+        leaves: Whether it then ends with 0.
+        tells: Whether it may tell somebody, also if it does more.
+        refuses: Whether it then ends with 2.
+    """
+
+    tool: str
+    begin: int
+    named: int
+    end: int
+    silent: bool
+    tells: bool
+    leaves: bool = False
+    refuses: bool = False
+
+
+def questions_in(code: str) -> Iterator[ProgramQuestion]:
+    """
+    Yield the questions for programs in a shell script.
+
+    Args:
+        code: The script without comment lines.
+    """
+    shown, bodies = code_of(code), {name: code[begin:end] for name, begin, end in functions_of(code)}
+    for found in islice(_QUESTION.finditer(code), _MOST):
+        branch = _missing_branch(found, code, shown)
+        # In quoted text, it is no code.
+        if not shown.startswith(found["tool"][:1] if not found["mark"] else found["mark"], _first(found)):
+            continue
+        leaves = _leaves(branch, bodies) if branch is not None else None
+        yield ProgramQuestion(
+            tool=found["tool"],
+            begin=found.start(),
+            named=found.start("tool"),
+            end=found.end(),
+            silent=leaves is not None,
+            leaves=bool(leaves),
+            refuses=_ENDS_WITH_2.search(code_of(branch or "")) is not None,
+            tells=branch is None or _tells(branch, found["tool"], bodies),
+        )
+
+
+def without_silent_questions(code: str) -> str:
+    """Return a script of the same length, with blanks for the programs whose lack it tells nobody."""
+    for one in questions_in(code):
+        if not one.tells:
+            end = one.named + len(one.tool)
+            code = f"{code[: one.named]}{' ' * len(one.tool)}{code[end:]}"
+    return code
+
+
+def _first(found: re.Match[str]) -> int:
+    return found.start("mark") if found["mark"] else found.start("tool")
+
+
+def _missing_branch(found: re.Match[str], code: str, shown: str) -> str | None:
+    """Return what a script does if the program is missing; ``None`` if that is not understood."""
+    turned = bool(found["not"]) != bool(found["test"] and (found["kind"] == "z" or "! " in found["test"]))
+    before = shown[shown.rfind("\n", 0, found.start()) + 1 : found.start()]
+    if found["word"] or (not turned and _PART_OF_IF.fullmatch(before)):
+        then = _THEN.match(shown, found.end())
+        if then is None or (turned and then["more"]):
+            return None
+        middle, end = _parts(shown, then.end())
+        if turned:
+            return code[then.end() : middle] if end else None
+        return (code[middle:end] if middle < end else "") if end else None
+    signed = _LIST.match(shown, found.end())
+    if signed is None:
+        return None
+    # With `&&` the rest runs if the program is there, unless the test is turned.
+    if (signed["sign"] == "&&") is not turned:
+        return "" if "||" not in shown[signed.end() : _line_end(shown, signed.end())] else None
+    block = _BLOCK.match(shown, signed.end())
+    if block:
+        return code[block.start("body") : block.end("body")]
+    end = _line_end(shown, signed.end())
+    return code[signed.end() : end]
+
+
+def _line_end(shown: str, place: int) -> int:
+    end = shown.find("\n", place)
+    return len(shown) if end < 0 else end
+
+
+def _parts(shown: str, begin: int) -> tuple[int, int]:
+    """Return where the first branch of an `if` ends, and where the whole ends; 0 if that is not known."""
+    depth = middle = 0
+    for found in _WORD.finditer(shown, begin, begin + _FAR):
+        word = found["word"]
+        if word == "if":
+            depth += 1
+        elif word == "fi" and depth:
+            depth -= 1
+        elif word == "fi":
+            return middle or found.start(), found.start()
+        elif not depth and word == "elif":
+            return 0, 0
+        elif not depth and not middle:
+            middle = found.end()
+    return 0, 0
+
+
+def _leaves(branch: str, bodies: Mapping[str, str], depth: int = 1) -> bool | None:
+    """Return whether a branch ends the script with 0, or goes on; ``None`` if it may say something."""
+    leaves = False
+    for line in re.split(r"[\n;]", branch.replace("&&", ";")):
+        words = re.sub(r"(?:^|[ \t])#.*", "", line).strip()
+        if not words or words in ("else", "fi", "then"):
+            continue
+        answer = _ANSWER.fullmatch(words)
+        if answer and not _FOR_SOMEBODY.search(answer["json"]) and not _REFUSES.search(answer["json"]):
+            continue
+        name = words.split(maxsplit=1)[0]
+        if name in bodies and depth:
+            inner = _leaves(bodies[name], {}, depth - 1)
+            if inner is None:
+                return None
+            leaves = leaves or inner
+        elif _QUIET.fullmatch(words) or (_WRITES.match(words) and not _TO_PERSON.search(words)):
+            leaves = leaves or _LEAVES.match(words) is not None
+        else:
+            return None
+    return leaves
+
+
+def _tells(branch: str, tool: str, bodies: Mapping[str, str], depth: int = 1) -> bool:
+    """Return whether a branch may tell somebody that a program is missing, or fails."""
+    for line in re.split(r"[\n;]", branch):
+        words = line.strip()
+        said = _TELLS.search(words) and (_TO_PERSON.search(words) or not _TO_FILE.search(words))
+        if _FAILS.search(words) or (said and (tool in words or _OF_MISSING.search(words))):
+            return True
+        if depth and words in bodies and _tells(bodies[words], tool, {}, depth - 1):
+            return True
+    return False

@@ -1,0 +1,77 @@
+"""
+Hooks of prompts that end with 2 only because a program is missing, so that every prompt is refused.
+
+A script that may refuse prompts for another reason has chosen to refuse where it cannot decide. Even then
+nobody wants to need `python`, which many systems only have as `python3`.
+"""
+
+from __future__ import annotations
+
+import re
+
+from pytest_hookharness import hosts
+from pytest_hookharness.campaigns.check.command_guards.command_tests import functions_of
+from pytest_hookharness.campaigns.check.lone_programs.inline_scripts import inline_program, shell_program
+from pytest_hookharness.campaigns.check.lone_programs.lone_answers import REFUSES_IN_JSON
+from pytest_hookharness.campaigns.check.lone_programs.program_questions import questions_in
+from pytest_hookharness.campaigns.check.lone_programs.shell_conditions import conditions_at
+from pytest_hookharness.campaigns.check.static.failed_refusals import read_printed
+from pytest_hookharness.campaigns.check.static.shell_scripts import (
+    SHELL_SCRIPT,
+    code_of,
+    without_comment_lines,
+)
+from pytest_hookharness.model.checkup import HookSet
+from pytest_hookharness.model.protocol import Hook, Ruling
+
+# A whole branch that ends the script, with nothing behind it but words and the status.
+_ONLY_WITH = re.compile(
+    r"^if[ \t]+(?:command[ \t]+-[vV]|which|type|hash)[ \t]+(?P<tool>[A-Za-z][\w.+-]*)[^\n|]*"
+    r"(?:;|\n)[ \t]*then[ \t]*\n"
+    r"(?:[ \t][^\n]*\n|\n){0,30}?[ \t]+(?:exit|exec)\b[^\n]*\nfi[ \t]*\n"
+    r"(?:[ \t]*\n|(?:echo|printf)[ \t][^\n]*\n){0,6}exit[ \t]+2\s*$",
+    re.MULTILINE,
+)
+# A call whose failure refuses.
+_OR_REFUSES = re.compile(
+    r"^[ \t]*(?P<tool>python)[ \t]+(?!-[cm]\b)[^\n;&|]*\|\|[ \t]*exit[ \t]+2\b", re.MULTILINE
+)
+_REFUSES = re.compile(r"\b(?:exit|return)[ \t]+(?:2\b|[\"$])|\bexit[ \t]*(?:$|[;)}])", re.MULTILINE)
+_RENAMED = "python"
+
+
+def refused_without(hook_set: HookSet, hook: Hook) -> str:
+    """Return the program without which a hook refuses every prompt; empty for none."""
+    profile = hosts.find(hook_set.host)
+    rule = profile.events.get(hook.event)
+    if rule is None or rule.role is not hosts.Role.PROMPT or hook.type != "command":
+        return ""
+    if read_printed(profile, hook, 2, stderr="No.").ruling is not Ruling.DENY:
+        return ""
+    programs = (shell_program(hook_set, hook), inline_program(hook.command) if hook.args is None else "")
+    return next(filter(None, map(needed_program, programs)), "")
+
+
+def needed_program(text: str) -> str:
+    """Return the program without which a shell script ends with 2 whatever it reads; empty for none."""
+    if not SHELL_SCRIPT.match(text):
+        return ""
+    code, shown = without_comment_lines(text), code_of(text)
+    bodies = [*functions_of(code)]
+    found = [
+        one.tool
+        for one in questions_in(code)
+        if one.refuses
+        and code.rfind("\n", 0, one.begin) + 1 == one.begin
+        and not conditions_at(shown, one.begin)
+        and not any(begin <= one.begin < end for _, begin, end in bodies)
+    ]
+    found += [one["tool"] for one in _ONLY_WITH.finditer(code) if shown.startswith("if", one.start())]
+    found += [one["tool"] for one in _OR_REFUSES.finditer(code) if not _is_within(shown, one.start("tool"))]
+    alone = len(_REFUSES.findall(shown)) == 1 and not REFUSES_IN_JSON.search(code)
+    renamed = "python3" not in code
+    return next((tool for tool in found if alone or (tool == _RENAMED and renamed)), "")
+
+
+def _is_within(shown: str, place: int) -> bool:
+    return not shown.startswith(_RENAMED, place) or bool(conditions_at(shown, place))

@@ -1,0 +1,66 @@
+"""
+Guards that ask for the program by which they read their input, and end silently if it is missing.
+
+Only a question outside of functions and conditions counts, in front of every refusal. Nothing is said if
+another script of the project may tell the person that the program is missing.
+"""
+
+from __future__ import annotations
+
+import re
+
+from pytest_hookharness import hosts
+from pytest_hookharness.campaigns.check.command_guards.command_tests import functions_of
+from pytest_hookharness.campaigns.check.lone_programs.lone_answers import GATES, REFUSES_IN_JSON, calls_of
+from pytest_hookharness.campaigns.check.lone_programs.lone_searches import refusals_of
+from pytest_hookharness.campaigns.check.lone_programs.program_questions import questions_in
+from pytest_hookharness.campaigns.check.lone_programs.shell_conditions import conditions_at
+from pytest_hookharness.campaigns.check.lone_programs.strict_scripts import is_asked_for
+from pytest_hookharness.campaigns.check.static.shell_scripts import (
+    SHELL_SCRIPT,
+    code_of,
+    without_comment_lines,
+)
+from pytest_hookharness.model.checkup import HookSet
+from pytest_hookharness.model.protocol import Hook
+
+# What reads the input or the state of a hook; any other program may be what the hook is about.
+_READERS = frozenset({"jq", "node", "perl", "python", "python3", "ruby"})
+_REFUSES = re.compile(r"\b(?:exit|return)[ \t]+2\b")
+# A module that is run as a program of its own, such as a test runner.
+_RUNS_A_MODULE = re.compile(r"\w+[ \t]+-m\b|\w+[ \t]+--?(?:version|V)\b")
+
+
+def silent_end(hook_set: HookSet, hook: Hook) -> tuple[str, int]:
+    """Return the program without which a hook silently allows everything, and the line; or nothing."""
+    rule = hosts.find(hook_set.host).events.get(hook.event)
+    texts = hook_set.scripts_of(hook)
+    if rule is None or rule.role not in GATES or hook.type != "command" or len(texts) != 1:
+        return ("", 0)
+    tool, line = silent_question(texts[0])
+    return (tool, line) if tool and not is_asked_for(hook_set, tool) else ("", 0)
+
+
+def silent_question(text: str) -> tuple[str, int]:
+    """Return the program without which a shell script ends silently before it can refuse, and the line."""
+    if not SHELL_SCRIPT.match(text):
+        return ("", 0)
+    code, shown = without_comment_lines(text), code_of(text)
+    places = [*refusals_of(code, shown)]
+    in_json = [one for one in REFUSES_IN_JSON.finditer(code) if not one[0].endswith("ask")]
+    if not places or not (in_json or _REFUSES.search(shown)):
+        return ("", 0)
+    bodies = [*functions_of(code)]
+    for one in questions_in(code):
+        first = code.rfind("\n", 0, one.begin) + 1 == one.begin
+        within = conditions_at(shown, one.begin) or any(begin <= one.begin < end for _, begin, end in bodies)
+        ends = one.leaves and first and not within and one.begin < min(places)
+        if ends and one.tool in _READERS and _is_used(one.tool, code, one.end):
+            return one.tool, code.count("\n", 0, one.begin) + 1
+    return ("", 0)
+
+
+def _is_used(tool: str, code: str, begin: int) -> bool:
+    """Return whether a script calls a program behind a place, and not only to run something else."""
+    calls = [place for place, _ in calls_of(tool, code) if place >= begin]
+    return any(not _RUNS_A_MODULE.match(code, place) for place in calls)

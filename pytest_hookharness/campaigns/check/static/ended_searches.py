@@ -1,0 +1,137 @@
+"""
+Searches in strict shell scripts whose status is not what was meant.
+
+Under ``set -e`` a value that `grep` does not find ends the script, also where the next lines are for an empty
+value. Under ``pipefail`` a pipe to ``grep -q`` fails where it finds something early in a long text, as `grep`
+ends there and the writer gets SIGPIPE.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from itertools import islice
+
+from pytest_hookharness.campaigns.check.command_guards.command_tests import functions_of
+from pytest_hookharness.campaigns.check.lone_programs.lone_searches import refusals_of
+from pytest_hookharness.campaigns.check.lone_programs.shell_conditions import conditions_at
+from pytest_hookharness.campaigns.check.static.shell_scripts import (
+    SHELL_SCRIPT,
+    code_of,
+    without_comment_lines,
+)
+
+_STRICT_LINE = re.compile(r"#![^\n]*sh[ \t]+-[a-z]*e")
+_STRICT = re.compile(r"^set[ \t]+-[a-z]*e[a-z]*\b|^set[ \t][^\n]*-o[ \t]+errexit\b", re.MULTILINE)
+_PIPEFAIL = re.compile(r"^[ \t]*set[ \t]+-[^\n]*\bpipefail\b", re.MULTILINE)
+# What goes on behind an error, or does something else there.
+_GOES_ON = re.compile(r"\bset[ \t]+\+\w*[eo]|^[ \t]*trap[ \t][^\n]*\b(?:ERR|EXIT)\b", re.MULTILINE)
+# A whole statement that takes what a pipe prints.
+_TAKEN = re.compile(
+    r"^(?P<indent>[ \t]*)(?P<name>[A-Za-z_]\w*)=\"?\$\((?P<pipe>[^\n;]*)\)\"?[ \t]*(?:_*)$", re.MULTILINE
+)
+_SEARCHES = re.compile(r"(?P<program>[efr]?grep|rg|git[ \t]+(?:rev-parse|symbolic-ref|describe))\b")
+_GREPS = re.compile(r"grep|=~|\brg\b")
+_PATTERN = re.compile(r"grep[ \t]+(?:-[\w-]+[ \t]+)*(?P<words>'[^'\n]*'|\"[^\"\n]*\")")
+_KEY = re.compile(r"\"\w+\\?\"(?:\\s|\[\[:space:\]\]|[ *])*:")
+# What asks for a value that may be empty.
+_HANDLED = (
+    r"-[zn][ \t]+[\"']?\$\{{?{0}\b|\$\{{?{0}\}}?[\"']?[ \t]+(?:!?==?)[ \t]+(?:\"\"|'')"
+    r"|![ \t]+\"?\$\{{?{0}\}}?\"?[ \t]+=~[ \t]+\^\[0-9\]\+\$"
+)
+_OPENS = re.compile(r"[({][ \t]*$", re.MULTILINE)
+_CLOSES = re.compile(r"^[ \t]*[)}]", re.MULTILINE)
+# A search through a value, whose status decides.
+_SOUGHT = re.compile(
+    r"^[ \t]*(?:if|elif)[ \t]+(?P<not>![ \t]+)?(?:echo|printf[ \t]+(?:--[ \t]+)?[\"']%s(?:\\n)?[\"'])[ \t]+"
+    r"\"\$\{?(?P<name>\w+)\}?\"[ \t]*\|[ \t]*[ef]?grep[ \t]+(?:-[\w-]+[ \t]+)*?-\w*q[^\n]*?"
+    r"(?:;|\n)\s*then\b",
+    re.MULTILINE,
+)
+_BRANCH = re.compile(r"^[ \t]*(?:fi|else|elif)\b", re.MULTILINE)
+# Values that are often longer than what fits into a pipe: texts of files, outputs and differences.
+_LONG = (
+    r"(?<![\w$]){0}=\"?\$\([^\n]*?(?:\bjq\b[^\n]*?\.(?:content|contents|new_string|newString|new_str|file_text"
+    r"|stdout|tool_response|tool_output)\b"
+    r"|\bgit[ \t]+(?:diff|show|log)\b(?![^\n]*--(?:name|stat|oneline|quiet))"
+    r"|\bcat[ \t]+\"?\$\{{?(?:FILE|TRANSCRIPT|file|transcript)\w*)[^\n|]*\)\"?"
+)
+_MOST, _NAMED = 60, 4
+
+
+def ended_searches(text: str) -> Iterator[tuple[str, int]]:
+    """Yield how a search ends a strict shell script before its test of an empty value, with the line."""
+    code, shown = without_comment_lines(text), code_of(text)
+    # The first line is a comment to a shell.
+    strict = (_STRICT_LINE.match(text) or _STRICT.search(shown)) if SHELL_SCRIPT.match(text) else None
+    found = [*islice(_ended(code, shown, strict.end()), _NAMED)] if strict else []
+    for program in dict.fromkeys(one for one, _, _ in found):
+        same = [(name, place) for one, name, place in found if one == program]
+        names = ", ".join(f"`{name}`" for name in dict.fromkeys(name for name, _ in same))
+        words = (
+            f"`set -e` ends the script with an error where `{program}` finds nothing, so its own test of an "
+            f"empty {names} is not reached"
+        )
+        yield words, code.count("\n", 0, same[0][1]) + 1
+
+
+def _ended(code: str, shown: str, begun: int) -> Iterator[tuple[str, str, int]]:
+    """Yield the programs that find nothing and end a script, with the variable and the place."""
+    bodies = [(begin, end) for _, begin, end in functions_of(code)]
+    piped = _PIPEFAIL.search(shown) is not None
+    goes_on = _GOES_ON.search(shown)
+    until = goes_on.start() if goes_on else len(shown)
+    for found in islice(_TAKEN.finditer(shown, begun, until), _MOST):
+        place, name = found.start("name"), found["name"]
+        program = _failing(found["pipe"], piped=piped)
+        if not program or any(begin <= place < end for begin, end in bodies):
+            continue
+        open_group = len(_OPENS.findall(shown, 0, place)) > len(_CLOSES.findall(shown, 0, place))
+        handled = re.compile(_HANDLED.format(name)).search(code, found.end())
+        if handled and not open_group and not _is_known_to_match(code, shown, found):
+            yield program, name, place
+
+
+def _failing(pipe: str, *, piped: bool) -> str:
+    """Return the program of a pipe that fails if it finds nothing, and makes the whole pipe fail."""
+    # A list goes on, or ends in another way.
+    if "||" in pipe or "&&" in pipe or "$(" in pipe:
+        return ""
+    parts = pipe.split("|")
+    for part in parts if piped else parts[-1:]:
+        if found := _SEARCHES.match(part.strip()):
+            return " ".join(found["program"].split())
+    return ""
+
+
+def _is_known_to_match(code: str, shown: str, found: re.Match[str]) -> bool:
+    """Return whether a search may have been made before, so that it finds something."""
+    place = found.start("name")
+    if any(_GREPS.search(code, one.begin, one.end) for one in conditions_at(shown, place)):
+        return True
+    # A key of JSON, which the input may always have.
+    if _KEY.search(code, place, found.end()):
+        return True
+    patterns = [one["words"] for one in _PATTERN.finditer(code, place, found.end())]
+    return any(words in code[:place] for words in patterns)
+
+
+def missed_matches(text: str) -> Iterator[tuple[str, int]]:
+    """Yield the searches through long texts whose match fails the pipe, so that nothing is refused."""
+    code, shown = without_comment_lines(text), code_of(text)
+    strict = _PIPEFAIL.search(shown) if SHELL_SCRIPT.match(text) else None
+    if strict is None or re.search(r"\bset[ \t]+\+o[ \t]+pipefail", shown):
+        return
+    places = [*refusals_of(code, shown)]
+    for found in islice(_SOUGHT.finditer(code, strict.end()), _MOST):
+        end = _BRANCH.search(shown, found.end())
+        until = end.start() if end else len(code)
+        refuses = any(found.end() <= place < until for place in places)
+        long = re.compile(_LONG.format(found["name"])).search(code, 0, found.start())
+        if refuses and long and shown.startswith("if", code.find("if", found.start())):
+            what = "is refused" if found["not"] else "is missed"
+            words = (
+                "with `pipefail`, a pipe to `grep -q` fails where grep finds a match early in a long text, "
+                f"so a match in a text of 128 KiB or more {what}"
+            )
+            yield words, code.count("\n", 0, found.start("name")) + 1

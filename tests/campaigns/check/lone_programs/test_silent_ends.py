@@ -1,0 +1,65 @@
+"""Claims about guards that end silently where a program is missing."""
+
+import pytest
+
+from pytest_hookharness.campaigns.check.lone_programs.silent_ends import silent_end, silent_question
+from pytest_hookharness.campaigns.check.static_checks import check_statically
+
+from ..static.one_hook import one_hook
+
+ASKS = "command -v jq >/dev/null 2>&1 || exit 0\n"
+READS = "CMD=$(cat | jq -r '.tool_input.command')\n"
+REFUSES = 'if echo "$CMD" | grep -q "rm -rf"; then\n  echo No >&2\n  exit 2\nfi\n'
+GUARD = "#!/bin/bash\n" + ASKS + READS + REFUSES
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        (GUARD, ("jq", 2)),
+        (GUARD.replace("exit 2", 'echo \'{"decision": "block"}\''), ("jq", 2)),
+        (
+            GUARD.replace("jq -r '.tool_input.command'", "python3 -c 'x'").replace("jq", "python3"),
+            ("python3", 2),
+        ),
+        (GUARD.replace(ASKS, f"{READS}if ! {ASKS[:-11]}; then\n  exit 0\nfi\n"), ("jq", 3)),
+        (GUARD.replace("exit 2", "deny").replace(ASKS, f"deny() {{\n  exit 2\n}}\n{ASKS}"), ("jq", 5)),
+        # It refuses before, only asks the person, or never refuses.
+        (GUARD.replace(ASKS, f"[ -f late ] && exit 2\n{ASKS}"), ("", 0)),
+        (GUARD.replace("exit 2", 'echo \'{"permissionDecision": "ask"}\''), ("", 0)),
+        (GUARD.replace("exit 2", "exit 0"), ("", 0)),
+        # It tells, refuses, goes on, or asks only in some cases.
+        (GUARD.replace("|| exit 0", "|| { echo 'jq is missing' >&2; exit 0; }"), ("", 0)),
+        (GUARD.replace("|| exit 0", "|| exit 2"), ("", 0)),
+        (GUARD.replace("|| exit 0", "&& date"), ("", 0)),
+        (GUARD.replace(ASKS, f"if [ -f x ]; then\n{ASKS}fi\n"), ("", 0)),
+        (GUARD.replace(ASKS, f"read_it() {{\n{ASKS}}}\n"), ("", 0)),
+        # What the guard is about, or runs.
+        (GUARD.replace("jq", "gh"), ("", 0)),
+        ("#!/bin/bash\n" + ASKS.replace("jq", "python3") + "python3 -m pytest || exit 2\n", ("", 0)),
+        (GUARD.replace(READS, "CMD=$(cat)\n"), ("", 0)),
+        (GUARD.replace("#!/bin/bash", "#!/usr/bin/env node"), ("", 0)),
+    ],
+)
+def test_a_guard_that_ends_silently(text, expected):
+    """A program is named if the guard ends with 0 and says nothing without it, before it can refuse."""
+    assert silent_question(text) == expected
+
+
+def test_another_script_that_tells():
+    """Nothing is said if another script may tell of the missing program, or nothing can be refused."""
+    assert silent_end(*one_hook("PreToolUse", GUARD)) == ("jq", 2)
+    assert silent_end(*one_hook("PostToolUse", GUARD)) == ("", 0)
+    told = "#!/bin/sh\ncommand -v jq >/dev/null || echo 'jq is missing.'\n"
+    assert silent_end(*one_hook("PreToolUse", GUARD, [told])) == ("", 0)
+    silent = "#!/bin/sh\ncommand -v jq >/dev/null || exit 0\n"
+    assert silent_end(*one_hook("PreToolUse", GUARD, [silent])) == ("jq", 2)
+
+
+def test_what_is_said():
+    """The static checks name the program, the line, and how to say that it is missing."""
+    hook_set, _ = one_hook("PreToolUse", GUARD)
+    (found,) = (one for one in check_statically(hook_set).symptoms if one.kind == "UNGUARDED-TOOL")
+    said = "with no `jq` on the PATH the script ends silently in line 2, and it refuses nothing."
+    assert found.text == f"PreToolUse: {said}"
+    assert "command -v jq" in found.advice
