@@ -41,7 +41,6 @@ from pytest_hookharness.judging.checkup.symptoms import cut_by_us, find_symptoms
 from pytest_hookharness.judging.findings.finding_catalogue import HUNG_HOOK
 from pytest_hookharness.model.checkup import CheckReport, CheckSession, HookSet, Problem, Symptom
 from pytest_hookharness.model.fast_dataclass import dataclass
-from pytest_hookharness.model.moves import Edit, RunCommand
 from pytest_hookharness.model.outcome import Outcome
 from pytest_hookharness.model.scenario import Scenario
 from pytest_hookharness.model.trace import is_cache
@@ -185,19 +184,19 @@ class CheckRun:
         self._play("other sessions", [*behaviours[:1], *others, *activated])
         yield
         moves = rewording.refused_calls(self._outcomes())
+        guards_seen = rewording.refused_by_hook(self._outcomes())
+        self._play("other wordings", with_rules(guards.plan_rewordings(self.place, self._outcomes()), rules))
+        yield
+        self._prove(guards_seen, rules)
+        yield
         left = replace(self.settings, wall=self._seconds_left())
         look = partial(look_in_project, settings=left, resources=self.resources)
         armed = arm_states(self.place, self._played, partial(self._play, "state files", share=_LATER), look)
         self._open += armed.unmet
         self._play("active loops", armed.sessions)
-        commands = [one.command for one in moves if isinstance(one, RunCommand)]
-        files = [one.file for one in moves if isinstance(one, Edit)]
-        reworded = guards.plan_rewordings(self.place, self._outcomes(), commands, files)
         loops = meet_held_loops(self.place, self._played, partial(self._play, "held loops", share=_LATER))
         self._problems += [one for one in loops.problems if is_wanted(self.only, one.id, one.symptom.kind)]
-        self._play("other wordings, and missing tools", [*with_rules(reworded, rules), *loops.sessions])
-        yield
-        self._prove(commands, files, rules)
+        self._play("held loops", loops.sessions)
         yield
         written = rewording.writes_before_calls(self.place.host, self._outcomes())
         world = checkups.plan_world(self.place, moves, written=written)
@@ -244,9 +243,9 @@ class CheckRun:
         self._played.remove(first)
         return again
 
-    def _prove(self, commands: Sequence[str], files: Sequence[str], rules: Mapping[str, str]) -> None:
+    def _prove(self, refusals: Sequence[rewording.Refusals], rules: Mapping[str, str]) -> None:
         """Play the sessions that prove what looked wrong when refused commands were reworded."""
-        suspects, passed = rewording.misjudged(self._outcomes(), self.place.host, commands, files)
+        suspects, passed = rewording.misjudged(self._outcomes(), refusals)
         self._open += passed
         proofs = guards.plan_proofs(self.place, self._outcomes(), suspects)
         self._play("wordings", with_rules(proofs, rules))

@@ -33,15 +33,19 @@ _LARGEST, _LONGEST, _MOST, _MOST_FILES = 1 << 17, 80, 16, 60
 
 def named_commands(hook_set: HookSet) -> list[str]:
     """Return commands that the hooks before calls name, those of different programs first."""
+    found = dict.fromkeys(one for text in guard_texts(hook_set) for one in find_texts(text))
+    commands = [text for text in found if _is_command(text)]
+    return mixed([*commands, *_spoken_of(hook_set, {*found})])[:_MOST]
+
+
+def guard_texts(hook_set: HookSet) -> list[str]:
+    """Return the sources of the hooks before calls, and of the modules and rules that they load."""
     profile = hosts.find(hook_set.host)
     roles = (hosts.Role.BEFORE_TOOL, hosts.Role.PERMISSION)
     before = {rule.name for role in roles for rule in profile.for_role(role)}
     guards = [hook for hook in hook_set.hooks if hook.event in before]
     sources = [text for hook in guards for text in (hook.command, *hook_set.scripts_of(hook))]
-    texts = [*sources, *_beside(hook_set, sources)]
-    found = dict.fromkeys(one for text in texts for one in find_texts(text))
-    commands = [text for text in found if _is_command(text)]
-    return mixed([*commands, *_spoken_of(hook_set, {*found})])[:_MOST]
+    return [*sources, *_beside(hook_set, sources)]
 
 
 def _is_command(text: str) -> bool:

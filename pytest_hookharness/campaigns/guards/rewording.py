@@ -18,21 +18,51 @@ from pytest_hookharness.model.moves import FIRST_PROMPT, Act, Edit, Read, RunCom
 from pytest_hookharness.model.outcome import Outcome
 from pytest_hookharness.model.trace import Moved, Performed
 
-# The number of hooks of which a refused call is tried in other ways.
-_MOST_REFUSED = 4
+# The number of refused calls that other sessions repeat, and of commands of one guard that are tried.
+_MOST_REFUSED, _MOST_TRIED = 4, 3
 
 
-def reword(host: str, commands: Sequence[str], files: Sequence[str] = ()) -> tuple[Act, ...]:
+@dataclass(frozen=True, slots=True)
+class Refusals:
     """
-    Return acts with commands as they are and in every form, and with harmless words in the same forms.
+    What one hook refused.
+
+    Attributes:
+        hook: The command of the hook.
+        commands: The shell commands, each once, the first of each program before the second ones.
+        files: The files whose edits it refused.
+    """
+
+    hook: str
+    commands: tuple[str, ...]
+    files: tuple[str, ...] = ()
+
+    @property
+    def tried(self) -> tuple[str, ...]:
+        """The commands that are tried in other ways."""
+        return self.commands[:_MOST_TRIED]
+
+
+def reword(
+    host: str, commands: Sequence[str], files: Sequence[str] = (), further: int = 0
+) -> tuple[Act, ...]:
+    """
+    Return acts with commands as they are and in every form, and with harmless words where they are data.
 
     Args:
         host: The host that has the tools.
+        commands: The commands.
         files: Files whose edits hooks refused; an edit that only mentions them must be allowed.
+        further: How many of the commands, at the end, are only tried in the forms in which they are data.
     """
-    forms = [one.text for one in forms_of(HARMLESS)] if commands else []
-    asked = [text for command in commands for text in (command, *(one.text for one in forms_of(command)))]
-    texts = [HARMLESS, *commands] if commands else []
+    forms = [one.text for one in forms_of(HARMLESS) if not one.code] if commands else []
+    whole = len(commands) - further
+    asked = [
+        text
+        for place, command in enumerate(commands)
+        for text in (command, *(one.text for one in forms_of(command) if place < whole or not one.code))
+    ]
+    texts = [HARMLESS, *commands[:whole]] if commands else []
     described = [Tools(calls=(_described(host, words),)) for words in texts]
     return (
         FIRST_PROMPT,
@@ -62,11 +92,13 @@ class Suspect:
         command: The command.
         family: The family of the mutation that shows it.
         wording: The mutation in words.
+        hook: The command of the hook that refused it; empty if that is unknown.
     """
 
     command: str
     family: str
     wording: str
+    hook: str = ""
 
 
 def refused_as_data(outcome: Outcome, commands: Sequence[str]) -> Iterator[Suspect]:
@@ -93,14 +125,17 @@ def allowed_as_code(outcome: Outcome, commands: Sequence[str]) -> Iterator[str]:
             yield f"`{command}` is refused, but allowed in these forms: {', '.join(forms)}."
 
 
-def misjudged(
-    outcomes: Sequence[Outcome], host: str, commands: Sequence[str], files: Sequence[str]
-) -> tuple[list[Suspect], list[str]]:
-    """Return what the session of rewordings shows: commands refused as data, and those allowed as code."""
-    acts = reword(host, commands, files)
-    seen = [outcome for outcome in outcomes if outcome.scenario.script.acts == acts]
-    suspects = [one for outcome in seen for one in refused_as_data(outcome, commands)]
-    return suspects, [text for outcome in seen for text in allowed_as_code(outcome, commands)]
+def misjudged(outcomes: Sequence[Outcome], refusals: Sequence[Refusals]) -> tuple[list[Suspect], list[str]]:
+    """Return what the sessions of rewordings show: commands refused as data, and those allowed as code."""
+    suspects: dict[tuple[str, str], Suspect] = {}
+    passed: list[str] = []
+    for one in refusals:
+        for outcome in outcomes:
+            for suspect in refused_as_data(outcome, one.tried):
+                # One command shows it, and the proof takes time.
+                suspects.setdefault((one.hook, suspect.family), replace(suspect, hook=one.hook))
+            passed += allowed_as_code(outcome, one.tried)
+    return [*suspects.values()], [*dict.fromkeys(passed)]
 
 
 def _texts(outcome: Outcome, *, refused: bool, described: bool = False) -> Iterator[str]:
@@ -148,28 +183,20 @@ def refused_calls(outcomes: Sequence[Outcome]) -> list[Act]:
     return moves[:_MOST_REFUSED]
 
 
-def all_refused(outcomes: Sequence[Outcome]) -> list[str]:
-    """Return the shell commands that hooks refused, each once."""
-    return [
-        *dict.fromkeys(command for commands in refused_by_hook(outcomes).values() for command in commands)
-    ]
-
-
-def refused_commands(outcomes: Sequence[Outcome]) -> list[str]:
-    """Return some shell commands that each hook refused, of as many programs as possible, each once."""
-    found = {hook: mixed(commands) for hook, commands in refused_by_hook(outcomes).items()}
-    chosen = (command for commands in found.values() for command in commands[:_MOST_REFUSED])
-    return [*dict.fromkeys(chosen)][: 2 * _MOST_REFUSED]
-
-
-def refused_by_hook(outcomes: Sequence[Outcome]) -> dict[str, list[str]]:
-    """Return the shell commands that each hook refused, each once, by the command of the hook."""
-    found: dict[str, list[str]] = {}
+def refused_by_hook(outcomes: Sequence[Outcome]) -> list[Refusals]:
+    """Return what each hook refused."""
+    found: dict[str, tuple[list[str], list[str]]] = {}
     for outcome in outcomes:
         for hook, move in refused_moves(outcome):
-            if isinstance(move, RunCommand) and move.command not in found.setdefault(hook, []):
-                found[hook].append(move.command)
-    return found
+            commands, files = found.setdefault(hook, ([], []))
+            if isinstance(move, RunCommand):
+                commands.append(move.command)
+            elif isinstance(move, Edit):
+                files.append(move.file)
+    return [
+        Refusals(hook, tuple(mixed(commands)), tuple(dict.fromkeys(files)))
+        for hook, (commands, files) in found.items()
+    ]
 
 
 def writes_before_calls(host: str, outcomes: Sequence[Outcome]) -> bool:

@@ -13,8 +13,8 @@ _GIVEN = ToolResult(text="done")
 
 
 def try_spellings(commands: Sequence[str]) -> tuple[Act, ...]:
-    """Return the acts of an agent that runs the other spellings of commands; none if there are none."""
-    tried = [_run(text) for command in commands for text in spellings(command)]
+    """Return the acts of an agent that runs commands and their other spellings; none if there are none."""
+    tried = [_run(text) for command in commands for text in (command, *spellings(command))]
     return (FIRST_PROMPT, *tried) if tried else ()
 
 
@@ -34,10 +34,19 @@ def _run(command: str) -> RunCommand:
 
 
 def allowed_spellings(outcomes: Sequence[Outcome], commands: Sequence[str]) -> dict[str, list[str]]:
-    """Return which other spellings of refused commands were allowed without a question, by command."""
-    passed = {text for outcome in outcomes for text in passed_turns(outcome)}
-    found = {command: [text for text in spellings(command) if text in passed] for command in commands}
-    return {command: texts for command, texts in found.items() if texts}
+    """
+    Return which other spellings of commands were allowed without a question, by command.
+
+    Only a session counts that refused the command itself: others may lack the hook that refuses it.
+    """
+    found: dict[str, list[str]] = {}
+    for outcome in outcomes:
+        passed, refused = passed_turns(outcome), refused_turns(outcome)
+        for command in commands:
+            if command in refused and command not in passed:
+                texts = (text for text in spellings(command) if text in passed and text not in refused)
+                found.setdefault(command, []).extend(texts)
+    return {command: [*dict.fromkeys(texts)] for command, texts in found.items() if texts}
 
 
 def try_neighbours(commands: Sequence[str]) -> tuple[Act, ...]:
@@ -63,11 +72,13 @@ def prove_neighbours(commands: Sequence[str], refused: Sequence[Neighbour]) -> t
 
 
 def refused_neighbours(outcomes: Sequence[Outcome], commands: Sequence[str]) -> list[Neighbour]:
-    """Return the harmless commands that were refused where what they resemble was allowed."""
-    passed = {text for outcome in outcomes for text in passed_turns(outcome)}
-    refused = {text for outcome in outcomes for text in refused_turns(outcome)}
+    """Return the harmless commands that a session refused which allowed what they resemble."""
+    seen = [(passed_turns(outcome), refused_turns(outcome)) for outcome in outcomes]
     return [
         one
         for one in neighbours(commands)
-        if one.text in refused and one.text not in passed and {*one.controls} <= passed
+        if any(
+            one.text in refused and one.text not in passed and {*one.controls} <= passed.keys()
+            for passed, refused in seen
+        )
     ]

@@ -46,7 +46,7 @@ def found(tmp_path, harness):
         acts = (FIRST_PROMPT, *(RunCommand(command=text) for text in REFUSED))
         first = CheckSession(title="first", scenario=scenario_of(hook_set, acts), ends=False)
         outcomes = [play_session(first, harness.settings, harness.resources)]
-        for session in plan_rewordings(hook_set, [*outcomes], [], []):
+        for session in plan_rewordings(hook_set, [*outcomes]):
             outcomes.append(play_session(session, harness.settings, harness.resources))
         for session in plan_proofs(hook_set, [*outcomes], []):
             outcomes.append(play_session(session, harness.settings, harness.resources))

@@ -5,7 +5,7 @@ import json
 import pytest
 
 from pytest_hookharness.campaigns.check.discovery import find_hook_sets
-from pytest_hookharness.campaigns.check.guard_sessions import plan_bypasses, plan_spellings
+from pytest_hookharness.campaigns.check.guard_sessions import plan_bypasses, plan_rewordings
 from pytest_hookharness.campaigns.check.session_errors import play_session
 from pytest_hookharness.campaigns.check.session_scenario import scenario_of
 from pytest_hookharness.campaigns.guards.spellings import prove_spellings
@@ -90,6 +90,12 @@ def proof(hook_set):
     return session_of(hook_set, prove_spellings(COMMAND, ["rm -r -f build"])[1:])
 
 
+def scouting(hook_set, outcomes):
+    """The session that tries other spellings of what was refused."""
+    sessions = plan_rewordings(hook_set, outcomes)
+    return next(one for one in sessions if one.title == "other spellings of what was refused")
+
+
 def bypasses(outcome):
     return [symptom for symptom in find_symptoms(outcome) if symptom.kind == "BYPASS"]
 
@@ -156,8 +162,7 @@ def test_several_lines_have_no_other_spelling():
 def test_a_spelling_that_a_guard_misses(guard):
     """What a guard allowed of the other spellings is proved between two runs of each."""
     hook_set, refused = guard(AT_THE_START, lambda place: session_of(place, [RunCommand(command=COMMAND)]))
-    scouting, _ = plan_spellings(hook_set, [refused])
-    scouted = guard.play(scouting)
+    scouted = guard.play(scouting(hook_set, [refused]))
     (proving,) = plan_bypasses(hook_set, [refused, scouted])
     texts = [act.command for act in proving.scenario.script.acts[1:]]
     others = [text for text in spellings(COMMAND) if not text.startswith("rm -rf ")]
@@ -199,7 +204,7 @@ def test_a_rare_spelling_alone_is_no_bypass(guard):
 def test_a_guard_that_sees_each_spelling_is_not_looked_into(guard):
     """Where each spelling was refused, no session tries to prove a bypass."""
     hook_set, refused = guard(ANYWHERE, lambda place: session_of(place, [RunCommand(command=COMMAND)]))
-    scouted = guard.play(next(plan_spellings(hook_set, [refused])))
+    scouted = guard.play(scouting(hook_set, [refused]))
     assert [*plan_bypasses(hook_set, [refused, scouted])] == []
 
 
