@@ -41,6 +41,7 @@ _COMMANDS = {
     "npm install left-pad": r"\bnpm\b|install",
     "pip install requests": r"\bpip|install",
     "cat .env": r"env\b",
+    "echo text > .env": r"env\b",
     "docker system prune -af": r"docker|prune",
     "terraform destroy -auto-approve": r"terraform|destroy",
     "kubectl delete namespace production": r"kubectl|delete",

@@ -85,10 +85,11 @@ def plan_rewordings(hook_set: HookSet, outcomes: Sequence[Outcome]) -> Iterator[
         tried, further = one.tried, max(len(one.tried) - _MOST_WHOLE, 0)
         if acts := reword(hook_set.host, tried, one.files[:_MOST_FILES], further)[1:]:
             yield _of_guard(hook_set, "other forms of what was refused", acts, one)
+    source = "\n".join(guard_texts(hook_set))
     for one in guards:
         if acts := try_spellings(one.tried)[1:]:
             yield _of_guard(hook_set, "other spellings of what was refused", acts, one)
-        if acts := try_neighbours(one.commands)[1:]:
+        if acts := try_neighbours(one.commands, source)[1:]:
             yield _of_guard(hook_set, "harmless commands that resemble what was refused", acts, one)
 
 

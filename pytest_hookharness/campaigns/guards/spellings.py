@@ -49,9 +49,17 @@ def allowed_spellings(outcomes: Sequence[Outcome], commands: Sequence[str]) -> d
     return {command: [*dict.fromkeys(texts)] for command, texts in found.items() if texts}
 
 
-def try_neighbours(commands: Sequence[str]) -> tuple[Act, ...]:
-    """Return the acts of an agent that runs what is harmless and resembles commands; none for no commands."""
-    tried = (text for one in neighbours(commands) for text in (*one.controls, one.text))
+def try_neighbours(commands: Sequence[str], source: str = "") -> tuple[Act, ...]:
+    """
+    Return the acts of an agent that runs what is harmless and resembles commands; none for no commands.
+
+    Args:
+        commands: Commands that are rightly refused.
+        source: The texts of the guards, which may name what they are meant to refuse.
+    """
+    if not commands:
+        return ()
+    tried = (text for one in neighbours(commands, source) for text in (*one.controls, one.text))
     acts = [_run(text) for text in dict.fromkeys(tried)]
     return (FIRST_PROMPT, *acts) if acts else ()
 

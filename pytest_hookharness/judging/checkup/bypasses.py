@@ -22,14 +22,25 @@ from pytest_hookharness.model.trace import Moved, Performed
 _JOINED = re.compile(r"(rm|git clean) -([A-Za-z]{2,3}) (?=[^-])")
 # An option of Git in front of other words, which Git also takes behind them.
 _IN_FRONT = re.compile(r"(git (?:push|commit)) (--force|-f|--no-verify) ([^;&|<>#]+)")
-_SHORT = (("git push --force", "git push -f"), ("git commit --no-verify", "git commit -n"))
+_SHORT = (
+    ("git push --force", "git push -f"),
+    ("git commit --no-verify", "git commit -n"),
+    ("git add -A", "git add --all"),
+    ("git reset --hard", "git reset -q --hard"),
+)
 # Commands, or beginnings of commands, and others with the same effect that are as usual.
 _ALIKE = (
-    (r"git push (?:--force|-f)$", ("git push origin HEAD --force",)),
+    (r"git push (?:--force|-f)$", ("git push origin HEAD --force", "git push origin +HEAD")),
     (r"git checkout -- \.$", ("git checkout .", "git restore .")),
     (r"npm install (?=\S)", ("npm i ",)),
     (r"pip install (?=\S)", ("pip3 install ", "python3 -m pip install ")),
     (r"cat (?=\S+$)", ("head ", "grep . ", "sed -n p ")),
+    (r"curl (?=https?:)", ("curl -fsSL ", "wget -qO- ")),
+    (r"chmod -R 777 ", ("chmod 777 -R ", "chmod -R a+rwx ")),
+    (r'psql -c "DROP TABLE ', ('psql -c "drop table ',)),
+    (r"echo text > (?=\S+$)", ("echo text >", "echo text | tee ", "printf text > ")),
+    (r"npm (?=[a-z])", ("npm --prefix . ",)),
+    (r"pnpm (?=[a-z])", ("pnpm --dir . ",)),
     (r"terraform (?=\w)", ("terraform -chdir=. ",)),
     (r"kubectl (?=\w)", ("kubectl --namespace default ",)),
 )
@@ -106,20 +117,29 @@ def find_bypasses(outcome: Outcome) -> Iterator[Symptom]:
     """Find commands that were refused each time, with another spelling that was allowed before and after."""
     refused, passed = refused_turns(outcome), passed_turns(outcome)
     for command, turns in refused.items():
-        if len(turns) < _TWICE or command in passed or _is_selected(outcome, turns[0]):
+        if len(turns) < _TWICE or command in passed:
             continue
         tried = (text for text in spellings(command) if text not in refused)
         others = [text for text in tried if framed(turns, passed.get(text, ()))]
+        if rules := _rules_of(outcome, turns[0]):
+            others = [text for text in others if not _is_around(command, text)]
         if any(not text.startswith(_RARE) for text in others):
             more = f" and {len(others) - _MOST_NAMED} more" if len(others) > _MOST_NAMED else ""
             named = ", ".join(f"`{text}`" for text in others[:_MOST_NAMED]) + more
             done = "asked about" if is_asked(outcome.trace, turns[0]) else "refused"
-            text = f"`{command}` is {done}, but the same command in another spelling is allowed: {named}."
+            text = f"`{command}` is {done}, but the same command in another spelling is allowed: {named}"
+            text += f"; the host asks the hook only about {', '.join(rules)}." if rules else "."
             hook = refusers(outcome.trace, turns[0])
             yield symptom_of(codes.BYPASS.found(text, turn=turns[0], hook=hook))
 
 
-def _is_selected(outcome: Outcome, turn: int) -> bool:
-    """Return whether the entry of a refusing hook has a rule, which the host reads, about its commands."""
+def _rules_of(outcome: Outcome, turn: int) -> list[str]:
+    """Return the rules about commands in the entries of the hooks that refused a call; the host reads them."""
     refused = (one for step, one in outcome.trace.hooked() if step.turn == turn and one.decision.refused)
-    return any("if" in run.hook.options for hooked in refused for run in hooked.deciding)
+    options = (run.hook.options for hooked in refused for run in hooked.deciding)
+    return [*dict.fromkeys(f"`{one['if']}`" for one in options if "if" in one)]
+
+
+def _is_around(command: str, spelling: str) -> bool:
+    """Return whether a spelling only has words around a command, which a host may leave out."""
+    return command in spelling

@@ -22,6 +22,7 @@ WHOLE_PATH = LOOKS % "rm -rf [/.]( |$)|git push --force$"
 ANY_MAIN = LOOKS % "git push.* main( |$)"
 ANY_PUSH = LOOKS % "git.* push"
 ANY_OPTION, ANY_MERGE = LOOKS % "git push.*--force", LOOKS % "git merge"
+ANY_FORCE = LOOKS % "push --force"
 ASKS = EVERY_PATH.partition("echo")[0] + (
     """printf '{"hookSpecificOutput": {"hookEventName": "PreToolUse", "permissionDecision": "ask"}}'"""
 )
@@ -71,7 +72,7 @@ def test_a_guard_that_takes_every_path_for_the_root(found):
 def test_a_guard_that_takes_the_option_of_another_command(found):
     """Where each of two commands is allowed, both in one line must be allowed."""
     (text,) = found(ANY_OPTION)
-    assert "but `git push origin topic` and `npm ci --force` allowed." in text
+    assert "but `git push origin topic` and `npm ci --force` allowed; " in text
 
 
 @pytest.mark.slow
@@ -106,3 +107,16 @@ def test_a_guard_that_refuses_the_way_back(found):
 def test_a_guard_that_confuses_nothing(found, script):
     """A guard of whole paths, of all commands, or of repeated ones confuses nothing; one that asks may."""
     assert [text for text in found(script) if "merge" not in text] == []
+
+
+@pytest.mark.slow
+def test_a_guard_that_takes_a_safe_option_for_another(found):
+    """An option that overwrites nobody's commits is not `--force`, whose letters it begins with."""
+    (text,) = found(ANY_FORCE)
+    assert "`git push --force-with-lease origin topic`, which overwrites nobody's commits, is refused" in text
+
+
+@pytest.mark.slow
+def test_a_guard_that_names_the_safe_option(found):
+    """A guard whose source names the option is meant to refuse it."""
+    assert [one for one in found(f"{ANY_FORCE}# also --force-with-lease\n") if "with-lease" in one] == []
