@@ -21,11 +21,13 @@ from pytest_hookharness.campaigns.check.session_scenario import (
     varied,
 )
 from pytest_hookharness.campaigns.guards.named_commands import guard_texts, named_commands
+from pytest_hookharness.campaigns.guards.other_readers import prove_readers
 from pytest_hookharness.campaigns.guards.rewording import (
     Refusals,
     Suspect,
     is_asked_before,
     refused_by_hook,
+    refused_moves,
     reword,
 )
 from pytest_hookharness.campaigns.guards.spellings import (
@@ -85,6 +87,9 @@ def plan_rewordings(hook_set: HookSet, outcomes: Sequence[Outcome]) -> Iterator[
         tried, further = one.tried, max(len(one.tried) - _MOST_WHOLE, 0)
         if acts := reword(hook_set.host, tried, one.files[:_MOST_FILES], further)[1:]:
             yield _of_guard(hook_set, "other forms of what was refused", acts, one)
+    refused = [move for outcome in outcomes for _, move in refused_moves(outcome)]
+    if acts := prove_readers(hook_set, refused):
+        yield _proof(hook_set, "files with secrets read by another tool", acts, guards)
     source = "\n".join(guard_texts(hook_set))
     for one in guards:
         if acts := try_spellings(one.tried)[1:]:

@@ -134,7 +134,7 @@ def find_bypasses(outcome: Outcome) -> Iterator[Symptom]:
 
 
 def _rules_of(outcome: Outcome, turn: int) -> list[str]:
-    """Return the rules about commands in the entries of the hooks that refused a call; the host reads them."""
+    """Return the rules about commands, read by the host, in the entries of the hooks that refused a call."""
     refused = (one for step, one in outcome.trace.hooked() if step.turn == turn and one.decision.refused)
     options = (run.hook.options for hooked in refused for run in hooked.deciding)
     return [*dict.fromkeys(f"`{one['if']}`" for one in options if "if" in one)]

@@ -125,9 +125,7 @@ def neighbours(refused: Collection[str], source: str = "") -> list[Neighbour]:
         refused: The commands.
         source: The texts of the guards; what they name, they are meant to refuse.
     """
-    return [
-        one for one in _NEIGHBOURS if one.belongs_to(refused) and not (one.named and one.named in source)
-    ]
+    return [one for one in _NEIGHBOURS if one.belongs_to(refused) and not (one.named and one.named in source)]
 
 
 def find_overblocks(outcome: Outcome) -> Iterator[Symptom]:
