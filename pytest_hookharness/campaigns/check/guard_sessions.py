@@ -48,6 +48,9 @@ from pytest_hookharness.model.protocol import Hook
 _MOST_GUARDS, _MOST_PROVED = 8, 6
 # Of one hook: the commands that are tried in all forms, and the files that texts mention.
 _MOST_WHOLE, _MOST_FILES = 1, 2
+# The seconds that a session of one slow hook may take, and the acts that it has nevertheless: those for one
+# command.
+_MOST_SECONDS, _FEWEST_ACTS = 6.0, 14
 # How a script refuses what was done.
 _REFUSES = re.compile(r"\bexit\(?\s*2\b|\b(?:block|deny)\b|\bdecision\b|[\"']continue[\"']|\bcontinue:")
 # What runs once in a session, and may prepare what guards read.
@@ -110,7 +113,8 @@ def _together(guards: Sequence[Refusals]) -> Refusals:
 
 def _of_guard(hook_set: HookSet, title: str, acts: Sequence[Act], guard: Refusals) -> CheckSession:
     """Return a session without the hooks that refused nothing; what it shows, other hooks prove again."""
-    session = cut_short(title, scenario_of(hook_set, (FIRST_PROMPT, *acts)))
+    most = max(_FEWEST_ACTS, int(_MOST_SECONDS / guard.seconds)) if guard.seconds else len(acts)
+    session = cut_short(title, scenario_of(hook_set, (FIRST_PROMPT, *acts[:most])))
     return _with(hook_set, session, [guard.hook]) if guard.hook else session
 
 

@@ -6,6 +6,7 @@ All rewordings go into one session. Only what looks wrong there gets the many se
 
 from __future__ import annotations
 
+import statistics
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
@@ -31,11 +32,13 @@ class Refusals:
         hook: The command of the hook.
         commands: The shell commands, each once, the first of each program before the second ones.
         files: The files whose edits it refused.
+        seconds: How long it usually keeps a processor busy.
     """
 
     hook: str
     commands: tuple[str, ...]
     files: tuple[str, ...] = ()
+    seconds: float = 0.0
 
     @property
     def tried(self) -> tuple[str, ...]:
@@ -49,27 +52,30 @@ def reword(
     """
     Return acts with commands as they are and in every form, and with harmless words where they are data.
 
+    What shows most comes first, as a session may have to be short.
+
     Args:
         host: The host that has the tools.
         commands: The commands.
         files: Files whose edits hooks refused; an edit that only mentions them must be allowed.
         further: How many of the commands, at the end, are only tried in the forms in which they are data.
     """
-    forms = [one.text for one in forms_of(HARMLESS) if not one.code] if commands else []
-    whole = len(commands) - further
-    asked = [
-        text
-        for place, command in enumerate(commands)
-        for text in (command, *(one.text for one in forms_of(command) if place < whole or not one.code))
-    ]
-    texts = [HARMLESS, *commands[:whole]] if commands else []
-    described = [Tools(calls=(_described(host, words),)) for words in texts]
+    harmless = [one.text for one in forms_of(HARMLESS) if not one.code] if commands else []
+    data = [text for command in commands for text in (command, *_forms(command, code=False))]
+    whole = commands[: len(commands) - further]
+    code = [text for command in whole for text in _forms(command, code=True)]
+    described = [Tools(calls=(_described(host, words),)) for words in ((HARMLESS, *whole) if whole else ())]
     return (
         FIRST_PROMPT,
-        *(RunCommand(command=text, given=GIVEN) for text in (*forms, *asked)),
+        *(RunCommand(command=text, given=GIVEN) for text in (*harmless, *data)),
         *described,
         *_mention(files),
+        *(RunCommand(command=text, given=GIVEN) for text in code),
     )
+
+
+def _forms(command: str, *, code: bool) -> list[str]:
+    return [one.text for one in forms_of(command) if one.code is code]
 
 
 def _mention(files: Sequence[str]) -> Iterator[Edit]:
@@ -194,9 +200,16 @@ def refused_by_hook(outcomes: Sequence[Outcome]) -> list[Refusals]:
             elif isinstance(move, Edit):
                 files.append(move.file)
     return [
-        Refusals(hook, tuple(mixed(commands)), tuple(dict.fromkeys(files)))
+        Refusals(hook, tuple(mixed(commands)), tuple(dict.fromkeys(files)), _seconds(hook, outcomes))
         for hook, (commands, files) in found.items()
     ]
+
+
+def _seconds(hook: str, outcomes: Sequence[Outcome]) -> float:
+    """Return how long a hook usually keeps a processor busy, whatever else runs; 0 if that is unknown."""
+    runs = (one for outcome in outcomes for _, one in outcome.trace.hook_runs() if one.hook.command == hook)
+    times = [one.run.cpu for one in runs if one.run is not None]
+    return statistics.median(times) if times else 0.0
 
 
 def writes_before_calls(host: str, outcomes: Sequence[Outcome]) -> bool:

@@ -1,6 +1,7 @@
 """Claims about which hooks the sessions have that try guards."""
 
 import json
+from dataclasses import replace
 
 import pytest
 
@@ -12,7 +13,9 @@ from pytest_hookharness.campaigns.check.guard_sessions import (
 )
 from pytest_hookharness.campaigns.check.session_errors import play_session
 from pytest_hookharness.campaigns.guards.rewording import refused_moves
+from pytest_hookharness.campaigns.stress.mutations.wording import forms_of
 from pytest_hookharness.model.moves import RunCommand
+from pytest_hookharness.model.trace import HookEvent
 
 GUARD = "#!/bin/sh\ngrep -q 'rm -rf' && { echo 'No rm here.' >&2; exit 2; }\nexit 0\n"
 LOG = "#!/bin/sh\ncat >>log.txt\n"
@@ -133,3 +136,24 @@ def test_the_guards_of_a_plugin_are_tried_in_its_folder(tmp_path, harness):
     outcome = play_session(first, harness.settings, harness.resources)
     refused = {command for command, _ in refused_moves(outcome)}
     assert refused == {hook_set.hooks[0].command}
+
+
+def test_a_slow_guard_has_short_sessions(place, harness):
+    """A guard that takes long is asked less, but about each form in which a command is data."""
+    hook_set = place()
+    outcome = play_session(next(plan_refusals(hook_set)), harness.settings, harness.resources)
+    steps = [_slow(step) for step in outcome.trace.steps]
+    slow = replace(outcome, trace=replace(outcome.trace, steps=tuple(steps)))
+    (usual, *_), (short, *others) = ([*plan_rewordings(hook_set, [one])] for one in (outcome, slow))
+    assert len(short.scenario.script.acts) < len(usual.scenario.script.acts)
+    asked = [act.command for act in short.scenario.script.acts if isinstance(act, RunCommand)]
+    assert {one.text for one in forms_of(asked[4]) if not one.code} <= {*asked}
+    assert all(len(one.scenario.script.acts) <= len(short.scenario.script.acts) for one in others)
+
+
+def _slow(step):
+    """A step whose hook runs take three seconds each."""
+    if not isinstance(step.exchange, HookEvent):
+        return step
+    runs = tuple(replace(one, run=replace(one.run, cpu=3.0)) for one in step.exchange.hook_runs)
+    return replace(step, exchange=replace(step.exchange, hook_runs=runs))
