@@ -72,8 +72,9 @@ _STEPS = (
     ("js", 'import fs from "node:fs";\n', "export const size = () => 0;\n"),
 )
 _FILE = re.compile(r"""["'/]([\w-]*\.[a-z][\w.]{1,10}|[\w-]+\.lock)["']""")
+_SIMPLE_PATH = re.compile(r"[\w./-]+")
 _NEW = "text\n"
-_MOST = 12
+_MOST, _MOST_REMOVED = 12, 3
 # Bytes, of the 255 that most file systems allow.
 _LONGEST_NAME = 200
 _HOSTILE = (
@@ -96,7 +97,7 @@ _CARRIED_OUT = (f"$(touch {MARKER})", f'"; touch {MARKER}; "', f"'; touch {MARKE
 
 
 def commonly_refused(
-    sources: Sequence[str], project: Path, named: Sequence[str] = ()
+    sources: Sequence[str], project: Path, named: Sequence[str] = (), files: Sequence[str] = ()
 ) -> Iterator[RunCommand | Edit | Read]:
     """
     Yield what guards commonly refuse, and what the hooks name. No command is executed.
@@ -106,11 +107,13 @@ def commonly_refused(
     Args:
         sources: The sources of the hooks, and of what they load, which may name files and commands.
         named: Commands that the hooks name.
+        files: Files of the project that the hooks name.
     """
     yield Read(file=".env")
-    for command in dict.fromkeys([*_spoken_of(sources), *named]):
+    removals = [f"rm {file}" for file in files if _SIMPLE_PATH.fullmatch(file)][:_MOST_REMOVED]
+    for command in dict.fromkeys([*_spoken_of(sources), *named, *removals]):
         yield RunCommand(command=command, given=GIVEN)
-    for file in dict.fromkeys([*_FILES, *_found(_FILE, sources)]):
+    for file in dict.fromkeys([*_FILES, *files, *_found(_FILE, sources)]):
         yield Edit(file=file, text=_with_a_line(project / file))
 
 

@@ -20,7 +20,7 @@ from pytest_hookharness.campaigns.check.session_scenario import (
     scenario_of,
     varied,
 )
-from pytest_hookharness.campaigns.guards.named_commands import guard_texts, named_commands
+from pytest_hookharness.campaigns.guards.named_commands import guard_texts, named_commands, named_files
 from pytest_hookharness.campaigns.guards.other_readers import prove_readers
 from pytest_hookharness.campaigns.guards.rewording import (
     Refusals,
@@ -64,9 +64,9 @@ def plan_refusals(hook_set: HookSet) -> Iterator[CheckSession]:
         *(hook.command for hook in hook_set.hooks),
         *guard_texts(hook_set),
     ]
-    named = named_commands(hook_set)
+    named, files = named_commands(hook_set), named_files(hook_set)
     for title, moves in (
-        ("what guards commonly refuse", corpora.commonly_refused(sources, hook_set.root, named)),
+        ("what guards commonly refuse", corpora.commonly_refused(sources, hook_set.root, named, files)),
         ("commits in usual forms", corpora.usual_commits()),
     ):
         if acts := [one for move in moves if (one := watched(hook_set, move))]:

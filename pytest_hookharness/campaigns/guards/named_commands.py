@@ -27,8 +27,15 @@ _RULES = frozenset(
     [".py", ".js", ".mjs", ".cjs", ".ts", ".sh", ".bash", ".json", ".yaml", ".yml", ".toml", ".conf", ".txt"]
 )
 _PROSE = re.compile(r"[^\x20-\x7e]|[.!?] |[{}]| - |: |<\w|\.\.\.|not found")
+_PATH = re.compile(r"/?(?:[\w.-]+/)+[\w.-]*|[\w-]*\.[a-z]\w{1,5}")
+_NAMED = re.compile(r"[\w.-]+(?:/[\w.-]+)+\.\w+")
+# What scripts run themselves, and no guard refuses.
+_READS = re.compile(
+    r"git (?:rev-parse|log|status|diff|ls-files|symbolic-ref|branch --show|config --get|-C \S+ rev-parse)\b"
+    r"|(?:head|tail|grep|sed|find) -|sed '|cat 2>"
+)
 _WORD = re.compile(r"[\w.-]+")
-_LARGEST, _LONGEST, _MOST, _MOST_FILES = 1 << 17, 80, 16, 60
+_LARGEST, _LONGEST, _MOST, _MOST_FILES, _MOST_NAMED = 1 << 17, 80, 16, 60, 6
 
 
 def named_commands(hook_set: HookSet) -> list[str]:
@@ -36,6 +43,23 @@ def named_commands(hook_set: HookSet) -> list[str]:
     found = dict.fromkeys(one for text in guard_texts(hook_set) for one in find_texts(text))
     commands = [text for text in found if _is_command(text)]
     return mixed([*commands, *_spoken_of(hook_set, {*found})])[:_MOST]
+
+
+def named_files(hook_set: HookSet) -> list[str]:
+    """
+    Return files of the project that guards name, or that lie in folders that they name.
+
+    Those of different folders come first, as a guard may have one rule for each.
+    """
+    known = [path.relative_to(hook_set.root).as_posix() for path in project_files(hook_set.root)]
+    texts = dict.fromkeys(one for text in guard_texts(hook_set) for one in find_texts(text))
+    named = dict.fromkeys(text.strip("/ ").removeprefix("./") for text in texts if _PATH.fullmatch(text))
+    found = (_first_below(text, known) for text in named)
+    return [*dict.fromkeys(file for file in found if file)][:_MOST_NAMED]
+
+
+def _first_below(text: str, known: Sequence[str]) -> str:
+    return next((file for file in known if file == text or file.startswith(f"{text}/")), "")
 
 
 def guard_texts(hook_set: HookSet) -> list[str]:
@@ -49,20 +73,37 @@ def guard_texts(hook_set: HookSet) -> list[str]:
 
 
 def _is_command(text: str) -> bool:
-    if not _PROGRAMS.match(text) or len(text) > _LONGEST or _PROSE.search(text):
+    if not _PROGRAMS.match(text) or _READS.match(text) or len(text) > _LONGEST or _PROSE.search(text):
         return False
     return text.count("'") % 2 == 0 and text.count('"') % 2 == 0
 
 
 def _beside(hook_set: HookSet, sources: Sequence[str]) -> Iterator[str]:
-    """Yield the texts of modules and files of rules whose names stand in a script in the same folder."""
+    """Yield the texts of modules and files of rules that scripts name, beside them or by their paths."""
     words = {word for text in sources for word in _WORD.findall(text)}
     known = {hook_set.root / name for name, _ in hook_set.sources}
-    for folder in dict.fromkeys(path.parent for path in known):
-        for path in sorted(folder.iterdir()) if folder.is_dir() else ():
-            named = path.stem in words or path.name in words
-            if named and path.suffix in _RULES and path not in known and is_small(path, _LARGEST):
-                yield _read(path)
+    folders = [*dict.fromkeys(path.parent for path in known)]
+    beside = [
+        path
+        for folder in folders
+        for path in (sorted(folder.iterdir()) if folder.is_dir() else ())
+        if path.stem in words or path.name in words
+    ]
+    for path in dict.fromkeys([*beside, *_named_by_path(hook_set, folders, sources)]):
+        if path.suffix in _RULES and path not in known and is_small(path, _LARGEST):
+            yield _read(path)
+
+
+def _named_by_path(hook_set: HookSet, folders: Sequence[Path], sources: Sequence[str]) -> Iterator[Path]:
+    """Yield the files of the project whose paths, from a script or from the project, end words of scripts."""
+    root = hook_set.root.resolve()
+    for text in dict.fromkeys(one for source in sources for one in _NAMED.findall(source)):
+        parts = text.split("/")
+        ends = ["/".join(parts[place:]) for place in range(len(parts) - 1)]
+        places = (folder / end for end in ends for folder in (*folders, hook_set.root))
+        found = next((path for path in places if path.is_file()), None)
+        if found is not None and found.resolve().is_relative_to(root):
+            yield hook_set.root / found.resolve().relative_to(root)
 
 
 def _spoken_of(hook_set: HookSet, named: set[str]) -> Iterator[str]:
@@ -71,7 +112,7 @@ def _spoken_of(hook_set: HookSet, named: set[str]) -> Iterator[str]:
     for path in sorted(documents, key=lambda path: len(path.parts))[:_MOST_FILES]:
         if is_small(path, _LARGEST):
             spans = _CODE.findall(_read(path))
-            yield from (text for text in spans if {*text.split()[:2]} <= named)
+            yield from (text for text in spans if {*text.split()[:2]} <= named and not _READS.match(text))
 
 
 def _read(path: Path) -> str:
