@@ -9,23 +9,26 @@ from pathlib import Path
 
 from pytest_hookharness import hosts
 from pytest_hookharness.campaigns.arming.project_texts import is_small, project_files
-from pytest_hookharness.campaigns.guards.pattern_texts import find_texts
+from pytest_hookharness.campaigns.guards.pattern_texts import find_texts, texts_of
 from pytest_hookharness.model.checkup import HookSet
 
 # Programs that agents call, and guards refuse.
 _PROGRAMS = re.compile(
-    r"(?:alembic|ansible|apt|apt-get|aws|az|brew|bun|bundle|cargo|cat|chgrp|chmod|chown|claude|cmake|"
-    r"codex|composer|cp|crontab|curl|dd|deno|docker|docker-compose|dotnet|dropdb|env|fdisk|find|"
-    r"firebase|flyctl|gcloud|gem|gemini|gh|git|gradle|grep|halt|head|helm|heroku|kill|killall|kubectl|"
-    r"less|ln|make|mkfs|mongo|more|mv|mvn|mysql|nc|netlify|node|npm|npx|passwd|php|pip|pip3|pipx|pkill|"
-    r"pnpm|podman|poetry|poweroff|prisma|psql|pulumi|python|python3|railway|rails|rake|reboot|redis-cli|"
-    r"rm|rmdir|rsync|ruby|scp|sed|shred|shutdown|sqlite3|ssh|su|sudo|supabase|svn|systemctl|tail|"
-    r"tee|terraform|truncate|twine|unlink|uv|vercel|wget|wrangler|xargs|yarn) (?=\S)"
+    r"(?:alembic|ansible|apt|apt-get|aws|az|brew|bun|bundle|cargo|cat|cdk|chgrp|chmod|chown|claude|cmake|"
+    r"codex|composer|cp|crontab|curl|dd|deno|diskutil|docker|docker-compose|doppler|dotnet|dropdb|eas|env|expo|fastlane|fdisk|find|"
+    r"firebase|flyctl|gcloud|gem|gemini|gh|git|gradle|grep|halt|head|helm|jest|heroku|kill|killall|kubectl|"
+    r"less|ln|make|mkfs|mongo|mongosh|more|mv|mvn|mysql|nc|netlify|node|npm|npx|nx|openssl|passwd|php|pip|pip3|pipx|pkill|"
+    r"pnpm|podman|poetry|poweroff|printenv|prisma|psql|pulumi|python|python3|pytest|railway|rails|rake|reboot|redis-cli|"
+    r"rm|rmdir|rsync|ruby|scp|serverless|sed|shred|shutdown|sops|sqlite3|ssh|su|sudo|supabase|svn|systemctl|tail|"
+    r"tee|terraform|truncate|twine|unlink|uv|vercel|vitest|wget|wrangler|xargs|yarn) (?=\S)"
 )
 _CODE = re.compile(r"(?<!`)`([a-z][\w-]+(?: [\w./=:@-]+){1,4})`(?!`)")
 _RULES = frozenset(
     [".py", ".js", ".mjs", ".cjs", ".ts", ".sh", ".bash", ".json", ".yaml", ".yml", ".toml", ".conf", ".txt"]
 )
+# Files of rules that have one pattern in each line.
+_LISTS = frozenset([".txt", ".conf"])
+_MOST_LINES, _LONGEST_PATTERN = 100, 160
 _PROSE = re.compile(r"[^\x20-\x7e]|[.!?] |[{}]| - |: |<\w|\.\.\.|not found")
 _PATH = re.compile(r"/?(?:[\w.-]+/)+[\w.-]*|[\w-]*\.[a-z]\w{1,5}")
 _NAMED = re.compile(r"[\w.-]+(?:/[\w.-]+)+\.\w+")
@@ -40,20 +43,16 @@ _LARGEST, _LONGEST, _MOST, _MOST_FILES, _MOST_NAMED = 1 << 17, 80, 16, 60, 6
 
 def named_commands(hook_set: HookSet) -> list[str]:
     """Return commands that the hooks before calls name, those of different programs first."""
-    found = dict.fromkeys(one for text in guard_texts(hook_set) for one in find_texts(text))
+    found = _named_texts(hook_set)
     commands = [text for text in found if _is_command(text)]
     return mixed([*commands, *_spoken_of(hook_set, {*found})])[:_MOST]
 
 
 def named_files(hook_set: HookSet) -> list[str]:
-    """
-    Return files of the project that guards name, or that lie in folders that they name.
-
-    Those of different folders come first, as a guard may have one rule for each.
-    """
+    """Return files of the project that guards name, and of each folder that they name the first file."""
     known = [path.relative_to(hook_set.root).as_posix() for path in project_files(hook_set.root)]
-    texts = dict.fromkeys(one for text in guard_texts(hook_set) for one in find_texts(text))
-    named = dict.fromkeys(text.strip("/ ").removeprefix("./") for text in texts if _PATH.fullmatch(text))
+    texts = (text for text in _named_texts(hook_set) if _PATH.fullmatch(text))
+    named = dict.fromkeys(text.strip("/ ").removeprefix("./") for text in texts)
     found = (_first_below(text, known) for text in named)
     return [*dict.fromkeys(file for file in found if file)][:_MOST_NAMED]
 
@@ -62,14 +61,31 @@ def _first_below(text: str, known: Sequence[str]) -> str:
     return next((file for file in known if file == text or file.startswith(f"{text}/")), "")
 
 
+def _named_texts(hook_set: HookSet) -> dict[str, None]:
+    """Return the texts that match what guards compare with, each once."""
+    own, loaded = _sources(hook_set)
+    found = dict.fromkeys(one for text in (*own, *loaded.values()) for one in find_texts(text))
+    lists = (text for path, text in loaded.items() if path.suffix in _LISTS)
+    # A line of a list is a pattern, without quotes.
+    lines = (line.strip() for text in lists for line in text.splitlines()[:_MOST_LINES])
+    patterns = (line for line in lines if 0 < len(line) <= _LONGEST_PATTERN and line[0] != "#")
+    return found | dict.fromkeys(" ".join(one.split()) for line in patterns for one in texts_of(line))
+
+
 def guard_texts(hook_set: HookSet) -> list[str]:
     """Return the sources of the hooks before calls, and of the modules and rules that they load."""
+    own, loaded = _sources(hook_set)
+    return [*own, *loaded.values()]
+
+
+def _sources(hook_set: HookSet) -> tuple[list[str], dict[Path, str]]:
+    """Return the commands and scripts of the hooks before calls, and the files that these load."""
     profile = hosts.find(hook_set.host)
     roles = (hosts.Role.BEFORE_TOOL, hosts.Role.PERMISSION)
     before = {rule.name for role in roles for rule in profile.for_role(role)}
     guards = [hook for hook in hook_set.hooks if hook.event in before]
     sources = [text for hook in guards for text in (hook.command, *hook_set.scripts_of(hook))]
-    return [*sources, *_beside(hook_set, sources)]
+    return sources, dict(_beside(hook_set, sources))
 
 
 def _is_command(text: str) -> bool:
@@ -78,8 +94,8 @@ def _is_command(text: str) -> bool:
     return text.count("'") % 2 == 0 and text.count('"') % 2 == 0
 
 
-def _beside(hook_set: HookSet, sources: Sequence[str]) -> Iterator[str]:
-    """Yield the texts of modules and files of rules that scripts name, beside them or by their paths."""
+def _beside(hook_set: HookSet, sources: Sequence[str]) -> Iterator[tuple[Path, str]]:
+    """Yield the modules and files of rules that scripts name, beside them or by their paths, with texts."""
     words = {word for text in sources for word in _WORD.findall(text)}
     known = {hook_set.root / name for name, _ in hook_set.sources}
     folders = [*dict.fromkeys(path.parent for path in known)]
@@ -90,8 +106,8 @@ def _beside(hook_set: HookSet, sources: Sequence[str]) -> Iterator[str]:
         if path.stem in words or path.name in words
     ]
     for path in dict.fromkeys([*beside, *_named_by_path(hook_set, folders, sources)]):
-        if path.suffix in _RULES and path not in known and is_small(path, _LARGEST):
-            yield _read(path)
+        if path.suffix in _RULES and is_small(path, _LARGEST) and (text := _read(path)) not in sources:
+            yield path, text
 
 
 def _named_by_path(hook_set: HookSet, folders: Sequence[Path], sources: Sequence[str]) -> Iterator[Path]:

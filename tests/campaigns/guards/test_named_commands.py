@@ -70,12 +70,20 @@ def test_commands_that_a_guard_names(tmp_path):
     assert named_commands(replace(hook_set, hooks=())) == []
 
 
+GUARD = """. "$here/../lib/rules.sh"
+node "$here/lib/words.js"
+git status -s
+grep -f "$here/../lib/words.txt"
+"""
+
+
 @pytest.fixture
 def guarded(tmp_path):
     """The hook set of a project with a guard that loads a file of another folder."""
     for name, text in (
-        ("hooks/guard.sh", '. "$here/../lib/rules.sh"\nnode "$here/lib/words.js"\ngit status -s\n'),
+        ("hooks/guard.sh", GUARD),
         ("lib/rules.sh", "case $file in\n  infra/live/*) exit 2 ;;\n  none/*) exit 2 ;;\nesac\n"),
+        ("lib/words.txt", "# What nobody may do.\n\\bdocker\\s+push\\b\n"),
         ("hooks/lib/words.js", "const rules = [/terraform\\s+apply/];\nrun('git log -1');\n"),
         ("infra/live/main.tf", ""),
         (
@@ -90,8 +98,8 @@ def guarded(tmp_path):
 
 
 def test_what_a_script_loads_from_another_folder(guarded):
-    """Files that a script names by a path are read too; what scripts only look up themselves is left out."""
-    assert named_commands(guarded) == ["terraform apply"]
+    """Files that a script names by a path are read too; what scripts only look up themselves is not."""
+    assert named_commands(guarded) == ["terraform apply", "docker push"]
 
 
 def test_files_that_a_guard_names(guarded):
