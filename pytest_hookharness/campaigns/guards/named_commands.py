@@ -26,6 +26,7 @@ _CODE = re.compile(r"(?<!`)`([a-z][\w-]+(?: [\w./=:@-]+){1,4})`(?!`)")
 _RULES = frozenset(
     [".py", ".js", ".mjs", ".cjs", ".ts", ".sh", ".bash", ".json", ".yaml", ".yml", ".toml", ".conf", ".txt"]
 )
+_BEFORE_CALLS = frozenset({hosts.Role.BEFORE_TOOL, hosts.Role.PERMISSION})
 # Files of rules that have one pattern in each line.
 _LISTS = frozenset([".txt", ".conf"])
 _MOST_LINES, _LONGEST_PATTERN = 100, 160
@@ -80,9 +81,9 @@ def guard_texts(hook_set: HookSet) -> list[str]:
 
 def _sources(hook_set: HookSet) -> tuple[list[str], dict[Path, str]]:
     """Return the commands and scripts of the hooks before calls, and the files that these load."""
-    profile = hosts.find(hook_set.host)
-    roles = (hosts.Role.BEFORE_TOOL, hosts.Role.PERMISSION)
-    before = {rule.name for role in roles for rule in profile.for_role(role)}
+    events = hosts.find(hook_set.host).events
+    # Some hosts have several events before a call, each for some of their tools.
+    before = {name for name, rule in events.items() if rule.role in _BEFORE_CALLS}
     guards = [hook for hook in hook_set.hooks if hook.event in before]
     sources = [text for hook in guards for text in (hook.command, *hook_set.scripts_of(hook))]
     return sources, dict(_beside(hook_set, sources))

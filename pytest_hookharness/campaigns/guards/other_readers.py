@@ -47,8 +47,7 @@ def _is_open(hook_set: HookSet, one: FileReading) -> bool:
     by_tool = profile.tools.call(Read(file=one.file), "/w").name
     by_command = profile.tools.call(RunCommand(command="true"), "/w").name
     other = by_tool if one.by_command else by_command
-    rules = [rule for role in (hosts.Role.BEFORE_TOOL,) for rule in profile.for_role(role)]
-    can_be_asked = any(not rule.tools or other in rule.tools for rule in rules)
+    can_be_asked = bool(profile.for_role(hosts.Role.BEFORE_TOOL, other))
     name = posixpath.basename(one.file)
     secret = _SECRET.search(name) is not None
     return secret and by_tool != by_command and can_be_asked and not _is_denied(hook_set, name)

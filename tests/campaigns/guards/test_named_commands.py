@@ -106,3 +106,14 @@ def test_files_that_a_guard_names(guarded):
     """A folder that a guard names stands for a file in it; what the project lacks is left out."""
     assert "infra/live/main.tf" in named_files(guarded)
     assert all((guarded.root / name).is_file() for name in named_files(guarded))
+
+
+def test_commands_of_a_guard_for_one_tool(tmp_path):
+    """On a host with several events before calls, the guards of each of them are read."""
+    (tmp_path / ".cursor").mkdir()
+    (tmp_path / ".cursor/guard.sh").write_text("grep -q 'helm delete' && exit 2\n")
+    (tmp_path / ".cursor/hooks.json").write_text(
+        '{"version": 1, "hooks": {"beforeShellExecution": [{"command": ".cursor/guard.sh"}]}}'
+    )
+    (hook_set,) = find_hook_sets(tmp_path)
+    assert named_commands(hook_set) == ["helm delete"]
