@@ -9,7 +9,7 @@ from pytest_hookharness.campaigns.check.guard_sessions import plan_bypasses, pla
 from pytest_hookharness.campaigns.check.session_errors import play_session
 from pytest_hookharness.campaigns.check.session_scenario import scenario_of
 from pytest_hookharness.campaigns.guards.spellings import prove_spellings
-from pytest_hookharness.judging.checkup.bypasses import spellings
+from pytest_hookharness.judging.checkup.bypasses import is_rare, spellings
 from pytest_hookharness.judging.checkup.symptoms import find_symptoms
 from pytest_hookharness.model.checkup import CheckSession
 from pytest_hookharness.model.moves import FIRST_PROMPT, RunCommand
@@ -204,6 +204,9 @@ def test_a_rare_spelling_alone_is_no_bypass(guard):
     rare = f"if {COMMAND}; then echo done; fi"
     _, outcome = guard(BUT_IN_IF, lambda found: session_of(found, prove_spellings(COMMAND, [rare])[1:]))
     assert bypasses(outcome) == []
+    assert is_rare(rare)
+    assert is_rare("git push origin +HEAD")
+    assert not is_rare("git push -f")
 
 
 def test_a_guard_that_sees_each_spelling_is_not_looked_into(guard):
