@@ -83,7 +83,7 @@ def plan_rewordings(hook_set: HookSet, outcomes: Sequence[Outcome]) -> Iterator[
     Each hook that refused something has sessions of its own: in one for all hooks each would run for the many
     forms of what the others refused.
     """
-    guards = [one for one in refused_by_hook(outcomes) if one.commands or one.files][:_MOST_GUARDS]
+    guards = [one for one in refused_by_hook(outcomes) if one.all_calls or one.files][:_MOST_GUARDS]
     if not all(_can_be_alone(hook_set, one.hook) for one in guards):
         guards = [_together(guards)]
     for one in guards:
@@ -97,18 +97,19 @@ def plan_rewordings(hook_set: HookSet, outcomes: Sequence[Outcome]) -> Iterator[
     for one in guards:
         if acts := try_spellings(one.tried)[1:]:
             yield _of_guard(hook_set, "other spellings of what was refused", acts, one)
-        if acts := try_neighbours(one.commands, source)[1:]:
+        if acts := try_neighbours(one.all_calls, source)[1:]:
             yield _of_guard(hook_set, "harmless commands that resemble what was refused", acts, one)
 
 
 def _together(guards: Sequence[Refusals]) -> Refusals:
     """Return what several hooks refused as if one had: of each the first command, then the second ones."""
     longest = max((len(one.commands) for one in guards), default=0)
-    commands = [
+    commands = dict.fromkeys(
         one.commands[place] for place in range(longest) for one in guards if place < len(one.commands)
-    ]
-    files = [file for one in guards for file in one.files]
-    return Refusals("", tuple(dict.fromkeys(commands)), tuple(dict.fromkeys(files)))
+    )
+    files = dict.fromkeys(file for one in guards for file in one.files)
+    reads = dict.fromkeys(file for one in guards for file in one.reads)
+    return Refusals("", (*commands,), (*files,), (*reads,))
 
 
 def _of_guard(hook_set: HookSet, title: str, acts: Sequence[Act], guard: Refusals) -> CheckSession:
@@ -163,7 +164,7 @@ def plan_bypasses(hook_set: HookSet, outcomes: Sequence[Outcome]) -> Iterator[Ch
     most = [max(allowed.items(), key=lambda one: len(one[1])) for allowed in found if allowed]
     for command, texts in dict(most[:_MOST_PROVED]).items():
         yield _proof(hook_set, f"other spellings of `{command}`", prove_spellings(command, texts), guards)
-    refused = [*dict.fromkeys(command for one in guards for command in one.commands)]
+    refused = [*dict.fromkeys(call for one in guards for call in one.all_calls)]
     if harmless := refused_neighbours(outcomes, refused):
         acts = prove_neighbours(refused, harmless)
         yield _proof(hook_set, "harmless commands that are refused", acts, guards)

@@ -14,6 +14,7 @@ from pytest_hookharness import hosts
 from pytest_hookharness.campaigns.guards.named_commands import mixed
 from pytest_hookharness.campaigns.stress.first_run import GIVEN
 from pytest_hookharness.campaigns.stress.mutations.wording import HARMLESS, forms_of
+from pytest_hookharness.judging.checkup.bypasses import READING
 from pytest_hookharness.model.fast_dataclass import dataclass
 from pytest_hookharness.model.moves import FIRST_PROMPT, Act, Edit, Read, RunCommand, ToolCall, Tools
 from pytest_hookharness.model.outcome import Outcome
@@ -32,13 +33,20 @@ class Refusals:
         hook: The command of the hook.
         commands: The shell commands, each once, the first of each program before the second ones.
         files: The files whose edits it refused.
+        reads: The files that it did not let a tool read.
         seconds: How long it usually keeps a processor busy.
     """
 
     hook: str
     commands: tuple[str, ...]
     files: tuple[str, ...] = ()
+    reads: tuple[str, ...] = ()
     seconds: float = 0.0
+
+    @property
+    def all_calls(self) -> tuple[str, ...]:
+        """The commands, and the files that a tool may not read in words."""
+        return (*self.commands, *(f"{READING}{file}" for file in self.reads))
 
     @property
     def tried(self) -> tuple[str, ...]:
@@ -191,17 +199,19 @@ def refused_calls(outcomes: Sequence[Outcome]) -> list[Act]:
 
 def refused_by_hook(outcomes: Sequence[Outcome]) -> list[Refusals]:
     """Return what each hook refused."""
-    found: dict[str, tuple[list[str], list[str]]] = {}
+    found: dict[str, list[Act]] = {}
     for outcome in outcomes:
         for hook, move in refused_moves(outcome):
-            commands, files = found.setdefault(hook, ([], []))
-            if isinstance(move, RunCommand):
-                commands.append(move.command)
-            elif isinstance(move, Edit):
-                files.append(move.file)
+            found.setdefault(hook, []).append(move)
     return [
-        Refusals(hook, tuple(mixed(commands)), tuple(dict.fromkeys(files)), _seconds(hook, outcomes))
-        for hook, (commands, files) in found.items()
+        Refusals(
+            hook=hook,
+            commands=tuple(mixed([one.command for one in moves if isinstance(one, RunCommand)])),
+            files=tuple(dict.fromkeys(one.file for one in moves if isinstance(one, Edit))),
+            reads=tuple(dict.fromkeys(one.file for one in moves if isinstance(one, Read))),
+            seconds=_seconds(hook, outcomes),
+        )
+        for hook, moves in found.items()
     ]
 
 

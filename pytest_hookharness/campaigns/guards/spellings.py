@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from pytest_hookharness.judging.checkup.bypasses import passed_turns, refused_turns, spellings
+from pytest_hookharness.judging.checkup.bypasses import READING, passed_turns, refused_turns, spellings
 from pytest_hookharness.judging.checkup.overblocks import Neighbour, neighbours
-from pytest_hookharness.model.moves import FIRST_PROMPT, Act, RunCommand, ToolResult
+from pytest_hookharness.model.moves import FIRST_PROMPT, Act, Read, RunCommand, ToolResult
 from pytest_hookharness.model.outcome import Outcome
 
 _GIVEN = ToolResult(text="done")
@@ -35,7 +35,9 @@ def prove_spellings(command: str, allowed: Sequence[str]) -> tuple[Act, ...]:
     return (FIRST_PROMPT, *others, _run(command), _run(command), *others)
 
 
-def _run(command: str) -> RunCommand:
+def _run(command: str) -> RunCommand | Read:
+    if command.startswith(READING):
+        return Read(file=command.removeprefix(READING))
     return RunCommand(command=command, given=_GIVEN)
 
 

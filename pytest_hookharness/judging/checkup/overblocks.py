@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Iterable, Iterator
 
-from pytest_hookharness.judging.checkup.bypasses import framed, passed_turns, refused_turns
+from pytest_hookharness.judging.checkup.bypasses import READING, framed, passed_turns, refused_turns
 from pytest_hookharness.judging.checkup.refused_work import symptom_of
 from pytest_hookharness.judging.comparison.traces import is_asked, refusers
 from pytest_hookharness.judging.findings import codes
@@ -28,7 +28,7 @@ class Neighbour:
     A harmless command.
 
     Attributes:
-        text: The command line.
+        text: The command line; ``READING`` and a file for a call of the tool that reads files.
         detail: What it is, in words that follow it and a comma.
         controls: Commands that differ from it in one detail; none if nobody has a reason to refuse it.
         beside: A pattern of the commands that it resembles; empty for one that resembles many.
@@ -101,6 +101,12 @@ _NEIGHBOURS = (
         r"cat .*\.env$",
     ),
     Neighbour(
+        f"{READING}.env.example",
+        "which has no secrets",
+        (f"{READING}example.txt",),
+        rf"{READING}\.env$",
+    ),
+    Neighbour(
         "git push --force-with-lease origin topic",
         "which overwrites nobody's commits",
         (_PUSH,),
@@ -147,6 +153,10 @@ def find_overblocks(outcome: Outcome) -> Iterator[Symptom]:
 
 
 def _describe(one: Neighbour) -> str:
-    allowed = " and ".join(f"`{control}`" for control in one.controls)
-    text = one.text.replace(WORKSPACE, "<project>")
-    return f"`{text}`, {one.detail}, is refused" + (f", but {allowed} allowed" if allowed else "")
+    allowed = " and ".join(map(_quote, one.controls))
+    text = _quote(one.text.replace(WORKSPACE, "<project>"))
+    return f"{text}, {one.detail}, is refused" + (f", but {allowed} allowed" if allowed else "")
+
+
+def _quote(text: str) -> str:
+    return text if text.startswith(READING) else f"`{text}`"
