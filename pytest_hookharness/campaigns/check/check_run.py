@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import Executor
 from dataclasses import field, replace
 from functools import partial
+from itertools import zip_longest
 from typing import TypeAlias, TypeVar
 
 from pytest_hookharness.campaigns.arming.activation import Activation, with_rules
@@ -180,14 +181,16 @@ class CheckRun:
         activated = [*checkups.plan_activated(self.place, self.given), *checkups.plan_host_files(self.place)]
         # Guards refuse what rules name, so all rules from examples are there while guards are tried.
         rules = {path: text for one in activated for path, text in one.scenario.files.items()}
-        others = [*with_rules(guards.plan_refusals(self.place), rules), *checkups.plan_modes(self.place)]
-        self._play("other sessions", [*behaviours[:1], *others, *activated])
+        self._play("other sessions", [*behaviours[:1], *with_rules(guards.plan_refusals(self.place), rules)])
+        yield
+        refused = rewording.refused_by_hook(self._outcomes())
+        reworded = with_rules(guards.plan_rewordings(self.place, self._outcomes()), rules)
+        # Hooks that are made active, and guards: neither waits until all sessions of the others are played.
+        others = zip_longest([*activated, *checkups.plan_modes(self.place)], reworded)
+        self._play("other wordings", [one for both in others for one in both if one])
         yield
         moves = rewording.refused_calls(self._outcomes())
-        guards_seen = rewording.refused_by_hook(self._outcomes())
-        self._play("other wordings", with_rules(guards.plan_rewordings(self.place, self._outcomes()), rules))
-        yield
-        self._prove(guards_seen, rules)
+        self._prove(refused, rules)
         yield
         left = replace(self.settings, wall=self._seconds_left())
         look = partial(look_in_project, settings=left, resources=self.resources)
@@ -247,8 +250,7 @@ class CheckRun:
         """Play the sessions that prove what looked wrong when refused commands were reworded."""
         suspects, passed = rewording.misjudged(self._outcomes(), refusals)
         self._open += passed
-        proofs = guards.plan_proofs(self.place, self._outcomes(), suspects)
-        self._play("wordings", with_rules(proofs, rules))
+        self._play("wordings", with_rules(guards.plan_proofs(self.place, self._outcomes(), suspects), rules))
 
     def _play(self, words: str, sessions: Sequence[CheckSession], share: float = 0.0) -> list[PlayedSession]:
         found, before = dict[int, PlayedSession](), len(self._played)
@@ -296,10 +298,9 @@ class CheckRun:
         until = time.monotonic() + max(wall, self._seconds_left())
         settings = replace(self.settings, base=None, wall=wall)
         outcome, took = runner.do(partial(session_errors.play_timed, session, settings), until)
-        if is_cut(outcome):
-            # It took the time that it got, and others may need less.
-            return outcome
-        self._least = took if self._least == _LEAST else min(self._least, took)
+        if not is_cut(outcome):
+            # Else it took the time that it got, and others may need less.
+            self._least = took if self._least == _LEAST else min(self._least, took)
         return outcome
 
     def _in_parallel(self, jobs: Sequence[_Job[T]]) -> Iterator[tuple[int, T]]:
