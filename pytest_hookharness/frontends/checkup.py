@@ -44,6 +44,8 @@ CLEAN, FOUND, UNKNOWN = 0, 1, 2
 _Checked: TypeAlias = tuple[CheckRun | None, CheckReport]
 # So much the check of any hook set takes, counted in hooks.
 _SMALLEST_WEIGHT = 2
+# So much a hook takes whose scripts another hook set has too, such as settings and a plugin of one project.
+_OF_A_COPY = 0.25
 _INTERRUPTED = "The check was interrupted."
 # The share of the budget that is kept for playing what is written; the search uses up all of its own.
 _FOR_FILES = 0.2
@@ -221,10 +223,20 @@ def check_project(
 def _shares(hook_sets: Sequence[HookSet], wall: float) -> Iterator[tuple[HookSet, float]]:
     """Yield each hook set with its share of the time that is left: more for more hooks."""
     end = time.monotonic() + wall
-    weights = [len(hook_set.hooks) + _SMALLEST_WEIGHT for hook_set in hook_sets]
+    weights = [*weigh(hook_sets)]
     for place, hook_set in enumerate(hook_sets):
         left = max(end - time.monotonic(), 0.0)
         yield hook_set, left * weights[place] / sum(weights[place:])
+
+
+def weigh(hook_sets: Sequence[HookSet]) -> Iterator[float]:
+    """Yield how much time each hook set needs, counted in hooks; copies of scripts need little."""
+    known: set[str] = set()
+    for hook_set in hook_sets:
+        scripts = [hook_set.scripts_of(hook) for hook in hook_set.hooks]
+        copies = sum(bool(texts) and known.issuperset(texts) for texts in scripts)
+        known.update(text for texts in scripts for text in texts)
+        yield len(scripts) - copies + copies * _OF_A_COPY + _SMALLEST_WEIGHT
 
 
 def _with_fixes(

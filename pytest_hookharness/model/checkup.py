@@ -188,6 +188,7 @@ _WORTH_KNOWING = frozenset(
         "BYPASS",
         "UNASKED",
         "OVERBLOCK",
+        "MISSED-SECRET",
     }
 )
 

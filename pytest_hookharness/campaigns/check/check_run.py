@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import Executor
 from dataclasses import field, replace
 from functools import partial
+from itertools import zip_longest
 from typing import TypeAlias, TypeVar
 
 from pytest_hookharness.campaigns.arming.activation import Activation, with_rules
@@ -41,7 +42,6 @@ from pytest_hookharness.judging.checkup.symptoms import cut_by_us, find_symptoms
 from pytest_hookharness.judging.findings.finding_catalogue import HUNG_HOOK
 from pytest_hookharness.model.checkup import CheckReport, CheckSession, HookSet, Problem, Symptom
 from pytest_hookharness.model.fast_dataclass import dataclass
-from pytest_hookharness.model.moves import Edit, RunCommand
 from pytest_hookharness.model.outcome import Outcome
 from pytest_hookharness.model.scenario import Scenario
 from pytest_hookharness.model.trace import is_cache
@@ -181,23 +181,25 @@ class CheckRun:
         activated = [*checkups.plan_activated(self.place, self.given), *checkups.plan_host_files(self.place)]
         # Guards refuse what rules name, so all rules from examples are there while guards are tried.
         rules = {path: text for one in activated for path, text in one.scenario.files.items()}
-        others = [*with_rules(guards.plan_refusals(self.place), rules), *checkups.plan_modes(self.place)]
-        self._play("other sessions", [*behaviours[:1], *others, *activated])
+        self._play("other sessions", [*behaviours[:1], *with_rules(guards.plan_refusals(self.place), rules)])
+        yield
+        refused = rewording.refused_by_hook(self._outcomes())
+        reworded = with_rules(guards.plan_rewordings(self.place, self._outcomes()), rules)
+        # Hooks that are made active, and guards: neither waits until all sessions of the others are played.
+        others = zip_longest([*activated, *checkups.plan_modes(self.place)], reworded)
+        self._play("other wordings", [one for both in others for one in both if one])
         yield
         moves = rewording.refused_calls(self._outcomes())
+        self._prove(refused, rules)
+        yield
         left = replace(self.settings, wall=self._seconds_left())
         look = partial(look_in_project, settings=left, resources=self.resources)
         armed = arm_states(self.place, self._played, partial(self._play, "state files", share=_LATER), look)
         self._open += armed.unmet
         self._play("active loops", armed.sessions)
-        commands = [one.command for one in moves if isinstance(one, RunCommand)]
-        files = [one.file for one in moves if isinstance(one, Edit)]
-        reworded = guards.plan_rewordings(self.place, self._outcomes(), commands, files)
         loops = meet_held_loops(self.place, self._played, partial(self._play, "held loops", share=_LATER))
         self._problems += [one for one in loops.problems if is_wanted(self.only, one.id, one.symptom.kind)]
-        self._play("other wordings, and missing tools", [*with_rules(reworded, rules), *loops.sessions])
-        yield
-        self._prove(commands, files, rules)
+        self._play("held loops", loops.sessions)
         yield
         written = rewording.writes_before_calls(self.place.host, self._outcomes())
         world = checkups.plan_world(self.place, moves, written=written)
@@ -244,12 +246,11 @@ class CheckRun:
         self._played.remove(first)
         return again
 
-    def _prove(self, commands: Sequence[str], files: Sequence[str], rules: Mapping[str, str]) -> None:
+    def _prove(self, refusals: Sequence[rewording.Refusals], rules: Mapping[str, str]) -> None:
         """Play the sessions that prove what looked wrong when refused commands were reworded."""
-        suspects, passed = rewording.misjudged(self._outcomes(), self.place.host, commands, files)
+        suspects, passed = rewording.misjudged(self._outcomes(), refusals)
         self._open += passed
-        proofs = guards.plan_proofs(self.place, self._outcomes(), suspects)
-        self._play("wordings", with_rules(proofs, rules))
+        self._play("wordings", with_rules(guards.plan_proofs(self.place, self._outcomes(), suspects), rules))
 
     def _play(self, words: str, sessions: Sequence[CheckSession], share: float = 0.0) -> list[PlayedSession]:
         found, before = dict[int, PlayedSession](), len(self._played)
@@ -297,10 +298,9 @@ class CheckRun:
         until = time.monotonic() + max(wall, self._seconds_left())
         settings = replace(self.settings, base=None, wall=wall)
         outcome, took = runner.do(partial(session_errors.play_timed, session, settings), until)
-        if is_cut(outcome):
-            # It took the time that it got, and others may need less.
-            return outcome
-        self._least = took if self._least == _LEAST else min(self._least, took)
+        if not is_cut(outcome):
+            # Else it took the time that it got, and others may need less.
+            self._least = took if self._least == _LEAST else min(self._least, took)
         return outcome
 
     def _in_parallel(self, jobs: Sequence[_Job[T]]) -> Iterator[tuple[int, T]]:

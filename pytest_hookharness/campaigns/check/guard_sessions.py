@@ -20,12 +20,13 @@ from pytest_hookharness.campaigns.check.session_scenario import (
     scenario_of,
     varied,
 )
-from pytest_hookharness.campaigns.guards.named_commands import named_commands
+from pytest_hookharness.campaigns.guards.named_commands import guard_texts, named_commands, named_files
+from pytest_hookharness.campaigns.guards.other_readers import prove_readers
 from pytest_hookharness.campaigns.guards.rewording import (
+    Refusals,
     Suspect,
-    all_refused,
+    is_asked_before,
     refused_by_hook,
-    refused_commands,
     refused_moves,
     reword,
 )
@@ -39,12 +40,17 @@ from pytest_hookharness.campaigns.guards.spellings import (
 )
 from pytest_hookharness.campaigns.guards.watched_moves import watched
 from pytest_hookharness.model.checkup import CheckSession, HookSet
-from pytest_hookharness.model.moves import FIRST_PROMPT, RunCommand
+from pytest_hookharness.model.moves import FIRST_PROMPT, Act, RunCommand
 from pytest_hookharness.model.outcome import Outcome
 from pytest_hookharness.model.protocol import Hook
 
-# The number of hooks that are proved to allow another spelling of a command.
-_MOST_PROVED = 4
+# The number of hooks whose refusals are tried in other ways, and that are proved to allow another spelling.
+_MOST_GUARDS, _MOST_PROVED = 8, 6
+# Of one hook: the commands that are tried in all forms, and the files that texts mention.
+_MOST_WHOLE, _MOST_FILES = 1, 2
+# The seconds that a session of one slow hook may take, and the acts that it has nevertheless: those for one
+# command.
+_MOST_SECONDS, _FEWEST_ACTS = 6.0, 14
 # How a script refuses what was done.
 _REFUSES = re.compile(r"\bexit\(?\s*2\b|\b(?:block|deny)\b|\bdecision\b|[\"']continue[\"']|\bcontinue:")
 # What runs once in a session, and may prepare what guards read.
@@ -53,10 +59,14 @@ _ONCE = frozenset({hosts.Role.SETUP, hosts.Role.SESSION_START, hosts.Role.PROMPT
 
 def plan_refusals(hook_set: HookSet) -> Iterator[CheckSession]:
     """Yield sessions with what guards commonly refuse, and with commits, as far as hooks see it."""
-    sources = [*(text for _, text in hook_set.sources), *(hook.command for hook in hook_set.hooks)]
-    named = named_commands(hook_set)
+    sources = [
+        *(text for _, text in hook_set.sources),
+        *(hook.command for hook in hook_set.hooks),
+        *guard_texts(hook_set),
+    ]
+    named, files = named_commands(hook_set), named_files(hook_set)
     for title, moves in (
-        ("what guards commonly refuse", corpora.commonly_refused(sources, hook_set.root, named)),
+        ("what guards commonly refuse", corpora.commonly_refused(sources, hook_set.root, named, files)),
         ("commits in usual forms", corpora.usual_commits()),
     ):
         if acts := [one for move in moves if (one := watched(hook_set, move))]:
@@ -66,44 +76,76 @@ def plan_refusals(hook_set: HookSet) -> Iterator[CheckSession]:
             )
 
 
-def plan_rewordings(
-    hook_set: HookSet, outcomes: Sequence[Outcome], commands: Sequence[str], files: Sequence[str]
-) -> Iterator[CheckSession]:
-    """Yield the sessions that reword refused commands, mention refused files, and try other spellings."""
-    if commands or files:
-        acts = reword(hook_set.host, commands, files)
-        session = cut_short("other forms of what was refused", scenario_of(hook_set, acts))
-        yield _with_guards(hook_set, outcomes, session)
-    yield from plan_spellings(hook_set, outcomes)
+def plan_rewordings(hook_set: HookSet, outcomes: Sequence[Outcome]) -> Iterator[CheckSession]:
+    """
+    Yield the sessions that reword what hooks refused, mention refused files, and try other spellings.
+
+    Each hook that refused something has sessions of its own: in one for all hooks each would run for the many
+    forms of what the others refused.
+    """
+    guards = [one for one in refused_by_hook(outcomes) if one.all_calls or one.files][:_MOST_GUARDS]
+    if not all(_can_be_alone(hook_set, one.hook) for one in guards):
+        guards = [_together(guards)]
+    for one in guards:
+        tried, further = one.tried, max(len(one.tried) - _MOST_WHOLE, 0)
+        if acts := reword(hook_set.host, tried, one.files[:_MOST_FILES], further)[1:]:
+            yield _of_guard(hook_set, "other forms of what was refused", acts, one)
+    refused = [move for outcome in outcomes for _, move in refused_moves(outcome)]
+    if acts := prove_readers(hook_set, refused):
+        yield _proof(hook_set, "files with secrets read by another tool", acts, guards)
+    source = "\n".join(guard_texts(hook_set))
+    for one in guards:
+        if acts := try_spellings(one.tried)[1:]:
+            yield _of_guard(hook_set, "other spellings of what was refused", acts, one)
+        if acts := try_neighbours(one.all_calls, source)[1:]:
+            yield _of_guard(hook_set, "harmless commands that resemble what was refused", acts, one)
 
 
-def plan_spellings(hook_set: HookSet, outcomes: Sequence[Outcome]) -> Iterator[CheckSession]:
-    """Yield the sessions with other spellings of refused commands, and with similar harmless ones."""
-    for title, acts in (
-        ("other spellings of what was refused", try_spellings(refused_commands(outcomes))),
-        ("harmless commands that resemble what was refused", try_neighbours(all_refused(outcomes))),
-    ):
-        if acts:
-            yield _with_guards(hook_set, outcomes, cut_short(title, scenario_of(hook_set, acts)))
+def _together(guards: Sequence[Refusals]) -> Refusals:
+    """Return what several hooks refused as if one had: of each the first command, then the second ones."""
+    longest = max((len(one.commands) for one in guards), default=0)
+    commands = dict.fromkeys(
+        one.commands[place] for place in range(longest) for one in guards if place < len(one.commands)
+    )
+    files = dict.fromkeys(file for one in guards for file in one.files)
+    reads = dict.fromkeys(file for one in guards for file in one.reads)
+    return Refusals("", (*commands,), (*files,), (*reads,))
 
 
-def _with_guards(hook_set: HookSet, outcomes: Sequence[Outcome], session: CheckSession) -> CheckSession:
-    """Return a session without the hooks that refused nothing; what it shows, all hooks prove again."""
-    return _with(hook_set, session, [hook for outcome in outcomes for hook, _ in refused_moves(outcome)])
+def _of_guard(hook_set: HookSet, title: str, acts: Sequence[Act], guard: Refusals) -> CheckSession:
+    """Return a session without the hooks that refused nothing; what it shows, other hooks prove again."""
+    most = max(_FEWEST_ACTS, int(_MOST_SECONDS / guard.seconds)) if guard.seconds else len(acts)
+    session = cut_short(title, scenario_of(hook_set, (FIRST_PROMPT, *acts[:most])))
+    return _with(hook_set, session, [guard.hook]) if guard.hook else session
 
 
 def _with(hook_set: HookSet, session: CheckSession, commands: Collection[str]) -> CheckSession:
     """Return a session with fewer hooks: it has many calls, and each run of a hook takes time."""
-    events = hosts.find(hook_set.host).events
-    kept = [
-        hook
-        for hook in hook_set.hooks
-        if hook.command in commands or (hook.event in events and events[hook.event].role in _ONCE)
-    ]
-    whole = hook_set.inline is not None or not all(is_plain(hook_set, hook) for hook in kept)
-    if whole or len(kept) == len(hook_set.hooks):
+    kept = [hook for hook in hook_set.hooks if hook.command in commands or _is_once(hook_set, hook)]
+    if len(kept) == len(hook_set.hooks) or not _are_plain(hook_set, kept):
         return session
     return replace(session, scenario=in_its_folder(hook_set, alone(session.scenario, *kept)))
+
+
+def _can_be_alone(hook_set: HookSet, command: str) -> bool:
+    """Return whether a session can have a hook without others of its kind."""
+    return _are_plain(
+        hook_set, [hook for hook in hook_set.hooks if hook.command == command or _is_once(hook_set, hook)]
+    )
+
+
+def _are_plain(hook_set: HookSet, hooks: Sequence[Hook]) -> bool:
+    return hook_set.inline is None and all(is_plain(hook_set, hook) for hook in hooks)
+
+
+def _is_once(hook_set: HookSet, hook: Hook) -> bool:
+    rule = hosts.find(hook_set.host).events.get(hook.event)
+    return rule is not None and rule.role in _ONCE
+
+
+def _before_calls(hook_set: HookSet) -> list[str]:
+    """Return the commands of the hooks that decide about calls before they are made."""
+    return [hook.command for hook in hook_set.hooks if is_asked_before(hook_set.host, hook.event)]
 
 
 def _may_refuse(hook_set: HookSet, hook: Hook) -> bool:
@@ -116,16 +158,23 @@ def _may_refuse(hook_set: HookSet, hook: Hook) -> bool:
 
 def plan_bypasses(hook_set: HookSet, outcomes: Sequence[Outcome]) -> Iterator[CheckSession]:
     """Yield the sessions that prove that other spellings are allowed, or harmless commands refused."""
-    refused = all_refused(outcomes)
-    if harmless := refused_neighbours(outcomes, refused):
-        proof = scenario_of(hook_set, prove_neighbours(refused, harmless))
-        yield replace(cut_short("harmless commands that are refused", proof), proof=True)
-    found = (allowed_spellings(outcomes, commands) for commands in refused_by_hook(outcomes).values())
+    guards = refused_by_hook(outcomes)
+    found = (allowed_spellings(outcomes, one.commands) for one in guards)
     # Of each hook the command with the most spellings says most.
     most = [max(allowed.items(), key=lambda one: len(one[1])) for allowed in found if allowed]
     for command, texts in dict(most[:_MOST_PROVED]).items():
-        proof = scenario_of(hook_set, prove_spellings(command, texts))
-        yield replace(cut_short(f"other spellings of `{command}`", proof), proof=True)
+        yield _proof(hook_set, f"other spellings of `{command}`", prove_spellings(command, texts), guards)
+    refused = [*dict.fromkeys(call for one in guards for call in one.all_calls)]
+    if harmless := refused_neighbours(outcomes, refused):
+        acts = prove_neighbours(refused, harmless)
+        yield _proof(hook_set, "harmless commands that are refused", acts, guards)
+
+
+def _proof(hook_set: HookSet, title: str, acts: Sequence[Act], guards: Sequence[Refusals]) -> CheckSession:
+    """Return a session with all hooks that may refuse its calls, for another may refuse what one allows."""
+    session = cut_short(title, scenario_of(hook_set, acts))
+    kept = {*_before_calls(hook_set), *(one.hook for one in guards)}
+    return replace(_with(hook_set, session, kept), proof=True)
 
 
 def plan_proofs(
@@ -138,4 +187,5 @@ def plan_proofs(
         session = cut_short(f"the wording of `{one.command}` varied", varied(asked, one.family))
         # One more turn, for the harmless call that each wording is compared with.
         scenario = replace(session.scenario, turns=session.scenario.turns + 1)
-        yield replace(session, scenario=scenario, only=one.wording, proof=True)
+        session = replace(session, scenario=scenario, only=one.wording, proof=True)
+        yield _with(hook_set, session, [one.hook]) if one.hook else session

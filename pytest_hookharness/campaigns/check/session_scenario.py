@@ -77,10 +77,12 @@ def in_its_folder(hook_set: HookSet, scenario: Scenario) -> Scenario:
 
 
 def is_plain(hook_set: HookSet, hook: Hook) -> bool:
-    """Return whether an event, a command and a matcher say all about a hook."""
+    """Return whether an entry of its event can say all about a hook: a command, a matcher and other keys."""
     own = {hosts.find(hook_set.host).config.plugin_root} if hook_set.plugin else set()
     given = hook.env.keys() - own
-    return hook.type == "command" and hook.args is None and not given and hook.options.keys() <= _IDLE
+    # What another host's settings mean is said once for the whole file.
+    own_keys = not hook.foreign or hook.options.keys() <= _IDLE
+    return hook.type == "command" and hook.args is None and not given and own_keys
 
 
 def varied(scenario: Scenario, *families: str) -> Scenario:
@@ -130,6 +132,7 @@ def alone(scenario: Scenario, *hooks: Hook) -> Scenario:
     for hook in hooks:
         handler: dict[str, Json] = {} if config.untyped else {config.keys.type: "command"}
         handler[config.types["command"]] = hook.command
+        handler |= {key: value for key, value in hook.options.items() if key not in _IDLE}
         if hook.matcher is not None:
             handler["matcher"] = hook.matcher
         configured.setdefault(hook.event, []).append(handler)

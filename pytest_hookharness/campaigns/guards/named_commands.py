@@ -9,56 +9,118 @@ from pathlib import Path
 
 from pytest_hookharness import hosts
 from pytest_hookharness.campaigns.arming.project_texts import is_small, project_files
-from pytest_hookharness.campaigns.guards.pattern_texts import find_texts
+from pytest_hookharness.campaigns.guards.pattern_texts import find_texts, texts_of
 from pytest_hookharness.model.checkup import HookSet
 
 # Programs that agents call, and guards refuse.
 _PROGRAMS = re.compile(
-    r"(?:alembic|ansible|apt|apt-get|aws|az|brew|bun|bundle|cargo|cat|chgrp|chmod|chown|claude|cmake|"
-    r"codex|composer|cp|crontab|curl|dd|deno|docker|docker-compose|dotnet|dropdb|env|fdisk|find|"
-    r"firebase|flyctl|gcloud|gem|gemini|gh|git|gradle|grep|halt|head|helm|heroku|kill|killall|kubectl|"
-    r"less|ln|make|mkfs|mongo|more|mv|mvn|mysql|nc|netlify|node|npm|npx|passwd|php|pip|pip3|pipx|pkill|"
-    r"pnpm|podman|poetry|poweroff|prisma|psql|pulumi|python|python3|railway|rails|rake|reboot|redis-cli|"
-    r"rm|rmdir|rsync|ruby|scp|sed|shred|shutdown|sqlite3|ssh|su|sudo|supabase|svn|systemctl|tail|"
-    r"tee|terraform|truncate|twine|unlink|uv|vercel|wget|wrangler|xargs|yarn) (?=\S)"
+    r"(?:alembic|ansible|apt|apt-get|aws|az|brew|bun|bundle|cargo|cat|cdk|chgrp|chmod|chown|claude|cmake|"
+    r"codex|composer|cp|crontab|curl|dd|deno|diskutil|docker|docker-compose|doppler|dotnet|dropdb|eas|env|expo|fastlane|fdisk|find|"
+    r"firebase|flyctl|gcloud|gem|gemini|gh|git|gradle|grep|halt|head|helm|jest|heroku|kill|killall|kubectl|"
+    r"less|ln|make|mkfs|mongo|mongosh|more|mv|mvn|mysql|nc|netlify|node|npm|npx|nx|openssl|passwd|php|pip|pip3|pipx|pkill|"
+    r"pnpm|podman|poetry|poweroff|printenv|prisma|psql|pulumi|python|python3|pytest|railway|rails|rake|reboot|redis-cli|"
+    r"rm|rmdir|rsync|ruby|scp|serverless|sed|shred|shutdown|sops|sqlite3|ssh|su|sudo|supabase|svn|systemctl|tail|"
+    r"tee|terraform|truncate|twine|unlink|uv|vercel|vitest|wget|wrangler|xargs|yarn) (?=\S)"
 )
 _CODE = re.compile(r"(?<!`)`([a-z][\w-]+(?: [\w./=:@-]+){1,4})`(?!`)")
 _RULES = frozenset(
     [".py", ".js", ".mjs", ".cjs", ".ts", ".sh", ".bash", ".json", ".yaml", ".yml", ".toml", ".conf", ".txt"]
 )
+_BEFORE_CALLS = frozenset({hosts.Role.BEFORE_TOOL, hosts.Role.PERMISSION})
+# Files of rules that have one pattern in each line.
+_LISTS = frozenset([".txt", ".conf"])
+_MOST_LINES, _LONGEST_PATTERN = 100, 160
 _PROSE = re.compile(r"[^\x20-\x7e]|[.!?] |[{}]| - |: |<\w|\.\.\.|not found")
+_PATH = re.compile(r"/?(?:[\w.-]+/)+[\w.-]*|[\w-]*\.[a-z]\w{1,5}")
+_NAMED = re.compile(r"[\w.-]+(?:/[\w.-]+)+\.\w+")
+# What scripts run themselves, and no guard refuses.
+_READS = re.compile(
+    r"git (?:rev-parse|log|status|diff|ls-files|symbolic-ref|branch --show|config --get|-C \S+ rev-parse)\b"
+    r"|(?:head|tail|grep|sed|find) -|sed '|cat 2>"
+)
 _WORD = re.compile(r"[\w.-]+")
-_LARGEST, _LONGEST, _MOST, _MOST_FILES = 1 << 17, 80, 16, 60
+_LARGEST, _LONGEST, _MOST, _MOST_FILES, _MOST_NAMED = 1 << 17, 80, 16, 60, 6
 
 
 def named_commands(hook_set: HookSet) -> list[str]:
     """Return commands that the hooks before calls name, those of different programs first."""
-    profile = hosts.find(hook_set.host)
-    roles = (hosts.Role.BEFORE_TOOL, hosts.Role.PERMISSION)
-    before = {rule.name for role in roles for rule in profile.for_role(role)}
-    guards = [hook for hook in hook_set.hooks if hook.event in before]
-    sources = [text for hook in guards for text in (hook.command, *hook_set.scripts_of(hook))]
-    texts = [*sources, *_beside(hook_set, sources)]
-    found = dict.fromkeys(one for text in texts for one in find_texts(text))
+    found = _named_texts(hook_set)
     commands = [text for text in found if _is_command(text)]
     return mixed([*commands, *_spoken_of(hook_set, {*found})])[:_MOST]
 
 
+def named_files(hook_set: HookSet) -> list[str]:
+    """Return files of the project that guards name, and of each folder that they name the first file."""
+    known = [path.relative_to(hook_set.root).as_posix() for path in project_files(hook_set.root)]
+    texts = (text for text in _named_texts(hook_set) if _PATH.fullmatch(text))
+    named = dict.fromkeys(text.strip("/ ").removeprefix("./") for text in texts)
+    found = (_first_below(text, known) for text in named)
+    return [*dict.fromkeys(file for file in found if file)][:_MOST_NAMED]
+
+
+def _first_below(text: str, known: Sequence[str]) -> str:
+    return next((file for file in known if file == text or file.startswith(f"{text}/")), "")
+
+
+def _named_texts(hook_set: HookSet) -> dict[str, None]:
+    """Return the texts that match what guards compare with, each once."""
+    own, loaded = _sources(hook_set)
+    found = dict.fromkeys(one for text in (*own, *loaded.values()) for one in find_texts(text))
+    lists = (text for path, text in loaded.items() if path.suffix in _LISTS)
+    # A line of a list is a pattern, without quotes.
+    lines = (line.strip() for text in lists for line in text.splitlines()[:_MOST_LINES])
+    patterns = (line for line in lines if 0 < len(line) <= _LONGEST_PATTERN and line[0] != "#")
+    return found | dict.fromkeys(" ".join(one.split()) for line in patterns for one in texts_of(line))
+
+
+def guard_texts(hook_set: HookSet) -> list[str]:
+    """Return the sources of the hooks before calls, and of the modules and rules that they load."""
+    own, loaded = _sources(hook_set)
+    return [*own, *loaded.values()]
+
+
+def _sources(hook_set: HookSet) -> tuple[list[str], dict[Path, str]]:
+    """Return the commands and scripts of the hooks before calls, and the files that these load."""
+    events = hosts.find(hook_set.host).events
+    # Some hosts have several events before a call, each for some of their tools.
+    before = {name for name, rule in events.items() if rule.role in _BEFORE_CALLS}
+    guards = [hook for hook in hook_set.hooks if hook.event in before]
+    sources = [text for hook in guards for text in (hook.command, *hook_set.scripts_of(hook))]
+    return sources, dict(_beside(hook_set, sources))
+
+
 def _is_command(text: str) -> bool:
-    if not _PROGRAMS.match(text) or len(text) > _LONGEST or _PROSE.search(text):
+    if not _PROGRAMS.match(text) or _READS.match(text) or len(text) > _LONGEST or _PROSE.search(text):
         return False
     return text.count("'") % 2 == 0 and text.count('"') % 2 == 0
 
 
-def _beside(hook_set: HookSet, sources: Sequence[str]) -> Iterator[str]:
-    """Yield the texts of modules and files of rules whose names stand in a script in the same folder."""
+def _beside(hook_set: HookSet, sources: Sequence[str]) -> Iterator[tuple[Path, str]]:
+    """Yield the modules and files of rules that scripts name, beside them or by their paths, with texts."""
     words = {word for text in sources for word in _WORD.findall(text)}
     known = {hook_set.root / name for name, _ in hook_set.sources}
-    for folder in dict.fromkeys(path.parent for path in known):
-        for path in sorted(folder.iterdir()) if folder.is_dir() else ():
-            named = path.stem in words or path.name in words
-            if named and path.suffix in _RULES and path not in known and is_small(path, _LARGEST):
-                yield _read(path)
+    folders = [*dict.fromkeys(path.parent for path in known)]
+    beside = [
+        path
+        for folder in folders
+        for path in (sorted(folder.iterdir()) if folder.is_dir() else ())
+        if path.stem in words or path.name in words
+    ]
+    for path in dict.fromkeys([*beside, *_named_by_path(hook_set, folders, sources)]):
+        if path.suffix in _RULES and is_small(path, _LARGEST) and (text := _read(path)) not in sources:
+            yield path, text
+
+
+def _named_by_path(hook_set: HookSet, folders: Sequence[Path], sources: Sequence[str]) -> Iterator[Path]:
+    """Yield the files of the project whose paths, from a script or from the project, end words of scripts."""
+    root = hook_set.root.resolve()
+    for text in dict.fromkeys(one for source in sources for one in _NAMED.findall(source)):
+        parts = text.split("/")
+        ends = ["/".join(parts[place:]) for place in range(len(parts) - 1)]
+        places = (folder / end for end in ends for folder in (*folders, hook_set.root))
+        found = next((path for path in places if path.is_file()), None)
+        if found is not None and found.resolve().is_relative_to(root):
+            yield hook_set.root / found.resolve().relative_to(root)
 
 
 def _spoken_of(hook_set: HookSet, named: set[str]) -> Iterator[str]:
@@ -67,7 +129,7 @@ def _spoken_of(hook_set: HookSet, named: set[str]) -> Iterator[str]:
     for path in sorted(documents, key=lambda path: len(path.parts))[:_MOST_FILES]:
         if is_small(path, _LARGEST):
             spans = _CODE.findall(_read(path))
-            yield from (text for text in spans if {*text.split()[:2]} <= named)
+            yield from (text for text in spans if {*text.split()[:2]} <= named and not _READS.match(text))
 
 
 def _read(path: Path) -> str:

@@ -22,6 +22,8 @@ _CASE = re.compile(
 _QUANTIFIER = re.compile(r"([*+?]|\{(\d+)(?:,\d*)?\})[?+]?")
 _GROUP = re.compile(r"\?(?:([=!]|<[=!])|:|P?<\w+>|[aimsx]+:|[aimsx]+(?=\)))?")
 _ONE_OF = re.compile(r"(\^?)((?:\]|)(?:\[:\w+:\]|\\.|[^\]\\])*)\]")
+# Python warns of these in a class, where later versions may give them a meaning.
+_SET_OPERATOR = re.compile(r"(?<!\\)(?:\[|([-&~|])\1)")
 _CLASSES = {"s": " ", "S": "x", "d": "1", "D": "x", "w": "x", "W": " ", "n": "\n", "t": "\t"}
 _POSIX = {"space": " ", "blank": " ", "digit": "1", "alnum": "x", "alpha": "x", "lower": "x", "upper": "X"}
 _WIDTHLESS = frozenset("bBAZzG<>`'")
@@ -113,6 +115,7 @@ class _Reader:
             raise _NoText
         self.at = found.end()
         inner = re.sub(r"\[:(\w+):\]", lambda name: _POSIX.get(name[1], "x"), found[2])
+        inner = _SET_OPERATOR.sub(lambda twice: re.escape(twice[0]), inner)
         try:
             one = re.compile(f"[{found[1]}{inner}]")
         except re.error:

@@ -6,6 +6,7 @@ All rewordings go into one session. Only what looks wrong there gets the many se
 
 from __future__ import annotations
 
+import statistics
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
@@ -13,33 +14,76 @@ from pytest_hookharness import hosts
 from pytest_hookharness.campaigns.guards.named_commands import mixed
 from pytest_hookharness.campaigns.stress.first_run import GIVEN
 from pytest_hookharness.campaigns.stress.mutations.wording import HARMLESS, forms_of
+from pytest_hookharness.judging.checkup.bypasses import READING
 from pytest_hookharness.model.fast_dataclass import dataclass
 from pytest_hookharness.model.moves import FIRST_PROMPT, Act, Edit, Read, RunCommand, ToolCall, Tools
 from pytest_hookharness.model.outcome import Outcome
 from pytest_hookharness.model.trace import Moved, Performed
 
-# The number of hooks of which a refused call is tried in other ways.
-_MOST_REFUSED = 4
+# The number of refused calls that other sessions repeat, and of commands of one guard that are tried.
+_MOST_REFUSED, _MOST_TRIED = 4, 3
 
 
-def reword(host: str, commands: Sequence[str], files: Sequence[str] = ()) -> tuple[Act, ...]:
+@dataclass(frozen=True, slots=True)
+class Refusals:
     """
-    Return acts with commands as they are and in every form, and with harmless words in the same forms.
+    What one hook refused.
+
+    Attributes:
+        hook: The command of the hook.
+        commands: The shell commands, each once, the first of each program before the second ones.
+        files: The files whose edits it refused.
+        reads: The files that it did not let a tool read.
+        seconds: How long it usually keeps a processor busy.
+    """
+
+    hook: str
+    commands: tuple[str, ...]
+    files: tuple[str, ...] = ()
+    reads: tuple[str, ...] = ()
+    seconds: float = 0.0
+
+    @property
+    def all_calls(self) -> tuple[str, ...]:
+        """The commands, and the files that a tool may not read in words."""
+        return (*self.commands, *(f"{READING}{file}" for file in self.reads))
+
+    @property
+    def tried(self) -> tuple[str, ...]:
+        """The commands that are tried in other ways."""
+        return self.commands[:_MOST_TRIED]
+
+
+def reword(
+    host: str, commands: Sequence[str], files: Sequence[str] = (), further: int = 0
+) -> tuple[Act, ...]:
+    """
+    Return acts with commands as they are and in every form, and with harmless words where they are data.
+
+    What shows most comes first, as a session may have to be short.
 
     Args:
         host: The host that has the tools.
+        commands: The commands.
         files: Files whose edits hooks refused; an edit that only mentions them must be allowed.
+        further: How many of the commands, at the end, are only tried in the forms in which they are data.
     """
-    forms = [one.text for one in forms_of(HARMLESS)] if commands else []
-    asked = [text for command in commands for text in (command, *(one.text for one in forms_of(command)))]
-    texts = [HARMLESS, *commands] if commands else []
-    described = [Tools(calls=(_described(host, words),)) for words in texts]
+    harmless = [one.text for one in forms_of(HARMLESS) if not one.code] if commands else []
+    data = [text for command in commands for text in (command, *_forms(command, code=False))]
+    whole = commands[: len(commands) - further]
+    code = [text for command in whole for text in _forms(command, code=True)]
+    described = [Tools(calls=(_described(host, words),)) for words in ((HARMLESS, *whole) if whole else ())]
     return (
         FIRST_PROMPT,
-        *(RunCommand(command=text, given=GIVEN) for text in (*forms, *asked)),
+        *(RunCommand(command=text, given=GIVEN) for text in (*harmless, *data)),
         *described,
         *_mention(files),
+        *(RunCommand(command=text, given=GIVEN) for text in code),
     )
+
+
+def _forms(command: str, *, code: bool) -> list[str]:
+    return [one.text for one in forms_of(command) if one.code is code]
 
 
 def _mention(files: Sequence[str]) -> Iterator[Edit]:
@@ -62,11 +106,13 @@ class Suspect:
         command: The command.
         family: The family of the mutation that shows it.
         wording: The mutation in words.
+        hook: The command of the hook that refused it; empty if that is unknown.
     """
 
     command: str
     family: str
     wording: str
+    hook: str = ""
 
 
 def refused_as_data(outcome: Outcome, commands: Sequence[str]) -> Iterator[Suspect]:
@@ -93,14 +139,17 @@ def allowed_as_code(outcome: Outcome, commands: Sequence[str]) -> Iterator[str]:
             yield f"`{command}` is refused, but allowed in these forms: {', '.join(forms)}."
 
 
-def misjudged(
-    outcomes: Sequence[Outcome], host: str, commands: Sequence[str], files: Sequence[str]
-) -> tuple[list[Suspect], list[str]]:
-    """Return what the session of rewordings shows: commands refused as data, and those allowed as code."""
-    acts = reword(host, commands, files)
-    seen = [outcome for outcome in outcomes if outcome.scenario.script.acts == acts]
-    suspects = [one for outcome in seen for one in refused_as_data(outcome, commands)]
-    return suspects, [text for outcome in seen for text in allowed_as_code(outcome, commands)]
+def misjudged(outcomes: Sequence[Outcome], refusals: Sequence[Refusals]) -> tuple[list[Suspect], list[str]]:
+    """Return what the sessions of rewordings show: commands refused as data, and those allowed as code."""
+    suspects: dict[tuple[str, str], Suspect] = {}
+    passed: list[str] = []
+    for one in refusals:
+        for outcome in outcomes:
+            for suspect in refused_as_data(outcome, one.tried):
+                # One command shows it, and the proof takes time.
+                suspects.setdefault((one.hook, suspect.family), replace(suspect, hook=one.hook))
+            passed += allowed_as_code(outcome, one.tried)
+    return [*suspects.values()], [*dict.fromkeys(passed)]
 
 
 def _texts(outcome: Outcome, *, refused: bool, described: bool = False) -> Iterator[str]:
@@ -148,28 +197,29 @@ def refused_calls(outcomes: Sequence[Outcome]) -> list[Act]:
     return moves[:_MOST_REFUSED]
 
 
-def all_refused(outcomes: Sequence[Outcome]) -> list[str]:
-    """Return the shell commands that hooks refused, each once."""
+def refused_by_hook(outcomes: Sequence[Outcome]) -> list[Refusals]:
+    """Return what each hook refused."""
+    found: dict[str, list[Act]] = {}
+    for outcome in outcomes:
+        for hook, move in refused_moves(outcome):
+            found.setdefault(hook, []).append(move)
     return [
-        *dict.fromkeys(command for commands in refused_by_hook(outcomes).values() for command in commands)
+        Refusals(
+            hook=hook,
+            commands=tuple(mixed([one.command for one in moves if isinstance(one, RunCommand)])),
+            files=tuple(dict.fromkeys(one.file for one in moves if isinstance(one, Edit))),
+            reads=tuple(dict.fromkeys(one.file for one in moves if isinstance(one, Read))),
+            seconds=_seconds(hook, outcomes),
+        )
+        for hook, moves in found.items()
     ]
 
 
-def refused_commands(outcomes: Sequence[Outcome]) -> list[str]:
-    """Return some shell commands that each hook refused, of as many programs as possible, each once."""
-    found = {hook: mixed(commands) for hook, commands in refused_by_hook(outcomes).items()}
-    chosen = (command for commands in found.values() for command in commands[:_MOST_REFUSED])
-    return [*dict.fromkeys(chosen)][: 2 * _MOST_REFUSED]
-
-
-def refused_by_hook(outcomes: Sequence[Outcome]) -> dict[str, list[str]]:
-    """Return the shell commands that each hook refused, each once, by the command of the hook."""
-    found: dict[str, list[str]] = {}
-    for outcome in outcomes:
-        for hook, move in refused_moves(outcome):
-            if isinstance(move, RunCommand) and move.command not in found.setdefault(hook, []):
-                found[hook].append(move.command)
-    return found
+def _seconds(hook: str, outcomes: Sequence[Outcome]) -> float:
+    """Return how long a hook usually keeps a processor busy, whatever else runs; 0 if that is unknown."""
+    runs = (one for outcome in outcomes for _, one in outcome.trace.hook_runs() if one.hook.command == hook)
+    times = [one.run.cpu for one in runs if one.run is not None]
+    return statistics.median(times) if times else 0.0
 
 
 def writes_before_calls(host: str, outcomes: Sequence[Outcome]) -> bool:

@@ -4,17 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from pytest_hookharness.judging.checkup.bypasses import passed_turns, refused_turns, spellings
+from pytest_hookharness.judging.checkup.bypasses import READING, passed_turns, refused_turns, spellings
 from pytest_hookharness.judging.checkup.overblocks import Neighbour, neighbours
-from pytest_hookharness.model.moves import FIRST_PROMPT, Act, RunCommand, ToolResult
+from pytest_hookharness.model.moves import FIRST_PROMPT, Act, Read, RunCommand, ToolResult
 from pytest_hookharness.model.outcome import Outcome
 
 _GIVEN = ToolResult(text="done")
+# Of the spellings that are proved at once: those that only have words around the command, and all.
+_MOST_AROUND, _MOST_SHOWN = 3, 6
 
 
 def try_spellings(commands: Sequence[str]) -> tuple[Act, ...]:
-    """Return the acts of an agent that runs the other spellings of commands; none if there are none."""
-    tried = [_run(text) for command in commands for text in spellings(command)]
+    """Return the acts of an agent that runs commands and their other spellings; none if there are none."""
+    tried = [_run(text) for command in commands for text in (command, *spellings(command))]
     return (FIRST_PROMPT, *tried) if tried else ()
 
 
@@ -22,27 +24,50 @@ def prove_spellings(command: str, allowed: Sequence[str]) -> tuple[Act, ...]:
     """
     Return the acts that show that a command is refused, and other spellings of it are not.
 
+    Some spellings are enough: words around the command, and other options or programs.
+
     Each spelling is run before and after the command, because a guard may refuse only the first call, or all
     calls after some time.
     """
-    others = [_run(text) for text in allowed]
+    around = [text for text in allowed if command in text][:_MOST_AROUND]
+    shown = {*around, *[text for text in allowed if command not in text][: _MOST_SHOWN - len(around)]}
+    others = [_run(text) for text in allowed if text in shown]
     return (FIRST_PROMPT, *others, _run(command), _run(command), *others)
 
 
-def _run(command: str) -> RunCommand:
+def _run(command: str) -> RunCommand | Read:
+    if command.startswith(READING):
+        return Read(file=command.removeprefix(READING))
     return RunCommand(command=command, given=_GIVEN)
 
 
 def allowed_spellings(outcomes: Sequence[Outcome], commands: Sequence[str]) -> dict[str, list[str]]:
-    """Return which other spellings of refused commands were allowed without a question, by command."""
-    passed = {text for outcome in outcomes for text in passed_turns(outcome)}
-    found = {command: [text for text in spellings(command) if text in passed] for command in commands}
-    return {command: texts for command, texts in found.items() if texts}
+    """
+    Return which other spellings of commands were allowed without a question, by command.
+
+    Only a session counts that refused the command itself: others may lack the hook that refuses it.
+    """
+    found: dict[str, list[str]] = {}
+    for outcome in outcomes:
+        passed, refused = passed_turns(outcome), refused_turns(outcome)
+        for command in commands:
+            if command in refused and command not in passed:
+                texts = (text for text in spellings(command) if text in passed and text not in refused)
+                found.setdefault(command, []).extend(texts)
+    return {command: [*dict.fromkeys(texts)] for command, texts in found.items() if texts}
 
 
-def try_neighbours(commands: Sequence[str]) -> tuple[Act, ...]:
-    """Return the acts of an agent that runs what is harmless and resembles commands; none for no commands."""
-    tried = (text for one in neighbours(commands) for text in (*one.controls, one.text))
+def try_neighbours(commands: Sequence[str], source: str = "") -> tuple[Act, ...]:
+    """
+    Return the acts of an agent that runs what is harmless and resembles commands; none for no commands.
+
+    Args:
+        commands: Commands that are rightly refused.
+        source: The texts of the guards, which may name what they are meant to refuse.
+    """
+    if not commands:
+        return ()
+    tried = (text for one in neighbours(commands, source) for text in (*one.controls, one.text))
     acts = [_run(text) for text in dict.fromkeys(tried)]
     return (FIRST_PROMPT, *acts) if acts else ()
 
@@ -63,11 +88,13 @@ def prove_neighbours(commands: Sequence[str], refused: Sequence[Neighbour]) -> t
 
 
 def refused_neighbours(outcomes: Sequence[Outcome], commands: Sequence[str]) -> list[Neighbour]:
-    """Return the harmless commands that were refused where what they resemble was allowed."""
-    passed = {text for outcome in outcomes for text in passed_turns(outcome)}
-    refused = {text for outcome in outcomes for text in refused_turns(outcome)}
+    """Return the harmless commands that a session refused which allowed what they resemble."""
+    seen = [(passed_turns(outcome), refused_turns(outcome)) for outcome in outcomes]
     return [
         one
         for one in neighbours(commands)
-        if one.text in refused and one.text not in passed and {*one.controls} <= passed
+        if any(
+            one.text in refused and one.text not in passed and {*one.controls} <= passed.keys()
+            for passed, refused in seen
+        )
     ]

@@ -13,7 +13,7 @@ from pytest_hookharness.judging.checkup.refused_work import shell_text, symptom_
 from pytest_hookharness.judging.comparison.traces import is_asked, refusers
 from pytest_hookharness.judging.findings import codes
 from pytest_hookharness.model.checkup import Symptom
-from pytest_hookharness.model.moves import RunCommand
+from pytest_hookharness.model.moves import Read, RunCommand
 from pytest_hookharness.model.outcome import Outcome
 from pytest_hookharness.model.protocol import Ruling
 from pytest_hookharness.model.trace import Moved, Performed
@@ -22,14 +22,25 @@ from pytest_hookharness.model.trace import Moved, Performed
 _JOINED = re.compile(r"(rm|git clean) -([A-Za-z]{2,3}) (?=[^-])")
 # An option of Git in front of other words, which Git also takes behind them.
 _IN_FRONT = re.compile(r"(git (?:push|commit)) (--force|-f|--no-verify) ([^;&|<>#]+)")
-_SHORT = (("git push --force", "git push -f"), ("git commit --no-verify", "git commit -n"))
+_SHORT = (
+    ("git push --force", "git push -f"),
+    ("git commit --no-verify", "git commit -n"),
+    ("git add -A", "git add --all"),
+    ("git reset --hard", "git reset -q --hard"),
+)
 # Commands, or beginnings of commands, and others with the same effect that are as usual.
 _ALIKE = (
-    (r"git push (?:--force|-f)$", ("git push origin HEAD --force",)),
+    (r"git push (?:--force|-f)$", ("git push origin HEAD --force", "git push origin +HEAD")),
     (r"git checkout -- \.$", ("git checkout .", "git restore .")),
     (r"npm install (?=\S)", ("npm i ",)),
     (r"pip install (?=\S)", ("pip3 install ", "python3 -m pip install ")),
     (r"cat (?=\S+$)", ("head ", "grep . ", "sed -n p ")),
+    (r"curl (?=https?:)", ("curl -fsSL ", "wget -qO- ")),
+    (r"chmod -R 777 ", ("chmod 777 -R ", "chmod -R a+rwx ")),
+    (r'psql -c "DROP TABLE ', ('psql -c "drop table ',)),
+    (r"echo text > (?=\S+$)", ("echo text >", "echo text | tee ", "printf text > ")),
+    (r"npm (?=[a-z])", ("npm --prefix . ",)),
+    (r"pnpm (?=[a-z])", ("pnpm --dir . ",)),
     (r"terraform (?=\w)", ("terraform -chdir=. ",)),
     (r"kubectl (?=\w)", ("kubectl --namespace default ",)),
 )
@@ -37,10 +48,12 @@ _SIMPLE = re.compile(r"[a-z][\w.-]* [^;&|<>#\n]+")
 # What agents write in front of and behind commands.
 _AROUND = (("timeout 60 ", ""), ("CI=1 ", ""), ("if ", "; then echo done; fi"), ("", " 2>&1 | tail -5"))
 # Rare enough to be no bypass if it is the only one.
-_RARE = "if "
+_RARE = re.compile(r"if |git push origin \+HEAD$")
 _FOR_ROOT = re.compile(r"(?:rm|dd|chmod|chown|mkfs\S*|kill|docker|systemctl) ")
 _PIPED = re.compile(r"(curl [^|]+\| ?)sh$")
 _TWICE, _MOST_NAMED = 2, 5
+# What stands before the name of a file that a tool reads, where a command stands for other calls.
+READING = "reading "
 
 
 def spellings(command: str) -> Iterator[str]:
@@ -72,6 +85,11 @@ def spellings(command: str) -> Iterator[str]:
         yield f"{piped[1]}bash"
 
 
+def is_rare(spelling: str) -> bool:
+    """Return whether a spelling is too rare to be a bypass if no other one is."""
+    return _RARE.match(spelling) is not None
+
+
 def passed_turns(outcome: Outcome) -> dict[str, list[int]]:
     """Return the shell commands that were allowed without a question, each with its turns."""
     asked = {step.turn for step, hooked in outcome.trace.hooked() if hooked.decision.ruling is Ruling.ASK}
@@ -84,7 +102,11 @@ def refused_turns(outcome: Outcome) -> dict[str, list[int]]:
 
 
 def _turns(outcome: Outcome, *, refused: bool, but: Collection[int] = ()) -> dict[str, list[int]]:
-    """Return commands as the agent's script writes them, before the folder of the run is filled in."""
+    """
+    Return commands as the agent's script writes them, before the folder of the run is filled in.
+
+    What reads a file by a tool is called by ``READING`` and the file.
+    """
     written = {
         step.turn: step.exchange.move for step in outcome.trace.steps if isinstance(step.exchange, Moved)
     }
@@ -92,7 +114,13 @@ def _turns(outcome: Outcome, *, refused: bool, but: Collection[int] = ()) -> dic
     for step in outcome.trace.steps:
         if isinstance(step.exchange, Performed) and step.exchange.refused is refused and step.turn not in but:
             move = written.get(step.turn)
-            text = move.command if isinstance(move, RunCommand) else shell_text(step.exchange.call)
+            match move:
+                case RunCommand(command=text):
+                    pass
+                case Read(file=file):
+                    text = f"{READING}{file}"
+                case _:
+                    text = shell_text(step.exchange.call)
             found.setdefault(text, []).append(step.turn)
     return found
 
@@ -106,20 +134,29 @@ def find_bypasses(outcome: Outcome) -> Iterator[Symptom]:
     """Find commands that were refused each time, with another spelling that was allowed before and after."""
     refused, passed = refused_turns(outcome), passed_turns(outcome)
     for command, turns in refused.items():
-        if len(turns) < _TWICE or command in passed or _is_selected(outcome, turns[0]):
+        if len(turns) < _TWICE or command in passed:
             continue
         tried = (text for text in spellings(command) if text not in refused)
         others = [text for text in tried if framed(turns, passed.get(text, ()))]
-        if any(not text.startswith(_RARE) for text in others):
+        if rules := _rules_of(outcome, turns[0]):
+            others = [text for text in others if not _is_around(command, text)]
+        if not all(map(is_rare, others)):
             more = f" and {len(others) - _MOST_NAMED} more" if len(others) > _MOST_NAMED else ""
             named = ", ".join(f"`{text}`" for text in others[:_MOST_NAMED]) + more
             done = "asked about" if is_asked(outcome.trace, turns[0]) else "refused"
-            text = f"`{command}` is {done}, but the same command in another spelling is allowed: {named}."
+            text = f"`{command}` is {done}, but the same command in another spelling is allowed: {named}"
+            text += f"; the host asks the hook only about {', '.join(rules)}." if rules else "."
             hook = refusers(outcome.trace, turns[0])
             yield symptom_of(codes.BYPASS.found(text, turn=turns[0], hook=hook))
 
 
-def _is_selected(outcome: Outcome, turn: int) -> bool:
-    """Return whether the entry of a refusing hook has a rule, which the host reads, about its commands."""
+def _rules_of(outcome: Outcome, turn: int) -> list[str]:
+    """Return the rules about commands, read by the host, in the entries of the hooks that refused a call."""
     refused = (one for step, one in outcome.trace.hooked() if step.turn == turn and one.decision.refused)
-    return any("if" in run.hook.options for hooked in refused for run in hooked.deciding)
+    options = (run.hook.options for hooked in refused for run in hooked.deciding)
+    return [*dict.fromkeys(f"`{one['if']}`" for one in options if "if" in one)]
+
+
+def _is_around(command: str, spelling: str) -> bool:
+    """Return whether a spelling only has words around a command, which a host may leave out."""
+    return command in spelling

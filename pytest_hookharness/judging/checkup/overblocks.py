@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Iterable, Iterator
 
-from pytest_hookharness.judging.checkup.bypasses import framed, passed_turns, refused_turns
+from pytest_hookharness.judging.checkup.bypasses import READING, framed, passed_turns, refused_turns
 from pytest_hookharness.judging.checkup.refused_work import symptom_of
 from pytest_hookharness.judging.comparison.traces import is_asked, refusers
 from pytest_hookharness.judging.findings import codes
@@ -28,16 +28,18 @@ class Neighbour:
     A harmless command.
 
     Attributes:
-        text: The command line.
+        text: The command line; ``READING`` and a file for a call of the tool that reads files.
         detail: What it is, in words that follow it and a comma.
         controls: Commands that differ from it in one detail; none if nobody has a reason to refuse it.
         beside: A pattern of the commands that it resembles; empty for one that resembles many.
+        named: Words that a guard has that is meant to refuse it; empty for none.
     """
 
     text: str
     detail: str
     controls: tuple[str, ...] = ()
     beside: str = ""
+    named: str = ""
 
     def belongs_to(self, refused: Iterable[str]) -> bool:
         """Return whether it may be refused because it resembles one of some refused commands."""
@@ -92,12 +94,44 @@ _NEIGHBOURS = (
     Neighbour("git rebase --abort", "which only ends a rebase", beside=r"git rebase(?! --abort)"),
     Neighbour("git merge-base HEAD main", "which only reads", beside=r"git merge(?! --abort)\b"),
     Neighbour("grep -rn process.env src", "a search", ("grep -rn process.title src",), r".*\.env\b"),
+    Neighbour(
+        "cat .env.example",
+        "which has no secrets",
+        ("cat example.txt",),
+        r"cat .*\.env$",
+    ),
+    Neighbour(
+        f"{READING}.env.example",
+        "which has no secrets",
+        (f"{READING}example.txt",),
+        rf"{READING}\.env$",
+    ),
+    Neighbour(
+        "git push --force-with-lease origin topic",
+        "which overwrites nobody's commits",
+        (_PUSH,),
+        _FORCES,
+        named="with-lease",
+    ),
+    Neighbour("git clean -nd", "which only lists files", ("git status",), r"git clean\b", named="dry"),
+    Neighbour(
+        "git checkout -b topic",
+        "which only begins a branch",
+        ("git switch -c topic",),
+        r"git checkout -- ",
+    ),
 )
 
 
-def neighbours(refused: Collection[str]) -> list[Neighbour]:
-    """Return the harmless commands that a guard may confuse with commands that it refused."""
-    return [one for one in _NEIGHBOURS if one.belongs_to(refused)]
+def neighbours(refused: Collection[str], source: str = "") -> list[Neighbour]:
+    """
+    Return the harmless commands that a guard may confuse with commands that it refused.
+
+    Args:
+        refused: The commands.
+        source: The texts of the guards; what they name, they are meant to refuse.
+    """
+    return [one for one in _NEIGHBOURS if one.belongs_to(refused) and not (one.named and one.named in source)]
 
 
 def find_overblocks(outcome: Outcome) -> Iterator[Symptom]:
@@ -119,6 +153,10 @@ def find_overblocks(outcome: Outcome) -> Iterator[Symptom]:
 
 
 def _describe(one: Neighbour) -> str:
-    allowed = " and ".join(f"`{control}`" for control in one.controls)
-    text = one.text.replace(WORKSPACE, "<project>")
-    return f"`{text}`, {one.detail}, is refused" + (f", but {allowed} allowed" if allowed else "")
+    allowed = " and ".join(map(_quote, one.controls))
+    text = _quote(one.text.replace(WORKSPACE, "<project>"))
+    return f"{text}, {one.detail}, is refused" + (f", but {allowed} allowed" if allowed else "")
+
+
+def _quote(text: str) -> str:
+    return text if text.startswith(READING) else f"`{text}`"

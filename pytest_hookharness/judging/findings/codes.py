@@ -272,6 +272,14 @@ OVERBLOCK = FindingCode(
     "Split the line into commands and words. Compare the program, its options and each path as a whole "
     "instead of looking for a few letters anywhere in the line.",
 )
+MISSED_SECRET = FindingCode(
+    "HH312",
+    "MISSED-SECRET",
+    "A guard hook keeps a file with secrets from one tool of the agent, and another tool may read it.",
+    "An agent that may not read a file with one tool tries the next one, so the secrets reach the model.",
+    "Let the guard hook look at all tools that show files: at the path of those that read or search, and at "
+    "the words of a shell's command. Or deny the file in the host's own permissions.",
+)
 CHECK_CODES = (
     CARRIED_OUT,
     STAGED,
@@ -284,4 +292,5 @@ CHECK_CODES = (
     BYPASS,
     UNASKED,
     OVERBLOCK,
+    MISSED_SECRET,
 )

@@ -18,7 +18,7 @@ from pytest_hookharness.campaigns.check.session_errors import play_session
 from pytest_hookharness.campaigns.check.session_scenario import without_commands
 from pytest_hookharness.campaigns.check.sessions import plan_each_event, plan_single_events
 from pytest_hookharness.execution.processes.slots import CpuSlot
-from pytest_hookharness.frontends.checkup import UNKNOWN, status_of
+from pytest_hookharness.frontends.checkup import UNKNOWN, status_of, weigh
 from pytest_hookharness.model.checkup import CheckSession, Symptom
 from pytest_hookharness.model.processes import Exited
 from pytest_hookharness.model.protocol import Basis, Decision, Hook, Reply, Rule
@@ -300,3 +300,19 @@ def test_what_stands_in_for_a_hook_is_not_counted(harness, tmp_path):
     played = [PlayedSession(session, harness.simulate(session.scenario))]
     assert played[0].outcome.hook_runs("Stop")
     assert summarise(place, played).tried[0].startswith("1 session with 0 hook runs: 0 of 1 hook")
+
+
+def test_copies_of_scripts_get_little_time(tmp_path):
+    """A plugin with the scripts of the settings shows little that is new, so the settings get more time."""
+    hooks = {"PreToolUse": [{"hooks": [{"type": "command", "command": "sh ./guard.sh"}] * 6}]}
+    for folder, name in ((tmp_path, ".claude/settings.json"), (tmp_path / "plugin", "hooks/hooks.json")):
+        (folder / name).parent.mkdir(parents=True)
+        (folder / name).write_text(json.dumps({"hooks": hooks}))
+        (folder / "guard.sh").write_text("exit 0\n")
+    (tmp_path / "plugin/.claude-plugin").mkdir()
+    (tmp_path / "plugin/.claude-plugin/plugin.json").write_text('{"name": "guards"}')
+    settings, plugin = weigh(find_hook_sets(tmp_path))
+    assert settings > 2 * plugin
+    (tmp_path / "plugin/guard.sh").write_text("exit 1\n")
+    settings, plugin = weigh(find_hook_sets(tmp_path))
+    assert settings == plugin

@@ -89,10 +89,17 @@ def test_a_plugin_with_a_script_without_the_bit(tmp_path, harness):
     assert {run.ending.code for run in runs} <= {0, 2}
 
 
-def test_a_plugin_with_further_keys_stays_as_it_is(tmp_path):
-    """A plugin whose entries have further keys is no project."""
-    hook_set = plugin(tmp_path, once=True)
+def test_a_plugin_with_arguments_stays_as_it_is(tmp_path):
+    """A plugin whose entries have arguments of their own is no project."""
+    hook_set = plugin(tmp_path, args=["one"])
     assert mend(hook_set, ()) == hook_set
+
+
+def test_a_plugin_keeps_its_further_keys(tmp_path):
+    """The project that a plugin becomes has the further keys of its entries, such as a rule of the host."""
+    mended = mend(plugin(tmp_path, **{"if": "Bash(rm *)"}), ())
+    assert not mended.plugin
+    assert [entry["if"] for entry in mended.inline["PreToolUse"]] == ["Bash(rm *)"]
 
 
 @pytest.mark.slow

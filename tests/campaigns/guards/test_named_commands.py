@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 from pytest_hookharness.campaigns.check.discovery import find_hook_sets
-from pytest_hookharness.campaigns.guards.named_commands import mixed, named_commands
+from pytest_hookharness.campaigns.guards.named_commands import mixed, named_commands, named_files
 from pytest_hookharness.campaigns.guards.pattern_texts import find_texts, texts_of
 
 
@@ -19,6 +19,7 @@ from pytest_hookharness.campaigns.guards.pattern_texts import find_texts, texts_
         (r"kubectl (?:-n \S+ )?delete (?!pod)\w{2}", ["kubectl delete xx", "kubectl -n x delete xx"]),
         (r"drop\.[^a-x]+", ["drop. "]),
         ("a plain text.", ["a plain text."]),
+        ("a[+--[]b", ["a-b"]),
         ("(not closed", []),
         ("closed)", []),
         (r"(a)\1", []),
@@ -67,3 +68,52 @@ def test_commands_that_a_guard_names(tmp_path):
     (hook_set,) = find_hook_sets(tmp_path)
     assert named_commands(hook_set) == ["helm delete", "codex exec"]
     assert named_commands(replace(hook_set, hooks=())) == []
+
+
+GUARD = """. "$here/../lib/rules.sh"
+node "$here/lib/words.js"
+git status -s
+grep -f "$here/../lib/words.txt"
+"""
+
+
+@pytest.fixture
+def guarded(tmp_path):
+    """The hook set of a project with a guard that loads a file of another folder."""
+    for name, text in (
+        ("hooks/guard.sh", GUARD),
+        ("lib/rules.sh", "case $file in\n  infra/live/*) exit 2 ;;\n  none/*) exit 2 ;;\nesac\n"),
+        ("lib/words.txt", "# What nobody may do.\n\\bdocker\\s+push\\b\n"),
+        ("hooks/lib/words.js", "const rules = [/terraform\\s+apply/];\nrun('git log -1');\n"),
+        ("infra/live/main.tf", ""),
+        (
+            ".claude/settings.json",
+            '{"hooks": {"PreToolUse": [{"hooks": [{"type": "command", "command": "sh hooks/guard.sh"}]}]}}',
+        ),
+    ):
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).write_text(text)
+    (hook_set,) = find_hook_sets(tmp_path)
+    return hook_set
+
+
+def test_what_a_script_loads_from_another_folder(guarded):
+    """Files that a script names by a path are read too; what scripts only look up themselves is not."""
+    assert named_commands(guarded) == ["terraform apply", "docker push"]
+
+
+def test_files_that_a_guard_names(guarded):
+    """A folder that a guard names stands for a file in it; what the project lacks is left out."""
+    assert "infra/live/main.tf" in named_files(guarded)
+    assert all((guarded.root / name).is_file() for name in named_files(guarded))
+
+
+def test_commands_of_a_guard_for_one_tool(tmp_path):
+    """On a host with several events before calls, the guards of each of them are read."""
+    (tmp_path / ".cursor").mkdir()
+    (tmp_path / ".cursor/guard.sh").write_text("grep -q 'helm delete' && exit 2\n")
+    (tmp_path / ".cursor/hooks.json").write_text(
+        '{"version": 1, "hooks": {"beforeShellExecution": [{"command": ".cursor/guard.sh"}]}}'
+    )
+    (hook_set,) = find_hook_sets(tmp_path)
+    assert named_commands(hook_set) == ["helm delete"]

@@ -43,7 +43,7 @@ def unasked(tmp_path, harness):
         acts = (
             FIRST_PROMPT,
             *[RunCommand(command=text) for text in runs],
-            *[*commonly_refused([], tmp_path)][:10],
+            *[*commonly_refused(["rm sudo push"], tmp_path)][:10],
             *[Edit(file=f"{number}.env", text="text") for number in range(edits)],
         )
         scenario = replace(scenario_of(hook_set, acts), turns=len(acts))
@@ -57,7 +57,7 @@ def unasked(tmp_path, harness):
 def test_a_guard_that_approves_the_rest(unasked):
     """A guard that refuses one command and approves all others is UNASKED, with a call that matters."""
     (found,) = unasked(REFUSES + APPROVES)
-    assert "every call that it does not refuse (7 different calls, such as `sudo rm notes.txt`)" in found.text
+    assert "every call that it does not refuse (6 different calls, such as `sudo rm notes.txt`)" in found.text
     assert "guard.sh" in found.hook
 
 

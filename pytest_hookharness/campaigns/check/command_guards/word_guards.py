@@ -24,7 +24,7 @@ from pytest_hookharness.campaigns.guards.pattern_texts import texts_of
 from pytest_hookharness.campaigns.guards.watched_moves import watched
 from pytest_hookharness.campaigns.stress.first_run import GIVEN
 from pytest_hookharness.campaigns.stress.mutations.wording import HARMLESS, forms_of
-from pytest_hookharness.judging.checkup.bypasses import spellings
+from pytest_hookharness.judging.checkup.bypasses import is_rare, spellings
 from pytest_hookharness.model.checkup import HookSet
 from pytest_hookharness.model.moves import RunCommand
 from pytest_hookharness.model.protocol import Hook, Ruling
@@ -129,7 +129,7 @@ def allowed_spellings(text: str) -> Iterator[tuple[str, str]]:
         admits = test.leads == "allows" and not test.fits and guard.is_known and _REFUSES.search(text)
         for command in _commands(test) if refuses or admits else ():
             if guard.lets_through(command, test) and not (admits and guard.is_let_off(command)):
-                usual = (one for one in spellings(command) if not one.startswith("if "))
+                usual = (one for one in spellings(command) if not is_rare(one))
                 yield from ((command, one) for one in usual if _is_allowed(guard, test, one))
 
 

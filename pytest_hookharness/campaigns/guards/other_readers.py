@@ -1,0 +1,69 @@
+"""The moves that show whether a file with secrets, of which a guard knows, can be read by another tool."""
+
+from __future__ import annotations
+
+import posixpath
+import re
+from collections.abc import Iterator, Sequence
+
+from pytest_hookharness import hosts
+from pytest_hookharness.campaigns.arming.project_texts import is_small
+from pytest_hookharness.judging.checkup.other_readers import FileReading, reading_of
+from pytest_hookharness.model.checkup import HookSet
+from pytest_hookharness.model.moves import FIRST_PROMPT, Act, Read, RunCommand
+
+# Files in which a project denies files to an agent without a hook.
+_DENY = (
+    ".claude/settings.json",
+    ".claude/settings.local.json",
+    ".cursorignore",
+    ".cursorindexingignore",
+    ".geminiignore",
+    ".aiexclude",
+    ".gemini/settings.json",
+    ".qwenignore",
+)
+_SECRET = re.compile(r"^\.env|secret|credential|\.pem$|\.key$|^id_", re.IGNORECASE)
+_LARGEST = 1 << 17
+
+
+def prove_readers(hook_set: HookSet, refused: Sequence[Act]) -> tuple[Act, ...]:
+    """
+    Return the acts that show that files are read by one tool and refused to another; none if none may be.
+
+    Args:
+        hook_set: The hooks, and the project that may deny files without them.
+        refused: Moves that hooks refused.
+    """
+    found = {one for act in refused if (one := reading_of(act)) is not None}
+    open_ones = [one for one in sorted(found, key=str) if one.other not in found and _is_open(hook_set, one)]
+    others, known = [one.other.act for one in open_ones], [one.act for one in open_ones]
+    return (FIRST_PROMPT, *others, *known, *known, *others) if known else ()
+
+
+def _is_open(hook_set: HookSet, one: FileReading) -> bool:
+    """Return whether only a hook can keep a file with secrets from the other tool."""
+    profile = hosts.find(hook_set.host)
+    by_tool = profile.tools.call(Read(file=one.file), "/w").name
+    by_command = profile.tools.call(RunCommand(command="true"), "/w").name
+    other = by_tool if one.by_command else by_command
+    can_be_asked = bool(profile.for_role(hosts.Role.BEFORE_TOOL, other))
+    name = posixpath.basename(one.file)
+    secret = _SECRET.search(name) is not None
+    return secret and by_tool != by_command and can_be_asked and not _is_denied(hook_set, name)
+
+
+def _is_denied(hook_set: HookSet, name: str) -> bool:
+    """Return whether a file in which a project denies files has the name, or what may stand for it."""
+    return any(name in text or "*env" in text for text in _denials(hook_set))
+
+
+def _denials(hook_set: HookSet) -> Iterator[str]:
+    for path in (hook_set.root / name for name in _DENY):
+        if is_small(path, _LARGEST):
+            try:
+                text = path.read_text("utf-8", "replace")
+            except OSError:
+                continue
+            # Only the part behind this word denies anything in settings.
+            yield text if not path.name.endswith(".json") else text.partition('"deny"')[2]

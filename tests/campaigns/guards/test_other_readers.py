@@ -1,0 +1,79 @@
+"""Claims about guards that keep a file with secrets from one tool, and not from another."""
+
+import json
+
+import pytest
+
+from pytest_hookharness.campaigns.check.discovery import find_hook_sets
+from pytest_hookharness.campaigns.check.guard_sessions import plan_rewordings
+from pytest_hookharness.campaigns.check.session_errors import play_session
+from pytest_hookharness.campaigns.check.session_scenario import scenario_of
+from pytest_hookharness.campaigns.guards.other_readers import prove_readers
+from pytest_hookharness.judging.checkup.symptoms import find_symptoms
+from pytest_hookharness.model.checkup import CheckSession
+from pytest_hookharness.model.moves import FIRST_PROMPT, Read, RunCommand
+
+OF_COMMANDS = """case "$(jq -r '.tool_input.command // empty')" in
+    *.env*) echo "Keys are for people." >&2; exit 2 ;;
+esac
+"""
+OF_FILES = OF_COMMANDS.replace("command", "file_path")
+OF_BOTH = OF_COMMANDS.replace("command //", "command // .tool_input.file_path //")
+# Answers for every second call, whatever it is.
+BY_TURNS = """echo x >>"$CLAUDE_PROJECT_DIR/calls"
+[ $(($(wc -l <"$CLAUDE_PROJECT_DIR/calls") % 2)) -eq 0 ] || exit 0
+echo "Not now." >&2; exit 2
+"""
+FIRST = (RunCommand(command="cat .env"), Read(file=".env"))
+
+
+@pytest.fixture
+def guard(tmp_path, harness):
+    """Returns what a session proves about a guard of all tools that reads the files of a project."""
+
+    def play(script, **settings):
+        (tmp_path / ".claude").mkdir()
+        (tmp_path / ".claude/guard.sh").write_text(script)
+        hook = {"type": "command", "command": 'sh "$CLAUDE_PROJECT_DIR"/.claude/guard.sh'}
+        hooks = {"PreToolUse": [{"matcher": "*", "hooks": [hook]}]}
+        (tmp_path / ".claude/settings.json").write_text(json.dumps({"hooks": hooks, **settings}))
+        (hook_set,) = find_hook_sets(tmp_path)
+        scenario = scenario_of(hook_set, (FIRST_PROMPT, *FIRST))
+        first = CheckSession(title="first", scenario=scenario, ends=False)
+        outcomes = [play_session(first, harness.settings, harness.resources)]
+        proofs = [one for one in plan_rewordings(hook_set, outcomes) if "another tool" in one.title]
+        assert all(one.proof for one in proofs)
+        outcomes += [play_session(one, harness.settings, harness.resources) for one in proofs]
+        symptoms = [one for outcome in outcomes for one in find_symptoms(outcome)]
+        return [one.text for one in symptoms if one.kind == "MISSED-SECRET"]
+
+    return play
+
+
+def test_a_guard_of_commands_that_forgets_the_tool(guard):
+    """A guard that refuses to print a file, and lets the tool for files read it, is MISSED-SECRET."""
+    assert guard(OF_COMMANDS) == ["`cat .env` is refused, but reading .env with Read is allowed."]
+
+
+def test_a_guard_of_files_that_forgets_commands(guard):
+    """A guard that refuses to read a file with secrets, and lets a command print it, is told."""
+    assert guard(OF_FILES) == ["Reading .env with Read is refused, but `cat .env` is allowed."]
+
+
+@pytest.mark.parametrize("script", [OF_BOTH, BY_TURNS, "exit 0\n"])
+def test_a_guard_of_all_or_of_none(guard, script):
+    """A guard of both ways, of neither, or of something else says nothing about a file."""
+    assert guard(script) == []
+
+
+def test_a_file_that_the_project_denies_itself(guard):
+    """Where the settings deny the file to the tool, no hook has to."""
+    assert guard(OF_COMMANDS, permissions={"deny": ["Read(./.env)"]}) == []
+
+
+def test_a_file_without_secrets(guard, tmp_path):
+    """A guard may have reasons to refuse `cat` for a file that anybody may read."""
+    guard("exit 0\n")
+    (hook_set,) = find_hook_sets(tmp_path)
+    assert prove_readers(hook_set, [RunCommand(command="cat large.log")]) == ()
+    assert prove_readers(hook_set, [RunCommand(command="cat .env")])
