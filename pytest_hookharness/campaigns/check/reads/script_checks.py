@@ -17,6 +17,7 @@ from pytest_hookharness.campaigns.check.lone_programs.strict_scripts import ends
 from pytest_hookharness.campaigns.check.reads.borrowed_variables import borrowed_variable
 from pytest_hookharness.campaigns.check.reads.env_files import emptied_files
 from pytest_hookharness.campaigns.check.reads.input_keys import never_sent
+from pytest_hookharness.campaigns.check.reads.unknown_keys import unknown_keys
 from pytest_hookharness.campaigns.check.static.double_counts import double_counts
 from pytest_hookharness.campaigns.check.static.failed_refusals import failed_refusal
 from pytest_hookharness.campaigns.check.static.here_scripts import lost_inputs
@@ -72,6 +73,7 @@ _GIVE_PROGRAM = (
 _APPEND = 'Append each line: `echo "export NAME=value" >> "$CLAUDE_ENV_FILE"`.'
 _LONGEST = 80
 _UNSET = "Find out in another way, or have the command set it: `NAME=value ./hook.sh`."
+_NO_KEY = "Take the value from elsewhere, such as the transcript, or remove what depends on it."
 _COUNT = "Write `|| true`: grep has printed its 0 already."
 
 
@@ -180,6 +182,11 @@ def _of_input(hook_set: HookSet) -> Iterator[Symptom]:
         symptom = together(CONFIG_OFF, [hook for hook, pair in found if pair == (keys, meant)], text)
         advice = "the file that it names" if "transcript_path" in meant else "that"
         yield replace(symptom, advice=f"Read {advice} instead.")
+    unknown = [(hook, keys) for hook in hook_set.hooks if (keys := unknown_keys(hook_set, hook))]
+    for keys in dict.fromkeys(keys for _, keys in unknown):
+        text = f"the script reads {keys} of its input, and {hook_set.host} sends no such key."
+        symptom = together(CONFIG_OFF, [hook for hook, one in unknown if one == keys], text)
+        yield replace(symptom, advice=_NO_KEY)
 
 
 def _of_scripts(hook_set: HookSet) -> Iterator[Symptom]:
