@@ -35,7 +35,8 @@ _OTHERWISE = re.compile(
     rf"|^[\"'],\s*(?!{_NOTHING})|\belse\b|\?(?![\s?.\"'/)])[^\n:]*:",
     re.IGNORECASE,
 )
-_OF_OUTPUT = re.compile(r"[\"']?\s*(?::|\]\s*=(?!=)|=(?!=))")
+_OF_OUTPUT = re.compile(r"[\"']?\s*:")
+_GIVEN = re.compile(r"[\"']?\s*\]?\s*(?:\|\|?|\?\?)?=(?!=)")
 _ASSIGNED = re.compile(
     r"^[ \t]*(?:(?:local|export|readonly|declare|const|let|var)\s+)*(\w+)\s*(?::[^=\n]+)?=(?!=)"
 )
@@ -83,7 +84,7 @@ def _is_only_source(text: str, key: str) -> bool:
         if _OF_OUTPUT.match(after):
             continue
         name = _ASSIGNED.match(line)
-        if _OTHERWISE.search(after) or (name and _has_another(text, name[1])):
+        if _GIVEN.match(after) or _OTHERWISE.search(after) or (name and _has_another(text, name[1])):
             return False
     return True
 
