@@ -32,7 +32,7 @@ _NOTHING = (
 # Another source for the value, behind its key.
 _OTHERWISE = re.compile(
     rf"(?:\?\?|\|\||//|\bor\b)[\s(]*(?!\s|(?:echo\s+|printf\s+)?{_NOTHING}|true\b|:)"
-    rf"|^[\"'],\s*(?!{_NOTHING})|\belse\b|\?(?![\s?.\"'/)])[^\n:]*:",
+    rf"|^[\"'],(?!\s*{_NOTHING})|\belse\b|\?(?![\s?.\"'/)])[^\n:]*:",
     re.IGNORECASE,
 )
 _OF_OUTPUT = re.compile(r"[\"']?\s*:")
