@@ -14,6 +14,7 @@ from pathlib import PurePath
 
 from pytest_hookharness import hosts
 from pytest_hookharness.campaigns.arming.project_texts import read_text
+from pytest_hookharness.campaigns.check.lone_programs.inline_scripts import inline_program
 from pytest_hookharness.campaigns.check.reads.javascript_reads import javascript_reads
 from pytest_hookharness.campaigns.check.reads.key_meanings import meanings
 from pytest_hookharness.campaigns.check.reads.key_reads import KeyPath
@@ -64,7 +65,7 @@ class InputReads:
     What a hook's script reads from its input.
 
     Attributes:
-        text: The scripts in the command of the hook, without lines that are comments.
+        text: The command and the scripts in it, without lines that are comments.
         reads: The places of each value, those that replace each other together.
     """
 
@@ -76,7 +77,9 @@ def reads_of(hook_set: HookSet, hook: Hook) -> InputReads | None:
     """Return what the script of a hook reads; ``None`` if nothing is known, or if several scripts read it."""
     if hook.event not in hosts.find(hook_set.host).events or hook.type != "command":
         return None
-    scripts = hook_set.sources_of(hook) or [("command.sh", hook.command)]
+    # What the command itself reads, before or instead of a script.
+    program = inline_program(hook.command) or hook.command
+    scripts = [*hook_set.sources_of(hook), ("command.sh", program)]
     found = [reads for path, text in scripts if (reads := _reads(hook_set, path, text))]
     text = _COMMENT.sub("", "\n".join(text for _, text in scripts))
     return InputReads(text, found[0]) if len(found) == 1 else None
