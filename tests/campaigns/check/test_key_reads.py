@@ -288,3 +288,22 @@ def test_a_script_that_another_one_starts(tmp_path, wrong_keys):
     (tmp_path / "run.sh").write_text('#!/bin/sh\nexec "$@"\n')
     (found,) = wrong_keys(f"{DATA}print(d.get('user_prompt'))\n", "UserPromptSubmit", start="sh ./run.sh ")
     assert "reads `user_prompt` of its input, and claude-code sends `prompt`" in found
+
+
+@pytest.mark.parametrize(
+    ("command", "script", "named"),
+    [
+        ("bash -c 'C=$(jq -r .command); [ -z \"$C\" ] || bash ./hook.sh'", "", True),
+        ("bash -c 'C=$(jq -r .tool_input.command); [ -z \"$C\" ] || bash ./hook.sh'", "", False),
+        ("jq -c .tool_input | bash ./hook.sh", "C=$(jq -r .command)\necho $C\n", False),
+    ],
+)
+def test_what_a_command_reads(tmp_path, command, script, named):
+    """The command is read as a script is; what a script gets from it is no input of a hook."""
+    (tmp_path / "hook.sh").write_text(f"#!/bin/bash\n{script}")
+    entry = {"matcher": "Bash", "hooks": [{"type": "command", "command": command}]}
+    (tmp_path / ".claude").mkdir()
+    (tmp_path / ".claude/settings.json").write_text(json.dumps({"hooks": {"PreToolUse": [entry]}}))
+    (hook_set,) = find_hook_sets(tmp_path)
+    found = [one for one in check_statically(hook_set).symptoms if "reads `command` of its input" in one.text]
+    assert len(found) == named

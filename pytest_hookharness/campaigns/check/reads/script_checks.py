@@ -18,6 +18,7 @@ from pytest_hookharness.campaigns.check.reads.borrowed_variables import borrowed
 from pytest_hookharness.campaigns.check.reads.env_files import emptied_files
 from pytest_hookharness.campaigns.check.reads.input_keys import never_sent
 from pytest_hookharness.campaigns.check.reads.unknown_keys import unknown_keys
+from pytest_hookharness.campaigns.check.reads.unsent_words import unsent_word
 from pytest_hookharness.campaigns.check.static.double_counts import double_counts
 from pytest_hookharness.campaigns.check.static.failed_refusals import failed_refusal
 from pytest_hookharness.campaigns.check.static.here_scripts import lost_inputs
@@ -187,6 +188,11 @@ def _of_input(hook_set: HookSet) -> Iterator[Symptom]:
         text = f"the script reads {keys} of its input, and {hook_set.host} sends no such key."
         symptom = together(CONFIG_OFF, [hook for hook, one in unknown if one == keys], text)
         yield replace(symptom, advice=_NO_KEY)
+    compared = [(hook, one) for hook in hook_set.hooks if (one := unsent_word(hook_set, hook))[0]]
+    for field, word, meant in dict.fromkeys(one for _, one in compared):
+        text = f"`{field}` of its input is compared with `{word}`, and {hook_set.host} sends `{meant}`."
+        symptom = together(CONFIG_OFF, [hook for hook, one in compared if one[1] == word], text)
+        yield replace(symptom, advice=f"Compare with `{meant}`.")
 
 
 def _of_scripts(hook_set: HookSet) -> Iterator[Symptom]:
