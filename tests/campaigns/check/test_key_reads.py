@@ -283,6 +283,21 @@ def test_keys_for_all_hosts(wrong_keys, expression, named):
     assert bool(wrong_keys(text, "sessionEnd", host="copilot-cli")) is named
 
 
+@pytest.mark.parametrize(
+    ("test", "read", "named"),
+    [
+        ("tool == 'gemini'", "d['response']", True),
+        ("tool == 'claude'", "d['response']", False),
+        ("tool == 'gemini' and old", "d['response']", False),
+        ("tool == 'gemini'", "d.get('response') or d['llm_response']", False),
+    ],
+)
+def test_a_branch_for_one_host(wrong_keys, test, read, named):
+    """In a script for several hosts the branch for this host is judged."""
+    text = f"{DATA}TOOLS = 'gemini', 'claude'\nif {test}:\n    print({read})\n"
+    assert bool(wrong_keys(text, "AfterModel", host="gemini-cli")) is named
+
+
 def test_a_script_that_another_one_starts(tmp_path, wrong_keys):
     """Of two scripts in a command the one that reads the input is judged."""
     (tmp_path / "run.sh").write_text('#!/bin/sh\nexec "$@"\n')

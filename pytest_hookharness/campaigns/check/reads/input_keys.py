@@ -67,10 +67,14 @@ class InputReads:
     Attributes:
         text: The command and the scripts in it, without lines that are comments.
         reads: The places of each value, those that replace each other together.
+        shared: Whether the scripts name another host, so that what is no key of this one may be one there.
+        own: Of a shared script, those that surely count for this host: in branches for it alone.
     """
 
     text: str
     reads: Sequence[frozenset[KeyPath]]
+    shared: bool
+    own: Sequence[frozenset[KeyPath]]
 
 
 def reads_of(hook_set: HookSet, hook: Hook) -> InputReads | None:
@@ -81,8 +85,12 @@ def reads_of(hook_set: HookSet, hook: Hook) -> InputReads | None:
     program = inline_program(hook.command) or hook.command
     scripts = [*hook_set.sources_of(hook), ("command.sh", program)]
     found = [reads for path, text in scripts if (reads := _reads(hook_set, path, text))]
+    if len(found) != 1:
+        return None
+    shared = any(named_hosts(hook_set.host, "\n".join(hook_set.scripts_of(hook)) or hook.command))
+    every = (_reads(hook_set, path, text, hook_set.host) for path, text in scripts if shared)
     text = _COMMENT.sub("", "\n".join(text for _, text in scripts))
-    return InputReads(text, found[0]) if len(found) == 1 else None
+    return InputReads(text, found[0], shared, [one for reads in every for one in reads])
 
 
 def never_sent(hook_set: HookSet, hook: Hook) -> tuple[str, str]:
@@ -91,9 +99,7 @@ def never_sent(hook_set: HookSet, hook: Hook) -> tuple[str, str]:
     if given is None:
         return "", ""
     judge = _Judge(hook_set, hook, given)
-    # What is no key of this host may be one of another host that the script names.
-    shared = any(named_hosts(hook_set.host, "\n".join(hook_set.scripts_of(hook)) or hook.command))
-    reads = [read for read in given.reads if not shared or _is_for_all(read)]
+    reads = [read for read in given.reads if not given.shared or read in given.own or _is_for_all(read)]
     found = [pair for read in reads if (pair := judge.meant_by(read))] or [*judge.of_notebooks()]
     keys, meant = dict.fromkeys(key for key, _ in found), dict.fromkeys(key for _, key in found)
     return ", ".join(f"`{key}`" for key in keys), ", ".join(meant)
@@ -107,11 +113,14 @@ def _is_for_all(read: frozenset[KeyPath]) -> bool:
     return len(known) > 1 and not any(known <= sent for sent in every)
 
 
-def _reads(hook_set: HookSet, path: str, text: str) -> list[frozenset[KeyPath]]:
+def _reads(hook_set: HookSet, path: str, text: str, host: str = "") -> list[frozenset[KeyPath]]:
+    """Return what a script reads, or only what it reads in branches for a host."""
     ending = PurePath(path).suffix
     if ending == ".py" or (not ending and re.match(r"#!.*python", text)):
         folder = hook_set.root / PurePath(path).parent
-        return python_reads(text, lambda name: read_text(folder / f"{name}.py") or "")
+        return python_reads(text, lambda name: read_text(folder / f"{name}.py") or "", host)
+    if host:
+        return []
     if ending in (".sh", ".bash", ".zsh") or SHELL_SCRIPT.match(text):
         return shell_reads(text)
     return javascript_reads(text)

@@ -20,7 +20,6 @@ from pytest_hookharness.campaigns.check.reads.input_keys import (
     reads_of,
     sent_by,
 )
-from pytest_hookharness.campaigns.check.static.unread_answers import named_hosts
 from pytest_hookharness.model.checkup import HookSet
 from pytest_hookharness.model.protocol import Basis, Hook
 
@@ -46,7 +45,7 @@ def unknown_keys(hook_set: HookSet, hook: Hook) -> str:
     """Return the keys, in words, that a hook's script reads in vain as no host knows them; or nothing."""
     profile = hosts.find(hook_set.host)
     found = reads_of(hook_set, hook) if _is_recorded(hook_set.host) else None
-    if found is None or profile.events[hook.event].unreachable or any(named_hosts(hook_set.host, found.text)):
+    if found is None or found.shared or profile.events[hook.event].unreachable:
         return ""
     told = never_sent(hook_set, hook)[0]
     return ", ".join(key for one in dict.fromkeys(_unknown(found)) if (key := f"`{one}`") not in told)
