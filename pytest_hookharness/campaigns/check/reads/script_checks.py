@@ -242,16 +242,19 @@ def _of_lost_answers(hook_set: HookSet, told: Collection[str]) -> Iterator[Sympt
     lost: dict[str, dict[str, None]] = {}
     concerned: dict[str, list[Hook]] = {}
     fixes: dict[str, str] = {}
+    unseen = set[str]()
     files = dict(hook_set.sources)
     for script, source in {**{hook.command: hook.command for hook in hook_set.hooks}, **files}.items():
         for one in lost_answers(hook_set, script, source):
             place = f"{script}, line {one.line}" if script in files else "the command"
             lost.setdefault(one.why, {})[place] = None
             fixes[one.why] = one.fix
+            unseen |= {one.why} if one.is_unseen else set()
             concerned.setdefault(one.why, []).extend(one.hooks)
     for why, places in lost.items():
         if not any(hook.command in told for hook in concerned[why]):
-            symptom = together(MANGLED, concerned[why], f"{why} ({'; '.join(places)}).")
+            code = UNSEEN_REASON if why in unseen else MANGLED
+            symptom = together(code, concerned[why], f"{why} ({'; '.join(places)}).")
             yield replace(symptom, advice=fixes[why])
 
 

@@ -34,6 +34,8 @@ _OTHERWISE = re.compile(
     rf"|^[\"'],(?!\s*{_NOTHING})|\belse\b|\?(?![\s?.\"'/)])[^\n:]*:",
     re.IGNORECASE,
 )
+# How far behind a key another source is looked for.
+_NEAR = 300
 _OF_OUTPUT = re.compile(r"[\"']?\s*:")
 _GIVEN = re.compile(r"[\"']?\s*\]?\s*(?:\|\|?|\?\?)?=(?!=)")
 _ASSIGNED = re.compile(
@@ -73,19 +75,22 @@ def _is_recorded(host: str) -> bool:
 
 def _is_only_source(text: str, key: str) -> bool:
     """Return whether a script looks for a value nowhere but under a key of its input."""
-    asked = rf"[\"']{key}[\"']\s+(?:not\s+)?in\b|\bhas\(\s*[\"']{key}[\"']|\bif\b[^\n]*\.get\([\"']{key}[\"']"
+    quoted = rf"[\"']{key}[\"']"
+    asked = rf"{quoted}\s+(?:not\s+)?in\b|\bhas\(\s*{quoted}|\bif\b[^\n]{{0,200}}\.get\({quoted}"
     if re.search(asked, text):
         return False
+    names = set[str]()
     for found in re.finditer(rf"(?<=[\"'.]){key}\b", text):
         begin, end = text.rfind("\n", 0, found.start()) + 1, text.find("\n", found.end())
         line = text[begin : end if end >= 0 else len(text)]
-        after = line[found.end() - begin :]
+        after = line[found.end() - begin :][:_NEAR]
         if _OF_OUTPUT.match(after):
             continue
-        name = _ASSIGNED.match(line)
-        if _GIVEN.match(after) or _OTHERWISE.search(after) or (name and _has_another(text, name[1])):
+        if _GIVEN.match(after) or _OTHERWISE.search(after):
             return False
-    return True
+        if name := _ASSIGNED.match(line):
+            names.add(name[1])
+    return not any(_has_another(text, name) for name in names)
 
 
 def _has_another(text: str, name: str) -> bool:

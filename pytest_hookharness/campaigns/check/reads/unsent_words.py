@@ -91,7 +91,7 @@ def _closest(word: str, choices: Sequence[str]) -> str:
 
 def _compared(code: str, key: str) -> Iterator[str]:
     """Yield the words with which a script compares the value of a key."""
-    given = rf"(?<![\w$.])(\w+)[ \t]*(?::[^=\n]+)?=(?![=~])[^\n]*?(?<=[\"'.]){key}\b"
+    given = rf"(?<![\w$.])(\w+)[ \t]*(?::[^=\n]+)?=(?![=~])[^\n]{{0,300}}?(?<=[\"'.]){key}\b"
     names = "|".join(map(re.escape, dict.fromkeys(re.findall(given, code))))
     if not names:
         return
@@ -104,7 +104,7 @@ def _compared(code: str, key: str) -> Iterator[str]:
     for found in re.finditer(rf"(?<![\w.$])(?:{names})[ \t]+(?:not[ \t]+)?in[ \t]*[(\[{{]([^)\]}}]*)", code):
         yield from _QUOTED.findall(found[1])
     for found in re.finditer(
-        rf"\bcase[ \t]+\"?\$\{{?(?:{names})\b[^\n]*?\bin\b([\s\S]{{0,2000}}?)\besac\b", code
+        rf"\bcase[ \t]+\"?\$\{{?(?:{names})\b[^\n]{{0,20}}?\bin\b([\s\S]{{0,2000}}?)\besac\b", code
     ):
         for branch in _BRANCH.findall(found[1]):
             yield from (word for one in branch.split("|") if (word := one.strip(" \t\"'")))

@@ -65,6 +65,11 @@ class LostAnswer:
     hooks: Sequence[Hook]
 
     @property
+    def is_unseen(self) -> bool:
+        """Whether the host reads the answer, and only the text in it is lost."""
+        return self.why.startswith(NONE_READ)
+
+    @property
     def fix(self) -> str:
         """How to fix it."""
         return next((advice for words, advice in _ADVICE.items() if words in self.why), MANGLED.fix)
@@ -88,11 +93,13 @@ def lost_answers(hook_set: HookSet, script: str, text: str) -> Iterator[LostAnsw
     seen = set[str]()
     for answer in answers:
         faults = [_fault(hook_set.host, hook, answer) for hook in hooks]
-        # Beside an answer that is read, or in a script for several hosts, it may be the one of another host.
-        foreign = bool(readable or others) if faults[0].startswith(_UNKNOWN) else _is_read(others, answer)
         # Of the keys of one place the first ones are enough.
         cause = NONE_READ if faults[0].startswith(NONE_READ) else faults[0]
-        if all(faults) and cause not in seen and not foreign:
+        if not all(faults) or cause in seen:
+            continue
+        # Beside an answer that is read, or in a script for several hosts, it may be the one of another host.
+        foreign = bool(readable or others) if faults[0].startswith(_UNKNOWN) else _is_read(others, answer)
+        if not foreign:
             seen.add(cause)
             yield LostAnswer(faults[0], answer.line, hooks)
     for hook in of_another_event(hook_set, hooks, text, answers):
@@ -125,7 +132,8 @@ def _fault(host: str, hook: Hook, answer: WrittenAnswer) -> str:
         return answer.broken if known & {*answer.value} else ""
     # A value that code computes may be of any type, unless its key is that of a text.
     computed = {key for key in answer.unknown - changes if not _TEXT.search(key)}
-    faults = {_fault_of(host, hook, _filled(answer.value, computed, one)) for one in _ANY}
+    values = _ANY if computed else _ANY[:1]
+    faults = {_fault_of(host, hook, _filled(answer.value, computed, one)) for one in values}
     why = faults.pop()
     if faults or not why:
         return "" if faults else unread_keys(host, hook, answer.value)

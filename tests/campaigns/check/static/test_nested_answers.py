@@ -7,6 +7,7 @@ import pytest
 from pytest_hookharness.campaigns.check.discovery import find_hook_sets
 from pytest_hookharness.campaigns.check.static_checks import check_statically
 
+KINDS = ("MANGLED", "UNSEEN-REASON")
 DENY = {"hookEventName": "PreToolUse", "permissionDecision": "deny", "permissionDecisionReason": "No."}
 
 
@@ -23,7 +24,7 @@ def lost(tmp_path):
         (tmp_path / ".claude").mkdir()
         (tmp_path / ".claude/settings.json").write_text(json.dumps({"hooks": events}))
         (hook_set,) = find_hook_sets(tmp_path)
-        return [one.text for one in check_statically(hook_set).symptoms if one.kind == "MANGLED"]
+        return [one.text for one in check_statically(hook_set).symptoms if one.kind in KINDS]
 
     return read
 
