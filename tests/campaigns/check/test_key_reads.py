@@ -322,3 +322,15 @@ def test_what_a_command_reads(tmp_path, command, script, named):
     (hook_set,) = find_hook_sets(tmp_path)
     found = [one for one in check_statically(hook_set).symptoms if "reads `command` of its input" in one.text]
     assert len(found) == named
+
+
+def test_one_command_at_two_events(tmp_path):
+    """Only the entry is named at whose event the key is not sent."""
+    (tmp_path / "hook.py").write_text(f"{DATA}print(d.get('user_prompt'))\n")
+    entry = {"hooks": [{"type": "command", "command": "python3 ./hook.py"}]}
+    (tmp_path / ".claude").mkdir()
+    settings = {"hooks": {"SessionEnd": [entry], "UserPromptSubmit": [entry]}}
+    (tmp_path / ".claude/settings.json").write_text(json.dumps(settings))
+    (hook_set,) = find_hook_sets(tmp_path)
+    (found,) = [one for one in check_statically(hook_set).symptoms if "of its input" in one.text]
+    assert found.entries == (2,)

@@ -177,22 +177,27 @@ def _by_event(found: Sequence[tuple[Hook, str]]) -> Iterator[tuple[list[Hook], s
 
 def _of_input(hook_set: HookSet) -> Iterator[Symptom]:
     """Yield keys for which scripts look in their input in vain, each once with its hooks."""
-    found = [(hook, never_sent(hook_set, hook)) for hook in hook_set.hooks]
-    for keys, meant in dict.fromkeys(pair for _, pair in found if pair[0]):
+    sent = [never_sent(hook_set, hook) for hook in hook_set.hooks]
+    for keys, meant in dict.fromkeys(pair for pair in sent if pair[0]):
         text = f"the script reads {keys} of its input, and {hook_set.host} sends {meant}."
-        symptom = together(CONFIG_OFF, [hook for hook, pair in found if pair == (keys, meant)], text)
         advice = "the file that it names" if "transcript_path" in meant else "that"
-        yield replace(symptom, advice=f"Read {advice} instead.")
-    unknown = [(hook, keys) for hook in hook_set.hooks if (keys := unknown_keys(hook_set, hook))]
-    for keys in dict.fromkeys(keys for _, keys in unknown):
+        yield _at_entries(hook_set, [one == (keys, meant) for one in sent], text, f"Read {advice} instead.")
+    unknown = [unknown_keys(hook_set, hook) for hook in hook_set.hooks]
+    for keys in dict.fromkeys(filter(None, unknown)):
         text = f"the script reads {keys} of its input, and {hook_set.host} sends no such key."
-        symptom = together(CONFIG_OFF, [hook for hook, one in unknown if one == keys], text)
-        yield replace(symptom, advice=_NO_KEY)
-    compared = [(hook, one) for hook in hook_set.hooks if (one := unsent_word(hook_set, hook))[0]]
-    for field, word, meant in dict.fromkeys(one for _, one in compared):
+        yield _at_entries(hook_set, [one == keys for one in unknown], text, _NO_KEY)
+    compared = [unsent_word(hook_set, hook) for hook in hook_set.hooks]
+    for each in dict.fromkeys(one for one in compared if one[0]):
+        field, word, meant = each
         text = f"`{field}` of its input is compared with `{word}`, and {hook_set.host} sends `{meant}`."
-        symptom = together(CONFIG_OFF, [hook for hook, one in compared if one[1] == word], text)
-        yield replace(symptom, advice=f"Compare with `{meant}`.")
+        yield _at_entries(hook_set, [one == each for one in compared], text, f"Compare with `{meant}`.")
+
+
+def _at_entries(hook_set: HookSet, concerned: Sequence[bool], text: str, advice: str) -> Symptom:
+    """Return the symptom of some hooks of a set, as the same command may be right at another event."""
+    entries = tuple(number for number, one in enumerate(concerned, 1) if one)
+    symptom = together(CONFIG_OFF, [hook_set.hooks[number - 1] for number in entries], text)
+    return replace(symptom, advice=advice, entries=entries)
 
 
 def _of_scripts(hook_set: HookSet) -> Iterator[Symptom]:

@@ -49,8 +49,11 @@ def unknown_keys(hook_set: HookSet, hook: Hook) -> str:
     found = reads_of(hook_set, hook) if _is_recorded(hook_set.host) else None
     if found is None or found.shared or profile.events[hook.event].unreachable:
         return ""
-    told = never_sent(hook_set, hook)[0]
-    return ", ".join(key for one in dict.fromkeys(_unknown(found)) if (key := f"`{one}`") not in told)
+    keys = [*dict.fromkeys(_unknown(found))]
+    # At another event the same command may read it in the place of a key that is sent there.
+    same = [one for one in hook_set.hooks if keys and one.command == hook.command]
+    told = "".join(never_sent(hook_set, one)[0] for one in same)
+    return ", ".join(f"`{key}`" for key in keys if f"`{key}`" not in told)
 
 
 def _unknown(found: InputReads) -> Iterator[str]:
