@@ -57,6 +57,10 @@ def test_paths_of_jq(program, paths):
         ('get() {\n  jq -r ".$1" state.json\n}\nIN=$(cat)\nA=$(get a)\necho $A\n', []),
         ('IN=$(cat)\nA=$(jq .a <<<"$IN")\n', []),
         ("jq -n '.a'\n", []),
+        (
+            'IN=$(cat)\nA=$(echo "${IN:-{}}" | jq -r \'.a\')\nB=$(jq .b <<<"${IN:-}")\necho $A $B\n',
+            ["a", "b"],
+        ),
     ],
 )
 def test_reads_of_a_shell(text, found):
@@ -108,6 +112,8 @@ def test_reads_of_python(text, found):
             ["b"],
         ),
         ("const d = JSON.parse(file);\nuse(d.a);\n", []),
+        ("read(stdin);\nfor (const l of lines) {\n  const d = JSON.parse(l);\n  use(d.a);\n}\n", []),
+        ("read(stdin);\nconst t = readFileSync(path);\nconst d = JSON.parse(t);\nuse(d.a);\n", []),
         ("process.stdin.resume();\nconst d = JSON.parse(readFileSync('x'));\nuse(d.a);\n", []),
         ("readStdin().then(raw => {\n  const d = JSON.parse(raw);\n  use(d.a || d.b);\n});\n", ["a|b"]),
         ("const d = JSON.parse(read(stdin));\nd.a = 1;\nuse(d.b.trim(), d.c.length);\n", ["b", "c"]),
@@ -122,14 +128,15 @@ def test_reads_of_javascript(text, found):
 def wrong_keys(tmp_path):
     """The wrong keys of a script, in words."""
 
-    def read(text, event, *, matcher=None, host="claude-code", script="hook.py"):
+    def read(text, event, *, matcher=None, host="claude-code", script="hook.py", start=""):
         at, top = {
             "claude-code": (".claude/settings.json", {}),
             "codex": (".codex/hooks.json", {}),
             "cursor": (".cursor/hooks.json", {"version": 1}),
             "copilot-cli": (".github/hooks/hooks.json", {"version": 1}),
+            "gemini-cli": (".gemini/settings.json", {}),
         }[host]
-        command = f"{'python3' if script.endswith('py') else 'bash'} ./{script}"
+        command = f"{start}{'python3' if script.endswith('py') else 'bash'} ./{script}"
         entry = {"type": "command", "command": command, **({"bash": command} if top else {})}
         hooks = [entry] if top else [{"hooks": [entry], **({"matcher": matcher} if matcher else {})}]
         (tmp_path / script).write_text(text)
@@ -233,3 +240,97 @@ def test_the_keys_of_another_host(wrong_keys):
     text = 'IN=$(cat)\nARGS=$(jq -r .toolArgs <<<"$IN")\nT=$(jq -r \'.content\' <<<"$ARGS")\necho $T\n'
     (found,) = wrong_keys(f"#!/bin/bash\n{text}", "preToolUse", host="copilot-cli", script="hook.sh")
     assert "sends `file_text` and `new_str`" in found
+
+
+@pytest.mark.parametrize(
+    ("host", "event", "expression", "said"),
+    [
+        ("copilot-cli", "sessionEnd", "d.get('session_id', '')", "copilot-cli sends `sessionId`"),
+        ("copilot-cli", "sessionEnd", "d.get('session_id') or d.get('sessionId')", ""),
+        ("copilot-cli", "SessionEnd", "d.get('session_id')", ""),
+        ("cursor", "sessionEnd", "d.get('status', 'unknown')", "cursor sends `reason`"),
+        ("cursor", "stop", "d.get('status')", ""),
+        ("cursor", "sessionEnd", "d.get('status') or d.get('reason')", ""),
+        ("cursor", "subagentStart", "d.get('agent_name')", "cursor sends `subagent_type`"),
+        ("cursor", "subagentStart", "d.get('agent_name') or d.get('subagent_type')", ""),
+        ("cursor", "postToolUseFailure", "d.get('error')", "cursor sends `error_message`"),
+        ("cursor", "afterFileEdit", "d.get('hookEvent') or d.get('event')", "cursor sends `hook_event_name`"),
+        ("cursor", "afterFileEdit", "d.get('event') or d.get('hook_event_name')", ""),
+        ("gemini-cli", "AfterModel", "d['request'], d['response']", "sends `llm_request`, `llm_response`"),
+        ("gemini-cli", "AfterModel", "d.get('llm_request') or d['request']", ""),
+        ("gemini-cli", "AfterAgent", "d['prompt_response']", ""),
+    ],
+)  # fmt: skip
+def test_a_key_at_another_host(wrong_keys, host, event, expression, said):
+    """A key of other hosts, or of other events, is named with the one that this host sends at the event."""
+    found = wrong_keys(f"{DATA}print({expression})\n", event, host=host)
+    assert bool(found) is bool(said)
+    assert said in "".join(found)
+
+
+@pytest.mark.parametrize(
+    ("expression", "named"),
+    [
+        ("d.get('session_id') or d.get('conversation_id')", True),
+        ("d.get('session_id') or d.get('conversation_id') or d.get('sessionId')", False),
+        ("d.get('conversation_id') if CURSOR else ''", False),
+        ("d.get('conversation_id') or d.get('generation_id')", False),
+    ],
+)
+def test_keys_for_all_hosts(wrong_keys, expression, named):
+    """In a script for several hosts a value that is looked for in the words of some lacks at another host."""
+    text = f"{DATA}HOSTS = 'claude', 'cursor', 'copilot'\nprint({expression})\n"
+    assert bool(wrong_keys(text, "sessionEnd", host="copilot-cli")) is named
+
+
+@pytest.mark.parametrize(
+    ("test", "read", "named"),
+    [
+        ("tool == 'gemini'", "d['response']", True),
+        ("tool == 'claude'", "d['response']", False),
+        ("tool == 'gemini' and old", "d['response']", False),
+        ("tool == 'gemini'", "d.get('response') or d['llm_response']", False),
+    ],
+)
+def test_a_branch_for_one_host(wrong_keys, test, read, named):
+    """In a script for several hosts the branch for this host is judged."""
+    text = f"{DATA}TOOLS = 'gemini', 'claude'\nif {test}:\n    print({read})\n"
+    assert bool(wrong_keys(text, "AfterModel", host="gemini-cli")) is named
+
+
+def test_a_script_that_another_one_starts(tmp_path, wrong_keys):
+    """Of two scripts in a command the one that reads the input is judged."""
+    (tmp_path / "run.sh").write_text('#!/bin/sh\nexec "$@"\n')
+    (found,) = wrong_keys(f"{DATA}print(d.get('user_prompt'))\n", "UserPromptSubmit", start="sh ./run.sh ")
+    assert "reads `user_prompt` of its input, and claude-code sends `prompt`" in found
+
+
+@pytest.mark.parametrize(
+    ("command", "script", "named"),
+    [
+        ("bash -c 'C=$(jq -r .command); [ -z \"$C\" ] || bash ./hook.sh'", "", True),
+        ("bash -c 'C=$(jq -r .tool_input.command); [ -z \"$C\" ] || bash ./hook.sh'", "", False),
+        ("jq -c .tool_input | bash ./hook.sh", "C=$(jq -r .command)\necho $C\n", False),
+    ],
+)
+def test_what_a_command_reads(tmp_path, command, script, named):
+    """The command is read as a script is; what a script gets from it is no input of a hook."""
+    (tmp_path / "hook.sh").write_text(f"#!/bin/bash\n{script}")
+    entry = {"matcher": "Bash", "hooks": [{"type": "command", "command": command}]}
+    (tmp_path / ".claude").mkdir()
+    (tmp_path / ".claude/settings.json").write_text(json.dumps({"hooks": {"PreToolUse": [entry]}}))
+    (hook_set,) = find_hook_sets(tmp_path)
+    found = [one for one in check_statically(hook_set).symptoms if "reads `command` of its input" in one.text]
+    assert len(found) == named
+
+
+def test_one_command_at_two_events(tmp_path):
+    """Only the entry is named at whose event the key is not sent."""
+    (tmp_path / "hook.py").write_text(f"{DATA}print(d.get('user_prompt'))\n")
+    entry = {"hooks": [{"type": "command", "command": "python3 ./hook.py"}]}
+    (tmp_path / ".claude").mkdir()
+    settings = {"hooks": {"SessionEnd": [entry], "UserPromptSubmit": [entry]}}
+    (tmp_path / ".claude/settings.json").write_text(json.dumps(settings))
+    (hook_set,) = find_hook_sets(tmp_path)
+    (found,) = [one for one in check_statically(hook_set).symptoms if "of its input" in one.text]
+    assert found.entries == (2,)

@@ -534,7 +534,7 @@ def test_variables_that_no_host_sets(found):
         ),
         ("x.sh", "IN=$(cat)\nT=$(echo \"$IN\" | jq -r '.transcript[0] | length')\n", "`transcript_path`"),
         ("x.sh", "IN=$(cat)\nT=$(jq -r '.transcript' state.json)\n", ""),
-        ("x.sh", "IN=$(cat)\nT=$(echo \"$IN\" | jq -r '.own_key')\n", ""),
+        ("x.sh", "IN=$(cat)\nT=$(echo \"$IN\" | jq -r '.own')\n", ""),
         ("x.py", "data = json.load(sys.stdin)\npath = data.get('transcript')\n", "`transcript_path`"),
         ("x.py", "data = json.load(sys.stdin)\ndata.get('transcript') or data['transcript_path']\n", ""),
         ("x.py", "data = json.load(sys.stdin)\nsaid = data.get('tool_output')\n", "`tool_response`"),

@@ -14,82 +14,19 @@ from pathlib import PurePath
 
 from pytest_hookharness import hosts
 from pytest_hookharness.campaigns.arming.project_texts import read_text
+from pytest_hookharness.campaigns.check.lone_programs.inline_scripts import inline_program
 from pytest_hookharness.campaigns.check.reads.javascript_reads import javascript_reads
+from pytest_hookharness.campaigns.check.reads.key_meanings import meanings
 from pytest_hookharness.campaigns.check.reads.key_reads import KeyPath
 from pytest_hookharness.campaigns.check.reads.python_reads import python_reads
 from pytest_hookharness.campaigns.check.reads.shell_reads import shell_reads
 from pytest_hookharness.campaigns.check.static.shell_scripts import SHELL_SCRIPT
 from pytest_hookharness.campaigns.check.static.unread_answers import named_hosts
 from pytest_hookharness.model.checkup import HookSet
+from pytest_hookharness.model.fast_dataclass import dataclass
 from pytest_hookharness.model.moves import Edit, Performance, Read, RunCommand
 from pytest_hookharness.model.protocol import Hook
 
-_TOOLS = frozenset(
-    [hosts.Role.BEFORE_TOOL, hosts.Role.PERMISSION, hosts.Role.AFTER_TOOL, hosts.Role.TOOL_FAILED]
-)
-_SUBAGENTS = frozenset([hosts.Role.SUBAGENT_START, hosts.Role.SUBAGENT_STOP])
-_STOPS = frozenset([hosts.Role.STOP, hosts.Role.SUBAGENT_STOP])
-_TASKS = frozenset([hosts.Role.TASK_CREATED, hosts.Role.TASK_COMPLETED])
-# What a tool answered has another name at each host.
-_RESULTS = ("tool_response", "tool_output", "tool_result", "toolResult")
-_OF_RESULTS = frozenset([*_RESULTS, "toolResponse", "toolOutput", "result", "output", "response"])
-# Words for the same thing, and the keys with which hosts send it, the first one that a host has counts.
-_MEANINGS: Sequence[tuple[frozenset[str], Sequence[str]]] = (
-    (_OF_RESULTS, _RESULTS),
-    (frozenset(["toolInput", "toolArgs", "tool_args", "args", "arguments"]), ("tool_input", "toolArgs")),
-    (frozenset(["toolName", "tool"]), ("tool_name", "toolName")),
-    (
-        frozenset(["transcript", "messages", "conversation", "conversation_history", "conversationHistory"])
-        | {"history", "chat_history", "session_messages", "transcriptPath"},
-        ("transcript_path", "transcriptPath"),
-    ),
-    (
-        frozenset(["usage", "token_usage", "tokenUsage", "tokens", "tokens_used", "total_tokens", "cost"])
-        | {"context_window", "contextWindow", "context_usage", "total_cost", "total_cost_usd", "tool_uses"},
-        ("agent_transcript_path", "transcript_path"),
-    ),
-    (
-        frozenset(["error_type", "errorType", "error_message", "errorMessage", "error_code", "error_msg"])
-        | {"failure", "failure_reason", "exception"},
-        ("error",),
-    ),
-)
-# The same, at events of some kinds only.
-_AT_ROLES: Sequence[tuple[frozenset[hosts.Role], frozenset[str], Sequence[str]]] = (
-    (
-        _SUBAGENTS,
-        frozenset(["agentType", "subagent_type", "subagentType", "agent_name", "agentName", "subagent_name"])
-        | {"agent", "subagent", "tool_input"},
-        ("agent_type", "agentType", "agent_name", "agentName"),
-    ),
-    (
-        _TASKS,
-        frozenset(["title", "task_title", "taskTitle", "task", "task_name", "subject", "taskSubject"])
-        | {"tool_input", "description"},
-        ("task_subject",),
-    ),
-    (
-        frozenset([hosts.Role.PROMPT]),
-        frozenset(["user_prompt", "userPrompt", "message", "user_message", "userMessage", "input", "text"])
-        | {"query", "user_input", "userInput", "prompt_text", "content", "tool_input"},
-        ("prompt", "message"),
-    ),
-    (
-        _STOPS,
-        frozenset(
-            ["response", "message", "output", "result", "text", "content", "summary", "answer", "reply"]
-        )
-        | {"last_message", "lastMessage", "assistant_message", "assistantMessage", "assistant_response"}
-        | {"final_message", "finalMessage", "final_response", "final_output", "last_response", "agent_output"}
-        | {"subagent_output", "agent_response", "model_response", "assistant_text", "tool_response"},
-        ("last_assistant_message", "prompt_response"),
-    ),
-    (
-        _TOOLS,
-        frozenset(["file_path", "filePath", "path", "file", "filename", "command", "cmd", "content"]),
-        ("tool_input", "toolArgs"),
-    ),
-)
 # What stands in the input of tools, in the words of any host.
 _OF_TOOLS = (
     frozenset(["content", "new_string", "newString", "newContent", "new_content", "file_text", "new_str"])
@@ -122,30 +59,68 @@ _USUAL = (
 )
 
 
+@dataclass(frozen=True, slots=True)
+class InputReads:
+    """
+    What a hook's script reads from its input.
+
+    Attributes:
+        text: The command and the scripts in it, without lines that are comments.
+        reads: The places of each value, those that replace each other together.
+        shared: Whether the scripts name another host, so that what is no key of this one may be one there.
+        own: Of a shared script, those that surely count for this host: in branches for it alone.
+    """
+
+    text: str
+    reads: Sequence[frozenset[KeyPath]]
+    shared: bool
+    own: Sequence[frozenset[KeyPath]]
+
+
+def reads_of(hook_set: HookSet, hook: Hook) -> InputReads | None:
+    """Return what the script of a hook reads; ``None`` if nothing is known, or if several scripts read it."""
+    if hook.event not in hosts.find(hook_set.host).events or hook.type != "command":
+        return None
+    # What the command itself reads, before or instead of a script.
+    program = inline_program(hook.command) or hook.command
+    scripts = [*hook_set.sources_of(hook), ("command.sh", program)]
+    found = [reads for path, text in scripts if (reads := _reads(hook_set, path, text))]
+    if len(found) != 1:
+        return None
+    shared = any(named_hosts(hook_set.host, "\n".join(hook_set.scripts_of(hook)) or hook.command))
+    every = (_reads(hook_set, path, text, hook_set.host) for path, text in scripts if shared)
+    text = _COMMENT.sub("", "\n".join(text for _, text in scripts))
+    return InputReads(text, found[0], shared, [one for reads in every for one in reads])
+
+
 def never_sent(hook_set: HookSet, hook: Hook) -> tuple[str, str]:
     """Return the keys that a hook's script reads in vain, and those that are meant, in words; or nothing."""
-    rule = hosts.find(hook_set.host).events.get(hook.event)
-    scripts = hook_set.sources_of(hook)
-    if rule is None or hook.type != "command" or len(scripts) > 1:
+    given = reads_of(hook_set, hook)
+    if given is None:
         return "", ""
-    path, text = scripts[0] if scripts else ("command.sh", hook.command)
-    reads = _reads(hook_set, path, text)
-    if not reads:
-        return "", ""
-    judge = _Judge(hook_set, hook, reads, _COMMENT.sub("", text))
-    # What is no key of this host may be one of another host that the script names.
-    shared = [*named_hosts(hook_set.host, text)]
-    found = [pair for read in reads if not shared and (pair := judge.meant_by(read))]
-    found = found or [*judge.of_notebooks()]
+    judge = _Judge(hook_set, hook, given)
+    reads = [read for read in given.reads if not given.shared or read in given.own or _is_for_all(read)]
+    found = [pair for read in reads if (pair := judge.meant_by(read))] or [*judge.of_notebooks()]
     keys, meant = dict.fromkeys(key for key, _ in found), dict.fromkeys(key for _, key in found)
     return ", ".join(f"`{key}`" for key in keys), ", ".join(meant)
 
 
-def _reads(hook_set: HookSet, path: str, text: str) -> list[frozenset[KeyPath]]:
+def _is_for_all(read: frozenset[KeyPath]) -> bool:
+    """Return whether a read looks for the keys of several hosts, and so is meant for each of them."""
+    keys = {path[0] for path in read}
+    every = [sent_by(profile.name) for profile in hosts.known()]
+    known = keys.intersection(*[frozenset[str]().union(*every)])
+    return len(known) > 1 and not any(known <= sent for sent in every)
+
+
+def _reads(hook_set: HookSet, path: str, text: str, host: str = "") -> list[frozenset[KeyPath]]:
+    """Return what a script reads, or only what it reads in branches for a host."""
     ending = PurePath(path).suffix
     if ending == ".py" or (not ending and re.match(r"#!.*python", text)):
         folder = hook_set.root / PurePath(path).parent
-        return python_reads(text, lambda name: read_text(folder / f"{name}.py") or "")
+        return python_reads(text, lambda name: read_text(folder / f"{name}.py") or "", host)
+    if host:
+        return []
     if ending in (".sh", ".bash", ".zsh") or SHELL_SCRIPT.match(text):
         return shell_reads(text)
     return javascript_reads(text)
@@ -154,12 +129,12 @@ def _reads(hook_set: HookSet, path: str, text: str) -> list[frozenset[KeyPath]]:
 class _Judge:
     """Compares what one script reads with what its host sends at the event of its hook."""
 
-    def __init__(self, hook_set: HookSet, hook: Hook, reads: Sequence[frozenset[KeyPath]], text: str) -> None:
-        self.profile, self.hook, self.text = hosts.find(hook_set.host), hook, text
+    def __init__(self, hook_set: HookSet, hook: Hook, given: InputReads) -> None:
+        self.profile, self.hook, self.text = hosts.find(hook_set.host), hook, given.text
         rule = self.profile.events[hook.event]
         self.role = rule.role
         self.kinds: Mapping[str, str] = {field.name: field.kind for field in rule.fields.fields}
-        self.paths = {path for read in reads for path in read}
+        self.paths = {path for read in given.reads for path in read}
         self.inputs = _inputs(hook_set.host)
         hooks = {one.event for path, _ in hook_set.sources_of(hook) for one in hook_set.hooks_of(path)}
         events = {hook.event, *hooks} & {*self.profile.events}
@@ -168,11 +143,11 @@ class _Judge:
 
     def meant_by(self, read: frozenset[KeyPath]) -> tuple[str, str] | None:
         """Return the key that a read looks for in vain, and the one that is meant; ``None`` for nothing."""
-        first = min(read)
         if not any(path[0] in self.sent for path in read):
             meant = self._instead([path[0] for path in read])
+            first = min(read, key=lambda path: (key_words(path[0]) != key_words(meant), path))
             # What is sent at other events shows only with what is below it what the script is after.
-            shown = first if first[0] in _sent_by(self.profile.name) else first[:1]
+            shown = first if first[0] in sent_by(self.profile.name) else first[:1]
             return (".".join(shown), f"`{meant}`") if meant else None
         within = sorted(path for path in read if path[0] in self.sent)
         if any(len(path) == 1 or path[0] not in self.kinds for path in within):
@@ -189,20 +164,19 @@ class _Judge:
 
     def _instead(self, keys: Sequence[str]) -> str:
         """Return the key that is sent for some keys that are not; empty if that is unknown."""
-        for words, sent in self._meanings():
+        spelled = next(
+            (one for one in self.kinds if any(key_words(key) == key_words(one) for key in keys)), ""
+        )
+        if spelled and any("_" in key or not key.islower() for key in keys):
+            return spelled if self._is_unread(spelled) else ""
+        for words, sent in meanings(self.role):
             key = next((one for one in sent if one in self.kinds), "")
             if key and words.issuperset(keys):
                 return key if self._is_unread(key) else ""
-        if _known_keys().intersection(keys) or all(_words(key) <= _VAGUE for key in keys):
+        if sent_by(self.profile.name).intersection(keys) or all(key_words(key) <= _VAGUE for key in keys):
             return ""
         meant = [key for key in self.kinds if all(_is_part(one, key) for one in keys)]
         return meant[0] if meant and self._is_unread(meant[0]) else ""
-
-    def _meanings(self) -> Iterator[tuple[frozenset[str], Sequence[str]]]:
-        for roles, words, sent in _AT_ROLES:
-            if self.role in roles:
-                yield words, sent
-        yield from _MEANINGS
 
     def _is_unread(self, key: str) -> bool:
         """Return whether a script reads a key nowhere, as far as its words show."""
@@ -256,12 +230,8 @@ class _Judge:
 
 
 @cache
-def _known_keys() -> frozenset[str]:
-    return frozenset[str]().union(*(_sent_by(profile.name) for profile in hosts.known()))
-
-
-@cache
-def _sent_by(host: str) -> frozenset[str]:
+def sent_by(host: str) -> frozenset[str]:
+    """Return the keys that a host sends at any of its events."""
     events = hosts.find(host).events.values()
     return frozenset(field.name for event in events for field in event.fields.fields)
 
@@ -276,13 +246,14 @@ def _inputs(host: str) -> Mapping[str, frozenset[str]]:
     }
 
 
-def _words(key: str) -> frozenset[str]:
+def key_words(key: str) -> frozenset[str]:
+    """Return the words of a key, however they are joined."""
     return frozenset(re.sub(r"(?<=[a-z])(?=[A-Z])", "_", key).lower().split("_"))
 
 
 def _is_part(key: str, whole: str) -> bool:
     # All words of it are another spelling, such as `toolInput`; `assistant_response` is what the agent said.
-    words, others = _words(key), _words(whole)
+    words, others = key_words(key), key_words(whole)
     return words <= others or bool(
         words - _SAID and words - _SAID <= others and words & _SAID and others & _SAID
     )

@@ -58,13 +58,24 @@ def _roots(text: str) -> Iterator[str]:
     parsed: dict[str, list[bool]] = {}
     several = text.count("JSON.parse(") > 1
     for found in _PARSED.finditer(text):
-        alone = not several and not _OF_FILE.search(found["given"])
+        alone = not several and not _is_of_file(found["given"], text)
         parsed.setdefault(found[1], []).append(alone or _is_input(found["given"], text))
     readers = [name for name, body in _bodies(text) if _STDIN.search(body) and "JSON.parse(" in body]
     if readers:
         for name in re.findall(_CALLED.format(names="|".join(map(re.escape, readers))), text):
             parsed.setdefault(name, []).append(True)
     yield from (name for name, ours in parsed.items() if all(ours))
+
+
+def _is_of_file(given: str, text: str) -> bool:
+    """Return whether what is parsed is the text of a file, or one of several, such as a line of it."""
+    name = re.match(rf"\s*({_NAME})", given)
+    if _OF_FILE.search(given) or name is None:
+        return bool(_OF_FILE.search(given) and not _STDIN.search(given))
+    if re.search(rf"\bfor\s*\(\s*(?:const|let|var)\s+{re.escape(name[1])}\s+of\b", text):
+        return True
+    texts = [one["given"] for one in _TEXT.finditer(text) if one[1] == name[1]]
+    return any(_OF_FILE.search(one) and not _STDIN.search(one) for one in texts)
 
 
 def _is_input(given: str, text: str) -> bool:

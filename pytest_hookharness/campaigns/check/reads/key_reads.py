@@ -19,10 +19,12 @@ class KeyRead:
     Attributes:
         paths: Where it looks for the value, each of them in the place of the others.
         name: The variable that gets the value; empty if there is none, or if that is unknown.
+        line: Its line in the script, from 1; 0 if that is unknown.
     """
 
     paths: frozenset[KeyPath]
     name: str = ""
+    line: int = 0
 
 
 def join_reads(reads: Iterable[KeyRead]) -> Iterator[frozenset[KeyPath]]:

@@ -22,20 +22,34 @@ _UNKNOWN: frozenset[KeyPath] = frozenset({("*",)})
 _ROUNDS = 3
 
 
-def python_reads(text: str, load: Callable[[str], str] = lambda _: "") -> list[frozenset[KeyPath]]:
+def python_reads(
+    text: str, load: Callable[[str], str] = lambda _: "", host: str = ""
+) -> list[frozenset[KeyPath]]:
     """
     Return what a Python script reads from its input; nothing if it cannot be parsed.
 
     Args:
         text: The script.
         load: Returns the text of a module beside the script, or an empty text.
+        host: A host, to whose branches the reads are limited; empty for all reads.
     """
     try:
         tree = ast.parse(text)
-        reader = _InputFollower(tree, load)
-        return [found for found in join_reads(reader.read()) if not any(path[0] == "*" for path in found)]
+        reads = _InputFollower(tree, load).read()
+        lines = {*_lines_for(tree, host)} if host else set[int]()
+        kept = (read for read in reads if not host or read.line in lines)
+        return [found for found in join_reads(kept) if not any(path[0] == "*" for path in found)]
     except (SyntaxError, ValueError, RecursionError):
         return []
+
+
+def _lines_for(tree: ast.Module, host: str) -> Iterator[int]:
+    """Yield the lines of the branches whose condition only asks whether something is the name of a host."""
+    for node in ast.walk(tree):
+        match node:
+            case ast.If(test=ast.Compare(ops=[ast.Eq()], comparators=[ast.Constant(value=str() as name)])):
+                if name.lower() in (host, host.partition("-")[0]):
+                    yield from range(node.body[0].lineno, (node.body[-1].end_lineno or 0) + 1)
 
 
 class _InputFollower:
@@ -169,7 +183,7 @@ class _InputFollower:
         paths = self._follow(node)
         keys = frozenset(path for path in paths if path)
         if keys and name is not None and not isinstance(node, ast.Name):
-            self.reads.append(KeyRead(keys, f"{self.scope}:{name}" if name else ""))
+            self.reads.append(KeyRead(keys, f"{self.scope}:{name}" if name else "", node.lineno))
         return paths
 
     def _follow(self, node: ast.expr) -> frozenset[KeyPath]:

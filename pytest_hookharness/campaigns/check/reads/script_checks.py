@@ -19,6 +19,8 @@ from pytest_hookharness.campaigns.check.lone_programs.strict_scripts import ends
 from pytest_hookharness.campaigns.check.reads.borrowed_variables import borrowed_variable
 from pytest_hookharness.campaigns.check.reads.env_files import emptied_files
 from pytest_hookharness.campaigns.check.reads.input_keys import never_sent
+from pytest_hookharness.campaigns.check.reads.unknown_keys import unknown_keys
+from pytest_hookharness.campaigns.check.reads.unsent_words import unsent_word
 from pytest_hookharness.campaigns.check.static.double_counts import double_counts
 from pytest_hookharness.campaigns.check.static.ended_searches import ended_searches, missed_matches
 from pytest_hookharness.campaigns.check.static.failed_refusals import failed_refusal
@@ -77,6 +79,7 @@ _LONGEST = 80
 _UNSET = "Find out in another way, or have the command set it: `NAME=value ./hook.sh`."
 _GO_ON = "Write `NAME=$(...) || true`, as `grep` fails where it finds nothing."
 _READ_ALL = 'Let grep read all of it: `grep -q words <<< "$text"`, or `grep words >/dev/null`.'
+_NO_KEY = "Take the value from elsewhere, such as the transcript, or remove what depends on it."
 _COUNT = "Write `|| true`: grep has printed its 0 already."
 
 
@@ -192,12 +195,27 @@ def _by_event(found: Sequence[tuple[Hook, str]]) -> Iterator[tuple[list[Hook], s
 
 def _of_input(hook_set: HookSet) -> Iterator[Symptom]:
     """Yield keys for which scripts look in their input in vain, each once with its hooks."""
-    found = [(hook, never_sent(hook_set, hook)) for hook in hook_set.hooks]
-    for keys, meant in dict.fromkeys(pair for _, pair in found if pair[0]):
+    sent = [never_sent(hook_set, hook) for hook in hook_set.hooks]
+    for keys, meant in dict.fromkeys(pair for pair in sent if pair[0]):
         text = f"the script reads {keys} of its input, and {hook_set.host} sends {meant}."
-        symptom = together(CONFIG_OFF, [hook for hook, pair in found if pair == (keys, meant)], text)
         advice = "the file that it names" if "transcript_path" in meant else "that"
-        yield replace(symptom, advice=f"Read {advice} instead.")
+        yield _at_entries(hook_set, [one == (keys, meant) for one in sent], text, f"Read {advice} instead.")
+    unknown = [unknown_keys(hook_set, hook) for hook in hook_set.hooks]
+    for keys in dict.fromkeys(filter(None, unknown)):
+        text = f"the script reads {keys} of its input, and {hook_set.host} sends no such key."
+        yield _at_entries(hook_set, [one == keys for one in unknown], text, _NO_KEY)
+    compared = [unsent_word(hook_set, hook) for hook in hook_set.hooks]
+    for each in dict.fromkeys(one for one in compared if one[0]):
+        field, word, meant = each
+        text = f"`{field}` of its input is compared with `{word}`, and {hook_set.host} sends `{meant}`."
+        yield _at_entries(hook_set, [one == each for one in compared], text, f"Compare with `{meant}`.")
+
+
+def _at_entries(hook_set: HookSet, concerned: Sequence[bool], text: str, advice: str) -> Symptom:
+    """Return the symptom of some hooks of a set, as the same command may be right at another event."""
+    entries = tuple(number for number, one in enumerate(concerned, 1) if one)
+    symptom = together(CONFIG_OFF, [hook_set.hooks[number - 1] for number in entries], text)
+    return replace(symptom, advice=advice, entries=entries)
 
 
 def _of_scripts(hook_set: HookSet) -> Iterator[Symptom]:
@@ -249,16 +267,19 @@ def _of_lost_answers(hook_set: HookSet, told: Collection[str]) -> Iterator[Sympt
     lost: dict[str, dict[str, None]] = {}
     concerned: dict[str, list[Hook]] = {}
     fixes: dict[str, str] = {}
+    unseen = set[str]()
     files = dict(hook_set.sources)
     for script, source in {**{hook.command: hook.command for hook in hook_set.hooks}, **files}.items():
         for one in lost_answers(hook_set, script, source):
             place = f"{script}, line {one.line}" if script in files else "the command"
             lost.setdefault(one.why, {})[place] = None
             fixes[one.why] = one.fix
+            unseen |= {one.why} if one.is_unseen else set()
             concerned.setdefault(one.why, []).extend(one.hooks)
     for why, places in lost.items():
         if not any(hook.command in told for hook in concerned[why]):
-            symptom = together(MANGLED, concerned[why], f"{why} ({'; '.join(places)}).")
+            code = UNSEEN_REASON if why in unseen else MANGLED
+            symptom = together(code, concerned[why], f"{why} ({'; '.join(places)}).")
             yield replace(symptom, advice=fixes[why])
 
 

@@ -20,13 +20,13 @@ _INPUT = re.compile(
 )
 _GIVEN = re.compile(r"(?<![\w$])(\w+)=[\"']?\$\([^()]*$")
 _PIPED = re.compile(
-    r"(?:echo|printf)\s+(?:-\w+\s+|['\"]%s(?:\\n)?['\"]\s+)*[\"']?\$\{?(\w+)\}?[\"']?\s*\|\s*$"
+    r"(?:echo|printf)\s+(?:-\w+\s+|['\"]%s(?:\\n)?['\"]\s+)*[\"']?\$\{?(\w+)(?::?-(?:\{\})?)?\}?[\"']?\s*\|\s*$"
 )
 _CALL = re.compile(
     r"(?<![\w$./-])jq(?P<options>(?:\s+-[a-zA-Z]+|\s+--(?:raw-output|exit-status|compact-output|slurp|arg\s+\w+\s+\S+))*)"
     r"\s+(?:'(?P<plain>[^']*)'|\"(?P<quoted>(?:[^\"\\$]|\\.)*)\"|(?P<bare>\.[\w.]+))(?P<after>[^\n]*)"
 )
-_TO_STRING = re.compile(r"^\s*<<<\s*[\"']?\$\{?(\w+)\}?[\"']?")
+_TO_STRING = re.compile(r"^\s*<<<\s*[\"']?\$\{?(\w+)(?::?-(?:\{\})?)?\}?[\"']?")
 # What may follow where jq reads the input of the script itself.
 _ALONE = re.compile(r"^\s*(?:2>\s*(?:/dev/null|&1)\s*)?(?:\)|\||;|&&|$)")
 _BEGINS = re.compile(r"(?:\$\(|^|;|&&|\bif|\bthen)\s*$")

@@ -8,10 +8,17 @@ allows, and one that another host understands which the script names, are left o
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from itertools import islice
 
 from pytest_hookharness import hosts
-from pytest_hookharness.campaigns.check.static.written_answers import WrittenAnswer, written_answers
+from pytest_hookharness.campaigns.check.static.nested_answers import (
+    NESTED,
+    NONE_READ,
+    of_another_event,
+    unread_keys,
+)
+from pytest_hookharness.campaigns.check.static.written_answers import COMPUTED, WrittenAnswer, written_answers
 from pytest_hookharness.judging.findings.finding_catalogue import MANGLED
 from pytest_hookharness.model.checkup import HookSet
 from pytest_hookharness.model.fast_dataclass import dataclass
@@ -37,10 +44,13 @@ _SAYS = frozenset(["message", "feedback", "warning"])
 _CHANGES = frozenset(["updatedInput", "updated_input"])
 _UNKNOWN = ("the host knows none of the keys", "the host does not know ")
 _REFUSES = frozenset(["block", "deny"])
+# Values of each type that a host tells apart.
+_ANY: Sequence[Json] = (COMPUTED, True, 0, {}, [])
 # What helps, by words of the reason.
 _ADVICE = {
     "; the host knows ": "Write a word that the host knows, or print nothing if the hook does not decide.",
     "it reads hookSpecificOutput": "Move the text below `hookSpecificOutput`, beside `hookEventName`.",
+    f"in {NESTED}": f"Write the text in `{NESTED}.additionalContext`, where the host reads one.",
     "no JSON": "Let a program write the JSON: `jq -n --arg text \"$text\" '{systemMessage: $text}'`.",
     "ends the session": "Leave out `continue`, so that the refusal counts.",
 }
@@ -53,6 +63,11 @@ class LostAnswer:
     why: str
     line: int
     hooks: Sequence[Hook]
+
+    @property
+    def is_unseen(self) -> bool:
+        """Whether the host reads the answer, and only the text in it is lost."""
+        return self.why.startswith(NONE_READ)
 
     @property
     def fix(self) -> str:
@@ -78,15 +93,18 @@ def lost_answers(hook_set: HookSet, script: str, text: str) -> Iterator[LostAnsw
     seen = set[str]()
     for answer in answers:
         faults = [_fault(hook_set.host, hook, answer) for hook in hooks]
+        # Of the keys of one place the first ones are enough.
+        cause = NONE_READ if faults[0].startswith(NONE_READ) else faults[0]
+        if not all(faults) or cause in seen:
+            continue
         # Beside an answer that is read, or in a script for several hosts, it may be the one of another host.
-        foreign = (
-            bool(readable or others)
-            if faults[0].startswith(_UNKNOWN)
-            else _is_read(others, hook_set, hooks[0], answer)
-        )
-        if all(faults) and faults[0] not in seen and not foreign:
-            seen.add(faults[0])
+        foreign = bool(readable or others) if faults[0].startswith(_UNKNOWN) else _is_read(others, answer)
+        if not foreign:
+            seen.add(cause)
             yield LostAnswer(faults[0], answer.line, hooks)
+    for hook in of_another_event(hook_set, hooks, text, answers):
+        lost = ((why, one.line) for one in answers if (why := _fault(hook_set.host, hook, one)))
+        yield from (LostAnswer(why, line, [hook]) for why, line in islice(lost, 1))
 
 
 def named_hosts(host: str, text: str) -> Iterator[hosts.Profile]:
@@ -97,32 +115,28 @@ def named_hosts(host: str, text: str) -> Iterator[hosts.Profile]:
             yield profile
 
 
-def _is_read(profiles: Sequence[hosts.Profile], hook_set: HookSet, hook: Hook, answer: WrittenAnswer) -> bool:
-    """Return whether one of some hosts reads an answer at the event that has the same role there."""
-    role = hosts.find(hook_set.host).events[hook.event].role
-    events = {
-        profile.name: rule.name
-        for profile in profiles
-        for rule in profile.events.values()
-        if rule.role is role
-    }
+def _is_read(profiles: Sequence[hosts.Profile], answer: WrittenAnswer) -> bool:
+    """Return whether one of some hosts reads an answer at any of its events."""
     return any(
-        not _fault(name, Hook(event=event, command=hook.command), answer) for name, event in events.items()
+        not hosts.read_reply(profile, Hook(event=event, command=""), event, answer.value).fault
+        for profile in profiles
+        for event in profile.events
     )
 
 
 def _fault(host: str, hook: Hook, answer: WrittenAnswer) -> str:
     """Return why a host does not read an answer; empty if it does, or if nothing is lost."""
     changes = answer.unknown & _CHANGES
-    if not all(map(_TEXT.search, answer.unknown - changes)):
-        return ""
     if answer.broken:
         known = hosts.find(host).answers(hook.event).known
         return answer.broken if known & {*answer.value} else ""
-    fault = hosts.read_reply(hosts.find(host), hook, hook.event, answer.value).fault or ""
-    if not fault.startswith(_IGNORED):
-        return ""
-    why = fault.removeprefix(_IGNORED)
+    # A value that code computes may be of any type, unless its key is that of a text.
+    computed = {key for key in answer.unknown - changes if not _TEXT.search(key)}
+    values = _ANY if computed else _ANY[:1]
+    faults = {_fault_of(host, hook, _filled(answer.value, computed, one)) for one in values}
+    why = faults.pop()
+    if faults or not why:
+        return "" if faults else unread_keys(host, hook, answer.value)
     if changes and not why.startswith(_UNKNOWN):
         # It may only be that the code computes the value.
         return ""
@@ -132,6 +146,29 @@ def _fault(host: str, hook: Hook, answer: WrittenAnswer) -> str:
         or (why.startswith(_UNKNOWN[0]) and bool(_SAYS & {*answer.value}))
     )
     return "" if why.startswith(_UNKNOWN) and not says else why
+
+
+def _fault_of(host: str, hook: Hook, value: Mapping[str, Json]) -> str:
+    fault = hosts.read_reply(hosts.find(host), hook, hook.event, value).fault or ""
+    return fault.removeprefix(_IGNORED) if fault.startswith(_IGNORED) else ""
+
+
+def _filled(value: Mapping[str, Json], keys: Collection[str], given: Json) -> dict[str, Json]:
+    """Return an answer with a value for each key whose value code computes, as far as hosts look for keys."""
+    found = {key: given if key in keys and one == COMPUTED else one for key, one in value.items()}
+    nested = value.get(NESTED)
+    return found if not isinstance(nested, Mapping) else {**found, NESTED: _in_all(nested, keys, given)}
+
+
+def _in_all(value: Mapping[str, Json], keys: Collection[str], given: Json) -> dict[str, Json]:
+    return {
+        key: _in_all(one, keys, given)
+        if isinstance(one, Mapping)
+        else given
+        if key in keys and one == COMPUTED
+        else one
+        for key, one in value.items()
+    }
 
 
 def _says_something(value: Mapping[str, Json]) -> bool:

@@ -1,0 +1,98 @@
+"""
+What people call the values that hosts send, and the keys that mean the same.
+
+Words of one kind stand in for one value; the first of the keys that a host sends at an event is the one that
+is meant there. Some words mean a value at events of some kinds only.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from pytest_hookharness import hosts
+
+TOOL_ROLES = frozenset(
+    [hosts.Role.BEFORE_TOOL, hosts.Role.PERMISSION, hosts.Role.AFTER_TOOL, hosts.Role.TOOL_FAILED]
+)
+_SUBAGENTS = frozenset([hosts.Role.SUBAGENT_START, hosts.Role.SUBAGENT_STOP])
+_STOPS = frozenset([hosts.Role.STOP, hosts.Role.SUBAGENT_STOP])
+_TASKS = frozenset([hosts.Role.TASK_CREATED, hosts.Role.TASK_COMPLETED])
+# What a tool answered has another name at each host.
+_RESULTS = ("tool_response", "tool_output", "tool_result", "toolResult")
+_OF_RESULTS = frozenset([*_RESULTS, "toolResponse", "toolOutput", "result", "output", "response"])
+# The name of the event, in the words of any host.
+EVENT_NAMES = frozenset(
+    ["hook_event_name", "hookEventName", "hook_event", "hookEvent", "hook_name", "hookName", "event"]
+) | {"event_name", "eventName", "event_type", "eventType"}
+# Words for the same thing, and the keys with which hosts send it, the first one that a host has counts.
+_MEANINGS: Sequence[tuple[frozenset[str], Sequence[str]]] = (
+    (_OF_RESULTS, _RESULTS),
+    (frozenset(["toolInput", "toolArgs", "tool_args", "args", "arguments"]), ("tool_input", "toolArgs")),
+    (frozenset(["toolName", "tool"]), ("tool_name", "toolName")),
+    (
+        frozenset(["transcript", "messages", "conversation", "conversation_history", "conversationHistory"])
+        | {"history", "chat_history", "session_messages", "transcriptPath"},
+        ("transcript_path", "transcriptPath"),
+    ),
+    (
+        frozenset(["usage", "token_usage", "tokenUsage", "tokens", "tokens_used", "total_tokens", "cost"])
+        | {"context_window", "contextWindow", "context_usage", "total_cost", "total_cost_usd", "tool_uses"},
+        ("agent_transcript_path", "transcript_path"),
+    ),
+    (
+        frozenset(["error_type", "errorType", "error_message", "errorMessage", "error_code", "error_msg"])
+        | {"failure", "failure_reason", "exception", "error"},
+        ("error", "error_message"),
+    ),
+    (EVENT_NAMES, ("hook_event_name", "event_type")),
+)
+# The same, at events of some kinds only.
+_AT_ROLES: Sequence[tuple[frozenset[hosts.Role], frozenset[str], Sequence[str]]] = (
+    (
+        _SUBAGENTS,
+        frozenset(["agentType", "subagent_type", "subagentType", "agent_name", "agentName", "subagent_name"])
+        | {"agent", "subagent", "tool_input", "agent_type"},
+        ("agent_type", "agentType", "agent_name", "agentName", "subagent_type"),
+    ),
+    (
+        _TASKS,
+        frozenset(["title", "task_title", "taskTitle", "task", "task_name", "subject", "taskSubject"])
+        | {"tool_input", "description"},
+        ("task_subject",),
+    ),
+    (
+        frozenset([hosts.Role.SESSION_END]),
+        frozenset(["status", "stop_reason", "stopReason", "exit_reason", "exitReason", "end_reason"])
+        | {"endReason", "termination_reason"},
+        ("reason",),
+    ),
+    (
+        frozenset([hosts.Role.PROMPT]),
+        frozenset(["user_prompt", "userPrompt", "message", "user_message", "userMessage", "input", "text"])
+        | {"query", "user_input", "userInput", "prompt_text", "content", "tool_input"},
+        ("prompt", "message"),
+    ),
+    (
+        _STOPS,
+        frozenset(
+            ["response", "message", "output", "result", "text", "content", "summary", "answer", "reply"]
+        )
+        | {"last_message", "lastMessage", "assistant_message", "assistantMessage", "assistant_response"}
+        | {"final_message", "finalMessage", "final_response", "final_output", "last_response", "agent_output"}
+        | {"subagent_output", "agent_response", "model_response", "assistant_text", "tool_response"},
+        ("last_assistant_message", "prompt_response"),
+    ),
+    (
+        TOOL_ROLES,
+        frozenset(["file_path", "filePath", "path", "file", "filename", "command", "cmd", "content"]),
+        ("tool_input", "toolArgs"),
+    ),
+)
+
+
+def meanings(role: hosts.Role | None) -> Iterator[tuple[frozenset[str], Sequence[str]]]:
+    """Yield the words for each value at events of a kind, with the keys under which hosts send it."""
+    for roles, words, sent in _AT_ROLES:
+        if role in roles:
+            yield words, sent
+    yield from _MEANINGS

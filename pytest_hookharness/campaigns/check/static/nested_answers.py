@@ -1,0 +1,80 @@
+"""
+Answers below ``hookSpecificOutput`` that are lost: in keys that no host reads there, or for another event.
+
+Hosts ignore unknown keys there without a word. A key that any host reads there is left out, as newer versions
+of another one may read it too.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+
+from pytest_hookharness import hosts
+from pytest_hookharness.campaigns.check.static.written_answers import (
+    COMPUTED,
+    WrittenAnswer,
+    without_comments,
+)
+from pytest_hookharness.model.checkup import HookSet
+from pytest_hookharness.model.protocol import Hook, Json
+
+NESTED = "hookSpecificOutput"
+NONE_READ = "the host reads none of the keys "
+_NAME = "hookEventName"
+# All keys that a host documents there, for any event.
+_READ = (
+    frozenset(["additionalContext", "permissionDecision", "permissionDecisionReason", "updatedInput"])
+    | {"decision", "interrupt", "updatedToolOutput", "updatedMCPToolOutput", "updatedPermissions", "retry"}
+    | {"worktreePath", "watchPaths", "sessionTitle", "initialUserMessage", "reloadSkills", "clearContext"}
+    | {"action", "content", "displayContent", "suppressOriginalPrompt", "llm_request", "llm_response"}
+    | {"toolConfig", "tool_input", "tailToolCallRequest", "additional_context", "updated_input"}
+)
+# By these a script may find out at which event it runs.
+_EVENT_SIGNS = ("hook_event_name", "hookEventName =", "tool_response", "tool_output", "tool_result")
+
+
+def unread_keys(host: str, hook: Hook, value: Mapping[str, Json]) -> str:
+    """Return that a host reads no key of a nested answer which has a text; empty if it may read one."""
+    nested, answers = value.get(NESTED), hosts.find(host).answers(hook.event)
+    if not isinstance(nested, Mapping) or NESTED not in answers.known or nested.get(_NAME) != hook.event:
+        return ""
+    keys = [key for key in nested if key != _NAME]
+    says = any(isinstance(one, str) and (one == COMPUTED or " " in one) for one in map(nested.get, keys))
+    if not says or not _READ.isdisjoint(keys):
+        return ""
+    place = next((path[1] for path in answers.context if path[0] == NESTED and len(path) > 1), "")
+    instead = f"; it reads {place}" if place and hosts.find(host).events[hook.event].context else ""
+    return f"{NONE_READ}{', '.join(keys)} in {NESTED}{instead}"
+
+
+def of_another_event(
+    hook_set: HookSet, hooks: Sequence[Hook], text: str, answers: Sequence[WrittenAnswer]
+) -> Iterator[Hook]:
+    """
+    Yield the hooks at whose event all nested answers of a script are for another event of the script.
+
+    Args:
+        hook_set: The hook set.
+        hooks: The hooks of the script.
+        text: The script.
+        answers: Its answers.
+    """
+    nested = [one for answer in answers if isinstance(one := answer.value.get(NESTED), Mapping)]
+    names = {one.get(_NAME) for one in nested}
+    code = without_comments(text)
+    computed = any(_NAME in answer.unknown for answer in answers)
+    if len(nested) < len(answers) or computed or any(sign in code for sign in _EVENT_SIGNS):
+        return
+    profile = hosts.find(hook_set.host)
+    for hook in hooks:
+        # The same command at the right event, for all tools of this one: it takes the same way there.
+        right = [one for one in hooks if one.event in names and one.command == hook.command]
+        covered = any(not one.matcher or _tools(hook) <= _tools(one) for one in right)
+        if hook.event in names or not covered or hook.event in code:
+            continue
+        if profile.answers(hook.event).known and NESTED in profile.answers(hook.event).known:
+            yield hook
+
+
+def _tools(hook: Hook) -> frozenset[str]:
+    return frozenset((hook.matcher or "*").split("|"))
