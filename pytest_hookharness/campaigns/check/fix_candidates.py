@@ -16,10 +16,10 @@ from fnmatch import fnmatchcase
 from pathlib import Path
 
 from pytest_hookharness import hosts
+from pytest_hookharness.campaigns.check.answers.script_answers import reworded_answers
 from pytest_hookharness.campaigns.check.draft_files import DraftFiles
 from pytest_hookharness.campaigns.check.grouping import ENDLESS
 from pytest_hookharness.campaigns.check.static.hook_program import relative_script, unquoted_paths
-from pytest_hookharness.campaigns.check.static.script_answers import reworded_answers
 from pytest_hookharness.campaigns.check.static.timeout_units import in_other_unit, is_odd
 from pytest_hookharness.execution import hookharness_limit
 from pytest_hookharness.judging.findings import codes, finding_catalogue

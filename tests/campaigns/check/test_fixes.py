@@ -5,6 +5,7 @@ from dataclasses import replace
 
 import pytest
 
+from pytest_hookharness.campaigns.check.answers.script_answers import reworded_answers
 from pytest_hookharness.campaigns.check.check_run import CheckRun
 from pytest_hookharness.campaigns.check.discovery import find_hook_sets
 from pytest_hookharness.campaigns.check.draft_files import DraftFiles
@@ -12,7 +13,6 @@ from pytest_hookharness.campaigns.check.fix_candidates import find_candidates
 from pytest_hookharness.campaigns.check.fix_trial import find_fixes
 from pytest_hookharness.campaigns.check.session_errors import play_session
 from pytest_hookharness.campaigns.check.session_scenario import scenario_of
-from pytest_hookharness.campaigns.check.static.script_answers import reworded_answers
 from pytest_hookharness.frontends.checkup import check_all, project_copies
 from pytest_hookharness.frontends.harness import Harness
 from pytest_hookharness.model.checkup import CheckReport, CheckSession, Problem, Symptom

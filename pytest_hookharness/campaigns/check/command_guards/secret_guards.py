@@ -11,10 +11,10 @@ import re
 from collections.abc import Iterator
 
 from pytest_hookharness import hosts
+from pytest_hookharness.campaigns.check.answers.failed_refusals import failed_refusal
+from pytest_hookharness.campaigns.check.answers.script_answers import find_unread_answer
 from pytest_hookharness.campaigns.check.command_guards.command_tests import read_guard
 from pytest_hookharness.campaigns.check.lone_programs.inline_scripts import shell_program
-from pytest_hookharness.campaigns.check.static.failed_refusals import failed_refusal
-from pytest_hookharness.campaigns.check.static.script_answers import find_unread_answer
 from pytest_hookharness.campaigns.check.static.shell_scripts import without_comment_lines
 from pytest_hookharness.model.checkup import HookSet
 from pytest_hookharness.model.protocol import Hook

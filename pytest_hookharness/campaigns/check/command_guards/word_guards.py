@@ -13,11 +13,11 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from pytest_hookharness import hosts
+from pytest_hookharness.campaigns.check.answers.failed_refusals import failed_refusal, read_printed
+from pytest_hookharness.campaigns.check.answers.script_answers import find_unread_answer
 from pytest_hookharness.campaigns.check.command_guards.command_guard import CommandGuard, CommandTest
 from pytest_hookharness.campaigns.check.command_guards.command_tests import read_guard
 from pytest_hookharness.campaigns.check.lone_programs.inline_scripts import shell_program
-from pytest_hookharness.campaigns.check.static.failed_refusals import failed_refusal, read_printed
-from pytest_hookharness.campaigns.check.static.script_answers import find_unread_answer
 from pytest_hookharness.campaigns.check.static.shell_scripts import without_comment_lines
 from pytest_hookharness.campaigns.check.static.unset_variables import expected_variable
 from pytest_hookharness.campaigns.guards.pattern_texts import texts_of

@@ -10,12 +10,12 @@ from __future__ import annotations
 import re
 
 from pytest_hookharness import hosts
+from pytest_hookharness.campaigns.check.answers.failed_refusals import read_printed
 from pytest_hookharness.campaigns.check.command_guards.command_tests import functions_of
 from pytest_hookharness.campaigns.check.lone_programs.inline_scripts import inline_program, shell_program
 from pytest_hookharness.campaigns.check.lone_programs.lone_answers import REFUSES_IN_JSON
 from pytest_hookharness.campaigns.check.lone_programs.program_questions import questions_in
 from pytest_hookharness.campaigns.check.lone_programs.shell_conditions import conditions_at
-from pytest_hookharness.campaigns.check.static.failed_refusals import read_printed
 from pytest_hookharness.campaigns.check.static.shell_scripts import (
     SHELL_SCRIPT,
     code_of,

@@ -14,6 +14,7 @@ from pathlib import PurePath
 
 from pytest_hookharness import hosts
 from pytest_hookharness.campaigns.arming.project_texts import read_text
+from pytest_hookharness.campaigns.check.answers.unread_answers import named_hosts
 from pytest_hookharness.campaigns.check.lone_programs.inline_scripts import inline_program
 from pytest_hookharness.campaigns.check.reads.javascript_reads import javascript_reads
 from pytest_hookharness.campaigns.check.reads.key_meanings import meanings
@@ -21,7 +22,6 @@ from pytest_hookharness.campaigns.check.reads.key_reads import KeyPath
 from pytest_hookharness.campaigns.check.reads.python_reads import python_reads
 from pytest_hookharness.campaigns.check.reads.shell_reads import shell_reads
 from pytest_hookharness.campaigns.check.static.shell_scripts import SHELL_SCRIPT
-from pytest_hookharness.campaigns.check.static.unread_answers import named_hosts
 from pytest_hookharness.model.checkup import HookSet
 from pytest_hookharness.model.fast_dataclass import dataclass
 from pytest_hookharness.model.moves import Edit, Performance, Read, RunCommand

@@ -10,6 +10,11 @@ from collections.abc import Collection, Iterator, Sequence
 from dataclasses import replace
 
 from pytest_hookharness import hosts
+from pytest_hookharness.campaigns.check.answers.failed_refusals import failed_refusal
+from pytest_hookharness.campaigns.check.answers.script_answers import find_unread_answer
+from pytest_hookharness.campaigns.check.answers.silent_refusals import silent_answer, silent_refusal
+from pytest_hookharness.campaigns.check.answers.unread_answers import lost_answers
+from pytest_hookharness.campaigns.check.answers.unseen_advice import is_fault, unseen_advice, where_it_is_read
 from pytest_hookharness.campaigns.check.lone_programs.inline_scripts import inline_program
 from pytest_hookharness.campaigns.check.lone_programs.lone_answers import lone_answer
 from pytest_hookharness.campaigns.check.lone_programs.lone_switches import lone_switch
@@ -23,19 +28,14 @@ from pytest_hookharness.campaigns.check.reads.unknown_keys import unknown_keys
 from pytest_hookharness.campaigns.check.reads.unsent_words import unsent_word
 from pytest_hookharness.campaigns.check.static.double_counts import double_counts
 from pytest_hookharness.campaigns.check.static.ended_searches import ended_searches, missed_matches
-from pytest_hookharness.campaigns.check.static.failed_refusals import failed_refusal
 from pytest_hookharness.campaigns.check.static.here_scripts import lost_inputs
 from pytest_hookharness.campaigns.check.static.leading_dashes import texts_as_options
 from pytest_hookharness.campaigns.check.static.lost_statuses import lost_statuses
 from pytest_hookharness.campaigns.check.static.mac_shell import calls_for_a_mac
 from pytest_hookharness.campaigns.check.static.pasted_code import pasted_code
 from pytest_hookharness.campaigns.check.static.process_files import files_of_processes
-from pytest_hookharness.campaigns.check.static.script_answers import find_unread_answer
 from pytest_hookharness.campaigns.check.static.session_variables import shared_session
 from pytest_hookharness.campaigns.check.static.shared_loops import shared_loop
-from pytest_hookharness.campaigns.check.static.silent_refusals import silent_answer, silent_refusal
-from pytest_hookharness.campaigns.check.static.unread_answers import lost_answers
-from pytest_hookharness.campaigns.check.static.unseen_advice import is_fault, unseen_advice, where_it_is_read
 from pytest_hookharness.campaigns.check.static.unset_variables import expected_variable, key_for
 from pytest_hookharness.judging.checkup.unseen_texts import describe_unseen
 from pytest_hookharness.judging.findings.codes import (

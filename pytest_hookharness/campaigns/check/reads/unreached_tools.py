@@ -10,12 +10,12 @@ import re
 from collections.abc import Iterator
 
 from pytest_hookharness import hosts
+from pytest_hookharness.campaigns.check.answers.unread_answers import named_hosts
 from pytest_hookharness.campaigns.check.static.shell_scripts import (
     SHELL_SCRIPT,
     code_of,
     without_comment_lines,
 )
-from pytest_hookharness.campaigns.check.static.unread_answers import named_hosts
 from pytest_hookharness.campaigns.check.tool_names import known_tools
 from pytest_hookharness.model.checkup import HookSet
 from pytest_hookharness.model.protocol import Hook

@@ -16,7 +16,7 @@ from pathlib import PurePath
 
 from pytest_hookharness import hosts
 from pytest_hookharness.campaigns.arming.project_texts import read_text
-from pytest_hookharness.campaigns.check.static.written_answers import without_comments
+from pytest_hookharness.campaigns.check.answers.written_answers import without_comments
 from pytest_hookharness.model.checkup import HookSet
 from pytest_hookharness.model.protocol import Hook
 from pytest_hookharness.simulation.testbed.run_settings import SimulationError

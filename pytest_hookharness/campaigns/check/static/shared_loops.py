@@ -14,8 +14,8 @@ import re
 from collections.abc import Iterator
 
 from pytest_hookharness import hosts
+from pytest_hookharness.campaigns.check.answers.script_answers import find_unread_answer
 from pytest_hookharness.campaigns.check.lone_programs.lone_answers import REFUSES_IN_JSON
-from pytest_hookharness.campaigns.check.static.script_answers import find_unread_answer
 from pytest_hookharness.campaigns.check.static.shell_scripts import (
     SHELL_SCRIPT,
     loaded_texts,

@@ -4,9 +4,9 @@ import json
 
 import pytest
 
+from pytest_hookharness.campaigns.check.answers.written_answers import written_answers
 from pytest_hookharness.campaigns.check.check_run import CheckRun
 from pytest_hookharness.campaigns.check.discovery import find_hook_sets
-from pytest_hookharness.campaigns.check.static.written_answers import written_answers
 from pytest_hookharness.campaigns.check.static_checks import check_statically
 
 CONTEXT = {"additionalContext": "Read the plan."}

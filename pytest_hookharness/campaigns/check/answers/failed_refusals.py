@@ -12,9 +12,9 @@ import re
 from collections.abc import Iterator
 
 from pytest_hookharness import hosts
+from pytest_hookharness.campaigns.check.answers.written_answers import written_answers
 from pytest_hookharness.campaigns.check.static.shell_outputs import goes_elsewhere
 from pytest_hookharness.campaigns.check.static.shell_scripts import SHELL_SCRIPT
-from pytest_hookharness.campaigns.check.static.written_answers import written_answers
 from pytest_hookharness.model.checkup import HookSet
 from pytest_hookharness.model.processes import Exited, Output, ProcessResult
 from pytest_hookharness.model.protocol import Hook, Reply, Ruling

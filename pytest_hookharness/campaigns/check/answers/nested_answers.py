@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 
 from pytest_hookharness import hosts
-from pytest_hookharness.campaigns.check.static.written_answers import (
+from pytest_hookharness.campaigns.check.answers.written_answers import (
     COMPUTED,
     WrittenAnswer,
     without_comments,

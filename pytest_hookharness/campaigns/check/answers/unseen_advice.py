@@ -12,16 +12,16 @@ import re
 from collections.abc import Iterator, Sequence
 
 from pytest_hookharness import hosts
-from pytest_hookharness.campaigns.check.static.failed_refusals import read_printed
-from pytest_hookharness.campaigns.check.static.lost_warnings import lost_warnings
-from pytest_hookharness.campaigns.check.static.printed_texts import printed_texts
+from pytest_hookharness.campaigns.check.answers.failed_refusals import read_printed
+from pytest_hookharness.campaigns.check.answers.lost_warnings import lost_warnings
+from pytest_hookharness.campaigns.check.answers.printed_texts import printed_texts
+from pytest_hookharness.campaigns.check.answers.written_answers import without_comments
 from pytest_hookharness.campaigns.check.static.shell_outputs import goes_elsewhere
 from pytest_hookharness.campaigns.check.static.shell_scripts import (
     SHELL_SCRIPT,
     code_of,
     loaded_texts,
 )
-from pytest_hookharness.campaigns.check.static.written_answers import without_comments
 from pytest_hookharness.judging.checkup.unseen_texts import FOR_A_PERSON, is_advice
 from pytest_hookharness.model.checkup import HookSet
 from pytest_hookharness.model.fast_dataclass import dataclass

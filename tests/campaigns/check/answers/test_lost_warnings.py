@@ -4,8 +4,8 @@ import json
 
 import pytest
 
+from pytest_hookharness.campaigns.check.answers.lost_warnings import lost_warnings
 from pytest_hookharness.campaigns.check.discovery import find_hook_sets
-from pytest_hookharness.campaigns.check.static.lost_warnings import lost_warnings
 from pytest_hookharness.campaigns.check.static_checks import check_statically
 
 HEAD = '#!/bin/bash\nCMD=$(cat)\nif [[ "$CMD" == *force* ]]; then\n  echo "No." >&2\n  exit 2\nfi\n'

@@ -13,18 +13,18 @@ import re
 from collections.abc import Iterator, Sequence
 
 from pytest_hookharness import hosts
-from pytest_hookharness.campaigns.check.static.failed_refusals import read_printed
-from pytest_hookharness.campaigns.check.static.printed_texts import (
+from pytest_hookharness.campaigns.check.answers.failed_refusals import read_printed
+from pytest_hookharness.campaigns.check.answers.printed_texts import (
     blocks_of,
     exit_status,
     names_of,
     printed,
     uses,
 )
+from pytest_hookharness.campaigns.check.answers.unread_answers import named_hosts
+from pytest_hookharness.campaigns.check.answers.written_answers import written_answers
 from pytest_hookharness.campaigns.check.static.shell_outputs import goes_elsewhere
 from pytest_hookharness.campaigns.check.static.shell_scripts import SHELL_SCRIPT, code_of, loaded_texts
-from pytest_hookharness.campaigns.check.static.unread_answers import named_hosts
-from pytest_hookharness.campaigns.check.static.written_answers import written_answers
 from pytest_hookharness.model.checkup import HookSet
 from pytest_hookharness.model.protocol import Hook, Ruling
 

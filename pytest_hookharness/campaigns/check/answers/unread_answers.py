@@ -12,13 +12,17 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from itertools import islice
 
 from pytest_hookharness import hosts
-from pytest_hookharness.campaigns.check.static.nested_answers import (
+from pytest_hookharness.campaigns.check.answers.nested_answers import (
     NESTED,
     NONE_READ,
     of_another_event,
     unread_keys,
 )
-from pytest_hookharness.campaigns.check.static.written_answers import COMPUTED, WrittenAnswer, written_answers
+from pytest_hookharness.campaigns.check.answers.written_answers import (
+    COMPUTED,
+    WrittenAnswer,
+    written_answers,
+)
 from pytest_hookharness.judging.findings.finding_catalogue import MANGLED
 from pytest_hookharness.model.checkup import HookSet
 from pytest_hookharness.model.fast_dataclass import dataclass
