@@ -513,3 +513,15 @@ def test_silence_is_ignored_by_one_rule(ended):
 
     assert hosts.read_reply(goose, hook, "PreToolUse", ended()).ruling is Ruling.NONE
     assert hosts.read_reply(other, hook, "PreToolUse", ended()).ruling is Ruling.DENY
+
+
+def test_copilot_sends_the_input_of_a_call_as_text(play, ended):
+    """Under its own event names Copilot CLI sends the input of a call as a JSON text, else as an object."""
+    profile = hosts.find("copilot-cli")
+    acts = [GO, RunCommand(command="echo 'ä'"), DONE]
+    names = {"preToolUse": "x", "PreToolUse": "y", "postToolUse": "x", "PostToolUse": "y"}
+    asked = play(names, acts, lambda *_: ended(), profile=profile).asked()
+    given = {one.event: one.payload.get("toolArgs", one.payload.get("tool_input")) for one in asked}
+
+    text, plain = '{"command":"echo \'ä\'"}', {"command": "echo 'ä'"}
+    assert given == {"preToolUse": text, "PreToolUse": plain, "postToolUse": text, "PostToolUse": plain}

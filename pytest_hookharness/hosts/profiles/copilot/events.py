@@ -6,6 +6,7 @@ Most events have two names. The name by which a hook is configured decides the f
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import Unpack
@@ -77,9 +78,17 @@ def own_values(values: Payload) -> Mapping[str, Json]:
     tool = str(values.get("tool_name", ""))
     return {
         "claude tool": CLAUDE_NAMES.get(tool, tool),
+        "input as text": json.dumps(values.get("tool_input"), separators=(",", ":"), ensure_ascii=False),
         "result": {"resultType": "success", "textResultForLlm": text},
         "claude result": {"result_type": "success", "text_result_for_llm": text},
     }
+
+
+_INPUT = (Field(name="toolArgs", kind="text", source="input as text"), Field(name="tool_input", kind="input"))
+_AS_TEXT = (
+    "toolArgs is the input of the call as a JSON text, as people saw it with versions 1.0.5 to 1.0.63; the "
+    "reference leaves its type open"
+)
 
 
 def _fields(name: str, own: tuple[Field, ...], *, native: bool) -> tuple[Field, ...]:
@@ -116,12 +125,13 @@ def _pair(
         named: EventOptions = {"timeout": 30.0, **options}
         if by_tool:
             named["target"] = "claude tool"
+        rests_on = (assumed, _AS_TEXT if _INPUT in own and place == 0 else "")
         yield EventRule(
             fields=DOCS.fields(name, *fields),
             matchers=_CLAUDE_MATCHERS if by_tool else None,
             second_name_of=native if place else "",
             rule=DOCS.documented(fact),
-            rests_on=(DOCS.assumed(assumed),) if assumed else (),
+            rests_on=tuple(DOCS.assumed(text) for text in rests_on if text),
             **named,
         )
 
@@ -139,7 +149,7 @@ _TOOL = (
         Field(name="toolName", kind="tool", source="tool_name", choices=tuple(CLAUDE_NAMES)),
         Field(name="tool_name", kind="tool", source="claude tool", choices=tuple(CLAUDE_NAMES.values())),
     ),
-    _called("toolArgs", "tool_input", "input", "tool_input"),
+    _INPUT,
 )
 _TRANSCRIPT = _called("transcriptPath", "transcript_path", "path", "transcript_path")
 _REASON = (

@@ -4,7 +4,7 @@ import json
 import sys
 
 call = json.load(sys.stdin)
-given = call.get("tool_input", call.get("toolArgs"))
-if "rm -rf build" in json.dumps(given):
+given = call.get("tool_input") or json.loads(call["toolArgs"])
+if "rm -rf build" in given.get("command", ""):
     print("build/ is shared; remove single files in it instead.", file=sys.stderr)
     sys.exit(2)
