@@ -75,6 +75,8 @@ def _make(field: Field, faker: Faker, *, folder: str, event: str) -> Json:
             return []
         case "object" | "input" | "response":
             return {}
+        case "input text":
+            return "{}"
         case "nothing":
             return None
         case "event":

@@ -228,7 +228,7 @@ class Field:
         name: The key.
         kind: Kind of the value: ``uuid``, ``path``, ``folder``, ``word``, ``text``, ``flag``, ``count``,
             ``list``, ``object``, ``nothing``, ``event``, ``tool`` (a tool's name), ``input`` (its
-            input) or ``response`` (its result).
+            input), ``input text`` (the same as a JSON text) or ``response`` (its result).
         source: The session's name for the value, if it is not the key.
         optional: Whether the key is left out if there is no value.
         null: Whether the value is ``null`` if there is none.

@@ -298,6 +298,7 @@ def _plain_value(field: Field, facts: Facts) -> Json:
         "object": {},
         "nothing": None,
         "input": {},
+        "input text": "{}",
         "response": "",
     }
     return plain.get(field.kind, field.choices[0] if field.choices else field.name)

@@ -192,7 +192,7 @@ class _Judge:
             return f"`{key}` as text" if kind in ("text", "word") else ""
         if kind == "response" and "isinstance" not in self.text and "typeof" not in self.text:
             return self._in_result(key, below, all_paths)
-        return self._in_tool(below) if kind == "input" else ""
+        return self._in_tool(below) if kind in ("input", "input text") else ""
 
     def _in_result(self, key: str, below: str, all_paths: Sequence[KeyPath]) -> str:
         if self.profile.name in _TEXT_RESULTS:

@@ -84,7 +84,10 @@ def own_values(values: Payload) -> Mapping[str, Json]:
     }
 
 
-_INPUT = (Field(name="toolArgs", kind="text", source="input as text"), Field(name="tool_input", kind="input"))
+_INPUT = (
+    Field(name="toolArgs", kind="input text", source="input as text"),
+    Field(name="tool_input", kind="input"),
+)
 _AS_TEXT = (
     "toolArgs is the input of the call as a JSON text, as people saw it with versions 1.0.5 to 1.0.63; the "
     "reference leaves its type open"
