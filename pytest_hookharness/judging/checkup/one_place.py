@@ -6,32 +6,55 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
-from pytest_hookharness.judging.findings.codes import LOST_UPDATES, UNSEEN_REASON
+from pytest_hookharness.judging.findings.codes import LOST_UPDATES, UNGUARDED_TOOL, UNSEEN_REASON
 from pytest_hookharness.judging.findings.finding_catalogue import SILENT_REFUSAL
-from pytest_hookharness.model.checkup import Problem
+from pytest_hookharness.model.checkup import Problem, Symptom
 
 # What the agent should read: each hook says something else where nobody hears it.
 _UNSEEN = frozenset({SILENT_REFUSAL.name, UNSEEN_REASON.name})
+# Without this program guards allow what they would refuse: sources and sessions say it in different words.
+_WITHOUT = re.compile(r"with no `[\w.+-]+` on the PATH(?=.*(?:\ballow|refuses nothing|nothing is refused))")
+_EVENT = re.compile(r"\w+(?=(?: in turn \d+)?:)")
 
 
 def at_one_place(problems: Sequence[Problem]) -> list[Problem]:
-    """Return the problems, those of one kind with equal words once, with all hooks that have it."""
+    """Return the problems, those of one kind with the same cause once, with all hooks that have it."""
     found: dict[tuple[str, str], Problem] = {}
     for problem in _of_fewest_hooks(problems):
         symptom = problem.symptom
-        words = symptom.text.partition(": ")[2] or symptom.text
-        # Each hook says something else where nobody hears it.
-        words = words.rpartition('" ')[2] if symptom.kind in _UNSEEN else words
-        key = (symptom.kind, words if symptom.hook else symptom.text)
+        key = (symptom.kind, _cause(symptom) if symptom.hook else symptom.text)
         known = found.get(key)
         if known is None or symptom.hook in known.symptom.hook.split(", "):
             found.setdefault(key, problem)
             continue
         one, other = known.symptom.entries, symptom.entries
         entries = (*one, *other) if one and other else ()
-        together = replace(known.symptom, hook=f"{known.symptom.hook}, {symptom.hook}", entries=entries)
+        together = replace(
+            known.symptom,
+            hook=f"{known.symptom.hook}, {symptom.hook}",
+            text=_with_event(known.symptom.text, symptom.text),
+            entries=entries,
+        )
         found[key] = replace(known, symptom=together)
     return [*found.values()]
+
+
+def _cause(symptom: Symptom) -> str:
+    """Return the words that problems of one kind share if they have the same cause."""
+    program = _WITHOUT.search(symptom.text)
+    if program and symptom.kind == UNGUARDED_TOOL.name:
+        return program[0]
+    words = symptom.text.partition(": ")[2] or symptom.text
+    # Each hook says something else where nobody hears it.
+    return words.rpartition('" ')[2] if symptom.kind in _UNSEEN else words
+
+
+def _with_event(text: str, other: str) -> str:
+    """Return the words about hooks without a program, with the event of another hook that needs it too."""
+    event = _EVENT.match(other)
+    if event is None or _WITHOUT.search(text) is None or event[0] in text:
+        return text
+    return f"{text} The same at {event[0]}."
 
 
 def _of_fewest_hooks(problems: Sequence[Problem]) -> Iterator[Problem]:

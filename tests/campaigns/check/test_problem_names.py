@@ -56,3 +56,26 @@ def test_a_race_that_fewer_hooks_show(text, left):
     problems = [Problem(id=one.hook, symptom=one, scenario=scenario) for one in (both, alone)]
     assert at_one_place(problems)[-1].symptom == alone
     assert len(at_one_place(problems)) == left
+
+
+@pytest.mark.parametrize(
+    ("other", "said"),
+    [
+        ("PreToolUse: with no `jq` on the PATH the script ends silently, and it refuses nothing.", True),
+        ("PreToolUse in turn 1: refuses (exit 2); with no `node` on the PATH, allows (exit 0).", False),
+        ("UserPromptSubmit: with no `jq` on the PATH it ends with 2, which refuses every prompt.", False),
+    ],
+    ids=["the same", "another program", "another consequence"],
+)
+def test_guards_that_need_the_same_program(other, said):
+    """Guards that allow everything without the same program are one problem, which names all their events."""
+    scenario = Scenario(name="guards", host="claude-code")
+    first = "Stop in turn 1: refuses (exit 2); with no `jq` on the PATH, allows (exit 0)."
+    problems = [
+        Problem(id=hook, symptom=Symptom(kind="UNGUARDED-TOOL", hook=hook, text=text), scenario=scenario)
+        for hook, text in (("./a.sh", first), ("./b.sh", other))
+    ]
+    found = at_one_place(problems)
+    assert len(found) == 2 - said
+    assert found[0].symptom.hook == ("./a.sh, ./b.sh" if said else "./a.sh")
+    assert found[0].symptom.text == (f"{first} The same at PreToolUse." if said else first)
