@@ -323,10 +323,20 @@ def test_uneven_quick_runs_are_chance_unless_slow_agents_are_refused_far_longer(
     assert find_difference(again, NEVER, further).name == name
 
 
-@pytest.mark.parametrize(("again", "name"), [(ended(24), "CLOCK"), (ended(6), "FLAKY")])
-def test_quick_runs_that_are_refused_far_longer_are_no_chance(again: Outcome, name: str) -> None:
-    """Quick runs that end differently show no chance if slow ones end early, and alike."""
-    finding = compare(ended(20), lambda pace: ended(3) if pace else again)
+@pytest.mark.parametrize(
+    ("again", "further", "name"),
+    [
+        (ended(24), ended(5), "CLOCK"),
+        (ended(6), ended(3), "CLOCK"),
+        (ended(6), ended(5), "FLAKY"),
+        (ended(3), ended(3), "FLAKY"),
+    ],
+)
+def test_quick_runs_that_are_refused_longer_are_no_chance(
+    again: Outcome, further: Outcome, name: str
+) -> None:
+    """Quick runs that end differently show no chance if slow ones end sooner, and all of them alike."""
+    finding = compare(ended(20), lambda pace: (further if pace > SLOW else ended(3)) if pace else again)
 
     assert finding is not None
     assert finding.name == name

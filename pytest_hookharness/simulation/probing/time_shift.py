@@ -31,8 +31,10 @@ _AT_ALL_HOURS = "Decide the same at every hour, or say in the reason of the refu
 # By how much longer slow agents must be refused than quick ones. If chance allowed each turn alike, both ends
 # of two quick runs would come before all these turns in one of a hundred cases.
 _MORE_TURNS = 9
-# By how much longer quick agents must be refused than slow ones that twice are in the same turn, alike.
-_MORE_QUICK_TURNS = 6
+# By how much longer quick agents must be refused than slow ones that twice are in the same turn, alike. On a
+# busy machine quick turns take long, so there are fewer of them; then as many further slow runs must go alike.
+# If chance allowed each turn alike, they would in one of two hundred cases.
+_MORE_QUICK_TURNS, _MORE_SLOW_RUNS = 6, 4
 # Runs in which they are to be played.
 _STEADY_LIMIT = 12
 # Runs that narrow down the time from which on the hooks decide otherwise.
@@ -215,7 +217,7 @@ def _is_no_chance(
     quick: Sequence[Outcome], slow: Sequence[Outcome], simulate: Callable[[float], Outcome]
 ) -> bool:
     """
-    Return whether one kind of run is refused in far more turns than the other, which always ends.
+    Return whether one kind of run is refused in more turns than the other, which always ends.
 
     Args:
         quick: Two runs whose turns follow at once.
@@ -224,7 +226,11 @@ def _is_no_chance(
     """
     if all(map(_ended, slow)):
         first, then = (sum(run.iterations for run in runs) for runs in (slow, quick))
-        return then >= _MORE_QUICK_TURNS * first
+        sooner = all(run.iterations > slow[0].iterations for run in quick)
+        if then >= _MORE_QUICK_TURNS * first or not sooner:
+            return sooner
+        further = (simulate((number + 2) * SLOW) for number in range(_MORE_SLOW_RUNS))
+        return not any(_differ(slow[0], run) for run in further)
     if not all(map(_ended, quick)) or any(map(_ended, slow)):
         return False
     wanted = _MORE_TURNS * sum(run.iterations for run in quick)
