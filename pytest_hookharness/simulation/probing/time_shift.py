@@ -32,7 +32,7 @@ _AT_ALL_HOURS = "Decide the same at every hour, or say in the reason of the refu
 # of two quick runs would come before all these turns in one of a hundred cases.
 _MORE_TURNS = 9
 # By how much longer quick agents must be refused than slow ones that twice are in the same turn, alike. On a
-# busy machine quick turns take long, so there are fewer of them; then as many further slow runs must go alike.
+# busy machine quick turns take long, so fewer are seen; then as many further slow runs must go alike.
 # If chance allowed each turn alike, they would in one of two hundred cases.
 _MORE_QUICK_TURNS, _MORE_SLOW_RUNS = 6, 4
 # Runs in which they are to be played.
