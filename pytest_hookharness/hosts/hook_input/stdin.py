@@ -124,8 +124,6 @@ PLAIN_OPERATIONS: tuple[Operation, ...] = (
     Edit(file="file.txt", text="text", old="word"),
     Read(file="file.txt"),
 )
-
-
 _RESULT_ROLES = frozenset({Role.AFTER_TOOL, Role.TOOL_FAILED})
 _CALL_ROLES = frozenset({Role.BEFORE_TOOL, Role.PERMISSION, *_RESULT_ROLES})
 
