@@ -60,7 +60,7 @@ def of_another_event(
         answers: Its answers.
     """
     nested = [one for answer in answers if isinstance(one := answer.value.get(NESTED), Mapping)]
-    names = {one.get(_NAME) for one in nested}
+    names = {str(one.get(_NAME)) for one in nested}
     code = without_comments(text)
     computed = any(_NAME in answer.unknown for answer in answers)
     if len(nested) < len(answers) or computed or any(sign in code for sign in _EVENT_SIGNS):

@@ -50,6 +50,8 @@ def _lines_for(tree: ast.Module, host: str) -> Iterator[int]:
             case ast.If(test=ast.Compare(ops=[ast.Eq()], comparators=[ast.Constant(value=str() as name)])):
                 if name.lower() in (host, host.partition("-")[0]):
                     yield from range(node.body[0].lineno, (node.body[-1].end_lineno or 0) + 1)
+            case _:
+                pass
 
 
 class _InputFollower:
