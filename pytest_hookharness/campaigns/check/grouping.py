@@ -36,8 +36,9 @@ _NO_GIT = "Git is not installed here, so no copy was a repository; what hooks do
 _WHILE = re.compile(r"(?<=the time budget ended) while .*", re.DOTALL)
 # Why a host gets no refusal of a guard.
 _DISABLED = frozenset({CONFIG_OFF.name, MANGLED.name, NEVER_FIRED.name, NOT_RUN.name})
-# A script that commits on purpose.
+# A script that commits on purpose, and one that takes all that lies in the tree.
 _COMMITS = re.compile(r"""\bgit\b["',\s][^\n;|&]{0,60}?(?<![\w-])commit(?![\w-])""")
+_TAKES_ALL = re.compile(r"""\badd["',\s]+(?:-A|--all|\.)(?![\w/])|\bcommit["',\s]+-\w*a""")
 _OTHERWISE = frozenset({hosts.Role.BEFORE_TOOL, hosts.Role.PERMISSION})
 
 
@@ -158,10 +159,10 @@ def _is_of_others(hook_set: HookSet, symptom: Symptom) -> bool:
 
 
 def _is_meant(hook_set: HookSet, symptom: Symptom) -> bool:
-    """Return whether all that a symptom tells is that a hook which makes commits made one."""
+    """Return whether all that a symptom tells is that a hook which commits what is its own does so."""
     ran = [hook for hook in hook_set.hooks if hook.command in symptom.hook.split(", ")]
-    texts = (text for hook in ran for text in (hook.command, *hook_set.scripts_of(hook)))
-    return symptom.kind == STAGED.name and any(_COMMITS.search(text) for text in texts)
+    text = "\n".join(text for hook in ran for text in (hook.command, *hook_set.scripts_of(hook)))
+    return bool(symptom.kind == STAGED.name and _COMMITS.search(text) and not _TAKES_ALL.search(text))
 
 
 def _evidence(

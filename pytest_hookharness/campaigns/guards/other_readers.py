@@ -8,6 +8,7 @@ from collections.abc import Iterator, Sequence
 
 from pytest_hookharness import hosts
 from pytest_hookharness.campaigns.arming.project_texts import is_small
+from pytest_hookharness.campaigns.guards.watched_moves import watched
 from pytest_hookharness.judging.checkup.other_readers import FileReading, reading_of
 from pytest_hookharness.model.checkup import HookSet
 from pytest_hookharness.model.moves import FIRST_PROMPT, Act, Read, RunCommand
@@ -50,7 +51,10 @@ def _is_open(hook_set: HookSet, one: FileReading) -> bool:
     can_be_asked = bool(profile.for_role(hosts.Role.BEFORE_TOOL, other))
     name = posixpath.basename(one.file)
     secret = _SECRET.search(name) is not None
-    return secret and by_tool != by_command and can_be_asked and not _is_denied(hook_set, name)
+    # A command may read a file in any way, and the host asks about commands itself: a hook that is not asked
+    # about them is not meant for them.
+    meant = one.by_command or watched(hook_set, one.other.act) is not None
+    return secret and meant and by_tool != by_command and can_be_asked and not _is_denied(hook_set, name)
 
 
 def _is_denied(hook_set: HookSet, name: str) -> bool:

@@ -21,8 +21,13 @@ def kinds(plugin, harness):
 
 
 def test_a_hook_that_makes_commits(kinds):
-    """That a hook which calls `git commit` makes a commit is what it is for."""
-    assert kinds("git add -A && git commit -q -m saved; exit 0") == []
+    """That a hook which commits a file of its own makes a commit is what it is for."""
+    assert kinds("echo x >log.md; git add log.md && git commit -q -m saved -- log.md; exit 0") == []
+
+
+def test_a_hook_that_commits_what_others_changed(kinds):
+    """A hook that commits all that lies in the tree takes what the user has changed and staged too."""
+    assert kinds("echo x >log.md; git add -A && git commit -q -m saved; exit 0") == ["STAGED"]
 
 
 def test_a_hook_that_only_stages(kinds):

@@ -31,11 +31,11 @@ FIRST = (RunCommand(command="cat .env"), Read(file=".env"))
 def guard(tmp_path, harness):
     """Returns what a session proves about a guard of all tools that reads the files of a project."""
 
-    def play(script, **settings):
+    def play(script, matcher="*", **settings):
         (tmp_path / ".claude").mkdir()
         (tmp_path / ".claude/guard.sh").write_text(script)
         hook = {"type": "command", "command": 'sh "$CLAUDE_PROJECT_DIR"/.claude/guard.sh'}
-        hooks = {"PreToolUse": [{"matcher": "*", "hooks": [hook]}]}
+        hooks = {"PreToolUse": [{"matcher": matcher, "hooks": [hook]}]}
         (tmp_path / ".claude/settings.json").write_text(json.dumps({"hooks": hooks, **settings}))
         (hook_set,) = find_hook_sets(tmp_path)
         scenario = scenario_of(hook_set, (FIRST_PROMPT, *FIRST))
@@ -58,6 +58,11 @@ def test_a_guard_of_commands_that_forgets_the_tool(guard):
 def test_a_guard_of_files_that_forgets_commands(guard):
     """A guard that refuses to read a file with secrets, and lets a command print it, is told."""
     assert guard(OF_FILES) == ["Reading .env with Read is refused, but `cat .env` is allowed."]
+
+
+def test_a_guard_that_is_not_asked_about_commands(guard):
+    """A guard of the tools for files alone is not meant for commands, about which the host asks itself."""
+    assert guard(OF_FILES, matcher="Read|Edit") == []
 
 
 @pytest.mark.parametrize("script", [OF_BOTH, BY_TURNS, "exit 0\n"])
