@@ -20,12 +20,11 @@ from pytest_hookharness.campaigns.check.session_scenario import (
     scenario_of,
     varied,
 )
-from pytest_hookharness.campaigns.guards.named_commands import guard_texts, named_commands, named_files
+from pytest_hookharness.campaigns.guards.named_commands import named_commands, named_files, read_guards
 from pytest_hookharness.campaigns.guards.other_readers import prove_readers
 from pytest_hookharness.campaigns.guards.rewording import (
     Refusals,
     Suspect,
-    is_asked_before,
     refused_by_hook,
     refused_moves,
     reword,
@@ -38,7 +37,7 @@ from pytest_hookharness.campaigns.guards.spellings import (
     try_neighbours,
     try_spellings,
 )
-from pytest_hookharness.campaigns.guards.watched_moves import watched
+from pytest_hookharness.campaigns.guards.watched_moves import is_asked_before, watched
 from pytest_hookharness.model.checkup import CheckSession, HookSet
 from pytest_hookharness.model.moves import FIRST_PROMPT, Act, RunCommand
 from pytest_hookharness.model.outcome import Outcome
@@ -59,12 +58,13 @@ _ONCE = frozenset({hosts.Role.SETUP, hosts.Role.SESSION_START, hosts.Role.PROMPT
 
 def plan_refusals(hook_set: HookSet) -> Iterator[CheckSession]:
     """Yield sessions with what guards commonly refuse, and with commits, as far as hooks see it."""
+    guards = read_guards(hook_set)
     sources = [
         *(text for _, text in hook_set.sources),
         *(hook.command for hook in hook_set.hooks),
-        *guard_texts(hook_set),
+        *guards.sources,
     ]
-    named, files = named_commands(hook_set), named_files(hook_set)
+    named, files = named_commands(hook_set, guards), named_files(hook_set, guards)
     for title, moves in (
         ("what guards commonly refuse", corpora.commonly_refused(sources, hook_set.root, named, files)),
         ("commits in usual forms", corpora.usual_commits()),
@@ -88,16 +88,16 @@ def plan_rewordings(hook_set: HookSet, outcomes: Sequence[Outcome]) -> Iterator[
         guards = [_together(guards)]
     for one in guards:
         tried, further = one.tried, max(len(one.tried) - _MOST_WHOLE, 0)
-        if acts := reword(hook_set.host, tried, one.files[:_MOST_FILES], further)[1:]:
+        if acts := reword(hook_set.host, tried, one.files[:_MOST_FILES], further):
             yield _of_guard(hook_set, "other forms of what was refused", acts, one)
     refused = [move for outcome in outcomes for _, move in refused_moves(outcome)]
     if acts := prove_readers(hook_set, refused):
         yield _proof(hook_set, "files with secrets read by another tool", acts, guards)
-    source = "\n".join(guard_texts(hook_set))
+    source = "\n".join(read_guards(hook_set).sources)
     for one in guards:
-        if acts := try_spellings(one.tried)[1:]:
+        if acts := try_spellings(one.tried):
             yield _of_guard(hook_set, "other spellings of what was refused", acts, one)
-        if acts := try_neighbours(one.all_calls, source)[1:]:
+        if acts := try_neighbours(one.all_calls, source):
             yield _of_guard(hook_set, "harmless commands that resemble what was refused", acts, one)
 
 
@@ -115,7 +115,8 @@ def _together(guards: Sequence[Refusals]) -> Refusals:
 def _of_guard(hook_set: HookSet, title: str, acts: Sequence[Act], guard: Refusals) -> CheckSession:
     """Return a session without the hooks that refused nothing; what it shows, other hooks prove again."""
     most = max(_FEWEST_ACTS, int(_MOST_SECONDS / guard.seconds)) if guard.seconds else len(acts)
-    session = cut_short(title, scenario_of(hook_set, (FIRST_PROMPT, *acts[:most])))
+    # The prompt comes before what hooks are asked about.
+    session = cut_short(title, scenario_of(hook_set, tuple(acts[: most + 1])))
     return _with(hook_set, session, [guard.hook]) if guard.hook else session
 
 

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
-from pytest_hookharness import hosts
 from pytest_hookharness.campaigns.arming.project_texts import is_small, project_files
 from pytest_hookharness.campaigns.guards.pattern_texts import find_texts, texts_of
+from pytest_hookharness.campaigns.guards.watched_moves import is_asked_before
 from pytest_hookharness.model.checkup import HookSet
+from pytest_hookharness.model.fast_dataclass import dataclass
 
 # Programs that agents call, and guards refuse.
 _PROGRAMS = re.compile(
@@ -26,7 +27,6 @@ _CODE = re.compile(r"(?<!`)`([a-z][\w-]+(?: [\w./=:@-]+){1,4})`(?!`)")
 _RULES = frozenset(
     [".py", ".js", ".mjs", ".cjs", ".ts", ".sh", ".bash", ".json", ".yaml", ".yml", ".toml", ".conf", ".txt"]
 )
-_BEFORE_CALLS = frozenset({hosts.Role.BEFORE_TOOL, hosts.Role.PERMISSION})
 # Files of rules that have one pattern in each line.
 _LISTS = frozenset([".txt", ".conf"])
 _MOST_LINES, _LONGEST_PATTERN = 100, 160
@@ -42,17 +42,46 @@ _WORD = re.compile(r"[\w.-]+")
 _LARGEST, _LONGEST, _MOST, _MOST_FILES, _MOST_NAMED = 1 << 17, 80, 16, 60, 6
 
 
-def named_commands(hook_set: HookSet) -> list[str]:
-    """Return commands that the hooks before calls name, those of different programs first."""
-    found = _named_texts(hook_set)
-    commands = [text for text in found if _is_command(text)]
-    return mixed([*commands, *_spoken_of(hook_set, {*found})])[:_MOST]
+@dataclass(frozen=True, slots=True)
+class GuardTexts:
+    """
+    What the hooks before calls consist of.
+
+    Attributes:
+        own: Their commands and scripts.
+        loaded: The modules and files of rules that these load, with their texts.
+        compared: The texts that match what all of these compare with, each once.
+    """
+
+    own: tuple[str, ...]
+    loaded: Mapping[Path, str]
+    compared: tuple[str, ...]
+
+    @property
+    def sources(self) -> tuple[str, ...]:
+        """The texts of all of them."""
+        return (*self.own, *self.loaded.values())
 
 
-def named_files(hook_set: HookSet) -> list[str]:
+def read_guards(hook_set: HookSet) -> GuardTexts:
+    """Read the hooks before calls, and what they load."""
+    # Some hosts have several events before a call, each for some of their tools.
+    guards = [hook for hook in hook_set.hooks if is_asked_before(hook_set.host, hook.event)]
+    own = tuple(text for hook in guards for text in (hook.command, *hook_set.scripts_of(hook)))
+    loaded = dict(_beside(hook_set, own))
+    return GuardTexts(own, loaded, tuple(_compared(own, loaded)))
+
+
+def named_commands(hook_set: HookSet, guards: GuardTexts) -> list[str]:
+    """Return commands that guards name, those of different programs first."""
+    commands = [text for text in guards.compared if _is_command(text)]
+    return mixed([*commands, *_spoken_of(hook_set, {*guards.compared})])[:_MOST]
+
+
+def named_files(hook_set: HookSet, guards: GuardTexts) -> list[str]:
     """Return files of the project that guards name, and of each folder that they name the first file."""
     known = [path.relative_to(hook_set.root).as_posix() for path in project_files(hook_set.root)]
-    texts = (text for text in _named_texts(hook_set) if _PATH.fullmatch(text))
+    texts = (text for text in guards.compared if _PATH.fullmatch(text))
     named = dict.fromkeys(text.strip("/ ").removeprefix("./") for text in texts)
     found = (_first_below(text, known) for text in named)
     return [*dict.fromkeys(file for file in found if file)][:_MOST_NAMED]
@@ -62,31 +91,14 @@ def _first_below(text: str, known: Sequence[str]) -> str:
     return next((file for file in known if file == text or file.startswith(f"{text}/")), "")
 
 
-def _named_texts(hook_set: HookSet) -> dict[str, None]:
+def _compared(own: Sequence[str], loaded: Mapping[Path, str]) -> dict[str, None]:
     """Return the texts that match what guards compare with, each once."""
-    own, loaded = _sources(hook_set)
     found = dict.fromkeys(one for text in (*own, *loaded.values()) for one in find_texts(text))
     lists = (text for path, text in loaded.items() if path.suffix in _LISTS)
     # A line of a list is a pattern, without quotes.
     lines = (line.strip() for text in lists for line in text.splitlines()[:_MOST_LINES])
     patterns = (line for line in lines if 0 < len(line) <= _LONGEST_PATTERN and line[0] != "#")
     return found | dict.fromkeys(" ".join(one.split()) for line in patterns for one in texts_of(line))
-
-
-def guard_texts(hook_set: HookSet) -> list[str]:
-    """Return the sources of the hooks before calls, and of the modules and rules that they load."""
-    own, loaded = _sources(hook_set)
-    return [*own, *loaded.values()]
-
-
-def _sources(hook_set: HookSet) -> tuple[list[str], dict[Path, str]]:
-    """Return the commands and scripts of the hooks before calls, and the files that these load."""
-    events = hosts.find(hook_set.host).events
-    # Some hosts have several events before a call, each for some of their tools.
-    before = {name for name, rule in events.items() if rule.role in _BEFORE_CALLS}
-    guards = [hook for hook in hook_set.hooks if hook.event in before]
-    sources = [text for hook in guards for text in (hook.command, *hook_set.scripts_of(hook))]
-    return sources, dict(_beside(hook_set, sources))
 
 
 def _is_command(text: str) -> bool:

@@ -12,6 +12,7 @@ from dataclasses import replace
 
 from pytest_hookharness import hosts
 from pytest_hookharness.campaigns.guards.named_commands import mixed
+from pytest_hookharness.campaigns.guards.watched_moves import is_asked_before
 from pytest_hookharness.campaigns.stress.first_run import GIVEN
 from pytest_hookharness.campaigns.stress.mutations.wording import HARMLESS, forms_of
 from pytest_hookharness.judging.checkup.bypasses import READING
@@ -60,6 +61,8 @@ def reword(
     """
     Return acts with commands as they are and in every form, and with harmless words where they are data.
 
+    There are none for no commands and files.
+
     What shows most comes first, as a session may have to be short.
 
     Args:
@@ -73,13 +76,13 @@ def reword(
     whole = commands[: len(commands) - further]
     code = [text for command in whole for text in _forms(command, code=True)]
     described = [Tools(calls=(_described(host, words),)) for words in ((HARMLESS, *whole) if whole else ())]
-    return (
-        FIRST_PROMPT,
+    acts: tuple[Act, ...] = (
         *(RunCommand(command=text, given=GIVEN) for text in (*harmless, *data)),
         *described,
         *_mention(files),
         *(RunCommand(command=text, given=GIVEN) for text in code),
     )
+    return (FIRST_PROMPT, *acts) if acts else ()
 
 
 def _forms(command: str, *, code: bool) -> list[str]:
@@ -160,12 +163,6 @@ def _texts(outcome: Outcome, *, refused: bool, described: bool = False) -> Itera
             command = str(given.get("command", given.get("cmd", "")))
             if described is (command == HARMLESS):
                 yield str(given.get("description", "")) if described else command
-
-
-def is_asked_before(host: str, event: str) -> bool:
-    """Return whether hooks of an event run before a tool call."""
-    rule = hosts.find(host).events.get(event)
-    return rule is not None and rule.role in (hosts.Role.BEFORE_TOOL, hosts.Role.PERMISSION)
 
 
 def refused_moves(outcome: Outcome) -> Iterator[tuple[str, Act]]:

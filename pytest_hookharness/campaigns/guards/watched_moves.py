@@ -12,6 +12,12 @@ from pytest_hookharness.model.protocol import Hook
 _BEFORE_CALLS = frozenset({hosts.Role.BEFORE_TOOL, hosts.Role.PERMISSION})
 
 
+def is_asked_before(host: str, event: str) -> bool:
+    """Return whether hooks of an event run before a tool call."""
+    rule = hosts.find(host).events.get(event)
+    return rule is not None and rule.role in _BEFORE_CALLS
+
+
 def watched(hook_set: HookSet, move: RunCommand | Edit | Read) -> RunCommand | Edit | Read | None:
     """Return a move before whose call a hook runs; after it, if no hook runs before calls; else ``None``."""
     profile = hosts.find(hook_set.host)

@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 from pytest_hookharness.campaigns.check.discovery import find_hook_sets
-from pytest_hookharness.campaigns.guards.named_commands import mixed, named_commands, named_files
+from pytest_hookharness.campaigns.guards.named_commands import mixed, named_commands, named_files, read_guards
 from pytest_hookharness.campaigns.guards.pattern_texts import find_texts, texts_of
 
 
@@ -66,8 +66,9 @@ def test_commands_that_a_guard_names(tmp_path):
         '{"hooks": {"PreToolUse": [{"hooks": [{"type": "command", "command": "python3 hooks/guard.py"}]}]}}'
     )
     (hook_set,) = find_hook_sets(tmp_path)
-    assert named_commands(hook_set) == ["helm delete", "codex exec"]
-    assert named_commands(replace(hook_set, hooks=())) == []
+    none = replace(hook_set, hooks=())
+    assert named_commands(hook_set, read_guards(hook_set)) == ["helm delete", "codex exec"]
+    assert named_commands(none, read_guards(none)) == []
 
 
 GUARD = """. "$here/../lib/rules.sh"
@@ -99,13 +100,14 @@ def guarded(tmp_path):
 
 def test_what_a_script_loads_from_another_folder(guarded):
     """Files that a script names by a path are read too; what scripts only look up themselves is not."""
-    assert named_commands(guarded) == ["terraform apply", "docker push"]
+    assert named_commands(guarded, read_guards(guarded)) == ["terraform apply", "docker push"]
 
 
 def test_files_that_a_guard_names(guarded):
     """A folder that a guard names stands for a file in it; what the project lacks is left out."""
-    assert "infra/live/main.tf" in named_files(guarded)
-    assert all((guarded.root / name).is_file() for name in named_files(guarded))
+    named = named_files(guarded, read_guards(guarded))
+    assert "infra/live/main.tf" in named
+    assert all((guarded.root / name).is_file() for name in named)
 
 
 def test_commands_of_a_guard_for_one_tool(tmp_path):
@@ -116,4 +118,4 @@ def test_commands_of_a_guard_for_one_tool(tmp_path):
         '{"version": 1, "hooks": {"beforeShellExecution": [{"command": ".cursor/guard.sh"}]}}'
     )
     (hook_set,) = find_hook_sets(tmp_path)
-    assert named_commands(hook_set) == ["helm delete"]
+    assert named_commands(hook_set, read_guards(hook_set)) == ["helm delete"]

@@ -10,16 +10,15 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from pytest_hookharness import hosts
 from pytest_hookharness.campaigns.check.answers.failed_refusals import failed_refusal
 from pytest_hookharness.campaigns.check.answers.script_answers import find_unread_answer
 from pytest_hookharness.campaigns.check.command_guards.command_tests import read_guard
 from pytest_hookharness.campaigns.check.lone_programs.inline_scripts import shell_program
 from pytest_hookharness.campaigns.check.static.shell_scripts import without_comment_lines
+from pytest_hookharness.campaigns.guards.watched_moves import is_asked_before
 from pytest_hookharness.model.checkup import HookSet
 from pytest_hookharness.model.protocol import Hook
 
-_GATES = frozenset({hosts.Role.BEFORE_TOOL, hosts.Role.PERMISSION})
 # Files with secrets, each with one of its kind that has none.
 _PAIRS = (
     (".env", ".env.example"),
@@ -44,8 +43,8 @@ _NAME = re.compile(
 
 def example_guard(hook_set: HookSet, hook: Hook) -> tuple[str, str]:
     """Return a file with secrets that a script refuses, and one without that it refuses too; or nothing."""
-    rule, text = hosts.find(hook_set.host).events.get(hook.event), shell_program(hook_set, hook)
-    if rule is None or rule.role not in _GATES or hook.type != "command" or not text:
+    text = shell_program(hook_set, hook)
+    if not is_asked_before(hook_set.host, hook.event) or hook.type != "command" or not text:
         return ("", "")
     # A guard whose answer is lost refuses nothing.
     if find_unread_answer(hook_set, hook) or failed_refusal(hook_set, hook):

@@ -21,7 +21,7 @@ from pytest_hookharness.campaigns.check.lone_programs.inline_scripts import shel
 from pytest_hookharness.campaigns.check.static.shell_scripts import without_comment_lines
 from pytest_hookharness.campaigns.check.static.unset_variables import expected_variable
 from pytest_hookharness.campaigns.guards.pattern_texts import texts_of
-from pytest_hookharness.campaigns.guards.watched_moves import watched
+from pytest_hookharness.campaigns.guards.watched_moves import is_asked_before, watched
 from pytest_hookharness.campaigns.stress.first_run import GIVEN
 from pytest_hookharness.campaigns.stress.mutations.wording import HARMLESS, forms_of
 from pytest_hookharness.judging.checkup.bypasses import is_rare, spellings
@@ -29,7 +29,6 @@ from pytest_hookharness.model.checkup import HookSet
 from pytest_hookharness.model.moves import RunCommand
 from pytest_hookharness.model.protocol import Hook, Ruling
 
-_GATES = frozenset({hosts.Role.BEFORE_TOOL, hosts.Role.PERMISSION})
 # Programs that agents start, and that do something.
 _PROGRAMS = frozenset({
     "bun", "cargo", "chmod", "chown", "curl", "dd", "docker", "gh", "git", "kubectl", "npm", "npx", "pip",
@@ -87,21 +86,19 @@ def refused_folders(text: str) -> Iterator[tuple[str, str]]:
 
 def _other_guards(hook_set: HookSet, text: str) -> Iterator[str]:
     """Yield the commands and scripts of other hooks that may refuse calls."""
-    events = hosts.find(hook_set.host).events
     for hook in hook_set.hooks:
-        rule, scripts = events.get(hook.event), hook_set.scripts_of(hook)
-        if rule is not None and rule.role in _GATES and text not in scripts:
+        scripts = hook_set.scripts_of(hook)
+        if is_asked_before(hook_set.host, hook.event) and text not in scripts:
             yield from (without_comment_lines(one) for one in (hook.command, *scripts))
 
 
 def _script(hook_set: HookSet, hook: Hook) -> str:
     """Return the shell program that decides about the calls of a shell; empty for none."""
-    profile = hosts.find(hook_set.host)
-    rule, text = profile.events.get(hook.event), shell_program(hook_set, hook)
-    if rule is None or rule.role not in _GATES or hook.type != "command" or not text:
+    text = shell_program(hook_set, hook)
+    if not is_asked_before(hook_set.host, hook.event) or hook.type != "command" or not text:
         return ""
     asked = watched(replace(hook_set, hooks=(hook,)), RunCommand(command=HARMLESS, given=GIVEN))
-    refuses = read_printed(profile, hook, 2, stderr="No.").ruling is Ruling.DENY
+    refuses = read_printed(hosts.find(hook_set.host), hook, 2, stderr="No.").ruling is Ruling.DENY
     plain = "if" not in hook.options
     # A guard that has no input, or whose answer is lost, refuses nothing.
     broken = expected_variable(hook_set, hook) or find_unread_answer(hook_set, hook)

@@ -11,6 +11,7 @@ from collections.abc import Iterator, Mapping
 from itertools import islice
 
 from pytest_hookharness.campaigns.check.command_guards.command_tests import functions_of
+from pytest_hookharness.campaigns.check.lone_programs.shell_conditions import conditions_at
 from pytest_hookharness.campaigns.check.static.shell_scripts import code_of
 from pytest_hookharness.model.fast_dataclass import dataclass
 
@@ -111,6 +112,22 @@ def questions_in(code: str) -> Iterator[ProgramQuestion]:
             refuses=_ENDS_WITH_2.search(code_of(branch or "")) is not None,
             tells=branch is None or _tells(branch, found["tool"], bodies),
         )
+
+
+def questions_always_asked(code: str, shown: str) -> Iterator[ProgramQuestion]:
+    """
+    Yield the questions that begin a line outside of functions and conditions.
+
+    Args:
+        code: The script without comment lines.
+        shown: The script without quoted text, as ``code_of`` returns it.
+    """
+    bodies = [*functions_of(code)]
+    for one in questions_in(code):
+        first = code.rfind("\n", 0, one.begin) + 1 == one.begin
+        within = any(begin <= one.begin < end for _, begin, end in bodies)
+        if first and not within and not conditions_at(shown, one.begin):
+            yield one
 
 
 def without_silent_questions(code: str) -> str:

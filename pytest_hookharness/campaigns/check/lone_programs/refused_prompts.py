@@ -11,10 +11,9 @@ import re
 
 from pytest_hookharness import hosts
 from pytest_hookharness.campaigns.check.answers.failed_refusals import read_printed
-from pytest_hookharness.campaigns.check.command_guards.command_tests import functions_of
 from pytest_hookharness.campaigns.check.lone_programs.inline_scripts import inline_program, shell_program
 from pytest_hookharness.campaigns.check.lone_programs.lone_answers import REFUSES_IN_JSON
-from pytest_hookharness.campaigns.check.lone_programs.program_questions import questions_in
+from pytest_hookharness.campaigns.check.lone_programs.program_questions import questions_always_asked
 from pytest_hookharness.campaigns.check.lone_programs.shell_conditions import conditions_at
 from pytest_hookharness.campaigns.check.static.shell_scripts import (
     SHELL_SCRIPT,
@@ -57,15 +56,7 @@ def needed_program(text: str) -> str:
     if not SHELL_SCRIPT.match(text):
         return ""
     code, shown = without_comment_lines(text), code_of(text)
-    bodies = [*functions_of(code)]
-    found = [
-        one.tool
-        for one in questions_in(code)
-        if one.refuses
-        and code.rfind("\n", 0, one.begin) + 1 == one.begin
-        and not conditions_at(shown, one.begin)
-        and not any(begin <= one.begin < end for _, begin, end in bodies)
-    ]
+    found = [one.tool for one in questions_always_asked(code, shown) if one.refuses]
     found += [one["tool"] for one in _ONLY_WITH.finditer(code) if shown.startswith("if", one.start())]
     found += [one["tool"] for one in _OR_REFUSES.finditer(code) if not _is_within(shown, one.start("tool"))]
     alone = len(_REFUSES.findall(shown)) == 1 and not REFUSES_IN_JSON.search(code)

@@ -10,11 +10,9 @@ from __future__ import annotations
 import re
 
 from pytest_hookharness import hosts
-from pytest_hookharness.campaigns.check.command_guards.command_tests import functions_of
 from pytest_hookharness.campaigns.check.lone_programs.lone_answers import GATES, REFUSES_IN_JSON, calls_of
 from pytest_hookharness.campaigns.check.lone_programs.lone_searches import refusals_of
-from pytest_hookharness.campaigns.check.lone_programs.program_questions import questions_in
-from pytest_hookharness.campaigns.check.lone_programs.shell_conditions import conditions_at
+from pytest_hookharness.campaigns.check.lone_programs.program_questions import questions_always_asked
 from pytest_hookharness.campaigns.check.lone_programs.strict_scripts import is_asked_for
 from pytest_hookharness.campaigns.check.static.shell_scripts import (
     SHELL_SCRIPT,
@@ -50,11 +48,8 @@ def silent_question(text: str) -> tuple[str, int]:
     in_json = [one for one in REFUSES_IN_JSON.finditer(code) if not one[0].endswith("ask")]
     if not places or not (in_json or _REFUSES.search(shown)):
         return ("", 0)
-    bodies = [*functions_of(code)]
-    for one in questions_in(code):
-        first = code.rfind("\n", 0, one.begin) + 1 == one.begin
-        within = conditions_at(shown, one.begin) or any(begin <= one.begin < end for _, begin, end in bodies)
-        ends = one.leaves and first and not within and one.begin < min(places)
+    for one in questions_always_asked(code, shown):
+        ends = one.leaves and one.begin < min(places)
         if ends and one.tool in _READERS and _is_used(one.tool, code, one.end):
             return one.tool, code.count("\n", 0, one.begin) + 1
     return ("", 0)

@@ -10,6 +10,7 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Iterator
+from itertools import islice
 
 from pytest_hookharness import hosts
 from pytest_hookharness.campaigns.check.static.shell_scripts import SHELL_SCRIPT, code_of
@@ -60,7 +61,7 @@ def inner_limits(text: str) -> Iterator[tuple[float, int]]:
 
 
 def _of_shell(shown: str) -> Iterator[tuple[float, int]]:
-    for found, _ in zip(_LIMITED.finditer(shown), range(_MOST), strict=False):
+    for found in islice(_LIMITED.finditer(shown), _MOST):
         line = shown[shown.rfind("\n", 0, found.start("number")) + 1 : found.end()].replace("&&", "  ")
         if not _BEHIND.search(re.sub(r"\d?>&\d|&>", "   ", line)):
             seconds = float(found["number"]) * _UNITS[found["unit"]]
