@@ -14,7 +14,7 @@ import time
 from pytest_hookharness.execution import platform
 from pytest_hookharness.execution.processes import process_tree
 from pytest_hookharness.execution.processes.framing import CHILD, GROUP, TREE, ProcessRequest
-from pytest_hookharness.execution.processes.run_limits import RunLimits
+from pytest_hookharness.execution.processes.run_limits import RunLimits, extended_wait
 from pytest_hookharness.execution.processes.spawn import explain_refusal
 from pytest_hookharness.execution.processes.stdio import HookStdio
 
@@ -59,7 +59,6 @@ _KILL_TIMEOUT = 10.0
 _NEVER = float("inf")
 _DRAIN_ROUNDS = 64
 _table = platform.processes()
-_monotonic = time.monotonic
 
 
 class HookProcess:
@@ -88,7 +87,7 @@ class HookProcess:
         self._channels = channels = HookStdio(request)
         self.source, self.sinks = channels.source, channels.sinks
         self._boot = _table.boot_clock()
-        self.began = now = _monotonic()
+        self.began = now = time.monotonic()
         # Written before the start where possible: a hook that reads at once then never waits for us.
         if request.delay:
             self.source.due = now + request.delay
@@ -170,11 +169,9 @@ class HookProcess:
             if all_gone or self._closed():
                 self._ending = self._exit
                 self._linger(now)
-        if self.phase == LINGERING and (all_gone or not self._left()):
+        batch = self._batch
+        if self.phase == LINGERING and (all_gone or not (batch.members(self) or batch.unclaimed(self))):
             self.phase = DONE
-
-    def _left(self) -> list[int]:
-        return self._batch.members(self) or self._batch.unclaimed(self)
 
     def _closed(self) -> bool:
         return self.sinks[0].fd < 0 and self.sinks[1].fd < 0
@@ -230,15 +227,13 @@ class HookProcess:
             return
         if now >= self._budget_end and self.phase != RUNNING:
             self._cut_at_once("budget", now)
-        elif self.phase == RUNNING:
+        elif self.phase == RUNNING or (self.phase == DRAINING and self.request.pipe_wait is None):
             self._cut(now)
         elif self.phase == CUTTING:
             self._escalate(now)
         elif self.phase == CLOSING:
             self._blame_hook_timeout()
             self._linger(now)
-        elif self.phase == DRAINING and self.request.pipe_wait is None:
-            self._cut(now)
         elif self.phase == DRAINING:
             self._report_held_open(now)
         elif self.phase == LINGERING:
@@ -316,8 +311,15 @@ class HookProcess:
     def _report_held_open(self, now: float) -> None:
         names = {name for name, number in self._channels.stream_names().items() if number}
         holders = self._batch.tree.holders(names, self._boot)
-        self._ending = "held", self._exit, self.request.pipe_wait, holders
-        self._linger(now)
+        self._drain()
+        self.settle(now)  # they may have let go while they were looked for
+        if self.phase != DRAINING:
+            return
+        lost = process_tree.least_wait_for_cpu([pid for pid, _, _ in holders], now - self.began - self._wall)
+        self.deadline = self.began + self._wall + extended_wait(self.request.pipe_wait or 0.0, lost)
+        if self.deadline <= now:
+            self._ending = "held", self._exit, self.request.pipe_wait, holders
+            self._linger(now)
 
     def _end_leftovers(self) -> None:
         members = self._batch.members(self)

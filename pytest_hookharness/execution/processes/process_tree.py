@@ -173,6 +173,11 @@ def wait_for_cpu(pids: Collection[int], elapsed: float) -> float:
     return min(sum(row.cpu_time for row in rows) * waited / had, elapsed * waited / (had + waited))
 
 
+def least_wait_for_cpu(pids: Collection[int], elapsed: float) -> float:
+    """Return for how many of the elapsed seconds each of some processes waited for a CPU; 0 for none."""
+    return min([elapsed, *(_table.cpu_and_wait(pid)[1] for pid in pids)]) if pids else 0.0
+
+
 def is_in_group(pid: int, leader: int) -> bool:
     """Return whether a process is in the group that another one leads."""
     found = _table.row(pid)

@@ -72,7 +72,7 @@ class RunLimits:
         if request.exact or not self.patience <= self.seconds < request.limit:
             return False
         lost = process_tree.wait_for_cpu(members, now - self._began)
-        until = min(self._stated + lost, self._stated * MOST_EXTENDED)
+        until = extended_wait(self._stated, lost)
         if until < self.patience + _LEAST_EXTENSION * self._stated:
             return False
         self.patience = round(until, 1)
@@ -87,6 +87,11 @@ class RunLimits:
         if self.background is not None:
             return "background"
         return "limit" if self._request.limit <= self.seconds else "hook_timeout"
+
+
+def extended_wait(seconds: float, lost: float) -> float:
+    """Return how long to wait for what has no CPU for some of the time, instead of some seconds."""
+    return min(seconds + lost, seconds * MOST_EXTENDED)
 
 
 def _asks_for_background(line: bytes) -> bool:

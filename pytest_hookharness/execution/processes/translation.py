@@ -132,10 +132,13 @@ def notes_of(
 def longest(specs: Sequence[ProcessSpec]) -> float:
     """Return the most seconds that a batch may take: those of its slowest process."""
     times = (
-        (each.hook_timeout if each.kill.close_wait is None else min(each.limit, each.hook_timeout))
+        (
+            (each.hook_timeout if each.kill.close_wait is None else min(each.limit, each.hook_timeout))
+            + (each.pipe_wait or 0.0)
+        )
         * MOST_EXTENDED
         + each.kill.grace * len(each.kill.signals)
-        + sum(wait or 0.0 for wait in (each.kill.close_wait, each.pipe_wait, each.linger))
+        + sum(wait or 0.0 for wait in (each.kill.close_wait, each.linger))
         for each in specs
     )
     return max(times, default=0.0)
