@@ -56,7 +56,8 @@ def test_row_matches_its_recording(row, simulate, tally):
 
 def host_param(host):
     """Return a host as a parameter; the rows with timeouts of the first host are in a quick run too."""
-    marks = () if host.startswith("claude-code@") else (pytest.mark.slow,)
+    quick, long = host.startswith("claude-code@"), host.startswith(("gemini-cli@", "openhands@"))
+    marks = () if quick else (pytest.mark.slow, *([pytest.mark.nightly] if long else ()))
     return pytest.param(host, marks=marks)
 
 

@@ -178,6 +178,7 @@ def test_a_process_that_was_left_running_is_no_proof(stop):
 
 
 @pytest.mark.slow
+@pytest.mark.nightly
 def test_a_hook_in_the_background_is_no_proof(play):
     """A loop beside a hook that went on in the background until it was ended is no proved loop."""
     daemon = """read -r _; echo '{"async": true}'; exec sleep 600"""

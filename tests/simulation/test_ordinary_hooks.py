@@ -55,6 +55,12 @@ NODE = {
 IMPORTS = "import json, logging, os, shutil, subprocess, sys\nfrom pathlib import Path\n"
 
 
+def scripts(texts, *quick):
+    """Return scripts as parameters; all but the quick ones are for the night."""
+    marks = {name: () if name in quick else (pytest.mark.nightly,) for name in texts}
+    return [pytest.param(text, id=name, marks=marks[name]) for name, text in texts.items()]
+
+
 @pytest.fixture
 def evidence(play):
     """Return the evidence of the loop of a Stop hook, and what it rests on."""
@@ -69,7 +75,7 @@ def evidence(play):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("text", SHELL.values(), ids=SHELL)
+@pytest.mark.parametrize("text", scripts(SHELL, "a log with the time", "git", "a here-document", "a lock"))
 def test_an_ordinary_shell_script_is_proved(evidence, text):
     """A shell script that reads again what it has written is a proved loop."""
     told, matters = evidence(f"#!/bin/sh\n{text}\n{REFUSE}\n")
@@ -91,7 +97,7 @@ def test_an_ordinary_shell_script_with_another_program_is_proved(evidence, progr
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("text", PYTHON.values(), ids=PYTHON)
+@pytest.mark.parametrize("text", scripts(PYTHON, "JSON", "a log"))
 def test_an_ordinary_script_in_python_is_proved(evidence, text):
     """A script of a virtual environment whose files add modules to it is a proved loop."""
     told, matters = evidence(f"#!{sys.executable}\n{IMPORTS}{text}\nsys.exit('no' and 2)\n")
@@ -101,7 +107,7 @@ def test_an_ordinary_script_in_python_is_proved(evidence, text):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("text", NODE.values(), ids=NODE)
+@pytest.mark.parametrize("text", scripts(NODE, "JSON"))
 def test_an_ordinary_script_in_javascript_is_proved(evidence, text):
     """A script of Node that reads again what it has written is a proved loop."""
     if (node := shutil.which("node")) is None:

@@ -97,10 +97,10 @@ def test_a_new_file_is_new_where_test_doubles_show_the_time(tmp_path):
 @pytest.mark.parametrize(
     "keys",
     [
-        {"pace": "10s"},
+        pytest.param({"pace": "10s"}, marks=pytest.mark.nightly),
         {"agent": [{"wait": "10m"}, {"stop": "Done."}]},
-        {"agent": [{"wait": "2s"}, {"stop": "Done."}]},
-        {"agent": [{"stop": "Done."}]},
+        pytest.param({"agent": [{"wait": "2s"}, {"stop": "Done."}]}, marks=pytest.mark.nightly),
+        pytest.param({"agent": [{"stop": "Done."}]}, marks=pytest.mark.nightly),
     ],
 )
 def test_a_time_that_a_program_chose_for_a_file_is_kept(play, keys):

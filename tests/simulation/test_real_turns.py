@@ -97,6 +97,7 @@ def test_a_mask_is_the_claim_of_its_author(stop):
 
 
 @pytest.mark.slow
+@pytest.mark.nightly
 def test_turns_without_a_hook_run_make_no_budget_smaller(stop):
     """The time for all turns is estimated from those in which a hook ran, as later turns are like them."""
     agent = [{"run": "true"}] * 6 + [{"stop": "Done."}]

@@ -158,6 +158,7 @@ def test_a_new_file_has_the_time_that_the_hook_sees(play):
 
 
 @pytest.mark.slow
+@pytest.mark.nightly
 def test_experiments_take_no_time_at_a_pace(tmp_path):
     """Between two real turns no more time passes than the pace and a run, whatever was tried meanwhile."""
     hook = "date +%s >>asked; sleep 0.3; [ $(($(date +%s) - $(head -n 1 asked))) -lt 60 ] || exit 0; "
@@ -350,6 +351,7 @@ def test_a_clock_finding_names_each_end_of_uneven_quick_runs() -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.nightly
 def test_a_capped_session_is_compared_with_slow_ones_until_the_cap(play):
     """A state that repeats does not end a slow session that allows the stop after some hours."""
     first = '[ -f first ] || date +%s >first; [ "$(($(date +%s) - $(cat first)))" -lt 14400 ] || exit 0; '
