@@ -13,6 +13,7 @@ from dataclasses import field, replace
 
 from pytest_hookharness import hosts
 from pytest_hookharness.campaigns.check.reads.guard_checks import find_in_guards
+from pytest_hookharness.campaigns.check.reads.script_calls import find_in_calls
 from pytest_hookharness.campaigns.check.reads.script_checks import find_in_scripts, together
 from pytest_hookharness.campaigns.check.reads.unreached_tools import unreached_tools
 from pytest_hookharness.campaigns.check.session_errors import gather
@@ -87,6 +88,7 @@ def check_statically(hook_set: HookSet) -> StaticResult:
         _of_keys(hook_set),
         _of_expressions(hook_set),
         *find_in_scripts(readable),
+        find_in_calls(readable),
         *find_in_guards(readable),
         _of_names(readable),
         _of_branches(readable),

@@ -8,7 +8,7 @@ import pytest
 from pytest_hookharness.campaigns.check.causes import untried
 from pytest_hookharness.campaigns.check.check_run import CheckRun
 from pytest_hookharness.campaigns.check.discovery import find_hook_sets
-from pytest_hookharness.campaigns.check.reads import script_checks
+from pytest_hookharness.campaigns.check.reads import script_calls
 from pytest_hookharness.campaigns.check.static.hook_program import describe_other_readers
 from pytest_hookharness.campaigns.check.static_checks import check_statically
 from pytest_hookharness.frontends.checkup import UNKNOWN, status_of, unplayed
@@ -58,7 +58,7 @@ def test_a_rule_that_raises(tmp_path, monkeypatch, found):
         raise TypeError("unhashable type")
 
     at(tmp_path, "x.sh", "#!/bin/sh\nexit 0\n", 0o755)
-    monkeypatch.setattr(script_checks, "lost_statuses", raising)
+    monkeypatch.setattr(script_calls, "lost_statuses", raising)
 
     result = found(("Stop", "./x.sh"), ("Stopp", "true"))
 

@@ -15,34 +15,20 @@ from pytest_hookharness.campaigns.check.answers.script_answers import find_unrea
 from pytest_hookharness.campaigns.check.answers.silent_refusals import silent_answer, silent_refusal
 from pytest_hookharness.campaigns.check.answers.unread_answers import lost_answers
 from pytest_hookharness.campaigns.check.answers.unseen_advice import is_fault, unseen_advice, where_it_is_read
-from pytest_hookharness.campaigns.check.lone_programs.inline_scripts import inline_program
 from pytest_hookharness.campaigns.check.lone_programs.lone_answers import lone_answer
 from pytest_hookharness.campaigns.check.lone_programs.lone_switches import lone_switch
 from pytest_hookharness.campaigns.check.lone_programs.refused_prompts import refused_without
 from pytest_hookharness.campaigns.check.lone_programs.silent_ends import silent_end
 from pytest_hookharness.campaigns.check.lone_programs.strict_scripts import ends_without
 from pytest_hookharness.campaigns.check.reads.borrowed_variables import borrowed_variable
-from pytest_hookharness.campaigns.check.reads.env_files import emptied_files
 from pytest_hookharness.campaigns.check.reads.input_keys import never_sent
 from pytest_hookharness.campaigns.check.reads.unknown_keys import unknown_keys
 from pytest_hookharness.campaigns.check.reads.unsent_words import unsent_word
-from pytest_hookharness.campaigns.check.static.double_counts import double_counts
-from pytest_hookharness.campaigns.check.static.ended_searches import ended_searches, missed_matches
-from pytest_hookharness.campaigns.check.static.here_scripts import lost_inputs
-from pytest_hookharness.campaigns.check.static.leading_dashes import texts_as_options
-from pytest_hookharness.campaigns.check.static.lost_statuses import lost_statuses
-from pytest_hookharness.campaigns.check.static.mac_shell import calls_for_a_mac
-from pytest_hookharness.campaigns.check.static.pasted_code import pasted_code
-from pytest_hookharness.campaigns.check.static.process_files import files_of_processes
 from pytest_hookharness.campaigns.check.static.session_variables import shared_session
 from pytest_hookharness.campaigns.check.static.shared_loops import shared_loop
 from pytest_hookharness.campaigns.check.static.unset_variables import expected_variable, key_for
 from pytest_hookharness.judging.checkup.unseen_texts import describe_unseen
 from pytest_hookharness.judging.findings.codes import (
-    CARRIED_OUT,
-    LOST_UPDATES,
-    STATUS_LEAK,
-    STRICT_SHELL,
     UNGUARDED_TOOL,
     UNSEEN_REASON,
     WRONG_KEY,
@@ -52,10 +38,6 @@ from pytest_hookharness.model.checkup import HookSet, Symptom
 from pytest_hookharness.model.protocol import Hook
 from pytest_hookharness.model.verdicts import FindingCode
 
-_KEEP_STATUS = (
-    "Get the status first: `out=$(program 2>&1) || failed=1`, without `local` in the same line; then "
-    '`echo "$out" | tail`. For a pipe, `set -o pipefail` also works.'
-)
 _REFUSE = (
     "To refuse, print the reason to standard error and exit with 2, or print a JSON answer and exit with 0."
 )
@@ -68,19 +50,9 @@ _GUARDS = frozenset({hosts.Role.BEFORE_TOOL, hosts.Role.PERMISSION})
 # What a host decides about at an event, if it is no call.
 _DECIDED = {hosts.Role.STOP: "stop", hosts.Role.SUBAGENT_STOP: "stop", hosts.Role.PROMPT: "prompt"}
 _NAME_IT = "Name it after `session_id` of the input."
-_GIVE = 'Pass it as an argument: `python3 -c "..." "$x"`, then `sys.argv[1]`.'
-_END_OPTIONS = "End the options before the text: `printf -- '- %s\\n' \"$x\"`, `grep -q -e '--force'`."
-_GIVE_PROGRAM = (
-    "Put the program into a file, or give it as an argument: `bash -c '...'`, `python3 -c '...'`; or read "
-    "the input before and pass it in a variable."
-)
-_APPEND = 'Append each line: `echo "export NAME=value" >> "$CLAUDE_ENV_FILE"`.'
 _LONGEST = 80
 _UNSET = "Find out in another way, or have the command set it: `NAME=value ./hook.sh`."
-_GO_ON = "Write `NAME=$(...) || true`, as `grep` fails where it finds nothing."
-_READ_ALL = 'Let grep read all of it: `grep -q words <<< "$text"`, or `grep words >/dev/null`.'
 _NO_KEY = "Take the value from elsewhere, such as the transcript, or remove what depends on it."
-_COUNT = "Write `|| true`: grep has printed its 0 already."
 
 
 def find_in_scripts(hook_set: HookSet) -> Iterator[Iterator[Symptom]]:
@@ -90,7 +62,6 @@ def find_in_scripts(hook_set: HookSet) -> Iterator[Iterator[Symptom]]:
     yield _of_loops(hook_set)
     yield _of_programs(hook_set)
     yield _of_input(hook_set)
-    yield _of_scripts(hook_set)
     yield _of_answers(hook_set)
     yield _of_refusals(hook_set)
     yield _of_silence(hook_set)
@@ -216,41 +187,6 @@ def _at_entries(hook_set: HookSet, concerned: Sequence[bool], text: str, advice:
     entries = tuple(number for number, one in enumerate(concerned, 1) if one)
     symptom = together(CONFIG_OFF, [hook_set.hooks[number - 1] for number in entries], text)
     return replace(symptom, advice=advice, entries=entries)
-
-
-def _of_scripts(hook_set: HookSet) -> Iterator[Symptom]:
-    """Yield the kinds of calls in scripts that do not do what they are for, each once with its hooks."""
-    for code, advice, find in (
-        (CRASHED, CRASHED.fix, calls_for_a_mac),
-        (CRASHED, _END_OPTIONS, texts_as_options),
-        (CONFIG_OFF, _GIVE_PROGRAM, lost_inputs),
-        (LOST_UPDATES, _APPEND, emptied_files),
-        (STATUS_LEAK, _KEEP_STATUS, lost_statuses),
-        (STRICT_SHELL, _COUNT, double_counts),
-        (STRICT_SHELL, _GO_ON, ended_searches),
-        (STRICT_SHELL, _READ_ALL, missed_matches),
-        (CARRIED_OUT, _GIVE, pasted_code),
-        (WRONG_KEY, _NAME_IT, files_of_processes),
-    ):
-        found: dict[str, dict[str, None]] = {}
-        concerned: dict[str, list[Hook]] = {}
-        for place, source, hooks in _programs(hook_set):
-            for words, line in find(source):
-                found.setdefault(words, {})[f"{place}, line {line}" if place else "the command"] = None
-                concerned.setdefault(words, []).extend(hooks)
-        for words, places in found.items():
-            symptom = together(code, concerned[words], f"{words} ({'; '.join(places)}).")
-            yield replace(symptom, advice=advice)
-
-
-def _programs(hook_set: HookSet) -> Iterator[tuple[str, str, list[Hook]]]:
-    """Yield the scripts with their paths, and the commands that are programs with none, with their hooks."""
-    for path, source in hook_set.sources:
-        if hooks := hook_set.hooks_of(path):
-            yield path, source, hooks
-    for command in dict.fromkeys(hook.command for hook in hook_set.hooks if hook.type == "command"):
-        if program := inline_program(command):
-            yield "", program, [hook for hook in hook_set.hooks if hook.command == command]
 
 
 def _of_answers(hook_set: HookSet) -> Iterator[Symptom]:

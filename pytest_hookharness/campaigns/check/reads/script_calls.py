@@ -1,0 +1,102 @@
+"""
+Calls in scripts that do not do what they are for, and searches that find too much or nothing.
+
+Each cause is one symptom, with all hooks that it concerns.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+from pytest_hookharness.campaigns.check.lone_programs.inline_scripts import inline_program
+from pytest_hookharness.campaigns.check.reads.env_files import emptied_files
+from pytest_hookharness.campaigns.check.reads.script_checks import together
+from pytest_hookharness.campaigns.check.reads.transcript_searches import (
+    unfound_keys,
+    unfound_starts,
+    words_anywhere,
+)
+from pytest_hookharness.campaigns.check.static.double_counts import double_counts
+from pytest_hookharness.campaigns.check.static.ended_searches import ended_searches, missed_matches
+from pytest_hookharness.campaigns.check.static.here_scripts import lost_inputs
+from pytest_hookharness.campaigns.check.static.leading_dashes import texts_as_options
+from pytest_hookharness.campaigns.check.static.lost_statuses import lost_statuses
+from pytest_hookharness.campaigns.check.static.mac_shell import calls_for_a_mac
+from pytest_hookharness.campaigns.check.static.pasted_code import pasted_code
+from pytest_hookharness.campaigns.check.static.process_files import files_of_processes
+from pytest_hookharness.judging.findings.codes import (
+    CARRIED_OUT,
+    LOST_UPDATES,
+    STATUS_LEAK,
+    STRICT_SHELL,
+    TEXT_MATCH,
+    WRONG_KEY,
+)
+from pytest_hookharness.judging.findings.finding_catalogue import CONFIG_OFF, CRASHED
+from pytest_hookharness.model.checkup import HookSet, Symptom
+from pytest_hookharness.model.protocol import Hook
+
+_KEEP_STATUS = (
+    "Get the status first: `out=$(program 2>&1) || failed=1`, without `local` in the same line; then "
+    '`echo "$out" | tail`. For a pipe, `set -o pipefail` also works.'
+)
+_GIVE = 'Pass it as an argument: `python3 -c "..." "$x"`, then `sys.argv[1]`.'
+_END_OPTIONS = "End the options before the text: `printf -- '- %s\\n' \"$x\"`, `grep -q -e '--force'`."
+_GIVE_PROGRAM = (
+    "Put the program into a file, or give it as an argument: `bash -c '...'`, `python3 -c '...'`; or read "
+    "the input before and pass it in a variable."
+)
+_APPEND = 'Append each line: `echo "export NAME=value" >> "$CLAUDE_ENV_FILE"`.'
+_GO_ON = "Write `NAME=$(...) || true`, as `grep` fails where it finds nothing."
+_READ_ALL = 'Let grep read all of it: `grep -q words <<< "$text"`, or `grep words >/dev/null`.'
+_COUNT = "Write `|| true`: grep has printed its 0 already."
+# The host whose transcript is known to be JSON in lines, with what was said below `message`.
+_JSON_LINES = "claude-code"
+_READ_LINES = (
+    'Look only at what the agent said: `jq -r \'select(.type == "assistant") | .message.content[]? | '
+    'select(.type == "text").text\'`.'
+)
+_READ_MESSAGES = "Calls stand in `.message.content[]`, with `type` `tool_use`, `name` and `input`."
+_NAME_IT = "Name it after `session_id` of the input."
+
+
+def find_in_calls(hook_set: HookSet) -> Iterator[Symptom]:
+    """Yield the kinds of calls in scripts that do not do what they are for, each once with its hooks."""
+    of_transcripts = (
+        (TEXT_MATCH, _READ_LINES, words_anywhere),
+        (CONFIG_OFF, _READ_LINES, unfound_starts),
+        (CONFIG_OFF, _READ_MESSAGES, unfound_keys),
+    )
+    for code, advice, find in (
+        *(of_transcripts if hook_set.host == _JSON_LINES else ()),
+        (CRASHED, CRASHED.fix, calls_for_a_mac),
+        (CRASHED, _END_OPTIONS, texts_as_options),
+        (CONFIG_OFF, _GIVE_PROGRAM, lost_inputs),
+        (LOST_UPDATES, _APPEND, emptied_files),
+        (STATUS_LEAK, _KEEP_STATUS, lost_statuses),
+        (STRICT_SHELL, _COUNT, double_counts),
+        (STRICT_SHELL, _GO_ON, ended_searches),
+        (STRICT_SHELL, _READ_ALL, missed_matches),
+        (CARRIED_OUT, _GIVE, pasted_code),
+        (WRONG_KEY, _NAME_IT, files_of_processes),
+    ):
+        found: dict[str, dict[str, None]] = {}
+        concerned: dict[str, list[Hook]] = {}
+        for place, source, hooks in _programs(hook_set):
+            for words, line in find(source):
+                found.setdefault(words, {})[f"{place}, line {line}" if place else "the command"] = None
+                concerned.setdefault(words, []).extend(hooks)
+        for words, places in found.items():
+            symptom = together(code, concerned[words], f"{words} ({'; '.join(places)}).")
+            yield replace(symptom, advice=advice)
+
+
+def _programs(hook_set: HookSet) -> Iterator[tuple[str, str, list[Hook]]]:
+    """Yield the scripts with their paths, and the commands that are programs with none, with their hooks."""
+    for path, source in hook_set.sources:
+        if hooks := hook_set.hooks_of(path):
+            yield path, source, hooks
+    for command in dict.fromkeys(hook.command for hook in hook_set.hooks if hook.type == "command"):
+        if program := inline_program(command):
+            yield "", program, [hook for hook in hook_set.hooks if hook.command == command]

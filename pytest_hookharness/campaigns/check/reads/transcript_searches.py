@@ -1,0 +1,186 @@
+"""
+Searches in transcripts that find too much, or never anything.
+
+A transcript of Claude Code is JSON in lines (observed in version 2.1.329): each line begins with `{`, and
+what was said and called stands below `message`. So a word that is searched for in its text is also found
+where the user, a file or the hook itself said it; and a pattern for the start of a line, or a key of tools at
+the top, is not found.
+"""
+
+from __future__ import annotations
+
+import re
+import shlex
+from collections.abc import Iterable, Iterator
+from itertools import islice
+
+from pytest_hookharness.campaigns.check.static.shell_scripts import (
+    SHELL_SCRIPT,
+    code_of,
+    without_comment_lines,
+)
+from pytest_hookharness.model.fast_dataclass import dataclass
+
+# A variable with the path of the transcript, and one with its text.
+_PATH = re.compile(r"(?<![\w$])([A-Za-z_]\w*)=[^\n]*(?<!\^)\btranscript_path\b(?![ \t]*:)")
+_TEXT = r"(?<![\w$])([A-Za-z_]\w*)=[\"']?\$\((?:(?:cat|tail|head|tac)\b|<)[^|)\n]*\$\{{?(?:{0})\b"
+_OPERATOR = re.compile(
+    r"\|\||&&|\|&?|;|\n|(?<![<>])&(?!>)|[()`]|\b(?:then|do|else|if|elif|while|until)\b|!(?=\s)"
+)
+_COPIES = frozenset({"cat", "tail", "head", "tac"})
+_PRINTS = frozenset({"echo", "printf"})
+_SEARCHES = frozenset({"grep", "egrep", "fgrep"})
+_FILTERS = _COPIES | _SEARCHES | {"sed"}
+_OPTION = re.compile(r"-{1,2}[A-Za-z][\w-]*(?:=.*)?|-\d+")
+_TAKES_WORD = re.compile(r"-\w*[ABCm]$|--(?:after|before)-context$|--max-count$")
+_WORD = re.compile(r"[A-Za-z]{3,}")
+# What only the structure of a transcript has.
+_STRUCTURE = re.compile(r"\"|\$[\w{(]|tool_use|tool_result|assistant|isSidechain|\\[dw]\{")
+_AT_START = re.compile(r"\^\(?[A-Za-z]")
+_GROUPED = re.compile(r"\([^()]*\)|\[[^\]]*\]|\\.")
+# Keys that no line has at its top, and what a filter has that looks further down.
+_AT_TOP = re.compile(r"(?<![\w\])}\"?.])\.(tool_name|tool_input|tool_calls|tool|role|name|text)\b")
+_FURTHER_DOWN = re.compile(r"message|payload|content|fromjson|\.\.|toolUseResult|\bas\b")
+_LONGEST, _MOST, _NAMED = 48, 60, 2
+
+
+@dataclass(frozen=True, slots=True)
+class _Command:
+    """A command of a pipe: its words, the place where it begins, and the commands whose output it gets."""
+
+    words: tuple[str, ...]
+    place: int
+    before: tuple[tuple[str, ...], ...]
+
+
+def words_anywhere(text: str) -> Iterator[tuple[str, int]]:
+    """Yield the words that are searched for in the text of a transcript, together, with the first line."""
+    if found := [(pattern, line) for pattern, line in _searched(text) if not _is_at_start(pattern)]:
+        shown = _listed(_shown(pattern) for pattern, _ in found)
+        said = "what the user, a file or the hook itself says counts too"
+        yield f"the transcript is searched as text for {shown}, so {said}", found[0][1]
+
+
+def unfound_starts(text: str) -> Iterator[tuple[str, int]]:
+    """Yield the patterns for the start of a line that no line of a transcript has, with the first line."""
+    if found := [(pattern, line) for pattern, line in _searched(text) if _is_at_start(pattern)]:
+        shown = _listed(_shown(pattern) for pattern, _ in found)
+        yield f"no line of the transcript fits {shown}, as each is JSON and begins with `{{`", found[0][1]
+
+
+def unfound_keys(text: str) -> Iterator[tuple[str, int]]:
+    """Yield the keys that are read at the top of a transcript's lines, where they never stand."""
+    code = without_comment_lines(text)
+    found: dict[str, int] = {}
+    for one, paths, texts in _commands_on_transcripts(text):
+        program, *words = one.words
+        if program == "jq" and _reads(one, paths, texts, _FILTERS):
+            program = next((word for word in words if not word.startswith("-")), "")
+            keys = [] if _FURTHER_DOWN.search(program) else _AT_TOP.findall(program)
+            found = {**{key: _line(code, one) for key in keys}, **found}
+    if found:
+        names = _listed(found)
+        yield f"no line of the transcript has {names} at its top, where the script looks", min(found.values())
+
+
+def _searched(text: str) -> Iterator[tuple[str, int]]:
+    """Yield the patterns of words that are searched for in the text of a transcript, with the line."""
+    code = without_comment_lines(text)
+    for one, paths, texts in _commands_on_transcripts(text):
+        if one.words[0] not in _SEARCHES or not _reads(one, paths, texts, _COPIES):
+            continue
+        pattern = _pattern(one.words[1:])
+        if pattern and _WORD.search(pattern) and not _STRUCTURE.search(pattern):
+            yield pattern, _line(code, one)
+
+
+def _pattern(words: tuple[str, ...]) -> str:
+    """Return the pattern of a search; empty if it finds what does not fit, or if there are several."""
+    rest = [*words]
+    while rest and _OPTION.fullmatch(rest[0]):
+        option = rest.pop(0)
+        if option in ("-v", "--invert-match") or (re.fullmatch(r"-[a-zA-Z]*[vef]", option)):
+            return ""
+        if _TAKES_WORD.match(option) and rest:
+            rest.pop(0)
+    return rest[0] if rest else ""
+
+
+def _alternatives(pattern: str) -> list[str]:
+    """Return the alternatives of a pattern, as far as they stand at its top."""
+    shown = _GROUPED.sub(lambda found: "_" * len(found[0]), pattern)
+    ends = [*(found.start() for found in re.finditer(r"\|", shown)), len(pattern)]
+    begins = [0, *(end + 1 for end in ends)]
+    return [pattern[begin:end] for begin, end in zip(begins, ends, strict=False)]
+
+
+def _is_at_start(pattern: str) -> bool:
+    return all(_AT_START.match(one) for one in _alternatives(pattern))
+
+
+def _listed(words: Iterable[str]) -> str:
+    each = [f"`{one}`" for one in dict.fromkeys(words)]
+    return " and ".join(each[:_NAMED]) + (f" and {len(each) - _NAMED} more" if len(each) > _NAMED else "")
+
+
+def _shown(pattern: str) -> str:
+    return pattern if len(pattern) <= _LONGEST else f"{pattern[:_LONGEST]}..."
+
+
+def _line(code: str, one: _Command) -> int:
+    return code.count("\n", 0, one.place) + 1
+
+
+def _commands_on_transcripts(text: str) -> Iterator[tuple[_Command, frozenset[str], frozenset[str]]]:
+    """Yield the commands of a script, with the variables that have the transcript's path and its text."""
+    if not SHELL_SCRIPT.match(text) or "transcript_path" not in text:
+        return
+    code = without_comment_lines(text)
+    paths = frozenset(_PATH.findall(code))
+    if not paths:
+        return
+    texts = frozenset(re.findall(_TEXT.format("|".join(sorted(paths))), code))
+    names = re.compile(rf"\$\{{?(?:{'|'.join(sorted(paths | texts))})\b")
+    for one in islice(_commands(code, code_of(text), names), _MOST):
+        yield one, paths, texts
+
+
+def _commands(code: str, shown: str, names: re.Pattern[str]) -> Iterator[_Command]:
+    """Yield the commands of the pipes in which one of some variables stands."""
+    joined = re.sub(r"\\\n", "  ", shown)
+    before: list[tuple[str, ...]] = []
+    place, piped = 0, False
+    for found in [*_OPERATOR.finditer(joined), None]:
+        end = found.start() if found else len(joined)
+        words = _words(code[place:end])
+        if words:
+            before = before if piped else []
+            if any(names.search(" ".join(part)) for part in (words, *before)):
+                yield _Command(
+                    words, place + len(code[place:end]) - len(code[place:end].lstrip()), tuple(before)
+                )
+            before = [*before, words]
+        piped = found is not None and found[0] in ("|", "|&")
+        place = found.end() if found else end
+
+
+def _words(text: str) -> tuple[str, ...]:
+    try:
+        return tuple(shlex.split(text.replace("\\\n", " ")))
+    except ValueError:
+        return ()
+
+
+def _reads(one: _Command, paths: frozenset[str], texts: frozenset[str], filters: frozenset[str]) -> bool:
+    """Return whether a command gets lines of a transcript as they are, by programs that only choose lines."""
+    if not one.before:
+        return _names_any(one.words, paths) or ("<<<" in one.words and _names_any(one.words, texts))
+    first, *between = one.before
+    begins = (first[0] in filters and _names_any(first, paths)) or (
+        first[0] in _PRINTS and _names_any(first, texts)
+    )
+    return begins and all(part[0] in filters for part in between)
+
+
+def _names_any(words: tuple[str, ...], names: frozenset[str]) -> bool:
+    return any(re.fullmatch(r"\$\{?(\w+)\}?", word) and word.strip("${}") in names for word in words)
