@@ -1,5 +1,7 @@
 """Claims about searches in transcripts that find too much, or never anything."""
 
+import json
+
 import pytest
 
 from pytest_hookharness.campaigns.check.discovery import find_hook_sets
@@ -109,20 +111,21 @@ def test_other_keys(text):
 
 
 @pytest.mark.parametrize(
-    ("file", "told"), [(".claude/settings.json", ["TEXT-MATCH"]), (".qwen/settings.json", [])]
+    ("file", "variable", "told"),
+    [
+        (".claude/settings.json", "CLAUDE_PROJECT_DIR", ["TEXT-MATCH"]),
+        (".qwen/settings.json", "QWEN_PROJECT_DIR", []),
+    ],
 )
-def test_the_host_whose_transcript_is_known(tmp_path, file, told):
+def test_the_host_whose_transcript_is_known(tmp_path, file, variable, told):
     """What is searched for in a transcript is told for the host whose transcript is known."""
     script = tmp_path / "stop.sh"
     script.write_text(SHELL + 'grep -q ALL_DONE "$T" && exit 0\nexit 0\n')
     script.chmod(0o755)
     settings = tmp_path / file
     settings.parent.mkdir()
-    variable = "CLAUDE_PROJECT_DIR" if "claude" in file else "QWEN_PROJECT_DIR"
-    command = f'\\"${variable}\\"/stop.sh'
-    settings.write_text(
-        f'{{"hooks": {{"Stop": [{{"hooks": [{{"type": "command", "command": "{command}"}}]}}]}}}}'
-    )
+    hook = {"type": "command", "command": f'"${variable}"/stop.sh'}
+    settings.write_text(json.dumps({"hooks": {"Stop": [{"hooks": [hook]}]}}))
 
     symptoms = [one for hook_set in find_hook_sets(tmp_path) for one in check_statically(hook_set).symptoms]
 
