@@ -20,6 +20,7 @@ from pytest_hookharness.campaigns.arming.state_fields import described, state_re
 from pytest_hookharness.campaigns.arming.state_files import LoopState, state_files
 from pytest_hookharness.campaigns.arming.state_paths import HookScript, looked_for, scripts
 from pytest_hookharness.campaigns.check.failing_gates import kept_gates, plan_failing_gates
+from pytest_hookharness.campaigns.check.gates.refused_texts import kept_texts, plan_refused_texts
 from pytest_hookharness.campaigns.check.grouping import PlayedSession
 from pytest_hookharness.campaigns.check.pointed_states import Look, pointed_states
 from pytest_hookharness.campaigns.check.session_scenario import scenario_of
@@ -98,6 +99,7 @@ def arm_states(
         _session(hook_set, state, outcome, end) for (state, outcome), end in zip(chosen, ends, strict=True)
     ]
     sessions += kept_gates(try_out([*plan_failing_gates(hook_set, waiting)]))
+    sessions += kept_texts(try_out([*plan_refused_texts(hook_set, waiting)]))
     idle = [hook for hook in waiting if not any(_hooks_of(state.script, [hook]) for state, _ in chosen)]
     return ArmedStates(sessions=tuple(sessions), unmet=tuple(_unmet(hook_set, texts, idle, there)))
 

@@ -58,7 +58,7 @@ def plan_failing_gates(hook_set: HookSet, waiting: Sequence[Hook]) -> Iterator[C
         return
     texts = [text for hook in hooks for text in hook_set.scripts_of(hook)]
     changes = [
-        Edit(file=f"{place}changed.{kind}", text="text\n") for place, kind in _places("\n".join(texts))
+        Edit(file=f"{place}changed.{kind}", text="text\n") for place, kind in changed_places("\n".join(texts))
     ]
     acts: list[Act] = [FIRST_PROMPT, Edit(file="notes.txt", text="text\n"), *changes, Stop()]
     scenario = replace(scenario_of(hook_set, acts), turns=len(acts))
@@ -71,7 +71,7 @@ def plan_failing_gates(hook_set: HookSet, waiting: Sequence[Hook]) -> Iterator[C
 
 def kept_gates(plays: Sequence[PlayedSession]) -> Iterator[CheckSession]:
     """Yield the session with failing checks, played to its end, if only they decide about the stop."""
-    refused = [_is_refused(one) for one in plays if one.outcome is not None]
+    refused = [is_refused(one) for one in plays if one.outcome is not None]
     if refused == [True, False]:
         session = plays[0].session
         scenario = replace(session.scenario, turns=session.scenario.turns + MANY_REFUSALS)
@@ -79,7 +79,8 @@ def kept_gates(plays: Sequence[PlayedSession]) -> Iterator[CheckSession]:
         yield replace(session, scenario=scenario, ends=True, way_out=f"makes its check succeed ({names})")
 
 
-def _is_refused(played: PlayedSession) -> bool:
+def is_refused(played: PlayedSession) -> bool:
+    """Return whether the stop at the end of a short session was refused."""
     return replace(played, session=replace(played.session, ends=True)).held
 
 
@@ -110,7 +111,7 @@ def _starts_helper(name: str, words: str) -> bool:
     return bool(script_of(words) or _HELPER.search(f"{name}{words}"))
 
 
-def _places(text: str) -> Iterator[tuple[str, str]]:
+def changed_places(text: str) -> Iterator[tuple[str, str]]:
     """Yield the folders and the kinds of files that scripts name."""
     for kind in _KINDS:
         if re.search(rf"[.(|{{,]{kind}\b", text):

@@ -1,0 +1,76 @@
+"""
+Stop hooks that search files for texts, in sessions where the agent writes such texts and leaves them.
+
+The texts are those that match the patterns in the scripts, and are only guesses. A session is kept if the
+stop is refused with them, and allowed with other texts in the same files.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+
+from pytest_hookharness import hosts
+from pytest_hookharness.campaigns.arming.project_texts import read_text
+from pytest_hookharness.campaigns.check.failing_gates import changed_places, is_refused
+from pytest_hookharness.campaigns.check.grouping import PlayedSession
+from pytest_hookharness.campaigns.check.session_scenario import scenario_of
+from pytest_hookharness.campaigns.guards.pattern_texts import find_texts
+from pytest_hookharness.judging.checkup.symptoms import MANY_REFUSALS
+from pytest_hookharness.model.checkup import CheckSession, HookSet
+from pytest_hookharness.model.moves import FIRST_PROMPT, Act, Edit, Stop
+from pytest_hookharness.model.protocol import Hook
+
+# What searches files or differences for a text.
+_SEARCHES = re.compile(
+    r"\b(?:[ef]?grep|rg|ag|ack)\b|\bre\.|\.test\(|\.match\(|\bin\s+(?:line|content|text|diff)\b"
+)
+# What a script of shell writes in pieces, so that it does not find itself.
+_CONFLICT = "<<<<<<< HEAD"
+_WORDS = re.compile(r"[A-Za-z]{3}|[<>=]{7}")
+_SHORTEST, _LONGEST, _MOST = 3, 80, 40
+_TITLE = "texts that hooks search for, in files of the agent"
+# A file that most projects have.
+_KNOWN = "README.md"
+
+
+def plan_refused_texts(hook_set: HookSet, waiting: Sequence[Hook]) -> Iterator[CheckSession]:
+    """Yield two short sessions in which the agent changes files: with the texts of patterns, and without."""
+    stops = {rule.name for rule in hosts.find(hook_set.host).for_role(hosts.Role.STOP)}
+    hooks = [hook for hook in waiting if hook.event in stops]
+    sources = [text for hook in hooks for text in hook_set.scripts_of(hook) if _SEARCHES.search(text)]
+    if texts := _texts(sources):
+        places = [f"{place}changed.{kind}" for place, kind in changed_places("\n".join(sources))]
+        files = [*places, "notes.txt"]
+        for title, lines in ((_TITLE, texts), ("other texts in the same files", ["text"])):
+            new = [Edit(file=file, text="\n".join([*lines, ""])) for file in files]
+            acts: list[Act] = [FIRST_PROMPT, *_known(hook_set, lines), *new, Stop()]
+            scenario = replace(scenario_of(hook_set, acts), turns=len(acts))
+            yield CheckSession(title=title, scenario=scenario, ends=False, proof=True)
+
+
+def kept_texts(plays: Sequence[PlayedSession]) -> Iterator[CheckSession]:
+    """Yield the session with the texts, played to its end, if only they decide about the stop."""
+    refused = [is_refused(one) for one in plays if one.outcome is not None]
+    if refused == [True, False]:
+        session = plays[0].session
+        scenario = replace(session.scenario, turns=session.scenario.turns + MANY_REFUSALS)
+        yield replace(session, scenario=scenario, ends=True, way_out="removes these texts from its files")
+
+
+def _texts(sources: Sequence[str]) -> list[str]:
+    found = [_CONFLICT] if any("conflict" in source.lower() for source in sources) else []
+    # The first line names the interpreter.
+    found += [one for source in sources for one in find_texts(source.partition("\n")[2])]
+    return [
+        one
+        for one in dict.fromkeys(found)
+        if _SHORTEST <= len(one) <= _LONGEST and "\n" not in one and _WORDS.search(one)
+    ][:_MOST]
+
+
+def _known(hook_set: HookSet, lines: Sequence[str]) -> Iterator[Edit]:
+    """Yield a change of a file that the project had before, as some hooks only look at such changes."""
+    if not hook_set.plugin and (text := read_text(hook_set.root / _KNOWN)):
+        yield Edit(file=_KNOWN, text="\n".join([text.rstrip("\n"), *lines, ""]))
