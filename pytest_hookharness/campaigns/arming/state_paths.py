@@ -53,7 +53,8 @@ _OF_OTHERS = re.compile(
     r"(?:^|/)(?:\.git|node_modules|__pycache__|\.venv|venv|dist|build|\.github)(?:/|$)|"
     r"(?:^|/)(?:settings(?:\.local)?|hooks|plugin|marketplace|package(?:-lock)?|tsconfig|pyproject|poetry|Cargo"
     r"|composer|biome|deno|turbo|README|CHANGELOG|CLAUDE|AGENTS|GEMINI|SKILL|LICENSE|MEMORY)"
-    r"\.(?:json|md|toml|lock|ya?ml|txt)$|\.(?:log|tmp|bak|lock|ipynb|test|jsonl)$|(?:^|/)requirements\b",
+    r"\.(?:json|md|toml|lock|ya?ml|txt)$|\.(?:log|tmp|bak|lock|ipynb|test|jsonl)$|(?:^|/)requirements\b"
+    r"|^(?:[A-Z]+_)?HEAD$",  # git looks for its own files where a script starts it
 )
 # The value of a variable that holds a folder, and variables with folders outside of the project.
 _VALUE = re.compile(r"(?:\$\{?(?P<variable>\w+)(?::-[^}\n]*(?:\{[^}]*\})?[^}]*)?\}?)?(?P<folder>/?[\w./-]*)")

@@ -98,8 +98,11 @@ def arm_states(
     sessions = [
         _session(hook_set, state, outcome, end) for (state, outcome), end in zip(chosen, ends, strict=True)
     ]
-    sessions += kept_gates(try_out([*plan_failing_gates(hook_set, waiting)]))
-    sessions += kept_texts(try_out([*plan_refused_texts(hook_set, waiting)]))
+    gates = try_out([*plan_failing_gates(hook_set, waiting)])
+    written = try_out([*plan_refused_texts(hook_set, waiting)])
+    sessions += [*kept_gates(gates), *kept_texts(written)]
+    known = {command for one in (*gates, *written) for command, _ in _effects(one.outcome)}
+    waiting = [hook for hook in waiting if hook.command not in known]
     idle = [hook for hook in waiting if not any(_hooks_of(state.script, [hook]) for state, _ in chosen)]
     return ArmedStates(sessions=tuple(sessions), unmet=tuple(_unmet(hook_set, texts, idle, there)))
 

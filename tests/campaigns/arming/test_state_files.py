@@ -85,8 +85,9 @@ def test_documents_of_packages_hold_no_examples(plugin, folder, own):
 
 def test_what_the_kernel_saw_comes_first(plugin):
     """A path that a hook was seen to look for counts if the source has its name, whatever it is made of."""
-    hook_set = plugin(**{"hooks/stop.sh": 'cat "$(dirs_of x)/loop-$SESSION.json"\n'})
-    seen = (".claude/loop-{{session_id}}.json", "other.json", ".git/HEAD")
+    text = 'cat "$(dirs_of x)/loop-$SESSION.json"\ngit diff --quiet HEAD; git log ORIG_HEAD\n'
+    hook_set = plugin(**{"hooks/stop.sh": text})
+    seen = (".claude/loop-{{session_id}}.json", "other.json", ".git/HEAD", "HEAD", "ORIG_HEAD")
     (script,) = scripts(hook_set)
     assert looked_for(replace(hook_set, looked_for=seen), script) == [".claude/loop-{{session_id}}.json"]
 

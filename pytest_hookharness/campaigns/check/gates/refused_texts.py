@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from itertools import islice
 
 from pytest_hookharness import hosts
 from pytest_hookharness.campaigns.arming.project_texts import read_text
@@ -19,7 +20,7 @@ from pytest_hookharness.campaigns.check.session_scenario import scenario_of
 from pytest_hookharness.campaigns.guards.pattern_texts import find_texts
 from pytest_hookharness.judging.checkup.symptoms import MANY_REFUSALS
 from pytest_hookharness.model.checkup import CheckSession, HookSet
-from pytest_hookharness.model.moves import FIRST_PROMPT, Act, Edit, Stop
+from pytest_hookharness.model.moves import FIRST_PROMPT, Act, Edit, RunCommand, Stop
 from pytest_hookharness.model.protocol import Hook
 
 # What searches files or differences for a text.
@@ -29,8 +30,11 @@ _SEARCHES = re.compile(
 # What a script of shell writes in pieces, so that it does not find itself.
 _CONFLICT = "<<<<<<< HEAD"
 _WORDS = re.compile(r"[A-Za-z]{3}|[<>=]{7}")
-_SHORTEST, _LONGEST, _MOST = 3, 80, 40
+_SHORTEST, _LONGEST, _MOST, _MOST_KINDS = 3, 80, 40, 2
 _TITLE = "texts that hooks search for, in files of the agent"
+# Some hooks look only at what is staged, and others only at what is not.
+_STAGED = "staged"
+_STAGE = RunCommand(command=f"git add -- '*{_STAGED}.*'")
 # A file that most projects have.
 _KNOWN = "README.md"
 
@@ -41,11 +45,11 @@ def plan_refused_texts(hook_set: HookSet, waiting: Sequence[Hook]) -> Iterator[C
     hooks = [hook for hook in waiting if hook.event in stops]
     sources = [text for hook in hooks for text in hook_set.scripts_of(hook) if _SEARCHES.search(text)]
     if texts := _texts(sources):
-        places = [f"{place}changed.{kind}" for place, kind in changed_places("\n".join(sources))]
-        files = [*places, "notes.txt"]
+        places = [*islice(changed_places("\n".join(sources)), _MOST_KINDS), ("", "txt")]
+        files = [f"{place}{name}.{kind}" for name in ("changed", _STAGED) for place, kind in places]
         for title, lines in ((_TITLE, texts), ("other texts in the same files", ["text"])):
             new = [Edit(file=file, text="\n".join([*lines, ""])) for file in files]
-            acts: list[Act] = [FIRST_PROMPT, *_known(hook_set, lines), *new, Stop()]
+            acts: list[Act] = [FIRST_PROMPT, *_known(hook_set, lines), *new, _STAGE, Stop()]
             scenario = replace(scenario_of(hook_set, acts), turns=len(acts))
             yield CheckSession(title=title, scenario=scenario, ends=False, proof=True)
 

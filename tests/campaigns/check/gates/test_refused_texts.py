@@ -26,6 +26,11 @@ marker='<''<<''<<''<< '
 grep -rl --include='*.txt' -- "$marker" . >&2 && exit 2
 exit 0
 """
+STAGED = """#!/bin/bash
+git diff --cached | grep -q '^+.*console.log' || exit 0
+echo "Remove this first." >&2
+exit 2
+"""
 
 
 @pytest.fixture
@@ -48,6 +53,7 @@ def kept(plugin, harness):
     [
         ("gate.sh", "bash", SHELL.format(guard="", pattern=r"console\.log|TODO")),
         ("gate.sh", "bash", MARKERS),
+        ("gate.sh", "bash", STAGED),
         ("gate.py", "python3", PYTHON),
     ],
 )
