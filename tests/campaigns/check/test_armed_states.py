@@ -237,8 +237,8 @@ def test_what_changes_nothing_is_left_out(armed, text):
 
 @pytest.mark.slow
 def test_a_hook_that_a_text_made_refuse_asks_for_no_state(armed):
-    """A hook that refuses a stop for a text in a file is not said to be without the file it also looks for."""
-    text = "[ -f .claude/loop.json ] && exit 0\ngrep -q 'console.log' changed.txt 2>/dev/null && exit 2\nexit 0\n"
+    """A hook that refuses a stop for a text in a file needs no other file that it looks for."""
+    text = "[ -f .claude/loop.json ] && exit 0\ngrep -q 'console.log' changed.txt && exit 2\nexit 0\n"
     found, _ = armed("stop.sh", "sh", text)
     (session,) = found.sessions
     assert session.way_out == "removes these texts from its files"
