@@ -34,13 +34,13 @@ _TO_FILE = re.compile(r"[^()\n]*\)[^()\n]*,\s*file\s*=(?!\s*sys\.stdout)")
 # What adds to an object: operators of jq, Python and JavaScript.
 _JOINED = re.compile(r"\s*(?:[+*|]|as\s+\$)")
 _TO_STDOUT = re.compile(r"\s*,\s*sys\.stdout\b")
-_ECHOED = re.compile(
+ECHOED = re.compile(
     r"(?:^|[;&|{)]|\bthen\b|\bdo\b|\belse\b)[ \t]*(?P<call>echo|printf\s+'%s(?:\\n)?'|printf)[ \t]+"
     r"(?:'(?P<plain>\s*\{[^']{0,4000}\}\s*(?:\\n)?)'|\"(?P<quoted>\s*\{(?:[^\"\\]|\\.){0,4000}\}\s*)\")"
     r"(?P<after>[^\n]*)",
     re.MULTILINE,
 )
-_DOCUMENT = re.compile(
+DOCUMENT = re.compile(
     r"^[ \t]*(?P<call>cat)[ \t]*<<-?[ \t]*['\"]?(?P<end>\w+)['\"]?[ \t]*\n"
     r"(?P<text>\s*\{.{0,4000}?\})\s*\n[ \t]*(?P=end)[ \t]*$",
     re.MULTILINE | re.DOTALL,
@@ -146,7 +146,7 @@ def _printed(text: str) -> Iterator[tuple[int, str, str]]:
 
 def _of_shell(text: str) -> Iterator[tuple[int, str, str]]:
     """Yield the objects that a shell prints, each with its place and why it is no JSON."""
-    for found in _ECHOED.finditer(text):
+    for found in ECHOED.finditer(text):
         if _ENDS.match(_ARGUMENTS.sub("", found["after"]) if found["call"] == "printf" else found["after"]):
             source = (found["plain"] or re.sub(r"\\([\"\\$`])", r"\1", found["quoted"])).strip()
             source = source.removesuffix("\\n").rstrip()
@@ -159,7 +159,7 @@ def _of_shell(text: str) -> Iterator[tuple[int, str, str]]:
             else:
                 broken = ""
             yield found.start("call"), source, broken or ("" if _is_json(source) else _NO_JSON)
-    for found in _DOCUMENT.finditer(text):
+    for found in DOCUMENT.finditer(text):
         source = found["text"].strip()
         yield found.start("call"), source, "" if _is_json(source) else _NO_JSON
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 
+from pytest_hookharness.campaigns.check.answers.pasted_texts import pasted_texts
 from pytest_hookharness.campaigns.check.lone_programs.inline_scripts import inline_program
 from pytest_hookharness.campaigns.check.reads.env_files import emptied_files
 from pytest_hookharness.campaigns.check.reads.script_checks import together
@@ -33,7 +34,7 @@ from pytest_hookharness.judging.findings.codes import (
     TEXT_MATCH,
     WRONG_KEY,
 )
-from pytest_hookharness.judging.findings.finding_catalogue import CONFIG_OFF, CRASHED
+from pytest_hookharness.judging.findings.finding_catalogue import CONFIG_OFF, CRASHED, MANGLED
 from pytest_hookharness.model.checkup import HookSet, Symptom
 from pytest_hookharness.model.protocol import Hook
 
@@ -47,6 +48,7 @@ _GIVE_PROGRAM = (
     "Put the program into a file, or give it as an argument: `bash -c '...'`, `python3 -c '...'`; or read "
     "the input before and pass it in a variable."
 )
+_MAKE_JSON = 'Let jq write the answer: `jq -n --arg text "$text" \'{decision: "block", reason: $text}\'`.'
 _APPEND = 'Append each line: `echo "export NAME=value" >> "$CLAUDE_ENV_FILE"`.'
 _GO_ON = "Write `NAME=$(...) || true`, as `grep` fails where it finds nothing."
 _READ_ALL = 'Let grep read all of it: `grep -q words <<< "$text"`, or `grep words >/dev/null`.'
@@ -79,6 +81,7 @@ def find_in_calls(hook_set: HookSet) -> Iterator[Symptom]:
         (STRICT_SHELL, _GO_ON, ended_searches),
         (STRICT_SHELL, _READ_ALL, missed_matches),
         (CARRIED_OUT, _GIVE, pasted_code),
+        (MANGLED, _MAKE_JSON, pasted_texts),
         (WRONG_KEY, _NAME_IT, files_of_processes),
     ):
         found: dict[str, dict[str, None]] = {}

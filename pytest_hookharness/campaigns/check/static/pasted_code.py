@@ -83,7 +83,7 @@ def pasted_code(text: str) -> Iterator[tuple[str, int]]:
     if not SHELL_SCRIPT.match(text):
         return
     code = without_comment_lines(text)
-    names = _of_input(code)
+    names = texts_of_input(code)
     calls = [*_given_code(code, code_of(text))] if names else []
     names -= _looked_through(code, calls)
     for program, begin, given in calls:
@@ -96,7 +96,7 @@ def pasted_code(text: str) -> Iterator[tuple[str, int]]:
                 yield said.format(name, program), code.count("\n", 0, begin + found.start()) + 1
 
 
-def _of_input(code: str) -> set[str]:
+def texts_of_input(code: str) -> set[str]:
     """Return the variables that hold text of the input as it is."""
     found: dict[str, int] = {}
     whole, taken = set[str](), dict[str, str]()

@@ -1,0 +1,173 @@
+"""
+Texts that a shell script puts into its JSON as they are, so that a quotation mark in one breaks the answer.
+
+Only a variable that holds free text for sure is named: what an agent or a person wrote, the subjects of
+commits, or all that a program printed. One that the script changes on the way may be safe.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from itertools import chain
+
+from pytest_hookharness.campaigns.check.answers.written_answers import DOCUMENT, ECHOED
+from pytest_hookharness.campaigns.check.command_guards.command_tests import functions_of
+from pytest_hookharness.campaigns.check.static.pasted_code import texts_of_input
+from pytest_hookharness.campaigns.check.static.shell_outputs import goes_elsewhere
+from pytest_hookharness.campaigns.check.static.shell_scripts import (
+    SHELL_SCRIPT,
+    code_of,
+    without_comment_lines,
+)
+
+# What a host reads in an answer, at any host.
+_ANSWERS = re.compile(
+    r"\"(?:decision|permission\w*|reason|user_?message|agent_?message|additional_?[cC]ontext|systemMessage"
+    r"|stopReason|followup_message|continue|hookSpecificOutput)\"\s*:"
+)
+_VARIABLE = re.compile(r"\$(?:\{(?P<braced>\w+)\}|(?P<plain>\w+))")
+_QUOTATION = re.compile(r"(?<!\\)\"")
+_SLOT = re.compile(r"%(?:s|(?P<other>[^s]))")
+_ARGUMENT = re.compile(r"[ \t]+(?:\"(?P<text>(?:[^\"\\]|\\.)*)\"|(?P<other>'[^']*'|[^\s;&|\"']+))")
+_ASSIGNED = re.compile(
+    r"(?<![\w$.-])(?P<name>[A-Za-z_]\w*)\+?=(?P<value>(?P<mark>\"?)\$\((?P<pipe>[^\n]*)\)(?P=mark)"
+    r"|\"(?P<text>(?:[^\"\\]|\\.)*)\"|'[^'\n]*'|[^\s;&|)]*)"
+)
+# Behind a text: a file or another program gets it.
+_TO_OTHERS = re.compile(r"^[^;&|>]*(?:\|(?!\|)|1?>(?![ \t]*&[ \t]*1))")
+# What gives a variable another value, or shows that only harmless letters stand in it.
+_ELSEWHERE = (
+    r"\bread\s[^\n;|]*\b{0}\b|\bfor\s+{0}\s+in\b|\bprintf\s+-v\s+{0}\b|\$\{{{0}[/%#@:^,]"
+    r"|\$\{{?{0}\}}?\"?\s+=~\s+\^[^\n]*\$\s+\]\]"
+)
+_OF_A_PATH = re.compile(r"\.(?:file_path|path|url)\b|[\"'](?:file_path|path|url)[\"']")
+# What prints lines in which any letter may stand.
+_SUBJECTS = re.compile(r"git[ \t]+(?:-C[ \t]+\S+[ \t]+)?(?:log|show)\b")
+_LINES = re.compile(r"(?:cat[ \t]+[\"$./\w]|(?:head|tail)[ \t]+-(?:n[ \t]*)?(?:[2-9]|1\d)|[^\n]*\s2>&1)")
+# What may take marks away, or print one number or one word.
+_SAFE = re.compile(
+    r"\b(?:awk|python[\d.]*|node|perl|base64|wc|cut|jq|printf|od|xxd)\b|\b(?:sed|tr)\b[^|]*(?:\"|\[\^|-c)"
+    r"|grep[ \t]+-\w*c|--format=[\"']?%(?:h|H|c\w|a\w)(?:[\"' ]|$)|--(?:name|stat|shortstat|quiet|version)"
+    r"|(?<!2)>[ \t]*/dev/null|rev-parse|\bdate\b"
+)
+_SAID = (
+    "${0} is put into the answer as it is: with a quotation mark, a backslash or a line end in it, the "
+    "answer is no JSON, and the host reads nothing of it"
+)
+
+
+def pasted_texts(text: str) -> Iterator[tuple[str, int]]:
+    """Yield which free text a shell script puts into its answer as it is, with the line."""
+    if not SHELL_SCRIPT.match(text):
+        return
+    code = without_comment_lines(text)
+    free = _free_texts(code)
+    told = set[str]()
+    for place, names in _in_answers(code, code_of(text)) if free else ():
+        for name in names:
+            if name in free - told:
+                told.add(name)
+                yield _SAID.format(name), code.count("\n", 0, place) + 1
+
+
+def _free_texts(code: str) -> set[str]:
+    """Return the variables that hold free text, at once or as a part of a longer text, and nothing else."""
+    given: dict[str, list[re.Match[str]]] = {}
+    for one in _ASSIGNED.finditer(code):
+        given.setdefault(one["name"], []).append(one)
+    inputs = texts_of_input(code)
+    sources = {name: [one for one in values if one["pipe"] is not None] for name, values in given.items()}
+    found = {
+        name
+        for name, values in sources.items()
+        if values and all(_is_free(one["pipe"].strip(), of_input=name in inputs) for one in values)
+    }
+    # A text that is put together from free ones.
+    joined = {
+        name: {part for one in values if one["text"] for part in _variables(one["text"])}
+        for name, values in given.items()
+        if not sources[name] or name in found
+    }
+    while more := {name for name, parts in joined.items() if parts & found} - found:
+        found |= more
+    return {name for name in found if not re.search(_ELSEWHERE.format(name), code)}
+
+
+def _is_free(pipe: str, *, of_input: bool) -> bool:
+    """Return whether a pipe prints free text; ``of_input`` says that it prints a field of the input."""
+    printed = (_SUBJECTS.match(pipe) or _LINES.match(pipe)) and not _SAFE.search(pipe)
+    return bool(printed) or (of_input and not _OF_A_PATH.search(pipe))
+
+
+def _in_answers(code: str, shown: str) -> Iterator[tuple[int, list[str]]]:
+    """Yield the variables that stand in texts of answers, with the place of each answer."""
+    functions = [*functions_of(code)]
+    for place, written in _written(code):
+        # Not what the script shows or writes elsewhere.
+        if shown[place] != code[place] or goes_elsewhere(code, place):
+            continue
+        around = [(name, begin, end) for name, begin, end in functions if begin <= place < end]
+        given = [_given(code, shown, name, code[begin:end], written) for name, begin, end in around]
+        yield place, [*written, *chain.from_iterable(given)]
+
+
+def _given(code: str, shown: str, function: str, body: str, names: list[str]) -> list[str]:
+    """Return the variables in the texts that a function gets and puts into an answer."""
+    places = {name for name in names if name.isdigit()}
+    for one in re.finditer(r"(?<![\w$])(\w+)=\"?\$\{?([1-9])\b", body):
+        places |= {one[2]} if one[1] in names else set()
+    found = list[str]()
+    for call in re.finditer(rf"(?<![\w./$-]){re.escape(function)}(?=[ \t]+\")", code):
+        if shown[call.start()] == code[call.start()]:
+            end, number = call.end(), 0
+            while argument := _ARGUMENT.match(code, end):
+                end, number = argument.end(), number + 1
+                if str(number) in places and argument["text"]:
+                    found += _variables(argument["text"])
+    return found
+
+
+def _written(code: str) -> Iterator[tuple[int, list[str]]]:
+    """Yield the variables in the texts of the objects that a script prints, with the place of each."""
+    for found in ECHOED.finditer(code):
+        source = found["plain"] or re.sub(r"\\([\"\\$`])", r"\1", found["quoted"])
+        if not _ANSWERS.search(source) or _TO_OTHERS.search(found["after"]):
+            continue
+        names = _quoted_variables(source) if found["quoted"] else []
+        if found["call"] == "printf":
+            names += _given_to_format(source, found["after"])
+        yield found.start("call"), names
+    for found in DOCUMENT.finditer(code):
+        marked = re.match(r"cat[ \t]*<<-?[ \t]*['\"]", code[found.start("call") :])
+        if not marked and _ANSWERS.search(found["text"]):
+            yield found.start("call"), _quoted_variables(found["text"])
+
+
+def _quoted_variables(source: str) -> list[str]:
+    """Return the variables that stand between quotation marks of an object."""
+    return [
+        one["braced"] or one["plain"]
+        for one in _VARIABLE.finditer(source)
+        if len(_QUOTATION.findall(source, 0, one.start())) % 2
+    ]
+
+
+def _given_to_format(source: str, after: str) -> list[str]:
+    """Return the variables that `printf` puts between quotation marks of an object."""
+    arguments = list[str]()
+    end = 0
+    while argument := _ARGUMENT.match(after, end):
+        arguments.append(argument["text"] or "")
+        end = argument.end()
+    slots = [one for one in _SLOT.finditer(source) if one["other"] != "%"]
+    return [
+        name
+        for one, given in zip(slots, arguments, strict=False)
+        if one["other"] is None and len(_QUOTATION.findall(source, 0, one.start())) % 2
+        for name in _variables(given)
+    ]
+
+
+def _variables(text: str) -> list[str]:
+    return [one["braced"] or one["plain"] for one in _VARIABLE.finditer(text)]

@@ -1,0 +1,77 @@
+"""Claims about free texts that a shell script puts into its answer as they are."""
+
+import json
+import subprocess
+
+import pytest
+
+from pytest_hookharness.campaigns.check.answers.pasted_texts import pasted_texts
+
+BASH = "#!/bin/bash\n"
+INPUT = BASH + "INPUT=$(cat)\nCOMMAND=$(echo \"$INPUT\" | jq -r '.tool_input.command // empty')\n"
+TESTED = BASH + "out=$(cargo test 2>&1)\n"
+REFUSES = 'echo "{\\"decision\\": \\"block\\", \\"reason\\": \\"Not allowed: $COMMAND\\"}"\n'
+DOCUMENT = 'cat <<EOF\n{\n  "hookSpecificOutput": {"additionalContext": "Recent: ${RECENT}"}\n}\nEOF\n'
+
+
+@pytest.mark.parametrize(
+    ("text", "name"),
+    [
+        (INPUT + REFUSES, "COMMAND"),
+        (INPUT + 'printf \'{"decision":"block","reason":"no: %s"}\\n\' "$COMMAND"\n', "COMMAND"),
+        (BASH + "RECENT=$(git log --oneline -3 2>/dev/null || true)\n" + DOCUMENT, "RECENT"),
+        (BASH + "RECENT=$(git log -3 --format=%s | tr '\\n' ' ')\n" + DOCUMENT, "RECENT"),
+        (BASH + 'LOG=$(git log -1)\nRECENT="none"\nRECENT="Last: $LOG"\n' + DOCUMENT, "RECENT"),
+        (BASH + 'COMMAND=$(npm test 2>&1)\nCOMMAND="Tests: $COMMAND"\n' + REFUSES, "COMMAND"),
+        (BASH + "COMMAND=$(tail -n 20 build.log)\n" + REFUSES, "COMMAND"),
+        (TESTED + 'block() {\n  echo "{\\"reason\\": \\"$1\\"}"\n}\nblock "failed: $out"\n', "out"),
+        (TESTED + 'say() {\n  w="$2"\n  echo "{\\"reason\\": \\"$w\\"}"\n}\nsay "block" "no: $out"\n', "out"),
+    ],
+)
+def test_free_text_in_an_answer(text, name):
+    """A variable with free text between the quotation marks of an answer is named."""
+    ((words, line),) = pasted_texts(text)
+    assert words.startswith(f"${name} is put into the answer as it is")
+    assert '"' in text.splitlines()[line - 1] or "cat <<" in text.splitlines()[line - 1]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        INPUT + 'jq -n --arg r "$COMMAND" \'{decision: "block", reason: $r}\'\n',
+        INPUT + 'COMMAND=${COMMAND//\\"/}\n' + REFUSES,
+        INPUT + 'COMMAND=$(echo "$COMMAND" | jq -Rs . | sed \'s/^"//; s/"$//\')\n' + REFUSES,
+        INPUT + 'if [[ "$COMMAND" =~ ^[a-z\\ ]+$ ]]; then\n' + REFUSES + "fi\n",
+        INPUT + REFUSES.replace("{", "(").replace("}", ")"),
+        INPUT + REFUSES.rstrip("\n") + " > answer.json\n",
+        INPUT + 'echo "{\\"n\\": \\"$COMMAND\\"}"\n',
+        INPUT.replace(".command", ".file_path") + REFUSES,
+        BASH + "RECENT=$(git log --oneline -3 | sed 's/\\\\/\\\\\\\\/g; s/\"/\\\\\"/g')\n" + DOCUMENT,
+        BASH + "RECENT=$(git log --oneline -3 | wc -l)\n" + DOCUMENT,
+        BASH + "RECENT=$(git log -1 --format=%h)\n" + DOCUMENT,
+        BASH + "RECENT=$(git branch --show-current)\n" + DOCUMENT,
+        BASH + "RECENT=$(git log -3)\n" + DOCUMENT.replace("<<EOF", "<<'EOF'"),
+        BASH + "RECENT=$(node --version 2>&1)\n" + DOCUMENT,
+        BASH + "# RECENT=$(git log -3)\n" + DOCUMENT,
+        "const recent = `$(git log -3)`\n",
+    ],
+)
+def test_other_texts_and_answers(text):
+    """A text that the script changes, limits or writes as JSON, and what is no answer, is not named."""
+    assert [*pasted_texts(text)] == []
+
+
+def test_what_a_quotation_mark_does(tmp_path):
+    """What is named is no JSON where the text has a quotation mark, and JSON where it has none."""
+    script = tmp_path / "guard.sh"
+    script.write_text(INPUT + REFUSES)
+
+    def answer(command):
+        given = json.dumps({"tool_input": {"command": command}})
+        return subprocess.run(
+            ["bash", script], input=given, capture_output=True, text=True, check=True
+        ).stdout
+
+    assert json.loads(answer("rm -rf build"))["decision"] == "block"
+    with pytest.raises(ValueError, match="Expecting"):
+        json.loads(answer('rm -rf "build"'))
