@@ -23,7 +23,7 @@ from pytest_hookharness.campaigns.check.static.shell_scripts import (
 
 # What a host reads in an answer, at any host.
 _ANSWERS = re.compile(
-    r"\"(?:decision|permission\w*|reason|user_?message|agent_?message|additional_?[cC]ontext|systemMessage"
+    r"\"(?:decision|permission\w*|reason|user_?message|agent_?message|additional_context|additionalContext|systemMessage"
     r"|stopReason|followup_message|continue|hookSpecificOutput)\"\s*:"
 )
 _VARIABLE = re.compile(r"\$(?:\{(?P<braced>\w+)\}|(?P<plain>\w+))")
