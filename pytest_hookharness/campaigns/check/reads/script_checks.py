@@ -18,6 +18,7 @@ from pytest_hookharness.campaigns.check.answers.unseen_advice import is_fault, u
 from pytest_hookharness.campaigns.check.lone_programs.lone_answers import lone_answer
 from pytest_hookharness.campaigns.check.lone_programs.lone_switches import lone_switch
 from pytest_hookharness.campaigns.check.lone_programs.refused_prompts import refused_without
+from pytest_hookharness.campaigns.check.lone_programs.removed_imports import removed_imports
 from pytest_hookharness.campaigns.check.lone_programs.silent_ends import silent_end
 from pytest_hookharness.campaigns.check.lone_programs.strict_scripts import ends_without
 from pytest_hookharness.campaigns.check.reads.borrowed_variables import borrowed_variable
@@ -33,7 +34,13 @@ from pytest_hookharness.judging.findings.codes import (
     UNSEEN_REASON,
     WRONG_KEY,
 )
-from pytest_hookharness.judging.findings.finding_catalogue import CONFIG_OFF, CRASHED, MANGLED, SILENT_REFUSAL
+from pytest_hookharness.judging.findings.finding_catalogue import (
+    CONFIG_OFF,
+    CRASHED,
+    MANGLED,
+    PINGPONG,
+    SILENT_REFUSAL,
+)
 from pytest_hookharness.model.checkup import HookSet, Symptom
 from pytest_hookharness.model.protocol import Hook
 from pytest_hookharness.model.verdicts import FindingCode
@@ -66,6 +73,7 @@ def find_in_scripts(hook_set: HookSet) -> Iterator[Iterator[Symptom]]:
     yield _of_refusals(hook_set)
     yield _of_silence(hook_set)
     yield _of_advice(hook_set)
+    yield _of_imports(hook_set)
 
 
 def together(code: FindingCode, hooks: Sequence[Hook], text: str) -> Symptom:
@@ -269,3 +277,16 @@ def _of_advice(hook_set: HookSet) -> Iterator[Symptom]:
         yield replace(
             symptom, advice=f"Answer in JSON, with the text in `{place}`." if place else symptom.advice
         )
+
+
+def _of_imports(hook_set: HookSet) -> Iterator[Symptom]:
+    """Yield the commands that remove imports after each edit, each once with its hooks."""
+    found = [(hook, command) for hook in hook_set.hooks if (command := removed_imports(hook_set, hook))]
+    for command in dict.fromkeys(command for _, command in found):
+        text = (
+            f"after each edit, `{command}` removes the imports that nothing uses yet, also one that the "
+            "agent writes before its first use."
+        )
+        symptom = together(PINGPONG, [hook for hook, one in found if one == command], text)
+        keep = "Add `--unfixable F401`, or let" if command.startswith("ruff") else "Let"
+        yield replace(symptom, advice=f"{keep} a Stop hook do this when the agent has finished.")

@@ -1,0 +1,54 @@
+"""
+Linters that remove unused imports after each edit: also one that the agent writes before its first use.
+
+The agent adds the import again, and the next edit removes it again. A project whose own settings keep such
+imports is left out.
+"""
+
+from __future__ import annotations
+
+import re
+
+from pytest_hookharness import hosts
+from pytest_hookharness.campaigns.arming.project_texts import read_text
+from pytest_hookharness.campaigns.check.static.shell_scripts import SHELL_SCRIPT, code_of
+from pytest_hookharness.model.checkup import HookSet
+from pytest_hookharness.model.protocol import Hook
+
+# In a shell, and in a list of words.
+_CALL = re.compile(
+    r"(?P<program>ruff[ \t]+(?:check[ \t]+)?(?=[^\n;|&]*--fix(?!-only)\b)|goimports[ \t]+(?=[^\n;|&]*-w\b)"
+    r"|autoflake[ \t]+(?=[^\n;|&]*--in-place|[^\n;|&]*-i\b))(?P<words>[^\n;|&]*)"
+    r"|[\"']ruff[\"'][ \t]*,[ \t]*[\"']check[\"'](?=[^\])]*[\"']--fix[\"'])(?P<list>[^\])]*)"
+)
+_KEEPS = re.compile(r"--unfixable|F401|--(?:extend-)?select|--diff|--check\b")
+_OF_RUFF = ("pyproject.toml", "ruff.toml", ".ruff.toml")
+_SELECTED = re.compile(r"^[ \t]*select[ \t]*=[ \t]*\[([^\]]*)\]", re.MULTILINE)
+_UNUSED = re.compile(r"[\"'](?:F|F4|F40|F401|ALL)[\"']")
+_EDITS = re.compile(r"Edit|Write|edit|write|replace|\*")
+
+
+def removed_imports(hook_set: HookSet, hook: Hook) -> str:
+    """Return the command by which a hook removes unused imports after each edit; empty for none."""
+    rule = hosts.find(hook_set.host).events.get(hook.event)
+    if rule is None or rule.role is not hosts.Role.AFTER_TOOL or hook.type != "command":
+        return ""
+    if hook.matcher and not _EDITS.search(hook.matcher):
+        return ""
+    for text in hook_set.scripts_of(hook) or [hook.command]:
+        code = code_of(text) if SHELL_SCRIPT.match(text) or text == hook.command else ""
+        for found in _CALL.finditer(text):
+            # Not what a shell only shows.
+            shown = not code or code[found.start()] == text[found.start()]
+            words = found["words"] if found["list"] is None else found["list"]
+            name = "ruff" if found["list"] is not None else found["program"].split()[0]
+            if shown and not _KEEPS.search(words) and (name != "ruff" or _removes(hook_set)):
+                return {"ruff": "ruff check --fix", "goimports": "goimports -w"}.get(name, name)
+    return ""
+
+
+def _removes(hook_set: HookSet) -> bool:
+    """Return whether the settings of a project let ruff remove unused imports, as its own ones do."""
+    texts = [read_text(hook_set.root / name) or "" for name in _OF_RUFF]
+    selected = [words for text in texts for words in _SELECTED.findall(text)]
+    return not any("F401" in text for text in texts) and all(_UNUSED.search(words) for words in selected)

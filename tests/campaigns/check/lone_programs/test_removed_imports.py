@@ -1,0 +1,72 @@
+"""Claims about linters that remove an import which the agent writes before its first use."""
+
+from dataclasses import replace
+
+import pytest
+
+from pytest_hookharness.campaigns.check.lone_programs.removed_imports import removed_imports
+
+from ..static.one_hook import one_hook
+
+BASH = "#!/bin/bash\nFILE=$(jq -r .tool_input.file_path)\n"
+
+
+@pytest.mark.parametrize(
+    ("text", "command"),
+    [
+        (BASH + 'ruff check --fix "$FILE" 2>/dev/null || true\n', "ruff check --fix"),
+        (
+            BASH + 'command -v ruff && uv run ruff check --fix --quiet "$FILE"\n',
+            "ruff check --fix",
+        ),
+        (BASH + 'OUT=$(uv run --frozen ruff check --fix "$FILE" 2>&1)\n', "ruff check --fix"),
+        ('import subprocess\nsubprocess.run(["ruff", "check", "--fix", path])\n', "ruff check --fix"),
+        (BASH + 'goimports -w "$FILE"\n', "goimports -w"),
+        (BASH + 'autoflake --in-place "$FILE"\n', "autoflake"),
+        (BASH + 'ruff check "$FILE"\n', ""),
+        (BASH + 'ruff format "$FILE"\n', ""),
+        (BASH + 'ruff check --fix --unfixable F401 "$FILE"\n', ""),
+        (BASH + 'ruff check --fix --select I "$FILE"\n', ""),
+        (BASH + "echo 'Run ruff check --fix later.'\n", ""),
+        (BASH + '# ruff check --fix "$FILE"\n', ""),
+        (BASH + 'goimports -l "$FILE"\n', ""),
+        ('import subprocess\nsubprocess.run(["ruff", "check", path])\n', ""),
+    ],
+)
+def test_a_linter_after_each_edit(text, command):
+    """A linter that removes unused imports after an edit is named, and one that keeps them is not."""
+    assert removed_imports(*one_hook("PostToolUse", text)) == command
+
+
+@pytest.mark.parametrize(
+    ("event", "matcher", "found"),
+    [
+        ("PostToolUse", "Edit|Write", True),
+        ("PostToolUse", None, True),
+        ("PostToolUse", "Bash", False),
+        ("Stop", None, False),
+    ],
+)
+def test_when_the_linter_runs(event, matcher, found):
+    """What runs when the agent has finished, or after other tools, removes no import too early."""
+    hook_set, hook = one_hook(event, BASH + 'ruff check --fix "$FILE"\n')
+    hook = replace(hook, matcher=matcher)
+
+    assert bool(removed_imports(replace(hook_set, hooks=(hook,)), hook)) == found
+
+
+@pytest.mark.parametrize(
+    ("settings", "found"),
+    [
+        ("", True),
+        ('[tool.ruff.lint]\nselect = ["E", "F", "I"]\n', True),
+        ('[tool.ruff.lint]\nselect = ["E", "I"]\n', False),
+        ('[tool.ruff.lint]\nunfixable = ["F401"]\n', False),
+    ],
+)
+def test_the_settings_of_the_project(tmp_path, settings, found):
+    """A project whose settings keep unused imports is not told that they are removed."""
+    (tmp_path / "pyproject.toml").write_text(settings)
+    hook_set, hook = one_hook("PostToolUse", BASH + 'ruff check --fix "$FILE"\n')
+
+    assert bool(removed_imports(replace(hook_set, root=tmp_path), hook)) == found
