@@ -61,6 +61,14 @@ def is_small(file: Path, most: int) -> bool:
         return False
 
 
+def read_known_text(file: Path) -> str:
+    """Return the text of a file; empty if there is no such file, or if it cannot be read."""
+    try:
+        return read_text(file) or ""
+    except SimulationError:
+        return ""
+
+
 def read_text(file: Path) -> str | None:
     """
     Return the text of a file; ``None`` if there is no such file.

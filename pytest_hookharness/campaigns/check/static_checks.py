@@ -28,6 +28,7 @@ from pytest_hookharness.campaigns.check.static.hook_program import (
 from pytest_hookharness.campaigns.check.static.inner_limits import longest_limit
 from pytest_hookharness.campaigns.check.static.relative_files import relative_file
 from pytest_hookharness.campaigns.check.static.timeout_units import odd_timeouts
+from pytest_hookharness.campaigns.check.static.unwired_hooks import unwired_hooks
 from pytest_hookharness.campaigns.check.tool_names import (
     find_expressions,
     is_ignored,
@@ -94,6 +95,7 @@ def check_statically(hook_set: HookSet) -> StaticResult:
         _of_branches(readable),
         _of_shells(hook_set, [hook for hook, _ in obstacles]),
         _of_paths(readable),
+        _of_unwired(hook_set),
     )
     unique = {(symptom.kind, symptom.text): symptom for symptom in symptoms}
     return StaticResult(
@@ -266,3 +268,19 @@ def _of_expressions(hook_set: HookSet) -> Iterator[Symptom]:
 
 def _symptom(code: FindingCode, hook: Hook, text: str) -> Symptom:
     return Symptom(kind=code.name, code=code.code, hook=hook.command, text=text, advice=code.fix)
+
+
+def _of_unwired(hook_set: HookSet) -> Iterator[Symptom]:
+    """Yield the scripts that are said to be hooks, and that nothing starts, all at once."""
+    if found := [*unwired_hooks(hook_set)]:
+        said = [
+            f"{path} is said to be a hook of {event}" + (f", and {document} names it" if document else "")
+            for path, event, document in found
+        ]
+        it = "it" if len(found) == 1 else "them"
+        yield Symptom(
+            kind=NEVER_FIRED.name,
+            code=NEVER_FIRED.code,
+            text=f"{'; '.join(said)}; no settings or scripts start {it}.",
+            advice=f"Add {it} to the settings, or remove {it}.",
+        )

@@ -13,7 +13,7 @@ from dataclasses import replace
 from itertools import islice
 
 from pytest_hookharness import hosts
-from pytest_hookharness.campaigns.arming.project_texts import read_text
+from pytest_hookharness.campaigns.arming.project_texts import read_known_text
 from pytest_hookharness.campaigns.check.failing_gates import changed_places, is_refused
 from pytest_hookharness.campaigns.check.grouping import PlayedSession
 from pytest_hookharness.campaigns.check.session_scenario import scenario_of
@@ -76,5 +76,5 @@ def _texts(sources: Sequence[str]) -> list[str]:
 
 def _known(hook_set: HookSet, lines: Sequence[str]) -> Iterator[Edit]:
     """Yield a change of a file that the project had before, as some hooks only look at such changes."""
-    if not hook_set.plugin and (text := read_text(hook_set.root / _KNOWN)):
+    if not hook_set.plugin and (text := read_known_text(hook_set.root / _KNOWN)):
         yield Edit(file=_KNOWN, text="\n".join([text.rstrip("\n"), *lines, ""]))

@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 
 from pytest_hookharness import hosts
-from pytest_hookharness.campaigns.arming.project_texts import read_text
+from pytest_hookharness.campaigns.arming.project_texts import read_known_text
 from pytest_hookharness.campaigns.check.static.shell_scripts import SHELL_SCRIPT, code_of
 from pytest_hookharness.model.checkup import HookSet
 from pytest_hookharness.model.protocol import Hook
@@ -49,6 +49,6 @@ def removed_imports(hook_set: HookSet, hook: Hook) -> str:
 
 def _removes(hook_set: HookSet) -> bool:
     """Return whether the settings of a project let ruff remove unused imports, as its own ones do."""
-    texts = [read_text(hook_set.root / name) or "" for name in _OF_RUFF]
+    texts = [read_known_text(hook_set.root / name) for name in _OF_RUFF]
     selected = [words for text in texts for words in _SELECTED.findall(text)]
     return not any("F401" in text for text in texts) and all(_UNUSED.search(words) for words in selected)

@@ -70,3 +70,11 @@ def test_the_settings_of_the_project(tmp_path, settings, found):
     hook_set, hook = one_hook("PostToolUse", BASH + 'ruff check --fix "$FILE"\n')
 
     assert bool(removed_imports(replace(hook_set, root=tmp_path), hook)) == found
+
+
+def test_settings_that_are_no_text(tmp_path):
+    """Settings that cannot be read say nothing."""
+    (tmp_path / "pyproject.toml").write_bytes(b"\xff\xfe")
+    hook_set, hook = one_hook("PostToolUse", BASH + 'ruff check --fix "$FILE"\n')
+
+    assert removed_imports(replace(hook_set, root=tmp_path), hook)

@@ -1,0 +1,89 @@
+"""
+Scripts beside the hooks of a project that say which hook they are, and that nothing starts.
+
+Only a script counts whose first comment names an event of the host, and whose name stands in no settings,
+script or other program of the project, except in its tests and documents.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from pathlib import Path, PurePosixPath
+
+from pytest_hookharness import hosts
+from pytest_hookharness.campaigns.arming.project_texts import is_small, project_files
+from pytest_hookharness.model.checkup import HookSet
+
+_SCRIPTS = frozenset([".sh", ".bash", ".py", ".js", ".mjs", ".cjs"])
+_DOCUMENTS = frozenset([".md", ".mdx", ".rst", ".txt", ".adoc", ".html"])
+_OF_TESTS = re.compile(
+    r"(?:^|[/_.-])(?:tests?|spec|examples?|templates?|fixtures?)(?:[/_.-]|$)", re.IGNORECASE
+)
+# A document that tells a model or a host to start a script.
+_TOLD = re.compile(r"(?:^|/)(?:commands|agents|skills|prompts|workflows)/", re.IGNORECASE)
+# The first comment of a script: of a shell, of Python and of JavaScript.
+_COMMENT = re.compile(
+    r"\A(?:#!.*\n)?\s*(?:/\*[\s\S]*?\*/|(?:#.*\n\s*)*(?:\"\"\"[\s\S]*?\"\"\"|'''[\s\S]*?''')"
+    r"|(?:#.*\n|//.*\n|[ \t]*\n)+)"
+)
+_WORD = re.compile(r"[A-Z]?[a-z]+")
+_MOST, _MOST_LINES, _LARGEST = 5000, 12, 1 << 17
+
+
+def unwired_hooks(hook_set: HookSet) -> Iterator[tuple[str, str, str]]:
+    """Yield the paths of such scripts, the event of each, and a document that names it or nothing."""
+    known = {name for name, _ in hook_set.sources}
+    folders = {str(PurePosixPath(name).parent) for name in known}
+    files = {path.relative_to(hook_set.root).as_posix(): path for path in project_files(hook_set.root)}
+    found = {
+        name: event
+        for name, path in files.items()
+        if path.suffix in _SCRIPTS and name not in known and not _OF_TESTS.search(name)
+        if str(PurePosixPath(name).parent) in folders - {"."} and (event := _event(hook_set.host, path))
+    }
+    if not found or len(files) > _MOST:
+        return
+    texts = {name: _read(path) for name, path in files.items()}
+    texts[""] = "\n".join(f"{hook.command} {' '.join(hook.args or ())}" for hook in hook_set.hooks)
+    for name, event in found.items():
+        script = PurePosixPath(name)
+        # A module is imported without its ending.
+        starts = re.compile(
+            rf"(?<![\w-]){re.escape(script.name)}(?!\w)"
+            rf"|\b(?:import|from|require)\b[^\n]*(?<![\w-]){re.escape(script.stem)}(?![\w-])"
+        )
+        named = [
+            other
+            for other, text in texts.items()
+            if other != name and script.stem in text and starts.search(text)
+        ]
+        documents = [other for other in named if _is_document(other, texts[other])]
+        if not any(other not in documents and not _OF_TESTS.search(other) for other in named):
+            yield name, event, next(iter(documents), "")
+
+
+def _event(host: str, path: Path) -> str:
+    """Return the event of the host that the first comment of a script names as its own."""
+    comment = _COMMENT.match(_read(path))
+    lines = "\n".join(comment[0].splitlines()[:_MOST_LINES]) if comment else ""
+    for event in hosts.find(host).events:
+        words = _WORD.findall(event)
+        # A single word, such as Stop, may be no name.
+        spelled = "[ -]?".join(words) if len(words) > 1 else event
+        ignored = re.IGNORECASE if len(words) > 1 else 0
+        near = r"[^\n]{0,20}\b"
+        if re.search(rf"\b{spelled}\b{near}[Hh]ook\b|\b[Hh]ook\b{near}{spelled}\b", lines, ignored):
+            return event
+    return ""
+
+
+def _is_document(name: str, text: str) -> bool:
+    return PurePosixPath(name).suffix in _DOCUMENTS and not (_TOLD.search(name) or text.startswith("---\n"))
+
+
+def _read(path: Path) -> str:
+    try:
+        return path.read_text("utf-8", "replace") if is_small(path, _LARGEST) else ""
+    except OSError:
+        return ""
