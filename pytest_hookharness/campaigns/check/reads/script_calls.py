@@ -6,7 +6,7 @@ Each cause is one symptom, with all hooks that it concerns.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 
 from pytest_hookharness.campaigns.check.answers.pasted_texts import pasted_texts
@@ -26,6 +26,10 @@ from pytest_hookharness.campaigns.check.static.lost_statuses import lost_statuse
 from pytest_hookharness.campaigns.check.static.mac_shell import calls_for_a_mac
 from pytest_hookharness.campaigns.check.static.pasted_code import pasted_code
 from pytest_hookharness.campaigns.check.static.process_files import files_of_processes
+from pytest_hookharness.campaigns.check.static.rewritten_records import (
+    rewritten_records,
+    runs_beside_itself,
+)
 from pytest_hookharness.judging.findings.codes import (
     CARRIED_OUT,
     LOST_UPDATES,
@@ -37,6 +41,10 @@ from pytest_hookharness.judging.findings.codes import (
 from pytest_hookharness.judging.findings.finding_catalogue import CONFIG_OFF, CRASHED, MANGLED
 from pytest_hookharness.model.checkup import HookSet, Symptom
 from pytest_hookharness.model.protocol import Hook
+from pytest_hookharness.model.verdicts import FindingCode
+
+# What finds sentences in the text of a script, with their lines.
+Find = Callable[[str], Iterator[tuple[str, int]]]
 
 _KEEP_STATUS = (
     "Get the status first: `out=$(program 2>&1) || failed=1`, without `local` in the same line; then "
@@ -52,6 +60,9 @@ _MAKE_JSON = 'Let jq write the answer: `jq -n --arg text "$text" \'{decision: "b
 _APPEND = 'Append each line: `echo "export NAME=value" >> "$CLAUDE_ENV_FILE"`.'
 _GO_ON = "Write `NAME=$(...) || true`, as `grep` fails where it finds nothing."
 _READ_ALL = 'Let grep read all of it: `grep -q words <<< "$text"`, or `grep words >/dev/null`.'
+_APPEND_LINES = (
+    "Append each record as a line of its own (JSON Lines), or hold a lock while the file is rewritten."
+)
 _COUNT = "Write `|| true`: grep has printed its 0 already."
 # The host whose transcript is known to be JSON in lines, with what was said below `message`.
 _JSON_LINES = "claude-code"
@@ -84,15 +95,25 @@ def find_in_calls(hook_set: HookSet) -> Iterator[Symptom]:
         (MANGLED, _MAKE_JSON, pasted_texts),
         (WRONG_KEY, _NAME_IT, files_of_processes),
     ):
-        found: dict[str, dict[str, None]] = {}
-        concerned: dict[str, list[Hook]] = {}
-        for place, source, hooks in _programs(hook_set):
-            for words, line in find(source):
-                found.setdefault(words, {})[f"{place}, line {line}" if place else "the command"] = None
-                concerned.setdefault(words, []).extend(hooks)
-        for words, places in found.items():
-            symptom = together(code, concerned[words], f"{words} ({'; '.join(places)}).")
-            yield replace(symptom, advice=advice)
+        yield from _found(hook_set, code, advice, find)
+    # Of other events a host starts one hook after the other.
+    yield from _found(hook_set, LOST_UPDATES, _APPEND_LINES, rewritten_records, beside=True)
+
+
+def _found(
+    hook_set: HookSet, code: FindingCode, advice: str, find: Find, *, beside: bool = False
+) -> Iterator[Symptom]:
+    """Yield what is found in scripts, each sentence once; ``beside``: only of hooks that run side by side."""
+    found: dict[str, dict[str, None]] = {}
+    concerned: dict[str, list[Hook]] = {}
+    for place, source, hooks in _programs(hook_set):
+        asked = [hook for hook in hooks if not beside or runs_beside_itself(hook_set, hook.event)]
+        for words, line in find(source) if asked else ():
+            found.setdefault(words, {})[f"{place}, line {line}" if place else "the command"] = None
+            concerned.setdefault(words, []).extend(asked)
+    for words, places in found.items():
+        symptom = together(code, concerned[words], f"{words} ({'; '.join(places)}).")
+        yield replace(symptom, advice=advice)
 
 
 def _programs(hook_set: HookSet) -> Iterator[tuple[str, str, list[Hook]]]:
