@@ -24,6 +24,7 @@ from pytest_hookharness.judging.checkup.symptoms import cut_by_us, find_symptoms
 from pytest_hookharness.judging.findings.codes import (
     BYPASS,
     CARRIED_OUT,
+    LOST_UPDATES,
     OVERBLOCK,
     STATUS_LEAK,
     TEXT_MATCH,
@@ -78,7 +79,7 @@ _WITHOUT_GIT = frozenset({UNGUARDED_TOOL.name, STATUS_LEAK.name})
 _UNSEEN = frozenset({SILENT_REFUSAL.name, UNSEEN_REASON.name})
 # What a source and a session may both show.
 _NO_TOOL = re.compile(r"with no `[\w.+-]+` on the PATH")
-_SAME_KIND = frozenset({BYPASS.name, CARRIED_OUT.name, OVERBLOCK.name, TEXT_MATCH.name})
+_SAME_KIND = frozenset({BYPASS.name, CARRIED_OUT.name, LOST_UPDATES.name, OVERBLOCK.name, TEXT_MATCH.name})
 _NO_SESSION, _OF_ANOTHER = "knows no session", "did not start the loop"
 # How a script ends that has no executable bit.
 _NO_BIT = Exited(126)

@@ -51,3 +51,13 @@ def test_sessions_that_show_the_same_of_several_hooks():
     ]
     assert [*certain(PLACE, static, [], problems[:1])]
     assert not [*certain(PLACE, static, [], problems)]
+
+
+@pytest.mark.parametrize(("kind", "left"), [("LOST-UPDATES", False), ("TORN-STATE", True)])
+def test_lost_updates_that_a_session_shows_too(kind, left):
+    """A file that a hook's source overwrites is left out if runs side by side have lost updates of it."""
+    static = StaticResult(symptoms=(Symptom(kind="LOST-UPDATES", hook="bash x.sh", text="Records."),))
+    shown = Symptom(kind=kind, hook="bash x.sh", text="8 runs side by side leave less.")
+    problem = Problem(id="y", symptom=shown, scenario=Scenario(name="y", host="x"))
+
+    assert bool([*certain(PLACE, static, [], [problem])]) == left
