@@ -16,19 +16,14 @@ from itertools import zip_longest
 from typing import TypeAlias, TypeVar
 
 from pytest_hookharness.campaigns.arming.activation import Activation, with_rules
-from pytest_hookharness.campaigns.check import causes, corpora, session_errors
+from pytest_hookharness.campaigns.check import causes, corpora, grouping, session_errors
 from pytest_hookharness.campaigns.check import guard_sessions as guards
 from pytest_hookharness.campaigns.check import sessions as checkups
 from pytest_hookharness.campaigns.check.armed_states import arm_states
 from pytest_hookharness.campaigns.check.chance import prove_chance
 from pytest_hookharness.campaigns.check.confirmation import Confirmation
-from pytest_hookharness.campaigns.check.grouping import (
-    PlayedSession,
-    SymptomEvidence,
-    group,
-    is_cut,
-    summarise,
-)
+from pytest_hookharness.campaigns.check.gates.spent_limits import prove_spent_limits
+from pytest_hookharness.campaigns.check.grouping import PlayedSession, SymptomEvidence
 from pytest_hookharness.campaigns.check.held_loops import meet_held_loops
 from pytest_hookharness.campaigns.check.home_search import look_in_project
 from pytest_hookharness.campaigns.check.hook_statistics import is_kind, is_wanted
@@ -108,8 +103,10 @@ class CheckRun:
             failed = True
             self._undecided.append(f"The check ended early: {session_errors.describe_error(error)}.")
         certain = [*causes.certain(self.place, self._static, self._outcomes(), self._problems)]
-        summary = summarise(self.place, self._played, self._static.stuck, [*certain, *self._problems])
-        problems = at_one_place([*certain, *self._problems, *summary.problems])
+        summary = grouping.summarise(
+            self.place, self._played, self._static.stuck, [*certain, *self._problems]
+        )
+        problems = at_one_place([*known, *summary.problems])
         checkup = CheckReport(
             place=self.place.found or self.place,
             problems=tuple(one for one in problems if is_wanted(self.only, one.id, one.symptom.kind)),
@@ -221,6 +218,8 @@ class CheckRun:
         found = [chance] if chance else []
         play = partial(self.try_out, words="without a program")
         found += prove_sole_readers(self.place, play, [*self._problems, *found])
+        play = partial(self.try_out, words="another prompt")
+        found += prove_spent_limits(self._played, play, [*self._problems, *found])
         self._problems += [one for one in found if is_wanted(self.only, one.id, one.symptom.kind)]
 
     def _leave_out(self, first: Outcome) -> Outcome:
@@ -238,7 +237,7 @@ class CheckRun:
         calm = checkups.in_order(self.place, session)
         # In no order would a session need less time that the budget cut.
         undecided = first.outcome is not None and first.outcome.verdict_name == "undecided"
-        if first.outcome is None or not undecided or calm == session or is_cut(first.outcome):
+        if first.outcome is None or not undecided or calm == session or grouping.is_cut(first.outcome):
             return first
         (again,) = self._play("each event once, hook by hook", [calm])
         if again.outcome is None or again.outcome.verdict_name == "undecided":
@@ -298,7 +297,7 @@ class CheckRun:
         until = time.monotonic() + max(wall, self._seconds_left())
         settings = replace(self.settings, base=None, wall=wall)
         outcome, took = runner.do(partial(session_errors.play_timed, session, settings), until)
-        if not is_cut(outcome):
+        if not grouping.is_cut(outcome):
             # Else it took the time that it got, and others may need less.
             self._least = took if self._least == _LEAST else min(self._least, took)
         return outcome
@@ -311,7 +310,7 @@ class CheckRun:
         return [one for one in self._seen() if is_wanted(self.only, one.id, one.symptom.kind)]
 
     def _seen(self) -> list[SymptomEvidence]:
-        found = group(self.place, self._played, mark=corpora.MARKER)
+        found = grouping.group(self.place, self._played, mark=corpora.MARKER)
         return causes.independent(found, self._static, self._outcomes(), self.place.reach)
 
     def _confirm(self, wanted: Sequence[SymptomEvidence]) -> None:

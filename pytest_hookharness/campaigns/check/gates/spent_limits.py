@@ -1,0 +1,92 @@
+"""
+Stop hooks that give up after some refusals, met by the next prompt of the same session.
+
+Their limit is meant for one turn. If nothing begins the count anew, all later stops of the session are
+allowed, although what they check still fails.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterator, Sequence
+from dataclasses import replace
+
+from pytest_hookharness import hosts
+from pytest_hookharness.campaigns.check.grouping import PlayedSession, SymptomEvidence
+from pytest_hookharness.campaigns.check.hook_statistics import name_problem
+from pytest_hookharness.judging.findings.codes import STUCK_PHASE
+from pytest_hookharness.model.checkup import CheckSession, Problem, Symptom
+from pytest_hookharness.model.moves import Prompt, Script, Stop
+from pytest_hookharness.model.outcome import Outcome
+from pytest_hookharness.model.trace import commands_of
+
+# What refuses once may only want to be read once.
+_FEWEST, _MOST = 2, 12
+_AGAIN = Prompt(text="Go on.")
+_ADVICE = (
+    "Begin the count anew with each prompt: in a hook of the prompt, or where `stop_hook_active` is false."
+)
+
+
+def prove_spent_limits(
+    played: Sequence[PlayedSession],
+    play: Callable[[Sequence[CheckSession]], Sequence[PlayedSession]],
+    known: Collection[Problem],
+) -> Iterator[Problem]:
+    """
+    Yield the hooks that allow the next turn's stop at once, after they gave up in one turn.
+
+    Args:
+        played: The sessions so far; only those in which a check kept failing are looked at.
+        play: Plays sessions.
+        known: The other problems, whose names are taken.
+    """
+    told = set[str]()
+    for one in played:
+        refused = [was_refused for was_refused, _ in _stops(one.outcome)]
+        limit = refused.count(True)
+        spent = _FEWEST <= limit <= _MOST and refused == [True] * limit + [False]
+        # A loop that was started for some rounds is over after them.
+        if not spent or not (one.session.proof and one.session.way_out) or one.session.active:
+            continue
+        hook = next(commands for was_refused, commands in _stops(one.outcome) if was_refused)
+        for again in play([_one_more_turn(one.session, limit)]) if hook not in told else ():
+            if again.outcome and [was for was, _ in _stops(again.outcome)] == [*refused, False]:
+                told.add(hook)
+                yield _problem(again.outcome, again, hook, limit, [problem.id for problem in known])
+
+
+def _one_more_turn(session: CheckSession, limit: int) -> CheckSession:
+    """Return a session until the hook gives up, with one more prompt and stop."""
+    acts = session.scenario.script.acts
+    stop = next(act for act in acts if isinstance(act, Stop))
+    until = acts[: acts.index(stop)]
+    script = Script(acts=(*until, *(stop for _ in range(limit + 1)), _AGAIN, stop))
+    scenario = replace(session.scenario, script=script, turns=len(script.acts))
+    return replace(session, title=f"{session.title}, and another prompt", scenario=scenario, ends=False)
+
+
+def _stops(outcome: Outcome | None) -> Iterator[tuple[bool, str]]:
+    """Yield for each stop whether it was refused, with the hooks that decided."""
+    if outcome is not None:
+        names = {rule.name for rule in hosts.find(outcome.scenario.host).for_role(hosts.Role.STOP)}
+        for _, hooked in outcome.trace.hooked():
+            if hooked.event in names:
+                yield hooked.decision.refused, commands_of(hooked.deciding)
+
+
+def _problem(outcome: Outcome, again: PlayedSession, hook: str, limit: int, taken: Sequence[str]) -> Problem:
+    event = next(hooked.event for _, hooked in outcome.trace.hooked() if commands_of(hooked.deciding) == hook)
+    text = (
+        f"{event} is refused {limit} times and then allowed; after the next prompt it is allowed at once, "
+        "although nothing was mended."
+    )
+    symptom = Symptom(
+        kind=STUCK_PHASE.name, code=STUCK_PHASE.code, hook=hook, text=text, advice=_ADVICE, turn=1
+    )
+    return SymptomEvidence(
+        id=name_problem(symptom, taken),
+        symptom=symptom,
+        session=again.session,
+        trace=outcome.trace,
+        shown_by=(again.session.title,),
+    ).problem

@@ -1,0 +1,62 @@
+"""Claims about Stop hooks that give up in one turn, and are met by the next prompt."""
+
+import pytest
+
+from pytest_hookharness.campaigns.check.failing_gates import kept_gates, plan_failing_gates
+from pytest_hookharness.campaigns.check.gates.spent_limits import prove_spent_limits
+from pytest_hookharness.campaigns.check.grouping import PlayedSession
+from pytest_hookharness.campaigns.check.session_errors import play_session
+
+GATE = """#!/bin/bash
+input=$(cat)
+n=$(cat .count 2>/dev/null || echo 0)
+{begins}
+[ "$n" -ge {limit} ] && exit 0
+if ! out=$(pnpm check 2>&1); then
+    echo $((n + 1)) > .count
+    echo "Fix this first: $out" >&2
+    exit 2
+fi
+rm -f .count
+"""
+ANEW = '[ "$(echo "$input" | jq .stop_hook_active)" = true ] || n=0'
+
+
+@pytest.fixture
+def found(plugin, harness):
+    """What is said of a gate that gives up."""
+
+    def play(sessions):
+        return [
+            PlayedSession(one, play_session(one, harness.settings, harness.resources)) for one in sessions
+        ]
+
+    def find(text):
+        hook_set = plugin('bash "${CLAUDE_PLUGIN_ROOT}/gate.sh"', **{"gate.sh": text})
+        kept = [*kept_gates(play([*plan_failing_gates(hook_set, hook_set.hooks)]))]
+        return [*prove_spent_limits(play(kept), play, [])]
+
+    return find
+
+
+@pytest.mark.slow
+def test_a_count_that_goes_on(found):
+    """A gate whose count goes on allows the stop of the next turn without a check."""
+    (problem,) = found(GATE.format(begins="", limit=3))
+
+    assert problem.symptom.kind == "STUCK-PHASE"
+    assert problem.symptom.text == (
+        "Stop is refused 3 times and then allowed; after the next prompt it is allowed at once, although "
+        "nothing was mended."
+    )
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("begins", "limit"),
+    [(ANEW, 3), ("", 1), ("n=0", 3)],
+    ids=["begins anew", "refuses once", "never gives up"],
+)
+def test_other_counts(found, begins, limit):
+    """A count that begins anew, a hook that refuses once, and one that never gives up, are not named."""
+    assert found(GATE.format(begins=begins, limit=limit)) == []
