@@ -103,9 +103,8 @@ class CheckRun:
             failed = True
             self._undecided.append(f"The check ended early: {session_errors.describe_error(error)}.")
         certain = [*causes.certain(self.place, self._static, self._outcomes(), self._problems)]
-        summary = grouping.summarise(
-            self.place, self._played, self._static.stuck, [*certain, *self._problems]
-        )
+        known = [*certain, *self._problems]
+        summary = grouping.summarise(self.place, self._played, self._static.stuck, known)
         problems = at_one_place([*known, *summary.problems])
         checkup = CheckReport(
             place=self.place.found or self.place,
