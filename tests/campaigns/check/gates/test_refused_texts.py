@@ -52,9 +52,9 @@ def kept(plugin, harness):
     ("name", "program", "text"),
     [
         ("gate.sh", "bash", SHELL.format(guard="", pattern=r"console\.log|TODO")),
-        ("gate.sh", "bash", MARKERS),
+        pytest.param("gate.sh", "bash", MARKERS, marks=pytest.mark.nightly),
         ("gate.sh", "bash", STAGED),
-        ("gate.py", "python3", PYTHON),
+        pytest.param("gate.py", "python3", PYTHON, marks=pytest.mark.nightly),
     ],
 )
 def test_a_text_that_stays_in_the_files(kept, harness, name, program, text):

@@ -54,8 +54,11 @@ def test_a_count_that_goes_on(found):
 @pytest.mark.slow
 @pytest.mark.parametrize(
     ("begins", "limit"),
-    [(ANEW, 3), ("", 1), ("n=0", 3)],
-    ids=["begins anew", "refuses once", "never gives up"],
+    [
+        pytest.param(ANEW, 3, id="begins anew"),
+        pytest.param("", 1, id="refuses once", marks=pytest.mark.nightly),
+        pytest.param("n=0", 3, id="never gives up", marks=pytest.mark.nightly),
+    ],
 )
 def test_other_counts(found, begins, limit):
     """A count that begins anew, a hook that refuses once, and one that never gives up, are not named."""
