@@ -93,6 +93,29 @@ def test_a_script_that_cannot_run(tmp_path, found, text, mode, said, command):
 
 
 @pytest.mark.parametrize(
+    ("own", "advice"),
+    [
+        (True, 'Begin the path with the project\'s folder: `"$CLAUDE_PROJECT_DIR"/.claude/hooks/a.sh`.'),
+        (False, "Name the script by a path that others have too, and add it to the project."),
+    ],
+)
+def test_scripts_in_the_home_of_a_person(tmp_path, found, own, advice):
+    """Scripts that are named below the home of one person are one problem, with the project's own path."""
+    if own:
+        at(tmp_path, ".claude/hooks/a.sh", "#!/bin/sh\n", 0o755)
+    home = "/Users/nobody/.claude/hooks"
+    result = found(("Stop", f"{home}/a.sh"), ("PreToolUse", f"{home}/b.sh"), ("Stop", "/usr/nowhere/c.sh"))
+
+    first, other = result.symptoms
+    assert first.text == (
+        f"Stop, PreToolUse: {home}/a.sh does not exist: this path is that of one person's machine."
+    )
+    assert first.hook == f"{home}/a.sh, {home}/b.sh"
+    assert first.advice == advice
+    assert other.text == "Stop: /usr/nowhere/c.sh does not exist."
+
+
+@pytest.mark.parametrize(
     "command",
     [
         "hooks/x.sh || true",

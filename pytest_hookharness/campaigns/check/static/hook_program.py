@@ -56,6 +56,8 @@ _EMPTY = {
     "deno": ("eval", "0"),
 }
 # Folders whose files are built or installed, so a checkout does not have them.
+# A folder below the home of a person.
+_OF_A_PERSON = re.compile(r"/(?:Users|home)/[^/]+/")
 _BUILT = frozenset(["dist", "build", "out", "target", "node_modules", ".venv", "venv", "vendor", "bin"])
 
 
@@ -262,9 +264,29 @@ def _file_obstacle(hook_set: HookSet, word: str) -> Obstacle | None:
     shown = str(inside or place)
     if inside is not None and _BUILT & {*inside.parts[:-1]}:
         return Obstacle(cause=shown, text=f"{shown} does not exist in this checkout", local=True)
+    if inside is None and _OF_A_PERSON.match(shown):
+        # All files of this folder are missing for the same reason.
+        return Obstacle(
+            cause=f"missing in {place.parent}",
+            text=f"{shown} does not exist: this path is that of one person's machine",
+            fix=_in_project(hook_set, place),
+        )
     return Obstacle(
         cause=f"missing {shown}", text=f"{shown} does not exist", fix="Correct the path, or add the file."
     )
+
+
+def _in_project(hook_set: HookSet, place: Path) -> str:
+    """Return the advice to begin a path with the project's folder, where the project has such a file."""
+    ends = (Path(*place.parts[number:]) for number in range(2, len(place.parts)))
+    own = next((end for end in ends if (hook_set.root / end).is_file()), None)
+    variables = (
+        name for name, text in hosts.find(hook_set.host).process.env.items() if text == "{workspace}"
+    )
+    variable = next(variables, "")
+    if own is None or not variable or hook_set.plugin:
+        return "Name the script by a path that others have too, and add it to the project."
+    return f'Begin the path with the project\'s folder: `"${variable}"/{own.as_posix()}`.'
 
 
 def _mode_obstacle(hook_set: HookSet, word: str) -> Obstacle | None:

@@ -60,7 +60,7 @@ def unwired_hooks(hook_set: HookSet) -> Iterator[tuple[str, str, str]]:
         ]
         documents = [other for other in named if _is_document(other, texts[other])]
         if not any(other not in documents and not _OF_TESTS.search(other) for other in named):
-            yield name, event, next(iter(documents), "")
+            yield name, event, min(documents, key=lambda one: (one.count("/"), one), default="")
 
 
 def _event(host: str, path: Path) -> str:
