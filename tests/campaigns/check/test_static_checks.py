@@ -103,7 +103,7 @@ def test_scripts_in_the_home_of_a_person(tmp_path, found, own, advice):
     """Scripts that are named below the home of one person are one problem, with the project's own path."""
     if own:
         at(tmp_path, ".claude/hooks/a.sh", "#!/bin/sh\n", 0o755)
-    home = "/Users/nobody/.claude/hooks"
+    home = "/Users/user/.claude/hooks"
     result = found(("Stop", f"{home}/a.sh"), ("PreToolUse", f"{home}/b.sh"), ("Stop", "/usr/nowhere/c.sh"))
 
     first, other = result.symptoms

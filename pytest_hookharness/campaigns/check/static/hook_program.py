@@ -55,9 +55,9 @@ _EMPTY = {
     "php": ("-r", ""),
     "deno": ("eval", "0"),
 }
-# Folders whose files are built or installed, so a checkout does not have them.
 # A folder below the home of a person.
 _OF_A_PERSON = re.compile(r"/(?:Users|home)/[^/]+/")
+# Folders whose files are built or installed, so a checkout does not have them.
 _BUILT = frozenset(["dist", "build", "out", "target", "node_modules", ".venv", "venv", "vendor", "bin"])
 
 
