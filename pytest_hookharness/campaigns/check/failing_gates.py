@@ -55,6 +55,7 @@ _HELPER = re.compile(
 )
 # Extensions of files whose changes the scripts look for.
 _KINDS = ("ts", "tsx", "js", "jsx", "py", "go", "rs", "java", "kt", "rb", "php", "swift", "cs", "ex", "dart")
+_WAY_OUT = "makes its check succeed"
 _FAILS, _SUCCEEDS = Double(exit=1, stdout="1 check failed\n"), Double(stdout="All checks passed\n")
 
 
@@ -112,7 +113,13 @@ def _kept_gates(plays: Sequence[PlayedSession]) -> Iterator[CheckSession]:
         session = plays[0].session
         scenario = replace(session.scenario, turns=session.scenario.turns + MANY_REFUSALS)
         names = session.title.rpartition(" for ")[2]
-        yield replace(session, scenario=scenario, ends=True, way_out=f"makes its check succeed ({names})")
+        yield replace(session, scenario=scenario, ends=True, way_out=f"{_WAY_OUT} ({names})")
+
+
+def failing_checks(session: CheckSession) -> list[str]:
+    """Return the checks on whose failure the end of a kept session depends; none for any other session."""
+    kept = session.way_out.startswith(_WAY_OUT)
+    return [name for name, double in session.scenario.commands.items() if kept and double == _FAILS]
 
 
 def _is_refused(played: PlayedSession) -> bool:
