@@ -27,6 +27,7 @@ from pytest_hookharness.campaigns.check.reads.input_keys import never_sent
 from pytest_hookharness.campaigns.check.reads.unknown_keys import unknown_keys
 from pytest_hookharness.campaigns.check.reads.unsent_words import unsent_word
 from pytest_hookharness.campaigns.check.static.double_counts import double_counts
+from pytest_hookharness.campaigns.check.static.empty_repositories import ended_without_commits
 from pytest_hookharness.campaigns.check.static.ended_searches import ended_searches, missed_matches
 from pytest_hookharness.campaigns.check.static.here_scripts import lost_inputs
 from pytest_hookharness.campaigns.check.static.leading_dashes import texts_as_options
@@ -78,6 +79,7 @@ _APPEND = 'Append each line: `echo "export NAME=value" >> "$CLAUDE_ENV_FILE"`.'
 _LONGEST = 80
 _UNSET = "Find out in another way, or have the command set it: `NAME=value ./hook.sh`."
 _GO_ON = "Write `NAME=$(...) || true`, as `grep` fails where it finds nothing."
+_NO_COMMIT = "Write `NAME=$(...) || true`, or ask `git rev-parse -q --verify HEAD` first."
 _READ_ALL = 'Let grep read all of it: `grep -q words <<< "$text"`, or `grep words >/dev/null`.'
 _NO_KEY = "Take the value from elsewhere, such as the transcript, or remove what depends on it."
 _COUNT = "Write `|| true`: grep has printed its 0 already."
@@ -229,6 +231,7 @@ def _of_scripts(hook_set: HookSet) -> Iterator[Symptom]:
         (STRICT_SHELL, _COUNT, double_counts),
         (STRICT_SHELL, _GO_ON, ended_searches),
         (STRICT_SHELL, _READ_ALL, missed_matches),
+        *(((STRICT_SHELL, _NO_COMMIT, ended_without_commits),) if hook_set.plugin else ()),
         (CARRIED_OUT, _GIVE, pasted_code),
         (WRONG_KEY, _NAME_IT, files_of_processes),
     ):
