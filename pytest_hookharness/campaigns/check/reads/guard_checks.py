@@ -14,7 +14,14 @@ from pytest_hookharness.campaigns.check.command_guards.word_guards import (
 )
 from pytest_hookharness.campaigns.check.reads.script_checks import together
 from pytest_hookharness.campaigns.check.static.uncaught_programs import UncaughtProgram, uncaught_programs
-from pytest_hookharness.judging.findings.codes import BYPASS, OVERBLOCK, TEXT_MATCH, UNGUARDED_TOOL
+from pytest_hookharness.campaigns.check.static.untracked_files import overlooked_files
+from pytest_hookharness.judging.findings.codes import (
+    BYPASS,
+    FAILS_OPEN,
+    OVERBLOCK,
+    TEXT_MATCH,
+    UNGUARDED_TOOL,
+)
 from pytest_hookharness.judging.findings.finding_catalogue import CRASHED
 from pytest_hookharness.model.checkup import HookSet, Symptom
 from pytest_hookharness.model.protocol import Hook
@@ -30,6 +37,7 @@ def find_in_guards(hook_set: HookSet) -> Iterator[Iterator[Symptom]]:
     yield _of_folders(hook_set)
     yield _of_examples(hook_set)
     yield _of_programs(hook_set)
+    yield _of_questions(hook_set)
 
 
 def _of_words(hook_set: HookSet) -> Iterator[Symptom]:
@@ -88,3 +96,17 @@ def _of_programs(hook_set: HookSet) -> Iterator[Symptom]:
             f"with a traceback, and the {what} is allowed."
         )
         yield replace(together(code, hooks, text), advice=advice)
+
+
+def _of_questions(hook_set: HookSet) -> Iterator[Symptom]:
+    """Yield the gates that never see new files, each script once."""
+    found = [(hook, one) for hook in hook_set.hooks if (one := overlooked_files(hook_set, hook))[1]]
+    for path, line in dict.fromkeys(one for _, one in found):
+        where = f" in {path}, line {line}," if path else ""
+        text = (
+            f"it asks only `git diff`{where} whether anything changed, which leaves new files out, so where "
+            "the agent only made new files every stop is allowed."
+        )
+        hooks = [hook for hook, one in found if one == (path, line)]
+        advice = "Ask `git status --porcelain`, or `git ls-files --others --exclude-standard` as well."
+        yield replace(together(FAILS_OPEN, hooks, text), advice=advice)
