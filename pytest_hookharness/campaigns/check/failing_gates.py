@@ -33,10 +33,20 @@ _PROGRAMS = (
     r"|phpstan|swift|xcodebuild|flutter|dart|tsc|eslint|biome|prettier|vitest|jest|turbo|nx|terraform)"
 )
 _STARTED = (
-    r"(?:^|[|;&({!`]|(?<!\S)(?:if|then|else|elif|do|while|until|timeout\s+\S+|time|exec|command|env)\s)"
+    r"(?:^|[|;&({!`]|(?<!\S)(?:if|then|else|elif|do|while|until|timeout\s+\S+|time|exec|command|env)\s"
+    # A function that runs its words, with a title before them.
+    r"|(?<!\S)\w*(?:run|check|gate|step)\w*[ \t]+(?:\"[^\"\n]*\"|'[^'\n]*')[ \t])"
     rf"\s*(?:\w+=[^\s()`]*\s+)*({_PROGRAMS})(?=\s+(?!-v\b)[\w./-]|\s*(?:[;&|)]|\d?>|$))"
 )
 _IN_SHELL = re.compile(_STARTED, re.MULTILINE)
+# A command in a variable, which a shell script runs later.
+_KEPT = re.compile(
+    rf"^[ \t]*(?:local[ \t]+)?\w*(?:CMD|COMMAND|cmd|command)\w*=[\"']({_PROGRAMS})(?=[ \t]+\w)", re.MULTILINE
+)
+_RUNS_KEPT = re.compile(
+    r"\b(?:eval|sh[ \t]+-c)[ \t]+\"?\$|(?:^|[;&|(!]|\b(?:if|then))[ \t]*\$\{?\w*(?:CMD|COMMAND|cmd|command)",
+    re.MULTILINE,
+)
 # In a list of words, or in a text that a shell gets; common words only with what they are asked to do.
 _NAMED = (
     r"(?:p?npm|yarn|p?npx|bunx?|pytest|ruff|mypy|pyright|tox|nox|cargo|tsc|eslint|vitest|jest|uvx?|poetry"
@@ -138,7 +148,8 @@ def _started(hook_set: HookSet, hook: Hook) -> Iterator[str]:
     for text in texts or [hook.command]:
         shell = not texts or SHELL_SCRIPT.match(text)
         code, pattern, rest = (code_of(text), _IN_SHELL, _WORDS) if shell else (text, _IN_TEXT, _LIST)
-        for start in pattern.finditer(code):
+        kept = _KEPT.finditer(text) if shell and _RUNS_KEPT.search(text) else ()
+        for start in (*pattern.finditer(code), *kept):
             words = rest.match(code, start.end(1))
             found.append(start[1])
             if words and _starts_helper(start[1], text[words.start() : words.end()]):

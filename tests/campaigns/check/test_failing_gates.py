@@ -107,6 +107,15 @@ def test_how_python_starts_a_check(plugin, text, started):
     assert [*first.scenario.commands] == [started]
 
 
+@pytest.mark.parametrize(
+    "text", ['CMD="npm test"\necho "Run $CMD first." >&2\nexit 2', 'echo "Run" npm test >&2\nexit 2']
+)
+def test_commands_that_are_only_shown(plugin, text):
+    """A command that a shell script only prints has no test doubles."""
+    hook_set = plugin('bash "${CLAUDE_PLUGIN_ROOT}/gate.sh"', **{"gate.sh": f"#!/bin/bash\n{text}\n"})
+    assert [*plan_failing_gates(hook_set, hook_set.hooks)] == []
+
+
 @pytest.mark.parametrize("text", ['print(["make", "sure"])', 'words = "go on"', 'NAMES = ("go", "up")'])
 def test_words_that_start_nothing(plugin, text):
     """Words of English that are names of programs too have no test doubles."""
@@ -168,6 +177,9 @@ def test_what_starts_a_helper_of_the_hook(plugin, name, text):
         ("out=$(npx tsc --noEmit $(git diff --name-only)) || exit 2", "npx"),
         ("poetry run mypy src || exit 2", "poetry"),
         ("go test ./... || exit 2", "go"),
+        ('GATE_CMD="npm run check"\neval "$GATE_CMD" || exit 2', "npm"),
+        ("test_cmd='cargo test'\nif ! $test_cmd; then exit 2; fi", "cargo"),
+        ('run_check "Types" npx tsc --noEmit || exit 2', "npx"),
     ],
 )
 def test_what_starts_a_check(plugin, text, started):

@@ -59,6 +59,7 @@ _SHOWN = re.compile(r"--(?:name-only|name-status|stat|shortstat|quiet|exit-code)
 _PLAIN = re.compile(r"(?:--?[\w-]+(?:=[\w,.-]+)?|HEAD|2>(?:/dev/null|&1))")
 _NOTHING = re.compile(r"\.length\s*===?\s*0|!\s*\w+\.length\b|\bif\s+not\s+\w+|\bif\s*\(\s*!\w+")
 _REFUSES = re.compile(r"\b(?:exit|SystemExit)\(\s*2\s*\)|\bexitCode\s*=\s*2\b|\breturn 2\b")
+_IF = re.compile(r"[ \t]*(?:el)?if\b")
 _MOST, _LONGEST = 20, 300
 
 
@@ -120,15 +121,23 @@ def _ends(code: str, shown: str, last: int) -> Iterator[tuple[int, int]]:
         if _LEAVES.search(_branch(code, found.end() - 2)):
             yield found.start(), found.end()
     for found in islice(_LISTED.finditer(code, 0, last), _MOST):
-        empty = re.compile(_EMPTY.format(found["name"])).search(code, found.end(), last)
+        names = "|".join(_names(code, found["name"], found.end()))
+        empty = re.compile(_EMPTY.format(f"(?:{names})\\b")).search(code, found.end(), last)
         staged = re.search(r"--(?:cached|staged)\b", found[0])
         if empty and not staged and _LEAVES.search(_branch(code, empty.end())):
             yield found.start("name"), empty.end()
 
 
+def _names(code: str, name: str, place: int) -> list[str]:
+    """Return the variable of a list of files, and those that get a part of it."""
+    part = rf"^[ \t]*([A-Za-z_]\w*)=\"?\$\((?:echo|printf)[ \t][^\n|]*\$\{{?{name}\b[^\n]*\|[ \t]*grep\b"
+    return [name, *islice(re.compile(part, re.MULTILINE).findall(code, place), _MOST)]
+
+
 def _branch(code: str, place: int) -> str:
-    """Return what follows a condition if it holds: the rest of its line, or up to the `fi`."""
+    """Return what follows a condition if it holds: the rest of its line, or of an `if` up to its end."""
     line = code[place : place + _LONGEST].partition("\n")[0]
-    if "&&" in line or "||" in line:
+    whole = code[code.rfind("\n", 0, place) + 1 : place]
+    if ("&&" in line or "||" in line) and not _IF.match(whole):
         return line
     return re.split(r"\n[ \t]*(?:fi|else|elif)\b", code[place : place + _LONGEST])[0]

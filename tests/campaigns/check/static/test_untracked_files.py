@@ -13,6 +13,7 @@ HEAD = "#!/bin/bash\n"
 QUIET = "if git diff --quiet HEAD 2>/dev/null; then\n  echo 'No changes.' >&2\n  exit 0\nfi\n"
 LISTS = "changed=$(git diff --name-only HEAD)\n"
 EMPTY = '[ -z "$changed" ] && exit 0\n'
+PART = "code=$(echo \"$changed\" | grep -E '\\.ts$' || true)\n"
 REFUSES = "make test || exit 2\n"
 PYTHON = """import subprocess, sys
 changed = subprocess.run(["git", "diff", "--name-only", "HEAD"], capture_output=True, text=True).stdout
@@ -51,6 +52,8 @@ console.log(JSON.stringify({ decision: "block", reason: "Simplify " + files }));
         ),
         (HEAD + LISTS + EMPTY.replace("-z", "-n").replace("&&", "||") + REFUSES, 2),
         (HEAD + LISTS + 'if [[ -z "$changed" ]]; then\n  echo "{}"\n  exit 0\nfi\n' + REFUSES, 2),
+        (HEAD + LISTS + PART + EMPTY.replace("changed", "code") + REFUSES, 2),
+        (HEAD + LISTS + 'if [ -z "$changed" ] && [ -z "$staged" ]; then\n  exit 0\nfi\n' + REFUSES, 2),
         (PYTHON, 2),
         (JAVASCRIPT, 2),
         (
