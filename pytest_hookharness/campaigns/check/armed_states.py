@@ -9,9 +9,8 @@ from __future__ import annotations
 import posixpath
 import re
 import shlex
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from typing import TypeAlias
 
 from pytest_hookharness import hosts
 from pytest_hookharness.campaigns.arming.activation import STOPS
@@ -19,7 +18,7 @@ from pytest_hookharness.campaigns.arming.home_paths import HOME
 from pytest_hookharness.campaigns.arming.state_fields import described, state_reads
 from pytest_hookharness.campaigns.arming.state_files import LoopState, state_files
 from pytest_hookharness.campaigns.arming.state_paths import HookScript, looked_for, scripts
-from pytest_hookharness.campaigns.check.failing_gates import kept_gates, plan_failing_gates
+from pytest_hookharness.campaigns.check.failing_gates import TryOut, find_gates
 from pytest_hookharness.campaigns.check.gates.refused_texts import kept_texts, plan_refused_texts
 from pytest_hookharness.campaigns.check.grouping import PlayedSession
 from pytest_hookharness.campaigns.check.pointed_states import Look, pointed_states
@@ -34,8 +33,6 @@ from pytest_hookharness.model.processes import Exited
 from pytest_hookharness.model.protocol import Hook
 from pytest_hookharness.model.scenario import Scenario
 
-# Plays sessions that are no part of the report.
-TryOut: TypeAlias = Callable[[Sequence[CheckSession]], Sequence[PlayedSession]]
 _SAID = re.compile(r"<([\w-]+)>[^<>\n]{0,80}</\1>|<[a-z][\w-]*[\w]>")
 _REMOVES = re.compile(r"\b(?:remov|delete|rm\b)", re.IGNORECASE)
 _PROMISE = re.compile(r"^[\s\"]*\w*promise\w*[\"']?\s*:\s*[\"']?([^\"'\n,]+)", re.MULTILINE)
@@ -98,10 +95,9 @@ def arm_states(
     sessions = [
         _session(hook_set, state, outcome, end) for (state, outcome), end in zip(chosen, ends, strict=True)
     ]
-    gates = try_out([*plan_failing_gates(hook_set, waiting)])
     written = try_out([*plan_refused_texts(hook_set, waiting)])
-    sessions += [*kept_gates(gates), *kept_texts(written)]
-    known = {command for one in (*gates, *written) for command, _ in _effects(one.outcome)}
+    sessions += [*find_gates(hook_set, waiting, try_out), *kept_texts(written)]
+    known = {command for one in written for command, _ in _effects(one.outcome)}
     waiting = [hook for hook in waiting if hook.command not in known]
     idle = [hook for hook in waiting if not any(_hooks_of(state.script, [hook]) for state, _ in chosen)]
     return ArmedStates(sessions=tuple(sessions), unmet=tuple(_unmet(hook_set, texts, idle, there)))

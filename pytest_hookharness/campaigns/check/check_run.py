@@ -216,7 +216,7 @@ class CheckRun:
         chance = prove_chance(self.place, self._played, play, [problem.id for problem in self._problems])
         found = [chance] if chance else []
         play = partial(self.try_out, words="without a program")
-        found += prove_sole_readers(self.place, play, [*self._problems, *found])
+        found += prove_sole_readers(self.place, play, [*self._problems, *found], self._played)
         play = partial(self.try_out, words="another prompt")
         found += prove_spent_limits(self._played, play, [*self._problems, *found])
         self._problems += [one for one in found if is_wanted(self.only, one.id, one.symptom.kind)]

@@ -2,16 +2,19 @@
 Stop hooks that start tests or a linter, in sessions where these fail.
 
 What they start is seldom installed in a copy of the project, or needs the network, so a test double stands in
-for it. A session is kept if the stop is refused while the double fails, and allowed while it succeeds.
+for it. A session is kept if the stop is refused while the double fails, and allowed while it succeeds. Where
+that shows nothing, it is tried in a project with the files that the hooks name, as many check nothing else.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
+from typing import TypeAlias
 
 from pytest_hookharness import hosts
+from pytest_hookharness.campaigns.arming.checked_projects import project_for_checks
 from pytest_hookharness.campaigns.check.grouping import PlayedSession
 from pytest_hookharness.campaigns.check.session_scenario import scenario_of
 from pytest_hookharness.campaigns.check.static.shell_scripts import SHELL_SCRIPT, code_of
@@ -21,6 +24,8 @@ from pytest_hookharness.model.moves import FIRST_PROMPT, Act, Edit, Stop
 from pytest_hookharness.model.protocol import Hook
 from pytest_hookharness.model.scenario import Double
 
+# Plays sessions that are no part of the report.
+TryOut: TypeAlias = Callable[[Sequence[CheckSession]], Sequence[PlayedSession]]
 # What runs tests, linters and builds.
 _PROGRAMS = (
     r"(?:npm|pnpm|yarn|npx|pnpx|bunx?|deno|make|tox|nox|pytest|ruff|mypy|pyright|flake8|black|uvx?|poetry"
@@ -28,13 +33,27 @@ _PROGRAMS = (
     r"|phpstan|swift|xcodebuild|flutter|dart|tsc|eslint|biome|prettier|vitest|jest|turbo|nx|terraform)"
 )
 _STARTED = (
-    r"(?:^|[|;&({!`]|(?<!\S)(?:if|then|else|elif|do|while|until|timeout\s+\S+|time|exec|command|env)\s)"
+    r"(?:^|[|;&({!`]|(?<!\S)(?:if|then|else|elif|do|while|until|timeout\s+\S+|time|exec|command|env)\s"
+    # A function that runs its words, with a title before them.
+    r"|(?<!\S)\w*(?:run|check|gate|step)\w*[ \t]+(?:\"[^\"\n]*\"|'[^'\n]*')[ \t])"
     rf"\s*(?:\w+=[^\s()`]*\s+)*({_PROGRAMS})(?=\s+(?!-v\b)[\w./-]|\s*(?:[;&|)]|\d?>|$))"
 )
 _IN_SHELL = re.compile(_STARTED, re.MULTILINE)
-# In a list of words, or in a text that a shell gets; without programs whose names are common words.
-_NAMED = r"(?:p?npm|yarn|p?npx|bunx|pytest|ruff|mypy|pyright|tox|nox|cargo|tsc|eslint|vitest|jest)"
-_IN_TEXT = re.compile(rf"[\[(]\s*[\"'`]({_NAMED})(?:[\"']\s*,\s*\[?\s*[\"']|\s+\w)")
+# A command in a variable, which a shell script runs later.
+_KEPT = re.compile(
+    rf"^[ \t]*(?:local[ \t]+)?\w*(?:CMD|COMMAND|cmd|command)\w*=[\"']({_PROGRAMS})(?=[ \t]+\w)", re.MULTILINE
+)
+_RUNS_KEPT = re.compile(
+    r"\b(?:eval|sh[ \t]+-c)[ \t]+\"?\$|(?:^|[;&|(!]|\b(?:if|then))[ \t]*\$\{?\w*(?:CMD|COMMAND|cmd|command)",
+    re.MULTILINE,
+)
+# In a list of words, or in a text that a shell gets; common words only with what they are asked to do.
+_NAMED = (
+    r"(?:p?npm|yarn|p?npx|bunx?|pytest|ruff|mypy|pyright|tox|nox|cargo|tsc|eslint|vitest|jest|uvx?|poetry"
+    r"|(?:make|go|dotnet|mix|swift|gradle)(?=(?:[\"']\s*,\s*\[?\s*[\"']|\s+)"
+    r"(?:test|vet|build|lint|check|typecheck|format|fmt|compile)\b))"
+)
+_IN_TEXT = re.compile(rf"[\[(:=,]\s*[fr]?[\"'`]({_NAMED})(?:[\"']\s*,\s*\[?\s*[\"'\w]|\s+[\w${{-])")
 # The words of a command behind its name, in code without quoted text, and the rest of a list of words.
 _WORDS, _LIST = re.compile(r"[^;&|)\n]*"), re.compile(r"[^\])\n]*")
 # What a program that starts others is given for a helper of the hook, and not for a file that is checked.
@@ -46,37 +65,71 @@ _HELPER = re.compile(
 )
 # Extensions of files whose changes the scripts look for.
 _KINDS = ("ts", "tsx", "js", "jsx", "py", "go", "rs", "java", "kt", "rb", "php", "swift", "cs", "ex", "dart")
+_WAY_OUT = "makes its check succeed"
 _FAILS, _SUCCEEDS = Double(exit=1, stdout="1 check failed\n"), Double(stdout="All checks passed\n")
 
 
-def plan_failing_gates(hook_set: HookSet, waiting: Sequence[Hook]) -> Iterator[CheckSession]:
-    """Yield two short sessions with the checks that Stop hooks start: in one they fail, in one not."""
+def find_gates(hook_set: HookSet, waiting: Sequence[Hook], play: TryOut) -> list[CheckSession]:
+    """Return the session in which checks of Stop hooks fail, in the project or in one that they check."""
+    for prepared in (False, True):
+        if kept := [*_kept_gates(play([*plan_failing_gates(hook_set, waiting, prepared=prepared)]))]:
+            return kept
+    return []
+
+
+def plan_failing_gates(
+    hook_set: HookSet, waiting: Sequence[Hook], *, prepared: bool = False
+) -> Iterator[CheckSession]:
+    """
+    Yield two short sessions with the checks that Stop hooks start: in one they fail, in one not.
+
+    Args:
+        waiting: The hooks that nothing activated so far.
+        prepared: Whether the project has the files that they name; without such files, nothing is yielded.
+    """
     stops = {rule.name for rule in hosts.find(hook_set.host).for_role(hosts.Role.STOP)}
     hooks = [hook for hook in waiting if hook.event in stops]
     started = sorted({name for hook in hooks for name in _started(hook_set, hook)})
     if not started:
         return
     texts = [text for hook in hooks for text in hook_set.scripts_of(hook)]
+    made = project_for_checks(hook_set, texts)
+    if prepared and not made.files:
+        return
     changes = [
         Edit(file=f"{place}changed.{kind}", text="text\n") for place, kind in changed_places("\n".join(texts))
     ]
     acts: list[Act] = [FIRST_PROMPT, Edit(file="notes.txt", text="text\n"), *changes, Stop()]
     scenario = replace(scenario_of(hook_set, acts), turns=len(acts))
+    if prepared:
+        scenario = replace(scenario, files={**scenario.files, **made.files})
     for double in (_FAILS, _SUCCEEDS):
         doubles = {**scenario.commands, **dict.fromkeys(started, double)}
         says = "failing test doubles" if double is _FAILS else "succeeding test doubles"
         title = f"{says} for {', '.join(started)}"
-        yield CheckSession(title=title, scenario=replace(scenario, commands=doubles), ends=False, proof=True)
+        yield CheckSession(
+            title=title,
+            scenario=replace(scenario, commands=doubles),
+            ends=False,
+            proof=True,
+            active=f"a project that has {made.words}" if prepared else "",
+        )
 
 
-def kept_gates(plays: Sequence[PlayedSession]) -> Iterator[CheckSession]:
+def _kept_gates(plays: Sequence[PlayedSession]) -> Iterator[CheckSession]:
     """Yield the session with failing checks, played to its end, if only they decide about the stop."""
     refused = [is_refused(one) for one in plays if one.outcome is not None]
     if refused == [True, False]:
         session = plays[0].session
         scenario = replace(session.scenario, turns=session.scenario.turns + MANY_REFUSALS)
         names = session.title.rpartition(" for ")[2]
-        yield replace(session, scenario=scenario, ends=True, way_out=f"makes its check succeed ({names})")
+        yield replace(session, scenario=scenario, ends=True, way_out=f"{_WAY_OUT} ({names})")
+
+
+def failing_checks(session: CheckSession) -> list[str]:
+    """Return the checks on whose failure the end of a kept session depends; none for any other session."""
+    kept = session.way_out.startswith(_WAY_OUT)
+    return [name for name, double in session.scenario.commands.items() if kept and double == _FAILS]
 
 
 def is_refused(played: PlayedSession) -> bool:
@@ -96,7 +149,8 @@ def _started(hook_set: HookSet, hook: Hook) -> Iterator[str]:
     for text in texts or [hook.command]:
         shell = not texts or SHELL_SCRIPT.match(text)
         code, pattern, rest = (code_of(text), _IN_SHELL, _WORDS) if shell else (text, _IN_TEXT, _LIST)
-        for start in pattern.finditer(code):
+        kept = _KEPT.finditer(text) if shell and _RUNS_KEPT.search(text) else ()
+        for start in (*pattern.finditer(code), *kept):
             words = rest.match(code, start.end(1))
             found.append(start[1])
             if words and _starts_helper(start[1], text[words.start() : words.end()]):

@@ -1,9 +1,10 @@
 """
-What hooks do without a program: guards that learn of a call by it alone, and refusals of every stop.
+What hooks do without a program: guards that learn of a call by it alone, and gates of stops that need it.
 
 A shell script is read for how its input reaches it, and for a refusal. That it allows calls without the
 program is played, and then holds for all calls, as nothing of them reaches the script. Where a script asks
-for a program and may refuse, it is played whether the agent can stop without the program.
+for a program and may refuse, it is played whether the agent can stop without the program. A gate that
+refuses while a check fails is played without the program of the check.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ from dataclasses import replace
 from pytest_hookharness import hosts
 from pytest_hookharness.campaigns.arming.activation import STOPS
 from pytest_hookharness.campaigns.check.corpora import MARKER
+from pytest_hookharness.campaigns.check.failing_gates import failing_checks
 from pytest_hookharness.campaigns.check.grouping import ENDLESS, PlayedSession, SymptomEvidence, group
 from pytest_hookharness.campaigns.check.hook_statistics import name_problem
 from pytest_hookharness.campaigns.check.session_scenario import scenario_of
@@ -60,6 +62,12 @@ _OF_WORLD = re.compile(
 )
 _ASKED = re.compile(r"\b(?:command\s+-[vV]|which|hash)\s+(?P<tool>[a-z][\w.-]*)")
 _LET_GO = "Say what is missing, and let the hook allow the stop, or read `stop_hook_active` before it asks."
+# What interpreters and shells write, and no author: an error that nobody caught, or nothing at all.
+_UNMEANT = re.compile(
+    r"Traceback \(most recent call last\)|\n\s+at [^\n]*(?:node:|\.[cm]?[jt]s:\d)"
+    r"|: (?:line )?\d+: [\w.-]+: (?:command )?not found\s*$|\A\s*\Z"
+)
+_MOST_CHECKS, _LONGEST = 3, 100
 _ADVICE = "Begin with `command -v {tool} >/dev/null || {{ echo '{tool} is missing' >&2; exit 2; }}`."
 
 
@@ -108,6 +116,7 @@ def prove_sole_readers(
     hook_set: HookSet,
     play: Callable[[Sequence[CheckSession]], Sequence[PlayedSession]],
     known: Collection[Problem],
+    played: Sequence[PlayedSession] = (),
 ) -> Iterator[Problem]:
     """
     Play each event without the programs, and yield the guards that then allow every call.
@@ -116,6 +125,7 @@ def prove_sole_readers(
         hook_set: The hooks.
         play: Plays sessions.
         known: The other problems.
+        played: The sessions so far, of which some show gates whose check fails.
     """
     told = ", ".join(one.symptom.hook for one in known if one.symptom.kind == UNGUARDED_TOOL.name)
     readers: dict[str, list[Hook]] = {}
@@ -135,6 +145,7 @@ def prove_sole_readers(
                 names.append(problem.id)
                 yield problem
     yield from _prove_needed(hook_set, play, known, names)
+    yield from _prove_checks(play, [one.session for one in played if one.outcome], told, names)
 
 
 def _prove_needed(
@@ -160,6 +171,58 @@ def _prove_needed(
                 found = replace(seen.problem, id=name_problem(seen.symptom, names))
                 names.append(found.id)
                 yield replace(found, symptom=replace(found.symptom, text=text, advice=_LET_GO))
+
+
+def _prove_checks(
+    play: Callable[[Sequence[CheckSession]], Sequence[PlayedSession]],
+    sessions: Sequence[CheckSession],
+    told: str,
+    names: list[str],
+) -> Iterator[Problem]:
+    """Play gates without the program of the check that they need, and yield those that end with an error."""
+    tried = list[CheckSession]()
+    for session in sessions:
+        once = replace(session.scenario, turns=len(session.scenario.script.acts))
+        short = replace(session, scenario=once, ends=False, way_out="")
+        tried += [_without(short, tool) for tool in failing_checks(session)[:_MOST_CHECKS]]
+    for one in play(tried):
+        (tool,) = one.session.scenario.hidden
+        for event, run in _ended_with_errors(one.outcome):
+            if one.outcome is None or is_named(run.hook.command, told):
+                continue
+            status = run.ending.code if isinstance(run.ending, Exited) else 0
+            lines = run.run.stderr.text.split("\n") if run.run is not None else []
+            said = next((" ".join(line.split()) for line in reversed(lines) if line.strip()), "")
+            error = f', "{said[:_LONGEST]}"' if said else ""
+            symptom = Symptom(
+                kind=UNGUARDED_TOOL.name,
+                code=UNGUARDED_TOOL.code,
+                hook=run.hook.command,
+                text=(
+                    f"{event}: with no `{tool}` on the PATH it ends with status {status}{error}, and every "
+                    "stop is allowed."
+                ),
+                advice=f"Catch that `{tool}` cannot be started, and tell the user that nothing was checked.",
+                turn=1,
+            )
+            found = _evidence(symptom, one, one.outcome, names)
+            names.append(found.id)
+            told = f"{told}, {run.hook.command}"
+            yield found.problem
+
+
+def _ended_with_errors(outcome: Outcome | None) -> Iterator[tuple[str, HookRun]]:
+    """Yield the runs that ended with an error at a stop that was allowed, once for each hook."""
+    found = dict[str, tuple[str, HookRun]]()
+    for _, hooked in outcome.trace.hooked() if outcome is not None else ():
+        rule = hosts.find(outcome.scenario.host).events.get(hooked.event) if outcome is not None else None
+        if rule is None or rule.role not in STOPS or hooked.decision.refused:
+            continue
+        for run in hooked.hook_runs:
+            failed = isinstance(run.ending, Exited) and run.ending.code not in (0, 2)
+            if run.run is not None and failed and _UNMEANT.search(run.run.stderr.text):
+                found.setdefault(run.hook.command, (hooked.event, run))
+    yield from found.values()
 
 
 def _commands_of(hook_set: HookSet, roles: Collection[hosts.Role]) -> list[Hook]:
@@ -212,10 +275,16 @@ def _problem(
         advice=_ADVICE.format(tool=tool),
         turn=1,
     )
+    return _evidence(symptom, played, outcome, taken).problem
+
+
+def _evidence(
+    symptom: Symptom, played: PlayedSession, outcome: Outcome, taken: Sequence[str]
+) -> SymptomEvidence:
     return SymptomEvidence(
         id=name_problem(symptom, taken),
         symptom=symptom,
         session=played.session,
         trace=outcome.trace,
         shown_by=(played.session.title,),
-    ).problem
+    )

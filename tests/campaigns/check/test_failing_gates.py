@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 from pytest_hookharness.campaigns.check.check_run import CheckRun
-from pytest_hookharness.campaigns.check.failing_gates import kept_gates, plan_failing_gates
+from pytest_hookharness.campaigns.check.failing_gates import find_gates, plan_failing_gates
 from pytest_hookharness.campaigns.check.grouping import PlayedSession
 from pytest_hookharness.campaigns.check.session_errors import play_session
 
@@ -16,6 +16,25 @@ echo "$changed" | grep -qE '\\.(ts|tsx)$' || exit 0
 out=$(pnpm check 2>&1) || {{ echo "Fix this first: $out" >&2; exit 2; }}
 """
 FLAG = """[ "$(jq -r .stop_hook_active)" = true ] && exit 0"""
+OF_SCRIPTS = """import json, subprocess, sys
+from pathlib import Path
+package = Path("package.json")
+scripts = json.loads(package.read_text())["scripts"] if package.exists() else {}
+for name in ("lint", "test"):
+    if name in scripts and subprocess.run(["npm", "run", name]).returncode:
+        print(f"{name} fails.", file=sys.stderr)
+        sys.exit(2)
+"""
+OF_MANIFEST = """import { execSync } from "node:child_process";
+import { existsSync } from "node:fs";
+if (existsSync("Cargo.toml")) {
+  try { execSync("cargo test --quiet"); } catch { console.error("The tests fail."); process.exit(2); }
+}
+"""
+OF_TARGETS = """#!/bin/sh
+grep -q '^lint:' Makefile 2>/dev/null || exit 0
+make lint >&2 || exit 2
+"""
 PYTHON = """import subprocess, sys
 if subprocess.run(["npm", "test"], capture_output=True).returncode:
     print("The tests fail.", file=sys.stderr)
@@ -29,7 +48,7 @@ def gates(plugin, harness):
 
     def make(name, program, text):
         hook_set = plugin(f'{program} "${{CLAUDE_PLUGIN_ROOT}}/{name}"', **{name: text})
-        return [*kept_gates([played(one) for one in plan_failing_gates(hook_set, hook_set.hooks)])]
+        return find_gates(hook_set, hook_set.hooks, lambda sessions: [*map(played, sessions)])
 
     def played(session):
         return PlayedSession(session, play_session(session, harness.settings, harness.resources))
@@ -52,6 +71,56 @@ def test_a_gate_whose_check_fails(gates, harness, name, program, text, started):
     assert session.way_out == f"makes its check succeed ({', '.join(started)})"
     outcome = play_session(session, harness.settings, harness.resources)
     assert outcome.verdict_name in ("livelock", "capped")
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("name", "program", "text", "made"),
+    [
+        ("gate.py", "python3", OF_SCRIPTS, "a package.json with the scripts lint, test"),
+        ("gate.mjs", "node", OF_MANIFEST, "a Cargo.toml"),
+        ("gate.sh", "sh", OF_TARGETS, "a Makefile with the targets lint"),
+    ],
+)
+def test_a_gate_that_asks_for_a_file(gates, harness, name, program, text, made):
+    """A gate that checks only projects with some file meets one, and the session says which was made."""
+    (session,) = gates(name, program, text)
+    assert session.active == f"a project that has {made}"
+    assert play_session(session, harness.settings, harness.resources).verdict_name in ("livelock", "capped")
+
+
+@pytest.mark.parametrize(
+    ("text", "started"),
+    [
+        ('COMMANDS = {"lint": "npm run lint"}\nsubprocess.run(COMMANDS["lint"], shell=True)', "npm"),
+        ('for name in NAMES:\n    subprocess.run(f"pnpm {name}", shell=True)', "pnpm"),
+        ('subprocess.run(["make", "test"])', "make"),
+        ('subprocess.run(["uv", "run", "pytest"])', "uv"),
+    ],
+)
+def test_how_python_starts_a_check(plugin, text, started):
+    """A check has test doubles in whichever words of Python it is started."""
+    hook_set = plugin(
+        'python3 "${CLAUDE_PLUGIN_ROOT}/gate.py"', **{"gate.py": f"import subprocess\n{text}\n"}
+    )
+    first, _ = plan_failing_gates(hook_set, hook_set.hooks)
+    assert [*first.scenario.commands] == [started]
+
+
+@pytest.mark.parametrize(
+    "text", ['CMD="npm test"\necho "Run $CMD first." >&2\nexit 2', 'echo "Run" npm test >&2\nexit 2']
+)
+def test_commands_that_are_only_shown(plugin, text):
+    """A command that a shell script only prints has no test doubles."""
+    hook_set = plugin('bash "${CLAUDE_PLUGIN_ROOT}/gate.sh"', **{"gate.sh": f"#!/bin/bash\n{text}\n"})
+    assert [*plan_failing_gates(hook_set, hook_set.hooks)] == []
+
+
+@pytest.mark.parametrize("text", ['print(["make", "sure"])', 'words = "go on"', 'NAMES = ("go", "up")'])
+def test_words_that_start_nothing(plugin, text):
+    """Words of English that are names of programs too have no test doubles."""
+    hook_set = plugin('python3 "${CLAUDE_PLUGIN_ROOT}/gate.py"', **{"gate.py": f"{text}\n"})
+    assert [*plan_failing_gates(hook_set, hook_set.hooks)] == []
 
 
 @pytest.mark.slow
@@ -108,6 +177,9 @@ def test_what_starts_a_helper_of_the_hook(plugin, name, text):
         ("out=$(npx tsc --noEmit $(git diff --name-only)) || exit 2", "npx"),
         ("poetry run mypy src || exit 2", "poetry"),
         ("go test ./... || exit 2", "go"),
+        ('GATE_CMD="npm run check"\neval "$GATE_CMD" || exit 2', "npm"),
+        ("test_cmd='cargo test'\nif ! $test_cmd; then exit 2; fi", "cargo"),
+        ('run_check "Types" npx tsc --noEmit || exit 2', "npx"),
     ],
 )
 def test_what_starts_a_check(plugin, text, started):

@@ -6,6 +6,7 @@ from dataclasses import replace
 import pytest
 
 from pytest_hookharness.campaigns.check.discovery import find_hook_sets
+from pytest_hookharness.campaigns.check.failing_gates import find_gates
 from pytest_hookharness.campaigns.check.grouping import PlayedSession
 from pytest_hookharness.campaigns.check.session_errors import play_session
 from pytest_hookharness.campaigns.check.sole_readers import prove_sole_readers, sole_reader
@@ -44,10 +45,10 @@ def test_how_a_script_reads_its_input(text, tool):
 def proved(tmp_path, harness):
     """What is found about a script without its programs, and again if that is known."""
 
-    def prove(event, text):
+    def prove(event, text, program="bash", name="guard.sh"):
         (tmp_path / ".claude").mkdir()
-        (tmp_path / "guard.sh").write_text(text)
-        hook = {"type": "command", "command": 'bash "$CLAUDE_PROJECT_DIR"/guard.sh'}
+        (tmp_path / name).write_text(text)
+        hook = {"type": "command", "command": f'{program} "$CLAUDE_PROJECT_DIR"/{name}'}
         settings = {"hooks": {event: [{"hooks": [hook]}]}}
         (tmp_path / ".claude" / "settings.json").write_text(json.dumps(settings))
         (hook_set,) = find_hook_sets(tmp_path)
@@ -56,9 +57,10 @@ def proved(tmp_path, harness):
             outcomes = [play_session(one, harness.settings, harness.resources) for one in sessions]
             return [PlayedSession(*one) for one in zip(sessions, outcomes, strict=True)]
 
-        found = [*prove_sole_readers(hook_set, play, [])]
+        gates = play(find_gates(hook_set, hook_set.hooks, play))
+        found = [*prove_sole_readers(hook_set, play, [], gates)]
         known = [replace(one, id="x") for one in found]
-        assert not known or not [*prove_sole_readers(hook_set, play, known)]
+        assert not known or not [*prove_sole_readers(hook_set, play, known, gates)]
         return found
 
     return prove
@@ -96,3 +98,55 @@ def test_a_stop_without_a_program_that_the_hook_asks_for(proved, text, endless):
         assert one.symptom.text.startswith(
             'with no `jq` on the PATH, Stop is refused forever with "Install jq'
         )
+
+
+GATE = """import subprocess, sys
+if subprocess.run(["pnpm", "test"]).returncode:
+    print("The tests fail.", file=sys.stderr)
+    sys.exit(2)
+"""
+IN_JAVASCRIPT = """const { execFileSync } = require("child_process");
+try { execFileSync("pnpm", ["test"]); } catch (error) {
+  if (error.status === undefined || error.status === null) throw error;
+  console.error("The tests fail.");
+  process.exit(2);
+}
+"""
+STRICT = "#!/bin/bash\nset -e\nout=$(pnpm test 2>&1) && exit 0\n[ $? -ne 127 ] || exit 127\nexit 2\n"
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("program", "name", "text", "words"),
+    [
+        ("python3", "gate.py", GATE, 'it ends with status 1, "FileNotFoundError: '),
+        ("node", "gate.js", IN_JAVASCRIPT, "it ends with status 1"),
+        ("bash", "gate.sh", STRICT, "it ends with status 127"),
+    ],
+)
+def test_a_gate_without_the_program_of_its_check(proved, program, name, text, words):
+    """A gate that ends with an error where its check cannot be started allows the stop, and is reported."""
+    (found,) = proved("Stop", text, program, name)
+    assert found.symptom.kind == "UNGUARDED-TOOL"
+    assert found.symptom.text.startswith(f"Stop: with no `pnpm` on the PATH {words}")
+    assert found.symptom.text.endswith(", and every stop is allowed.")
+    assert found.scenario.hidden == ("pnpm",)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("program", "name", "text"),
+    [
+        ("bash", "gate.sh", "#!/bin/bash\npnpm test || exit 2\n"),
+        ("bash", "gate.sh", "#!/bin/bash\ncommand -v pnpm >/dev/null || exit 0\npnpm test || exit 2\n"),
+        (
+            "bash",
+            "gate.sh",
+            "#!/bin/bash\npnpm test && exit 0\n[ $? -eq 127 ] || exit 2\necho 'No pnpm.' >&2; exit 1\n",
+        ),
+        ("python3", "gate.py", "import shutil\nif not shutil.which('pnpm'): raise SystemExit\n" + GATE),
+    ],
+)
+def test_gates_that_mind_a_missing_program(proved, program, name, text):
+    """A gate that refuses without the program of its check, or allows the stop and says why, is right."""
+    assert not proved("Stop", text, program, name)

@@ -45,8 +45,8 @@ def prove_spent_limits(
         refused = [was_refused for was_refused, _ in _stops(one.outcome)]
         limit = refused.count(True)
         spent = _FEWEST <= limit <= _MOST and refused == [True] * limit + [False]
-        # A loop that was started for some rounds is over after them.
-        if not spent or not (one.session.proof and one.session.way_out) or one.session.active:
+        # Only of gates: a loop that was started for some rounds is over after them.
+        if not spent or not (one.session.proof and one.session.way_out):
             continue
         hook = next(commands for was_refused, commands in _stops(one.outcome) if was_refused)
         for again in play([_one_more_turn(one.session, limit)]) if hook not in told else ():

@@ -1,10 +1,11 @@
-"""Defects of guards that are certain from the tests in their scripts, each with an example."""
+"""Defects of guards that are certain from their scripts: their tests, and the programs that they start."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
 
+from pytest_hookharness import hosts
 from pytest_hookharness.campaigns.check.command_guards.secret_guards import example_guard
 from pytest_hookharness.campaigns.check.command_guards.word_guards import (
     bypassed_guard,
@@ -12,8 +13,21 @@ from pytest_hookharness.campaigns.check.command_guards.word_guards import (
     word_guard,
 )
 from pytest_hookharness.campaigns.check.reads.script_checks import together
-from pytest_hookharness.judging.findings.codes import BYPASS, OVERBLOCK, TEXT_MATCH
+from pytest_hookharness.campaigns.check.static.uncaught_programs import UncaughtProgram, uncaught_programs
+from pytest_hookharness.campaigns.check.static.untracked_files import overlooked_files
+from pytest_hookharness.judging.findings.codes import (
+    BYPASS,
+    FAILS_OPEN,
+    OVERBLOCK,
+    TEXT_MATCH,
+    UNGUARDED_TOOL,
+)
+from pytest_hookharness.judging.findings.finding_catalogue import CRASHED
 from pytest_hookharness.model.checkup import HookSet, Symptom
+from pytest_hookharness.model.protocol import Hook
+
+# What a host decides about at an event, if it is no call.
+_DECIDED = {hosts.Role.STOP: "stop", hosts.Role.SUBAGENT_STOP: "stop", hosts.Role.PROMPT: "prompt"}
 
 
 def find_in_guards(hook_set: HookSet) -> Iterator[Iterator[Symptom]]:
@@ -22,6 +36,8 @@ def find_in_guards(hook_set: HookSet) -> Iterator[Iterator[Symptom]]:
     yield _of_spellings(hook_set)
     yield _of_folders(hook_set)
     yield _of_examples(hook_set)
+    yield _of_programs(hook_set)
+    yield _of_questions(hook_set)
 
 
 def _of_words(hook_set: HookSet) -> Iterator[Symptom]:
@@ -57,3 +73,40 @@ def _of_examples(hook_set: HookSet) -> Iterator[Symptom]:
         hooks = [hook for hook, one in found if one == (secret, example)]
         advice = "Allow names that end with `.example`, `.sample`, `.template` or `.pub` before the test."
         yield replace(together(OVERBLOCK, hooks, text), advice=advice)
+
+
+def _of_programs(hook_set: HookSet) -> Iterator[Symptom]:
+    """Yield the programs whose failure ends a gate in Python without an answer, each call once."""
+    found: dict[tuple[str, str, UncaughtProgram], list[Hook]] = {}
+    for hook in hook_set.hooks:
+        for path, one in uncaught_programs(hook_set, hook):
+            found.setdefault((hook.event, path, one), []).append(hook)
+    for (event, path, one), hooks in found.items():
+        what = _DECIDED.get(hosts.find(hook_set.host).events[event].role, "call")
+        if one.program:
+            code, when = UNGUARDED_TOOL, f"with no `{one.program}` on the PATH"
+            advice = f"Catch `FileNotFoundError`, and tell the user that `{one.program}` is missing."
+        else:
+            code, when = CRASHED, "where the program takes longer than its limit"
+            advice = (
+                "Catch `subprocess.TimeoutExpired`, and refuse, or tell the user that nothing was checked."
+            )
+        text = (
+            f"{when}, nothing catches the error of the call in {path}, line {one.line}, so the hook ends "
+            f"with a traceback, and the {what} is allowed."
+        )
+        yield replace(together(code, hooks, text), advice=advice)
+
+
+def _of_questions(hook_set: HookSet) -> Iterator[Symptom]:
+    """Yield the gates that never see new files, each script once."""
+    found = [(hook, one) for hook in hook_set.hooks if (one := overlooked_files(hook_set, hook))[1]]
+    for path, line in dict.fromkeys(one for _, one in found):
+        where = f" in {path}, line {line}," if path else ""
+        text = (
+            f"it asks only `git diff`{where} whether anything changed, which leaves new files out, so where "
+            "the agent only made new files every stop is allowed."
+        )
+        hooks = [hook for hook, one in found if one == (path, line)]
+        advice = "Ask `git status --porcelain`, or `git ls-files --others --exclude-standard` as well."
+        yield replace(together(FAILS_OPEN, hooks, text), advice=advice)

@@ -19,6 +19,7 @@ from pytest_hookharness.campaigns.check.reads.transcript_searches import (
     words_anywhere,
 )
 from pytest_hookharness.campaigns.check.static.double_counts import double_counts
+from pytest_hookharness.campaigns.check.static.empty_repositories import ended_without_commits
 from pytest_hookharness.campaigns.check.static.ended_searches import ended_searches, missed_matches
 from pytest_hookharness.campaigns.check.static.here_scripts import lost_inputs
 from pytest_hookharness.campaigns.check.static.leading_dashes import texts_as_options
@@ -59,6 +60,7 @@ _GIVE_PROGRAM = (
 _MAKE_JSON = 'Let jq write the answer: `jq -n --arg text "$text" \'{decision: "block", reason: $text}\'`.'
 _APPEND = 'Append each line: `echo "export NAME=value" >> "$CLAUDE_ENV_FILE"`.'
 _GO_ON = "Write `NAME=$(...) || true`, as `grep` fails where it finds nothing."
+_NO_COMMIT = "Write `NAME=$(...) || true`, or ask `git rev-parse -q --verify HEAD` first."
 _READ_ALL = 'Let grep read all of it: `grep -q words <<< "$text"`, or `grep words >/dev/null`.'
 _APPEND_LINES = (
     "Append each record as a line of its own (JSON Lines), or hold a lock while the file is rewritten."
@@ -91,6 +93,7 @@ def find_in_calls(hook_set: HookSet) -> Iterator[Symptom]:
         (STRICT_SHELL, _COUNT, double_counts),
         (STRICT_SHELL, _GO_ON, ended_searches),
         (STRICT_SHELL, _READ_ALL, missed_matches),
+        *(((STRICT_SHELL, _NO_COMMIT, ended_without_commits),) if hook_set.plugin else ()),
         (CARRIED_OUT, _GIVE, pasted_code),
         (MANGLED, _MAKE_JSON, pasted_texts),
         (WRONG_KEY, _NAME_IT, files_of_processes),

@@ -39,6 +39,10 @@ _HANDLED = (
     r"-[zn][ \t]+[\"']?\$\{{?{0}\b|\$\{{?{0}\}}?[\"']?[ \t]+(?:!?==?)[ \t]+(?:\"\"|'')"
     r"|![ \t]+\"?\$\{{?{0}\}}?\"?[ \t]+=~[ \t]+\^\[0-9\]\+\$"
 )
+# Whether it is a certain word, in the next statement, whose branch holds only then.
+_COMPARED = (
+    r"\s*if[ \t]+\[\[?[ \t]+\"?\$\{{?{0}\}}?\"?[ \t]+==?[ \t]+[\"']?\w[^\n|&]*\]\]?[ \t]*(?:;|\n)\s*then\b"
+)
 _OPENS = re.compile(r"[({][ \t]*$", re.MULTILINE)
 _CLOSES = re.compile(r"^[ \t]*[)}]", re.MULTILINE)
 # A search through a value, whose status decides.
@@ -60,11 +64,12 @@ _MOST, _NAMED = 60, 4
 
 
 def ended_searches(text: str) -> Iterator[tuple[str, int]]:
-    """Yield how a search ends a strict shell script before its test of an empty value, with the line."""
+    """Yield how a search ends a strict shell script that has an empty value in mind, with the line."""
     code, shown = without_comment_lines(text), code_of(text)
-    # The first line is a comment to a shell.
-    strict = (_STRICT_LINE.match(text) or _STRICT.search(shown)) if SHELL_SCRIPT.match(text) else None
-    found = [*islice(_ended(code, shown, strict.end()), _NAMED)] if strict else []
+    strict = strict_part(text, shown)
+    found = [*islice(_ended(code, shown, *strict), _NAMED)]
+    if not found:
+        yield from islice(_unreached(code, shown, *strict), 1)
     for program in dict.fromkeys(one for one, _, _ in found):
         same = [(name, place) for one, name, place in found if one == program]
         names = ", ".join(f"`{name}`" for name in dict.fromkeys(name for name, _ in same))
@@ -75,12 +80,20 @@ def ended_searches(text: str) -> Iterator[tuple[str, int]]:
         yield words, code.count("\n", 0, same[0][1]) + 1
 
 
-def _ended(code: str, shown: str, begun: int) -> Iterator[tuple[str, str, int]]:
+def strict_part(text: str, shown: str) -> tuple[int, int]:
+    """Return where the part of a shell script begins and ends in which failures end it; 0 for nowhere."""
+    # The first line is a comment to a shell.
+    strict = (_STRICT_LINE.match(text) or _STRICT.search(shown)) if SHELL_SCRIPT.match(text) else None
+    if strict is None:
+        return 0, 0
+    goes_on = _GOES_ON.search(shown)
+    return strict.end(), goes_on.start() if goes_on else len(shown)
+
+
+def _ended(code: str, shown: str, begun: int, until: int) -> Iterator[tuple[str, str, int]]:
     """Yield the programs that find nothing and end a script, with the variable and the place."""
     bodies = [(begin, end) for _, begin, end in functions_of(code)]
     piped = _PIPEFAIL.search(shown) is not None
-    goes_on = _GOES_ON.search(shown)
-    until = goes_on.start() if goes_on else len(shown)
     for found in islice(_TAKEN.finditer(shown, begun, until), _MOST):
         place, name = found.start("name"), found["name"]
         program = _failing(found["pipe"], piped=piped)
@@ -90,6 +103,39 @@ def _ended(code: str, shown: str, begun: int) -> Iterator[tuple[str, str, int]]:
         handled = re.compile(_HANDLED.format(name)).search(code, found.end())
         if handled and not open_group and not _is_known_to_match(code, shown, found):
             yield program, name, place
+
+
+def _unreached(code: str, shown: str, begun: int, until: int) -> Iterator[tuple[str, int]]:
+    """Yield a search for the word of one branch, whose failure ends a script before it refuses."""
+    places = [*islice(refusals_of(code, shown), _MOST)]
+    bodies = [(begin, end) for _, begin, end in functions_of(code)]
+    for found in islice(_TAKEN.finditer(shown, begun, until), _MOST if places else 0):
+        place, name, program = found.start("name"), found["name"], _failing(found["pipe"], piped=True)
+        first = next(filter(None, re.split(r"[|\s]+", found["pipe"])), "")
+        branch = (
+            re.compile(_COMPARED.format(name)).match(code, found.end()) if program.endswith("grep") else None
+        )
+        # Only a search of a whole file: what is searched in a text may be known to be there.
+        if branch is None or first != program or not _fails(found["pipe"], shown):
+            continue
+        end = _BRANCH.search(shown, branch.end())
+        behind = (
+            end is not None
+            and shown.startswith("fi", end.end() - 2)
+            and any(one > end.end() for one in places)
+        )
+        inside = any(begin <= place < stop for begin, stop in bodies)
+        if behind and not inside and not _is_known_to_match(code, shown, found):
+            words = (
+                f"`set -e` ends the script with an error where `{program}` finds nothing for `{name}`, so "
+                "the refusals behind its test are not reached"
+            )
+            yield words, code.count("\n", 0, place) + 1
+
+
+def _fails(pipe: str, shown: str) -> bool:
+    """Return whether a pipe fails if its first program does."""
+    return "|" not in pipe or _PIPEFAIL.search(shown) is not None
 
 
 def _failing(pipe: str, *, piped: bool) -> str:

@@ -2,7 +2,7 @@
 
 import pytest
 
-from pytest_hookharness.campaigns.check.failing_gates import kept_gates, plan_failing_gates
+from pytest_hookharness.campaigns.check.failing_gates import find_gates
 from pytest_hookharness.campaigns.check.gates.spent_limits import prove_spent_limits
 from pytest_hookharness.campaigns.check.grouping import PlayedSession
 from pytest_hookharness.campaigns.check.session_errors import play_session
@@ -33,7 +33,7 @@ def found(plugin, harness):
 
     def find(text):
         hook_set = plugin('bash "${CLAUDE_PLUGIN_ROOT}/gate.sh"', **{"gate.sh": text})
-        kept = [*kept_gates(play([*plan_failing_gates(hook_set, hook_set.hooks)]))]
+        kept = find_gates(hook_set, hook_set.hooks, play)
         return [*prove_spent_limits(play(kept), play, [])]
 
     return find

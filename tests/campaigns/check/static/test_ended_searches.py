@@ -68,6 +68,48 @@ def test_a_search_that_is_right(text):
     assert not [*ended_searches(text)]
 
 
+LAST = 'last=$(grep \'"tool_use"\' "$TRANSCRIPT" | tail -1)\n'
+COMPARES = 'if [ "$last" = "Ask" ]; then\n  exit 0\nfi\n'
+REFUSES = "make test || exit 2\n"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        HEAD + LAST + COMPARES + REFUSES,
+        HEAD + 'if [ -f "$TRANSCRIPT" ]; then\n' + LAST + COMPARES + "fi\n" + REFUSES,
+        HEAD + LAST.replace(" | tail -1", "") + COMPARES.replace("[ ", "[[ ").replace("]", "]]") + REFUSES,
+    ],
+)
+def test_a_search_whose_failure_allows_everything(text):
+    """A gate that looks for one word first is named if it ends where nothing is found."""
+    ((words, line),) = ended_searches(text)
+    assert "`grep` finds nothing for `last`, so the refusals behind its test are not reached" in words
+    assert text.split("\n")[line - 1].startswith("last=")
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        # The script goes on, or refuses nothing behind it.
+        HEAD + LAST.replace("tail -1", "tail -1 || true") + COMPARES + REFUSES,
+        HEAD.replace("-euo pipefail", "-eu") + LAST + COMPARES + REFUSES,
+        HEAD + LAST + COMPARES + "date\n",
+        HEAD + REFUSES + LAST + COMPARES,
+        HEAD + LAST + COMPARES.replace("exit 0", "exit 2") + "date\n",
+        HEAD + LAST + COMPARES.replace("fi\n", "else\n  exit 2\nfi\n"),
+        # The value is needed, or is known to be there.
+        HEAD + LAST + REFUSES,
+        HEAD + LAST + COMPARES.replace(" = ", " != ") + REFUSES,
+        HEAD + 'grep -q \'"tool_use"\' "$TRANSCRIPT" || exit 0\n' + LAST + COMPARES + REFUSES,
+        HEAD + LAST.replace("grep", 'echo "$INPUT" | grep') + COMPARES + REFUSES,
+    ],
+)
+def test_a_search_whose_failure_may_be_meant(text):
+    """Nothing is said of a gate that goes on, needs the value, or refuses nothing behind it."""
+    assert not [*ended_searches(text)]
+
+
 @pytest.mark.parametrize(
     "text",
     [
@@ -138,6 +180,8 @@ REPEATED = {
     "values": CONTENT,
     "matches": SOUGHT,
     "half a value": "MSG=$(",
+    "searches in files": LAST,
+    "searches that are compared": LAST + COMPARES + REFUSES,
     "groups": "(\n",
 }
 

@@ -1,0 +1,143 @@
+"""
+Gates of stops that ask `git diff` alone whether the agent changed anything: it does not see new files.
+
+Nothing is said if any script of the hook asks Git, or the file system, in a way that shows new files.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from itertools import islice
+
+from pytest_hookharness import hosts
+from pytest_hookharness.campaigns.check.lone_programs.inline_scripts import shell_program
+from pytest_hookharness.campaigns.check.lone_programs.lone_answers import REFUSES_IN_JSON
+from pytest_hookharness.campaigns.check.lone_programs.lone_searches import refusals_of
+from pytest_hookharness.campaigns.check.static.shell_scripts import (
+    SHELL_SCRIPT,
+    code_of,
+    loaded_texts,
+    without_comment_lines,
+)
+from pytest_hookharness.model.checkup import HookSet
+from pytest_hookharness.model.protocol import Hook
+
+_STOPS = frozenset({hosts.Role.STOP, hosts.Role.SUBAGENT_STOP})
+_COMMENT = re.compile(r"^[ \t]*(?:#|//|\*)[^\n]*", re.MULTILINE)
+# What shows new files, or makes Git know them.
+_SEES_NEW = re.compile(
+    r"\bgit\b[^\n]{0,80}\b(?:status|ls-files|add|stash|commit|write-tree|clean)\b|[\"'](?:status|ls-files|add|stash)[\"']"
+    r"|--no-index|untracked|-newer|\bmtime|st_mtime|\bfind[ \t]+[\"'$./]|\bcheckpoint",
+    re.IGNORECASE,
+)
+_ADDS = re.compile(r"\bgit\b[^\n]{0,40}[ \t]add\b|[\"']git[\"']\s*,\s*\[?\s*[\"']add[\"']")
+_LOADS = re.compile(r"^[ \t]*(?:source|\.)[ \t]", re.MULTILINE)
+# A question for changes against the last commit or the index; not one for what a branch changed.
+_OPTIONS = r"(?:[ \t]+(?:--?[\w-]+(?:=[\w,.-]+)?|HEAD))*"
+_GIT = r"\bgit(?:[ \t]+-C[ \t]+\S+|[ \t]+--no-pager)*[ \t]+diff"
+_NAMES = rf"{_GIT}(?={_OPTIONS}[ \t]+--(?:name-only|name-status|stat|shortstat|quiet|exit-code)\b){_OPTIONS}"
+_END = r"(?:[ \t]+--(?:[ \t]+[\w.*'\"/-]+)*)?[ \t]*(?:\d?>[ \t]*[^\s)|;]+[ \t]*)*"
+_QUIET = re.compile(
+    rf"(?:^[ \t]*if[ \t]+|^[ \t]*){_GIT}(?={_OPTIONS}[ \t]+--(?:quiet|exit-code)\b){_OPTIONS}{_END}"
+    rf"(?:&&[ \t]*{_GIT}{_OPTIONS}{_END})*(?:;|\n|&&)",
+    re.MULTILINE,
+)
+_LISTED = re.compile(
+    rf"^[ \t]*(?P<name>[A-Za-z_]\w*)=\"?\$\([^\n]*?(?:\n[^\n)]*)?{_NAMES}{_END}(?=[|)&;\n])", re.MULTILINE
+)
+# What ends a script where there is nothing.
+_EMPTY = (
+    r"-z[ \t]+[\"']?\$\{{?{0}\}}?[\"']?[ \t]*\]\]?|-n[ \t]+[\"']?\$\{{?{0}\}}?[\"']?[ \t]*\]\]?(?=[ \t]*\|\|)"
+)
+_LEAVES = re.compile(r"\bexit(?:[ \t]+0)?\b(?![ \t]+[1-9$])")
+_IN_LIST = re.compile(
+    r"[\"']git[\"']\s*,\s*\[?\s*(?:[\"']-C[\"']\s*,\s*[^,]+,\s*)?[\"']diff[\"'](?P<words>(?:\s*,\s*[\"'][^\"'\n]*[\"'])*)\s*[\])]"
+    r"|[\"'`]git diff(?P<text>[^\"'`\n]*)[\"'`]"
+)
+_SHOWN = re.compile(r"--(?:name-only|name-status|stat|shortstat|quiet|exit-code)\b")
+_PLAIN = re.compile(r"(?:--?[\w-]+(?:=[\w,.-]+)?|HEAD|2>(?:/dev/null|&1))")
+_NOTHING = re.compile(r"\.length\s*===?\s*0|!\s*\w+\.length\b|\bif\s+not\s+\w+|\bif\s*\(\s*!\w+")
+_REFUSES = re.compile(r"\b(?:exit|SystemExit)\(\s*2\s*\)|\bexitCode\s*=\s*2\b|\breturn 2\b")
+_IF = re.compile(r"[ \t]*(?:el)?if\b")
+_MOST, _LONGEST = 20, 300
+
+
+def overlooked_files(hook_set: HookSet, hook: Hook) -> tuple[str, int]:
+    """Return the script of a gate that never sees new files, and the line of its question; or nothing."""
+    rule = hosts.find(hook_set.host).events.get(hook.event)
+    if rule is None or rule.role not in _STOPS or hook.type != "command":
+        return ("", 0)
+    sources = hook_set.sources_of(hook) or [("", shell_program(hook_set, hook))]
+    others = [other for _, text in sources for other in loaded_texts(hook_set, text)]
+    if any(_SEES_NEW.search(_COMMENT.sub("", text)) for text in (*others, *(text for _, text in sources))):
+        return ("", 0)
+    # Another hook may make Git know each new file.
+    if any(_ADDS.search(_COMMENT.sub("", text)) for _, text in hook_set.sources):
+        return ("", 0)
+    if sum(len(_LOADS.findall(text)) for _, text in sources) > len(others):
+        return ("", 0)
+    return next(((path, line) for path, text in sources if (line := question_for_changes(text))), ("", 0))
+
+
+def question_for_changes(text: str) -> int:
+    """Return the line in which a script that refuses asks `git diff` whether it has to; 0 for none."""
+    if "diff" not in text:
+        return 0
+    if SHELL_SCRIPT.match(text):
+        return _in_shell(without_comment_lines(text), code_of(text))
+    code = _COMMENT.sub(lambda found: " " * len(found[0]), text)
+    answers = [one for one in REFUSES_IN_JSON.finditer(code) if not one[0].endswith("ask")]
+    if not (answers or _REFUSES.search(code)) or not _NOTHING.search(code):
+        return 0
+    asked = [*islice(_IN_LIST.finditer(code), _MOST)]
+    words = [re.findall(r"[^\s\"',]+", one["words"] or one["text"] or "") for one in asked]
+    # Each question has to be such a one, as others may be for what a branch changed.
+    if not asked or not all(all(map(_PLAIN.fullmatch, each)) for each in words):
+        return 0
+    if not any(_SHOWN.search(" ".join(each)) and not _is_of_index(each) for each in words):
+        return 0
+    return code.count("\n", 0, asked[0].start()) + 1
+
+
+def _is_of_index(words: Sequence[str]) -> bool:
+    return any(word in ("--cached", "--staged") for word in words)
+
+
+def _in_shell(code: str, shown: str) -> int:
+    """Return the line of a question of a shell script in front of a refusal; 0 for none."""
+    last = max(islice(refusals_of(code, shown), _MOST), default=0)
+    for place, end in _ends(code, shown, last):
+        if place < end < last:
+            return code.count("\n", 0, place) + 1
+    return 0
+
+
+def _ends(code: str, shown: str, last: int) -> Iterator[tuple[int, int]]:
+    """Yield the questions whose answer that nothing changed ends a script, and where it ends."""
+    for found in islice(_QUIET.finditer(code, 0, last), _MOST):
+        if "--cached" in found[0].split("&&")[0] or shown[found.end() - 1] != found[0][-1]:
+            continue
+        if _LEAVES.search(_branch(code, found.end() - 2)):
+            yield found.start(), found.end()
+    for found in islice(_LISTED.finditer(code, 0, last), _MOST):
+        names = "|".join(_names(code, found["name"], found.end()))
+        empty = re.compile(_EMPTY.format(f"(?:{names})\\b")).search(code, found.end(), last)
+        staged = re.search(r"--(?:cached|staged)\b", found[0])
+        if empty and not staged and _LEAVES.search(_branch(code, empty.end())):
+            yield found.start("name"), empty.end()
+
+
+def _names(code: str, name: str, place: int) -> list[str]:
+    """Return the variable of a list of files, and those that get a part of it."""
+    part = rf"^[ \t]*([A-Za-z_]\w*)=\"?\$\((?:echo|printf)[ \t][^\n|]*\$\{{?{name}\b[^\n]*\|[ \t]*grep\b"
+    return [name, *islice(re.compile(part, re.MULTILINE).findall(code, place), _MOST)]
+
+
+def _branch(code: str, place: int) -> str:
+    """Return what follows a condition if it holds: the rest of its line, or of an `if` up to its end."""
+    line = code[place : place + _LONGEST].partition("\n")[0]
+    whole = code[code.rfind("\n", 0, place) + 1 : place]
+    if ("&&" in line or "||" in line) and not _IF.match(whole):
+        return line
+    return re.split(r"\n[ \t]*(?:fi|else|elif)\b", code[place : place + _LONGEST])[0]
