@@ -15,7 +15,7 @@ from pytest_hookharness.campaigns.guards.named_commands import mixed
 from pytest_hookharness.campaigns.guards.watched_moves import is_asked_before
 from pytest_hookharness.campaigns.stress.first_run import GIVEN
 from pytest_hookharness.campaigns.stress.mutations.wording import HARMLESS, forms_of
-from pytest_hookharness.judging.checkup.bypasses import READING
+from pytest_hookharness.judging.checkup.bypasses import READING, WRITING
 from pytest_hookharness.model.fast_dataclass import dataclass
 from pytest_hookharness.model.moves import FIRST_PROMPT, Act, Edit, Read, RunCommand, ToolCall, Tools
 from pytest_hookharness.model.outcome import Outcome
@@ -46,8 +46,9 @@ class Refusals:
 
     @property
     def all_calls(self) -> tuple[str, ...]:
-        """The commands, and the files that a tool may not read in words."""
-        return (*self.commands, *(f"{READING}{file}" for file in self.reads))
+        """The commands, and the files that a tool may not read or write in words."""
+        read = (f"{READING}{file}" for file in self.reads)
+        return (*self.commands, *read, *(f"{WRITING}{file}" for file in self.files))
 
     @property
     def tried(self) -> tuple[str, ...]:

@@ -13,7 +13,7 @@ from pytest_hookharness.judging.checkup.refused_work import shell_text, symptom_
 from pytest_hookharness.judging.comparison.traces import is_asked, refusers
 from pytest_hookharness.judging.findings import codes
 from pytest_hookharness.model.checkup import Symptom
-from pytest_hookharness.model.moves import Read, RunCommand
+from pytest_hookharness.model.moves import Edit, Read, RunCommand
 from pytest_hookharness.model.outcome import Outcome
 from pytest_hookharness.model.protocol import Ruling
 from pytest_hookharness.model.trace import Moved, Performed
@@ -52,8 +52,9 @@ _RARE = re.compile(r"if |git push origin \+HEAD$")
 _FOR_ROOT = re.compile(r"(?:rm|dd|chmod|chown|mkfs\S*|kill|docker|systemctl) ")
 _PIPED = re.compile(r"(curl [^|]+\| ?)sh$")
 _TWICE, _MOST_NAMED = 2, 5
-# What stands before the name of a file that a tool reads, where a command stands for other calls.
-READING = "reading "
+# What stands before the name of a file that a tool reads or writes, where a command stands for other calls.
+READING, WRITING = "reading ", "writing "
+FILE_CALLS = (READING, WRITING)
 
 
 def spellings(command: str) -> Iterator[str]:
@@ -105,7 +106,7 @@ def _turns(outcome: Outcome, *, refused: bool, but: Collection[int] = ()) -> dic
     """
     Return commands as the agent's script writes them, before the folder of the run is filled in.
 
-    What reads a file by a tool is called by ``READING`` and the file.
+    What reads or writes a file by a tool is called by ``READING`` or ``WRITING`` and the file.
     """
     written = {
         step.turn: step.exchange.move for step in outcome.trace.steps if isinstance(step.exchange, Moved)
@@ -119,6 +120,8 @@ def _turns(outcome: Outcome, *, refused: bool, but: Collection[int] = ()) -> dic
                     pass
                 case Read(file=file):
                     text = f"{READING}{file}"
+                case Edit(file=file):
+                    text = f"{WRITING}{file}"
                 case _:
                     text = shell_text(step.exchange.call)
             found.setdefault(text, []).append(step.turn)
