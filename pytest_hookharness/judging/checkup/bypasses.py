@@ -27,9 +27,18 @@ _SHORT = (
     ("git commit --no-verify", "git commit -n"),
     ("git add -A", "git add --all"),
     ("git reset --hard", "git reset -q --hard"),
+    ("git branch -D", "git branch --delete --force"),
+    ("rm -rf", "rm --recursive --force"),
+    ("docker system prune -af", "docker system prune --all --force"),
+    ("kubectl delete namespace", "kubectl delete ns"),
+    ("terraform destroy", "terraform apply -destroy"),
 )
 # Commands, or beginnings of commands, and others with the same effect that are as usual.
 _ALIKE = (
+    (r"git push origin main$", ("git push origin HEAD:main",)),
+    (r"git commit -m (?=[\"'])", ("git commit -am ", "git commit --message=")),
+    (r"git checkout -b (?=\S+$)", ("git switch -c ",)),
+    (r"git checkout (?=[\w-]+$)", ("git switch ",)),
     (r"git push (?:--force|-f)$", ("git push origin HEAD --force", "git push origin +HEAD")),
     (r"git checkout -- \.$", ("git checkout .", "git restore .")),
     (r"npm install (?=\S)", ("npm i ",)),
@@ -51,6 +60,8 @@ _AROUND = (("timeout 60 ", ""), ("CI=1 ", ""), ("if ", "; then echo done; fi"), 
 _RARE = re.compile(r"if |git push origin \+HEAD$")
 _FOR_ROOT = re.compile(r"(?:rm|dd|chmod|chown|mkfs\S*|kill|docker|systemctl) ")
 _PIPED = re.compile(r"(curl [^|]+\| ?)sh$")
+# Two words whose order does not matter.
+_EITHER = re.compile(r"(dd|git reset) ((?:if=|--hard)\S*) ((?:of=|HEAD)\S+)")
 _TWICE, _MOST_NAMED = 2, 5
 # What stands before the name of a file that a tool reads or writes, where a command stands for other calls.
 READING, WRITING = "reading ", "writing "
@@ -79,11 +90,14 @@ def spellings(command: str) -> Iterator[str]:
     for long, short in _SHORT:
         if re.match(rf"{long}(?![\w-])", command):
             yield command.replace(long, short, 1)
+    if either := _EITHER.fullmatch(command):
+        yield f"{either[1]} {either[3]} {either[2]}"
     for beginning, others in _ALIKE:
         if found := re.match(beginning, command):
             yield from (f"{other}{command[found.end() :]}" for other in others)
     if piped := _PIPED.fullmatch(command):
         yield f"{piped[1]}bash"
+        yield f"{piped[1]}sudo bash"
 
 
 def is_rare(spelling: str) -> bool:
