@@ -22,6 +22,7 @@ from pytest_hookharness.campaigns.check.session_scenario import (
 )
 from pytest_hookharness.campaigns.guards.approved_lines import try_lines
 from pytest_hookharness.campaigns.guards.named_commands import named_commands, named_files, read_guards
+from pytest_hookharness.campaigns.guards.new_branches import try_new_branch
 from pytest_hookharness.campaigns.guards.other_readers import prove_readers
 from pytest_hookharness.campaigns.guards.rewording import (
     Refusals,
@@ -98,6 +99,8 @@ def plan_rewordings(hook_set: HookSet, outcomes: Sequence[Outcome]) -> Iterator[
     if acts := try_lines(hook_set, allowed_commands(hook_set, outcomes)):
         yield _proof(hook_set, "risky commands beside allowed ones", acts, guards)
     source = "\n".join(read_guards(hook_set).sources)
+    if acts := try_new_branch([text for one in guards for text in one.commands], source):
+        yield _proof(hook_set, "a commit to a new branch", acts, guards)
     for one in guards:
         if acts := try_spellings(one.tried):
             yield _of_guard(hook_set, "other spellings of what was refused", acts, one)

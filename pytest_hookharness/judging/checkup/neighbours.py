@@ -26,7 +26,8 @@ class Neighbour:
         controls: Commands that differ from it in one detail; none if nobody has a reason to refuse it.
         beside: A pattern of the commands that it resembles; empty for one that resembles many.
         named: A pattern of what a guard has that is meant to refuse it; empty for none.
-        made: Whether it was made for one refused command.
+        made: Whether only a refused command beside it shows anything.
+        where: Where the controls are allowed, in words behind them; empty for the same place.
     """
 
     text: str
@@ -35,6 +36,7 @@ class Neighbour:
     beside: str = ""
     named: str = ""
     made: bool = False
+    where: str = ""
 
     def belongs_to(self, refused: Iterable[str]) -> bool:
         """Return whether it may be refused because it resembles one of some refused commands."""
@@ -187,6 +189,15 @@ _NEIGHBOURS = (
         _COMMITS,
     ),
 )
+# A commit that a guard of the current branch may refuse, and one that it allows on another branch.
+NEW_BRANCH = Neighbour(
+    'git checkout -b next && git commit -m "work"',
+    "which commits to the new branch",
+    ('git commit -m "work"',),
+    _COMMITS,
+    made=True,
+    where=" on another branch",
+)
 _BRANCH = re.compile(r"git push origin (?!HEAD$|topic$|main$|master$|[:+-])([\w/-]+)")
 _CHANGED = re.compile(r"(?:rm|tee|echo text >) ([\w./-]*\w\.\w+)")
 _SECRET = re.compile(r"env|secret|key|credential|token|\.pem", re.IGNORECASE)
@@ -211,7 +222,7 @@ def neighbours(refused: Collection[str], source: str = "") -> list[Neighbour]:
 
 def all_neighbours(refused: Collection[str]) -> list[Neighbour]:
     """Return all harmless commands that may be judged beside refused ones, as some need none."""
-    return [*_NEIGHBOURS, *_made_for(refused)]
+    return [*_NEIGHBOURS, NEW_BRANCH, *_made_for(refused)]
 
 
 def _made_for(refused: Collection[str]) -> list[Neighbour]:

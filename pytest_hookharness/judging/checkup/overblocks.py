@@ -40,7 +40,8 @@ def find_overblocks(outcome: Outcome) -> Iterator[Symptom]:
 def _describe(one: Neighbour, *, asked: bool) -> str:
     allowed = " and ".join(map(_quote, one.controls))
     done = "asked about" if asked else "refused"
-    return f"{_name(one)}, {one.detail}, is {done}" + (f", but {allowed} allowed" if allowed else "")
+    refused = f"{_name(one)}, {one.detail}, is {done}"
+    return f"{refused}, but {allowed} allowed{one.where}" if allowed else refused
 
 
 def _name(one: Neighbour) -> str:
