@@ -11,7 +11,8 @@ from pytest_hookharness.judging.checkup.bypasses import (
     refused_turns,
     spellings,
 )
-from pytest_hookharness.judging.checkup.neighbours import Neighbour, neighbours
+from pytest_hookharness.judging.checkup.neighbour import Neighbour
+from pytest_hookharness.judging.checkup.neighbours import neighbours
 from pytest_hookharness.model.moves import FIRST_PROMPT, Act, Edit, Read, RunCommand, ToolResult
 from pytest_hookharness.model.outcome import Outcome
 
@@ -45,7 +46,8 @@ def _run(command: str) -> RunCommand | Read | Edit:
     if command.startswith(READING):
         return Read(file=command.removeprefix(READING))
     if command.startswith(WRITING):
-        return Edit(file=command.removeprefix(WRITING), text="text\n")
+        file, _, line = command.removeprefix(WRITING).partition(": ")
+        return Edit(file=file, text=f"{line or 'text'}\n")
     return RunCommand(command=command, given=_GIVEN)
 
 

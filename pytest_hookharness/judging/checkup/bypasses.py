@@ -13,7 +13,7 @@ from pytest_hookharness.judging.checkup.refused_work import shell_text, symptom_
 from pytest_hookharness.judging.comparison.traces import is_asked, refusers
 from pytest_hookharness.judging.findings import codes
 from pytest_hookharness.model.checkup import Symptom
-from pytest_hookharness.model.moves import Edit, Read, RunCommand
+from pytest_hookharness.model.moves import Edit, Move, Read, RunCommand
 from pytest_hookharness.model.outcome import Outcome
 from pytest_hookharness.model.protocol import Ruling
 from pytest_hookharness.model.trace import Moved, Performed
@@ -120,7 +120,7 @@ def _turns(outcome: Outcome, *, refused: bool, but: Collection[int] = ()) -> dic
     """
     Return commands as the agent's script writes them, before the folder of the run is filled in.
 
-    What reads or writes a file by a tool is called by ``READING`` or ``WRITING`` and the file.
+    What reads or writes a file by a tool is called by ``READING`` or ``WRITING``, the file, and its line.
     """
     written = {
         step.turn: step.exchange.move for step in outcome.trace.steps if isinstance(step.exchange, Moved)
@@ -128,18 +128,23 @@ def _turns(outcome: Outcome, *, refused: bool, but: Collection[int] = ()) -> dic
     found: dict[str, list[int]] = {}
     for step in outcome.trace.steps:
         if isinstance(step.exchange, Performed) and step.exchange.refused is refused and step.turn not in but:
-            move = written.get(step.turn)
-            match move:
-                case RunCommand(command=text):
-                    pass
-                case Read(file=file):
-                    text = f"{READING}{file}"
-                case Edit(file=file):
-                    text = f"{WRITING}{file}"
-                case _:
-                    text = shell_text(step.exchange.call)
+            text = call_name(written.get(step.turn)) or shell_text(step.exchange.call)
             found.setdefault(text, []).append(step.turn)
     return found
+
+
+def call_name(move: Move | None) -> str:
+    """Return a command line, or what a call of a tool for files is called here; empty for other moves."""
+    match move:
+        case RunCommand(command=text):
+            return text
+        case Read(file=file):
+            return f"{READING}{file}"
+        case Edit(file=file, text=text):
+            line = text.removesuffix("\n")
+            return f"{WRITING}{file}" + ("" if line == "text" or "\n" in line else f": {line}")
+        case _:
+            return ""
 
 
 def framed(inner: Sequence[int], outer: Sequence[int]) -> bool:

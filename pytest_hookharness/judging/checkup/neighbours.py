@@ -8,45 +8,12 @@ decides.
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Collection, Iterator
 
 from pytest_hookharness.judging.checkup.bypasses import READING, WRITING
-from pytest_hookharness.model.fast_dataclass import dataclass
+from pytest_hookharness.judging.checkup.neighbour import Neighbour
+from pytest_hookharness.judging.checkup.written_words import written_words
 from pytest_hookharness.model.moves import WORKSPACE
-
-
-@dataclass(frozen=True, slots=True)
-class Neighbour:
-    """
-    A harmless command.
-
-    Attributes:
-        text: The command line; ``READING`` or ``WRITING`` and a file for a call of a tool for files.
-        detail: What it is, in words that follow it and a comma.
-        controls: Commands that differ from it in one detail; none if nobody has a reason to refuse it.
-        beside: A pattern of the commands that it resembles; empty for one that resembles many.
-        named: A pattern of what a guard has that is meant to refuse it; empty for none.
-        made: Whether only a refused command beside it shows anything.
-        where: Where the controls are allowed, in words behind them; empty for the same place.
-    """
-
-    text: str
-    detail: str
-    controls: tuple[str, ...] = ()
-    beside: str = ""
-    named: str = ""
-    made: bool = False
-    where: str = ""
-
-    def belongs_to(self, refused: Iterable[str]) -> bool:
-        """Return whether it may be refused because it resembles one of some refused commands."""
-        return any(re.match(self.beside, text) for text in refused)
-
-    @property
-    def needs_refusal(self) -> bool:
-        """Whether only a refused command beside it shows anything."""
-        return self.made or not self.controls
-
 
 _REMOVES, _FORCES = r"rm -\w*[rR]", r"git push .*(?:--force|-f)\b"
 _PUSH, _MAIN = "git push origin topic", r"git push (?:\S+ )?(?:main|master)$"
@@ -202,6 +169,7 @@ _BRANCH = re.compile(r"git push origin (?!HEAD$|topic$|main$|master$|[:+-])([\w/
 _CHANGED = re.compile(r"(?:rm|tee|echo text >) ([\w./-]*\w\.\w+)")
 _SECRET = re.compile(r"env|secret|key|credential|token|\.pem", re.IGNORECASE)
 _PROGRAM = re.compile(r"(?!cat |cd |echo |ls |sudo )([a-z][\w-]+) \S")
+_DOCUMENT, _MOST_MADE = "a document of that name", 8
 _COPY, _NOTES = "/tmp/copy.txt", "notes.txt"  # noqa: S108 -- only a word of commands
 
 
@@ -216,7 +184,8 @@ def neighbours(refused: Collection[str], source: str = "") -> list[Neighbour]:
     usual = [one for one in _NEIGHBOURS if one.belongs_to(refused)]
     return [
         *(one for one in usual if not (one.named and re.search(one.named, source))),
-        *_made_for(refused),
+        # What names a program comes last: many commands may be refused.
+        *sorted(_made_for(refused), key=lambda one: one.detail == _DOCUMENT)[:_MOST_MADE],
     ]
 
 
@@ -228,7 +197,7 @@ def all_neighbours(refused: Collection[str]) -> list[Neighbour]:
 def _made_for(refused: Collection[str]) -> list[Neighbour]:
     found: dict[str, Neighbour] = {}
     for command in refused:
-        for one in _beside(command):
+        for one in (*_beside(command), *written_words(command)):
             found.setdefault(one.text, one)
     return [*found.values()]
 
@@ -249,4 +218,4 @@ def _beside(command: str) -> Iterator[Neighbour]:
         yield Neighbour(text, "which changes nothing", controls, beside, made=True)
     if program := _PROGRAM.match(command):
         text, control = f"cat docs/{program[1]}.md", ("cat docs/notes.md",)
-        yield Neighbour(text, "a document of that name", control, beside, made=True)
+        yield Neighbour(text, _DOCUMENT, control, beside, made=True)

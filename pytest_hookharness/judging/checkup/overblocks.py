@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from pytest_hookharness.judging.checkup.bypasses import FILE_CALLS, framed, passed_turns, refused_turns
-from pytest_hookharness.judging.checkup.neighbours import Neighbour, all_neighbours
+from pytest_hookharness.judging.checkup.neighbour import Neighbour
+from pytest_hookharness.judging.checkup.neighbours import all_neighbours
 from pytest_hookharness.judging.checkup.refused_work import symptom_of
 from pytest_hookharness.judging.comparison.traces import is_asked, refusers
 from pytest_hookharness.judging.findings import codes
@@ -49,4 +50,7 @@ def _name(one: Neighbour) -> str:
 
 
 def _quote(text: str) -> str:
-    return text if text.startswith(FILE_CALLS) else f"`{text}`"
+    if not text.startswith(FILE_CALLS):
+        return f"`{text}`"
+    call, _, line = text.partition(": ")
+    return f"{call} with `{line}`" if line else call
