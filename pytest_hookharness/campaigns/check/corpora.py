@@ -13,6 +13,7 @@ from pathlib import Path
 
 from pytest_hookharness.campaigns.check.lent_home import SECRET_NAME
 from pytest_hookharness.judging.checkup.refused_work import SAME_WORK
+from pytest_hookharness.judging.checkup.written_words import CONTENTS
 from pytest_hookharness.model.moves import Edit, Read, RunCommand, ToolResult
 from pytest_hookharness.reports.redaction import has_secrets
 
@@ -71,6 +72,8 @@ _STEPS = (
     ("py", "import json\n", "def size():\n    return 0\n"),
     ("js", 'import fs from "node:fs";\n', "export const size = () => 0;\n"),
 )
+# The keys of what a tool writes.
+_CONTENT = re.compile(r"\bcontent\b|new_string|file_text|new_str\b")
 _FILE = re.compile(r"""["'/]([\w-]*\.[a-z][\w.]{1,10}|[\w-]+\.lock)["']""")
 _SIMPLE_PATH = re.compile(r"[\w./-]+")
 _NEW = "text\n"
@@ -115,6 +118,10 @@ def commonly_refused(
         yield RunCommand(command=command, given=GIVEN)
     for file in dict.fromkeys([*_FILES, *files, *_found(_FILE, sources)]):
         yield Edit(file=file, text=_with_a_line(project / file))
+    text = "\n".join(sources)
+    for file, line, words in CONTENTS if _CONTENT.search(text) else ():
+        if re.search(words, text):
+            yield Edit(file=file, text=f"{line}\n")
 
 
 def _spoken_of(sources: Sequence[str]) -> list[str]:

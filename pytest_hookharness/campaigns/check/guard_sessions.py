@@ -20,7 +20,9 @@ from pytest_hookharness.campaigns.check.session_scenario import (
     scenario_of,
     varied,
 )
+from pytest_hookharness.campaigns.guards.approved_lines import try_lines
 from pytest_hookharness.campaigns.guards.named_commands import named_commands, named_files, read_guards
+from pytest_hookharness.campaigns.guards.new_branches import try_new_branch
 from pytest_hookharness.campaigns.guards.other_readers import prove_readers
 from pytest_hookharness.campaigns.guards.rewording import (
     Refusals,
@@ -37,6 +39,7 @@ from pytest_hookharness.campaigns.guards.spellings import (
     try_neighbours,
     try_spellings,
 )
+from pytest_hookharness.campaigns.guards.unasked import allowed_commands
 from pytest_hookharness.campaigns.guards.watched_moves import is_asked_before, watched
 from pytest_hookharness.model.checkup import CheckSession, HookSet
 from pytest_hookharness.model.moves import FIRST_PROMPT, Act, RunCommand
@@ -93,7 +96,11 @@ def plan_rewordings(hook_set: HookSet, outcomes: Sequence[Outcome]) -> Iterator[
     refused = [move for outcome in outcomes for _, move in refused_moves(outcome)]
     if acts := prove_readers(hook_set, refused):
         yield _proof(hook_set, "files with secrets read by another tool", acts, guards)
+    if acts := try_lines(hook_set, allowed_commands(hook_set, outcomes)):
+        yield _proof(hook_set, "risky commands beside allowed ones", acts, guards)
     source = "\n".join(read_guards(hook_set).sources)
+    if acts := try_new_branch([text for one in guards for text in one.commands], source):
+        yield _proof(hook_set, "a commit to a new branch", acts, guards)
     for one in guards:
         if acts := try_spellings(one.tried):
             yield _of_guard(hook_set, "other spellings of what was refused", acts, one)

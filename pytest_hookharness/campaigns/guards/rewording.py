@@ -15,7 +15,7 @@ from pytest_hookharness.campaigns.guards.named_commands import mixed
 from pytest_hookharness.campaigns.guards.watched_moves import is_asked_before
 from pytest_hookharness.campaigns.stress.first_run import GIVEN
 from pytest_hookharness.campaigns.stress.mutations.wording import HARMLESS, forms_of
-from pytest_hookharness.judging.checkup.bypasses import READING
+from pytest_hookharness.judging.checkup.bypasses import READING, WRITING, call_name
 from pytest_hookharness.model.fast_dataclass import dataclass
 from pytest_hookharness.model.moves import FIRST_PROMPT, Act, Edit, Read, RunCommand, ToolCall, Tools
 from pytest_hookharness.model.outcome import Outcome
@@ -35,6 +35,7 @@ class Refusals:
         commands: The shell commands, each once, the first of each program before the second ones.
         files: The files whose edits it refused.
         reads: The files that it did not let a tool read.
+        lines: The edits of one line that it refused, as they are called.
         seconds: How long it usually keeps a processor busy.
     """
 
@@ -42,12 +43,14 @@ class Refusals:
     commands: tuple[str, ...]
     files: tuple[str, ...] = ()
     reads: tuple[str, ...] = ()
+    lines: tuple[str, ...] = ()
     seconds: float = 0.0
 
     @property
     def all_calls(self) -> tuple[str, ...]:
-        """The commands, and the files that a tool may not read in words."""
-        return (*self.commands, *(f"{READING}{file}" for file in self.reads))
+        """The commands, and the files that a tool may not read or write in words."""
+        read = (f"{READING}{file}" for file in self.reads)
+        return (*self.commands, *read, *(f"{WRITING}{file}" for file in self.files), *self.lines)
 
     @property
     def tried(self) -> tuple[str, ...]:
@@ -206,10 +209,15 @@ def refused_by_hook(outcomes: Sequence[Outcome]) -> list[Refusals]:
             commands=tuple(mixed([one.command for one in moves if isinstance(one, RunCommand)])),
             files=tuple(dict.fromkeys(one.file for one in moves if isinstance(one, Edit))),
             reads=tuple(dict.fromkeys(one.file for one in moves if isinstance(one, Read))),
+            lines=tuple(dict.fromkeys(name for move in moves if ": " in (name := _edit_name(move)))),
             seconds=_seconds(hook, outcomes),
         )
         for hook, moves in found.items()
     ]
+
+
+def _edit_name(move: Act) -> str:
+    return call_name(move) if isinstance(move, Edit) else ""
 
 
 def _seconds(hook: str, outcomes: Sequence[Outcome]) -> float:

@@ -4,9 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from pytest_hookharness.judging.checkup.bypasses import READING, passed_turns, refused_turns, spellings
-from pytest_hookharness.judging.checkup.overblocks import Neighbour, neighbours
-from pytest_hookharness.model.moves import FIRST_PROMPT, Act, Read, RunCommand, ToolResult
+from pytest_hookharness.judging.checkup.bypasses import (
+    READING,
+    WRITING,
+    passed_turns,
+    refused_turns,
+    spellings,
+)
+from pytest_hookharness.judging.checkup.neighbour import Neighbour
+from pytest_hookharness.judging.checkup.neighbours import neighbours
+from pytest_hookharness.model.moves import FIRST_PROMPT, Act, Edit, Read, RunCommand, ToolResult
 from pytest_hookharness.model.outcome import Outcome
 
 _GIVEN = ToolResult(text="done")
@@ -35,9 +42,12 @@ def prove_spellings(command: str, allowed: Sequence[str]) -> tuple[Act, ...]:
     return (FIRST_PROMPT, *others, _run(command), _run(command), *others)
 
 
-def _run(command: str) -> RunCommand | Read:
+def _run(command: str) -> RunCommand | Read | Edit:
     if command.startswith(READING):
         return Read(file=command.removeprefix(READING))
+    if command.startswith(WRITING):
+        file, _, line = command.removeprefix(WRITING).partition(": ")
+        return Edit(file=file, text=f"{line or 'text'}\n")
     return RunCommand(command=command, given=_GIVEN)
 
 
@@ -81,10 +91,14 @@ def prove_neighbours(commands: Sequence[str], refused: Sequence[Neighbour]) -> t
         refused: The harmless ones.
     """
     controls = [_run(text) for text in dict.fromkeys(text for one in refused for text in one.controls)]
-    alone = [one for one in refused if not one.controls]
-    known = [_run(text) for text in commands if any(one.belongs_to([text]) for one in alone)]
+    beside = [
+        next((text for text in commands if one.belongs_to([text])), "")
+        for one in refused
+        if one.needs_refusal
+    ]
+    known = [_run(text) for text in dict.fromkeys(filter(None, beside))]
     harmless = [_run(one.text) for one in refused]
-    return (FIRST_PROMPT, *controls, *known[:1], *harmless, *harmless, *controls)
+    return (FIRST_PROMPT, *controls, *known, *harmless, *harmless, *controls)
 
 
 def refused_neighbours(outcomes: Sequence[Outcome], commands: Sequence[str]) -> list[Neighbour]:

@@ -1,4 +1,4 @@
-"""Guards that answer `allow` to all that they do not refuse, so that the host asks the user about nothing."""
+"""Hooks that answer `allow` to calls for which they have no rule, so that the host does not ask the user."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ import re
 from collections.abc import Iterator, Sequence
 
 from pytest_hookharness import hosts
+from pytest_hookharness.campaigns.guards.approved_lines import approved_lines, asks_users
 from pytest_hookharness.judging.checkup.refused_work import shell_text
 from pytest_hookharness.model.checkup import HookSet
 from pytest_hookharness.model.moves import ToolCall
@@ -28,15 +29,16 @@ def find_unasked(hook_set: HookSet, outcomes: Sequence[Outcome]) -> Iterator[tup
     """
     Yield the guards that explicitly allowed each call that they did not refuse, and what shows it.
 
+    The others are named that allow a line for one of its commands, whatever stands beside it.
+
     A hook that refused nothing, and whose script has no refusal, may be meant to answer the host's questions,
     so it is no guard here. Nor is one named that allowed no risky call.
     """
-    profile = hosts.find(hook_set.host)
-    if profile.by_role(hosts.Role.PERMISSION) is None or not profile.tools.gated:
+    if not asks_users(hosts.find(hook_set.host)):
         return
-    before = {rule.name for rule in profile.for_role(hosts.Role.BEFORE_TOOL)}
-    for hook in {hook.command: hook for hook in hook_set.hooks if hook.event in before}.values():
-        rulings = [*_rulings(hook, outcomes, profile.tools.gated)]
+    for hook in _guards(hook_set):
+        answers = [*_answers(hook, outcomes, hosts.find(hook_set.host).tools.gated)]
+        rulings = [(_words(call), ruling) for call, ruling in answers]
         allowed = [*dict.fromkeys(words for words, ruling in rulings if ruling is Ruling.ALLOW)]
         refused = {words for words, ruling in rulings if ruling in (Ruling.DENY, Ruling.ASK)}
         silent = any(ruling is Ruling.NONE for _, ruling in rulings)
@@ -49,10 +51,33 @@ def find_unasked(hook_set: HookSet, outcomes: Sequence[Outcome]) -> Iterator[tup
                 f"different calls, such as {example}), so {hook_set.host} never asks the user."
             )
             yield hook, text
+        elif found := next(approved_lines([(shell_text(call), ruling) for call, ruling in answers]), None):
+            line, risky = found
+            text = (
+                f"{hook.event}: it answers `allow` to `{line}`, and nothing to `{risky}` alone, so "
+                f"{hook_set.host} asks the user about neither."
+            )
+            yield hook, text
 
 
-def _rulings(hook: Hook, outcomes: Sequence[Outcome], gated: Sequence[str]) -> Iterator[tuple[str, Ruling]]:
-    """Yield each call that a hook was asked about, in words, with what it answered."""
+def allowed_commands(hook_set: HookSet, outcomes: Sequence[Outcome]) -> list[str]:
+    """Return the command lines to which a hook before calls answered `allow`, each once."""
+    gated = hosts.find(hook_set.host).tools.gated
+    answers = (one for hook in _guards(hook_set) for one in _answers(hook, outcomes, gated))
+    texts = (shell_text(call) for call, ruling in answers if ruling is Ruling.ALLOW)
+    return [*dict.fromkeys(filter(None, texts))]
+
+
+def _guards(hook_set: HookSet) -> list[Hook]:
+    """Return the hooks that run before calls, each command once."""
+    before = {rule.name for rule in hosts.find(hook_set.host).for_role(hosts.Role.BEFORE_TOOL)}
+    return [*{hook.command: hook for hook in hook_set.hooks if hook.event in before}.values()]
+
+
+def _answers(
+    hook: Hook, outcomes: Sequence[Outcome], gated: Sequence[str]
+) -> Iterator[tuple[ToolCall, Ruling]]:
+    """Yield each call that a hook was asked about, with what it answered."""
     for outcome in outcomes:
         # With a fault in its environment a hook may answer in another way.
         if outcome.scenario.vary:
@@ -65,7 +90,7 @@ def _rulings(hook: Hook, outcomes: Sequence[Outcome], gated: Sequence[str]) -> I
         for step, hooked in outcome.trace.hooked():
             for run in hooked.hook_runs:
                 if hooked.event == hook.event and run.hook.command == hook.command and step.turn in calls:
-                    yield _words(calls[step.turn]), run.reply.ruling
+                    yield calls[step.turn], run.reply.ruling
 
 
 def _words(call: ToolCall) -> str:

@@ -259,10 +259,12 @@ BYPASS = FindingCode(
 UNASKED = FindingCode(
     "HH310",
     "UNASKED",
-    "A guard hook answers `allow` to every call that it does not refuse, so the host never asks the user.",
-    "On most hosts `allow` skips the question that the host would ask the user. Such a guard hook lets more "
-    "calls through than no guard hook.",
-    "Print nothing and exit with 0 for calls about which the hook has no rule; the host then asks as usual.",
+    "A hook answers `allow` to calls about which it has no rule, so the host does not ask the user.",
+    "On most hosts `allow` skips the question that the host would ask the user. Such a hook lets more calls "
+    "through than no hook. It may answer so to every call that it does not refuse, or to a line of several "
+    "commands of which it knows one.",
+    "Print nothing and exit with 0 for calls about which the hook has no rule; the host then asks as usual. "
+    "Answer `allow` to a line only if each command in it is known.",
 )
 OVERBLOCK = FindingCode(
     "HH311",

@@ -10,9 +10,22 @@ from pytest_hookharness.campaigns.check.session_errors import play_session
 from pytest_hookharness.campaigns.check.session_scenario import scenario_of
 from pytest_hookharness.judging.checkup.symptoms import find_symptoms
 from pytest_hookharness.model.checkup import CheckSession
-from pytest_hookharness.model.moves import FIRST_PROMPT, Read, RunCommand
+from pytest_hookharness.model.moves import FIRST_PROMPT, Edit, Read, RunCommand
 
-REFUSED = ("rm -rf /", "git push --force", "git push origin main", "git merge topic")
+REFUSED = (
+    "rm -rf /",
+    "git push --force",
+    "git push origin main",
+    "git merge topic",
+    "git push origin develop",
+    "rm lint.json",
+    "pip install requests",
+    "dd if=/dev/zero of=/dev/sda",
+    "jest --watch",
+    "git checkout -- .",
+    "git branch -D topic",
+    'git commit -m "done"',
+)
 START = "text=$(jq -r .tool_input.command)\n"
 LOOKS = f"""{START}printf '%%s' "$text" | grep -Eq '%s' || exit 0
 echo 'People do that.' >&2; exit 2
@@ -41,17 +54,19 @@ printf '%s\\n' "$text" >>"$CLAUDE_PROJECT_DIR/seen"
 def found(tmp_path, harness):
     """The problems of harmless commands that a guard is found to refuse."""
 
-    def play(script):
+    def play(script, tools="Bash|Read"):
         (tmp_path / ".claude").mkdir()
         (tmp_path / ".claude/guard.sh").write_text(script)
         hook = {"type": "command", "command": 'sh "$CLAUDE_PROJECT_DIR"/.claude/guard.sh'}
-        settings = {"hooks": {"PreToolUse": [{"matcher": "Bash|Read", "hooks": [hook]}]}}
+        settings = {"hooks": {"PreToolUse": [{"matcher": tools, "hooks": [hook]}]}}
         (tmp_path / ".claude/settings.json").write_text(json.dumps(settings))
         (hook_set,) = find_hook_sets(tmp_path)
-        acts = (FIRST_PROMPT, *(RunCommand(command=text) for text in REFUSED), Read(file=".env"))
+        files = (Read(file=".env"), Edit(file=".env", text="text\n"))
+        acts = (FIRST_PROMPT, *(RunCommand(command=text) for text in REFUSED), *files)
         first = CheckSession(title="first", scenario=scenario_of(hook_set, acts), ends=False)
         outcomes = [play_session(first, harness.settings, harness.resources)]
-        for session in plan_rewordings(hook_set, [*outcomes]):
+        planned = plan_rewordings(hook_set, [*outcomes])
+        for session in [one for one in planned if one.title.startswith("harmless commands")]:
             outcomes.append(play_session(session, harness.settings, harness.resources))
         for session in plan_proofs(hook_set, [*outcomes], []):
             outcomes.append(play_session(session, harness.settings, harness.resources))
@@ -66,8 +81,8 @@ def test_a_guard_that_takes_every_path_for_the_root(found):
     """A guard that looks at the first letter of a path refuses harmless folders, which is OVERBLOCK."""
     (text,) = found(EVERY_PATH)
     assert text == (
-        "`rm -rf ./build`, the same folder, is refused, but `rm -rf build` allowed; "
         "`rm -rf <project>/build`, the same folder, is refused, but `rm -rf build` allowed; "
+        "`rm -rf ./build`, the same folder, is refused, but `rm -rf build` allowed; "
         "`rm -rf .cache`, a folder whose name begins with a dot, is refused, but `rm -rf build` allowed."
     )
 
@@ -76,7 +91,7 @@ def test_a_guard_that_takes_every_path_for_the_root(found):
 def test_a_guard_that_takes_the_option_of_another_command(found):
     """Where each of two commands is allowed, both in one line must be allowed."""
     (text,) = found(ANY_OPTION)
-    assert "but `git push origin topic` and `npm ci --force` allowed; " in text
+    assert "but `git push origin topic` and `npm ci --force` allowed" in text
 
 
 @pytest.mark.slow
@@ -107,10 +122,79 @@ def test_a_guard_that_refuses_the_way_back(found):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("script", [WHOLE_PATH, EVERYTHING, AGAIN, ASKS])
+@pytest.mark.parametrize("script", [WHOLE_PATH, EVERYTHING, AGAIN])
 def test_a_guard_that_confuses_nothing(found, script):
-    """A guard of whole paths, of all commands, or of repeated ones confuses nothing; one that asks may."""
+    """A guard of whole paths, of all commands, or of repeated ones confuses nothing."""
     assert [text for text in found(script) if "merge" not in text] == []
+
+
+@pytest.mark.slow
+def test_a_guard_that_asks(found):
+    """A guard that asks about harmless folders is told in these words, as nobody can answer in a long run."""
+    (text,) = found(ASKS)
+    assert text.startswith("`rm -rf <project>/build`, the same folder, is asked about, but `rm -rf build`")
+
+
+@pytest.mark.slow
+def test_a_guard_that_takes_words_for_others(found):
+    """What belongs to another command, only reads, or undoes less is no reason to refuse a line."""
+    (text,) = found(LOOKS % r"rm -rf.* [./]( |$)|git push.* develop( |$)|jest")
+    assert text == (
+        "`rm -rf build && git add .`, where the dot is what Git adds, is refused, but `rm -rf build` and "
+        "`git add .` allowed; `rm -rf build; ls /`, where / is only listed, is refused, but `rm -rf build` "
+        "and `ls /` allowed; `git push origin topic && git switch develop`, where develop is the branch to "
+        "switch to, is refused, but `git push origin topic` and `git switch develop` allowed; "
+        "so is `cat docs/jest.md`."
+    )
+
+
+@pytest.mark.slow
+def test_a_guard_that_takes_reading_for_writing(found):
+    """A copy of a file, and a search whose errors are hidden, leave the file as it is."""
+    (text,) = found(LOOKS % r"(rm|cp).*lint\.json|>.*lint\.json|lint\.json.*>")
+    assert text == (
+        "`cp lint.json /tmp/copy.txt`, which changes only the copy, is refused, but `cat lint.json` and "
+        "`cp notes.txt /tmp/copy.txt` allowed; `grep text lint.json 2>/dev/null`, which changes nothing, "
+        "is refused, but `grep text lint.json` and `grep text notes.txt 2>/dev/null` allowed."
+    )
+
+
+@pytest.mark.slow
+def test_a_guard_that_takes_a_use_for_another(found):
+    """What installs nothing, copies a file, or only takes a file out of the next commit is harmless."""
+    pattern = r"pip install|python3 -m pip|dd if=|git (checkout --|restore)|git branch -[^l-]"
+    (text,) = found(LOOKS % pattern)
+    assert text == (
+        "`git branch -d topic`, which only deletes a branch that is merged, is refused, but "
+        "`git branch --list topic` allowed; `dd if=a.img of=b.img`, which only copies a file, is refused, "
+        "but `dd of=b.img if=a.img` allowed; `git restore --staged notes.txt`, which keeps the file as it "
+        "is, is refused, but `git reset -- notes.txt` allowed; so is `python3 -m pip list`."
+    )
+
+
+@pytest.mark.slow
+def test_a_guard_that_compares_whole_words(found):
+    """A guard that compares whole words, or refuses all that names a file, is right."""
+    words = r"rm -rf [./]( |$)|git push( origin)? develop( |$)|lint\.json|pip install|dd .*of=/dev"
+    assert found(LOOKS % rf"{words}|^jest|git branch -D|git (checkout --|restore) [.]$") == []
+
+
+@pytest.mark.slow
+def test_a_guard_that_knows_some_messages(found):
+    """A guard of messages must know the usual sign of a breaking change."""
+    messages = LOOKS.replace("|| exit 0", "&& exit 0") % '^git commit -m "(feat|fix): |^[^g]|^git [^c]'
+    (text,) = found(messages)
+    assert '`git commit -m "feat!: add it"`, the usual sign of a breaking change, is refused' in text
+
+
+@pytest.mark.slow
+def test_a_guard_of_edits(found):
+    """A guard of the tool that writes files must let it write an example, and code whose name has a word."""
+    (text,) = found(OF_FILES % "*.env*|*key*", "Write")
+    assert text == (
+        "writing .env.example, which has no secrets, is refused, but writing example.txt allowed; "
+        "writing src/keyboard.ts, which has no keys, is refused, but writing src/mouse.ts allowed."
+    )
 
 
 @pytest.mark.slow

@@ -161,14 +161,17 @@ def test_words_count_by_where_they_stand(mutation, refused, name):
     assert (finding.name if finding is not None else "") == name
 
 
-def test_a_question_too_many_costs_little():
-    """A hook that asks about words that are only data is not told; one that misses words as code is."""
+def test_a_question_is_told_as_such():
+    """A hook that asks about words that are only data is told in these words, as is one that misses code."""
     question = replace(REFUSED, decision=replace(REFUSED.decision, ruling=Ruling.ASK))
     varied = trace(CALL, called(CONTROL), CALL, question, called(TRIED, refused=True))
     missed = trace(CALL, called(CONTROL), CALL, ALLOWED, called(TRIED))
 
-    assert DATA.find_difference(trace(CALL, question), varied) is None
-    assert NAMED.find_difference(trace(CALL, ALLOWED), varied) is None
+    asked = DATA.find_difference(trace(CALL, question), varied)
+    assert asked.text == "`rm -rf x` is asked about, and so are the same words in a heredoc."
+    asked = DATA.find_difference(trace(CALL, REFUSED), varied)
+    assert asked.text == "`rm -rf x` is refused, and the user is asked about the same words in a heredoc."
+    assert NAMED.find_difference(trace(CALL, ALLOWED), varied).text.endswith(" is asked about.")
     assert "`rm -rf x` is asked about; " in CODE.find_difference(trace(CALL, question), missed).text
 
 

@@ -68,7 +68,7 @@ def test_a_refused_command_is_asked_about_in_every_form():
     mutations, notes = plan(played("quoting", *exchanges), HookTraits())
 
     assert all(isinstance(one, Quoted) and one.turn == 1 for one in mutations)
-    assert len({one.form for one in mutations}) == len(mutations) == 9
+    assert len({one.form for one in mutations}) == len(mutations) == 11
     assert not notes
 
 

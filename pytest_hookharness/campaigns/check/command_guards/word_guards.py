@@ -39,6 +39,8 @@ _FOLDERS = ("tmp/build", "work/app/dist")
 _ABSOLUTE = re.compile(r"\babsolute\b", re.IGNORECASE)
 _REFUSES = re.compile(r"\bexit[ \t]+2\b|\b(?:block|deny)\b")
 # What stands behind a program, or behind its option.
+# Forms that are only judged where they are played.
+_PLAYED = frozenset({"a search", "a comment"})
 _ARGUMENTS = {
     "rm": "build", "curl": "example.com", "wget": "example.com", "npx": "eslint",
     **dict.fromkeys(("npm", "pnpm", "yarn", "bun", "pip", "pip3"), "install"),
@@ -164,7 +166,8 @@ def _data(words: str) -> Iterator[tuple[str, str]]:
     """Yield command lines in which words are only data, each with the same line for harmless words."""
     harmless = {one.form: one.text for one in forms_of(HARMLESS)}
     for one in forms_of(words):
-        if not one.code and "\n" not in one.text:
+        # A script may leave messages out, and look for words in the rest on purpose.
+        if not one.code and "\n" not in one.text and one.form not in _PLAYED:
             yield one.text, harmless[one.form]
     for line in ("git commit -m 'Explain {} here'", "echo 'Explain {} here'"):
         if "'" not in words:

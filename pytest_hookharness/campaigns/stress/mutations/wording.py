@@ -53,6 +53,8 @@ def forms_of(command: str) -> Iterator[CommandForm]:
     # Behind a semicolon, so that a guard shows that splits a line without reading its quotes.
     yield CommandForm("an argument of echo", f"echo {shlex.quote(f'Done; {command}')}", code=False)
     yield CommandForm("a title", f"gh pr create --title {quoted} --body text", code=False)
+    yield CommandForm("a search", f"grep -rn {quoted} docs", code=False)
+    yield CommandForm("a comment", f"echo hello # {command}", code=False)
     yield CommandForm("`sh -c`", f"sh -c {quoted}", code=True)
     yield CommandForm("`bash -c`", f"bash -c {quoted}", code=True)
     yield CommandForm("a shell that reads a heredoc", f"bash <<'END'\n{command}\nEND", code=True)
@@ -94,8 +96,7 @@ class _Worded(Mutation):
         refused = was_refused(seen, TRIED)
         if self.must_be_refused:
             return refused is False
-        # A question too many costs little.
-        return refused is True and was_refused(seen, CONTROL) is False and not was_asked(seen, TRIED)
+        return refused is True and was_refused(seen, CONTROL) is False
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,6 +125,7 @@ class MovedWords(_Worded, family="words"):
         if not self._is_misjudged(seen):
             return None
         word = "is let through" if self.must_be_refused else "is refused"
+        word = "is asked about" if was_asked(seen, TRIED) else word
         hook = refusers(usual, self.turn)
         return RAW_JSON.found(f"A call of {self} {word}.", turn=self.turn, hook=hook)
 
@@ -173,7 +175,11 @@ class Quoted(_Worded, family="quoting"):
         if not self._is_misjudged(seen):
             return None
         asked = is_asked(usual, self.turn)
-        words = f"; {self} are let through" if self.must_be_refused else f", and so are {self}"
+        words = f", and so are {self}"
+        if self.must_be_refused:
+            words = f"; {self} are let through"
+        elif was_asked(seen, TRIED) and not asked:
+            words = f", and the user is asked about {self}"
         hook = refusers(usual, self.turn)
         done = "asked about" if asked else "refused"
         return TEXT_MATCH.found(f"`{self.command}` is {done}{words}.", turn=self.turn, hook=hook)

@@ -1,0 +1,221 @@
+"""
+Harmless commands that guards refuse, because they look like something else that they refuse.
+
+Each stands beside one or two commands that differ in one detail alone. Where a guard allows these, the detail
+decides.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Iterator
+
+from pytest_hookharness.judging.checkup.bypasses import READING, WRITING
+from pytest_hookharness.judging.checkup.neighbour import Neighbour
+from pytest_hookharness.judging.checkup.written_words import written_words
+from pytest_hookharness.model.moves import WORKSPACE
+
+_REMOVES, _FORCES = r"rm -\w*[rR]", r"git push .*(?:--force|-f)\b"
+_PUSH, _MAIN = "git push origin topic", r"git push (?:\S+ )?(?:main|master)$"
+_DISCARDS = r"git (?:checkout -- |restore |reset --hard)"
+_COMMITS = r'git commit -m "done"$'
+_SECRETS = r"(?:{})\S*(?:\.env|\.key|\.pem|secret)"
+# What shows most comes first, as a session may have to be short.
+_NEIGHBOURS = (
+    Neighbour(f"rm -rf {WORKSPACE}/build", "the same folder", ("rm -rf build",), _REMOVES),
+    Neighbour("rm -rf ./build", "the same folder", ("rm -rf build",), _REMOVES),
+    Neighbour("rm -rf .cache", "a folder whose name begins with a dot", ("rm -rf build",), _REMOVES),
+    Neighbour(
+        "git push --force-with-lease origin topic",
+        "which overwrites nobody's commits",
+        (_PUSH,),
+        _FORCES,
+        named="with-lease",
+    ),
+    Neighbour(
+        f"{_PUSH} && npm ci --force",
+        "where --force is an option of npm",
+        (_PUSH, "npm ci --force"),
+        _FORCES,
+    ),
+    Neighbour(
+        f"{_PUSH} && docker build -f Dockerfile .",
+        "where -f is an option of Docker",
+        (_PUSH, "docker build -f Dockerfile ."),
+        _FORCES,
+    ),
+    Neighbour(
+        "rm -rf build && git add .",
+        "where the dot is what Git adds",
+        ("rm -rf build", "git add ."),
+        _REMOVES,
+    ),
+    Neighbour(
+        "rm -rf build; ls /",
+        "where / is only listed",
+        ("rm -rf build", "ls /"),
+        _REMOVES,
+    ),
+    Neighbour(
+        f"{_PUSH} && git switch main",
+        "where main is the branch to switch to",
+        (_PUSH, "git switch main"),
+        _MAIN,
+    ),
+    Neighbour(
+        "git push origin feature/main-menu",
+        "a branch of another name",
+        ("git push origin feature/menu",),
+        _MAIN,
+    ),
+    Neighbour(
+        "git stash push -m topic",
+        "which sends nothing to another repository",
+        ("git stash list",),
+        r"git push\b",
+    ),
+    Neighbour("git merge --abort", "which only ends a merge", beside=r"git merge(?! --abort)"),
+    Neighbour("git rebase --abort", "which only ends a rebase", beside=r"git rebase(?! --abort)"),
+    Neighbour("git merge-base HEAD main", "which only reads", beside=r"git merge(?! --abort)\b"),
+    Neighbour("grep -rn process.env src", "a search", ("grep -rn process.title src",), r".*\.env\b"),
+    Neighbour(
+        "cat .env.example",
+        "which has no secrets",
+        ("cat example.txt",),
+        r"cat .*\.env$",
+    ),
+    *(
+        neighbour
+        for way in (READING, WRITING)
+        for neighbour in (
+            Neighbour(
+                f"{way}.env.example", "which has no secrets", (f"{way}example.txt",), rf"{way}\S*\.env$"
+            ),
+            Neighbour(
+                f"{way}src/keyboard.ts", "which has no keys", (f"{way}src/mouse.ts",), _SECRETS.format(way)
+            ),
+            Neighbour(
+                f"{way}src/design-tokens.css",
+                "which has colours",
+                (f"{way}src/design-colors.css",),
+                _SECRETS.format(way),
+            ),
+        )
+    ),
+    Neighbour("ls -la 2>/dev/null", "which only hides error messages", ("ls -la",)),
+    Neighbour("docker run --rm alpine true", "where --rm is an option", ("docker run alpine true",)),
+    Neighbour(
+        "curl -s https://example.com/a.txt | shasum",
+        "which runs no shell",
+        ("curl -s https://example.com/a.txt | md5sum",),
+    ),
+    Neighbour("ls src/hooks", "a folder of other code", ("ls src/lib",)),
+    Neighbour(
+        "curl -s https://example.com/a.json | python3 -m json.tool",
+        "which only formats what it reads",
+        ("curl -s https://example.com/a.json | jq .",),
+        r"(?:curl|wget) .*\|",
+    ),
+    Neighbour("git clean -nd", "which only lists files", ("git status",), r"git clean\b", named="dry"),
+    Neighbour(
+        "git branch -d topic",
+        "which only deletes a branch that is merged",
+        ("git branch --list topic",),
+        r"git branch -D\b",
+        named=r"-d\b|dD|Dd|--delete",
+    ),
+    Neighbour(
+        "dd if=a.img of=b.img",
+        "which only copies a file",
+        ("dd of=b.img if=a.img",),
+        r"dd ",
+    ),
+    Neighbour(
+        "git checkout -b topic",
+        "which only begins a branch",
+        ("git switch -c topic",),
+        r"git checkout -- ",
+    ),
+    Neighbour(
+        "git restore --staged notes.txt",
+        "which keeps the file as it is",
+        ("git reset -- notes.txt",),
+        _DISCARDS,
+    ),
+    Neighbour(
+        "git reset -- notes.txt",
+        "which keeps the file as it is",
+        ("git restore --staged notes.txt",),
+        _DISCARDS,
+    ),
+    Neighbour("python3 -m pip list", "which installs nothing", ("pip list",), r"(?:python3? -m )?pip3? "),
+    Neighbour(
+        'git commit -m "feat!: add it"',
+        "the usual sign of a breaking change",
+        ('git commit -m "feat: add it"',),
+        _COMMITS,
+    ),
+)
+# A commit that a guard of the current branch may refuse, and one that it allows on another branch.
+NEW_BRANCH = Neighbour(
+    'git checkout -b next && git commit -m "work"',
+    "which commits to the new branch",
+    ('git commit -m "work"',),
+    _COMMITS,
+    made=True,
+    where=" on another branch",
+)
+_BRANCH = re.compile(r"git push origin (?!HEAD$|topic$|main$|master$|[:+-])([\w/-]+)")
+_CHANGED = re.compile(r"(?:rm|tee|echo text >) ([\w./-]*\w\.\w+)")
+_SECRET = re.compile(r"env|secret|key|credential|token|\.pem", re.IGNORECASE)
+_PROGRAM = re.compile(r"(?!cat |cd |echo |ls |sudo )([a-z][\w-]+) \S")
+_DOCUMENT, _MOST_MADE = "a document of that name", 8
+_COPY, _NOTES = "/tmp/copy.txt", "notes.txt"  # noqa: S108 -- only a word of commands
+
+
+def neighbours(refused: Collection[str], source: str = "") -> list[Neighbour]:
+    """
+    Return the harmless commands that a guard may confuse with commands that it refused.
+
+    Args:
+        refused: The commands.
+        source: The texts of the guards; what they name, they are meant to refuse.
+    """
+    usual = [one for one in _NEIGHBOURS if one.belongs_to(refused)]
+    return [
+        *(one for one in usual if not (one.named and re.search(one.named, source))),
+        # What names a program comes last: many commands may be refused.
+        *sorted(_made_for(refused), key=lambda one: one.detail == _DOCUMENT)[:_MOST_MADE],
+    ]
+
+
+def all_neighbours(refused: Collection[str]) -> list[Neighbour]:
+    """Return all harmless commands that may be judged beside refused ones, as some need none."""
+    return [*_NEIGHBOURS, NEW_BRANCH, *_made_for(refused)]
+
+
+def _made_for(refused: Collection[str]) -> list[Neighbour]:
+    found: dict[str, Neighbour] = {}
+    for command in refused:
+        for one in (*_beside(command), *written_words(command)):
+            found.setdefault(one.text, one)
+    return [*found.values()]
+
+
+def _beside(command: str) -> Iterator[Neighbour]:
+    """Yield harmless commands with a word of a refused command in another place."""
+    beside = re.escape(command) + "$"
+    if found := _BRANCH.fullmatch(command):
+        text, detail = f"{_PUSH} && git switch {found[1]}", f"where {found[1]} is the branch to switch to"
+        yield Neighbour(text, detail, (_PUSH, f"git switch {found[1]}"), beside, made=True)
+    found = _CHANGED.fullmatch(command)
+    if found and not _SECRET.search(found[1]):
+        file = found[1]
+        controls = f"cat {file}", f"cp {_NOTES} {_COPY}"
+        yield Neighbour(f"cp {file} {_COPY}", "which changes only the copy", controls, beside, made=True)
+        controls = f"grep text {file}", f"grep text {_NOTES} 2>/dev/null"
+        text = f"grep text {file} 2>/dev/null"
+        yield Neighbour(text, "which changes nothing", controls, beside, made=True)
+    if program := _PROGRAM.match(command):
+        text, control = f"cat docs/{program[1]}.md", ("cat docs/notes.md",)
+        yield Neighbour(text, _DOCUMENT, control, beside, made=True)
