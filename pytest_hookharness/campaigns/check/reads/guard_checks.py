@@ -104,8 +104,8 @@ def _of_questions(hook_set: HookSet) -> Iterator[Symptom]:
     for path, line in dict.fromkeys(one for _, one in found):
         where = f" in {path}, line {line}," if path else ""
         text = (
-            f"it asks only `git diff`{where} whether anything changed, which leaves new files out, so where "
-            "the agent only made new files every stop is allowed."
+            f"it asks only `git diff`{where} whether anything changed, which leaves out files that are not "
+            "added yet, so where the agent only made such files every stop is allowed."
         )
         hooks = [hook for hook, one in found if one == (path, line)]
         advice = "Ask `git status --porcelain`, or `git ls-files --others --exclude-standard` as well."

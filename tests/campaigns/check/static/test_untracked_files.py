@@ -119,8 +119,8 @@ def test_what_is_said():
     hook_set, hook = one_hook("Stop", HEAD + QUIET + REFUSES)
     (found,) = (one for one in check_statically(hook_set).symptoms if one.kind == "FAILS-OPEN")
     assert (
-        "it asks only `git diff` in x.sh, line 2, whether anything changed, which leaves new files out"
-        in found.text
+        "it asks only `git diff` in x.sh, line 2, whether anything changed, which leaves out files that are "
+        "not added yet" in found.text
     )
     command = replace(hook, command="git diff --quiet && exit 0; make test || exit 2")
     assert overlooked_files(replace(hook_set, hooks=(command,), sources=()), command) == ("", 2)
