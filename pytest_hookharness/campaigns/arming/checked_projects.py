@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 
 from pytest_hookharness.model.checkup import HookSet
 from pytest_hookharness.model.fast_dataclass import dataclass
@@ -37,6 +37,50 @@ _PLAIN: Mapping[str, str] = {
         "[tool.pytest.ini_options]\n"
     ),
 }
+# The programs that check a project with such a file, and the kind of source files in it.
+_OF_NODE = frozenset(
+    [
+        *(
+            "npm",
+            "pnpm",
+            "yarn",
+            "npx",
+            "pnpx",
+            "bun",
+            "bunx",
+            "tsc",
+            "eslint",
+            "biome",
+            "prettier",
+            "vitest",
+        ),
+        *("jest", "turbo", "nx"),
+    ]
+)
+_OF_PYTHON = frozenset(
+    [
+        "pytest",
+        "ruff",
+        "mypy",
+        "pyright",
+        "flake8",
+        "black",
+        "uv",
+        "uvx",
+        "poetry",
+        "tox",
+        "nox",
+        "pre-commit",
+    ]
+)
+_PROGRAMS: Mapping[str, tuple[frozenset[str], str]] = {
+    "package.json": (_OF_NODE, "ts"),
+    "tsconfig.json": (_OF_NODE, "ts"),
+    "pyproject.toml": (_OF_PYTHON, "py"),
+    "Cargo.toml": (frozenset({"cargo"}), "rs"),
+    "go.mod": (frozenset({"go", "gofmt", "golangci-lint"}), "go"),
+    "Makefile": (frozenset({"make"}), "c"),
+}
 _PACKAGE, _MAKEFILE = "package.json", "Makefile"
 
 
@@ -48,21 +92,31 @@ class CheckedProject:
     Attributes:
         files: The files that it lacks, by path.
         words: What they are, as in "a package.json with the scripts lint, test".
+        kinds: Extensions of the source files of such projects.
     """
 
     files: Mapping[str, str]
     words: str
+    kinds: tuple[str, ...]
 
 
-def project_for_checks(hook_set: HookSet, texts: Sequence[str]) -> CheckedProject:
-    """Return the files that sources of hooks name and that the project lacks."""
+def project_for_checks(hook_set: HookSet, texts: Sequence[str], programs: Collection[str]) -> CheckedProject:
+    """
+    Return the files that sources of hooks name and that the project lacks.
+
+    Args:
+        hook_set: The hooks.
+        texts: Their sources.
+        programs: The programs that have test doubles. Files for others would start the real ones.
+    """
     code = _COMMENT.sub("", "\n".join(texts))
     names = sorted({next(filter(None, found.groups())) for found in _NAMED.finditer(code)})
     named = [
         name for name in (_PACKAGE, _MAKEFILE, *_PLAIN) if re.search(rf"(?<![\w-]){re.escape(name)}\b", code)
     ]
+    checked = [name for name in named if not _PROGRAMS[name][0].isdisjoint(programs)]
     # A plugin is used in projects of any kind.
-    missing = [name for name in named if hook_set.plugin or not (hook_set.root / name).exists()]
+    missing = [name for name in checked if hook_set.plugin or not (hook_set.root / name).exists()]
     files, words = dict[str, str](), list[str]()
     for name in missing:
         if name in _PLAIN:
@@ -72,7 +126,8 @@ def project_for_checks(hook_set: HookSet, texts: Sequence[str]) -> CheckedProjec
             files[name] = _package(names, code) if name == _PACKAGE else _makefile(names)
             kind = "scripts" if name == _PACKAGE else "targets"
             words.append(f"a {name} with the {kind} {', '.join(names)}")
-    return CheckedProject(files=files, words=" and ".join(words))
+    kinds = tuple(dict.fromkeys(_PROGRAMS[name][1] for name in files))
+    return CheckedProject(files=files, words=" and ".join(words), kinds=kinds)
 
 
 def _package(names: Sequence[str], code: str) -> str:

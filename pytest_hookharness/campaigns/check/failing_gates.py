@@ -63,6 +63,10 @@ _HELPER = re.compile(
     r"|\b(?:run|exec|python[\d.]*|node|tsx|ts-node|bun|deno|bash|sh)[\"']?,?\s+(?:-\S+\s+)*[\"']?\$"
     r"|\b(?:node|tsx|ts-node|python[\d.]*)[\"']\s*,\s*[\w.]*\(?\w"
 )
+# An option that names the project and not what runs.
+_PLACE = re.compile(
+    r"--(?:manifest-path|prefix|project|directory|cwd|dir|rootdir)(?:=|[ \t]+)(?:\"[^\"\n]*\"|\S+)"
+)
 # Extensions of files whose changes the scripts look for.
 _KINDS = ("ts", "tsx", "js", "jsx", "py", "go", "rs", "java", "kt", "rb", "php", "swift", "cs", "ex", "dart")
 _WAY_OUT = "makes its check succeed"
@@ -93,12 +97,12 @@ def plan_failing_gates(
     if not started:
         return
     texts = [text for hook in hooks for text in hook_set.scripts_of(hook)]
-    made = project_for_checks(hook_set, texts)
+    made = project_for_checks(hook_set, texts, started)
     if prepared and not made.files:
         return
-    changes = [
-        Edit(file=f"{place}changed.{kind}", text="text\n") for place, kind in changed_places("\n".join(texts))
-    ]
+    sources = [f"{place}changed.{kind}" for place, kind in changed_places("\n".join(texts))]
+    sources += [f"src/changed.{kind}" for kind in made.kinds if prepared]
+    changes = [Edit(file=file, text="text\n") for file in dict.fromkeys(sources)]
     acts: list[Act] = [FIRST_PROMPT, Edit(file="notes.txt", text="text\n"), *changes, Stop()]
     scenario = replace(scenario_of(hook_set, acts), turns=len(acts))
     if prepared:
@@ -162,6 +166,7 @@ def _started(hook_set: HookSet, hook: Hook) -> Iterator[str]:
 
 def _starts_helper(name: str, words: str) -> bool:
     """Return whether the words behind a program name a script, a path in a variable, or a module."""
+    words = _PLACE.sub("", words)
     return bool(script_of(words) or _HELPER.search(f"{name}{words}"))
 
 

@@ -31,6 +31,13 @@ if (existsSync("Cargo.toml")) {
   try { execSync("cargo test --quiet"); } catch { console.error("The tests fail."); process.exit(2); }
 }
 """
+OF_SOURCES = """#!/bin/bash
+[ -f go.mod ] && exec "$(dirname "$0")/go-gate"
+[ -f package.json ] || exit 0
+CHECK_CMD="npm run check"
+git status --porcelain -uall | grep -Ev '\\.(md|txt|json)$' | grep -q . || exit 0
+eval "$CHECK_CMD" >&2 || exit 2
+"""
 OF_TARGETS = """#!/bin/sh
 grep -q '^lint:' Makefile 2>/dev/null || exit 0
 make lint >&2 || exit 2
@@ -80,6 +87,7 @@ def test_a_gate_whose_check_fails(gates, harness, name, program, text, started):
         ("gate.py", "python3", OF_SCRIPTS, "a package.json with the scripts lint, test"),
         ("gate.mjs", "node", OF_MANIFEST, "a Cargo.toml"),
         ("gate.sh", "sh", OF_TARGETS, "a Makefile with the targets lint"),
+        ("gate.sh", "bash", OF_SOURCES, "a package.json with the scripts check"),
     ],
 )
 def test_a_gate_that_asks_for_a_file(gates, harness, name, program, text, made):
@@ -177,6 +185,7 @@ def test_what_starts_a_helper_of_the_hook(plugin, name, text):
         ("out=$(npx tsc --noEmit $(git diff --name-only)) || exit 2", "npx"),
         ("poetry run mypy src || exit 2", "poetry"),
         ("go test ./... || exit 2", "go"),
+        ('cargo check --manifest-path "$dir/Cargo.toml" || exit 2', "cargo"),
         ('GATE_CMD="npm run check"\neval "$GATE_CMD" || exit 2', "npm"),
         ("test_cmd='cargo test'\nif ! $test_cmd; then exit 2; fi", "cargo"),
         ('run_check "Types" npx tsc --noEmit || exit 2', "npx"),
