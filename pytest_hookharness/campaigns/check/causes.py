@@ -79,6 +79,7 @@ _UNSEEN = frozenset({SILENT_REFUSAL.name, UNSEEN_REASON.name})
 # What a source and a session may both show.
 _NO_TOOL = re.compile(r"with no `[\w.+-]+` on the PATH")
 _SAME_KIND = frozenset({BYPASS.name, CARRIED_OUT.name, OVERBLOCK.name, TEXT_MATCH.name})
+_EXAMPLE = ".env.example"
 _NO_SESSION, _OF_ANOTHER = "knows no session", "did not start the loop"
 # How a script ends that has no executable bit.
 _NO_BIT = Exited(126)
@@ -133,10 +134,16 @@ def _not_shown(symptom: Symptom, shown: Sequence[Symptom]) -> Symptom | None:
     tool = _NO_TOOL.search(symptom.text)
     words = tool[0] if tool else _OF_ANOTHER
     by_kind = symptom.kind in _SAME_KIND
-    same = [one for one in shown if (one.kind == symptom.kind if by_kind else words in one.text)]
+    same = [one for one in shown if (_is_same_kind(one, symptom) if by_kind else words in one.text)]
     told = {*_commands(iter(same))}
     left = [command for command in symptom.hook.split(", ") if command not in told]
     return replace(symptom, hook=", ".join(left)) if left else None
+
+
+def _is_same_kind(shown: Symptom, symptom: Symptom) -> bool:
+    """Return whether both are about commands, or about files such as an example of one with secrets."""
+    about = shown.topic == symptom.topic or (_EXAMPLE in shown.text and _EXAMPLE in symptom.text)
+    return shown.kind == symptom.kind and about
 
 
 def independent(

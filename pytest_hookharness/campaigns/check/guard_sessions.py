@@ -20,6 +20,7 @@ from pytest_hookharness.campaigns.check.session_scenario import (
     scenario_of,
     varied,
 )
+from pytest_hookharness.campaigns.guards.file_ways import guarded_files, prove_files, try_files
 from pytest_hookharness.campaigns.guards.named_commands import named_commands, named_files, read_guards
 from pytest_hookharness.campaigns.guards.other_readers import prove_readers
 from pytest_hookharness.campaigns.guards.rewording import (
@@ -94,6 +95,10 @@ def plan_rewordings(hook_set: HookSet, outcomes: Sequence[Outcome]) -> Iterator[
     if acts := prove_readers(hook_set, refused):
         yield _proof(hook_set, "files with secrets read by another tool", acts, guards)
     source = "\n".join(read_guards(hook_set).sources)
+    for hook, files in [*guarded_files(hook_set, outcomes, source).items()][:_MOST_PROVED]:
+        if acts := try_files(hook_set, files):
+            session = cut_short("other ways to change a guarded file", scenario_of(hook_set, acts))
+            yield _with(hook_set, session, [hook])
     for one in guards:
         if acts := try_spellings(one.tried):
             yield _of_guard(hook_set, "other spellings of what was refused", acts, one)
@@ -165,6 +170,10 @@ def plan_bypasses(hook_set: HookSet, outcomes: Sequence[Outcome]) -> Iterator[Ch
     most = [max(allowed.items(), key=lambda one: len(one[1])) for allowed in found if allowed]
     for command, texts in dict(most[:_MOST_PROVED]).items():
         yield _proof(hook_set, f"other spellings of `{command}`", prove_spellings(command, texts), guards)
+    source = "\n".join(read_guards(hook_set).sources)
+    for files in [*guarded_files(hook_set, outcomes, source).values()][:_MOST_PROVED]:
+        if acts := prove_files(hook_set, outcomes, files):
+            yield _proof(hook_set, "other ways to change a guarded file", acts, guards)
     refused = [*dict.fromkeys(call for one in guards for call in one.all_calls)]
     if harmless := refused_neighbours(outcomes, refused):
         acts = prove_neighbours(refused, harmless)

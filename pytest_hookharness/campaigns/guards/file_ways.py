@@ -1,0 +1,178 @@
+"""The moves that show whether the files of a guard can be changed in another way than the one it refuses."""
+
+from __future__ import annotations
+
+import posixpath
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+
+from pytest_hookharness import hosts
+from pytest_hookharness.campaigns.guards.denied_files import is_denied, is_denied_to_shell
+from pytest_hookharness.campaigns.guards.rewording import refused_moves
+from pytest_hookharness.campaigns.guards.watched_moves import is_asked_about
+from pytest_hookharness.judging.checkup.file_bypasses import control_of, shell_ways
+from pytest_hookharness.judging.checkup.file_calls import FileCall, FileCalls, call_of, file_calls
+from pytest_hookharness.model.checkup import HookSet
+from pytest_hookharness.model.fast_dataclass import dataclass
+from pytest_hookharness.model.moves import (
+    FIRST_PROMPT,
+    WORKSPACE,
+    Act,
+    Edit,
+    RunCommand,
+    ToolCall,
+    ToolResult,
+    Tools,
+)
+from pytest_hookharness.model.outcome import Outcome
+from pytest_hookharness.model.trace import Performed
+
+_GIVEN = ToolResult(text="done")
+# Files that nobody may change by any tool, for whatever reason a guard has.
+_SURE = re.compile(r"^\.env|secret|credential|\.pem$|\.key$|\.lock$|-lock\.|settings\.", re.IGNORECASE)
+# Suffixes that say nothing about what a guard means.
+_USUAL = frozenset(["", ".py", ".js", ".ts", ".sh", ".json", ".md", ".yaml", ".yml", ".txt", ".html", ".css"])
+# The acts that say nothing without others: the edit of another file, and the refused one.
+_ALONE = 2
+_MOST_COMMANDS = 3
+_ESCAPES = re.compile(r"\\+(?=[./-])")
+
+
+@dataclass(frozen=True, slots=True)
+class GuardedFile:
+    """
+    A file whose edit a guard refused.
+
+    Attributes:
+        edit: The refused edit.
+        hook: The command of the guard.
+    """
+
+    edit: Edit
+    hook: str
+
+    @property
+    def file(self) -> str:
+        """The file."""
+        return self.edit.file
+
+
+def guarded_files(
+    hook_set: HookSet, outcomes: Sequence[Outcome], source: str
+) -> dict[str, list[GuardedFile]]:
+    """
+    Return the files whose edits guards refuse by their names, by the command of the guard.
+
+    Args:
+        hook_set: The hooks, and the project that may deny files without them.
+        outcomes: What was played.
+        source: The texts of the guards, which name the files.
+    """
+    found: dict[str, dict[str, GuardedFile]] = {}
+    for outcome in outcomes:
+        kept = _refused_before(outcome)
+        for hook, move in refused_moves(outcome):
+            if isinstance(move, Edit) and move.file in kept and is_named(move.file, source):
+                one = GuardedFile(replace(move, given=_GIVEN, expect=None), hook)
+                found.setdefault(hook, {}).setdefault(move.file, one)
+    return {
+        hook: sorted(files.values(), key=lambda one: _certainty(hook_set, one.file, source), reverse=True)
+        for hook, files in found.items()
+    }
+
+
+def _refused_before(outcome: Outcome) -> set[str]:
+    """Return the files whose edits were refused before they were made, and not only blamed behind them."""
+    turns = {
+        step.turn
+        for step in outcome.trace.steps
+        if isinstance(step.exchange, Performed) and step.exchange.refused
+    }
+    moves = (step for step in outcome.trace.steps if step.turn in turns)
+    edits = (getattr(step.exchange, "move", None) for step in moves)
+    return {move.file for move in edits if isinstance(move, Edit)}
+
+
+def is_named(file: str, source: str) -> bool:
+    """Return whether a text names a file, its kind by a suffix that says something, or a folder of it."""
+    text = _ESCAPES.sub("", source)
+    name, suffix = posixpath.basename(file), posixpath.splitext(file)[1]
+    folders = (f"{part}/" for part in posixpath.dirname(file).split("/") if part)
+    return name in text or any(part in text for part in folders) or (suffix not in _USUAL and suffix in text)
+
+
+def _certainty(hook_set: HookSet, file: str, source: str) -> tuple[bool, bool, bool]:
+    named = posixpath.basename(file) in _ESCAPES.sub("", source)
+    return named, (hook_set.root / file).is_file(), _SURE.search(posixpath.basename(file)) is not None
+
+
+def other_ways(hook_set: HookSet, one: GuardedFile) -> Iterator[Act]:
+    """Yield other ways to change a file, about which the host can ask hooks; none if it is denied anyway."""
+    parts = one.file.split("/")
+    if any(is_denied(hook_set, part) for part in (parts[-1], f"{parts[0]}/")):
+        return
+    profile = hosts.find(hook_set.host)
+    shell = profile.tools.call(RunCommand(command="true"), "/w").name
+    if profile.for_role(hosts.Role.BEFORE_TOOL, shell):
+        for command in shell_ways(one.file):
+            # The last program is the one that changes the file.
+            program = command.rpartition("| ")[2].split()[0]
+            if not is_denied_to_shell(hook_set, program):
+                yield RunCommand(command=command, given=_GIVEN)
+    if _SURE.search(parts[-1]):
+        yield from _by_other_tools(hook_set, one)
+
+
+def _by_other_tools(hook_set: HookSet, one: GuardedFile) -> Iterator[Act]:
+    """Yield the change of a file by the host's other tools, about which the host does not ask the guard."""
+    tools = hosts.find(hook_set.host).tools
+    other = replace(one.edit, old="old" if one.edit.old is None else None)
+    if not is_asked_about(hook_set, one.hook, tools.call(other, "/w").name):
+        yield other
+    if tools.deletes and not is_asked_about(hook_set, one.hook, tools.deletes):
+        # Its input is not documented, and no hook of the guard gets it.
+        given = {"file_path": f"{WORKSPACE}/{one.file}"}
+        yield Tools(calls=(ToolCall(name=tools.deletes, input=given, given=_GIVEN),))
+
+
+def _control(one: GuardedFile) -> Edit:
+    return replace(one.edit, file=control_of(one.file))
+
+
+def try_files(hook_set: HookSet, files: Sequence[GuardedFile]) -> tuple[Act, ...]:
+    """Return the acts that try whether a guard's files can be changed in another way; none for no files."""
+    acts = [act for one in files[:1] for act in (_control(one), one.edit, *other_ways(hook_set, one))]
+    return (FIRST_PROMPT, *acts) if len(acts) > _ALONE else ()
+
+
+def prove_files(
+    hook_set: HookSet, outcomes: Sequence[Outcome], files: Sequence[GuardedFile]
+) -> tuple[Act, ...]:
+    """Return the acts that show which other ways to change a guard's files are allowed; none if none is."""
+    seen = [file_calls(outcome) for outcome in outcomes]
+    acts: list[Act] = []
+    for one in files[:1]:
+        others = [act for act in other_ways(hook_set, one) if _is_allowed(hook_set, seen, act)]
+        commands = [act for act in others if isinstance(act, RunCommand)][:_MOST_COMMANDS]
+        shown = [*commands, *(act for act in others if not isinstance(act, RunCommand))]
+        control = _control(one)
+        acts += [control, *shown, one.edit, one.edit, *shown, control] if shown else []
+    return (FIRST_PROMPT, *acts) if acts else ()
+
+
+def _is_allowed(hook_set: HookSet, seen: Sequence[FileCalls], act: Act) -> bool:
+    one = _call_of(hook_set, act)
+    return any(one in calls.passed for calls in seen) and all(one not in calls.refused for calls in seen)
+
+
+def _call_of(hook_set: HookSet, act: Act) -> FileCall | None:
+    """Return the call that an act becomes."""
+    tools = hosts.find(hook_set.host).tools
+    match act:
+        case RunCommand() | Edit():
+            return call_of(act, tools.call(act, "/w"))
+        case Tools(calls=(call,)):
+            return call_of(act, call)
+        case _:
+            return None
