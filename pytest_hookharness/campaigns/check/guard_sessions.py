@@ -96,7 +96,7 @@ def plan_rewordings(hook_set: HookSet, outcomes: Sequence[Outcome]) -> Iterator[
         yield _proof(hook_set, "files with secrets read by another tool", acts, guards)
     source = "\n".join(read_guards(hook_set).sources)
     for hook, files in [*guarded_files(hook_set, outcomes, source).items()][:_MOST_PROVED]:
-        if acts := try_files(hook_set, files):
+        if acts := try_files(hook_set, files, source):
             session = cut_short("other ways to change a guarded file", scenario_of(hook_set, acts))
             yield _with(hook_set, session, [hook])
     for one in guards:
@@ -172,7 +172,7 @@ def plan_bypasses(hook_set: HookSet, outcomes: Sequence[Outcome]) -> Iterator[Ch
         yield _proof(hook_set, f"other spellings of `{command}`", prove_spellings(command, texts), guards)
     source = "\n".join(read_guards(hook_set).sources)
     for files in [*guarded_files(hook_set, outcomes, source).values()][:_MOST_PROVED]:
-        if acts := prove_files(hook_set, outcomes, files):
+        if acts := prove_files(hook_set, outcomes, files, source):
             yield _proof(hook_set, "other ways to change a guarded file", acts, guards)
     refused = [*dict.fromkeys(call for one in guards for call in one.all_calls)]
     if harmless := refused_neighbours(outcomes, refused):

@@ -10,8 +10,9 @@ from dataclasses import replace
 from pytest_hookharness import hosts
 from pytest_hookharness.campaigns.guards.denied_files import is_denied, is_denied_to_shell
 from pytest_hookharness.campaigns.guards.rewording import refused_moves
+from pytest_hookharness.campaigns.guards.sibling_files import siblings
 from pytest_hookharness.campaigns.guards.watched_moves import is_asked_about
-from pytest_hookharness.judging.checkup.file_bypasses import control_of, shell_ways
+from pytest_hookharness.judging.checkup.file_bypasses import control_of, other_paths, shell_ways
 from pytest_hookharness.judging.checkup.file_calls import FileCall, FileCalls, call_of, file_calls
 from pytest_hookharness.model.checkup import HookSet
 from pytest_hookharness.model.fast_dataclass import dataclass
@@ -33,9 +34,7 @@ _GIVEN = ToolResult(text="done")
 _SURE = re.compile(r"^\.env|secret|credential|\.pem$|\.key$|\.lock$|-lock\.|settings\.", re.IGNORECASE)
 # Suffixes that say nothing about what a guard means.
 _USUAL = frozenset(["", ".py", ".js", ".ts", ".sh", ".json", ".md", ".yaml", ".yml", ".txt", ".html", ".css"])
-# The acts that say nothing without others: the edit of another file, and the refused one.
-_ALONE = 2
-_MOST_COMMANDS = 3
+_MOST_COMMANDS, _MOST_FILES = 3, 3
 _ESCAPES = re.compile(r"\\+(?=[./-])")
 
 
@@ -120,6 +119,8 @@ def other_ways(hook_set: HookSet, one: GuardedFile) -> Iterator[Act]:
             program = command.rpartition("| ")[2].split()[0]
             if not is_denied_to_shell(hook_set, program):
                 yield RunCommand(command=command, given=_GIVEN)
+    for file in other_paths(one.file) if _keeps_paths(hook_set.host) else ():
+        yield replace(one.edit, file=file)
     if _SURE.search(parts[-1]):
         yield from _by_other_tools(hook_set, one)
 
@@ -140,25 +141,41 @@ def _control(one: GuardedFile) -> Edit:
     return replace(one.edit, file=control_of(one.file))
 
 
-def try_files(hook_set: HookSet, files: Sequence[GuardedFile]) -> tuple[Act, ...]:
+def _keeps_paths(host: str) -> bool:
+    """Return whether hooks get paths as the model writes them, and not only absolute ones."""
+    given = hosts.find(host).tools.call(Edit(file="./f", text=""), "/w").input.values()
+    return any(isinstance(text, str) and re.search(r"(?<![\w/])\./f\b", text) for text in given)
+
+
+def _tried(hook_set: HookSet, files: Sequence[GuardedFile], source: str) -> Iterator[tuple[GuardedFile, Act]]:
+    """Yield what is tried beside the refused edits: all ways for the surest file, and siblings of others."""
+    beside = [(one, [*siblings(hook_set, one.edit, source)]) for one in files]
+    wanted = [*beside[:1], *(pair for pair in beside[1:] if pair[1])][:_MOST_FILES]
+    for place, (one, edits) in enumerate(wanted):
+        ways = other_ways(hook_set, one) if place == 0 else ()
+        yield from ((one, act) for act in (*ways, *edits))
+
+
+def try_files(hook_set: HookSet, files: Sequence[GuardedFile], source: str) -> tuple[Act, ...]:
     """Return the acts that try whether a guard's files can be changed in another way; none for no files."""
-    acts = [act for one in files[:1] for act in (_control(one), one.edit, *other_ways(hook_set, one))]
-    return (FIRST_PROMPT, *acts) if len(acts) > _ALONE else ()
+    acts: list[Act] = []
+    for one, act in _tried(hook_set, files, source):
+        acts += [act] if one.edit in acts else [_control(one), one.edit, act]
+    return (FIRST_PROMPT, *acts) if acts else ()
 
 
 def prove_files(
-    hook_set: HookSet, outcomes: Sequence[Outcome], files: Sequence[GuardedFile]
+    hook_set: HookSet, outcomes: Sequence[Outcome], files: Sequence[GuardedFile], source: str
 ) -> tuple[Act, ...]:
     """Return the acts that show which other ways to change a guard's files are allowed; none if none is."""
     seen = [file_calls(outcome) for outcome in outcomes]
-    acts: list[Act] = []
-    for one in files[:1]:
-        others = [act for act in other_ways(hook_set, one) if _is_allowed(hook_set, seen, act)]
-        commands = [act for act in others if isinstance(act, RunCommand)][:_MOST_COMMANDS]
-        shown = [*commands, *(act for act in others if not isinstance(act, RunCommand))]
-        control = _control(one)
-        acts += [control, *shown, one.edit, one.edit, *shown, control] if shown else []
-    return (FIRST_PROMPT, *acts) if acts else ()
+    allowed = [(one, act) for one, act in _tried(hook_set, files, source) if _is_allowed(hook_set, seen, act)]
+    commands = [act for _, act in allowed if isinstance(act, RunCommand)]
+    shown = [(one, act) for one, act in allowed if act not in commands[_MOST_COMMANDS:]]
+    known = [one for one in files if any(one is other for other, _ in shown)]
+    controls, others = [_control(one) for one in known], [act for _, act in shown]
+    refused = [one.edit for one in known]
+    return (FIRST_PROMPT, *controls, *others, *refused, *refused, *others, *controls) if shown else ()
 
 
 def _is_allowed(hook_set: HookSet, seen: Sequence[FileCalls], act: Act) -> bool:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import posixpath
 import shlex
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from pytest_hookharness.judging.checkup.file_calls import (
@@ -19,6 +19,7 @@ from pytest_hookharness.judging.comparison.traces import is_asked, refusers
 from pytest_hookharness.judging.findings import codes
 from pytest_hookharness.model.checkup import Symptom, is_named
 from pytest_hookharness.model.fast_dataclass import dataclass
+from pytest_hookharness.model.moves import WORKSPACE
 from pytest_hookharness.model.outcome import Outcome
 
 # A file is named in a report with at most so many commands.
@@ -26,10 +27,23 @@ _MOST_COMMANDS = 3
 # The suffixes of files that a guard of all code may mean: what is compared with these has the same one.
 _CODE = frozenset([".py", ".js", ".ts", ".tsx", ".jsx", ".go", ".rs", ".sh", ".md", ".json", ".yml", ".yaml"])
 TOPIC = "files"
+_EDITS = "edits of "
+# Files in which programs write the versions of what they installed.
+LOCKS = (
+    "package-lock.json",
+    "yarn.lock",
+    "pnpm-lock.yaml",
+    "bun.lock",
+    "poetry.lock",
+    "uv.lock",
+    "Cargo.lock",
+)
 _BY_SHELL = (
     "Let the guard hook be asked about the shell's tool as well, and look for the file in the words of the "
     "command; or deny changes of the file in the host's own permissions, or in a sandbox."
 )
+_BY_PATH = "Make the path absolute, without `.` and `..`, before it is compared."
+_BY_NAME = "Name the other files too, or use a pattern that fits all of them."
 _BY_TOOL = "Name all tools that change files in the matcher."
 
 
@@ -46,6 +60,24 @@ def shell_ways(file: str) -> tuple[str, ...]:
     )
 
 
+def other_paths(file: str) -> tuple[str, ...]:
+    """Return other usual paths of a file."""
+    return (f"./{file}", f"{WORKSPACE}/{file}")
+
+
+def siblings_of(file: str) -> tuple[str, ...]:
+    """Return the files in the same folder that somebody who guards a file surely means as well."""
+    folder, name = posixpath.split(file)
+    if name in LOCKS:
+        others = tuple(other for other in LOCKS if other != name)
+    elif name == "settings.json" and posixpath.basename(folder) == ".claude":
+        # It is read too, and can switch the hooks off.
+        others = ("settings.local.json",)
+    else:
+        others = (".env.local", ".env.production") if name == ".env" else ()
+    return tuple(posixpath.join(folder, other) for other in others)
+
+
 def control_of(file: str) -> str:
     """Return a harmless file that a guard of the named one has no reason to refuse."""
     suffix = posixpath.splitext(file)[1]
@@ -54,7 +86,7 @@ def control_of(file: str) -> str:
 
 def find_file_bypasses(outcome: Outcome) -> Iterator[Symptom]:
     """
-    Find files whose edits were refused each time, and that another way to change them was allowed.
+    Find files whose edits were refused each time, and what was allowed that a guard of them must mean too.
 
     An edit of another file was allowed too, so the guard is one of files.
     """
@@ -104,13 +136,34 @@ class FileBypass:
     @property
     def others(self) -> list[str]:
         """All of these, in words."""
-        return [*(one.words for one in self.commands), *(f"the tool {tool} for it" for tool in self.tools)]
+        return [
+            *(one.words for one in self.commands),
+            *(f"the tool {tool} for it" for tool in self.tools),
+            *(f"{one.words}, the same file," for one in self._edits(other_paths(self.known.file))),
+            *_edits_in_words([one.file for one in self._edits(siblings_of(self.known.file))]),
+        ]
+
+    def _edits(self, files: Sequence[str]) -> list[FileCall]:
+        """Return the allowed edits of some files, by the tool whose edit was refused."""
+        calls = (FileCall(self.known.tool, file) for file in files)
+        return [one for one in calls if one in self.allowed]
 
     @property
     def advice(self) -> list[str]:
         """What to do about them."""
-        reasons = ((_BY_SHELL, self.commands), (_BY_TOOL, self.tools))
+        file = self.known.file
+        reasons = (
+            (_BY_SHELL, self.commands),
+            (_BY_TOOL, self.tools),
+            (_BY_PATH, self._edits(other_paths(file))),
+            (_BY_NAME, self._edits(siblings_of(file))),
+        )
         return [text for text, reason in reasons if reason]
+
+
+def _edits_in_words(files: Sequence[str]) -> list[str]:
+    """Return the edits of some files in words, as one part of a list; none for no files."""
+    return [f"{_EDITS}{listed(files)}" if len(files) > 1 else f"an edit of {files[0]}"] if files else []
 
 
 def _describe(outcome: Outcome, calls: FileCalls, one: FileBypass, hook: str) -> str:
@@ -121,6 +174,6 @@ def _describe(outcome: Outcome, calls: FileCalls, one: FileBypass, hook: str) ->
     more = ""
     if turns and not any(is_named(ran, hook) for ran in ran_in(outcome, turns)):
         more = "; the host asks this hook about no command"
-    verb = "is" if len(one.others) == 1 else "are"
+    verb = "is" if len(one.others) == 1 and not one.others[0].startswith(_EDITS) else "are"
     text = f"{one.known.words} is {done}, but {listed(one.others)} {verb} allowed{more}."
     return f"{text[0].upper()}{text[1:]}"

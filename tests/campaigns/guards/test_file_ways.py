@@ -8,13 +8,14 @@ from pytest_hookharness.campaigns.check.discovery import find_hook_sets
 from pytest_hookharness.campaigns.check.guard_sessions import plan_proofs, plan_rewordings
 from pytest_hookharness.campaigns.check.session_errors import play_session
 from pytest_hookharness.campaigns.check.session_scenario import scenario_of
+from pytest_hookharness.campaigns.guards.sibling_files import are_locks_meant, siblings
 from pytest_hookharness.campaigns.guards.watched_moves import watched
 from pytest_hookharness.judging.checkup.symptoms import find_symptoms
 from pytest_hookharness.model.checkup import CheckSession
 from pytest_hookharness.model.moves import FIRST_PROMPT, Edit
 
 OF_FILES = """case "$(jq -r '.tool_input.file_path // empty')" in
-    */.env) echo "Keys are for people." >&2; exit 2 ;;
+    */.env*) echo "Keys are for people." >&2; exit 2 ;;
 esac
 """
 OF_BOTH = """case "$(jq -r '.tool_input.file_path // .tool_input.command')" in
@@ -139,7 +140,7 @@ def test_a_guard_of_every_file(found, tmp_path):
 @pytest.mark.slow
 def test_a_file_that_no_guard_names(found, tmp_path):
     """A file that the guard's text does not name may have been refused for any reason."""
-    write_claude(tmp_path, ("Edit|Write", OF_FILES.replace(".env", ".e*")))
+    write_claude(tmp_path, ("Edit|Write", OF_FILES.replace(".env*", ".e*")))
     assert found() == []
 
 
@@ -162,3 +163,105 @@ def test_a_guard_of_all_tools_of_a_host(found, tmp_path):
     """A guard that is asked about every tool is told nothing of the one that removes files."""
     write_cursor(tmp_path, {"preToolUse": ""}, OF_CURSOR.replace(".command", ".tool_input.command"))
     assert found() == []
+
+
+BY_PATH = """case "$(jq -r '.tool_input.command // .tool_input.file_path')" in
+    %s) echo "Write a test first, then src/main.py." >&2; exit 2 ;;
+esac
+"""
+
+
+def write_codex(folder, script):
+    """Write the settings of Codex with one guard of edits."""
+    (folder / ".codex").mkdir()
+    (folder / ".codex/guard.sh").write_text(script)
+    hook = {"type": "command", "command": "sh .codex/guard.sh"}
+    content = {"hooks": {"PreToolUse": [{"matcher": "apply_patch", "hooks": [hook]}]}}
+    (folder / ".codex/hooks.json").write_text(json.dumps(content))
+
+
+@pytest.mark.slow
+def test_a_guard_that_knows_one_path_of_a_file(found, tmp_path):
+    """On a host whose hooks get paths as the model writes them, other paths of the same file are tried."""
+    write_codex(tmp_path, BY_PATH % "*' File: src/'*")
+    (text,) = found("src/main.py")
+    assert "an edit of ./src/main.py, the same file, and an edit of <project>/src/main.py, the same" in text
+
+
+@pytest.mark.slow
+def test_a_guard_that_knows_all_paths_of_a_file(found, tmp_path):
+    """A guard that finds the file at the end of every path is told of the shell alone."""
+    write_codex(tmp_path, BY_PATH % "*src/main.py*")
+    (text,) = found("src/main.py")
+    assert "the same file" not in text
+
+
+@pytest.mark.slow
+def test_a_host_that_makes_paths_absolute(found, tmp_path):
+    """Where the host makes each path absolute, no other path of a file is tried."""
+    write_claude(tmp_path, ("Edit|Write", BY_PATH % "*/src/main.py"))
+    (text,) = found("src/main.py")
+    assert "the same file" not in text
+
+
+OF_NAMES = """case "$(jq -r '.tool_input.file_path // .tool_input.command')" in
+    %s) echo "Do not edit %s." >&2; exit 2 ;;
+esac
+"""
+
+
+@pytest.mark.slow
+def test_settings_of_which_a_guard_forgets_the_second_file(found, tmp_path):
+    """A guard of .claude/settings.json that allows settings.local.json is BYPASS: it can switch hooks off."""
+    write_claude(tmp_path, ("*", OF_NAMES % ("*.claude/settings.json*", "settings")))
+    assert found(".claude/settings.json") == [
+        "An edit of .claude/settings.json is refused, but an edit of .claude/settings.local.json is allowed."
+    ]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("pattern", "count"), [("*/.env|*' '.env", 1), ("*.env*", 0)])
+def test_environments_of_other_names(found, tmp_path, pattern, count):
+    """A guard of .env that allows .env.local is BYPASS, and one of all names that begin with it is not."""
+    write_claude(tmp_path, ("*", OF_NAMES % (pattern, ".env")), permissions={"deny": ["Bash"]})
+    texts = ["An edit of .env is refused, but edits of .env.local and .env.production are allowed."]
+    assert found() == texts[:count]
+
+
+@pytest.mark.slow
+def test_an_environment_that_the_project_keeps(found, tmp_path):
+    """An environment in the repository has no secrets, so no guard has to mean it."""
+    write_claude(tmp_path, ("*", OF_NAMES % ("*/.env|*' '.env", ".env")), permissions={"deny": ["Bash"]})
+    (tmp_path / ".env.production").write_text("MODE=production\n")
+    assert found() == ["An edit of .env is refused, but an edit of .env.local is allowed."]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("words", "count"), [("lock files", 1), ("package-lock.json", 0)])
+def test_lock_files_of_which_a_guard_knows_one(found, tmp_path, words, count):
+    """A guard that says it protects lock files, and knows one of them, is BYPASS."""
+    script = OF_NAMES % ("*package-lock.json*", words)
+    write_claude(tmp_path, ("*", script), permissions={"deny": ["Bash"]})
+    text = "An edit of package-lock.json is refused, but edits of yarn.lock, pnpm-lock.yaml and bun.lock "
+    assert found("package-lock.json") == [f"{text}are allowed."][:count]
+
+
+def test_a_promise_in_the_documents_of_a_project(tmp_path):
+    """What a document says about a guard counts like its own words, and a line about other work does not."""
+    write_claude(tmp_path, ("Write", OF_NAMES % ("*package-lock.json*", "package-lock.json")))
+    (hook_set,) = find_hook_sets(tmp_path)
+    (tmp_path / "CLAUDE.md").write_text("Commit lock files.\n")
+    assert not are_locks_meant(hook_set, "")
+    (tmp_path / "CLAUDE.md").write_text("- `PreToolUse` blocks edits of `.env*` and lockfiles\n")
+    assert are_locks_meant(hook_set, "")
+
+
+def test_lock_files_of_another_language(tmp_path):
+    """The lock file of a language is only meant in a project that has one, or code in the language."""
+    write_claude(tmp_path, ("Write", OF_FILES))
+    (hook_set,) = find_hook_sets(tmp_path)
+    edit = Edit(file="package-lock.json", text="")
+    files = [one.file for one in siblings(hook_set, edit, "lock files")]
+    assert files == ["yarn.lock", "pnpm-lock.yaml", "bun.lock"]
+    (tmp_path / "pyproject.toml").write_text("")
+    assert "uv.lock" in [one.file for one in siblings(hook_set, edit, "lock files")]
