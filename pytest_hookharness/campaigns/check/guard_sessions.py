@@ -20,6 +20,11 @@ from pytest_hookharness.campaigns.check.session_scenario import (
     scenario_of,
     varied,
 )
+from pytest_hookharness.campaigns.guards.file_neighbours import (
+    folder_to_play_in,
+    prove_neighbours_of,
+    try_neighbours_of,
+)
 from pytest_hookharness.campaigns.guards.file_ways import guarded_files, prove_files, try_files
 from pytest_hookharness.campaigns.guards.named_commands import named_commands, named_files, read_guards
 from pytest_hookharness.campaigns.guards.other_readers import prove_readers
@@ -39,6 +44,8 @@ from pytest_hookharness.campaigns.guards.spellings import (
     try_spellings,
 )
 from pytest_hookharness.campaigns.guards.watched_moves import is_asked_before, watched
+from pytest_hookharness.judging.checkup.file_calls import file_calls
+from pytest_hookharness.judging.checkup.file_overblocks import HARMLESS
 from pytest_hookharness.model.checkup import CheckSession, HookSet
 from pytest_hookharness.model.moves import FIRST_PROMPT, Act, RunCommand
 from pytest_hookharness.model.outcome import Outcome
@@ -96,9 +103,10 @@ def plan_rewordings(hook_set: HookSet, outcomes: Sequence[Outcome]) -> Iterator[
         yield _proof(hook_set, "files with secrets read by another tool", acts, guards)
     source = "\n".join(read_guards(hook_set).sources)
     for hook, files in [*guarded_files(hook_set, outcomes, source).items()][:_MOST_PROVED]:
-        if acts := try_files(hook_set, files, source):
-            session = cut_short("other ways to change a guarded file", scenario_of(hook_set, acts))
-            yield _with(hook_set, session, [hook])
+        acts = (*try_files(hook_set, files, source), *try_neighbours_of(hook_set, files, source))
+        if acts:
+            scenario = scenario_of(hook_set, (FIRST_PROMPT, *acts))
+            yield _with(hook_set, cut_short("guarded files, and others", scenario), [hook])
     for one in guards:
         if acts := try_spellings(one.tried):
             yield _of_guard(hook_set, "other spellings of what was refused", acts, one)
@@ -170,14 +178,27 @@ def plan_bypasses(hook_set: HookSet, outcomes: Sequence[Outcome]) -> Iterator[Ch
     most = [max(allowed.items(), key=lambda one: len(one[1])) for allowed in found if allowed]
     for command, texts in dict(most[:_MOST_PROVED]).items():
         yield _proof(hook_set, f"other spellings of `{command}`", prove_spellings(command, texts), guards)
-    source = "\n".join(read_guards(hook_set).sources)
-    for files in [*guarded_files(hook_set, outcomes, source).values()][:_MOST_PROVED]:
-        if acts := prove_files(hook_set, outcomes, files, source):
-            yield _proof(hook_set, "other ways to change a guarded file", acts, guards)
+    yield from _prove_files(hook_set, outcomes, guards)
     refused = [*dict.fromkeys(call for one in guards for call in one.all_calls)]
     if harmless := refused_neighbours(outcomes, refused):
         acts = prove_neighbours(refused, harmless)
         yield _proof(hook_set, "harmless commands that are refused", acts, guards)
+
+
+def _prove_files(
+    hook_set: HookSet, outcomes: Sequence[Outcome], guards: Sequence[Refusals]
+) -> Iterator[CheckSession]:
+    """Yield the sessions that prove what guards of files allow and refuse by mistake."""
+    source = "\n".join(read_guards(hook_set).sources)
+    seen = [file_calls(outcome) for outcome in outcomes]
+    for files in [*guarded_files(hook_set, outcomes, source).values()][:_MOST_PROVED]:
+        ways = prove_files(hook_set, seen, files, source)
+        if acts := ways.acts(prove_neighbours_of(hook_set, seen, files, source)):
+            yield _proof(hook_set, "guarded files, and others", acts, guards)
+        if folder := folder_to_play_in(hook_set, seen, files, source):
+            edit = replace(files[0].edit, file=HARMLESS)
+            inside = _proof(hook_set, f"a project in a folder {folder}", (FIRST_PROMPT, edit, edit), guards)
+            yield replace(inside, scenario=replace(inside.scenario, place=folder))
 
 
 def _proof(hook_set: HookSet, title: str, acts: Sequence[Act], guards: Sequence[Refusals]) -> CheckSession:

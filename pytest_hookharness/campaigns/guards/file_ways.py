@@ -12,8 +12,8 @@ from pytest_hookharness.campaigns.guards.denied_files import is_denied, is_denie
 from pytest_hookharness.campaigns.guards.rewording import refused_moves
 from pytest_hookharness.campaigns.guards.sibling_files import siblings
 from pytest_hookharness.campaigns.guards.watched_moves import is_asked_about
-from pytest_hookharness.judging.checkup.file_bypasses import control_of, other_paths, shell_ways
-from pytest_hookharness.judging.checkup.file_calls import FileCall, FileCalls, call_of, file_calls
+from pytest_hookharness.judging.checkup.file_bypasses import LOCKS, control_of, other_paths, shell_ways
+from pytest_hookharness.judging.checkup.file_calls import FileCall, FileCalls, call_of
 from pytest_hookharness.model.checkup import HookSet
 from pytest_hookharness.model.fast_dataclass import dataclass
 from pytest_hookharness.model.moves import (
@@ -34,8 +34,10 @@ _GIVEN = ToolResult(text="done")
 _SURE = re.compile(r"^\.env|secret|credential|\.pem$|\.key$|\.lock$|-lock\.|settings\.", re.IGNORECASE)
 # Suffixes that say nothing about what a guard means.
 _USUAL = frozenset(["", ".py", ".js", ".ts", ".sh", ".json", ".md", ".yaml", ".yml", ".txt", ".html", ".css"])
+_SECRET = re.compile(r"secret|credential")
 _MOST_COMMANDS, _MOST_FILES = 3, 3
-_ESCAPES = re.compile(r"\\+(?=[./-])")
+# What stands before the dots and slashes of a pattern.
+ESCAPES = re.compile(r"\\+(?=[./-])")
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,14 +97,17 @@ def _refused_before(outcome: Outcome) -> set[str]:
 
 def is_named(file: str, source: str) -> bool:
     """Return whether a text names a file, its kind by a suffix that says something, or a folder of it."""
-    text = _ESCAPES.sub("", source)
+    text = ESCAPES.sub("", source)
     name, suffix = posixpath.basename(file), posixpath.splitext(file)[1]
     folders = (f"{part}/" for part in posixpath.dirname(file).split("/") if part)
-    return name in text or any(part in text for part in folders) or (suffix not in _USUAL and suffix in text)
+    # A guard of secrets may only look for the word.
+    word = _SECRET.search(name)
+    words = (name, *folders, *([suffix] if suffix not in _USUAL else []), *([word[0]] if word else []))
+    return any(one in text for one in words)
 
 
 def _certainty(hook_set: HookSet, file: str, source: str) -> tuple[bool, bool, bool]:
-    named = posixpath.basename(file) in _ESCAPES.sub("", source)
+    named = posixpath.basename(file) in ESCAPES.sub("", source)
     return named, (hook_set.root / file).is_file(), _SURE.search(posixpath.basename(file)) is not None
 
 
@@ -150,7 +155,10 @@ def _keeps_paths(host: str) -> bool:
 def _tried(hook_set: HookSet, files: Sequence[GuardedFile], source: str) -> Iterator[tuple[GuardedFile, Act]]:
     """Yield what is tried beside the refused edits: all ways for the surest file, and siblings of others."""
     beside = [(one, [*siblings(hook_set, one.edit, source)]) for one in files]
-    wanted = [*beside[:1], *(pair for pair in beside[1:] if pair[1])][:_MOST_FILES]
+    # The lock file that the project has stands for all of them.
+    locks = [pair for pair in beside if posixpath.basename(pair[0].file) in LOCKS]
+    later = [pair for pair in beside[1:] if pair[1] and pair not in locks[1:]]
+    wanted = [*beside[:1], *later][:_MOST_FILES]
     for place, (one, edits) in enumerate(wanted):
         ways = other_ways(hook_set, one) if place == 0 else ()
         yield from ((one, act) for act in (*ways, *edits))
@@ -161,26 +169,56 @@ def try_files(hook_set: HookSet, files: Sequence[GuardedFile], source: str) -> t
     acts: list[Act] = []
     for one, act in _tried(hook_set, files, source):
         acts += [act] if one.edit in acts else [_control(one), one.edit, act]
-    return (FIRST_PROMPT, *acts) if acts else ()
+    return tuple(acts)
+
+
+@dataclass(frozen=True, slots=True)
+class FileProof:
+    """
+    What a session has to show about a guard of files.
+
+    Attributes:
+        around: The acts that are allowed, before the refused ones and behind them.
+        refused: The acts that are refused each time.
+    """
+
+    around: tuple[Act, ...]
+    refused: tuple[Act, ...]
+
+    def acts(self, other: FileProof) -> tuple[Act, ...]:
+        """Return the acts of one session for two proofs; none if both have none."""
+        around = _once((*self.around, *other.around))
+        refused = _once((*self.refused, *other.refused))
+        return (FIRST_PROMPT, *around, *refused, *refused, *around) if refused else ()
+
+
+def _once(acts: Sequence[Act]) -> list[Act]:
+    # Acts with inputs cannot be keys of a dictionary.
+    return [act for place, act in enumerate(acts) if act not in acts[:place]]
 
 
 def prove_files(
-    hook_set: HookSet, outcomes: Sequence[Outcome], files: Sequence[GuardedFile], source: str
-) -> tuple[Act, ...]:
-    """Return the acts that show which other ways to change a guard's files are allowed; none if none is."""
-    seen = [file_calls(outcome) for outcome in outcomes]
-    allowed = [(one, act) for one, act in _tried(hook_set, files, source) if _is_allowed(hook_set, seen, act)]
+    hook_set: HookSet, seen: Sequence[FileCalls], files: Sequence[GuardedFile], source: str
+) -> FileProof:
+    """Return what shows which other ways to change a guard's files are allowed."""
+    allowed = [(one, act) for one, act in _tried(hook_set, files, source) if is_allowed(hook_set, seen, act)]
     commands = [act for _, act in allowed if isinstance(act, RunCommand)]
     shown = [(one, act) for one, act in allowed if act not in commands[_MOST_COMMANDS:]]
     known = [one for one in files if any(one is other for other, _ in shown)]
     controls, others = [_control(one) for one in known], [act for _, act in shown]
-    refused = [one.edit for one in known]
-    return (FIRST_PROMPT, *controls, *others, *refused, *refused, *others, *controls) if shown else ()
+    return FileProof((*controls, *others), tuple(one.edit for one in known))
 
 
-def _is_allowed(hook_set: HookSet, seen: Sequence[FileCalls], act: Act) -> bool:
+def is_allowed(hook_set: HookSet, seen: Sequence[FileCalls], act: Act) -> bool:
+    """Return whether an act was allowed each time."""
     one = _call_of(hook_set, act)
     return any(one in calls.passed for calls in seen) and all(one not in calls.refused for calls in seen)
+
+
+def is_refused(hook_set: HookSet, seen: Sequence[FileCalls], act: Act) -> bool:
+    """Return whether an act was refused each time."""
+    one = _call_of(hook_set, act)
+    return any(one in calls.refused for calls in seen) and all(one not in calls.passed for calls in seen)
 
 
 def _call_of(hook_set: HookSet, act: Act) -> FileCall | None:

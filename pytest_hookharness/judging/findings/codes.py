@@ -268,7 +268,7 @@ UNASKED = FindingCode(
 OVERBLOCK = FindingCode(
     "HH311",
     "OVERBLOCK",
-    "A guard hook refuses harmless commands that resemble what it is meant to refuse.",
+    "A guard hook refuses harmless commands or edits that resemble what it is meant to refuse.",
     "The agent is kept from usual work, looks for a way around, or is told that it did something dangerous.",
     "Split the line into commands and words. Compare the program, its options and each path as a whole "
     "instead of looking for a few letters anywhere in the line.",

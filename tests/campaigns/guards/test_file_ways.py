@@ -68,9 +68,9 @@ def found(tmp_path, harness):
         scenario = scenario_of(hook_set, (FIRST_PROMPT, *edits))
         first = CheckSession(title="first", scenario=scenario, ends=False)
         outcomes = [play_session(first, harness.settings, harness.resources)]
-        tried = [one for one in plan_rewordings(hook_set, [*outcomes]) if "guarded file" in one.title]
+        tried = [one for one in plan_rewordings(hook_set, [*outcomes]) if "guarded" in one.title]
         outcomes += [play_session(one, harness.settings, harness.resources) for one in tried]
-        proofs = [one for one in plan_proofs(hook_set, [*outcomes], []) if "guarded file" in one.title]
+        proofs = [one for one in plan_proofs(hook_set, [*outcomes], []) if "guarded" in one.title]
         assert all(one.proof for one in proofs)
         outcomes += [play_session(one, harness.settings, harness.resources) for one in proofs]
         symptoms = [one for outcome in outcomes for one in find_symptoms(outcome)]
