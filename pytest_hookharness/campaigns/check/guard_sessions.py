@@ -20,12 +20,18 @@ from pytest_hookharness.campaigns.check.session_scenario import (
     scenario_of,
     varied,
 )
+from pytest_hookharness.campaigns.guards import rewording
 from pytest_hookharness.campaigns.guards.file_neighbours import (
     folder_to_play_in,
     prove_neighbours_of,
     try_neighbours_of,
 )
-from pytest_hookharness.campaigns.guards.file_ways import guarded_files, prove_files, try_files
+from pytest_hookharness.campaigns.guards.file_ways import (
+    guarded_files,
+    prove_files,
+    try_files,
+    unguarded_commands,
+)
 from pytest_hookharness.campaigns.guards.named_commands import named_commands, named_files, read_guards
 from pytest_hookharness.campaigns.guards.other_readers import prove_readers
 from pytest_hookharness.campaigns.guards.rewording import (
@@ -56,8 +62,9 @@ _MOST_GUARDS, _MOST_PROVED = 8, 6
 # Of one hook: the commands that are tried in all forms, and the files that texts mention.
 _MOST_WHOLE, _MOST_FILES = 1, 2
 # The seconds that a session of one slow hook may take, and the acts that it has nevertheless: those for one
-# command.
+# command, or for one file.
 _MOST_SECONDS, _FEWEST_ACTS = 6.0, 14
+_SHORT_SECONDS, _FEWEST_TRIED = 2.5, 12
 # How a script refuses what was done.
 _REFUSES = re.compile(r"\bexit\(?\s*2\b|\b(?:block|deny)\b|\bdecision\b|[\"']continue[\"']|\bcontinue:")
 # What runs once in a session, and may prepare what guards read.
@@ -102,10 +109,12 @@ def plan_rewordings(hook_set: HookSet, outcomes: Sequence[Outcome]) -> Iterator[
     if acts := prove_readers(hook_set, refused):
         yield _proof(hook_set, "files with secrets read by another tool", acts, guards)
     source = "\n".join(read_guards(hook_set).sources)
+    seconds = {one.hook: one.seconds for one in guards}
     for hook, files in [*guarded_files(hook_set, outcomes, source).items()][:_MOST_PROVED]:
         acts = (*try_files(hook_set, files, source), *try_neighbours_of(hook_set, files, source))
         if acts:
-            scenario = scenario_of(hook_set, (FIRST_PROMPT, *acts))
+            most = max(_FEWEST_TRIED, int(_SHORT_SECONDS / (seconds.get(hook) or 0.01)))
+            scenario = scenario_of(hook_set, (FIRST_PROMPT, *acts[:most]))
             yield _with(hook_set, cut_short("guarded files, and others", scenario), [hook])
     for one in guards:
         if acts := try_spellings(one.tried):
@@ -206,6 +215,15 @@ def _proof(hook_set: HookSet, title: str, acts: Sequence[Act], guards: Sequence[
     session = cut_short(title, scenario_of(hook_set, acts))
     kept = {*_before_calls(hook_set), *(one.hook for one in guards)}
     return replace(_with(hook_set, session, kept), proof=True)
+
+
+def misjudged(
+    hook_set: HookSet, outcomes: Sequence[Outcome], refusals: Sequence[Refusals]
+) -> tuple[list[Suspect], list[str]]:
+    """Return the commands that sessions show as refused where they are data, and what guards leave open."""
+    suspects, passed = rewording.misjudged(outcomes, refusals)
+    source = "\n".join(read_guards(hook_set).sources)
+    return suspects, [*passed, *unguarded_commands(hook_set, outcomes, source)]
 
 
 def plan_proofs(

@@ -24,7 +24,7 @@ from pytest_hookharness.model.moves import Act, Edit
 _ALL_ENVIRONMENTS = re.compile(r"\.env[.*]")
 _SPEAKS_OF_EXAMPLES = re.compile(r"example|sample|template", re.IGNORECASE)
 _EXAMPLE = re.compile(r"(?:^|/)\.env(?:\.\w+)*\.(?:example|sample|template)$")
-_MOST_EXAMPLES, _MOST_FOLDERS = 2, 3
+_MOST_EXAMPLES, _MOST_FOLDERS, _MOST_TRIED, _MOST_PROVED = 1, 2, 5, 2
 
 
 def harmless_files(
@@ -63,17 +63,19 @@ def try_neighbours_of(hook_set: HookSet, files: Sequence[GuardedFile], source: s
     """Return the acts that try whether harmless files are refused."""
     if not files:
         return ()
-    pairs = [*harmless_files(hook_set, files, source)]
+    # What they resemble is tried only where one of them is refused: each run of a hook takes time.
+    harmless = [edit for edit, _ in harmless_files(hook_set, files, source)][:_MOST_TRIED]
     folders = guarded_folders(files[0].edit, source)
     control = [replace(files[0].edit, file=HARMLESS)] if folders else []
-    return (*(edit for pair in pairs for edit in pair), *control, *folders)
+    return (*harmless[:1], *control, *folders, *harmless[1:])
 
 
 def prove_neighbours_of(
     hook_set: HookSet, seen: Sequence[FileCalls], files: Sequence[GuardedFile], source: str
 ) -> FileProof:
     """Return what shows that harmless files are refused, between others that are allowed."""
-    pairs = [pair for pair in harmless_files(hook_set, files, source) if is_refused(hook_set, seen, pair[0])]
+    found = harmless_files(hook_set, files, source)
+    pairs = [pair for pair in found if is_refused(hook_set, seen, pair[0])][:_MOST_PROVED]
     harmless = [edit for edit, _ in pairs]
     known = [one.edit for one in files if any(neighbour_of(edit.file, one.file) for edit in harmless)]
     return FileProof(

@@ -14,7 +14,7 @@ from pytest_hookharness.campaigns.guards.sibling_files import siblings
 from pytest_hookharness.campaigns.guards.watched_moves import is_asked_about
 from pytest_hookharness.judging.checkup.file_bypasses import LOCKS, control_of, other_paths, shell_ways
 from pytest_hookharness.judging.checkup.file_calls import FileCall, FileCalls, call_of
-from pytest_hookharness.model.checkup import HookSet
+from pytest_hookharness.model.checkup import HookSet, hook_names
 from pytest_hookharness.model.fast_dataclass import dataclass
 from pytest_hookharness.model.moves import (
     FIRST_PROMPT,
@@ -32,10 +32,12 @@ from pytest_hookharness.model.trace import Performed
 _GIVEN = ToolResult(text="done")
 # Files that nobody may change by any tool, for whatever reason a guard has.
 _SURE = re.compile(r"^\.env|secret|credential|\.pem$|\.key$|\.lock$|-lock\.|settings\.", re.IGNORECASE)
+# The agent's own settings and hooks: who changes them switches all guards off.
+_OF_AGENT = re.compile(r"(?:^|/)\.(?:claude|codex|cursor|gemini|qwen|github/hooks|factory|openhands)/")
 # Suffixes that say nothing about what a guard means.
 _USUAL = frozenset(["", ".py", ".js", ".ts", ".sh", ".json", ".md", ".yaml", ".yml", ".txt", ".html", ".css"])
 _SECRET = re.compile(r"secret|credential")
-_MOST_COMMANDS, _MOST_FILES = 3, 3
+_MOST_COMMANDS, _MOST_FILES, _MOST_SIBLINGS = 3, 2, 4
 # What stands before the dots and slashes of a pattern.
 ESCAPES = re.compile(r"\\+(?=[./-])")
 
@@ -116,9 +118,7 @@ def other_ways(hook_set: HookSet, one: GuardedFile) -> Iterator[Act]:
     parts = one.file.split("/")
     if any(is_denied(hook_set, part) for part in (parts[-1], f"{parts[0]}/")):
         return
-    profile = hosts.find(hook_set.host)
-    shell = profile.tools.call(RunCommand(command="true"), "/w").name
-    if profile.for_role(hosts.Role.BEFORE_TOOL, shell):
+    if _OF_AGENT.search(one.file) or are_commands_guarded(hook_set):
         for command in shell_ways(one.file):
             # The last program is the one that changes the file.
             program = command.rpartition("| ")[2].split()[0]
@@ -128,6 +128,28 @@ def other_ways(hook_set: HookSet, one: GuardedFile) -> Iterator[Act]:
         yield replace(one.edit, file=file)
     if _SURE.search(parts[-1]):
         yield from _by_other_tools(hook_set, one)
+
+
+def are_commands_guarded(hook_set: HookSet) -> bool:
+    """Return whether hooks run before commands; else the project leaves all of them to the host."""
+    shell = hosts.find(hook_set.host).tools.call(RunCommand(command="true"), "/w").name
+    return any(is_asked_about(hook_set, hook.command, shell) for hook in hook_set.hooks)
+
+
+def unguarded_commands(hook_set: HookSet, outcomes: Sequence[Outcome], source: str) -> Iterator[str]:
+    """Yield sentences about guards of files in a project whose commands no hook sees."""
+    profile = hosts.find(hook_set.host)
+    shell = profile.tools.call(RunCommand(command="true"), "/w").name
+    if are_commands_guarded(hook_set) or not profile.for_role(hosts.Role.BEFORE_TOOL, shell):
+        return
+    for hook, files in guarded_files(hook_set, outcomes, source).items():
+        open_ones = [one for one in files[:1] if not _OF_AGENT.search(one.file)]
+        for one in open_ones:
+            if not is_denied(hook_set, posixpath.basename(one.file)):
+                yield (
+                    f"{hook_names(hook_set.hooks, hook)} refuses edits of {one.file}, and no hook is asked "
+                    f"about commands, so only the host decides about `{shell_ways(one.file)[1]}`."
+                )
 
 
 def _by_other_tools(hook_set: HookSet, one: GuardedFile) -> Iterator[Act]:
@@ -154,7 +176,7 @@ def _keeps_paths(host: str) -> bool:
 
 def _tried(hook_set: HookSet, files: Sequence[GuardedFile], source: str) -> Iterator[tuple[GuardedFile, Act]]:
     """Yield what is tried beside the refused edits: all ways for the surest file, and siblings of others."""
-    beside = [(one, [*siblings(hook_set, one.edit, source)]) for one in files]
+    beside = [(one, [*siblings(hook_set, one.edit, source)][:_MOST_SIBLINGS]) for one in files]
     # The lock file that the project has stands for all of them.
     locks = [pair for pair in beside if posixpath.basename(pair[0].file) in LOCKS]
     later = [pair for pair in beside[1:] if pair[1] and pair not in locks[1:]]
@@ -166,10 +188,8 @@ def _tried(hook_set: HookSet, files: Sequence[GuardedFile], source: str) -> Iter
 
 def try_files(hook_set: HookSet, files: Sequence[GuardedFile], source: str) -> tuple[Act, ...]:
     """Return the acts that try whether a guard's files can be changed in another way; none for no files."""
-    acts: list[Act] = []
-    for one, act in _tried(hook_set, files, source):
-        acts += [act] if one.edit in acts else [_control(one), one.edit, act]
-    return tuple(acts)
+    tried = [*_tried(hook_set, files, source)]
+    return tuple(_once([act for one, act in tried for act in (_control(one), act)]))
 
 
 @dataclass(frozen=True, slots=True)

@@ -41,7 +41,8 @@ def siblings(hook_set: HookSet, edit: Edit, source: str) -> Iterator[Edit]:
     name = posixpath.basename(edit.file)
     if is_denied(hook_set, name) or (name in LOCKS and not are_locks_meant(hook_set, source)):
         return
-    for file in siblings_of(edit.file):
+    # First those that the project has.
+    for file in sorted(siblings_of(edit.file), key=lambda file: not (hook_set.root / file).exists()):
         if _is_meant(hook_set, file, name) and not is_denied(hook_set, posixpath.basename(file)):
             yield replace(edit, file=file)
 

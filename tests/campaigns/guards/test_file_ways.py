@@ -8,6 +8,7 @@ from pytest_hookharness.campaigns.check.discovery import find_hook_sets
 from pytest_hookharness.campaigns.check.guard_sessions import plan_proofs, plan_rewordings
 from pytest_hookharness.campaigns.check.session_errors import play_session
 from pytest_hookharness.campaigns.check.session_scenario import scenario_of
+from pytest_hookharness.campaigns.guards.file_ways import unguarded_commands
 from pytest_hookharness.campaigns.guards.sibling_files import are_locks_meant, siblings
 from pytest_hookharness.campaigns.guards.watched_moves import watched
 from pytest_hookharness.judging.checkup.symptoms import find_symptoms
@@ -22,6 +23,12 @@ OF_BOTH = """case "$(jq -r '.tool_input.file_path // .tool_input.command')" in
     *.env*) echo "Keys are for people." >&2; exit 2 ;;
 esac
 """
+OF_NAMES = """case "$(jq -r '.tool_input.file_path // .tool_input.command')" in
+    %s) echo "Do not edit %s." >&2; exit 2 ;;
+esac
+"""
+# A guard of other commands.
+OF_ROOT = OF_NAMES % ("sudo*", "anything as root")
 ASKS = OF_FILES.replace(
     """echo "Keys are for people." >&2; exit 2""",
     """printf '{"hookSpecificOutput": {"hookEventName": "PreToolUse", "permissionDecision": "ask"}}'""",
@@ -73,6 +80,7 @@ def found(tmp_path, harness):
         proofs = [one for one in plan_proofs(hook_set, [*outcomes], []) if "guarded" in one.title]
         assert all(one.proof for one in proofs)
         outcomes += [play_session(one, harness.settings, harness.resources) for one in proofs]
+        play.outcomes = outcomes
         symptoms = [one for outcome in outcomes for one in find_symptoms(outcome)]
         return [one.text for one in symptoms if one.kind == kind and one.topic]
 
@@ -81,12 +89,35 @@ def found(tmp_path, harness):
 
 @pytest.mark.slow
 def test_a_guard_that_is_not_asked_about_the_shell(found, tmp_path):
-    """A guard of edits alone is BYPASS, as the shell changes the same file."""
-    write_claude(tmp_path, ("Edit|Write", OF_FILES))
+    """A guard of edits is BYPASS in a project that guards commands, and lets them change the same file."""
+    write_claude(tmp_path, ("Edit|Write", OF_FILES), ("Bash", OF_ROOT))
     (text,) = found()
     assert text == (
         "An edit of .env is refused, but `echo x >> .env`, `sed -i s/a/b/ .env` and `rm .env` are allowed; "
         "the host asks this hook about no command."
+    )
+
+
+@pytest.mark.slow
+def test_a_guard_in_a_project_that_leaves_commands_to_the_host(found, tmp_path):
+    """Where no hook is asked about commands, the host asks the user, and it is no problem of a guard."""
+    write_claude(tmp_path, ("Edit|Write", OF_FILES))
+    assert found() == []
+    (hook_set,) = find_hook_sets(tmp_path)
+    (text,) = unguarded_commands(hook_set, found.outcomes, ".env")
+    assert text == (
+        "PreToolUse 1 (guard-0.sh) refuses edits of .env, and no hook is asked about commands, so only the "
+        "host decides about `sed -i s/a/b/ .env`."
+    )
+
+
+@pytest.mark.slow
+def test_a_guard_of_the_settings_with_the_guard(found, tmp_path):
+    """A guard of the agent's own settings is BYPASS in any project: the shell can switch it off."""
+    write_claude(tmp_path, ("Edit|Write", OF_NAMES % ("*/.claude/settings.*", "settings.json")))
+    (text,) = found(".claude/settings.json")
+    assert text.startswith(
+        "An edit of .claude/settings.json is refused, but `echo x >> .claude/settings.json`, "
     )
 
 
@@ -107,7 +138,7 @@ def test_another_guard_that_sees_the_shell(found, tmp_path):
 @pytest.mark.slow
 def test_a_guard_that_asks_the_user(found, tmp_path):
     """Where the user is asked about edits, and not about commands, the words say so."""
-    write_claude(tmp_path, ("Edit|Write", ASKS))
+    write_claude(tmp_path, ("Edit|Write", ASKS), ("Bash", OF_ROOT))
     (text,) = found()
     assert text.startswith("An edit of .env is asked about, but `echo x >> .env`, ")
 
@@ -116,7 +147,7 @@ def test_a_guard_that_asks_the_user(found, tmp_path):
 @pytest.mark.parametrize("rule", ["Edit(.env)", "Bash"])
 def test_a_change_that_the_settings_deny(found, tmp_path, rule):
     """Nothing is said where the host's own settings deny the file, or all commands."""
-    write_claude(tmp_path, ("Edit|Write", OF_FILES), permissions={"deny": [rule]})
+    write_claude(tmp_path, ("Edit|Write", OF_FILES), ("Bash", OF_ROOT), permissions={"deny": [rule]})
     assert found() == []
 
 
@@ -124,7 +155,7 @@ def test_a_change_that_the_settings_deny(found, tmp_path, rule):
 def test_a_program_about_which_the_host_asks(found, tmp_path):
     """A program that the settings deny, or about which they let the host ask, is no way round a guard."""
     rules = {"deny": ["Bash(rm:*)"], "ask": ["Bash(sed *)"]}
-    write_claude(tmp_path, ("Edit|Write", OF_FILES), permissions=rules)
+    write_claude(tmp_path, ("Edit|Write", OF_FILES), ("Bash", OF_ROOT), permissions=rules)
     (text,) = found()
     assert "`rm " not in text
     assert "`sed " not in text
@@ -133,14 +164,14 @@ def test_a_program_about_which_the_host_asks(found, tmp_path):
 @pytest.mark.slow
 def test_a_guard_of_every_file(found, tmp_path):
     """A guard that refuses every edit is none of files, whatever its text names."""
-    write_claude(tmp_path, ("Edit|Write", ALL_FILES))
+    write_claude(tmp_path, ("Edit|Write", ALL_FILES), ("Bash", OF_ROOT))
     assert found() == []
 
 
 @pytest.mark.slow
 def test_a_file_that_no_guard_names(found, tmp_path):
     """A file that the guard's text does not name may have been refused for any reason."""
-    write_claude(tmp_path, ("Edit|Write", OF_FILES.replace(".env*", ".e*")))
+    write_claude(tmp_path, ("Edit|Write", OF_FILES.replace(".env*", ".e*")), ("Bash", OF_ROOT))
     assert found() == []
 
 
@@ -190,24 +221,16 @@ def test_a_guard_that_knows_one_path_of_a_file(found, tmp_path):
 
 @pytest.mark.slow
 def test_a_guard_that_knows_all_paths_of_a_file(found, tmp_path):
-    """A guard that finds the file at the end of every path is told of the shell alone."""
+    """Nothing is said of a guard that finds the file at the end of every path."""
     write_codex(tmp_path, BY_PATH % "*src/main.py*")
-    (text,) = found("src/main.py")
-    assert "the same file" not in text
+    assert found("src/main.py") == []
 
 
 @pytest.mark.slow
 def test_a_host_that_makes_paths_absolute(found, tmp_path):
     """Where the host makes each path absolute, no other path of a file is tried."""
     write_claude(tmp_path, ("Edit|Write", BY_PATH % "*/src/main.py"))
-    (text,) = found("src/main.py")
-    assert "the same file" not in text
-
-
-OF_NAMES = """case "$(jq -r '.tool_input.file_path // .tool_input.command')" in
-    %s) echo "Do not edit %s." >&2; exit 2 ;;
-esac
-"""
+    assert found("src/main.py") == []
 
 
 @pytest.mark.slow
