@@ -28,6 +28,7 @@ from pytest_hookharness.campaigns.guards.file_neighbours import (
 )
 from pytest_hookharness.campaigns.guards.file_ways import (
     guarded_files,
+    hooks_of_commands,
     prove_files,
     try_files,
     unguarded_commands,
@@ -115,7 +116,9 @@ def plan_rewordings(hook_set: HookSet, outcomes: Sequence[Outcome]) -> Iterator[
         if acts:
             most = max(_FEWEST_TRIED, int(_SHORT_SECONDS / (seconds.get(hook) or 0.01)))
             scenario = scenario_of(hook_set, (FIRST_PROMPT, *acts[:most]))
-            yield _with(hook_set, cut_short("guarded files, and others", scenario), [hook])
+            # Commands that another hook refuses are no way round this one.
+            kept = [hook, *hooks_of_commands(hook_set)]
+            yield _with(hook_set, cut_short("guarded files, and others", scenario), kept)
     for one in guards:
         if acts := try_spellings(one.tried):
             yield _of_guard(hook_set, "other spellings of what was refused", acts, one)
@@ -200,9 +203,13 @@ def _prove_files(
     """Yield the sessions that prove what guards of files allow and refuse by mistake."""
     source = "\n".join(read_guards(hook_set).sources)
     seen = [file_calls(outcome) for outcome in outcomes]
+    done: list[Sequence[Act]] = []
     for files in [*guarded_files(hook_set, outcomes, source).values()][:_MOST_PROVED]:
         ways = prove_files(hook_set, seen, files, source)
-        if acts := ways.acts(prove_neighbours_of(hook_set, seen, files, source)):
+        acts = ways.acts(prove_neighbours_of(hook_set, seen, files, source))
+        # Two hooks may refuse the same.
+        if acts and acts not in done:
+            done.append(acts)
             yield _proof(hook_set, "guarded files, and others", acts, guards)
         if folder := folder_to_play_in(hook_set, seen, files, source):
             edit = replace(files[0].edit, file=HARMLESS)

@@ -6,22 +6,18 @@ import json
 import re
 from collections.abc import Iterator
 
+from pytest_hookharness import hosts
 from pytest_hookharness.campaigns.arming.project_texts import is_small
 from pytest_hookharness.model.checkup import HookSet
 from pytest_hookharness.model.protocol import Json
 
-# Files in which a project denies files to an agent without a hook.
-_DENY = (
-    ".claude/settings.json",
-    ".claude/settings.local.json",
-    ".cursor/cli.json",
-    ".cursorignore",
-    ".cursorindexingignore",
-    ".geminiignore",
-    ".aiexclude",
-    ".gemini/settings.json",
-    ".qwenignore",
-)
+# Files in which a project denies files to an agent without a hook, by the folder of their host.
+_DENY = {
+    ".claude": (".claude/settings.json", ".claude/settings.local.json"),
+    ".cursor": (".cursor/cli.json", ".cursorignore", ".cursorindexingignore"),
+    ".gemini": (".gemini/settings.json", ".geminiignore", ".aiexclude"),
+    ".qwen": (".qwen/settings.json", ".qwenignore"),
+}
 # Keys of lists in such settings with what is denied, or about which the host asks the user.
 _DENIED = re.compile(r"^(?:deny|ask)")
 _LARGEST = 1 << 17
@@ -39,7 +35,10 @@ def is_denied_to_shell(hook_set: HookSet, program: str) -> bool:
 
 
 def _denials(hook_set: HookSet) -> Iterator[str]:
-    for path in (hook_set.root / name for name in _DENY):
+    # A host does not read what denies files to another one.
+    own = {path.split("/")[1] for path in hosts.find(hook_set.host).config.paths}
+    names = (name for folder, files in _DENY.items() if folder in own for name in files)
+    for path in (hook_set.root / name for name in names):
         if is_small(path, _LARGEST):
             try:
                 text = path.read_text("utf-8", "replace")

@@ -108,17 +108,17 @@ def is_named(file: str, source: str) -> bool:
     return any(one in text for one in words)
 
 
-def _certainty(hook_set: HookSet, file: str, source: str) -> tuple[bool, bool, bool]:
-    named = posixpath.basename(file) in ESCAPES.sub("", source)
-    return named, (hook_set.root / file).is_file(), _SURE.search(posixpath.basename(file)) is not None
+def _certainty(hook_set: HookSet, file: str, source: str) -> tuple[bool, ...]:
+    name = posixpath.basename(file)
+    named, sure = name in ESCAPES.sub("", source), _SURE.search(name) is not None
+    return not _is_denied(hook_set, file), named, (hook_set.root / file).is_file(), sure
 
 
 def other_ways(hook_set: HookSet, one: GuardedFile) -> Iterator[Act]:
     """Yield other ways to change a file, about which the host can ask hooks; none if it is denied anyway."""
-    parts = one.file.split("/")
-    if any(is_denied(hook_set, part) for part in (parts[-1], f"{parts[0]}/")):
+    if _is_denied(hook_set, one.file):
         return
-    if _OF_AGENT.search(one.file) or are_commands_guarded(hook_set):
+    if _OF_AGENT.search(one.file) or hooks_of_commands(hook_set):
         for command in shell_ways(one.file):
             # The last program is the one that changes the file.
             program = command.rpartition("| ")[2].split()[0]
@@ -126,26 +126,31 @@ def other_ways(hook_set: HookSet, one: GuardedFile) -> Iterator[Act]:
                 yield RunCommand(command=command, given=_GIVEN)
     for file in other_paths(one.file) if _keeps_paths(hook_set.host) else ():
         yield replace(one.edit, file=file)
-    if _SURE.search(parts[-1]):
+    if _SURE.search(posixpath.basename(one.file)):
         yield from _by_other_tools(hook_set, one)
 
 
-def are_commands_guarded(hook_set: HookSet) -> bool:
-    """Return whether hooks run before commands; else the project leaves all of them to the host."""
+def _is_denied(hook_set: HookSet, file: str) -> bool:
+    folder, _, rest = file.partition("/")
+    return is_denied(hook_set, posixpath.basename(file)) or bool(rest and is_denied(hook_set, f"{folder}/"))
+
+
+def hooks_of_commands(hook_set: HookSet) -> list[str]:
+    """Return the hooks that run before commands; without any the project leaves commands to the host."""
     shell = hosts.find(hook_set.host).tools.call(RunCommand(command="true"), "/w").name
-    return any(is_asked_about(hook_set, hook.command, shell) for hook in hook_set.hooks)
+    return [hook.command for hook in hook_set.hooks if is_asked_about(hook_set, hook.command, shell)]
 
 
 def unguarded_commands(hook_set: HookSet, outcomes: Sequence[Outcome], source: str) -> Iterator[str]:
     """Yield sentences about guards of files in a project whose commands no hook sees."""
     profile = hosts.find(hook_set.host)
     shell = profile.tools.call(RunCommand(command="true"), "/w").name
-    if are_commands_guarded(hook_set) or not profile.for_role(hosts.Role.BEFORE_TOOL, shell):
+    if hooks_of_commands(hook_set) or not profile.for_role(hosts.Role.BEFORE_TOOL, shell):
         return
     for hook, files in guarded_files(hook_set, outcomes, source).items():
         open_ones = [one for one in files[:1] if not _OF_AGENT.search(one.file)]
         for one in open_ones:
-            if not is_denied(hook_set, posixpath.basename(one.file)):
+            if not _is_denied(hook_set, one.file):
                 yield (
                     f"{hook_names(hook_set.hooks, hook)} refuses edits of {one.file}, and no hook is asked "
                     f"about commands, so only the host decides about `{shell_ways(one.file)[1]}`."
