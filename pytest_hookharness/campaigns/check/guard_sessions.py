@@ -111,8 +111,9 @@ def plan_rewordings(hook_set: HookSet, outcomes: Sequence[Outcome]) -> Iterator[
         yield _proof(hook_set, "files with secrets read by another tool", acts, guards)
     source = "\n".join(read_guards(hook_set).sources)
     seconds = {one.hook: one.seconds for one in guards}
-    for hook, files in [*guarded_files(hook_set, outcomes, source).items()][:_MOST_PROVED]:
-        acts = (*try_files(hook_set, files, source), *try_neighbours_of(hook_set, files, source))
+    for hook, files in [*guarded_files(hook_set, outcomes).items()][:_MOST_PROVED]:
+        own = files[0].source
+        acts = (*try_files(hook_set, files, own), *try_neighbours_of(hook_set, files, own))
         if acts:
             most = max(_FEWEST_TRIED, int(_SHORT_SECONDS / (seconds.get(hook) or 0.01)))
             scenario = scenario_of(hook_set, (FIRST_PROMPT, *acts[:most]))
@@ -201,10 +202,10 @@ def _prove_files(
     hook_set: HookSet, outcomes: Sequence[Outcome], guards: Sequence[Refusals]
 ) -> Iterator[CheckSession]:
     """Yield the sessions that prove what guards of files allow and refuse by mistake."""
-    source = "\n".join(read_guards(hook_set).sources)
     seen = [file_calls(outcome) for outcome in outcomes]
     done: list[Sequence[Act]] = []
-    for files in [*guarded_files(hook_set, outcomes, source).values()][:_MOST_PROVED]:
+    for files in [*guarded_files(hook_set, outcomes).values()][:_MOST_PROVED]:
+        source = files[0].source
         ways = prove_files(hook_set, seen, files, source)
         acts = ways.acts(prove_neighbours_of(hook_set, seen, files, source))
         # Two hooks may refuse the same.
@@ -229,8 +230,7 @@ def misjudged(
 ) -> tuple[list[Suspect], list[str]]:
     """Return the commands that sessions show as refused where they are data, and what guards leave open."""
     suspects, passed = rewording.misjudged(outcomes, refusals)
-    source = "\n".join(read_guards(hook_set).sources)
-    return suspects, [*passed, *unguarded_commands(hook_set, outcomes, source)]
+    return suspects, [*passed, *unguarded_commands(hook_set, outcomes)]
 
 
 def plan_proofs(

@@ -9,6 +9,7 @@ from dataclasses import replace
 
 from pytest_hookharness import hosts
 from pytest_hookharness.campaigns.guards.denied_files import is_denied, is_denied_to_shell
+from pytest_hookharness.campaigns.guards.named_commands import read_guards
 from pytest_hookharness.campaigns.guards.rewording import refused_moves
 from pytest_hookharness.campaigns.guards.sibling_files import siblings
 from pytest_hookharness.campaigns.guards.watched_moves import is_asked_about
@@ -50,10 +51,12 @@ class GuardedFile:
     Attributes:
         edit: The refused edit.
         hook: The command of the guard.
+        source: The texts of the guard, which name the file.
     """
 
     edit: Edit
     hook: str
+    source: str
 
     @property
     def file(self) -> str:
@@ -61,28 +64,34 @@ class GuardedFile:
         return self.edit.file
 
 
-def guarded_files(
-    hook_set: HookSet, outcomes: Sequence[Outcome], source: str
-) -> dict[str, list[GuardedFile]]:
+def guarded_files(hook_set: HookSet, outcomes: Sequence[Outcome]) -> dict[str, list[GuardedFile]]:
     """
     Return the files whose edits guards refuse by their names, by the command of the guard.
 
     Args:
         hook_set: The hooks, and the project that may deny files without them.
         outcomes: What was played.
-        source: The texts of the guards, which name the files.
     """
     found: dict[str, dict[str, GuardedFile]] = {}
+    sources: dict[str, str] = {}
     for outcome in outcomes:
         kept = _refused_before(outcome)
         for hook, move in refused_moves(outcome):
+            source = sources.get(hook) or sources.setdefault(hook, _source_of(hook_set, hook))
             if isinstance(move, Edit) and move.file in kept and is_named(move.file, source):
-                one = GuardedFile(replace(move, given=_GIVEN, expect=None), hook)
+                one = GuardedFile(replace(move, given=_GIVEN, expect=None), hook, source)
                 found.setdefault(hook, {}).setdefault(move.file, one)
     return {
-        hook: sorted(files.values(), key=lambda one: _certainty(hook_set, one.file, source), reverse=True)
+        hook: sorted(files.values(), key=lambda one: _certainty(hook_set, one), reverse=True)
         for hook, files in found.items()
     }
+
+
+def _source_of(hook_set: HookSet, command: str) -> str:
+    """Return the texts of a guard and of what guards load; those of all guards if its own are unknown."""
+    guards = read_guards(hook_set)
+    own = [text for hook in hook_set.hooks if hook.command == command for text in hook_set.scripts_of(hook)]
+    return "\n".join((command, *own, *guards.loaded.values()) if own else guards.sources)
 
 
 def _refused_before(outcome: Outcome) -> set[str]:
@@ -108,10 +117,10 @@ def is_named(file: str, source: str) -> bool:
     return any(one in text for one in words)
 
 
-def _certainty(hook_set: HookSet, file: str, source: str) -> tuple[bool, ...]:
-    name = posixpath.basename(file)
-    named, sure = name in ESCAPES.sub("", source), _SURE.search(name) is not None
-    return not _is_denied(hook_set, file), named, (hook_set.root / file).is_file(), sure
+def _certainty(hook_set: HookSet, one: GuardedFile) -> tuple[bool, ...]:
+    name = posixpath.basename(one.file)
+    named, sure = name in ESCAPES.sub("", one.source), _SURE.search(name) is not None
+    return not _is_denied(hook_set, one.file), named, (hook_set.root / one.file).is_file(), sure
 
 
 def other_ways(hook_set: HookSet, one: GuardedFile) -> Iterator[Act]:
@@ -141,13 +150,13 @@ def hooks_of_commands(hook_set: HookSet) -> list[str]:
     return [hook.command for hook in hook_set.hooks if is_asked_about(hook_set, hook.command, shell)]
 
 
-def unguarded_commands(hook_set: HookSet, outcomes: Sequence[Outcome], source: str) -> Iterator[str]:
+def unguarded_commands(hook_set: HookSet, outcomes: Sequence[Outcome]) -> Iterator[str]:
     """Yield sentences about guards of files in a project whose commands no hook sees."""
     profile = hosts.find(hook_set.host)
     shell = profile.tools.call(RunCommand(command="true"), "/w").name
     if hooks_of_commands(hook_set) or not profile.for_role(hosts.Role.BEFORE_TOOL, shell):
         return
-    for hook, files in guarded_files(hook_set, outcomes, source).items():
+    for hook, files in guarded_files(hook_set, outcomes).items():
         open_ones = [one for one in files[:1] if not _OF_AGENT.search(one.file)]
         for one in open_ones:
             if not _is_denied(hook_set, one.file):

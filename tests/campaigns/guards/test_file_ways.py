@@ -104,7 +104,7 @@ def test_a_guard_in_a_project_that_leaves_commands_to_the_host(found, tmp_path):
     write_claude(tmp_path, ("Edit|Write", OF_FILES))
     assert found() == []
     (hook_set,) = find_hook_sets(tmp_path)
-    (text,) = unguarded_commands(hook_set, found.outcomes, ".env")
+    (text,) = unguarded_commands(hook_set, found.outcomes)
     assert text == (
         "PreToolUse 1 (guard-0.sh) refuses edits of .env, and no hook is asked about commands, so only the "
         "host decides about `sed -i s/a/b/ .env`."
