@@ -85,6 +85,14 @@ def test_a_part_of_a_name(found):
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize(("pattern", "count"), [(r"\.pem$|\.key", 1), (r"\.pem$|\.key$", 0)])
+def test_an_ending_within_a_name(found, pattern, count):
+    """A guard that looks for an ending anywhere in the path refuses code that has it in its name."""
+    text = "An edit of src/i18n.keys.ts, a file of code, is refused, but of src/i18n.words.ts allowed."
+    assert found(pattern, "certs/server.pem") == [text][:count]
+
+
+@pytest.mark.slow
 def test_a_guard_of_all_code(found):
     """Where the file beside it is refused too, the name was not the reason."""
     assert found("secrets|src/", "secrets.yaml") == []
