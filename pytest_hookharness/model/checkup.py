@@ -71,8 +71,7 @@ class HookSet:
         files: Settings files, relative to it.
         part: The plugin, skill, command or subagent that has these hooks, if there are several; else empty.
         only: The only settings file that is read; empty for all of the host's places.
-        inline: Settings with the hooks of a component, which the sessions have as if it were active; else
-            ``None``.
+        inline: Settings with the hooks of a component, as if it were active; else ``None``.
         env: Variables of that component.
         plugin: Whether the folder is a plugin.
         shared: Hooks of other files that this host reads too, which are checked with another host.
@@ -210,6 +209,7 @@ class Symptom:
         shared: Whether only a group of hooks is known, and not which of them caused it.
         entries: The positions of the hooks among all, from 1, if not all with the command are meant.
         avoidable: Whether an agent that does what it is told does not meet it.
+        topic: What it is about, where a hook may have several problems of the kind; else empty.
     """
 
     kind: str
@@ -223,11 +223,12 @@ class Symptom:
     shared: bool = False
     entries: tuple[int, ...] = ()
     avoidable: bool = False
+    topic: str = ""
 
     @property
-    def cause(self) -> tuple[str, str]:
+    def cause(self) -> tuple[str, str, str]:
         """The key by which symptoms are grouped: equal causes are one problem."""
-        return self.kind, self.hook
+        return self.kind, self.hook, self.topic
 
     @property
     def must_fix(self) -> bool:

@@ -134,10 +134,16 @@ def _not_shown(symptom: Symptom, shown: Sequence[Symptom]) -> Symptom | None:
     tool = _NO_TOOL.search(symptom.text)
     words = tool[0] if tool else _OF_ANOTHER
     by_kind = symptom.kind in _SAME_KIND
-    same = [one for one in shown if (one.kind == symptom.kind if by_kind else words in one.text)]
+    same = [one for one in shown if (_is_same_kind(one, symptom) if by_kind else words in one.text)]
     told = {*_commands(iter(same))}
     left = [command for command in symptom.hook.split(", ") if command not in told]
     return replace(symptom, hook=", ".join(left)) if left else None
+
+
+def _is_same_kind(shown: Symptom, symptom: Symptom) -> bool:
+    """Return whether both are about commands, or about files such as an example of one with secrets."""
+    about = shown.topic == symptom.topic or all(".env.example" in one.text for one in (shown, symptom))
+    return shown.kind == symptom.kind and about
 
 
 def independent(

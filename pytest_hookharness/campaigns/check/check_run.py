@@ -246,7 +246,7 @@ class CheckRun:
 
     def _prove(self, refusals: Sequence[rewording.Refusals], rules: Mapping[str, str]) -> None:
         """Play the sessions that prove what looked wrong when refused commands were reworded."""
-        suspects, passed = rewording.misjudged(self._outcomes(), refusals)
+        suspects, passed = guards.misjudged(self.place, self._outcomes(), refusals)
         self._open += passed
         self._play("wordings", with_rules(guards.plan_proofs(self.place, self._outcomes(), suspects), rules))
 

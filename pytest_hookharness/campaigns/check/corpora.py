@@ -75,6 +75,7 @@ _STEPS = (
 # The keys of what a tool writes.
 _CONTENT = re.compile(r"\bcontent\b|new_string|file_text|new_str\b")
 _FILE = re.compile(r"""["'/]([\w-]*\.[a-z][\w.]{1,10}|[\w-]+\.lock)["']""")
+_SRC = re.compile(r"""["'/^*]src/""")
 _SIMPLE_PATH = re.compile(r"[\w./-]+")
 _NEW = "text\n"
 _MOST, _MOST_REMOVED = 12, 3
@@ -116,12 +117,23 @@ def commonly_refused(
     removals = [f"rm {file}" for file in files if _SIMPLE_PATH.fullmatch(file)][:_MOST_REMOVED]
     for command in dict.fromkeys([*_spoken_of(sources), *named, *removals]):
         yield RunCommand(command=command, given=GIVEN)
-    for file in dict.fromkeys([*_FILES, *files, *_found(_FILE, sources)]):
+    for file in dict.fromkeys([*_FILES, *_code_in_src(sources), *files, *_found(_FILE, sources)]):
         yield Edit(file=file, text=_with_a_line(project / file))
     text = "\n".join(sources)
     for file, line, words in CONTENTS if _CONTENT.search(text) else ():
         if re.search(words, text):
             yield Edit(file=file, text=f"{line}\n")
+
+
+def _code_in_src(sources: Sequence[str]) -> Iterator[str]:
+    """Yield a file of code in the folder src, if sources name that folder in quotes."""
+    if any(_SRC.search(text) for text in sources):
+        suffixes = (suffix for suffix in ("ts", "py", "js") for text in sources if _is_suffix(suffix, text))
+        yield f"src/main.{next(suffixes, 'ts')}"
+
+
+def _is_suffix(suffix: str, text: str) -> bool:
+    return re.search(rf"\.{suffix}\b", text) is not None
 
 
 def _spoken_of(sources: Sequence[str]) -> list[str]:

@@ -137,7 +137,7 @@ def group(hook_set: HookSet, played: Sequence[PlayedSession], *, mark: str) -> t
     Args:
         mark: Name of a file that appears only if a hook executes its input.
     """
-    causes: dict[tuple[str, str], list[tuple[CheckSession, Outcome, Symptom]]] = {}
+    causes: dict[tuple[str, str, str], list[tuple[CheckSession, Outcome, Symptom]]] = {}
     for one in played:
         if one.outcome is None:
             continue

@@ -20,7 +20,20 @@ from pytest_hookharness.campaigns.check.session_scenario import (
     scenario_of,
     varied,
 )
+from pytest_hookharness.campaigns.guards import rewording
 from pytest_hookharness.campaigns.guards.approved_lines import try_lines
+from pytest_hookharness.campaigns.guards.file_neighbours import (
+    folder_to_play_in,
+    prove_neighbours_of,
+    try_neighbours_of,
+)
+from pytest_hookharness.campaigns.guards.file_ways import (
+    guarded_files,
+    hooks_of_commands,
+    prove_files,
+    try_files,
+    unguarded_commands,
+)
 from pytest_hookharness.campaigns.guards.named_commands import named_commands, named_files, read_guards
 from pytest_hookharness.campaigns.guards.new_branches import try_new_branch
 from pytest_hookharness.campaigns.guards.other_readers import prove_readers
@@ -41,6 +54,8 @@ from pytest_hookharness.campaigns.guards.spellings import (
 )
 from pytest_hookharness.campaigns.guards.unasked import allowed_commands
 from pytest_hookharness.campaigns.guards.watched_moves import is_asked_before, watched
+from pytest_hookharness.judging.checkup.file_calls import file_calls
+from pytest_hookharness.judging.checkup.file_overblocks import HARMLESS
 from pytest_hookharness.model.checkup import CheckSession, HookSet
 from pytest_hookharness.model.moves import FIRST_PROMPT, Act, RunCommand
 from pytest_hookharness.model.outcome import Outcome
@@ -51,8 +66,9 @@ _MOST_GUARDS, _MOST_PROVED = 8, 6
 # Of one hook: the commands that are tried in all forms, and the files that texts mention.
 _MOST_WHOLE, _MOST_FILES = 1, 2
 # The seconds that a session of one slow hook may take, and the acts that it has nevertheless: those for one
-# command.
+# command, or for one file.
 _MOST_SECONDS, _FEWEST_ACTS = 6.0, 14
+_SHORT_SECONDS, _FEWEST_TRIED = 2.5, 12
 # How a script refuses what was done.
 _REFUSES = re.compile(r"\bexit\(?\s*2\b|\b(?:block|deny)\b|\bdecision\b|[\"']continue[\"']|\bcontinue:")
 # What runs once in a session, and may prepare what guards read.
@@ -101,6 +117,16 @@ def plan_rewordings(hook_set: HookSet, outcomes: Sequence[Outcome]) -> Iterator[
     source = "\n".join(read_guards(hook_set).sources)
     if acts := try_new_branch([text for one in guards for text in one.commands], source):
         yield _proof(hook_set, "a commit to a new branch", acts, guards)
+    seconds = {one.hook: one.seconds for one in guards}
+    for hook, files in [*guarded_files(hook_set, outcomes).items()][:_MOST_PROVED]:
+        own = files[0].source
+        acts = (*try_files(hook_set, files, own), *try_neighbours_of(hook_set, files, own))
+        if acts:
+            most = max(_FEWEST_TRIED, int(_SHORT_SECONDS / (seconds.get(hook) or 0.01)))
+            scenario = scenario_of(hook_set, (FIRST_PROMPT, *acts[:most]))
+            # Commands that another hook refuses are no way round this one.
+            kept = [hook, *hooks_of_commands(hook_set)]
+            yield _with(hook_set, cut_short("guarded files, and others", scenario), kept)
     for one in guards:
         if acts := try_spellings(one.tried):
             yield _of_guard(hook_set, "other spellings of what was refused", acts, one)
@@ -172,10 +198,31 @@ def plan_bypasses(hook_set: HookSet, outcomes: Sequence[Outcome]) -> Iterator[Ch
     most = [max(allowed.items(), key=lambda one: len(one[1])) for allowed in found if allowed]
     for command, texts in dict(most[:_MOST_PROVED]).items():
         yield _proof(hook_set, f"other spellings of `{command}`", prove_spellings(command, texts), guards)
+    yield from _prove_files(hook_set, outcomes, guards)
     refused = [*dict.fromkeys(call for one in guards for call in one.all_calls)]
     if harmless := refused_neighbours(outcomes, refused):
         acts = prove_neighbours(refused, harmless)
         yield _proof(hook_set, "harmless commands that are refused", acts, guards)
+
+
+def _prove_files(
+    hook_set: HookSet, outcomes: Sequence[Outcome], guards: Sequence[Refusals]
+) -> Iterator[CheckSession]:
+    """Yield the sessions that prove what guards of files allow and refuse by mistake."""
+    seen = [file_calls(outcome) for outcome in outcomes]
+    done: list[Sequence[Act]] = []
+    for files in [*guarded_files(hook_set, outcomes).values()][:_MOST_PROVED]:
+        source = files[0].source
+        ways = prove_files(hook_set, seen, files, source)
+        acts = ways.acts(prove_neighbours_of(hook_set, seen, files, source))
+        # Two hooks may refuse the same.
+        if acts and acts not in done:
+            done.append(acts)
+            yield _proof(hook_set, "guarded files, and others", acts, guards)
+        if folder := folder_to_play_in(hook_set, seen, files, source):
+            edit = replace(files[0].edit, file=HARMLESS)
+            inside = _proof(hook_set, f"a project in a folder {folder}", (FIRST_PROMPT, edit, edit), guards)
+            yield replace(inside, scenario=replace(inside.scenario, place=folder))
 
 
 def _proof(hook_set: HookSet, title: str, acts: Sequence[Act], guards: Sequence[Refusals]) -> CheckSession:
@@ -183,6 +230,14 @@ def _proof(hook_set: HookSet, title: str, acts: Sequence[Act], guards: Sequence[
     session = cut_short(title, scenario_of(hook_set, acts))
     kept = {*_before_calls(hook_set), *(one.hook for one in guards)}
     return replace(_with(hook_set, session, kept), proof=True)
+
+
+def misjudged(
+    hook_set: HookSet, outcomes: Sequence[Outcome], refusals: Sequence[Refusals]
+) -> tuple[list[Suspect], list[str]]:
+    """Return the commands that sessions show as refused where they are data, and what guards leave open."""
+    suspects, passed = rewording.misjudged(outcomes, refusals)
+    return suspects, [*passed, *unguarded_commands(hook_set, outcomes)]
 
 
 def plan_proofs(

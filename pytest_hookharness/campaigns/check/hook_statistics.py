@@ -170,7 +170,8 @@ def name_problem(symptom: Symptom, taken: Collection[str]) -> str:
     Args:
         taken: The names of other problems.
     """
-    base = _name(symptom.kind, "" if symptom.shared else symptom.hook)
+    kind = "-".join(filter(None, (symptom.kind, symptom.topic)))
+    base = _name(kind, "" if symptom.shared else symptom.hook)
     free = (base if number == 1 else f"{base}-{number}" for number in range(1, len(taken) + 2))
     return next(name for name in free if name not in taken)
 

@@ -61,7 +61,7 @@ def known_tools(host: str) -> frozenset[str]:
     """Return the known names of a host's tools."""
     profile = hosts.find(host)
     tools = profile.tools
-    others = (*tools.gated, *tools.edits, *((tools.subagent,) if tools.subagent else ()))
+    others = (*tools.gated, *tools.edits, *filter(None, (tools.subagent, tools.deletes)))
     matched = (name for rule in profile.events.values() for name in rule.tools)
     return frozenset({*usual_tools(profile), *others, *matched})
 

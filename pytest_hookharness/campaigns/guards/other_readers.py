@@ -4,28 +4,16 @@ from __future__ import annotations
 
 import posixpath
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 
 from pytest_hookharness import hosts
-from pytest_hookharness.campaigns.arming.project_texts import is_small
+from pytest_hookharness.campaigns.guards.denied_files import is_denied
 from pytest_hookharness.campaigns.guards.watched_moves import watched
 from pytest_hookharness.judging.checkup.other_readers import FileReading, reading_of
 from pytest_hookharness.model.checkup import HookSet
 from pytest_hookharness.model.moves import FIRST_PROMPT, Act, Read, RunCommand
 
-# Files in which a project denies files to an agent without a hook.
-_DENY = (
-    ".claude/settings.json",
-    ".claude/settings.local.json",
-    ".cursorignore",
-    ".cursorindexingignore",
-    ".geminiignore",
-    ".aiexclude",
-    ".gemini/settings.json",
-    ".qwenignore",
-)
 _SECRET = re.compile(r"^\.env|secret|credential|\.pem$|\.key$|^id_", re.IGNORECASE)
-_LARGEST = 1 << 17
 
 
 def prove_readers(hook_set: HookSet, refused: Sequence[Act]) -> tuple[Act, ...]:
@@ -54,20 +42,4 @@ def _is_open(hook_set: HookSet, one: FileReading) -> bool:
     # A command may read a file in any way, and the host asks about commands itself: a hook that is not asked
     # about them is not meant for them.
     meant = one.by_command or watched(hook_set, one.other.act) is not None
-    return secret and meant and by_tool != by_command and can_be_asked and not _is_denied(hook_set, name)
-
-
-def _is_denied(hook_set: HookSet, name: str) -> bool:
-    """Return whether a file in which a project denies files has the name, or what may stand for it."""
-    return any(name in text or "*env" in text for text in _denials(hook_set))
-
-
-def _denials(hook_set: HookSet) -> Iterator[str]:
-    for path in (hook_set.root / name for name in _DENY):
-        if is_small(path, _LARGEST):
-            try:
-                text = path.read_text("utf-8", "replace")
-            except OSError:
-                continue
-            # Only the part behind this word denies anything in settings.
-            yield text if not path.name.endswith(".json") else text.partition('"deny"')[2]
+    return secret and meant and by_tool != by_command and can_be_asked and not is_denied(hook_set, name)

@@ -18,6 +18,17 @@ def is_asked_before(host: str, event: str) -> bool:
     return rule is not None and rule.role in _BEFORE_CALLS
 
 
+def is_asked_about(hook_set: HookSet, command: str, tool: str) -> bool:
+    """Return whether a hook, by its command, runs before the calls of a tool."""
+    profile = hosts.find(hook_set.host)
+    return any(
+        hook.command == command
+        and is_asked_before(hook_set.host, hook.event)
+        and _fits(profile, profile.events[hook.event], hook, tool)
+        for hook in hook_set.hooks
+    )
+
+
 def watched(hook_set: HookSet, move: RunCommand | Edit | Read) -> RunCommand | Edit | Read | None:
     """Return a move before whose call a hook runs; after it, if no hook runs before calls; else ``None``."""
     profile = hosts.find(hook_set.host)

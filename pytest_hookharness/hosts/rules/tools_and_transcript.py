@@ -95,6 +95,7 @@ class ToolRules:
         asks: Returns the reason with which a call of such a tool asks for a permission, which may be empty;
             ``None`` if it asks for none.
         edits: Those of them that edit files.
+        deletes: The tool that removes a file; empty if there is none.
         paths: Keys of inputs that contain a path, which the host makes absolute.
         ids: How calls and subagents are named.
         call: Returns the host's tool call for an operation; the second argument is the workspace.
@@ -122,6 +123,7 @@ class ToolRules:
     gated: tuple[str, ...] = ()
     asks: Callable[[ToolCall], str | None] = lambda _made: ""
     edits: tuple[str, ...] = ()
+    deletes: str = ""
     paths: tuple[str, ...] = ()
     ids: IdRules = IdRules()
     call: Callable[[Operation, str], ToolCall]

@@ -16,6 +16,8 @@ from typing import assert_never
 
 from pytest_hookharness.judging.checkup.bypasses import find_bypasses
 from pytest_hookharness.judging.checkup.evidence import with_evidence
+from pytest_hookharness.judging.checkup.file_bypasses import find_file_bypasses
+from pytest_hookharness.judging.checkup.file_overblocks import find_file_overblocks
 from pytest_hookharness.judging.checkup.other_readers import find_other_readers
 from pytest_hookharness.judging.checkup.overblocks import find_overblocks
 from pytest_hookharness.judging.checkup.refused_work import (
@@ -93,6 +95,8 @@ def find_symptoms(outcome: Outcome, *, mark: str = "", harmless: bool = False) -
         *_uncaught_errors(outcome),
         *find_refused_form(outcome),
         *find_bypasses(outcome),
+        *find_file_bypasses(outcome),
+        *find_file_overblocks(outcome),
         *find_overblocks(outcome),
         *find_other_readers(outcome),
         *find_unseen_texts(outcome),

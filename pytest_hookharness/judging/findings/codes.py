@@ -250,9 +250,10 @@ RELATIVE_PATH = FindingCode(
 BYPASS = FindingCode(
     "HH309",
     "BYPASS",
-    "A guard hook refuses a command, but allows the same command in another common spelling.",
-    "Agents write `cd sub && rm -rf build`, `rm -r -f build` and `git -C . push` without intent, and the "
-    "guard hook does not stop them.",
+    "A guard hook refuses a command, but allows the same command in another common spelling; or it refuses "
+    "an edit of a file, but allows another usual way to change the same file.",
+    "Agents write `cd sub && rm -rf build`, `rm -r -f build` and `git -C . push` without intent, and change "
+    "files by `sed -i` where an edit is refused. The guard hook does not stop them.",
     "Split the line at `&&`, `||`, `;` and `|` and look at each command; skip `cd` and options such as `-C`, "
     "and compare options as a set, whether they are written together or apart.",
 )
@@ -269,7 +270,7 @@ UNASKED = FindingCode(
 OVERBLOCK = FindingCode(
     "HH311",
     "OVERBLOCK",
-    "A guard hook refuses harmless commands that resemble what it is meant to refuse.",
+    "A guard hook refuses harmless commands or edits that resemble what it is meant to refuse.",
     "The agent is kept from usual work, looks for a way around, or is told that it did something dangerous.",
     "Split the line into commands and words. Compare the program, its options and each path as a whole "
     "instead of looking for a few letters anywhere in the line.",

@@ -190,11 +190,14 @@ CURSOR = Profile(
     process=PROCESS,
     cap=CAP,
     turns=TURNS,
-    tools=TOOLS.rules(
-        DOCS.assumed(
-            "the keys of inputs except the command's, the name StrReplace, and the forms of results"
+    tools=replace(
+        TOOLS.rules(
+            DOCS.assumed(
+                "the keys of inputs except the command's, the name StrReplace, and the forms of results"
+            ),
+            subagent="Task",
         ),
-        subagent="Task",
+        deletes="Delete",
     ),
     transcript=TranscriptRules(
         path="{home}/.cursor/projects/{slug}/agent-transcripts/{session}.jsonl",

@@ -1,0 +1,95 @@
+"""The moves that show whether a guard of files refuses harmless ones, whose paths resemble guarded ones."""
+
+from __future__ import annotations
+
+import posixpath
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+
+from pytest_hookharness.campaigns.arming.project_texts import project_files
+from pytest_hookharness.campaigns.guards.file_ways import (
+    ESCAPES,
+    FileProof,
+    GuardedFile,
+    is_allowed,
+    is_refused,
+)
+from pytest_hookharness.judging.checkup.file_calls import FileCalls
+from pytest_hookharness.judging.checkup.file_overblocks import FOLDERS, HARMLESS, TRIED, neighbour_of
+from pytest_hookharness.model.checkup import HookSet
+from pytest_hookharness.model.moves import Act, Edit
+
+# What a guard says that means the examples too, or makes an exception for them.
+_ALL_ENVIRONMENTS = re.compile(r"\.env[.*]")
+_SPEAKS_OF_EXAMPLES = re.compile(r"example|sample|template", re.IGNORECASE)
+_EXAMPLE = re.compile(r"(?:^|/)\.env(?:\.\w+)*\.(?:example|sample|template)$")
+_MOST_EXAMPLES, _MOST_FOLDERS, _MOST_TRIED, _MOST_PROVED = 1, 2, 5, 2
+
+
+def harmless_files(
+    hook_set: HookSet, files: Sequence[GuardedFile], source: str
+) -> Iterator[tuple[Edit, Edit]]:
+    """Yield the edits of harmless files that resemble guarded ones, each with one of a different name."""
+    done: set[str] = set()
+    for one in files:
+        for file in (*_examples(hook_set, source), *TRIED[1:]):
+            neighbour = neighbour_of(file, one.file)
+            # What a guard names, it means.
+            named = posixpath.splitext(posixpath.basename(file))[0] in source and file in TRIED[1:]
+            if neighbour is not None and file not in done and not named:
+                done.add(file)
+                yield replace(one.edit, file=file), replace(one.edit, file=neighbour.control)
+
+
+def _examples(hook_set: HookSet, source: str) -> list[str]:
+    """Return the project's examples of environments; a usual one, if no guard says that it means these."""
+    text = ESCAPES.sub("", source)
+    if _SPEAKS_OF_EXAMPLES.search(text):
+        return []
+    known = [path.relative_to(hook_set.root).as_posix() for path in project_files(hook_set.root)]
+    found = [path for path in known if _EXAMPLE.search(path)][:_MOST_EXAMPLES]
+    return found if found or _ALL_ENVIRONMENTS.search(text) else [*TRIED[:1]]
+
+
+def guarded_folders(edit: Edit, source: str) -> list[Edit]:
+    """Return the edits of files in folders that a guard names."""
+    text = ESCAPES.sub("", source)
+    named = [word for word in FOLDERS if re.search(rf"(?<![\w.-]){word}/", text)]
+    return [replace(edit, file=f"{word}/{HARMLESS}") for word in named[:_MOST_FOLDERS]]
+
+
+def try_neighbours_of(hook_set: HookSet, files: Sequence[GuardedFile], source: str) -> tuple[Act, ...]:
+    """Return the acts that try whether harmless files are refused."""
+    if not files:
+        return ()
+    # What they resemble is tried only where one of them is refused: each run of a hook takes time.
+    harmless = [edit for edit, _ in harmless_files(hook_set, files, source)][:_MOST_TRIED]
+    folders = guarded_folders(files[0].edit, source)
+    control = [replace(files[0].edit, file=HARMLESS)] if folders else []
+    return (*harmless[:1], *control, *folders, *harmless[1:])
+
+
+def prove_neighbours_of(
+    hook_set: HookSet, seen: Sequence[FileCalls], files: Sequence[GuardedFile], source: str
+) -> FileProof:
+    """Return what shows that harmless files are refused, between others that are allowed."""
+    found = harmless_files(hook_set, files, source)
+    pairs = [pair for pair in found if is_refused(hook_set, seen, pair[0])][:_MOST_PROVED]
+    harmless = [edit for edit, _ in pairs]
+    known = [one.edit for one in files if any(neighbour_of(edit.file, one.file) for edit in harmless)]
+    return FileProof(
+        around=tuple({edit.file: edit for _, edit in pairs}.values()),
+        refused=(*known, *harmless),
+    )
+
+
+def folder_to_play_in(
+    hook_set: HookSet, seen: Sequence[FileCalls], files: Sequence[GuardedFile], source: str
+) -> str:
+    """Return the name of a folder that a guard refuses, in which a project is played; empty for none."""
+    edits = guarded_folders(files[0].edit, source)
+    if not edits or not is_allowed(hook_set, seen, replace(edits[0], file=HARMLESS)):
+        return ""
+    refused = (edit for edit in edits if is_refused(hook_set, seen, edit))
+    return next((posixpath.dirname(edit.file) for edit in refused), "")

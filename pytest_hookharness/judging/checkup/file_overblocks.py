@@ -1,0 +1,131 @@
+"""Harmless files whose edits a guard refuses, because their paths resemble those of others that it guards."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import replace
+
+from pytest_hookharness.judging.checkup.file_bypasses import TOPIC
+from pytest_hookharness.judging.checkup.file_calls import FileCall, FileCalls, file_calls
+from pytest_hookharness.judging.checkup.refused_work import symptom_of
+from pytest_hookharness.judging.comparison.traces import is_asked, refusers
+from pytest_hookharness.judging.findings import codes
+from pytest_hookharness.model.checkup import Symptom
+from pytest_hookharness.model.fast_dataclass import dataclass
+from pytest_hookharness.model.outcome import Outcome
+
+_MOST_NAMED = 3
+# Folders that guards name, and below which somebody may have a project.
+FOLDERS = (
+    "secrets",
+    "build",
+    "dist",
+    "vendor",
+    "migrations",
+    "generated",
+    "node_modules",
+    "target",
+    "certs",
+    "credentials",
+)
+# A file that no guard means.
+HARMLESS = "notes.txt"
+_OF_FOLDERS = "folders"
+_WHOLE_NAMES = "Compare the whole name of the file, or a whole folder, and not a part of the path."
+_EXAMPLES = "Allow names that end with `.example`, `.sample` or `.template` before the test."
+_BELOW_PROJECT = "Remove the project's folder from the beginning of the path before it is compared."
+_EXAMPLE = r"(?:.*/)?\.env(?:\.\w+)*\.(?:example|sample|template)"
+
+
+@dataclass(frozen=True, slots=True)
+class FileNeighbour:
+    """
+    A harmless file.
+
+    Attributes:
+        pattern: A pattern of its path.
+        detail: What it is, in words that follow it and a comma.
+        control: A file that differs from it in one detail.
+        beside: A pattern of the guarded files that it resembles.
+        advice: How to tell it from these.
+    """
+
+    pattern: str
+    detail: str
+    control: str
+    beside: str
+    advice: str = _WHOLE_NAMES
+
+
+_ENV, _CODE = r"(?:.*/)?\.env", "a file of code"
+_NEIGHBOURS = (
+    FileNeighbour(_EXAMPLE, "which has no secrets", "example.txt", _ENV, _EXAMPLES),
+    FileNeighbour(r"src/environment\.ts", _CODE, "src/surroundings.ts", _ENV),
+    FileNeighbour(r"docs/package-lock\.md", "a document", "docs/packages.md", r"package-lock\.json"),
+    FileNeighbour(r"src/secrets_test\.py", "a test", "src/values_test.py", r"secrets\.yaml"),
+    FileNeighbour(r"src/i18n\.keys\.ts", _CODE, "src/i18n.words.ts", r".*\.(?:pem|key)"),
+    FileNeighbour(r"src/keyboard\.ts", _CODE, "src/mouse.ts", r".*\.(?:pem|key)"),
+    FileNeighbour(r"src/distance\.js", _CODE, "src/length.js", r"dist/.*"),
+    FileNeighbour(r"docs/migrations\.md", "a document", "docs/changes.md", r"migrations/.*"),
+)
+# Those of the files above that can be tried in each project.
+TRIED = (
+    ".env.example",
+    "src/environment.ts",
+    "docs/package-lock.md",
+    "src/secrets_test.py",
+    "src/i18n.keys.ts",
+    "src/keyboard.ts",
+    "src/distance.js",
+    "docs/migrations.md",
+)
+
+
+def neighbour_of(file: str, guarded: str) -> FileNeighbour | None:
+    """Return what a file is that a guard may confuse with a guarded one; ``None`` for any other."""
+    fits = (one for one in _NEIGHBOURS if re.fullmatch(one.pattern, file))
+    return next((one for one in fits if re.fullmatch(one.beside, guarded)), None)
+
+
+def find_file_overblocks(outcome: Outcome) -> Iterator[Symptom]:
+    """Find harmless files whose edits were refused each time, because of their names or a folder above."""
+    calls = file_calls(outcome)
+    found: dict[str, list[tuple[int, str, str]]] = {}
+    for one, turns in calls.refused.items():
+        # A question too many costs little.
+        if one.file and calls.is_kept(one) and not is_asked(outcome.trace, turns[0]):
+            neighbour = _neighbour_in(calls, one)
+            if neighbour is not None:
+                words = f"{one.words}, {neighbour.detail}, is refused, but of {neighbour.control} allowed"
+                hook = refusers(outcome.trace, turns[0])
+                found.setdefault(hook, []).append((turns[0], words, neighbour.advice))
+    for hook, some in found.items():
+        text = "; ".join(words for _, words, _ in some[:_MOST_NAMED])
+        text = f"{text[0].upper()}{text[1:]}."
+        symptom = symptom_of(codes.OVERBLOCK.found(text, turn=some[0][0], hook=hook))
+        advice = dict.fromkeys(advice for _, _, advice in some[:_MOST_NAMED])
+        yield replace(symptom, advice=" ".join(advice), topic=TOPIC)
+    yield from _find_folders(outcome, calls)
+
+
+def _neighbour_in(calls: FileCalls, one: FileCall) -> FileNeighbour | None:
+    """Return what a refused file is, if what it resembles was refused, and its control allowed around it."""
+    kept = (other.file for other in calls.refused if other.tool == one.tool and calls.is_kept(other))
+    found = next((two for guarded in kept if (two := neighbour_of(one.file, guarded))), None)
+    return found if found and calls.frames(FileCall(one.tool, found.control), one) else None
+
+
+def _find_folders(outcome: Outcome, calls: FileCalls) -> Iterator[Symptom]:
+    """Find that a harmless file was refused in a project that lies in a folder with a guarded name."""
+    place = outcome.scenario.place
+    for one, turns in calls.refused.items():
+        kept = one.file == HARMLESS and calls.is_kept(one) and not is_asked(outcome.trace, turns[0])
+        if place in FOLDERS and kept:
+            text = (
+                f"In a project whose own folder is called {place}, {one.words} is refused, as the folders "
+                "above the file are compared too."
+            )
+            hook = refusers(outcome.trace, turns[0])
+            symptom = symptom_of(codes.OVERBLOCK.found(text, turn=turns[0], hook=hook))
+            yield replace(symptom, advice=_BELOW_PROJECT, topic=_OF_FOLDERS)
