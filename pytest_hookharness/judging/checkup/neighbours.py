@@ -20,7 +20,8 @@ _PUSH, _MAIN = "git push origin topic", r"git push (?:\S+ )?(?:main|master)$"
 _DISCARDS = r"git (?:checkout -- |restore |reset --hard)"
 _COMMITS = r'git commit -m "done"$'
 _SECRETS = r"(?:{})\S*(?:\.env|\.key|\.pem|secret)"
-# What shows most comes first, as a session may have to be short.
+# What shows most comes first, as a session may have to be short. No control is another spelling of the
+# harmless command, else that would seem to be bypassed.
 _NEIGHBOURS = (
     Neighbour(f"rm -rf {WORKSPACE}/build", "the same folder", ("rm -rf build",), _REMOVES),
     Neighbour("rm -rf ./build", "the same folder", ("rm -rf build",), _REMOVES),
@@ -127,13 +128,13 @@ _NEIGHBOURS = (
     Neighbour(
         "dd if=a.img of=b.img",
         "which only copies a file",
-        ("dd of=b.img if=a.img",),
+        ("dd of=b.img if=c.img",),
         r"dd ",
     ),
     Neighbour(
         "git checkout -b topic",
         "which only begins a branch",
-        ("git switch -c topic",),
+        ("git switch -c other",),
         r"git checkout -- ",
     ),
     Neighbour(

@@ -8,6 +8,8 @@ from pytest_hookharness.campaigns.check.discovery import find_hook_sets
 from pytest_hookharness.campaigns.check.guard_sessions import plan_proofs, plan_rewordings
 from pytest_hookharness.campaigns.check.session_errors import play_session
 from pytest_hookharness.campaigns.check.session_scenario import scenario_of
+from pytest_hookharness.judging.checkup.bypasses import spellings
+from pytest_hookharness.judging.checkup.neighbours import all_neighbours
 from pytest_hookharness.judging.checkup.symptoms import find_symptoms
 from pytest_hookharness.model.checkup import CheckSession
 from pytest_hookharness.model.moves import FIRST_PROMPT, Edit, Read, RunCommand
@@ -74,6 +76,12 @@ def found(tmp_path, harness):
         return [one.text for one in symptoms if one.kind == "OVERBLOCK"]
 
     return play
+
+
+def test_a_control_is_no_other_spelling():
+    """What is allowed beside a harmless command does not prove that this one is bypassed."""
+    for one in all_neighbours(REFUSED):
+        assert not {*one.controls} & {*spellings(one.text)}
 
 
 @pytest.mark.slow
@@ -167,7 +175,7 @@ def test_a_guard_that_takes_a_use_for_another(found):
     assert text == (
         "`git branch -d topic`, which only deletes a branch that is merged, is refused, but "
         "`git branch --list topic` allowed; `dd if=a.img of=b.img`, which only copies a file, is refused, "
-        "but `dd of=b.img if=a.img` allowed; `git restore --staged notes.txt`, which keeps the file as it "
+        "but `dd of=b.img if=c.img` allowed; `git restore --staged notes.txt`, which keeps the file as it "
         "is, is refused, but `git reset -- notes.txt` allowed; so is `python3 -m pip list`."
     )
 
