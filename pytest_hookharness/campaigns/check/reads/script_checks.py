@@ -25,6 +25,7 @@ from pytest_hookharness.campaigns.check.reads.borrowed_variables import borrowed
 from pytest_hookharness.campaigns.check.reads.input_keys import never_sent
 from pytest_hookharness.campaigns.check.reads.unknown_keys import unknown_keys
 from pytest_hookharness.campaigns.check.reads.unsent_words import unsent_word
+from pytest_hookharness.campaigns.check.static.absent_arguments import absent_argument
 from pytest_hookharness.campaigns.check.static.session_variables import shared_session
 from pytest_hookharness.campaigns.check.static.shared_loops import shared_loop
 from pytest_hookharness.campaigns.check.static.unset_variables import expected_variable, key_for
@@ -91,6 +92,13 @@ def _of_variables(hook_set: HookSet) -> Iterator[Symptom]:
         text = f"${name} is always empty, as {hook_set.host} sets no such variable."
         symptom = together(CONFIG_OFF, hooks, text)
         yield replace(symptom, advice=f"Read the JSON on standard input: `jq -r .{key_for(name)}`.")
+
+    absent = [(hook, name) for hook in hook_set.hooks if (name := absent_argument(hook_set, hook))]
+    if absent:
+        names = ", ".join(dict.fromkeys(f"${name}" for _, name in absent))
+        text = f"{names} is the script's first argument, and the command gives it none."
+        symptom = together(CONFIG_OFF, [hook for hook, _ in absent], text)
+        yield replace(symptom, advice="Read the JSON on standard input instead, as with `jq -r .tool_input`.")
 
     borrowed = [(hook, name) for hook in hook_set.hooks if (name := borrowed_variable(hook_set, hook))]
     for hooks, name in _by_event(borrowed):

@@ -20,7 +20,7 @@ _NEVER_SET = {
     "claude-code": r"CLAUDE_(?:TOOL_(?:INPUT(?:_\w+)?|NAME|OUTPUT|RESULT|RESPONSE|EXIT_CODE|COMMAND|FILE_PATH"
     r"|ARGS|PARAMS)|FILE_PATHS?|(?:EDITED|MODIFIED|CHANGED)_FILES?|TRANSCRIPT(?:_PATH|_FILE)?|USER_PROMPT"
     r"|BASH_COMMAND|STOP_REASON|NOTIFICATION(?:_MESSAGE|_TYPE)?|LAST_(?:MESSAGE|RESPONSE)"
-    r"|HOOK_(?:EVENT(?:_NAME)?|INPUT|DATA|PAYLOAD))"
+    r"|HOOK_(?:EVENT(?:_NAME)?|INPUT|DATA|PAYLOAD))|TOOL_(?:INPUT|OUTPUT|RESPONSE)(?:_\w+)?"
 }
 # Keys of the input with what such a variable is meant to have, by a part of its name.
 _KEYS = {
@@ -91,7 +91,7 @@ def expected_variable(hook_set: HookSet, hook: Hook) -> str:
     reads = _STDIN.search(hook.command) or "$(cat)" in hook.command
     found = [] if reads else re.findall(_BARE.format(names), hook.command)
     texts = hook_set.scripts_of(hook)
-    if not found and len(texts) == 1 and _is_bare(hook_set, hook):
+    if not found and len(texts) == 1 and is_bare(hook_set, hook):
         found = [*_in_script(names, texts[0])]
     named = (name for name in found if name not in given)
     return next((name for name in named if not re.search(_NAMED.format(name), hook.command)), "")
@@ -102,7 +102,7 @@ def key_for(variable: str) -> str:
     return next((key for part, key in _KEYS.items() if part in variable), "tool_input.file_path")
 
 
-def _is_bare(hook_set: HookSet, hook: Hook) -> bool:
+def is_bare(hook_set: HookSet, hook: Hook) -> bool:
     """Return whether a command is a script and nothing behind it."""
     ends = tuple(path.rpartition("/")[2] for path, _ in hook_set.sources)
     return hook.args is None and hook.command.rstrip(" \"'").endswith(ends)

@@ -1,0 +1,67 @@
+"""
+Arguments that scripts expect and that their hooks do not give: a host gives the input on standard input.
+
+Only a script is named whose command ends with it, that takes its first argument into a variable outside of
+all functions, and that looks nowhere else for its input. A word that chooses what to do may have a default.
+"""
+
+from __future__ import annotations
+
+import re
+
+from pytest_hookharness import hosts
+from pytest_hookharness.campaigns.check.command_guards.command_tests import functions_of
+from pytest_hookharness.campaigns.check.static.shell_scripts import (
+    SHELL_SCRIPT,
+    code_of,
+    without_comment_lines,
+)
+from pytest_hookharness.campaigns.check.static.unset_variables import is_bare
+from pytest_hookharness.model.checkup import HookSet
+from pytest_hookharness.model.protocol import Hook
+
+# With no default, or one that says that there is no value.
+_IN_SHELL = re.compile(
+    r"(?<![\w$.-])(?:readonly[ \t]+|export[ \t]+)?(?P<name>[A-Za-z_]\w*)=(?P<mark>\"?)"
+    r"(?:\$1|\$\{1(?::?-[\"']?(?:unknown|none|null|n/?a)?[\"']?)?\})(?P=mark)(?=[ \t]*(?:[;\n#]|$))",
+    re.IGNORECASE,
+)
+_IN_PYTHON = re.compile(r"^(?P<name>[A-Za-z_]\w*)\s*=\s*sys\.argv\[1\]", re.MULTILINE)
+_IN_JAVASCRIPT = re.compile(
+    r"^(?:const|let|var)\s+(?P<name>\w+)\s*=\s*process\.argv\[2\]\s*(?:;|\|\|\s*(?:''|\"\"|null))",
+    re.MULTILINE,
+)
+# Another way to the input, or a script that knows that it may have no argument.
+_OTHER_WAYS = re.compile(
+    r"stdin|\bjq\b|\$\(cat\)|`cat`|\bread\b|\bmapfile\b|\$#|\busage\b|argparse|\blen\(sys\.argv|argv\.length"
+    r"|\binput\(|Sync\(\s*0|fd/0|CLAUDE_\w*(?:INPUT|FILE|TOOL)",
+    re.IGNORECASE,
+)
+# What chooses a part of a script, whatever the input is.
+_CHOOSES = re.compile(
+    r"^(?:mode|action|cmd|command|sub_?command|op|operation|verb|step|phase|level|flag|opt\w*)$",
+    re.IGNORECASE,
+)
+
+
+def absent_argument(hook_set: HookSet, hook: Hook) -> str:
+    """Return the variable that a script takes from an argument that its hook does not give; or nothing."""
+    texts = hook_set.scripts_of(hook)
+    if hook.type != "command" or len(texts) != 1 or not is_bare(hook_set, hook):
+        return ""
+    (text,) = texts
+    code = without_comment_lines(text)
+    if hosts.find(hook_set.host).events.get(hook.event) is None or _OTHER_WAYS.search(code):
+        return ""
+    if SHELL_SCRIPT.match(text):
+        shown = code_of(text)
+        inside = [(begin, end) for _, begin, end in functions_of(code)]
+        found = [
+            one
+            for one in _IN_SHELL.finditer(code)
+            if shown[one.start("name")] == code[one.start("name")]
+            and not any(begin <= one.start() < end for begin, end in inside)
+        ]
+    else:
+        found = [*_IN_PYTHON.finditer(code), *_IN_JAVASCRIPT.finditer(code)]
+    return next((one["name"] for one in found if not _CHOOSES.match(one["name"])), "")

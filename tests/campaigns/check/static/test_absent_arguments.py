@@ -1,0 +1,62 @@
+"""Claims about scripts that expect an argument which their hook does not give."""
+
+from dataclasses import replace
+
+import pytest
+
+from pytest_hookharness.campaigns.check.static.absent_arguments import absent_argument
+from pytest_hookharness.campaigns.check.static_checks import check_statically
+
+from .one_hook import one_hook
+
+BASH, PYTHON, NODE = "#!/bin/bash\n", "#!/usr/bin/env python3\nimport sys\n", "#!/usr/bin/env node\n"
+FORMATS = 'npx prettier --write "$FILE"\n'
+
+
+@pytest.mark.parametrize(
+    ("text", "name"),
+    [
+        (BASH + 'FILE="$1"\n' + FORMATS, "FILE"),
+        (BASH + "FILE=${1:-}\n" + FORMATS, "FILE"),
+        (BASH + 'TOOL_NAME="${1:-unknown}"\ncase "$TOOL_NAME" in Edit) date >> log ;; esac\n', "TOOL_NAME"),
+        (PYTHON + "path = sys.argv[1]\nopen(path)\n", "path"),
+        (NODE + "const file = process.argv[2];\nformat(file);\n", "file"),
+    ],
+)
+def test_an_argument_that_no_host_gives(text, name):
+    """A script that takes what it works on from its first argument is named with the variable."""
+    hook_set, hook = one_hook("PostToolUse", text)
+
+    assert absent_argument(hook_set, hook) == name
+    texts = [one.text for one in check_statically(hook_set).symptoms if one.kind == "CONFIG-OFF"]
+    assert texts == [f"PostToolUse: ${name} is the script's first argument, and the command gives it none."]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        BASH + "FILE=${1:-$(jq -r .tool_input.file_path)}\n" + FORMATS,
+        BASH + 'FILE="$1"\n[ -n "$FILE" ] || FILE=$(cat | sed s/x/y/)\nINPUT=$(cat)\n',
+        BASH + 'MODE="${1:-check}"\nmake "$MODE"\n',
+        BASH + 'ACTION="$1"\n',
+        BASH + "FILE=${1:-notes.md}\n" + FORMATS,
+        BASH + '[ $# -eq 0 ] && exit 0\nFILE="$1"\n' + FORMATS,
+        BASH + 'say() {\n  WORDS="$1"\n  echo "$WORDS"\n}\nsay hello\n',
+        BASH + "# FILE=$1\nnpm test\n",
+        BASH + "echo 'FILE=$1'\n",
+        PYTHON + "path = sys.argv[1] if len(sys.argv) > 1 else ''\n",
+        PYTHON + "import json\ndata = json.load(sys.stdin)\npath = sys.argv[1]\n",
+    ],
+)
+def test_other_arguments(text):
+    """Another way to the input, a word that chooses, a default and what a function gets are no input."""
+    assert absent_argument(*one_hook("PostToolUse", text)) == ""
+
+
+@pytest.mark.parametrize("command", ["bash x.sh Edit", 'bash x.sh "$CLAUDE_PROJECT_DIR"', "bash x.sh < file"])
+def test_a_command_with_an_argument(command):
+    """A command that gives its script a word is not named."""
+    hook_set, hook = one_hook("PostToolUse", BASH + 'FILE="$1"\n' + FORMATS)
+    hook = replace(hook, command=command)
+
+    assert absent_argument(replace(hook_set, hooks=(hook,)), hook) == ""
