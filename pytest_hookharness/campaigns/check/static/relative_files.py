@@ -51,6 +51,14 @@ _READS = r"\b(?:read|for|select|mapfile|readarray|getopts|printf\s+-v)\s[^\n;|]*
 _HIDDEN = re.compile(r"\.[a-z][\w-]*/(?!hooks/)[\w./*-]+")
 # A hidden folder, but of no program.
 _FOLDER = re.compile(r"\.(?!(?:git|github|venv|husky|vscode|idea|svn|cargo)\b)[a-z][\w-]*/?")
+# What a project has in its first folder only.
+_OF_PROJECT = (
+    r"(?:CLAUDE\.md|AGENTS\.md|package\.json|tsconfig\.json|biome\.json|Cargo\.toml|pyproject\.toml|setup\.py"
+    r"|requirements\.txt|go\.mod|Makefile|composer\.json|Gemfile|mix\.exs|pom\.xml)"
+)
+_ASKED_BY_PYTHON = re.compile(
+    rf"(?:(?<![\w.])Path\(\s*|os\.path\.(?:exists|isfile)\(\s*)[\"'](?:\./)?({_OF_PROJECT})[\"']\s*\)"
+)
 # What a script fills into the name of a file, and the fewest characters that show whose name it is.
 _FILLED_IN = re.compile(rf"{re.escape(SESSION)}|\d+")
 _SHORTEST = 4
@@ -88,7 +96,7 @@ def _in_source(hook_set: HookSet, hook: Hook) -> str:
         return ""
     text = found[0]
     if not SHELL_SCRIPT.match(text):
-        return next(iter(_OF_PYTHON.findall(text)), "")
+        return next(iter((*_OF_PYTHON.findall(text), *_ASKED_BY_PYTHON.findall(text))), "")
     # Which part of the script runs with the argument is not known, nor whether it is the part with the file.
     chosen = any(re.search(_CHOSEN.format(re.escape(word)), text) for word in _arguments(hook_set, hook))
     return "" if chosen else next(_used(text), "")
@@ -138,6 +146,8 @@ def _used(text: str) -> Iterator[str]:
     for call, shown, path in ways:
         used = re.finditer(rf"{call}(?P<path>{path.pattern}){_END}", shown, re.MULTILINE)
         yield from (match["path"] for match in used)
+    known = re.finditer(rf"{files}(?:\./)?(?P<path>{_OF_PROJECT})[\"']?{_END}", text, re.MULTILINE)
+    yield from (one["path"] for one in known if asking.startswith(one["call"], one.start("call")))
 
 
 def _values(text: str, code: str) -> Iterator[tuple[str, str]]:

@@ -189,3 +189,24 @@ def test_files_that_were_seen_where_the_agent_works(tmp_path, text, seen, named)
         host="claude-code", root=tmp_path, files=(), hooks=(hook,), sources=sources, aside=(seen,)
     )
     assert relative_file(hook_set, hook) == named
+
+
+@pytest.mark.parametrize(
+    ("text", "file"),
+    [
+        ('#!/bin/bash\nif [ ! -f "CLAUDE.md" ]; then exit 0; fi\n', "CLAUDE.md"),
+        ("#!/bin/sh\n[ -f ./package.json ] && npm test\n", "package.json"),
+        ("#!/bin/bash\nif [[ -f Cargo.toml ]]; then cargo fmt; fi\n", "Cargo.toml"),
+        ("from pathlib import Path\nif Path('pyproject.toml').exists():\n    check()\n", "pyproject.toml"),
+        ('import os\nif os.path.exists("package.json"):\n    check()\n', "package.json"),
+        ('#!/bin/bash\n[ -f "$ROOT/package.json" ] && npm test\n', ""),
+        ('#!/bin/bash\n[ -f "web/package.json" ] && npm test\n', ""),
+        ("#!/bin/bash\necho 'if [ -f package.json ]'\n", ""),
+        ("#!/bin/bash\n[ -f notes.txt ] && cat notes.txt\n", ""),
+        ("from pathlib import Path\nif (Path(cwd) / 'pyproject.toml').exists():\n    check()\n", ""),
+        ("import os\nos.chdir(root)\nif os.path.exists('package.json'):\n    check()\n", ""),
+    ],
+)
+def test_files_that_are_in_the_project_only(text, file):
+    """A file of the project's first folder that a script looks for where it starts is named."""
+    assert found(text) == file
