@@ -187,8 +187,10 @@ def _of_paths(hook_set: HookSet) -> Iterator[Symptom]:
         symptom = together(RELATIVE_PATH, [hook for hook, _ in relative], text)
         yield replace(symptom, advice=_from_the_project(hook_set.host, script))
     if written := [(hook, file) for hook in hook_set.hooks if (file := relative_file(hook_set, hook))]:
-        file = written[0][1]
-        text = f"{file} is looked up in the agent's current folder, so after a `cd` it is another file."
+        file, *more = dict.fromkeys(file for _, file in written)
+        others = " and ".join([file, *more[:1]]) + (f" and {len(more) - 1} more" if len(more) > 1 else "")
+        are, they = ("are", "they are other files") if more else ("is", "it is another file")
+        text = f"{others} {are} looked up in the agent's current folder, so after a `cd` {they}."
         symptom = together(RELATIVE_PATH, [hook for hook, _ in written], text)
         yield replace(symptom, advice=_from_the_project(hook_set.host, file))
 

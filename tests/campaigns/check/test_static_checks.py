@@ -758,3 +758,18 @@ def test_each_hook_of_a_loop_is_named(tmp_path, found):
         at(tmp_path, f"{name}.sh", LOOP)
     result = found(("Stop", "bash a.sh"), ("Stop", "bash b.sh"))
     assert [one.hook for one in result.symptoms if "knows no session" in one.text] == ["bash a.sh, bash b.sh"]
+
+
+def test_several_files_in_the_current_folder(tmp_path, found):
+    """The files that hooks look for where the agent is are one problem, which names them."""
+    at(tmp_path, "a.sh", "#!/bin/sh\n[ -f package.json ] && npm test\n", 0o755)
+    at(tmp_path, "b.sh", "#!/bin/sh\ndate >> .run/count\n", 0o755)
+    result = found(
+        *((event, f'"$CLAUDE_PROJECT_DIR"/{name}.sh') for event, name in (("Stop", "a"), ("Stop", "b")))
+    )
+
+    (symptom,) = (one for one in result.symptoms if one.kind == "RELATIVE-PATH")
+    assert symptom.text == (
+        "Stop: package.json and .run/count are looked up in the agent's current folder, so after a `cd` they are "
+        "other files."
+    )
