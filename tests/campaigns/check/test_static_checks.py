@@ -770,6 +770,6 @@ def test_several_files_in_the_current_folder(tmp_path, found):
 
     (symptom,) = (one for one in result.symptoms if one.kind == "RELATIVE-PATH")
     assert symptom.text == (
-        "Stop: package.json and .run/count are looked up in the agent's current folder, so after a `cd` they are "
-        "other files."
+        "Stop: package.json and .run/count are looked up in the agent's current folder, so after a `cd` they "
+        "are other files."
     )
