@@ -725,6 +725,42 @@ def test_a_key_of_an_entry(tmp_path, entry, said):
     assert said in "".join(one.text for one in found)
 
 
+GROUP_KEYS = [
+    (
+        "PostToolUse",
+        {"tools": ["Edit", "Write"]},
+        "`tools` beside `hooks`, so it limits nothing: the hooks run ",
+    ),
+    ("PreToolUse", {"matcher": "Edit", "file_patterns": ["*.py"]}, "whenever the matcher `Edit` fits"),
+    ("PostToolUse", {"matcher": "*", "if": "env.FROZEN == 'on'"}, "run for every call of every tool"),
+    ("Stop", {"condition": {"branch": "main"}}, "the hooks run at each Stop"),
+    ("PostToolUse", {"matcher": "Edit|Write", "tools": ["Edit", "Write"]}, ""),
+    ("PostToolUse", {"description": "Edit", "id": "a", "enabled": True, "_matcher_note": "Edit only"}, ""),
+    ("Stop", {"when": "At the end of each turn."}, ""),
+    ("Stop", {"files": "**/*", "events": ["Stop"], "paths": []}, ""),
+]
+
+
+@pytest.mark.parametrize(("event", "group", "said"), GROUP_KEYS)
+def test_a_key_of_a_group(tmp_path, event, group, said):
+    """A key that looks as if it limited a group's hooks, and that the host does not read, is named."""
+    hooks = [{"type": "command", "command": name} for name in ("true", "false")]
+    settings = {"hooks": {event: [{**group, "hooks": hooks}]}}
+    at(tmp_path, ".claude/settings.json", json.dumps(settings))
+    (hook_set,) = find_hook_sets(tmp_path)
+    found = [one for one in check_statically(hook_set).symptoms if "does not read the key" in one.text]
+    assert [(one.kind, one.entries) for one in found] == [("CONFIG-OFF", (1, 2))] * bool(said)
+    assert said in "".join(one.text for one in found)
+
+
+def test_a_key_of_an_entry_without_a_group(tmp_path):
+    """A host whose entries stand in no group may read such keys there."""
+    entry = {"command": "true", "files": ["a.py"], "matcher": "Edit"}
+    at(tmp_path, ".cursor/hooks.json", json.dumps({"version": 1, "hooks": {"stop": [entry]}}))
+    (hook_set,) = find_hook_sets(tmp_path)
+    assert not [one for one in check_statically(hook_set).symptoms if "does not read" in one.text]
+
+
 LONE = """#!/bin/bash
 INPUT=$(cat)
 jq -n '{decision: "block", hookSpecificOutput: {permissionDecision: "deny"}, reason: "No."}'
