@@ -33,6 +33,7 @@ from pytest_hookharness.campaigns.check.static.unwired_hooks import unwired_hook
 from pytest_hookharness.campaigns.check.tool_names import (
     find_expressions,
     is_ignored,
+    left_out,
     miscased_tool,
     never_matches,
 )
@@ -218,6 +219,9 @@ def _of_hook(hook_set: HookSet, hook: Hook) -> Iterator[Symptom]:
         yield replace(
             symptom, advice="Correct the matcher, or configure the hook for the event that is meant."
         )
+    for name, meant in left_out(hook_set, hook):
+        text = f"{hook.event}: the matcher `{hook.matcher}` leaves out `{meant}`, which is written `{name}`."
+        yield replace(_symptom(CONFIG_OFF, hook, text), advice=f"Write `{meant}` in the matcher.")
     if is_ignored(hook_set, hook):
         text = f"{hook.event}: {hook_set.host} ignores the matcher `{hook.matcher}`, so the hook always runs."
         advice = f"Remove the matcher; to limit the hook, check its input ({hook.event}) in the script."

@@ -638,6 +638,7 @@ def test_a_matcher_that_names_an_event(found):
         ("x.sh", 'case "$tool_name" in\n  bash|shell) exit 2 ;;\nesac\n', "`bash`"),
         ("x.js", "if (['write', 'edit'].includes(input.tool_name)) {\n", "`write`"),
         ("x.js", "if ('bash' === input.tool_name) {\n", "`bash`"),
+        ("x.py", "if data['tool_name'] == 'web-write':\n", ""),
         ("x.sh", 'case "$tool_name" in bash|Bash) exit 2;; esac\n', ""),
         ("x.sh", 'case "$tool_name" in Bash) case $2 in edit) ;; esac;; esac\n', ""),
         ("x.sh", 'declare -l tool_name\ncase "$tool_name" in bash) exit 2;; esac\n', ""),
@@ -659,6 +660,46 @@ def test_a_tool_name_in_the_wrong_case(tmp_path, found, script, text, said):
     result = found(("PreToolUse", f'sh "$CLAUDE_PROJECT_DIR/hooks/{script}"'))
     assert kinds(result) == (["CONFIG-OFF"] if said else [])
     assert not said or f"compared with {said}, and claude-code sends" in result.symptoms[0].text
+
+
+@pytest.mark.parametrize(
+    ("place", "matcher", "said"),
+    [
+        ("claude-code", "bash", "has the wrong case: `bash` must be `Bash`"),
+        ("claude-code", "^(edit|write)$", "`edit` must be `Edit`; `write` must be `Write`"),
+        ("claude-code", "Wirte", "misspells a tool: `Wirte` must be `Write`"),
+        ("claude-code", "Writ", "misspells a tool"),
+        ("claude-code", "Bash|Wite", "the matcher `Bash|Wite` leaves out `Write`, which is written `Wite`"),
+        ("gemini-cli", "read-file|write-file", "`read-file` must be `read_file`; `write-file` must be"),
+        ("gemini-cli", "readFile", "misspells a tool: `readFile` must be `read_file`"),
+        # These fit, are tools of another host beside a right name, or may be a tool of the person.
+        ("gemini-cli", "read_fil", ""),
+        ("gemini-cli", "read_files", ""),
+        ("claude-code", "Bash|Writes|mcp__notes__write", ""),
+        ("claude-code", "Edit|edit|Write|write_file", ""),
+        ("claude-code", "Bash|create", ""),
+        ("claude-code", "Edi", ""),
+    ],
+)
+def test_a_matcher_with_a_tool_in_another_spelling(found, place, matcher, said):
+    """A matcher that fits no call of a tool because of its spelling is named, with the tool's own name."""
+    event = "BeforeTool" if place == "gemini-cli" else "PreToolUse"
+    texts = [one.text for one in found((event, "true", matcher), place=place).symptoms]
+    assert len(texts) == bool(said)
+    assert said in "".join(texts)
+
+
+def test_a_script_that_compares_with_a_tool_in_another_spelling(tmp_path, found):
+    """A name with a hyphen for an underscore is found, and not where the script knows the right one."""
+    gemini = "$GEMINI_PROJECT_DIR/hooks"
+    at(tmp_path, "hooks/x.py", "if data['tool_name'] == 'write-file':\n")
+    at(tmp_path, "hooks/y.sh", 'case "$tool_name" in write-file|write_file) exit 2;; esac\n')
+    result = found(
+        ("BeforeTool", f"python3 {gemini}/x.py"), ("BeforeTool", f"sh {gemini}/y.sh"), place="gemini-cli"
+    )
+    said = [(one.hook, one.text) for one in result.symptoms if "is compared with" in one.text]
+    text = "BeforeTool: the tool's name is compared with `write-file`, and gemini-cli sends `write_file`."
+    assert said == [(f"python3 {gemini}/x.py", text)]
 
 
 def test_a_tool_name_that_another_host_sends(tmp_path, found):
