@@ -93,6 +93,54 @@ def test_a_script_that_cannot_run(tmp_path, found, text, mode, said, command):
 
 
 @pytest.mark.parametrize(
+    ("text", "mode", "said"),
+    [
+        ("#!/bin/sh\n", 0o755, ""),
+        ("#!/bin/sh\n", 0o644, "the script is not executable"),
+        ("#!/bin/sh\r\nexit 0\r\n", 0o755, "ends with CR"),
+        ("#!/usr/bin/env no-such-program\n", 0o755, ""),
+        (None, 0, ""),
+    ],
+)
+@pytest.mark.parametrize(
+    "command",
+    [
+        '"$CLAUDE_PROJECT_DIR"/x.sh 2>/dev/null || true',
+        '"$CLAUDE_PROJECT_DIR"/x.sh -v >> /tmp/log.txt 2>&1 &',
+        '"$CLAUDE_PROJECT_DIR/x.sh" &>/dev/null || :',
+        '"$CLAUDE_PROJECT_DIR/x.sh"; exit 0',
+        'bash -c "$CLAUDE_PROJECT_DIR/x.sh 2>/dev/null || exit 0"',
+        "/bin/sh -c '\"$CLAUDE_PROJECT_DIR\"/x.sh'",
+    ],
+)
+def test_a_script_that_cannot_run_behind_what_hides_it(tmp_path, found, text, mode, said, command):
+    """A command may hide how its script ends, and not that it never runs; a file may be missing."""
+    if text is not None:
+        at(tmp_path, "x.sh", text, mode)
+    result = found(("Stop", command))
+    told = [one.text for one in result.symptoms if one.kind == "NOT-RUN"]
+    assert len(told) == bool(said)
+    assert said in "".join(told)
+    assert not result.stuck
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        '"$CLAUDE_PROJECT_DIR"/x.sh || sh "$CLAUDE_PROJECT_DIR"/x.sh || true',
+        '[ -x "$CLAUDE_PROJECT_DIR"/x.sh ] && "$CLAUDE_PROJECT_DIR"/x.sh || true',
+        'chmod +x "$CLAUDE_PROJECT_DIR"/x.sh; "$CLAUDE_PROJECT_DIR"/x.sh; exit 0',
+        'sh "$CLAUDE_PROJECT_DIR"/x.sh || true',
+        "bash -c '. ./x.sh || true'",
+    ],
+)
+def test_a_script_without_the_bit_that_is_started_in_another_way(tmp_path, found, command):
+    """A script needs no executable bit where the command starts it otherwise, too, or tests for it."""
+    at(tmp_path, "x.sh", "#!/bin/sh\n", 0o644)
+    assert "NOT-RUN" not in kinds(found(("Stop", command)))
+
+
+@pytest.mark.parametrize(
     ("own", "advice"),
     [
         (True, 'Begin the path with the project\'s folder: `"$CLAUDE_PROJECT_DIR"/.claude/hooks/a.sh`.'),
