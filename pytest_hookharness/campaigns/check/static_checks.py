@@ -241,7 +241,7 @@ def _of_keys(hook_set: HookSet) -> Iterator[Symptom]:
     for key, why in dict.fromkeys(pair for pair in limits.values() if pair[0]):
         entries = tuple(number for number, pair in limits.items() if pair == (key, why))
         hooks = [hook_set.hooks[number - 1] for number in entries]
-        text = f"{hook_set.host} does not read the key `{key}` beside `hooks`, {why}."
+        text = f"{hook_set.host} does not read the key `{key}` {why}."
         advice = "Name tools in `matcher`, such as `Edit|Write`, and check everything else in the script."
         yield replace(together(CONFIG_OFF, hooks, text), advice=advice, entries=entries)
 

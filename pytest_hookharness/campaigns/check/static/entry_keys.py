@@ -49,13 +49,15 @@ def unread_key(hook_set: HookSet, hook: Hook) -> tuple[str, str]:
 
 
 def unread_limit(hook_set: HookSet, hook: Hook) -> tuple[str, str]:
-    """Return a key of a hook's group that looks as if it limited its runs, and what follows; or nothing."""
+    """Return a key that looks as if it limited a hook, and where it stands and what follows; or nothing."""
     if hook_set.host not in _MATCHING_ONLY:
         return "", ""
-    for key, value in hook.group.items():
-        words = [*_words(value)]
-        if _LIMITS.fullmatch(re.sub("[_-]", "", key).lower()) and not _is_said(hook, words):
-            return key, f"so it limits nothing: {_runs(hook_set, hook)}"
+    # A host may read a condition of an entry.
+    own = {key: value for key, value in hook.options.items() if hook.type == "command" and key != "if"}
+    for place, keys in (("hooks", hook.group), ("command", own)):
+        for key, value in keys.items():
+            if _LIMITS.fullmatch(re.sub("[_-]", "", key).lower()) and not _is_said(hook, [*_words(value)]):
+                return key, f"beside `{place}`, so it limits nothing: {_runs(hook_set, hook)}"
     return "", ""
 
 
