@@ -95,6 +95,7 @@ class Hook:
         number: Its position among all hooks of its settings file; ``None`` if the host does not count them.
         env: Environment variables that the host adds for this hook alone.
         options: The remaining keys, as configured.
+        group: Keys of the group around it that are neither its handlers nor the matcher, as configured.
     """
 
     event: str
@@ -112,6 +113,7 @@ class Hook:
     number: int | None = None
     env: Mapping[str, str] = field(default_factory=dict)
     options: Mapping[str, Json] = field(default_factory=dict)
+    group: Mapping[str, Json] = field(default_factory=dict)
 
     @property
     def is_one_word(self) -> bool:

@@ -263,7 +263,7 @@ def _describe_never_run(hook_set: HookSet, hook: Hook) -> str:
     if hook.type != "command":
         return f"Not tested: a handler of type {hook.type} at {hook.event}; only commands are run."
     matcher = f" with the matcher `{hook.matcher}`" if hook.matcher else ""
-    name = hook_name(hook_set.hooks, hook.command)
+    name = hook_name(hook_set.hooks, hook.command, [hook_set.hooks.index(hook) + 1])
     return f"No session triggered {name}{matcher}, so nothing is known about it."
 
 

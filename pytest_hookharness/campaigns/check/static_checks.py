@@ -18,7 +18,7 @@ from pytest_hookharness.campaigns.check.reads.script_checks import find_in_scrip
 from pytest_hookharness.campaigns.check.reads.unreached_tools import unreached_tools
 from pytest_hookharness.campaigns.check.session_errors import gather
 from pytest_hookharness.campaigns.check.static.added_limits import added_limits
-from pytest_hookharness.campaigns.check.static.entry_keys import unread_key
+from pytest_hookharness.campaigns.check.static.entry_keys import unread_key, unread_limit
 from pytest_hookharness.campaigns.check.static.hook_program import (
     Obstacle,
     find_obstacle,
@@ -33,6 +33,7 @@ from pytest_hookharness.campaigns.check.static.unwired_hooks import unwired_hook
 from pytest_hookharness.campaigns.check.tool_names import (
     find_expressions,
     is_ignored,
+    left_out,
     miscased_tool,
     never_matches,
 )
@@ -220,6 +221,9 @@ def _of_hook(hook_set: HookSet, hook: Hook) -> Iterator[Symptom]:
         yield replace(
             symptom, advice="Correct the matcher, or configure the hook for the event that is meant."
         )
+    for name, meant in left_out(hook_set, hook):
+        text = f"{hook.event}: the matcher `{hook.matcher}` leaves out `{meant}`, which is written `{name}`."
+        yield replace(_symptom(CONFIG_OFF, hook, text), advice=f"Write `{meant}` in the matcher.")
     if is_ignored(hook_set, hook):
         text = f"{hook.event}: {hook_set.host} ignores the matcher `{hook.matcher}`, so the hook always runs."
         advice = f"Remove the matcher; to limit the hook, check its input ({hook.event}) in the script."
@@ -235,6 +239,13 @@ def _of_keys(hook_set: HookSet) -> Iterator[Symptom]:
         text = f"{hook_set.host} does not read the key `{key}`, {why}."
         symptom = together(CONFIG_OFF, hooks, text)
         yield replace(symptom, advice=f"Remove `{key}`, or write what the host reads.", entries=entries)
+    limits = {number: unread_limit(hook_set, hook) for number, hook in enumerate(hook_set.hooks, 1)}
+    for key, why in dict.fromkeys(pair for pair in limits.values() if pair[0]):
+        entries = tuple(number for number, pair in limits.items() if pair == (key, why))
+        hooks = [hook_set.hooks[number - 1] for number in entries]
+        text = f"{hook_set.host} does not read the key `{key}` {why}."
+        advice = "Name tools in `matcher`, such as `Edit|Write`, and check everything else in the script."
+        yield replace(together(CONFIG_OFF, hooks, text), advice=advice, entries=entries)
 
 
 def _of_timeouts(hook_set: HookSet) -> Iterator[Symptom]:

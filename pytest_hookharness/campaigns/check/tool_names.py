@@ -16,6 +16,8 @@ from pytest_hookharness.model.checkup import HookSet
 from pytest_hookharness.model.moves import Edit, RunCommand
 from pytest_hookharness.model.protocol import Hook
 
+# In shorter names, one other letter may make another tool.
+_SHORTEST = 5
 _WITHOUT_TARGET = frozenset({hosts.Role.PROMPT, hosts.Role.STOP})
 _CLOSED = frozenset({hosts.Role.SESSION_START, hosts.Role.BEFORE_COMPACT, hosts.Role.AFTER_COMPACT})
 # What no tool's name contains: `tool == "Bash" && ...`, `Bash(git push:*)` and `Write(*.py)` do.
@@ -25,12 +27,12 @@ _NAME = re.compile(r"[A-Za-z_][\w-]*")
 _WILDCARD = re.compile(r"\[\^?[^]]*\][*+]?|\\w[*+]|\.[*+]\??|\(\?:")
 # A matcher that says "each time".
 _EVERYTHING = re.compile(r"\^?\(?(?:\.?[*+]?\??|\*\*)\)?\$?")
-_NAMED = r"""["']?([A-Za-z_]\w*)\b"""
-_QUOTED = re.compile(r"""(["'])([A-Za-z_]\w*)\1""")
+_NAMED = r"""["']?([A-Za-z_][\w-]*)\b"""
+_QUOTED = re.compile(r"""(["'])([A-Za-z_][\w-]*)\1""")
 _EQUAL = re.compile(
     rf"""tool_?name\b[^=!<>\n]{{0,12}}?[=!]==?\s*{_NAMED}(?![.(])"""
     rf"""|\[\s[^]\n]*tool_?name\b[^=!\]\n]{{0,6}}\s!?=\s*{_NAMED}["']?\s\]"""
-    r"""|["']([A-Za-z_]\w*)["']\s*[=!]==?\s*[\w.$\["'(]{0,24}\btool_?name\b""",
+    r"""|["']([A-Za-z_][\w-]*)["']\s*[=!]==?\s*[\w.$\["'(]{0,24}\btool_?name\b""",
     re.IGNORECASE,
 )
 _LISTED = re.compile(
@@ -43,7 +45,7 @@ _CASE = re.compile(
     rf"\bcase\s{_SUBJECT}\btool_?name\b{_SUBJECT}\sin\s((?:(?!\bcase\b).)*?)\besac\b",
     re.IGNORECASE | re.DOTALL,
 )
-_PATTERNS = re.compile(r"""(?:^|;;|\n)\s*\(?([\w"'| ]+)\)""")
+_PATTERNS = re.compile(r"""(?:^|;;|\n)\s*\(?([\w"'| -]+)\)""")
 _FOLDS_CASE = re.compile(
     r"\.lower\(|\.upper\(|casefold|toLowerCase|toUpperCase|IGNORECASE|\(\?i|/i\b|nocasematch|downcase|,,\}"
     r"|\btr\s|(?:declare|typeset) -l"
@@ -76,8 +78,8 @@ def matched_tools(hook_set: HookSet, hook: Hook) -> tuple[str, ...]:
     rule = hosts.find(hook_set.host).events.get(hook.event)
     if rule is None or rule.target != "tool_name" or hook.matcher is None:
         return ()
-    parts = re.split(r"[|,]", hook.matcher)
-    return tuple(part.strip() for part in parts if _NAME.fullmatch(part.strip()))
+    parts = (part.strip().strip("^$()") for part in re.split(r"[|,]", hook.matcher))
+    return tuple(part for part in parts if _NAME.fullmatch(part))
 
 
 def called_tools(hook_set: HookSet) -> tuple[str, ...]:
@@ -88,7 +90,6 @@ def called_tools(hook_set: HookSet) -> tuple[str, ...]:
     """
     profile = hosts.find(hook_set.host)
     usual = {*usual_tools(profile)}
-    known = {name.casefold(): name for name in known_tools(hook_set.host)}
     found: list[str] = []
     for hook in hook_set.hooks:
         rule = profile.events.get(hook.event)
@@ -96,20 +97,57 @@ def called_tools(hook_set: HookSet) -> tuple[str, ...]:
             continue
         for part in re.split(r"[|,]", hook.matcher.strip("^$()")):
             name = _WILDCARD.sub("sample", part.strip().strip("^$()"))
-            # A known name in other letters matches nothing; `misnamed_tools` is about those.
-            is_name = bool(_NAME.fullmatch(name)) and known.get(name.casefold(), name) == name
+            # A known name in another spelling matches nothing; `misnamed_tools` is about those.
+            is_name = bool(_NAME.fullmatch(name)) and not meant_tool(hook_set.host, name)
             if is_name and name not in usual and hosts.select(profile, (hook,), hook.event, name):
                 found.append(name)
     return tuple(dict.fromkeys(found))
 
 
 def misnamed_tools(hook_set: HookSet, hook: Hook) -> tuple[tuple[str, str], ...]:
+    """Return the names in a matcher that are known tools in another spelling, each with that tool's name."""
+    found = ((name, meant_tool(hook_set.host, name)) for name in matched_tools(hook_set, hook))
+    return tuple((name, meant) for name, meant in found if meant)
+
+
+def left_out(hook_set: HookSet, hook: Hook) -> tuple[tuple[str, str], ...]:
     """
-    Return the names in a matcher that differ from a known tool only in case, each with that tool's name.
+    Return the tools that a matcher leaves out for their spelling while it fits others, as in misnamed_tools.
+
+    A name that another host has may stand there for that host.
     """
-    known = {name.casefold(): name for name in known_tools(hook_set.host)}
-    named = matched_tools(hook_set, hook)
-    return tuple((name, known[name.casefold()]) for name in named if known.get(name.casefold(), name) != name)
+    profile = hosts.find(hook_set.host)
+    matcher = Hook(event=hook.event, matcher=hook.matcher)
+    fitting = {one for one in known_tools(profile.name) if hosts.select(profile, (matcher,), hook.event, one)}
+    elsewhere = {one for each in hosts.known() for one in known_tools(each.name)}
+    found = misnamed_tools(hook_set, hook) if fitting else ()
+    return tuple((name, meant) for name, meant in found if name not in elsewhere and meant not in fitting)
+
+
+def meant_tool(host: str, name: str) -> str:
+    """
+    Return the known tool of a host that a name means in other letters; empty for none, and for its own name.
+
+    The names differ in case, in hyphens and underscores, or in one letter that no tool of another host has.
+    """
+    known = sorted(known_tools(host))
+    if name in known:
+        return ""
+    if same := next((one for one in known if _plain(one) == _plain(name)), ""):
+        return same
+    elsewhere = {one for profile in hosts.known() for one in known_tools(profile.name)}
+    return "" if name in elsewhere else next((one for one in known if _is_slip(name, one)), "")
+
+
+def _is_slip(name: str, meant: str) -> bool:
+    """Return whether a name differs from a longer one in one letter: another, a missing, two exchanged."""
+    if len(meant) < _SHORTEST or name == f"{meant}s" or meant == f"{name}s":
+        return False
+    differ = (place for place, letter in enumerate(name) if meant[place : place + 1] != letter)
+    same = next(differ, len(name))
+    one, other = name[same:], meant[same:]
+    exchanged = one[:2] == other[1::-1] and one[2:] == other[2:]
+    return one[1:] == other[1:] or one[1:] == other or one == other[1:] or exchanged
 
 
 def foreign_tools(hook_set: HookSet, hook: Hook) -> tuple[str, ...]:
@@ -127,20 +165,23 @@ def foreign_tools(hook_set: HookSet, hook: Hook) -> tuple[str, ...]:
 
 def miscased_tool(hook_set: HookSet, hook: Hook) -> tuple[str, str]:
     """
-    Return a name that a hook compares with a tool's, and that tool's, which differs in case; or nothing.
+    Return a name that a hook compares with a tool's, and that tool's in its own spelling; or nothing.
 
     A script that also knows the right name, or that ignores case, compares well.
     """
     rule = hosts.find(hook_set.host).events.get(hook.event)
     if rule is None or rule.target != "tool_name":
         return "", ""
-    known = {name.casefold(): name for name in known_tools(hook_set.host)}
+    known = known_tools(hook_set.host)
+    others = {name for profile in hosts.known() for name in known_tools(profile.name)}
     for text, names in _compared(hook_set, hook):
-        if _FOLDS_CASE.search(text) or {*names} & {*known.values()}:
+        if _FOLDS_CASE.search(text) or {*names} & known:
             continue
         for name in names:
-            meant = known.get(name.casefold(), "")
-            if meant and not re.search(rf"""["'|(]{meant}["'|)]""", text):
+            meant = next((one for one in known if _plain(one) == _plain(name)), "")
+            # Another host may send the same name with other separators, and the script may be for both.
+            is_case = meant.casefold() == name.casefold()
+            if meant and (is_case or name not in others) and not re.search(rf"""["'|(]{meant}["'|)]""", text):
                 return name, meant
     return "", ""
 
@@ -158,7 +199,7 @@ def _compared(hook_set: HookSet, hook: Hook) -> Iterator[tuple[str, list[str]]]:
 
 
 def _plain(name: str) -> str:
-    return name.replace("_", "").casefold()
+    return re.sub("[_-]", "", name).casefold()
 
 
 def is_ignored(hook_set: HookSet, hook: Hook) -> bool:
@@ -215,7 +256,8 @@ def _no_tool(hook_set: HookSet, hook: Hook) -> str:
         return ""
     if names := misnamed_tools(hook_set, hook):
         correct = "; ".join(f"`{name}` must be `{meant}`" for name, meant in names)
-        return f"its matcher has the wrong case: {correct}"
+        only_case = all(name.casefold() == meant.casefold() for name, meant in names)
+        return f"its matcher {'has the wrong case' if only_case else 'misspells a tool'}: {correct}"
     if {*named} <= {*profile.events}:
         return f"its matcher `{hook.matcher}` is compared with names of tools, and names an event"
     others = {name for other in hosts.known() if other.name != profile.name for name in usual_tools(other)}

@@ -246,7 +246,14 @@ def _read_handler(reading: _FileReader, entry: RawHandler, event: str) -> Hook:
         env={name: str(value) for name, value in env.items()},
         sequential=bool(config.sequential) and entry.group.get(config.sequential) is True,
         options={key: value for key, value in handler.items() if key not in own and key != "matcher"},
+        group=_around(entry.group),
     )
+
+
+def _around(group: Mapping[str, Json]) -> Mapping[str, Json]:
+    """Return the keys of a group beside its handlers and the matcher; none if there is no group."""
+    own = ("hooks", "matcher")
+    return {key: value for key, value in group.items() if key not in own} if "hooks" in group else {}
 
 
 def _unalias(keys: HandlerKeys, handler: Mapping[str, Json]) -> Mapping[str, Json]:

@@ -7,13 +7,15 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from pytest_hookharness.judging.findings.codes import LOST_UPDATES, UNGUARDED_TOOL, UNSEEN_REASON
-from pytest_hookharness.judging.findings.finding_catalogue import SILENT_REFUSAL
+from pytest_hookharness.judging.findings.finding_catalogue import MANGLED, SILENT_REFUSAL
 from pytest_hookharness.model.checkup import Problem, Symptom
 
 # What the agent should read: each hook says something else where nobody hears it.
 _UNSEEN = frozenset({SILENT_REFUSAL.name, UNSEEN_REASON.name})
 # Without this program guards allow what they would refuse: sources and sessions say it in different words.
 _WITHOUT = re.compile(r"with no `[\w.+-]+` on the PATH(?=.*(?:\ballow|refuses nothing|nothing is refused))")
+# An answer in another form than the host's: each hook may have other keys in it.
+_NO_KEYS = re.compile(r"(.*the host knows none of the keys )([\w$-]+(?:, [\w$-]+)*)(.*)", re.DOTALL)
 _EVENT = re.compile(r"\w+(?=(?: in turn \d+)?:)")
 
 
@@ -32,7 +34,7 @@ def at_one_place(problems: Sequence[Problem]) -> list[Problem]:
         together = replace(
             known.symptom,
             hook=f"{known.symptom.hook}, {symptom.hook}",
-            text=_with_event(known.symptom.text, symptom.text),
+            text=_with_keys(_with_event(known.symptom.text, symptom.text), symptom.text),
             entries=entries,
         )
         found[key] = replace(known, symptom=together)
@@ -45,6 +47,8 @@ def _cause(symptom: Symptom) -> str:
     if program and symptom.kind == UNGUARDED_TOOL.name:
         return program[0]
     words = symptom.text.partition(": ")[2] or symptom.text
+    if symptom.kind == MANGLED.name and (keys := _NO_KEYS.fullmatch(words)):
+        return f"{keys[1]}{keys[3]}"
     # Each hook says something else where nobody hears it.
     return words.rpartition('" ')[2] if symptom.kind in _UNSEEN else words
 
@@ -55,6 +59,15 @@ def _with_event(text: str, other: str) -> str:
     if event is None or _WITHOUT.search(text) is None or event[0] in text:
         return text
     return f"{text} The same at {event[0]}."
+
+
+def _with_keys(text: str, other: str) -> str:
+    """Return the words about keys that the host does not know, with those of another answer."""
+    one, more = _NO_KEYS.fullmatch(text), _NO_KEYS.fullmatch(other)
+    if one is None or more is None:
+        return text
+    keys = dict.fromkeys([*one[2].split(", "), *more[2].split(", ")])
+    return f"{one[1]}{', '.join(keys)}{one[3]}"
 
 
 def _of_fewest_hooks(problems: Sequence[Problem]) -> Iterator[Problem]:

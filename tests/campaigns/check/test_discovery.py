@@ -301,6 +301,20 @@ def test_a_machine_without_git(tmp_path, monkeypatch):
     assert "Git is not installed here" in summarise(place, []).open[-1]
 
 
+def test_one_command_in_two_entries(tmp_path):
+    """An entry that no session triggered is named alone, also if another one has the same command."""
+    groups = [
+        {"matcher": name, "hooks": [{"type": "command", "command": "./x.sh"}]} for name in ("Bash", "Wirte")
+    ]
+    at(tmp_path, ".claude/settings.json", {"hooks": {"PreToolUse": groups}})
+    (place,) = find_hook_sets(tmp_path)
+    said = [text.partition(",")[0] for text in summarise(place, []).open if "No session triggered" in text]
+    assert said == [
+        "No session triggered PreToolUse 1 (x.sh) with the matcher `Bash`",
+        "No session triggered PreToolUse 2 (x.sh) with the matcher `Wirte`",
+    ]
+
+
 def test_a_plugin_for_two_hosts(tmp_path):
     """A plugin with a manifest of Codex has the hooks that this names, and not those of Claude Code."""
     hooks = {"hooks": {"Stop": [{"hooks": [{"type": "command", "command": "true"}]}]}}

@@ -79,3 +79,29 @@ def test_guards_that_need_the_same_program(other, said):
     assert len(found) == 2 - said
     assert found[0].symptom.hook == ("./a.sh, ./b.sh" if said else "./a.sh")
     assert found[0].symptom.text == (f"{first} The same at PreToolUse." if said else first)
+
+
+@pytest.mark.parametrize(
+    ("other", "texts"),
+    [
+        ("stop: the host knows none of the keys continue, message", ["continue, message"]),
+        ("stop: the host knows none of the keys note", ["continue, note"]),
+        (
+            "stop: the host knows none of the keys context; it reads reason",
+            ["continue", "context; it reads reason"],
+        ),
+        ("stop: the answer is no JSON", ["continue", "the answer is no JSON"]),
+    ],
+    ids=["more keys", "another key", "another advice", "another fault"],
+)
+def test_answers_with_keys_that_the_host_does_not_know(other, texts):
+    """Answers with nothing but unknown keys are one problem, which names the keys of all hooks."""
+    scenario = Scenario(name="answers", host="cursor")
+    said = {"./a.sh": "afterFileEdit: the host knows none of the keys continue", "./b.sh": other}
+    problems = [
+        Problem(id=hook, symptom=Symptom(kind="MANGLED", hook=hook, text=text), scenario=scenario)
+        for hook, text in said.items()
+    ]
+    found = [one.symptom for one in at_one_place(problems)]
+    assert [one.text.rpartition("keys " if "keys " in one.text else ": ")[2] for one in found] == texts
+    assert [one.hook for one in found] == (["./a.sh, ./b.sh"] if len(texts) == 1 else ["./a.sh", "./b.sh"])

@@ -93,6 +93,54 @@ def test_a_script_that_cannot_run(tmp_path, found, text, mode, said, command):
 
 
 @pytest.mark.parametrize(
+    ("text", "mode", "said"),
+    [
+        ("#!/bin/sh\n", 0o755, ""),
+        ("#!/bin/sh\n", 0o644, "the script is not executable"),
+        ("#!/bin/sh\r\nexit 0\r\n", 0o755, "ends with CR"),
+        ("#!/usr/bin/env no-such-program\n", 0o755, ""),
+        (None, 0, ""),
+    ],
+)
+@pytest.mark.parametrize(
+    "command",
+    [
+        '"$CLAUDE_PROJECT_DIR"/x.sh 2>/dev/null || true',
+        '"$CLAUDE_PROJECT_DIR"/x.sh -v >> /tmp/log.txt 2>&1 &',
+        '"$CLAUDE_PROJECT_DIR/x.sh" &>/dev/null || :',
+        '"$CLAUDE_PROJECT_DIR/x.sh"; exit 0',
+        'bash -c "$CLAUDE_PROJECT_DIR/x.sh 2>/dev/null || exit 0"',
+        "/bin/sh -c '\"$CLAUDE_PROJECT_DIR\"/x.sh'",
+    ],
+)
+def test_a_script_that_cannot_run_behind_what_hides_it(tmp_path, found, text, mode, said, command):
+    """A command may hide how its script ends, and not that it never runs; a file may be missing."""
+    if text is not None:
+        at(tmp_path, "x.sh", text, mode)
+    result = found(("Stop", command))
+    told = [one.text for one in result.symptoms if one.kind == "NOT-RUN"]
+    assert len(told) == bool(said)
+    assert said in "".join(told)
+    assert not result.stuck
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        '"$CLAUDE_PROJECT_DIR"/x.sh || sh "$CLAUDE_PROJECT_DIR"/x.sh || true',
+        '[ -x "$CLAUDE_PROJECT_DIR"/x.sh ] && "$CLAUDE_PROJECT_DIR"/x.sh || true',
+        'chmod +x "$CLAUDE_PROJECT_DIR"/x.sh; "$CLAUDE_PROJECT_DIR"/x.sh; exit 0',
+        'sh "$CLAUDE_PROJECT_DIR"/x.sh || true',
+        "bash -c '. ./x.sh || true'",
+    ],
+)
+def test_a_script_without_the_bit_that_is_started_in_another_way(tmp_path, found, command):
+    """A script needs no executable bit where the command starts it otherwise, too, or tests for it."""
+    at(tmp_path, "x.sh", "#!/bin/sh\n", 0o644)
+    assert "NOT-RUN" not in kinds(found(("Stop", command)))
+
+
+@pytest.mark.parametrize(
     ("own", "advice"),
     [
         (True, 'Begin the path with the project\'s folder: `"$CLAUDE_PROJECT_DIR"/.claude/hooks/a.sh`.'),
@@ -638,6 +686,7 @@ def test_a_matcher_that_names_an_event(found):
         ("x.sh", 'case "$tool_name" in\n  bash|shell) exit 2 ;;\nesac\n', "`bash`"),
         ("x.js", "if (['write', 'edit'].includes(input.tool_name)) {\n", "`write`"),
         ("x.js", "if ('bash' === input.tool_name) {\n", "`bash`"),
+        ("x.py", "if data['tool_name'] == 'web-write':\n", ""),
         ("x.sh", 'case "$tool_name" in bash|Bash) exit 2;; esac\n', ""),
         ("x.sh", 'case "$tool_name" in Bash) case $2 in edit) ;; esac;; esac\n', ""),
         ("x.sh", 'declare -l tool_name\ncase "$tool_name" in bash) exit 2;; esac\n', ""),
@@ -659,6 +708,46 @@ def test_a_tool_name_in_the_wrong_case(tmp_path, found, script, text, said):
     result = found(("PreToolUse", f'sh "$CLAUDE_PROJECT_DIR/hooks/{script}"'))
     assert kinds(result) == (["CONFIG-OFF"] if said else [])
     assert not said or f"compared with {said}, and claude-code sends" in result.symptoms[0].text
+
+
+@pytest.mark.parametrize(
+    ("place", "matcher", "said"),
+    [
+        ("claude-code", "bash", "has the wrong case: `bash` must be `Bash`"),
+        ("claude-code", "^(edit|write)$", "`edit` must be `Edit`; `write` must be `Write`"),
+        ("claude-code", "Wirte", "misspells a tool: `Wirte` must be `Write`"),
+        ("claude-code", "Writ", "misspells a tool"),
+        ("claude-code", "Bash|Wite", "the matcher `Bash|Wite` leaves out `Write`, which is written `Wite`"),
+        ("gemini-cli", "read-file|write-file", "`read-file` must be `read_file`; `write-file` must be"),
+        ("gemini-cli", "readFile", "misspells a tool: `readFile` must be `read_file`"),
+        # These fit, are tools of another host beside a right name, or may be a tool of the person.
+        ("gemini-cli", "read_fil", ""),
+        ("gemini-cli", "read_files", ""),
+        ("claude-code", "Bash|Writes|mcp__notes__write", ""),
+        ("claude-code", "Edit|edit|Write|write_file", ""),
+        ("claude-code", "Bash|create", ""),
+        ("claude-code", "Edi", ""),
+    ],
+)
+def test_a_matcher_with_a_tool_in_another_spelling(found, place, matcher, said):
+    """A matcher that fits no call of a tool because of its spelling is named, with the tool's own name."""
+    event = "BeforeTool" if place == "gemini-cli" else "PreToolUse"
+    texts = [one.text for one in found((event, "true", matcher), place=place).symptoms]
+    assert len(texts) == bool(said)
+    assert said in "".join(texts)
+
+
+def test_a_script_that_compares_with_a_tool_in_another_spelling(tmp_path, found):
+    """A name with a hyphen for an underscore is found, and not where the script knows the right one."""
+    gemini = "$GEMINI_PROJECT_DIR/hooks"
+    at(tmp_path, "hooks/x.py", "if data['tool_name'] == 'write-file':\n")
+    at(tmp_path, "hooks/y.sh", 'case "$tool_name" in write-file|write_file) exit 2;; esac\n')
+    result = found(
+        ("BeforeTool", f"python3 {gemini}/x.py"), ("BeforeTool", f"sh {gemini}/y.sh"), place="gemini-cli"
+    )
+    said = [(one.hook, one.text) for one in result.symptoms if "is compared with" in one.text]
+    text = "BeforeTool: the tool's name is compared with `write-file`, and gemini-cli sends `write_file`."
+    assert said == [(f"python3 {gemini}/x.py", text)]
 
 
 def test_a_tool_name_that_another_host_sends(tmp_path, found):
@@ -712,6 +801,11 @@ def test_matchers_that_the_host_ignores(found, event, matcher, found_kinds):
         ({"background": True}, "`background`, so the host waits for the hook; it reads `async`"),
         ({"timeoutMs": 500}, "`timeoutMs`, so the default timeout holds"),
         ({"enabled": False}, "`enabled`, so the hook runs"),
+        (
+            {"filePatterns": ["*.py"]},
+            "`filePatterns` beside `command`, so it limits nothing: the hooks run at",
+        ),
+        ({"if": "Bash(git *)"}, ""),
         ({"enabled": True, "background": False, "description": "x", "async": True}, ""),
     ],
 )
@@ -723,6 +817,42 @@ def test_a_key_of_an_entry(tmp_path, entry, said):
     found = [one for one in check_statically(hook_set).symptoms if "does not read the key" in one.text]
     assert [one.entries for one in found] == [(1, 2)] * bool(said)
     assert said in "".join(one.text for one in found)
+
+
+GROUP_KEYS = [
+    (
+        "PostToolUse",
+        {"tools": ["Edit", "Write"]},
+        "`tools` beside `hooks`, so it limits nothing: the hooks run ",
+    ),
+    ("PreToolUse", {"matcher": "Edit", "file_patterns": ["*.py"]}, "whenever the matcher `Edit` fits"),
+    ("PostToolUse", {"matcher": "*", "if": "env.FROZEN == 'on'"}, "run for every call of every tool"),
+    ("Stop", {"condition": {"branch": "main"}}, "the hooks run at each Stop"),
+    ("PostToolUse", {"matcher": "Edit|Write", "tools": ["Edit", "Write"]}, ""),
+    ("PostToolUse", {"description": "Edit", "id": "a", "enabled": True, "_matcher_note": "Edit only"}, ""),
+    ("Stop", {"when": "At the end of each turn."}, ""),
+    ("Stop", {"files": "**/*", "events": ["Stop"], "paths": []}, ""),
+]
+
+
+@pytest.mark.parametrize(("event", "group", "said"), GROUP_KEYS)
+def test_a_key_of_a_group(tmp_path, event, group, said):
+    """A key that looks as if it limited a group's hooks, and that the host does not read, is named."""
+    hooks = [{"type": "command", "command": name} for name in ("true", "false")]
+    settings = {"hooks": {event: [{**group, "hooks": hooks}]}}
+    at(tmp_path, ".claude/settings.json", json.dumps(settings))
+    (hook_set,) = find_hook_sets(tmp_path)
+    found = [one for one in check_statically(hook_set).symptoms if "does not read the key" in one.text]
+    assert [(one.kind, one.entries) for one in found] == [("CONFIG-OFF", (1, 2))] * bool(said)
+    assert said in "".join(one.text for one in found)
+
+
+def test_a_key_of_an_entry_without_a_group(tmp_path):
+    """A host whose entries stand in no group may read such keys there."""
+    entry = {"command": "true", "files": ["a.py"], "matcher": "Edit"}
+    at(tmp_path, ".cursor/hooks.json", json.dumps({"version": 1, "hooks": {"stop": [entry]}}))
+    (hook_set,) = find_hook_sets(tmp_path)
+    assert not [one for one in check_statically(hook_set).symptoms if "does not read" in one.text]
 
 
 LONE = """#!/bin/bash

@@ -1,15 +1,17 @@
 """
-Keys of a hook's entry that its host does not read, and that would change how the hook runs.
+Keys of a hook's entry, or of its group, that the host does not read, and that would change how it runs.
 
 Notes such as a name or a description are left alone: they are not meant for the host.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import re
+from collections.abc import Iterator, Mapping, Sequence
 
+from pytest_hookharness import hosts
 from pytest_hookharness.model.checkup import HookSet
-from pytest_hookharness.model.protocol import Hook
+from pytest_hookharness.model.protocol import Hook, Json
 
 _WAITS = "so the host waits for the hook; it reads `async`"
 _LIMIT = "so the default timeout holds; it reads `timeout`, in seconds"
@@ -24,6 +26,17 @@ _MEANT: Mapping[str, Mapping[str, str]] = {
     | dict.fromkeys(["disabled"], _RUNS)
 }
 _OFF: Mapping[str, Mapping[str, str]] = {"claude-code": {"enabled": _RUNS}}
+# Hosts that compare nothing in a group but its matcher.
+_MATCHING_ONLY = frozenset({"claude-code", "codex", "gemini-cli", "qwen-code"})
+# Names for a list of tools, files or events, or for a condition, without plural, case and separators.
+_LIMITS = re.compile(
+    r"(?:tool|toolname|matcher|match|file|filename|filepath|filetype|filepattern|pathpattern|toolpattern|pattern"
+    r"|glob|fileglob|path|include|exclude|extension|fileextension|event|condition|when|filter|if|only)s?"
+)
+# A note for readers, in words alone.
+_PROSE = re.compile(r"[A-Z]?[a-z]+(?:,? [\w'-]+){2,}\.?")
+# What fits everything, so that it limits nothing anyway.
+_EVERYTHING = re.compile(r"(?:\^?\.?[*+]\$?|\*\*(?:/\*)?|all|always|true)?", re.IGNORECASE)
 
 
 def unread_key(hook_set: HookSet, hook: Hook) -> tuple[str, str]:
@@ -33,3 +46,43 @@ def unread_key(hook_set: HookSet, hook: Hook) -> tuple[str, str]:
             if key in hook.options and bool(hook.options[key]) is acts:
                 return key, why
     return "", ""
+
+
+def unread_limit(hook_set: HookSet, hook: Hook) -> tuple[str, str]:
+    """Return a key that looks as if it limited a hook, and where it stands and what follows; or nothing."""
+    if hook_set.host not in _MATCHING_ONLY:
+        return "", ""
+    # A host may read a condition of an entry.
+    own = {key: value for key, value in hook.options.items() if hook.type == "command" and key != "if"}
+    for place, keys in (("hooks", hook.group), ("command", own)):
+        for key, value in keys.items():
+            if _LIMITS.fullmatch(re.sub("[_-]", "", key).lower()) and not _is_said(hook, [*_words(value)]):
+                return key, f"beside `{place}`, so it limits nothing: {_runs(hook_set, hook)}"
+    return "", ""
+
+
+def _words(value: Json) -> Iterator[str]:
+    """Yield the texts of a value, also those in lists and in objects."""
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, Mapping):
+        yield from (word for one in value.values() for word in _words(one))
+    elif isinstance(value, Sequence):
+        yield from (word for one in value for word in _words(one))
+
+
+def _is_said(hook: Hook, words: Sequence[str]) -> bool:
+    """Return whether words limit nothing, are a note, or limit not more than the event and the matcher do."""
+    if all(_EVERYTHING.fullmatch(word) or _PROSE.fullmatch(word) for word in words):
+        return True
+    names = {name for word in words for name in re.split(r"[|,\s]+", word)}
+    return names <= {hook.event} or names == {*re.split(r"[|,\s]+", hook.matcher or "")}
+
+
+def _runs(hook_set: HookSet, hook: Hook) -> str:
+    """Return when the hooks of a group run, in words."""
+    rule = hosts.find(hook_set.host).events.get(hook.event)
+    if hook.matcher and not _EVERYTHING.fullmatch(hook.matcher):
+        return f"the hooks run whenever the matcher `{hook.matcher}` fits"
+    of_tools = rule is not None and rule.target == "tool_name"
+    return "the hooks run for every call of every tool" if of_tools else f"the hooks run at each {hook.event}"

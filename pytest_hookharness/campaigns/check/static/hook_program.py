@@ -2,6 +2,7 @@
 The program that a hook's command starts, and why it cannot run, found without running it.
 
 Only plain commands are read: with operators, substitutions or unknown variables, what runs is not certain.
+Operators that only hide how a command ends, such as `|| true`, are taken away.
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ import re
 import shlex
 import shutil
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from pytest_hookharness import hosts
@@ -24,6 +26,10 @@ from pytest_hookharness.model.protocol import VARIABLE, Hook, fill_variables
 # Operators and substitutions of a shell, after redirections that change nothing.
 _COMPLEX = re.compile(r"[;&|<>()`\n*?\[\]!]|\$\(")
 _REDIRECTED = re.compile(r"\s[12]?>(?:>|&[12]|\s*/dev/null)(?=\s|$)|\s</dev/null(?=\s|$)")
+_TO_FILE = re.compile(r"""\s(?:[12]|&)?>>?\s*[\w./~$"{}-]+(?=\s|$)""")
+# What hides how a simple command ended, and a shell that starts nothing but another command.
+_HIDING = re.compile(r"(?:(?:\|\||;)\s*(?:true|:|exit\s+0)|(?<![&>])&)\s*;?\s*$")
+_IN_SHELL = re.compile(r"""\s*(?:/\S*/)?(?:ba|da|z|k)?sh\s+-l?c\s+(?:"([^"\\`]*)"|'([^']*)')\s*""")
 _ASSIGNMENT = re.compile(r"\w+=.*", re.DOTALL)
 # At the beginning of a line or after a keyword, where a command stands.
 _DOUBLE_BRACKET = re.compile(r"(?:^|[;&|\n])\s*(?:(?:if|elif|while|until|then|else|do|!)\s+)*\[\[\s")
@@ -85,7 +91,8 @@ def find_obstacle(hook_set: HookSet, hook: Hook) -> Obstacle | None:
         return None
     words = _words(hook_set, hook)
     if not words:
-        return _syntax_obstacle(hook_set, hook) or _home_obstacle(hook_set, hook)
+        known = _syntax_obstacle(hook_set, hook) or _home_obstacle(hook_set, hook)
+        return known or _hidden_obstacle(hook_set, hook)
     first, rest = words[0], words[1:]
     if "/" not in first:
         if _BUILT_IN.fullmatch(first):
@@ -96,7 +103,25 @@ def find_obstacle(hook_set: HookSet, hook: Hook) -> Obstacle | None:
         return obstacle
     if _INTERPRETERS.fullmatch(Path(first).name) and rest and not rest[0].startswith("-"):
         return _file_obstacle(hook_set, rest[0])
-    return None
+    return _hidden_obstacle(hook_set, hook)
+
+
+def _hidden_obstacle(hook_set: HookSet, hook: Hook) -> Obstacle | None:
+    """Return why a script never runs whose command hides that; a missing one may be meant to be."""
+    first = next(iter(_hidden_words(hook_set, hook)), "")
+    elsewhere = hook_set.plugin and not first.startswith("/")
+    found = None if "/" not in first or elsewhere else _mode_obstacle(hook_set, first)
+    return None if found is None or found.local else found
+
+
+def _hidden_words(hook_set: HookSet, hook: Hook) -> list[str]:
+    """Return the words of a simple command whose end is ignored, as in ``./x.sh || true``; else none."""
+    inner = _IN_SHELL.fullmatch(hook.command)
+    command = inner[1] or inner[2] or "" if inner else hook.command
+    shown = _HIDING.sub("", command)
+    if hook.args is not None or shown == hook.command:
+        return []
+    return _words(hook_set, replace(hook, command=_TO_FILE.sub("", f"{shown} ")))
 
 
 def _runs_without_uv(hook_set: HookSet, words: Sequence[str]) -> bool:
@@ -217,7 +242,7 @@ def relative_script(hook_set: HookSet, hook: Hook) -> str:
 
     A hook that starts only in that folder finds it there.
     """
-    words = _words(hook_set, hook)
+    words = _words(hook_set, hook) or _hidden_words(hook_set, hook)
     if hook_set.plugin or hook.type != "command" or not starts_elsewhere(hook_set, hook):
         return ""
     named = words[1:2] if words and _INTERPRETERS.fullmatch(Path(words[0]).name) else words[:1]
