@@ -17,6 +17,7 @@ from pytest_hookharness.campaigns.check.answers.unread_answers import lost_answe
 from pytest_hookharness.campaigns.check.answers.unseen_advice import is_fault, unseen_advice, where_it_is_read
 from pytest_hookharness.campaigns.check.lone_programs.lone_answers import lone_answer
 from pytest_hookharness.campaigns.check.lone_programs.lone_switches import lone_switch
+from pytest_hookharness.campaigns.check.lone_programs.paired_readers import silent_pair
 from pytest_hookharness.campaigns.check.lone_programs.refused_prompts import refused_without
 from pytest_hookharness.campaigns.check.lone_programs.removed_imports import removed_imports
 from pytest_hookharness.campaigns.check.lone_programs.silent_ends import silent_end
@@ -139,6 +140,7 @@ def _of_programs(hook_set: HookSet) -> Iterator[Symptom]:
     for how, find in (("with an error", ends_without), ("silently", silent_end)):
         found = [(hook, one) for hook in others if (one := find(hook_set, hook))[0]]
         yield from _of_ends(hook_set, found, how)
+    yield from _of_pairs(hook_set)
     yield from _of_prompts(hook_set, others)
 
 
@@ -161,6 +163,23 @@ def _of_ends(hook_set: HookSet, found: Sequence[tuple[Hook, tuple[str, int]]], h
         then = f"every {_DECIDED[role]} is allowed" if role in _DECIDED else "it refuses nothing"
         text = f"with no `{tool}` on the PATH the script ends {how} in line {' or '.join(lines)}, and {then}."
         advice = _SAY_SO.format(tool, 2 if role in _GUARDS else 1)
+        yield replace(together(UNGUARDED_TOOL, hooks, text), advice=advice)
+
+
+def _of_pairs(hook_set: HookSet) -> Iterator[Symptom]:
+    """Yield the programs of which guards need one to read their input, each event once."""
+    pairs = [(hook, one) for hook in hook_set.hooks if (one := silent_pair(hook_set, hook))[0]]
+    named = [(hook, " nor ".join(f"`{one}`" for one in tools)) for hook, (tools, _) in pairs]
+    for hooks, names in _by_event(named):
+        lines = dict.fromkeys(str(line) for hook, (_, line) in pairs if hook in hooks)
+        role = hosts.find(hook_set.host).events[hooks[0].event].role
+        then = f"every {_DECIDED[role]} is allowed" if role in _DECIDED else "it refuses nothing"
+        text = (
+            f"with neither {names} on the PATH the script ends silently in line {' or '.join(lines)}, "
+            f"and {then}."
+        )
+        status = 2 if role in _GUARDS else 1
+        advice = f"Where none of them is there, say so on standard error, and end with {status}."
         yield replace(together(UNGUARDED_TOOL, hooks, text), advice=advice)
 
 
