@@ -24,6 +24,7 @@ from pytest_hookharness.campaigns.check.lone_programs.silent_ends import silent_
 from pytest_hookharness.campaigns.check.lone_programs.strict_scripts import ends_without
 from pytest_hookharness.campaigns.check.reads.borrowed_variables import borrowed_variable
 from pytest_hookharness.campaigns.check.reads.input_keys import never_sent
+from pytest_hookharness.campaigns.check.reads.recorded_sessions import recorded_session
 from pytest_hookharness.campaigns.check.reads.unknown_keys import unknown_keys
 from pytest_hookharness.campaigns.check.reads.unsent_words import unsent_word
 from pytest_hookharness.campaigns.check.static.session_variables import shared_session
@@ -58,6 +59,7 @@ _GUARDS = frozenset({hosts.Role.BEFORE_TOOL, hosts.Role.PERMISSION})
 # What a host decides about at an event, if it is no call.
 _DECIDED = {hosts.Role.STOP: "stop", hosts.Role.SUBAGENT_STOP: "stop", hosts.Role.PROMPT: "prompt"}
 _NAME_IT = "Name it after `session_id` of the input."
+_READ_IT = "Read `session_id` of the input."
 _LONGEST = 80
 _UNSET = "Find out in another way, or have the command set it: `NAME=value ./hook.sh`."
 _NO_KEY = "Take the value from elsewhere, such as the transcript, or remove what depends on it."
@@ -109,6 +111,12 @@ def _of_sessions(hook_set: HookSet) -> Iterator[Symptom]:
         )
         symptom = together(WRONG_KEY, [hook for hook, pair in found if pair == (variable, default)], text)
         yield replace(symptom, advice=_NAME_IT)
+    lost = [(hook, recorded_session(hook_set, hook)) for hook in hook_set.hooks]
+    if hooks := [hook for hook, (variable, _) in lost if variable]:
+        variable = next(one for _, (one, _) in lost if one)
+        what = "; ".join(dict.fromkeys(what for _, (_, what) in lost if what))
+        text = f"${variable} is always empty, as {hook_set.host} does not set it: {what}."
+        yield replace(together(WRONG_KEY, hooks, text), advice=_READ_IT)
 
 
 def _of_loops(hook_set: HookSet) -> Iterator[Symptom]:
