@@ -25,6 +25,7 @@ from pytest_hookharness.campaigns.check.lone_programs.strict_scripts import ends
 from pytest_hookharness.campaigns.check.reads.borrowed_variables import borrowed_variable
 from pytest_hookharness.campaigns.check.reads.input_keys import never_sent
 from pytest_hookharness.campaigns.check.reads.recorded_sessions import recorded_session
+from pytest_hookharness.campaigns.check.reads.searched_keys import searched_keys
 from pytest_hookharness.campaigns.check.reads.unknown_keys import unknown_keys
 from pytest_hookharness.campaigns.check.reads.unsent_words import unsent_word
 from pytest_hookharness.campaigns.check.static.session_variables import shared_session
@@ -60,6 +61,7 @@ _GUARDS = frozenset({hosts.Role.BEFORE_TOOL, hosts.Role.PERMISSION})
 _DECIDED = {hosts.Role.STOP: "stop", hosts.Role.SUBAGENT_STOP: "stop", hosts.Role.PROMPT: "prompt"}
 _NAME_IT = "Name it after `session_id` of the input."
 _READ_IT = "Read `session_id` of the input."
+_SEARCH_FOR_IT = "Read the keys that are sent, with a program that knows JSON, such as `jq`."
 _LONGEST = 80
 _UNSET = "Find out in another way, or have the command set it: `NAME=value ./hook.sh`."
 _NO_KEY = "Take the value from elsewhere, such as the transcript, or remove what depends on it."
@@ -206,6 +208,10 @@ def _of_input(hook_set: HookSet) -> Iterator[Symptom]:
         text = f"the script reads {keys} of its input, and {hook_set.host} sends {meant}."
         advice = "the file that it names" if "transcript_path" in meant else "that"
         yield _at_entries(hook_set, [one == (keys, meant) for one in sent], text, f"Read {advice} instead.")
+    searched = [searched_keys(hook_set, hook) for hook in hook_set.hooks]
+    for keys, meant in dict.fromkeys(pair for pair in searched if pair[0]):
+        text = f"the script looks for {keys} in its input, and {hook_set.host} sends {meant}."
+        yield _at_entries(hook_set, [one == (keys, meant) for one in searched], text, _SEARCH_FOR_IT)
     unknown = [unknown_keys(hook_set, hook) for hook in hook_set.hooks]
     for keys in dict.fromkeys(filter(None, unknown)):
         text = f"the script reads {keys} of its input, and {hook_set.host} sends no such key."
