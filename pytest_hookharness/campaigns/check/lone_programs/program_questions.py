@@ -15,13 +15,13 @@ from pytest_hookharness.campaigns.check.lone_programs.shell_conditions import co
 from pytest_hookharness.campaigns.check.static.shell_scripts import code_of
 from pytest_hookharness.model.fast_dataclass import dataclass
 
-_ASKS = (
+ASKS = (
     r"(?:command[ \t]+-[vV]|which|type|hash)[ \t]+(?:-\w+[ \t]+)?(?P<mark>[\"']?)(?P<tool>[A-Za-z][\w.+-]*)"
     r"(?P=mark)(?:[ \t]*(?:[12&]?>[>&]?|&>)[ \t]*(?:/dev/null|[12]))*"
 )
 _QUESTION = re.compile(
     r"(?P<word>(?:\bif|\belif)[ \t]+)?(?P<not>![ \t]+)?"
-    r"(?P<test>\[\[?[ \t]+(?:![ \t]+)?-(?P<kind>[nxz])[ \t]+\"?\$\()?(?<![\w$.-])" + _ASKS
+    r"(?P<test>\[\[?[ \t]+(?:![ \t]+)?-(?P<kind>[nxz])[ \t]+\"?\$\()?(?<![\w$.-])" + ASKS
     + r"(?(test)[ \t]*(?:\|\|[ \t]*true[ \t]*)?\)\"?[ \t]+\]\]?)"
 )  # fmt: skip
 # A condition of which a question is a part, with nothing but `&&` before it.
@@ -29,11 +29,11 @@ _PART_OF_IF = re.compile(r"[ \t]*(?:if|elif)[ \t](?:[^|]|\|(?!\|))*&&[ \t]*")
 _THEN = re.compile(r"[ \t]*(?P<more>&&[^\n;]*)?(?:;|\n)\s*then\b")
 _LIST = re.compile(r"[ \t]*(?P<sign>\|\||&&)[ \t]*(?:\\\n\s*)?")
 # The words that open, divide and close a condition.
-_WORD = re.compile(r"(?:^|[;\n]|(?<=\bthen)|(?<=\belse)|(?<=\bdo))[ \t]*(?P<word>if|elif|else|fi)(?![\w-])")
+IF_WORD = re.compile(r"(?:^|[;\n]|(?<=\bthen)|(?<=\belse)|(?<=\bdo))[ \t]*(?P<word>if|elif|else|fi)(?![\w-])")
 _BLOCK = re.compile(r"\{\s(?P<body>[^{}]{0,400})\}")
 _FAR = 4000
 # What says nothing: an end with 0, or an answer without a text for anybody.
-_QUIET = re.compile(r"(?:exit[ \t]+0|return(?:[ \t]+[01])?|:|true|continue|[A-Za-z_]\w*=(?:\"\"|''|[\w.-]*))")
+QUIET = re.compile(r"(?:exit[ \t]+0|return(?:[ \t]+[01])?|:|true|continue|[A-Za-z_]\w*=(?:\"\"|''|[\w.-]*))")
 # What only a file gets, and where a person may look.
 _WRITES = re.compile(
     r"(?:mkdir|local)[ \t]+[^|&>]*$|(?:echo|printf)[ \t]+[^|&<>]*(?:[\"'][ \t]*>>?[ \t]*\"?)[$/~.\w][^|&]*$"
@@ -176,7 +176,7 @@ def _line_end(shown: str, place: int) -> int:
 def _parts(shown: str, begin: int) -> tuple[int, int]:
     """Return where the first branch of an `if` ends, and where the whole ends; 0 if that is not known."""
     depth = middle = 0
-    for found in _WORD.finditer(shown, begin, begin + _FAR):
+    for found in IF_WORD.finditer(shown, begin, begin + _FAR):
         word = found["word"]
         if word == "if":
             depth += 1
@@ -207,7 +207,7 @@ def _leaves(branch: str, bodies: Mapping[str, str], depth: int = 1) -> bool | No
             if inner is None:
                 return None
             leaves = leaves or inner
-        elif _QUIET.fullmatch(words) or (_WRITES.match(words) and not _TO_PERSON.search(words)):
+        elif QUIET.fullmatch(words) or (_WRITES.match(words) and not _TO_PERSON.search(words)):
             leaves = leaves or _LEAVES.match(words) is not None
         else:
             return None

@@ -23,10 +23,10 @@ from pytest_hookharness.model.checkup import HookSet
 from pytest_hookharness.model.protocol import Hook
 
 # What reads the input or the state of a hook; any other program may be what the hook is about.
-_READERS = frozenset({"jq", "node", "perl", "python", "python3", "ruby"})
+READERS = frozenset({"jq", "node", "perl", "python", "python3", "ruby"})
 _REFUSES = re.compile(r"\b(?:exit|return)[ \t]+2\b")
 # A module that is run as a program of its own, such as a test runner.
-_RUNS_A_MODULE = re.compile(r"\w+[ \t]+-m\b|\w+[ \t]+--?(?:version|V)\b")
+RUNS_A_MODULE = re.compile(r"\w+[ \t]+-m\b|\w+[ \t]+--?(?:version|V)\b")
 
 
 def silent_end(hook_set: HookSet, hook: Hook) -> tuple[str, int]:
@@ -50,7 +50,7 @@ def silent_question(text: str) -> tuple[str, int]:
         return ("", 0)
     for one in questions_always_asked(code, shown):
         ends = one.leaves and one.begin < min(places)
-        if ends and one.tool in _READERS and _is_used(one.tool, code, one.end):
+        if ends and one.tool in READERS and _is_used(one.tool, code, one.end):
             return one.tool, code.count("\n", 0, one.begin) + 1
     return ("", 0)
 
@@ -58,4 +58,4 @@ def silent_question(text: str) -> tuple[str, int]:
 def _is_used(tool: str, code: str, begin: int) -> bool:
     """Return whether a script calls a program behind a place, and not only to run something else."""
     calls = [place for place, _ in calls_of(tool, code) if place >= begin]
-    return any(not _RUNS_A_MODULE.match(code, place) for place in calls)
+    return any(not RUNS_A_MODULE.match(code, place) for place in calls)

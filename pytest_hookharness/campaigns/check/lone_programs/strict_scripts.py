@@ -51,7 +51,7 @@ _ASKS = (
     r"|\bfor[ \t]+\w+[ \t]+in\b[^\n]*\b{0}\b"
 )
 # Other scripts that a person or the agent starts before.
-_FIRST = re.compile(r"install|setup|init|start|check|doctor|bootstrap|preflight|dep")
+RUNS_FIRST = re.compile(r"install|setup|init|start|check|doctor|bootstrap|preflight|dep")
 
 
 def ends_without(hook_set: HookSet, hook: Hook) -> tuple[str, int]:
@@ -124,6 +124,6 @@ def is_asked_for(hook_set: HookSet, tool: str) -> bool:
     asks = re.compile(_ASKS.format(tool))
     texts = [*(text for _, text in hook_set.sources), *(hook.command for hook in hook_set.hooks)]
     files = (file for file in project_files(hook_set.root) if file.suffix in (".sh", ".bash", ""))
-    first = (read_text(file) or "" for file in files if _FIRST.search(file.stem))
+    first = (read_text(file) or "" for file in files if RUNS_FIRST.search(file.stem))
     asking = (one for one in (*texts, *first) if asks.search(one))
     return any(asks.search(without_silent_questions(without_comment_lines(one))) for one in asking)

@@ -17,12 +17,15 @@ from pytest_hookharness.campaigns.check.answers.unread_answers import lost_answe
 from pytest_hookharness.campaigns.check.answers.unseen_advice import is_fault, unseen_advice, where_it_is_read
 from pytest_hookharness.campaigns.check.lone_programs.lone_answers import lone_answer
 from pytest_hookharness.campaigns.check.lone_programs.lone_switches import lone_switch
+from pytest_hookharness.campaigns.check.lone_programs.paired_readers import silent_pair
 from pytest_hookharness.campaigns.check.lone_programs.refused_prompts import refused_without
 from pytest_hookharness.campaigns.check.lone_programs.removed_imports import removed_imports
 from pytest_hookharness.campaigns.check.lone_programs.silent_ends import silent_end
 from pytest_hookharness.campaigns.check.lone_programs.strict_scripts import ends_without
 from pytest_hookharness.campaigns.check.reads.borrowed_variables import borrowed_variable
 from pytest_hookharness.campaigns.check.reads.input_keys import never_sent
+from pytest_hookharness.campaigns.check.reads.recorded_sessions import recorded_session
+from pytest_hookharness.campaigns.check.reads.searched_keys import searched_keys
 from pytest_hookharness.campaigns.check.reads.unknown_keys import unknown_keys
 from pytest_hookharness.campaigns.check.reads.unsent_words import unsent_word
 from pytest_hookharness.campaigns.check.static.absent_arguments import absent_argument
@@ -58,6 +61,8 @@ _GUARDS = frozenset({hosts.Role.BEFORE_TOOL, hosts.Role.PERMISSION})
 # What a host decides about at an event, if it is no call.
 _DECIDED = {hosts.Role.STOP: "stop", hosts.Role.SUBAGENT_STOP: "stop", hosts.Role.PROMPT: "prompt"}
 _NAME_IT = "Name it after `session_id` of the input."
+_READ_IT = "Read `session_id` of the input."
+_SEARCH_FOR_IT = "Read the keys that are sent, with a program that knows JSON, such as `jq`."
 _LONGEST = 80
 _UNSET = "Find out in another way, or have the command set it: `NAME=value ./hook.sh`."
 _NO_KEY = "Take the value from elsewhere, such as the transcript, or remove what depends on it."
@@ -116,6 +121,12 @@ def _of_sessions(hook_set: HookSet) -> Iterator[Symptom]:
         )
         symptom = together(WRONG_KEY, [hook for hook, pair in found if pair == (variable, default)], text)
         yield replace(symptom, advice=_NAME_IT)
+    lost = [(hook, recorded_session(hook_set, hook)) for hook in hook_set.hooks]
+    if hooks := [hook for hook, (variable, _) in lost if variable]:
+        variable = next(one for _, (one, _) in lost if one)
+        what = "; ".join(dict.fromkeys(what for _, (_, what) in lost if what))
+        text = f"${variable} is always empty, as {hook_set.host} does not set it: {what}."
+        yield replace(together(WRONG_KEY, hooks, text), advice=_READ_IT)
 
 
 def _of_loops(hook_set: HookSet) -> Iterator[Symptom]:
@@ -147,6 +158,7 @@ def _of_programs(hook_set: HookSet) -> Iterator[Symptom]:
     for how, find in (("with an error", ends_without), ("silently", silent_end)):
         found = [(hook, one) for hook in others if (one := find(hook_set, hook))[0]]
         yield from _of_ends(hook_set, found, how)
+    yield from _of_pairs(hook_set)
     yield from _of_prompts(hook_set, others)
 
 
@@ -172,6 +184,23 @@ def _of_ends(hook_set: HookSet, found: Sequence[tuple[Hook, tuple[str, int]]], h
         yield replace(together(UNGUARDED_TOOL, hooks, text), advice=advice)
 
 
+def _of_pairs(hook_set: HookSet) -> Iterator[Symptom]:
+    """Yield the programs of which guards need one to read their input, each event once."""
+    pairs = [(hook, one) for hook in hook_set.hooks if (one := silent_pair(hook_set, hook))[0]]
+    named = [(hook, " nor ".join(f"`{one}`" for one in tools)) for hook, (tools, _) in pairs]
+    for hooks, names in _by_event(named):
+        lines = dict.fromkeys(str(line) for hook, (_, line) in pairs if hook in hooks)
+        role = hosts.find(hook_set.host).events[hooks[0].event].role
+        then = f"every {_DECIDED[role]} is allowed" if role in _DECIDED else "it refuses nothing"
+        text = (
+            f"with neither {names} on the PATH the script ends silently in line {' or '.join(lines)}, "
+            f"and {then}."
+        )
+        status = 2 if role in _GUARDS else 1
+        advice = f"Where none of them is there, say so on standard error, and end with {status}."
+        yield replace(together(UNGUARDED_TOOL, hooks, text), advice=advice)
+
+
 def _by_event(found: Sequence[tuple[Hook, str]]) -> Iterator[tuple[list[Hook], str]]:
     """Yield the hooks of one event with which the same was found, together."""
     hooks: dict[tuple[str, str], list[Hook]] = {}
@@ -187,6 +216,10 @@ def _of_input(hook_set: HookSet) -> Iterator[Symptom]:
         text = f"the script reads {keys} of its input, and {hook_set.host} sends {meant}."
         advice = "the file that it names" if "transcript_path" in meant else "that"
         yield _at_entries(hook_set, [one == (keys, meant) for one in sent], text, f"Read {advice} instead.")
+    searched = [searched_keys(hook_set, hook) for hook in hook_set.hooks]
+    for keys, meant in dict.fromkeys(pair for pair in searched if pair[0]):
+        text = f"the script looks for {keys} in its input, and {hook_set.host} sends {meant}."
+        yield _at_entries(hook_set, [one == (keys, meant) for one in searched], text, _SEARCH_FOR_IT)
     unknown = [unknown_keys(hook_set, hook) for hook in hook_set.hooks]
     for keys in dict.fromkeys(filter(None, unknown)):
         text = f"the script reads {keys} of its input, and {hook_set.host} sends no such key."

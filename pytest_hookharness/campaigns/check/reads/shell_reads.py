@@ -14,7 +14,7 @@ from pytest_hookharness.campaigns.check.reads.python_reads import python_reads
 from pytest_hookharness.campaigns.check.reads.shell_wrappers import reads_by_wrappers
 from pytest_hookharness.campaigns.check.static.shell_scripts import code_of
 
-_INPUT = re.compile(
+INPUT_VARIABLE = re.compile(
     r"(?<![\w$])(\w+)=\"?\$\(\s*(?:timeout\s+\S+\s+)?(?:cat(?:\s+(?:-|/dev/stdin)|\s*2>\s*/dev/null)*"
     r"(?:\s*\|\|[^)]*)?|<\s*/dev/stdin)\s*\)"
 )
@@ -50,7 +50,7 @@ _OTHER_INPUT = re.compile(
 def shell_reads(text: str) -> list[frozenset[KeyPath]]:
     """Return what a shell script reads from its input."""
     code = code_of(text)
-    inputs: dict[str, KeyPath] = dict.fromkeys(_INPUT.findall(code), ())
+    inputs: dict[str, KeyPath] = dict.fromkeys(INPUT_VARIABLE.findall(code), ())
     return [*join_reads(read for read in _all_reads(text, code, inputs) if _is_used(read.name, text))]
 
 

@@ -93,10 +93,10 @@ def _is_only_source(text: str, key: str) -> bool:
             return False
         if name := _ASSIGNED.match(line):
             names.add(name[1])
-    return not any(_has_another(text, name) for name in names)
+    return not any(has_another(text, name) for name in names)
 
 
-def _has_another(text: str, name: str) -> bool:
+def has_another(text: str, name: str) -> bool:
     """Return whether a variable gets a value in more than one place, or has a default where it is used."""
     given = rf"(?<![\w$.-]){name}\s*(?::[^=\n]+)?=(?![=~])\s*(?!{_NOTHING}\s*(?:[;,)\n]|$))"
     default = rf"\$\{{{name}:?[-=+](?:[^}}]*\$|[^}}]*\w)"

@@ -15,7 +15,7 @@ from pytest_hookharness.campaigns.check.static.shell_scripts import SHELL_SCRIPT
 from pytest_hookharness.model.checkup import HookSet
 from pytest_hookharness.model.protocol import Hook
 
-_NEVER_SET = {"claude-code": "CLAUDE_SESSION_ID"}
+NEVER_SET = {"claude-code": "CLAUDE_SESSION_ID"}
 # The session in the input, in any of the languages.
 _OF_INPUT = re.compile(
     r"[\"']session_?[iI]d[\"'](?!\s*:)|\bcase\s*\{[^\n]*[\"']session_?[iI]d\b"
@@ -30,27 +30,27 @@ _IMPORTED = re.compile(
     r"|(?:\brequire\(|\bfrom)\s*[\"']\.{1,2}/(?:[^\"'\n]*/)?([\w-]+)",
     re.MULTILINE,
 )
-_COMMENT = re.compile(r"^[ \t]*(?:#|//|\*)[^\n]*", re.MULTILINE)
+COMMENT_LINES = re.compile(r"^[ \t]*(?:#|//|\*)[^\n]*", re.MULTILINE)
 _DEFAULT = r"(?P<default>[A-Za-z][\w-]*)"
 _IN_SHELL = r"(?<!:-)\$\{{{0}:?-" + _DEFAULT + r"\}}"
 _ELSEWHERE = (
     r"\b(?:environ\.get\(|getenv\()\s*[\"']{0}[\"']\s*,\s*[\"']" + _DEFAULT + r"[\"']\s*\)"
     r"|\bprocess\.env\.{0}\s*(?:\|\||\?\?)\s*[\"']" + _DEFAULT.replace("default", "other") + r"[\"']"
 )
-_BOUND = re.compile(r"(\w+)\s*=\s*[\"'(]?(?:os\.)?$")
+BOUND = re.compile(r"(\w+)\s*=\s*[\"'(]?(?:os\.)?$")
 _OF_STATE = r"(?:cache|file|path|state|flag|dir|lock|counter|marker|log)\w*"
 
 
 def shared_session(hook_set: HookSet, hook: Hook) -> tuple[str, str]:
     """Return a variable that the host never sets and the one name that all sessions share; empty for none."""
-    variable = _NEVER_SET.get(hook_set.host, "")
+    variable = NEVER_SET.get(hook_set.host, "")
     texts = hook_set.scripts_of(hook) if variable and variable not in {**hook_set.env, **hook.env} else []
-    found = (default for text in texts for default in _defaults(variable, text, _loaded(hook_set, text)))
+    found = (default for text in texts for default in _defaults(variable, text, loaded_by(hook_set, text)))
     default = next(found, "")
     return (variable, default) if default else ("", "")
 
 
-def _loaded(hook_set: HookSet, text: str) -> str:
+def loaded_by(hook_set: HookSet, text: str) -> str:
     """Return the text of the files that a script loads."""
     if SHELL_SCRIPT.match(text):
         return "\n".join(loaded_texts(hook_set, text))
@@ -60,15 +60,20 @@ def _loaded(hook_set: HookSet, text: str) -> str:
     return "\n".join(read_text(file) or "" for file in files if file.name in names)
 
 
+def knows_session(variable: str, text: str) -> bool:
+    """Return whether some scripts get the session from their input, or give the variable a value."""
+    code = COMMENT_LINES.sub("", text)
+    return bool(_OF_INPUT.search(code) or re.search(rf"(?<![\w${{]){variable}=", code))
+
+
 def _defaults(variable: str, text: str, loaded: str) -> Iterator[str]:
-    code = _COMMENT.sub("", text)
-    known = _COMMENT.sub("", f"{text}\n{loaded}")
-    if _OF_INPUT.search(known) or re.search(rf"(?<![\w${{]){variable}=", known):
+    code = COMMENT_LINES.sub("", text)
+    if knows_session(variable, f"{text}\n{loaded}"):
         return
     shell = SHELL_SCRIPT.match(text) is not None
     for found in re.finditer((_IN_SHELL if shell else _ELSEWHERE).format(variable), code):
         line = code[code.rfind("\n", 0, found.start()) + 1 :].partition("\n")[0]
-        bound = _BOUND.search(code[code.rfind("\n", 0, found.start()) + 1 : found.start()])
+        bound = BOUND.search(code[code.rfind("\n", 0, found.start()) + 1 : found.start()])
         name = re.escape(bound[1]) if bound else ""
         if _names_state(line, "", shell=shell) or (name and _names_state(code, name, shell=shell)):
             groups = found.groupdict()
