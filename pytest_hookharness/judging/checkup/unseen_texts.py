@@ -20,6 +20,9 @@ _TELLS = re.compile(
     r"\b(?:remember to|reminder|please|consider|should|must|do not|don't|make sure|be sure|ensure"
     r"|you may want|recommend\w*|suggest\w*|never|instead of|before (?:you|committing|continuing))\b"
     r"|\b(?:review|verify|check|fix|update) (?:the|your|it|all|this)\b"
+    # What is to be done next, behind a dash: no words about a review that is done.
+    r"|\s[-\u2013\u2014]\s+(?:review|verify|inspect|address|fix|resolve|rerun|re-run)\s+"
+    r"(?!(?:in|is|was|complete\w*|done|passe[ds]|started|finished|skipped|mode|ok|status|phase|step)\b)[a-z]+"
     r"|\brun [/`'\"]|\u26a0|\U0001f6a8|^\W*(?:warning|caution|tip|hint|note)\b"
     # Please, must, attention, warning and advice in Chinese, and please in Japanese and Korean.
     r"|\u8bf7|\u8acb|\u5fc5\u987b|\u6ce8\u610f|\u8b66\u544a|\u5efa\u8bae"

@@ -14,6 +14,7 @@ from collections.abc import Iterator, Sequence
 from pytest_hookharness import hosts
 from pytest_hookharness.campaigns.check.answers.failed_refusals import read_printed
 from pytest_hookharness.campaigns.check.answers.lost_warnings import lost_warnings
+from pytest_hookharness.campaigns.check.answers.meant_for_agent import meant_for_agent
 from pytest_hookharness.campaigns.check.answers.printed_texts import printed_texts
 from pytest_hookharness.campaigns.check.answers.written_answers import without_comments
 from pytest_hookharness.campaigns.check.static.shell_outputs import goes_elsewhere
@@ -103,8 +104,9 @@ def unseen_advice(hook_set: HookSet, hook: Hook) -> UnseenAdvice | None:
     code = code_of(text) if SHELL_SCRIPT.match(text) else text
     if _REDIRECTS.search(hook.command):
         return None
-    if _ANSWERS.search(text) or _STARTS.search(code):
-        return _said_beside_answers(hook_set, hook) or _said_before_the_end(hook_set, hook)
+    if _ANSWERS.search(without_comments(text)) or _STARTS.search(code):
+        advice = _said_beside_answers(hook_set, hook) or _said_before_the_end(hook_set, hook)
+        return advice or _said_to_the_agent(hook_set, hook)
     # A script of several events may print a text at one of them alone.
     hooks = [one for path, _ in hook_set.sources_of(hook) for one in hook_set.hooks_of(path)] or [hook]
     lost = {
@@ -114,7 +116,8 @@ def unseen_advice(hook_set: HookSet, hook: Hook) -> UnseenAdvice | None:
     }
     if "2>&1" in hook.command:
         lost = {"stdout", "stderr"} if "stdout" in lost else set()
-    return next((one for one in _printed(text) if one.stream in lost), None)
+    advice = next((one for one in _printed(text) if one.stream in lost), None)
+    return advice or _said_to_the_agent(hook_set, hook)
 
 
 def _said_beside_answers(hook_set: HookSet, hook: Hook) -> UnseenAdvice | None:
@@ -136,6 +139,17 @@ def _said_before_the_end(hook_set: HookSet, hook: Hook) -> UnseenAdvice | None:
         of_calls = all(one.event in events and events[one.event].role in _OF_CALLS for one in hooks)
         for stream, words in lost_warnings(text, [*loaded_texts(hook_set, text)], of_calls=of_calls):
             if all(_is_lost(hook_set, one, stream) for one in hooks):
+                return UnseenAdvice(words, stream)
+    return None
+
+
+def _said_to_the_agent(hook_set: HookSet, hook: Hook) -> UnseenAdvice | None:
+    """Return what a comment says that the agent sees, at events where nobody gets it."""
+    if _CHANGES_STATUS.search(hook.command):
+        return None
+    for path, text in hook_set.sources_of(hook):
+        for stream, words in meant_for_agent(text):
+            if all(_is_lost(hook_set, one, stream) for one in hook_set.hooks_of(path)):
                 return UnseenAdvice(words, stream)
     return None
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import re
 
+from pytest_hookharness.campaigns.check.static.shell_scripts import code_of
+
 _FUNCTION = re.compile(r"^[ \t]*(?:function[ \t]+)?([\w-]+)[ \t]*(?:\(\))?[ \t]*\{", re.MULTILINE)
 _END = re.compile(r"^[ \t]*\}", re.MULTILINE)
 _USED = (
@@ -23,7 +25,7 @@ def goes_elsewhere(text: str, place: int) -> bool:
     The script replaces its output, or the place stands in a block with another output, in a substitution,
     or in a function whose output is used.
     """
-    before, after = text[: place + 1], text[place:]
+    before, after = text[: place + 1], code_of(text)[place:]
     if _REPLACED.search(before) or _BLOCK.search(after) or _OPENED.search(before):
         return True
     names = [found for found in _FUNCTION.finditer(before) if not _END.search(before, found.end())]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from functools import lru_cache
 
 from pytest_hookharness.campaigns.arming.project_texts import project_files, read_text
 from pytest_hookharness.model.checkup import HookSet
@@ -28,6 +29,7 @@ def without_comment_lines(text: str) -> str:
     return _COMMENT.sub(lambda found: " " * len(found[0]), text)
 
 
+@lru_cache(maxsize=64)
 def code_of(text: str) -> str:
     """
     Return a script of the same length, with `_` for each character that no shell reads as code.

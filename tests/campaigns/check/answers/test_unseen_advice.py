@@ -8,6 +8,7 @@ from pytest_hookharness.campaigns.check.discovery import find_hook_sets
 from pytest_hookharness.campaigns.check.static_checks import check_statically
 
 WARNING = "Please run the tests before you go on."
+BRACKET = "if grep -qE '(A{3}|B)' f; then\n  exit 2\nfi\n"
 
 
 @pytest.fixture
@@ -114,6 +115,45 @@ def test_a_command_that_only_speaks(tmp_path, event, command, lost):
     file.write_text(json.dumps({"hooks": {event: [{"hooks": [{"type": "command", "command": command}]}]}}))
     (hook_set,) = find_hook_sets(tmp_path)
     assert any(one.kind == "UNSEEN-REASON" for one in check_statically(hook_set).symptoms) is lost
+
+
+@pytest.mark.parametrize(
+    ("text", "named"),
+    [
+        # Words in a comment are no answer, and a quoted bracket sends no output elsewhere.
+        (f"#!/bin/sh\n# Or notify the team here.\necho '{WARNING}'\nexit 0\n", True),
+        (
+            f"#!/bin/bash\nif [ -f late ]; then\n  echo '{WARNING}' >&2\n  exit 0\nfi\n" + BRACKET,
+            True,
+        ),
+        # What is to be done next, and not what is done.
+        ("#!/bin/sh\necho 'Research completed - review findings'\n", True),
+        ("#!/bin/sh\necho 'Research completed - review passed'\n", False),
+        ("#!/bin/sh\necho 'Pre-review code'\n", False),
+    ],
+)
+def test_advice_in_other_words(found, text, named):
+    """Advice behind a dash counts, and only code shows that a script answers in another way."""
+    assert bool(found(text, event="Stop")) is named
+
+
+@pytest.mark.parametrize(
+    ("event", "text", "named"),
+    [
+        ("Stop", "# Confirmation (visible in Claude's context)\necho 'All is pushed'\nexit 0\n", True),
+        ("Stop", "# Claude will see this\necho 'All is pushed' >&2\n[ -f x ] && exit 2\nexit 0\n", True),
+        # The agent sees it, nobody says so, the script answers, or another status may follow.
+        ("SessionStart", "# Visible in Claude's context\necho 'All is pushed'\nexit 0\n", False),
+        ("Stop", "# This is not visible to Claude\necho 'All is pushed'\nexit 0\n", False),
+        ("Stop", "# Tells of Claude's work\necho 'All is pushed'\nexit 0\n", False),
+        ("Stop", "# Claude will see this\necho 'All is pushed' >&2\nexit 2\n", False),
+        ("Stop", "# Claude will see this\necho 'All is pushed' >>log\nexit 0\n", False),
+        ("Stop", "# Claude sees this\necho 'All is pushed'\necho '{\"systemMessage\": \"x\"}'\n", False),
+    ],
+)
+def test_what_a_comment_says_the_agent_sees(found, event, text, named):
+    """A text counts, whatever it says, if the comment above it says that the agent sees it."""
+    assert bool(found(f"#!/bin/bash\n{text}", event=event)) is named
 
 
 @pytest.mark.parametrize("event", ["Stop", "SubagentStop", "TaskCompleted", "TeammateIdle", "SessionEnd"])
