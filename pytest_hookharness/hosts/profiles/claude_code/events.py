@@ -89,10 +89,11 @@ _SESSION_EVENTS = (
         "PreCompact",
         Field(name="trigger", kind=WORD, choices=("manual", "auto")),
         Field(name="custom_instructions", kind="nothing"),
-        fact="a refusal on PreCompact prevents the compaction",
+        fact="a refusal on PreCompact prevents the compaction; plain output is added to its instructions",
         role=Role.BEFORE_COMPACT,
         power=Power.REFUSES,
         target="trigger",
+        plain=True,
     ),
     event_rule(
         "PostCompact",

@@ -190,3 +190,10 @@ def test_a_script_of_several_events(tmp_path, other, named):
     (tmp_path / ".claude/settings.json").write_text(json.dumps({"hooks": events}))
     (hook_set,) = find_hook_sets(tmp_path)
     assert any(one.kind == "UNSEEN-REASON" for one in check_statically(hook_set).symptoms) is named
+
+
+@pytest.mark.parametrize(("stream", "lost"), [("", 0), (" >&2", 1)])
+def test_instructions_for_a_compaction(found, stream, lost):
+    """Plain output before a compaction is added to its instructions; the error stream is not."""
+    text = f"#!/bin/sh\necho 'Always keep the list of open tasks; do not drop it.'{stream}\n"
+    assert len(found(text, "PreCompact")) == lost
