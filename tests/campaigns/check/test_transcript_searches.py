@@ -12,6 +12,7 @@ from pytest_hookharness.campaigns.check.reads.transcript_searches import (
 )
 from pytest_hookharness.campaigns.check.static_checks import check_statically
 
+BASH = "#!/bin/bash\n"
 SHELL = "#!/bin/bash\nINPUT=$(cat)\nT=$(echo \"$INPUT\" | jq -r '.transcript_path // empty')\n"
 TEXT = SHELL + 'LINES="$(tail -n 50 "$T" 2>/dev/null || true)"\n'
 
@@ -108,6 +109,29 @@ def test_a_key_at_the_top_of_a_line(text, key):
 def test_other_keys(text):
     """Keys below `message`, of the input and of other files are found."""
     assert [*unfound_keys(text)] == []
+
+
+ASSISTANT = "select(.type==$who)|.message.content[]?|select(.type==$what).text"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        SHELL + f'LAST=$(tail -20 "$T" | jq -r "{ASSISTANT}")\necho "$LAST" | grep -qE "done|^finished"\n',
+        SHELL + 'CALLS=$(tail -50 "$T" | jq -c \'.message.content[]?\')\necho "$CALLS" | jq -r .name\n',
+        SHELL + 'LAST=$(cat "$T" | grep assistant | tail -1)\necho "$LAST" | grep -q finished\n',
+        BASH + 'S=$(dirname "$(jq -r .transcript_path)")/state.txt\ngrep -q "^done" "$S"\njq -r .name "$S"\n',
+        BASH + 'S=$(basename "$(jq -r .transcript_path)" .jsonl)\ngrep -q "^done" <<< "$S"\n',
+        BASH + 'F=$(jq -r .transcript_path)\nF=/tmp/own.txt\ngrep -q "^done" "$F"\n',
+        SHELL + 'grep -q subagents <<< "$T"\n',
+        SHELL + 'jq -r \'recurse | objects | select(.type=="tool_use") | .name\' "$T"\n',
+        SHELL + "jq -r '.role // .type' \"$T\"\n",
+        SHELL + 'grep -c input_tokens "$T"\n',
+    ],
+)
+def test_what_was_taken_out_of_the_lines(text):
+    """Texts that a program took out of a transcript, and files beside it, are searched as they should be."""
+    assert [*words_anywhere(text), *unfound_starts(text), *unfound_keys(text)] == []
 
 
 @pytest.mark.parametrize(

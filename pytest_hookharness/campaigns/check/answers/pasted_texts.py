@@ -26,7 +26,8 @@ _ANSWERS = re.compile(
     r"\"(?:decision|permission\w*|reason|user_?message|agent_?message|additional_context|additionalContext|systemMessage"
     r"|stopReason|followup_message|continue|hookSpecificOutput)\"\s*:"
 )
-_VARIABLE = re.compile(r"\$(?:\{(?P<braced>\w+)\}|(?P<plain>\w+))")
+_VARIABLE = re.compile(r"(?<!\\)\$(?:\{(?P<braced>\w+)\}|(?P<plain>\w+))")
+_PROGRAM = re.compile(r"\$\((?:[^()]|\((?:[^()]|\([^()]*\))*\))*\)|`[^`]*`")
 _QUOTATION = re.compile(r"(?<!\\)\"")
 _SLOT = re.compile(r"%(?:s|(?P<other>[^s]))")
 _ARGUMENT = re.compile(r"[ \t]+(?:\"(?P<text>(?:[^\"\\]|\\.)*)\"|(?P<other>'[^']*'|[^\s;&|\"']+))")
@@ -39,16 +40,27 @@ _TO_OTHERS = re.compile(r"^[^;&|>]*(?:\|(?!\|)|1?>(?![ \t]*&[ \t]*1))")
 # What gives a variable another value, or shows that only harmless letters stand in it.
 _ELSEWHERE = (
     r"\bread\s[^\n;|]*\b{0}\b|\bfor\s+{0}\s+in\b|\bprintf\s+-v\s+{0}\b|\$\{{{0}[/%#@:^,]"
-    r"|\$\{{?{0}\}}?\"?\s+=~\s+\^[^\n]*\$\s+\]\]"
+    r"|\$\{{?{0}\}}?\"?\s+=~\s+(?:\^[^\n]*\$\s+\]\]|\"?\$)|\bcase\s+\"?\$\{{?{0}\b|(?:\[|test)\s+\"?\$\{{?{0}\}}?\"?\s+==?\s+\"?\w"
+    r"|\$\{{?{0}\}}?\"?\s*\|\s*grep\s+-\w*\s*[\"']\^\[[^\n]*\$[\"']"
+    r"|^[ \t]*(?!export|local|readonly|declare|unset|read|return|echo|printf)\w+[ \t]+{0}[ \t]*$"
 )
 _OF_A_PATH = re.compile(r"\.(?:file_path|path|url)\b|[\"'](?:file_path|path|url)[\"']")
 # What prints lines in which any letter may stand.
 _SUBJECTS = re.compile(r"git[ \t]+(?:-C[ \t]+\S+[ \t]+)?(?:log|show)\b")
-_LINES = re.compile(r"(?:cat[ \t]+[\"$./\w]|(?:head|tail)[ \t]+-(?:n[ \t]*)?(?:[2-9]|1\d)|[^\n]*\s2>&1)")
+_LINES = re.compile(
+    r"cat[ \t]+[^|;]*\.(?:md|txt|log)\b|(?:head|tail)[ \t]+-(?:n[ \t]*)?(?:[2-9]|1\d)"
+    r"|(?:npm|pnpm|yarn|npx|bunx?|cargo|pytest|python3? -m pytest|ruff|mypy|tsc|eslint|go (?:test|vet|build)"
+    r"|make|uv run|just|gradle|mvn|dotnet|mix)\b[^\n]*\s2>&1"
+)
+# What a pipe may go through without a mark being taken away.
+_KEEPS = frozenset(["head", "tail", "grep", "sort", "uniq", "cat", "tr", "sed"])
+_PIPED = re.compile(r"(?<!\|)\|(?!\|)\s*([A-Za-z_][\w.-]*)")
 # What may take marks away, or print one number or one word.
 _SAFE = re.compile(
     r"\b(?:awk|python[\d.]*|node|perl|base64|wc|cut|jq|printf|od|xxd)\b|\b(?:sed|tr)\b[^|]*(?:\"|\[\^|-c)"
-    r"|grep[ \t]+-\w*c|--format=[\"']?%(?:h|H|c\w|a\w)(?:[\"' ]|$)|--(?:name|stat|shortstat|quiet|version)"
+    r"|grep[ \t]+-\w*c|--(?:format|pretty)=[\"']?(?:t?format:)?%(?:h|H|D|c\w|a\w)(?:[\"' ]|$)"
+    r"|--(?:show-current|count)\b"
+    r"|\s-c\b|--(?:name|stat|shortstat|quiet|version)"
     r"|(?<!2)>[ \t]*/dev/null|rev-parse|\bdate\b"
 )
 _SAID = (
@@ -91,12 +103,24 @@ def _free_texts(code: str) -> set[str]:
     }
     while more := {name for name, parts in joined.items() if parts & found} - found:
         found |= more
-    return {name for name in found if not re.search(_ELSEWHERE.format(name), code)}
+    return {
+        name
+        for name in found
+        if not re.search(_ELSEWHERE.format(name), code, re.MULTILINE)
+        and not any(_is_other(one, name) for one in given[name] if sources[name])
+    }
+
+
+def _is_other(one: re.Match[str], name: str) -> bool:
+    """Return whether a variable that a pipe gave a value gets another one, which may be safe."""
+    text = one["text"]
+    return one["pipe"] is None and one["value"] not in ('""', "''", "") and name not in _variables(text or "")
 
 
 def _is_free(pipe: str, *, of_input: bool) -> bool:
     """Return whether a pipe prints free text; ``of_input`` says that it prints a field of the input."""
     printed = (_SUBJECTS.match(pipe) or _LINES.match(pipe)) and not _SAFE.search(pipe)
+    printed = printed and _KEEPS.issuperset(_PIPED.findall(pipe))
     return bool(printed) or (of_input and not _OF_A_PATH.search(pipe))
 
 
@@ -115,8 +139,10 @@ def _in_answers(code: str, shown: str) -> Iterator[tuple[int, list[str]]]:
 def _given(code: str, shown: str, function: str, body: str, names: list[str]) -> list[str]:
     """Return the variables in the texts that a function gets and puts into an answer."""
     places = {name for name in names if name.isdigit()}
-    for one in re.finditer(r"(?<![\w$])(\w+)=\"?\$\{?([1-9])\b", body):
-        places |= {one[2]} if one[1] in names else set()
+    for one in re.finditer(r"(?<![\w$])(\w+)=\"?\$(?:([1-9])\b|\{([1-9])\})\"?(?=[ \t]*(?:[;\n]|$))", body):
+        once = len(re.findall(rf"(?<![\w$.-]){one[1]}\+?=", body)) == 1
+        kept = once and not re.search(_ELSEWHERE.format(one[1]), body, re.MULTILINE)
+        places |= {one[2] or one[3]} if one[1] in names and kept else set()
     found = list[str]()
     for call in re.finditer(rf"(?<![\w./$-]){re.escape(function)}(?=[ \t]+\")", code):
         if shown[call.start()] == code[call.start()]:
@@ -131,7 +157,7 @@ def _given(code: str, shown: str, function: str, body: str, names: list[str]) ->
 def _written(code: str) -> Iterator[tuple[int, list[str]]]:
     """Yield the variables in the texts of the objects that a script prints, with the place of each."""
     for found in ECHOED.finditer(code):
-        source = found["plain"] or re.sub(r"\\([\"\\$`])", r"\1", found["quoted"])
+        source = found["plain"] or re.sub(r"\\([\"\\`])", r"\1", found["quoted"])
         if not _ANSWERS.search(source) or _TO_OTHERS.search(found["after"]):
             continue
         names = _quoted_variables(source) if found["quoted"] else []
@@ -146,6 +172,7 @@ def _written(code: str) -> Iterator[tuple[int, list[str]]]:
 
 def _quoted_variables(source: str) -> list[str]:
     """Return the variables that stand between quotation marks of an object."""
+    source = _without_programs(source)
     return [
         one["braced"] or one["plain"]
         for one in _VARIABLE.finditer(source)
@@ -170,4 +197,9 @@ def _given_to_format(source: str, after: str) -> list[str]:
 
 
 def _variables(text: str) -> list[str]:
-    return [one["braced"] or one["plain"] for one in _VARIABLE.finditer(text)]
+    return [one["braced"] or one["plain"] for one in _VARIABLE.finditer(_without_programs(text))]
+
+
+def _without_programs(text: str) -> str:
+    """Return a text without what programs print into it, which may be escaped, of the same length."""
+    return _PROGRAM.sub(lambda found: " " * len(found[0]), text)

@@ -47,7 +47,7 @@ def plan_refused_texts(hook_set: HookSet, waiting: Sequence[Hook]) -> Iterator[C
     if texts := _texts(sources):
         places = [*islice(changed_places("\n".join(sources)), _MOST_KINDS), ("", "txt")]
         files = [f"{place}{name}.{kind}" for name in ("changed", _STAGED) for place, kind in places]
-        for title, lines in ((_TITLE, texts), ("other texts in the same files", ["text"])):
+        for title, lines in ((_TITLE, texts), ("other texts in the same files", ["text"] * len(texts))):
             new = [Edit(file=file, text="\n".join([*lines, ""])) for file in files]
             acts: list[Act] = [FIRST_PROMPT, *_known(hook_set, lines), *new, _STAGE, Stop()]
             scenario = replace(scenario_of(hook_set, acts), turns=len(acts))

@@ -15,7 +15,7 @@ from pytest_hookharness.campaigns.check.grouping import PlayedSession, SymptomEv
 from pytest_hookharness.campaigns.check.hook_statistics import name_problem
 from pytest_hookharness.judging.findings.codes import STUCK_PHASE
 from pytest_hookharness.model.checkup import CheckSession, Problem, Symptom
-from pytest_hookharness.model.moves import Prompt, Script, Stop
+from pytest_hookharness.model.moves import Edit, Prompt, Script, Stop
 from pytest_hookharness.model.outcome import Outcome
 from pytest_hookharness.model.trace import commands_of
 
@@ -60,7 +60,9 @@ def _one_more_turn(session: CheckSession, limit: int) -> CheckSession:
     acts = session.scenario.script.acts
     stop = next(act for act in acts if isinstance(act, Stop))
     until = acts[: acts.index(stop)]
-    script = Script(acts=(*until, *(stop for _ in range(limit + 1)), _AGAIN, stop))
+    # The next turn changes the same files, as a count may begin anew with a change.
+    changes = [replace(act, text=f"{act.text}more text\n") for act in until if isinstance(act, Edit)]
+    script = Script(acts=(*until, *(stop for _ in range(limit + 1)), _AGAIN, *changes, stop))
     scenario = replace(session.scenario, script=script, turns=len(script.acts))
     return replace(session, title=f"{session.title}, and another prompt", scenario=scenario, ends=False)
 

@@ -21,9 +21,16 @@ _CALL = re.compile(
     r"|autoflake[ \t]+(?=[^\n;|&]*--in-place|[^\n;|&]*-i\b))(?P<words>[^\n;|&]*)"
     r"|[\"']ruff[\"'][ \t]*,[ \t]*[\"']check[\"'](?=[^\])]*[\"']--fix[\"'])(?P<list>[^\])]*)"
 )
-_KEEPS = re.compile(r"--unfixable|F401|--(?:extend-)?select|--diff|--check\b")
+_KEEPS = re.compile(
+    r"--unfixable|F401|--(?:extend-)?(?:select|ignore)|--fixable|--config|--diff|--check\b|\$\{?\w*(?:ARGS|OPTS|FLAGS)"
+)
+# A script that runs it only at some events or commands.
+_CHOOSES = re.compile(r"git commit|hook_event_name|\$1\b|\$\{1|--final")
 _OF_RUFF = ("pyproject.toml", "ruff.toml", ".ruff.toml")
-_SELECTED = re.compile(r"^[ \t]*select[ \t]*=[ \t]*\[([^\]]*)\]", re.MULTILINE)
+_SELECTED = re.compile(r"^[ \t]*(?:lint\.)?select[ \t]*=[ \t]*\[([^\]]*)\]", re.MULTILINE)
+_OTHERWISE = re.compile(
+    r"F401|^[ \t]*(?:lint\.)?(?:un)?fixable\b|^[ \t]*(?:lint\.)?ignore\b|^[ \t]*extend\b", re.MULTILINE
+)
 _UNUSED = re.compile(r"[\"'](?:F|F4|F40|F401|ALL)[\"']")
 _EDITS = re.compile(r"Edit|Write|edit|write|replace|\*")
 
@@ -35,11 +42,16 @@ def removed_imports(hook_set: HookSet, hook: Hook) -> str:
         return ""
     if hook.matcher and not _EDITS.search(hook.matcher):
         return ""
-    for text in hook_set.scripts_of(hook) or [hook.command]:
-        code = code_of(text) if SHELL_SCRIPT.match(text) or text == hook.command else ""
+    for whole in hook_set.scripts_of(hook) or [hook.command]:
+        text = whole.replace("\\\n", "  ")
+        shell = SHELL_SCRIPT.match(text) is not None or whole == hook.command
+        others = {one.event for path, _ in hook_set.sources_of(hook) for one in hook_set.hooks_of(path)}
+        if _KEEPS.search(text) or _CHOOSES.search(text) or len(others) > 1:
+            continue
+        code = code_of(text) if shell else ""
         for found in _CALL.finditer(text):
-            # Not what a shell only shows.
-            shown = not code or code[found.start()] == text[found.start()]
+            # Not what a shell only shows; elsewhere only a list of words is a call.
+            shown = code[found.start()] == text[found.start()] if shell else found["list"] is not None
             words = found["words"] if found["list"] is None else found["list"]
             name = "ruff" if found["list"] is not None else found["program"].split()[0]
             if shown and not _KEEPS.search(words) and (name != "ruff" or _removes(hook_set)):
@@ -51,4 +63,6 @@ def _removes(hook_set: HookSet) -> bool:
     """Return whether the settings of a project let ruff remove unused imports, as its own ones do."""
     texts = [read_known_text(hook_set.root / name) for name in _OF_RUFF]
     selected = [words for text in texts for words in _SELECTED.findall(text)]
-    return not any("F401" in text for text in texts) and all(_UNUSED.search(words) for words in selected)
+    return not any(_OTHERWISE.search(text) for text in texts) and all(
+        _UNUSED.search(words) for words in selected
+    )

@@ -22,8 +22,17 @@ from pytest_hookharness.campaigns.check.static.shell_scripts import (
 from pytest_hookharness.model.fast_dataclass import dataclass
 
 # A variable with the path of the transcript, and one with its text.
-_PATH = re.compile(r"(?<![\w$])([A-Za-z_]\w*)=[^\n]*(?<!\^)\btranscript_path\b(?![ \t]*:)")
-_TEXT = r"(?<![\w$])([A-Za-z_]\w*)=[\"']?\$\((?:(?:cat|tail|head|tac)\b|<)[^|)\n]*\$\{{?(?:{0})\b"
+_ASSIGNED = re.compile(r"(?<![\w$.-])([A-Za-z_]\w*)=([^\n]*)")
+_PATH = re.compile(
+    r"\"?\$\((?![^)]*\b(?:dirname|basename|cat|tail|head|tac|sed|tr)\b)[^|]*\|?[^|]*\btranscript_path\b[^|\n]*(?:\|\|[^|]*)?"
+    r"\)\"?\s*"
+)
+_EMPTY = re.compile(r"(?:\"\"|'')?\s*|[^\n]*(?:\.transcript\b|[\"']transcript[\"'])[^\n]*")
+# With nothing behind it that could take a text out of its lines.
+_TEXT = (
+    r"\"?\$\((?:(?:cat|tail|head|tac)\b|<)[^|)\n]*\$\{{?(?:{0})\b\}}?\"?(?:\s*2>\s*\S+)?"
+    r"(?:\s*\|\s*(?:cat|tail|head|tac)\b[^|)]*)*(?:\s*\|\|[^|)]*)?\)\"?\s*"
+)
 _OPERATOR = re.compile(
     r"\|\||&&|\|&?|;|\n|(?<![<>])&(?!>)|[()`]|\b(?:then|do|else|if|elif|while|until)\b|!(?=\s)"
 )
@@ -35,12 +44,16 @@ _OPTION = re.compile(r"-{1,2}[A-Za-z][\w-]*(?:=.*)?|-\d+")
 _TAKES_WORD = re.compile(r"-\w*[ABCm]$|--(?:after|before)-context$|--max-count$")
 _WORD = re.compile(r"[A-Za-z]{3,}")
 # What only the structure of a transcript has.
-_STRUCTURE = re.compile(r"\"|\$[\w{(]|tool_use|tool_result|assistant|isSidechain|\\[dw]\{")
+_STRUCTURE = re.compile(
+    r"\"|\$[\w{(]|[a-z]_[a-z]|[a-z][A-Z]|\b(?:type|name|role)\.|tool_use|tool_result|assistant|isSidechain|\\[dw]\{"
+)
 _AT_START = re.compile(r"\^\(?[A-Za-z]")
 _GROUPED = re.compile(r"\([^()]*\)|\[[^\]]*\]|\\.")
 # Keys that no line has at its top, and what a filter has that looks further down.
 _AT_TOP = re.compile(r"(?<![\w\])}\"?.])\.(tool_name|tool_input|tool_calls|tool|role|name|text)\b")
-_FURTHER_DOWN = re.compile(r"message|payload|content|fromjson|\.\.|toolUseResult|\bas\b")
+_FURTHER_DOWN = re.compile(
+    r"recurse|walk|paths|getpath|//\s*\.|\.type\b[^|]*\bor\b|\bor\b[^|]*\.type\b|\.\w+\s*\||message|payload|content|fromjson|\.\.|toolUseResult|\bas\b"
+)
 _LONGEST, _MOST, _NAMED = 48, 60, 2
 
 
@@ -136,10 +149,19 @@ def _commands_on_transcripts(text: str) -> Iterator[tuple[_Command, frozenset[st
     if not SHELL_SCRIPT.match(text) or "transcript_path" not in text:
         return
     code = without_comment_lines(text)
-    paths = frozenset(_PATH.findall(code))
+    values: dict[str, list[str]] = {}
+    for name, value in _ASSIGNED.findall(code):
+        values.setdefault(name, []).append(value)
+    paths = frozenset(name for name, given in values.items() if len(given) == 1 and _PATH.fullmatch(given[0]))
     if not paths:
         return
-    texts = frozenset(re.findall(_TEXT.format("|".join(sorted(paths))), code))
+    text_of = re.compile(_TEXT.format("|".join(sorted(paths))))
+    texts = frozenset(
+        name
+        for name, given in values.items()
+        if any(map(text_of.fullmatch, given))
+        and all(text_of.fullmatch(one) or _EMPTY.fullmatch(one) for one in given)
+    )
     names = re.compile(rf"\$\{{?(?:{'|'.join(sorted(paths | texts))})\b")
     for one in islice(_commands(code, code_of(text), names), _MOST):
         yield one, paths, texts
@@ -174,7 +196,8 @@ def _words(text: str) -> tuple[str, ...]:
 def _reads(one: _Command, paths: frozenset[str], texts: frozenset[str], filters: frozenset[str]) -> bool:
     """Return whether a command gets lines of a transcript as they are, by programs that only choose lines."""
     if not one.before:
-        return _names_any(one.words, paths) or ("<<<" in one.words and _names_any(one.words, texts))
+        given = texts if "<<<" in one.words else paths
+        return _names_any(one.words, given)
     first, *between = one.before
     begins = (first[0] in filters and _names_any(first, paths)) or (
         first[0] in _PRINTS and _names_any(first, texts)

@@ -34,12 +34,18 @@ _IN_JAVASCRIPT = re.compile(
 # Another way to the input, or a script that knows that it may have no argument.
 _OTHER_WAYS = re.compile(
     r"stdin|\bjq\b|\$\(cat\)|`cat`|\bread\b|\bmapfile\b|\$#|\busage\b|argparse|\blen\(sys\.argv|argv\.length"
-    r"|\binput\(|Sync\(\s*0|fd/0|CLAUDE_\w*(?:INPUT|FILE|TOOL)",
-    re.IGNORECASE,
+    r"|^\s*(?:source|\.)\s|\bset\s+--|\bshift\b|\binput\(|Sync\(\s*0|fd/0|CLAUDE_\w*(?:INPUT|FILE|TOOL)",
+    re.IGNORECASE | re.MULTILINE,
+)
+# A value that the script can do without, or gets elsewhere.
+_OPTIONAL = (
+    r"-[nz]\s+\"?\$\{{?{0}\b(?![^\n]*\bexit\b)|\$\{{{0}:?[-=+]|(?<![\w$]){0}=(?![\"']?\$\{{?1)"
+    r"|\$\{{?{0}\}}?\"?\s*!?==?\s*[\"']?--?\w"
 )
 # What chooses a part of a script, whatever the input is.
 _CHOOSES = re.compile(
-    r"^(?:mode|action|cmd|command|sub_?command|op|operation|verb|step|phase|level|flag|opt\w*)$",
+    r"^(?:mode|action|cmd|command|sub_?command|op|operation|verb|step|phase|level|flag|quiet|force"
+    r"|verbose|dry_?run|opt\w*)$",
     re.IGNORECASE,
 )
 
@@ -64,4 +70,5 @@ def absent_argument(hook_set: HookSet, hook: Hook) -> str:
         ]
     else:
         found = [*_IN_PYTHON.finditer(code), *_IN_JAVASCRIPT.finditer(code)]
-    return next((one["name"] for one in found if not _CHOOSES.match(one["name"])), "")
+    names = (one["name"] for one in found if not _CHOOSES.match(one["name"]))
+    return next((name for name in names if not re.search(_OPTIONAL.format(name), code)), "")

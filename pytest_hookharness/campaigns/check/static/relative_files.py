@@ -8,7 +8,7 @@ What a session of an agent in another folder showed counts for every script.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import PurePath
 
 from pytest_hookharness.campaigns.arming.project_texts import project_files, read_text
@@ -57,8 +57,11 @@ _OF_PROJECT = (
     r"|requirements\.txt|go\.mod|Makefile|composer\.json|Gemfile|mix\.exs|pom\.xml)"
 )
 _ASKED_BY_PYTHON = re.compile(
-    rf"(?:(?<![\w.])Path\(\s*|os\.path\.(?:exists|isfile)\(\s*)[\"'](?:\./)?({_OF_PROJECT})[\"']\s*\)"
+    r"(?:(?<![\w./])(?<!/ )Path\(\s*(?=[^)\n]*\)\.(?:exists|is_file|read_text|open)\()"
+    r"|os\.path\.(?:exists|isfile)\(\s*)"
+    rf"[\"'](?:\./)?({_OF_PROJECT})[\"']\s*\)"
 )
+_KNOWS_PROJECT = re.compile(r"--show-toplevel|\bPWD\b|_PROJECT_DIR|getcwd|\.cwd\(")
 # What a script fills into the name of a file, and the fewest characters that show whose name it is.
 _FILLED_IN = re.compile(rf"{re.escape(SESSION)}|\d+")
 _SHORTEST = 4
@@ -96,7 +99,7 @@ def _in_source(hook_set: HookSet, hook: Hook) -> str:
         return ""
     text = found[0]
     if not SHELL_SCRIPT.match(text):
-        return next(iter((*_OF_PYTHON.findall(text), *_ASKED_BY_PYTHON.findall(text))), "")
+        return next(iter((*_OF_PYTHON.findall(text), *_in_project(text, _ASKED_BY_PYTHON.findall(text)))), "")
     # Which part of the script runs with the argument is not known, nor whether it is the part with the file.
     chosen = any(re.search(_CHOSEN.format(re.escape(word)), text) for word in _arguments(hook_set, hook))
     return "" if chosen else next(_used(text), "")
@@ -147,7 +150,17 @@ def _used(text: str) -> Iterator[str]:
         used = re.finditer(rf"{call}(?P<path>{path.pattern}){_END}", shown, re.MULTILINE)
         yield from (match["path"] for match in used)
     known = re.finditer(rf"{files}(?:\./)?(?P<path>{_OF_PROJECT})[\"']?{_END}", text, re.MULTILINE)
-    yield from (one["path"] for one in known if asking.startswith(one["call"], one.start("call")))
+    yield from _in_project(
+        text, [one["path"] for one in known if asking.startswith(one["call"], one.start("call"))]
+    )
+
+
+def _in_project(text: str, files: Sequence[str]) -> Iterator[str]:
+    """Yield files of a project that a script surely looks for only where it starts."""
+    if not _KNOWS_PROJECT.search(text):
+        yield from (
+            file for file in files if not re.search(rf"/[\"']?{re.escape(file)}", text.replace("./", ""))
+        )
 
 
 def _values(text: str, code: str) -> Iterator[tuple[str, str]]:

@@ -13,7 +13,8 @@ from pytest_hookharness import hosts
 from pytest_hookharness.model.checkup import HookSet
 
 _LOCKS = re.compile(
-    r"\b(?:fcntl|flock|filelock|FileLock|lockf|portalocker|msvcrt|lockfile|O_EXCL)\b|\.lock\b|[\"']wx[\"']"
+    r"fcntl|msvcrt|O_EXCL|(?<![bc])lock|[\"']wx[\"']|\blck\b|\.lck|tool_use_id|getpid|process\.pid",
+    re.IGNORECASE,
 )
 _PATH = r"(?P<path>[A-Za-z_][\w.]*)"
 _PYTHON = re.compile(
@@ -45,8 +46,11 @@ def rewritten_records(text: str) -> Iterator[tuple[str, int]]:
     for pattern in (_PYTHON, _PYTHON_TEXT, _SCRIPT):
         for found in pattern.finditer(text):
             path, name = re.escape(found["path"]), re.escape(found["name"])
-            adds = re.search(_ADDS.format(name), text[found.end() :])
-            writes = re.search(_WRITES.format(path=path, name=name), text[found.end() :])
+            # In another function, the name is that of another value.
+            ends = re.compile(r"^(?:async )?(?:def|function)\b", re.MULTILINE).search(text, found.end())
+            part = text[found.end() : ends.start() if ends else len(text)]
+            adds = re.search(_ADDS.format(name), part)
+            writes = re.search(_WRITES.format(path=path, name=name), part)
             if adds and writes and adds.start() < writes.start():
                 yield _SAID, text.count("\n", 0, found.start()) + 1
 

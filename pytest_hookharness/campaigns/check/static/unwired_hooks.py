@@ -27,6 +27,18 @@ _COMMENT = re.compile(
     r"\A(?:#!.*\n)?\s*(?:/\*[\s\S]*?\*/|(?:#.*\n\s*)*(?:\"\"\"[\s\S]*?\"\"\"|'''[\s\S]*?''')"
     r"|(?:#.*\n|//.*\n|[ \t]*\n)+)"
 )
+# What starts files whose names it puts together, or all of a folder.
+_LAUNCHES = re.compile(
+    r"[\w/-]\*\.(?:sh|bash|py)\b|\$\{?\w+\}?\.(?:sh|bash|py)\b|\bfor\b[^\n]*\*\.m?js|%~?1|import_module"
+    r"|argv\[[^\]\n]*\][^\n]*\.m?js"
+)
+_INSTALLS = re.compile(r"(?:^|[/_-])(?:install|setup|init)", re.IGNORECASE)
+# What a script is that is no hook of this project and host by itself.
+_OF_OTHERS = re.compile(
+    r"helper|shared|\blib|common|used by|called by|sourced|\bnot an?\b|optional|copilot|cursor|codex|gemini"
+    r"|qwen|~/\.",
+    re.IGNORECASE,
+)
 _WORD = re.compile(r"[A-Z]?[a-z]+")
 _MOST, _MOST_LINES, _LARGEST = 5000, 12, 1 << 17
 
@@ -46,13 +58,19 @@ def unwired_hooks(hook_set: HookSet) -> Iterator[tuple[str, str, str]]:
         return
     texts = {name: _read(path) for name, path in files.items()}
     texts[""] = "\n".join(f"{hook.command} {' '.join(hook.args or ())}" for hook in hook_set.hooks)
+    # Of the scripts beside the hooks, and of those that install them.
+    beside = (
+        text
+        for other, text in texts.items()
+        if not _is_document(other, text)
+        and (not other or str(PurePosixPath(other).parent) in folders or _INSTALLS.search(other))
+    )
+    if any(_LAUNCHES.search(text) for text in beside):
+        return
     for name, event in found.items():
         script = PurePosixPath(name)
-        # A module is imported without its ending.
-        starts = re.compile(
-            rf"(?<![\w-]){re.escape(script.name)}(?!\w)"
-            rf"|\b(?:import|from|require)\b[^\n]*(?<![\w-]){re.escape(script.stem)}(?![\w-])"
-        )
+        # A launcher or an import may know it without its ending.
+        starts = re.compile(rf"(?<![\w-]){re.escape(script.stem)}(?![\w-])")
         named = [
             other
             for other, text in texts.items()
@@ -67,6 +85,8 @@ def _event(host: str, path: Path) -> str:
     """Return the event of the host that the first comment of a script names as its own."""
     comment = _COMMENT.match(_read(path))
     lines = "\n".join(comment[0].splitlines()[:_MOST_LINES]) if comment else ""
+    if _OF_OTHERS.search(lines):
+        return ""
     for event in hosts.find(host).events:
         words = _WORD.findall(event)
         # A single word, such as Stop, may be no name.

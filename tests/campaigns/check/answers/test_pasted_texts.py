@@ -61,6 +61,35 @@ def test_other_texts_and_answers(text):
     assert [*pasted_texts(text)] == []
 
 
+SAYS = """  printf '{"decision":"block","reason":"%s"}\\n' "$reason"\n}\ndeny "Failed: $out"\n"""
+SHOWN = DOCUMENT.replace("${RECENT}", "$out")
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        TESTED + 'deny() {\n  local reason="$1"\n  reason=${reason//\\"/}\n' + SAYS,
+        TESTED + 'deny() {\n  local reason="$1"\n  reason="$(escape_json "$reason")"\n' + SAYS,
+        TESTED + 'deny() {\n  local reason=${1//\\"/}\n' + SAYS,
+        BASH + 'T=$(cat a.md)\ncat <<EOF\n{"additionalContext": $(printf \'%s\' "$T" | jq -Rs .)}\nEOF\n',
+        TESTED + 'echo "{\\"reason\\": \\"$(json_escape $out)\\"}"\n',
+        TESTED + 'deny() {\n  echo "{\\"reason\\": \\"$1\\"}"\n}\ndeny "$(json_escape $out)"\n',
+        BASH + "out=$(npm test 2>&1 | json_escape)\n" + SHOWN,
+        TESTED + 'json_escape "$out"\nout=$REPLY\n' + SHOWN,
+        TESTED + "escape out\n" + SHOWN,
+        BASH + "out=$(git log -1 --pretty=format:%h)\n" + SHOWN,
+        BASH + "out=$(cat VERSION)\n" + SHOWN,
+        INPUT + 'case "$COMMAND" in ls|pwd) ;; *) exit 0 ;; esac\n' + REFUSES,
+        INPUT + '[ "$COMMAND" = "git push" ] || exit 0\n' + REFUSES,
+        INPUT + "echo \"$COMMAND\" | grep -qE '^[a-z ]+$' || exit 0\n" + REFUSES,
+        INPUT + 'echo "{\\"reason\\": \\"use \\$COMMAND\\"}"\n',
+    ],
+)
+def test_texts_that_are_escaped_or_known(text):
+    """A text that is escaped on its way, that is checked, or that has one word, is not named."""
+    assert [*pasted_texts(text)] == []
+
+
 def test_what_a_quotation_mark_does(tmp_path):
     """What is named is no JSON where the text has a quotation mark, and JSON where it has none."""
     script = tmp_path / "guard.sh"

@@ -30,6 +30,10 @@ BASH = "#!/bin/bash\nFILE=$(jq -r .tool_input.file_path)\n"
         (BASH + "echo 'Run ruff check --fix later.'\n", ""),
         (BASH + '# ruff check --fix "$FILE"\n', ""),
         (BASH + 'goimports -l "$FILE"\n', ""),
+        (BASH + 'ruff check --fix \\\n  --unfixable F401 "$FILE"\n', ""),
+        (BASH + 'if [ "$1" = --final ]; then ruff check --fix .; fi\n', ""),
+        (BASH + 'ruff check --fix $RUFF_ARGS "$FILE"\n', ""),
+        ('import sys\nprint("Please run: ruff check --fix .", file=sys.stderr)\n', ""),
         ('import subprocess\nsubprocess.run(["ruff", "check", path])\n', ""),
     ],
 )
@@ -62,6 +66,9 @@ def test_when_the_linter_runs(event, matcher, found):
         ('[tool.ruff.lint]\nselect = ["E", "F", "I"]\n', True),
         ('[tool.ruff.lint]\nselect = ["E", "I"]\n', False),
         ('[tool.ruff.lint]\nunfixable = ["F401"]\n', False),
+        ('[tool.ruff.lint]\nfixable = ["I"]\n', False),
+        ('[tool.ruff]\nlint.select = ["E", "I"]\n', False),
+        ('[tool.ruff.lint]\nignore = ["F"]\n', False),
     ],
 )
 def test_the_settings_of_the_project(tmp_path, settings, found):

@@ -204,6 +204,10 @@ def test_files_that_were_seen_where_the_agent_works(tmp_path, text, seen, named)
         ("#!/bin/bash\necho 'if [ -f package.json ]'\n", ""),
         ("#!/bin/bash\n[ -f notes.txt ] && cat notes.txt\n", ""),
         ("from pathlib import Path\nif (Path(cwd) / 'pyproject.toml').exists():\n    check()\n", ""),
+        ("from pathlib import Path\np = root / Path('package.json')\n", ""),
+        ("from pathlib import Path\nfor d in [Path('CLAUDE.md')]:\n    (root / d).read_text()\n", ""),
+        ('#!/bin/bash\n[ -f "$ROOT/package.json" ] || [ -f package.json ] && npm test\n', ""),
+        ("#!/bin/bash\nR=$(git rev-parse --show-toplevel)\n[ -f package.json ] && R=.\n", ""),
         ("import os\nos.chdir(root)\nif os.path.exists('package.json'):\n    check()\n", ""),
     ],
 )

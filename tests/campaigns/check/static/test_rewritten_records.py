@@ -40,6 +40,9 @@ def test_a_file_that_is_read_and_written_anew(text):
     "text",
     [
         "import fcntl\n" + PYTHON,
+        "from lib.locking import file_lock\n" + PYTHON,
+        PYTHON.replace("calls.json", "{tool_use_id}.json"),
+        PYTHON.replace("data.append(entry)", "def other(data):\n    data.append(entry)"),
         PYTHON.replace('open(log_path, "w")', 'open(other_path, "w")'),
         PYTHON.replace("data.append(entry)", "print(len(data))"),
         PYTHON.replace("json.dump(data, f", "json.dump([], f"),

@@ -1,6 +1,7 @@
 """Claims about scripts that say they are hooks, and that nothing starts."""
 
 import json
+from dataclasses import replace
 
 import pytest
 
@@ -90,6 +91,30 @@ def test_a_module_that_a_hook_imports(project):
     """A module that another script imports is in use."""
     files = {"gate.py": PYTHON + "# PreToolUse hook\n", "all.py": "from gate import main\n"}
     assert [*unwired_hooks(project(**{f".claude/hooks/{name}": text for name, text in files.items()}))] == []
+
+
+@pytest.mark.parametrize(
+    ("launcher", "command"),
+    [
+        ('bash "$(dirname "$0")/$1.sh"\n', "run.sh gate"),
+        ('for f in "$(dirname "$0")"/ga*.sh; do bash "$f"; done\n', "run.sh"),
+        ('for f in "$(dirname "$0")"/*.sh; do bash "$f"; done\n', "run.sh"),
+    ],
+)
+def test_a_launcher(project, launcher, command):
+    """A script that a launcher starts by a part of its name, or with all of its folder, is in use."""
+    hook_set = project(
+        **{".claude/hooks/gate.sh": BASH + "# PreToolUse hook\n", ".claude/hooks/run.sh": BASH + launcher}
+    )
+    hook = replace(hook_set.hooks[0], command=f'"$CLAUDE_PROJECT_DIR"/.claude/hooks/{command}')
+
+    assert [*unwired_hooks(replace(hook_set, hooks=(hook,)))] == []
+
+
+@pytest.mark.parametrize("words", ["Helpers for the PreToolUse hook", "SessionStart hook for Copilot"])
+def test_what_is_no_hook_of_this_host(project, words):
+    """A helper of hooks and a hook of another host are not reported."""
+    assert [*unwired_hooks(project(**{".claude/hooks/gate.sh": f"{BASH}# {words}\n"}))] == []
 
 
 def test_what_is_said_of_it(project):
