@@ -85,6 +85,7 @@ def test_a_control_is_no_other_spelling():
 
 
 @pytest.mark.slow
+@pytest.mark.nightly
 def test_a_guard_that_takes_every_path_for_the_root(found):
     """A guard that looks at the first letter of a path refuses harmless folders, which is OVERBLOCK."""
     (text,) = found(EVERY_PATH)
@@ -103,6 +104,7 @@ def test_a_guard_that_takes_the_option_of_another_command(found):
 
 
 @pytest.mark.slow
+@pytest.mark.nightly
 def test_a_guard_that_takes_the_branch_of_another_command(found):
     """A branch that a later command names is not the target of the push."""
     (text,) = found(ANY_MAIN)
@@ -113,6 +115,7 @@ def test_a_guard_that_takes_the_branch_of_another_command(found):
 
 
 @pytest.mark.slow
+@pytest.mark.nightly
 def test_a_guard_that_takes_a_stash_for_a_push(found):
     """The word push is part of another command of git too."""
     (text,) = found(ANY_PUSH)
@@ -123,6 +126,7 @@ def test_a_guard_that_takes_a_stash_for_a_push(found):
 
 
 @pytest.mark.slow
+@pytest.mark.nightly
 def test_a_guard_that_refuses_the_way_back(found):
     """A guard of merges must allow to end one."""
     (text,) = found(ANY_MERGE)
@@ -130,6 +134,7 @@ def test_a_guard_that_refuses_the_way_back(found):
 
 
 @pytest.mark.slow
+@pytest.mark.nightly
 @pytest.mark.parametrize("script", [WHOLE_PATH, EVERYTHING, AGAIN])
 def test_a_guard_that_confuses_nothing(found, script):
     """A guard of whole paths, of all commands, or of repeated ones confuses nothing."""
@@ -157,6 +162,7 @@ def test_a_guard_that_takes_words_for_others(found):
 
 
 @pytest.mark.slow
+@pytest.mark.nightly
 def test_a_guard_that_takes_reading_for_writing(found):
     """A copy of a file, and a search whose errors are hidden, leave the file as it is."""
     (text,) = found(LOOKS % r"(rm|cp).*lint\.json|>.*lint\.json|lint\.json.*>")
@@ -168,6 +174,7 @@ def test_a_guard_that_takes_reading_for_writing(found):
 
 
 @pytest.mark.slow
+@pytest.mark.nightly
 def test_a_guard_that_takes_a_use_for_another(found):
     """What installs nothing, copies a file, or only takes a file out of the next commit is harmless."""
     pattern = r"pip install|python3 -m pip|dd if=|git (checkout --|restore)|git branch -[^l-]"
@@ -181,6 +188,7 @@ def test_a_guard_that_takes_a_use_for_another(found):
 
 
 @pytest.mark.slow
+@pytest.mark.nightly
 def test_a_guard_that_compares_whole_words(found):
     """A guard that compares whole words, or refuses all that names a file, is right."""
     words = r"rm -rf [./]( |$)|git push( origin)? develop( |$)|lint\.json|pip install|dd .*of=/dev"
@@ -188,6 +196,7 @@ def test_a_guard_that_compares_whole_words(found):
 
 
 @pytest.mark.slow
+@pytest.mark.nightly
 def test_a_guard_that_knows_some_messages(found):
     """A guard of messages must know the usual sign of a breaking change."""
     messages = LOOKS.replace("|| exit 0", "&& exit 0") % '^git commit -m "(feat|fix): |^[^g]|^git [^c]'
@@ -196,6 +205,7 @@ def test_a_guard_that_knows_some_messages(found):
 
 
 @pytest.mark.slow
+@pytest.mark.nightly
 def test_a_guard_of_edits(found):
     """A guard of the tool that writes files must let it write an example, and code whose name has a word."""
     (text,) = found(OF_FILES % "*.env*|*key*", "Write")
@@ -206,6 +216,7 @@ def test_a_guard_of_edits(found):
 
 
 @pytest.mark.slow
+@pytest.mark.nightly
 def test_a_guard_that_takes_a_safe_option_for_another(found):
     """An option that overwrites nobody's commits is not `--force`, whose letters it begins with."""
     (text,) = found(ANY_FORCE)
@@ -213,12 +224,14 @@ def test_a_guard_that_takes_a_safe_option_for_another(found):
 
 
 @pytest.mark.slow
+@pytest.mark.nightly
 def test_a_guard_that_names_the_safe_option(found):
     """A guard whose source names the option is meant to refuse it."""
     assert [one for one in found(f"{ANY_FORCE}# also --force-with-lease\n") if "with-lease" in one] == []
 
 
 @pytest.mark.slow
+@pytest.mark.nightly
 def test_a_guard_that_takes_an_example_for_a_file_with_secrets(found):
     """A guard of a tool that reads files must let it read an example, which anybody may see."""
     assert found(OF_FILES % "*.env*") == [
@@ -227,6 +240,7 @@ def test_a_guard_that_takes_an_example_for_a_file_with_secrets(found):
 
 
 @pytest.mark.slow
+@pytest.mark.nightly
 def test_a_guard_that_knows_examples(found):
     """A guard that refuses one name alone confuses nothing with it."""
     assert found(OF_FILES % "*/.env") == []
