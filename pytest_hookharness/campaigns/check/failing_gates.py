@@ -122,12 +122,17 @@ def plan_failing_gates(
 
 def _kept_gates(plays: Sequence[PlayedSession]) -> Iterator[CheckSession]:
     """Yield the session with failing checks, played to its end, if only they decide about the stop."""
-    refused = [is_refused(one) for one in plays if one.outcome is not None]
+    for kept in kept_to_its_end(plays):
+        yield replace(kept, way_out=f"{_WAY_OUT} ({kept.title.rpartition(' for ')[2]})")
+
+
+def kept_to_its_end(plays: Sequence[PlayedSession]) -> Iterator[CheckSession]:
+    """Yield the first of two short sessions, played to its end, if the stop was refused only in that one."""
+    refused = [_is_refused(one) for one in plays if one.outcome is not None]
     if refused == [True, False]:
         session = plays[0].session
         scenario = replace(session.scenario, turns=session.scenario.turns + MANY_REFUSALS)
-        names = session.title.rpartition(" for ")[2]
-        yield replace(session, scenario=scenario, ends=True, way_out=f"{_WAY_OUT} ({names})")
+        yield replace(session, scenario=scenario, ends=True)
 
 
 def failing_checks(session: CheckSession) -> list[str]:
@@ -136,8 +141,7 @@ def failing_checks(session: CheckSession) -> list[str]:
     return [name for name, double in session.scenario.commands.items() if kept and double == _FAILS]
 
 
-def is_refused(played: PlayedSession) -> bool:
-    """Return whether the stop at the end of a short session was refused."""
+def _is_refused(played: PlayedSession) -> bool:
     return replace(played, session=replace(played.session, ends=True)).held
 
 

@@ -14,11 +14,10 @@ from itertools import islice
 
 from pytest_hookharness import hosts
 from pytest_hookharness.campaigns.arming.project_texts import read_known_text
-from pytest_hookharness.campaigns.check.failing_gates import changed_places, is_refused
+from pytest_hookharness.campaigns.check.failing_gates import changed_places, kept_to_its_end
 from pytest_hookharness.campaigns.check.grouping import PlayedSession
 from pytest_hookharness.campaigns.check.session_scenario import scenario_of
 from pytest_hookharness.campaigns.guards.pattern_texts import find_texts
-from pytest_hookharness.judging.checkup.symptoms import MANY_REFUSALS
 from pytest_hookharness.model.checkup import CheckSession, HookSet
 from pytest_hookharness.model.moves import FIRST_PROMPT, Act, Edit, RunCommand, Stop
 from pytest_hookharness.model.protocol import Hook
@@ -56,11 +55,8 @@ def plan_refused_texts(hook_set: HookSet, waiting: Sequence[Hook]) -> Iterator[C
 
 def kept_texts(plays: Sequence[PlayedSession]) -> Iterator[CheckSession]:
     """Yield the session with the texts, played to its end, if only they decide about the stop."""
-    refused = [is_refused(one) for one in plays if one.outcome is not None]
-    if refused == [True, False]:
-        session = plays[0].session
-        scenario = replace(session.scenario, turns=session.scenario.turns + MANY_REFUSALS)
-        yield replace(session, scenario=scenario, ends=True, way_out="removes these texts from its files")
+    for kept in kept_to_its_end(plays):
+        yield replace(kept, way_out="removes these texts from its files")
 
 
 def _texts(sources: Sequence[str]) -> list[str]:
