@@ -198,7 +198,7 @@ def _meddled(
             symptom = Symptom(
                 kind=WRONG_KEY.name, code=WRONG_KEY.code, hook=hooks, text=text, advice=_ADVICE, turn=1
             )
-            yield _evidence(symptom, other, other.outcome.trace, taken)
+            yield problem_of(symptom, other, other.outcome.trace, taken)
             return
 
 
@@ -328,10 +328,10 @@ def _shared(loop: _Loop, other: PlayedSession, taken: Sequence[str]) -> Iterator
         advice=_ADVICE,
         turn=1,
     )
-    yield _evidence(symptom, other, other.outcome.trace, taken)
+    yield problem_of(symptom, other, other.outcome.trace, taken)
 
 
-def _evidence(symptom: Symptom, played: PlayedSession, trace: Trace, taken: Sequence[str]) -> Problem:
+def problem_of(symptom: Symptom, played: PlayedSession, trace: Trace, taken: Sequence[str]) -> Problem:
     """Return the problem that a session shows."""
     return SymptomEvidence(
         id=name_problem(symptom, taken),

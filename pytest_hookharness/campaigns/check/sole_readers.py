@@ -17,7 +17,8 @@ from pytest_hookharness import hosts
 from pytest_hookharness.campaigns.arming.activation import STOPS
 from pytest_hookharness.campaigns.check.corpora import MARKER
 from pytest_hookharness.campaigns.check.failing_gates import failing_checks
-from pytest_hookharness.campaigns.check.grouping import ENDLESS, PlayedSession, SymptomEvidence, group
+from pytest_hookharness.campaigns.check.grouping import ENDLESS, PlayedSession, group
+from pytest_hookharness.campaigns.check.held_loops import problem_of
 from pytest_hookharness.campaigns.check.hook_statistics import name_problem
 from pytest_hookharness.campaigns.check.session_scenario import scenario_of
 from pytest_hookharness.campaigns.check.sessions import plan_each_event
@@ -205,10 +206,10 @@ def _prove_checks(
                 advice=f"Catch that `{tool}` cannot be started, and tell the user that nothing was checked.",
                 turn=1,
             )
-            found = _evidence(symptom, one, one.outcome, names)
+            found = problem_of(symptom, one, one.outcome.trace, names)
             names.append(found.id)
             told = f"{told}, {run.hook.command}"
-            yield found.problem
+            yield found
 
 
 def _ended_with_errors(outcome: Outcome | None) -> Iterator[tuple[str, HookRun]]:
@@ -275,16 +276,4 @@ def _problem(
         advice=_ADVICE.format(tool=tool),
         turn=1,
     )
-    return _evidence(symptom, played, outcome, taken).problem
-
-
-def _evidence(
-    symptom: Symptom, played: PlayedSession, outcome: Outcome, taken: Sequence[str]
-) -> SymptomEvidence:
-    return SymptomEvidence(
-        id=name_problem(symptom, taken),
-        symptom=symptom,
-        session=played.session,
-        trace=outcome.trace,
-        shown_by=(played.session.title,),
-    )
+    return problem_of(symptom, played, outcome.trace, taken)

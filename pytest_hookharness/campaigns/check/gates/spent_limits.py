@@ -11,8 +11,8 @@ from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import replace
 
 from pytest_hookharness import hosts
-from pytest_hookharness.campaigns.check.grouping import PlayedSession, SymptomEvidence
-from pytest_hookharness.campaigns.check.hook_statistics import name_problem
+from pytest_hookharness.campaigns.check.grouping import PlayedSession
+from pytest_hookharness.campaigns.check.held_loops import problem_of
 from pytest_hookharness.judging.findings.codes import STUCK_PHASE
 from pytest_hookharness.model.checkup import CheckSession, Problem, Symptom
 from pytest_hookharness.model.moves import Edit, Prompt, Script, Stop
@@ -85,10 +85,4 @@ def _problem(outcome: Outcome, again: PlayedSession, hook: str, limit: int, take
     symptom = Symptom(
         kind=STUCK_PHASE.name, code=STUCK_PHASE.code, hook=hook, text=text, advice=_ADVICE, turn=1
     )
-    return SymptomEvidence(
-        id=name_problem(symptom, taken),
-        symptom=symptom,
-        session=again.session,
-        trace=outcome.trace,
-        shown_by=(again.session.title,),
-    ).problem
+    return problem_of(symptom, again, outcome.trace, taken)
