@@ -232,6 +232,6 @@ def takes_linear_time() -> Callable[..., None]:
                 taken.append(time.process_time() - begun)
             return min(taken)
 
-        assert measure(60_000) < 9 * (measure(15_000) + added)
+        assert measure(32_000) < 9 * (measure(8_000) + added)
 
     return check

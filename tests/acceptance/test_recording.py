@@ -1,5 +1,6 @@
 """Claims about ``hookharness record`` and ``hookharness init``, with real processes."""
 
+import fcntl
 import json
 import os
 import pwd
@@ -9,6 +10,8 @@ import signal
 import socket
 import subprocess
 import sys
+import termios
+import time
 
 import pytest
 
@@ -102,6 +105,29 @@ def test_a_hook_that_kills_its_recorder_at_once(tmp_path):
     assert ran.returncode == -signal.SIGKILL
     (record,) = [json.loads(file.read_text()) for file in (tmp_path / "kept").glob("*.json")]
     assert (record["payload"], record["exit"]) == (payload, None)
+
+
+def test_a_payload_that_is_written_in_two_parts(tmp_path):
+    """A host that pauses within a payload loses nothing, since the hook starts when the payload is whole."""
+    command = [*shlex.split(RUN), str(tmp_path / "kept"), "/bin/sh", "-c", "kill -KILL $PPID"]
+    with subprocess.Popen(command, stdin=subprocess.PIPE) as process:
+        process.stdin.write(b'{"hook_event_name":')
+        process.stdin.flush()
+        # A pause that a busy machine makes is longer than the one that ends a payload.
+        while unread(process.stdin):
+            time.sleep(0.001)
+        time.sleep(0.05)
+        process.stdin.write(b' "Stop"}')
+        process.stdin.flush()
+        process.wait(20)
+
+    (record,) = [json.loads(file.read_text()) for file in (tmp_path / "kept").glob("*.json")]
+    assert record["payload"] == {"hook_event_name": "Stop"}
+
+
+def unread(pipe):
+    """Return how many bytes of a pipe nobody has read."""
+    return int.from_bytes(fcntl.ioctl(pipe, termios.FIONREAD, bytes(4)), sys.byteorder)
 
 
 @pytest.mark.parametrize("kind", ["socket", "pipe"])

@@ -33,7 +33,7 @@ _signal = __import__("_signal")
 _CHUNK = 1 << 16
 # Bytes of one part of the payload at most.
 MOST = 4 << 20
-# Seconds that the hook waits for a host that writes nothing, and that end a part of the payload.
+# Seconds that the hook waits for a host that writes nothing or has begun a payload, and that end a whole one.
 _PATIENCE, _PAUSE = 0.2, 0.005
 _MOST_FILES = 4096
 _PASSED_ON = (_signal.SIGTERM, _signal.SIGINT, _signal.SIGHUP)
@@ -151,7 +151,10 @@ def _read_batch(patience: float | None) -> bytes | None:
     batch = bytearray()
     try:
         while len(batch) < MOST:
-            if not select.select([0], [], [], _PAUSE if batch else patience)[0]:
+            # A host that other processes kept from the processor has not written all of a payload.
+            whole = batch[-2:].rstrip().endswith(b"}")
+            wait = _PAUSE if whole else _PATIENCE if batch else patience
+            if not select.select([0], [], [], wait)[0]:
                 return bytes(batch) or None
             chunk = os.read(0, _CHUNK)
             if not chunk:
