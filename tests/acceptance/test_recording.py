@@ -11,7 +11,6 @@ import socket
 import subprocess
 import sys
 import termios
-import time
 
 import pytest
 
@@ -110,13 +109,13 @@ def test_a_hook_that_kills_its_recorder_at_once(tmp_path):
 def test_a_payload_that_is_written_in_two_parts(tmp_path):
     """A host that pauses within a payload loses nothing, since the hook starts when the payload is whole."""
     command = [*shlex.split(RUN), str(tmp_path / "kept"), "/bin/sh", "-c", "kill -KILL $PPID"]
-    with subprocess.Popen(command, stdin=subprocess.PIPE) as process:
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as process:
         process.stdin.write(b'{"hook_event_name":')
         process.stdin.flush()
-        # A pause that a busy machine makes is longer than the one that ends a payload.
         while unread(process.stdin):
-            time.sleep(0.001)
-        time.sleep(0.05)
+            os.sched_yield()
+        # A pause that a busy machine makes is longer than the one that ends a payload.
+        assert not select.select([process.stdout], [], [], 0.05)[0]
         process.stdin.write(b' "Stop"}')
         process.stdin.flush()
         process.wait(20)

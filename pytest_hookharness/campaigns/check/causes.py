@@ -9,24 +9,25 @@ from __future__ import annotations
 
 import json
 import re
-import shutil
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import replace
 
 from pytest_hookharness.campaigns.check.grouping import SymptomEvidence
 from pytest_hookharness.campaigns.check.hook_statistics import name_problem
+from pytest_hookharness.campaigns.check.lone_programs.hindered_hooks import hindered_hooks
 from pytest_hookharness.campaigns.check.static.bare_scripts import NOT_EXECUTABLE
 from pytest_hookharness.campaigns.check.static.hook_program import program_that_ends_it
 from pytest_hookharness.campaigns.check.static_checks import StaticResult
-from pytest_hookharness.execution.workspace import uv_stand_in
 from pytest_hookharness.judging.checkup.evidence import describe_refusal, with_evidence
 from pytest_hookharness.judging.checkup.symptoms import cut_by_us, find_symptoms
 from pytest_hookharness.judging.findings.codes import (
+    BLOCKS_EVERYTHING,
     BYPASS,
     CARRIED_OUT,
     LOST_UPDATES,
     OVERBLOCK,
     STATUS_LEAK,
+    STUCK_PHASE,
     TEXT_MATCH,
     TIMEOUT_UNIT,
     UNGUARDED_TOOL,
@@ -47,7 +48,6 @@ from pytest_hookharness.model.outcome import Outcome
 from pytest_hookharness.model.processes import Exited, TimedOut
 from pytest_hookharness.model.protocol import Ruling
 from pytest_hookharness.model.scenario import Scenario
-from pytest_hookharness.model.start_failures import NO_NETWORK
 
 # Programs that wait for the network, which sessions do not have, at the end of what a hook waits for.
 _NEEDS_NETWORK = re.compile(r"waits for its child (uvx?|npx|npm|pnpm|yarn|bunx|pip3?|curl|wget|ssh|gh) \(")
@@ -57,17 +57,6 @@ _MISSING = re.compile(r" in turn (\d+): .*with no `([\w.+-]+)` on the PATH")
 _OWN_PROGRAM = re.compile(
     r"with no `([\w.+-]+)` on the PATH.*exit 127: "
     r'"(?:/bin/\w+: (?:line )?\d+: \1: (?:command )?not found|(?:/usr/bin/)?env: \W\1\W: No such file)'
-)
-# What uv says where it can start no Python, though it can outside of a session.
-_NO_PYTHON = "Failed to inspect Python interpreter"
-# How shells and `env` name a program that they do not find.
-_NOT_FOUND = re.compile(
-    r"^(?:.*[:\d] )?(?:([\w.+-]+): (?:command )?not found|env: \W([\w.+-]+)\W: No such file or directory)$",
-    re.MULTILINE,
-)
-# Commands that only some shells have: to name one is a defect of the script.
-_OF_SHELLS = frozenset(
-    ["source", "declare", "typeset", "shopt", "mapfile", "readarray", "let", "function", "pushd", "popd"]
 )
 # A refusal with a status of failure, as scripts and sessions show it.
 _OF_A_REFUSAL = re.compile(r"is not a refusal on|the refusal ends with \d")
@@ -179,10 +168,13 @@ def independent(
     unread = [one for one in static.symptoms if one.kind == MANGLED.name]
     unseen = {*_commands(one for one in static.symptoms if one.kind in _UNSEEN)}
     failed = {*_commands(one for one in static.symptoms if _OF_A_REFUSAL.search(one.text))}
+    # Who may do nothing can do nothing that would end it either.
+    closed = {*_commands(one.symptom for one in symptoms if one.symptom.kind == BLOCKS_EVERYTHING.name)}
     return [
         one
         for one in symptoms
         if (one.symptom.kind == NOT_RUN.name or not _is_of(one.symptom, not_run))
+        and not (one.symptom.kind == STUCK_PHASE.name and _is_of(one.symptom, closed))
         and not (one.symptom.kind == HUNG_HOOK.name and _is_of(one.symptom, hasty))
         and not (_OF_A_REFUSAL.search(one.symptom.text) and _is_of(one.symptom, failed))
         and not (one.symptom.kind in _UNSEEN and _is_of(one.symptom, unseen))
@@ -202,45 +194,6 @@ def _is_told(symptom: Symptom, static: Symptom) -> bool:
     same = (_ITS_ANSWER, _NO_JSON, _NO_KEYS, symptom.text.partition(": ")[2].rstrip("."))
     said = any(words in static.text and (words == _ITS_ANSWER or words in symptom.text) for words in same)
     return said and _is_of(symptom, [*_commands(iter([static]))])
-
-
-def hindered_hooks(outcomes: Sequence[Outcome]) -> dict[str, str]:
-    """
-    Return the commands of hooks that each time failed or refused for want of something, with what that is.
-
-    It is wanting on this machine or in sessions only, so nothing follows about the hook. One that goes on
-    without a program, and says so, failed too.
-    """
-    found: dict[str, str] = {}
-    for hook_run in (one for outcome in outcomes for _, one in outcome.trace.hook_runs()):
-        run, command = hook_run.run, hook_run.hook.command
-        refused = hook_run.reply.ruling is Ruling.DENY
-        if run is None:
-            continue
-        said = f"{run.stderr.text}\n{run.stdout.text}"
-        if run.ending != Exited(0) or refused:
-            found[command] = "" if found.get(command) == "" else _hindrance(said, refused=refused)
-        elif missing := _missing_program(said):
-            found.setdefault(command, missing)
-    return {command: why for command, why in found.items() if why}
-
-
-def _hindrance(said: str, *, refused: bool) -> str:
-    """Return what a hook was lacking, by its own words; empty for nothing."""
-    if NO_NETWORK.search(said):
-        return "it needs the network, which sessions do not have"
-    if _NO_PYTHON in said:
-        return "uv starts no Python in a session"
-    if uv_stand_in.__name__ in said:
-        return "uv is not on PATH, and its stand-in does not start here"
-    # To refuse where a program is missing is what the hook decides.
-    return "" if refused else _missing_program(said)
-
-
-def _missing_program(said: str) -> str:
-    missing = {one or other: None for one, other in _NOT_FOUND.findall(said)}
-    named = (name for name in missing if name not in _OF_SHELLS and shutil.which(name) is None)
-    return next((f"{name} is not on PATH" for name in named), "")
 
 
 def is_moot(evidence: SymptomEvidence) -> bool:

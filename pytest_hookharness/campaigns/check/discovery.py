@@ -10,7 +10,7 @@ from __future__ import annotations
 import json
 import posixpath
 import shlex
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from fnmatch import fnmatchcase
 from itertools import islice
@@ -28,8 +28,7 @@ from pytest_hookharness.model.checkup import HookSet
 from pytest_hookharness.simulation.testbed.run_settings import SimulationError
 
 _USUAL = "claude-code"
-_CLAUDE = ".claude-plugin/plugin.json"
-_MARKETPLACE = ".claude-plugin/marketplace.json"
+_MARKETPLACE = "marketplace.json"
 # Folders with files of others, the size of a settings file, and how many of them are named.
 _LONGEST, _MOST = 1 << 18, 3
 
@@ -58,12 +57,24 @@ def find_hook_sets(path: Path, host: str = "") -> tuple[HookSet, ...]:
     else:
         problem = "is neither a file nor a folder" if whole.exists() else "there is no such file or folder"
         raise SimulationError(f"{path}: {problem}; name a project or a settings file")
-    with_hooks = tuple(hook_set for hook_set in found if hook_set.hooks or hook_set.flaws)
+    with_hooks = _with_hooks(found) or _with_hooks(_copied(whole, host))
     if not with_hooks:
         if links := links_out(path, host):
             raise SimulationError("; ".join(links))
         raise SimulationError(_describe_search(path, host))
     return with_hooks
+
+
+def _with_hooks(found: Iterable[HookSet]) -> tuple[HookSet, ...]:
+    return tuple(hook_set for hook_set in found if hook_set.hooks or hook_set.flaws)
+
+
+def _copied(root: Path, host: str) -> Iterator[HookSet]:
+    """Yield the hooks of a folder's only file that looks like settings: one that is copied to its place."""
+    found = [one for one in _settings_elsewhere(root, host) if one[0].parent == root] if root.is_dir() else []
+    if len(found) == 1:
+        ((file, name),) = found
+        yield _in_project(hosts.find(name), file, file.name)
 
 
 def _describe_search(path: Path, host: str) -> str:
@@ -79,36 +90,44 @@ def _describe_search(path: Path, host: str) -> str:
         for folder in config.components:
             if folder.startswith(WORKSPACE):
                 places[f"{folder.removeprefix(WORKSPACE)}/**/*.md (front matter)"] = None
-        for file in (config.plugin_manifest, config.plugin_path, _MARKETPLACE if config.plugin_path else ""):
+        for file in (config.plugin_manifest, config.plugin_path, *_marketplaces([profile])):
             places |= {file: None} if file else {}
     looked = "".join(f"\n  {place}" for place in places)
-    others = "".join(f"\n{line}" for line in islice(_settings_elsewhere(path.resolve(), host), _MOST))
+    root = path.resolve()
+    others = "".join(
+        f"\n{file.relative_to(root)} looks like hooks of {name}, which does not look there; to check it: "
+        f"hookharness check {shlex.quote(str(file))} --host {name}"
+        for file, name in islice(_settings_elsewhere(root, host), _MOST)
+    )
     return f"{path}: no hooks of {who} are configured below it; looked for{looked}{others}"
 
 
-def _settings_elsewhere(root: Path, host: str) -> Iterator[str]:
-    """Yield which other files look like settings with hooks, such as those that an installer copies."""
+def _settings_elsewhere(root: Path, host: str) -> Iterator[tuple[Path, str]]:
+    """Yield other files that look like settings with hooks, each with the host that it is probably for."""
     profiles = (hosts.find(host),) if host else hosts.known()
     for file in (each for each in project_files(root) if each.suffix == ".json"):
-        events = _events_of(file)
-        hits = {profile.name: len(events & profile.events.keys()) for profile in profiles}
+        events, keys = _events_of(file)
+        # Several hosts know some names of events; each has a key of its own for the command.
+        hits = {
+            profile.name: (len(events & profile.events.keys()), profile.config.types["command"] in keys)
+            for profile in profiles
+        }
         name = max(hits, key=lambda each: hits[each])
-        if hits[name]:
-            yield (
-                f"{file.relative_to(root)} looks like hooks of {name}, which does not look there; to "
-                f"check it: hookharness check {shlex.quote(str(file))} --host {name}"
-            )
+        if hits[name][0]:
+            yield file, name
 
 
-def _events_of(file: Path) -> frozenset[str]:
-    """Return the events for which a JSON file seems to configure hooks."""
+def _events_of(file: Path) -> tuple[frozenset[str], frozenset[str]]:
+    """Return the events for which a JSON file seems to configure hooks, and the keys of their entries."""
     try:
         content = json.loads(file.read_bytes()) if file.stat().st_size <= _LONGEST else None
     except (OSError, ValueError, RecursionError):
-        return frozenset()
+        return frozenset(), frozenset()
     hooks = content.get("hooks") if isinstance(content, dict) else None
     events = hooks if isinstance(hooks, dict) else {}
-    return frozenset(str(event) for event, value in events.items() if value and isinstance(value, list))
+    lists = {str(event): value for event, value in events.items() if value and isinstance(value, list)}
+    keys = (str(key) for value in lists.values() for one in value if isinstance(one, dict) for key in one)
+    return frozenset(lists), frozenset(keys)
 
 
 def links_out(path: Path, host: str = "") -> tuple[str, ...]:
@@ -212,20 +231,45 @@ def _relative(folder: Path, root: Path) -> str:
 
 
 def _marketplace(root: Path) -> list[Path]:
-    """Return the folders of the plugins that a marketplace names, or that lie below a folder of plugins."""
-    text = read_text(root / _MARKETPLACE)
-    if text is None:
-        manifests = [path for depth in ("*", "*/*") for path in root.glob(f"{depth}/{_CLAUDE}")]
-        return sorted(path.parents[1] for path in manifests)
-    try:
-        plugins = json.loads(text).get("plugins", [])
-        sources = [one.get("source") for one in plugins]
-    except (ValueError, AttributeError, TypeError) as error:
-        problem = f"{root / _MARKETPLACE}: expected an object with a list `plugins`: {error}"
-        raise SimulationError(problem) from None
-    local = (source for source in sources if isinstance(source, str) and "\0" not in source)
-    folders = ((root / source).resolve() for source in local)
+    """Return the folders of the plugins that marketplaces name, or that lie below a folder of plugins."""
+    profiles = hosts.known()
+    texts = {root / file: read_text(root / file) for file in _marketplaces(profiles)}
+    found = {file: text for file, text in texts.items() if text is not None}
+    if not found:
+        marks = {profile.config.plugin_manifest for profile in profiles} - {""}
+        below = {
+            path.parents[mark.count("/")]
+            for mark in marks
+            if "/" in mark
+            for depth in ("*", "*/*")
+            for path in root.glob(f"{depth}/{mark}")
+        }
+        return sorted(below)
+    folders = [folder for file, text in found.items() for folder in _listed_plugins(root, file, text)]
     return [folder for folder in dict.fromkeys(folders) if folder.is_relative_to(root) and folder.is_dir()]
+
+
+def _marketplaces(profiles: Iterable[hosts.Profile]) -> tuple[str, ...]:
+    """Return the files that list the plugins of a folder; each lies where its host has that of a plugin."""
+    folders = (posixpath.dirname(profile.config.plugin_manifest) for profile in profiles)
+    return tuple(dict.fromkeys(f"{folder}/{_MARKETPLACE}" for folder in folders if folder))
+
+
+def _listed_plugins(root: Path, file: Path, text: str) -> Iterator[Path]:
+    """Yield the folders that the text of a marketplace names; each entry may be below a common folder."""
+    try:
+        content = json.loads(text)
+        sources = [one.get("source") for one in content.get("plugins", [])]
+        common = (content.get("metadata") or {}).get("pluginRoot", "")
+    except (ValueError, AttributeError, TypeError) as error:
+        problem = f"{file}: expected an object with a list `plugins`: {error}"
+        raise SimulationError(problem) from None
+    base = root / common if isinstance(common, str) and "\0" not in common else root
+    for source in sources:
+        if isinstance(source, str) and "\0" not in source:
+            yield (root / source).resolve()
+            if base != root:
+                yield (base / source).resolve()
 
 
 def _plugin(root: Path, host: str, components: set[tuple[str, Path]]) -> Iterator[HookSet]:

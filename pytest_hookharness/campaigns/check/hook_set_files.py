@@ -25,6 +25,8 @@ from pytest_hookharness.model.protocol import Hook, Json
 from pytest_hookharness.model.verdicts import Finding
 
 WORKSPACE, PLUGIN = "workspace/", "plugin/"
+# A key or a position in a list.
+_STEP = re.compile(r"([^.\[\]]+)|\[(\d+)\]")
 _WORD = re.compile(r"[\w./@+-]+")
 _VARIABLE = re.compile(r"\$\w+")
 _LONGEST = 1 << 18
@@ -50,9 +52,11 @@ def read_hook_set(
     else:
         configuration = _configure(profile, texts)
     hook_set = _hook_set(profile, root, files, configuration, only=only, plugin=plugin)
-    return (
-        hook_set if plugin or only or not configuration.disabled else _switched_on(profile, hook_set, texts)
-    )
+    if only:
+        return hook_set
+    if configuration.disabled and not plugin:
+        return _switched_on(profile, hook_set, texts)
+    return _without_malformed(profile, hook_set, texts, configuration)
 
 
 def _configure(profile: hosts.Profile, texts: Mapping[str, str]) -> hosts.Configuration:
@@ -65,6 +69,65 @@ def _switched_on(profile: hosts.Profile, hook_set: HookSet, texts: Mapping[str, 
     files = {file: text for file, text in changed.items() if text}
     on = _hook_set(profile, hook_set.root, hook_set.files, _configure(profile, {**texts, **files}))
     return replace(on, off=hook_set.off, texts=files) if on.hooks else hook_set
+
+
+def _without_malformed(
+    profile: hosts.Profile, hook_set: HookSet, texts: Mapping[str, str], configuration: hosts.Configuration
+) -> HookSet:
+    """
+    Return a hook set whose sessions lack the entries for which the host runs no hook of their file.
+
+    Otherwise one wrong entry would hide what is wrong with the others.
+    """
+    read = {hook.source for hook in configuration.hooks}
+    places: dict[str, list[str]] = {}
+    for problem in configuration.problems:
+        file = problem.source.removeprefix(PLUGIN)
+        if problem.kind == "malformed" and problem.path and problem.source not in read and file in texts:
+            places.setdefault(file, []).append(problem.path)
+    cut = {file: _without_places(texts[file], paths) for file, paths in places.items()}
+    files = {file: text for file, text in cut.items() if text}
+    if not files:
+        return hook_set
+    if hook_set.plugin:
+        return _as_project(profile, hook_set, files)
+    rest = _hook_set(profile, hook_set.root, hook_set.files, _configure(profile, {**texts, **files}))
+    kept = replace(rest, flaws=hook_set.flaws, findings=hook_set.findings, texts=files)
+    return kept if rest.hooks else hook_set
+
+
+def _as_project(profile: hosts.Profile, hook_set: HookSet, files: Mapping[str, str]) -> HookSet:
+    """Return a plugin with one file of settings as a project with them: sessions do not change a plugin."""
+    (file, text), *more = files.items()
+    inline = json.loads(text)
+    if more or len(hook_set.files) > 1 or not isinstance(inline.get("hooks"), dict):
+        return hook_set
+    place = next(path for path in profile.config.paths if path.startswith(WORKSPACE))
+    read = hosts.configure(profile, {place: text})
+    configuration = replace(read, hooks=tuple(replace(hook, source=file) for hook in read.hooks))
+    env = {profile.config.plugin_root: "."}
+    rest = _hook_set(profile, hook_set.root, (file,), configuration, inline=inline, env=env)
+    kept = replace(rest, flaws=hook_set.flaws, findings=hook_set.findings, found=hook_set)
+    return kept if rest.hooks else hook_set
+
+
+def _without_places(text: str, places: Sequence[str]) -> str:
+    """Return JSON without the values at some places, as ``hooks.Stop[0]``; empty if it is no JSON."""
+    try:
+        content = json.loads(text)
+    except (ValueError, RecursionError):
+        return ""
+    # The last ones first: what is removed from a list moves what follows it.
+    for place in reversed(places):
+        *path, last = [int(index) if index else key for key, index in _STEP.findall(place)]
+        holder = content
+        try:
+            for step in path:
+                holder = holder[step]
+            del holder[last]
+        except (KeyError, IndexError, TypeError):
+            return ""
+    return json.dumps(content, indent=2, ensure_ascii=False)
 
 
 def _without_switches(profile: hosts.Profile, text: str) -> str:

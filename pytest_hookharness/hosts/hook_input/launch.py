@@ -144,7 +144,7 @@ def launch(
     env |= {name: base_env[name] for name in process.kept_workspace if name in base_env}
     return ProcessSpec(
         argv=_argv(profile, hook, env),
-        cwd=cwd,
+        cwd=hook.plugin if hook.plugin and process.plugin_start else cwd,
         env=env,
         stdin=Stdin(data=encode(profile, payload)),
         stdio=process.stdio,

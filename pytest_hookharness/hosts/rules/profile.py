@@ -131,6 +131,7 @@ class ProcessRules:
             template over the same values.
         plugin_env: Additional variables for the hooks of a plugin; templates over the same values, its name
             (``plugin``) and its folder (``plugin_folder``).
+        plugin_start: Whether the hooks of a plugin start in its folder, and not in that of the session.
         shared_limit: The variable that sets a shared time budget in milliseconds.
         shared_most: The largest shared time budget in seconds.
         rules: The facts about processes. Always: ``output``; more where another field needs them.
@@ -153,6 +154,7 @@ class ProcessRules:
     substituted: tuple[tuple[str, str], ...] = ()
     env_file: tuple[str, str] = ("", "")
     plugin_env: Mapping[str, str] = field(default_factory=dict)
+    plugin_start: bool = False
     shared_limit: str = ""
     shared_most: float = 60.0
     rules: Mapping[str, Rule]

@@ -4,10 +4,12 @@ from pathlib import Path
 
 import pytest
 
-from pytest_hookharness.campaigns.check.causes import certain, settled
+from pytest_hookharness.campaigns.check.causes import certain, independent, settled
+from pytest_hookharness.campaigns.check.grouping import SymptomEvidence
 from pytest_hookharness.campaigns.check.static_checks import StaticResult
-from pytest_hookharness.model.checkup import HookSet, Problem, Symptom
+from pytest_hookharness.model.checkup import CheckSession, HookSet, Problem, Symptom
 from pytest_hookharness.model.scenario import Scenario
+from pytest_hookharness.model.trace import Trace
 
 PLACE = HookSet(host="claude-code", root=Path(__file__).parent, files=())
 ALONE = "Stop: `jq` writes every refusal, so with no `jq` on the PATH nothing is refused."
@@ -61,3 +63,21 @@ def test_lost_updates_that_a_session_shows_too(kind, left):
     problem = Problem(id="y", symptom=shown, scenario=Scenario(name="y", host="x"))
 
     assert bool([*certain(PLACE, static, [], [problem])]) == left
+
+
+@pytest.mark.parametrize(("hook", "left"), [("bash x.sh", False), ("bash y.sh", True)])
+def test_a_phase_of_a_hook_that_allows_nothing(hook, left):
+    """That a session cannot leave a phase follows if the same hook refuses everything."""
+
+    def seen(kind, command):
+        return SymptomEvidence(
+            id=kind,
+            symptom=Symptom(kind=kind, hook=command, text="Refused."),
+            session=CheckSession(title="x", scenario=Scenario(name="x")),
+            trace=Trace(steps=()),
+            shown_by=(),
+        )
+
+    found = [seen("BLOCKS-EVERYTHING", "bash x.sh"), seen("STUCK-PHASE", hook)]
+    kinds = [one.id for one in independent(found, StaticResult())]
+    assert kinds == ["BLOCKS-EVERYTHING", *(["STUCK-PHASE"] if left else [])]

@@ -264,16 +264,68 @@ def test_nothing_to_check(tmp_path, text):
 def test_settings_that_no_host_looks_for(tmp_path):
     """Where nothing is found, files that look like settings are named, with the command that checks them."""
     at(tmp_path, "templates/settings.json", {"hooks": {"Stop": GROUPS}})
-    at(tmp_path, "gemini.json", {"hooks": {"AfterAgent": GROUPS}})
+    at(tmp_path, "templates/gemini.json", {"hooks": {"AfterAgent": GROUPS}})
     at(tmp_path, "package.json", {"hooks": {"Stop": "make stop"}})
     at(tmp_path, "node_modules/x/settings.json", {"hooks": {"Stop": GROUPS}})
     with pytest.raises(SimulationError) as refused:
         find_hook_sets(tmp_path)
     found = [line for line in str(refused.value).splitlines() if "looks like hooks" in line]
-    assert [line.split(" looks")[0] for line in found] == ["gemini.json", "templates/settings.json"]
+    assert [line.split(" looks")[0] for line in found] == ["templates/gemini.json", "templates/settings.json"]
     assert found[1].endswith(f"hookharness check {tmp_path}/templates/settings.json --host claude-code")
     (place,) = find_hook_sets(tmp_path / "templates/settings.json", "claude-code")
     assert [hook.event for hook in place.hooks] == ["Stop"]
+
+
+@pytest.mark.parametrize(
+    ("key", "host"), [("command", "cursor"), ("bash", "copilot-cli")], ids=["cursor", "copilot"]
+)
+def test_the_only_file_of_a_folder_that_looks_like_settings(tmp_path, key, host):
+    """A folder whose only settings are a file that is copied elsewhere has that file's hooks, of its host."""
+    at(tmp_path, "hooks.json", {"version": 1, "hooks": {"preToolUse": [{key: "hooks/guard.sh"}]}})
+    (place,) = find_hook_sets(tmp_path)
+    assert (place.host, place.only) == (host, "hooks.json")
+    at(tmp_path, "more.json", {"version": 1, "hooks": {"stop": [{key: "hooks/end.sh"}]}})
+    with pytest.raises(SimulationError, match="no hooks of any host are configured below it"):
+        find_hook_sets(tmp_path)
+
+
+def test_a_plugin_of_cursor(tmp_path):
+    """A plugin with a manifest of Cursor has its hooks, which start in its folder, and no other's."""
+    at(tmp_path, ".cursor-plugin/plugin.json", {"name": "p", "hooks": "./hooks/of-cursor.json"})
+    at(tmp_path, "hooks/of-cursor.json", {"version": 1, "hooks": {"stop": [{"command": "./hooks/x.sh"}]}})
+    at(tmp_path, "hooks/hooks.json", {"hooks": {"Stop": TRUE}})
+    script = tmp_path / "hooks/x.sh"
+    script.write_text("#!/bin/sh\necho '{}'\n")
+    script.chmod(0o755)
+    (place,) = find_hook_sets(tmp_path)
+    assert (place.host, [hook.event for hook in place.hooks]) == ("cursor", ["stop"])
+    assert not check_statically(place).symptoms
+
+
+def test_plugins_that_a_marketplace_of_cursor_names(tmp_path):
+    """The plugins of a marketplace of Cursor are found in the common folder that it names."""
+    plugins = {"metadata": {"pluginRoot": "plugins"}, "plugins": [{"name": "a", "source": "a"}]}
+    at(tmp_path, ".cursor-plugin/marketplace.json", plugins)
+    at(tmp_path, "plugins/a/.cursor-plugin/plugin.json", {"name": "a"})
+    at(tmp_path, "plugins/a/hooks/hooks.json", {"hooks": {"stop": [{"command": "true"}]}})
+    (place,) = find_hook_sets(tmp_path)
+    assert (place.host, place.part) == ("cursor", "plugins/a")
+
+
+BLOCKS = 'echo \'{"decision": "block", "reason": "Run the tests in tests/ first."}\''
+LOOP = [{"hooks": [{"type": "command", "command": BLOCKS}]}]
+
+
+@pytest.mark.parametrize("file", [".claude/settings.json", "hooks/hooks.json"])
+@pytest.mark.slow
+def test_hooks_beside_a_malformed_entry_are_tried(tmp_path, harness, file):
+    """An entry that turns off all hooks of its file is a problem; the other hooks are tried without it."""
+    at(tmp_path, file, {"hooks": {"PostToolUse": [{"hooks": ["x.sh"]}], "Stop": LOOP}})
+    (place,) = find_hook_sets(tmp_path)
+    report = CheckRun(place, harness.settings, harness.resources).run()
+    kinds = {one.symptom.kind for one in report.problems}
+    assert {"CONFIG-OFF", "livelock"} <= kinds
+    assert "NEVER-FIRED" not in kinds
 
 
 def test_the_project_of_a_settings_file_elsewhere(tmp_path):

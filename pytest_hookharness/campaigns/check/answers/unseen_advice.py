@@ -100,7 +100,8 @@ def unseen_advice(hook_set: HookSet, hook: Hook) -> UnseenAdvice | None:
         return None
     text = texts[0]
     if said := _ONLY_SAYS.fullmatch(text):
-        return UnseenAdvice(said["text"], "stdout") if _is_lost(hook_set, hook, "stdout") else None
+        words = said["text"].replace('\\"', '"')
+        return UnseenAdvice(words, "stdout") if _is_lost(hook_set, hook, "stdout", words) else None
     code = code_of(text) if SHELL_SCRIPT.match(text) else text
     if _REDIRECTS.search(hook.command):
         return None
@@ -161,10 +162,11 @@ def where_it_is_read(hook_set: HookSet, hook: Hook) -> str:
     return ".".join(paths[0]) if paths else ""
 
 
-def _is_lost(hook_set: HookSet, hook: Hook, stream: str) -> bool:
-    """Return whether plain text on a stream of a hook that ends with 0 reaches nobody."""
-    reply = read_printed(hosts.find(hook_set.host), hook, 0, **{stream: _SAMPLE})
-    return not (reply.context or reply.user_text) and reply.ruling is Ruling.NONE
+def _is_lost(hook_set: HookSet, hook: Hook, stream: str, words: str = _SAMPLE) -> bool:
+    """Return whether a text on a stream of a hook that ends with 0 is plain text that reaches nobody."""
+    reply = read_printed(hosts.find(hook_set.host), hook, 0, **{stream: words})
+    is_plain = not words.lstrip().startswith("{")
+    return is_plain and not (reply.context or reply.user_text) and reply.ruling is Ruling.NONE
 
 
 def is_fault(hook_set: HookSet, hook: Hook, stream: str) -> bool:

@@ -276,8 +276,9 @@ def _file_obstacle(hook_set: HookSet, word: str) -> Obstacle | None:
     if "/" not in word and script_of(word) != word:
         return None
     place = _place(hook_set, word)
-    if hook_set.plugin and not word.startswith("/"):
-        variable = hosts.find(hook_set.host).config.plugin_root
+    profile = hosts.find(hook_set.host)
+    if hook_set.plugin and not profile.process.plugin_start and not word.startswith("/"):
+        variable = profile.config.plugin_root
         return Obstacle(
             cause=f"relative {word}",
             text=f"{word} is looked up in the user's project, not in the plugin",

@@ -63,6 +63,10 @@ CONFIG = ConfigRules(
     keys=HandlerKeys(on_failure={"failClosed": True}),
     types={"command": "command", "prompt": "prompt"},
     untyped="command",
+    plugin_path="hooks/hooks.json",
+    plugin_manifest=".cursor-plugin/plugin.json",
+    plugin_replaces=True,
+    plugin_root="CURSOR_PLUGIN_ROOT",
     imports=(
         Import(
             paths=(
@@ -90,6 +94,10 @@ CONFIG = ConfigRules(
                 "those of Cursor's own hooks do not"
             ),
             "trust": DOCS.assumed("the workspace is assumed to be trusted"),
+            "plugins": DOCS.documented(
+                "a folder with .cursor-plugin/plugin.json is a plugin, whose manifest may name another file "
+                "than hooks/hooks.json"
+            ),
         }
     ),
 )
@@ -141,12 +149,17 @@ PROCESS = ProcessRules(  # noqa: S604 - a value; nothing is started here
         "CURSOR_VERSION": "2026-08",
         "CLAUDE_PROJECT_DIR": "{workspace}",
     },
+    plugin_start=True,
     rules=DOCS.process(
         {
             "shell": DOCS.assumed("hooks run with /bin/bash -c, as a third party observed on macOS"),
             "limit": DOCS.assumed("a hook without a timeout gets 60 seconds; no default is documented"),
             "order": DOCS.assumed("all hooks of an event start at once; the order is not documented"),
             "folder": DOCS.assumed("hooks start in the project; the user's own start in ~/.cursor"),
+            "plugin folder": DOCS.assumed(
+                "those of a plugin start in its folder, as plugins that Cursor publishes need it, and get "
+                "CURSOR_PLUGIN_ROOT"
+            ),
             "env": DOCS.documented("hooks get CURSOR_PROJECT_DIR, CURSOR_VERSION and CLAUDE_PROJECT_DIR"),
             "env left out": DOCS.assumed("CURSOR_USER_EMAIL, CURSOR_TRANSCRIPT_PATH and CURSOR_CODE_REMOTE"),
         }
