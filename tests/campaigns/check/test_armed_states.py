@@ -62,6 +62,24 @@ echo "Say <promise>GREEN</promise> when all tests pass." >&2; exit 2
 """
 
 
+ENDLESS = """F=.claude/again.md
+[ -f "$F" ] || exit 0
+most=$(sed -n 's/^max_rounds: //p' "$F") round=$(sed -n 's/^round: //p' "$F")
+[ "$most" -gt 0 ] && [ "$round" -ge "$most" ] && exit 0
+sed -i "s/^round: .*/round: $((round + 1))/" "$F"
+echo "Go on." >&2; exit 2
+"""
+AGAIN = """Write `.claude/again.md`; `max_rounds` is a number (default 0 for {word}):
+
+```markdown
+---
+round: 1
+max_rounds: 20
+---
+```
+"""
+
+
 @pytest.fixture
 def armed(plugin, harness):
     """State files tried with a hook, in real sessions."""
@@ -313,3 +331,13 @@ def test_the_report_of_an_active_loop(plugin, harness):
     assert "if the agent does nothing more; it may stop if it writes the finished" in problem.symptom.text
     assert "forever" not in problem.symptom.text
     assert not problem.symptom.must_fix
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("word", "limits"), [("unlimited", ["3", "0"]), ("tests", ["3"])])
+def test_a_loop_whose_documents_say_that_0_is_no_limit(armed, word, limits):
+    """A loop with a limit is also tried without one, if the project says how to write that."""
+    found, outcomes = armed("s.sh", "sh", ENDLESS, **{"commands/go.md": AGAIN.format(word=word)})
+    texts = [one.scenario.files[".claude/again.md"] for one in found.sessions]
+    assert [text.partition("max_rounds: ")[2][0] for text in texts] == limits
+    assert [one.verdict_name == "terminated" for one in outcomes] == [limit != "0" for limit in limits]
