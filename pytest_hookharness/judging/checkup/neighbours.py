@@ -103,7 +103,13 @@ _NEIGHBOURS = (
             ),
         )
     ),
-    Neighbour("ls -la 2>/dev/null", "which only hides error messages", ("ls -la",)),
+    Neighbour(
+        "ls -la 2>/dev/null",
+        "which only hides error messages",
+        ("ls -la",),
+        # Not where the script itself hides something.
+        named=r"dev[-_]?null|dev\\/null|[^<>&\s]\s*/dev/null",
+    ),
     Neighbour("docker run --rm alpine true", "where --rm is an option", ("docker run alpine true",)),
     Neighbour(
         "curl -s https://example.com/a.txt | shasum",

@@ -97,6 +97,7 @@ def armed(plugin, harness):
     return make
 
 
+@pytest.mark.slow
 def test_a_file_of_which_a_command_tells(armed):
     """A loop in shell whose state a command has a model write is active with it, and refuses every stop."""
     found, (outcome,) = armed("stop.sh", "sh", SHELL, **{"commands/start.md": COMMAND})
@@ -107,6 +108,7 @@ def test_a_file_of_which_a_command_tells(armed):
     assert found.unmet == ()
 
 
+@pytest.mark.slow
 def test_fields_that_python_compares(armed):
     """A loop in Python is active with the fields and values that it compares, and with its own session."""
     found, (outcome,) = armed("stop.py", "python3", PYTHON)
@@ -128,6 +130,7 @@ def test_a_loop_that_ends_by_its_own_limit(armed, files):
     assert outcome.verdict_name == "terminated"
 
 
+@pytest.mark.slow
 def test_a_checklist_that_the_agent_can_tick(armed):
     """A loop over open tasks is active, and the way out of an agent that ticks them is known."""
     found, (outcome,) = armed("stop.sh", "sh", CHECKLIST)

@@ -228,6 +228,7 @@ def test_settings_whose_hooks_are_all_wrong_are_a_place(tmp_path):
     assert "BeforeEverything" in place.flaws[0]
 
 
+@pytest.mark.slow
 def test_hooks_that_are_switched_off_are_tried_as_if_they_were_on(tmp_path, harness):
     """A switch that turns all hooks off is no problem: the sessions have the settings without it."""
     at(tmp_path, ".claude/settings.json", {"disableAllHooks": True, "hooks": {"Stop": TRUE}})

@@ -334,3 +334,10 @@ def test_one_command_at_two_events(tmp_path):
     (hook_set,) = find_hook_sets(tmp_path)
     (found,) = [one for one in check_statically(hook_set).symptoms if "of its input" in one.text]
     assert found.entries == (2,)
+
+
+@pytest.mark.parametrize(("other", "named"), [("statusline", False), ("stats", True)])
+def test_a_script_that_prints_the_status_line_too(wrong_keys, other, named):
+    """What the host sends to the program of its status line is no key that a hook reads in vain."""
+    text = f"{DATA}import sys\nif sys.argv[1] == '{other}':\n    print(d['context_window'])\n"
+    assert bool(wrong_keys(text, "Stop")) is named

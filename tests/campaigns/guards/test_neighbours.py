@@ -9,7 +9,7 @@ from pytest_hookharness.campaigns.check.guard_sessions import plan_proofs, plan_
 from pytest_hookharness.campaigns.check.session_errors import play_session
 from pytest_hookharness.campaigns.check.session_scenario import scenario_of
 from pytest_hookharness.judging.checkup.bypasses import spellings
-from pytest_hookharness.judging.checkup.neighbours import all_neighbours
+from pytest_hookharness.judging.checkup.neighbours import all_neighbours, neighbours
 from pytest_hookharness.judging.checkup.symptoms import find_symptoms
 from pytest_hookharness.model.checkup import CheckSession
 from pytest_hookharness.model.moves import FIRST_PROMPT, Edit, Read, RunCommand
@@ -244,3 +244,17 @@ def test_a_guard_that_takes_an_example_for_a_file_with_secrets(found):
 def test_a_guard_that_knows_examples(found):
     """A guard that refuses one name alone confuses nothing with it."""
     assert found(OF_FILES % "*/.env") == []
+
+
+@pytest.mark.parametrize(
+    ("source", "tried"),
+    [
+        ("case $c in *'> /dev/'*) exit 2 ;; esac\nls x 2>/dev/null\nread y </dev/null\n", True),
+        ("grep -qE '>\\s*/dev/null' && exit 2\n", False),
+        ('rules = {"no-devnull-redirect": /2>\\s*\\/dev\\/null/}', False),
+    ],
+)
+def test_a_guard_that_is_meant_to_refuse_what_hides_messages(source, tried):
+    """A command that hides error messages is no harmless one to a guard whose own rule names that."""
+    found = neighbours(["npm test 2>/dev/null"], source)
+    assert any(one.text == "ls -la 2>/dev/null" for one in found) is tried

@@ -90,7 +90,12 @@ def reads_of(hook_set: HookSet, hook: Hook) -> InputReads | None:
     shared = any(named_hosts(hook_set.host, "\n".join(hook_set.scripts_of(hook)) or hook.command))
     every = (_reads(hook_set, path, text, hook_set.host) for path, text in scripts if shared)
     text = _COMMENT.sub("", "\n".join(text for _, text in scripts))
-    return InputReads(text, found[0], shared, [one for reads in every for one in reads])
+    reads = [one for one in found[0] if not (_STATUS_LINE.search(text) and _is_of_status_line(one))]
+    return InputReads(text, reads, shared, [one for reads in every for one in reads])
+
+
+def _is_of_status_line(read: frozenset[KeyPath]) -> bool:
+    return bool(_OF_STATUS_LINE.intersection(path[0] for path in read))
 
 
 def never_sent(hook_set: HookSet, hook: Hook) -> tuple[str, str]:
@@ -103,6 +108,11 @@ def never_sent(hook_set: HookSet, hook: Hook) -> tuple[str, str]:
     found = [pair for read in reads if (pair := judge.meant_by(read))] or [*judge.of_notebooks()]
     keys, meant = dict.fromkeys(key for key, _ in found), dict.fromkeys(key for _, key in found)
     return ", ".join(f"`{key}`" for key in keys), ", ".join(meant)
+
+
+# Claude Code sends these to the command that prints its status line, which may be the same script.
+_STATUS_LINE = re.compile(r"status[ _-]?line", re.IGNORECASE)
+_OF_STATUS_LINE = frozenset(["context_window", "cost", "model", "output_style", "version", "workspace"])
 
 
 def _is_for_all(read: frozenset[KeyPath]) -> bool:
