@@ -29,6 +29,8 @@ from pytest_hookharness.simulation.testbed.run_settings import SimulationError
 
 _USUAL = "claude-code"
 _MARKETPLACE = "marketplace.json"
+# Settings there are made up for tests.
+_OF_TESTS = frozenset(["test", "tests", "__tests__", "testdata", "fixtures"])
 # The size of a settings file, and how many of those that stand elsewhere are checked.
 _LONGEST, _MOST = 1 << 18, 20
 
@@ -108,7 +110,8 @@ def _settings_elsewhere(root: Path, host: str) -> Iterator[tuple[Path, str]]:
     if not root.is_dir():
         return
     profiles = (hosts.find(host),) if host else hosts.known()
-    for file in (each for each in project_files(root) if each.suffix == ".json"):
+    own = (each for each in project_files(root) if not _OF_TESTS & {*each.relative_to(root).parts})
+    for file in (each for each in own if each.suffix == ".json"):
         events, keys = _events_of(file)
         # Several hosts know some names of events; each has a key of its own for the command.
         hits = {

@@ -269,6 +269,7 @@ def test_settings_that_no_host_looks_for(tmp_path):
     at(tmp_path, "gemini.json", {"hooks": {"AfterAgent": GROUPS}})
     at(tmp_path, "package.json", {"hooks": {"Stop": "make stop"}})
     at(tmp_path, "node_modules/x/settings.json", {"hooks": {"Stop": GROUPS}})
+    at(tmp_path, "src/tests/settings.json", {"hooks": {"Stop": TRUE}})
     found = find_hook_sets(tmp_path)
     assert [(one.host, one.part) for one in found] == [
         ("gemini-cli", "gemini.json"),
