@@ -200,7 +200,6 @@ class CheckRun:
         self._play("held loops", loops.sessions)
         yield
         written = rewording.writes_before_calls(self.place.host, self._outcomes())
-        # A guard that a switch made refuse meets faults with it.
         world = GuardRules({}, rules.env).among(checkups.plan_world(self.place, moves, written=written))
         changes = (change for _, hooked in seen.trace.hooked() for change in hooked.changes)
         writes = any(change.hooks and not is_cache(change.path) for change in changes)
