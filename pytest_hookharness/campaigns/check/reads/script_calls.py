@@ -111,7 +111,7 @@ def _found(
     found: dict[str, dict[str, None]] = {}
     concerned: dict[str, list[Hook]] = {}
     for place, source, hooks in _programs(hook_set):
-        asked = [hook for hook in hooks if not beside or runs_beside_itself(hook_set, hook.event)]
+        asked = [hook for hook in hooks if not beside or runs_beside_itself(hook_set, hook)]
         for words, line in find(source) if asked else ():
             found.setdefault(words, {})[f"{place}, line {line}" if place else "the command"] = None
             concerned.setdefault(words, []).extend(asked)
