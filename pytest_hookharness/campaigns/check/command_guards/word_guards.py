@@ -37,6 +37,10 @@ _PROGRAMS = frozenset({
 _OF_ROOT = ("rm -rf /", "rm -r /", "chmod -R 777 /")
 _FOLDERS = ("tmp/build", "work/app/dist")
 _ABSOLUTE = re.compile(r"\babsolute\b", re.IGNORECASE)
+# A test with these words beside it may be for all paths that are not relative.
+_OUTSIDE = re.compile(r"\b(?:outside|inside|within|relative)\b", re.IGNORECASE)
+_NEAR = 200
+_LONE_DASH = re.compile(r"(?<= )-(?= |$)")
 _REFUSES = re.compile(r"\bexit[ \t]+2\b|\b(?:block|deny)\b")
 # What stands behind a program, or behind its option.
 # Forms that are only judged where they are played.
@@ -76,7 +80,8 @@ def refused_folders(text: str) -> Iterator[tuple[str, str]]:
     guard = read_guard(text)
     for test in guard.tests:
         known = not guard.others or guard.others[0] > test.begin
-        if not (known and test.leads == "refuses" and test.fits and test.pattern):
+        meant = _OUTSIDE.search(text, max(0, test.begin - _NEAR), test.until)
+        if meant or not (known and test.leads == "refuses" and test.fits and test.pattern):
             continue
         for command in _OF_ROOT:
             below = [f"{command}{folder}" for folder in _FOLDERS]
@@ -157,8 +162,12 @@ def _commands(test: CommandTest) -> Iterator[str]:
     for text in texts_of(test.source):
         words = " ".join(text.split())
         program = words.partition(" ")[0]
-        tried = (words, f"{words} {_ARGUMENTS.get(program, '')}") if program in _PROGRAMS else ()
-        met = (one for one in tried if " " in one.strip() and test.is_met(one) is test.fits)
+        whole = f"{words} {_ARGUMENTS.get(program, '')}".strip()
+        # What somebody would write comes first: an option behind a dash, and a file behind an option.
+        usual = [_LONE_DASH.sub("-rf", one) for one in (words, whole)]
+        tried = [*usual, words, whole] if program in _PROGRAMS else []
+        tried.sort(key=lambda one: one.split()[-1].startswith("-"))
+        met = (one for one in tried if " " in one and test.is_met(one) is test.fits)
         yield from (one for _, one in zip(range(1), met, strict=False))
 
 

@@ -34,7 +34,8 @@ _SEARCHES = re.compile(r"(?P<program>[efr]?grep|rg|git[ \t]+(?:rev-parse|symboli
 _GREPS = re.compile(r"grep|=~|\brg\b")
 _PATTERN = re.compile(r"grep[ \t]+(?:-[\w-]+[ \t]+)*(?P<words>'[^'\n]*'|\"[^\"\n]*\")")
 _KEY = re.compile(
-    r"\"\w+\\?\"(?:\\s|\[\[:space:\]\]|[ *])*:|\b(?:tool_name|session_id|hook_event_name|transcript_path)\b"
+    r"\"\w+\\?\"(?:\\s|\[\[:space:\]\]|[ *])*:"
+    r"|(?<![$\w{])(?:tool_name|session_id|hook_event_name|transcript_path)\b"
 )
 # Git answers in every folder of a repository once it has answered before.
 _OF_GIT = re.compile(r"git[ \t]+rev-parse\b")
