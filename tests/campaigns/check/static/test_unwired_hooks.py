@@ -138,5 +138,6 @@ def test_what_is_said_of_it(project):
     assert symptom.kind == "NEVER-FIRED"
     assert symptom.text == (
         ".claude/hooks/gate.sh is said to be a hook of PreToolUse, and README.md names it; "
-        ".claude/hooks/start.sh is said to be a hook of SessionStart; no settings or scripts of the project start them."
+        ".claude/hooks/start.sh is said to be a hook of SessionStart; "
+        "no settings or scripts of the project start them."
     )
