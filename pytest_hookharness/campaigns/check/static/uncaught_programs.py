@@ -15,11 +15,11 @@ from collections.abc import Iterator
 from itertools import islice
 
 from pytest_hookharness import hosts
-from pytest_hookharness.campaigns.check.answers.failed_refusals import read_printed
+from pytest_hookharness.campaigns.check.answers.failed_refusals import is_allowed_by_failure
 from pytest_hookharness.campaigns.check.lone_programs.lone_answers import GATES, REFUSES_IN_JSON
 from pytest_hookharness.model.checkup import HookSet
 from pytest_hookharness.model.fast_dataclass import dataclass
-from pytest_hookharness.model.protocol import Hook, Ruling
+from pytest_hookharness.model.protocol import Hook
 
 _CALLS = frozenset({"run", "call", "check_call", "check_output"})
 _REFUSES = re.compile(r"\bexit\(\s*2\s*\)|\bSystemExit\(\s*2\s*\)|\breturn 2\b")
@@ -73,8 +73,6 @@ _CHECKS = frozenset(
 _OPENS = frozenset(
     {"open", "chdir", "Popen", "TemporaryDirectory", "NamedTemporaryFile", "ThreadPoolExecutor"}
 )
-# What a command may do where its script fails.
-_GOES_ON = re.compile(r"\|\||[;&]|\btrap\b")
 _MOST, _DEEPEST, _FIRST = 40, 12, 50
 
 
@@ -94,11 +92,10 @@ class UncaughtProgram:
 
 def uncaught_programs(hook_set: HookSet, hook: Hook) -> Iterator[tuple[str, UncaughtProgram]]:
     """Yield the calls of a gate in Python that end it without an answer, with the path of the script."""
-    profile = hosts.find(hook_set.host)
-    rule = profile.events.get(hook.event)
-    if rule is None or rule.role not in GATES or hook.type != "command" or _GOES_ON.search(hook.command):
+    rule = hosts.find(hook_set.host).events.get(hook.event)
+    if rule is None or rule.role not in GATES or hook.type != "command":
         return
-    if read_printed(profile, hook, 1, stderr="Traceback (most recent call last):").ruling is Ruling.DENY:
+    if not is_allowed_by_failure(hook_set.host, hook):
         return
     sources = hook_set.sources_of(hook)
     # Another script may start this one and look at its status.
