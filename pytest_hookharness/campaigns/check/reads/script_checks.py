@@ -148,7 +148,7 @@ def _of_programs(hook_set: HookSet) -> Iterator[Symptom]:
         advice = _SAY_SO.format(tool, 2 if rule.role in _GUARDS else 1)
         yield replace(together(UNGUARDED_TOOL, hooks, text), advice=advice)
     told = [hook for hook, _ in answers]
-    others = [hook for hook in hook_set.hooks if hook not in told]
+    others = [hook for hook in open_hooks if hook not in told]
     for hooks, tool in _by_event([(hook, tool) for hook in others if (tool := lone_switch(hook_set, hook))]):
         role = hosts.find(hook_set.host).events[hooks[0].event].role
         what = _DECIDED.get(role, "call")

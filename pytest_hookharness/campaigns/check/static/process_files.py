@@ -51,7 +51,7 @@ _WRITTEN = re.compile(
 )
 _REMOVING = re.compile(r"\b(?:rm|unlink|mktemp|mkfifo)\b[^\n]*")
 # What removes files that it does not name one by one.
-_SWEEPS = re.compile(r"\btrap\b|[ \t]-(?:delete|exec)\b|\bxargs\b")
+_SWEEPS = re.compile(r"\btrap\b|\bexec[ \t]+\"?\$0|[ \t]-(?:delete|exec)\b|\bxargs\b")
 _OF_SEVERAL = re.compile(r"\*|[ \t]-\w*[rR]")
 # A function that begins before a place and ends behind it.
 _FUNCTION = re.compile(r"^[ \t]*(?:function[ \t]+)?[\w-]+[ \t]*\(\)[ \t]*\{", re.MULTILINE)
