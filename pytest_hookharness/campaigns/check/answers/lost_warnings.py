@@ -50,7 +50,9 @@ _ARGUMENTS = re.compile(
     r"\bgetopts\b|\bcase[ \t]+\"?\$\{?[1@*]|^[^\n{]*[\"' \t]\$\{?[1@](?![\w])", re.MULTILINE
 )
 # What only says how it is, and what tells somebody to do something.
-_NOTE = re.compile(r"^\W*(?:note|hint|tip)\b|\bno \w+ found\b", re.IGNORECASE)
+_NOTE = re.compile(
+    r"^\W*(?:note|hint|tip)\b|\bno \w+ found\b|\boverrid|(?<!not )\ballow(?:ed|ing)\b", re.IGNORECASE
+)
 _ORDER = re.compile(
     r"\b(?:please|must|should|remember|make sure|ensure|do not|don't|never|consider)\b|\brun [/`'\"]"
     r"|\b(?:review|verify|check|fix|update) (?:the|your|it|all|this)\b"

@@ -119,8 +119,7 @@ def refused_data(text: str) -> Iterator[tuple[str, str]]:
         known = not guard.others or guard.others[0] > test.begin
         refuses = known and test.leads == "refuses" and test.fits
         # Without other uses of the command, nothing tells the data from the command later.
-        admits = test.leads == "allows" and not test.fits and guard.is_known and _REFUSES.search(text)
-        if refuses or admits:
+        if refuses or _admits(guard, test, text):
             yield from _of_test(guard, test, whole=not refuses)
 
 
@@ -130,11 +129,18 @@ def allowed_spellings(text: str) -> Iterator[tuple[str, str]]:
     for test in guard.tests:
         refuses = test.leads == "refuses" and test.fits and guard.is_known and guard.whole
         # A command that does not fit is let through at once.
-        admits = test.leads == "allows" and not test.fits and guard.is_known and _REFUSES.search(text)
+        admits = _admits(guard, test, text)
         for command in _commands(test) if refuses or admits else ():
             if guard.lets_through(command, test) and not (admits and guard.is_let_off(command)):
                 usual = (one for one in spellings(command) if not is_rare(one))
                 yield from ((command, one) for one in usual if _is_allowed(guard, test, one))
+
+
+def _admits(guard: CommandGuard, test: CommandTest, text: str) -> bool:
+    """Return whether a script refuses behind a test what passes it, without another look at the command."""
+    leads = test.leads == "allows" and not test.fits and guard.is_known
+    last = all(one.begin < test.closed for one in guard.tests)
+    return leads and last and _REFUSES.search(text, test.closed) is not None
 
 
 def _is_allowed(guard: CommandGuard, test: CommandTest, spelling: str) -> bool:

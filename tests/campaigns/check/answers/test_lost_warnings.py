@@ -54,6 +54,7 @@ def test_a_warning_that_leads_to_zero(text, stream):
         f'echo "{WARNING}" | tee log\nexit 0\n',
         f'# echo "{WARNING}" >&2\nexit 0\n',
         'echo "Formatted the file." >&2\nexit 0\n',
+        'echo "WARNING: the override is there, you should know." >&2\nexit 0\n',
         'echo "NOTE: you should know that it is allowed." >&2\nexit 0\n',
         f'case "$1" in\n  show) echo "{WARNING}" >&2 ;;\nesac\nexit 0\n',
         f'echo "{WARNING}"\necho \'{{"systemMessage": "x"}}\'\nexit 0\n',
