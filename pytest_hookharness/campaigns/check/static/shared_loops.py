@@ -30,6 +30,8 @@ _KNOWS = re.compile(
     r"|CLAUDE_CODE_\w{0,30}SESSION|hash\w*\s+[^\n]{0,200}transcript|transcript\w{0,30}\s*(?:=|!)="
     r"|stop_?hook_?active|\bprintenv\b|\benv\s*\|"
     r"|\bgit\s+(?:branch|symbolic-ref|worktree)\b|--abbrev-ref"
+    # The prompt of the input may be compared with that of the loop.
+    r"|\$\{?\w*input\w*[^\n]*\.prompt\b"
     # Another script gets the input, and may know the session.
     r"|^[^\n#]*\b(?:python3?|node|bun|ruby|bash|sh)\s+[\"']?[\w$./({-]+[^\n]*\.(?:py|[cm]?js|ts|rb|sh)\b",
     re.IGNORECASE | re.MULTILINE,

@@ -91,7 +91,7 @@ def _event(host: str, path: Path) -> str:
     """Return the event of the host that the first comment of a script names as its own."""
     comment = _COMMENT.match(_read(path))
     lines = "\n".join(comment[0].splitlines()[:_MOST_LINES]) if comment else ""
-    if _OF_OTHERS.search(lines):
+    if comment is None or _OF_OTHERS.search(comment[0]):
         return ""
     for event in hosts.find(host).events:
         words = _WORD.findall(event)

@@ -47,6 +47,7 @@ def test_a_loop_for_every_session(text):
         LOOP.replace("loop.md", "loop-$SESSION_ID.md"),
         LOOP + 'grep -q "pid: $PPID" "$STATE" || exit 0\n',
         LOOP + '[ "$(tty)" = "$TTY" ] || exit 0\n',
+        LOOP + 'P=$(echo "$INPUT" | jq -r .prompt)\n[ "$P" = "$(head -1 "$STATE")" ] || exit 0\n',
         LOOP + 'python3 "$(dirname "$0")/is_mine.py" "$STATE" <<< "$INPUT" || exit 0\n',
         # It counts nothing, allows every stop, or needs no state to refuse.
         HEAD + LEAVES + REFUSES,

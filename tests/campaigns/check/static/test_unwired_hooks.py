@@ -118,6 +118,7 @@ def test_a_launcher(project, launcher, command):
         "Helpers for the PreToolUse hook",
         "SessionStart hook for Copilot",
         "Stop hook (deprecated)",
+        "Stop hook" + "\n#" * 15 + " opt-in: see the handbook",
         "Stop hook; enable it in .claude/settings.local.json",
     ],
 )
