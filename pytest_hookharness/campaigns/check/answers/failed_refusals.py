@@ -51,6 +51,8 @@ _ENDS = re.compile(_EXIT)
 _BRANCH = re.compile(r"\b(?:if|elif|else|fi|case|esac|def|function|for|while|except|catch)\b|;;")
 _NEAR = 12
 _LOST = "crashed: "
+# A command that does more than to go on where its script fails may refuse there.
+_MINDS = re.compile(r"\|\|(?!\s*(?:true\b|:|exit\s+0\b))|;\s*(?:if\b|\[|exit\s+[1-9])|\$\?|\btrap\b")
 
 
 def failed_refusal(hook_set: HookSet, hook: Hook) -> str:
@@ -97,6 +99,12 @@ def _status_behind(text: str, number: int) -> int:
 
 def _is_failure(reply: Reply) -> bool:
     return reply.ruling is not Ruling.DENY and (reply.fault or "").startswith(_LOST)
+
+
+def is_allowed_by_failure(host: str, hook: Hook) -> bool:
+    """Return whether a host allows what it asked about where a script of a hook ends with an error."""
+    failed = read_printed(hosts.find(host), hook, 1, stderr="Traceback (most recent call last):")
+    return failed.ruling is not Ruling.DENY and not _MINDS.search(hook.command)
 
 
 def read_printed(

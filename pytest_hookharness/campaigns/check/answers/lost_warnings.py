@@ -2,7 +2,8 @@
 Warnings of a shell script that also refuses: printed where the host passes them to nobody, as it then allows.
 
 Only a text is named behind which the script surely ends with 0 unless another condition holds. The conditions
-and the ends behind it are read; a script that replaces its output, or ends in a way of its own, is left out.
+and the ends behind it are read. Left out are a script that replaces its output, or ends in a way of its own,
+and a text beside which the script sets a variable, if it may refuse later.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ from collections.abc import Iterator, Sequence
 from itertools import islice
 
 from pytest_hookharness.campaigns.check.command_guards.command_tests import functions_of
-from pytest_hookharness.campaigns.check.static.shell_outputs import goes_elsewhere
+from pytest_hookharness.campaigns.check.static.shell_outputs import goes_elsewhere, is_for_authors
 from pytest_hookharness.campaigns.check.static.shell_scripts import (
     SHELL_SCRIPT,
     code_of,
@@ -49,14 +50,21 @@ _ARGUMENTS = re.compile(
     r"\bgetopts\b|\bcase[ \t]+\"?\$\{?[1@*]|^[^\n{]*[\"' \t]\$\{?[1@](?![\w])", re.MULTILINE
 )
 # What only says how it is, and what tells somebody to do something.
-_NOTE = re.compile(r"^\W*(?:note|hint|tip)\b|\bno \w+ found\b", re.IGNORECASE)
+_NOTE = re.compile(
+    r"^\W*(?:note|hint|tip)\b|\bno \w+ found\b|\boverrid|(?<!not )\ballow(?:ed|ing)\b", re.IGNORECASE
+)
 _ORDER = re.compile(
     r"\b(?:please|must|should|remember|make sure|ensure|do not|don't|never|consider)\b|\brun [/`'\"]"
     r"|\b(?:review|verify|check|fix|update) (?:the|your|it|all|this)\b"
     r"|\u8bf7|\u3057\u3066\u304f\u3060\u3055\u3044|\uc8fc\uc138\uc694",
     re.IGNORECASE,
 )
-_MOST = 60
+# The statements around a text: what they set may decide later, and what they answer says the same.
+_BEGINS = re.compile(r"(?<![\w-])(?:then|do|else|elif)(?![\w-])|;;|\n[ \t]*\{|\{[ \t]*\n")
+_CLOSES = re.compile(r"(?<![\w-])(?:fi|done|else|elif|esac)(?![\w-])|;;|\n[ \t]*\}")
+_SETS = re.compile(r"(?<![\w$])[A-Za-z_]\w*\+?=|\(\(|\blet[ \t]|\bfalse\b")
+_REFUSES = re.compile(r"\b(?:exit|return)[ \t]+(?:[1-9]|[\"$])|\bfalse\b")
+_MOST, _FAR = 60, 2000
 
 
 def lost_warnings(text: str, loaded: Sequence[str] = (), *, of_calls: bool) -> Iterator[tuple[str, str]]:
@@ -87,6 +95,7 @@ def lost_warnings(text: str, loaded: Sequence[str] = (), *, of_calls: bool) -> I
             and not inside
             and not goes_elsewhere(text, place)
             and ends_with_zero(shown, behind)
+            and not _is_one_of_several(code, shown, place, behind)
         ):
             yield stream, words
 
@@ -102,6 +111,18 @@ def _printed(code: str, shown: str) -> Iterator[tuple[int, int, str, str]]:
         if line and "cat" in shown[found.start() : found.start("text")]:
             stream = "stderr" if found["before"] or found["after"] else "stdout"
             yield found.start(), found.end("text"), stream, " ".join(line.split())
+
+
+def _is_one_of_several(code: str, shown: str, place: int, behind: int) -> bool:
+    """Return whether a text goes with an answer or a later refusal, or is for the authors of a script."""
+    begin = max((one.end() for one in _BEGINS.finditer(shown, max(0, place - _FAR), place)), default=0)
+    closed = _CLOSES.search(shown, behind)
+    end = closed.start() if closed else len(shown)
+    if _SETS.search(shown, begin, end) and _REFUSES.search(shown, behind):
+        return True
+    if _ANSWERS.search(code, begin, end):
+        return True
+    return is_for_authors(code, place)
 
 
 def ends_with_zero(shown: str, place: int) -> bool:

@@ -17,7 +17,7 @@ from pytest_hookharness.campaigns.check.answers.lost_warnings import lost_warnin
 from pytest_hookharness.campaigns.check.answers.meant_for_agent import meant_for_agent
 from pytest_hookharness.campaigns.check.answers.printed_texts import printed_texts
 from pytest_hookharness.campaigns.check.answers.written_answers import without_comments
-from pytest_hookharness.campaigns.check.static.shell_outputs import goes_elsewhere
+from pytest_hookharness.campaigns.check.static.shell_outputs import goes_elsewhere, is_for_authors
 from pytest_hookharness.campaigns.check.static.shell_scripts import (
     SHELL_SCRIPT,
     code_of,
@@ -184,5 +184,7 @@ def _printed(text: str) -> Iterator[UnseenAdvice]:
     for stream, pattern in ways:
         for found in pattern.finditer(text):
             words = " ".join(found["text"].split())
-            if is_advice(words) and not (is_shell and goes_elsewhere(text, found.start("text"))):
+            place = found.start("text")
+            hidden = is_shell and (goes_elsewhere(text, place) or is_for_authors(text, place))
+            if is_advice(words) and not hidden:
                 yield UnseenAdvice(words, stream)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import replace
+from functools import partial
 
 from pytest_hookharness.campaigns.check.answers.pasted_texts import pasted_texts
 from pytest_hookharness.campaigns.check.lone_programs.inline_scripts import inline_program
@@ -91,7 +92,7 @@ def find_in_calls(hook_set: HookSet) -> Iterator[Symptom]:
         (LOST_UPDATES, _APPEND, emptied_files),
         (STATUS_LEAK, _KEEP_STATUS, lost_statuses),
         (STRICT_SHELL, _COUNT, double_counts),
-        (STRICT_SHELL, _GO_ON, ended_searches),
+        (STRICT_SHELL, _GO_ON, partial(ended_searches, plugin=bool(hook_set.plugin))),
         (STRICT_SHELL, _READ_ALL, missed_matches),
         *(((STRICT_SHELL, _NO_COMMIT, ended_without_commits),) if hook_set.plugin else ()),
         (CARRIED_OUT, _GIVE, pasted_code),
@@ -110,7 +111,7 @@ def _found(
     found: dict[str, dict[str, None]] = {}
     concerned: dict[str, list[Hook]] = {}
     for place, source, hooks in _programs(hook_set):
-        asked = [hook for hook in hooks if not beside or runs_beside_itself(hook_set, hook.event)]
+        asked = [hook for hook in hooks if not beside or runs_beside_itself(hook_set, hook)]
         for words, line in find(source) if asked else ():
             found.setdefault(words, {})[f"{place}, line {line}" if place else "the command"] = None
             concerned.setdefault(words, []).extend(asked)

@@ -10,7 +10,7 @@ from collections.abc import Collection, Iterator, Sequence
 from dataclasses import replace
 
 from pytest_hookharness import hosts
-from pytest_hookharness.campaigns.check.answers.failed_refusals import failed_refusal
+from pytest_hookharness.campaigns.check.answers.failed_refusals import failed_refusal, is_allowed_by_failure
 from pytest_hookharness.campaigns.check.answers.script_answers import find_unread_answer
 from pytest_hookharness.campaigns.check.answers.silent_refusals import silent_answer, silent_refusal
 from pytest_hookharness.campaigns.check.answers.unread_answers import lost_answers
@@ -139,14 +139,16 @@ def _of_loops(hook_set: HookSet) -> Iterator[Symptom]:
 
 def _of_programs(hook_set: HookSet) -> Iterator[Symptom]:
     """Yield the programs without which scripts refuse nothing; a session may show each of them better."""
-    answers = [(hook, tool) for hook in hook_set.hooks if (tool := lone_answer(hook_set, hook))]
+    # Where a failure refuses, the failure of a missing program does too.
+    open_hooks = [hook for hook in hook_set.hooks if is_allowed_by_failure(hook_set.host, hook)]
+    answers = [(hook, tool) for hook in open_hooks if (tool := lone_answer(hook_set, hook))]
     for hooks, tool in _by_event(answers):
         text = f"`{tool}` writes every refusal, so with no `{tool}` on the PATH nothing is refused."
         rule = hosts.find(hook_set.host).events[hooks[0].event]
         advice = _SAY_SO.format(tool, 2 if rule.role in _GUARDS else 1)
         yield replace(together(UNGUARDED_TOOL, hooks, text), advice=advice)
     told = [hook for hook, _ in answers]
-    others = [hook for hook in hook_set.hooks if hook not in told]
+    others = [hook for hook in open_hooks if hook not in told]
     for hooks, tool in _by_event([(hook, tool) for hook in others if (tool := lone_switch(hook_set, hook))]):
         role = hosts.find(hook_set.host).events[hooks[0].event].role
         what = _DECIDED.get(role, "call")
@@ -156,7 +158,8 @@ def _of_programs(hook_set: HookSet) -> Iterator[Symptom]:
         told += hooks
     others = [hook for hook in hook_set.hooks if hook not in told]
     for how, find in (("with an error", ends_without), ("silently", silent_end)):
-        found = [(hook, one) for hook in others if (one := find(hook_set, hook))[0]]
+        asked = [hook for hook in others if find is silent_end or hook in open_hooks]
+        found = [(hook, one) for hook in asked if (one := find(hook_set, hook))[0]]
         yield from _of_ends(hook_set, found, how)
     yield from _of_pairs(hook_set)
     yield from _of_prompts(hook_set, others)

@@ -1,11 +1,16 @@
 """Claims about refusals in scripts that end with the status of a failure."""
 
 import json
+from dataclasses import replace
 
 import pytest
 
+from pytest_hookharness.campaigns.check.answers.failed_refusals import is_allowed_by_failure
 from pytest_hookharness.campaigns.check.discovery import find_hook_sets
 from pytest_hookharness.campaigns.check.static_checks import check_statically
+from pytest_hookharness.model.protocol import Hook
+
+from ..static.one_hook import one_hook
 
 DENY = '{"hookSpecificOutput": {"hookEventName": "PreToolUse", "permissionDecision": "deny"}}'
 
@@ -79,3 +84,29 @@ def test_a_host_that_ignores_the_answer(tmp_path):
     (hook_set,) = find_hook_sets(tmp_path)
     texts = [one.text for one in check_statically(hook_set).symptoms]
     assert texts == ["beforeReadFile: the refusal ends with 3, which cursor takes for a failure of the hook."]
+
+
+@pytest.mark.parametrize(
+    ("changes", "expected"),
+    [
+        ({}, True),
+        ({"on_failure": "block"}, False),
+        ({"command": "./guard.sh || true"}, True),
+        ({"command": "./guard.sh || exit 2"}, False),
+        ({"command": 'cd "$CURSOR_PROJECT_DIR" && ./guard.sh'}, True),
+    ],
+)
+def test_where_a_failure_allows(changes, expected):
+    """A failure allows the call unless the entry or the command of the hook says otherwise."""
+    hook = replace(Hook(event="beforeShellExecution", command="./guard.sh"), **changes)
+    assert is_allowed_by_failure("cursor", hook) is expected
+
+
+def test_a_missing_program_that_refuses():
+    """A strict script is not named for a program without which it fails where a failure refuses."""
+    text = '#!/bin/bash\nset -e\nCMD=$(jq -r .tool_input.command)\n[[ "$CMD" != *push* ]] || exit 2\n'
+    hook_set, hook = one_hook("PreToolUse", text)
+    for command, named in ((hook.command, 1), (f"{hook.command} || exit 2", 0)):
+        hooks = (replace(hook, command=command),)
+        found = check_statically(replace(hook_set, hooks=hooks)).symptoms
+        assert len([one for one in found if one.kind == "UNGUARDED-TOOL"]) == named

@@ -39,6 +39,7 @@ def echo(**nested):
         ({"suggestion": "Run the tests."}, True),
         ({"suggestion": "Run the tests.", "additionalContext": "x y"}, False),
         ({"status": "ok"}, False),
+        ({"agentName": "the reviewer of all"}, False),
         ({"sessionTitle": "A new title"}, False),
     ],
 )

@@ -92,6 +92,13 @@ def test_words_of_a_pattern(text):
     assert "rm -r -f /" in [spelling for _, spelling in allowed_spellings(text)]
 
 
+def test_a_guard_of_all_that_is_outside():
+    """A guard that says that it is for paths outside of the project means all absolute paths."""
+    text = HEAD + f'if [[ "$CMD" == *"rm -rf /"* ]]; then\n{REFUSES}fi\nexit 0\n'
+    assert [*refused_folders(text)]
+    assert not [*refused_folders(text.replace("if", "# Keep outside of the project.\nif", 1))]
+
+
 @pytest.mark.parametrize(
     "text",
     [
@@ -133,7 +140,10 @@ def test_a_guard_in_a_command():
         'if echo "$CMD" | grep -qE "rm -rf"; then echo No. >&2; exit 2; fi\''
     )
     hook = Hook(event="PreToolUse", matcher="Bash", command=command)
-    assert word_guard(hook_set, hook) == ("rm -rf", "git commit --allow-empty -m 'rm -rf'")
+    assert word_guard(hook_set, hook) == (
+        "rm -rf build",
+        "git commit --allow-empty -m 'rm -rf build'",
+    )
 
 
 REPEATED = {

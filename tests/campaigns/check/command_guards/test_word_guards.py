@@ -69,6 +69,17 @@ def test_words_in_a_message(text, expected):
     assert next(refused_data(text), ("", "")) == expected
 
 
+def test_a_command_that_is_judged_twice():
+    """A command that a later test does not refuse is not said to be refused."""
+    text = (
+        f"{HEAD}{TEST} || exit 0\n"
+        "if echo \"$CMD\" | grep -qE 'git\\s+push\\s+--force'; then\n  echo No. >&2\n  exit 2\nfi\nexit 0\n"
+    )
+    assert "git push" not in [command for command, _ in refused_data(text)]
+    assert "git push" not in [command for command, _ in allowed_spellings(text)]
+    assert "git push --force" in [command for command, _ in refused_data(text)]
+
+
 @pytest.mark.parametrize(
     "text",
     [
