@@ -19,8 +19,10 @@ from pytest_hookharness.campaigns.check.lone_programs.inline_scripts import inli
 from pytest_hookharness.campaigns.check.reads.javascript_reads import javascript_reads
 from pytest_hookharness.campaigns.check.reads.key_meanings import meanings
 from pytest_hookharness.campaigns.check.reads.key_reads import KeyPath
+from pytest_hookharness.campaigns.check.reads.other_starts import has_other_input
 from pytest_hookharness.campaigns.check.reads.python_reads import python_reads
 from pytest_hookharness.campaigns.check.reads.shell_reads import shell_reads
+from pytest_hookharness.campaigns.check.static.session_variables import loaded_by
 from pytest_hookharness.campaigns.check.static.shell_scripts import SHELL_SCRIPT
 from pytest_hookharness.model.checkup import HookSet
 from pytest_hookharness.model.fast_dataclass import dataclass
@@ -40,7 +42,12 @@ _OF_OTHER_TOOLS = frozenset(["path", "notebook_path", "new_source", "edits", "ur
 _NOTEBOOKS, _OF_FILES = "NotebookEdit", ("tool_input", "file_path")
 _REFUSES = re.compile(r"\bexit\(?\s*2\b|[\"'\\](?:deny|ask|block)[\"'\\]")
 # What may look at every key of the input.
-_ALL_INPUT = re.compile(r"notebook_path|\bdumps\(|\.stringify\(|\.values\(|\.items\(")
+_ALL_INPUT = re.compile(
+    r"notebook_path|\bdumps\(|\.stringify\(|\.values\(|\.items\(|to_entries|tostring|tojson|@json|\.\.\s*\|"
+    # It may refuse all notebooks, whatever their paths.
+    r"|=\s*[\"']?NotebookEdit\b|^[ \t]*[\"']?NotebookEdit[\"']?\)|[\"']NotebookEdit[\"']\s*[=!]=",
+    re.MULTILINE,
+)
 _EXITS = frozenset(["exit_code", "exitCode", "returncode", "return_code", "exit_status", "code", "status"])
 _OUTPUTS = frozenset(["output", "content", "text", "result"])
 # Words that people confuse in the name of what the agent said.
@@ -65,7 +72,7 @@ class InputReads:
     What a hook's script reads from its input.
 
     Attributes:
-        text: The command and the scripts in it, without lines that are comments.
+        text: The command, the scripts in it and what they load, without lines that are comments.
         reads: The places of each value, those that replace each other together.
         shared: Whether the scripts name another host, so that what is no key of this one may be one there.
         own: Of a shared script, those that surely count for this host: in branches for it alone.
@@ -85,11 +92,12 @@ def reads_of(hook_set: HookSet, hook: Hook) -> InputReads | None:
     program = inline_program(hook.command) or hook.command
     scripts = [*hook_set.sources_of(hook), ("command.sh", program)]
     found = [reads for path, text in scripts if (reads := _reads(hook_set, path, text))]
-    if len(found) != 1:
+    if len(found) != 1 or has_other_input(hook_set, hook):
         return None
     shared = any(named_hosts(hook_set.host, "\n".join(hook_set.scripts_of(hook)) or hook.command))
     every = (_reads(hook_set, path, text, hook_set.host) for path, text in scripts if shared)
-    text = _COMMENT.sub("", "\n".join(text for _, text in scripts))
+    loaded = [loaded_by(hook_set, text) for _, text in scripts]
+    text = _COMMENT.sub("", "\n".join((*(text for _, text in scripts), *loaded)))
     return InputReads(text, found[0], shared, [one for reads in every for one in reads])
 
 

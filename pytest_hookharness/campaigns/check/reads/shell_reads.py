@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping
 
+from pytest_hookharness.campaigns.check.command_guards.command_tests import functions_of
 from pytest_hookharness.campaigns.check.reads.key_reads import KeyPath, KeyRead, join_reads
 from pytest_hookharness.campaigns.check.reads.python_reads import python_reads
 from pytest_hookharness.campaigns.check.reads.shell_wrappers import reads_by_wrappers
@@ -26,6 +27,8 @@ _CALL = re.compile(
     r"(?<![\w$./-])jq(?P<options>(?:\s+-[a-zA-Z]+|\s+--(?:raw-output|exit-status|compact-output|slurp|arg\s+\w+\s+\S+))*)"
     r"\s+(?:'(?P<plain>[^']*)'|\"(?P<quoted>(?:[^\"\\$]|\\.)*)\"|(?P<bare>\.[\w.]+))(?P<after>[^\n]*)"
 )
+_ENDS_IN_PIPE = re.compile(r"(?<!\|)\|[ \t]*(?:\\)?\n\Z")
+_NEAR = 9
 _TO_STRING = re.compile(r"^\s*<<<\s*[\"']?\$\{?(\w+)(?::?-(?:\{\})?)?\}?[\"']?")
 # What may follow where jq reads the input of the script itself.
 _ALONE = re.compile(r"^\s*(?:2>\s*(?:/dev/null|&1)\s*)?(?:\)|\||;|&&|$)")
@@ -64,13 +67,17 @@ def _is_used(name: str, text: str) -> bool:
 
 def _all_reads(text: str, code: str, inputs: dict[str, KeyPath]) -> Iterator[KeyRead]:
     consumed = bool(inputs)
+    bodies = [*functions_of(code)] if not consumed else []
     for found in _CALL.finditer(text):
         if not code.startswith("jq", found.start()) or "n" in "".join(
             re.findall(r"\s-([a-zA-Z]+)", found["options"])
         ):
             continue
         line = text[text.rfind("\n", 0, found.start()) + 1 : found.start()]
-        prefix = _source(line, found["after"], inputs, consumed=consumed)
+        # What a pipe gives, also to a function, is no input of the hook.
+        piped = _ENDS_IN_PIPE.search(text[: found.start() - len(line)][-_NEAR:]) is not None
+        within = any(begin <= found.start() < end for _, begin, end in bodies)
+        prefix = _source(line, found["after"], inputs, consumed=consumed or piped or within)
         if prefix is None:
             continue
         given = _GIVEN.search(line)
