@@ -12,6 +12,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from pytest_hookharness import hosts
 from pytest_hookharness.campaigns.check import corpora
+from pytest_hookharness.campaigns.check.static.session_variables import loaded_by
 from pytest_hookharness.model.checkup import HookSet
 from pytest_hookharness.model.moves import Edit, RunCommand
 from pytest_hookharness.model.protocol import Hook
@@ -47,7 +48,8 @@ _CASE = re.compile(
 )
 _PATTERNS = re.compile(r"""(?:^|;;|\n)\s*\(?([\w"'| -]+)\)""")
 _FOLDS_CASE = re.compile(
-    r"\.lower\(|\.upper\(|casefold|toLowerCase|toUpperCase|IGNORECASE|\(\?i|/i\b|nocasematch|downcase|,,\}"
+    r"\.lower\(|\.upper\(|casefold|to_?(?i:lower|upper)|IGNORECASE|\(\?i|/i\b|nocasematch|downcase|,,\}"
+    r"|:[lu]\}|\\[LU]"
     r"|\btr\s|(?:declare|typeset) -l"
 )
 _COMMENT = re.compile(r"^[ \t]*(?:#|//|\*).*$", re.MULTILINE)
@@ -182,7 +184,9 @@ def miscased_tool(hook_set: HookSet, hook: Hook) -> tuple[str, str]:
             # Another host may send the same name with other separators, and the script may be for both.
             is_case = meant.casefold() == name.casefold()
             if meant and (is_case or name not in others) and not re.search(rf"""["'|(]{meant}["'|)]""", text):
-                return name, meant
+                # What a library gives may be in other letters.
+                loaded = (loaded_by(hook_set, one) for one in hook_set.scripts_of(hook))
+                return ("", "") if any(map(_FOLDS_CASE.search, loaded)) else (name, meant)
     return "", ""
 
 

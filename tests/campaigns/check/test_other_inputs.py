@@ -36,8 +36,9 @@ def read_in_vain(tmp_path):
     "text",
     [
         (
-            "import json, sys\nraw = sys.stdin.read()\nd = json.loads(raw)\ndef load(f):\n    raw = f.read()\n"
-            "    s = json.loads(raw)\n    return s['messages']\nprint(load(open('x')), d['session_id'])\n"
+            "import json, sys\nraw = sys.stdin.read()\nd = json.loads(raw)\n"
+            "def load(f):\n    raw = f.read()\n    s = json.loads(raw)\n    return s['messages']\n"
+            "print(load(open('x')), d['session_id'])\n"
         ),
         f"{PYTHON}d = {{**d, 'project_root': '/w'}}\nprint(d['project_root'])\n",
         f"{PYTHON}d.update(project_root='/w')\nprint(d['project_root'])\n",
@@ -65,7 +66,8 @@ def test_another_object_in_python(read_in_vain, text):
         f"{SCRIPT}use(d.session_id, rows.map((d) => d.message));\n",
         f"{SCRIPT}rows.forEach(d => {{ use(d.usage); }});\n",
         (
-            "function input() {\n  const raw = readFileSync(0);\n  const d = JSON.parse(raw);\n  return d;\n}\n"
+            "function input() {\n  const raw = readFileSync(0);\n  const d = JSON.parse(raw);\n"
+            "  return d;\n}\n"
             "function state(f) {\n  const raw = readFileSync(f);\n  const d = JSON.parse(raw);\n"
             "  return d.messages;\n}\nuse(input(), state('x'));\n"
         ),
