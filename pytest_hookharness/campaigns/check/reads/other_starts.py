@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Collection
+from collections.abc import Collection, Iterator
 from pathlib import PurePath
 
 from pytest_hookharness.campaigns.arming.project_texts import is_small, project_files, read_known_text
@@ -45,9 +45,14 @@ def _beside_hooks(text: str) -> str:
 
 def is_given_elsewhere(hook_set: HookSet, hook: Hook, keys: Collection[str]) -> bool:
     """Return whether another script of the project names a hook's script, and writes one of some keys."""
+    written = re.compile(rf"\b(?:{'|'.join(map(re.escape, keys))})\\?[\"']?\s*:")
+    return bool(keys) and any(map(written.search, naming_scripts(hook_set, hook)))
+
+
+def naming_scripts(hook_set: HookSet, hook: Hook) -> Iterator[str]:
+    """Yield the texts of the other scripts of the project, but no tests, that name a hook's script."""
     own = {path: PurePath(path).name for path, _ in hook_set.sources_of(hook)}
-    written = re.compile(rf"\b(?:{'|'.join(map(re.escape, keys))})\\?[\"']?\s*:") if keys and own else None
-    for file in project_files(hook_set.root) if written else ():
+    for file in project_files(hook_set.root) if own else ():
         path = file.relative_to(hook_set.root).as_posix()
         if (
             file.suffix not in _SCRIPTS
@@ -57,6 +62,5 @@ def is_given_elsewhere(hook_set: HookSet, hook: Hook, keys: Collection[str]) -> 
         ):
             continue
         text = read_known_text(file)
-        if written and any(name in text for name in own.values()) and written.search(text):
-            return True
-    return False
+        if any(name in text for name in own.values()):
+            yield text
