@@ -145,3 +145,26 @@ def test_a_guard_that_refuses_notebooks_in_another_way(read_in_vain, text):
     """A guard that refuses all notebooks, or searches all values, needs no path of a notebook."""
     text += 'F=$(jq -r .tool_input.file_path <<< "$IN")\n[ "$F" = x ] && exit 2\n'
     assert read_in_vain(text, event="PreToolUse", matcher="Edit|NotebookEdit") == []
+
+
+@pytest.mark.parametrize(
+    ("event", "value"),
+    [
+        ("PostToolUse", ".tool_response.exit_code // 0"),
+        ("PostToolUse", '.tool_response | if type == "object" then .output else . end'),
+        ("Stop", '.message // "Claude has finished"'),
+    ],
+)
+def test_a_value_that_is_right_where_the_key_is_missing(read_in_vain, event, value):
+    """A status of success after a call, and a text of the script's own, are right where nothing is sent."""
+    assert (
+        read_in_vain(f'{SHELL}V=$(jq -r \'{value}\' <<< "$IN")\necho "$V"\n', event=event, matcher="Bash")
+        == []
+    )
+
+
+def test_a_status_that_is_looked_at(read_in_vain):
+    """A failure for which a script looks after a call never shows there."""
+    text = f'{SHELL}C=$(jq -r \'.tool_response.exit_code // 0\' <<< "$IN")\n[ "$C" -ne 0 ] && echo Failed\n'
+    (found,) = read_in_vain(text, event="PostToolUse", matcher="Bash")
+    assert "after a failed command it runs `PostToolUseFailure` hooks" in found

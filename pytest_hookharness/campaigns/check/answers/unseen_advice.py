@@ -70,6 +70,8 @@ _PRINTS: Sequence[tuple[str, re.Pattern[str]]] = tuple(
         ("stdout", rf"\bprint\(\s*f?{_QUOTED}\s*\)"),
     )
 )
+# A condition, in the line or the one before, under which the author looks at what is printed.
+_FOR_AUTHORS = re.compile(r"DEBUG|VERBOSE")
 # A function that only prints its argument.
 _HELPER = re.compile(
     r"\b(?:function\s+)?(?P<name>\w+)\s*\(\s*\w*\s*\)\s*\{\s*(?:console\.(?P<js>error|warn|log)\(\s*\w+\s*\)|echo\s+\"\$[1*@]\"\s*(?P<sh>>&2)?)\s*;?\s*\}"
@@ -182,5 +184,8 @@ def _printed(text: str) -> Iterator[UnseenAdvice]:
     for stream, pattern in ways:
         for found in pattern.finditer(text):
             words = " ".join(found["text"].split())
-            if is_advice(words) and not (is_shell and goes_elsewhere(text, found.start("text"))):
+            begin = text.rfind("\n", 0, found.start("text"))
+            lines = text[text.rfind("\n", 0, max(begin, 0)) + 1 : found.start("text")]
+            elsewhere = is_shell and goes_elsewhere(text, found.start("text"))
+            if is_advice(words) and not elsewhere and not _FOR_AUTHORS.search(lines):
                 yield UnseenAdvice(words, stream)

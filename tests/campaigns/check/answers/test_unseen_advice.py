@@ -63,6 +63,7 @@ def test_advice_that_nobody_gets(found, script, text, stream):
         ("PostToolUse", f'#!/bin/sh\necho "{WARNING}" >>notes.log\n'),
         ("PostToolUse", f'#!/bin/sh\nwords=$(echo "{WARNING}")\nnotify-send "$words"\n'),
         ("PostToolUse", f'#!/bin/sh\n# echo "{WARNING}"\n'),
+        ("PostToolUse", f'#!/bin/sh\n[ -n "$HOOK_DEBUG" ] && echo "{WARNING}" >&2\nexit 0\n'),
         ("PostToolUse", f'#!/bin/sh\nwords=$(echo "{WARNING}")\n'),
         ("PostToolUse", f'#!/bin/sh\nwords=`echo "{WARNING}"`\n'),
         ("PostToolUse", f'#!/bin/sh\necho "{WARNING}" \\\n  >>notes.log\n'),
