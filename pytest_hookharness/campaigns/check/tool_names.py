@@ -52,6 +52,9 @@ _FOLDS_CASE = re.compile(
     r"|:[lu]\}|\\[LU]"
     r"|\btr\s|(?:declare|typeset) -l"
 )
+# The object of which a name is a part.
+_OWNER = re.compile(r"\b([A-Za-z_]\w*)(?:\?*\.)?(?:get\(|\[|(?<=\.))[\"']?\Z")
+_NEAR = 60
 _COMMENT = re.compile(r"^[ \t]*(?:#|//|\*).*$", re.MULTILINE)
 _USUAL = (
     RunCommand(command="true"),
@@ -194,12 +197,19 @@ def _compared(hook_set: HookSet, hook: Hook) -> Iterator[tuple[str, list[str]]]:
     """Yield the command of a hook and its scripts, each with the names that it compares with a tool's."""
     sources = (text for path, text in hook_set.sources if path in hook.command.replace('"', ""))
     for text in (_COMMENT.sub("", one) for one in (hook.command, *sources)):
-        names = [name for found in _EQUAL.findall(text) for name in found if name]
+        equal = (found for found in _EQUAL.finditer(text) if not _is_of_list(found, text))
+        names = [name for found in equal for name in found.groups() if name]
         lists = (line for found in _LISTED.findall(text) for line in found)
         names += [name for line in lists for _, name in _QUOTED.findall(line)]
         patterns = (one for found in _CASE.findall(text) for one in _PATTERNS.findall(found))
         parts = (part.strip(" \"'") for one in patterns for part in one.split("|"))
         yield text, [*names, *(part for part in parts if _NAME.fullmatch(part))]
+
+
+def _is_of_list(found: re.Match[str], text: str) -> bool:
+    """Return whether a name that is compared is that of an element of a list, such as a rule."""
+    owner = _OWNER.search(text, max(0, found.start() - _NEAR), found.start())
+    return bool(owner and re.search(rf"\bfor\b[^\n]*\b{owner[1]}\s+(?:in|of)\b", text))
 
 
 def _plain(name: str) -> str:

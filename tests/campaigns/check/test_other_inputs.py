@@ -83,11 +83,14 @@ def test_another_object_in_javascript(read_in_vain, text):
     "text",
     [
         "#!/bin/bash\nC=$(gh pr view --json message |\n  jq -r '.message')\necho $C\n",
+        f'{SHELL}IN=$(curl -s localhost)\nM=$(jq -r .message <<< "$IN")\necho $M\n',
+        f'{SHELL}IN=$(jq -c \'. + {{a_root: 1}}\' <<< "$IN")\nR=$(jq -r .a_root <<< "$IN")\necho $R\n',
+        f'{SHELL}of() {{\n  local IN\n  IN=$(gh run view)\n  jq -r .message <<< "$IN"\n}}\nof\n',
         "#!/bin/bash\nall() {\n  jq -r '.messages[]?'\n}\ngh api inbox | all\n",
     ],
 )
-def test_what_a_pipe_gives(read_in_vain, text):
-    """What another program pipes into jq, or into a function, is no input of the hook."""
+def test_what_another_program_gives(read_in_vain, text):
+    """What another program pipes into jq, or puts in the place of the input, is no input of the hook."""
     assert read_in_vain(text) == []
 
 

@@ -703,6 +703,8 @@ def test_a_matcher_that_names_an_event(found):
         ("x.sh", '[ "${tool_name:l}" = bash ]\n', ""),
         ("x.sh", 'T=$(awk \'{print tolower($0)}\' <<< "$T")\n[ "$tool_name" = bash ]\n', ""),
         ("x.sh", '#!/bin/sh\n. ./lib.sh\n[ "$tool_name" = bash ]\n', ""),
+        ("x.py", "for rule in rules:\n    if rule['tool_name'] == 'bash':\n", ""),
+        ("x.js", "for (const rule of rules) {\n  if (rule.tool_name === 'bash') {\n", ""),
         ("x.py", "from lib import tool_name\nif tool_name == 'bash':\n", ""),
     ],
 )

@@ -56,6 +56,12 @@ _ORDER = re.compile(
     r"|\u8bf7|\u3057\u3066\u304f\u3060\u3055\u3044|\uc8fc\uc138\uc694",
     re.IGNORECASE,
 )
+# Where a branch begins and ends, and what gives a variable a value.
+_BEGINS = re.compile(r"(?<![\w$-])(?:then|else|do)(?=\s)|\)[ \t]*\n")
+_BRANCH_ENDS = re.compile(r"(?<![\w$-])(?:fi|elif|else|done)(?![\w-])|;;")
+_SETS = re.compile(
+    r"(?<![\w$.-])([A-Za-z_]\w*)\+?=|\(\([ \t]*([A-Za-z_]\w*)[ \t]*(?:\+\+|\+=|=)|\+\+([A-Za-z_]\w*)"
+)
 _MOST = 60
 
 
@@ -86,9 +92,18 @@ def lost_warnings(text: str, loaded: Sequence[str] = (), *, of_calls: bool) -> I
             and plain
             and not inside
             and not goes_elsewhere(text, place)
-            and ends_with_zero(shown, behind)
+            and surely_allows(code, shown, place, behind)
         ):
             yield stream, words
+
+
+def _is_remembered(code: str, shown: str, place: int, behind: int) -> bool:
+    """Return whether the branch of a text also sets a variable, by which the script may refuse later."""
+    begin = max((found.end() for found in _BEGINS.finditer(shown, 0, place)), default=0)
+    end = _BRANCH_ENDS.search(shown, behind)
+    rest = end.start() if end else len(shown)
+    names = {name for found in _SETS.findall(shown[begin:rest]) for name in found if name}
+    return any(re.search(rf"\b{name}\b", code[rest:]) for name in names)
 
 
 def _printed(code: str, shown: str) -> Iterator[tuple[int, int, str, str]]:
@@ -104,14 +119,20 @@ def _printed(code: str, shown: str) -> Iterator[tuple[int, int, str, str]]:
             yield found.start(), found.end("text"), stream, " ".join(line.split())
 
 
-def ends_with_zero(shown: str, place: int) -> bool:
+def surely_allows(code: str, shown: str, place: int, behind: int) -> bool:
     """
-    Return whether a script ends with 0 behind a place, if no further condition holds.
+    Return whether a script ends with 0 behind a text, if no further condition holds.
 
     Args:
+        code: The script.
         shown: The script without quoted text, as ``code_of`` returns it.
-        place: The place in it.
+        place: Where the text stands in it.
+        behind: The place behind the text.
     """
+    return _ends_with_zero(shown, behind) and not _is_remembered(code, shown, place, behind)
+
+
+def _ends_with_zero(shown: str, place: int) -> bool:
     depth, skipped = 0, -1
     for found in _TOKEN.finditer(shown, place):
         word = found["word"] or found["arm"]

@@ -146,6 +146,12 @@ def test_advice_in_other_words(found, text, named):
         # The agent sees it, nobody says so, the script answers, or another status may follow.
         ("SessionStart", "# Visible in Claude's context\necho 'All is pushed'\nexit 0\n", False),
         ("Stop", "# This is not visible to Claude\necho 'All is pushed'\nexit 0\n", False),
+        ("Stop", "# Only errors are shown to Claude, so it is for the log\necho 'All is pushed'\n", False),
+        (
+            "Stop",
+            "if x; then\n# Claude sees this\necho 'Not pushed' >&2\nbad=1\nfi\n[ $bad ] && exit 2\nexit 0\n",
+            False,
+        ),
         ("Stop", "# Tells of Claude's work\necho 'All is pushed'\nexit 0\n", False),
         ("Stop", "# Claude will see this\necho 'All is pushed' >&2\nexit 2\n", False),
         ("Stop", "# Claude will see this\necho 'All is pushed' >>log\nexit 0\n", False),
