@@ -47,6 +47,7 @@ def read_in_vain(tmp_path):
             "import json, sys\nt = sys.stdin.read()\ntry:\n    d = json.loads(t)\nexcept ValueError:\n"
             "    d = {'raw_text': t}\nprint(d['raw_text'])\n"
         ),
+        "import json, sys\nd = json.loads(P) if P else json.load(sys.stdin)\nprint(d['usage'], d['cwd'])\n",
         f"{PYTHON}print([d['messages'] for d in rows], d['session_id'])\n",
         f"{PYTHON}rows.sort(key=lambda d: d['usage'])\nprint(d['session_id'])\n",
         f"{PYTHON}def total(d):\n    return d['usage']\nprint(sum(map(total, rows)), d['session_id'])\n",
@@ -117,6 +118,14 @@ def test_what_another_program_gives(read_in_vain, text):
 def test_the_key_that_a_loaded_file_reads(read_in_vain, text, files):
     """A script whose library reads the key that is sent may look for another one as well."""
     assert read_in_vain(text, event="PostToolUse", **files) == []
+
+
+def test_what_the_agent_said_last(read_in_vain):
+    """A script that reads what is said last may look for all messages in another version."""
+    text = (
+        f"{SHELL}L=$(jq -r '.last_assistant_message' <<< \"$IN\")\nM=$(jq -r '.messages[-1]' <<< \"$IN\")\n"
+    )
+    assert read_in_vain(f'{text}echo "$L$M"\n') == []
 
 
 def test_a_script_of_a_status_line(read_in_vain):

@@ -14,8 +14,8 @@ from collections.abc import Collection, Iterator, Sequence
 from pytest_hookharness import hosts
 from pytest_hookharness.campaigns.check.answers.failed_refusals import read_printed
 from pytest_hookharness.campaigns.check.command_guards.command_tests import functions_of
-from pytest_hookharness.campaigns.check.lone_programs.lone_answers import GATES, REFUSES_IN_JSON
-from pytest_hookharness.campaigns.check.lone_programs.lone_searches import ASSIGNED, refusals_of
+from pytest_hookharness.campaigns.check.lone_programs.lone_answers import GATES
+from pytest_hookharness.campaigns.check.lone_programs.lone_searches import ASSIGNED, can_refuse, refusals_of
 from pytest_hookharness.campaigns.check.lone_programs.lone_switches import switches_off
 from pytest_hookharness.campaigns.check.lone_programs.program_questions import (
     ASKS,
@@ -72,8 +72,7 @@ def silent_chain(text: str, loaded: Sequence[str] = ()) -> tuple[tuple[str, ...]
     if not known or any(_OWN_WAY.search(without_comment_lines(one)) for one in (text, *loaded)):
         return (), 0
     places = [*refusals_of(code, shown)]
-    in_json = [one for one in REFUSES_IN_JSON.finditer(code) if not one[0].endswith("ask")]
-    if not places or not (in_json or _REFUSES.search(shown)):
+    if not places or not can_refuse(code, shown):
         return (), 0
     for tools, place in _ends(code, shown, loaded):
         asked = {found["tool"] for found in _ASKED.finditer(without_silent_chains(code, shown))}

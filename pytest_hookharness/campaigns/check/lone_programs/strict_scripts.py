@@ -12,7 +12,7 @@ import re
 from pytest_hookharness import hosts
 from pytest_hookharness.campaigns.check.command_guards.command_tests import functions_of
 from pytest_hookharness.campaigns.check.lone_programs.lone_answers import GATES, REFUSES_IN_JSON
-from pytest_hookharness.campaigns.check.lone_programs.lone_searches import refusals_of
+from pytest_hookharness.campaigns.check.lone_programs.lone_searches import can_refuse, refusals_of
 from pytest_hookharness.campaigns.check.lone_programs.program_questions import is_asked_for
 from pytest_hookharness.campaigns.check.lone_programs.wrapping_functions import wrapping_functions
 from pytest_hookharness.campaigns.check.static.shell_scripts import (
@@ -70,7 +70,12 @@ def failing_call(text: str, loaded: list[str]) -> tuple[str, int]:
     answers = answers if any(not one[0].endswith("ask") for one in answers) else []
     refusals = [one.start() for one in (*answers, *_REFUSES.finditer(shown))]
     strict = _STRICT.search(shown)
-    if not refusals or strict is None or any(_MAY_NOTICE.search(one) for one in loaded):
+    if (
+        not refusals
+        or strict is None
+        or not can_refuse(code, shown)
+        or any(_MAY_NOTICE.search(one) for one in loaded)
+    ):
         return ("", 0)
     found = [(one, tool) for tool in _TOOLS if (one := _first_call(tool, code, shown, strict.end()))]
     if not found:

@@ -56,6 +56,7 @@ _ALL_INPUT = re.compile(
     r"|=\s*[\"']?NotebookEdit\b|^[ \t]*[\"']?NotebookEdit[\"']?\)|[\"']NotebookEdit[\"']\s*[=!]=",
     re.MULTILINE,
 )
+_LAST = "last_assistant_message"
 _EXITS = frozenset(["exit_code", "exitCode", "returncode", "return_code", "exit_status", "code", "status"])
 _OUTPUTS = frozenset(["output", "content", "text", "result"])
 # Words that people confuse in the name of what the agent said.
@@ -192,7 +193,9 @@ class _Judge:
         for words, sent in meanings(self.role):
             key = next((one for one in sent if one in self.kinds), "")
             if key and words.issuperset(keys):
-                return key if self._is_unread(key) else ""
+                # What the agent said last may stand for all that was said.
+                others = (_LAST,) if "transcript" in key else ()
+                return key if all(map(self._is_unread, (key, *others))) else ""
         if sent_by(self.profile.name).intersection(keys) or all(key_words(key) <= _VAGUE for key in keys):
             return ""
         meant = [key for key in self.kinds if all(_is_part(one, key) for one in keys)]

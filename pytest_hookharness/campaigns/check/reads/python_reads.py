@@ -253,7 +253,8 @@ class _InputFollower:
             case ast.Call(func=ast.Attribute(attr="loads" | "load"), args=[given, *_]):
                 if _reads_input(given) or ast.unparse(given) == "sys.stdin" or self._is_text(given):
                     return _ROOT
-                return self._follow(given)
+                # What another text holds may be in the same variable.
+                return self._follow(given) or _UNKNOWN
             case ast.Call(func=ast.Name(id="dict"), args=[given]):
                 return self._follow(given)
             case ast.Call(func=ast.Name(id=name), args=args):

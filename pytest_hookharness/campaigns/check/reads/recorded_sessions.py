@@ -55,7 +55,8 @@ def recorded_session(hook_set: HookSet, hook: Hook) -> tuple[str, str]:
         return "", ""
     text = texts[0]
     # A file that is not known may set it.
-    if len(_LOADS.findall(text)) > len([*loaded_texts(hook_set, text)]):
+    loads = len(_LOADS.findall(text)) if SHELL_SCRIPT.match(text) else 0
+    if loads > len([*loaded_texts(hook_set, text)]):
         return "", ""
     known = "\n".join((text, loaded_by(hook_set, text), hook.command))
     what = "" if knows_session(variable, known) else lost_session(variable, text)

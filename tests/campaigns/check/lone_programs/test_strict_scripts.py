@@ -30,6 +30,7 @@ LOOP = HEAD + READS + REFUSES
         (HEAD + "for x in a; do date; done\ncase $x in\n  a) date ;;\nesac\n" + READS + REFUSES, ("jq", 8)),
         (LOOP.replace(REFUSES, 'echo \'{"decision": "block", "reason": "Go on."}\'\n'), ("jq", 4)),
         (LOOP + "set +e\ntrap 'date' EXIT\n", ("jq", 4)),
+        (LOOP.replace("exit 2", 'exit "${STATUS:-0}"'), ("", 0)),
         # The script goes on, or the status is that of another program.
         (LOOP.replace("set -euo pipefail", "set -u"), ("", 0)),
         (LOOP.replace("'\\'')", "'\\'' || true)"), ("jq", 4)),
