@@ -107,7 +107,7 @@ def _of_variables(hook_set: HookSet) -> Iterator[Symptom]:
 
     borrowed = [(hook, name) for hook in hook_set.hooks if (name := borrowed_variable(hook_set, hook))]
     for hooks, name in _by_event(borrowed):
-        text = f"${name} is never set: another host has a variable like it, and {hook_set.host} has none."
+        text = f"{hook_set.host} sets no ${name}; only another host has such a variable."
         yield replace(together(CONFIG_OFF, hooks, text), advice=_UNSET)
 
 

@@ -40,6 +40,7 @@ def echo(**nested):
         ({"suggestion": "Run the tests.", "additionalContext": "x y"}, False),
         ({"status": "ok"}, False),
         ({"sessionTitle": "A new title"}, False),
+        ({"agentId": "$ID"}, False),
     ],
 )
 def test_a_text_in_a_key_of_its_own(lost, nested, named):
