@@ -132,7 +132,7 @@ def _is_for_all(read: frozenset[KeyPath]) -> bool:
     return len(known) > 1 and not any(known <= sent for sent in every)
 
 
-def _reads(hook_set: HookSet, path: str, text: str, host: str = "") -> list[frozenset[KeyPath]]:
+def _reads(hook_set: HookSet, path: str, text: str, host: str = "") -> Sequence[frozenset[KeyPath]]:
     """Return what a script reads, or only what it reads in branches for a host."""
     ending = PurePath(path).suffix
     if ending == ".py" or (not ending and re.match(r"#!.*python", text)):

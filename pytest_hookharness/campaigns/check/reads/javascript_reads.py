@@ -42,7 +42,8 @@ _TAKEN = re.compile(
 _PART = re.compile(r"\s*(\w+)\s*(?::\s*(\w+))?\s*(?:=[^,]*)?\s*$")
 
 
-def javascript_reads(script: str) -> list[frozenset[KeyPath]]:
+@lru_cache(maxsize=64)
+def javascript_reads(script: str) -> Sequence[frozenset[KeyPath]]:
     """Return what a script in JavaScript or TypeScript reads from its input."""
     text = _COMMENT.sub("", script)
     if not _STDIN.search(text):
