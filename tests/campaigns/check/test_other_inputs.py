@@ -16,13 +16,13 @@ SHELL = "#!/bin/bash\nIN=$(cat)\n"
 def read_in_vain(tmp_path):
     """The sentences about keys that a hook's script reads in vain, given its text and other files."""
 
-    def read(text, *, event="Stop", start="", matcher="*", settings=(), **files):
+    def read(text, *, event="Stop", start="", end="", matcher="*", settings=(), **files):
         is_shell, is_python = text.startswith("#!"), "import json" in text
         script = "hook.sh" if is_shell else "hook.py" if is_python else "hook.js"
         program = {"hook.sh": "bash", "hook.py": "python3", "hook.js": "node"}[script]
         for name, other in {script: text, **files}.items():
             (tmp_path / name).write_text(other)
-        entry = {"type": "command", "command": f"{start}{program} ./{script}"}
+        entry = {"type": "command", "command": f"{start}{program} ./{script}{end}"}
         hooks = {event: [{"matcher": matcher, "hooks": [entry]}]}
         (tmp_path / ".claude").mkdir()
         (tmp_path / ".claude/settings.json").write_text(json.dumps({"hooks": hooks, **dict(settings)}))
@@ -132,6 +132,12 @@ def test_a_script_of_a_status_line(read_in_vain):
     """A script that shows the status line too gets the cost from there."""
     line = {"type": "command", "command": "python3 ./hook.py"}
     assert read_in_vain(f"{PYTHON}print(d.get('cost'))\n", settings={"statusLine": line}) == []
+
+
+@pytest.mark.parametrize(("start", "end"), [("cat | ", ""), ("", " | tee log")])
+def test_a_pipe_that_changes_nothing(read_in_vain, start, end):
+    """A pipe that passes the input on, and one behind the script, add no key."""
+    assert len(read_in_vain(f"{PYTHON}print(d['task_count'])\n", start=start, end=end)) == 1
 
 
 @pytest.mark.parametrize(

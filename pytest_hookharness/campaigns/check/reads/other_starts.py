@@ -26,10 +26,11 @@ _LARGEST = 1 << 16
 
 def has_other_input(hook_set: HookSet, hook: Hook) -> bool:
     """Return whether a hook's script may get more than the host sends: on the way, or as a status line."""
-    changed = _CHANGED.search(hook.command)
-    if changed and not _PASSES_ON.fullmatch(hook.command, 0, changed.start()):
-        return True
     names = {PurePath(path).name for path, _ in hook_set.sources_of(hook)}
+    before = hook.command[: min((hook.command.find(name) for name in names), default=0)]
+    changed = _CHANGED.search(before)
+    if changed and not _PASSES_ON.fullmatch(before, 0, changed.start()):
+        return True
     texts = [_beside_hooks(read_known_text(hook_set.root / file)) for file in hook_set.files if names]
     return any(name in text for name in names for text in texts)
 

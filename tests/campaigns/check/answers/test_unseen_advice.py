@@ -179,6 +179,9 @@ def test_advice_at_the_end_of_work(found, event):
         (f'print(json.dumps({{"systemMessage": "{WARNING}"}}))\n', False),
         (f'def f():\n    print("{WARNING}")\nprint(json.dumps({{"decision": "block"}}))\n', False),
         (f'if bad:\n    print("{WARNING}")\n    sys.exit(2)\nprint(json.dumps({{"decision": 1}}))\n', False),
+        (f'def f():\n    print("{WARNING}")\n    return 2\nsys.exit(f())\n', False),
+        (f'def f():\n    print("{WARNING}")\n    return 0\nsys.exit(f())\n', True),
+        (f'if sys.stdin.isatty():\n    print("{WARNING}")\nprint(json.dumps({{"decision": 1}}))\n', False),
         (f'if len(sys.argv) < 2:\n    print("{WARNING}")\nprint(json.dumps({{"decision": 1}}))\n', False),
     ],
 )
