@@ -28,8 +28,8 @@ from pytest_hookharness.model.checkup import HookSet
 from pytest_hookharness.model.fast_dataclass import dataclass
 from pytest_hookharness.model.protocol import Hook, Ruling
 
-# A command that does nothing but say something.
-_ONLY_SAYS = re.compile(r"\s*echo\s+(?:-\w+\s+)?([\"'])(?P<text>(?:(?!\1).)+)\1\s*;?\s*", re.DOTALL)
+# A command that does nothing but say something, which is no object.
+_ONLY_SAYS = re.compile(r"\s*echo\s+(?:-\w+\s+)?([\"'])(?!\s*\{)(?P<text>(?:(?!\1).)+)\1\s*;?\s*", re.DOTALL)
 # What may be an answer, or reach a person in another way.
 _ANSWERS = re.compile(
     r"hookSpecificOutput|additional_?context|systemMessage|permission|\bdecision\b|followup_message|_message\b"
