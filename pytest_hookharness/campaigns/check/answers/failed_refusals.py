@@ -13,21 +13,13 @@ from collections.abc import Iterator
 
 from pytest_hookharness import hosts
 from pytest_hookharness.campaigns.check.answers.written_answers import written_answers
+from pytest_hookharness.campaigns.check.lone_programs.lone_answers import GATES
 from pytest_hookharness.campaigns.check.static.shell_outputs import goes_elsewhere
 from pytest_hookharness.campaigns.check.static.shell_scripts import SHELL_SCRIPT
 from pytest_hookharness.model.checkup import HookSet
 from pytest_hookharness.model.processes import Exited, Output, ProcessResult
 from pytest_hookharness.model.protocol import Hook, Reply, Ruling
 
-_GATES = frozenset(
-    [
-        hosts.Role.BEFORE_TOOL,
-        hosts.Role.PERMISSION,
-        hosts.Role.PROMPT,
-        hosts.Role.STOP,
-        hosts.Role.SUBAGENT_STOP,
-    ]
-)
 _EXIT = r"(?:\bexit|\bsys\.exit\(|\bprocess\.exit\()\s*(?P<code>\d+)\b"
 _REFUSES_BY_CODE = re.compile(
     r"\bexit(?:Code)?(?:\s*=|\(|\s)\s*(?:2\b|[\"']?\$\w)|\bexit\(\s*[A-Za-z_]|SystemExit\((?:2|[a-z])"
@@ -65,7 +57,7 @@ def _failed(hook_set: HookSet, hook: Hook) -> Iterator[str]:
     profile = hosts.find(hook_set.host)
     rule = profile.events.get(hook.event)
     # The command may make another status of it.
-    if rule is None or rule.role not in _GATES or hook.type != "command" or "||" in hook.command:
+    if rule is None or rule.role not in GATES or hook.type != "command" or "||" in hook.command:
         return
     for text in hook_set.scripts_of(hook):
         if _REFUSES_BY_CODE.search(text):

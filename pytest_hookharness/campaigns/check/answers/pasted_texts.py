@@ -80,7 +80,7 @@ def pasted_texts(text: str) -> Iterator[tuple[str, int]]:
     told = set[str]()
     for place, names in _in_answers(code, code_of(text)) if free else ():
         for name in names:
-            if name in free - told:
+            if name in free - told and not _is_its_own(name, code, place, free):
                 told.add(name)
                 yield _SAID.format(name), code.count("\n", 0, place) + 1
 
@@ -111,6 +111,17 @@ def _free_texts(code: str) -> set[str]:
         if not re.search(_ELSEWHERE.format(name), code, re.MULTILINE)
         and not any(_is_other(one, name) for one in given[name] if sources[name])
     }
+
+
+def _is_its_own(name: str, code: str, place: int, free: set[str]) -> bool:
+    """Return whether a name is a local one of the function at a place, which gives it no free text."""
+    for _, begin, end in functions_of(code):
+        body = code[begin:end] if begin <= place < end else ""
+        if re.search(rf"\blocal\b[^\n;]*\b{name}\b", body):
+            given = [one for one in _ASSIGNED.finditer(body) if one["name"] == name]
+            parts = {part for one in given for part in _variables(one["text"] or "")}
+            return not parts & free and all(one["pipe"] is None for one in given)
+    return False
 
 
 def _is_other(one: re.Match[str], name: str) -> bool:

@@ -77,6 +77,9 @@ SHOWN = DOCUMENT.replace("${RECENT}", "$out")
         BASH + "out=$(npm test 2>&1 | json_escape)\n" + SHOWN,
         TESTED + 'json_escape "$out"\nout=$REPLY\n' + SHOWN,
         TESTED + "escape out\n" + SHOWN,
+        TESTED
+        + 'log() {\n  local text="Failed: $out"\n  echo "$text" >>log\n}\n'
+        + 'deny() {\n  local text="It failed."\n  echo "{\\"reason\\": \\"$text\\"}"\n}\nlog\ndeny\n',
         BASH + "out=$(git log -1 --pretty=format:%h)\n" + SHOWN,
         BASH + "out=$(cat VERSION)\n" + SHOWN,
         BASH + "out=$(cat version.txt)\n" + SHOWN,

@@ -107,8 +107,8 @@ def test_a_command_that_joins_or_sends_on_its_output(found, event, more, lost):
         ("Stop", "echo 'All done, bye.' >>log", False),
         ("Stop", "echo 'All done, bye.' | tee log", False),
         ("Notification", "echo 'All done, bye.'", False),
-        ("Stop", "echo '{\"decision\": \"block\", \"reason\": \"Run the tests.\"}'", False),
-        ("PreCompact", "echo ' {\"systemMessage\": \"It is compacted.\"}'", False),
+        ("Stop", 'echo \'{"decision": "block", "reason": "Run the tests."}\'', False),
+        ("PreCompact", 'echo \' {"systemMessage": "It is compacted."}\'', False),
     ],
 )
 def test_a_command_that_only_speaks(tmp_path, event, command, lost):
