@@ -59,11 +59,12 @@ _ORDER = re.compile(
     r"|\u8bf7|\u3057\u3066\u304f\u3060\u3055\u3044|\uc8fc\uc138\uc694",
     re.IGNORECASE,
 )
-# The statements around a text: what they set may decide later, and what they answer says the same.
-_BEGINS = re.compile(r"(?<![\w-])(?:then|do|else|elif)(?![\w-])|;;|\n[ \t]*\{|\{[ \t]*\n")
-_CLOSES = re.compile(r"(?<![\w-])(?:fi|done|else|elif|esac)(?![\w-])|;;|\n[ \t]*\}")
-_SETS = re.compile(r"(?<![\w$])[A-Za-z_]\w*\+?=|\(\(|\blet[ \t]|\bfalse\b")
-_REFUSES = re.compile(r"\b(?:exit|return)[ \t]+(?:[1-9]|[\"$])|\bfalse\b")
+# Where a branch begins and ends, and what gives a variable a value.
+_BEGINS = re.compile(r"(?<![\w$-])(?:then|else|do)(?=\s)|\)[ \t]*\n")
+_BRANCH_ENDS = re.compile(r"(?<![\w$-])(?:fi|elif|else|done)(?![\w-])|;;")
+_SETS = re.compile(
+    r"(?<![\w$.-])([A-Za-z_]\w*)\+?=|\(\([ \t]*([A-Za-z_]\w*)[ \t]*(?:\+\+|\+=|=)|\+\+([A-Za-z_]\w*)"
+)
 _MOST, _FAR = 60, 2000
 
 
@@ -94,10 +95,19 @@ def lost_warnings(text: str, loaded: Sequence[str] = (), *, of_calls: bool) -> I
             and plain
             and not inside
             and not goes_elsewhere(text, place)
-            and ends_with_zero(shown, behind)
+            and surely_allows(code, shown, place, behind)
             and not _is_one_of_several(code, shown, place, behind)
         ):
             yield stream, words
+
+
+def _is_remembered(code: str, shown: str, place: int, behind: int) -> bool:
+    """Return whether the branch of a text also sets a variable, by which the script may refuse later."""
+    begin = max((found.end() for found in _BEGINS.finditer(shown, 0, place)), default=0)
+    end = _BRANCH_ENDS.search(shown, behind)
+    rest = end.start() if end else len(shown)
+    names = {name for found in _SETS.findall(shown[begin:rest]) for name in found if name}
+    return any(re.search(rf"\b{name}\b", code[rest:]) for name in names)
 
 
 def _printed(code: str, shown: str) -> Iterator[tuple[int, int, str, str]]:
@@ -114,25 +124,27 @@ def _printed(code: str, shown: str) -> Iterator[tuple[int, int, str, str]]:
 
 
 def _is_one_of_several(code: str, shown: str, place: int, behind: int) -> bool:
-    """Return whether a text goes with an answer or a later refusal, or is for the authors of a script."""
+    """Return whether a text goes with an answer, or is for the authors of a script."""
     begin = max((one.end() for one in _BEGINS.finditer(shown, max(0, place - _FAR), place)), default=0)
-    closed = _CLOSES.search(shown, behind)
-    end = closed.start() if closed else len(shown)
-    if _SETS.search(shown, begin, end) and _REFUSES.search(shown, behind):
-        return True
-    if _ANSWERS.search(code, begin, end):
-        return True
-    return is_for_authors(code, place)
+    ended = _BRANCH_ENDS.search(shown, behind)
+    end = ended.start() if ended else len(shown)
+    return _ANSWERS.search(code, begin, end) is not None or is_for_authors(code, place)
 
 
-def ends_with_zero(shown: str, place: int) -> bool:
+def surely_allows(code: str, shown: str, place: int, behind: int) -> bool:
     """
-    Return whether a script ends with 0 behind a place, if no further condition holds.
+    Return whether a script ends with 0 behind a text, if no further condition holds.
 
     Args:
+        code: The script.
         shown: The script without quoted text, as ``code_of`` returns it.
-        place: The place in it.
+        place: Where the text stands in it.
+        behind: The place behind the text.
     """
+    return _ends_with_zero(shown, behind) and not _is_remembered(code, shown, place, behind)
+
+
+def _ends_with_zero(shown: str, place: int) -> bool:
     depth, skipped = 0, -1
     for found in _TOKEN.finditer(shown, place):
         word = found["word"] or found["arm"]

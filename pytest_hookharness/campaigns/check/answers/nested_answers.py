@@ -30,10 +30,9 @@ _READ = (
     | {"action", "content", "displayContent", "suppressOriginalPrompt", "llm_request", "llm_response"}
     | {"toolConfig", "tool_input", "tailToolCallRequest", "additional_context", "updated_input"}
 )
-# Keys that are meant to say something. Others may be for a log.
-_TEXTS = re.compile(
-    r"message|reason|context|instruction|feedback|text|content|note|advice|warning|summary|prompt|guidance|suggest"
-    r"|remind|hint|tip$",
+_FOR_READERS = re.compile(
+    r"(?:reason|context|message|feedback|text|summary|instructions?|notes?|warnings?|advice|reminders?|hints?"
+    r"|suggestions?|report|status|output)$",
     re.IGNORECASE,
 )
 # By these a script may find out at which event it runs.
@@ -46,8 +45,9 @@ def unread_keys(host: str, hook: Hook, value: Mapping[str, Json]) -> str:
     if not isinstance(nested, Mapping) or NESTED not in answers.known or nested.get(_NAME) != hook.event:
         return ""
     keys = [key for key in nested if key != _NAME]
-    texts = [nested[key] for key in keys if _TEXTS.search(key)]
-    says = any(isinstance(one, str) and (one == COMPUTED or " " in one) for one in texts)
+    # Others may be identifiers, or for a log.
+    texts = [one for key in keys if isinstance(one := nested[key], str) and _FOR_READERS.search(key)]
+    says = any(one == COMPUTED or " " in one for one in texts)
     if not says or not _READ.isdisjoint(keys):
         return ""
     place = next((path[1] for path in answers.context if path[0] == NESTED and len(path) > 1), "")

@@ -46,6 +46,8 @@ _FOR_THE_AGENT = frozenset(
 _SAYS = frozenset(["message", "feedback", "warning"])
 # What changes a call, computed by code.
 _CHANGES = frozenset(["updatedInput", "updated_input"])
+# Agents with hooks of which nothing is known here.
+_OTHER_AGENTS = re.compile(r"\b(?:opencode|windsurf|cline|aider|kiro|kilo ?code|roo ?code)\b", re.IGNORECASE)
 _UNKNOWN = ("the host knows none of the keys", "the host does not know ")
 _REFUSES = frozenset(["block", "deny"])
 # Values of each type that a host tells apart.
@@ -55,6 +57,7 @@ _ADVICE = {
     "; the host knows ": "Write a word that the host knows, or print nothing if the hook does not decide.",
     "it reads hookSpecificOutput": "Move the text below `hookSpecificOutput`, beside `hookEventName`.",
     f"in {NESTED}": f"Write the text in `{NESTED}.additionalContext`, where the host reads one.",
+    "has no 'hookEventName'": f"Write `hookEventName`, with the name of the event, into `{NESTED}`.",
     "no JSON": "Let a program write the JSON: `jq -n --arg text \"$text\" '{systemMessage: $text}'`.",
     "ends the session": "Leave out `continue`, so that the refusal counts.",
 }
@@ -94,6 +97,7 @@ def lost_answers(hook_set: HookSet, script: str, text: str) -> Iterator[LostAnsw
     answers = [*written_answers(text)]
     readable = any(_says_something(one.value) and not _fault(hook_set.host, hooks[0], one) for one in answers)
     others = [*named_hosts(hook_set.host, text)]
+    readable = readable or _OTHER_AGENTS.search(text) is not None
     seen = set[str]()
     for answer in answers:
         faults = [_fault(hook_set.host, hook, answer) for hook in hooks]

@@ -28,8 +28,8 @@ from pytest_hookharness.model.checkup import HookSet
 from pytest_hookharness.model.fast_dataclass import dataclass
 from pytest_hookharness.model.protocol import Hook, Ruling
 
-# A command that does nothing but say something.
-_ONLY_SAYS = re.compile(r"\s*echo\s+(?:-\w+\s+)?([\"'])(?P<text>(?:(?!\1).)+)\1\s*;?\s*", re.DOTALL)
+# A command that does nothing but say something, which is no object.
+_ONLY_SAYS = re.compile(r"\s*echo\s+(?:-\w+\s+)?([\"'])(?!\s*\{)(?P<text>(?:(?!\1).)+)\1\s*;?\s*", re.DOTALL)
 # What may be an answer, or reach a person in another way.
 _ANSWERS = re.compile(
     r"hookSpecificOutput|additional_?context|systemMessage|permission|\bdecision\b|followup_message|_message\b"
@@ -70,6 +70,8 @@ _PRINTS: Sequence[tuple[str, re.Pattern[str]]] = tuple(
         ("stdout", rf"\bprint\(\s*f?{_QUOTED}\s*\)"),
     )
 )
+# A condition, in the line or the one before, under which the author looks at what is printed.
+_FOR_AUTHORS = re.compile(r"DEBUG|VERBOSE")
 # A function that only prints its argument.
 _HELPER = re.compile(
     r"\b(?:function\s+)?(?P<name>\w+)\s*\(\s*\w*\s*\)\s*\{\s*(?:console\.(?P<js>error|warn|log)\(\s*\w+\s*\)|echo\s+\"\$[1*@]\"\s*(?P<sh>>&2)?)\s*;?\s*\}"
@@ -186,5 +188,7 @@ def _printed(text: str) -> Iterator[UnseenAdvice]:
             words = " ".join(found["text"].split())
             place = found.start("text")
             hidden = is_shell and (goes_elsewhere(text, place) or is_for_authors(text, place))
+            begin = text.rfind("\n", 0, place)
+            hidden = hidden or _FOR_AUTHORS.search(text, text.rfind("\n", 0, max(begin, 0)) + 1, place)
             if is_advice(words) and not hidden:
                 yield UnseenAdvice(words, stream)

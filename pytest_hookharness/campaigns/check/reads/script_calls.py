@@ -12,7 +12,6 @@ from functools import partial
 
 from pytest_hookharness.campaigns.check.answers.pasted_texts import pasted_texts
 from pytest_hookharness.campaigns.check.lone_programs.inline_scripts import inline_program
-from pytest_hookharness.campaigns.check.reads.env_files import emptied_files
 from pytest_hookharness.campaigns.check.reads.script_checks import together
 from pytest_hookharness.campaigns.check.reads.transcript_searches import (
     unfound_keys,
@@ -59,7 +58,6 @@ _GIVE_PROGRAM = (
     "the input before and pass it in a variable."
 )
 _MAKE_JSON = 'Let jq write the answer: `jq -n --arg text "$text" \'{decision: "block", reason: $text}\'`.'
-_APPEND = 'Append each line: `echo "export NAME=value" >> "$CLAUDE_ENV_FILE"`.'
 _GO_ON = "Write `NAME=$(...) || true`, as `grep` fails where it finds nothing."
 _NO_COMMIT = "Write `NAME=$(...) || true`, or ask `git rev-parse -q --verify HEAD` first."
 _READ_ALL = 'Let grep read all of it: `grep -q words <<< "$text"`, or `grep words >/dev/null`.'
@@ -89,7 +87,6 @@ def find_in_calls(hook_set: HookSet) -> Iterator[Symptom]:
         (CRASHED, CRASHED.fix, calls_for_a_mac),
         (CRASHED, _END_OPTIONS, texts_as_options),
         (CONFIG_OFF, _GIVE_PROGRAM, lost_inputs),
-        (LOST_UPDATES, _APPEND, emptied_files),
         (STATUS_LEAK, _KEEP_STATUS, lost_statuses),
         (STRICT_SHELL, _COUNT, double_counts),
         (STRICT_SHELL, _GO_ON, partial(ended_searches, plugin=bool(hook_set.plugin))),

@@ -20,6 +20,7 @@ from pytest_hookharness.campaigns.check.reads.input_keys import (
     reads_of,
     sent_by,
 )
+from pytest_hookharness.campaigns.check.reads.other_starts import is_given_elsewhere
 from pytest_hookharness.model.checkup import HookSet
 from pytest_hookharness.model.protocol import Basis, Hook
 
@@ -53,7 +54,8 @@ def unknown_keys(hook_set: HookSet, hook: Hook) -> str:
     # At another event the same command may read it in the place of a key that is sent there.
     same = [one for one in hook_set.hooks if keys and one.command == hook.command]
     told = "".join(never_sent(hook_set, one)[0] for one in same)
-    return ", ".join(f"`{key}`" for key in keys if f"`{key}`" not in told)
+    left = [key for key in keys if f"`{key}`" not in told]
+    return "" if is_given_elsewhere(hook_set, hook, left) else ", ".join(f"`{key}`" for key in left)
 
 
 def _unknown(found: InputReads) -> Iterator[str]:

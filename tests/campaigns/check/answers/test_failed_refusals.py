@@ -19,10 +19,10 @@ DENY = '{"hookSpecificOutput": {"hookEventName": "PreToolUse", "permissionDecisi
 def found(tmp_path):
     """The refusals in a script that the host takes for failures, in words."""
 
-    def read(text, event="PreToolUse", script="hook.sh"):
+    def read(text, event="PreToolUse", script="hook.sh", more=""):
         (tmp_path / script).write_text(text)
         program = {"py": "python3", "js": "node"}.get(script.rpartition(".")[2], "sh")
-        command = f'{program} "$CLAUDE_PROJECT_DIR/{script}"'
+        command = f'{program} "$CLAUDE_PROJECT_DIR/{script}"{more}'
         events = {event: [{"hooks": [{"type": "command", "command": command}]}]}
         file = tmp_path / ".claude/settings.json"
         file.parent.mkdir()
@@ -62,6 +62,9 @@ def test_an_answer_with_a_status_of_failure(found):
         ("PreToolUse", '[ -n "$x" ] || exit 1\necho "BLOCKED: no rm here" >&2\nexit 2\n'),
         ("PreToolUse", 'echo "BLOCKED: no rm here" >&2\nexit "$code"\n'),
         ("PreToolUse", 'echo "x.json: Permission denied" >&2\nexit 1\n'),
+        ("PreToolUse", 'echo "access denied: no project" >&2\nexit 1\n'),
+        ("PreToolUse", 'echo "Warning: --force is not allowed on main" >&2\nexit 1\n'),
+        ("PreToolUse", f"if [ -z \"$x\" ]; then\n  echo 'Input rejected' >&2\n  exit 1\nfi\necho '{DENY}'\n"),
         ("PreToolUse", 'echo "Usage: hook.sh BLOCKED-WORDS; what is blocked" >&2\nexit 1\n'),
         ("PreToolUse", '#!/bin/sh\nwhy() {\n  echo "rm is blocked"\n  exit 1\n}\nx=$(why) || deny "$x"\n'),
         ("PreToolUse", 'echo "The input cannot be read" >&2\nexit 1\n'),
@@ -72,6 +75,11 @@ def test_an_answer_with_a_status_of_failure(found):
 def test_what_is_no_failed_refusal(found, event, text):
     """A script that knows the status, a failure, and an event that cannot refuse are left out."""
     assert not found(text, event=event)
+
+
+def test_a_command_that_refuses_with_another_status(found):
+    """Where the command makes a refusal of a failure, nothing is lost."""
+    assert not found('echo "BLOCKED: no rm here" >&2\nexit 1\n', more=" || exit 2")
 
 
 def test_a_host_that_ignores_the_answer(tmp_path):

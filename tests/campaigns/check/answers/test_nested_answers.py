@@ -41,6 +41,7 @@ def echo(**nested):
         ({"status": "ok"}, False),
         ({"agentName": "the reviewer of all"}, False),
         ({"sessionTitle": "A new title"}, False),
+        ({"agentId": "$ID"}, False),
     ],
 )
 def test_a_text_in_a_key_of_its_own(lost, nested, named):

@@ -101,6 +101,7 @@ def test_a_text_at_the_wrong_place(found):
     [
         'echo \'{"hookSpecificOutput": {"hookEventName": "PostToolUse", "additionalContext": "x"}}\'',
         '[ -z "$CURSOR_VERSION" ] || exit 0',
+        "# OpenCode runs it too.",
     ],
 )
 def test_a_script_for_several_hosts(found, more):
