@@ -296,6 +296,7 @@ def test_advice_names_a_field_that_told_of_a_refusal(key, value, advice):
         ("Stop", "stdout", "\u8bf7\u786e\u8ba4\n", True),
         ("Stop", "stdout", "Done.\n", False),
         ("Stop", "stderr", "Please install jq.\n", False),
+        ("Stop", "stderr", "hint: You should run git pull.\n", False),
         ("Stop", "stdout", '{"note": "Please run the tests."}\n', False),
         ("Stop", "stdout", "Please quote me.\n", False),
         ("Stop", "stdout", "[log] Please quote me.\n", False),

@@ -196,7 +196,8 @@ def plan_bypasses(hook_set: HookSet, outcomes: Sequence[Outcome]) -> Iterator[Ch
         yield _proof(hook_set, f"other spellings of `{command}`", prove_spellings(command, texts), guards)
     yield from _prove_files(hook_set, outcomes, guards)
     refused = [*dict.fromkeys(call for one in guards for call in one.all_calls)]
-    if harmless := refused_neighbours(outcomes, refused):
+    source = "\n".join(read_guards(hook_set).sources) if refused else ""
+    if harmless := refused_neighbours(outcomes, refused, source):
         acts = prove_neighbours(refused, harmless)
         yield _proof(hook_set, "harmless commands that are refused", acts, guards)
 

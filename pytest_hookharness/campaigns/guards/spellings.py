@@ -104,12 +104,14 @@ def prove_neighbours(commands: Sequence[str], refused: Sequence[Neighbour]) -> t
     return (FIRST_PROMPT, *controls, *known, *harmless, *harmless, *controls)
 
 
-def refused_neighbours(outcomes: Sequence[Outcome], commands: Sequence[str]) -> list[Neighbour]:
+def refused_neighbours(
+    outcomes: Sequence[Outcome], commands: Sequence[str], source: str = ""
+) -> list[Neighbour]:
     """Return the harmless commands that a session refused which allowed what they resemble."""
     seen = [(passed_turns(outcome), refused_turns(outcome)) for outcome in outcomes]
     return [
         one
-        for one in neighbours(commands)
+        for one in neighbours(commands, source)
         if any(
             one.text in refused and one.text not in passed and {*one.controls} <= passed.keys()
             for passed, refused in seen

@@ -204,6 +204,10 @@ def test_a_guard_that_takes_a_use_for_another(found):
             id="commands of git that may be used",
         ),
         pytest.param(LOOKS.replace("People do", "Use git switch. People do") % "git checkout", id="switch"),
+        pytest.param(
+            LOOKS.replace("People", "Use git restore --staged. People") % "git (checkout --|reset)",
+            id="reset",
+        ),
         pytest.param(LOOKS % "2>/dev/null|^jest" + "# nobody hides error messages\n", id="messages"),
     ],
 )
