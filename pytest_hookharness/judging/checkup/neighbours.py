@@ -19,15 +19,15 @@ _REMOVES, _FORCES = r"rm -\w*[rR]", r"git push .*(?:--force|-f)\b"
 _PUSH, _MAIN = "git push origin topic", r"git push (?:\S+ )?(?:main|master)$"
 _DISCARDS = r"git (?:checkout -- |restore |reset --hard)"
 _COMMITS = r'git commit -m "done"$'
+# How guards say that they mean every path which begins with a slash.
+ABSOLUTE = r"(?i:\b(?:absolute\b|relative path|outside (?:of )?(?:the|this) (?:project|repo|workspace)))"
 # A harmless command that no list of allowed ones names.
 _SELDOM = "git show-branch"
 _SECRETS = r"(?:{})\S*(?:\.env|\.key|\.pem|secret)"
 # What shows most comes first, as a session may have to be short. No control is another spelling of the
 # harmless command, else that would seem to be bypassed.
 _NEIGHBOURS = (
-    Neighbour(
-        f"rm -rf {WORKSPACE}/build", "the same folder", ("rm -rf build",), _REMOVES, named=r"\babsolute\b"
-    ),
+    Neighbour(f"rm -rf {WORKSPACE}/build", "the same folder", ("rm -rf build",), _REMOVES, named=ABSOLUTE),
     Neighbour("rm -rf ./build", "the same folder", ("rm -rf build",), _REMOVES),
     # The second folder stands in no list of those that may be removed.
     Neighbour(
