@@ -23,6 +23,7 @@ _COMMITS = r'git commit -m "done"$'
 ABSOLUTE = r"(?i:\b(?:absolute\b|relative path|outside (?:of )?(?:the|this) (?:project|repo|workspace)))"
 # A harmless command that no list of allowed ones names.
 _SELDOM = "git show-branch"
+_PYTHON = "python3 -m json.tool notes.json"
 _SECRETS = r"(?:{})\S*(?:\.env|\.key|\.pem|secret)"
 # What shows most comes first, as a session may have to be short. No control is another spelling of the
 # harmless command, else that would seem to be bypassed.
@@ -135,7 +136,7 @@ _NEIGHBOURS = (
     Neighbour(
         "curl -s https://example.com/a.json | python3 -m json.tool",
         "which only formats what it reads",
-        ("curl -s https://example.com/a.json | jq .",),
+        ("curl -s https://example.com/a.json | jq .", _PYTHON),
         r"(?:curl|wget) .*\|",
     ),
     Neighbour("git clean -nd", "which only lists files", (_SELDOM,), r"git clean\b", named="dry"),
@@ -172,7 +173,9 @@ _NEIGHBOURS = (
         _DISCARDS,
         named="restore --staged",
     ),
-    Neighbour("python3 -m pip list", "which installs nothing", ("pip list",), r"(?:python3? -m )?pip3? "),
+    Neighbour(
+        "python3 -m pip list", "which installs nothing", ("pip list", _PYTHON), r"(?:python3? -m )?pip3? "
+    ),
     Neighbour(
         'git commit -m "feat!: add it"',
         "the usual sign of a breaking change",
