@@ -165,7 +165,7 @@ def unguarded_commands(hook_set: HookSet, outcomes: Sequence[Outcome]) -> Iterat
         for one in open_ones:
             if not _is_denied(hook_set, one.file):
                 yield (
-                    f"{hook_names(hook_set.hooks, hook)} refuses edits of {one.file}, and no hook is asked "
+                    f"{hook_names(hook_set.hooks, hook)} refuses edits of {one.file}, and no guard is asked "
                     f"about commands, so only the host decides about `{shell_ways(one.file)[1]}`."
                 )
 

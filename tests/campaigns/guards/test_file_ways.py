@@ -101,13 +101,13 @@ def test_a_guard_that_is_not_asked_about_the_shell(found, tmp_path):
 
 @pytest.mark.slow
 def test_a_guard_in_a_project_that_leaves_commands_to_the_host(found, tmp_path):
-    """Where no hook is asked about commands, the host asks the user, and it is no problem of a guard."""
+    """Where no guard is asked about commands, the host asks the user, and it is no problem of a guard."""
     write_claude(tmp_path, ("Edit|Write", OF_FILES))
     assert found() == []
     (hook_set,) = find_hook_sets(tmp_path)
     (text,) = unguarded_commands(hook_set, found.outcomes)
     assert text == (
-        "PreToolUse 1 (guard-0.sh) refuses edits of .env, and no hook is asked about commands, so only the "
+        "PreToolUse 1 (guard-0.sh) refuses edits of .env, and no guard is asked about commands, so only the "
         "host decides about `sed -i s/a/b/ .env`."
     )
 
