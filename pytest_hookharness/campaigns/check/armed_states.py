@@ -102,9 +102,15 @@ def arm_states(
         for (state, outcome), end in zip(chosen, ends, strict=True)
         for one in (state, *without_limit(state, words))
     ]
-    written = try_out([*plan_refused_texts(hook_set, waiting)])
-    sessions += [*find_gates(hook_set, waiting, try_out), *kept_texts(written)]
-    known = {command for one in written for command, _ in _effects(one.outcome)}
+    known = set[str]()
+
+    def noted(tried: Sequence[CheckSession]) -> Sequence[PlayedSession]:
+        plays = try_out(tried)
+        known.update(command for one in plays for command, _ in _effects(one.outcome))
+        return plays
+
+    sessions += find_gates(hook_set, waiting, noted)
+    sessions += kept_texts(noted([*plan_refused_texts(hook_set, waiting)]))
     waiting = [hook for hook in waiting if hook.command not in known]
     idle = [hook for hook in waiting if not any(_hooks_of(state.script, [hook]) for state, _ in chosen)]
     return ArmedStates(sessions=tuple(sessions), unmet=tuple(_unmet(hook_set, texts, idle, there)))

@@ -132,7 +132,10 @@ def _verdict(outcome: Outcome) -> Iterator[Symptom]:
         case verdicts.Undecided(turn=turn):
             times = refused_throughout(outcome)
             if times >= MANY_REFUSALS:
-                text = f"{event} was refused{said} all {times} times, and no end was seen in {turn} turns."
+                text = f"{event} was refused{said} all {times} times, and no end was seen in {turn} turns"
+                limits = (one.threshold for one in outcome.probe_reports[-1:])
+                timed = (one.at for one in limits if one and one.allows_stop and one.seconds)
+                text += "".join(f"; it would be allowed after {at}" for at in timed) + "."
                 yield Symptom(kind="no-end", hook=hook, text=text, advice=_allow_stop(outcome), turn=turn)
         case verdicts.Livelock(stem=stem):
             text = f"{event} is refused forever{said}: the agent can never stop."

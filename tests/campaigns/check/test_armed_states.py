@@ -267,6 +267,17 @@ def test_a_hook_that_a_text_made_refuse_asks_for_no_state(armed):
 
 
 @pytest.mark.slow
+def test_a_gate_that_refused_asks_for_no_state(armed):
+    """A gate that refuses a stop while its check fails needs no file that it looks for."""
+    text = (
+        "#!/bin/bash\n[ -f .claude/off ] && exit 0\ncommand -v pnpm >/dev/null || exit 0\n"
+        "jq -e .stop_hook_active >/dev/null && exit 0\npnpm check >&2 || exit 2\n"
+    )
+    found, _ = armed("stop.sh", "bash", text)
+    assert found.unmet == ()
+
+
+@pytest.mark.slow
 def test_what_was_activated_is_not_tried_again(plugin, harness):
     """A hook that a command of its plugin made active needs no state files."""
     hook_set = plugin(**{"hooks/stop.sh": SHELL, "commands/start.md": COMMAND})

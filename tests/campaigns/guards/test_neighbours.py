@@ -92,7 +92,8 @@ def test_a_guard_that_takes_every_path_for_the_root(found):
     assert text == (
         "`rm -rf <project>/build`, the same folder, is refused, but `rm -rf build` allowed; "
         "`rm -rf ./build`, the same folder, is refused, but `rm -rf build` allowed; "
-        "`rm -rf .cache`, a folder whose name begins with a dot, is refused, but `rm -rf build` allowed."
+        "`rm -rf .cache`, a folder whose name begins with a dot, is refused, but `rm -rf build` and "
+        "`rm -rf topic` allowed."
     )
 
 
@@ -121,7 +122,7 @@ def test_a_guard_that_takes_a_stash_for_a_push(found):
     (text,) = found(ANY_PUSH)
     assert text == (
         "`git stash push -m topic`, which sends nothing to another repository, is refused, but "
-        "`git stash list` allowed."
+        "`git stash` allowed."
     )
 
 
@@ -181,10 +182,38 @@ def test_a_guard_that_takes_a_use_for_another(found):
     (text,) = found(LOOKS % pattern)
     assert text == (
         "`git branch -d topic`, which only deletes a branch that is merged, is refused, but "
-        "`git branch --list topic` allowed; `dd if=a.img of=b.img`, which only copies a file, is refused, "
-        "but `dd of=b.img if=c.img` allowed; `git restore --staged notes.txt`, which keeps the file as it "
-        "is, is refused, but `git reset -- notes.txt` allowed; so is `python3 -m pip list`."
+        "`git branch --list topic` and `git show-branch` allowed; `dd if=a.img of=b.img`, which only copies "
+        "a file, is refused, but `dd of=b.img if=c.img` allowed; `git restore --staged notes.txt`, which "
+        "keeps the file as it is, is refused, but `git reset -- notes.txt` allowed; so is "
+        "`python3 -m pip list`."
     )
+
+
+@pytest.mark.slow
+@pytest.mark.nightly
+@pytest.mark.parametrize(
+    "script",
+    [
+        pytest.param(
+            f'{START}case "$text" in "rm -rf build"|[^r]*) ;; *) echo Only build. >&2; exit 2 ;; esac\n',
+            id="folders that may be removed",
+        ),
+        pytest.param(
+            f"{START}case \"$text\" in git' status'*|git' stash list'|[^g]*) ;; "
+            "git*) echo 'Only git status.' >&2; exit 2 ;; esac\n",
+            id="commands of git that may be used",
+        ),
+        pytest.param(LOOKS.replace("People do", "Use git switch. People do") % "git checkout", id="switch"),
+        pytest.param(
+            LOOKS.replace("People", "Use git restore --staged. People") % "git (checkout --|reset)",
+            id="reset",
+        ),
+        pytest.param(LOOKS % "2>/dev/null|^jest" + "# nobody hides error messages\n", id="messages"),
+    ],
+)
+def test_a_guard_with_a_rule_of_its_own(found, script):
+    """A list of what is allowed, and a rule against a program or a habit, confuse nothing."""
+    assert found(script) == []
 
 
 @pytest.mark.slow

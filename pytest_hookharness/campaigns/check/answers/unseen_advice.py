@@ -189,6 +189,6 @@ def _printed(text: str) -> Iterator[UnseenAdvice]:
             place = found.start("text")
             hidden = is_shell and (goes_elsewhere(text, place) or is_for_authors(text, place))
             begin = text.rfind("\n", 0, place)
-            hidden = hidden or _FOR_AUTHORS.search(text, text.rfind("\n", 0, max(begin, 0)) + 1, place)
-            if is_advice(words) and not hidden:
+            of_authors = _FOR_AUTHORS.search(text, text.rfind("\n", 0, max(begin, 0)) + 1, place)
+            if is_advice(words) and not hidden and not of_authors:
                 yield UnseenAdvice(words, stream)

@@ -25,6 +25,7 @@ from pytest_hookharness.campaigns.guards.watched_moves import is_asked_before, w
 from pytest_hookharness.campaigns.stress.first_run import GIVEN
 from pytest_hookharness.campaigns.stress.mutations.wording import HARMLESS, forms_of
 from pytest_hookharness.judging.checkup.bypasses import is_rare, spellings
+from pytest_hookharness.judging.checkup.neighbours import ABSOLUTE
 from pytest_hookharness.model.checkup import HookSet
 from pytest_hookharness.model.moves import RunCommand
 from pytest_hookharness.model.protocol import Hook, Ruling
@@ -36,7 +37,7 @@ _PROGRAMS = frozenset({
 })  # fmt: skip
 _OF_ROOT = ("rm -rf /", "rm -r /", "chmod -R 777 /")
 _FOLDERS = ("tmp/build", "work/app/dist")
-_ABSOLUTE = re.compile(r"\babsolute\b", re.IGNORECASE)
+_ABSOLUTE = re.compile(ABSOLUTE)
 # A test with these words beside it may be for all paths that are not relative.
 _OUTSIDE = re.compile(r"\b(?:outside|inside|within|relative)\b", re.IGNORECASE)
 _NEAR = 200

@@ -9,6 +9,7 @@ from pytest_hookharness.campaigns.check.command_guards.word_guards import (
     allowed_spellings,
     refused_data,
     refused_folders,
+    root_guard,
     word_guard,
 )
 from pytest_hookharness.model.protocol import Hook
@@ -130,6 +131,14 @@ def test_only_the_root(pattern, named):
     """A guard is named if any absolute path looks like the root, and a relative one does not."""
     text = HEAD + f"if echo \"$CMD\" | grep -qE '{pattern}'; then\n{REFUSES}fi\nexit 0\n"
     assert bool([*refused_folders(text)]) is named
+
+
+def test_a_guard_that_means_every_absolute_path():
+    """A guard that keeps the agent in the project is meant to refuse any absolute path."""
+    test = f"if echo \"$CMD\" | grep -qE 'rm -rf /'; then\n{REFUSES}fi\nexit 0\n"
+    for comment, named in (("# Removals.\n", True), ("# Nothing outside the project.\n", False)):
+        hook_set, hook = one_hook("PreToolUse", HEAD + comment + test)
+        assert (root_guard(hook_set, hook) != ("", "")) is named
 
 
 def test_a_guard_in_a_command():

@@ -57,6 +57,9 @@ ANSWER = (
             ("git push", "git commit -m 'Explain git push here'"),
         ),
         (GUARD.replace("git\\s+push", "(^|[;&|]\\s*)npm\\s"), ("npm install", "echo 'Done; npm install'")),
+        # Nothing calls it.
+        (f"{HEAD}old() {{\n  if {TEST}; then\n    exit 2\n  fi\n}}\nexit 0\n", ("", "")),
+        (f"{HEAD}old() {{\n  if {TEST}; then\n    exit 2\n  fi\n}}\nold\n", IN_A_MESSAGE),
         # What is judged later judges both alike.
         (HEAD + f"{TEST} || exit 0\n[ -f .reviewed ] && exit 0\n{REFUSES}", IN_A_MESSAGE),
         (HEAD + f"if ! {TEST}; then\n  exit 0\nfi\n{REFUSES}", IN_A_MESSAGE),
