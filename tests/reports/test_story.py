@@ -74,17 +74,24 @@ VERDICTS: list[tuple[Verdict, str]] = [
     (
         Capped(turn=9, cap=GUARD, changed=CHANGED),
         (
-            "capped: claude-code overrode block 9 in turn 9; what the hooks would do without the cap is "
-            "unknown: it was not tried; changing: workspace/log, workspace/b, workspace/c and 1 more"
+            "capped: claude-code overrode the 9th refusal in a row, in turn 9; what the hooks would do "
+            "without the cap is unknown: it was not tried; changing: workspace/log, workspace/b, "
+            "workspace/c and 1 more"
         ),
     ),
     (
         Capped(turn=9, cap=GUARD, without=WithoutCap(name="terminated", why="the hooks would allow it")),
-        "capped: claude-code overrode block 9 in turn 9; without the cap, the hooks would allow it",
+        (
+            "capped: claude-code overrode the 9th refusal in a row, in turn 9; without the cap, the hooks "
+            "would allow it"
+        ),
     ),
     (
         Capped(turn=9, cap=GUARD, without=WithoutCap(name="livelock", why="the hooks never allow it")),
-        "capped: claude-code overrode block 9 in turn 9; without the cap, the hooks never allow it",
+        (
+            "capped: claude-code overrode the 9th refusal in a row, in turn 9; without the cap, the hooks "
+            "never allow it"
+        ),
     ),
     (
         Capped(turn=9, cap=replace(GUARD, overrides=None)),
@@ -113,7 +120,7 @@ VERDICTS: list[tuple[Verdict, str]] = [
         (
             "livelock: the session repeats forever, if what is masked decides nothing (state repeats every "
             "2 turns after turn 1; confirmed in turns 4 to 5; masked evidence); only the cap of "
-            "claude-code ends it, at block 9"
+            "claude-code ends it, at the 9th refusal in a row"
         ),
     ),
     (
@@ -143,7 +150,7 @@ VERDICTS: list[tuple[Verdict, str]] = [
         Undecided(turn=200, why="no end and no repeat in 200 turns", changed=CHANGED[:1], cap=GUARD),
         (
             "undecided: no end and no repeat in 200 turns; changing: workspace/log; the cap of claude-code "
-            "would override block 9"
+            "would override the 9th refusal in a row"
         ),
     ),
 ]
@@ -287,12 +294,13 @@ def test_the_story_of_a_livelock() -> None:
     assert story(made).splitlines() == [
         (
             "livelock: Stop is blocked forever by ./lint_or_die.sh (state repeats every turn after turn "
-            "2; confirmed in turn 4; closed evidence); only the cap of claude-code ends it, at block 9"
+            "2; confirmed in turn 4; closed evidence); only the cap of claude-code ends it, at the 9th "
+            "refusal in a row"
         ),
         '  before  script  writes: "Fix it."',
         '  turn 1  agent   stops: "I am done."',
         '          Stop    ./lint_or_die.sh  exited 2 in 0.3 s  -> block "ruff: not found"',
-        "  turns 2 to 4  the same, and so on forever      (claude-code would override it at block 9)",
+        "  turns 2 to 4  the same, and so on forever      (claude-code would override the 9th refusal)",
         (
             "  expected: terminated within 3          "
             "/work place/scenarios/lint.scenario.yaml:14  expect.verdict"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import assert_never
 
-from pytest_hookharness.model.expectations import counted
+from pytest_hookharness.model.expectations import counted, ordinal
 from pytest_hookharness.model.moves import Stop
 from pytest_hookharness.model.outcome import INCONCLUSIVE_FINDINGS, Outcome
 from pytest_hookharness.model.protocol import is_afterwards
@@ -121,8 +121,8 @@ def _verdict(outcome: Outcome, longest: int) -> str:
             return f"lockout: {when} {which} leads to a stop"
         case Undecided(why=why, changed=changed, cap=cap):
             named = f"; changing: {text_of_changes(changed)}" if changed else ""
-            first = cap.overrides if cap is not None else None
-            capped = f"; the cap of {host} would override block {first}" if first is not None else ""
+            nth = ordinal(cap.overrides) if cap is not None and cap.overrides is not None else ""
+            capped = f"; the cap of {host} would override the {nth} refusal in a row" if nth else ""
             return f"undecided: {plain(why, longest)}{named}{capped}"
         case _:
             assert_never(verdict)
@@ -183,7 +183,7 @@ def _capped(verdict: Capped, host: str) -> str:
         return f"{host} ended the run in turn {verdict.turn} {as_what}: {plain(verdict.cap.why)}"
     if verdict.cap.overrides is None:
         return f"the cap of {host} ended it in turn {verdict.turn}: {plain(verdict.cap.why)}"
-    return f"{host} overrode block {verdict.cap.overrides} in turn {verdict.turn}"
+    return f"{host} overrode the {ordinal(verdict.cap.overrides)} refusal in a row, in turn {verdict.turn}"
 
 
 def _without_cap(verdict: Capped, longest: int) -> str:
@@ -202,7 +202,8 @@ def _only_end(outcome: Outcome, cap: Cap | None) -> str:
     """Return that only the host ends a loop, if its cap does."""
     if cap is None or cap.overrides is None:
         return ""
-    return f"; only the cap of {plain(outcome.host, 40)} ends it, at block {cap.overrides}"
+    nth = ordinal(cap.overrides)
+    return f"; only the cap of {plain(outcome.host, 40)} ends it, at the {nth} refusal in a row"
 
 
 def _livelock(outcome: Outcome, verdict: Livelock) -> str:
