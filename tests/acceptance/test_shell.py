@@ -151,7 +151,9 @@ def test_a_session_that_ended_by_no_decision_says_so(hookharness):
     result = hookharness("try", "Stop", "./missing.sh")
 
     assert result.returncode == 1
-    assert "(HH004 NOT-RUN); the session ended in turn" in result.stdout.splitlines()[1]
+    first = result.stdout.splitlines()[1]
+    assert first.startswith("hook not run: ./missing.sh did not decide: ")
+    assert "(HH004 NOT-RUN); the session ended in turn" in first
 
 
 def test_schema(hookharness):

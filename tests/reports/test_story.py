@@ -263,7 +263,7 @@ def test_the_first_line_says_what_a_hook_waited_for() -> None:
     line = first_line(outcome(Terminated(turn=3), trace(STOP, asked(Ruling.NONE)), findings=(hung,)))
 
     why = f"Stop: {limit}: {cause} (HH001 HUNG-HOOK)"
-    assert line == f"terminated: ./fifo.sh did not decide: {why}; the session ended in turn 3"
+    assert line == f"hook cut: ./fifo.sh did not decide: {why}; the session ended in turn 3"
 
 
 @pytest.mark.parametrize("ending", [ending for ending, _ in ENDINGS])

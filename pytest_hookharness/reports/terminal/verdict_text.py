@@ -78,6 +78,14 @@ def _hollow(outcome: Outcome) -> Finding | None:
     return next((each for each in outcome.findings if each.name in INCONCLUSIVE_FINDINGS), None)
 
 
+def shown_verdict(outcome: Outcome) -> str:
+    """Return the verdict's name; of a session that ended without the decision of every hook, why."""
+    if outcome.verdict_name != "terminated" or outcome.terminated:
+        return outcome.verdict_name
+    cut = any(finding.name == "HUNG-HOOK" for finding in outcome.findings)
+    return "hook cut" if cut else "hook not run"
+
+
 def most_severe(outcome: Outcome) -> Violation | None:
     """Return the most severe broken expectation, for places with room for one; ``None`` if all hold."""
     return next(iter(_by_weight(outcome)), None)
@@ -103,7 +111,9 @@ def _verdict(outcome: Outcome, longest: int) -> str:
     verdict, host = outcome.verdict, plain(outcome.host, 40)
     match verdict:
         case Terminated():
-            return f"terminated: {_terminated(outcome, verdict)}"
+            # An end that a hook did not decide must not read like one that it did.
+            name = shown_verdict(outcome) if _hollow(outcome) is not None else outcome.verdict_name
+            return f"{name}: {_terminated(outcome, verdict)}"
         case Capped():
             return f"capped: {_capped(verdict, host)}{_without_cap(verdict, longest)}"
         case Livelock():
