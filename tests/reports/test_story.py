@@ -8,7 +8,18 @@ import pytest
 from pytest_hookharness.model import moves
 from pytest_hookharness.model.expectations import Expectation
 from pytest_hookharness.model.exploration import Exploration, Successor, TrapState
-from pytest_hookharness.model.moves import Event, Move, Prompt, Stop, ToolCall, ToolResult, Tools
+from pytest_hookharness.model.moves import (
+    Event,
+    Move,
+    Prompt,
+    Reaction,
+    RunCommand,
+    Script,
+    Stop,
+    ToolCall,
+    ToolResult,
+    Tools,
+)
 from pytest_hookharness.model.outcome import Outcome
 from pytest_hookharness.model.probes import (
     PerturbationKind,
@@ -308,12 +319,45 @@ def test_the_story_of_a_livelock() -> None:
         "  seen:     livelock",
         "  The same stop will be refused forever. Let the hook allow when nothing changed since its last",
         "  refusal, or read `stop_hook_active` from its input.",
+        "  If an agent can do what the hook asks for, let the scenario's agent do it: `when: [{event: Stop,",
+        "  do: [{run: COMMAND}]}]`.",
         "  assumed: Ids are derived.",
         "  assumed: The network is not watched.",
         "  tier:    process group: a process that leaves its group is looked for and may survive; /tmp is",
         "           shared with the machine",
         "  replay: hookharness run '/work place/scenarios/lint.scenario.yaml::lint[claude-code]' --seed 7",
     ]
+
+
+LOOP = Livelock(stem=1, period=1)
+REACTING = Script(reactions=(Reaction(event="Stop", moves=(RunCommand(command="make"),)),))
+
+
+@pytest.mark.parametrize(
+    ("made", "advised"),
+    [
+        (outcome(LOOP), True),
+        (outcome(Terminated(turn=1)), False),
+        (outcome(LOOP, scenario=Scenario(name="try")), False),
+        (outcome(LOOP, scenario=Scenario(name="x", origin=ORIGIN)), True),
+        (
+            outcome(LOOP, scenario=Scenario(name="x", origin=ORIGIN, expect=Expectation(verdict="livelock"))),
+            False,
+        ),
+        (
+            outcome(
+                LOOP,
+                scenario=Scenario(
+                    name="x", origin=ORIGIN, script=REACTING, expect=Expectation(verdict="terminated")
+                ),
+            ),
+            False,
+        ),
+    ],
+)
+def test_an_agent_that_could_do_what_a_hook_asks_is_advised(made: Outcome, advised: bool) -> None:
+    """A scenario that expects an end is told how its agent could react, if it does not react already."""
+    assert ("let the scenario's agent do it" in story(made)) is advised
 
 
 def test_every_assumption_is_printed() -> None:

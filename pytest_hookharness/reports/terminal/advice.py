@@ -82,6 +82,20 @@ def advice(outcome: Outcome) -> str:
             assert_never(verdict)
 
 
+def advice_on_agent(outcome: Outcome) -> str:
+    """Return how to let the agent do what a hook asks for; empty unless a scenario expects an end."""
+    refusal, script = _last_refusal(outcome), outcome.scenario.script
+    wanted = outcome.scenario.origin is not None and outcome.scenario.expect.verdict == "terminated"
+    if not wanted or script.reactions or refusal is None or refusal.event.lower() not in _STOPS:
+        return ""
+    if not isinstance(outcome.verdict, Livelock | Capped):
+        return ""
+    return (
+        "If an agent can do what the hook asks for, let the scenario's agent do it: "
+        f"`when: [{{event: {plain(refusal.event, 40)}, do: [{{run: COMMAND}}]}}]`."
+    )
+
+
 def _lower(outcome: Outcome, verdict: Capped) -> str:
     """Return what to do about hooks that allow the stop only after the cap; empty if that was not seen."""
     if verdict.without.name != "terminated" or verdict.cap.overrides is None:
