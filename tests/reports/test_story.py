@@ -311,7 +311,7 @@ def test_the_story_of_a_livelock() -> None:
         '  before  script  writes: "Fix it."',
         '  turn 1  agent   stops: "I am done."',
         '          Stop    ./lint_or_die.sh  exited 2 in 0.3 s  -> block "ruff: not found"',
-        "  turns 2 to 4  the same, and so on forever      (claude-code would override the 9th refusal)",
+        "  turns 2 to 4  the same, and so on forever      (claude-code would override refusal 9)",
         (
             "  expected: terminated within 3          "
             "/work place/scenarios/lint.scenario.yaml:14  expect.verdict"

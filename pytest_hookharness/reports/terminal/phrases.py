@@ -11,7 +11,7 @@ import re
 from collections.abc import Sequence
 from typing import assert_never
 
-from pytest_hookharness.model.expectations import counted, ordinal
+from pytest_hookharness.model.expectations import counted
 from pytest_hookharness.model.moves import (
     Compact,
     Corrupt,
@@ -262,7 +262,7 @@ def describe_cap(
 ) -> str:
     """Describe what the host would do about a loop, by itself or as the scenario assumes."""
     if cap is not None and cap.overrides is not None:
-        return f"{host} would override the {ordinal(cap.overrides)} refusal"
+        return f"{host} would override refusal {cap.overrides}"
     if limits:
         return f"{host} would end the run in turn {limits[0].turn}"
     if assumed is not None and assumed.refusals is None:
