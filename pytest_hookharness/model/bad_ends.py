@@ -1,6 +1,12 @@
-"""Bad ends of a session: their meaning, why they matter and how to fix them; see docs/endless-hooks.md."""
+"""
+Ends of a session: their meaning, why they matter and what to do.
+
+docs/endless-hooks.md explains the bad ones.
+"""
 
 from __future__ import annotations
+
+import difflib
 
 from pytest_hookharness.model.verdicts import FindingCode
 
@@ -57,6 +63,47 @@ BAD_ENDS = (
 )
 
 
-def look_up_bad_end(word: str) -> FindingCode | None:
-    """Return the bad end with this name, ignoring case."""
-    return next((end for end in BAD_ENDS if end.name == word.lower()), None)
+UNDECIDED = FindingCode(
+    "",
+    "undecided",
+    "It is unknown whether the session ends.",
+    "An unknown result is not a pass.",
+    "The report says what ended the search; give it more turns or time.",
+)
+# Ends that are no defect of a hook, or of which a finding says more.
+_OTHER_ENDS = (
+    FindingCode(
+        "",
+        "terminated",
+        "The agent wanted to stop, and the hooks allowed it.",
+        "The session ends, as it should.",
+        "Nothing. The report says in which turn, and after how many refusals.",
+    ),
+    UNDECIDED,
+    FindingCode(
+        "",
+        "hook not run",
+        "The session ended, but a hook did not run, so it decided nothing.",
+        "A hook that does not run guards nothing; an expected `terminated` is broken by its finding.",
+        "See the finding that the report names, such as NOT-RUN, CONFIG-OFF or NEVER-FIRED.",
+    ),
+    FindingCode(
+        "",
+        "hook cut",
+        "The session ended, but a hook did not end in time, so it decided nothing.",
+        "Most hosts allow what a hook should have refused if it is ended at its timeout.",
+        "See the finding HUNG-HOOK: it says what the hook waited for.",
+    ),
+)
+
+
+def look_up_end(word: str) -> FindingCode | None:
+    """Return the end of a session with this name, ignoring case, with hyphens or spaces."""
+    plain = word.lower().replace("-", " ")
+    return next((end for end in (*BAD_ENDS, *_OTHER_ENDS) if end.name.replace("-", " ") == plain), None)
+
+
+def nearest_end(word: str) -> str:
+    """Return the name of an end that is most similar to a word; empty if none is similar."""
+    names = [end.name for end in (*BAD_ENDS, *_OTHER_ENDS)]
+    return next(iter(difflib.get_close_matches(word.lower(), names, n=1)), "")

@@ -18,6 +18,7 @@ from pytest_hookharness.frontends.option_types import (
     make_folder,
     require_new,
     seconds,
+    whole,
     whole_number,
 )
 from pytest_hookharness.frontends.replay_command import (
@@ -144,7 +145,10 @@ def declare_try(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--project", type=Path, help="folder that is copied into the workspace")
     parser.add_argument("--git", action="store_true", help="make the workspace a committed repository")
     parser.add_argument(
-        "--then", default="idle", help=f"how the agent behaves: {', '.join(agents.BEHAVIOURS)} (idle)"
+        "--then",
+        default="idle",
+        metavar="NAME[,OPTION=VALUE]",
+        help=f"how the agent behaves, for example promising,tag=DONE: {', '.join(agents.BEHAVIOURS)} (idle)",
     )
     parser.add_argument("--matcher", help="matcher of the hook")
     parser.add_argument("--timeout", type=float, help="the hook's timeout in its settings, in seconds")
@@ -205,8 +209,26 @@ def compose(arguments: argparse.Namespace) -> Scenario:
     profile = hosts.find(made.host)
     hosts.find_event(profile, hosts.own_event(profile, arguments.event))
     project = arguments.project.resolve() if arguments.project is not None else None
-    script = scenario_files.script_from(_ACTS, then=arguments.then)
+    script = scenario_files.script_from(_ACTS, then=_behaviour(arguments.then))
     return replace(made, project=project, script=script, reach=(str(Path.cwd()),))
+
+
+def _behaviour(text: str) -> object:
+    """
+    Return a behaviour with its options, as a scenario file has it.
+
+    Raises:
+        OptionError: An option has no value, or a number is none.
+    """
+    name, *options = text.split(",")
+    given: dict[str, object] = {}
+    numbers = agents.number_options(name)
+    for option in options:
+        key, equals, value = option.partition("=")
+        if not equals:
+            raise OptionError(f"--then: {option!r} has no value; write {name},{option}=VALUE")
+        given[key] = whole(value, f"--then {key}", 0) if key in numbers else value
+    return {name: given} if given else name
 
 
 def _replay_command(arguments: argparse.Namespace, settings: Settings) -> str:

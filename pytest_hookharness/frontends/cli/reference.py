@@ -47,13 +47,13 @@ def declare_findings(parser: argparse.ArgumentParser) -> None:
 def _print_findings(arguments: argparse.Namespace) -> int:
     """Print the given kinds of findings in full, or all of them in a line each."""
     from pytest_hookharness.judging.findings.finding_catalogue import catalogue, look_up, nearest
-    from pytest_hookharness.model.bad_ends import look_up_bad_end
+    from pytest_hookharness.model.bad_ends import look_up_end, nearest_end
     from pytest_hookharness.reports.terminal.host_facts import codes_table, describe_findings
 
-    known = {word: look_up(word) or look_up_bad_end(word) for word in arguments.codes}
+    known = {word: look_up(word) or look_up_end(word) for word in arguments.codes}
     unknown = [word for word, code in known.items() if code is None]
     if unknown:
-        near = nearest(unknown[0])
+        near = nearest_end(unknown[0]) or nearest(unknown[0])
         meant = f"did you mean {near!r}?" if near else "call it without a word to list all"
         raise ValueError(f"findings: {unknown[0]!r} is neither code nor name; {meant}")
     found = [code for code in known.values() if code is not None]
