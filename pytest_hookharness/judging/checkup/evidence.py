@@ -53,7 +53,7 @@ def with_evidence(symptom: Symptom, outcomes: Sequence[Outcome]) -> Symptom:
     printed = next((text for _, _, run in near if tells and (text := _deciding_lines(run))), "")
     if symptom.kind == NOT_RUN.name and _OF_BASH.search(printed):
         symptom = replace(symptom, advice=_NAME_BASH)
-    host, effect = outcomes[0].scenario.host, ""
+    host, effect = outcomes[0].scenario.host, symptom.effect
     if symptom.kind == MANGLED.name and _NO_FOLDER.search(symptom.text):
         symptom = replace(symptom, advice=_MAKE_FOLDER)
         effect = f"{host} has no folder for the session, so it does not start."
