@@ -8,6 +8,7 @@ from dataclasses import field
 from pathlib import Path, PurePath
 
 from pytest_hookharness.model.fast_dataclass import dataclass
+from pytest_hookharness.model.file_change import FileChange
 from pytest_hookharness.model.moves import Act
 from pytest_hookharness.model.protocol import Hook, Json
 from pytest_hookharness.model.scenario import Scenario
@@ -206,6 +207,7 @@ class Symptom:
         turn: The turn in which it was observed.
         printed: The deciding lines that the hook wrote to standard error; empty if there are none.
         effect: What the host made of it, in one sentence; empty if that is in ``text``.
+        assumes: What a verdict rests on that another agent or another time may change, in sentences.
         shared: Whether only a group of hooks is known, and not which of them caused it.
         entries: The positions of the hooks among all, from 1, if not all with the command are meant.
         avoidable: Whether an agent that does what it is told does not meet it.
@@ -220,6 +222,7 @@ class Symptom:
     turn: int = 0
     printed: str = ""
     effect: str = ""
+    assumes: tuple[str, ...] = ()
     shared: bool = False
     entries: tuple[int, ...] = ()
     avoidable: bool = False
@@ -234,26 +237,6 @@ class Symptom:
     def must_fix(self) -> bool:
         """Whether the hook fails or does harm; otherwise it is only worth knowing."""
         return not self.avoidable and (self.kind not in _WORTH_KNOWING or bool(self.effect))
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class FileChange:
-    """
-    One file before and after a fix.
-
-    Attributes:
-        file: Its path in the project.
-        before: Its contents; ``None`` if it does not exist.
-        after: Its new contents.
-        mode_before: Its permission bits; 0 if it does not exist.
-        mode: Its new permission bits.
-    """
-
-    file: str
-    before: bytes | None
-    after: bytes
-    mode_before: int
-    mode: int
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

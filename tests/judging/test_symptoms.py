@@ -4,7 +4,8 @@ from dataclasses import replace
 
 import pytest
 
-from pytest_hookharness.judging.checkup.symptoms import find_symptoms, open_questions
+from pytest_hookharness.judging.checkup.bad_ends import open_questions
+from pytest_hookharness.judging.checkup.symptoms import find_symptoms
 from pytest_hookharness.judging.findings.codes import DOUBLE_NOISE, TEXT_MATCH, WRONG_KEY
 from pytest_hookharness.judging.findings.finding_catalogue import (
     CRASHED,
@@ -21,7 +22,7 @@ from pytest_hookharness.model.processes import Cut, Exited, Output, ProcessResul
 from pytest_hookharness.model.protocol import Basis, Decision, Hook, Reply, Rule, Ruling
 from pytest_hookharness.model.scenario import Scenario
 from pytest_hookharness.model.trace import Change, HookEvent, HookRun, Moved, Performed, Step, Trace
-from pytest_hookharness.model.verdicts import Livelock, Terminated, Undecided
+from pytest_hookharness.model.verdicts import Cap, Limit, Livelock, Terminated, Undecided
 
 RULE = Rule("a refusal", Basis.DOCUMENTED, "a page")
 HOOK = Hook(event="Stop", command="./check.sh")
@@ -67,6 +68,27 @@ def test_livelock_names_who_refused():
     (found,) = find_symptoms(outcome(Livelock(stem=1, period=1), refusal(1)))
     assert (found.kind, found.hook) == ("livelock", "./check.sh")
     assert "Run the tests." in found.text
+
+
+@pytest.mark.parametrize(
+    ("more", "effect"),
+    [
+        ({"cap": Cap(overrides=9, why="", rule=RULE)}, "goes on until its own limit, refusal 9 in a row."),
+        ({"cap": Cap(overrides=None, why="it is off", rule=RULE)}, "does not end this: it is off."),
+        ({"limits": (Limit(turn=30, why="", rule=RULE),)}, "goes on until its own limit, turn 30."),
+        ({}, "it goes on until a person ends it."),
+    ],
+)
+def test_what_a_livelock_claims(more, effect):
+    """A livelock says how often was refused, what of the host ends it, and what only this session shows."""
+    loop = Livelock(stem=1, period=1, **more)
+    rests = ("A fact of every session.", "The agent does not make DONE.md, which the hooks look for.")
+    (found,) = find_symptoms(outcome(loop, [*refusal(1), *refusal(2)], assumptions=rests))
+    assert found.text == (
+        'Stop is refused each time with "Run the tests.", 2 times until the session repeats itself.'
+    )
+    assert found.effect.endswith(effect)
+    assert found.assumes == rests[1:]
 
 
 @pytest.mark.parametrize(("times", "kinds"), [(12, ["no-end"]), (10, []), (3, [])])

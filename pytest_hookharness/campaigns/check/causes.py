@@ -18,8 +18,9 @@ from pytest_hookharness.campaigns.check.lone_programs.hindered_hooks import hind
 from pytest_hookharness.campaigns.check.static.bare_scripts import NOT_EXECUTABLE
 from pytest_hookharness.campaigns.check.static.hook_program import program_that_ends_it
 from pytest_hookharness.campaigns.check.static_checks import StaticResult
+from pytest_hookharness.judging.checkup.bad_ends import cut_by_us
 from pytest_hookharness.judging.checkup.evidence import describe_refusal, with_evidence
-from pytest_hookharness.judging.checkup.symptoms import cut_by_us, find_symptoms
+from pytest_hookharness.judging.checkup.symptoms import find_symptoms
 from pytest_hookharness.judging.findings.codes import (
     BLOCKS_EVERYTHING,
     BYPASS,

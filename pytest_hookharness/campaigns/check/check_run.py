@@ -33,8 +33,9 @@ from pytest_hookharness.campaigns.check.sole_readers import prove_sole_readers
 from pytest_hookharness.campaigns.check.static_checks import StaticResult, check_statically
 from pytest_hookharness.campaigns.guards import rewording
 from pytest_hookharness.execution.processes.slots import NoFreeSlot
+from pytest_hookharness.judging.checkup.bad_ends import cut_by_us
 from pytest_hookharness.judging.checkup.one_place import at_one_place
-from pytest_hookharness.judging.checkup.symptoms import cut_by_us, find_symptoms
+from pytest_hookharness.judging.checkup.symptoms import find_symptoms
 from pytest_hookharness.judging.findings.finding_catalogue import HUNG_HOOK
 from pytest_hookharness.model.checkup import CheckReport, CheckSession, HookSet, Problem, Symptom
 from pytest_hookharness.model.fast_dataclass import dataclass
@@ -316,7 +317,8 @@ class CheckRun:
 
     def _confirm(self, wanted: Sequence[SymptomEvidence]) -> None:
         """Look for a small session that confirms each symptom; what no session confirms is not a problem."""
-        jobs = [Confirmation(self.place, self._seconds_left, self._simulate, one).run for one in wanted]
+        tier = self.settings.tier
+        jobs = [Confirmation(self.place, self._seconds_left, self._simulate, one, tier).run for one in wanted]
         found, problems, undecided = dict[int, Problem | str](), len(self._problems), len(self._undecided)
         for place, (evidence, small) in self._in_parallel(jobs):
             seen = f"Seen once, but not confirmed: {evidence.symptom.text}"

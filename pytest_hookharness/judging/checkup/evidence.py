@@ -16,8 +16,8 @@ from pytest_hookharness.model.trace import HookEvent, HookRun, Step
 
 # Defects after which it matters whether the host goes on.
 _FAILED = frozenset({NOT_RUN.name, CRASHED.name, MANGLED.name})
-# The faults by which runs show what is also certain without one.
-_FAULTS = {CRASHED.name: ("crashed",), MANGLED.name: ("mangled", "ignored")}
+# The faults of the runs that show a defect; other runs of the hook may have refused on purpose.
+_FAULTS = {NOT_RUN.name: ("not-run",), CRASHED.name: ("crashed",), MANGLED.name: ("mangled", "ignored")}
 _LINES = 2
 # The folder of a run, which is another one in each run.
 _BASE = re.compile(r"/[^\s'\":]*/hookharness-\w+/(?:\d+/)?\w+/(?=(?:workspace|plugin|home|tmp)\b)")
@@ -40,9 +40,11 @@ _MODEL = "BeforeModel"
 def with_evidence(symptom: Symptom, outcomes: Sequence[Outcome]) -> Symptom:
     """Return a symptom with the deciding lines of standard error, and the effect of the defect, if seen."""
     runs = [*_runs(outcomes, {*symptom.hook.split(", ")})]
-    if not symptom.turn and symptom.kind in _FAULTS:
+    failed = [one for one in runs if (one[2].reply.fault or "").startswith(_FAULTS.get(symptom.kind, ("-",)))]
+    # Of a script that does not exist, the host may see no more than an exit code, which is no fault.
+    if not symptom.turn and symptom.kind in _FAULTS and (failed or symptom.kind != NOT_RUN.name):
         # It is in the source: what other runs of the hook printed and decided has nothing to do with it.
-        runs = [one for one in runs if (one[2].reply.fault or "").startswith(_FAULTS[symptom.kind])]
+        runs = failed
     if not runs:
         return symptom
     near = [run for run in runs if run[0].turn == symptom.turn] or runs
@@ -51,14 +53,11 @@ def with_evidence(symptom: Symptom, outcomes: Sequence[Outcome]) -> Symptom:
     printed = next((text for _, _, run in near if tells and (text := _deciding_lines(run))), "")
     if symptom.kind == NOT_RUN.name and _OF_BASH.search(printed):
         symptom = replace(symptom, advice=_NAME_BASH)
-    host, effect = outcomes[0].scenario.host, ""
+    host, effect = outcomes[0].scenario.host, symptom.effect
     if symptom.kind == MANGLED.name and _NO_FOLDER.search(symptom.text):
         symptom = replace(symptom, advice=_MAKE_FOLDER)
         effect = f"{host} has no folder for the session, so it does not start."
     elif symptom.kind in _FAILED:
-        # Other runs of the hook may have refused on purpose.
-        faults = _FAULTS.get(symptom.kind, ("-",))
-        failed = [run for run in runs if (run[2].reply.fault or "").startswith(faults)]
         effect = _effect(failed or runs, host)
     elif symptom.kind == TIMEOUT_UNIT.name:
         effect = _cut(runs, host)

@@ -149,6 +149,8 @@ def _problem(problem: Problem, place: HookSet, replay_command: ReplayCommand) ->
         yield f"  printed   {plain(words, _LINE)}"
     if symptom.effect:
         yield from wrapped(symptom.effect, _WIDTH, "  host      ", "            ")
+    for assumed in symptom.assumes:
+        yield from wrapped(plain(assumed, _LINE), _WIDTH, "  assumes   ", "            ")
     if problem.active:
         yield from wrapped(plain(problem.active, _LINE), _WIDTH, "  with      ", "            ")
     if problem.scenario.script.acts:
@@ -233,6 +235,7 @@ def _place(checkup: CheckReport, replay_command: ReplayCommand) -> dict[str, Any
                 "text": problem.symptom.text,
                 "printed": problem.symptom.printed or None,
                 "effect": problem.symptom.effect or None,
+                "assumes": [*problem.symptom.assumes],
                 "advice": problem.symptom.advice,
                 "moves": _moves(problem.scenario),
                 "varied": [mutation.family for mutation in problem.scenario.vary],

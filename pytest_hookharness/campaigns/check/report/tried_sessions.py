@@ -1,0 +1,54 @@
+"""What a check tried: its sessions, what was varied in them, and how long hooks took."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Sequence
+
+from pytest_hookharness.campaigns.arming.stand_ins import describe_stand_ins
+from pytest_hookharness.campaigns.check.hook_statistics import find_never_run, percentile
+from pytest_hookharness.model.checkup import HookSet, hook_name
+from pytest_hookharness.model.expectations import counted
+from pytest_hookharness.model.outcome import Outcome
+
+
+def describe_tried(
+    hook_set: HookSet, outcomes: Sequence[Outcome], active: Sequence[str], stuck: Collection[str]
+) -> Iterator[str]:
+    """
+    Yield what was tried with a hook set, in sentences.
+
+    Args:
+        active: What was activated for sessions.
+        stuck: Commands that cannot run.
+    """
+    # A command that replaces a left-out hook is not a hook of the project, and one without its program never
+    # began.
+    own = {hook.command for hook in (*hook_set.hooks, *hook_set.shared)} - {*stuck}
+    every = (hook_run for outcome in outcomes for _, hook_run in outcome.trace.hook_runs())
+    # Of a handler that is no command, only an answer was assumed.
+    hook_runs = [hook_run for hook_run in every if hook_run.run and hook_run.hook.command in own]
+    unseen = find_never_run(hook_set, outcomes)
+    hooks, silent = (
+        len(hook_set.hooks),
+        sum(hook.command in stuck or hook in unseen for hook in hook_set.hooks),
+    )
+    all_of_them = f"each of {hooks} hooks" if hooks > 1 else "the hook"
+    who = (
+        f"{hooks - silent} of {counted(hooks, 'hook')}" if silent else f"{all_of_them} on each of its events"
+    )
+    yield f"{counted(len(outcomes), 'session')} with {counted(len(hook_runs), 'hook run')}: {who}."
+    yield from dict.fromkeys(
+        text for outcome in outcomes for text in outcome.varied if text.startswith("Tried:")
+    )
+    yield from describe_stand_ins(hook_set)
+    yield from dict.fromkeys(f"Activated: {one}." for one in active)
+    for command in dict.fromkeys(hook.command for hook in hook_set.hooks):
+        times = [
+            hook_run.run.wall
+            for hook_run in hook_runs
+            if hook_run.run is not None and hook_run.hook.command == command
+        ]
+        if times:
+            within = 1000 * percentile(times)
+            name = hook_name(hook_set.hooks, command)
+            yield f"{name}: {counted(len(times), 'run')}, 95% within {within:.0f} ms."
