@@ -183,6 +183,7 @@ def _printed(text: str) -> Iterator[UnseenAdvice]:
         for found in pattern.finditer(text):
             words = " ".join(found["text"].split())
             place = found.start("text")
-            hidden = is_shell and (goes_elsewhere(text, place) or is_for_authors(text, place))
-            if is_advice(words) and not hidden:
+            if not is_advice(words):
+                continue
+            if not (is_shell and (goes_elsewhere(text, place) or is_for_authors(text, place))):
                 yield UnseenAdvice(words, stream)
