@@ -51,6 +51,12 @@ class GuardRules:
         return replace(session, scenario=replace(scenario, files=files, env=env), active=active)
 
 
+def guard_rules(hook_set: HookSet, activated: Iterable[CheckSession]) -> GuardRules:
+    """Return all rules from examples, as guards refuse what rules name, and the variables of the guards."""
+    files = {path: text for one in activated for path, text in one.scenario.files.items()}
+    return GuardRules(files, guard_switches(hook_set))
+
+
 def guard_switches(hook_set: HookSet) -> dict[str, str]:
     """Return the variables with which guards refuse, and their values; none that the settings give."""
     given = {name for hook in hook_set.hooks for name in hook.env}

@@ -16,7 +16,7 @@ from itertools import zip_longest
 from typing import TypeAlias, TypeVar
 
 from pytest_hookharness.campaigns.arming.activation import Activation
-from pytest_hookharness.campaigns.arming.guard_switches import GuardRules, guard_switches
+from pytest_hookharness.campaigns.arming.guard_switches import GuardRules, guard_rules
 from pytest_hookharness.campaigns.check import causes, corpora, grouping, session_errors
 from pytest_hookharness.campaigns.check import guard_sessions as guards
 from pytest_hookharness.campaigns.check import sessions as checkups
@@ -177,9 +177,7 @@ class CheckRun:
         # Stops are refused whatever the agent does, so further behaviours would only cost time.
         behaviours = [] if endless else [*checkups.plan_behaviours(self.place)]
         activated = [*checkups.plan_activated(self.place, self.given), *checkups.plan_host_files(self.place)]
-        # Guards refuse what rules name, so all rules from examples are there while guards are tried.
-        files = {path: text for one in activated for path, text in one.scenario.files.items()}
-        rules = GuardRules(files, guard_switches(self.place))
+        rules = guard_rules(self.place, activated)
         self._play("other sessions", [*behaviours[:1], *rules.among(guards.plan_refusals(self.place))])
         yield
         refused = rewording.refused_by_hook(self._outcomes())

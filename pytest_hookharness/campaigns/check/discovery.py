@@ -32,16 +32,17 @@ _MARKETPLACE = "marketplace.json"
 # Settings there are made up for tests.
 _OF_TESTS = frozenset(["test", "tests", "__tests__", "testdata", "fixtures"])
 # The size of a settings file, and how many of those that stand elsewhere are checked.
-_LONGEST, _MOST = 1 << 18, 20
+_LONGEST, _MOST, _NAMED = 1 << 18, 20, 3
 
 
-def find_hook_sets(path: Path, host: str = "") -> tuple[HookSet, ...]:
+def find_hook_sets(path: Path, host: str = "", *, copies: bool = False) -> tuple[HookSet, ...]:
     """
     Return the hook sets of a project folder, one for each host, or the one of a settings file.
 
     Args:
         path: A folder or a file.
         host: The only host whose hooks are wanted; empty for all.
+        copies: Whether files that look like settings elsewhere are wanted where there are no others.
 
     Raises:
         SimulationError: There is no hook.
@@ -59,7 +60,9 @@ def find_hook_sets(path: Path, host: str = "") -> tuple[HookSet, ...]:
     else:
         problem = "is neither a file nor a folder" if whole.exists() else "there is no such file or folder"
         raise SimulationError(f"{path}: {problem}; name a project or a settings file")
-    with_hooks = _with_hooks(found) or _with_hooks(_copied(whole, host))
+    with_hooks = _with_hooks(found)
+    if not with_hooks and copies:
+        with_hooks = _with_hooks(_copied(whole, host))
     if not with_hooks:
         if links := links_out(path, host):
             raise SimulationError("; ".join(links))
@@ -79,6 +82,9 @@ def _copied(root: Path, host: str) -> list[HookSet]:
             profile, place = _reader_of(file, "")
         except SimulationError:
             profile, place = hosts.find(name), file.name
+        if host and profile.name != hosts.find(host).name:
+            # The settings of another host are no copy for this one.
+            continue
         hook_set = _in_project(profile, file, place)
         # Installers have a copy for each system.
         key = (name, *(hook.command for hook in hook_set.hooks))
@@ -102,7 +108,11 @@ def _describe_search(path: Path, host: str) -> str:
         for file in (config.plugin_manifest, config.plugin_path, *_marketplaces([profile])):
             places |= {file: None} if file else {}
     looked = "".join(f"\n  {place}" for place in places)
-    return f"{path}: no hooks of {who} are configured below it; looked for{looked}"
+    others = "".join(
+        f"\n{file.relative_to(path.resolve())} looks like hooks of {name}, which does not look there"
+        for file, name in islice(_settings_elsewhere(path.resolve(), host), _NAMED)
+    )
+    return f"{path}: no hooks of {who} are configured below it; looked for{looked}{others}"
 
 
 def _settings_elsewhere(root: Path, host: str) -> Iterator[tuple[Path, str]]:

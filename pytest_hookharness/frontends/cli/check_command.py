@@ -154,7 +154,7 @@ def _call(arguments: argparse.Namespace) -> int:
                 f"check: {arguments.path} is a scenario; add --stress or --explore, or call `hookharness run`"
             )
         return _try_item(arguments, settings)
-    hook_sets = find_hook_sets(Path(arguments.path), arguments.host)
+    hook_sets = find_hook_sets(Path(arguments.path), arguments.host, copies=True)
     looked = time.monotonic() - began
     if arguments.only and not campaign:
         require_name(arguments.only, hook_sets)

@@ -270,7 +270,9 @@ def test_settings_that_no_host_looks_for(tmp_path):
     at(tmp_path, "package.json", {"hooks": {"Stop": "make stop"}})
     at(tmp_path, "node_modules/x/settings.json", {"hooks": {"Stop": GROUPS}})
     at(tmp_path, "src/tests/settings.json", {"hooks": {"Stop": TRUE}})
-    found = find_hook_sets(tmp_path)
+    with pytest.raises(SimulationError, match=r"gemini\.json looks like hooks of gemini-cli"):
+        find_hook_sets(tmp_path)
+    found = find_hook_sets(tmp_path, copies=True)
     assert [(one.host, one.part) for one in found] == [
         ("gemini-cli", "gemini.json"),
         ("claude-code", "templates/mac.json"),
@@ -286,10 +288,17 @@ def test_settings_that_no_host_looks_for(tmp_path):
     assert (place.files, place.elsewhere) == ((".claude/settings.json",), False)
 
 
+def test_settings_of_another_host_are_no_copy(tmp_path):
+    """A host that finds no hooks is not tried with settings at a place of another host."""
+    at(tmp_path, ".claude/settings.json", {"hooks": {"Stop": TRUE}})
+    with pytest.raises(SimulationError, match="no hooks of codex@"):
+        find_hook_sets(tmp_path, "codex", copies=True)
+
+
 def test_a_project_below_a_folder_without_hooks(tmp_path):
     """Settings at a place of their host in a project below are found as those of that project."""
     at(tmp_path, "app/.claude/settings.json", {"hooks": {"Stop": TRUE}})
-    (place,) = find_hook_sets(tmp_path)
+    (place,) = find_hook_sets(tmp_path, copies=True)
     assert (place.root, place.elsewhere) == (tmp_path / "app", False)
 
 
@@ -297,7 +306,7 @@ def test_a_project_below_a_folder_without_hooks(tmp_path):
 def test_an_event_that_two_hosts_know(tmp_path, key, host):
     """Of two hosts that know the events of a file, the one is meant that knows the key of its commands."""
     at(tmp_path, "hooks.json", {"version": 1, "hooks": {"preToolUse": [{key: "hooks/guard.sh"}]}})
-    (place,) = find_hook_sets(tmp_path)
+    (place,) = find_hook_sets(tmp_path, copies=True)
     assert (place.host, place.only) == (host, "hooks.json")
 
 
@@ -315,7 +324,7 @@ def test_scripts_that_are_copied_with_their_settings(tmp_path, harness):
         "say.sh": "echo no >&2\n",
     }.items():
         (tmp_path / "kit" / name).write_text(text)
-    (place,) = find_hook_sets(tmp_path)
+    (place,) = find_hook_sets(tmp_path, copies=True)
     assert sorted(place.texts) == [
         ".claude/hooks/mine/end.sh",
         ".claude/hooks/mine/say.sh",

@@ -47,7 +47,7 @@ _BRANCH = re.compile(r"\b(?:if|elif|else|fi|case|esac|def|function|for|while|exc
 _NEAR = 12
 _LOST = "crashed: "
 # A command that does more than to go on where its script fails may refuse there.
-_MINDS = re.compile(r"\|\|(?!\s*(?:true\b|:|exit\s+0\b))|;\s*(?:if\b|\[|exit\s+[1-9])|\$\?|\btrap\b")
+_MINDS = re.compile(r"\|\|(?!\s*(?:true\b|:|exit\s+0\b))|\bexit\s+[1-9]|\$\?|\btrap\b")
 
 
 def failed_refusal(hook_set: HookSet, hook: Hook) -> str:

@@ -187,8 +187,10 @@ def _printed(text: str) -> Iterator[UnseenAdvice]:
         for found in pattern.finditer(text):
             words = " ".join(found["text"].split())
             place = found.start("text")
+            if not is_advice(words):
+                continue
             hidden = is_shell and (goes_elsewhere(text, place) or is_for_authors(text, place))
             begin = text.rfind("\n", 0, place)
             of_authors = _FOR_AUTHORS.search(text, text.rfind("\n", 0, max(begin, 0)) + 1, place)
-            if is_advice(words) and not hidden and not of_authors:
+            if not hidden and not of_authors:
                 yield UnseenAdvice(words, stream)

@@ -40,7 +40,7 @@ _OTHER_WAYS = re.compile(
 # A value that the script can do without, or gets elsewhere.
 _OPTIONAL = (
     r"-[nz]\s+\"?\$\{{?{0}\b(?![^\n]*\bexit\b)|\$\{{{0}:?[-=+]|(?<![\w$]){0}=(?![\"']?\$\{{?1)"
-    r"|\$\{{?{0}\}}?\"?\s*!?==?\s*[\"']?--?\w"
+    r"|\$\{{?{0}\}}?\"?\s*!?==?\s*[\"']?--?\w|\[\s+\"?\$\{{?{0}\}}?\"?\s+\](?![^\n]*\bexit\b)"
 )
 # What a hook works on. Any other word may choose what to do, and have no value on purpose.
 _OF_INPUT = re.compile(

@@ -15,10 +15,12 @@ from collections.abc import Iterator
 from pytest_hookharness.campaigns.check.static.shell_scripts import SHELL_SCRIPT, code_of
 
 _STARTED = re.compile(
-    r"(?<![\w./$-])(?:/usr/bin/env[ \t]+|/(?:usr/)?bin/)?"
+    r"(?:^|[|;&({!`]|(?<![\w$-])(?:then|do|else|if|exec|command|time)[ \t])[ \t]*(?:[A-Za-z_]\w*=\S*[ \t]+)*"
+    r"(?:/usr/bin/env[ \t]+|/(?:usr/)?bin/)?"
     r"(?P<program>(?:ba|da|z)?sh|python[\d.]*|node)(?P<option>[ \t]+-s?)?"
     r"(?:[ \t]+2>(?:&1|[ \t]*/dev/null))?[ \t]*<<(?P<tabs>-?)[ \t]*"
-    r"(?P<mark>['\"\\]?)(?P<word>[A-Za-z_]\w*)['\"]?"
+    r"(?P<mark>['\"\\]?)(?P<word>[A-Za-z_]\w*)['\"]?",
+    re.MULTILINE,
 )
 # What takes the input, in each of the languages: at the beginning of a line, or as a value.
 _OF_SHELL = re.compile(
@@ -29,6 +31,7 @@ _OF_SHELL = re.compile(
 # A use of it in Python that reads nothing.
 _UNREAD = frozenset({"isatty", "fileno", "close", "encoding", "reconfigure"})
 _OF_NODE = re.compile(r"\bprocess\.stdin\.(?:on|setEncoding|read)|\breadFileSync\(\s*(?:0\b|[\"']/dev/stdin)")
+_NEAR = 100
 # What takes the input in the script around it.
 _TAKES = re.compile(
     r"\$\([ \t]*(?:timeout[ \t]+\w+[ \t]+)?cat[ \t]*(?:-[ \t]*)?[)|2]|/dev/stdin|\bread\b|\bmapfile\b"
@@ -47,13 +50,14 @@ def lost_inputs(text: str) -> Iterator[tuple[str, int]]:
         program = text[begin : last.start()] if begin and last else ""
         # Without quotes, the outer shell replaces what another shell would read.
         replaced = not found["mark"] and found["program"].endswith("sh")
-        piped = code[: found.start()].rstrip().endswith("|")
+        before = code[: found.start("program")]
+        piped = re.search(r"(?<!\|)\|\s*[^|;&\n]*\Z", before[-_NEAR:]) is not None
         if not replaced and (piped or not taken) and _reads_input(found["program"], program):
             words = (
                 f"the program in the here-document of `{found['program']}` reads standard input, which is "
                 "the here-document itself, so the input of the hook is lost"
             )
-            yield words, text.count("\n", 0, found.start()) + 1
+            yield words, before.count("\n") + 1
 
 
 def _reads_input(name: str, program: str) -> bool:

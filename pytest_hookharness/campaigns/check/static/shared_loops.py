@@ -31,9 +31,9 @@ _KNOWS = re.compile(
     r"|stop_?hook_?active|\bprintenv\b|\benv\s*\|"
     r"|\bgit\s+(?:branch|symbolic-ref|worktree)\b|--abbrev-ref"
     # The prompt of the input may be compared with that of the loop.
-    r"|\$\{?\w*input\w*[^\n]*\.prompt\b"
+    r"|\$\{?\w{0,20}input\w{0,20}[^\n]{0,200}\.prompt\b"
     # Another script gets the input, and may know the session.
-    r"|^[^\n#]*\b(?:python3?|node|bun|ruby|bash|sh)\s+[\"']?[\w$./({-]+[^\n]*\.(?:py|[cm]?js|ts|rb|sh)\b",
+    r"|^[^\n#]*\b(?:python3?|node|bun|ruby|bash|sh)\s+[\"']?[\w$./({-][^\n]{0,200}\.(?:py|[cm]?js|ts|rb|sh)\b",
     re.IGNORECASE | re.MULTILINE,
 )
 # The stop is allowed if a file is missing.

@@ -11,6 +11,7 @@ from __future__ import annotations
 import ast
 import builtins
 import re
+from bisect import bisect_left
 from collections.abc import Iterator
 from itertools import islice
 
@@ -148,16 +149,20 @@ class _Script:
                 self._sites.setdefault(_name(node.func), []).append(node)
         self._bodies = [one for one in self._nodes if isinstance(one, ast.FunctionDef | ast.AsyncFunctionDef)]
         self._inside = {line for one in self._bodies for line in range(one.lineno, _end(one) + 1)}
-        self._refusals = {*refusals}
+        self._refusals = sorted(refusals)
         for _ in range(3):
-            refusing = [one for one in self._bodies if self._refuses(one.lineno, one)]
-            self._refusals |= {site.lineno for one in refusing for site in self._sites.get(one.name, [])}
+            refusing = {one.name for one in self._bodies if self._refuses(one.lineno, one)}
+            called = {site.lineno for name in refusing for site in self._sites.get(name, [])}
+            self._refusals = sorted({*self._refusals, *called})
+        outside = (line for line in reversed(self._refusals) if line not in self._inside)
+        self._last_outside = next(outside, 0)
 
     def _refuses(self, line: int, body: ast.FunctionDef | ast.AsyncFunctionDef | None) -> bool:
         """Return whether a refusal stands behind a line in a function, or outside of all functions."""
         if body is not None:
-            return any(line <= one <= _end(body) for one in self._refusals)
-        return any(line <= one for one in self._refusals - self._inside)
+            place = bisect_left(self._refusals, line)
+            return place < len(self._refusals) and self._refusals[place] <= _end(body)
+        return line <= self._last_outside
 
     def decides(self, call: ast.Call) -> bool:
         """Return whether the script may refuse behind a call, or behind a call of the function around it."""
@@ -170,7 +175,7 @@ class _Script:
                 return True
             if body is not None and body.name not in met:
                 met.add(body.name)
-                todo += self._sites.get(body.name, [])
+                todo += self._sites.get(body.name, [])[:_MOST]
         return False
 
     def calls(self) -> Iterator[ast.Call]:

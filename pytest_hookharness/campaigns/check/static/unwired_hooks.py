@@ -39,7 +39,7 @@ _INSTALLS = re.compile(r"(?:^|[/_-])(?:install|setup|init)", re.IGNORECASE)
 _OF_OTHERS = re.compile(
     r"helper|shared|\blib|common|used by|called by|sourced|\bnot an?\b|optional|copilot|cursor|codex|gemini"
     r"|qwen|~/\.|deprecated|disabled|unused|obsolete|legacy|\benable|opt[- ]in|your (?:own )?settings|install"
-    r"|settings\.local|\badd (?:it|this)\b",
+    r"|settings\.local|pre-commit|husky|\bgit hook|\badd (?:it|this)\b",
     re.IGNORECASE,
 )
 _WORD = re.compile(r"[A-Z]?[a-z]+")

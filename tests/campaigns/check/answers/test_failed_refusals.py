@@ -102,6 +102,8 @@ def test_a_host_that_ignores_the_answer(tmp_path):
         ({"command": "./guard.sh || true"}, True),
         ({"command": "./guard.sh || exit 2"}, False),
         ({"command": 'cd "$CURSOR_PROJECT_DIR" && ./guard.sh'}, True),
+        ({"command": "[ -x guard.sh ] && exec ./guard.sh; exit 0"}, True),
+        ({"command": "if ! ./guard.sh; then exit 2; fi"}, False),
     ],
 )
 def test_where_a_failure_allows(changes, expected):

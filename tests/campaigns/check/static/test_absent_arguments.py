@@ -51,6 +51,7 @@ def test_an_argument_that_no_host_gives(text, name):
         BASH + 'ONLY="${1:-}"\n[ "$ONLY" = "--force" ] || exit 0\n',
         # Words that choose what to do.
         BASH + 'SCOPE="$1"\ncase "$SCOPE" in all) make ;; *) make "$(git diff --name-only)" ;; esac\n',
+        BASH + 'FILE="$1"\nif [ "$FILE" ]; then npx eslint "$FILE"; else npx eslint .; fi\n',
         BASH + "EXTRA_ARGS=$1\nnpx eslint . $EXTRA_ARGS\n",
         NODE + "const root = process.argv[2] || '';\nconst base = root || process.cwd();\n",
         PYTHON + "path = sys.argv[1] if len(sys.argv) > 1 else ''\n",
