@@ -137,6 +137,12 @@ def test_a_script_of_a_status_line(read_in_vain):
     assert read_in_vain(f"{PYTHON}print(d.get('cost'))\n", settings={"statusLine": line}) == []
 
 
+def test_a_script_that_the_agent_may_start(read_in_vain):
+    """A permission to start the script gives it no other input."""
+    allowed = {"allow": ["Bash(python3 ./hook.py)"]}
+    assert read_in_vain(f"{PYTHON}print(d.get('cost'))\n", settings={"permissions": allowed})
+
+
 @pytest.mark.parametrize(("start", "end"), [("cat | ", ""), ("", " | tee log")])
 def test_a_pipe_that_changes_nothing(read_in_vain, start, end):
     """A pipe that passes the input on, and one behind the script, add no key."""
