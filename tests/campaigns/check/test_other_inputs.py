@@ -41,6 +41,7 @@ def read_in_vain(tmp_path):
             "print(load(open('x')), d['session_id'])\n"
         ),
         f"{PYTHON}d = {{**d, 'project_root': '/w'}}\nprint(d['project_root'])\n",
+        f"{PYTHON}e = dict(d, project_root='/w')\nprint(e['project_root'])\n",
         f"{PYTHON}d.update(project_root='/w')\nprint(d['project_root'])\n",
         f"{PYTHON}d['project_root'] = find_root()\nprint(d['project_root'])\n",
         (
@@ -72,6 +73,7 @@ def test_another_object_in_python(read_in_vain, text):
             "function state(f) {\n  const raw = readFileSync(f);\n  const d = JSON.parse(raw);\n"
             "  return d.messages;\n}\nuse(input(), state('x'));\n"
         ),
+        f"function sum(d) {{\n  return d.messages;\n}}\n{SCRIPT}use(sum(state), d.session_id);\n",
         f"function get(o) {{\n  return o.message;\n}}\n{SCRIPT}use(get(d), get(state));\n",
     ],
 )
@@ -87,6 +89,7 @@ def test_another_object_in_javascript(read_in_vain, text):
         f'{SHELL}IN=$(curl -s localhost)\nM=$(jq -r .message <<< "$IN")\necho $M\n',
         f'{SHELL}IN=$(jq -c \'. + {{a_root: 1}}\' <<< "$IN")\nR=$(jq -r .a_root <<< "$IN")\necho $R\n',
         f'{SHELL}of() {{\n  local IN\n  IN=$(gh run view)\n  jq -r .message <<< "$IN"\n}}\nof\n',
+        f'{SHELL}get() {{\n  jq -r "$1 // empty" <<< "${{2:-$IN}}"\n}}\nM=$(get .message "$S")\necho $M\n',
         "#!/bin/bash\nall() {\n  jq -r '.messages[]?'\n}\ngh api inbox | all\n",
     ],
 )
@@ -132,6 +135,12 @@ def test_a_script_of_a_status_line(read_in_vain):
     """A script that shows the status line too gets the cost from there."""
     line = {"type": "command", "command": "python3 ./hook.py"}
     assert read_in_vain(f"{PYTHON}print(d.get('cost'))\n", settings={"statusLine": line}) == []
+
+
+def test_a_script_that_the_agent_may_start(read_in_vain):
+    """A permission to start the script gives it no other input."""
+    allowed = {"allow": ["Bash(python3 ./hook.py)"]}
+    assert read_in_vain(f"{PYTHON}print(d.get('cost'))\n", settings={"permissions": allowed})
 
 
 @pytest.mark.parametrize(("start", "end"), [("cat | ", ""), ("", " | tee log")])

@@ -26,9 +26,9 @@ from pytest_hookharness.campaigns.check.answers.written_answers import (
 from pytest_hookharness.judging.findings.finding_catalogue import MANGLED
 from pytest_hookharness.model.checkup import HookSet
 from pytest_hookharness.model.fast_dataclass import dataclass
-from pytest_hookharness.model.protocol import Hook, Json
+from pytest_hookharness.model.protocol import Basis, Hook, Json
 
-_IGNORED = "ignored: "
+_IGNORED, _NO_EFFECT = "ignored: ", " has no effect on "
 # Keys whose values are texts, so that an unknown one is a text too.
 _TEXT = re.compile(r"(?:reason|context|message|feedback|text)$|^output$", re.IGNORECASE)
 # What the agent is to be told, at any host.
@@ -157,7 +157,13 @@ def _fault(host: str, hook: Hook, answer: WrittenAnswer) -> str:
 
 
 def _fault_of(host: str, hook: Hook, value: Mapping[str, Json]) -> str:
-    fault = hosts.read_reply(hosts.find(host), hook, hook.event, value).fault or ""
+    profile = hosts.find(host)
+    fault = hosts.read_reply(profile, hook, hook.event, value).fault or ""
+    rule, key = profile.events[hook.event], fault.removeprefix(_IGNORED).partition(_NO_EFFECT)[0].strip("'")
+    assumed = any(one.basis is Basis.ASSUMED and key in one.text for one in rule.rests_on)
+    # Of an event that no simulation has, little is known.
+    if _NO_EFFECT in fault and (rule.unreachable or assumed):
+        return ""
     return fault.removeprefix(_IGNORED) if fault.startswith(_IGNORED) else ""
 
 

@@ -17,7 +17,7 @@ from pytest_hookharness.campaigns.arming.project_texts import read_text
 from pytest_hookharness.campaigns.check.answers.unread_answers import named_hosts
 from pytest_hookharness.campaigns.check.lone_programs.inline_scripts import inline_program
 from pytest_hookharness.campaigns.check.reads.javascript_reads import javascript_reads
-from pytest_hookharness.campaigns.check.reads.key_meanings import meanings
+from pytest_hookharness.campaigns.check.reads.key_meanings import TOOL_ROLES, meanings
 from pytest_hookharness.campaigns.check.reads.key_reads import KeyPath
 from pytest_hookharness.campaigns.check.reads.other_starts import has_other_input, is_given_elsewhere
 from pytest_hookharness.campaigns.check.reads.python_reads import python_reads
@@ -39,6 +39,7 @@ _OF_TOOLS = (
 )
 # Keys of tools that no session of a check calls.
 _OF_OTHER_TOOLS = frozenset(["path", "notebook_path", "new_source", "edits", "url", "prompt", "content"])
+_OF_ANY_TOOLS = frozenset(["path", "url", "prompt"])
 _NOTEBOOKS, _OF_FILES = "NotebookEdit", ("tool_input", "file_path")
 _REFUSES = re.compile(r"\bexit\(?\s*2\b|[\"'\\](?:deny|ask|block)[\"'\\]")
 _ASKS_FOR_TYPE = re.compile(r"\bisinstance\b|\btypeof\b|\btype\(|\btype\s*==")
@@ -253,12 +254,13 @@ class _Judge:
 
     def _in_tool(self, below: str) -> str:
         """Return the keys of tools that a script means; empty if a tool of its hook may have the key."""
-        if "mcp" in f"{self.hook.matcher}{self.text}".lower():
-            # Such tools have keys of their own.
+        if self.role not in TOOL_ROLES or "mcp" in f"{self.hook.matcher}{self.text}".lower():
+            # Tools of a server have keys of their own.
             return ""
         sent = frozenset[str]().union(*self.inputs.values())
         known = {*(self.hook.matcher or "").split("|")} <= {*self.inputs}
-        if below in sent or not (known or below not in _OF_OTHER_TOOLS or self.profile.name != "claude-code"):
+        others = _OF_OTHER_TOOLS if self.profile.name == "claude-code" else _OF_ANY_TOOLS
+        if below in sent or (below in others and not known):
             return ""
         for words in _OF_TOOLS:
             if below in words:

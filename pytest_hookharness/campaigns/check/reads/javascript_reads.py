@@ -75,13 +75,20 @@ def _roots(text: str) -> Iterator[str]:
 
 
 def _is_another(name: str, text: str) -> bool:
-    """Return whether a variable also gets another object, or more keys, or is a parameter of a callback."""
+    """Return whether a variable also gets another object, or more keys, or is a parameter that does."""
     word = re.escape(name)
-    return bool(
+    functions = re.findall(rf"\bfunction\s+({_NAME})\s*\(\s*{word}\s*[,):]", text)
+    return any(_gets_others(one, name, text) for one in functions) or bool(
         re.search(rf"(?<![\w.$]){word}\s*(?::[^=\n;]+)?=\s*\{{\s*[\w.'\"\[]", text)
         or re.search(rf"\bObject\.assign\(\s*{word}\b", text)
         or re.search(_CALLBACK.format(word), text)
     )
+
+
+def _gets_others(function: str, name: str, text: str) -> bool:
+    """Return whether a function is called with anything but a variable."""
+    called = rf"(?<!function )(?<![\w.$]){re.escape(function)}\(\s*(?!{re.escape(name)}\b)"
+    return re.search(called, text) is not None
 
 
 def _is_of_file(given: str, text: str) -> bool:
@@ -130,7 +137,7 @@ def _parameters(text: str, known: Mapping[str, KeyPath]) -> Iterator[str]:
     """Yield the first parameters of functions that are called with the input, and with nothing else."""
     for root in [name for name, path in known.items() if not path]:
         for name in re.findall(rf"(?<![\w.$])({_NAME})\(\s*{re.escape(root)}\s*[,)]", text):
-            if re.search(rf"(?<!function )(?<![\w.$]){re.escape(name)}\(\s*(?!{re.escape(root)}\b)", text):
+            if _gets_others(name, root, text):
                 continue
             yield from re.findall(
                 rf"\b(?:function\s+{re.escape(name)}\s*\(|{re.escape(name)}\s*=\s*(?:async\s*)?(?:function\s*)?\()\s*({_NAME})",

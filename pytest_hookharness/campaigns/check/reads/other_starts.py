@@ -21,6 +21,7 @@ _CHANGED = re.compile(r"(?<!\|)\|(?![|&])")
 _PASSES_ON = re.compile(r"\s*(?:cat|tee)\b[^|;&]*")
 _SCRIPTS = frozenset([".sh", ".bash", ".zsh", ".py", ".js", ".mjs", ".cjs", ".ts"])
 _OF_TESTS = re.compile(r"test|spec|fixture", re.IGNORECASE)
+_NO_STARTS = frozenset(["hooks", "permissions", "env"])
 _LARGEST = 1 << 16
 
 
@@ -36,12 +37,13 @@ def has_other_input(hook_set: HookSet, hook: Hook) -> bool:
 
 
 def _beside_hooks(text: str) -> str:
-    """Return the settings of a file without its hooks, as JSON; empty if it is none."""
+    """Return the settings of a file that may start a script beside its hooks, as JSON; empty for none."""
     try:
         found = json.loads(text)
     except (ValueError, RecursionError):
         return ""
-    return json.dumps({key: found[key] for key in found if key != "hooks"}) if isinstance(found, dict) else ""
+    others = {key: found[key] for key in found if key not in _NO_STARTS} if isinstance(found, dict) else {}
+    return json.dumps(others)
 
 
 def is_given_elsewhere(hook_set: HookSet, hook: Hook, keys: Collection[str]) -> bool:

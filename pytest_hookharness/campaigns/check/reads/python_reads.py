@@ -255,7 +255,7 @@ class _InputFollower:
                     return _ROOT
                 # What another text holds may be in the same variable.
                 return self._follow(given) or _UNKNOWN
-            case ast.Call(func=ast.Name(id="dict"), args=[given]):
+            case ast.Call(func=ast.Name(id="dict"), args=[given], keywords=[]):
                 return self._follow(given)
             case ast.Call(func=ast.Name(id=name), args=args):
                 self._pass(name, args)

@@ -122,7 +122,7 @@ def _through_functions(text: str, inputs: Mapping[str, KeyPath]) -> Iterator[Key
             continue
         for line in text.splitlines():
             for call in re.finditer(
-                rf"(?<![\w$]){wrapper['name']}\s+(?:'([^']*)'|\"([^\"$]*)\"|(\.[\w.]+))", line
+                rf"(?<![\w$]){wrapper['name']}\s+(?:'([^']*)'|\"([^\"$]*)\"|(\.[\w.]+))(?!\s+[\"'$\w])", line
             ):
                 given = _GIVEN.search(line[: call.start()])
                 reads = [*jq_reads(call[1] or call[2] or call[3])]

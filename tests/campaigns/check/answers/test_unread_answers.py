@@ -109,6 +109,13 @@ def test_a_script_for_several_hosts(found, more):
     assert not found(f"#!/bin/sh\n{more}\necho '{json.dumps(CONTEXT)}'\n", event="PostToolUse")
 
 
+@pytest.mark.parametrize(("event", "read"), [("PreCompact", False), ("Notification", True)])
+def test_an_event_of_which_little_is_known(found, event, read):
+    """What an answer does at an event that no simulation has is not judged."""
+    nested = json.dumps({"hookSpecificOutput": {"hookEventName": event, **CONTEXT}})
+    assert bool(found(f"#!/bin/sh\necho '{nested}'\n", event=event)) is not read
+
+
 @pytest.mark.parametrize("answer", ['{"metrics": {"runs": 1}}', '{"action": "continue"}', "{}"])
 def test_an_answer_that_says_nothing(found, answer):
     """Nothing is lost of an answer that neither refuses nor has a text for the agent."""
