@@ -74,6 +74,9 @@ _USUAL = (
     Edit(file="f", text="t", old="o"),
     Read(file="f"),
 )
+# Claude Code sends these to the command that prints its status line, which may be the same script.
+_STATUS_LINE = re.compile(r"status[ _-]?line", re.IGNORECASE)
+_OF_STATUS_LINE = frozenset(["context_window", "cost", "model", "output_style", "version", "workspace"])
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,11 +131,6 @@ def never_sent(hook_set: HookSet, hook: Hook) -> tuple[str, str]:
     if is_given_elsewhere(hook_set, hook, [key.rpartition(".")[2] for key in keys]):
         return "", ""
     return ", ".join(f"`{key}`" for key in keys), ", ".join(meant)
-
-
-# Claude Code sends these to the command that prints its status line, which may be the same script.
-_STATUS_LINE = re.compile(r"status[ _-]?line", re.IGNORECASE)
-_OF_STATUS_LINE = frozenset(["context_window", "cost", "model", "output_style", "version", "workspace"])
 
 
 def _is_for_all(read: frozenset[KeyPath]) -> bool:
