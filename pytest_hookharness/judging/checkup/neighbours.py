@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Iterator
 
-from pytest_hookharness.judging.checkup.bypasses import READING, WRITING
+from pytest_hookharness.judging.checkup.bypasses import READING
 from pytest_hookharness.judging.checkup.neighbour import Neighbour
 from pytest_hookharness.judging.checkup.written_words import written_words
 from pytest_hookharness.model.moves import WORKSPACE
@@ -24,7 +24,7 @@ ABSOLUTE = r"(?i:\b(?:absolute\b|relative path|outside (?:of )?(?:the|this) (?:p
 # A harmless command that no list of allowed ones names.
 _SELDOM = "git show-branch"
 _PYTHON = "python3 -m json.tool notes.json"
-_SECRETS = r"(?:{})\S*(?:\.env|\.key|\.pem|secret)"
+_SECRETS = rf"{READING}\S*(?:\.env|\.key|\.pem|secret)"
 # What shows most comes first, as a session may have to be short. No control is another spelling of the
 # harmless command, else that would seem to be bypassed.
 _NEIGHBOURS = (
@@ -102,23 +102,13 @@ _NEIGHBOURS = (
         ("cat example.txt",),
         r"cat .*\.env$",
     ),
-    *(
-        neighbour
-        for way in (READING, WRITING)
-        for neighbour in (
-            Neighbour(
-                f"{way}.env.example", "which has no secrets", (f"{way}example.txt",), rf"{way}\S*\.env$"
-            ),
-            Neighbour(
-                f"{way}src/keyboard.ts", "which has no keys", (f"{way}src/mouse.ts",), _SECRETS.format(way)
-            ),
-            Neighbour(
-                f"{way}src/design-tokens.css",
-                "which has colours",
-                (f"{way}src/design-colors.css",),
-                _SECRETS.format(way),
-            ),
-        )
+    # Edits of such files are tried beside guarded ones.
+    Neighbour(
+        f"{READING}.env.example", "which has no secrets", (f"{READING}example.txt",), rf"{READING}\S*\.env$"
+    ),
+    Neighbour(f"{READING}src/keyboard.ts", "which has no keys", (f"{READING}src/mouse.ts",), _SECRETS),
+    Neighbour(
+        f"{READING}src/design-tokens.css", "which has colours", (f"{READING}src/design-colors.css",), _SECRETS
     ),
     Neighbour(
         "ls -la 2>/dev/null",

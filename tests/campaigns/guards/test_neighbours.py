@@ -235,13 +235,20 @@ def test_a_guard_that_knows_some_messages(found):
 
 @pytest.mark.slow
 @pytest.mark.nightly
-def test_a_guard_of_edits(found):
-    """A guard of the tool that writes files must let it write an example, and code whose name has a word."""
-    (text,) = found(OF_FILES % "*.env*|*key*", "Write")
+def test_a_guard_of_reads(found):
+    """A guard of the tool that reads files must let it read an example, and code whose name has a word."""
+    (text,) = found(OF_FILES % "*.env*|*key*", "Read")
     assert text == (
-        "writing .env.example, which has no secrets, is refused, but writing example.txt allowed; "
-        "writing src/keyboard.ts, which has no keys, is refused, but writing src/mouse.ts allowed."
+        "reading .env.example, which has no secrets, is refused, but reading example.txt allowed; "
+        "reading src/keyboard.ts, which has no keys, is refused, but reading src/mouse.ts allowed."
     )
+
+
+@pytest.mark.slow
+@pytest.mark.nightly
+def test_a_guard_of_edits_is_tried_beside_its_files(found):
+    """What a guard of edits confuses is told once, by the sessions with files of its own."""
+    assert found(OF_FILES % "*.env*|*key*", "Write") == []
 
 
 @pytest.mark.slow
