@@ -33,7 +33,6 @@ from pytest_hookharness.scenario_files.schema.shapes import (
     Whole,
 )
 from pytest_hookharness.scenario_files.schema.texts import REPOSITORY, find_folder, matches
-from pytest_hookharness.scenario_files.schema.unknown_keys import suggest_key
 from pytest_hookharness.scenario_files.yaml.elements import (
     Element,
     ListNode,
@@ -271,6 +270,9 @@ class Conversion:
         return values, valid
 
     def _unknown(self, entry: TableEntry, path: str, known: Sequence[str], keys: Sequence[Key] = ()) -> None:
+        # Most files have no unknown key.
+        from pytest_hookharness.scenario_files.schema.unknown_keys import suggest_key  # noqa: PLC0415
+
         found = suggest_key(entry.key, known, keys)
         self.problems.add(
             entry,
