@@ -156,7 +156,7 @@ def declare_analyze(parser: argparse.ArgumentParser) -> None:
         ("--window", "most actions that a loop may span", 24, 1),
     ):
         parser.add_argument(
-            option, type=whole_number(option, least), default=default, help=f"{text} ({default})"
+            option, type=whole_number(option, least), default=default, metavar="N", help=f"{text} ({default})"
         )
     parser.set_defaults(call=_analyze)
 
