@@ -10,7 +10,8 @@ from pytest_hookharness import hosts
 from pytest_hookharness.agents.behaviours import BEHAVIOURS
 from pytest_hookharness.reports.terminal.host_facts import hosts_table
 from pytest_hookharness.reports.trace.schema import schema as trace_schema
-from pytest_hookharness.scenario_files.json_schema import schema
+from pytest_hookharness.scenario_files.json_schema import export, schema
+from pytest_hookharness.scenario_files.keys.common import DURATION
 
 PAGES = Path(__file__).parent / "reference"
 PACKAGE = Path(__file__).parent.parent / "pytest_hookharness"
@@ -23,6 +24,7 @@ KINDS_OF_VALUES = {
     "boolean": "`true` or `false`",
     "null": "nothing",
 }
+A_DURATION = export(DURATION)["anyOf"]
 MOST_KEYS = 12
 HOW_TO = Path(__file__).parent / "how-to" / "another-kind-of-agent.md"
 TABLE = "<!-- this table is made by docs/write_reference.py -->"
@@ -32,6 +34,8 @@ def allowed(schema: Schema, top: Schema) -> str:
     """What may stand at a place, in words."""
     if "$ref" in schema:
         return allowed(top["$defs"][schema["$ref"].rpartition("/")[2]], top)
+    if schema.get("anyOf") == A_DURATION:
+        return "a time such as `500ms`, `10s`, `2m`, `1h`, `1d`; or a number of seconds"
     if "anyOf" in schema:
         return "; or ".join(dict.fromkeys(allowed(one, top) for one in schema["anyOf"]))
     if "enum" in schema:

@@ -19,7 +19,8 @@ BAD_ENDS = (
     FindingCode(
         "",
         "livelock",
-        "The hooks refuse the stop forever: the same state came again, or the differences decide nothing.",
+        "The hooks refuse the stop forever: the same state came again, or what still changes was shown "
+        "not to matter.",
         "A real host continues until its own cap applies, if it has one. Each refusal costs an answer of the "
         "model.",
         _ALLOW_STOP,

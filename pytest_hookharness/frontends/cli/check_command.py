@@ -120,7 +120,9 @@ def declare_check(parser: argparse.ArgumentParser) -> None:
     explore.add_argument(
         "--states", type=whole_number("--states", 1), metavar="N", help="most states that are tried (200)"
     )
-    explore.add_argument("--time", metavar="TIME", help="most time to explore (30s), part of --budget")
+    explore.add_argument(
+        "--time", metavar="TIME", help="most time to explore, such as 30s, 2m (30s), part of --budget"
+    )
     add_settings(parser)
     parser.set_defaults(call=_call)
 

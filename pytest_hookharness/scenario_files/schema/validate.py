@@ -270,7 +270,7 @@ class Conversion:
         return values, valid
 
     def _unknown(self, entry: TableEntry, path: str, known: Sequence[str], keys: Sequence[Key] = ()) -> None:
-        # Only a file with such a key needs it, and every command that reads a file waits for its imports.
+        # Most files have no unknown key.
         from pytest_hookharness.scenario_files.schema.unknown_keys import suggest_key  # noqa: PLC0415
 
         found = suggest_key(entry.key, known, keys)
