@@ -101,8 +101,10 @@ def _lines(result: Reproduction) -> Iterator[str]:
         yield f"  left out: {text}"
     if len(left_out) > _MOST:
         yield f"  left out: {len(left_out) - _MOST} more"
-    for file in (file for one in (result, *result.further) for file in one.files):
-        yield f"  wrote {file}"
+    for one in (result, *result.further):
+        yield from (f"  wrote {file}" for file in one.files)
+        if one.doubt:
+            yield f"    {one.doubt}"
 
 
 def _comparison(result: Reproduction) -> Iterator[str]:
