@@ -8,6 +8,7 @@ import pytest
 
 from pytest_hookharness import scenario_files
 from pytest_hookharness.campaigns.reproduce import loop_plays
+from pytest_hookharness.campaigns.reproduce.reproduction_run import ReproductionRun
 from pytest_hookharness.campaigns.run import simulate
 from pytest_hookharness.frontends.cli import main
 
@@ -301,6 +302,24 @@ def test_a_session_in_a_folder_of_the_repository(reproduce, project, tmp_path, r
     (small,) = tmp_path.glob("reproduced/*01234567.scenario.yaml")
     assert "subfolder" in small.read_text()
     assert main.main(["run", str(small)]) == 1
+
+
+@pytest.mark.parametrize("written", [False, True])
+def test_an_interruption(reproduce, project, tmp_path, monkeypatch, written):
+    """After Ctrl-C, the command says what was written, or that nothing was."""
+
+    def interrupted(run):
+        if written:
+            run.output.mkdir()
+            (run.output / "one.scenario.yaml").touch()
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(ReproductionRun, "run", interrupted)
+    status, printed = reproduce(claude(project))
+
+    assert status == 2
+    what = "wrote reproduced/one.scenario.yaml" if written else "nothing was written"
+    assert printed.endswith(f"hookharness: interrupted: {what}\n")
 
 
 @pytest.mark.slow
