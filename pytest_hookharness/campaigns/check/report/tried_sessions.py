@@ -27,14 +27,18 @@ _NAMED = re.compile(r"(?P<family>[\w-]+)(?: (?P<rest>.+))?")
 _MISSING = re.compile(r"^([\w.+-]+) \(missing\)$")
 
 
-def describe_varied(text: str) -> str:
-    """Return which mutations were tried, without the names of their families; other text as it is."""
-    items = [_NAMED.fullmatch(item) for item in text.removeprefix(_TRIED).removesuffix(".").split("; ")]
+def describe_varied(text: str, before: str = _TRIED, instead: str = "Also tried: ") -> str:
+    """
+    Return which mutations were tried, without the names of their families; other text as it is.
+
+    Args:
+        before: What the text begins with.
+        instead: What the sentence begins with.
+    """
+    items = [_NAMED.fullmatch(item) for item in text.removeprefix(before).removesuffix(".").split("; ")]
     if any(item is None or item["family"] not in _FAMILIES for item in items):
         return text
-    return (
-        f"Also tried: {'; '.join(_in_words(item['family'], item['rest'] or '') for item in items if item)}."
-    )
+    return f"{instead}{'; '.join(_in_words(one['family'], one['rest'] or '') for one in items if one)}."
 
 
 def _in_words(family: str, rest: str) -> str:
