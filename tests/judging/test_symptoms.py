@@ -58,6 +58,21 @@ def written(*paths):
     return Step(number=1, turn=1, exchange=hooked)
 
 
+def test_a_stop_hook_that_cannot_run_and_refuses():
+    """Where a failure refuses every stop, the effect says so, and until when."""
+    loop = Livelock(stem=1, period=1, cap=Cap(overrides=9, why="", rule=RULE))
+    found = NOT_RUN.found("Stop: check.sh does not exist.", turn=1, hook="./check.sh")
+    (told,) = (
+        one
+        for one in find_symptoms(outcome(loop, [*refusal(1), *refusal(2)], findings=(found,)))
+        if one.kind == "NOT-RUN"
+    )
+    assert told.effect == (
+        "claude-code takes this for a refusal of Stop, so every stop is refused until its own limit, refusal "
+        "9 in a row."
+    )
+
+
 def test_a_clean_run_has_no_symptom():
     """An outcome without findings whose hooks allow the stop has no symptom."""
     assert find_symptoms(outcome()) == ()

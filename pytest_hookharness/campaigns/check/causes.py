@@ -292,7 +292,7 @@ def _describe_stuck(hook_set: HookSet, static: StaticResult, outcomes: Sequence[
         events = dict.fromkeys(refused[hook.command] for hook in hooks if hook.command in refused)
         if events:
             others = "were tried without it" if hook_set.texts else "were hardly tried"
-            text += f"; {describe_refusal(hook_set.host, events)}; the other hooks {others}"
+            text += f"; {describe_refusal(hook_set.host, events, outcomes)}; the other hooks {others}"
         yield text
 
 

@@ -288,7 +288,9 @@ def _describe(candidate: Candidate, problem: Problem, played: Sequence[PlayedSes
     # A host on which the hook never refuses says nothing about the limiter.
     refusals = [(outcome.host, _refusals(outcome, commands)) for outcome in outcomes]
     refusals = [(host, number) for host, number in refusals if number]
-    names = ", ".join(dict.fromkeys(host for host, _ in refusals))
+    named = dict.fromkeys(host for host, _ in refusals)
+    # A version of a host with another fact, such as one that only users report, has the version's name.
+    names = ", ".join(host for host in named if not any(host.startswith(f"{other}-") for other in named))
     most = max(number for _, number in refusals)
     return (
         f"{counted(len(refusals), 'session')} with it on {names}, with agents that are idle, obedient, "

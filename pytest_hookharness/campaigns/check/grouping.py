@@ -12,7 +12,7 @@ from pytest_hookharness.campaigns.check.hook_statistics import (
     find_problems,
     name_problem,
 )
-from pytest_hookharness.campaigns.check.report.tried_sessions import describe_tried
+from pytest_hookharness.campaigns.check.report.tried_sessions import describe_tried, describe_varied
 from pytest_hookharness.campaigns.stress.first_run import ReplayScript
 from pytest_hookharness.campaigns.stress.plan import OUT_OF_TIME
 from pytest_hookharness.judging.checkup.bad_ends import open_questions
@@ -291,7 +291,9 @@ def _describe_running(hook_set: HookSet, hook: Hook) -> str:
 
 
 def _find_untried(outcomes: Sequence[Outcome]) -> Iterator[str]:
-    yield from (text for outcome in outcomes for text in outcome.varied if text.startswith(OUT_OF_TIME))
+    begin = f"{OUT_OF_TIME} "
+    late = (text for outcome in outcomes for text in outcome.varied if text.startswith(begin))
+    yield from (describe_varied(text, begin, begin) for text in late)
 
 
 def _find_never_refusing(

@@ -13,7 +13,7 @@ from pytest_hookharness.model.expectations import counted
 from pytest_hookharness.model.moves import Stop
 from pytest_hookharness.model.outcome import Outcome
 from pytest_hookharness.model.processes import Cut, TimedOut
-from pytest_hookharness.model.trace import Exchange, HookRun, Moved, commands_of
+from pytest_hookharness.model.trace import Exchange, HookEvent, HookRun, Moved, commands_of
 
 _ALLOW_STOP = "Let the hook allow the stop if nothing changed since its last refusal"
 # Fields in which some hosts report an earlier refusal to a hook, and what they say then.
@@ -128,12 +128,14 @@ def limit_of(verdict: verdicts.Verdict) -> str:
 
 def refused_throughout(outcome: Outcome) -> int:
     """Return how often stops were asked about, if each was refused; else 0."""
-    asked = [
-        hooked
-        for step, hooked in outcome.trace.hooked()
-        if any(one.turn == step.turn and _is_stop(one.exchange) for one in outcome.trace.steps)
-    ]
+    asked = stops_of(outcome)
     return len(asked) if all(hooked.decision.refused for hooked in asked) else 0
+
+
+def stops_of(outcome: Outcome) -> list[HookEvent]:
+    """Return the events of hooks in turns in which the agent wanted to stop."""
+    turns = {step.turn for step in outcome.trace.steps if _is_stop(step.exchange)}
+    return [hooked for step, hooked in outcome.trace.hooked() if step.turn in turns]
 
 
 def _is_stop(exchange: Exchange) -> bool:

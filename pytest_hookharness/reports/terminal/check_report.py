@@ -180,8 +180,8 @@ def _shown_by(problem: Problem) -> str:
     if len(moves) <= _MOST_MOVES:
         return "; then ".join(moves)
     if problem.move is not None:
-        where = f"turn {problem.symptom.turn} of {problem.shown_by[0]}"
-        return f"{where}, not shrunk: {plain(_describe_act(problem.move), _HOOK)}"
+        where = f"in turn {problem.symptom.turn} ({problem.shown_by[0]})"
+        return f"{plain(_describe_act(problem.move), _HOOK)}, {where}"
     return "; then ".join([f"{len(moves) - _MOST_MOVES} earlier moves", *moves[-_MOST_MOVES:]])
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Iterator, Sequence
 
 from pytest_hookharness.campaigns.arming.stand_ins import describe_stand_ins
@@ -9,6 +10,44 @@ from pytest_hookharness.campaigns.check.hook_statistics import find_never_run, p
 from pytest_hookharness.model.checkup import HookSet, hook_name
 from pytest_hookharness.model.expectations import counted
 from pytest_hookharness.model.outcome import Outcome
+
+_TRIED = "Tried: "
+# What was different, by the family of the mutations; what follows names the subjects.
+_FAMILIES = {
+    "key-order": "the input with its keys in another order",
+    "words": "words of one command in the description of another",
+    "quoting": "the words of a command as data",
+    "names": "another file of the same name",
+    "state": "damaged files of the hooks",
+    "tools": "programs of the hooks that are missing or fail",
+    "sessions": "between its turns",
+    "processes": "a restarted host",
+}
+_NAMED = re.compile(r"(?P<family>[\w-]+)(?: (?P<rest>.+))?")
+_MISSING = re.compile(r"^([\w.+-]+) \(missing\)$")
+
+
+def describe_varied(text: str, before: str = _TRIED, instead: str = "Also tried: ") -> str:
+    """
+    Return which mutations were tried, without the names of their families; other text as it is.
+
+    Args:
+        before: What the text begins with.
+        instead: What the sentence begins with.
+    """
+    items = [_NAMED.fullmatch(item) for item in text.removeprefix(before).removesuffix(".").split("; ")]
+    if any(item is None or item["family"] not in _FAMILIES for item in items):
+        return text
+    return f"{instead}{'; '.join(_in_words(one['family'], one['rest'] or '') for one in items if one)}."
+
+
+def _in_words(family: str, rest: str) -> str:
+    """Return what was tried of one family; ``rest`` names subjects, and in parentheses how they differed."""
+    if family == "sessions":
+        return f"{' and '.join(rest.strip('()').split(', '))} {_FAMILIES[family]}"
+    if family == "tools" and (found := _MISSING.match(rest)):
+        return f"no {found[1]} on the PATH"
+    return f"{_FAMILIES[family]}: {rest}" if rest else _FAMILIES[family]
 
 
 def describe_tried(
@@ -38,7 +77,7 @@ def describe_tried(
     )
     yield f"{counted(len(outcomes), 'session')} with {counted(len(hook_runs), 'hook run')}: {who}."
     yield from dict.fromkeys(
-        text for outcome in outcomes for text in outcome.varied if text.startswith("Tried:")
+        describe_varied(text) for outcome in outcomes for text in outcome.varied if text.startswith(_TRIED)
     )
     yield from describe_stand_ins(hook_set)
     yield from dict.fromkeys(f"Activated: {one}." for one in active)
