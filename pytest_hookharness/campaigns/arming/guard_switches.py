@@ -1,13 +1,14 @@
 """
-Variables with which a person makes a guard refuse that otherwise only warns, as its script compares them.
+Variables with which a person makes a guard refuse that otherwise only warns, or does nothing.
 
-Only names that say so count: with others, a variable may as well switch the guard off.
+Of variables that a script compares only those count whose names say so: others may switch the guard off.
+One without which a script ends at once may have any name, unless hosts, terminals and services give it.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import replace
 
 from pytest_hookharness.model.checkup import CheckSession, HookSet
@@ -22,6 +23,22 @@ _COMPARED = re.compile(
     rf"[^\n]{{0,40}}?==[ \t]*{_VALUE.format(2)}"
     rf"|process\.env\.{_NAME.format(3)}[ \t]*={{2,3}}[ \t]*{_VALUE.format(3)}"
 )
+# A script that ends at once without a variable.
+_LEAVES = r"(?:exit(?:[ \t]+0)?[ \t]*(?:;|$)|(?:sys\.)?exit\(0?\)|process\.exit\(0?\))"
+_UNSET = re.compile(
+    rf"\[\[?[ \t]+-z[ \t]+\"?\$\{{?(?P<name1>[A-Z]\w+)(?::?-)?\}}?\"?[ \t]+\]\]?"
+    rf"(?:[ \t]*&&[ \t]*|;?\s+then\s+){_LEAVES}"
+    rf"|\[\[?[ \t]+-n[ \t]+\"?\$\{{?(?P<name2>[A-Z]\w+)(?::?-)?\}}?\"?[ \t]+\]\]?[ \t]*\|\|[ \t]*{_LEAVES}"
+    rf"|\bif not os\.(?:environ\.get|getenv)\([\"'](?P<name3>[A-Z]\w+)[\"']\):\s+{_LEAVES}"
+    rf"|\bif \(!process\.env\.(?P<name4>[A-Z]\w+)\)[ \t]*\{{?\s*{_LEAVES}",
+    re.MULTILINE,
+)
+# What hosts, terminals, CI and services set, or what only a person can know.
+_OF_OTHERS = re.compile(
+    r"^(?:CLAUDE|CURSOR|GEMINI|CODEX|COPILOT|QWEN|GITHUB|GITLAB|CI|TMUX|TERM|SSH|WSL|XDG|DISPLAY|HOME|PATH|PWD|USER|SHELL)"
+    r"(?:_|$)|(?:TOKEN|KEY|SECRET|PASSWORD|URL|HOST|PORT|WEBHOOK|DIR|ROOT|PATH|FILE|INPUT|COMMAND|CMD)$"
+)
+_REFUSES = re.compile(r"\bexit[ \t(]+2\b|[\"'](?:deny|block)\\?[\"']")
 _COMMENT = re.compile(r"^[ \t]*(?:#|//|\*)[^\n]*", re.MULTILINE)
 _SWITCHES_OFF = re.compile(r"(?:^|_)(?:NO|SKIP|DISABLE|ALLOW|IGNORE|UN)(?:_|$)")
 
@@ -67,4 +84,23 @@ def guard_switches(hook_set: HookSet) -> dict[str, str]:
             value = one["value1"] or one["value2"] or one["value3"]
             if name not in given and not _SWITCHES_OFF.search(name):
                 found.setdefault(name, value)
+        if _REFUSES.search(text):
+            found = dict.fromkeys(_needed(text, given), "1") | found
     return found
+
+
+def _needed(text: str, given: Collection[str]) -> Iterator[str]:
+    """Yield the variables without which a guard ends at once."""
+    code = _COMMENT.sub("", text)
+    for one in _UNSET.finditer(code):
+        name = next(name for name in one.groups() if name)
+        is_set = re.search(
+            rf"^[ \t]*(?:export[ \t]+|local[ \t]+)?{name}=|\bread\b[^\n]*\b{name}\b", code, re.MULTILINE
+        )
+        if (
+            not is_set
+            and name not in given
+            and not _OF_OTHERS.search(name)
+            and not _SWITCHES_OFF.search(name)
+        ):
+            yield name

@@ -32,6 +32,14 @@ SETTINGS = """{"hooks": {"PreToolUse": [{"matcher": "Bash", "hooks": [
         ('[ "$SKIP_GUARD_BLOCK" = 1 ] && exit 0', {}),
         ('[ "$MY_GUARD" = 1 ]', {}),
         ('[ "$GIVEN_BLOCK" = 1 ]', {}),
+        ('if [[ -z "${REMOTE_SESSION:-}" ]]; then\n  exit 0\nfi\nexit 2\n', {"REMOTE_SESSION": "1"}),
+        ('[ -n "$REMOTE_SESSION" ] || exit 0\nexit 2\n', {"REMOTE_SESSION": "1"}),
+        ("if not os.environ.get('REMOTE'):\n    sys.exit(0)\nprint('deny')\n", {"REMOTE": "1"}),
+        ("if (!process.env.REMOTE) process.exit(0);\nsay({decision: 'block'});\n", {"REMOTE": "1"}),
+        ('[ -z "$REMOTE_SESSION" ] && exit 0\necho "$REMOTE_SESSION"\n', {}),
+        ('NAME=$(jq -r .tool_name)\n[ -z "$NAME" ] && exit 0\nexit 2\n', {}),
+        ('[ -z "$CLAUDE_PROJECT_DIR" ] && exit 0\nexit 2\n', {}),
+        ('[ -z "$SERVICE_TOKEN" ] && exit 0\nexit 2\n', {}),
     ],
 )
 def test_variables_that_make_guards_refuse(text, switches):
