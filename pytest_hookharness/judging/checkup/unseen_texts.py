@@ -18,7 +18,7 @@ from pytest_hookharness.model.trace import HookRun
 
 _TELLS = re.compile(
     r"\b(?:remember to|reminder|please|consider|should|must|do not|don't|make sure|be sure|ensure"
-    r"|you may want|recommend\w*|suggest\w*|never|instead of|before (?:you|committing|continuing))\b"
+    r"|you may want|recommend\w*|suggest\w*|never|instead of|before (?:you|\w+ing)|ask the user)\b"
     r"|\b(?:review|verify|check|fix|update) (?:the|your|it|all|this)\b"
     # What is to be done next, behind a dash: no words about a review that is done.
     r"|\s[-\u2013\u2014]\s+(?:review|verify|inspect|address|fix|resolve|rerun|re-run)\s+"

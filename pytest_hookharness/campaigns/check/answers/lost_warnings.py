@@ -46,9 +46,9 @@ _LOADS = re.compile(r"^[ \t]*(?:source|\.)[ \t]", re.MULTILINE)
 _ANSWERS = re.compile(
     r"hookSpecificOutput|(?i:additional_?context)|systemMessage|\bdecision\b|permission|_message\b"
 )
-_ARGUMENTS = re.compile(
-    r"\bgetopts\b|\bcase[ \t]+\"?\$\{?[1@*]|^[^\n{]*[\"' \t]\$\{?[1@](?![\w])", re.MULTILINE
-)
+_WAYS = r"\bgetopts\b|\bcase[ \t]+\"?\$\{?[1@*]"
+_ARGUMENTS = re.compile(rf"{_WAYS}|^[^\n{{]*[\"' \t]\$\{{?[1@](?![\w])", re.MULTILINE)
+_OF_A_HOST = re.compile(r"\b(?:tool_input|tool_name|tool_response|hook_event_name)\b")
 # What only says how it is, and what tells somebody to do something.
 _NOTE = re.compile(
     r"^\W*(?:note|hint|tip)\b|\bno \w+ found\b|\boverrid|(?<!not )\ballow(?:ed|ing)\b", re.IGNORECASE
@@ -81,8 +81,8 @@ def lost_warnings(text: str, loaded: Sequence[str] = (), *, of_calls: bool) -> I
     ways = [shown, *(code_of(one) for one in loaded)]
     if not shown or len(_LOADS.findall(shown)) > len(loaded) or any(map(_OWN_WAY.search, ways)):
         return
-    # A person may start a script that takes arguments.
-    if _ARGUMENTS.search(without_comment_lines(text)):
+    # A person may start a script that takes arguments, unless these only stand in for the input.
+    if re.search(_WAYS if reads_input(text) else _ARGUMENTS, without_comment_lines(text)):
         return
     code = without_comment_lines(text)
     bodies = [(begin, end) for _, begin, end in functions_of(code)]
@@ -108,6 +108,11 @@ def _is_remembered(code: str, shown: str, place: int, behind: int) -> bool:
     rest = end.start() if end else len(shown)
     names = {name for found in _SETS.findall(shown[begin:rest]) for name in found if name}
     return any(re.search(rf"\b{name}\b", code[rest:]) for name in names)
+
+
+def reads_input(text: str) -> bool:
+    """Return whether a script reads keys that only a host sends."""
+    return _OF_A_HOST.search(without_comment_lines(text)) is not None
 
 
 def _printed(code: str, shown: str) -> Iterator[tuple[int, int, str, str]]:

@@ -13,7 +13,7 @@ from collections.abc import Iterator, Sequence
 
 from pytest_hookharness import hosts
 from pytest_hookharness.campaigns.check.answers.failed_refusals import read_printed
-from pytest_hookharness.campaigns.check.answers.lost_warnings import lost_warnings
+from pytest_hookharness.campaigns.check.answers.lost_warnings import lost_warnings, reads_input
 from pytest_hookharness.campaigns.check.answers.meant_for_agent import meant_for_agent
 from pytest_hookharness.campaigns.check.answers.printed_texts import printed_texts
 from pytest_hookharness.campaigns.check.answers.written_answers import without_comments
@@ -37,9 +37,11 @@ _ANSWERS = re.compile(
     r"|notify|osascript|terminal-notifier|/dev/tty|\bcurl\b|\btmux\b|\bexec\b|\beval\b|\bwall\b|webhook"
     # A status of another kind, and scripts that a person starts too.
     r"|\bconsole(?:\.\w+)?\s*=(?!=)|\breturn 2\b|(?:^|;)[ \t]*false\b|sys\.argv\[|argparse|process\.argv"
-    r"|case\s+\"?\$\{?1\b|isatty|isTTY|\s-t\s[01]\b",
+    r"|case\s+\"?\$\{?1\b",
     re.IGNORECASE | re.MULTILINE,
 )
+# A script that asks for a terminal is for a person too, unless it reads what only a host sends.
+_FOR_A_PERSON_TOO = re.compile(r"isatty|isTTY|\s-t\s[01]\b")
 # Other files that may answer.
 _STARTS = re.compile(
     r"^[ \t]*(?:source|\.)\s|\b(?:bash|sh|python[\d.]*|node|npx|bun|uv|exec)[ \t]+[\"']?[\w$./{(-]"
@@ -107,7 +109,8 @@ def unseen_advice(hook_set: HookSet, hook: Hook) -> UnseenAdvice | None:
     code = code_of(text) if SHELL_SCRIPT.match(text) else text
     if _REDIRECTS.search(hook.command):
         return None
-    if _ANSWERS.search(without_comments(text)) or _STARTS.search(code):
+    may_ask = _FOR_A_PERSON_TOO.search(text) and not reads_input(text)
+    if may_ask or _ANSWERS.search(without_comments(text)) or _STARTS.search(code):
         advice = _said_beside_answers(hook_set, hook) or _said_before_the_end(hook_set, hook)
         return advice or _said_to_the_agent(hook_set, hook)
     # A script of several events may print a text at one of them alone.

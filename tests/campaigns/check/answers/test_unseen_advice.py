@@ -210,3 +210,18 @@ def test_instructions_for_a_compaction(found, stream, lost):
     """Plain output before a compaction is added to its instructions; the error stream is not."""
     text = f"#!/bin/sh\necho 'Always keep the list of open tasks; do not drop it.'{stream}\n"
     assert len(found(text, "PreCompact")) == lost
+
+
+@pytest.mark.parametrize(
+    ("reads", "named"),
+    [
+        ('FILE=$(jq -r .tool_input.file_path)\n[ -n "$FILE" ] || FILE="${1:-}"\n', True),
+        ("[ -t 0 ] || FILE=$(jq -r .tool_input.file_path)\n", True),
+        ('FILE="${1:-}"\n', False),
+        ("[ -t 0 ] && FILE=notes.txt\n", False),
+    ],
+)
+def test_a_script_that_takes_an_argument_too(found, reads, named):
+    """A script that reads what only a host sends is a hook, also if it has a way for a person to start it."""
+    text = f'#!/bin/bash\n{reads}[ "$FILE" = package.json ] || exit 0\necho "{WARNING}"\nexit 0\n'
+    assert bool(found(text)) is named
