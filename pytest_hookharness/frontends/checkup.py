@@ -189,8 +189,8 @@ def check_all(
         ]
 
 
-def unplayed(hook_set: HookSet, only: str = "") -> CheckReport:
-    """Return the report of a hook set that Ctrl-C left no time for: what is certain without a run."""
+def unplayed(hook_set: HookSet, only: str = "", why: str = _INTERRUPTED) -> CheckReport:
+    """Return the report of a hook set that Ctrl-C, or a person, let nothing run of: what is certain so."""
     static = check_statically(hook_set)
     problems = static_problems(hook_set, static, ())
     return CheckReport(
@@ -198,7 +198,7 @@ def unplayed(hook_set: HookSet, only: str = "") -> CheckReport:
         problems=tuple(one for one in problems if is_wanted(only, one.id, one.symptom.kind)),
         only=only,
         untried=tuple(untried(hook_set, static, ())),
-        undecided=(*static.errors, _INTERRUPTED),
+        undecided=(*static.errors, why),
         interrupted=True,
         failed=bool(static.errors),
     )
@@ -215,7 +215,7 @@ def check_project(
         executor: Plays the sessions in other processes or on other machines; ``None`` for this process.
     """
     settings = settings or Settings()
-    hook_sets = find_hook_sets(Path(project))
+    hook_sets = find_hook_sets(Path(project), copies=True)
     with Harness(settings) as harness, project_copies(harness) as copies:
         return check_all(hook_sets, harness, copies, settings.wall, executor=executor)
 

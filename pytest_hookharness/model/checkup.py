@@ -8,6 +8,7 @@ from dataclasses import field
 from pathlib import Path, PurePath
 
 from pytest_hookharness.model.fast_dataclass import dataclass
+from pytest_hookharness.model.file_change import FileChange
 from pytest_hookharness.model.moves import Act
 from pytest_hookharness.model.protocol import Hook, Json
 from pytest_hookharness.model.scenario import Scenario
@@ -71,6 +72,7 @@ class HookSet:
         files: Settings files, relative to it.
         part: The plugin, skill, command or subagent that has these hooks, if there are several; else empty.
         only: The only settings file that is read; empty for all of the host's places.
+        elsewhere: Whether that file is not where the host looks, such as one that an installer copies.
         inline: Settings with the hooks of a component, as if it were active; else ``None``.
         env: Variables of that component.
         plugin: Whether the folder is a plugin.
@@ -80,12 +82,10 @@ class HookSet:
         off: The switch in the settings that turns all hooks off, in a sentence; empty for none.
         sources: Texts of the scripts in their commands, as pairs of path (relative to the folder) and text.
         lent: What of the person's HOME is lent to the hooks, by path below it.
-        installed: Files that are copied from the project to HOME, as its installer would do, as pairs of path
-            below HOME and path in the project.
+        installed: Files that its installer copies to HOME, as pairs of path there and path in the project.
         looked_for: Files that hooks were seen to look for in the project in vain, by path in it;
             ``{{session_id}}`` stands for the identifier of the session.
-        aside: Files that hooks were seen to look for or write where the agent works, in the project's folder
-            or below it, as pairs of path in that folder and command.
+        aside: Files that hooks look for or write where the agent works, as pairs of path there and command.
         home: The folder that each session gets as HOME; ``None`` for an empty one.
         reach: Folders of the person's that hooks find at their real paths.
         lent_env: Variables that name these folders.
@@ -99,6 +99,7 @@ class HookSet:
     files: tuple[str, ...]
     part: str = ""
     only: str = ""
+    elsewhere: bool = False
     inline: Mapping[str, Json] | None = None
     env: Mapping[str, str] = field(default_factory=dict)
     plugin: bool = False
@@ -206,6 +207,7 @@ class Symptom:
         turn: The turn in which it was observed.
         printed: The deciding lines that the hook wrote to standard error; empty if there are none.
         effect: What the host made of it, in one sentence; empty if that is in ``text``.
+        assumes: What a verdict rests on that another agent or another time may change, in sentences.
         shared: Whether only a group of hooks is known, and not which of them caused it.
         entries: The positions of the hooks among all, from 1, if not all with the command are meant.
         avoidable: Whether an agent that does what it is told does not meet it.
@@ -220,6 +222,7 @@ class Symptom:
     turn: int = 0
     printed: str = ""
     effect: str = ""
+    assumes: tuple[str, ...] = ()
     shared: bool = False
     entries: tuple[int, ...] = ()
     avoidable: bool = False
@@ -234,26 +237,6 @@ class Symptom:
     def must_fix(self) -> bool:
         """Whether the hook fails or does harm; otherwise it is only worth knowing."""
         return not self.avoidable and (self.kind not in _WORTH_KNOWING or bool(self.effect))
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class FileChange:
-    """
-    One file before and after a fix.
-
-    Attributes:
-        file: Its path in the project.
-        before: Its contents; ``None`` if it does not exist.
-        after: Its new contents.
-        mode_before: Its permission bits; 0 if it does not exist.
-        mode: Its new permission bits.
-    """
-
-    file: str
-    before: bytes | None
-    after: bytes
-    mode_before: int
-    mode: int
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

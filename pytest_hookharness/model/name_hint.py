@@ -14,3 +14,8 @@ def name_hint(name: str, known: Iterable[str], what: str) -> str:
     near = difflib.get_close_matches(name.lower(), lowered, n=1)
     hint = f" did you mean {lowered[near[0]]!r}?" if near else ""
     return f";{hint} known {what}: {', '.join(lowered.values())}"
+
+
+def without_events(text: str) -> str:
+    """Return a message about an unknown event without the list of all events behind the nearest one."""
+    return text.partition(" known events: ")[0].removesuffix(";")

@@ -194,5 +194,5 @@ def test_an_item_for_each_host(project, checked, monkeypatch):
     result = project.run("--hook-check=project")
     result.assert_outcomes(failed=1)
     result.stdout.fnmatch_lines(
-        ["livelock Stop 1 (hook.sh): Stop is refused forever*", "FAILED *::check?claude-code?*"]
+        ["livelock Stop 1 (hook.sh): Stop is refused each time*", "FAILED *::check?claude-code?*"]
     )

@@ -209,6 +209,26 @@ def test_an_interruption_before_the_first_session(tmp_path, monkeypatch, capsys)
     assert [report["undecided"] for report in reports] == [["The check was interrupted."]] * 2
 
 
+@pytest.mark.parametrize(("answer", "why"), [("n", "you did not agree"), ("Ctrl-C", "you pressed Ctrl-C")])
+def test_an_answer_that_lets_nothing_run(tmp_path, monkeypatch, capsys, answer, why):
+    """Where the person does not agree, what is certain without a run is printed, and the status is 2."""
+    (tmp_path / ".claude").mkdir()
+    (tmp_path / ".claude/settings.json").write_text(SETTINGS)
+
+    def asked(*_):
+        if answer == "Ctrl-C":
+            raise KeyboardInterrupt
+        return False
+
+    monkeypatch.setattr(check_command, "is_agreed", asked)
+    assert main.main(["check", str(tmp_path), "--format", "json"]) == 2
+    printed = capsys.readouterr()
+    (report,) = json.loads(printed.out)["checkups"]
+    assert [problem["name"] for problem in report["problems"]] == ["NOT-RUN"]
+    assert report["undecided"] == [f"This is what the files alone show: nothing was run, because {why}."]
+    assert f"nothing was run, because {why}" in printed.err
+
+
 @pytest.mark.parametrize(
     ("option", "file"), [("--baseline", "none.toml"), ("--write-baseline", "old.toml"), ("--fail-on", "zzz")]
 )

@@ -6,7 +6,8 @@ import pytest
 
 from pytest_hookharness.frontends.cli.check_command import _write_fixes
 from pytest_hookharness.frontends.cli.fix_files import FixNotWritten, write_changes
-from pytest_hookharness.model.checkup import CheckReport, FileChange, Fix, HookSet, Problem, Symptom
+from pytest_hookharness.model.checkup import CheckReport, Fix, HookSet, Problem, Symptom
+from pytest_hookharness.model.file_change import FileChange
 from pytest_hookharness.model.scenario import Scenario
 
 SETTINGS = FileChange(file="settings.json", before=b"old", after=b"new", mode_before=0o640, mode=0o640)

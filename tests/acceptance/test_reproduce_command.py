@@ -1,12 +1,14 @@
 """Claims about `hookharness reproduce`, with transcripts cut to the keys that are read, and real hooks."""
 
 import json
+import shutil
 import subprocess
 
 import pytest
 
 from pytest_hookharness import scenario_files
 from pytest_hookharness.campaigns.reproduce import loop_plays
+from pytest_hookharness.campaigns.reproduce.reproduction_run import ReproductionRun
 from pytest_hookharness.campaigns.run import simulate
 from pytest_hookharness.frontends.cli import main
 
@@ -238,6 +240,9 @@ def test_two_loops(reproduce, project, tmp_path):
     assert "also recorded: Stop refused 4 times in a row" in printed
     assert printed.count("9 of 9 refusals as recorded") == 2
     assert "reproduced: PreToolUse was refused 5 times with this text by " in printed
+    assert printed.count("If the refusal is right, the agent is at fault: expect deny, or delete") == 1
+    text = (tmp_path / "reproduced/claude-code-pretooluse-01234567.scenario.yaml").read_text()
+    assert "# This test expects that the hook allows the call." in text
     assert "left out: in the scenarios of this loop, hooks of other loops: `./check.sh`" in printed
     assert "left out: not read, no JSON object: 1 record" in printed
     fixes = {"pretooluse": ("'rm build'", "'no such call'"), "stop": ("q TODO", "q DONE")}
@@ -297,6 +302,38 @@ def test_a_session_in_a_folder_of_the_repository(reproduce, project, tmp_path, r
     (small,) = tmp_path.glob("reproduced/*01234567.scenario.yaml")
     assert "subfolder" in small.read_text()
     assert main.main(["run", str(small)]) == 1
+
+
+@pytest.mark.parametrize("written", [False, True])
+def test_an_interruption(reproduce, project, tmp_path, monkeypatch, written):
+    """After Ctrl-C, the command says what was written, or that nothing was."""
+
+    def interrupted(run):
+        if written:
+            run.output.mkdir()
+            (run.output / "one.scenario.yaml").touch()
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(ReproductionRun, "run", interrupted)
+    status, printed = reproduce(claude(project))
+
+    assert status == 2
+    what = "wrote reproduced/one.scenario.yaml" if written else "nothing was written"
+    assert printed.endswith(f"hookharness: interrupted: {what}\n")
+
+
+@pytest.mark.slow
+def test_another_project(reproduce, project):
+    """Where the script that refused is not in the project, that is said first."""
+    for host in (".claude", ".codex", ".openhands"):
+        shutil.rmtree(project / host)
+    (project / "check.sh").unlink()
+    status, printed = reproduce(claude(project))
+
+    assert status == 1
+    said = printed.partition("likely cause: ")[2].partition("\n")[0]
+    assert said.startswith(f"`./check.sh`, which refused, is not in {project} as it is now")
+    assert "is this the right project?" in said
 
 
 @pytest.mark.nightly

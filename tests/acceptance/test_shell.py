@@ -72,6 +72,7 @@ def test_run_of_a_file_that_is_not_there(hookharness):
     assert "Traceback" not in result.stderr
 
 
+@pytest.mark.slow
 def test_run_says_where_names_of_the_host_are_wrong(hookharness, project):
     """Names that the host does not have, and a missing program, are errors with the line of the file."""
     file = "scenarios/names.scenario.yaml"

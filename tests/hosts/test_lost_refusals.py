@@ -120,6 +120,13 @@ def test_a_note_beside_a_neutral_answer(read, stderr):
     assert read(role=hosts.Role.BEFORE_TOOL, stderr=stderr).fault is None
 
 
+def test_an_error_that_the_limiter_passes_on(read):
+    """A stop that the limiter of Stop hooks allows on purpose has no fault, whatever its command says."""
+    told = "hookharness-limit: the stop is allowed although ./lint.sh refuses it (refused 3 times in a row)."
+
+    assert read(role=hosts.Role.STOP, stderr=f"eslint: not found\n{told}\n").fault is None
+
+
 def test_an_error_beside_a_decision(read):
     """A hook that decided has an effect, whatever it writes on standard error."""
     assert read({"decision": "block", "reason": "no"}, stderr="error: 3 tests failed").fault is None

@@ -346,6 +346,15 @@ def test_findings_that_are_made_later_count_the_same(named: tuple[str, ...], exp
     assert [one.path for one in with_findings(judged, (CRASH,)).violations] == expected
 
 
+def test_what_was_seen_leaves_out_the_list_of_all_events() -> None:
+    """A broken expectation names the nearest event; the finding below it has the list of all of them."""
+    text = "claude-code has no event 'Stopp'; did you mean 'Stop'? known events: Setup, Stop"
+    finding = Finding(code="HH008", name="EVENT-UNKNOWN", text=text)
+    judged = outcome(Expectation(), findings=(finding,))
+    (seen,) = find_violations(judged, initial={}, final_text=nothing)
+    assert seen.seen == "HH008 EVENT-UNKNOWN: claude-code has no event 'Stopp'; did you mean 'Stop'?"
+
+
 def test_a_misspelt_finding_gets_the_nearest_name() -> None:
     """An unknown name of a finding is answered with the most similar name."""
     seen = outcome(Expectation(findings=("CRASHD",)), findings=(CRASH,))

@@ -4,7 +4,8 @@ from dataclasses import replace
 
 import pytest
 
-from pytest_hookharness.judging.checkup.symptoms import find_symptoms, open_questions
+from pytest_hookharness.judging.checkup.bad_ends import open_questions
+from pytest_hookharness.judging.checkup.symptoms import find_symptoms
 from pytest_hookharness.judging.findings.codes import DOUBLE_NOISE, TEXT_MATCH, WRONG_KEY
 from pytest_hookharness.judging.findings.finding_catalogue import (
     CRASHED,
@@ -16,11 +17,12 @@ from pytest_hookharness.judging.findings.finding_catalogue import (
 from pytest_hookharness.model.moves import Stop, ToolCall, ToolResult
 from pytest_hookharness.model.mutations import ANOTHER_AGENT, TrialResult
 from pytest_hookharness.model.outcome import Outcome
+from pytest_hookharness.model.probes import ProbeReport, Threshold
 from pytest_hookharness.model.processes import Cut, Exited, Output, ProcessResult, TimedOut
 from pytest_hookharness.model.protocol import Basis, Decision, Hook, Reply, Rule, Ruling
 from pytest_hookharness.model.scenario import Scenario
 from pytest_hookharness.model.trace import Change, HookEvent, HookRun, Moved, Performed, Step, Trace
-from pytest_hookharness.model.verdicts import Livelock, Terminated, Undecided
+from pytest_hookharness.model.verdicts import Cap, Limit, Livelock, Terminated, Undecided
 
 RULE = Rule("a refusal", Basis.DOCUMENTED, "a page")
 HOOK = Hook(event="Stop", command="./check.sh")
@@ -56,6 +58,21 @@ def written(*paths):
     return Step(number=1, turn=1, exchange=hooked)
 
 
+def test_a_stop_hook_that_cannot_run_and_refuses():
+    """Where a failure refuses every stop, the effect says so, and until when."""
+    loop = Livelock(stem=1, period=1, cap=Cap(overrides=9, why="", rule=RULE))
+    found = NOT_RUN.found("Stop: check.sh does not exist.", turn=1, hook="./check.sh")
+    (told,) = (
+        one
+        for one in find_symptoms(outcome(loop, [*refusal(1), *refusal(2)], findings=(found,)))
+        if one.kind == "NOT-RUN"
+    )
+    assert told.effect == (
+        "claude-code takes this for a refusal of Stop, so every stop is refused until its own limit, refusal "
+        "9 in a row."
+    )
+
+
 def test_a_clean_run_has_no_symptom():
     """An outcome without findings whose hooks allow the stop has no symptom."""
     assert find_symptoms(outcome()) == ()
@@ -68,6 +85,27 @@ def test_livelock_names_who_refused():
     assert "Run the tests." in found.text
 
 
+@pytest.mark.parametrize(
+    ("more", "effect"),
+    [
+        ({"cap": Cap(overrides=9, why="", rule=RULE)}, "goes on until its own limit, refusal 9 in a row."),
+        ({"cap": Cap(overrides=None, why="it is off", rule=RULE)}, "does not end this: it is off."),
+        ({"limits": (Limit(turn=30, why="", rule=RULE),)}, "goes on until its own limit, turn 30."),
+        ({}, "it goes on until a person ends it."),
+    ],
+)
+def test_what_a_livelock_claims(more, effect):
+    """A livelock says how often was refused, what of the host ends it, and what only this session shows."""
+    loop = Livelock(stem=1, period=1, **more)
+    rests = ("A fact of every session.", "The agent does not make DONE.md, which the hooks look for.")
+    (found,) = find_symptoms(outcome(loop, [*refusal(1), *refusal(2)], assumptions=rests))
+    assert found.text == (
+        'Stop is refused each time with "Run the tests.", 2 times until the session repeats itself.'
+    )
+    assert found.effect.endswith(effect)
+    assert found.assumes == rests[1:]
+
+
 @pytest.mark.parametrize(("times", "kinds"), [(12, ["no-end"]), (10, []), (3, [])])
 def test_stops_that_are_refused_to_the_last_turn(times, kinds):
     """An undecided run is a symptom if many stops were refused and none was allowed."""
@@ -75,6 +113,16 @@ def test_stops_that_are_refused_to_the_last_turn(times, kinds):
     seen = outcome(Undecided(turn=times, why="no repeat"), steps)
     assert [one.kind for one in find_symptoms(seen)] == kinds
     assert bool(open_questions(seen)) is not bool(kinds)
+
+
+def test_stops_that_are_allowed_at_a_later_time():
+    """Where experiments saw that only some time has to pass, the symptom says so."""
+    steps = [step for turn in range(1, 13) for step in refusal(turn)]
+    limit = Threshold(at="about 10 min without a turn", what="", seconds=600, allows_stop=True)
+    reports = (ProbeReport(turn=12, period=1, threshold=limit),)
+    seen = outcome(Undecided(turn=12, why="no repeat"), steps, probe_reports=reports)
+    (found,) = find_symptoms(seen)
+    assert found.text.endswith("in 12 turns; it would be allowed after about 10 min without a turn.")
 
 
 @pytest.mark.parametrize(("code", "number"), [(CRASHED, 1), (NEVER_FIRED, 0)])
@@ -296,6 +344,7 @@ def test_advice_names_a_field_that_told_of_a_refusal(key, value, advice):
         ("Stop", "stdout", "\u8bf7\u786e\u8ba4\n", True),
         ("Stop", "stdout", "Done.\n", False),
         ("Stop", "stderr", "Please install jq.\n", False),
+        ("Stop", "stderr", "hint: You should run git pull.\n", False),
         ("Stop", "stdout", '{"note": "Please run the tests."}\n', False),
         ("Stop", "stdout", "Please quote me.\n", False),
         ("Stop", "stdout", "[log] Please quote me.\n", False),

@@ -78,7 +78,7 @@ def test_a_session_that_was_not_made_smaller():
         move=RunCommand(command="rm -rf build"),
     )
     said = report(problems=(found,))
-    assert '  shown by  turn 29 of hostile text, not shrunk: runs "rm -rf build"\n' in said
+    assert '  shown by  runs "rm -rf build", in turn 29 (hostile text)\n' in said
     assert "others before" not in said
 
 

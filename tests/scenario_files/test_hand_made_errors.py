@@ -343,6 +343,7 @@ PATHS = [
 ALL = [*BYTES, *YAML, *MEANING, *PATHS]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("text, expected", [row[1:] for row in ALL], ids=[row[0] for row in ALL])
 def test_a_malformed_file_has_the_expected_problems(text, expected, place):
     """Each malformed file has exactly the expected problems, each at its position."""

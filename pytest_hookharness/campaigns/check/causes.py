@@ -18,8 +18,9 @@ from pytest_hookharness.campaigns.check.lone_programs.hindered_hooks import hind
 from pytest_hookharness.campaigns.check.static.bare_scripts import NOT_EXECUTABLE
 from pytest_hookharness.campaigns.check.static.hook_program import program_that_ends_it
 from pytest_hookharness.campaigns.check.static_checks import StaticResult
+from pytest_hookharness.judging.checkup.bad_ends import cut_by_us
 from pytest_hookharness.judging.checkup.evidence import describe_refusal, with_evidence
-from pytest_hookharness.judging.checkup.symptoms import cut_by_us, find_symptoms
+from pytest_hookharness.judging.checkup.symptoms import find_symptoms
 from pytest_hookharness.judging.findings.codes import (
     BLOCKS_EVERYTHING,
     BYPASS,
@@ -291,7 +292,7 @@ def _describe_stuck(hook_set: HookSet, static: StaticResult, outcomes: Sequence[
         events = dict.fromkeys(refused[hook.command] for hook in hooks if hook.command in refused)
         if events:
             others = "were tried without it" if hook_set.texts else "were hardly tried"
-            text += f"; {describe_refusal(hook_set.host, events)}; the other hooks {others}"
+            text += f"; {describe_refusal(hook_set.host, events, outcomes)}; the other hooks {others}"
         yield text
 
 

@@ -11,14 +11,18 @@ from dataclasses import replace
 from typing import TypeAlias
 
 from pytest_hookharness.campaigns.check import corpora
+from pytest_hookharness.campaigns.check.gates.ways_out import find_way_out
 from pytest_hookharness.campaigns.check.grouping import ENDLESS, SymptomEvidence, is_cut
 from pytest_hookharness.campaigns.check.session_scenario import alone
 from pytest_hookharness.campaigns.check.shrinking import shrink
+from pytest_hookharness.execution.processes.sandbox import available_tiers
 from pytest_hookharness.execution.workspace.workspace import WorkspaceError
-from pytest_hookharness.judging.checkup.symptoms import find_symptoms, refused_throughout
+from pytest_hookharness.judging.checkup.bad_ends import refused_throughout
+from pytest_hookharness.judging.checkup.symptoms import find_symptoms
 from pytest_hookharness.model.checkup import CheckSession, HookSet, Symptom
 from pytest_hookharness.model.fast_dataclass import dataclass
 from pytest_hookharness.model.outcome import Outcome
+from pytest_hookharness.model.processes import Tier
 from pytest_hookharness.model.scenario import Scenario
 from pytest_hookharness.model.time_budget import BudgetEnded
 from pytest_hookharness.simulation.parallel_jobs import TrialRunner
@@ -27,6 +31,8 @@ from pytest_hookharness.simulation.testbed.run_settings import SimulationError
 # Plays a session, in at most the given seconds.
 PlaySession: TypeAlias = Callable[[CheckSession, float, TrialRunner], Outcome]
 Shown: TypeAlias = tuple[Scenario, Symptom]
+# So many further sessions with other words are played for a way out.
+_MOST_OTHERS = 2
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,15 +44,21 @@ class Confirmation:
         seconds_left: Returns the seconds that a session may take; zero if no time is left for one.
         play: Plays a session.
         evidence: The symptom, and the session that showed it first.
+        tier: How hook runs are isolated; ``None`` for the best that this machine has.
     """
 
     place: HookSet
     seconds_left: Callable[[], float]
     play: PlaySession
     evidence: SymptomEvidence
+    tier: Tier | None = None
 
     def run(self, runner: TrialRunner) -> tuple[SymptomEvidence, Shown | None]:
         """Return the evidence with the smallest session found; with ``None`` if none showed the symptom."""
+        evidence, shown = self._confirm(runner)
+        return evidence, shown and (shown[0], self._as_gate(*shown, runner))
+
+    def _confirm(self, runner: TrialRunner) -> tuple[SymptomEvidence, Shown | None]:
         evidence, session = self.evidence, self.evidence.session
 
         def look(scenario: Scenario) -> Symptom | None:
@@ -68,6 +80,33 @@ class Confirmation:
         small = shrink(session.scenario, evidence.symptom, evidence.trace, look)
         return evidence, small and (small[0], self._attribute(*small, runner))
 
+    def _as_gate(self, scenario: Scenario, symptom: Symptom, runner: TrialRunner) -> Symptom:
+        """Return the symptom of a gate if an agent that does what each refusal asks for may stop."""
+        evidence, session = self.evidence, self.evidence.session
+        # A loop that something started ends by its own rules, and a gate with failing checks is known as one.
+        if symptom.kind not in ENDLESS or session.active or session.way_out or session.event or scenario.vary:
+            return symptom
+
+        def play(session: CheckSession) -> Outcome | None:
+            wall = self.seconds_left()
+            return self._play(session, wall, runner) if wall else None
+
+        seen = [
+            (replace(session, scenario=scenario), symptom, evidence.trace),
+            *evidence.others[:_MOST_OTHERS],
+        ]
+        # What only a hook names may be harmful, so nothing of this machine may be in reach.
+        runs = (self.tier or available_tiers()[0]) is Tier.NAMESPACES
+        ways = (find_way_out(one, trace, told, self.place.root, play, runs=runs) for one, told, trace in seen)
+        first = next(ways)
+        return first.described(symptom) if first is not None and all(ways) else symptom
+
+    def _play(self, session: CheckSession, wall: float, runner: TrialRunner) -> Outcome | None:
+        try:
+            return self.play(session, wall, runner)
+        except (SimulationError, WorkspaceError, BudgetEnded):
+            return None
+
     def _attribute(self, scenario: Scenario, symptom: Symptom, runner: TrialRunner) -> Symptom:
         """Return the symptom with the one hook that shows it alone, if several ran in parallel."""
         if not symptom.shared:
@@ -83,9 +122,8 @@ class Confirmation:
     def _find(
         self, session: CheckSession, wanted: Symptom, wall: float, runner: TrialRunner
     ) -> Symptom | None:
-        try:
-            outcome = self.play(session, wall, runner)
-        except (SimulationError, WorkspaceError, BudgetEnded):
+        outcome = self._play(session, wall, runner)
+        if outcome is None:
             return None
         whole = session.scenario == self.evidence.session.scenario
         if whole and wanted.kind in ENDLESS and is_cut(outcome) and refused_throughout(outcome) > 1:

@@ -8,8 +8,8 @@ from pathlib import Path
 
 from pytest_hookharness import hosts
 from pytest_hookharness.hosts.settings.formats import command_keys, replace_commands
-from pytest_hookharness.model.checkup import FileChange
 from pytest_hookharness.model.fast_dataclass import dataclass
+from pytest_hookharness.model.file_change import FileChange
 from pytest_hookharness.model.scenario import Scenario
 
 _LARGEST = 1 << 20

@@ -30,7 +30,8 @@ from pytest_hookharness.model.protocol import Hook
 STOPS = frozenset({hosts.Role.STOP, hosts.Role.SUBAGENT_STOP})
 _LIMITER = Path(hookharness_limit.__file__)
 # The second is for hosts whose own cap acts before the tenth refusal.
-_LIMITS = ("--after 3", "--after 3 --at-most 5")
+_LIMITS = {"--after 3": 10, "--after 3 --at-most 5": 5}
+_ALLOWS = "It allows the stop after 3 refusals without a change in the repository, and after {most} in all."
 # A command that means the same with words in front: no operators, no assignment, no keyword of a shell.
 _PLAIN = re.compile(r"""[\w./"${}@%+:,~-][\w./"${}@%+=:,~-]*(?: +[\w./"${}@%+=:,~-]+)*""")
 _OF_SHELL = frozenset(
@@ -94,7 +95,7 @@ def _limit(hooks: Sequence[Hook], place: HookSet, files: DraftFiles) -> Iterator
     known = profile.events
     if any(hook.event not in known or known[hook.event].role not in STOPS for hook in uses):
         return
-    for options in _LIMITS:
+    for options, most in _LIMITS.items():
         draft = files
         renamed: dict[str, str] = {}
         for file in place.files:
@@ -110,8 +111,8 @@ def _limit(hooks: Sequence[Hook], place: HookSet, files: DraftFiles) -> Iterator
         if renamed:
             which = "the hooks" if len(renamed) > 1 else "the hook"
             limited = " and ".join(f"`{one}`" for one in renamed.values())
-            text = f"Limit the refusals: run {which} as {limited}"
-            yield Candidate(text=f"{text}.", files=draft, renamed=renamed, limits=True)
+            text = f"Limit the refusals: run {which} as {limited}. {_ALLOWS.format(most=most)}"
+            yield Candidate(text=text, files=draft, renamed=renamed, limits=True)
 
 
 def _behind(place: HookSet, command: str) -> str:

@@ -50,6 +50,11 @@ _AWAY: tuple[Act, ...] = (
     Stop(),
 )
 _NO_TIME = "The time budget ended before a fix of {name} was found; for more time use {more}."
+_NOT_TRIED = (
+    "No fix of {name} was tried: the limiter fits only hooks that run at stops alone, with commands in JSON "
+    "settings."
+)
+_NOT_KEPT = "The limiter was tried for {name}; it is not offered, as sessions with it showed a problem."
 _INTERRUPTED = "The search for fixes was interrupted."
 
 
@@ -72,22 +77,14 @@ def find_fixes(
         for number, problem in order:
             if is_fixable is not None and not is_fixable(report.place, problem):
                 continue
-            # In the words of the hook as it is, which are also right if only this fix is written.
-            alone = find_candidates(problem, run.place, DraftFiles(run.place.root, {}))
-            for found in find_candidates(*_after(renamed, problem, run.place), files):
-                candidate = replace(
-                    found, text=next(alone, found).text, renamed=_composed(renamed, found.renamed)
-                )
-                if not run.has_time():
-                    more = "a larger --budget" if run.only else f"`--only {problem.id}`"
-                    undecided.append(_NO_TIME.format(name=problem.id, more=more))
-                    break
-                if evidence := _play(run, report, problem, candidate):
-                    changed = candidate.files.changed_since(files)
-                    fix = Fix(text=candidate.text, evidence=evidence, files=changed)
-                    problems[number] = replace(problem, fix=fix)
-                    files, renamed = candidate.files, dict(candidate.renamed)
-                    break
+            candidate, evidence, why = _find_fix(run, report, problem, files, renamed)
+            if candidate is not None:
+                changed = candidate.files.changed_since(files)
+                fix = Fix(text=candidate.text, evidence=evidence, files=changed)
+                problems[number] = replace(problem, fix=fix)
+                files, renamed = candidate.files, dict(candidate.renamed)
+            elif why:
+                undecided.append(why)
     except KeyboardInterrupt:
         return replace(
             report,
@@ -103,6 +100,30 @@ def find_fixes(
         changes=tuple(files.changes.values()),
         open=(*report.open, *undecided),
     )
+
+
+def _find_fix(
+    run: CheckRun,
+    report: CheckReport,
+    problem: Problem,
+    files: DraftFiles,
+    renamed: Mapping[str, str],
+) -> tuple[Candidate | None, str, str]:
+    """Return the first change that works, with what was seen; else why a loop has none."""
+    more = "a larger --budget" if run.only else f"`--only {problem.id}`"
+    no_time = _NO_TIME.format(name=problem.id, more=more)
+    # In the words of the hook as it is, which are also right if only this fix is written.
+    alone = find_candidates(problem, run.place, DraftFiles(run.place.root, {}))
+    why = _NOT_TRIED
+    for found in find_candidates(*_after(renamed, problem, run.place), files):
+        text = next(alone, found).text
+        candidate = replace(found, text=text, renamed=_composed(renamed, found.renamed))
+        if not run.has_time():
+            return None, "", no_time
+        if evidence := _play(run, report, problem, candidate):
+            return candidate, evidence, ""
+        why = _NOT_KEPT if run.has_time() else no_time
+    return None, "", why.format(name=problem.id) if problem.symptom.kind in ENDLESS else ""
 
 
 def _after(renamed: Mapping[str, str], problem: Problem, place: HookSet) -> tuple[Problem, HookSet]:
@@ -267,7 +288,9 @@ def _describe(candidate: Candidate, problem: Problem, played: Sequence[PlayedSes
     # A host on which the hook never refuses says nothing about the limiter.
     refusals = [(outcome.host, _refusals(outcome, commands)) for outcome in outcomes]
     refusals = [(host, number) for host, number in refusals if number]
-    names = ", ".join(dict.fromkeys(host for host, _ in refusals))
+    named = dict.fromkeys(host for host, _ in refusals)
+    # A version of a host with another fact, such as one that only users report, has the version's name.
+    names = ", ".join(host for host in named if not any(host.startswith(f"{other}-") for other in named))
     most = max(number for _, number in refusals)
     return (
         f"{counted(len(refusals), 'session')} with it on {names}, with agents that are idle, obedient, "

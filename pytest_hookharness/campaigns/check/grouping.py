@@ -7,16 +7,16 @@ from collections.abc import Collection, Iterator, Sequence
 from dataclasses import replace
 
 from pytest_hookharness import hosts
-from pytest_hookharness.campaigns.arming.stand_ins import describe_stand_ins
 from pytest_hookharness.campaigns.check.hook_statistics import (
     find_never_run,
     find_problems,
     name_problem,
-    percentile,
 )
+from pytest_hookharness.campaigns.check.report.tried_sessions import describe_tried, describe_varied
 from pytest_hookharness.campaigns.stress.first_run import ReplayScript
 from pytest_hookharness.campaigns.stress.plan import OUT_OF_TIME
-from pytest_hookharness.judging.checkup.symptoms import find_symptoms, open_questions
+from pytest_hookharness.judging.checkup.bad_ends import open_questions
+from pytest_hookharness.judging.checkup.symptoms import find_symptoms
 from pytest_hookharness.judging.findings.codes import STAGED
 from pytest_hookharness.judging.findings.finding_catalogue import CONFIG_OFF, MANGLED, NEVER_FIRED, NOT_RUN
 from pytest_hookharness.model.checkup import CheckSession, HookSet, Problem, Symptom, hook_name, is_named
@@ -39,6 +39,10 @@ _DISABLED = frozenset({CONFIG_OFF.name, MANGLED.name, NEVER_FIRED.name, NOT_RUN.
 # A script that commits on purpose, and one that takes all that lies in the tree.
 _COMMITS = re.compile(r"""\bgit\b["',\s][^\n;|&]{0,60}?(?<![\w-])commit(?![\w-])""")
 _TAKES_ALL = re.compile(r"""\badd["',\s]+(?:-A|--all|\.)(?![\w/])|\bcommit["',\s]+-\w*a""")
+# How a loop says that it was proved, behind the refusal.
+_REPEATED = re.compile(r", \d+ times? until the session repeats itself$")
+# What differs in the same words, such as how often something was refused.
+_NUMBER = re.compile(r"\d+")
 _OTHERWISE = frozenset({hosts.Role.BEFORE_TOOL, hosts.Role.PERMISSION})
 
 
@@ -69,6 +73,7 @@ class SymptomEvidence:
         symptom: What was seen.
         trace: The trace of the session.
         shown_by: The titles of all sessions that showed it.
+        others: Sessions that showed it with other words, each with its symptom and its trace.
     """
 
     id: str
@@ -76,6 +81,7 @@ class SymptomEvidence:
     session: CheckSession
     trace: Trace
     shown_by: tuple[str, ...]
+    others: tuple[tuple[CheckSession, Symptom, Trace], ...] = ()
 
     @property
     def problem(self) -> Problem:
@@ -104,8 +110,8 @@ def _as_far_as_seen(symptom: Symptom, session: CheckSession) -> Symptom:
     """Return a symptom that does not call a loop endless which an agent that finished the work left."""
     if symptom.kind not in ENDLESS or not session.way_out:
         return symptom
-    refused = symptom.text.replace(" is refused forever", " is refused again and again").removesuffix(".")
-    refused = refused.removesuffix(": the agent can never stop")
+    refused = symptom.text.replace(" is refused each time", " is refused again and again").removesuffix(".")
+    refused = _REPEATED.sub("", refused)
     text = f"{refused}, if the agent does nothing more; it may stop if it {session.way_out}."
     return replace(symptom, text=text, avoidable=True)
 
@@ -169,12 +175,15 @@ def _evidence(
     seen: Sequence[tuple[CheckSession, Outcome, Symptom]], taken: Collection[str]
 ) -> SymptomEvidence:
     session, outcome, symptom = min(seen, key=_difficulty)
+    worded = {_NUMBER.sub("", one.text): (other, one, shown.trace) for other, shown, one in seen}
+    worded.pop(_NUMBER.sub("", symptom.text))
     return SymptomEvidence(
         id=name_problem(symptom, taken),
         symptom=symptom,
         session=session,
         trace=outcome.trace,
         shown_by=tuple(dict.fromkeys(session.title for session, _, _ in seen)),
+        others=tuple(worded.values()),
     )
 
 
@@ -204,6 +213,7 @@ def summarise(
     wrong = {problem.symptom.hook for problem in problems}
     unplayed = [*_describe_unplayed(played)]
     ending = [one for one in played if one.outcome is not None and one.session.ends]
+    active = [one.session.active for one in played if one.outcome is not None and one.session.active]
     open_ends = dict.fromkeys(
         doubt
         for one in ending
@@ -220,7 +230,7 @@ def summarise(
             # Of a handler that is no command, only an answer was assumed.
             dict.fromkeys(run.hook.command for one in outcomes for _, run in one.trace.hook_runs() if run.run)
         ),
-        tried=tuple(_describe_tried(hook_set, played, outcomes, stuck)),
+        tried=tuple(describe_tried(hook_set, outcomes, active, stuck)),
         open=(
             *unshown,
             *_find_never_refusing(hook_set, outcomes, known, stuck),
@@ -281,45 +291,9 @@ def _describe_running(hook_set: HookSet, hook: Hook) -> str:
 
 
 def _find_untried(outcomes: Sequence[Outcome]) -> Iterator[str]:
-    yield from (text for outcome in outcomes for text in outcome.varied if text.startswith(OUT_OF_TIME))
-
-
-def _describe_tried(
-    hook_set: HookSet, played: Sequence[PlayedSession], outcomes: Sequence[Outcome], stuck: Collection[str]
-) -> Iterator[str]:
-    # A command that replaces a left-out hook is not a hook of the project, and one without its program never
-    # began.
-    own = {hook.command for hook in (*hook_set.hooks, *hook_set.shared)} - {*stuck}
-    every = (hook_run for outcome in outcomes for _, hook_run in outcome.trace.hook_runs())
-    # Of a handler that is no command, only an answer was assumed.
-    hook_runs = [hook_run for hook_run in every if hook_run.run and hook_run.hook.command in own]
-    unseen = find_never_run(hook_set, outcomes)
-    hooks, silent = (
-        len(hook_set.hooks),
-        sum(hook.command in stuck or hook in unseen for hook in hook_set.hooks),
-    )
-    all_of_them = f"each of {hooks} hooks" if hooks > 1 else "the hook"
-    who = (
-        f"{hooks - silent} of {counted(hooks, 'hook')}" if silent else f"{all_of_them} on each of its events"
-    )
-    yield f"{counted(len(outcomes), 'session')} with {counted(len(hook_runs), 'hook run')}: {who}."
-    yield from dict.fromkeys(
-        text for outcome in outcomes for text in outcome.varied if text.startswith("Tried:")
-    )
-    yield from describe_stand_ins(hook_set)
-    yield from dict.fromkeys(
-        f"Activated: {one.session.active}." for one in played if one.outcome and one.session.active
-    )
-    for command in dict.fromkeys(hook.command for hook in hook_set.hooks):
-        times = [
-            hook_run.run.wall
-            for hook_run in hook_runs
-            if hook_run.run is not None and hook_run.hook.command == command
-        ]
-        if times:
-            within = 1000 * percentile(times)
-            name = hook_name(hook_set.hooks, command)
-            yield f"{name}: {counted(len(times), 'run')}, 95% within {within:.0f} ms."
+    begin = f"{OUT_OF_TIME} "
+    late = (text for outcome in outcomes for text in outcome.varied if text.startswith(begin))
+    yield from (describe_varied(text, begin, begin) for text in late)
 
 
 def _find_never_refusing(

@@ -39,7 +39,8 @@ _NEW = "explored.txt"
 _TEXT = "explored\n"
 _CODE = re.compile(r"`([^`\n]{2,120})`")
 _TO_RUN = re.compile(
-    r"\b(?:[Rr]un|[Ee]xecute|[Cc]all|[Uu]se) (?:the command )?[\"']?([\w./-]+(?: [\w./=-]+)*)"
+    r"\b(?:[Rr]un|[Ee]xecute|[Cc]all|[Uu]se)(?: the command)?:? [\"']?"
+    r"([\w./-]+(?: (?:&& )?(?:[\w./=-]+|\"[^\"\n]*\"|'[^'\n]*'))*)"
 )
 # Words after a command that belong to the sentence and not to it.
 _AFTER = re.compile(r"\s(?:first|and|then|to|before|after|again|instead|or|once|so|if|until)\b.*")

@@ -27,6 +27,11 @@ from pytest_hookharness.scenario_files.writer import write
 from pytest_hookharness.simulation.testbed.run_settings import SimulationError
 
 _SUFFIX = ".scenario.yaml"
+# Whether a refused call is the hook's fault or the agent's, no transcript tells.
+IF_RIGHT = (
+    "This test expects that the hook allows the call. If the refusal is right, the agent is at fault: expect "
+    "deny, or delete the file."
+)
 # Of a session that is too long to be played: how many of its moves are, and how many turns follow.
 _MOST_CHANGES, _MORE_TURNS = 300, 60
 
@@ -111,7 +116,7 @@ def _expected(scenario: Scenario, calls: Callable[[Scenario], int]) -> str:
         return "expect: {verdict: terminated}\n"
     (event,) = scenario.expect.decisions
     allowed = ", ".join(["allow"] * calls(scenario))
-    return f"expect: {{decisions: {{{event}: [{allowed}]}}}}\n"
+    return f"# {IF_RIGHT}\nexpect: {{decisions: {{{event}: [{allowed}]}}}}\n"
 
 
 def names_of(stream: SessionStream, loops: Sequence[DetectedLoop]) -> list[str]:

@@ -63,6 +63,7 @@ class Reproduction:
         plays: How many sessions were played.
         seconds: How long it took.
         files: Paths of the scenarios that were written.
+        doubt: When these ask for the wrong thing, in sentences; empty if they do not.
     """
 
     source: str
@@ -82,6 +83,7 @@ class Reproduction:
     plays: int = 0
     seconds: float = 0.0
     files: tuple[str, ...] = ()
+    doubt: str = ""
 
     @property
     def complete(self) -> bool:

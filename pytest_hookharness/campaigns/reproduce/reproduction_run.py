@@ -8,6 +8,7 @@ shrunk. Secrets are taken out before anything is played, so that what is written
 from __future__ import annotations
 
 import os
+import re
 import time
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import replace
@@ -24,6 +25,7 @@ from pytest_hookharness.campaigns.reproduce.recorded_project import (
     infer_folder,
 )
 from pytest_hookharness.campaigns.reproduce.recorded_scenario import (
+    IF_RIGHT,
     all_moves,
     compose,
     describe_hidden,
@@ -50,6 +52,7 @@ from pytest_hookharness.hosts.transcripts.session_stream import SessionStream
 from pytest_hookharness.judging.detectors.refusal_rows import detect_all
 from pytest_hookharness.judging.detectors.signatures import mask_numbers
 from pytest_hookharness.model.actions import Break, DetectedLoop
+from pytest_hookharness.model.checkup import script_of
 from pytest_hookharness.model.expectations import counted
 from pytest_hookharness.model.fast_dataclass import dataclass
 from pytest_hookharness.model.outcome import Outcome
@@ -71,6 +74,8 @@ _MISSING = {
 # Further loops of one session are only named.
 _MOST_LOOPS = 5
 _AS_NOW = "the project is not as it was at the start of the session; give its commit with --at COMMIT"
+# How commands name the project's folder, before a script in it.
+_OF_PROJECT = re.compile(r"^\$\{?\w+_PROJECT_DIR\}?/")
 _MISSING_EVERYWHERE = "the environment, files that were not committed"
 
 
@@ -178,14 +183,18 @@ class ReproductionRun:
             reproduced=shown or (complete and not outcome.passed),
             left_out=(*result.left_out, *left_out),
             missing=", ".join(filter(None, (_MISSING[stream.form], _MISSING_EVERYWHERE))),
-            compared=replace(comparison, cause=_likely_cause(comparison, tools, hidden, project)),
+            compared=replace(
+                comparison,
+                cause=_likely_cause(comparison, tools, hidden, project, self._missing(loop, project)),
+            ),
         )
         small = plays.shrink(scenario, kept, named) if result.reproduced and shown and self.shrinks else None
-        files = self._write(result, scenario, small, project, plays) if result.reproduced else ()
+        files = tuple(self._write(result, scenario, small, project, plays)) if result.reproduced else ()
         return replace(
             result,
             shrunk=small.describe() if small else "",
-            files=tuple(files),
+            files=files,
+            doubt=IF_RIGHT if files and scenario.expect.decisions else "",
             plays=plays.plays,
             seconds=time.monotonic() - plays.began,
         )
@@ -198,6 +207,15 @@ class ReproductionRun:
         moves = RecordedMoves(stream, performs=tier is Tier.NAMESPACES, above=above)
         moves.read()
         return moves
+
+    def _missing(self, loop: DetectedLoop, project: RecordedProject) -> str:
+        """Return the script of the project that refused and that is not in this project; empty for none."""
+        command = loop.refusal.hook if loop.refusal is not None else ""
+        named = script_of(command.replace('"', ""))
+        script = _OF_PROJECT.sub("", named.removeprefix(f"{self._top}/"))
+        inside = script and not script.startswith(("/", "~", "$"))
+        places = (project.folder, project.folder / project.subfolder)
+        return script if inside and not any((place / script).exists() for place in places) else ""
 
     def _find_other_hooks(
         self, whole: Outcome, loop: DetectedLoop, rows: Sequence[DetectedLoop]
@@ -281,10 +299,24 @@ def _describe_missing(tools: Sequence[str]) -> tuple[str, ...]:
 
 
 def _likely_cause(
-    comparison: RefusalCounts, tools: Sequence[str], hidden: Sequence[str], project: RecordedProject
+    comparison: RefusalCounts,
+    tools: Sequence[str],
+    hidden: Sequence[str],
+    project: RecordedProject,
+    missing: str,
 ) -> str:
-    """Return the likely cause of the first difference: a missing tool first, then what we changed."""
-    if comparison.cause != UNKNOWN_CAUSE:
-        return comparison.cause
+    """
+    Return the likely cause of the first difference: another project, a missing tool, then what we changed.
+
+    Args:
+        missing: The script that refused, if it is not in the project; else empty.
+    """
     known = [*_describe_missing(tools), *hidden]
-    return known[0] if known else comparison.cause if project.commit else _AS_NOW
+    cause = comparison.cause if project.commit else _AS_NOW
+    if comparison.cause != UNKNOWN_CAUSE:
+        cause = comparison.cause
+    elif known:
+        cause = known[0]
+    if not missing or not comparison.difference:
+        return cause
+    return f"`{missing}`, which refused, is not in {project.told}: is this the right project? If so: {cause}"

@@ -46,6 +46,7 @@ from pytest_hookharness.reports.terminal import check_report as reports
 from pytest_hookharness.simulation.testbed.run_settings import Settings, SimulationError
 
 _SCENARIO = ".scenario.yaml"
+_ONLY_READ = "This is what the files alone show: {why}."
 _DESCRIPTION = (
     "Finds the hooks that a project configures, for every host, plays sessions with them in throw-away "
     "copies of the project, with an empty HOME, and reports what is wrong. With --stress: plays one session "
@@ -156,14 +157,18 @@ def _call(arguments: argparse.Namespace) -> int:
                 f"check: {arguments.path} is a scenario; add --stress or --explore, or call `hookharness run`"
             )
         return _try_item(arguments, settings)
-    hook_sets = find_hook_sets(Path(arguments.path), arguments.host)
+    hook_sets = find_hook_sets(Path(arguments.path), arguments.host, copies=True)
     looked = time.monotonic() - began
     if arguments.only and not campaign:
         require_name(arguments.only, hook_sets)
     for hook_set in hook_sets:
         print(reports.announcement(hook_set, describe_isolation(settings)), file=sys.stderr)
-    if not arguments.yes and not is_agreed(Path(arguments.path), hook_sets):
-        raise SimulationError(f"{arguments.path}: nothing was run, because you did not agree")
+    if not arguments.yes and (why := _refused(Path(arguments.path), hook_sets)):
+        if campaign:
+            raise SimulationError(f"{arguments.path}: {why}")
+        print(f"hookharness: {arguments.path}: {why}", file=sys.stderr)
+        certain = [unplayed(each, arguments.only, _ONLY_READ.format(why=why)) for each in hook_sets]
+        return _report(certain, arguments, settings)
     share = replace(settings, wall=settings.wall / len(hook_sets))
     if campaign:
         return worst(_try_hook_sets(hook_sets, arguments, share))
@@ -179,6 +184,15 @@ def _call(arguments: argparse.Namespace) -> int:
         wall = settings.wall - looked - (time.monotonic() - began)
         lent = lend(Path(arguments.path), hook_sets, found, agreed=arguments.yes)
         return _check(lent, arguments, harness, copies, wall)
+
+
+def _refused(path: Path, hook_sets: Sequence[HookSet]) -> str:
+    """Ask the person whether hooks may run; return why nothing is run, or nothing."""
+    try:
+        return "" if is_agreed(path, hook_sets) else "nothing was run, because you did not agree"
+    except KeyboardInterrupt:
+        print(file=sys.stderr)
+        return "nothing was run, because you pressed Ctrl-C"
 
 
 def _refuse_idle_options(arguments: argparse.Namespace) -> None:

@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from pytest_hookharness.execution.user_files import ChangedMeanwhile, create_file, replace_file
-from pytest_hookharness.model.checkup import FileChange
+from pytest_hookharness.model.file_change import FileChange
 
 
 class FixNotWritten(OSError):

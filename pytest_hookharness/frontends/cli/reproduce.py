@@ -14,7 +14,7 @@ from pytest_hookharness.frontends.harness import Harness
 from pytest_hookharness.frontends.screen import shell_line
 from pytest_hookharness.reports.safe_text import plain
 
-REPRODUCED, DIFFERENT = 0, 1
+REPRODUCED, DIFFERENT, UNKNOWN = 0, 1, 2
 _WIDTH = 1000
 _MOST = 20
 _DESCRIPTION = (
@@ -22,7 +22,7 @@ _DESCRIPTION = (
     "agent's moves against the real hooks in a copy of the project, at the commit that the transcript names, "
     "and compares refusal by refusal. Writes, for each loop, a scenario that fails now and passes once its "
     "hook is fixed, and a small one. Exit status: 0 reproduced, or the transcript has no loop, "
-    "1 a loop was not reproduced, 2 unreadable."
+    "1 a loop was not reproduced, 2 unreadable or interrupted."
 )
 
 
@@ -68,9 +68,22 @@ def _reproduce(arguments: argparse.Namespace) -> int:
             output=arguments.output,
             shrinks=not arguments.no_shrink,
         )
-        result = run.run()
+        there = _files(arguments.output)
+        try:
+            result = run.run()
+        except KeyboardInterrupt:
+            # Each loop is written when it was played to its end.
+            new = sorted(_files(arguments.output) - there)
+            wrote = f"wrote {', '.join(new)}" if new else "nothing was written"
+            print(f"hookharness: interrupted: {wrote}", file=sys.stderr)
+            return UNKNOWN
     print(describe_reproduction(result))
     return REPRODUCED if result.complete else DIFFERENT
+
+
+def _files(folder: Path) -> set[str]:
+    """Return the files and folders in a folder; nothing if it does not exist."""
+    return {str(path) for path in folder.iterdir()} if folder.is_dir() else set()
 
 
 def describe_reproduction(result: Reproduction) -> str:
@@ -101,8 +114,10 @@ def _lines(result: Reproduction) -> Iterator[str]:
         yield f"  left out: {text}"
     if len(left_out) > _MOST:
         yield f"  left out: {len(left_out) - _MOST} more"
-    for file in (file for one in (result, *result.further) for file in one.files):
-        yield f"  wrote {file}"
+    for one in (result, *result.further):
+        yield from (f"  wrote {file}" for file in one.files)
+        if one.doubt:
+            yield f"    {one.doubt}"
 
 
 def _comparison(result: Reproduction) -> Iterator[str]:

@@ -44,6 +44,8 @@ _ERROR = re.compile(
     r"|: no such file or directory$|: permission denied$|^\S+: (?:unrecogni[sz]ed|invalid|unknown) option\b",
     re.IGNORECASE,
 )
+# How the limiter of Stop hooks says that it allows a stop in spite of what its command says.
+_LIMITED = re.compile(r"hookharness-limit: the stop is allowed although ")
 
 
 def find_refusal(answer: Payload) -> str:
@@ -102,6 +104,8 @@ def is_reason_alone(answer: Payload) -> bool:
 
 def find_error(stderr: str, stdout: str = "") -> str:
     """Return the first line that speaks of a refusal, or on standard error of a failure; empty for none."""
+    if _LIMITED.search(stderr):
+        return ""
     for text, wanted in ((stderr, (_ERROR, _REFUSED)), (stdout, (_REFUSED,))):
         for line in map(str.strip, text.splitlines()):
             if any(pattern.search(line) for pattern in wanted):

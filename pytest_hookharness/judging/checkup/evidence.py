@@ -6,6 +6,7 @@ import re
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import replace
 
+from pytest_hookharness.judging.checkup.bad_ends import limit_of, refused_throughout, stops_of
 from pytest_hookharness.judging.findings.codes import TIMEOUT_UNIT
 from pytest_hookharness.judging.findings.finding_catalogue import CRASHED, MANGLED, NOT_RUN
 from pytest_hookharness.model.checkup import Symptom
@@ -16,8 +17,8 @@ from pytest_hookharness.model.trace import HookEvent, HookRun, Step
 
 # Defects after which it matters whether the host goes on.
 _FAILED = frozenset({NOT_RUN.name, CRASHED.name, MANGLED.name})
-# The faults by which runs show what is also certain without one.
-_FAULTS = {CRASHED.name: ("crashed",), MANGLED.name: ("mangled", "ignored")}
+# The faults of the runs that show a defect; other runs of the hook may have refused on purpose.
+_FAULTS = {NOT_RUN.name: ("not-run",), CRASHED.name: ("crashed",), MANGLED.name: ("mangled", "ignored")}
 _LINES = 2
 # The folder of a run, which is another one in each run.
 _BASE = re.compile(r"/[^\s'\":]*/hookharness-\w+/(?:\d+/)?\w+/(?=(?:workspace|plugin|home|tmp)\b)")
@@ -40,9 +41,11 @@ _MODEL = "BeforeModel"
 def with_evidence(symptom: Symptom, outcomes: Sequence[Outcome]) -> Symptom:
     """Return a symptom with the deciding lines of standard error, and the effect of the defect, if seen."""
     runs = [*_runs(outcomes, {*symptom.hook.split(", ")})]
-    if not symptom.turn and symptom.kind in _FAULTS:
+    failed = [one for one in runs if (one[2].reply.fault or "").startswith(_FAULTS.get(symptom.kind, ("-",)))]
+    # Of a script that does not exist, the host may see no more than an exit code, which is no fault.
+    if not symptom.turn and symptom.kind in _FAULTS and (failed or symptom.kind != NOT_RUN.name):
         # It is in the source: what other runs of the hook printed and decided has nothing to do with it.
-        runs = [one for one in runs if (one[2].reply.fault or "").startswith(_FAULTS[symptom.kind])]
+        runs = failed
     if not runs:
         return symptom
     near = [run for run in runs if run[0].turn == symptom.turn] or runs
@@ -51,24 +54,38 @@ def with_evidence(symptom: Symptom, outcomes: Sequence[Outcome]) -> Symptom:
     printed = next((text for _, _, run in near if tells and (text := _deciding_lines(run))), "")
     if symptom.kind == NOT_RUN.name and _OF_BASH.search(printed):
         symptom = replace(symptom, advice=_NAME_BASH)
-    host, effect = outcomes[0].scenario.host, ""
+    host, effect = outcomes[0].scenario.host, symptom.effect
     if symptom.kind == MANGLED.name and _NO_FOLDER.search(symptom.text):
         symptom = replace(symptom, advice=_MAKE_FOLDER)
         effect = f"{host} has no folder for the session, so it does not start."
     elif symptom.kind in _FAILED:
-        # Other runs of the hook may have refused on purpose.
-        faults = _FAULTS.get(symptom.kind, ("-",))
-        failed = [run for run in runs if (run[2].reply.fault or "").startswith(faults)]
-        effect = _effect(failed or runs, host)
+        effect = _effect(failed or runs, host, outcomes)
     elif symptom.kind == TIMEOUT_UNIT.name:
         effect = _cut(runs, host)
     return replace(symptom, text=_BASE.sub("", symptom.text), printed=printed, effect=effect)
 
 
-def describe_refusal(host: str, events: Collection[str]) -> str:
-    """Return that a host takes a failure for a refusal of some events, and what follows for the agent."""
-    more = "; the model is never asked, so the agent can do nothing" if _MODEL in events else ""
+def describe_refusal(host: str, events: Collection[str], outcomes: Sequence[Outcome] = ()) -> str:
+    """
+    Return that a host takes a failure for a refusal of some events, and what follows for the agent.
+
+    Args:
+        outcomes: Sessions in which it was seen, of which some may show that no stop is allowed.
+    """
+    more = _held(outcomes, events)
+    if _MODEL in events:
+        more = "; the model is never asked, so the agent can do nothing"
     return f"{host} takes this for a refusal of {', '.join(events)}{more}"
+
+
+def _held(outcomes: Sequence[Outcome], events: Collection[str]) -> str:
+    """Return that every stop is refused, and until when, if one of some events is that of a stop."""
+    held = [one for one in outcomes if refused_throughout(one) and one.verdict_name in ("livelock", "capped")]
+    stopped = {hooked.event for one in held for hooked in stops_of(one)}
+    until = next((words for one in held if (words := limit_of(one.verdict))), "")
+    if not stopped & {*events}:
+        return ""
+    return f", so every stop is refused{f' until {until}' if until else '; the host has no known limit'}"
 
 
 def _runs(
@@ -95,12 +112,12 @@ def _cut(runs: Sequence[tuple[Step, HookEvent, HookRun]], host: str) -> str:
     return f"{host} ended {len(cut)} of {counted(len(ends), 'run')} before the hook was done." if cut else ""
 
 
-def _effect(runs: Sequence[tuple[Step, HookEvent, HookRun]], host: str) -> str:
+def _effect(runs: Sequence[tuple[Step, HookEvent, HookRun]], host: str, outcomes: Sequence[Outcome]) -> str:
     """Return what the host does after the defect, in one sentence."""
     refused = {
         hooked.event: None for _, hooked, run in runs if hooked.decision.refused and run in hooked.deciding
     }
     if refused:
-        return f"{describe_refusal(host, refused)}."
+        return f"{describe_refusal(host, refused, outcomes)}."
     events = ", ".join(dict.fromkeys(hooked.event for _, hooked, _ in runs))
     return f"{host} ignores it: {events} goes on as if the hook were not there."

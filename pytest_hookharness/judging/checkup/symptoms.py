@@ -12,8 +12,8 @@ import posixpath
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from typing import assert_never
 
+from pytest_hookharness.judging.checkup.bad_ends import cut_by_us, find_bad_end
 from pytest_hookharness.judging.checkup.bypasses import find_bypasses
 from pytest_hookharness.judging.checkup.evidence import with_evidence
 from pytest_hookharness.judging.checkup.file_bypasses import find_file_bypasses
@@ -31,27 +31,21 @@ from pytest_hookharness.judging.checkup.written_paths import written_above_proje
 from pytest_hookharness.judging.findings import codes, finding_catalogue
 from pytest_hookharness.model import verdicts
 from pytest_hookharness.model.checkup import Symptom, is_named
-from pytest_hookharness.model.moves import Stop
 from pytest_hookharness.model.mutations import ANOTHER_AGENT
 from pytest_hookharness.model.outcome import Outcome
-from pytest_hookharness.model.processes import Cut, Exited, TimedOut
-from pytest_hookharness.model.trace import Exchange, HookRun, Moved, commands_of
+from pytest_hookharness.model.processes import Exited
 
 # Findings about the session, the machine, or a host's options, and not about a hook.
 _NOT_ABOUT_HOOKS = frozenset(
     {"UNREACHED", "NEVER-FIRED", "OPTION-IGNORED", "AGENT-MISSING", "DIVERGE", "CLOCK"}
 )
 _STAGED = re.compile(r"/\.git/(?:index|HEAD|packed-refs|refs/.+)$")
-_ALLOW_STOP = "Let the hook allow the stop if nothing changed since its last refusal"
-# Fields in which some hosts report an earlier refusal to a hook, and what they say then.
-_SIGNS = {"stop_hook_active": "is true", "loop_count": "is not 0"}
 # A failure that may be meant as a refusal.
 _OF_A_REFUSAL = " is not a refusal on "
 _REFUSE = (
     "If it is meant to refuse, exit with 2 and print the reason to standard error. Else catch the failure "
     "and exit with 0."
 )
-_REASON = 80
 _UNKNOWN_KEYS = re.compile(r"the host knows none of the keys ([\w, ]+)")
 # Keys with which some host, or the author of a hook, says a decision or a text for the agent or the user.
 _KEYS_OF_HOSTS = frozenset(
@@ -79,8 +73,6 @@ _MAY_BE_OURS = re.compile(r"NoneType|undefined|null\b")
 _ERROR_LENGTH = 120
 # An answer behind other output, and what looks like one.
 _LATE_ANSWER, _BRACES = "the answer does not begin the output", re.compile(r"\{[^\n]*\}")
-# After this many refusals in a row nobody would wait for the end; the limiter allows up to 10 of them.
-MANY_REFUSALS = 12
 
 
 def find_symptoms(outcome: Outcome, *, mark: str = "", harmless: bool = False) -> tuple[Symptom, ...]:
@@ -90,7 +82,12 @@ def find_symptoms(outcome: Outcome, *, mark: str = "", harmless: bool = False) -
     A file called ``mark`` appears only if a hook executes its input. A ``harmless`` session contains nothing
     that anybody would object to.
     """
-    found = [*_verdict(outcome), *_findings(outcome), *find_refused_words(outcome), *_changes(outcome, mark)]
+    found = [
+        *find_bad_end(outcome),
+        *_findings(outcome),
+        *find_refused_words(outcome),
+        *_changes(outcome, mark),
+    ]
     found += [
         *_uncaught_errors(outcome),
         *find_refused_form(outcome),
@@ -104,92 +101,6 @@ def find_symptoms(outcome: Outcome, *, mark: str = "", harmless: bool = False) -
     found += find_blockades(outcome) if harmless else ()
     unique = {symptom.cause: symptom for symptom in reversed(found)}
     return tuple(with_evidence(symptom, [outcome]) for symptom in unique.values())[::-1]
-
-
-def open_questions(outcome: Outcome) -> tuple[str, ...]:
-    """Return what an outcome leaves open, in sentences."""
-    match outcome.verdict:
-        case verdicts.Undecided(why=why) if refused_throughout(outcome) < MANY_REFUSALS:
-            return (f"It is unknown whether the session ends: {why}.",)
-        case _:
-            return ()
-
-
-def _allow_stop(outcome: Outcome) -> str:
-    """Return the advice about refused stops, with a field that told of one: some hosts reset it at a call."""
-    told = {key for _, hook_run in outcome.trace.hook_runs() for key in _SIGNS if hook_run.payload.get(key)}
-    signs = (f", or if `{key}` in its input {says}" for key, says in _SIGNS.items() if key in told)
-    return f"{_ALLOW_STOP}{next(signs, '')}."
-
-
-def _verdict(outcome: Outcome) -> Iterator[Symptom]:
-    verdict, kind = outcome.verdict, outcome.verdict_name
-    event, hook, reason = _last_refusal(outcome)
-    said = f' with "{reason}"' if reason else ""
-    match verdict:
-        case verdicts.Terminated():
-            return
-        case verdicts.Undecided(turn=turn):
-            times = refused_throughout(outcome)
-            if times >= MANY_REFUSALS:
-                text = f"{event} was refused{said} all {times} times, and no end was seen in {turn} turns."
-                yield Symptom(kind="no-end", hook=hook, text=text, advice=_allow_stop(outcome), turn=turn)
-        case verdicts.Livelock(stem=stem):
-            text = f"{event} is refused forever{said}: the agent can never stop."
-            yield Symptom(kind=kind, hook=hook, text=text, advice=_allow_stop(outcome), turn=stem)
-        case verdicts.Capped(turn=turn) if any(
-            hooked.decision.overridden for _, hooked in outcome.trace.hooked()
-        ):
-            text = f"{event} is refused{said} until the host's own cap overrides it."
-            yield Symptom(kind=kind, hook=hook, text=text, advice=_allow_stop(outcome), turn=turn)
-        case verdicts.Capped():
-            # The host ended the session because of the agent, so nothing is known about the hooks.
-            return
-        case verdicts.Hung(command=command) if any(
-            run.hook.command in command.split(", ") for run in cut_by_us(outcome)
-        ):
-            return
-        case verdicts.Hung(turn=turn, event=event, command=command):
-            text = f"The host waits forever at {event}."
-            advice = finding_catalogue.HUNG_HOOK.fix
-            yield Symptom(kind=kind, hook=command, text=text, advice=advice, turn=turn)
-        case verdicts.Recursing(turn=turn, limit=limit):
-            text = f"The hook starts an agent whose hooks start agents: {limit}."
-            advice = "Set a variable when the hook starts an agent, and exit at once if it is set."
-            yield Symptom(kind=kind, hook=_starter(outcome) or hook, text=text, advice=advice, turn=turn)
-        case verdicts.Lockout(turn=turn):
-            yield Symptom(kind=kind, hook=hook, text="No sequence of moves leads to a stop.", turn=turn)
-        case _:
-            assert_never(verdict)
-
-
-def refused_throughout(outcome: Outcome) -> int:
-    """Return how often stops were asked about, if each was refused; else 0."""
-    asked = [
-        hooked
-        for step, hooked in outcome.trace.hooked()
-        if any(one.turn == step.turn and _is_stop(one.exchange) for one in outcome.trace.steps)
-    ]
-    return len(asked) if all(hooked.decision.refused for hooked in asked) else 0
-
-
-def _is_stop(exchange: Exchange) -> bool:
-    return isinstance(exchange, Moved) and isinstance(exchange.move, Stop)
-
-
-def _last_refusal(outcome: Outcome) -> tuple[str, str, str]:
-    for _, hooked in reversed([*outcome.trace.hooked()]):
-        if hooked.decision.refused or hooked.decision.overridden:
-            reason = next((one.demand for one in hooked.deciding if one.demand.strip()), "")
-            return hooked.event, commands_of(hooked.deciding), " ".join(reason.split())[:_REASON]
-    return "A stop", "", ""
-
-
-def _starter(outcome: Outcome) -> str:
-    for _, hooked in outcome.trace.hooked():
-        if hooked.children and len(hooked.hook_runs) == 1:
-            return hooked.hook_runs[0].hook.command
-    return ""
 
 
 def _findings(outcome: Outcome) -> Iterator[Symptom]:
@@ -235,13 +146,6 @@ def _uncaught_error(text: str) -> str:
     if lines[-1].startswith("Node.js v"):
         return next((line for line in lines if _ERROR.match(line)), "")
     return lines[-1] if _ERROR.match(lines[-1]) and "Traceback (most recent call last):" in lines else ""
-
-
-def cut_by_us(outcome: Outcome) -> Iterator[HookRun]:
-    """Yield the hook runs that the harness cut, although their host would have waited longer."""
-    for _, hook_run in outcome.trace.hook_runs():
-        if isinstance(hook_run.ending, TimedOut) and hook_run.ending.by is Cut.HOOK_TIMEOUT:
-            yield hook_run
 
 
 def _was_cut_by_us(outcome: Outcome, finding: verdicts.Finding) -> bool:

@@ -35,6 +35,8 @@ _OF_ITSELF = re.compile(
     r"|skip|unknown|invalid|could not|cannot|can't|unable",
     re.IGNORECASE,
 )
+# How programs such as git and compilers begin their own lines on standard error.
+_OF_PROGRAM = re.compile(r"(?:\S+: )?(?:hint|warning|note): ")
 # At an event for the user, plain text may be for a log.
 FOR_A_PERSON = "notification"
 _STREAMS = {"stdout": "standard output", "stderr": "standard error"}
@@ -78,8 +80,9 @@ def _unseen(hook_run: HookRun) -> Iterator[tuple[str, str]]:
     given = sorted(_texts(hook_run.payload), key=len, reverse=True)
     for stream, text in (("stdout", run.stdout.text), ("stderr", run.stderr.text)):
         lines = [] if text.lstrip().startswith("{") else map(str.strip, text.splitlines())
+        own = (line for line in lines if stream == "stdout" or not _OF_PROGRAM.match(line))
         # What stands in the input is quoted.
-        yield from ((stream, line) for line in lines if is_advice(line) and is_advice(_without(line, given)))
+        yield from ((stream, line) for line in own if is_advice(line) and is_advice(_without(line, given)))
 
 
 def _texts(value: Json) -> Iterator[str]:

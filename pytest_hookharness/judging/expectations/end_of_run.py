@@ -24,6 +24,7 @@ from pytest_hookharness.model.moves import (
     Tools,
     unlabelled,
 )
+from pytest_hookharness.model.name_hint import without_events
 from pytest_hookharness.model.outcome import Outcome
 from pytest_hookharness.model.processes import NotStarted
 from pytest_hookharness.model.timings import Timing, timings
@@ -112,7 +113,8 @@ def broken_findings(outcome: Outcome, expect: Expectation) -> Iterator[Violation
         if finding.code == finding_catalogue.EMPTY_ADVICE.code and expect.a_loop:
             continue
         if not expect.allows(finding.code, finding.name):
-            seen_text = f"{finding.code} {finding.name}: {finding.text}"
+            # The finding itself is reported too, with the list of all names.
+            seen_text = f"{finding.code} {finding.name}: {without_events(finding.text)}"
             yield Violation("expect.findings", f"no {finding.name}", seen_text)
 
 

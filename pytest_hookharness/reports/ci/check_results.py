@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 
-from pytest_hookharness.model.checkup import CheckReport, Problem
+from pytest_hookharness.model.checkup import CheckReport, Problem, Symptom
 from pytest_hookharness.model.verdicts import FindingCode
 from pytest_hookharness.reports.ci.github import FailureAnnotation, annotation, cell, notice
 from pytest_hookharness.reports.ci.sarif import VERDICTS, Json, SarifLocation, SarifRunInfo, log, result
@@ -71,10 +71,15 @@ def _left(report: CheckReport) -> list[Problem]:
 def _result(report: CheckReport, problem: Problem, info: SarifRunInfo, locate: Locate) -> Json:
     symptom = problem.symptom
     fix = f" {problem.fix.text} {problem.fix.evidence}" if problem.fix is not None else ""
-    text = f"{symptom.kind}: {symptom.hook}: {symptom.text} {symptom.advice}{fix}"
+    text = f"{symptom.kind}: {symptom.hook}: {_seen(symptom)} {symptom.advice}{fix}"
     level = "error" if symptom.must_fix else "warning"
     concerned = f"{report.place.host}\0{report.place.part}\0{problem.id}"
     return result(_kind(problem), level, text, [locate(report, problem)], info, concerned)
+
+
+def _seen(symptom: Symptom) -> str:
+    """Return what was seen, with the assumptions that it rests on."""
+    return " ".join([symptom.text, *(f"Assumes: {assumed}" for assumed in symptom.assumes)])
 
 
 def _kind(problem: Problem) -> FindingCode:
@@ -102,7 +107,7 @@ def _annotated(report: CheckReport, problem: Problem, place: SarifLocation, root
         name=f"{report.place.title}: {problem.id}",
         file=(place.file.relative_to(root) if inside else place.file).as_posix(),
         line=place.line,
-        headline=f"{symptom.kind} {symptom.hook}: {symptom.text}",
+        headline=f"{symptom.kind} {symptom.hook}: {_seen(symptom)}",
         level="error" if symptom.must_fix else "warning",
     )
 
@@ -126,5 +131,5 @@ def markdown(reports: Sequence[CheckReport], replay: ReplayCommand) -> str:
 
 def _row(problem: Problem, replay: ReplayCommand) -> str:
     symptom = problem.symptom
-    cells = (symptom.kind, symptom.hook, symptom.text, replay(problem))
+    cells = (symptom.kind, symptom.hook, _seen(symptom), replay(problem))
     return f"| {' | '.join(map(cell, cells))} |"

@@ -40,7 +40,8 @@ def announcement(place: HookSet, isolation: str) -> str:
     """Return which commands will run; ``isolation`` is what isolates them from the machine, in sentences."""
     commands = dict.fromkeys(_command(hook.command, hook.type) for hook in place.hooks)
     files = ", ".join(map(plain, place.files))
-    lines = [f"{plain(place.title)}: {counted(len(place.hooks), 'hook')} in {files}"]
+    where = f", where {place.host} does not look; tried as if it were there" if place.elsewhere else ""
+    lines = [f"{plain(place.title)}: {counted(len(place.hooks), 'hook')} in {files}{where}"]
     lines += [f"  runs  {plain(command, _LINE)}" for command in commands]
     for hook in place.shared:
         command = plain(_command(hook.command, hook.type), _LINE)
@@ -148,6 +149,8 @@ def _problem(problem: Problem, place: HookSet, replay_command: ReplayCommand) ->
         yield f"  printed   {plain(words, _LINE)}"
     if symptom.effect:
         yield from wrapped(symptom.effect, _WIDTH, "  host      ", "            ")
+    for assumed in symptom.assumes:
+        yield from wrapped(plain(assumed, _LINE), _WIDTH, "  assumes   ", "            ")
     if problem.active:
         yield from wrapped(plain(problem.active, _LINE), _WIDTH, "  with      ", "            ")
     if problem.scenario.script.acts:
@@ -177,8 +180,8 @@ def _shown_by(problem: Problem) -> str:
     if len(moves) <= _MOST_MOVES:
         return "; then ".join(moves)
     if problem.move is not None:
-        where = f"turn {problem.symptom.turn} of {problem.shown_by[0]}"
-        return f"{where}, not shrunk: {plain(_describe_act(problem.move), _HOOK)}"
+        where = f"in turn {problem.symptom.turn} ({problem.shown_by[0]})"
+        return f"{plain(_describe_act(problem.move), _HOOK)}, {where}"
     return "; then ".join([f"{len(moves) - _MOST_MOVES} earlier moves", *moves[-_MOST_MOVES:]])
 
 
@@ -232,6 +235,7 @@ def _place(checkup: CheckReport, replay_command: ReplayCommand) -> dict[str, Any
                 "text": problem.symptom.text,
                 "printed": problem.symptom.printed or None,
                 "effect": problem.symptom.effect or None,
+                "assumes": [*problem.symptom.assumes],
                 "advice": problem.symptom.advice,
                 "moves": _moves(problem.scenario),
                 "varied": [mutation.family for mutation in problem.scenario.vary],

@@ -7,6 +7,7 @@ from typing import assert_never
 
 from pytest_hookharness.model.expectations import counted, ordinal
 from pytest_hookharness.model.moves import Stop
+from pytest_hookharness.model.name_hint import without_events
 from pytest_hookharness.model.outcome import INCONCLUSIVE_FINDINGS, Outcome
 from pytest_hookharness.model.protocol import is_afterwards
 from pytest_hookharness.model.trace import HookEvent, Moved, Performed
@@ -148,8 +149,7 @@ def _terminated(outcome: Outcome, verdict: Terminated) -> str:
     hollow = _hollow(outcome)
     if hollow is not None:
         # The nearest name is enough in one line; all of them follow in the story.
-        text = hollow.text.partition(" known events: ")[0]
-        why = f"{_shorten(text).removesuffix('.')} ({hollow.code} {hollow.name})"
+        why = f"{_shorten(without_events(hollow.text)).removesuffix('.')} ({hollow.code} {hollow.name})"
         who = f"{plain(hollow.hook, 60)} did not decide: " if hollow.hook else ""
         return f"{who}{why}; the session ended in turn {verdict.turn}"
     if _is_unasked(outcome, verdict.turn):

@@ -84,6 +84,15 @@ def test_a_command_that_also_guards_calls(project):
     hooks = json.loads(settings.read_text())["hooks"]
     settings.write_text(json.dumps({"hooks": {**hooks, "PreToolUse": hooks["Stop"]}}))
     assert candidates(folder, "livelock") == []
+    (place,) = find_hook_sets(folder)
+    symptom = Symptom(kind="livelock", hook=place.hooks[0].command, text="It is.")
+    loop = Problem(id="loop", symptom=symptom, scenario=Scenario(name="check"))
+    with Harness(Settings()) as harness:
+        run = CheckRun(place, harness.settings, harness.resources)
+        report = find_fixes(run, CheckReport(place=place, problems=(loop,)))
+    assert report.open[0].startswith(
+        "No fix of loop was tried: the limiter fits only hooks that run at stops"
+    )
 
 
 def test_an_executable_bit(project):

@@ -13,13 +13,13 @@ from pytest_hookharness.campaigns.check.sessions import plan_each_event
 GUARD = "#!/bin/sh\ngrep -q 'rm -rf' && { echo 'No rm here.' >&2; exit 2; }\nexit 0\n"
 
 
-def project(root, text, command, mode=0o644):
-    """The hook set of a project with one guard."""
+def project(root, text, command, mode=0o644, event="PreToolUse"):
+    """The hook set of a project with one hook, a guard of commands unless another event is given."""
     (root / ".claude").mkdir()
     (root / "guard.sh").write_text(text)
     (root / "guard.sh").chmod(mode)
     entry = {"matcher": "Bash", "hooks": [{"type": "command", "command": command}]}
-    (root / ".claude" / "settings.json").write_text(json.dumps({"hooks": {"PreToolUse": [entry]}}))
+    (root / ".claude" / "settings.json").write_text(json.dumps({"hooks": {event: [entry]}}))
     (hook_set,) = find_hook_sets(root)
     return hook_set
 
@@ -111,3 +111,14 @@ def test_other_defects_of_a_plugin_without_the_bit(tmp_path, harness):
     kinds = {one.symptom.kind for one in report.problems}
     assert "NOT-RUN" in kinds
     assert {"RAW-JSON", "TEXT-MATCH"} & kinds
+
+
+@pytest.mark.slow
+def test_what_the_host_makes_of_a_script_without_the_bit(tmp_path, harness):
+    """Of a script that cannot run, the effect is that of the run that failed, not that of later refusals."""
+    gate = "#!/bin/sh\necho 'Not yet.' >&2\nexit 2\n"
+    hook_set = project(tmp_path, gate, '"$CLAUDE_PROJECT_DIR"/guard.sh', event="Stop")
+    report = CheckRun(hook_set, harness.settings, harness.resources).run()
+    (bare,) = [one.symptom for one in report.problems if one.symptom.kind == "NOT-RUN"]
+    assert bare.effect == "claude-code ignores it: Stop goes on as if the hook were not there."
+    assert "Permission denied" in bare.printed

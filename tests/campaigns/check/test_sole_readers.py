@@ -96,7 +96,7 @@ def test_a_stop_without_a_program_that_the_hook_asks_for(proved, text, endless):
     assert [one.symptom.kind for one in found] == ["livelock"] * endless
     for one in found:
         assert one.symptom.text.startswith(
-            'with no `jq` on the PATH, Stop is refused forever with "Install jq'
+            'with no `jq` on the PATH, Stop is refused each time with "Install jq'
         )
 
 

@@ -1,0 +1,138 @@
+"""
+Ways out of a loop: whether an agent that does what a refusal asks for may stop.
+
+Such a loop is a gate: it makes the file that the hooks look for in vain, or runs the command that the refusal
+quotes. An agent that cannot do it is refused until the host's own limit.
+"""
+
+from __future__ import annotations
+
+import posixpath
+import re
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import TypeAlias
+
+from pytest_hookharness.campaigns.explore.candidate_moves import Reach, named
+from pytest_hookharness.judging.verdict.assumptions import files_not_made
+from pytest_hookharness.model.checkup import CheckSession, Symptom
+from pytest_hookharness.model.fast_dataclass import dataclass
+from pytest_hookharness.model.moves import Behaviour, Edit, RunCommand, Stop
+from pytest_hookharness.model.outcome import Outcome
+from pytest_hookharness.model.trace import Trace
+
+# Plays a session; returns ``None`` if it could not be played.
+Play: TypeAlias = Callable[[CheckSession], Outcome | None]
+_Asked: TypeAlias = Edit | RunCommand
+_TEXT = "text\n"
+# A gate may ask for one thing after the other.
+_MOST_ROUNDS, _MOST_MOVES, _QUOTED = 3, 4, 80
+# How a refusal asks for a file, before its name.
+_MAKES = r"\b(?i:write|create|add|make|update|save|record|touch|put)\b[^.\n]{0,60}?"
+# What these remove may be the loop itself, which the agent is not asked to give up.
+_REMOVES = ("rm ", "unlink ", "git clean", "git reset", "git checkout", "git stash")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WayOut:
+    """
+    What an agent did until its stop was allowed.
+
+    Attributes:
+        event: The event that was refused before.
+        reason: What the first refusal said.
+        moves: What the agent did, in order.
+        unmade: Files that the hooks looked for in vain.
+    """
+
+    event: str
+    reason: str
+    moves: tuple[_Asked, ...]
+    unmade: tuple[str, ...]
+
+    def described(self, symptom: Symptom) -> Symptom:
+        """Return the symptom of a gate, which such an agent passes."""
+        made = [move.file for move in self.moves if isinstance(move, Edit)]
+        ran = [f"`{move.command}`" for move in self.moves if isinstance(move, RunCommand)]
+        words = " ".join(self.reason.split())
+        said = f'"{words}"' if len(words) <= _QUOTED else f'"{words[:_QUOTED]}..."'
+        seen = f"{self.event} is refused with {said}"
+        does = [f"{verb} {' and '.join(named)}" for verb, named in (("makes", made), ("runs", ran)) if named]
+        if made and not ran and {*made} <= {*self.unmade}:
+            are, them = ("does", "it") if len(made) == 1 else ("do", "them")
+            seen = f"{self.event} is refused as long as {' and '.join(made)} {are} not exist ({said})"
+            does = [f"makes {them}"]
+        goes = f"an agent that {' and '.join(does)} may stop, and one that cannot is refused again and again"
+        return replace(
+            symptom,
+            text=f"{seen}: {goes}.",
+            advice=f"For agents that cannot: {symptom.advice[:1].lower()}{symptom.advice[1:]}",
+            assumes=tuple(one for one in symptom.assumes if not files_not_made([one])),
+            avoidable=True,
+        )
+
+
+def find_way_out(
+    session: CheckSession, trace: Trace, symptom: Symptom, root: Path, play: Play, *, runs: bool
+) -> WayOut | None:
+    """
+    Return what an agent did after some refusals that ended a session; ``None`` if nothing that was asked did.
+
+    Args:
+        session: A session in which stops are refused again and again.
+        trace: What happened in it.
+        symptom: The loop.
+        root: The folder of the project.
+        runs: Whether commands that only hooks name may be run.
+    """
+    unmade = files_not_made(symptom.assumes)
+    event, said = _last_refusal(trace)
+    reason = said
+    moves: list[_Asked] = []
+    for _ in range(_MOST_ROUNDS):
+        new = [one for one in _asked_for(reason, unmade, root, runs=runs) if one not in moves]
+        if not new:
+            return None
+        moves += new[: _MOST_MOVES - len(moves)]
+        outcome = play(_with_moves(session, moves))
+        if outcome is None:
+            return None
+        if outcome.verdict_name == "terminated":
+            return WayOut(event=event, reason=said, moves=tuple(moves), unmade=tuple(unmade))
+        reason = _last_refusal(outcome.trace)[1]
+    return None
+
+
+def _asked_for(reason: str, unmade: Sequence[str], root: Path, *, runs: bool) -> Iterator[_Asked]:
+    """Yield what a refusal asks for: files that it names and that do not exist, and commands."""
+    yield from (Edit(file=path, text=_TEXT) for path in unmade if posixpath.basename(path) in reason)
+    for move in named(reason):
+        match move:
+            case Edit(file=file) if not (root / file).exists() and re.search(
+                _MAKES + re.escape(file), reason
+            ):
+                known = any(posixpath.basename(file) == posixpath.basename(path) for path in unmade)
+                yield from () if known else (move,)
+            case RunCommand(command=command):
+                if runs and not command.startswith(_REMOVES) and not Reach.WORKSPACE.withholds(command):
+                    yield move
+            case _:
+                continue
+
+
+def _with_moves(session: CheckSession, moves: Sequence[_Asked]) -> CheckSession:
+    """Return the session in which the agent stops, does what it is asked for, and only stops from then on."""
+    acts = session.scenario.script.acts
+    before = acts if acts and isinstance(acts[-1], Stop) else (*acts, Stop())
+    script = replace(session.scenario.script, acts=(*before, *moves, Stop()), then=Behaviour())
+    scenario = replace(session.scenario, script=script, turns=len(script.acts) + 1)
+    return replace(session, title="an agent that does what it is asked for", scenario=scenario, ends=True)
+
+
+def _last_refusal(trace: Trace) -> tuple[str, str]:
+    """Return the event that was refused last, and the reason."""
+    for _, hooked in reversed([*trace.hooked()]):
+        if hooked.decision.refused or hooked.decision.overridden:
+            return hooked.event, "\n".join(one.demand for one in hooked.deciding)
+    return "", ""

@@ -1,0 +1,93 @@
+"""What a check tried: its sessions, what was varied in them, and how long hooks took."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Iterator, Sequence
+
+from pytest_hookharness.campaigns.arming.stand_ins import describe_stand_ins
+from pytest_hookharness.campaigns.check.hook_statistics import find_never_run, percentile
+from pytest_hookharness.model.checkup import HookSet, hook_name
+from pytest_hookharness.model.expectations import counted
+from pytest_hookharness.model.outcome import Outcome
+
+_TRIED = "Tried: "
+# What was different, by the family of the mutations; what follows names the subjects.
+_FAMILIES = {
+    "key-order": "the input with its keys in another order",
+    "words": "words of one command in the description of another",
+    "quoting": "the words of a command as data",
+    "names": "another file of the same name",
+    "state": "damaged files of the hooks",
+    "tools": "programs of the hooks that are missing or fail",
+    "sessions": "between its turns",
+    "processes": "a restarted host",
+}
+_NAMED = re.compile(r"(?P<family>[\w-]+)(?: (?P<rest>.+))?")
+_MISSING = re.compile(r"^([\w.+-]+) \(missing\)$")
+
+
+def describe_varied(text: str, before: str = _TRIED, instead: str = "Also tried: ") -> str:
+    """
+    Return which mutations were tried, without the names of their families; other text as it is.
+
+    Args:
+        before: What the text begins with.
+        instead: What the sentence begins with.
+    """
+    items = [_NAMED.fullmatch(item) for item in text.removeprefix(before).removesuffix(".").split("; ")]
+    if any(item is None or item["family"] not in _FAMILIES for item in items):
+        return text
+    return f"{instead}{'; '.join(_in_words(one['family'], one['rest'] or '') for one in items if one)}."
+
+
+def _in_words(family: str, rest: str) -> str:
+    """Return what was tried of one family; ``rest`` names subjects, and in parentheses how they differed."""
+    if family == "sessions":
+        return f"{' and '.join(rest.strip('()').split(', '))} {_FAMILIES[family]}"
+    if family == "tools" and (found := _MISSING.match(rest)):
+        return f"no {found[1]} on the PATH"
+    return f"{_FAMILIES[family]}: {rest}" if rest else _FAMILIES[family]
+
+
+def describe_tried(
+    hook_set: HookSet, outcomes: Sequence[Outcome], active: Sequence[str], stuck: Collection[str]
+) -> Iterator[str]:
+    """
+    Yield what was tried with a hook set, in sentences.
+
+    Args:
+        active: What was activated for sessions.
+        stuck: Commands that cannot run.
+    """
+    # A command that replaces a left-out hook is not a hook of the project, and one without its program never
+    # began.
+    own = {hook.command for hook in (*hook_set.hooks, *hook_set.shared)} - {*stuck}
+    every = (hook_run for outcome in outcomes for _, hook_run in outcome.trace.hook_runs())
+    # Of a handler that is no command, only an answer was assumed.
+    hook_runs = [hook_run for hook_run in every if hook_run.run and hook_run.hook.command in own]
+    unseen = find_never_run(hook_set, outcomes)
+    hooks, silent = (
+        len(hook_set.hooks),
+        sum(hook.command in stuck or hook in unseen for hook in hook_set.hooks),
+    )
+    all_of_them = f"each of {hooks} hooks" if hooks > 1 else "the hook"
+    who = (
+        f"{hooks - silent} of {counted(hooks, 'hook')}" if silent else f"{all_of_them} on each of its events"
+    )
+    yield f"{counted(len(outcomes), 'session')} with {counted(len(hook_runs), 'hook run')}: {who}."
+    yield from dict.fromkeys(
+        describe_varied(text) for outcome in outcomes for text in outcome.varied if text.startswith(_TRIED)
+    )
+    yield from describe_stand_ins(hook_set)
+    yield from dict.fromkeys(f"Activated: {one}." for one in active)
+    for command in dict.fromkeys(hook.command for hook in hook_set.hooks):
+        times = [
+            hook_run.run.wall
+            for hook_run in hook_runs
+            if hook_run.run is not None and hook_run.hook.command == command
+        ]
+        if times:
+            within = 1000 * percentile(times)
+            name = hook_name(hook_set.hooks, command)
+            yield f"{name}: {counted(len(times), 'run')}, 95% within {within:.0f} ms."
