@@ -212,16 +212,9 @@ def test_instructions_for_a_compaction(found, stream, lost):
     assert len(found(text, "PreCompact")) == lost
 
 
-@pytest.mark.parametrize(
-    ("reads", "named"),
-    [
-        ('FILE=$(jq -r .tool_input.file_path)\n[ -n "$FILE" ] || FILE="${1:-}"\n', True),
-        ("[ -t 0 ] || FILE=$(jq -r .tool_input.file_path)\n", True),
-        ('FILE="${1:-}"\n', False),
-        ("[ -t 0 ] && FILE=notes.txt\n", False),
-    ],
-)
-def test_a_script_that_takes_an_argument_too(found, reads, named):
+@pytest.mark.parametrize(("key", "named"), [("tool_input.file_path", True), ("file", False)])
+def test_a_script_that_takes_an_argument_too(found, key, named):
     """A script that reads what only a host sends is a hook, also if it has a way for a person to start it."""
+    reads = f'FILE="${{1:-}}"\n[ -t 0 ] || FILE=$(jq -r .{key})\n'
     text = f'#!/bin/bash\n{reads}[ "$FILE" = package.json ] || exit 0\necho "{WARNING}"\nexit 0\n'
     assert bool(found(text)) is named
