@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import field
 from typing import TypeAlias
 
@@ -31,6 +31,24 @@ _LONGEST_REPR = 100
 
 # With one of these findings, the end of a session does not prove that its hooks allowed the stop.
 INCONCLUSIVE_FINDINGS = frozenset({"HUNG-HOOK", "NOT-RUN", "CONFIG-OFF", "EVENT-UNKNOWN", "NEVER-FIRED"})
+
+
+# What the hooks look for in vain, and may find if the agent makes it.
+NOT_MADE, LOOKED_FOR, OR = "The agent does not make ", ", which the hooks look for.", " or "
+# How those begin that other agents, times or versions of a host may not meet.
+_DECISIVE = (NOT_MADE, "The hooks read the clock", "Assumed ", "The scenario masks")
+
+
+def decisive(assumptions: Sequence[str]) -> tuple[str, ...]:
+    """Return the assumptions that hold only for this session, what the agent does not make first."""
+    found = [one for one in assumptions if one.startswith(_DECISIVE)]
+    return tuple(sorted(found, key=lambda one: not one.startswith(NOT_MADE)))
+
+
+def files_not_made(assumptions: Sequence[str]) -> list[str]:
+    """Return the paths in the workspace that hooks look for in vain, as the assumptions name them."""
+    named = (one for one in assumptions if one.startswith(NOT_MADE) and one.endswith(LOOKED_FOR))
+    return [path for one in named for path in one[len(NOT_MADE) : -len(LOOKED_FOR)].split(OR)]
 
 
 # A decision: its turn, its event, and whether the host honoured a refusal.

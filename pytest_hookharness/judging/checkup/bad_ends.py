@@ -6,12 +6,11 @@ from collections.abc import Iterator
 from typing import assert_never
 
 from pytest_hookharness.judging.findings import finding_catalogue
-from pytest_hookharness.judging.verdict.assumptions import decisive
 from pytest_hookharness.model import verdicts
 from pytest_hookharness.model.checkup import Symptom
 from pytest_hookharness.model.expectations import counted
 from pytest_hookharness.model.moves import Stop
-from pytest_hookharness.model.outcome import Outcome
+from pytest_hookharness.model.outcome import Outcome, decisive
 from pytest_hookharness.model.processes import Cut, TimedOut
 from pytest_hookharness.model.trace import Exchange, HookEvent, HookRun, Moved, commands_of
 
@@ -88,6 +87,7 @@ def find_bad_end(outcome: Outcome) -> Iterator[Symptom]:
 def _refused(kind: str, text: str, outcome: Outcome, turn: int) -> Symptom:
     """Return the symptom that stops are refused again and again."""
     _, hook, _ = _last_refusal(outcome)
+    own = outcome.verdict.assumptions if isinstance(outcome.verdict, verdicts.Livelock) else ()
     return Symptom(
         kind=kind,
         hook=hook,
@@ -95,7 +95,7 @@ def _refused(kind: str, text: str, outcome: Outcome, turn: int) -> Symptom:
         advice=_allow_stop(outcome),
         turn=turn,
         effect=_describe_limit(outcome),
-        assumes=decisive(outcome.assumptions),
+        assumes=decisive([*dict.fromkeys((*own, *outcome.assumptions))]),
     )
 
 

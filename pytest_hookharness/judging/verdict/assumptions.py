@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import PurePosixPath
 
 from pytest_hookharness.model.expectations import counted
+from pytest_hookharness.model.outcome import LOOKED_FOR, NOT_MADE, OR
 from pytest_hookharness.model.processes import Cut, TimedOut
 from pytest_hookharness.model.protocol import THE_SCENARIO, Basis, Rule
 from pytest_hookharness.model.reads import ObservedCycle
@@ -41,24 +42,6 @@ UNCONTAINED = "Files outside of the covered folders do not affect decisions; wri
 # State paths of files that hooks wrote outside of the covered folders.
 _OUTSIDE = "outside/"
 _SHOWN = 3
-
-
-# What the hooks look for in vain, and may find if the agent makes it.
-_NOT_MADE, _LOOKED_FOR, _OR = "The agent does not make ", ", which the hooks look for.", " or "
-# How those begin that other agents, times or versions of a host may not meet.
-_DECISIVE = (_NOT_MADE, "The hooks read the clock", "Assumed ", "The scenario masks")
-
-
-def decisive(assumptions: Sequence[str]) -> tuple[str, ...]:
-    """Return the assumptions that hold only for this session, what the agent does not make first."""
-    found = [one for one in assumptions if one.startswith(_DECISIVE)]
-    return tuple(sorted(found, key=lambda one: not one.startswith(_NOT_MADE)))
-
-
-def files_not_made(assumptions: Sequence[str]) -> list[str]:
-    """Return the paths in the workspace that hooks look for in vain, as the assumptions name them."""
-    named = (one for one in assumptions if one.startswith(_NOT_MADE) and one.endswith(_LOOKED_FOR))
-    return [path for one in named for path in one[len(_NOT_MADE) : -len(_LOOKED_FOR)].split(_OR)]
 
 
 def clock_was_read(tried: Sequence[str]) -> str:
@@ -117,7 +100,7 @@ def gather_assumptions(
 def _missing(paths: Sequence[str]) -> Iterator[str]:
     # If there are more, most of them are places where a tool looks for its settings.
     if 0 < len(paths) <= _SHOWN:
-        yield f"{_NOT_MADE}{_OR.join(paths)}{_LOOKED_FOR}"
+        yield f"{NOT_MADE}{OR.join(paths)}{LOOKED_FOR}"
 
 
 def _hook_timeouts(trace: Trace) -> Iterator[str]:

@@ -13,10 +13,11 @@ function itemView(row, state) {
   return html("article", {},
     paths(row, state), html("h1", {tabindex: "-1"}, html("bdi", {}, titleOf(row))),
     html("p", {}, verdictBadge(row), " ", resultBadge(row), " ", html("span", {class: "soft small"}, "on ", html("bdi", {}, row.host))),
-    html("p", {class: "lead"}, html("bdi", {}, saidOf(row))),
+    html("p", {class: "lead"}, prose(saidOf(row))),
     run.begin.why ? html("p", {class: "soft"}, html("bdi", {}, run.begin.why)) : null,
     run.live ? [liveView(run.live), html("h2", {}, "The simulated session")] : null,
-    end?.advice && !run.live ? html("p", {class: "box"}, html("strong", {}, "What to do: "), html("bdi", {}, end.advice)) : null,
+    end?.advice && !run.live ? html("p", {class: "box"}, html("strong", {}, "What to do: "), prose(end.advice)) : null,
+    run.live ? null : run.decisive.map((each) => html("p", {class: "box"}, html("strong", {}, "Assumed: "), prose(each))),
     part("Broken expectations", (end?.violations ?? []).map(violationBox)),
     part("Findings", (end?.findings ?? []).map(findingBox)),
     run.steps.length ? course(run, row) : null, end ? spent(run, end) : null, elsewhere(row), lockedIn(end),
@@ -54,16 +55,16 @@ function alike(heading, row, rows, label) {
 }
 
 function violationBox(violation) {
-  return html("div", {class: "box bad"}, facts([["expected", violation.expected], ["seen", violation.seen],
+  return html("div", {class: "box bad"}, facts([["expected", violation.expected], ["seen", prose(violation.seen)],
     ["where", violation.line ? `line ${violation.line}: ${violation.path}` : violation.path]]));
 }
 
 function findingBox(finding) {
   const when = finding.turn ? `first in turn ${finding.turn}` : "before the first turn";
   return html("div", {class: "box odd"},
-    html("p", {}, badge(finding.code, "odd"), " ", html("strong", {}, finding.name), " ", html("bdi", {}, finding.text)),
+    html("p", {}, badge(finding.code, "odd"), " ", html("strong", {}, finding.name), " ", prose(finding.text)),
     html("p", {class: "soft small"}, `${when}, ${counted(finding.times, "time")}`, finding.hook ? [", ", html("code", {}, oneLine(finding.hook))] : null),
-    finding.advice ? html("p", {}, finding.advice) : null, ruleBlock(finding.rule),
+    finding.advice ? html("p", {}, prose(finding.advice)) : null, ruleBlock(finding.rule),
     finding.page ? opened({class: "more"}, "Why it matters", () => [html("p", {}, finding.page.what), html("p", {}, finding.page.why)]) : null);
 }
 

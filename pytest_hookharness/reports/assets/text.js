@@ -92,13 +92,20 @@ function opened(attributes, summary, fill) {
   return details;
 }
 
+// A sentence in which backticks mark code; one without a partner stays as it is.
+function prose(sentence) {
+  const pieces = String(sentence).split("`");
+  if (pieces.length % 2 === 0) return html("bdi", {}, sentence);
+  return html("bdi", {}, pieces.map((piece, place) => place % 2 ? html("code", {}, piece) : piece));
+}
+
 function part(heading, ...children) {
   const inside = children.flat(Infinity).filter(Boolean);
   return inside.length ? html("section", {}, html("h2", {}, heading), inside) : null;
 }
 
 function listed(sentences) {
-  return sentences.length ? html("ul", {}, sentences.map((each) => html("li", {}, html("bdi", {}, each)))) : null;
+  return sentences.length ? html("ul", {}, sentences.map((each) => html("li", {}, prose(each)))) : null;
 }
 
 function announce(words) {

@@ -21,6 +21,7 @@ from typing import cast
 
 from pytest_hookharness.model.expectations import counted
 from pytest_hookharness.model.fast_dataclass import dataclass
+from pytest_hookharness.model.outcome import decisive
 from pytest_hookharness.model.protocol import Json
 from pytest_hookharness.reports.safe_text import plain
 from pytest_hookharness.reports.trace.hook_runs import TraceRecord, bound
@@ -196,4 +197,13 @@ def _records(run: TraceRun, longest: int | None = None) -> dict[str, Json]:
         "live": shortened(run.live),
         # The incident report repeats the story in another form.
         "end": shortened(run.end and {key: value for key, value in run.end.items() if key != "incident"}),
+        "decisive": shortened(_decisive(run.end) if run.end else []),
     }
+
+
+def _decisive(end: TraceRecord) -> list[Json]:
+    """Return the assumptions of a run that other agents, times or hosts may not meet."""
+    verdict = cast("TraceRecord", end["verdict"])
+    both = (verdict.get("assumptions") or [], end["assumptions"])
+    assumed = dict.fromkeys(str(each) for some in both for each in cast("list[Json]", some))
+    return [*decisive([*assumed])]

@@ -8,7 +8,7 @@ from urllib.parse import quote
 import pytest
 
 from pytest_hookharness.model.moves import Stop
-from pytest_hookharness.model.verdicts import Lockout, Terminated
+from pytest_hookharness.model.verdicts import Livelock, Lockout, Terminated
 from pytest_hookharness.reports.html.page import page
 
 pytestmark = pytest.mark.slow
@@ -287,6 +287,21 @@ def test_states_that_differ_are_shown_as_different(browser, tmp_path, read_back)
         "state aaaa2222,",
         "state aaaa3333,",
     ]
+
+
+@pytest.mark.nightly
+def test_the_decisive_assumption_is_beside_the_advice(browser, tmp_path, read_back):
+    """What only holds for this session stands below what to do, and what backticks mark is shown as code."""
+    assumed = ("It holds always.", "The agent does not make `DONE.md`, which the hooks look for.")
+    file = tmp_path / "page.html"
+    file.write_text(page([read_back(verdict=Livelock(stem=1, period=2, assumptions=assumed))]))
+    browser.open(file, to("lint"))
+
+    shown = browser.ask("[...document.querySelectorAll('p.box')].map((each) => each.textContent)")
+    told = "Assumed: The agent does not make DONE.md, which the hooks look for."
+    assert [text.partition(":")[0] for text in shown] == ["What to do", "Assumed"]
+    assert shown[1] == told
+    assert browser.ask("document.querySelector('p.box + p.box code').textContent") == "DONE.md"
 
 
 @pytest.mark.nightly

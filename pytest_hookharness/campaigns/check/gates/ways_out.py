@@ -15,11 +15,10 @@ from pathlib import Path
 from typing import TypeAlias
 
 from pytest_hookharness.campaigns.explore.candidate_moves import Reach, named
-from pytest_hookharness.judging.verdict.assumptions import files_not_made
 from pytest_hookharness.model.checkup import CheckSession, Symptom
 from pytest_hookharness.model.fast_dataclass import dataclass
 from pytest_hookharness.model.moves import Behaviour, Edit, RunCommand, Stop
-from pytest_hookharness.model.outcome import Outcome
+from pytest_hookharness.model.outcome import Outcome, files_not_made
 from pytest_hookharness.model.trace import Trace
 
 # Plays a session; returns ``None`` if it could not be played.
