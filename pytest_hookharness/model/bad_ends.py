@@ -35,7 +35,7 @@ BAD_ENDS = (
     FindingCode(
         "",
         "no-end",
-        "Every stop was refused, eight times or more; neither an end nor a repeated state was seen.",
+        "Every stop was refused, twelve times or more; neither an end nor a repeated state was seen.",
         "It is unknown when the session ends, and each refusal costs an answer of the model.",
         "Limit the number of refusals in the hook.",
     ),
