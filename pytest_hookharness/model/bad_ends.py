@@ -10,6 +10,8 @@ import difflib
 
 from pytest_hookharness.model.verdicts import FindingCode
 
+# After this many refusals in a row nobody would wait for the end; the limiter allows up to 10 of them.
+MANY_REFUSALS = 12
 _ALLOW_STOP = (
     "Let the hook allow the stop if nothing changed since its last refusal. On hosts that send "
     "`stop_hook_active`, allow the stop if it is true; on others count refusals per session and allow the "
@@ -35,7 +37,7 @@ BAD_ENDS = (
     FindingCode(
         "",
         "no-end",
-        "Every stop was refused, twelve times or more; neither an end nor a repeated state was seen.",
+        f"Every stop was refused, {MANY_REFUSALS} times or more; neither an end nor a repeated state was seen.",
         "It is unknown when the session ends, and each refusal costs an answer of the model.",
         "Limit the number of refusals in the hook.",
     ),

@@ -7,6 +7,7 @@ from typing import assert_never
 
 from pytest_hookharness.judging.findings import finding_catalogue
 from pytest_hookharness.model import verdicts
+from pytest_hookharness.model.bad_ends import MANY_REFUSALS
 from pytest_hookharness.model.checkup import Symptom
 from pytest_hookharness.model.expectations import counted
 from pytest_hookharness.model.moves import Stop
@@ -18,8 +19,6 @@ _ALLOW_STOP = "Let the hook allow the stop if nothing changed since its last ref
 # Fields in which some hosts report an earlier refusal to a hook, and what they say then.
 _SIGNS = {"stop_hook_active": "is true", "loop_count": "is not 0"}
 _REASON = 80
-# After this many refusals in a row nobody would wait for the end; the limiter allows up to 10 of them.
-MANY_REFUSALS = 12
 
 
 def open_questions(outcome: Outcome) -> tuple[str, ...]:
