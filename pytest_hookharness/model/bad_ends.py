@@ -37,7 +37,7 @@ BAD_ENDS = (
     FindingCode(
         "",
         "no-end",
-        f"Every stop was refused, {MANY_REFUSALS} times or more; neither an end nor a repeated state was seen.",
+        f"Every stop was refused, {MANY_REFUSALS} times or more, without an end and a repeated state.",
         "It is unknown when the session ends, and each refusal costs an answer of the model.",
         "Limit the number of refusals in the hook.",
     ),
