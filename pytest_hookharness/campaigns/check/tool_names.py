@@ -25,7 +25,8 @@ _CLOSED = frozenset({hosts.Role.SESSION_START, hosts.Role.BEFORE_COMPACT, hosts.
 _NO_NAME = re.compile(r"\(\*|^\*\.\w|[\w/]\*\*|[\s\"'=&<>]|\(\w+[ :]")
 _NAME = re.compile(r"[A-Za-z_][\w-]*")
 # What stands for any word in a matcher.
-_WILDCARD = re.compile(r"\[\^?[^]]*\][*+]?|\\w[*+]|\.[*+]\??|\(\?:")
+# The last one as in a pattern of files: `mcp__*` happens to match the names that are meant.
+_WILDCARD = re.compile(r"\[\^?[^]]*\][*+]?|\\w[*+]|\.[*+]\??|\(\?:|(?<=__)\*$")
 # A matcher that says "each time".
 _EVERYTHING = re.compile(r"\^?\(?(?:\.?[*+]?\??|\*\*)\)?\$?")
 _NAMED = r"""["']?([A-Za-z_][\w-]*)\b"""
