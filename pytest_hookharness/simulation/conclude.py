@@ -100,7 +100,7 @@ def conclude_session(
         JudgeInput(
             evidence.trace,
             evidence.end,
-            cap=hosts.cap_for(evidence.session, in_cycle),
+            cap=hosts.cap_for(evidence.session, in_cycle, evidence.trace.steps),
             limits=hosts.find_limits(evidence.session, evidence.trace.turns, evidence.period),
             lasso=evidence.lasso,
             flaky=evidence.flaky,

@@ -8,6 +8,7 @@ import pytest
 from pytest_hookharness import hosts
 from pytest_hookharness.model.moves import Edit, Performance, Prompt, Read, RunCommand, Stop, Subagent
 from pytest_hookharness.model.protocol import Basis, Hook, Ruling
+from pytest_hookharness.model.trace import HookEvent, HookRun, Step
 
 GO, DONE = Prompt(text="go"), Stop(text="done")
 STOPS = 130
@@ -312,6 +313,28 @@ def test_loop_limits_of_cursor(play, ended, limit, asked):
     played = play(settings, [GO, *[DONE] * STOPS], lambda *_: run, profile=hosts.find("cursor"))
 
     assert [request.payload["loop_count"] for request in played.asked("stop")] == list(range(asked))
+
+
+@pytest.mark.parametrize(
+    "limits, overrides",
+    [([None], None), ([20], 21), ([20, 1], 21), ([2, "default"], 6), ([20, None], None), (["default"], 6)],
+)
+def test_the_loop_limit_that_is_told(play, ended, limits, overrides):
+    """What is told of Cursor's cap is the largest that a refusing hook has, where 5 stands for none given."""
+    run = ended(0, json.dumps({"followup_message": "go on"}))
+    handlers = [{"command": "./x"} | ({"loop_limit": n} if n != "default" else {}) for n in limits]
+    played = play({"stop": handlers}, [GO, *[DONE] * STOPS], lambda *_: run, profile=hosts.find("cursor"))
+    session, reply = played.sessions[-1], played.replies[0]
+    hook_runs = tuple(HookRun(hook=hook, payload={}, reply=reply) for hook in session.configuration.hooks)
+    refused = HookEvent(event="stop", hook_runs=hook_runs, decision=played.decisions[0])
+
+    told = hosts.cap_for(session, [], [Step(number=1, turn=1, exchange=refused)])
+
+    overridden = [one.overridden for one in played.decisions if one.event == "stop"]
+    assert (told.overrides or STOPS + 1) == [*overridden, True].index(True) + 1
+    assert told.overrides == overrides
+    if overrides is None:
+        assert told.why == "`loop_limit` of a hook that refuses is null"
 
 
 def test_settings_of_claude_code_under_cursor():

@@ -22,7 +22,7 @@ from pytest_hookharness.model.processes import Cut, Exited, Output, ProcessResul
 from pytest_hookharness.model.protocol import Basis, Decision, Hook, Reply, Rule, Ruling
 from pytest_hookharness.model.scenario import Scenario
 from pytest_hookharness.model.trace import Change, HookEvent, HookRun, Moved, Performed, Step, Trace
-from pytest_hookharness.model.verdicts import Cap, Limit, Livelock, Terminated, Undecided
+from pytest_hookharness.model.verdicts import Cap, Capped, Limit, Livelock, Terminated, Undecided
 
 RULE = Rule("a refusal", Basis.DOCUMENTED, "a page")
 HOOK = Hook(event="Stop", command="./check.sh")
@@ -104,6 +104,31 @@ def test_what_a_livelock_claims(more, effect):
     )
     assert found.effect.endswith(effect)
     assert found.assumes == rests[1:]
+
+
+@pytest.mark.parametrize(
+    ("verdict", "text"),
+    [
+        (
+            Livelock(stem=1, period=1, evidence="driven"),
+            'Stop is refused each time, the last time with "Try 2.", 2 times until the session repeats itself '
+            "but for what was not seen to decide.",
+        ),
+        (
+            Capped(turn=2, cap=Cap(overrides=2, why="", rule=RULE)),
+            'Stop is refused, the last time with "Try 2.", until the host\'s own limit overrides it.',
+        ),
+    ],
+)
+def test_refusals_with_different_words(verdict, text):
+    """Words that only the last refusal had are not told of all, and no change is called a repetition."""
+    first, last = refusal(1, "Try 1."), refusal(2, "Try 2.")
+    if isinstance(verdict, Capped):
+        hooked = last[1].exchange
+        decision = replace(hooked.decision, refused=False, overridden=True)
+        last = (last[0], replace(last[1], exchange=replace(hooked, decision=decision)))
+    (found,) = find_symptoms(outcome(verdict, [*first, *last]))
+    assert found.text == text
 
 
 @pytest.mark.parametrize(("times", "kinds"), [(12, ["no-end"]), (10, []), (3, [])])

@@ -8,6 +8,7 @@ they really do, but report nothing about them. Files in the person's home are no
 from __future__ import annotations
 
 import json
+import os
 import posixpath
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
@@ -89,7 +90,10 @@ def _copied(root: Path, host: str) -> list[HookSet]:
         # Installers have a copy for each system.
         key = (name, *(hook.command for hook in hook_set.hooks))
         found.setdefault(key, replace(hook_set, part=str(file.relative_to(root))))
-    return [*found.values()] if len(found) > 1 else [replace(one, part="") for one in found.values()]
+    if len(found) > 1:
+        return [*found.values()]
+    # The path of the only settings below the folder is known by their name, unless it begins elsewhere.
+    return [replace(one, part="") if one.root == root else one for one in found.values()]
 
 
 def _describe_search(path: Path, host: str) -> str:
@@ -267,7 +271,12 @@ def _marketplace(root: Path) -> list[Path]:
         }
         return sorted(below)
     folders = [folder for file, text in found.items() for folder in _listed_plugins(root, file, text)]
-    return [folder for folder in dict.fromkeys(folders) if folder.is_relative_to(root) and folder.is_dir()]
+    # Unlike pathlib, this takes a name that is too long for one of no folder.
+    return [
+        folder
+        for folder in dict.fromkeys(folders)
+        if folder.is_relative_to(root) and os.path.isdir(folder)  # noqa: PTH112
+    ]
 
 
 def _marketplaces(profiles: Iterable[hosts.Profile]) -> tuple[str, ...]:
@@ -282,15 +291,16 @@ def _listed_plugins(root: Path, file: Path, text: str) -> Iterator[Path]:
         content = json.loads(text)
         sources = [one.get("source") for one in content.get("plugins", [])]
         common = (content.get("metadata") or {}).get("pluginRoot", "")
-    except (ValueError, AttributeError, TypeError) as error:
+    except (ValueError, AttributeError, TypeError, RecursionError) as error:
         problem = f"{file}: expected an object with a list `plugins`: {error}"
         raise SimulationError(problem) from None
     base = root / common if isinstance(common, str) and "\0" not in common else root
     for source in sources:
         if isinstance(source, str) and "\0" not in source:
-            yield (root / source).resolve()
+            # As text: what is too long for a path has no target.
+            yield Path(os.path.realpath(root / source))
             if base != root:
-                yield (base / source).resolve()
+                yield Path(os.path.realpath(base / source))
 
 
 def _plugin(root: Path, host: str, components: set[tuple[str, Path]]) -> Iterator[HookSet]:

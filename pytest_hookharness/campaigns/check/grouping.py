@@ -40,7 +40,7 @@ _DISABLED = frozenset({CONFIG_OFF.name, MANGLED.name, NEVER_FIRED.name, NOT_RUN.
 _COMMITS = re.compile(r"""\bgit\b["',\s][^\n;|&]{0,60}?(?<![\w-])commit(?![\w-])""")
 _TAKES_ALL = re.compile(r"""\badd["',\s]+(?:-A|--all|\.)(?![\w/])|\bcommit["',\s]+-\w*a""")
 # How a loop says that it was proved, behind the refusal.
-_REPEATED = re.compile(r", \d+ times? until the session repeats itself$")
+_REPEATED = re.compile(r", \d+ times? until the session repeats itself(?: but for .+)?$")
 # What differs in the same words, such as how often something was refused.
 _NUMBER = re.compile(r"\d+")
 _OTHERWISE = frozenset({hosts.Role.BEFORE_TOOL, hosts.Role.PERMISSION})

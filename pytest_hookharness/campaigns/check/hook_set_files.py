@@ -28,6 +28,8 @@ from pytest_hookharness.model.verdicts import Finding
 WORKSPACE, PLUGIN = "workspace/", "plugin/"
 # A key or a position in a list.
 _STEP = re.compile(r"([^.\[\]]+)|\[(\d+)\]")
+# A place in the settings up to its last position in a list.
+_ENTRY = re.compile(r".*\]")
 _WORD = re.compile(r"[\w./@+-]+")
 _VARIABLE = re.compile(r"\$\w+")
 _LONGEST = 1 << 18
@@ -93,7 +95,9 @@ def _without_malformed(
     for problem in configuration.problems:
         file = problem.source.removeprefix(PLUGIN)
         if problem.kind == "malformed" and problem.path and problem.source not in read and file in texts:
-            places.setdefault(file, []).append(problem.path)
+            # Without a wrong matcher or list alone, an entry would be another one, or wrong as well.
+            entry = _ENTRY.match(problem.path)
+            places.setdefault(file, []).append(entry[0] if entry else problem.path)
     cut = {file: _without_places(texts[file], paths) for file, paths in places.items()}
     files = {file: text for file, text in cut.items() if text}
     if not files:
@@ -126,9 +130,9 @@ def _without_places(text: str, places: Sequence[str]) -> str:
         content = json.loads(text)
     except (ValueError, RecursionError):
         return ""
+    steps = {tuple(int(index) if index else key for key, index in _STEP.findall(place)) for place in places}
     # The last ones first: what is removed from a list moves what follows it.
-    for place in reversed(places):
-        *path, last = [int(index) if index else key for key, index in _STEP.findall(place)]
+    for *path, last in sorted(steps, key=_in_order, reverse=True):
         holder = content
         try:
             for step in path:
@@ -137,6 +141,11 @@ def _without_places(text: str, places: Sequence[str]) -> str:
         except (KeyError, IndexError, TypeError):
             return ""
     return json.dumps(content, indent=2, ensure_ascii=False)
+
+
+def _in_order(steps: Sequence[str | int]) -> list[tuple[str, int]]:
+    """Return a key that sorts places, those of one list by their positions."""
+    return [("", step) if isinstance(step, int) else (step, 0) for step in steps]
 
 
 def _without_switches(profile: hosts.Profile, text: str) -> str:

@@ -95,11 +95,11 @@ def apply_cap(session: Session, role: Role, decision: Decision, refusing: Sequen
 
 def _honoured_for(rules: CapRules, refusing: Sequence[Hook], honoured: int | None) -> int | None:
     # With caps of their own, the refusing hook with the largest cap decides; one without a cap never ends.
-    own = [hook.options[rules.per_hook] for hook in refusing if rules.per_hook in hook.options]
+    # The others have the cap of the host.
+    own = [hook.options.get(rules.per_hook, honoured) if rules.per_hook else honoured for hook in refusing]
     if any(cap is None for cap in own):
         return None
-    numbers = [int(cap) for cap in own if isinstance(cap, int | float)]
-    return max(numbers) if numbers else honoured
+    return max((int(cap) for cap in own if isinstance(cap, int | float)), default=honoured)
 
 
 def find_refusing(hooks: Sequence[Hook], replies: Sequence[Reply]) -> list[Hook]:
@@ -131,11 +131,15 @@ def reported_flag(session: Session, refusals: int, *, refused: bool) -> Json:
     return use is FlagUse.ALWAYS or (refused and use is not FlagUse.NEVER)
 
 
-def cap_for(session: Session, repetition: Iterable[Step]) -> Cap | None:
+def cap_for(session: Session, repetition: Sequence[Step], played: Sequence[Step] = ()) -> Cap | None:
     """
     Return what the host's cap would do about an endless loop at this point; ``None`` for a host without one.
 
-    ``repetition`` has the steps of one repetition of the loop.
+    Args:
+        session: The session at this point.
+        repetition: The steps of one repetition of the loop.
+        played: All steps, in which the hooks that refused the last stop may have caps of their own; empty
+            for those of the repetition.
     """
     calls = [step.exchange for step in repetition if isinstance(step.exchange, Performed)]
     refused_too = session.profile.cap.resets is Resets.CALLS_TRIED
@@ -146,18 +150,25 @@ def cap_for(session: Session, repetition: Iterable[Step]) -> Cap | None:
         calls_refused=session.calls_refused,
         # A repetition lies within one turn, so its refusals are still in the count unless a call reset it.
         stops_refused=max(session.refusals_in_row, session.subagent_refusals) > 0 or not session.in_turn,
+        refusing=_refused_last(session, played or repetition),
     )
 
 
-def refusals_left(session: Session) -> int | None:
-    """Return how many more refusals of a stop in a row the host surely honours; ``None`` for any number."""
+def _refused_last(session: Session, steps: Sequence[Step]) -> list[Hook]:
+    """Return the hooks that refused the last stop which was refused."""
+    stops = {name for name, rule in session.profile.events.items() if rule.role in _COUNTS}
+    events = (step.exchange for step in reversed(steps) if isinstance(step.exchange, HookEvent))
+    refused = (one for one in events if one.decision.refused or one.decision.overridden)
+    last = next((one for one in refused if one.event in stops), None)
+    hook_runs = last.hook_runs if last is not None else ()
+    return [one.hook for one in hook_runs if one.reply.ruling is Ruling.DENY]
+
+
+def refusals_left(session: Session, refusing: Sequence[Hook]) -> int | None:
+    """Return how many more refusals of some hooks in a row the host honours; ``None`` for any number."""
     rules = session.profile.cap
-    own = [
-        hook.options[rules.per_hook] for hook in session.configuration.hooks if rules.per_hook in hook.options
-    ]
-    caps = [_honoured_refusals(rules, _setting_of(session)), *own]
-    counted_in_row = max(session.refusals_in_row, session.subagent_refusals)
-    return min((int(cap) - counted_in_row for cap in caps if isinstance(cap, int | float)), default=None)
+    honoured = _honoured_for(rules, refusing, _honoured_refusals(rules, _setting_of(session)))
+    return None if honoured is None else honoured - max(session.refusals_in_row, session.subagent_refusals)
 
 
 def _cap_rule(rules: CapRules, calls_refused: bool) -> Rule:
@@ -172,6 +183,7 @@ def describe_cap(
     repetition_resets: bool,
     calls_refused: bool = False,
     stops_refused: bool = True,
+    refusing: Sequence[Hook] = (),
 ) -> Cap | None:
     """
     Return what the cap would do about an endless loop; ``None`` if the host has no cap.
@@ -182,10 +194,15 @@ def describe_cap(
         repetition_resets: Whether each repetition of the loop has a call that can reset the count.
         calls_refused: Whether calls are attempted but refused in it.
         stops_refused: Whether stops are refused in it.
+        refusing: The hooks that refuse them.
     """
     if rules.cap is None:
         return None
-    honoured = _honoured_refusals(rules, setting)
+    of_host = _honoured_refusals(rules, setting)
+    honoured = _honoured_for(rules, refusing, of_host)
+    if honoured is None and of_host is not None:
+        why = f"`{rules.per_hook}` of a hook that refuses is null"
+        return Cap(overrides=None, why=why, rule=rules.rules["cap"])
     if honoured is None:
         written = _written_cap(rules, setting)
         why = f"{rules.variable or rules.option or '.'.join(rules.setting)}={written} switches the cap off"
@@ -269,7 +286,7 @@ def find_last_turn(session: Session, turn: int, period: int, recent: Sequence[St
         period: The number of turns in one repetition.
         recent: The steps of that repetition.
     """
-    cap, left = cap_for(session, recent), refusals_left(session)
+    cap, left = cap_for(session, recent), refusals_left(session, _refused_last(session, recent))
     events = (step.exchange for step in recent if isinstance(step.exchange, HookEvent))
     refusals = sum(event.decision.refused for event in events)
     ends = [limit.turn for limit in find_limits(session, turn, period)]

@@ -41,26 +41,29 @@ def find_bad_end(outcome: Outcome) -> Iterator[Symptom]:
     """Yield the symptom that the verdict of an outcome is, if hooks are to blame for it."""
     verdict, kind = outcome.verdict, outcome.verdict_name
     event, hook, reason = _last_refusal(outcome)
-    said = f' with "{reason}"' if reason else ""
+    said, comma = f' with "{reason}"' if reason else "", ""
+    if reason and len(_reasons(outcome, event)) > 1:
+        said, comma = f', the last time with "{reason}"', ","
     match verdict:
         case verdicts.Terminated():
             return
         case verdicts.Undecided(turn=turn):
             times = refused_throughout(outcome)
             if times >= MANY_REFUSALS:
-                text = f"{event} was refused{said} all {times} times, and no end was seen in {turn} turns"
+                text = f"{event} was refused{said}{comma} all {times} times, and no end was seen in {turn} turns"
                 limits = (one.threshold for one in outcome.probe_reports[-1:])
                 timed = (one.at for one in limits if one and one.allows_stop and one.seconds)
                 text += "".join(f"; it would be allowed after {at}" for at in timed) + "."
                 yield _refused("no-end", text, outcome, turn)
-        case verdicts.Livelock(stem=stem):
+        case verdicts.Livelock(stem=stem, evidence=evidence):
             times = outcome.blocks(event)
-            seen = f"{counted(times, 'time')} until the session repeats itself"
+            but = "" if evidence == "closed" else " but for what was not seen to decide"
+            seen = f"{counted(times, 'time')} until the session repeats itself{but}"
             yield _refused(kind, f"{event} is refused each time{said}, {seen}.", outcome, stem)
         case verdicts.Capped(turn=turn) if any(
             hooked.decision.overridden for _, hooked in outcome.trace.hooked()
         ):
-            text = f"{event} is refused{said} until the host's own limit overrides it."
+            text = f"{event} is refused{said}{comma} until the host's own limit overrides it."
             yield _refused(kind, text, outcome, turn)
         case verdicts.Capped():
             # The host ended the session because of the agent, so nothing is known about the hooks.
@@ -144,9 +147,19 @@ def _is_stop(exchange: Exchange) -> bool:
 def _last_refusal(outcome: Outcome) -> tuple[str, str, str]:
     for _, hooked in reversed([*outcome.trace.hooked()]):
         if hooked.decision.refused or hooked.decision.overridden:
-            reason = next((one.demand for one in hooked.deciding if one.demand.strip()), "")
-            return hooked.event, commands_of(hooked.deciding), " ".join(reason.split())[:_REASON]
+            return hooked.event, commands_of(hooked.deciding), " ".join(_reason(hooked).split())[:_REASON]
     return "A stop", "", ""
+
+
+def _reasons(outcome: Outcome, event: str) -> set[str]:
+    """Return the reasons of all refusals at an event."""
+    hooked = (one for _, one in outcome.trace.hooked(event))
+    refused = (one for one in hooked if one.decision.refused or one.decision.overridden)
+    return {" ".join(_reason(one).split()) for one in refused}
+
+
+def _reason(hooked: HookEvent) -> str:
+    return next((one.demand for one in hooked.deciding if one.demand.strip()), "")
 
 
 def _starter(outcome: Outcome) -> str:

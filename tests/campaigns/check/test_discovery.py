@@ -300,6 +300,7 @@ def test_a_project_below_a_folder_without_hooks(tmp_path):
     at(tmp_path, "app/.claude/settings.json", {"hooks": {"Stop": TRUE}})
     (place,) = find_hook_sets(tmp_path, copies=True)
     assert (place.root, place.elsewhere) == (tmp_path / "app", False)
+    assert place.title == "claude-code (app/.claude/settings.json)"
 
 
 @pytest.mark.parametrize(("key", "host"), [("command", "cursor"), ("bash", "copilot-cli")])
@@ -360,6 +361,25 @@ def test_plugins_that_a_marketplace_of_cursor_names(tmp_path):
     assert (place.host, place.part) == ("cursor", "plugins/a")
 
 
+@pytest.mark.parametrize("source", ["x" * 300, "a\0b", "../../etc", "no/such/folder"])
+def test_plugins_of_a_marketplace_that_are_not_there(tmp_path, source):
+    """What a marketplace names and what is no folder in it is left out, and the other plugins are found."""
+    plugins = {"metadata": {"pluginRoot": "p"}, "plugins": [{"source": source}, {"source": "a"}]}
+    at(tmp_path, ".claude-plugin/marketplace.json", plugins)
+    at(tmp_path, "p/a/hooks/hooks.json", {"hooks": {"Stop": TRUE}})
+    (place,) = find_hook_sets(tmp_path)
+    assert place.part == "p/a"
+
+
+def test_a_marketplace_that_is_nested_too_deeply(tmp_path):
+    """A marketplace that cannot be read as JSON is an error that names it, whatever it has."""
+    file = tmp_path / ".claude-plugin/marketplace.json"
+    file.parent.mkdir()
+    file.write_text("[" * 200_000)
+    with pytest.raises(SimulationError, match=r"marketplace\.json: expected an object"):
+        find_hook_sets(tmp_path)
+
+
 BLOCKS = 'echo \'{"decision": "block", "reason": "Run the tests in tests/ first."}\''
 LOOP = [{"hooks": [{"type": "command", "command": BLOCKS}]}]
 
@@ -374,6 +394,15 @@ def test_hooks_beside_a_malformed_entry_are_tried(tmp_path, harness, file):
     kinds = {one.symptom.kind for one in report.problems}
     assert {"CONFIG-OFF", "livelock"} <= kinds
     assert "NEVER-FIRED" not in kinds
+
+
+@pytest.mark.parametrize("wrong", [{"hooks": "x"}, {"hooks": [5, 6]}, {"matcher": 3, "hooks": []}, {}, 7])
+def test_a_malformed_entry_is_left_out_whole(tmp_path, wrong):
+    """An entry is left out with all it has: without the wrong part alone it would be another hook."""
+    at(tmp_path, ".claude/settings.json", {"hooks": {"Stop": [wrong, LOOP[0], wrong], "Setup": [wrong]}})
+    (place,) = find_hook_sets(tmp_path)
+    assert [(hook.event, hook.command) for hook in place.hooks] == [("Stop", BLOCKS)]
+    assert "CONFIG-OFF" in {one.name for one in place.findings}
 
 
 def test_the_project_of_a_settings_file_elsewhere(tmp_path):
