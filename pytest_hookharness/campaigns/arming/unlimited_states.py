@@ -1,5 +1,5 @@
 """
-States without a limit: where the project's own words say that 0 stands for none, a loop is tried so too.
+States without a limit: a loop is also tried with 0 where the project's own words say that 0 means no limit.
 
 Other states of loops get a small limit, so that their sessions are short.
 """
