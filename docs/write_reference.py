@@ -82,7 +82,7 @@ def acts(top: Schema) -> Iterator[tuple[str, Schema]]:
 
 
 def behaviours() -> str:
-    """A table of what an agent can do after its script, with the options and what they are by default."""
+    """Return the table of what an agent can do after its script, with the options and their defaults."""
     lines = ["| behaviour | what the agent does | options |", "| --- | --- | --- |"]
     for name, function in BEHAVIOURS.items():
         words = (function.__doc__ or "").partition("\n")[0].removesuffix(".")
@@ -94,14 +94,14 @@ def behaviours() -> str:
 
 
 def default_of(option: inspect.Parameter) -> str:
-    """What an option of a behaviour is by default."""
+    """Return the default of an option of a behaviour."""
     if option.default is option.empty:
         return "needed"
     return f"`{json.dumps(option.default)}`" if option.default != "" else "none"
 
 
 def of_how_to(page: str) -> str:
-    """The page about behaviours with its table made anew."""
+    """Return the page about behaviours with its table made anew."""
     before, _, rest = page.partition(TABLE)
     behind = rest.partition("\n\n")[2].partition("\n\n")[2]
     return f"{before}{TABLE}\n\n{behaviours()}\n{behind}"

@@ -231,7 +231,7 @@ def takes_linear_time() -> Callable[..., None]:
             return time.process_time() - begun
 
         short = min(measure(8_000) for _ in range(3))
-        # What disturbs a measurement only makes it longer.
+        # Disturbances only make a measured time longer.
         assert any(measure(32_000) < 9 * (short + added) for _ in range(3))
 
     return check

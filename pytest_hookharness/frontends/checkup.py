@@ -190,7 +190,7 @@ def check_all(
 
 
 def unplayed(hook_set: HookSet, only: str = "", why: str = _INTERRUPTED) -> CheckReport:
-    """Return the report of a hook set that Ctrl-C, or a person, let nothing run of: what is certain so."""
+    """Return the report of a hook set of which nothing was run: what is certain from the files alone."""
     static = check_statically(hook_set)
     problems = static_problems(hook_set, static, ())
     return CheckReport(

@@ -87,7 +87,7 @@ _OTHER_ENDS = (
         "",
         "hook not run",
         "The session ended, but a hook did not run, so it decided nothing.",
-        "A hook that does not run guards nothing; an expected `terminated` is broken by its finding.",
+        "A hook that does not run guards nothing; its finding makes an expected `terminated` fail.",
         "See the finding that the report names, such as NOT-RUN, CONFIG-OFF or NEVER-FIRED.",
     ),
     FindingCode(

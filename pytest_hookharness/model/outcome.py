@@ -35,12 +35,12 @@ INCONCLUSIVE_FINDINGS = frozenset({"HUNG-HOOK", "NOT-RUN", "CONFIG-OFF", "EVENT-
 
 # What the hooks look for in vain, and may find if the agent makes it.
 NOT_MADE, LOOKED_FOR, OR = "The agent does not make ", ", which the hooks look for.", " or "
-# How those begin that other agents, times or versions of a host may not meet.
+# How assumptions begin that may not hold for other agents, at other times or on other versions of a host.
 _DECISIVE = (NOT_MADE, "The hooks read the clock", "Assumed ", "The scenario masks")
 
 
 def decisive(assumptions: Sequence[str]) -> tuple[str, ...]:
-    """Return the assumptions that hold only for this session, what the agent does not make first."""
+    """Return the assumptions that hold only for this session; those about files not made come first."""
     found = [one for one in assumptions if one.startswith(_DECISIVE)]
     return tuple(sorted(found, key=lambda one: not one.startswith(NOT_MADE)))
 

@@ -210,8 +210,8 @@ def test_an_interruption_before_the_first_session(tmp_path, monkeypatch, capsys)
 
 
 @pytest.mark.parametrize(("answer", "why"), [("n", "you did not agree"), ("Ctrl-C", "you pressed Ctrl-C")])
-def test_an_answer_that_lets_nothing_run(tmp_path, monkeypatch, capsys, answer, why):
-    """Where the person does not agree, what is certain without a run is printed, and the status is 2."""
+def test_without_consent_nothing_is_run(tmp_path, monkeypatch, capsys, answer, why):
+    """If the person does not agree, what is certain without a run is printed, and the exit status is 2."""
     (tmp_path / ".claude").mkdir()
     (tmp_path / ".claude/settings.json").write_text(SETTINGS)
 

@@ -204,7 +204,7 @@ def test_what_did_not_decide_has_not_allowed_the_stop(hook_loop, hooks):
 
 @pytest.mark.parametrize("keys", [{"Stopp": "true"}, {"Stopp": "true", "host": "codex"}])
 def test_unknown_events_are_refused(hook_loop, keys):
-    """A keyword that looks like an event and is none of the host is an error, as for a single event."""
+    """A keyword that looks like an event, and is no event of the host, is an error."""
     with pytest.raises(ValueError, match=r"has no event 'Stopp'; did you mean 'Stop'\?"):
         hook_loop(**keys)
 

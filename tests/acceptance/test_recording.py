@@ -114,7 +114,7 @@ def test_a_payload_that_is_written_in_two_parts(tmp_path):
         process.stdin.flush()
         while unread(process.stdin):
             os.sched_yield()
-        # A pause that a busy machine makes is longer than the one that ends a payload.
+        # A pause on a busy machine is longer than the one that ends a payload.
         assert not select.select([process.stdout], [], [], 0.05)[0]
         process.stdin.write(b' "Stop"}')
         process.stdin.flush()
@@ -303,7 +303,7 @@ def test_first_scenarios_of_settings_that_cannot_be_read(project, capsys):
 
 
 def test_first_scenarios_tell_what_is_wrong_with_settings(project, capsys):
-    """A mistake beside hooks that can be read is named, and the scenario for these is written."""
+    """A mistake beside valid hooks is named, and the scenario for the valid hooks is written."""
     subprocess.run(["git", "init", "-q", project.path], check=True)
     hook = '[{"hooks": [{"type": "command", "command": "true"}]}]'
     project.write(".claude/settings.json", f'{{"hooks": {{"Stop": {hook}, "Stopp": {hook}}}}}')

@@ -324,7 +324,7 @@ def test_an_interruption(reproduce, project, tmp_path, monkeypatch, written):
 
 @pytest.mark.slow
 def test_another_project(reproduce, project):
-    """Where the script that refused is not in the project, that is said first."""
+    """If the script that refused is not in the project, the likely cause begins with that."""
     for host in (".claude", ".codex", ".openhands"):
         shutil.rmtree(project / host)
     (project / "check.sh").unlink()

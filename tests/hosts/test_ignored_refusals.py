@@ -81,5 +81,5 @@ def test_a_refusal_that_its_own_context_cancels(play):
 
 
 def test_an_answer_that_asks_for_nothing(ended):
-    """That a hook lets the host go on needs no key which the host knows."""
+    """An answer that only lets the host go on needs no key that the host knows."""
     assert read(ended, "cursor", hosts.Role.AFTER_TOOL, answer={"continue": True}).fault is None

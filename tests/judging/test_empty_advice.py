@@ -42,7 +42,7 @@ def test_three_times_nothing():
 
 
 def test_a_question_is_for_a_person():
-    """The reason of a question stands beside the call that the user is asked about."""
+    """The user sees the reason of a question beside the call."""
     assert find(refusals(*["Not yet."] * 3, ruling=Ruling.ASK)) == ()
 
 

@@ -200,7 +200,7 @@ def test_a_loop_that_was_to_be_capped_names_the_key_that_plays_on(overrides: int
 
 
 def test_places_in_a_row_have_their_ending() -> None:
-    """A number in a row ends as it is spoken, also behind the teens."""
+    """An ordinal number has the right ending, also after the teens."""
     numbers = (1, 2, 3, 4, 9, 11, 12, 13, 21, 102, 113)
     spoken = ["1st", "2nd", "3rd", "4th", "9th", "11th", "12th", "13th", "21st", "102nd", "113th"]
     assert [ordinal(number) for number in numbers] == spoken
@@ -347,7 +347,7 @@ def test_findings_that_are_made_later_count_the_same(named: tuple[str, ...], exp
 
 
 def test_what_was_seen_leaves_out_the_list_of_all_events() -> None:
-    """A broken expectation names the nearest event; the finding below it has the list of all of them."""
+    """A failed expectation names the nearest event; only the finding below it lists all events."""
     text = "claude-code has no event 'Stopp'; did you mean 'Stop'? known events: Setup, Stop"
     finding = Finding(code="HH008", name="EVENT-UNKNOWN", text=text)
     judged = outcome(Expectation(), findings=(finding,))

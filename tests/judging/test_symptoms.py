@@ -59,7 +59,7 @@ def written(*paths):
 
 
 def test_a_stop_hook_that_cannot_run_and_refuses():
-    """Where a failure refuses every stop, the effect says so, and until when."""
+    """If a failure refuses every stop, the effect says so, and until when."""
     loop = Livelock(stem=1, period=1, cap=Cap(overrides=9, why="", rule=RULE))
     found = NOT_RUN.found("Stop: check.sh does not exist.", turn=1, hook="./check.sh")
     (told,) = (
@@ -95,7 +95,7 @@ def test_livelock_names_who_refused():
     ],
 )
 def test_what_a_livelock_claims(more, effect):
-    """A livelock says how often was refused, what of the host ends it, and what only this session shows."""
+    """A livelock says how often stops were refused, which limit of the host ends it, and what it assumes."""
     loop = Livelock(stem=1, period=1, **more)
     rests = ("A fact of every session.", "The agent does not make DONE.md, which the hooks look for.")
     (found,) = find_symptoms(outcome(loop, [*refusal(1), *refusal(2)], assumptions=rests))
@@ -141,7 +141,7 @@ def test_stops_that_are_refused_to_the_last_turn(times, kinds):
 
 
 def test_stops_that_are_allowed_at_a_later_time():
-    """Where experiments saw that only some time has to pass, the symptom says so."""
+    """If experiments saw that the stop is allowed after some time, the symptom says so."""
     steps = [step for turn in range(1, 13) for step in refusal(turn)]
     limit = Threshold(at="about 10 min without a turn", what="", seconds=600, allows_stop=True)
     reports = (ProbeReport(turn=12, period=1, threshold=limit),)

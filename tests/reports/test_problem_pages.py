@@ -25,7 +25,7 @@ def test_every_verdict_is_explained(verdict):
 
 
 def test_the_nearest_verdict_is_named():
-    """A misspelled verdict leads to the verdict, and a word like none of them to nothing."""
+    """A misspelled verdict leads to the nearest verdict, and a word that is similar to none to nothing."""
     assert nearest_end("livelok") == "livelock"
     assert nearest_end("TORN") == ""
 

@@ -356,7 +356,7 @@ REACTING = Script(reactions=(Reaction(event="Stop", moves=(RunCommand(command="m
     ],
 )
 def test_an_agent_that_could_do_what_a_hook_asks_is_advised(made: Outcome, advised: bool) -> None:
-    """A scenario that expects an end is told how its agent could react, if it does not react already."""
+    """A report on a scenario that expects an end says how its agent could react, if it does not yet."""
     assert ("let the scenario's agent do it" in story(made)) is advised
 
 

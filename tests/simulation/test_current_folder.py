@@ -54,7 +54,7 @@ def test_a_hook_with_a_relative_path_is_not_found(play):
 
 
 def test_a_hook_that_is_nowhere_has_no_other_place(play):
-    """A script that the workspace lacks too does not exist, wherever the agent is."""
+    """A script that is not in the workspace either is reported without the agent's folder."""
     outcome = play(hooks={"PostToolUse": "./nope.sh"}, files=FILES, agent=run("cd sub", "true"))
 
     assert outcome.findings[0].text.endswith("./nope.sh does not exist.")

@@ -46,7 +46,7 @@ def copied_files(hooks: Sequence[Hook], root: Path, settings: Path) -> dict[str,
 
 
 def _source(name: str, root: Path, settings: Path) -> Path | None:
-    """Return the file that is copied: the likest path of those with its name, or that near the settings."""
+    """Return the file of a name that is copied: with the most similar path, or nearest to the settings."""
     wanted = PurePath(name)
     files = [file for file in project_files(root) if file.name == wanted.name]
 

@@ -1,8 +1,8 @@
 """
 Variables with which a person makes a guard refuse that otherwise only warns, or does nothing.
 
-Of variables that a script compares only those count whose names say so: others may switch the guard off.
-One without which a script ends at once may have any name, unless hosts, terminals and services give it.
+Of the variables that a script compares, only those count whose names say so: others may switch the guard off.
+A variable without which a script ends at once may have any name, unless hosts, terminals or services set it.
 """
 
 from __future__ import annotations

@@ -1,5 +1,5 @@
 """
-States without a limit: where a project's words or scripts say that 0 is none, a loop is tried so too.
+States without a limit: a loop is also tried with 0 where a document or a script says that this is no limit.
 
 Other states of loops get a small limit, so that their sessions are short.
 """

@@ -169,7 +169,7 @@ def independent(
     unread = [one for one in static.symptoms if one.kind == MANGLED.name]
     unseen = {*_commands(one for one in static.symptoms if one.kind in _UNSEEN)}
     failed = {*_commands(one for one in static.symptoms if _OF_A_REFUSAL.search(one.text))}
-    # Who may do nothing can do nothing that would end it either.
+    # An agent whose every act is refused cannot do what would end such a state either.
     closed = {*_commands(one.symptom for one in symptoms if one.symptom.kind == BLOCKS_EVERYTHING.name)}
     return [
         one

@@ -31,7 +31,7 @@ from pytest_hookharness.simulation.testbed.run_settings import SimulationError
 # Plays a session, in at most the given seconds.
 PlaySession: TypeAlias = Callable[[CheckSession, float, TrialRunner], Outcome]
 Shown: TypeAlias = tuple[Scenario, Symptom]
-# So many further sessions with other words are played for a way out.
+# How many sessions with other words are also searched for a way out.
 _MOST_OTHERS = 2
 
 
@@ -95,7 +95,7 @@ class Confirmation:
             (replace(session, scenario=scenario), symptom, evidence.trace),
             *evidence.others[:_MOST_OTHERS],
         ]
-        # What only a hook names may be harmful, so nothing of this machine may be in reach.
+        # A command that only a hook names may be harmful: it runs only where it cannot reach this machine.
         runs = (self.tier or available_tiers()[0]) is Tier.NAMESPACES
         ways = (find_way_out(one, trace, told, self.place.root, play, runs=runs) for one, told, trace in seen)
         first = next(ways)

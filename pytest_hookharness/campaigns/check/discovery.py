@@ -30,9 +30,9 @@ from pytest_hookharness.simulation.testbed.run_settings import SimulationError
 
 _USUAL = "claude-code"
 _MARKETPLACE = "marketplace.json"
-# Settings there are made up for tests.
+# Folders whose settings are made up for tests.
 _OF_TESTS = frozenset(["test", "tests", "__tests__", "testdata", "fixtures"])
-# The size of a settings file, and how many of those that stand elsewhere are checked.
+# The largest size of a settings file; how many that lie elsewhere are checked, and how many are named.
 _LONGEST, _MOST, _NAMED = 1 << 18, 20, 3
 
 

@@ -39,7 +39,7 @@ def prove_spellings(command: str, allowed: Sequence[str]) -> tuple[Act, ...]:
     """
     around = [text for text in allowed if command in text][:_MOST_AROUND]
     shown = {*around, *[text for text in allowed if command not in text][: _MOST_SHOWN - len(around)]}
-    # Beside it, a guard of the file is told from one of the program.
+    # A guard of the file allows it, and a guard of the program refuses it.
     beside = [PRINTS_OTHER] if command.startswith("cat ") else []
     others = [_run(text) for text in (*beside, *(text for text in allowed if text in shown))]
     return (FIRST_PROMPT, *others, _run(command), _run(command), *others)

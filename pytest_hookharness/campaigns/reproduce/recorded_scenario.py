@@ -27,7 +27,7 @@ from pytest_hookharness.scenario_files.writer import write
 from pytest_hookharness.simulation.testbed.run_settings import SimulationError
 
 _SUFFIX = ".scenario.yaml"
-# Whether a refused call is the hook's fault or the agent's, no transcript tells.
+# A transcript does not tell whether a refused call is the hook's fault or the agent's.
 IF_RIGHT = (
     "This test expects that the hook allows the call. If the refusal is right, the agent is at fault: expect "
     "deny, or delete the file."

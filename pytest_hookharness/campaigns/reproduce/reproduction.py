@@ -59,11 +59,11 @@ class Reproduction:
         reproduced: Whether the loop was seen again.
         left_out: What the replay did not do.
         missing: What the transcripts of this host do not contain.
-        shrunk: What the small scenario contains, and whether it is 1-minimal; empty if there is none.
+        shrunk: What the small scenario contains, and whether each part is needed; empty if there is none.
         plays: How many sessions were played.
         seconds: How long it took.
         files: Paths of the scenarios that were written.
-        doubt: When these ask for the wrong thing, in sentences; empty if they do not.
+        doubt: When these expect the wrong thing, in sentences; empty if they cannot.
     """
 
     source: str

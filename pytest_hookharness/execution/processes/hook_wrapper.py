@@ -33,7 +33,7 @@ _signal = __import__("_signal")
 _CHUNK = 1 << 16
 # Bytes of one part of the payload at most.
 MOST = 4 << 20
-# Seconds that the hook waits for a host that writes nothing or has begun a payload, and that end a whole one.
+# Seconds to wait for a host that writes nothing or has begun a payload; the pause that ends a whole one.
 _PATIENCE, _PAUSE = 0.2, 0.005
 _MOST_FILES = 4096
 _PASSED_ON = (_signal.SIGTERM, _signal.SIGINT, _signal.SIGHUP)
@@ -151,7 +151,7 @@ def _read_batch(patience: float | None) -> bytes | None:
     batch = bytearray()
     try:
         while len(batch) < MOST:
-            # A host that other processes kept from the processor has not written all of a payload.
+            # A host that got no CPU for a while may have written only a part of a payload.
             whole = batch[-2:].rstrip().endswith(b"}")
             wait = _PAUSE if whole else _PATIENCE if batch else patience
             if not select.select([0], [], [], wait)[0]:

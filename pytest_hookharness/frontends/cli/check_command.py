@@ -49,11 +49,12 @@ _SCENARIO = ".scenario.yaml"
 _ONLY_READ = "This is what the files alone show: {why}."
 _DESCRIPTION = (
     "Finds the hooks that a project configures, for every host, plays sessions with them in throw-away "
-    "copies of the project, with an empty HOME, and reports what is wrong. With --stress: plays one session "
-    "as it is, then with one thing different at a time. With --explore: tries all moves of an agent in every "
-    "state, and looks for a state from which no move leads to a stop. "
-    "Exit status: 0 nothing is wrong, 1 something is, 2 unknown."
+    "copies of the project, with a HOME of their own, and reports what is wrong. With --stress: plays one "
+    "session as it is, then with one thing different at a time. With --explore: tries all moves of an agent "
+    "in every state, and looks for a state from which no move leads to a stop. Exit status: "
+    "0 nothing is wrong, 1 something is, 2 unknown."
 )
+_PATH = "a project, a plugin, a marketplace or a settings file (.); or FILE::item"
 # Options that only some kinds of check read, with the value that means they were not given.
 _CHECK_OPTIONS: Mapping[str, object] = {
     "format": "text",
@@ -72,9 +73,7 @@ _EXPLORE_OPTIONS: Mapping[str, object] = {"agent_may_run": [], "states": None, "
 def declare_check(parser: argparse.ArgumentParser) -> None:
     """Declare the arguments of ``hookharness check``."""
     parser.description = _DESCRIPTION
-    parser.add_argument(
-        "path", metavar="PATH", nargs="?", default=".", help="a project or a settings file (.); or FILE::item"
-    )
+    parser.add_argument("path", metavar="PATH", nargs="?", default=".", help=_PATH)
     parser.add_argument("--host", default="", help="only the hooks of this host")
     parser.add_argument("--yes", action="store_true", help="run the hooks without asking first")
     parser.add_argument(

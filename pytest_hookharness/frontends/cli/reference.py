@@ -49,7 +49,7 @@ def _explain(arguments: argparse.Namespace) -> int:
 def declare_findings(parser: argparse.ArgumentParser) -> None:
     """Declare ``hookharness findings``."""
     parser.description = (
-        "Prints all kinds of findings, one in a line; or what the named ones and verdicts mean, why they "
+        "Prints all kinds of findings, one per line; or what the named ones and verdicts mean, why they "
         "matter and what to do. Example: hookharness findings HH004 livelock"
     )
     parser.add_argument("codes", metavar="CODE", nargs="*", help="codes or names: HH001, livelock (all)")

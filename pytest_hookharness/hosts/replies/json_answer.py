@@ -170,7 +170,7 @@ def _useless_answer(reader: AnswerReader, reply: Reply, answer: Payload) -> str 
     known = answer_keys(reader.answers)
     place = next((".".join(path) for path in reader.answers.context if path[-1] in {*answer} - known), "")
     if answer.get("continue") is True and answer.keys() <= {"continue", "suppressOutput"}:
-        # A host that does not read this goes on as well.
+        # A host that does not read this key goes on too.
         return None
     if answer and not known & set(answer):
         hint = f"; it reads {place}" if place else ""

@@ -167,7 +167,7 @@ def find_bypasses(outcome: Outcome) -> Iterator[Symptom]:
         if rules := _rules_of(outcome, turns[0]):
             others = [text for text in others if not _is_around(command, text)]
         if command.startswith(_PRINTS) and not framed(turns, passed.get(PRINTS_OTHER, ())):
-            # The guard is one of the program, and not of the file.
+            # The guard refuses the program, whatever its file.
             others = [text for text in others if _PRINTS in text]
         told = _words_of_refusal(outcome, turns[0])
         others = [text for text in others if told.isdisjoint(_new_names(command, text))]

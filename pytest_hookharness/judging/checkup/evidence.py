@@ -67,7 +67,7 @@ def with_evidence(symptom: Symptom, outcomes: Sequence[Outcome]) -> Symptom:
 
 def describe_refusal(host: str, events: Collection[str], outcomes: Sequence[Outcome] = ()) -> str:
     """
-    Return that a host takes a failure for a refusal of some events, and what follows for the agent.
+    Return in words that a host takes a failure for a refusal of some events, and what follows for the agent.
 
     Args:
         outcomes: Sessions in which it was seen, of which some may show that no stop is allowed.
@@ -79,7 +79,7 @@ def describe_refusal(host: str, events: Collection[str], outcomes: Sequence[Outc
 
 
 def _held(outcomes: Sequence[Outcome], events: Collection[str]) -> str:
-    """Return that every stop is refused, and until when, if one of some events is that of a stop."""
+    """Return that every stop is refused, and until when, if one of the events is that of a stop."""
     held = [one for one in outcomes if refused_throughout(one) and one.verdict_name in ("livelock", "capped")]
     stopped = {hooked.event for one in held for hooked in stops_of(one)}
     until = next((words for one in held if (words := limit_of(one.verdict))), "")

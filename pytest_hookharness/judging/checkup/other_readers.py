@@ -42,7 +42,7 @@ class FileReading:
 
     @property
     def control(self) -> FileReading:
-        """The same way to read a file without secrets: else the guard is one of the way."""
+        """The same way to read a file without secrets; a guard that refuses this too is not about secrets."""
         return FileReading(_PLAIN, self.by_command)
 
     @property

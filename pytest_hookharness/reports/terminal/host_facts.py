@@ -81,7 +81,7 @@ _COLUMN = 119
 
 
 def codes_table(codes: Sequence[FindingCode]) -> str:
-    """Return all kinds of findings, one in a line."""
+    """Return all kinds of findings, one per line."""
     widest = max((len(code.name) for code in codes), default=0)
     return "\n".join(f"{code.code}  {code.name:{widest}}  {code.what}" for code in codes)
 

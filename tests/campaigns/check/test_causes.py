@@ -67,7 +67,7 @@ def test_lost_updates_that_a_session_shows_too(kind, left):
 
 @pytest.mark.parametrize(("hook", "left"), [("bash x.sh", False), ("bash y.sh", True)])
 def test_a_phase_of_a_hook_that_allows_nothing(hook, left):
-    """That a session cannot leave a phase follows if the same hook refuses everything."""
+    """A phase that a session cannot leave is not reported beside a hook that refuses everything."""
 
     def seen(kind, command):
         return SymptomEvidence(

@@ -339,7 +339,7 @@ def test_scripts_that_are_copied_with_their_settings(tmp_path, harness):
 
 
 def test_a_plugin_of_cursor(tmp_path):
-    """A plugin with a manifest of Cursor has its hooks, which start in its folder, and no other's."""
+    """A plugin with a manifest of Cursor is checked with Cursor alone, and its hooks start in its folder."""
     at(tmp_path, ".cursor-plugin/plugin.json", {"name": "p", "hooks": "./hooks/of-cursor.json"})
     at(tmp_path, "hooks/of-cursor.json", {"version": 1, "hooks": {"stop": [{"command": "./hooks/x.sh"}]}})
     at(tmp_path, "hooks/hooks.json", {"hooks": {"Stop": TRUE}})

@@ -115,7 +115,7 @@ def test_other_defects_of_a_plugin_without_the_bit(tmp_path, harness):
 
 @pytest.mark.slow
 def test_what_the_host_makes_of_a_script_without_the_bit(tmp_path, harness):
-    """Of a script that cannot run, the effect is that of the run that failed, not that of later refusals."""
+    """The effect of a script that cannot run is that of the failed run, not that of later refusals."""
     gate = "#!/bin/sh\necho 'Not yet.' >&2\nexit 2\n"
     hook_set = project(tmp_path, gate, '"$CLAUDE_PROJECT_DIR"/guard.sh', event="Stop")
     report = CheckRun(hook_set, harness.settings, harness.resources).run()

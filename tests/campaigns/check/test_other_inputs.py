@@ -183,7 +183,7 @@ def test_a_guard_that_refuses_notebooks_in_another_way(read_in_vain, text):
     ],
 )
 def test_a_value_that_is_right_where_the_key_is_missing(read_in_vain, event, value):
-    """A status of success after a call, and a text of the script's own, are right where nothing is sent."""
+    """A status of 0 after a call, and a default text of the script, are right where the host sends no key."""
     assert (
         read_in_vain(f'{SHELL}V=$(jq -r \'{value}\' <<< "$IN")\necho "$V"\n', event=event, matcher="Bash")
         == []
@@ -191,7 +191,7 @@ def test_a_value_that_is_right_where_the_key_is_missing(read_in_vain, event, val
 
 
 def test_a_status_that_is_looked_at(read_in_vain):
-    """A failure for which a script looks after a call never shows there."""
+    """If a script looks for a failure after a call, the report names the event that runs after failures."""
     text = f'{SHELL}C=$(jq -r \'.tool_response.exit_code // 0\' <<< "$IN")\n[ "$C" -ne 0 ] && echo Failed\n'
     (found,) = read_in_vain(text, event="PostToolUse", matcher="Bash")
     assert "after a failed command it runs `PostToolUseFailure` hooks" in found

@@ -59,8 +59,8 @@ def test_a_hook_that_allows_what_it_knows(approved, script):
     assert approved(script) == []
 
 
-def test_a_line_that_is_refused_nevertheless(approved):
-    """Where another hook, or a rule of the settings, stops the risky command, nothing is said."""
+def test_a_line_that_another_rule_refuses(approved):
+    """Nothing is reported if another hook, or a rule of the settings, stops the risky command."""
     guard = "jq -r .tool_input.command | grep -Eq 'rm|curl' || exit 0; echo No. >&2; exit 2\n"
     assert approved(BEGINS, guard=guard) == []
 

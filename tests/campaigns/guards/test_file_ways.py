@@ -268,7 +268,7 @@ def test_environments_of_other_names(found, tmp_path, pattern, count):
 
 @pytest.mark.slow
 def test_an_environment_that_the_guard_advises(found, tmp_path):
-    """A guard that names another environment, and allows it, is meant to."""
+    """A guard that names another environment file, and allows it, allows it on purpose."""
     script = OF_NAMES % ("*/.env|*' '.env", ".env: it is made from .env.local")
     write_claude(tmp_path, ("*", script), permissions={"deny": ["Bash"]})
     assert found() == ["An edit of .env is refused, but an edit of .env.production is allowed."]

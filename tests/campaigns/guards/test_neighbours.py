@@ -212,7 +212,7 @@ def test_a_guard_that_takes_a_use_for_another(found):
     ],
 )
 def test_a_guard_with_a_rule_of_its_own(found, script):
-    """A list of what is allowed, and a rule against a program or a habit, confuse nothing."""
+    """A list of what is allowed, and a rule against a program or a habit, are no OVERBLOCK."""
     assert found(script) == []
 
 
@@ -236,7 +236,7 @@ def test_a_guard_that_knows_some_messages(found):
 @pytest.mark.slow
 @pytest.mark.nightly
 def test_a_guard_of_reads(found):
-    """A guard of the tool that reads files must let it read an example, and code whose name has a word."""
+    """A guard of the tool that reads files must allow an example, and code with such a word in its name."""
     (text,) = found(OF_FILES % "*.env*|*key*", "Read")
     assert text == (
         "reading .env.example, which has no secrets, is refused, but reading example.txt allowed; "
@@ -247,7 +247,7 @@ def test_a_guard_of_reads(found):
 @pytest.mark.slow
 @pytest.mark.nightly
 def test_a_guard_of_edits_is_tried_beside_its_files(found):
-    """What a guard of edits confuses is told once, by the sessions with files of its own."""
+    """A harmless edit that a guard refuses is reported once, by the sessions with files of its own."""
     assert found(OF_FILES % "*.env*|*key*", "Write") == []
 
 
@@ -291,6 +291,6 @@ def test_a_guard_that_knows_examples(found):
     ],
 )
 def test_a_guard_that_is_meant_to_refuse_what_hides_messages(source, tried):
-    """A command that hides error messages is no harmless one to a guard whose own rule names that."""
+    """A command that hides error messages is not harmless for a guard with a rule against that."""
     found = neighbours(["npm test 2>/dev/null"], source)
     assert any(one.text == "ls -la 2>/dev/null" for one in found) is tried

@@ -79,7 +79,7 @@ def test_a_hook_that_only_logs_commands(guard):
 
 @pytest.mark.parametrize("script", [OF_BOTH, OF_PROGRAM, BY_TURNS, "exit 0\n"])
 def test_a_guard_of_all_or_of_none(guard, script):
-    """A guard of both ways, of one way for all files, or of something else says nothing about a file."""
+    """A guard of both ways, of one way for all files, or of something else is not reported."""
     assert guard(script) == []
 
 

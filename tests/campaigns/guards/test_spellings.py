@@ -237,7 +237,7 @@ def test_a_guard_that_is_not_bypassed(guard, text):
     ],
 )
 def test_what_a_guard_of_a_program_advises_is_no_bypass(guard, pattern, advice, command, other):
-    """A guard that refuses a program, whatever its file, may allow another one, and what it advises."""
+    """A guard that refuses a program for all files may allow another program, and what it advises."""
     script = OF_PROGRAM % (pattern, advice)
     _, outcome = guard(script, lambda found: session_of(found, prove_spellings(command, [other])[1:]))
     assert bypasses(outcome) == []

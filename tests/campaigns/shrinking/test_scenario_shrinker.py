@@ -92,7 +92,7 @@ def test_what_is_ruled_out_is_not_played():
 
 
 def test_result_is_1_minimal():
-    """Without any one part of a result of which each is called needed, the loop is not seen."""
+    """If each part of a result is called needed, the loop is not seen without any one of them."""
     shows = needs("check.sh", command="echo 3")
     small = shrink(shows)
 

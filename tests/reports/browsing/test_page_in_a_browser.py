@@ -291,7 +291,7 @@ def test_states_that_differ_are_shown_as_different(browser, tmp_path, read_back)
 
 @pytest.mark.nightly
 def test_the_decisive_assumption_is_beside_the_advice(browser, tmp_path, read_back):
-    """What only holds for this session stands below what to do, and what backticks mark is shown as code."""
+    """What holds only for this session is below the advice, and text in backticks is shown as code."""
     assumed = ("It holds always.", "The agent does not make `DONE.md`, which the hooks look for.")
     file = tmp_path / "page.html"
     file.write_text(page([read_back(verdict=Livelock(stem=1, period=2, assumptions=assumed))]))

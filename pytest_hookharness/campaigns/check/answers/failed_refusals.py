@@ -46,7 +46,7 @@ _ENDS = re.compile(_EXIT)
 _BRANCH = re.compile(r"\b(?:if|elif|else|fi|case|esac|def|function|for|while|except|catch)\b|;;")
 _NEAR = 12
 _LOST = "crashed: "
-# A command that does more than to go on where its script fails may refuse there.
+# A command that does more than go on where its script fails may refuse there.
 _MINDS = re.compile(r"\|\|(?!\s*(?:true\b|:|exit\s+0\b))|\bexit\s+[1-9]|\$\?|\btrap\b")
 
 

@@ -97,7 +97,7 @@ def silent_answer(hook_set: HookSet, hook: Hook) -> str:
     """Return an answer in a hook's script that refuses without a reason, as JSON; empty for none."""
     profile = hosts.find(hook_set.host)
     rule = profile.events.get(hook.event)
-    # Of an event that no simulation has, it is not known who is told.
+    # At an event that no simulation has, it is unknown who reads the reason.
     if rule is None or rule.unreachable or hook.type != "command":
         return ""
     for text in (hook.command, *hook_set.scripts_of(hook)):

@@ -46,7 +46,7 @@ _FOR_THE_AGENT = frozenset(
 _SAYS = frozenset(["message", "feedback", "warning"])
 # What changes a call, computed by code.
 _CHANGES = frozenset(["updatedInput", "updated_input"])
-# Agents with hooks of which nothing is known here.
+# Agents that have hooks and no profile here.
 _OTHER_AGENTS = re.compile(r"\b(?:opencode|windsurf|cline|aider|kiro|kilo ?code|roo ?code)\b", re.IGNORECASE)
 _UNKNOWN = ("the host knows none of the keys", "the host does not know ")
 _REFUSES = frozenset(["block", "deny"])

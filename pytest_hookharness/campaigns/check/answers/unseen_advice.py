@@ -72,7 +72,7 @@ _PRINTS: Sequence[tuple[str, re.Pattern[str]]] = tuple(
         ("stdout", rf"\bprint\(\s*f?{_QUOTED}\s*\)"),
     )
 )
-# A condition, in the line or the one before, under which the author looks at what is printed.
+# A condition in the line, or in the one before it, for output that only the author of the script reads.
 _FOR_AUTHORS = re.compile(r"DEBUG|VERBOSE")
 # A function that only prints its argument.
 _HELPER = re.compile(

@@ -1,4 +1,4 @@
-"""Hooks that failed each time for want of something that only this machine or a session lacks."""
+"""Hooks that failed each time because of something that only this machine or a session lacks."""
 
 from __future__ import annotations
 
@@ -27,10 +27,10 @@ _OF_SHELLS = frozenset(
 
 def hindered_hooks(outcomes: Sequence[Outcome]) -> dict[str, str]:
     """
-    Return the commands of hooks that each time failed or refused for want of something, with what that is.
+    Return the commands of hooks that each time failed or refused because something is missing, and what.
 
-    It is wanting on this machine or in sessions only, so nothing follows about the hook. One that goes on
-    without a program, and says so, failed too.
+    It is missing only on this machine or in sessions, so nothing follows about the hook. A hook that goes on
+    without a program, and says so, counts as one that failed.
     """
     found: dict[str, str] = {}
     for hook_run in (one for outcome in outcomes for _, one in outcome.trace.hook_runs()):

@@ -60,7 +60,7 @@ def removed_imports(hook_set: HookSet, hook: Hook) -> str:
 
 
 def _removes(hook_set: HookSet) -> bool:
-    """Return whether all settings in a project let ruff remove unused imports, as its own ones do."""
+    """Return whether all settings in a project let ruff remove unused imports, as its defaults do."""
     texts = [read_known_text(file) for file in project_files(hook_set.root) if file.name in _OF_RUFF]
     selected = [words for text in texts for words in _SELECTED.findall(text)]
     return not any(_OTHERWISE.search(text) for text in texts) and all(

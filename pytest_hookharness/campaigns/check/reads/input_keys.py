@@ -43,7 +43,7 @@ _OF_ANY_TOOLS = frozenset(["path", "url", "prompt"])
 _NOTEBOOKS, _OF_FILES = "NotebookEdit", ("tool_input", "file_path")
 _REFUSES = re.compile(r"\bexit\(?\s*2\b|[\"'\\](?:deny|ask|block)[\"'\\]")
 _ASKS_FOR_TYPE = re.compile(r"\bisinstance\b|\btypeof\b|\btype\(|\btype\s*==")
-# No failure is what is right where the key is missing; what looks for one.
+# A status that is 0 if its key is missing, which is right after a success; code that looks for a failure.
 _NO_FAILURE = re.compile(
     r"\b(?:exit_?[cC]ode|returncode|return_code|exit_status)\b\S*\s*(?://|\?\?|\|\||,|or\b)\s*[\"']?0\b"
 )

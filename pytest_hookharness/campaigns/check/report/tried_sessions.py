@@ -60,11 +60,10 @@ def describe_tried(
         active: What was activated for sessions.
         stuck: Commands that cannot run.
     """
-    # A command that replaces a left-out hook is not a hook of the project, and one without its program never
-    # began.
+    # Left out are commands that replace a hook, and hooks that cannot run.
     own = {hook.command for hook in (*hook_set.hooks, *hook_set.shared)} - {*stuck}
     every = (hook_run for outcome in outcomes for _, hook_run in outcome.trace.hook_runs())
-    # Of a handler that is no command, only an answer was assumed.
+    # A handler that is no command has no run: its answer was assumed.
     hook_runs = [hook_run for hook_run in every if hook_run.run and hook_run.hook.command in own]
     unseen = find_never_run(hook_set, outcomes)
     hooks, silent = (

@@ -102,7 +102,7 @@ def uncaught_programs(hook_set: HookSet, hook: Hook) -> Iterator[tuple[str, Unca
     # Another script may start this one and look at its status.
     for path, text in sources if len(sources) == 1 else ():
         for one in find_uncaught(text):
-            # What starts the hook itself is there.
+            # The program that starts the hook itself is installed.
             if not one.program or one.program not in re.findall(r"[\w-]+", f"{hook.command} {text[:_FIRST]}"):
                 yield path, one
 

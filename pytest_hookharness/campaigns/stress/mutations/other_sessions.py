@@ -68,7 +68,7 @@ class TwoSessions(Mutation, family="sessions", name="another session"):
             if not heard.decision.to_agent or silent.decision.to_agent or len(marks) > _MOST_MARKS:
                 continue
             said = "\n".join(heard.decision.to_agent).lower()
-            # It speaks of the file, as in "version tracking begins" and `.tool-version`.
+            # The message is about the file, as in "version tracking begins" and `.tool-version`.
             if any(word in said for mark in marks for word in _words(mark.lower())):
                 continue
             text = f"{heard.event}: the hook informs the agent; with {self}, it does not."

@@ -78,7 +78,7 @@ def test_what_is_no_failed_refusal(found, event, text):
 
 
 def test_a_command_that_refuses_with_another_status(found):
-    """Where the command makes a refusal of a failure, nothing is lost."""
+    """No refusal is lost if the command turns a failure of its script into a refusal."""
     assert not found('echo "BLOCKED: no rm here" >&2\nexit 1\n', more=" || exit 2")
 
 

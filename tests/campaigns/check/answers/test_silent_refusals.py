@@ -202,7 +202,7 @@ def test_nothing_is_said_of_a_host_that_names_no_stream(tmp_path):
 
 @pytest.mark.parametrize(("event", "named"), [("beforeShellExecution", True), ("beforeTabFileRead", False)])
 def test_a_refusal_where_no_agent_waits(tmp_path, event, named):
-    """Nothing is said of a refusal at an event of which it is not known who is told."""
+    """Nothing is reported of a refusal at an event if it is unknown who reads the reason."""
     (tmp_path / "hook.sh").write_text('#!/bin/sh\necho \'{"permission": "deny"}\'\n')
     file = tmp_path / ".cursor/hooks.json"
     file.parent.mkdir()

@@ -1,4 +1,4 @@
-"""Claims about loops that an agent leaves by what the refusal asks for."""
+"""Claims about loops that end when the agent does what the refusal asks for."""
 
 import json
 from types import SimpleNamespace
@@ -65,7 +65,7 @@ def test_a_command_that_the_refusal_quotes(tmp_path):
 
 
 def test_one_thing_after_the_other(tmp_path):
-    """Of a gate that asks for another thing then, an agent does both, and a third refusal is the last."""
+    """If a gate then asks for a second thing, the agent does both; a third refusal ends the search."""
     way, played, _ = search(tmp_path, "Run `git add .` first.", "Now run `git commit -m x`.")
 
     assert len(played) == 2
@@ -86,7 +86,7 @@ def test_one_thing_after_the_other(tmp_path):
     ],
 )
 def test_what_is_not_asked_for(tmp_path, reason, more):
-    """Nothing is played where a refusal names nothing to do, or what an agent should not do for it."""
+    """Nothing is played if a refusal names nothing to do, or something that an agent should not do."""
     (tmp_path / "there.py").touch()
     assert search(tmp_path, reason, **more)[:2] == (None, [])
 

@@ -45,7 +45,7 @@ TELLS = "jq -r .prompt\n"
     ],
 )
 def test_a_script_that_needs_a_program(text, tool):
-    """A program is named if a script ends with 2 for want of it alone, or for want of `python`."""
+    """A program is named if a script ends with 2 only because it is missing, or because `python` is."""
     assert needed_program(text) == tool
 
 

@@ -101,7 +101,7 @@ def test_another_hook_that_asks_for_the_program():
 
 
 def test_a_command_that_catches_the_error():
-    """Where the command refuses if the script fails, nothing is lost."""
+    """No refusal is lost if the command refuses when its script fails."""
     hook_set, hook = one_hook("PreToolUse", LOOP)
     hook = replace(hook, command="bash x.sh || exit 2")
     assert ends_without(replace(hook_set, hooks=(hook,)), hook) == ("", 0)

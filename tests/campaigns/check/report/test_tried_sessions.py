@@ -32,5 +32,5 @@ from pytest_hookharness.campaigns.check.report.tried_sessions import describe_va
     ],
 )
 def test_what_was_varied(text, words):
-    """Mutations are named by what they change; a text of which that is not sure stays as it is."""
+    """Mutations are named by what they change; a text that cannot be split stays as it is."""
     assert describe_varied(text) == words

@@ -71,7 +71,7 @@ def test_one_cause_for_each_program():
     "first", ["#!/usr/bin/env perl", "#!/usr/bin/awk -f", "#!/usr/bin/env ruby", "grep() {"]
 )
 def test_other_languages(first):
-    """In other languages, and as a function of the script, such a call has no options."""
+    """In other languages, and in a script with a function of that name, the dash begins no option."""
     if "grep" in first:
         first = f"#!/bin/bash\n{first} command rg -e \"$@\"; }}\ngrep '--force' f"
     assert not [*texts_as_options(f'{first}\nprintf "- %s\\n", x\n')]
