@@ -1,14 +1,17 @@
 """Write the pages of reference and both JSON Schemas from the tables that the package goes by."""
 
+import inspect
 import json
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
 from pytest_hookharness import hosts
+from pytest_hookharness.agents.behaviours import BEHAVIOURS
 from pytest_hookharness.reports.terminal.host_facts import hosts_table
 from pytest_hookharness.reports.trace.schema import schema as trace_schema
-from pytest_hookharness.scenario_files.json_schema import schema
+from pytest_hookharness.scenario_files.json_schema import export, schema
+from pytest_hookharness.scenario_files.keys.common import DURATION
 
 PAGES = Path(__file__).parent / "reference"
 PACKAGE = Path(__file__).parent.parent / "pytest_hookharness"
@@ -21,13 +24,18 @@ KINDS_OF_VALUES = {
     "boolean": "`true` or `false`",
     "null": "nothing",
 }
+A_DURATION = export(DURATION)["anyOf"]
 MOST_KEYS = 12
+HOW_TO = Path(__file__).parent / "how-to" / "another-kind-of-agent.md"
+TABLE = "<!-- this table is made by docs/write_reference.py -->"
 
 
 def allowed(schema: Schema, top: Schema) -> str:
     """What may stand at a place, in words."""
     if "$ref" in schema:
         return allowed(top["$defs"][schema["$ref"].rpartition("/")[2]], top)
+    if schema.get("anyOf") == A_DURATION:
+        return "a time such as `500ms`, `10s`, `2m`, `1h`, `1d`; or a number of seconds"
     if "anyOf" in schema:
         return "; or ".join(dict.fromkeys(allowed(one, top) for one in schema["anyOf"]))
     if "enum" in schema:
@@ -73,13 +81,39 @@ def acts(top: Schema) -> Iterator[tuple[str, Schema]]:
             yield one["required"][0], one["properties"]
 
 
+def behaviours() -> str:
+    """A table of what an agent can do after its script, with the options and what they are by default."""
+    lines = ["| behaviour | what the agent does | options |", "| --- | --- | --- |"]
+    for name, function in BEHAVIOURS.items():
+        words = (function.__doc__ or "").partition("\n")[0].removesuffix(".")
+        parameters = inspect.signature(function).parameters.values()
+        options = [each for each in parameters if each.kind is each.KEYWORD_ONLY]
+        shown = ", ".join(f"`{one.name}` ({default_of(one)})" for one in options)
+        lines.append(f"| `{name}` | {words} | {shown} |")
+    return "\n".join([*lines, ""])
+
+
+def default_of(option: inspect.Parameter) -> str:
+    """What an option of a behaviour is by default."""
+    if option.default is option.empty:
+        return "needed"
+    return f"`{json.dumps(option.default)}`" if option.default != "" else "none"
+
+
+def of_how_to(page: str) -> str:
+    """The page about behaviours with its table made anew."""
+    before, _, rest = page.partition(TABLE)
+    behind = rest.partition("\n\n")[2].partition("\n\n")[2]
+    return f"{before}{TABLE}\n\n{behaviours()}\n{behind}"
+
+
 def of_moves(top: Schema) -> str:
     """The page of the agent's moves, and of what happens to it."""
     head = (
         f"# Moves and events\n\n{MADE}\nWhat may stand in the list under `agent`, and `expect` beside it.\n"
     )
     parts = [f"## {name}\n\n{table('key', properties, top)}" for name, properties in acts(top)]
-    return "\n".join([head, *parts])
+    return "\n".join([head, *parts, behaviours()])
 
 
 def pages() -> dict[str, str]:
@@ -99,6 +133,7 @@ def pages() -> dict[str, str]:
 
 if __name__ == "__main__":
     PAGES.mkdir(exist_ok=True)
+    HOW_TO.write_text(of_how_to(HOW_TO.read_text()))
     for name, text in pages().items():
         (PAGES / name).write_text(text)
     for name, made in (("scenario", schema()), ("trace", trace_schema())):

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Generator, Iterable, Iterator, Mapping
 from pathlib import Path
+from types import MethodType
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -187,6 +188,7 @@ def pytest_collect_file(file_path: Path, parent: pytest.Collector) -> pytest.Col
     if not file_path.name.endswith(SUFFIX):
         return None
     if not _wanted(parent.config) and not parent.session.isinitpath(file_path):
+        parent.config.stash[_LEFT_OUT] = True
         return None
     from pytest_hookharness.frontends.pytest_plugin import collection
 
@@ -223,7 +225,8 @@ def pytest_runtest_makereport(
 
 def pytest_assertrepr_compare(op: str, left: object, right: object) -> list[str] | None:
     """Explain why an outcome or a verdict is not equal to something."""
-    if not any(type(value).__module__.startswith("pytest_hookharness.") for value in (left, right)):
+    owners = (value.__self__ if isinstance(value, MethodType) else value for value in (left, right))
+    if not any(type(owner).__module__.startswith("pytest_hookharness.") for owner in owners):
         return None
     from pytest_hookharness.frontends.pytest_plugin import failed_asserts
 
@@ -243,8 +246,10 @@ def _has_simulations(report: Any) -> bool:
     return of_scenario or any(name == "hook_timings" for name, _ in properties)
 
 
-def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
-    """Print the results of the simulations."""
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, exitstatus: int) -> None:
+    """Print the results of the simulations; if nothing ran, that scenario files were left out."""
+    if exitstatus == pytest.ExitCode.NO_TESTS_COLLECTED and _LEFT_OUT in terminalreporter.config.stash:
+        terminalreporter.write_line("hook harness: scenario files are there; --hook-scenarios runs them")
     reports = [
         report
         for kind, reports in terminalreporter.stats.items()
@@ -264,6 +269,7 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
 HARNESS = pytest.StashKey[Any]()
 RESULTS = pytest.StashKey[Any]()
 _WITH_SCENARIOS = pytest.StashKey[dict[Path, bool]]()
+_LEFT_OUT = pytest.StashKey[bool]()
 
 
 @pytest.fixture(scope="session")
@@ -302,6 +308,10 @@ def _tool(name: str, doc: str, *given: object) -> Any:
     return pytest.fixture(make)
 
 
+def _double(doc: str, **how: object) -> Any:
+    return _tool("CommandMaker", doc, how)
+
+
 hook_workspace = _tool(
     "HookWorkspace", "Set up files and scenario keys that the other hook fixtures of this test start from."
 )
@@ -316,29 +326,18 @@ hook_payload = _tool(
 hook_recordings = _tool(
     "HookRecordings", 'Read recorded payloads by event: ``hook_recordings("hook-recordings")["Stop"]``.'
 )
-failing_command = _tool(
-    "CommandMaker",
-    'Put a command first on the PATH that always fails: ``failing_command("npm", exit=1)``.',
-    {"exit": 1},
+failing_command = _double(
+    'Put a command first on the PATH that always fails: ``failing_command("npm", exit=1)``.', exit=1
 )
-flaky_command = _tool(
-    "CommandMaker",
-    "Put a command first on the PATH that fails a few times and then works.",
-    {"exit": 1, "heals_after": 1},
+flaky_command = _double("Put a command first on the PATH that fails, then works.", exit=1, heals_after=1)
+hanging_command = _double("Put a command first on the PATH that never ends.", hangs=True)
+flooding_command = _double("Put a command first on the PATH that prints 10 MB.", floods=10_000_000)
+prompting_command = _double(
+    "Put a command first on the PATH that asks a question on the terminal.", prompts="Password: "
 )
-hanging_command = _tool("CommandMaker", "Put a command first on the PATH that never ends.", {"hangs": True})
-flooding_command = _tool(
-    "CommandMaker", "Put a command first on the PATH that prints 10 MB.", {"floods": 10_000_000}
-)
-prompting_command = _tool(
-    "CommandMaker",
-    "Put a command first on the PATH that asks a question on the terminal.",
-    {"prompts": "Password: "},
-)
-agent_command = _tool(
-    "CommandMaker",
+agent_command = _double(
     'Put a fake agent first on the PATH: ``agent_command("claude", stdout="All is well.")``.',
-    {"agent": "claude-code"},
+    agent="claude-code",
 )
 
 

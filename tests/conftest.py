@@ -225,13 +225,13 @@ def takes_linear_time() -> Callable[..., None]:
 
     def check(text_of: Callable[[int], str], work: Callable[[str], object], added: float = 0.001) -> None:
         def measure(length: int) -> float:
-            text, taken = text_of(length), list[float]()
-            for _ in range(3):
-                begun = time.process_time()
-                work(text)
-                taken.append(time.process_time() - begun)
-            return min(taken)
+            text = text_of(length)
+            begun = time.process_time()
+            work(text)
+            return time.process_time() - begun
 
-        assert measure(32_000) < 9 * (measure(8_000) + added)
+        short = min(measure(8_000) for _ in range(3))
+        # What disturbs a measurement only makes it longer.
+        assert any(measure(32_000) < 9 * (short + added) for _ in range(3))
 
     return check

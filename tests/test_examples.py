@@ -204,7 +204,8 @@ def test_the_way_from_a_stuck_session_with_real_ones(sample, name, settings, cou
     """The commands of that page lead from a real session to two scenarios that pass with a fixed hook."""
     page = STUCK.read_text()
     # What the page shows is about its own session; these lines hold for any.
-    lines = f"  {count} of {count} refusals as recorded\n  shrunk to 2 acts and 3 files, 1-minimal...\n"
+    shrunk = "shrunk to 2 acts and 3 files; each of them is needed (..."
+    lines = f"  {count} of {count} refusals as recorded\n  {shrunk}\n"
     shown = re.findall(r"^```text\n.*?^```$", page, re.MULTILINE | re.DOTALL)
     page = page.replace(shown[0], "").replace(shown[1], f"```text\n{lines}```")
     page = page.replace("claude-code-stop-4f1c", name).replace(

@@ -186,6 +186,15 @@ def test_the_reference_is_made_from_the_tables():
     assert not stale, "run `nox -s pages`"
 
 
+def test_the_page_about_behaviours_lists_them_all():
+    """The page about kinds of agents has the table of behaviours that the code makes."""
+    made = runpy.run_path(str(ROOT / "docs" / "write_reference.py"))
+    page = made["HOW_TO"].read_text()
+
+    assert made["behaviours"]() in page, "run `nox -s pages`"
+    assert made["of_how_to"](page) == page
+
+
 def test_the_site_has_every_page(tmp_path):
     """Every page of the documentation is in the navigation of the site, and every link in it has a target."""
     gather = runpy.run_path(str(ROOT / "docs" / "build_site.py"))["gather"]

@@ -111,6 +111,13 @@ STEADY = frozenset({"idle", "obedient", "editing", "promising", "quoting", "repe
 DEAF = frozenset(BEHAVIOURS) - {"quoting"}
 
 
+def number_options(name: str) -> frozenset[str]:
+    """Return the options of a behaviour that are whole numbers; none if it is unknown."""
+    function = BEHAVIOURS.get(name)
+    parameters = {} if function is None else inspect.signature(function).parameters
+    return frozenset(key for key, parameter in parameters.items() if isinstance(parameter.default, int))
+
+
 def begin(behaviour: Behaviour, known: Mapping[str, BehaviourFunction], seen: Observation) -> Moves:
     """
     Start a behaviour with the agent's first observation.

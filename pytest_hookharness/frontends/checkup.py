@@ -215,7 +215,7 @@ def check_project(
         executor: Plays the sessions in other processes or on other machines; ``None`` for this process.
     """
     settings = settings or Settings()
-    hook_sets = find_hook_sets(Path(project))
+    hook_sets = find_hook_sets(Path(project), copies=True)
     with Harness(settings) as harness, project_copies(harness) as copies:
         return check_all(hook_sets, harness, copies, settings.wall, executor=executor)
 

@@ -56,15 +56,19 @@ def pick(name: str, folder: Path | None = None) -> Scenario:
     """
     Return the scenario that a node id names: ``FILE::name[variant-host]``, or a file with one item.
 
+    The bare name is enough where only one item has it.
+
     Raises:
         ValueError: The file has no such item; the message lists its items.
     """
     file, _, wanted = name.partition("::")
     scenarios = _load((folder or Path()) / file, wanted)
     found = [scenario for scenario in scenarios if wanted in ("", scenario.id)]
+    found = found or [scenario for scenario in scenarios if wanted == scenario.name]
     if len(found) != 1:
-        items = "\n  ".join(f"{file}::{scenario.id}" for scenario in scenarios)
-        problem = f"has no item {wanted!r}" if wanted else f"has {len(scenarios)} items; name one"
+        items = "\n  ".join(f"{file}::{scenario.id}" for scenario in found or scenarios)
+        named = f" named {wanted!r}" if wanted else ""
+        problem = f"has {len(found)} items{named}; name one" if found else f"has no item {wanted!r}"
         raise UnknownName(f"{file} {problem}:\n  {items}")
     return found[0]
 

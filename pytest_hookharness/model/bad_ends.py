@@ -1,9 +1,17 @@
-"""Bad ends of a session: their meaning, why they matter and how to fix them; see docs/endless-hooks.md."""
+"""
+Ends of a session: their meaning, why they matter and what to do.
+
+docs/endless-hooks.md explains the bad ones.
+"""
 
 from __future__ import annotations
 
+import difflib
+
 from pytest_hookharness.model.verdicts import FindingCode
 
+# After this many refusals in a row nobody would wait for the end; the limiter allows up to 10 of them.
+MANY_REFUSALS = 12
 _ALLOW_STOP = (
     "Let the hook allow the stop if nothing changed since its last refusal. On hosts that send "
     "`stop_hook_active`, allow the stop if it is true; on others count refusals per session and allow the "
@@ -13,7 +21,8 @@ BAD_ENDS = (
     FindingCode(
         "",
         "livelock",
-        "The hooks refuse the stop forever: the same state came again, or the differences decide nothing.",
+        "The hooks refuse the stop forever: the same state came again, or what still changes was shown "
+        "not to matter.",
         "A real host continues until its own cap applies, if it has one. Each refusal costs an answer of the "
         "model.",
         _ALLOW_STOP,
@@ -28,7 +37,7 @@ BAD_ENDS = (
     FindingCode(
         "",
         "no-end",
-        "Every stop was refused, eight times or more; neither an end nor a repeated state was seen.",
+        f"Every stop was refused, {MANY_REFUSALS} times or more, without an end and a repeated state.",
         "It is unknown when the session ends, and each refusal costs an answer of the model.",
         "Limit the number of refusals in the hook.",
     ),
@@ -57,6 +66,47 @@ BAD_ENDS = (
 )
 
 
-def look_up_bad_end(word: str) -> FindingCode | None:
-    """Return the bad end with this name, ignoring case."""
-    return next((end for end in BAD_ENDS if end.name == word.lower()), None)
+UNDECIDED = FindingCode(
+    "",
+    "undecided",
+    "It is unknown whether the session ends.",
+    "An unknown result is not a pass.",
+    "The report says what ended the search; give it more turns or time.",
+)
+# Ends that are no defect of a hook, or of which a finding says more.
+_OTHER_ENDS = (
+    FindingCode(
+        "",
+        "terminated",
+        "The agent wanted to stop, and the hooks allowed it.",
+        "The session ends, as it should.",
+        "Nothing. The report says in which turn, and after how many refusals.",
+    ),
+    UNDECIDED,
+    FindingCode(
+        "",
+        "hook not run",
+        "The session ended, but a hook did not run, so it decided nothing.",
+        "A hook that does not run guards nothing; an expected `terminated` is broken by its finding.",
+        "See the finding that the report names, such as NOT-RUN, CONFIG-OFF or NEVER-FIRED.",
+    ),
+    FindingCode(
+        "",
+        "hook cut",
+        "The session ended, but a hook did not end in time, so it decided nothing.",
+        "Most hosts allow what a hook should have refused if it is ended at its timeout.",
+        "See the finding HUNG-HOOK: it says what the hook waited for.",
+    ),
+)
+
+
+def look_up_end(word: str) -> FindingCode | None:
+    """Return the end of a session with this name, ignoring case, with hyphens or spaces."""
+    plain = word.lower().replace("-", " ")
+    return next((end for end in (*BAD_ENDS, *_OTHER_ENDS) if end.name.replace("-", " ") == plain), None)
+
+
+def nearest_end(word: str) -> str:
+    """Return the name of an end that is most similar to a word; empty if none is similar."""
+    names = [end.name for end in (*BAD_ENDS, *_OTHER_ENDS)]
+    return next(iter(difflib.get_close_matches(word.lower(), names, n=1)), "")

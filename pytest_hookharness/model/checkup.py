@@ -72,6 +72,7 @@ class HookSet:
         files: Settings files, relative to it.
         part: The plugin, skill, command or subagent that has these hooks, if there are several; else empty.
         only: The only settings file that is read; empty for all of the host's places.
+        elsewhere: Whether that file is not where the host looks, such as one that an installer copies.
         inline: Settings with the hooks of a component, as if it were active; else ``None``.
         env: Variables of that component.
         plugin: Whether the folder is a plugin.
@@ -81,12 +82,10 @@ class HookSet:
         off: The switch in the settings that turns all hooks off, in a sentence; empty for none.
         sources: Texts of the scripts in their commands, as pairs of path (relative to the folder) and text.
         lent: What of the person's HOME is lent to the hooks, by path below it.
-        installed: Files that are copied from the project to HOME, as its installer would do, as pairs of path
-            below HOME and path in the project.
+        installed: Files that its installer copies to HOME, as pairs of path there and path in the project.
         looked_for: Files that hooks were seen to look for in the project in vain, by path in it;
             ``{{session_id}}`` stands for the identifier of the session.
-        aside: Files that hooks were seen to look for or write where the agent works, in the project's folder
-            or below it, as pairs of path in that folder and command.
+        aside: Files that hooks look for or write where the agent works, as pairs of path there and command.
         home: The folder that each session gets as HOME; ``None`` for an empty one.
         reach: Folders of the person's that hooks find at their real paths.
         lent_env: Variables that name these folders.
@@ -100,6 +99,7 @@ class HookSet:
     files: tuple[str, ...]
     part: str = ""
     only: str = ""
+    elsewhere: bool = False
     inline: Mapping[str, Json] | None = None
     env: Mapping[str, str] = field(default_factory=dict)
     plugin: bool = False

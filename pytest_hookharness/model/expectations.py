@@ -170,3 +170,10 @@ class Expectation:
 def counted(number: object, word: str) -> str:
     """Return a number or a range with its noun: ``1 block``, ``2 blocks``, ``at most 1 block``."""
     return f"{number} {word}" if str(number).rpartition(" ")[2] == "1" else f"{number} {word}s"
+
+
+def ordinal(number: int) -> str:
+    """Return the place of a number in a row: ``1st``, ``12th``, ``23rd``."""
+    endings = {1: "st", 2: "nd", 3: "rd"}  # codespell:ignore nd
+    ending = "th" if number % 100 in (11, 12, 13) else endings.get(number % 10, "th")
+    return f"{number}{ending}"

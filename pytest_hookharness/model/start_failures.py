@@ -19,11 +19,14 @@ class StartFailure:
             last two the hook did run.
         name: The program, the module or the tool.
         program: The program that names it; empty if the command line does.
+        lost_in: The agent's folder, below the workspace, if a missing program is not there but exists in the
+            workspace; empty for any other failure.
     """
 
     kind: Literal["missing", "unreadable", "syntax", "module", "tool", "called"]
     name: str
     program: str = ""
+    lost_in: str = ""
 
     @property
     def prevents(self) -> bool:
@@ -32,6 +35,9 @@ class StartFailure:
 
     def __str__(self) -> str:
         match self.kind:
+            case "missing" if self.lost_in:
+                where = f"in {self.lost_in}, where the agent is (it exists in the workspace)"
+                return f"{self.name} does not exist {where}"
             case "missing":
                 return f"{self.name} does not exist"
             case "unreadable":

@@ -31,7 +31,7 @@ def test_a_transcript_with_a_loop(tmp_path):
     run = subprocess.run(command, capture_output=True, text=True, check=False)
 
     assert (run.returncode, run.stderr) == (1, "")
-    assert run.stdout.startswith("1 loop in 7 actions: ")
+    assert run.stdout.startswith("1 loop; 7 tool calls in the session: ")
     assert "  cycle of 2, line 3 to line 13\n" in run.stdout
     assert "Next: " in run.stdout
     assert "left out: 1 x not JSON" in run.stdout
@@ -40,7 +40,7 @@ def test_a_transcript_with_a_loop(tmp_path):
 def test_a_transcript_without(tmp_path, capsys):
     """A transcript without loops has the exit status 0."""
     assert main.main(["analyze", transcript(tmp_path / "a.jsonl", "a", "b")]) == 0
-    assert capsys.readouterr().out.startswith("no loops in 2 actions: ")
+    assert capsys.readouterr().out.startswith("no loops; 2 tool calls in the session: ")
 
 
 def test_as_json(tmp_path, capsys):

@@ -18,6 +18,9 @@ def test_other_value(hook_loop):
 
 def test_verdict(hook_loop):
     assert hook_loop(Stop="./never.sh").verdict == "terminated"
+
+def test_method(hook_loop):
+    assert hook_loop(Stop="./never.sh").blocks == 1
 """
 MISTAKES = """\
 def test_key(hook_loop):
@@ -69,10 +72,12 @@ def test_the_summary_says_what_the_hooks_did(never, style, monkeypatch):
             'FAILED test_it.py::test_response - Stop ./never.sh exited 2 * "run never"; expected: allowed',
             "FAILED test_it.py::test_other_value - *assert 3 == 1",
             "FAILED test_it.py::test_verdict - assert livelock == 'terminated'",
+            "FAILED test_it.py::test_method - assert outcome.blocks == 1",
         ]
     )
     result.stdout.fnmatch_lines([f"*{loop}*; expected: not livelock"])
     result.stdout.fnmatch_lines(["*write outcome.verdict_name == 'terminated'"])
+    result.stdout.fnmatch_lines(["*outcome.blocks is a method: write outcome.blocks() == 1"])
     result.stdout.no_fnmatch_line("*HookLoop object at*.passed*")
 
 
@@ -84,7 +89,7 @@ def test_a_line_for_each_failure(never):
 
     result = never.run("--tb=line", "test_it.py", "scenarios/stuck.scenario.yaml")
 
-    result.assert_outcomes(failed=6)
+    result.assert_outcomes(failed=7)
     told = ["*stuck.scenario.yaml:*: livelock: *", "*test_it.py:2: livelock: *"]
     result.stdout.fnmatch_lines_random(told)
     result.stdout.no_fnmatch_line("*turn 1 *agent*")

@@ -120,6 +120,7 @@ def test_loop_of_a_scenario_file(hook_loop, project):
 
     assert hook_loop(str(file)).terminated
     assert hook_loop(f"{file}::polite[claude-code]").terminated
+    assert hook_loop(f"{file}::polite").terminated
     with pytest.raises(ValueError, match=r"has no item 'other'"):
         hook_loop(f"{file}::other")
 
@@ -188,7 +189,9 @@ def test_no_hook_run_is_no_answer(hook_fire):
 
 
 @pytest.mark.parametrize(
-    "hooks", [{"Stop": "./nosuch.sh"}, {"Stopp": "true"}, {"Stop": "sleep 86399"}, {}], ids=str
+    "hooks",
+    [{"Stop": "./nosuch.sh"}, {"hooks": {"Stopp": "true"}}, {"Stop": "sleep 86399"}, {}],
+    ids=str,
 )
 def test_what_did_not_decide_has_not_allowed_the_stop(hook_loop, hooks):
     """A session whose hooks did not run, or did not end, has not terminated by their decision."""
@@ -197,6 +200,18 @@ def test_what_did_not_decide_has_not_allowed_the_stop(hook_loop, hooks):
     assert isinstance(outcome.verdict, Terminated)
     assert not outcome.terminated
     assert not outcome.passed
+
+
+@pytest.mark.parametrize("keys", [{"Stopp": "true"}, {"Stopp": "true", "host": "codex"}])
+def test_unknown_events_are_refused(hook_loop, keys):
+    """A keyword that looks like an event and is none of the host is an error, as for a single event."""
+    with pytest.raises(ValueError, match=r"has no event 'Stopp'; did you mean 'Stop'\?"):
+        hook_loop(**keys)
+
+
+def test_the_common_name_of_an_event_is_known_on_every_host(hook_loop):
+    """A host that has another name for an event takes the common one too."""
+    assert hook_loop(Stop="true", host="gemini-cli").terminated
 
 
 def test_a_livelock_has_not_passed(hook_loop):

@@ -289,6 +289,51 @@ def test_first_scenarios_of_a_plugin_in_a_repository(project):
     assert [variant.variant for variant in variants] == ["obedient", "editing", "repeating"]
 
 
+def test_first_scenarios_of_settings_that_cannot_be_read(project, capsys):
+    """Settings that are no JSON are an error with line and column, and no scenario is written for them."""
+    subprocess.run(["git", "init", "-q", project.path], check=True)
+    project.write(".claude/settings.json", '{"hooks": {"Stop": [}}')
+
+    assert main.main(["init", str(project.path)]) == 2
+
+    assert (
+        ".claude/settings.json: cannot be parsed (Expecting value: line 1 column" in capsys.readouterr().err
+    )
+    assert not (project.path / "scenarios").exists()
+
+
+def test_first_scenarios_tell_what_is_wrong_with_settings(project, capsys):
+    """A mistake beside hooks that can be read is named, and the scenario for these is written."""
+    subprocess.run(["git", "init", "-q", project.path], check=True)
+    hook = '[{"hooks": [{"type": "command", "command": "true"}]}]'
+    project.write(".claude/settings.json", f'{{"hooks": {{"Stop": {hook}, "Stopp": {hook}}}}}')
+
+    assert main.main(["init", str(project.path)]) == 0
+
+    said = capsys.readouterr()
+    assert "did you mean 'Stop'?" in said.err
+    assert "wrote " in said.out
+
+
+@pytest.mark.slow
+def test_a_first_scenario_passes_with_the_reaction_that_it_shows(project):
+    """The reaction in a comment, with a command that does what the hook asks for, ends the loop."""
+    subprocess.run(["git", "init", "-q", project.path], check=True)
+    hook = "test -e tested || { echo 'words of the refusal' >&2; exit 2; }"
+    settings = {"hooks": {"Stop": [{"hooks": [{"type": "command", "command": hook}]}]}}
+    project.write(".claude/settings.json", json.dumps(settings))
+    assert main.main(["init", str(project.path)]) == 0
+    file = project.path / "scenarios" / "claude-code.scenario.yaml"
+    text = file.read_text()
+
+    for old, new in (("# when:", "when:"), ("#   - {", "  - {"), ("make test", "touch tested")):
+        text = text.replace(old, new)
+    file.write_text(text)
+
+    assert text.startswith("name: hooks-allow-stop\n")
+    project.run("--hook-scenarios").assert_outcomes(passed=4)
+
+
 @pytest.fixture
 def ignoring(tmp_path):
     """A repository with hooks in a file of its own and in one that git ignores."""

@@ -1,11 +1,13 @@
 """Claims about the commands that print facts of hosts, and about trying a hook under each host."""
 
+import re
 import subprocess
 import sys
 
 import pytest
 
 from pytest_hookharness import hosts
+from pytest_hookharness.frontends.cli import main
 
 
 @pytest.fixture
@@ -19,6 +21,25 @@ def hookharness(tmp_path):
         )
 
     return run
+
+
+@pytest.mark.parametrize("command", sorted(main._COMMANDS))
+def test_the_help_of_a_command_says_what_it_does(command, capsys, monkeypatch):
+    """Each command has a sentence above its arguments, and no option is followed by its own name."""
+    monkeypatch.setenv("COLUMNS", "100")
+    with pytest.raises(SystemExit):
+        main.main([command, "--help"])
+
+    said = capsys.readouterr().out
+    about = re.search(r"\n\n(\S.*?)\n\n(?:positional arguments|options):", said, re.DOTALL)
+    doubled = [
+        option
+        for option, value in re.findall(r"--([a-z-]+) ([A-Z_]+)", said)
+        if value == option.upper().replace("-", "_") and option not in ("host", "time")
+    ]
+    assert about is not None
+    assert about[1].endswith((".", "Stop", "livelock"))
+    assert doubled == []
 
 
 @pytest.mark.slow

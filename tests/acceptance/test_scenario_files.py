@@ -43,6 +43,19 @@ def test_without_the_flag(project):
 
 
 @pytest.mark.slow
+def test_a_folder_without_the_flag_says_what_is_missing(project):
+    """If nothing runs in a folder that has scenario files, the summary names the option that runs them."""
+    project.scenario("polite")
+
+    left_out, named = project.run("scenarios"), project.run("scenarios", "--hook-scenarios", "-k", "nothing")
+
+    assert left_out.ret == pytest.ExitCode.NO_TESTS_COLLECTED
+    hint = "hook harness: scenario files are there; --hook-scenarios runs them"
+    assert hint in left_out.outlines
+    assert hint not in named.outlines
+
+
+@pytest.mark.slow
 def test_a_named_file(project):
     """A scenario file that is named is collected without the flag, and the first lines name the tier."""
     file = project.scenario("polite")

@@ -72,6 +72,7 @@ def test_run_of_a_file_that_is_not_there(hookharness):
     assert "Traceback" not in result.stderr
 
 
+@pytest.mark.slow
 def test_run_says_where_names_of_the_host_are_wrong(hookharness, project):
     """Names that the host does not have, and a missing program, are errors with the line of the file."""
     file = "scenarios/names.scenario.yaml"
@@ -146,12 +147,46 @@ def test_try_with_an_unknown_event(hookharness):
 
 
 @pytest.mark.nightly
+@pytest.mark.parametrize(
+    ("then", "shown"),
+    [
+        ("promising,tag=DONE", 'stops: "Done. <promise>DONE</promise>"'),
+        ("fixing,after=2,file=x.txt,text=So.", "edits x.txt"),
+    ],
+)
+def test_the_options_of_a_behaviour_follow_its_name(hookharness, then, shown):
+    """A behaviour gets its options on the command line, numbers as numbers."""
+    result = hookharness("try", "Stop", "test -e x.txt || { echo later >&2; exit 2; }", "--then", then)
+
+    assert shown in result.stdout
+    assert f"--then {then}" in result.stdout
+
+
+@pytest.mark.parametrize(
+    ("then", "said"),
+    [
+        ("fixing,after=x", "--then after: 'x' is not a whole number of 0 or more"),
+        ("promising,tag", "--then: 'tag' has no value; write promising,tag=VALUE"),
+    ],
+)
+def test_an_option_of_a_behaviour_without_its_value_is_an_error(hookharness, then, said):
+    """An option of a behaviour that cannot be read is an error in one line that says what to write."""
+    result = hookharness("try", "Stop", "true", "--then", then)
+
+    assert result.returncode == 2
+    assert said in result.stderr
+    assert "Traceback" not in result.stderr
+
+
+@pytest.mark.nightly
 def test_a_session_that_ended_by_no_decision_says_so(hookharness):
     """The first line does not say that hooks let the agent stop if they could not be run."""
     result = hookharness("try", "Stop", "./missing.sh")
 
     assert result.returncode == 1
-    assert "(HH004 NOT-RUN); the session ended in turn" in result.stdout.splitlines()[1]
+    first = result.stdout.splitlines()[1]
+    assert first.startswith("hook not run: ./missing.sh did not decide: ")
+    assert "(HH004 NOT-RUN); the session ended in turn" in first
 
 
 def test_schema(hookharness):

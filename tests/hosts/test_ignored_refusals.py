@@ -38,6 +38,7 @@ def read(ended, host, role, code=0, answer=None, text="", stderr=""):
         ("goose", 0, DENY, "", "", 'decision: "deny" is not a refusal'),
         ("kimi", 0, BLOCK, "starting\n", "", "the answer does not begin the output"),
         ("cursor", 0, BLOCK, "", "", "knows none of the keys decision"),
+        ("cursor", 0, {"continue": False}, "", "", "knows none of the keys continue"),
     ],
 )
 def test_an_ignored_refusal(ended, host, code, answer, text, stderr, fault):
@@ -77,3 +78,8 @@ def test_a_refusal_that_its_own_context_cancels(play):
     (decision,) = played.decisions
     assert not decision.refused
     assert decision.rule == profile.events["UserPromptSubmit"].rule
+
+
+def test_an_answer_that_asks_for_nothing(ended):
+    """That a hook lets the host go on needs no key which the host knows."""
+    assert read(ended, "cursor", hosts.Role.AFTER_TOOL, answer={"continue": True}).fault is None

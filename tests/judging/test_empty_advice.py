@@ -19,14 +19,14 @@ STOP = Moved(move=Stop())
 RULE = Rule("Exit code 2 refuses.", Basis.OBSERVED, "a host")
 
 
-def refusals(*reasons, silent=False, cause=STOP, payload=MappingProxyType({})):
+def refusals(*reasons, silent=False, cause=STOP, payload=MappingProxyType({}), ruling=Ruling.DENY):
     """A trace in which a hook refused with these reasons, one per turn."""
 
     def hooked(reason):
-        reply = Reply(ruling=Ruling.DENY, reason=reason, silent=silent, rule=RULE)
+        reply = Reply(ruling=ruling, reason=reason, silent=silent, rule=RULE)
         hook_run = HookRun(hook=Hook(event="Stop", command="./gate.sh"), payload=payload, reply=reply)
         refusal = {"reasons": (reason,), "refused": True}
-        decision = Decision(event="Stop", ruling=Ruling.DENY, rule=RULE, **refusal)
+        decision = Decision(event="Stop", ruling=ruling, rule=RULE, **refusal)
         return HookEvent(event="Stop", hook_runs=(hook_run,), decision=decision)
 
     turns = ((turn, one) for turn, reason in enumerate(reasons, 1) for one in (cause, hooked(reason)))
@@ -39,6 +39,19 @@ def test_three_times_nothing():
 
     assert (finding.name, finding.hook, finding.turn) == ("EMPTY-ADVICE", "./gate.sh", 1)
     assert 'refused 3 times with nothing but "Not yet."' in finding.text
+
+
+def test_a_question_is_for_a_person():
+    """The reason of a question stands beside the call that the user is asked about."""
+    assert find(refusals(*["Not yet."] * 3, ruling=Ruling.ASK)) == ()
+
+
+def test_a_rule_about_files():
+    """A reason that says in words of its own why a file is kept is enough, and one without any is not."""
+    payload = {"tool_input": {"file_path": "/work/poetry.lock"}}
+    assert find(refusals(*["The package manager owns these."] * 3, payload=payload)) == ()
+    (finding,) = find(refusals(*["Not here."] * 3, payload=payload))
+    assert finding.name == "EMPTY-ADVICE"
 
 
 def test_nothing_without_end():

@@ -8,7 +8,13 @@ import pytest
 
 from pytest_hookharness.judging.expectations.check_expectations import find_violations, with_findings
 from pytest_hookharness.model import moves
-from pytest_hookharness.model.expectations import CapExpectation, Expectation, FileExpectations, Range
+from pytest_hookharness.model.expectations import (
+    CapExpectation,
+    Expectation,
+    FileExpectations,
+    Range,
+    ordinal,
+)
 from pytest_hookharness.model.moves import Prompt, Script, Stop, ToolCall, ToolResult, Tools
 from pytest_hookharness.model.outcome import Outcome
 from pytest_hookharness.model.processes import Exited, Output, Process, ProcessResult
@@ -170,6 +176,34 @@ def test_within_is_part_of_a_broken_verdict() -> None:
     seen = outcome(Expectation(verdict="terminated", within=1), verdict=LOOP)
     found = find_violations(seen, initial={}, final_text=nothing)
     assert found == (Violation(path="expect.verdict", expected="terminated within 1", seen="livelock"),)
+
+
+@pytest.mark.parametrize(
+    "overrides,seen",
+    [
+        (
+            9,
+            (
+                "livelock, proved before the host's cap acts at the 9th refusal in a row; "
+                "`until: guard` plays up to it"
+            ),
+        ),
+        (None, "livelock"),
+    ],
+)
+def test_a_loop_that_was_to_be_capped_names_the_key_that_plays_on(overrides: int | None, seen: str) -> None:
+    """A proved loop in place of an expected cap says how to play up to the cap, if that acts."""
+    verdict = replace(LOOP, cap=Cap(overrides=overrides, why="It does.", rule=RULE))
+    looped = outcome(Expectation(verdict="capped"), verdict=verdict)
+    found = find_violations(looped, initial={}, final_text=nothing)
+    assert [violation.seen for violation in found] == [seen]
+
+
+def test_places_in_a_row_have_their_ending() -> None:
+    """A number in a row ends as it is spoken, also behind the teens."""
+    numbers = (1, 2, 3, 4, 9, 11, 12, 13, 21, 102, 113)
+    spoken = ["1st", "2nd", "3rd", "4th", "9th", "11th", "12th", "13th", "21st", "102nd", "113th"]
+    assert [ordinal(number) for number in numbers] == spoken
 
 
 ONE, TWO = Range.exactly(1), Range.exactly(2)

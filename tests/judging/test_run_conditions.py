@@ -300,6 +300,7 @@ def test_a_long_text(begin, text):
         assert seconds(language.find, twice) < limit, language.kind
 
 
+@pytest.mark.slow
 def test_a_long_text_can_fail():
     """A search that tries all pairs of places takes longer than that."""
     find = re.compile(rb"=[^;]*=[^;]*-").search

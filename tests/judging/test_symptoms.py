@@ -17,6 +17,7 @@ from pytest_hookharness.judging.findings.finding_catalogue import (
 from pytest_hookharness.model.moves import Stop, ToolCall, ToolResult
 from pytest_hookharness.model.mutations import ANOTHER_AGENT, TrialResult
 from pytest_hookharness.model.outcome import Outcome
+from pytest_hookharness.model.probes import ProbeReport, Threshold
 from pytest_hookharness.model.processes import Cut, Exited, Output, ProcessResult, TimedOut
 from pytest_hookharness.model.protocol import Basis, Decision, Hook, Reply, Rule, Ruling
 from pytest_hookharness.model.scenario import Scenario
@@ -112,6 +113,16 @@ def test_stops_that_are_refused_to_the_last_turn(times, kinds):
     seen = outcome(Undecided(turn=times, why="no repeat"), steps)
     assert [one.kind for one in find_symptoms(seen)] == kinds
     assert bool(open_questions(seen)) is not bool(kinds)
+
+
+def test_stops_that_are_allowed_at_a_later_time():
+    """Where experiments saw that only some time has to pass, the symptom says so."""
+    steps = [step for turn in range(1, 13) for step in refusal(turn)]
+    limit = Threshold(at="about 10 min without a turn", what="", seconds=600, allows_stop=True)
+    reports = (ProbeReport(turn=12, period=1, threshold=limit),)
+    seen = outcome(Undecided(turn=12, why="no repeat"), steps, probe_reports=reports)
+    (found,) = find_symptoms(seen)
+    assert found.text.endswith("in 12 turns; it would be allowed after about 10 min without a turn.")
 
 
 @pytest.mark.parametrize(("code", "number"), [(CRASHED, 1), (NEVER_FIRED, 0)])
@@ -333,6 +344,7 @@ def test_advice_names_a_field_that_told_of_a_refusal(key, value, advice):
         ("Stop", "stdout", "\u8bf7\u786e\u8ba4\n", True),
         ("Stop", "stdout", "Done.\n", False),
         ("Stop", "stderr", "Please install jq.\n", False),
+        ("Stop", "stderr", "hint: You should run git pull.\n", False),
         ("Stop", "stdout", '{"note": "Please run the tests."}\n', False),
         ("Stop", "stdout", "Please quote me.\n", False),
         ("Stop", "stdout", "[log] Please quote me.\n", False),

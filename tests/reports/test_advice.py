@@ -233,7 +233,7 @@ def found_at(turn: int, kind: PerturbationKind = PerturbationKind.AHEAD) -> Prob
 def test_a_threshold_behind_the_cap_is_advised_with_what_shows_it():
     """A stop that only an experiment saw behind the cap is played with `cap: none`, and enough turns."""
     verdict = Capped(turn=9, cap=CAP, without=AHEAD)
-    lower = "lower the hook's threshold below block 9"
+    lower = "lower the hook's threshold below 9 refusals in a row"
 
     near = advised(verdict, origin=ORIGIN, probes=(found_at(41),))
     assert f"{lower}, or set `cap: none` to see the stop allowed." in near
@@ -246,7 +246,7 @@ def test_what_was_played_without_the_cap_is_not_advised(probes):
     """If turns were played without the cap, the first line says what happened, and no advice repeats it."""
     said = advised(Capped(turn=9, cap=CAP, without=PLAYED), probes=probes)
 
-    assert said.endswith("lower the hook's threshold below block 9.")
+    assert said.endswith("lower the hook's threshold below 9 refusals in a row.")
 
 
 @pytest.mark.parametrize(
@@ -260,7 +260,7 @@ def test_no_threshold_is_advised_where_chance_decides(more):
     """A hook that draws random numbers has no threshold to lower, and turns may show its stop allowed."""
     said = advised(Capped(turn=9, cap=CAP, without=PLAYED), probes=(PLAYED_ON,), **more)
 
-    assert said == "Let the hook allow the stop before block 9 in every run, whatever chance decides."
+    assert said == "Let the hook allow the stop before the 9th refusal in every run, whatever chance decides."
 
 
 @pytest.mark.parametrize(
@@ -275,7 +275,9 @@ def test_no_threshold_is_advised_where_the_clock_decides(probes, more):
     """A hook that decides by the clock gets no advice on a number of turns."""
     said = advised(Capped(turn=9, cap=CAP, without=AHEAD), probes=probes, **more)
 
-    assert said == "Let the hook allow the stop before block 9, at any pace and at any time of the day."
+    assert said == (
+        "Let the hook allow the stop before the 9th refusal, at any pace and at any time of the day."
+    )
 
 
 def test_no_play_without_the_cap_is_advised_where_only_time_ends_it():

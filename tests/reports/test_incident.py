@@ -168,7 +168,7 @@ def test_what_the_trace_knows_is_filled_in():
             "`scenarios/lint.scenario.yaml` fails",
             "`expect.verdict`, line 14",
         ],
-        "Key Learnings": ["would override it at block 9"],
+        "Key Learnings": ["would override refusal 9"],
         "Related Files": [
             "`scenarios/project` - the project",
             "`./check.sh` - named by a hook",

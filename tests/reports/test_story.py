@@ -8,7 +8,18 @@ import pytest
 from pytest_hookharness.model import moves
 from pytest_hookharness.model.expectations import Expectation
 from pytest_hookharness.model.exploration import Exploration, Successor, TrapState
-from pytest_hookharness.model.moves import Event, Move, Prompt, Stop, ToolCall, ToolResult, Tools
+from pytest_hookharness.model.moves import (
+    Event,
+    Move,
+    Prompt,
+    Reaction,
+    RunCommand,
+    Script,
+    Stop,
+    ToolCall,
+    ToolResult,
+    Tools,
+)
 from pytest_hookharness.model.outcome import Outcome
 from pytest_hookharness.model.probes import (
     PerturbationKind,
@@ -74,17 +85,24 @@ VERDICTS: list[tuple[Verdict, str]] = [
     (
         Capped(turn=9, cap=GUARD, changed=CHANGED),
         (
-            "capped: claude-code overrode block 9 in turn 9; what the hooks would do without the cap is "
-            "unknown: it was not tried; changing: workspace/log, workspace/b, workspace/c and 1 more"
+            "capped: claude-code overrode the 9th refusal in a row, in turn 9; what the hooks would do "
+            "without the cap is unknown: it was not tried; changing: workspace/log, workspace/b, "
+            "workspace/c and 1 more"
         ),
     ),
     (
         Capped(turn=9, cap=GUARD, without=WithoutCap(name="terminated", why="the hooks would allow it")),
-        "capped: claude-code overrode block 9 in turn 9; without the cap, the hooks would allow it",
+        (
+            "capped: claude-code overrode the 9th refusal in a row, in turn 9; without the cap, the hooks "
+            "would allow it"
+        ),
     ),
     (
         Capped(turn=9, cap=GUARD, without=WithoutCap(name="livelock", why="the hooks never allow it")),
-        "capped: claude-code overrode block 9 in turn 9; without the cap, the hooks never allow it",
+        (
+            "capped: claude-code overrode the 9th refusal in a row, in turn 9; without the cap, the hooks "
+            "never allow it"
+        ),
     ),
     (
         Capped(turn=9, cap=replace(GUARD, overrides=None)),
@@ -113,7 +131,7 @@ VERDICTS: list[tuple[Verdict, str]] = [
         (
             "livelock: the session repeats forever, if what is masked decides nothing (state repeats every "
             "2 turns after turn 1; confirmed in turns 4 to 5; masked evidence); only the cap of "
-            "claude-code ends it, at block 9"
+            "claude-code ends it, at the 9th refusal in a row"
         ),
     ),
     (
@@ -143,7 +161,7 @@ VERDICTS: list[tuple[Verdict, str]] = [
         Undecided(turn=200, why="no end and no repeat in 200 turns", changed=CHANGED[:1], cap=GUARD),
         (
             "undecided: no end and no repeat in 200 turns; changing: workspace/log; the cap of claude-code "
-            "would override block 9"
+            "would override the 9th refusal in a row"
         ),
     ),
 ]
@@ -256,7 +274,7 @@ def test_the_first_line_says_what_a_hook_waited_for() -> None:
     line = first_line(outcome(Terminated(turn=3), trace(STOP, asked(Ruling.NONE)), findings=(hung,)))
 
     why = f"Stop: {limit}: {cause} (HH001 HUNG-HOOK)"
-    assert line == f"terminated: ./fifo.sh did not decide: {why}; the session ended in turn 3"
+    assert line == f"hook cut: ./fifo.sh did not decide: {why}; the session ended in turn 3"
 
 
 @pytest.mark.parametrize("ending", [ending for ending, _ in ENDINGS])
@@ -287,12 +305,13 @@ def test_the_story_of_a_livelock() -> None:
     assert story(made).splitlines() == [
         (
             "livelock: Stop is blocked forever by ./lint_or_die.sh (state repeats every turn after turn "
-            "2; confirmed in turn 4; closed evidence); only the cap of claude-code ends it, at block 9"
+            "2; confirmed in turn 4; closed evidence); only the cap of claude-code ends it, at the 9th "
+            "refusal in a row"
         ),
         '  before  script  writes: "Fix it."',
         '  turn 1  agent   stops: "I am done."',
         '          Stop    ./lint_or_die.sh  exited 2 in 0.3 s  -> block "ruff: not found"',
-        "  turns 2 to 4  the same, and so on forever      (claude-code would override it at block 9)",
+        "  turns 2 to 4  the same, and so on forever      (claude-code would override refusal 9)",
         (
             "  expected: terminated within 3          "
             "/work place/scenarios/lint.scenario.yaml:14  expect.verdict"
@@ -300,12 +319,45 @@ def test_the_story_of_a_livelock() -> None:
         "  seen:     livelock",
         "  The same stop will be refused forever. Let the hook allow when nothing changed since its last",
         "  refusal, or read `stop_hook_active` from its input.",
+        "  If an agent can do what the hook asks for, let the scenario's agent do it: `when: [{event: Stop,",
+        "  do: [{run: COMMAND}]}]`.",
         "  assumed: Ids are derived.",
         "  assumed: The network is not watched.",
         "  tier:    process group: a process that leaves its group is looked for and may survive; /tmp is",
         "           shared with the machine",
         "  replay: hookharness run '/work place/scenarios/lint.scenario.yaml::lint[claude-code]' --seed 7",
     ]
+
+
+LOOP = Livelock(stem=1, period=1)
+REACTING = Script(reactions=(Reaction(event="Stop", moves=(RunCommand(command="make"),)),))
+
+
+@pytest.mark.parametrize(
+    ("made", "advised"),
+    [
+        (outcome(LOOP), True),
+        (outcome(Terminated(turn=1)), False),
+        (outcome(LOOP, scenario=Scenario(name="try")), False),
+        (outcome(LOOP, scenario=Scenario(name="x", origin=ORIGIN)), True),
+        (
+            outcome(LOOP, scenario=Scenario(name="x", origin=ORIGIN, expect=Expectation(verdict="livelock"))),
+            False,
+        ),
+        (
+            outcome(
+                LOOP,
+                scenario=Scenario(
+                    name="x", origin=ORIGIN, script=REACTING, expect=Expectation(verdict="terminated")
+                ),
+            ),
+            False,
+        ),
+    ],
+)
+def test_an_agent_that_could_do_what_a_hook_asks_is_advised(made: Outcome, advised: bool) -> None:
+    """A scenario that expects an end is told how its agent could react, if it does not react already."""
+    assert ("let the scenario's agent do it" in story(made)) is advised
 
 
 def test_every_assumption_is_printed() -> None:

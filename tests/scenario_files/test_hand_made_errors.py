@@ -265,6 +265,34 @@ MEANING = [
         ['2:16 variants.v.network: unknown key "network" here; it belongs under world; '],
     ),
     (
+        "plural of a key, which is also a key elsewhere",
+        N + "hook: {Stop: 'true'}\n",
+        ['2:1 hook: unknown key "hook"; did you mean "hooks"? allowed: n'],
+    ),
+    (
+        "key of another level that resembles one of this level",
+        N + "fires: {Stop: 1}\n",
+        ['2:1 fires: unknown key "fires" here; it belongs under expect; did you mean "expect.fires"?'],
+    ),
+    (
+        "key of other formats",
+        N + "description: It ends.\n",
+        ['2:1 description: unknown key "description"; did you mean "why"? allowed: n'],
+    ),
+    *(
+        (
+            f"act {act} beside the list of acts",
+            f"{N}{act}: idle\n",
+            [f'2:1 {act}: unknown key "{act}" here; it belongs in the list under agent; allowed: n'],
+        )
+        for act in ("stop", "then", "prompt", "edit")
+    ),
+    (
+        "misspelt act beside the list of acts",
+        N + "promt: Go.\n",
+        ['2:1 promt: unknown key "promt"; did you mean "prompt in the list under agent"? allowed: n'],
+    ),
+    (
         "misspelt key of expect",
         N + "withn: 3\n",
         ['2:1 withn: unknown key "withn"; did you mean "expect.within"? allowed: n'],
@@ -315,6 +343,7 @@ PATHS = [
 ALL = [*BYTES, *YAML, *MEANING, *PATHS]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("text, expected", [row[1:] for row in ALL], ids=[row[0] for row in ALL])
 def test_a_malformed_file_has_the_expected_problems(text, expected, place):
     """Each malformed file has exactly the expected problems, each at its position."""

@@ -36,7 +36,7 @@ def test_a_threshold_behind_the_cap(play, limit, why):
     assert isinstance(outcome.verdict, Capped)
     assert not outcome.violations
     line = first_line(outcome)
-    assert "overrode block 9 in turn 9" in line
+    assert "overrode the 9th refusal in a row, in turn 9" in line
     assert f"without the cap, the hooks {why}" in line
     # More turns alone show nothing on this host.
     assert ("`turns: 211` and `cap: none`" in advice(outcome)) is (limit == 200)
@@ -52,7 +52,9 @@ def test_a_livelock_behind_a_cap(play):
 
     assert isinstance(outcome.verdict, Livelock)
     assert not outcome.violations
-    assert first_line(outcome).endswith("; only the cap of claude-code@2.1.329 ends it, at block 9")
+    assert first_line(outcome).endswith(
+        "; only the cap of claude-code@2.1.329 ends it, at the 9th refusal in a row"
+    )
 
 
 def test_a_livelock_of_a_run_until_the_cap(play):
@@ -120,7 +122,7 @@ def test_turns_before_the_cap(play):
     assert isinstance(outcome.verdict, Undecided)
     said = advice(outcome)
     assert "`turns: 61` and `cap: none`" in said
-    assert "the cap of claude-code@2.1.329 overrides block 9 before" in said
+    assert "the cap of claude-code@2.1.329 overrides the 9th refusal before" in said
 
 
 @pytest.mark.nightly

@@ -48,6 +48,16 @@ def test_a_hook_with_a_relative_path_is_not_found(play):
     assert there.hook_runs() == 1
     assert there.findings == ()
     assert [finding.name for finding in lost.findings] == ["NOT-RUN"]
+    assert "./guard.sh does not exist in sub, where the agent is (it exists in the workspace)" in (
+        lost.findings[0].text
+    )
+
+
+def test_a_hook_that_is_nowhere_has_no_other_place(play):
+    """A script that the workspace lacks too does not exist, wherever the agent is."""
+    outcome = play(hooks={"PostToolUse": "./nope.sh"}, files=FILES, agent=run("cd sub", "true"))
+
+    assert outcome.findings[0].text.endswith("./nope.sh does not exist.")
 
 
 @pytest.mark.parametrize("command", ["cd sub; exit 3", "set -e; cd sub; false", "trap 'exit 4' EXIT; cd sub"])

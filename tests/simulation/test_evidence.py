@@ -157,6 +157,7 @@ def test_a_log_of_a_slow_hook(stop):
     assert (outcome.verdict.evidence, outcome.iterations) == ("unread", 3)
 
 
+@pytest.mark.slow
 def test_a_log_with_the_time(stop):
     """A log with the time is no loop before its third turn, for other times are tried from the last ones."""
     outcome = stop(f"date >> log; {REFUSE}")

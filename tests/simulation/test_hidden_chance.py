@@ -15,6 +15,7 @@ OFF = {"CLAUDE_CODE_STOP_HOOK_BLOCK_CAP": "0"}
 REFUSE = "import sys; sys.stderr.write('run the tests'); sys.exit(2)\n"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "text",
     [
@@ -105,6 +106,7 @@ def test_numbers_of_an_interpreter(play, text, used):
     assert f"random numbers ({used} in workspace/check)" in outcome.verdict.matters
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not shutil.which("tclsh"), reason="needs Tcl")
 @pytest.mark.parametrize(("script", "evidence"), [("puts [clock seconds]", "driven"), ("puts 5", "closed")])
 def test_a_time_that_an_interpreter_without_reader_asks_for(play, script, evidence):
@@ -117,6 +119,7 @@ def test_a_time_that_an_interpreter_without_reader_asks_for(play, script, eviden
     assert any("tclsh" in words for words in outcome.verdict.matters) == (evidence == "driven")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("code", "evidence"),
     [

@@ -63,6 +63,7 @@ def test_a_draw_that_decides_nothing_is_an_assumption(stop):
     assert report.endswith("which may go otherwise: the source names random numbers")
 
 
+@pytest.mark.slow
 def test_a_script_that_a_hook_calls_may_draw(stop):
     """A draw is found in a script that the script of a hook names, and in a module that it imports."""
     helper = {
@@ -75,6 +76,7 @@ def test_a_script_that_a_hook_calls_may_draw(stop):
     assert outcome.chance == "$RANDOM in lib/tip.sh, random.choice in lib/words.py"
 
 
+@pytest.mark.slow
 def test_a_script_may_be_named_after_a_variable(stop):
     """A draw is found in a script whose folder is computed, with a suffix or without, but not in data."""
     files = {
@@ -90,6 +92,7 @@ def test_a_script_may_be_named_after_a_variable(stop):
     assert outcome.chance == "Math.random in .claude/hooks/tip.js, shuf in .claude/hooks/word"
 
 
+@pytest.mark.slow
 def test_code_in_a_shell_script_may_draw(stop):
     """A draw is found in code of another language within a command."""
     code = "import random; open('n', 'w').write(str(random.random()))"

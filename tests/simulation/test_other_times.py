@@ -36,6 +36,7 @@ def of_this_hour(source):
     return source.replace("THIS", this).replace("NEXT", following)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("source", [SHELL, PYTHON], ids=["sh", "python"])
 def test_the_hour_of_the_day_is_found_to_decide(play, source):
     """A hook that allows the stop in this hour only gets CLOCK, with a time of refusal."""
@@ -48,6 +49,7 @@ def test_the_hour_of_the_day_is_found_to_decide(play, source):
     assert finding.text.endswith(" later, they refuse.")
 
 
+@pytest.mark.slow
 def test_a_far_date_is_assumed_not_to_decide(play):
     """A hook that allows the stop at all times that are played is said to compare the clock, and where."""
     outcome = play(hooks={"Stop": FAR})
@@ -203,6 +205,7 @@ def test_a_source_that_was_shown_no_time_compares_none(play):
     assert not any(one.startswith(ASSUMED_CLOCK) for one in outcome.assumptions)
 
 
+@pytest.mark.slow
 def test_starts_that_the_time_did_not_suffice_for_are_not_counted(play):
     """The report on a slow session counts only the starts that were played."""
     outcome = play(hooks={"Stop": f"sleep 1.3; {FAR}"})
@@ -212,6 +215,7 @@ def test_starts_that_the_time_did_not_suffice_for_are_not_counted(play):
     assert re.search(r"begun at [1-7] other times? up to|Other times were not played", assumed)
 
 
+@pytest.mark.slow
 def test_a_guard_by_the_hour_gets_advice_for_guards(play):
     """Where calls are refused at other hours, the finding and its advice are about calls and no stop."""
     guard = {"matcher": "Bash", "hooks": [{"type": "command", "command": "./guard"}]}

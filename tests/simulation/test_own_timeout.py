@@ -48,6 +48,7 @@ def test_a_run_that_waits_beyond_the_hosts_limit(play, hook):
     assert any("waits beyond the host's limit" in sentence for sentence in outcome.assumptions)
 
 
+@pytest.mark.slow
 def test_another_hook_that_refuses_proves_nothing_beside_it(play):
     """A loop is not proved while another hook was cut that might have ended it."""
     late = {"command": "sleep 30; touch done", "matcher": ""}
@@ -66,6 +67,7 @@ def test_a_hosts_own_shorter_limit_decides(play):
     assert isinstance(outcome.verdict, Terminated)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("hook", "verdict"), [("mkfifo f; read x <f", Hung), ("while :; do :; done", Undecided)]
 )
@@ -77,6 +79,7 @@ def test_a_host_without_a_limit(play, hook, verdict):
     assert isinstance(outcome.verdict, verdict)
 
 
+@pytest.mark.slow
 def test_an_experiment_that_is_cut_shows_no_stop(play):
     """A turn that is played ahead and cut is not told as a stop that the hooks allow."""
     hook = (

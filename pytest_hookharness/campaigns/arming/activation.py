@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import posixpath
 import re
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import field, replace
 from itertools import chain
 from pathlib import Path
@@ -20,7 +20,7 @@ from pytest_hookharness.campaigns.arming.project_texts import is_small, project_
 from pytest_hookharness.campaigns.arming.starting_scripts import starting_command
 from pytest_hookharness.campaigns.arming.state_names import SESSION
 from pytest_hookharness.campaigns.arming.state_paths import folder_of
-from pytest_hookharness.model.checkup import CheckSession, HookSet
+from pytest_hookharness.model.checkup import HookSet
 from pytest_hookharness.model.fast_dataclass import dataclass
 from pytest_hookharness.simulation.testbed.run_settings import SimulationError
 
@@ -120,21 +120,6 @@ def _in_known_session(hook_set: HookSet, found: Sequence[Activation]) -> Iterato
             title = f"{one.title}, with the session in {_SESSION_VARIABLE}"
             command = f'export {_SESSION_VARIABLE}="$(cat ~/{_SESSION_FILE})"; {one.command}'
             yield replace(one, title=title, command=command, home={_SESSION_FILE: SESSION})
-
-
-def with_rules(sessions: Iterable[CheckSession], rules: Mapping[str, str]) -> list[CheckSession]:
-    """Return sessions with files of rules, given by path in the project."""
-    if not rules:
-        return [*sessions]
-    active = f"{', '.join(sorted(rules))} as in the examples"
-    return [
-        replace(
-            session,
-            scenario=replace(session.scenario, files={**session.scenario.files, **rules}),
-            active=active,
-        )
-        for session in sessions
-    ]
 
 
 def given_activations(commands: Sequence[str], files: Sequence[str]) -> list[Activation]:

@@ -15,16 +15,18 @@ from dataclasses import replace
 from pytest_hookharness import hosts
 from pytest_hookharness.campaigns.arming.activation import STOPS
 from pytest_hookharness.campaigns.arming.home_paths import HOME
+from pytest_hookharness.campaigns.arming.project_texts import is_small, project_files, read_known_text
 from pytest_hookharness.campaigns.arming.state_fields import described, state_reads
 from pytest_hookharness.campaigns.arming.state_files import LoopState, state_files
 from pytest_hookharness.campaigns.arming.state_paths import HookScript, looked_for, scripts
+from pytest_hookharness.campaigns.arming.unlimited_states import without_limit
 from pytest_hookharness.campaigns.check.failing_gates import TryOut, find_gates
 from pytest_hookharness.campaigns.check.gates.refused_texts import kept_texts, plan_refused_texts
 from pytest_hookharness.campaigns.check.grouping import PlayedSession
 from pytest_hookharness.campaigns.check.pointed_states import Look, pointed_states
 from pytest_hookharness.campaigns.check.session_scenario import scenario_of
 from pytest_hookharness.campaigns.check.sessions import plan_each_event
-from pytest_hookharness.judging.checkup.bad_ends import MANY_REFUSALS
+from pytest_hookharness.model.bad_ends import MANY_REFUSALS
 from pytest_hookharness.model.checkup import CheckSession, HookSet, hook_name
 from pytest_hookharness.model.fast_dataclass import dataclass
 from pytest_hookharness.model.moves import FIRST_PROMPT, Act, Edit, RunCommand, Stop
@@ -37,6 +39,8 @@ _SAID = re.compile(r"<([\w-]+)>[^<>\n]{0,80}</\1>|<[a-z][\w-]*[\w]>")
 _REMOVES = re.compile(r"\b(?:remov|delete|rm\b)", re.IGNORECASE)
 _PROMISE = re.compile(r"^[\s\"]*\w*promise\w*[\"']?\s*:\s*[\"']?([^\"'\n,]+)", re.MULTILINE)
 _WELL = (Exited(0), Exited(2))
+# What may say what a limit of 0 means.
+_DOCUMENTS, _LARGEST = frozenset([".md", ".toml", ".sh", ".py", ".js", ".ts"]), 1 << 17
 _MOST, _NAMED, _FIELDS, _TWICE = 3, 3, 8, 2
 # Hook sets of more hooks take long for each session.
 _FEW = 8
@@ -92,15 +96,29 @@ def arm_states(
     keep([*pointed_states(hook_set, idle_texts, look)])
     chosen = [*kept.values()][:_MOST]
     ends = try_out([_finishing(hook_set, state, outcome) for state, outcome in chosen])
+    words = _documents(hook_set) if chosen else ""
     sessions = [
-        _session(hook_set, state, outcome, end) for (state, outcome), end in zip(chosen, ends, strict=True)
+        _session(hook_set, one, outcome, end)
+        for (state, outcome), end in zip(chosen, ends, strict=True)
+        for one in (state, *without_limit(state, words))
     ]
-    written = try_out([*plan_refused_texts(hook_set, waiting)])
-    sessions += [*find_gates(hook_set, waiting, try_out), *kept_texts(written)]
-    known = {command for one in written for command, _ in _effects(one.outcome)}
+    known = set[str]()
+
+    def noted(tried: Sequence[CheckSession]) -> Sequence[PlayedSession]:
+        plays = try_out(tried)
+        known.update(command for one in plays for command, _ in _effects(one.outcome))
+        return plays
+
+    sessions += find_gates(hook_set, waiting, noted)
+    sessions += kept_texts(noted([*plan_refused_texts(hook_set, waiting)]))
     waiting = [hook for hook in waiting if hook.command not in known]
     idle = [hook for hook in waiting if not any(_hooks_of(state.script, [hook]) for state, _ in chosen)]
     return ArmedStates(sessions=tuple(sessions), unmet=tuple(_unmet(hook_set, texts, idle, there)))
+
+
+def _documents(hook_set: HookSet) -> str:
+    files = (file for file in project_files(hook_set.root) if file.suffix in _DOCUMENTS)
+    return "\n".join(read_known_text(file) for file in files if is_small(file, _LARGEST))
 
 
 def _waiting(hook_set: HookSet, played: Sequence[PlayedSession]) -> list[Hook]:

@@ -8,14 +8,15 @@ seen before Ctrl-C, or before the time budget ended, is reported.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Executor
 from dataclasses import field, replace
 from functools import partial
 from itertools import zip_longest
 from typing import TypeAlias, TypeVar
 
-from pytest_hookharness.campaigns.arming.activation import Activation, with_rules
+from pytest_hookharness.campaigns.arming.activation import Activation
+from pytest_hookharness.campaigns.arming.guard_switches import GuardRules, guard_rules
 from pytest_hookharness.campaigns.check import causes, corpora, grouping, session_errors
 from pytest_hookharness.campaigns.check import guard_sessions as guards
 from pytest_hookharness.campaigns.check import sessions as checkups
@@ -176,12 +177,11 @@ class CheckRun:
         # Stops are refused whatever the agent does, so further behaviours would only cost time.
         behaviours = [] if endless else [*checkups.plan_behaviours(self.place)]
         activated = [*checkups.plan_activated(self.place, self.given), *checkups.plan_host_files(self.place)]
-        # Guards refuse what rules name, so all rules from examples are there while guards are tried.
-        rules = {path: text for one in activated for path, text in one.scenario.files.items()}
-        self._play("other sessions", [*behaviours[:1], *with_rules(guards.plan_refusals(self.place), rules)])
+        rules = guard_rules(self.place, activated)
+        self._play("other sessions", [*behaviours[:1], *rules.among(guards.plan_refusals(self.place))])
         yield
         refused = rewording.refused_by_hook(self._outcomes())
-        reworded = with_rules(guards.plan_rewordings(self.place, self._outcomes()), rules)
+        reworded = rules.among(guards.plan_rewordings(self.place, self._outcomes()))
         # Hooks that are made active, and guards: neither waits until all sessions of the others are played.
         others = zip_longest([*activated, *checkups.plan_modes(self.place)], reworded)
         self._play("other wordings", [one for both in others for one in both if one])
@@ -199,7 +199,7 @@ class CheckRun:
         self._play("held loops", loops.sessions)
         yield
         written = rewording.writes_before_calls(self.place.host, self._outcomes())
-        world = checkups.plan_world(self.place, moves, written=written)
+        world = GuardRules({}, rules.env).among(checkups.plan_world(self.place, moves, written=written))
         changes = (change for _, hooked in seen.trace.hooked() for change in hooked.changes)
         writes = any(change.hooks and not is_cache(change.path) for change in changes)
         raced = checkups.plan_races(self.place, triggered) if writes else ()
@@ -245,11 +245,11 @@ class CheckRun:
         self._played.remove(first)
         return again
 
-    def _prove(self, refusals: Sequence[rewording.Refusals], rules: Mapping[str, str]) -> None:
+    def _prove(self, refusals: Sequence[rewording.Refusals], rules: GuardRules) -> None:
         """Play the sessions that prove what looked wrong when refused commands were reworded."""
         suspects, passed = guards.misjudged(self.place, self._outcomes(), refusals)
         self._open += passed
-        self._play("wordings", with_rules(guards.plan_proofs(self.place, self._outcomes(), suspects), rules))
+        self._play("wordings", rules.among(guards.plan_proofs(self.place, self._outcomes(), suspects)))
 
     def _play(self, words: str, sessions: Sequence[CheckSession], share: float = 0.0) -> list[PlayedSession]:
         found, before = dict[int, PlayedSession](), len(self._played)

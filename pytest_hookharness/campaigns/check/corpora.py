@@ -89,7 +89,8 @@ _HOSTILE = (
     "-n --help %s %d",
     '{"decision": "block"}',
     "two\nlines",
-    "x" * 5000,
+    # Longer than what Claude Code passes on of a context.
+    "x" * 12_000,
 )
 # What an agent writes with words that break a guard which splits a line, or reads it as one.
 _WORDY = (

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import json
 import posixpath
-import shlex
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from fnmatch import fnmatchcase
@@ -23,23 +22,27 @@ from pytest_hookharness.campaigns.check.hook_set_files import (
     WORKSPACE,
     read_components,
     read_hook_set,
+    with_copies,
 )
 from pytest_hookharness.model.checkup import HookSet
 from pytest_hookharness.simulation.testbed.run_settings import SimulationError
 
 _USUAL = "claude-code"
 _MARKETPLACE = "marketplace.json"
-# Folders with files of others, the size of a settings file, and how many of them are named.
-_LONGEST, _MOST = 1 << 18, 3
+# Settings there are made up for tests.
+_OF_TESTS = frozenset(["test", "tests", "__tests__", "testdata", "fixtures"])
+# The size of a settings file, and how many of those that stand elsewhere are checked.
+_LONGEST, _MOST, _NAMED = 1 << 18, 20, 3
 
 
-def find_hook_sets(path: Path, host: str = "") -> tuple[HookSet, ...]:
+def find_hook_sets(path: Path, host: str = "", *, copies: bool = False) -> tuple[HookSet, ...]:
     """
     Return the hook sets of a project folder, one for each host, or the one of a settings file.
 
     Args:
         path: A folder or a file.
         host: The only host whose hooks are wanted; empty for all.
+        copies: Whether files that look like settings elsewhere are wanted where there are no others.
 
     Raises:
         SimulationError: There is no hook.
@@ -57,7 +60,9 @@ def find_hook_sets(path: Path, host: str = "") -> tuple[HookSet, ...]:
     else:
         problem = "is neither a file nor a folder" if whole.exists() else "there is no such file or folder"
         raise SimulationError(f"{path}: {problem}; name a project or a settings file")
-    with_hooks = _with_hooks(found) or _with_hooks(_copied(whole, host))
+    with_hooks = _with_hooks(found)
+    if not with_hooks and copies:
+        with_hooks = _with_hooks(_copied(whole, host))
     if not with_hooks:
         if links := links_out(path, host):
             raise SimulationError("; ".join(links))
@@ -69,12 +74,22 @@ def _with_hooks(found: Iterable[HookSet]) -> tuple[HookSet, ...]:
     return tuple(hook_set for hook_set in found if hook_set.hooks or hook_set.flaws)
 
 
-def _copied(root: Path, host: str) -> Iterator[HookSet]:
-    """Yield the hooks of a folder's only file that looks like settings: one that is copied to its place."""
-    found = [one for one in _settings_elsewhere(root, host) if one[0].parent == root] if root.is_dir() else []
-    if len(found) == 1:
-        ((file, name),) = found
-        yield _in_project(hosts.find(name), file, file.name)
+def _copied(root: Path, host: str) -> list[HookSet]:
+    """Return the hooks of files that look like settings: those of projects below, and copies for others."""
+    found: dict[tuple[str, ...], HookSet] = {}
+    for file, name in islice(_settings_elsewhere(root, host), _MOST):
+        try:
+            profile, place = _reader_of(file, "")
+        except SimulationError:
+            profile, place = hosts.find(name), file.name
+        if host and profile.name != hosts.find(host).name:
+            # The settings of another host are no copy for this one.
+            continue
+        hook_set = _in_project(profile, file, place)
+        # Installers have a copy for each system.
+        key = (name, *(hook.command for hook in hook_set.hooks))
+        found.setdefault(key, replace(hook_set, part=str(file.relative_to(root))))
+    return [*found.values()] if len(found) > 1 else [replace(one, part="") for one in found.values()]
 
 
 def _describe_search(path: Path, host: str) -> str:
@@ -93,19 +108,20 @@ def _describe_search(path: Path, host: str) -> str:
         for file in (config.plugin_manifest, config.plugin_path, *_marketplaces([profile])):
             places |= {file: None} if file else {}
     looked = "".join(f"\n  {place}" for place in places)
-    root = path.resolve()
     others = "".join(
-        f"\n{file.relative_to(root)} looks like hooks of {name}, which does not look there; to check it: "
-        f"hookharness check {shlex.quote(str(file))} --host {name}"
-        for file, name in islice(_settings_elsewhere(root, host), _MOST)
+        f"\n{file.relative_to(path.resolve())} looks like hooks of {name}, which does not look there"
+        for file, name in islice(_settings_elsewhere(path.resolve(), host), _NAMED)
     )
     return f"{path}: no hooks of {who} are configured below it; looked for{looked}{others}"
 
 
 def _settings_elsewhere(root: Path, host: str) -> Iterator[tuple[Path, str]]:
     """Yield other files that look like settings with hooks, each with the host that it is probably for."""
+    if not root.is_dir():
+        return
     profiles = (hosts.find(host),) if host else hosts.known()
-    for file in (each for each in project_files(root) if each.suffix == ".json"):
+    own = (each for each in project_files(root) if not _OF_TESTS & {*each.relative_to(root).parts})
+    for file in (each for each in own if each.suffix == ".json"):
         events, keys = _events_of(file)
         # Several hosts know some names of events; each has a key of its own for the command.
         hits = {
@@ -188,7 +204,12 @@ def _in_project(profile: hosts.Profile, whole: Path, file: str) -> HookSet:
         for folder in folders or [nearest]
         for path in (str(whole.relative_to(folder)),)
     )
-    return max(read, key=lambda hook_set: len(hook_set.sources))
+    found = max(read, key=lambda hook_set: len(hook_set.sources))
+    return found if _looks_there(profile, file) else with_copies(found, whole)
+
+
+def _looks_there(profile: hosts.Profile, file: str) -> bool:
+    return any(fnmatchcase(f"{WORKSPACE}{file}", pattern) for pattern in profile.settings_paths)
 
 
 def _in_folder(root: Path, host: str) -> Iterator[HookSet]:

@@ -6,7 +6,6 @@ What hooks refuse in one session, the next ones ask about in other ways.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import replace
 
@@ -53,7 +52,7 @@ from pytest_hookharness.campaigns.guards.spellings import (
     try_spellings,
 )
 from pytest_hookharness.campaigns.guards.unasked import allowed_commands
-from pytest_hookharness.campaigns.guards.watched_moves import is_asked_before, watched
+from pytest_hookharness.campaigns.guards.watched_moves import is_asked_before, may_refuse, watched
 from pytest_hookharness.judging.checkup.file_calls import file_calls
 from pytest_hookharness.judging.checkup.file_overblocks import HARMLESS
 from pytest_hookharness.model.checkup import CheckSession, HookSet
@@ -69,8 +68,6 @@ _MOST_WHOLE, _MOST_FILES = 1, 2
 # command, or for one file.
 _MOST_SECONDS, _FEWEST_ACTS = 6.0, 14
 _SHORT_SECONDS, _FEWEST_TRIED = 2.5, 12
-# How a script refuses what was done.
-_REFUSES = re.compile(r"\bexit\(?\s*2\b|\b(?:block|deny)\b|\bdecision\b|[\"']continue[\"']|\bcontinue:")
 # What runs once in a session, and may prepare what guards read.
 _ONCE = frozenset({hosts.Role.SETUP, hosts.Role.SESSION_START, hosts.Role.PROMPT})
 
@@ -185,9 +182,8 @@ def _before_calls(hook_set: HookSet) -> list[str]:
 def _may_refuse(hook_set: HookSet, hook: Hook) -> bool:
     """Return whether a hook may refuse a call: before it, or after it if its script has words for that."""
     rule = hosts.find(hook_set.host).events.get(hook.event)
-    texts = hook_set.scripts_of(hook)
     after = rule is not None and rule.role is hosts.Role.AFTER_TOOL
-    return not after or len(texts) != 1 or _REFUSES.search(texts[0]) is not None
+    return not after or may_refuse(hook_set, hook)
 
 
 def plan_bypasses(hook_set: HookSet, outcomes: Sequence[Outcome]) -> Iterator[CheckSession]:
@@ -200,7 +196,8 @@ def plan_bypasses(hook_set: HookSet, outcomes: Sequence[Outcome]) -> Iterator[Ch
         yield _proof(hook_set, f"other spellings of `{command}`", prove_spellings(command, texts), guards)
     yield from _prove_files(hook_set, outcomes, guards)
     refused = [*dict.fromkeys(call for one in guards for call in one.all_calls)]
-    if harmless := refused_neighbours(outcomes, refused):
+    source = "\n".join(read_guards(hook_set).sources) if refused else ""
+    if harmless := refused_neighbours(outcomes, refused, source):
         acts = prove_neighbours(refused, harmless)
         yield _proof(hook_set, "harmless commands that are refused", acts, guards)
 

@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import TypedDict, Unpack
 
 from pytest_hookharness import hosts
+from pytest_hookharness.campaigns.arming.copied_files import copied_files
 from pytest_hookharness.campaigns.arming.project_texts import read_text
 from pytest_hookharness.campaigns.check.lent_home import find_installed, find_lent
 from pytest_hookharness.judging.findings.settings_findings import find_settings_problems
@@ -57,6 +58,14 @@ def read_hook_set(
     if configuration.disabled and not plugin:
         return _switched_on(profile, hook_set, texts)
     return _without_malformed(profile, hook_set, texts, configuration)
+
+
+def with_copies(hook_set: HookSet, settings: Path) -> HookSet:
+    """Return the hooks of a file that is copied to its place, with the scripts that are copied with it."""
+    texts = copied_files(hook_set.hooks, hook_set.root, settings)
+    commands = " ".join(text for hook in hook_set.hooks for text in (hook.command, *(hook.args or ())))
+    named = tuple((path, text) for path, text in texts.items() if path in commands)
+    return replace(hook_set, elsewhere=True, texts=texts, sources=(*hook_set.sources, *named))
 
 
 def _configure(profile: hosts.Profile, texts: Mapping[str, str]) -> hosts.Configuration:

@@ -18,7 +18,7 @@ from pytest_hookharness.campaigns.arming.permission_modes import OPTION, asked_m
 from pytest_hookharness.campaigns.check import corpora
 from pytest_hookharness.campaigns.check.session_scenario import cut_short, scenario_of, varied
 from pytest_hookharness.campaigns.check.tool_names import called_tools, usual_tools
-from pytest_hookharness.judging.checkup.bad_ends import MANY_REFUSALS
+from pytest_hookharness.model.bad_ends import MANY_REFUSALS
 from pytest_hookharness.model.checkup import CheckSession, HookSet
 from pytest_hookharness.model.moves import (
     FIRST_PROMPT,

@@ -314,6 +314,6 @@ def _of_unwired(hook_set: HookSet) -> Iterator[Symptom]:
         yield Symptom(
             kind=NEVER_FIRED.name,
             code=NEVER_FIRED.code,
-            text=f"{'; '.join(said)}; no settings or scripts start {it}.",
+            text=f"{'; '.join(said)}; no settings or scripts of the project start {it}.",
             advice=f"Add {it} to the settings, or remove {it}.",
         )

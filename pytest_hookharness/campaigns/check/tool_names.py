@@ -12,6 +12,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from pytest_hookharness import hosts
 from pytest_hookharness.campaigns.check import corpora
+from pytest_hookharness.campaigns.check.static.session_variables import loaded_by
 from pytest_hookharness.model.checkup import HookSet
 from pytest_hookharness.model.moves import Edit, RunCommand
 from pytest_hookharness.model.protocol import Hook
@@ -24,7 +25,8 @@ _CLOSED = frozenset({hosts.Role.SESSION_START, hosts.Role.BEFORE_COMPACT, hosts.
 _NO_NAME = re.compile(r"\(\*|^\*\.\w|[\w/]\*\*|[\s\"'=&<>]|\(\w+[ :]")
 _NAME = re.compile(r"[A-Za-z_][\w-]*")
 # What stands for any word in a matcher.
-_WILDCARD = re.compile(r"\[\^?[^]]*\][*+]?|\\w[*+]|\.[*+]\??|\(\?:")
+# The last one as in a pattern of files: `mcp__*` happens to match the names that are meant.
+_WILDCARD = re.compile(r"\[\^?[^]]*\][*+]?|\\w[*+]|\.[*+]\??|\(\?:|(?<=__)\*$")
 # A matcher that says "each time".
 _EVERYTHING = re.compile(r"\^?\(?(?:\.?[*+]?\??|\*\*)\)?\$?")
 _NAMED = r"""["']?([A-Za-z_][\w-]*)\b"""
@@ -47,9 +49,13 @@ _CASE = re.compile(
 )
 _PATTERNS = re.compile(r"""(?:^|;;|\n)\s*\(?([\w"'| -]+)\)""")
 _FOLDS_CASE = re.compile(
-    r"\.lower\(|\.upper\(|casefold|toLowerCase|toUpperCase|IGNORECASE|\(\?i|/i\b|nocasematch|downcase|,,\}"
+    r"\.lower\(|\.upper\(|casefold|to_?(?i:lower|upper)|IGNORECASE|\(\?i|/i\b|nocasematch|downcase|,,\}"
+    r"|:[lu]\}|\\[LU]"
     r"|\btr\s|(?:declare|typeset) -l"
 )
+# The object of which a name is a part.
+_OWNER = re.compile(r"\b([A-Za-z_]\w*)(?:\?*\.)?(?:get\(|\[|(?<=\.))[\"']?\Z")
+_NEAR = 60
 _COMMENT = re.compile(r"^[ \t]*(?:#|//|\*).*$", re.MULTILINE)
 _USUAL = (
     RunCommand(command="true"),
@@ -182,7 +188,9 @@ def miscased_tool(hook_set: HookSet, hook: Hook) -> tuple[str, str]:
             # Another host may send the same name with other separators, and the script may be for both.
             is_case = meant.casefold() == name.casefold()
             if meant and (is_case or name not in others) and not re.search(rf"""["'|(]{meant}["'|)]""", text):
-                return name, meant
+                # What a library gives may be in other letters.
+                loaded = (loaded_by(hook_set, one) for one in hook_set.scripts_of(hook))
+                return ("", "") if any(map(_FOLDS_CASE.search, loaded)) else (name, meant)
     return "", ""
 
 
@@ -190,12 +198,19 @@ def _compared(hook_set: HookSet, hook: Hook) -> Iterator[tuple[str, list[str]]]:
     """Yield the command of a hook and its scripts, each with the names that it compares with a tool's."""
     sources = (text for path, text in hook_set.sources if path in hook.command.replace('"', ""))
     for text in (_COMMENT.sub("", one) for one in (hook.command, *sources)):
-        names = [name for found in _EQUAL.findall(text) for name in found if name]
+        equal = (found for found in _EQUAL.finditer(text) if not _is_of_list(found, text))
+        names = [name for found in equal for name in found.groups() if name]
         lists = (line for found in _LISTED.findall(text) for line in found)
         names += [name for line in lists for _, name in _QUOTED.findall(line)]
         patterns = (one for found in _CASE.findall(text) for one in _PATTERNS.findall(found))
         parts = (part.strip(" \"'") for one in patterns for part in one.split("|"))
         yield text, [*names, *(part for part in parts if _NAME.fullmatch(part))]
+
+
+def _is_of_list(found: re.Match[str], text: str) -> bool:
+    """Return whether a name that is compared is that of an element of a list, such as a rule."""
+    owner = _OWNER.search(text, max(0, found.start() - _NEAR), found.start())
+    return bool(owner and re.search(rf"\bfor\b[^\n]*\b{owner[1]}\s+(?:in|of)\b", text))
 
 
 def _plain(name: str) -> str:

@@ -7,6 +7,7 @@ import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
 
 from pytest_hookharness import hosts
+from pytest_hookharness.campaigns.guards.denied_files import is_denied_to_shell
 from pytest_hookharness.campaigns.guards.watched_moves import watched
 from pytest_hookharness.model.checkup import HookSet
 from pytest_hookharness.model.moves import FIRST_PROMPT, Act, RunCommand, ToolResult
@@ -41,10 +42,12 @@ def try_lines(hook_set: HookSet, allowed: Collection[str]) -> tuple[Act, ...]:
     if not allowed and not any(map(_APPROVES.search, texts)):
         return ()
     known = [*dict.fromkeys((*filter(_SIMPLE.fullmatch, allowed), *_USUAL))][:_MOST]
-    lines = [f"{one} && {other}" for one in known for other in _RISKY]
+    # What the settings deny, or ask about, is not left to a hook.
+    risky = [text for text in _RISKY if not is_denied_to_shell(hook_set, text.split()[0])]
+    lines = [f"{one} && {other}" for one in known for other in risky]
     # Once more, as a hook may answer in another way the second time.
-    tried = (*known, *_RISKY, *lines, *_RISKY)
-    return (FIRST_PROMPT, *(RunCommand(command=text, given=_GIVEN) for text in tried))
+    acts = [RunCommand(command=text, given=_GIVEN) for text in (*known, *risky, *lines, *risky)]
+    return (FIRST_PROMPT, *acts) if risky else ()
 
 
 def asks_users(profile: hosts.Profile) -> bool:

@@ -12,7 +12,7 @@ from pytest_hookharness.campaigns.guards.denied_files import is_denied, is_denie
 from pytest_hookharness.campaigns.guards.named_commands import read_guards
 from pytest_hookharness.campaigns.guards.rewording import refused_moves
 from pytest_hookharness.campaigns.guards.sibling_files import siblings
-from pytest_hookharness.campaigns.guards.watched_moves import is_asked_about
+from pytest_hookharness.campaigns.guards.watched_moves import is_asked_about, may_refuse
 from pytest_hookharness.judging.checkup.file_bypasses import LOCKS, control_of, other_paths, shell_ways
 from pytest_hookharness.judging.checkup.file_calls import FileCall, FileCalls, call_of
 from pytest_hookharness.model.checkup import HookSet, hook_names
@@ -145,9 +145,13 @@ def _is_denied(hook_set: HookSet, file: str) -> bool:
 
 
 def hooks_of_commands(hook_set: HookSet) -> list[str]:
-    """Return the hooks that run before commands; without any the project leaves commands to the host."""
+    """Return the guards that run before commands; without any the project leaves commands to the host."""
     shell = hosts.find(hook_set.host).tools.call(RunCommand(command="true"), "/w").name
-    return [hook.command for hook in hook_set.hooks if is_asked_about(hook_set, hook.command, shell)]
+    return [
+        hook.command
+        for hook in hook_set.hooks
+        if is_asked_about(hook_set, hook.command, shell) and may_refuse(hook_set, hook)
+    ]
 
 
 def unguarded_commands(hook_set: HookSet, outcomes: Sequence[Outcome]) -> Iterator[str]:
@@ -161,7 +165,7 @@ def unguarded_commands(hook_set: HookSet, outcomes: Sequence[Outcome]) -> Iterat
         for one in open_ones:
             if not _is_denied(hook_set, one.file):
                 yield (
-                    f"{hook_names(hook_set.hooks, hook)} refuses edits of {one.file}, and no hook is asked "
+                    f"{hook_names(hook_set.hooks, hook)} refuses edits of {one.file}, and no guard is asked "
                     f"about commands, so only the host decides about `{shell_ways(one.file)[1]}`."
                 )
 

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 
 from pytest_hookharness import hosts
 from pytest_hookharness.campaigns.guards.denied_files import is_denied
-from pytest_hookharness.campaigns.guards.watched_moves import watched
+from pytest_hookharness.campaigns.guards.file_ways import hooks_of_commands
 from pytest_hookharness.judging.checkup.other_readers import FileReading, reading_of
 from pytest_hookharness.model.checkup import HookSet
 from pytest_hookharness.model.moves import FIRST_PROMPT, Act, Read, RunCommand
@@ -26,7 +26,9 @@ def prove_readers(hook_set: HookSet, refused: Sequence[Act]) -> tuple[Act, ...]:
     """
     found = {one for act in refused if (one := reading_of(act)) is not None}
     open_ones = [one for one in sorted(found, key=str) if one.other not in found and _is_open(hook_set, one)]
-    others, known = [one.other.act for one in open_ones], [one.act for one in open_ones]
+    controls = dict.fromkeys(one.control for one in open_ones)
+    others = [*(one.other.act for one in open_ones), *(one.act for one in controls)]
+    known = [one.act for one in open_ones]
     return (FIRST_PROMPT, *others, *known, *known, *others) if known else ()
 
 
@@ -39,7 +41,7 @@ def _is_open(hook_set: HookSet, one: FileReading) -> bool:
     can_be_asked = bool(profile.for_role(hosts.Role.BEFORE_TOOL, other))
     name = posixpath.basename(one.file)
     secret = _SECRET.search(name) is not None
-    # A command may read a file in any way, and the host asks about commands itself: a hook that is not asked
-    # about them is not meant for them.
-    meant = one.by_command or watched(hook_set, one.other.act) is not None
+    # A command may read a file in any way, and the host asks about commands itself: where no guard is asked
+    # about them, none is meant for them.
+    meant = one.by_command or bool(hooks_of_commands(hook_set))
     return secret and meant and by_tool != by_command and can_be_asked and not is_denied(hook_set, name)

@@ -42,9 +42,15 @@ def siblings(hook_set: HookSet, edit: Edit, source: str) -> Iterator[Edit]:
     if is_denied(hook_set, name) or (name in LOCKS and not are_locks_meant(hook_set, source)):
         return
     # First those that the project has.
-    for file in sorted(siblings_of(edit.file), key=lambda file: not (hook_set.root / file).exists()):
+    others = [file for file in siblings_of(edit.file) if not _is_spoken_of(file, source)]
+    for file in sorted(others, key=lambda file: not (hook_set.root / file).exists()):
         if _is_meant(hook_set, file, name) and not is_denied(hook_set, posixpath.basename(file)):
             yield replace(edit, file=file)
+
+
+def _is_spoken_of(file: str, source: str) -> bool:
+    """Return whether guards name a file: if they allow it, they are meant to."""
+    return posixpath.basename(file) in source.replace("\\", "")
 
 
 def are_locks_meant(hook_set: HookSet, source: str) -> bool:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from pytest_hookharness.judging.checkup.bypasses import (
+    PRINTS_OTHER,
     READING,
     WRITING,
     passed_turns,
@@ -38,7 +39,9 @@ def prove_spellings(command: str, allowed: Sequence[str]) -> tuple[Act, ...]:
     """
     around = [text for text in allowed if command in text][:_MOST_AROUND]
     shown = {*around, *[text for text in allowed if command not in text][: _MOST_SHOWN - len(around)]}
-    others = [_run(text) for text in allowed if text in shown]
+    # Beside it, a guard of the file is told from one of the program.
+    beside = [PRINTS_OTHER] if command.startswith("cat ") else []
+    others = [_run(text) for text in (*beside, *(text for text in allowed if text in shown))]
     return (FIRST_PROMPT, *others, _run(command), _run(command), *others)
 
 
@@ -101,12 +104,14 @@ def prove_neighbours(commands: Sequence[str], refused: Sequence[Neighbour]) -> t
     return (FIRST_PROMPT, *controls, *known, *harmless, *harmless, *controls)
 
 
-def refused_neighbours(outcomes: Sequence[Outcome], commands: Sequence[str]) -> list[Neighbour]:
+def refused_neighbours(
+    outcomes: Sequence[Outcome], commands: Sequence[str], source: str = ""
+) -> list[Neighbour]:
     """Return the harmless commands that a session refused which allowed what they resemble."""
     seen = [(passed_turns(outcome), refused_turns(outcome)) for outcome in outcomes]
     return [
         one
-        for one in neighbours(commands)
+        for one in neighbours(commands, source)
         if any(
             one.text in refused and one.text not in passed and {*one.controls} <= passed.keys()
             for passed, refused in seen

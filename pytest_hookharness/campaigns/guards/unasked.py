@@ -55,7 +55,7 @@ def find_unasked(hook_set: HookSet, outcomes: Sequence[Outcome]) -> Iterator[tup
             line, risky = found
             text = (
                 f"{hook.event}: it answers `allow` to `{line}`, and nothing to `{risky}` alone, so "
-                f"{hook_set.host} asks the user about neither."
+                f"{hook_set.host} runs the whole line without asking the user."
             )
             yield hook, text
 
@@ -89,7 +89,10 @@ def _answers(
         }
         for step, hooked in outcome.trace.hooked():
             for run in hooked.hook_runs:
-                if hooked.event == hook.event and run.hook.command == hook.command and step.turn in calls:
+                if hooked.event != hook.event or run.hook.command != hook.command or step.turn not in calls:
+                    continue
+                # An approval that another hook overrules changes nothing.
+                if run.reply.ruling is not Ruling.ALLOW or hooked.decision.ruling is Ruling.ALLOW:
                     yield calls[step.turn], run.reply.ruling
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 
 from pytest_hookharness import hosts
@@ -9,6 +10,10 @@ from pytest_hookharness.model.checkup import HookSet
 from pytest_hookharness.model.moves import Edit, Read, RunCommand
 from pytest_hookharness.model.protocol import Hook
 
+# How a script refuses.
+_REFUSES = re.compile(
+    r"\bexit\(?\s*2\b|\b(?:block|deny|ask)|exitCode\s*=\s*2|\bdecision\b|[\"']continue[\"']|\bcontinue:"
+)
 _BEFORE_CALLS = frozenset({hosts.Role.BEFORE_TOOL, hosts.Role.PERMISSION})
 
 
@@ -16,6 +21,12 @@ def is_asked_before(host: str, event: str) -> bool:
     """Return whether hooks of an event run before a tool call."""
     rule = hosts.find(host).events.get(event)
     return rule is not None and rule.role in _BEFORE_CALLS
+
+
+def may_refuse(hook_set: HookSet, hook: Hook) -> bool:
+    """Return whether a hook may refuse calls: a single script without words for that only does other work."""
+    texts = hook_set.scripts_of(hook)
+    return len(texts) != 1 or _REFUSES.search(texts[0]) is not None
 
 
 def is_asked_about(hook_set: HookSet, command: str, tool: str) -> bool:

@@ -160,7 +160,7 @@ class Shrinker:
         return True
 
     def describe(self) -> str:
-        """Return what is left, and whether it is 1-minimal."""
+        """Return what is left, and whether each part of it is needed for the loop to be seen."""
         parts = counted(len(self.best.script.acts), "act")
         parts += f" and {counted(len(self.best.files), 'file')}" if self.best.files else ""
         if self.ended:
@@ -168,10 +168,10 @@ class Shrinker:
         elif self.unknown:
             how = f"perhaps not minimal: {counted(self.unknown, 'smaller one')} ended undecided"
         elif self.best.project:
-            how = "1-minimal acts; all files are kept in a copy, because they are many or not all texts"
+            how = "each act is needed; all files are kept in a copy, because they are many or not all texts"
         else:
-            how = "1-minimal: without any other part the loop is not seen"
-        return f"{parts}, {how}"
+            how = "each of them is needed"
+        return f"{parts}; {how}"
 
     def _arranged(self, acts: Sequence[Act], some: Sequence[Act]) -> tuple[Act, ...]:
         chosen = {id(act) for act in (acts[0], self.kept, *some)}

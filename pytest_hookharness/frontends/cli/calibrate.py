@@ -61,7 +61,9 @@ def declare_calibrate(parser: argparse.ArgumentParser) -> None:
         "--facts", type=Path, metavar="FILE", help="where the answers are stored (beside the profile)"
     )
     parser.add_argument("--only", default="", metavar="TEXT", help="only questions whose name contains TEXT")
-    parser.add_argument("--budget", default="60s", help="wall-clock time for one session (60s)")
+    parser.add_argument(
+        "--budget", default="60s", metavar="TIME", help="wall-clock time for one session: 30s, 2m (60s)"
+    )
     parser.add_argument(
         "--write", type=Path, metavar="FILE", help="write a new version of the profile into FILE, as a patch"
     )

@@ -121,7 +121,9 @@ def declare_check(parser: argparse.ArgumentParser) -> None:
     explore.add_argument(
         "--states", type=whole_number("--states", 1), metavar="N", help="most states that are tried (200)"
     )
-    explore.add_argument("--time", metavar="TIME", help="most time to explore (30s), part of --budget")
+    explore.add_argument(
+        "--time", metavar="TIME", help="most time to explore, such as 30s, 2m (30s), part of --budget"
+    )
     add_settings(parser)
     parser.set_defaults(call=_call)
 
@@ -155,7 +157,7 @@ def _call(arguments: argparse.Namespace) -> int:
                 f"check: {arguments.path} is a scenario; add --stress or --explore, or call `hookharness run`"
             )
         return _try_item(arguments, settings)
-    hook_sets = find_hook_sets(Path(arguments.path), arguments.host)
+    hook_sets = find_hook_sets(Path(arguments.path), arguments.host, copies=True)
     looked = time.monotonic() - began
     if arguments.only and not campaign:
         require_name(arguments.only, hook_sets)

@@ -7,6 +7,7 @@ import json
 import os
 import re
 import shlex
+import sys
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -38,6 +39,11 @@ agent:
 """
 # Agents that react to a refusal in other ways; hooks are known to loop with each of them.
 _AGENTS = ("obedient", "editing", "repeating")
+_REACTIONS = """\
+# A hook that refuses until something is done needs an agent that does it; the scenario fails without one:
+# when:
+#   - {{event: {stop}, reason: words of the refusal, do: [{{run: make test}}]}}
+"""
 _GUARDS = """\
 # Hooks run before tools are used. List here what they must refuse, and what they must not:
 #   - run: git push --force
@@ -79,7 +85,7 @@ def _call(arguments: argparse.Namespace) -> int:
             f"--output: {root} is not in {folder}; as it is not the top of a repository, its scenarios must "
             "be in the folder itself or in one above it"
         )
-    hook_sets = find_hook_sets(root, arguments.host)
+    hook_sets = tuple(_with_hooks(find_hook_sets(root, arguments.host), root))
     if is_repository:
         hook_sets = tuple(_copied(hook_sets, root))
     texts: dict[Path, str] = {}
@@ -96,6 +102,21 @@ def _call(arguments: argparse.Namespace) -> int:
             print(f"kept  {path}, which exists already")
     print(f"Now: {shlex.join(['pytest', '--hook-scenarios', str(folder)])}")
     return 0
+
+
+def _with_hooks(hook_sets: Sequence[HookSet], root: Path) -> Iterator[HookSet]:
+    """
+    Yield the hook sets that have hooks, and print what is wrong with the settings of each.
+
+    Raises:
+        SimulationError: None has a hook.
+    """
+    flaws = [flaw for hook_set in hook_sets for flaw in hook_set.flaws]
+    if not any(hook_set.hooks for hook_set in hook_sets):
+        raise SimulationError(f"{root}: no hook can be read: {'; '.join(flaws)}")
+    for flaw in flaws:
+        print(f"note: {flaw}", file=sys.stderr)
+    yield from (hook_set for hook_set in hook_sets if hook_set.hooks)
 
 
 def _below(root: Path, folder: Path) -> str:
@@ -123,7 +144,7 @@ def _copied(hook_sets: Sequence[HookSet], root: Path) -> Iterator[HookSet]:
 
 def compose(hook_set: HookSet, folder: str = REPOSITORY) -> tuple[str, str]:
     """
-    Return the name and the text of the scenario file for a hook set.
+    Return the name of the scenario file for a hook set, without its suffix, and its text.
 
     Args:
         folder: The project or the plugin, relative to the file.
@@ -133,9 +154,11 @@ def compose(hook_set: HookSet, folder: str = REPOSITORY) -> tuple[str, str]:
         events[hook.event].role is hosts.Role.BEFORE_TOOL for hook in hook_set.hooks if hook.event in events
     )
     part = re.sub(r"\W+", "-", hook_set.part.removesuffix(".md")).strip("-")
-    name = "-".join(filter(None, (hook_set.host, part or ("plugin" if hook_set.plugin else ""))))
+    kind = part or ("plugin" if hook_set.plugin else "")
+    stop = next((name for name, event in events.items() if event.role is hosts.Role.STOP), "Stop")
     keys = {
-        "name": name,
+        # Reports name the host behind it.
+        "name": "-".join(filter(None, ("hooks-allow-stop", kind))),
         "why": f"The hooks of {', '.join(hook_set.files)} let an agent stop, however it reacts to a refusal.",
         "host": hook_set.host,
         "plugin" if hook_set.plugin else "project": folder,
@@ -149,7 +172,6 @@ def compose(hook_set: HookSet, folder: str = REPOSITORY) -> tuple[str, str]:
         f"  {each}: {{agent: [{{prompt: Please do the work.}}, {{stop: Done.}}, {{then: {each}}}]}}"
         for each in _AGENTS
     ]
-    text = "\n".join(
-        [*lines, f"{_WORK}{_GUARDS if guards else ''}expect: {{verdict: terminated}}", "variants:"]
-    )
-    return name, "\n".join([text, *variants, ""])
+    agent = f"{_WORK}{_GUARDS if guards else ''}{_REACTIONS.format(stop=stop)}"
+    text = "\n".join([*lines, f"{agent}expect: {{verdict: terminated}}", "variants:"])
+    return "-".join(filter(None, (hook_set.host, kind))), "\n".join([text, *variants, ""])

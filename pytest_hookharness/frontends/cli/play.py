@@ -18,6 +18,7 @@ from pytest_hookharness.frontends.option_types import (
     make_folder,
     require_new,
     seconds,
+    whole,
     whole_number,
 )
 from pytest_hookharness.frontends.replay_command import (
@@ -36,6 +37,10 @@ from pytest_hookharness.simulation.testbed.run_settings import Interrupted, Sett
 
 PASSED, FAILED, UNKNOWN = 0, 1, 2
 _TRY_DEFAULTS = {"host": "claude-code", "then": "idle"}
+_RUN = (
+    "Plays one item of a scenario file, and prints its turns and its verdict. Exit status: 0 as expected, 1 "
+    "not as expected, 2 unknown."
+)
 _TRY = (
     "Plays a whole session around one hook: a prompt, a shell call, an edit, and an agent that then wants "
     "to stop. Files that COMMAND names with ./ are taken from here; the hook runs in an empty throw-away "
@@ -46,10 +51,21 @@ _TRY = (
 
 def add_settings(parser: argparse.ArgumentParser) -> None:
     """Declare the options of every command that plays something."""
-    parser.add_argument("--seed", type=whole_number("--seed", 0), default=0, help="seed of generated values")
-    parser.add_argument("--hook-timeout", default="10s", help="end a hook run after this time (10s)")
-    parser.add_argument("--budget", default="60s", help="wall-clock time for everything (60s)")
-    parser.add_argument("--turns", type=whole_number("--turns", 1), help="maximum number of turns")
+    parser.add_argument(
+        "--seed", type=whole_number("--seed", 0), default=0, metavar="N", help="seed of generated values (0)"
+    )
+    parser.add_argument(
+        "--hook-timeout", default="10s", metavar="TIME", help="end a hook run after 500ms, 10s, 2m (10s)"
+    )
+    parser.add_argument(
+        "--budget", default="60s", metavar="TIME", help="wall-clock time for everything (60s)"
+    )
+    parser.add_argument(
+        "--turns",
+        type=whole_number("--turns", 1),
+        metavar="N",
+        help="maximum number of turns (the scenario's, or 200)",
+    )
     parser.add_argument("--tier", choices=tuple(TIERS), help="how hook runs are isolated (best available)")
     parser.add_argument("--keep", action="store_true", help="keep the workspace and print where it is")
     parser.add_argument("-v", "--verbose", action="store_true", help="cut no text and leave out no turn")
@@ -78,7 +94,12 @@ def settings_of(arguments: argparse.Namespace) -> Settings:
 
 def declare_run(parser: argparse.ArgumentParser) -> None:
     """Declare the arguments of ``hookharness run``."""
-    parser.add_argument("item", metavar="NODEID", help="FILE::name[variant-host], as pytest prints it")
+    parser.description = _RUN
+    parser.add_argument(
+        "item",
+        metavar="NODEID",
+        help="FILE::name[variant-host], as pytest prints it; FILE or FILE::name if only one item fits",
+    )
     parser.add_argument(
         "--incident", type=Path, metavar="FILE", help="also write an incident report into FILE, in Markdown"
     )
@@ -141,14 +162,26 @@ def declare_try(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--host", default="claude-code", help=f"host to play: {', '.join(_hosts())} (claude-code)"
     )
-    parser.add_argument("--project", type=Path, help="folder that is copied into the workspace")
+    parser.add_argument(
+        "--project",
+        type=Path,
+        metavar="DIR",
+        help="folder that is copied into the workspace; hooks that its settings name do not run",
+    )
     parser.add_argument("--git", action="store_true", help="make the workspace a committed repository")
     parser.add_argument(
-        "--then", default="idle", help=f"how the agent behaves: {', '.join(agents.BEHAVIOURS)} (idle)"
+        "--then",
+        default="idle",
+        metavar="NAME[,OPTION=VALUE]",
+        help=f"how the agent behaves, for example promising,tag=DONE: {', '.join(agents.BEHAVIOURS)} (idle)",
     )
-    parser.add_argument("--matcher", help="matcher of the hook")
-    parser.add_argument("--timeout", type=float, help="the hook's timeout in its settings, in seconds")
-    parser.add_argument("--vary", help="also try mutations: all, or kinds such as key-order,state")
+    parser.add_argument("--matcher", metavar="PATTERN", help="matcher of the hook")
+    parser.add_argument(
+        "--timeout", type=float, metavar="SECONDS", help="the hook's timeout in its settings, in seconds"
+    )
+    parser.add_argument(
+        "--vary", metavar="KINDS", help="also try mutations: all, or kinds such as key-order,state"
+    )
     parser.add_argument(
         "--only", default="", metavar="NAME", help="of the mutations, try only this one or this kind"
     )
@@ -205,8 +238,26 @@ def compose(arguments: argparse.Namespace) -> Scenario:
     profile = hosts.find(made.host)
     hosts.find_event(profile, hosts.own_event(profile, arguments.event))
     project = arguments.project.resolve() if arguments.project is not None else None
-    script = scenario_files.script_from(_ACTS, then=arguments.then)
+    script = scenario_files.script_from(_ACTS, then=_behaviour(arguments.then))
     return replace(made, project=project, script=script, reach=(str(Path.cwd()),))
+
+
+def _behaviour(text: str) -> object:
+    """
+    Return a behaviour with its options, as a scenario file has it.
+
+    Raises:
+        OptionError: An option has no value, or a number is none.
+    """
+    name, *options = text.split(",")
+    given: dict[str, object] = {}
+    numbers = agents.number_options(name)
+    for option in options:
+        key, equals, value = option.partition("=")
+        if not equals:
+            raise OptionError(f"--then: {option!r} has no value; write {name},{option}=VALUE")
+        given[key] = whole(value, f"--then {key}", 0) if key in numbers else value
+    return {name: given} if given else name
 
 
 def _replay_command(arguments: argparse.Namespace, settings: Settings) -> str:

@@ -20,6 +20,7 @@ from pytest_hookharness.judging.detectors.messages import LoopLimits
 from pytest_hookharness.judging.detectors.refusal_rows import detect_all
 from pytest_hookharness.judging.detectors.streams import is_guard_refusal
 from pytest_hookharness.model.actions import Action, ActionResult, Analysis, DetectedLoop
+from pytest_hookharness.model.expectations import counted
 from pytest_hookharness.model.protocol import Payload
 from pytest_hookharness.reports.html.page import page
 from pytest_hookharness.reports.markdown.incident import unfinished
@@ -156,7 +157,7 @@ def declare_analyze(parser: argparse.ArgumentParser) -> None:
         ("--window", "most actions that a loop may span", 24, 1),
     ):
         parser.add_argument(
-            option, type=whole_number(option, least), default=default, help=f"{text} ({default})"
+            option, type=whole_number(option, least), default=default, metavar="N", help=f"{text} ({default})"
         )
     parser.set_defaults(call=_analyze)
 
@@ -181,9 +182,9 @@ def _describe_loops(analysis: Analysis) -> str:
 
 
 def _lines_about(analysis: Analysis) -> Iterator[str]:
-    number = len(analysis.loops)
-    seen = "no loops" if not number else f"{number} loop{'s' if number > 1 else ''}"
-    yield f"{seen} in {analysis.actions} actions: {plain(analysis.source, 200)} ({analysis.form})"
+    seen = counted(len(analysis.loops) or "no", "loop")
+    calls = counted(analysis.actions, "tool call")
+    yield f"{seen}; {calls} in the session: {plain(analysis.source, 200)} ({analysis.form})"
     for loop in analysis.loops:
         who = f", agent {plain(loop.agent, 40)}" if loop.agent else ""
         yield f"  {loop.title}, {_place(loop)}{who}"

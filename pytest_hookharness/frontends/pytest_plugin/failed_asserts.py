@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import re
 from collections.abc import Iterator
+from types import MethodType
 from typing import Any
 
 import pytest
@@ -51,10 +52,13 @@ def _headline(message: str, results: TestResults) -> str:
 
 
 def explain_comparison(op: str, left: object, right: object) -> list[str] | None:
-    """Explain why two values are not equal if one is an outcome or a verdict; ``None`` if pytest can."""
+    """Explain why two values are not equal if one is of an outcome or a response; ``None`` if pytest can."""
     if op != "==":
         return None
     for value, other in ((left, right), (right, left)):
+        if isinstance(value, MethodType) and isinstance(value.__self__, Outcome | Response):
+            called = f"{type(value.__self__).__name__.lower()}.{value.__name__}"
+            return [f"{called} == {other!r}", f"{called} is a method: write {called}() == {other!r}"]
         if isinstance(value, Outcome) and isinstance(other, Outcome):
             return [f"{value!r} == {other!r}", f"different: {', '.join(_differences(value, other))}"]
         if isinstance(value, Outcome | Verdict) and isinstance(other, str):

@@ -110,6 +110,9 @@ class TestContext(AbstractContextManager["TestContext"]):
             # There is no such file: the keys are keywords of the test.
             plain = [replace(problem, file=None) for problem in errors.problems]
             raise scenario_files.ScenarioErrors(plain) from None
+        profile = hosts.find(scenario.host)
+        for name in hooks.keys() - profile.config.events.keys():
+            hosts.find_event(profile, hosts.own_event(profile, name))
         commands, reach = {**self.commands, **scenario.commands}, (str(self.folder),)
         return replace(scenario, script=script, commands=commands, origin=None, reach=reach)
 
@@ -170,7 +173,7 @@ class HookLoop(_ContextTool):
         scenario file, including ``agent`` and ``then``.
 
         Raises:
-            ValueError: A keyword or its value is not one a scenario can have.
+            ValueError: A keyword or its value is not one a scenario can have, or the host has no such event.
         """
         if scenario is None:
             return self._context.simulate(self._context.scenario(keys))

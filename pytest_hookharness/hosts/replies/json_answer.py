@@ -169,6 +169,9 @@ def _read_empty(reader: AnswerReader) -> Reply:
 def _useless_answer(reader: AnswerReader, reply: Reply, answer: Payload) -> str | None:
     known = answer_keys(reader.answers)
     place = next((".".join(path) for path in reader.answers.context if path[-1] in {*answer} - known), "")
+    if answer.get("continue") is True and answer.keys() <= {"continue", "suppressOutput"}:
+        # A host that does not read this goes on as well.
+        return None
     if answer and not known & set(answer):
         hint = f"; it reads {place}" if place else ""
         return f"ignored: the host knows none of the keys {', '.join(answer)}{hint}"

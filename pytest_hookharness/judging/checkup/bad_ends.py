@@ -7,6 +7,7 @@ from typing import assert_never
 
 from pytest_hookharness.judging.findings import finding_catalogue
 from pytest_hookharness.model import verdicts
+from pytest_hookharness.model.bad_ends import MANY_REFUSALS
 from pytest_hookharness.model.checkup import Symptom
 from pytest_hookharness.model.expectations import counted
 from pytest_hookharness.model.moves import Stop
@@ -18,8 +19,6 @@ _ALLOW_STOP = "Let the hook allow the stop if nothing changed since its last ref
 # Fields in which some hosts report an earlier refusal to a hook, and what they say then.
 _SIGNS = {"stop_hook_active": "is true", "loop_count": "is not 0"}
 _REASON = 80
-# After this many refusals in a row nobody would wait for the end; the limiter allows up to 10 of them.
-MANY_REFUSALS = 12
 
 
 def open_questions(outcome: Outcome) -> tuple[str, ...]:
@@ -49,7 +48,10 @@ def find_bad_end(outcome: Outcome) -> Iterator[Symptom]:
         case verdicts.Undecided(turn=turn):
             times = refused_throughout(outcome)
             if times >= MANY_REFUSALS:
-                text = f"{event} was refused{said} all {times} times, and no end was seen in {turn} turns."
+                text = f"{event} was refused{said} all {times} times, and no end was seen in {turn} turns"
+                limits = (one.threshold for one in outcome.probe_reports[-1:])
+                timed = (one.at for one in limits if one and one.allows_stop and one.seconds)
+                text += "".join(f"; it would be allowed after {at}" for at in timed) + "."
                 yield _refused("no-end", text, outcome, turn)
         case verdicts.Livelock(stem=stem):
             times = outcome.blocks(event)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import posixpath
+import re
 import shlex
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
@@ -38,6 +39,8 @@ LOCKS = (
     "uv.lock",
     "Cargo.lock",
 )
+# What is made from other files is usually removed before it is made again.
+_MADE = re.compile(r"(?:build|dist|generated|node_modules|target)/")
 _BY_SHELL = (
     "Let the guard hook be asked about the shell's tool as well, and look for the file in the words of the "
     "command; or deny changes of the file in the host's own permissions, or in a sandbox."
@@ -50,14 +53,9 @@ _BY_TOOL = "Name all tools that change files in the matcher."
 def shell_ways(file: str) -> tuple[str, ...]:
     """Return usual commands that change or remove a file."""
     name = shlex.quote(file)
-    return (
-        f"echo x >> {name}",
-        f"sed -i s/a/b/ {name}",
-        f"rm {name}",
-        f"cp x {name}",
-        f"mv {name} x",
-        f"echo x | tee {name}",
-    )
+    is_made = posixpath.basename(file) in LOCKS or _MADE.match(file)
+    whole = () if is_made else (f"rm {name}", f"cp x {name}", f"mv {name} x")
+    return (f"echo x >> {name}", f"sed -i s/a/b/ {name}", *whole, f"echo x | tee {name}")
 
 
 def other_paths(file: str) -> tuple[str, ...]:

@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Iterator
 
-from pytest_hookharness.judging.checkup.bypasses import READING, WRITING
+from pytest_hookharness.judging.checkup.bypasses import READING
 from pytest_hookharness.judging.checkup.neighbour import Neighbour
 from pytest_hookharness.judging.checkup.written_words import written_words
 from pytest_hookharness.model.moves import WORKSPACE
@@ -19,13 +19,24 @@ _REMOVES, _FORCES = r"rm -\w*[rR]", r"git push .*(?:--force|-f)\b"
 _PUSH, _MAIN = "git push origin topic", r"git push (?:\S+ )?(?:main|master)$"
 _DISCARDS = r"git (?:checkout -- |restore |reset --hard)"
 _COMMITS = r'git commit -m "done"$'
-_SECRETS = r"(?:{})\S*(?:\.env|\.key|\.pem|secret)"
+# How guards say that they mean every path which begins with a slash.
+ABSOLUTE = r"(?i:\b(?:absolute\b|relative path|outside (?:of )?(?:the|this) (?:project|repo|workspace)))"
+# A harmless command that no list of allowed ones names.
+_SELDOM = "git show-branch"
+_PYTHON = "python3 -m json.tool notes.json"
+_SECRETS = rf"{READING}\S*(?:\.env|\.key|\.pem|secret)"
 # What shows most comes first, as a session may have to be short. No control is another spelling of the
 # harmless command, else that would seem to be bypassed.
 _NEIGHBOURS = (
-    Neighbour(f"rm -rf {WORKSPACE}/build", "the same folder", ("rm -rf build",), _REMOVES),
+    Neighbour(f"rm -rf {WORKSPACE}/build", "the same folder", ("rm -rf build",), _REMOVES, named=ABSOLUTE),
     Neighbour("rm -rf ./build", "the same folder", ("rm -rf build",), _REMOVES),
-    Neighbour("rm -rf .cache", "a folder whose name begins with a dot", ("rm -rf build",), _REMOVES),
+    # The second folder stands in no list of those that may be removed.
+    Neighbour(
+        "rm -rf .cache",
+        "a folder whose name begins with a dot",
+        ("rm -rf build", "rm -rf topic"),
+        _REMOVES,
+    ),
     Neighbour(
         "git push --force-with-lease origin topic",
         "which overwrites nobody's commits",
@@ -72,12 +83,18 @@ _NEIGHBOURS = (
     Neighbour(
         "git stash push -m topic",
         "which sends nothing to another repository",
-        ("git stash list",),
+        ("git stash",),
         r"git push\b",
     ),
-    Neighbour("git merge --abort", "which only ends a merge", beside=r"git merge(?! --abort)"),
-    Neighbour("git rebase --abort", "which only ends a rebase", beside=r"git rebase(?! --abort)"),
-    Neighbour("git merge-base HEAD main", "which only reads", beside=r"git merge(?! --abort)\b"),
+    Neighbour(
+        "git merge --abort", "which only ends a merge", (_SELDOM,), r"git merge(?! --abort)", made=True
+    ),
+    Neighbour(
+        "git rebase --abort", "which only ends a rebase", (_SELDOM,), r"git rebase(?! --abort)", made=True
+    ),
+    Neighbour(
+        "git merge-base HEAD main", "which only reads", (_SELDOM,), r"git merge(?! --abort)\b", made=True
+    ),
     Neighbour("grep -rn process.env src", "a search", ("grep -rn process.title src",), r".*\.env\b"),
     Neighbour(
         "cat .env.example",
@@ -85,25 +102,22 @@ _NEIGHBOURS = (
         ("cat example.txt",),
         r"cat .*\.env$",
     ),
-    *(
-        neighbour
-        for way in (READING, WRITING)
-        for neighbour in (
-            Neighbour(
-                f"{way}.env.example", "which has no secrets", (f"{way}example.txt",), rf"{way}\S*\.env$"
-            ),
-            Neighbour(
-                f"{way}src/keyboard.ts", "which has no keys", (f"{way}src/mouse.ts",), _SECRETS.format(way)
-            ),
-            Neighbour(
-                f"{way}src/design-tokens.css",
-                "which has colours",
-                (f"{way}src/design-colors.css",),
-                _SECRETS.format(way),
-            ),
-        )
+    # Edits of such files are tried beside guarded ones.
+    Neighbour(
+        f"{READING}.env.example", "which has no secrets", (f"{READING}example.txt",), rf"{READING}\S*\.env$"
     ),
-    Neighbour("ls -la 2>/dev/null", "which only hides error messages", ("ls -la",)),
+    Neighbour(f"{READING}src/keyboard.ts", "which has no keys", (f"{READING}src/mouse.ts",), _SECRETS),
+    Neighbour(
+        f"{READING}src/design-tokens.css", "which has colours", (f"{READING}src/design-colors.css",), _SECRETS
+    ),
+    Neighbour(
+        "ls -la 2>/dev/null",
+        "which only hides error messages",
+        ("ls -la",),
+        # Not where the script itself hides something.
+        named=r"suppress|\bhid(?:e|ing)\b|swallow|silenc|error messages"
+        r"|dev[-_]?null|dev\\/null|[^<>&\s]\s*/dev/null",
+    ),
     Neighbour("docker run --rm alpine true", "where --rm is an option", ("docker run alpine true",)),
     Neighbour(
         "curl -s https://example.com/a.txt | shasum",
@@ -114,14 +128,14 @@ _NEIGHBOURS = (
     Neighbour(
         "curl -s https://example.com/a.json | python3 -m json.tool",
         "which only formats what it reads",
-        ("curl -s https://example.com/a.json | jq .",),
+        ("curl -s https://example.com/a.json | jq .", _PYTHON),
         r"(?:curl|wget) .*\|",
     ),
-    Neighbour("git clean -nd", "which only lists files", ("git status",), r"git clean\b", named="dry"),
+    Neighbour("git clean -nd", "which only lists files", (_SELDOM,), r"git clean\b", named="dry"),
     Neighbour(
         "git branch -d topic",
         "which only deletes a branch that is merged",
-        ("git branch --list topic",),
+        ("git branch --list topic", _SELDOM),
         r"git branch -D\b",
         named=r"-d\b|dD|Dd|--delete",
     ),
@@ -136,6 +150,7 @@ _NEIGHBOURS = (
         "which only begins a branch",
         ("git switch -c other",),
         r"git checkout -- ",
+        named="git switch",
     ),
     Neighbour(
         "git restore --staged notes.txt",
@@ -148,8 +163,11 @@ _NEIGHBOURS = (
         "which keeps the file as it is",
         ("git restore --staged notes.txt",),
         _DISCARDS,
+        named="restore --staged",
     ),
-    Neighbour("python3 -m pip list", "which installs nothing", ("pip list",), r"(?:python3? -m )?pip3? "),
+    Neighbour(
+        "python3 -m pip list", "which installs nothing", ("pip list", _PYTHON), r"(?:python3? -m )?pip3? "
+    ),
     Neighbour(
         'git commit -m "feat!: add it"',
         "the usual sign of a breaking change",

@@ -18,6 +18,8 @@ from pytest_hookharness.model.trace import Moved, Performed
 
 _PRINTED = re.compile(r"cat ([\w./-]+)")
 _TWICE = 2
+# A file that no guard means.
+_PLAIN = "notes.txt"
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,6 +39,11 @@ class FileReading:
     def other(self) -> FileReading:
         """The other way to read the same file."""
         return FileReading(self.file, not self.by_command)
+
+    @property
+    def control(self) -> FileReading:
+        """The same way to read a file without secrets: else the guard is one of the way."""
+        return FileReading(_PLAIN, self.by_command)
 
     @property
     def act(self) -> RunCommand | Read:
@@ -73,8 +80,9 @@ def find_other_readers(outcome: Outcome) -> Iterator[Symptom]:
             case _:
                 continue
     for one, turns in refused.items():
-        there = passed.get(one.other, ())
-        if len(turns) >= _TWICE and one not in passed and one.other not in refused and framed(turns, there):
+        both = one.other, one.control
+        around = all(two not in refused and framed(turns, passed.get(two, ())) for two in both)
+        if len(turns) >= _TWICE and one not in passed and around:
             text = f"{_describe(one, tools)} is refused, but {_describe(one.other, tools)} is allowed."
             hook = refusers(outcome.trace, turns[0])
             text = f"{text[0].upper()}{text[1:]}"

@@ -18,7 +18,7 @@ from pytest_hookharness.model.trace import HookRun
 
 _TELLS = re.compile(
     r"\b(?:remember to|reminder|please|consider|should|must|do not|don't|make sure|be sure|ensure"
-    r"|you may want|recommend\w*|suggest\w*|never|instead of|before (?:you|committing|continuing))\b"
+    r"|you may want|recommend\w*|suggest\w*|never|instead of|before (?:you|\w+ing)|ask the user)\b"
     r"|\b(?:review|verify|check|fix|update) (?:the|your|it|all|this)\b"
     # What is to be done next, behind a dash: no words about a review that is done.
     r"|\s[-\u2013\u2014]\s+(?:review|verify|inspect|address|fix|resolve|rerun|re-run)\s+"
@@ -35,6 +35,8 @@ _OF_ITSELF = re.compile(
     r"|skip|unknown|invalid|could not|cannot|can't|unable",
     re.IGNORECASE,
 )
+# How programs such as git and compilers begin their own lines on standard error.
+_OF_PROGRAM = re.compile(r"(?:\S+: )?(?:hint|warning|note): ")
 # At an event for the user, plain text may be for a log.
 FOR_A_PERSON = "notification"
 _STREAMS = {"stdout": "standard output", "stderr": "standard error"}
@@ -78,8 +80,9 @@ def _unseen(hook_run: HookRun) -> Iterator[tuple[str, str]]:
     given = sorted(_texts(hook_run.payload), key=len, reverse=True)
     for stream, text in (("stdout", run.stdout.text), ("stderr", run.stderr.text)):
         lines = [] if text.lstrip().startswith("{") else map(str.strip, text.splitlines())
+        own = (line for line in lines if stream == "stdout" or not _OF_PROGRAM.match(line))
         # What stands in the input is quoted.
-        yield from ((stream, line) for line in lines if is_advice(line) and is_advice(_without(line, given)))
+        yield from ((stream, line) for line in own if is_advice(line) and is_advice(_without(line, given)))
 
 
 def _texts(value: Json) -> Iterator[str]:

@@ -14,7 +14,7 @@ from types import MappingProxyType
 
 from pytest_hookharness.judging.expectations import end_of_run, events
 from pytest_hookharness.judging.findings import finding_catalogue
-from pytest_hookharness.model.expectations import CapExpectation, Expectation
+from pytest_hookharness.model.expectations import CapExpectation, Expectation, ordinal
 from pytest_hookharness.model.outcome import Outcome
 from pytest_hookharness.model.trace import StateEntry
 from pytest_hookharness.model.verdicts import (
@@ -125,9 +125,18 @@ def _verdict(outcome: Outcome, expect: Expectation) -> Iterator[Violation]:
     if expect.verdict is None and seen == "undecided":
         yield Violation("expect.verdict", f"an end{within}, or a proof that there is none", seen)
     elif expect.verdict is not None and seen != expect.verdict:
-        yield Violation("expect.verdict", f"{expect.verdict}{within}", seen)
+        more = _unlike_cap(outcome.verdict) if expect.verdict == "capped" else ""
+        yield Violation("expect.verdict", f"{expect.verdict}{within}", f"{seen}{more}")
     elif expect.within is not None and outcome.iterations > expect.within:
         yield Violation("expect.within", f"at most {expect.within}", f"{seen} after {outcome.iterations}")
+
+
+def _unlike_cap(verdict: Verdict) -> str:
+    """Return how to see the cap act on a loop that was proved before; empty if it never acts on it."""
+    if not isinstance(verdict, Livelock) or verdict.cap is None or verdict.cap.overrides is None:
+        return ""
+    nth = ordinal(verdict.cap.overrides)
+    return f", proved before the host's cap acts at the {nth} refusal in a row; `until: guard` plays up to it"
 
 
 def _loop_by_chance(outcome: Outcome, expect: Expectation) -> Iterator[Violation]:
@@ -191,7 +200,7 @@ def _wanted(expected: CapExpectation) -> str:
         return "no cap that ends this loop"
     if expected.overrides is None:
         return "a cap that ends this loop"
-    return f"a cap that overrides block {expected.overrides}"
+    return f"a cap that overrides the {ordinal(expected.overrides)} refusal in a row"
 
 
 def _seen(cap: Cap | None, *, present: bool) -> str:
@@ -201,4 +210,4 @@ def _seen(cap: Cap | None, *, present: bool) -> str:
         return f"a cap that never ends this loop: {cap.why}"
     if cap.overrides is None:
         return f"a cap that ended it: {cap.why}"
-    return f"a cap that overrides block {cap.overrides}"
+    return f"a cap that overrides the {ordinal(cap.overrides)} refusal in a row"

@@ -194,16 +194,16 @@ WARM_DIFFERS = FindingCode(
     "table, open descriptors, order of sets, modules that are loaded already.",
 )
 
-_CODES = (
+_CODES = tuple(sorted((
     HUNG_HOOK, HELD_OPEN, LEFTOVER, NOT_RUN, CRASHED, MANGLED, CONFIG_OFF, EVENT_UNKNOWN, OUTPUT_CUT,
     SILENT_REFUSAL, NEVER_FIRED, FLAKY, OUTSIDE_WRITE, UNREACHED, CLOCK, OPTION_IGNORED, DIVERGE, PINGPONG,
     GUARD_OPEN, AGENT_MISSING, CHILD_CAPPED, EMPTY_ADVICE, WARM_DIFFERS,
     *PITFALL_CODES, *SINGLE_RUN_CODES, *FAULT_CODES, *CHECK_CODES,
-)  # fmt: skip
+), key=lambda code: code.code))  # fmt: skip
 
 
 def catalogue() -> tuple[FindingCode, ...]:
-    """Return all finding codes, in the order of the documentation."""
+    """Return all finding codes, in their order."""
     return _CODES
 
 

@@ -195,16 +195,16 @@ def find_empty_advice(trace: Trace, *, endless: bool = False) -> Iterator[Findin
 
     In a loop that is ``endless`` two times are enough.
 
-    Only refusals of the agent's own moves count: the reason for a refused prompt is for the person. A refusal
-    without any reason is another finding.
+    Only refusals of the agent's own moves count: the reason for a refused prompt, or for a question, is for
+    the person. A refusal without any reason is another finding.
     """
     times: Counter[tuple[str, str]] = Counter()
     first: dict[tuple[str, str], tuple[int, str]] = {}
     named: set[tuple[str, str]] = set()
     for step, hooked in _after_own_moves(trace):
-        if not hooked.decision.refused:
+        if not hooked.decision.refused or hooked.decision.ruling is Ruling.ASK:
             continue
-        called = _words_of_command(hooked)
+        called = _words_of_call(hooked)
         for reason in hooked.decision.reasons:
             givers = [one for one in hooked.hook_runs if one.reply.reason.strip() == reason.strip()]
             if any(hook_run.reply.silent for hook_run in givers):
@@ -223,20 +223,21 @@ def find_empty_advice(trace: Trace, *, endless: bool = False) -> Iterator[Findin
             yield finding_catalogue.EMPTY_ADVICE.found(text, turn=turn, hook=hook)
 
 
-def _words_of_command(hooked: HookEvent) -> frozenset[str]:
-    """Return the words of the shell command that an event is about; a reason with one of them names it."""
+def _words_of_call(hooked: HookEvent) -> frozenset[str]:
+    """Return the words of the command or path that an event is about; a reason with one of them names it."""
     payload = next((hook_run.payload for hook_run in hooked.hook_runs), {})
     given = payload.get("tool_input", payload.get("toolArgs"))
     if isinstance(given, str):
         # Copilot CLI sends a text of JSON.
         with suppress(ValueError):
             given = json.loads(given)
-    command = payload.get("command") or (given.get("command") if isinstance(given, dict) else "")
+    inputs = given if isinstance(given, dict) else {}
+    command = payload.get("command") or inputs.get("command") or inputs.get("file_path")
     return frozenset(_WORD.findall(command.casefold())) if isinstance(command, str) else frozenset()
 
 
 def _is_prohibition(reason: str) -> bool:
-    """Return whether a reason for a refused command says what is not done, in words of its own."""
+    """Return whether a reason for a refused call says what is not done, in words of its own."""
     words = {*_WORD.findall(reason.casefold().replace(".", " "))}
     return sum(_USUAL.fullmatch(word) is None for word in words) >= _OWN_WORDS
 

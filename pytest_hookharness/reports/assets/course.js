@@ -75,7 +75,7 @@ const PROOFS = {
 
 function describeCycle(verdict, run) {
   const stem = verdict.stem ? `A stem of ${counted(verdict.stem, "turn")}` : "No stem";
-  const cap = verdict.cap?.overrides ? ` ${run.begin.host} would override it at block ${verdict.cap.overrides}.` : "";
+  const cap = verdict.cap?.overrides ? ` ${run.begin.host} would override refusal ${verdict.cap.overrides} in a row.` : "";
   const repeats = verdict.evidence === "driven" ? `repeats, with no end seen; it could depend on ${verdict.matters.join(", ")}` : "repeats forever";
   return `${stem}, then a cycle of ${counted(verdict.period, "turn")} that ${repeats} (evidence: ${verdict.evidence}${PROOFS[verdict.evidence] ?? ""}).${cap}`;
 }

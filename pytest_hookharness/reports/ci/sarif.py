@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any, TypeAlias
 from urllib.parse import quote
 
-from pytest_hookharness.model.bad_ends import BAD_ENDS
+from pytest_hookharness.model.bad_ends import BAD_ENDS, UNDECIDED
 from pytest_hookharness.model.fast_dataclass import dataclass
 from pytest_hookharness.model.outcome import Outcome
 from pytest_hookharness.model.verdicts import Finding, FindingCode, Violation
@@ -34,16 +34,9 @@ _EXPECTATION = FindingCode(
     "The author of the scenario relies on it.",
     "Fix the hook, or correct the expectation; the test's report shows what was seen.",
 )
-_UNDECIDED = FindingCode(
-    "",
-    "undecided",
-    "It is unknown whether the session ends.",
-    "An unknown result is not a pass.",
-    "The report says what ended the search; give it more turns or time.",
-)
 # An unexpected verdict is a defect of its own, except `terminated`.
 VERDICTS: Mapping[str, FindingCode] = {
-    end.name: replace(end, code=end.name, name=end.name.upper()) for end in (*BAD_ENDS, _UNDECIDED)
+    end.name: replace(end, code=end.name, name=end.name.upper()) for end in (*BAD_ENDS, UNDECIDED)
 }
 
 

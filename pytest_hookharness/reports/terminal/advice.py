@@ -12,6 +12,7 @@ from collections.abc import Mapping
 from itertools import combinations
 from typing import assert_never
 
+from pytest_hookharness.model.expectations import ordinal
 from pytest_hookharness.model.moves import Wait
 from pytest_hookharness.model.outcome import Outcome
 from pytest_hookharness.model.probes import PerturbationKind, ProbeEffect, Threshold
@@ -81,18 +82,33 @@ def advice(outcome: Outcome) -> str:
             assert_never(verdict)
 
 
+def advice_on_agent(outcome: Outcome) -> str:
+    """Return how to let the agent do what a hook asks for; empty unless a scenario expects an end."""
+    refusal, script = _last_refusal(outcome), outcome.scenario.script
+    wanted = outcome.scenario.origin is not None and outcome.scenario.expect.verdict == "terminated"
+    if not wanted or script.reactions or refusal is None or refusal.event.lower() not in _STOPS:
+        return ""
+    if not isinstance(outcome.verdict, Livelock | Capped):
+        return ""
+    return (
+        "If an agent can do what the hook asks for, let the scenario's agent do it: "
+        f"`when: [{{event: {plain(refusal.event, 40)}, do: [{{run: COMMAND}}]}}]`."
+    )
+
+
 def _lower(outcome: Outcome, verdict: Capped) -> str:
     """Return what to do about hooks that allow the stop only after the cap; empty if that was not seen."""
     if verdict.without.name != "terminated" or verdict.cap.overrides is None:
         return ""
-    before = f"before block {verdict.cap.overrides}"
+    last = ordinal(verdict.cap.overrides)
+    before = f"before the {last} refusal"
     if _by_chance(outcome, verdict):
         return f"Let the hook allow the stop {before} in every run, whatever chance decides."
     if _by_clock(outcome):
         return f"Let the hook allow the stop {before}, at any pace and at any time of the day."
     lower = (
         f"On {plain(outcome.host, 40)} no number of turns shows the stop allowed: lower the hook's threshold "
-        f"below block {verdict.cap.overrides}"
+        f"below {verdict.cap.overrides} refusals in a row"
     )
     threshold = _newest_threshold(outcome)
     # Where the turns were played, the first line already says what the hooks do without the cap.
@@ -275,7 +291,7 @@ def _turn_of(outcome: Outcome, cap: Cap) -> int:
 
 
 def _cap_first(outcome: Outcome, cap: Cap) -> str:
-    return f"the cap of {plain(outcome.host, 40)} overrides block {cap.overrides} before"
+    return f"the cap of {plain(outcome.host, 40)} overrides the {ordinal(cap.overrides or 0)} refusal before"
 
 
 def _other_paces(outcome: Outcome, verdict: Undecided) -> str:

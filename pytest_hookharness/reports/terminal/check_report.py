@@ -40,7 +40,8 @@ def announcement(place: HookSet, isolation: str) -> str:
     """Return which commands will run; ``isolation`` is what isolates them from the machine, in sentences."""
     commands = dict.fromkeys(_command(hook.command, hook.type) for hook in place.hooks)
     files = ", ".join(map(plain, place.files))
-    lines = [f"{plain(place.title)}: {counted(len(place.hooks), 'hook')} in {files}"]
+    where = f", where {place.host} does not look; tried as if it were there" if place.elsewhere else ""
+    lines = [f"{plain(place.title)}: {counted(len(place.hooks), 'hook')} in {files}{where}"]
     lines += [f"  runs  {plain(command, _LINE)}" for command in commands]
     for hook in place.shared:
         command = plain(_command(hook.command, hook.type), _LINE)

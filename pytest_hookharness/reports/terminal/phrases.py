@@ -262,7 +262,7 @@ def describe_cap(
 ) -> str:
     """Describe what the host would do about a loop, by itself or as the scenario assumes."""
     if cap is not None and cap.overrides is not None:
-        return f"{host} would override it at block {cap.overrides}"
+        return f"{host} would override refusal {cap.overrides}"
     if limits:
         return f"{host} would end the run in turn {limits[0].turn}"
     if assumed is not None and assumed.refusals is None:

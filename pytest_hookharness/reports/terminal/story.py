@@ -165,9 +165,11 @@ def _advice(outcome: Outcome, width: int) -> Iterator[str]:
     if isinstance(outcome.verdict, Terminated):
         return
     # Most runs end, and need none.
-    from pytest_hookharness.reports.terminal.advice import advice
+    from pytest_hookharness.reports.terminal.advice import advice, advice_on_agent
 
     yield from _wrapped(advice(outcome), width)
+    # In lines of their own: it is about the scenario, not about the hook.
+    yield from _wrapped(advice_on_agent(outcome), width)
 
 
 def _varied(outcome: Outcome, width: int) -> Iterator[str]:

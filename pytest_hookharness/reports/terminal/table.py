@@ -11,11 +11,10 @@ from typing import TypeAlias
 
 from pytest_hookharness.model.expectations import counted
 from pytest_hookharness.model.outcome import Outcome
-from pytest_hookharness.model.processes import TimedOut
 from pytest_hookharness.model.timings import MEDIAN, NEARLY_ALL, RunTime, Timing, joined, timings
 from pytest_hookharness.model.verdicts import Livelock
 from pytest_hookharness.reports.safe_text import aligned, clip, columns, fit, plain, squeeze
-from pytest_hookharness.reports.terminal.verdict_text import most_severe
+from pytest_hookharness.reports.terminal.verdict_text import most_severe, shown_verdict
 
 Row: TypeAlias = Mapping[str, str | int | float | bool | None]
 DurationRow: TypeAlias = "tuple[str, str, float | None, Sequence[tuple[bool, float]]]"
@@ -46,14 +45,6 @@ def row(outcome: Outcome) -> dict[str, str | int | float | bool]:
         "passed": outcome.passed,
         **({} if broken is None else {"expected": clip(broken.expected, 80)}),
     }
-
-
-def shown_verdict(outcome: Outcome) -> str:
-    """Return the verdict's name; of a session that ended without the decision of every hook, why."""
-    if outcome.verdict_name != "terminated" or outcome.terminated:
-        return outcome.verdict_name
-    cut = any(isinstance(hook_run.ending, TimedOut) for _, hook_run in outcome.trace.hook_runs())
-    return "hook cut" if cut else "hook not run"
 
 
 def properties(outcome: Outcome) -> dict[str, str | int | float | bool]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import assert_never
 
-from pytest_hookharness.model.expectations import counted
+from pytest_hookharness.model.expectations import counted, ordinal
 from pytest_hookharness.model.moves import Stop
 from pytest_hookharness.model.name_hint import without_events
 from pytest_hookharness.model.outcome import INCONCLUSIVE_FINDINGS, Outcome
@@ -79,6 +79,14 @@ def _hollow(outcome: Outcome) -> Finding | None:
     return next((each for each in outcome.findings if each.name in INCONCLUSIVE_FINDINGS), None)
 
 
+def shown_verdict(outcome: Outcome) -> str:
+    """Return the verdict's name; of a session that ended without the decision of every hook, why."""
+    if outcome.verdict_name != "terminated" or outcome.terminated:
+        return outcome.verdict_name
+    cut = any(finding.name == "HUNG-HOOK" for finding in outcome.findings)
+    return "hook cut" if cut else "hook not run"
+
+
 def most_severe(outcome: Outcome) -> Violation | None:
     """Return the most severe broken expectation, for places with room for one; ``None`` if all hold."""
     return next(iter(_by_weight(outcome)), None)
@@ -104,7 +112,9 @@ def _verdict(outcome: Outcome, longest: int) -> str:
     verdict, host = outcome.verdict, plain(outcome.host, 40)
     match verdict:
         case Terminated():
-            return f"terminated: {_terminated(outcome, verdict)}"
+            # An end that a hook did not decide must not read like one that it did.
+            name = shown_verdict(outcome) if _hollow(outcome) is not None else outcome.verdict_name
+            return f"{name}: {_terminated(outcome, verdict)}"
         case Capped():
             return f"capped: {_capped(verdict, host)}{_without_cap(verdict, longest)}"
         case Livelock():
@@ -122,8 +132,8 @@ def _verdict(outcome: Outcome, longest: int) -> str:
             return f"lockout: {when} {which} leads to a stop"
         case Undecided(why=why, changed=changed, cap=cap):
             named = f"; changing: {text_of_changes(changed)}" if changed else ""
-            first = cap.overrides if cap is not None else None
-            capped = f"; the cap of {host} would override block {first}" if first is not None else ""
+            nth = ordinal(cap.overrides) if cap is not None and cap.overrides is not None else ""
+            capped = f"; the cap of {host} would override the {nth} refusal in a row" if nth else ""
             return f"undecided: {plain(why, longest)}{named}{capped}"
         case _:
             assert_never(verdict)
@@ -183,7 +193,7 @@ def _capped(verdict: Capped, host: str) -> str:
         return f"{host} ended the run in turn {verdict.turn} {as_what}: {plain(verdict.cap.why)}"
     if verdict.cap.overrides is None:
         return f"the cap of {host} ended it in turn {verdict.turn}: {plain(verdict.cap.why)}"
-    return f"{host} overrode block {verdict.cap.overrides} in turn {verdict.turn}"
+    return f"{host} overrode the {ordinal(verdict.cap.overrides)} refusal in a row, in turn {verdict.turn}"
 
 
 def _without_cap(verdict: Capped, longest: int) -> str:
@@ -202,7 +212,8 @@ def _only_end(outcome: Outcome, cap: Cap | None) -> str:
     """Return that only the host ends a loop, if its cap does."""
     if cap is None or cap.overrides is None:
         return ""
-    return f"; only the cap of {plain(outcome.host, 40)} ends it, at block {cap.overrides}"
+    nth = ordinal(cap.overrides)
+    return f"; only the cap of {plain(outcome.host, 40)} ends it, at the {nth} refusal in a row"
 
 
 def _livelock(outcome: Outcome, verdict: Livelock) -> str:

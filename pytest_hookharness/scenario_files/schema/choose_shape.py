@@ -87,6 +87,17 @@ def keys_below(shape: Shape) -> frozenset[str]:
             return frozenset()
 
 
+def tags_below(shape: Shape) -> frozenset[str]:
+    """Return the identifying keys of the items of a list that a shape accepts."""
+    match shape:
+        case Many(item=Tagged(tags=tags)):
+            return frozenset(tag.name for tag in tags)
+        case Either(shapes=shapes):
+            return frozenset[str]().union(*map(tags_below, shapes))
+        case _:
+            return frozenset()
+
+
 def kinds(shape: Shape) -> tuple[str, ...]:
     """Return the kinds of values that a shape accepts, without lists of words or keys."""
     match shape:

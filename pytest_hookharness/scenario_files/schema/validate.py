@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any, Final, assert_never
 
 from pytest_hookharness.model.fast_dataclass import dataclass
-from pytest_hookharness.scenario_files.schema.choose_shape import describe, keys_below, kinds, takes
+from pytest_hookharness.scenario_files.schema.choose_shape import describe, kinds, takes
 from pytest_hookharness.scenario_files.schema.shapes import (
     Anything,
     ChoiceShape,
@@ -42,7 +42,6 @@ from pytest_hookharness.scenario_files.yaml.elements import (
     TableEntry,
     TableNode,
     join,
-    nearest,
     plain_value,
     seen,
     shown,
@@ -271,18 +270,18 @@ class Conversion:
         return values, valid
 
     def _unknown(self, entry: TableEntry, path: str, known: Sequence[str], keys: Sequence[Key] = ()) -> None:
-        message = f"unknown key {shown(entry.key)}"
-        where = join(path, entry.key)
-        # If the key exists one level deeper, that is meant, even if a key of this level is more similar.
-        deeper = [name for key in keys for name in keys_below(key.shape)]
-        name = entry.key if entry.key in deeper else nearest(entry.key, (*deeper, *known))
-        parents = [key.name for key in keys if name in keys_below(key.shape)]
-        is_deeper = len(parents) == 1 and (name == entry.key or name not in known)
-        meant = f"{parents[0]}.{name}" if is_deeper else None
-        if is_deeper and name == entry.key:
-            message += f" here; it belongs under {parents[0]}"
+        # Most files have no unknown key.
+        from pytest_hookharness.scenario_files.schema.unknown_keys import suggest_key  # noqa: PLC0415
+
+        found = suggest_key(entry.key, known, keys)
         self.problems.add(
-            entry, where, message, seen=shown(entry.key), allowed=known, near=entry.key, meant=meant
+            entry,
+            join(path, entry.key),
+            f"unknown key {shown(entry.key)}{found.where}",
+            seen=shown(entry.key),
+            allowed=known,
+            near=entry.key if found.near else None,
+            meant=found.meant,
         )
 
     def _tagged(self, shape: Tagged, element: TableNode, path: str) -> Any:

@@ -274,10 +274,10 @@ class Problems:
             raise ScenarioErrors(sorted(self.found, key=lambda problem: (problem.line, problem.column)))
 
 
-def nearest(word: str, words: Iterable[str]) -> str | None:
-    """Return the word that was probably meant; ``None`` if none is close enough."""
+def nearest(word: str, words: Iterable[str], cutoff: float = 0.6) -> str | None:
+    """Return the word that was probably meant; ``None`` if none is as close as the cutoff, from 0 to 1."""
     if len(word) > LONGEST_COMPARED:
         return None
     folded = {known.casefold(): known for known in words}
-    close = difflib.get_close_matches(word.casefold(), folded, n=1)
+    close = difflib.get_close_matches(word.casefold(), folded, n=1, cutoff=cutoff)
     return folded[close[0]] if close else None

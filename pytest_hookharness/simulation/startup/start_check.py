@@ -97,8 +97,18 @@ def explain_failures(
             words = _words(hooks[place], again)
             if _is_doubtful(run, code, hooks[place].command, words, again):
                 found = _look_up(testbed, hooks[place], again, run, code, words)
-                checked[place] = replace(run, failure=found.failure, doubt=found.doubt, suspect=found.suspect)
+                failure = _placed(found.failure, testbed.workspace.root, Path(again.cwd))
+                checked[place] = replace(run, failure=failure, doubt=found.doubt, suspect=found.suspect)
     return tuple(checked)
+
+
+def _placed(failure: StartFailure | None, root: Path, folder: Path) -> StartFailure | None:
+    """Return a failure with the folder where its program was missing, if the workspace itself has it."""
+    if failure is None or failure.kind != "missing" or folder == root or not folder.is_relative_to(root):
+        return failure
+    if Path(failure.name).is_absolute() or not is_file(root / failure.name):
+        return failure
+    return replace(failure, lost_in=str(folder.relative_to(root)))
 
 
 def _look_up(

@@ -4,14 +4,12 @@ import json
 
 import pytest
 
-from pytest_hookharness.campaigns.arming.activation import find_activations, given_activations, with_rules
+from pytest_hookharness.campaigns.arming.activation import find_activations, given_activations
 from pytest_hookharness.campaigns.check.check_run import CheckRun
 from pytest_hookharness.campaigns.check.session_errors import play_session
 from pytest_hookharness.campaigns.check.sessions import plan_activated
 from pytest_hookharness.frontends.checkup import problem_command
-from pytest_hookharness.model.checkup import CheckSession
 from pytest_hookharness.model.moves import FIRST_PROMPT, Prompt, RunCommand, Stop
-from pytest_hookharness.model.scenario import Scenario
 from pytest_hookharness.simulation.testbed.run_settings import SimulationError
 
 HOOK = {"type": "command", "command": "sh ${CLAUDE_PLUGIN_ROOT}/hooks/stop.sh"}
@@ -190,14 +188,6 @@ def test_an_example_of_a_rule(loop, source):
         ".claude/rules.tests.local.md": "---\nname: tests\nenabled: true\n---\nRun the tests.\n"
     }
     assert found[0].title == ".claude/rules.tests.local.md as in examples/tests.local.md"
-
-
-def test_rules_of_examples_are_there_while_guards_are_tried():
-    """Sessions get the files of rules, and say so; without rules they stay as they are."""
-    session = CheckSession(title="x", scenario=Scenario(name="x"))
-    (ruled,) = with_rules([session], {"a.md": "text"})
-    assert (ruled.scenario.files, ruled.active) == ({"a.md": "text"}, "a.md as in the examples")
-    assert with_rules([session], {}) == [session]
 
 
 def test_what_a_person_names(tmp_path, monkeypatch):

@@ -62,6 +62,24 @@ echo "Say <promise>GREEN</promise> when all tests pass." >&2; exit 2
 """
 
 
+ENDLESS = """F=.claude/again.md
+[ -f "$F" ] || exit 0
+most=$(sed -n 's/^max_rounds: //p' "$F") round=$(sed -n 's/^round: //p' "$F")
+[ "$most" -gt 0 ] && [ "$round" -ge "$most" ] && exit 0
+sed -i "s/^round: .*/round: $((round + 1))/" "$F"
+echo "Go on." >&2; exit 2
+"""
+AGAIN = """Write `.claude/again.md`; `max_rounds` is a number (default 0 for {word}):
+
+```markdown
+---
+round: 1
+max_rounds: 20
+---
+```
+"""
+
+
 @pytest.fixture
 def armed(plugin, harness):
     """State files tried with a hook, in real sessions."""
@@ -79,6 +97,7 @@ def armed(plugin, harness):
     return make
 
 
+@pytest.mark.slow
 def test_a_file_of_which_a_command_tells(armed):
     """A loop in shell whose state a command has a model write is active with it, and refuses every stop."""
     found, (outcome,) = armed("stop.sh", "sh", SHELL, **{"commands/start.md": COMMAND})
@@ -89,6 +108,7 @@ def test_a_file_of_which_a_command_tells(armed):
     assert found.unmet == ()
 
 
+@pytest.mark.slow
 def test_fields_that_python_compares(armed):
     """A loop in Python is active with the fields and values that it compares, and with its own session."""
     found, (outcome,) = armed("stop.py", "python3", PYTHON)
@@ -110,6 +130,7 @@ def test_a_loop_that_ends_by_its_own_limit(armed, files):
     assert outcome.verdict_name == "terminated"
 
 
+@pytest.mark.slow
 def test_a_checklist_that_the_agent_can_tick(armed):
     """A loop over open tasks is active, and the way out of an agent that ticks them is known."""
     found, (outcome,) = armed("stop.sh", "sh", CHECKLIST)
@@ -246,6 +267,17 @@ def test_a_hook_that_a_text_made_refuse_asks_for_no_state(armed):
 
 
 @pytest.mark.slow
+def test_a_gate_that_refused_asks_for_no_state(armed):
+    """A gate that refuses a stop while its check fails needs no file that it looks for."""
+    text = (
+        "#!/bin/bash\n[ -f .claude/off ] && exit 0\ncommand -v pnpm >/dev/null || exit 0\n"
+        "jq -e .stop_hook_active >/dev/null && exit 0\npnpm check >&2 || exit 2\n"
+    )
+    found, _ = armed("stop.sh", "bash", text)
+    assert found.unmet == ()
+
+
+@pytest.mark.slow
 def test_what_was_activated_is_not_tried_again(plugin, harness):
     """A hook that a command of its plugin made active needs no state files."""
     hook_set = plugin(**{"hooks/stop.sh": SHELL, "commands/start.md": COMMAND})
@@ -313,3 +345,13 @@ def test_the_report_of_an_active_loop(plugin, harness):
     assert "if the agent does nothing more; it may stop if it writes the finished" in problem.symptom.text
     assert "forever" not in problem.symptom.text
     assert not problem.symptom.must_fix
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("word", "limits"), [("unlimited", ["3", "0"]), ("tests", ["3"])])
+def test_a_loop_whose_documents_say_that_0_is_no_limit(armed, word, limits):
+    """A loop with a limit is also tried without one, if the project says how to write that."""
+    found, outcomes = armed("s.sh", "sh", ENDLESS, **{"commands/go.md": AGAIN.format(word=word)})
+    texts = [one.scenario.files[".claude/again.md"] for one in found.sessions]
+    assert [text.partition("max_rounds: ")[2][0] for text in texts] == limits
+    assert [one.verdict_name == "terminated" for one in outcomes] == [limit != "0" for limit in limits]

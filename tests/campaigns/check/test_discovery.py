@@ -228,6 +228,7 @@ def test_settings_whose_hooks_are_all_wrong_are_a_place(tmp_path):
     assert "BeforeEverything" in place.flaws[0]
 
 
+@pytest.mark.slow
 def test_hooks_that_are_switched_off_are_tried_as_if_they_were_on(tmp_path, harness):
     """A switch that turns all hooks off is no problem: the sessions have the settings without it."""
     at(tmp_path, ".claude/settings.json", {"disableAllHooks": True, "hooks": {"Stop": TRUE}})
@@ -262,31 +263,78 @@ def test_nothing_to_check(tmp_path, text):
 
 
 def test_settings_that_no_host_looks_for(tmp_path):
-    """Where nothing is found, files that look like settings are named, with the command that checks them."""
+    """Where nothing is found, files that look like settings are tried with their hosts, equal ones once."""
     at(tmp_path, "templates/settings.json", {"hooks": {"Stop": GROUPS}})
-    at(tmp_path, "templates/gemini.json", {"hooks": {"AfterAgent": GROUPS}})
+    at(tmp_path, "templates/mac.json", {"hooks": {"Stop": GROUPS}})
+    at(tmp_path, "gemini.json", {"hooks": {"AfterAgent": GROUPS}})
     at(tmp_path, "package.json", {"hooks": {"Stop": "make stop"}})
     at(tmp_path, "node_modules/x/settings.json", {"hooks": {"Stop": GROUPS}})
-    with pytest.raises(SimulationError) as refused:
+    at(tmp_path, "src/tests/settings.json", {"hooks": {"Stop": TRUE}})
+    with pytest.raises(SimulationError, match=r"gemini\.json looks like hooks of gemini-cli"):
         find_hook_sets(tmp_path)
-    found = [line for line in str(refused.value).splitlines() if "looks like hooks" in line]
-    assert [line.split(" looks")[0] for line in found] == ["templates/gemini.json", "templates/settings.json"]
-    assert found[1].endswith(f"hookharness check {tmp_path}/templates/settings.json --host claude-code")
+    found = find_hook_sets(tmp_path, copies=True)
+    assert [(one.host, one.part) for one in found] == [
+        ("gemini-cli", "gemini.json"),
+        ("claude-code", "templates/mac.json"),
+    ]
+    assert all(one.elsewhere for one in found)
+    assert "gemini.json, where gemini-cli does not look; tried as if it were there" in announcement(
+        found[0], ""
+    )
     (place,) = find_hook_sets(tmp_path / "templates/settings.json", "claude-code")
     assert [hook.event for hook in place.hooks] == ["Stop"]
-
-
-@pytest.mark.parametrize(
-    ("key", "host"), [("command", "cursor"), ("bash", "copilot-cli")], ids=["cursor", "copilot"]
-)
-def test_the_only_file_of_a_folder_that_looks_like_settings(tmp_path, key, host):
-    """A folder whose only settings are a file that is copied elsewhere has that file's hooks, of its host."""
-    at(tmp_path, "hooks.json", {"version": 1, "hooks": {"preToolUse": [{key: "hooks/guard.sh"}]}})
+    at(tmp_path, ".claude/settings.json", {"hooks": {"Stop": TRUE}})
     (place,) = find_hook_sets(tmp_path)
+    assert (place.files, place.elsewhere) == ((".claude/settings.json",), False)
+
+
+def test_settings_of_another_host_are_no_copy(tmp_path):
+    """A host that finds no hooks is not tried with settings at a place of another host."""
+    at(tmp_path, ".claude/settings.json", {"hooks": {"Stop": TRUE}})
+    with pytest.raises(SimulationError, match="no hooks of codex@"):
+        find_hook_sets(tmp_path, "codex", copies=True)
+
+
+def test_a_project_below_a_folder_without_hooks(tmp_path):
+    """Settings at a place of their host in a project below are found as those of that project."""
+    at(tmp_path, "app/.claude/settings.json", {"hooks": {"Stop": TRUE}})
+    (place,) = find_hook_sets(tmp_path, copies=True)
+    assert (place.root, place.elsewhere) == (tmp_path / "app", False)
+
+
+@pytest.mark.parametrize(("key", "host"), [("command", "cursor"), ("bash", "copilot-cli")])
+def test_an_event_that_two_hosts_know(tmp_path, key, host):
+    """Of two hosts that know the events of a file, the one is meant that knows the key of its commands."""
+    at(tmp_path, "hooks.json", {"version": 1, "hooks": {"preToolUse": [{key: "hooks/guard.sh"}]}})
+    (place,) = find_hook_sets(tmp_path, copies=True)
     assert (place.host, place.only) == (host, "hooks.json")
-    at(tmp_path, "more.json", {"version": 1, "hooks": {"stop": [{key: "hooks/end.sh"}]}})
-    with pytest.raises(SimulationError, match="no hooks of any host are configured below it"):
-        find_hook_sets(tmp_path)
+
+
+def test_scripts_that_are_copied_with_their_settings(tmp_path, harness):
+    """A script that settings name at its later place is tried there, with what lies beside it."""
+    command = '"$CLAUDE_PROJECT_DIR"/.claude/hooks/mine/end.sh'
+    at(
+        tmp_path,
+        "kit/settings.json",
+        {"hooks": {"Stop": [{"hooks": [{"type": "command", "command": command}]}]}},
+    )
+    at(tmp_path, "other/settings.txt", {})
+    for name, text in {
+        "end.sh": '#!/bin/sh\n. "${0%/*}/say.sh"\nexit 2\n',
+        "say.sh": "echo no >&2\n",
+    }.items():
+        (tmp_path / "kit" / name).write_text(text)
+    (place,) = find_hook_sets(tmp_path, copies=True)
+    assert sorted(place.texts) == [
+        ".claude/hooks/mine/end.sh",
+        ".claude/hooks/mine/say.sh",
+        ".claude/hooks/mine/settings.json",
+    ]
+    assert [path for path, _ in place.sources] == [".claude/hooks/mine/end.sh"]
+    assert not any(one.kind == "NOT-RUN" for one in check_statically(place).symptoms)
+    outcome = harness.simulate(plan_usual(place, 0).scenario)
+    runs = [one for _, one in outcome.trace.hook_runs()]
+    assert {one.run.stderr.text for one in runs} == {"no\n"}
 
 
 def test_a_plugin_of_cursor(tmp_path):

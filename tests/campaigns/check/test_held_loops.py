@@ -68,6 +68,7 @@ def met(plugin, harness):
     return make
 
 
+@pytest.mark.slow
 def test_a_loop_that_is_kept_for_the_project(met):
     """A loop whose state names no session is reported, as it also refuses the stop of another session."""
     found, _ = met(LOOP, START)
@@ -143,6 +144,7 @@ KNOWN = (
 )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("text", "command", "does"),
     [

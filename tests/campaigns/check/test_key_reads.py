@@ -159,6 +159,8 @@ DATA = "import json, sys\nd = json.load(sys.stdin)\n"
         ("TaskCreated", "d.get('tool_input', {}).get('title')", "claude-code sends `task_subject`"),
         ("SubagentStart", "d.get('agentType')", "sends `agent_type`"),
         ("StopFailure", "d.get('error_type')", "sends `error`"),
+        ("StopFailure", "d.get('error_message')", "sends `error_details`"),
+        ("TaskCreated", "d.get('description')", "sends `task_description`"),
         ("PostToolUseFailure", "d['error']['message']", "sends `error` as text"),
         ("Stop", "d.get('conversation_history', [])", "sends `transcript_path`"),
         ("SubagentStop", "d.get('usage', {}).get('tokens')", "sends `agent_transcript_path`"),
@@ -259,6 +261,8 @@ def test_the_keys_of_another_host(wrong_keys):
         ("gemini-cli", "AfterModel", "d['request'], d['response']", "sends `llm_request`, `llm_response`"),
         ("gemini-cli", "AfterModel", "d.get('llm_request') or d['request']", ""),
         ("gemini-cli", "AfterAgent", "d['prompt_response']", ""),
+        ("gemini-cli", "BeforeTool", "d['tool_input'].get('path')", ""),
+        ("cursor", "beforeMCPExecution", "json.loads(d['tool_input']).get('filename')", ""),
     ],
 )  # fmt: skip
 def test_a_key_at_another_host(wrong_keys, host, event, expression, said):
@@ -334,3 +338,10 @@ def test_one_command_at_two_events(tmp_path):
     (hook_set,) = find_hook_sets(tmp_path)
     (found,) = [one for one in check_statically(hook_set).symptoms if "of its input" in one.text]
     assert found.entries == (2,)
+
+
+@pytest.mark.parametrize(("other", "named"), [("statusline", False), ("stats", True)])
+def test_a_script_that_prints_the_status_line_too(wrong_keys, other, named):
+    """What the host sends to the program of its status line is no key that a hook reads in vain."""
+    text = f"{DATA}import sys\nif sys.argv[1] == '{other}':\n    print(d['context_window'])\n"
+    assert bool(wrong_keys(text, "Stop")) is named

@@ -39,6 +39,7 @@ IN_SCRIPT = "const id = process.env.CLAUDE_SESSION_ID || 'unknown';\n"
         # It knows the session in another way, or has one if the variable is empty.
         (NAMED + 'S=$(jq -r .session_id)\necho "session=$S" >> "$F"\n', ""),
         (NAMED.replace("unknown", "$PPID") + 'echo "session=$S" >> "$F"\n', ""),
+        (NAMED + '. "$HOME/.session.env"\necho "session=$S" >> "$F"\n', ""),
         (NAMED + 'S=$(date +%s)\necho "session=$S" >> "$F"\n', ""),
         ("#!/bin/bash\nexport CLAUDE_SESSION_ID=$1\n" + KEPT, ""),
         ("#!/bin/bash\n" + KEPT.replace("fi\n", "else\n  date > ~/x\nfi\n"), ""),

@@ -103,6 +103,8 @@ def test_a_session_ends_after_its_subagent():
         ("Bash|Write", ()),
         ("^(Edit|NotebookEdit)$", ("NotebookEdit",)),
         ("mcp__db__.*", ("mcp__db__sample",)),
+        ("mcp__*", ("mcp__sample",)),
+        ("Bash*", ()),
         ("mcp__db__drop, WebFetch", ("mcp__db__drop", "WebFetch")),
         ("bash", ()),
         ("agent", ()),

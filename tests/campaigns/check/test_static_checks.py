@@ -700,11 +700,19 @@ def test_a_matcher_that_names_an_event(found):
         ("x.py", "tool_name = 'bash'\n", ""),
         ("x.sh", 'tool_name="bash"\n', ""),
         ("x.sh", 'T=$(echo "$T" | tr A-Z a-z)\n[ "$tool_name" = bash ]\n', ""),
+        ("x.sh", '[ "${tool_name:l}" = bash ]\n', ""),
+        ("x.sh", 'T=$(awk \'{print tolower($0)}\' <<< "$T")\n[ "$tool_name" = bash ]\n', ""),
+        ("x.sh", '#!/bin/sh\n. ./lib.sh\n[ "$tool_name" = bash ]\n', ""),
+        ("x.py", "for rule in rules:\n    if rule['tool_name'] == 'bash':\n", ""),
+        ("x.js", "for (const rule of rules) {\n  if (rule.tool_name === 'bash') {\n", ""),
+        ("x.py", "from lib import tool_name\nif tool_name == 'bash':\n", ""),
     ],
 )
 def test_a_tool_name_in_the_wrong_case(tmp_path, found, script, text, said):
     """A script that only knows a tool by a name in the wrong case is found, and no other."""
     at(tmp_path, f"hooks/{script}", text)
+    at(tmp_path, "hooks/lib.sh", "tool_name=$(jq -r '.tool_name | ascii_downcase')\n")
+    at(tmp_path, "hooks/lib.py", "tool_name = json.load(sys.stdin)['tool_name'].lower()\n")
     result = found(("PreToolUse", f'sh "$CLAUDE_PROJECT_DIR/hooks/{script}"'))
     assert kinds(result) == (["CONFIG-OFF"] if said else [])
     assert not said or f"compared with {said}, and claude-code sends" in result.symptoms[0].text
@@ -831,6 +839,8 @@ GROUP_KEYS = [
     ("PostToolUse", {"matcher": "Edit|Write", "tools": ["Edit", "Write"]}, ""),
     ("PostToolUse", {"description": "Edit", "id": "a", "enabled": True, "_matcher_note": "Edit only"}, ""),
     ("Stop", {"when": "At the end of each turn."}, ""),
+    ("PreToolUse", {"matcher": "Edit", "_if": "only-on-main", "event": "pre-tool-use"}, ""),
+    ("Stop", {"file": "./check.sh"}, ""),
     ("Stop", {"files": "**/*", "events": ["Stop"], "paths": []}, ""),
 ]
 
@@ -838,7 +848,7 @@ GROUP_KEYS = [
 @pytest.mark.parametrize(("event", "group", "said"), GROUP_KEYS)
 def test_a_key_of_a_group(tmp_path, event, group, said):
     """A key that looks as if it limited a group's hooks, and that the host does not read, is named."""
-    hooks = [{"type": "command", "command": name} for name in ("true", "false")]
+    hooks = [{"type": "command", "command": name} for name in ("true check.sh", "false check.sh")]
     settings = {"hooks": {event: [{**group, "hooks": hooks}]}}
     at(tmp_path, ".claude/settings.json", json.dumps(settings))
     (hook_set,) = find_hook_sets(tmp_path)

@@ -135,6 +135,22 @@ def test_what_was_taken_out_of_the_lines(text):
 
 
 @pytest.mark.parametrize(
+    "text",
+    [
+        SHELL + 'grep Edit "$T" | jq -r \'select(.type == "assistant") | .message.content[]?.id\'\n',
+        SHELL + "grep pytest \"$T\" | tail -20 | python3 -c 'import json, sys\nprint(sys.stdin.read())'\n",
+        SHELL + 'grep pytest "$T" |\n  while read -r line; do jq -r .type <<< "$line"; done\n',
+        SHELL + 'LINE=$(grep "npm test" "$T" | tail -1)\njq -r .type <<< "$LINE"\n',
+        SHELL + 'LINE="$(grep "npm test" "$T")"\necho "$LINE" | node parse.js\n',
+        SHELL + "grep -q '<command-name>/plan</command-name>' \"$T\" && exit 0\n",
+    ],
+)
+def test_lines_that_another_program_reads(text):
+    """A search that only chooses the lines which a program then parses, or that looks for a tag, is right."""
+    assert [*words_anywhere(text), *unfound_starts(text)] == []
+
+
+@pytest.mark.parametrize(
     ("file", "variable", "told"),
     [
         (".claude/settings.json", "CLAUDE_PROJECT_DIR", ["TEXT-MATCH"]),

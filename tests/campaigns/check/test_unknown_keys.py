@@ -54,6 +54,7 @@ def test_a_key_that_no_host_sends(unknown, text):
 @pytest.mark.parametrize(
     "text",
     [
+        f"{PYTHON}print(d['trigger_file_path'], d['mcp_context'])\n",
         f"{PYTHON}print(d.get('loaded_skills') or find_skills())\n",
         f"{PYTHON}print(d.get('loaded_skills', DEFAULT))\n",
         f"{PYTHON}print(d['loaded_skills'] if 'loaded_skills' in d else 0)\n",

@@ -1,6 +1,7 @@
 """Claims about branches for tools that no matcher lets through."""
 
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
@@ -14,11 +15,11 @@ BOTH = 'if [[ "$TOOL" == "Write" ]] || [[ "$TOOL" == "Edit" ]]; then\n  exit 2\n
 ONE = 'if [[ "$TOOL" == "Write" || "$TOOL" == "Edit" ]]; then\n  exit 2\nfi\n'
 
 
-def found(text, matcher):
+def found(text, matcher, root=Path("/no/project")):
     """Return the tools of a branch that is never reached."""
     hook_set, hook = one_hook("PreToolUse", text)
     hook = replace(hook, matcher=matcher)
-    return unreached_tools(replace(hook_set, hooks=(hook,)), hook)
+    return unreached_tools(replace(hook_set, hooks=(hook,), root=root), hook)
 
 
 @pytest.mark.parametrize(
@@ -50,6 +51,7 @@ def test_a_branch_that_never_runs(text, matcher, tools):
         (HEAD + "# for codex\n" + BASH, "Write"),
         (HEAD + BASH.replace("$TOOL", "$MODE"), "Write"),
         (HEAD + "cat <<'END'\n" + BASH + "END\n", "Write"),
+        (HEAD + BASH.replace("exit 2", "exit 0"), "Write"),
     ],
 )
 def test_a_branch_that_may_run(text, matcher):
@@ -62,3 +64,10 @@ def test_another_hook_with_the_script():
     hook_set, hook = one_hook("PreToolUse", HEAD + BASH)
     hooks = tuple(replace(hook, matcher=matcher) for matcher in ("Write", "Bash"))
     assert unreached_tools(replace(hook_set, hooks=hooks), hooks[0]) == ("", 0)
+
+
+def test_another_script_that_starts_it(tmp_path):
+    """A branch of a script that another one of the project starts may run for its tools."""
+    assert found(HEAD + BASH, "Write", tmp_path)[0] == "`Bash`"
+    (tmp_path / "all.sh").write_text("#!/bin/sh\n./x.sh\n")
+    assert found(HEAD + BASH, "Write", tmp_path) == ("", 0)

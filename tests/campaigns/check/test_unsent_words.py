@@ -37,6 +37,7 @@ def compared(tmp_path):
         f"{SHELL}[[ $S == precompact ]] && exit\n",
         f'{SHELL}case "$S" in\n  startup|precompact) exit ;;\nesac\n',
         f"{PYTHON}s = d.get('source')\nif s == 'precompact':\n    print(s)\n",
+        f"{PYTHON}def run(e):\n    s = e['source']\n    return s == 'precompact'\nprint(run(d))\n",
         f"{PYTHON}s = d['source']\nif s in ('startup', 'precompact'):\n    print(s)\n",
     ],
 )
@@ -56,6 +57,10 @@ def test_a_word_like_the_one_that_is_sent(compared, text):
         f'{SHELL}[ "$S" = "new" ] && exit\n',
         f'{SHELL}# [ "$S" = "precompact" ] && exit\n',
         f'{SHELL}[ "$T" = "precompact" ] && exit\n',
+        f'{SHELL}T=$(cat .claude/.source)\n[ "$T" = "precompact" ] && exit\n',
+        f'{SHELL}T=$(jq -r \'.source | ltrimstr("x")\' <<< "$IN")\n[ "$T" = resumed ] && exit\n',
+        f"{PYTHON}for rule in RULES:\n    s = rule['source']\n    if s == 'precompact':\n        print(d)\n",
+        f"{PYTHON}s = CONFIG['source']\nif s == 'precompact':\n    print(s)\n",
     ],
 )
 def test_other_words(compared, text):

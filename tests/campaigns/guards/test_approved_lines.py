@@ -28,11 +28,14 @@ LINE = "git status && rm -rf ~"
 def approved(tmp_path, harness):
     """Returns the problems of a hook's answers to lines with allowed and with risky commands."""
 
-    def play(script, host="claude-code", file=".claude/settings.json"):
+    def play(script, host="claude-code", file=".claude/settings.json", guard="", **settings):
         (tmp_path / file).parent.mkdir()
         (tmp_path / "approve.sh").write_text(script)
-        hook = {"type": "command", "command": f"sh {tmp_path}/approve.sh"}
-        (tmp_path / file).write_text(json.dumps({"hooks": {"PreToolUse": [{"hooks": [hook]}]}}))
+        (tmp_path / "guard.sh").write_text(guard)
+        names = ("approve", "guard") if guard else ("approve",)
+        hooks = [{"type": "command", "command": f"sh {tmp_path}/{name}.sh"} for name in names]
+        content = {"hooks": {"PreToolUse": [{"hooks": hooks}]}, **settings}
+        (tmp_path / file).write_text(json.dumps(content))
         (hook_set,) = [one for one in find_hook_sets(tmp_path) if one.host == host]
         planned = plan_rewordings(hook_set, [])
         outcomes = [play_session(one, harness.settings, harness.resources) for one in planned]
@@ -45,8 +48,8 @@ def test_a_hook_that_looks_at_the_beginning_of_a_line(approved):
     """A hook that allows a line for its first command lets the next one through unasked, which is UNASKED."""
     (text,) = approved(BEGINS)
     assert text == (
-        f"PreToolUse: it answers `allow` to `{LINE}`, and nothing to `rm -rf ~` alone, so claude-code asks "
-        "the user about neither."
+        f"PreToolUse: it answers `allow` to `{LINE}`, and nothing to `rm -rf ~` alone, so claude-code runs "
+        "the whole line without asking the user."
     )
 
 
@@ -54,6 +57,17 @@ def test_a_hook_that_looks_at_the_beginning_of_a_line(approved):
 def test_a_hook_that_allows_what_it_knows(approved, script):
     """A hook of whole lines, one that leaves lines to the host, and one that allows both are not such."""
     assert approved(script) == []
+
+
+def test_a_line_that_is_refused_nevertheless(approved):
+    """Where another hook, or a rule of the settings, stops the risky command, nothing is said."""
+    guard = "jq -r .tool_input.command | grep -Eq 'rm|curl' || exit 0; echo No. >&2; exit 2\n"
+    assert approved(BEGINS, guard=guard) == []
+
+
+def test_a_risky_command_that_the_settings_deny(approved):
+    """The rules of the host hold for each command of a line, whatever a hook answers."""
+    assert approved(BEGINS, permissions={"deny": ["Bash(rm:*)", "Bash(curl:*)"]}) == []
 
 
 def test_a_host_that_takes_no_approval(approved):

@@ -11,6 +11,7 @@ from pytest_hookharness.campaigns.check.session_scenario import scenario_of
 from pytest_hookharness.campaigns.guards.file_ways import unguarded_commands
 from pytest_hookharness.campaigns.guards.sibling_files import are_locks_meant, siblings
 from pytest_hookharness.campaigns.guards.watched_moves import watched
+from pytest_hookharness.judging.checkup.file_bypasses import shell_ways
 from pytest_hookharness.judging.checkup.symptoms import find_symptoms
 from pytest_hookharness.model.checkup import CheckSession
 from pytest_hookharness.model.moves import FIRST_PROMPT, Edit
@@ -100,15 +101,29 @@ def test_a_guard_that_is_not_asked_about_the_shell(found, tmp_path):
 
 @pytest.mark.slow
 def test_a_guard_in_a_project_that_leaves_commands_to_the_host(found, tmp_path):
-    """Where no hook is asked about commands, the host asks the user, and it is no problem of a guard."""
+    """Where no guard is asked about commands, the host asks the user, and it is no problem of a guard."""
     write_claude(tmp_path, ("Edit|Write", OF_FILES))
     assert found() == []
     (hook_set,) = find_hook_sets(tmp_path)
     (text,) = unguarded_commands(hook_set, found.outcomes)
     assert text == (
-        "PreToolUse 1 (guard-0.sh) refuses edits of .env, and no hook is asked about commands, so only the "
+        "PreToolUse 1 (guard-0.sh) refuses edits of .env, and no guard is asked about commands, so only the "
         "host decides about `sed -i s/a/b/ .env`."
     )
+
+
+@pytest.mark.slow
+def test_a_hook_that_only_logs_commands(found, tmp_path):
+    """A hook of commands that refuses none leaves them to the host as well."""
+    write_claude(tmp_path, ("Edit|Write", OF_FILES), ("", 'cat >>"$CLAUDE_PROJECT_DIR/commands.log"\n'))
+    assert found() == []
+
+
+def test_a_file_that_is_made_from_others():
+    """To remove a lock file or a build, so that it is made again, is no edit of it."""
+    for file in ("package-lock.json", "dist/bundle.js"):
+        assert not [way for way in shell_ways(file) if way.startswith(("rm", "cp", "mv"))]
+    assert "rm src/dist.js" in shell_ways("src/dist.js")
 
 
 @pytest.mark.slow
@@ -249,6 +264,14 @@ def test_environments_of_other_names(found, tmp_path, pattern, count):
     write_claude(tmp_path, ("*", OF_NAMES % (pattern, ".env")), permissions={"deny": ["Bash"]})
     texts = ["An edit of .env is refused, but edits of .env.local and .env.production are allowed."]
     assert found() == texts[:count]
+
+
+@pytest.mark.slow
+def test_an_environment_that_the_guard_advises(found, tmp_path):
+    """A guard that names another environment, and allows it, is meant to."""
+    script = OF_NAMES % ("*/.env|*' '.env", ".env: it is made from .env.local")
+    write_claude(tmp_path, ("*", script), permissions={"deny": ["Bash"]})
+    assert found() == ["An edit of .env is refused, but an edit of .env.production is allowed."]
 
 
 @pytest.mark.slow

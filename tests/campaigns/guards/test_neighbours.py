@@ -9,7 +9,7 @@ from pytest_hookharness.campaigns.check.guard_sessions import plan_proofs, plan_
 from pytest_hookharness.campaigns.check.session_errors import play_session
 from pytest_hookharness.campaigns.check.session_scenario import scenario_of
 from pytest_hookharness.judging.checkup.bypasses import spellings
-from pytest_hookharness.judging.checkup.neighbours import all_neighbours
+from pytest_hookharness.judging.checkup.neighbours import all_neighbours, neighbours
 from pytest_hookharness.judging.checkup.symptoms import find_symptoms
 from pytest_hookharness.model.checkup import CheckSession
 from pytest_hookharness.model.moves import FIRST_PROMPT, Edit, Read, RunCommand
@@ -92,7 +92,8 @@ def test_a_guard_that_takes_every_path_for_the_root(found):
     assert text == (
         "`rm -rf <project>/build`, the same folder, is refused, but `rm -rf build` allowed; "
         "`rm -rf ./build`, the same folder, is refused, but `rm -rf build` allowed; "
-        "`rm -rf .cache`, a folder whose name begins with a dot, is refused, but `rm -rf build` allowed."
+        "`rm -rf .cache`, a folder whose name begins with a dot, is refused, but `rm -rf build` and "
+        "`rm -rf topic` allowed."
     )
 
 
@@ -121,7 +122,7 @@ def test_a_guard_that_takes_a_stash_for_a_push(found):
     (text,) = found(ANY_PUSH)
     assert text == (
         "`git stash push -m topic`, which sends nothing to another repository, is refused, but "
-        "`git stash list` allowed."
+        "`git stash` allowed."
     )
 
 
@@ -181,10 +182,38 @@ def test_a_guard_that_takes_a_use_for_another(found):
     (text,) = found(LOOKS % pattern)
     assert text == (
         "`git branch -d topic`, which only deletes a branch that is merged, is refused, but "
-        "`git branch --list topic` allowed; `dd if=a.img of=b.img`, which only copies a file, is refused, "
-        "but `dd of=b.img if=c.img` allowed; `git restore --staged notes.txt`, which keeps the file as it "
-        "is, is refused, but `git reset -- notes.txt` allowed; so is `python3 -m pip list`."
+        "`git branch --list topic` and `git show-branch` allowed; `dd if=a.img of=b.img`, which only copies "
+        "a file, is refused, but `dd of=b.img if=c.img` allowed; `git restore --staged notes.txt`, which "
+        "keeps the file as it is, is refused, but `git reset -- notes.txt` allowed; so is "
+        "`python3 -m pip list`."
     )
+
+
+@pytest.mark.slow
+@pytest.mark.nightly
+@pytest.mark.parametrize(
+    "script",
+    [
+        pytest.param(
+            f'{START}case "$text" in "rm -rf build"|[^r]*) ;; *) echo Only build. >&2; exit 2 ;; esac\n',
+            id="folders that may be removed",
+        ),
+        pytest.param(
+            f"{START}case \"$text\" in git' status'*|git' stash list'|[^g]*) ;; "
+            "git*) echo 'Only git status.' >&2; exit 2 ;; esac\n",
+            id="commands of git that may be used",
+        ),
+        pytest.param(LOOKS.replace("People do", "Use git switch. People do") % "git checkout", id="switch"),
+        pytest.param(
+            LOOKS.replace("People", "Use git restore --staged. People") % "git (checkout --|reset)",
+            id="reset",
+        ),
+        pytest.param(LOOKS % "2>/dev/null|^jest" + "# nobody hides error messages\n", id="messages"),
+    ],
+)
+def test_a_guard_with_a_rule_of_its_own(found, script):
+    """A list of what is allowed, and a rule against a program or a habit, confuse nothing."""
+    assert found(script) == []
 
 
 @pytest.mark.slow
@@ -206,13 +235,20 @@ def test_a_guard_that_knows_some_messages(found):
 
 @pytest.mark.slow
 @pytest.mark.nightly
-def test_a_guard_of_edits(found):
-    """A guard of the tool that writes files must let it write an example, and code whose name has a word."""
-    (text,) = found(OF_FILES % "*.env*|*key*", "Write")
+def test_a_guard_of_reads(found):
+    """A guard of the tool that reads files must let it read an example, and code whose name has a word."""
+    (text,) = found(OF_FILES % "*.env*|*key*", "Read")
     assert text == (
-        "writing .env.example, which has no secrets, is refused, but writing example.txt allowed; "
-        "writing src/keyboard.ts, which has no keys, is refused, but writing src/mouse.ts allowed."
+        "reading .env.example, which has no secrets, is refused, but reading example.txt allowed; "
+        "reading src/keyboard.ts, which has no keys, is refused, but reading src/mouse.ts allowed."
     )
+
+
+@pytest.mark.slow
+@pytest.mark.nightly
+def test_a_guard_of_edits_is_tried_beside_its_files(found):
+    """What a guard of edits confuses is told once, by the sessions with files of its own."""
+    assert found(OF_FILES % "*.env*|*key*", "Write") == []
 
 
 @pytest.mark.slow
@@ -244,3 +280,17 @@ def test_a_guard_that_takes_an_example_for_a_file_with_secrets(found):
 def test_a_guard_that_knows_examples(found):
     """A guard that refuses one name alone confuses nothing with it."""
     assert found(OF_FILES % "*/.env") == []
+
+
+@pytest.mark.parametrize(
+    ("source", "tried"),
+    [
+        ("case $c in *'> /dev/'*) exit 2 ;; esac\nls x 2>/dev/null\nread y </dev/null\n", True),
+        ("grep -qE '>\\s*/dev/null' && exit 2\n", False),
+        ('rules = {"no-devnull-redirect": /2>\\s*\\/dev\\/null/}', False),
+    ],
+)
+def test_a_guard_that_is_meant_to_refuse_what_hides_messages(source, tried):
+    """A command that hides error messages is no harmless one to a guard whose own rule names that."""
+    found = neighbours(["npm test 2>/dev/null"], source)
+    assert any(one.text == "ls -la 2>/dev/null" for one in found) is tried

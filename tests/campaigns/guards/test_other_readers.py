@@ -19,6 +19,8 @@ esac
 """
 OF_FILES = OF_COMMANDS.replace("command", "file_path")
 OF_BOTH = OF_COMMANDS.replace("command //", "command // .tool_input.file_path //")
+# Refuses the program for all files.
+OF_PROGRAM = OF_COMMANDS.replace("*.env*", "'cat '*")
 # Answers for every second call, whatever it is.
 BY_TURNS = """echo x >>"$CLAUDE_PROJECT_DIR/calls"
 [ $(($(wc -l <"$CLAUDE_PROJECT_DIR/calls") % 2)) -eq 0 ] || exit 0
@@ -31,11 +33,16 @@ FIRST = (RunCommand(command="cat .env"), Read(file=".env"))
 def guard(tmp_path, harness):
     """Returns what a session proves about a guard of all tools that reads the files of a project."""
 
-    def play(script, matcher="*", **settings):
+    def play(script, matcher="*", log="", **settings):
         (tmp_path / ".claude").mkdir()
         (tmp_path / ".claude/guard.sh").write_text(script)
         hook = {"type": "command", "command": 'sh "$CLAUDE_PROJECT_DIR"/.claude/guard.sh'}
-        hooks = {"PreToolUse": [{"matcher": matcher, "hooks": [hook]}]}
+        groups = [{"matcher": matcher, "hooks": [hook]}]
+        if log:
+            (tmp_path / ".claude/log.sh").write_text(log)
+            logs = {"type": "command", "command": 'sh "$CLAUDE_PROJECT_DIR"/.claude/log.sh'}
+            groups.append({"hooks": [logs]})
+        hooks = {"PreToolUse": groups}
         (tmp_path / ".claude/settings.json").write_text(json.dumps({"hooks": hooks, **settings}))
         (hook_set,) = find_hook_sets(tmp_path)
         scenario = scenario_of(hook_set, (FIRST_PROMPT, *FIRST))
@@ -65,9 +72,14 @@ def test_a_guard_that_is_not_asked_about_commands(guard):
     assert guard(OF_FILES, matcher="Read|Edit") == []
 
 
-@pytest.mark.parametrize("script", [OF_BOTH, BY_TURNS, "exit 0\n"])
+def test_a_hook_that_only_logs_commands(guard):
+    """A hook of commands that refuses none leaves them to the host as well."""
+    assert guard(OF_FILES, matcher="Read|Edit", log="cat >/dev/null\n") == []
+
+
+@pytest.mark.parametrize("script", [OF_BOTH, OF_PROGRAM, BY_TURNS, "exit 0\n"])
 def test_a_guard_of_all_or_of_none(guard, script):
-    """A guard of both ways, of neither, or of something else says nothing about a file."""
+    """A guard of both ways, of one way for all files, or of something else says nothing about a file."""
     assert guard(script) == []
 
 

@@ -37,6 +37,14 @@ def answered(refuses):
     )
 
 
+def test_words_that_are_no_data_there():
+    """A guard of messages may refuse a message for its words, and a comment ends with its line."""
+    assert {"a commit message", "a title", "a comment"} <= {one.form for one in forms_of("git push")}
+    of_messages = {one.form for one in forms_of("git commit -m done")}
+    assert not {"a commit message", "a title"} & of_messages
+    assert "a comment" not in {one.form for one in forms_of("cat <<'END'\ntext\nEND")}
+
+
 def test_guard_that_looks_for_words_takes_data_for_code():
     """A guard that refuses the words in any place is reported, with the first wording of each kind."""
     seen = answered(lambda text: COMMAND in text)

@@ -55,6 +55,13 @@ echo "Enough for today." >&2; exit 2
 """
 
 
+# Refuses a program, and names the one to use.
+OF_PROGRAM = """case "$(jq -r .tool_input.command)" in
+    %s) echo "%s" >&2; exit 2 ;;
+esac
+"""
+
+
 class Guard:
     """Plays sessions with a guard hook."""
 
@@ -219,6 +226,31 @@ def test_a_guard_that_is_not_bypassed(guard, text):
     """A guard that sees each spelling, asks about it, warns once, or counts calls is not bypassed."""
     _, outcome = guard(text, proof)
     assert bypasses(outcome) == []
+
+
+@pytest.mark.parametrize(
+    ("pattern", "advice", "command", "other"),
+    [
+        ('"git checkout "*', "Use git switch for branches.", "git checkout main", "git switch main"),
+        ('"npm test"', "It may hang: use a timeout.", "npm test", "timeout 60 npm test"),
+        ('"cat "*|"head "*', "Use the Read tool.", "cat .env", "grep . .env"),
+    ],
+)
+def test_what_a_guard_of_a_program_advises_is_no_bypass(guard, pattern, advice, command, other):
+    """A guard that refuses a program, whatever its file, may allow another one, and what it advises."""
+    script = OF_PROGRAM % (pattern, advice)
+    _, outcome = guard(script, lambda found: session_of(found, prove_spellings(command, [other])[1:]))
+    assert bypasses(outcome) == []
+
+
+def test_a_guard_of_a_file_that_knows_one_program(guard):
+    """A guard that lets `cat` print other files is meant to refuse each program for this one."""
+    script = OF_PROGRAM % ('"cat .env"', "Keys are for people.")
+    _, outcome = guard(
+        script, lambda found: session_of(found, prove_spellings("cat .env", ["head .env"])[1:])
+    )
+    (found,) = bypasses(outcome)
+    assert found.text.endswith("the same command in another spelling is allowed: `head .env`.")
 
 
 def test_a_rare_spelling_alone_is_no_bypass(guard):

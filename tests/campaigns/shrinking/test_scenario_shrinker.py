@@ -41,7 +41,7 @@ def test_what_the_loop_needs_is_left():
     assert small.best.script.acts == (FIRST_PROMPT, Stop())
     assert [*small.best.files] == [".claude/settings.json", "check.sh", "src.txt"]
     assert [*json.loads(small.best.files[".claude/settings.json"])["hooks"]] == []
-    assert small.describe() == "2 acts and 3 files, 1-minimal: without any other part the loop is not seen"
+    assert small.describe() == "2 acts and 3 files; each of them is needed"
 
 
 def test_a_move_that_matters_is_left():
@@ -88,15 +88,15 @@ def test_what_is_ruled_out_is_not_played():
     small = Shrinker(shows=lambda _: True, best=scenario, kept=LAST, rules_out=lambda _: True)
     small.shrink()
     assert (small.best, small.plays) == (scenario, 0)
-    assert "1-minimal" in small.describe()
+    assert "each of them is needed" in small.describe()
 
 
 def test_result_is_1_minimal():
-    """Without any one part of a result that is called 1-minimal, the loop is not seen."""
+    """Without any one part of a result of which each is called needed, the loop is not seen."""
     shows = needs("check.sh", command="echo 3")
     small = shrink(shows)
 
-    assert "1-minimal" in small.describe()
+    assert "each of them is needed" in small.describe()
     assert not any(shows(some) for some in small.smaller())
 
 

@@ -75,6 +75,11 @@ def test_one_session_is_informed_and_no_other():
         (TwoSessions(), prompt("The rules."), prompt("Other rules.")),
         (TwoSessions(), prompt(), prompt()),
         (TwoSessions(), prompt("I made .told for you."), prompt()),
+        (
+            TwoSessions(),
+            prompt("Versions are kept.", changes=(Change(path=".version", how="added"),)),
+            prompt(),
+        ),
         (TwoSessions(), prompt("Done.", changes=(MARK, *[Change(path="tmp/a", how="added")] * 2)), prompt()),
         (TwoAgents(), prompt("The rules."), prompt()),
     ],

@@ -197,7 +197,7 @@ def test_an_item_by_its_address(browser, written):
     assert drawn == (
         "A stem of 1 turn, then a cycle of 2 turns that repeats forever (evidence: closed, all that was "
         "read is part of the state or never changes). "
-        "claude-code@1 would override it at block 9."
+        "claude-code@1 would override refusal 9 in a row."
     )
     dots = browser.ask("[...document.querySelectorAll('svg a')].map((each) => each.ariaLabel)")
     assert dots == ["before the first turn", *(f"turn {turn}: Stop refused" for turn in (1, 2, 3))]

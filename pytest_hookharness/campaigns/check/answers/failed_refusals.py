@@ -13,24 +13,19 @@ from collections.abc import Iterator
 
 from pytest_hookharness import hosts
 from pytest_hookharness.campaigns.check.answers.written_answers import written_answers
+from pytest_hookharness.campaigns.check.lone_programs.lone_answers import GATES
 from pytest_hookharness.campaigns.check.static.shell_outputs import goes_elsewhere
 from pytest_hookharness.campaigns.check.static.shell_scripts import SHELL_SCRIPT
 from pytest_hookharness.model.checkup import HookSet
 from pytest_hookharness.model.processes import Exited, Output, ProcessResult
 from pytest_hookharness.model.protocol import Hook, Reply, Ruling
 
-_GATES = frozenset(
-    [
-        hosts.Role.BEFORE_TOOL,
-        hosts.Role.PERMISSION,
-        hosts.Role.PROMPT,
-        hosts.Role.STOP,
-        hosts.Role.SUBAGENT_STOP,
-    ]
-)
 _EXIT = r"(?:\bexit|\bsys\.exit\(|\bprocess\.exit\()\s*(?P<code>\d+)\b"
 _REFUSES_BY_CODE = re.compile(
     r"\bexit(?:Code)?(?:\s*=|\(|\s)\s*(?:2\b|[\"']?\$\w)|\bexit\(\s*[A-Za-z_]|SystemExit\((?:2|[a-z])"
+)
+_KNOWS = re.compile(
+    r"permissionDecision\b|\bdecision\\?[\"']?\s*:\s*\\?[\"'](?:block|deny)|\bpermission\\?[\"']?\s*:"
 )
 # A printed text, and the status at most two lines behind it.
 _SAID = re.compile(
@@ -40,17 +35,19 @@ _SAID = re.compile(
     re.MULTILINE,
 )
 _REFUSING = re.compile(
-    r"\bblock(?:ed|ing)\b|(?<!permission )\bden(?:ied|ying)\b|\bnot (?:allowed|permitted)\b"
+    r"\bblock(?:ed|ing)\b|(?<!permission )(?<!access )\bden(?:ied|ying)\b|\bnot (?:allowed|permitted)\b"
     r"|\bforbidden\b|\bprohibited\b"
     r"|\brefus(?:ed|ing)\b|\brejected\b|\bviolation\b|\bbefore (?:stopping|you stop|finishing|committing)\b",
     re.IGNORECASE,
 )
-_USAGE = re.compile(r"usage\b", re.IGNORECASE)
+_NO_REFUSAL = re.compile(r"\W*(?:usage|warning|note)\b", re.IGNORECASE)
 # The status behind an answer, and lines that do not lead elsewhere before it.
 _ENDS = re.compile(_EXIT)
 _BRANCH = re.compile(r"\b(?:if|elif|else|fi|case|esac|def|function|for|while|except|catch)\b|;;")
 _NEAR = 12
 _LOST = "crashed: "
+# A command that does more than to go on where its script fails may refuse there.
+_MINDS = re.compile(r"\|\|(?!\s*(?:true\b|:|exit\s+0\b))|\bexit\s+[1-9]|\$\?|\btrap\b")
 
 
 def failed_refusal(hook_set: HookSet, hook: Hook) -> str:
@@ -61,19 +58,22 @@ def failed_refusal(hook_set: HookSet, hook: Hook) -> str:
 def _failed(hook_set: HookSet, hook: Hook) -> Iterator[str]:
     profile = hosts.find(hook_set.host)
     rule = profile.events.get(hook.event)
-    if rule is None or rule.role not in _GATES or hook.type != "command":
+    # The command may make another status of it.
+    if rule is None or rule.role not in GATES or hook.type != "command" or "||" in hook.command:
         return
     for text in hook_set.scripts_of(hook):
         if _REFUSES_BY_CODE.search(text):
             continue
-        for found in _SAID.finditer(text):
+        # A script that knows how to refuse may mean that it failed itself.
+        knows = _KNOWS.search(text) is not None
+        for found in _SAID.finditer(text) if not knows else ():
             words = " ".join(found["words"].split())
             reply = read_printed(profile, hook, int(found["code"]), stderr=words)
             captured = SHELL_SCRIPT.match(text) and goes_elsewhere(text, found.start("words"))
             if (
                 found["code"] != "0"
                 and not captured
-                and not _USAGE.match(words)
+                and not _NO_REFUSAL.match(words)
                 and _REFUSING.search(words)
                 and _is_failure(reply)
             ):
@@ -97,6 +97,12 @@ def _status_behind(text: str, number: int) -> int:
 
 def _is_failure(reply: Reply) -> bool:
     return reply.ruling is not Ruling.DENY and (reply.fault or "").startswith(_LOST)
+
+
+def is_allowed_by_failure(host: str, hook: Hook) -> bool:
+    """Return whether a host allows what it asked about where a script of a hook ends with an error."""
+    failed = read_printed(hosts.find(host), hook, 1, stderr="Traceback (most recent call last):")
+    return failed.ruling is not Ruling.DENY and not _MINDS.search(hook.command)
 
 
 def read_printed(

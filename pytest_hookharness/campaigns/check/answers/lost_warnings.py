@@ -2,7 +2,8 @@
 Warnings of a shell script that also refuses: printed where the host passes them to nobody, as it then allows.
 
 Only a text is named behind which the script surely ends with 0 unless another condition holds. The conditions
-and the ends behind it are read; a script that replaces its output, or ends in a way of its own, is left out.
+and the ends behind it are read. Left out are a script that replaces its output, or ends in a way of its own,
+and a text beside which the script sets a variable, if it may refuse later.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ from collections.abc import Iterator, Sequence
 from itertools import islice
 
 from pytest_hookharness.campaigns.check.command_guards.command_tests import functions_of
-from pytest_hookharness.campaigns.check.static.shell_outputs import goes_elsewhere
+from pytest_hookharness.campaigns.check.static.shell_outputs import goes_elsewhere, is_for_authors
 from pytest_hookharness.campaigns.check.static.shell_scripts import (
     SHELL_SCRIPT,
     code_of,
@@ -45,18 +46,26 @@ _LOADS = re.compile(r"^[ \t]*(?:source|\.)[ \t]", re.MULTILINE)
 _ANSWERS = re.compile(
     r"hookSpecificOutput|(?i:additional_?context)|systemMessage|\bdecision\b|permission|_message\b"
 )
-_ARGUMENTS = re.compile(
-    r"\bgetopts\b|\bcase[ \t]+\"?\$\{?[1@*]|^[^\n{]*[\"' \t]\$\{?[1@](?![\w])", re.MULTILINE
-)
+_WAYS = r"\bgetopts\b|\bcase[ \t]+\"?\$\{?[1@*]"
+_ARGUMENTS = re.compile(rf"{_WAYS}|^[^\n{{]*[\"' \t]\$\{{?[1@](?![\w])", re.MULTILINE)
+_OF_A_HOST = re.compile(r"\b(?:tool_input|tool_name|tool_response|hook_event_name)\b")
 # What only says how it is, and what tells somebody to do something.
-_NOTE = re.compile(r"^\W*(?:note|hint|tip)\b|\bno \w+ found\b", re.IGNORECASE)
+_NOTE = re.compile(
+    r"^\W*(?:note|hint|tip)\b|\bno \w+ found\b|\boverrid|(?<!not )\ballow(?:ed|ing)\b", re.IGNORECASE
+)
 _ORDER = re.compile(
     r"\b(?:please|must|should|remember|make sure|ensure|do not|don't|never|consider)\b|\brun [/`'\"]"
     r"|\b(?:review|verify|check|fix|update) (?:the|your|it|all|this)\b"
     r"|\u8bf7|\u3057\u3066\u304f\u3060\u3055\u3044|\uc8fc\uc138\uc694",
     re.IGNORECASE,
 )
-_MOST = 60
+# Where a branch begins and ends, and what gives a variable a value.
+_BEGINS = re.compile(r"(?<![\w$-])(?:then|else|do)(?=\s)|\)[ \t]*\n")
+_BRANCH_ENDS = re.compile(r"(?<![\w$-])(?:fi|elif|else|done)(?![\w-])|;;")
+_SETS = re.compile(
+    r"(?<![\w$.-])([A-Za-z_]\w*)\+?=|\(\([ \t]*([A-Za-z_]\w*)[ \t]*(?:\+\+|\+=|=)|\+\+([A-Za-z_]\w*)"
+)
+_MOST, _FAR = 60, 2000
 
 
 def lost_warnings(text: str, loaded: Sequence[str] = (), *, of_calls: bool) -> Iterator[tuple[str, str]]:
@@ -72,8 +81,8 @@ def lost_warnings(text: str, loaded: Sequence[str] = (), *, of_calls: bool) -> I
     ways = [shown, *(code_of(one) for one in loaded)]
     if not shown or len(_LOADS.findall(shown)) > len(loaded) or any(map(_OWN_WAY.search, ways)):
         return
-    # A person may start a script that takes arguments.
-    if _ARGUMENTS.search(without_comment_lines(text)):
+    # A person may start a script that takes arguments, unless these only stand in for the input.
+    if re.search(_WAYS if reads_input(text) else _ARGUMENTS, without_comment_lines(text)):
         return
     code = without_comment_lines(text)
     bodies = [(begin, end) for _, begin, end in functions_of(code)]
@@ -86,9 +95,24 @@ def lost_warnings(text: str, loaded: Sequence[str] = (), *, of_calls: bool) -> I
             and plain
             and not inside
             and not goes_elsewhere(text, place)
-            and ends_with_zero(shown, behind)
+            and surely_allows(code, shown, place, behind)
+            and not _is_one_of_several(code, shown, place, behind)
         ):
             yield stream, words
+
+
+def _is_remembered(code: str, shown: str, place: int, behind: int) -> bool:
+    """Return whether the branch of a text also sets a variable, by which the script may refuse later."""
+    begin = max((found.end() for found in _BEGINS.finditer(shown, 0, place)), default=0)
+    end = _BRANCH_ENDS.search(shown, behind)
+    rest = end.start() if end else len(shown)
+    names = {name for found in _SETS.findall(shown[begin:rest]) for name in found if name}
+    return any(re.search(rf"\b{name}\b", code[rest:]) for name in names)
+
+
+def reads_input(text: str) -> bool:
+    """Return whether a script reads keys that only a host sends."""
+    return _OF_A_HOST.search(without_comment_lines(text)) is not None
 
 
 def _printed(code: str, shown: str) -> Iterator[tuple[int, int, str, str]]:
@@ -104,14 +128,28 @@ def _printed(code: str, shown: str) -> Iterator[tuple[int, int, str, str]]:
             yield found.start(), found.end("text"), stream, " ".join(line.split())
 
 
-def ends_with_zero(shown: str, place: int) -> bool:
+def _is_one_of_several(code: str, shown: str, place: int, behind: int) -> bool:
+    """Return whether a text goes with an answer, or is for the authors of a script."""
+    begin = max((one.end() for one in _BEGINS.finditer(shown, max(0, place - _FAR), place)), default=0)
+    ended = _BRANCH_ENDS.search(shown, behind)
+    end = ended.start() if ended else len(shown)
+    return _ANSWERS.search(code, begin, end) is not None or is_for_authors(code, place)
+
+
+def surely_allows(code: str, shown: str, place: int, behind: int) -> bool:
     """
-    Return whether a script ends with 0 behind a place, if no further condition holds.
+    Return whether a script ends with 0 behind a text, if no further condition holds.
 
     Args:
+        code: The script.
         shown: The script without quoted text, as ``code_of`` returns it.
-        place: The place in it.
+        place: Where the text stands in it.
+        behind: The place behind the text.
     """
+    return _ends_with_zero(shown, behind) and not _is_remembered(code, shown, place, behind)
+
+
+def _ends_with_zero(shown: str, place: int) -> bool:
     depth, skipped = 0, -1
     for found in _TOKEN.finditer(shown, place):
         word = found["word"] or found["arm"]

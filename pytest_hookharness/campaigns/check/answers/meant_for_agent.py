@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from pytest_hookharness.campaigns.check.answers.lost_warnings import ends_with_zero
+from pytest_hookharness.campaigns.check.answers.lost_warnings import surely_allows
 from pytest_hookharness.campaigns.check.command_guards.command_tests import functions_of
 from pytest_hookharness.campaigns.check.static.shell_outputs import goes_elsewhere
 from pytest_hookharness.campaigns.check.static.shell_scripts import SHELL_SCRIPT, code_of
@@ -23,7 +23,7 @@ _REACHES = (
     + r"|\b(?:claude|agent|model)[ \t]+(?:will |can )?sees?\b"
 )
 _SAID_SO = re.compile(
-    rf"^[ \t]*#(?![^\n]*\b(?:not|never|no|n't)\b)[^\n]*(?:{_REACHES})[^\n]*\n"
+    rf"^[ \t]*#(?![^\n]*\b(?:not|never|no|n't|only|log)\b)[^\n]*(?:{_REACHES})[^\n]*\n"
     r"[ \t]*(?:echo(?:[ \t]+-\w+)*|printf)[ \t]+"
     r"(?P<mark>[\"'])(?P<text>(?:(?!(?P=mark))[^\n]){3,400})(?P=mark)"
     r"[ \t]*(?P<err>1?>&2)?[ \t]*$",
@@ -44,5 +44,5 @@ def meant_for_agent(text: str) -> Iterator[tuple[str, str]]:
         place = found.start("mark")
         inside = any(begin <= place < end for begin, end in bodies)
         is_code = shown[place] == found["mark"] and not inside and not goes_elsewhere(text, place)
-        if is_code and ends_with_zero(shown, found.end()):
+        if is_code and surely_allows(text, shown, place, found.end()):
             yield "stderr" if found["err"] else "stdout", " ".join(found["text"].split())

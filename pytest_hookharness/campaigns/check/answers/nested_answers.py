@@ -7,6 +7,7 @@ of another one may read it too.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
 
 from pytest_hookharness import hosts
@@ -29,6 +30,11 @@ _READ = (
     | {"action", "content", "displayContent", "suppressOriginalPrompt", "llm_request", "llm_response"}
     | {"toolConfig", "tool_input", "tailToolCallRequest", "additional_context", "updated_input"}
 )
+_FOR_READERS = re.compile(
+    r"(?:reason|context|message|feedback|text|summary|instructions?|notes?|warnings?|advice|reminders?|hints?"
+    r"|suggestions?|report|status|output)$",
+    re.IGNORECASE,
+)
 # By these a script may find out at which event it runs.
 _EVENT_SIGNS = ("hook_event_name", "hookEventName =", "tool_response", "tool_output", "tool_result")
 
@@ -39,7 +45,9 @@ def unread_keys(host: str, hook: Hook, value: Mapping[str, Json]) -> str:
     if not isinstance(nested, Mapping) or NESTED not in answers.known or nested.get(_NAME) != hook.event:
         return ""
     keys = [key for key in nested if key != _NAME]
-    says = any(isinstance(one, str) and (one == COMPUTED or " " in one) for one in map(nested.get, keys))
+    # Others may be identifiers, or for a log.
+    texts = [one for key in keys if isinstance(one := nested[key], str) and _FOR_READERS.search(key)]
+    says = any(one == COMPUTED or " " in one for one in texts)
     if not says or not _READ.isdisjoint(keys):
         return ""
     place = next((path[1] for path in answers.context if path[0] == NESTED and len(path) > 1), "")

@@ -40,6 +40,7 @@ _TO_OTHERS = re.compile(r"^[^;&|>]*(?:\|(?!\|)|1?>(?![ \t]*&[ \t]*1))")
 # What gives a variable another value, or shows that only harmless letters stand in it.
 _ELSEWHERE = (
     r"\bread\s[^\n;|]*\b{0}\b|\bfor\s+{0}\s+in\b|\bprintf\s+-v\s+{0}\b|\$\{{{0}[/%#@:^,]"
+    r"|\$\{{?{0}\}}?\"?\s+-(?:eq|ne|lt|le|gt|ge)\b|\(\([^)\n]*\b{0}\b"
     r"|\$\{{?{0}\}}?\"?\s+=~\s+(?:\^[^\n]*\$\s+\]\]|\"?\$)|\bcase\s+\"?\$\{{?{0}\b|(?:\[|test)\s+\"?\$\{{?{0}\}}?\"?\s+==?\s+\"?\w"
     r"|\$\{{?{0}\}}?\"?\s*\|\s*grep\s+-\w*\s*[\"']\^\[[^\n]*\$[\"']"
     r"|^[ \t]*(?!export|local|readonly|declare|unset|read|return|echo|printf)\w+[ \t]+{0}[ \t]*$"
@@ -48,7 +49,7 @@ _OF_A_PATH = re.compile(r"\.(?:file_path|path|url)\b|[\"'](?:file_path|path|url)
 # What prints lines in which any letter may stand.
 _SUBJECTS = re.compile(r"git[ \t]+(?:-C[ \t]+\S+[ \t]+)?(?:log|show)\b")
 _LINES = re.compile(
-    r"cat[ \t]+[^|;]*\.(?:md|txt|log)\b|(?:head|tail)[ \t]+-(?:n[ \t]*)?(?:[2-9]|1\d)"
+    r"cat[ \t]+[^|;]*\.(?:md|log)\b|(?:head|tail)[ \t]+-(?:n[ \t]*)?(?:[2-9]|1\d)"
     r"|(?:npm|pnpm|yarn|npx|bunx?|cargo|pytest|python3? -m pytest|ruff|mypy|tsc|eslint|go (?:test|vet|build)"
     r"|make|uv run|just|gradle|mvn|dotnet|mix)\b[^\n]*\s2>&1"
 )
@@ -58,7 +59,8 @@ _PIPED = re.compile(r"(?<!\|)\|(?!\|)\s*([A-Za-z_][\w.-]*)")
 # What may take marks away, or print one number or one word.
 _SAFE = re.compile(
     r"\b(?:awk|python[\d.]*|node|perl|base64|wc|cut|jq|printf|od|xxd)\b|\b(?:sed|tr)\b[^|]*(?:\"|\[\^|-c)"
-    r"|grep[ \t]+-\w*c|--(?:format|pretty)=[\"']?(?:t?format:)?%(?:h|H|D|c\w|a\w)(?:[\"' ]|$)"
+    r"|grep[ \t]+(?:-\w+[ \t]+)*-\w*[coqlL]"
+    r"|--(?:format|pretty)=[\"']?(?:t?format:)?%(?:h|H|D|c\w|a\w)(?:[\"' ]|$)"
     r"|--(?:show-current|count)\b"
     r"|\s-c\b|--(?:name|stat|shortstat|quiet|version)"
     r"|(?<!2)>[ \t]*/dev/null|rev-parse|\bdate\b"
@@ -78,7 +80,7 @@ def pasted_texts(text: str) -> Iterator[tuple[str, int]]:
     told = set[str]()
     for place, names in _in_answers(code, code_of(text)) if free else ():
         for name in names:
-            if name in free - told:
+            if name in free - told and not _is_its_own(name, code, place, free):
                 told.add(name)
                 yield _SAID.format(name), code.count("\n", 0, place) + 1
 
@@ -109,6 +111,17 @@ def _free_texts(code: str) -> set[str]:
         if not re.search(_ELSEWHERE.format(name), code, re.MULTILINE)
         and not any(_is_other(one, name) for one in given[name] if sources[name])
     }
+
+
+def _is_its_own(name: str, code: str, place: int, free: set[str]) -> bool:
+    """Return whether a name is a local one of the function at a place, which gives it no free text."""
+    for _, begin, end in functions_of(code):
+        body = code[begin:end] if begin <= place < end else ""
+        if re.search(rf"\blocal\b[^\n;]*\b{name}\b", body):
+            given = [one for one in _ASSIGNED.finditer(body) if one["name"] == name]
+            parts = {part for one in given for part in _variables(one["text"] or "")}
+            return not parts & free and all(one["pipe"] is None for one in given)
+    return False
 
 
 def _is_other(one: re.Match[str], name: str) -> bool:

@@ -8,7 +8,7 @@ import sys
 from collections.abc import Collection, Iterator, Sequence
 
 # What may send the output elsewhere, or let a person start the script.
-_ELSEWHERE = re.compile(r"redirect_stdout|sys\.stdout\s*=|argparse|sys\.argv")
+_ELSEWHERE = re.compile(r"redirect_stdout|sys\.stdout\s*=|argparse|sys\.argv|isatty")
 _EXITS = re.compile(r"(?:sys\.|os\._?)?exit\((?P<code>[^()]*)\)|raise SystemExit\((?P<raised>[^()]*)\)")
 
 
@@ -18,7 +18,7 @@ def printed_texts(text: str) -> Iterator[str]:
         return
     for block in blocks_of(text):
         for number, statement in enumerate(block):
-            status = next((code for one in block[number:] if (code := exit_status(one))), "0")
+            status = next((code for one in block[number:] if (code := exit_status(one) or _result(one))), "0")
             if (
                 (words := printed(statement))
                 and status in ("0", "None")
@@ -56,6 +56,17 @@ def exit_status(statement: ast.stmt) -> str:
     ends = isinstance(statement, (ast.Expr, ast.Raise))
     found = _EXITS.fullmatch(ast.unparse(statement)) if ends else None
     return (found["code"] or found["raised"] or "0") if found else ""
+
+
+def _result(statement: ast.stmt) -> str:
+    """Return what a statement returns, which may be the status, as it is written; empty for nothing."""
+    match statement:
+        case ast.Return(value=ast.Constant(value=None | False | True | 0)) | ast.Return(value=None):
+            return "0"
+        case ast.Return(value=ast.expr() as value):
+            return ast.unparse(value)
+        case _:
+            return ""
 
 
 def printed(statement: ast.stmt) -> str:

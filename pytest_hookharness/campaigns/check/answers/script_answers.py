@@ -11,6 +11,7 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 
 from pytest_hookharness import hosts
+from pytest_hookharness.campaigns.check.static.session_variables import loaded_by
 from pytest_hookharness.model.checkup import HookSet
 from pytest_hookharness.model.fast_dataclass import dataclass
 from pytest_hookharness.model.protocol import Hook
@@ -125,16 +126,15 @@ class UnreadAnswer:
 def find_unread_answer(hook_set: HookSet, hook: Hook) -> UnreadAnswer | None:
     """Return an answer in a hook's script that its host cannot read; ``None`` if there is none."""
     found = (
-        one
-        for text in (hook.command, *hook_set.scripts_of(hook))
-        for one in _unread(_COMMENT.sub("", text), hook_set, hook)
+        one for text in (hook.command, *hook_set.scripts_of(hook)) for one in _unread(text, hook_set, hook)
     )
     return next(found, None)
 
 
-def _unread(text: str, hook_set: HookSet, hook: Hook) -> Iterator[UnreadAnswer]:
-    host = hook_set.host
-    if _names_events(host, hook.event) and _NAME not in text and _is_written_out(text):
+def _unread(whole: str, hook_set: HookSet, hook: Hook) -> Iterator[UnreadAnswer]:
+    host, text = hook_set.host, _COMMENT.sub("", whole)
+    named = _NAME in text or not _is_written_out(text)
+    if _names_events(host, hook.event) and not named and _NAME not in loaded_by(hook_set, whole):
         yield UnreadAnswer(
             text=f"its answer has `{_NESTED}` without `{_NAME}`, so {host} does not read it",
             fix=f'Write `"{_NAME}": "{hook.event}"` into `{_NESTED}`.',

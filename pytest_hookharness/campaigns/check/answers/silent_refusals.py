@@ -96,7 +96,9 @@ def silent_refusal(hook_set: HookSet, hook: Hook) -> str:
 def silent_answer(hook_set: HookSet, hook: Hook) -> str:
     """Return an answer in a hook's script that refuses without a reason, as JSON; empty for none."""
     profile = hosts.find(hook_set.host)
-    if hook.event not in profile.events or hook.type != "command":
+    rule = profile.events.get(hook.event)
+    # Of an event that no simulation has, it is not known who is told.
+    if rule is None or rule.unreachable or hook.type != "command":
         return ""
     for text in (hook.command, *hook_set.scripts_of(hook)):
         for answer in () if any(named_hosts(hook_set.host, text)) else written_answers(text):

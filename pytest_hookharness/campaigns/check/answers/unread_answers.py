@@ -26,9 +26,9 @@ from pytest_hookharness.campaigns.check.answers.written_answers import (
 from pytest_hookharness.judging.findings.finding_catalogue import MANGLED
 from pytest_hookharness.model.checkup import HookSet
 from pytest_hookharness.model.fast_dataclass import dataclass
-from pytest_hookharness.model.protocol import Hook, Json
+from pytest_hookharness.model.protocol import Basis, Hook, Json
 
-_IGNORED = "ignored: "
+_IGNORED, _NO_EFFECT = "ignored: ", " has no effect on "
 # Keys whose values are texts, so that an unknown one is a text too.
 _TEXT = re.compile(r"(?:reason|context|message|feedback|text)$|^output$", re.IGNORECASE)
 # What the agent is to be told, at any host.
@@ -46,6 +46,8 @@ _FOR_THE_AGENT = frozenset(
 _SAYS = frozenset(["message", "feedback", "warning"])
 # What changes a call, computed by code.
 _CHANGES = frozenset(["updatedInput", "updated_input"])
+# Agents with hooks of which nothing is known here.
+_OTHER_AGENTS = re.compile(r"\b(?:opencode|windsurf|cline|aider|kiro|kilo ?code|roo ?code)\b", re.IGNORECASE)
 _UNKNOWN = ("the host knows none of the keys", "the host does not know ")
 _REFUSES = frozenset(["block", "deny"])
 # Values of each type that a host tells apart.
@@ -55,6 +57,7 @@ _ADVICE = {
     "; the host knows ": "Write a word that the host knows, or print nothing if the hook does not decide.",
     "it reads hookSpecificOutput": "Move the text below `hookSpecificOutput`, beside `hookEventName`.",
     f"in {NESTED}": f"Write the text in `{NESTED}.additionalContext`, where the host reads one.",
+    "has no 'hookEventName'": f"Write `hookEventName`, with the name of the event, into `{NESTED}`.",
     "no JSON": "Let a program write the JSON: `jq -n --arg text \"$text\" '{systemMessage: $text}'`.",
     "ends the session": "Leave out `continue`, so that the refusal counts.",
 }
@@ -94,6 +97,7 @@ def lost_answers(hook_set: HookSet, script: str, text: str) -> Iterator[LostAnsw
     answers = [*written_answers(text)]
     readable = any(_says_something(one.value) and not _fault(hook_set.host, hooks[0], one) for one in answers)
     others = [*named_hosts(hook_set.host, text)]
+    readable = readable or _OTHER_AGENTS.search(text) is not None
     seen = set[str]()
     for answer in answers:
         faults = [_fault(hook_set.host, hook, answer) for hook in hooks]
@@ -153,7 +157,13 @@ def _fault(host: str, hook: Hook, answer: WrittenAnswer) -> str:
 
 
 def _fault_of(host: str, hook: Hook, value: Mapping[str, Json]) -> str:
-    fault = hosts.read_reply(hosts.find(host), hook, hook.event, value).fault or ""
+    profile = hosts.find(host)
+    fault = hosts.read_reply(profile, hook, hook.event, value).fault or ""
+    rule, key = profile.events[hook.event], fault.removeprefix(_IGNORED).partition(_NO_EFFECT)[0].strip("'")
+    assumed = any(one.basis is Basis.ASSUMED and key in one.text for one in rule.rests_on)
+    # Of an event that no simulation has, little is known.
+    if _NO_EFFECT in fault and (rule.unreachable or assumed):
+        return ""
     return fault.removeprefix(_IGNORED) if fault.startswith(_IGNORED) else ""
 
 

@@ -13,11 +13,11 @@ from collections.abc import Iterator, Sequence
 
 from pytest_hookharness import hosts
 from pytest_hookharness.campaigns.check.answers.failed_refusals import read_printed
-from pytest_hookharness.campaigns.check.answers.lost_warnings import lost_warnings
+from pytest_hookharness.campaigns.check.answers.lost_warnings import lost_warnings, reads_input
 from pytest_hookharness.campaigns.check.answers.meant_for_agent import meant_for_agent
 from pytest_hookharness.campaigns.check.answers.printed_texts import printed_texts
 from pytest_hookharness.campaigns.check.answers.written_answers import without_comments
-from pytest_hookharness.campaigns.check.static.shell_outputs import goes_elsewhere
+from pytest_hookharness.campaigns.check.static.shell_outputs import goes_elsewhere, is_for_authors
 from pytest_hookharness.campaigns.check.static.shell_scripts import (
     SHELL_SCRIPT,
     code_of,
@@ -28,8 +28,8 @@ from pytest_hookharness.model.checkup import HookSet
 from pytest_hookharness.model.fast_dataclass import dataclass
 from pytest_hookharness.model.protocol import Hook, Ruling
 
-# A command that does nothing but say something.
-_ONLY_SAYS = re.compile(r"\s*echo\s+(?:-\w+\s+)?([\"'])(?P<text>(?:(?!\1).)+)\1\s*;?\s*", re.DOTALL)
+# A command that does nothing but say something, which is no object.
+_ONLY_SAYS = re.compile(r"\s*echo\s+(?:-\w+\s+)?([\"'])(?!\s*\{)(?P<text>(?:(?!\1).)+)\1\s*;?\s*", re.DOTALL)
 # What may be an answer, or reach a person in another way.
 _ANSWERS = re.compile(
     r"hookSpecificOutput|additional_?context|systemMessage|permission|\bdecision\b|followup_message|_message\b"
@@ -37,9 +37,11 @@ _ANSWERS = re.compile(
     r"|notify|osascript|terminal-notifier|/dev/tty|\bcurl\b|\btmux\b|\bexec\b|\beval\b|\bwall\b|webhook"
     # A status of another kind, and scripts that a person starts too.
     r"|\bconsole(?:\.\w+)?\s*=(?!=)|\breturn 2\b|(?:^|;)[ \t]*false\b|sys\.argv\[|argparse|process\.argv"
-    r"|case\s+\"?\$\{?1\b|isatty|isTTY|\s-t\s[01]\b",
+    r"|case\s+\"?\$\{?1\b",
     re.IGNORECASE | re.MULTILINE,
 )
+# A script that asks for a terminal is for a person too, unless it reads what only a host sends.
+_FOR_A_PERSON_TOO = re.compile(r"isatty|isTTY|\s-t\s[01]\b")
 # Other files that may answer.
 _STARTS = re.compile(
     r"^[ \t]*(?:source|\.)\s|\b(?:bash|sh|python[\d.]*|node|npx|bun|uv|exec)[ \t]+[\"']?[\w$./{(-]"
@@ -70,6 +72,8 @@ _PRINTS: Sequence[tuple[str, re.Pattern[str]]] = tuple(
         ("stdout", rf"\bprint\(\s*f?{_QUOTED}\s*\)"),
     )
 )
+# A condition, in the line or the one before, under which the author looks at what is printed.
+_FOR_AUTHORS = re.compile(r"DEBUG|VERBOSE")
 # A function that only prints its argument.
 _HELPER = re.compile(
     r"\b(?:function\s+)?(?P<name>\w+)\s*\(\s*\w*\s*\)\s*\{\s*(?:console\.(?P<js>error|warn|log)\(\s*\w+\s*\)|echo\s+\"\$[1*@]\"\s*(?P<sh>>&2)?)\s*;?\s*\}"
@@ -105,7 +109,8 @@ def unseen_advice(hook_set: HookSet, hook: Hook) -> UnseenAdvice | None:
     code = code_of(text) if SHELL_SCRIPT.match(text) else text
     if _REDIRECTS.search(hook.command):
         return None
-    if _ANSWERS.search(without_comments(text)) or _STARTS.search(code):
+    may_ask = _FOR_A_PERSON_TOO.search(text) and not reads_input(text)
+    if may_ask or _ANSWERS.search(without_comments(text)) or _STARTS.search(code):
         advice = _said_beside_answers(hook_set, hook) or _said_before_the_end(hook_set, hook)
         return advice or _said_to_the_agent(hook_set, hook)
     # A script of several events may print a text at one of them alone.
@@ -184,5 +189,11 @@ def _printed(text: str) -> Iterator[UnseenAdvice]:
     for stream, pattern in ways:
         for found in pattern.finditer(text):
             words = " ".join(found["text"].split())
-            if is_advice(words) and not (is_shell and goes_elsewhere(text, found.start("text"))):
+            place = found.start("text")
+            if not is_advice(words):
+                continue
+            hidden = is_shell and (goes_elsewhere(text, place) or is_for_authors(text, place))
+            begin = text.rfind("\n", 0, place)
+            of_authors = _FOR_AUTHORS.search(text, text.rfind("\n", 0, max(begin, 0)) + 1, place)
+            if not hidden and not of_authors:
                 yield UnseenAdvice(words, stream)

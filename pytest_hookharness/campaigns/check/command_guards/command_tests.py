@@ -103,7 +103,13 @@ def read_guard(text: str) -> CommandGuard:
     small = _lowered(code, names)
     both = [*names, *small]
     arms = [one for one in case_arms(code, shown, looped_texts(code)) if one.name in both]
-    plain_tests = [*_tests(code, shown, both, functions)]
+    # A function that nothing calls decides nothing.
+    unused = [one for one in bodies if len(re.findall(rf"(?<![\w-]){one[0]}(?![\w-])", shown)) == 1]
+    plain_tests = [
+        one
+        for one in _tests(code, shown, both, functions)
+        if not any(begin <= one.begin < end for _, begin, end in unused)
+    ]
     found = (*plain_tests, *(_arm_test(one, shown, code, functions) for one in arms))
     tests = tuple(sorted(found, key=lambda one: one.begin))
     spans = [*((one.begin, one.end) for one in plain_tests), *((one.begin, one.body) for one in arms)]

@@ -25,6 +25,7 @@ from pytest_hookharness.campaigns.guards.watched_moves import is_asked_before, w
 from pytest_hookharness.campaigns.stress.first_run import GIVEN
 from pytest_hookharness.campaigns.stress.mutations.wording import HARMLESS, forms_of
 from pytest_hookharness.judging.checkup.bypasses import is_rare, spellings
+from pytest_hookharness.judging.checkup.neighbours import ABSOLUTE
 from pytest_hookharness.model.checkup import HookSet
 from pytest_hookharness.model.moves import RunCommand
 from pytest_hookharness.model.protocol import Hook, Ruling
@@ -36,7 +37,11 @@ _PROGRAMS = frozenset({
 })  # fmt: skip
 _OF_ROOT = ("rm -rf /", "rm -r /", "chmod -R 777 /")
 _FOLDERS = ("tmp/build", "work/app/dist")
-_ABSOLUTE = re.compile(r"\babsolute\b", re.IGNORECASE)
+_ABSOLUTE = re.compile(ABSOLUTE)
+# A test with these words beside it may be for all paths that are not relative.
+_OUTSIDE = re.compile(r"\b(?:outside|inside|within|relative)\b", re.IGNORECASE)
+_NEAR = 200
+_LONE_DASH = re.compile(r"(?<= )-(?= |$)")
 _REFUSES = re.compile(r"\bexit[ \t]+2\b|\b(?:block|deny)\b")
 # What stands behind a program, or behind its option.
 # Forms that are only judged where they are played.
@@ -76,7 +81,8 @@ def refused_folders(text: str) -> Iterator[tuple[str, str]]:
     guard = read_guard(text)
     for test in guard.tests:
         known = not guard.others or guard.others[0] > test.begin
-        if not (known and test.leads == "refuses" and test.fits and test.pattern):
+        meant = _OUTSIDE.search(text, max(0, test.begin - _NEAR), test.until)
+        if meant or not (known and test.leads == "refuses" and test.fits and test.pattern):
             continue
         for command in _OF_ROOT:
             below = [f"{command}{folder}" for folder in _FOLDERS]
@@ -114,8 +120,7 @@ def refused_data(text: str) -> Iterator[tuple[str, str]]:
         known = not guard.others or guard.others[0] > test.begin
         refuses = known and test.leads == "refuses" and test.fits
         # Without other uses of the command, nothing tells the data from the command later.
-        admits = test.leads == "allows" and not test.fits and guard.is_known and _REFUSES.search(text)
-        if refuses or admits:
+        if refuses or _admits(guard, test, text):
             yield from _of_test(guard, test, whole=not refuses)
 
 
@@ -125,11 +130,18 @@ def allowed_spellings(text: str) -> Iterator[tuple[str, str]]:
     for test in guard.tests:
         refuses = test.leads == "refuses" and test.fits and guard.is_known and guard.whole
         # A command that does not fit is let through at once.
-        admits = test.leads == "allows" and not test.fits and guard.is_known and _REFUSES.search(text)
+        admits = _admits(guard, test, text)
         for command in _commands(test) if refuses or admits else ():
             if guard.lets_through(command, test) and not (admits and guard.is_let_off(command)):
                 usual = (one for one in spellings(command) if not is_rare(one))
                 yield from ((command, one) for one in usual if _is_allowed(guard, test, one))
+
+
+def _admits(guard: CommandGuard, test: CommandTest, text: str) -> bool:
+    """Return whether a script refuses behind a test what passes it, without another look at the command."""
+    leads = test.leads == "allows" and not test.fits and guard.is_known
+    last = all(one.begin < test.closed for one in guard.tests)
+    return leads and last and _REFUSES.search(text, test.closed) is not None
 
 
 def _is_allowed(guard: CommandGuard, test: CommandTest, spelling: str) -> bool:
@@ -157,8 +169,12 @@ def _commands(test: CommandTest) -> Iterator[str]:
     for text in texts_of(test.source):
         words = " ".join(text.split())
         program = words.partition(" ")[0]
-        tried = (words, f"{words} {_ARGUMENTS.get(program, '')}") if program in _PROGRAMS else ()
-        met = (one for one in tried if " " in one.strip() and test.is_met(one) is test.fits)
+        whole = f"{words} {_ARGUMENTS.get(program, '')}".strip()
+        # What somebody would write comes first: an option behind a dash, and a file behind an option.
+        usual = [_LONE_DASH.sub("-rf", one) for one in (words, whole)]
+        tried = [*usual, words, whole] if program in _PROGRAMS else []
+        tried.sort(key=lambda one: one.split()[-1].startswith("-"))
+        met = (one for one in tried if " " in one and test.is_met(one) is test.fits)
         yield from (one for _, one in zip(range(1), met, strict=False))
 
 

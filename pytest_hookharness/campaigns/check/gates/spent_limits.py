@@ -50,7 +50,9 @@ def prove_spent_limits(
             continue
         hook = next(commands for was_refused, commands in _stops(one.outcome) if was_refused)
         for again in play([_one_more_turn(one.session, limit)]) if hook not in told else ():
-            if again.outcome and [was for was, _ in _stops(again.outcome)] == [*refused, False]:
+            if again.outcome is None or _tells_user(again.outcome):
+                continue
+            if [was for was, _ in _stops(again.outcome)] == [*refused, False]:
                 told.add(hook)
                 yield _problem(again.outcome, again, hook, limit, [problem.id for problem in known])
 
@@ -74,6 +76,13 @@ def _stops(outcome: Outcome | None) -> Iterator[tuple[bool, str]]:
         for _, hooked in outcome.trace.hooked():
             if hooked.event in names:
                 yield hooked.decision.refused, commands_of(hooked.deciding)
+
+
+def _tells_user(outcome: Outcome) -> bool:
+    """Return whether a hook told the user something at the last stop: then it has checked the turn."""
+    names = {rule.name for rule in hosts.find(outcome.scenario.host).for_role(hosts.Role.STOP)}
+    runs = [hooked.hook_runs for _, hooked in outcome.trace.hooked() if hooked.event in names]
+    return any(run.reply.user_text for run in (runs[-1] if runs else ()))
 
 
 def _problem(outcome: Outcome, again: PlayedSession, hook: str, limit: int, taken: Sequence[str]) -> Problem:

@@ -41,6 +41,12 @@ _DERIVED = re.compile(
 )
 ASSIGNED = re.compile(r"(?<![\w$.-])([A-Za-z_]\w*)\+?=(?![=~])")
 _REFUSES = re.compile(r"(?<![\w-])(?:exit|return)[ \t]+(?:[1-9]\b|[\"$])")
+# A status that refuses, and one that a variable may make one.
+_BY_STATUS = re.compile(r"(?<![\w-])(?:exit|return)[ \t]+2\b")
+_BY_VARIABLE = re.compile(
+    r"(?<![\w-])(?:exit|return)[ \t]+[\"$]|(?<![\w-])exit[ \t]*(?:$|[;)}])", re.MULTILINE
+)
+_IS_TWO = re.compile(r"=[\"']?2\b|:-2\b|\$\?|[\"' \t]2[\"']?[ \t]*(?:$|[;&|)])", re.MULTILINE)
 _SEARCHED = r"grep[ \t]+(?:-(?!\w*v)[\w-]+[ \t]+)*[\"'](?=[^\n]*\w\w)"
 _FITS = (
     r"(?:\[\[?[ \t]+|&&[ \t]*\(?|^[ \t]*)(?:-n[ \t]+\"?\$\{{?{0}\b"
@@ -58,6 +64,8 @@ def only_shown_by(text: str) -> str:
     if not SHELL_SCRIPT.match(text):
         return ""
     code, shown = without_comment_lines(text), code_of(text)
+    if not can_refuse(code, shown):
+        return ""
     refusals = [*islice(refusals_of(code, shown), _MOST + 1)]
     often = Counter(ASSIGNED.findall(code))
     given = [found for found in GIVEN.finditer(code) if often[found["name"]] == 1]
@@ -71,6 +79,14 @@ def only_shown_by(text: str) -> str:
     if all(any(_fits(one, code, names) for one in conditions_at(shown, place)) for place in refusals):
         return str(tools.pop())
     return ""
+
+
+def can_refuse(code: str, shown: str) -> bool:
+    """Return whether a script may refuse: by an answer that does more than ask a person, or by status 2."""
+    answers = (one[0] for one in REFUSES_IN_JSON.finditer(code))
+    if any(not one.endswith("ask") for one in answers) or _BY_STATUS.search(shown):
+        return True
+    return bool(_BY_VARIABLE.search(shown) and _IS_TWO.search(code))
 
 
 def refusals_of(code: str, shown: str) -> Iterator[int]:

@@ -17,6 +17,7 @@ from pytest_hookharness.campaigns.check.lone_programs.lone_answers import GATES,
 from pytest_hookharness.campaigns.check.lone_programs.lone_searches import (
     ASSIGNED,
     GIVEN,
+    can_refuse,
     only_shown_by,
     refusals_of,
 )
@@ -66,7 +67,7 @@ def lone_switch(hook_set: HookSet, hook: Hook) -> str:
 def only_switched_by(text: str) -> str:
     """Return the program that alone gives the value without which a shell script ends at once with 0."""
     code, shown = without_comment_lines(text), code_of(text)
-    if not SHELL_SCRIPT.match(text):
+    if not SHELL_SCRIPT.match(text) or not can_refuse(code, shown):
         return ""
     before = code[: min(refusals_of(code, shown), default=0)]
     tests = {name: place for place, name in switches_off(before)}

@@ -12,20 +12,22 @@ import re
 from collections.abc import Collection, Iterator, Sequence
 
 from pytest_hookharness import hosts
-from pytest_hookharness.campaigns.arming.project_texts import project_files, read_text
 from pytest_hookharness.campaigns.check.answers.failed_refusals import read_printed
 from pytest_hookharness.campaigns.check.command_guards.command_tests import functions_of
-from pytest_hookharness.campaigns.check.lone_programs.lone_answers import GATES, REFUSES_IN_JSON
-from pytest_hookharness.campaigns.check.lone_programs.lone_searches import ASSIGNED, refusals_of
+from pytest_hookharness.campaigns.check.lone_programs.lone_answers import GATES
+from pytest_hookharness.campaigns.check.lone_programs.lone_searches import ASSIGNED, can_refuse, refusals_of
 from pytest_hookharness.campaigns.check.lone_programs.lone_switches import switches_off
-from pytest_hookharness.campaigns.check.lone_programs.program_questions import ASKS, without_silent_questions
+from pytest_hookharness.campaigns.check.lone_programs.program_questions import (
+    ASKS,
+    scripts_before,
+    without_silent_questions,
+)
 from pytest_hookharness.campaigns.check.lone_programs.reader_chains import (
     ReaderChain,
     reader_chains,
     without_silent_chains,
 )
 from pytest_hookharness.campaigns.check.lone_programs.shell_conditions import conditions_at
-from pytest_hookharness.campaigns.check.lone_programs.strict_scripts import RUNS_FIRST
 from pytest_hookharness.campaigns.check.static.shell_scripts import (
     SHELL_SCRIPT,
     code_of,
@@ -70,8 +72,7 @@ def silent_chain(text: str, loaded: Sequence[str] = ()) -> tuple[tuple[str, ...]
     if not known or any(_OWN_WAY.search(without_comment_lines(one)) for one in (text, *loaded)):
         return (), 0
     places = [*refusals_of(code, shown)]
-    in_json = [one for one in REFUSES_IN_JSON.finditer(code) if not one[0].endswith("ask")]
-    if not places or not (in_json or _REFUSES.search(shown)):
+    if not places or not can_refuse(code, shown):
         return (), 0
     for tools, place in _ends(code, shown, loaded):
         asked = {found["tool"] for found in _ASKED.finditer(without_silent_chains(code, shown))}
@@ -135,9 +136,7 @@ def _is_told(hook_set: HookSet, tools: Collection[str]) -> bool:
     """Return whether another script may tell somebody that the programs are missing."""
     sources = dict(hook_set.sources)
     texts = [_heard(hook_set, path, text) for path, text in sources.items()]
-    files = (file for file in project_files(hook_set.root) if file.suffix in (".sh", ".bash", ""))
-    first = (read_text(file) or "" for file in files if RUNS_FIRST.search(file.stem))
-    texts += [one for one in first if one not in sources.values()]
+    texts += [one for one in scripts_before(hook_set) if one not in sources.values()]
     for text in (*texts, *(hook.command for hook in hook_set.hooks)):
         if any(tool in text for tool in tools):
             code = without_comment_lines(text)

@@ -10,9 +10,11 @@ import re
 from collections.abc import Iterator, Mapping
 from itertools import islice
 
+from pytest_hookharness.campaigns.arming.project_texts import project_files, read_text
 from pytest_hookharness.campaigns.check.command_guards.command_tests import functions_of
 from pytest_hookharness.campaigns.check.lone_programs.shell_conditions import conditions_at
-from pytest_hookharness.campaigns.check.static.shell_scripts import code_of
+from pytest_hookharness.campaigns.check.static.shell_scripts import code_of, without_comment_lines
+from pytest_hookharness.model.checkup import HookSet
 from pytest_hookharness.model.fast_dataclass import dataclass
 
 ASKS = (
@@ -59,6 +61,13 @@ _FOR_SOMEBODY = re.compile(r"message|reason|context|text", re.IGNORECASE)
 _REFUSES = re.compile(r"\b(?:block|deny|ask)\b|\bfalse\b")
 _LEAVES = re.compile(r"exit[ \t]+0\b")
 _ENDS_WITH_2 = re.compile(r"(?:^|[\n;{])[ \t]*exit[ \t]+2[ \t]*(?:$|[\n;}#])")
+# A question for one program, and a loop over several.
+_ASKED = (
+    r"\b(?:command[ \t]+-[vV]|which|type|hash)[ \t]+(?:-\w+[ \t]+)?[\"']?{0}\b"
+    r"|\bfor[ \t]+\w+[ \t]+in\b[^\n]{{0,200}}\b{0}\b"
+)
+# Scripts that a person or the agent starts before.
+_RUNS_FIRST = re.compile(r"install|setup|init|start|check|doctor|bootstrap|preflight|dep")
 _MOST = 40
 
 
@@ -137,6 +146,20 @@ def without_silent_questions(code: str) -> str:
             end = one.named + len(one.tool)
             code = f"{code[: one.named]}{' ' * len(one.tool)}{code[end:]}"
     return code
+
+
+def scripts_before(hook_set: HookSet) -> Iterator[str]:
+    """Yield the texts of the scripts that are started before the hooks run, such as an installer."""
+    files = (file for file in project_files(hook_set.root) if file.suffix in (".sh", ".bash", ""))
+    yield from (read_text(file) or "" for file in files if _RUNS_FIRST.search(file.stem))
+
+
+def is_asked_for(hook_set: HookSet, tool: str) -> bool:
+    """Return whether a script that may run before, or a command, looks for a program and may tell of it."""
+    asks = re.compile(_ASKED.format(tool))
+    texts = [*(text for _, text in hook_set.sources), *(hook.command for hook in hook_set.hooks)]
+    asking = (one for one in (*texts, *scripts_before(hook_set)) if asks.search(one))
+    return any(asks.search(without_silent_questions(without_comment_lines(one))) for one in asking)
 
 
 def _first(found: re.Match[str]) -> int:

@@ -8,6 +8,7 @@ nobody wants to need `python`, which many systems only have as `python3`.
 from __future__ import annotations
 
 import re
+from itertools import islice
 
 from pytest_hookharness import hosts
 from pytest_hookharness.campaigns.check.answers.failed_refusals import read_printed
@@ -36,7 +37,9 @@ _OR_REFUSES = re.compile(
     r"^[ \t]*(?P<tool>python)[ \t]+(?!-[cm]\b)[^\n;&|]*\|\|[ \t]*exit[ \t]+2\b", re.MULTILINE
 )
 _REFUSES = re.compile(r"\b(?:exit|return)[ \t]+(?:2\b|[\"$])|\bexit[ \t]*(?:$|[;)}])", re.MULTILINE)
-_RENAMED = "python"
+# The script may bring the program, as from a virtual environment.
+_BRINGS = re.compile(r"\bPATH\+?=|^[ \t]*(?:source|\.|eval|alias)[ \t]", re.MULTILINE)
+_RENAMED, _MOST = "python", 20
 
 
 def refused_without(hook_set: HookSet, hook: Hook) -> str:
@@ -56,9 +59,12 @@ def needed_program(text: str) -> str:
     if not SHELL_SCRIPT.match(text):
         return ""
     code, shown = without_comment_lines(text), code_of(text)
+    if _BRINGS.search(shown):
+        return ""
     found = [one.tool for one in questions_always_asked(code, shown) if one.refuses]
     found += [one["tool"] for one in _ONLY_WITH.finditer(code) if shown.startswith("if", one.start())]
-    found += [one["tool"] for one in _OR_REFUSES.finditer(code) if not _is_within(shown, one.start("tool"))]
+    calls = islice(_OR_REFUSES.finditer(code), _MOST)
+    found += [one["tool"] for one in calls if not _is_within(shown, one.start("tool"))]
     alone = len(_REFUSES.findall(shown)) == 1 and not REFUSES_IN_JSON.search(code)
     renamed = "python3" not in code
     return next((tool for tool in found if alone or (tool == _RENAMED and renamed)), "")

@@ -10,14 +10,14 @@ from __future__ import annotations
 import re
 
 from pytest_hookharness import hosts
-from pytest_hookharness.campaigns.arming.project_texts import read_known_text
+from pytest_hookharness.campaigns.arming.project_texts import project_files, read_known_text
 from pytest_hookharness.campaigns.check.static.shell_scripts import SHELL_SCRIPT, code_of
 from pytest_hookharness.model.checkup import HookSet
 from pytest_hookharness.model.protocol import Hook
 
 # In a shell, and in a list of words.
 _CALL = re.compile(
-    r"(?P<program>ruff[ \t]+(?:check[ \t]+)?(?=[^\n;|&]*--fix(?!-only)\b)|goimports[ \t]+(?=[^\n;|&]*-w\b)"
+    r"(?P<program>ruff[ \t]+(?:check[ \t]+)?(?=[^\n;|&]*--fix(?!-only)\b)"
     r"|autoflake[ \t]+(?=[^\n;|&]*--in-place|[^\n;|&]*-i\b))(?P<words>[^\n;|&]*)"
     r"|[\"']ruff[\"'][ \t]*,[ \t]*[\"']check[\"'](?=[^\])]*[\"']--fix[\"'])(?P<list>[^\])]*)"
 )
@@ -26,7 +26,7 @@ _KEEPS = re.compile(
 )
 # A script that runs it only at some events or commands.
 _CHOOSES = re.compile(r"git commit|hook_event_name|\$1\b|\$\{1|--final")
-_OF_RUFF = ("pyproject.toml", "ruff.toml", ".ruff.toml")
+_OF_RUFF = frozenset(["pyproject.toml", "ruff.toml", ".ruff.toml"])
 _SELECTED = re.compile(r"^[ \t]*(?:lint\.)?select[ \t]*=[ \t]*\[([^\]]*)\]", re.MULTILINE)
 _OTHERWISE = re.compile(
     r"F401|^[ \t]*(?:lint\.)?(?:un)?fixable\b|^[ \t]*(?:lint\.)?ignore\b|^[ \t]*extend\b", re.MULTILINE
@@ -55,13 +55,13 @@ def removed_imports(hook_set: HookSet, hook: Hook) -> str:
             words = found["words"] if found["list"] is None else found["list"]
             name = "ruff" if found["list"] is not None else found["program"].split()[0]
             if shown and not _KEEPS.search(words) and (name != "ruff" or _removes(hook_set)):
-                return {"ruff": "ruff check --fix", "goimports": "goimports -w"}.get(name, name)
+                return "ruff check --fix" if name == "ruff" else name
     return ""
 
 
 def _removes(hook_set: HookSet) -> bool:
-    """Return whether the settings of a project let ruff remove unused imports, as its own ones do."""
-    texts = [read_known_text(hook_set.root / name) for name in _OF_RUFF]
+    """Return whether all settings in a project let ruff remove unused imports, as its own ones do."""
+    texts = [read_known_text(file) for file in project_files(hook_set.root) if file.name in _OF_RUFF]
     selected = [words for text in texts for words in _SELECTED.findall(text)]
     return not any(_OTHERWISE.search(text) for text in texts) and all(
         _UNUSED.search(words) for words in selected

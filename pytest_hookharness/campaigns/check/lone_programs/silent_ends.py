@@ -10,10 +10,12 @@ from __future__ import annotations
 import re
 
 from pytest_hookharness import hosts
-from pytest_hookharness.campaigns.check.lone_programs.lone_answers import GATES, REFUSES_IN_JSON, calls_of
-from pytest_hookharness.campaigns.check.lone_programs.lone_searches import refusals_of
-from pytest_hookharness.campaigns.check.lone_programs.program_questions import questions_always_asked
-from pytest_hookharness.campaigns.check.lone_programs.strict_scripts import is_asked_for
+from pytest_hookharness.campaigns.check.lone_programs.lone_answers import GATES, calls_of
+from pytest_hookharness.campaigns.check.lone_programs.lone_searches import can_refuse, refusals_of
+from pytest_hookharness.campaigns.check.lone_programs.program_questions import (
+    is_asked_for,
+    questions_always_asked,
+)
 from pytest_hookharness.campaigns.check.static.shell_scripts import (
     SHELL_SCRIPT,
     code_of,
@@ -24,9 +26,11 @@ from pytest_hookharness.model.protocol import Hook
 
 # What reads the input or the state of a hook; any other program may be what the hook is about.
 READERS = frozenset({"jq", "node", "perl", "python", "python3", "ruby"})
-_REFUSES = re.compile(r"\b(?:exit|return)[ \t]+2\b")
 # A module that is run as a program of its own, such as a test runner.
 RUNS_A_MODULE = re.compile(r"\w+[ \t]+-m\b|\w+[ \t]+--?(?:version|V)\b")
+
+# Code that stands in the script itself; a file may be the check for which the program is needed.
+_OWN_CODE = re.compile(r"jq\b|\w+(?:[ \t]+-\w+)*?[ \t]+(?:-\w*[ce]\b|-(?=[ \t\n])|<<)|\w+[ \t]*(?:\n|$)")
 
 
 def silent_end(hook_set: HookSet, hook: Hook) -> tuple[str, int]:
@@ -45,8 +49,7 @@ def silent_question(text: str) -> tuple[str, int]:
         return ("", 0)
     code, shown = without_comment_lines(text), code_of(text)
     places = [*refusals_of(code, shown)]
-    in_json = [one for one in REFUSES_IN_JSON.finditer(code) if not one[0].endswith("ask")]
-    if not places or not (in_json or _REFUSES.search(shown)):
+    if not places or not can_refuse(code, shown):
         return ("", 0)
     for one in questions_always_asked(code, shown):
         ends = one.leaves and one.begin < min(places)
@@ -56,6 +59,5 @@ def silent_question(text: str) -> tuple[str, int]:
 
 
 def _is_used(tool: str, code: str, begin: int) -> bool:
-    """Return whether a script calls a program behind a place, and not only to run something else."""
-    calls = [place for place, _ in calls_of(tool, code) if place >= begin]
-    return any(not RUNS_A_MODULE.match(code, place) for place in calls)
+    """Return whether a script gives a program code of its own behind a place, as to read the input."""
+    return any(_OWN_CODE.match(code, place) for place, _ in calls_of(tool, code) if place >= begin)

@@ -10,11 +10,10 @@ from __future__ import annotations
 import re
 
 from pytest_hookharness import hosts
-from pytest_hookharness.campaigns.arming.project_texts import project_files, read_text
 from pytest_hookharness.campaigns.check.command_guards.command_tests import functions_of
 from pytest_hookharness.campaigns.check.lone_programs.lone_answers import GATES, REFUSES_IN_JSON
-from pytest_hookharness.campaigns.check.lone_programs.lone_searches import refusals_of
-from pytest_hookharness.campaigns.check.lone_programs.program_questions import without_silent_questions
+from pytest_hookharness.campaigns.check.lone_programs.lone_searches import can_refuse, refusals_of
+from pytest_hookharness.campaigns.check.lone_programs.program_questions import is_asked_for
 from pytest_hookharness.campaigns.check.lone_programs.wrapping_functions import wrapping_functions
 from pytest_hookharness.campaigns.check.static.shell_scripts import (
     SHELL_SCRIPT,
@@ -46,12 +45,6 @@ _BEHIND = re.compile(
 _CALLED = r"^[A-Za-z_]\w*=\"?\$\((?:{0})(?:[ \t]+[^\n|&;()]*)?\)\"?[ \t]*$"
 _OPENS = re.compile(r"^[ \t]*(?:if|case|for|while|until)\b|[{(][ \t]*$", re.MULTILINE)
 _CLOSES = re.compile(r"(?:^[ \t]*|;[ \t]*)(?:fi|esac|done)\b|^[ \t]*[)}]", re.MULTILINE)
-_ASKS = (
-    r"\b(?:command[ \t]+-[vV]|which|type|hash)[ \t]+(?:-\w+[ \t]+)?[\"']?{0}\b"
-    r"|\bfor[ \t]+\w+[ \t]+in\b[^\n]*\b{0}\b"
-)
-# Other scripts that a person or the agent starts before.
-RUNS_FIRST = re.compile(r"install|setup|init|start|check|doctor|bootstrap|preflight|dep")
 
 
 def ends_without(hook_set: HookSet, hook: Hook) -> tuple[str, int]:
@@ -59,6 +52,9 @@ def ends_without(hook_set: HookSet, hook: Hook) -> tuple[str, int]:
     rule = hosts.find(hook_set.host).events.get(hook.event)
     texts = hook_set.scripts_of(hook)
     if rule is None or rule.role not in GATES or hook.type != "command" or len(texts) != 1:
+        return ("", 0)
+    # The command decides what an error of the script means.
+    if "||" in hook.command:
         return ("", 0)
     tool, line = failing_call(texts[0], [*loaded_texts(hook_set, texts[0])])
     return (tool, line) if tool and not is_asked_for(hook_set, tool) else ("", 0)
@@ -74,7 +70,12 @@ def failing_call(text: str, loaded: list[str]) -> tuple[str, int]:
     answers = answers if any(not one[0].endswith("ask") for one in answers) else []
     refusals = [one.start() for one in (*answers, *_REFUSES.finditer(shown))]
     strict = _STRICT.search(shown)
-    if not refusals or strict is None or any(_MAY_NOTICE.search(one) for one in loaded):
+    if (
+        not refusals
+        or strict is None
+        or not can_refuse(code, shown)
+        or any(_MAY_NOTICE.search(one) for one in loaded)
+    ):
         return ("", 0)
     found = [(one, tool) for tool in _TOOLS if (one := _first_call(tool, code, shown, strict.end()))]
     if not found:
@@ -117,13 +118,3 @@ def _first_wrapped(tool: str, code: str, shown: str, begin: int) -> int:
 def _is_outside(shown: str) -> bool:
     """Return whether no function, group or branch that a script has begun is still open at its end."""
     return len(_OPENS.findall(shown)) == len(_CLOSES.findall(shown))
-
-
-def is_asked_for(hook_set: HookSet, tool: str) -> bool:
-    """Return whether a script that may run before, or a command, looks for a program and may tell of it."""
-    asks = re.compile(_ASKS.format(tool))
-    texts = [*(text for _, text in hook_set.sources), *(hook.command for hook in hook_set.hooks)]
-    files = (file for file in project_files(hook_set.root) if file.suffix in (".sh", ".bash", ""))
-    first = (read_text(file) or "" for file in files if RUNS_FIRST.search(file.stem))
-    asking = (one for one in (*texts, *first) if asks.search(one))
-    return any(asks.search(without_silent_questions(without_comment_lines(one))) for one in asking)

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 
+from pytest_hookharness.campaigns.arming.project_texts import is_small, project_files, read_known_text
 from pytest_hookharness.campaigns.check.static.shell_scripts import SHELL_SCRIPT, code_of
 from pytest_hookharness.model.checkup import HookSet
 from pytest_hookharness.model.protocol import Hook
@@ -19,6 +20,11 @@ _USED = (
     r"\$\{{?({0})(?!\w|:?-[^}}])|\b(?:environ\.get\(|environ\[|getenv\()\s*[\"']({0})[\"']"
     r"|\bprocess\.env\.({0})\b"
 )
+# Files that may start the host, or set its variables.
+_OF_SETTINGS = re.compile(
+    r"\.(?:ya?ml|toml|json|env|sh)$|^(?:Dockerfile|Makefile|justfile|\.env)", re.IGNORECASE
+)
+_LARGEST = 1 << 16
 _SET = r"(?<![\w${{]){0}="
 
 
@@ -36,6 +42,10 @@ def borrowed_variable(hook_set: HookSet, hook: Hook) -> str:
 
 
 def _is_set(hook_set: HookSet, name: str) -> bool:
-    """Return whether a script or a command of the hooks gives a variable a value."""
+    """Return whether a script, a command of the hooks or settings of the project give a variable a value."""
     texts = (*(text for _, text in hook_set.sources), *(hook.command for hook in hook_set.hooks))
-    return any(re.search(_SET.format(name), text) for text in texts)
+    if any(re.search(_SET.format(name), text) for text in texts):
+        return True
+    files = (file for file in project_files(hook_set.root) if _OF_SETTINGS.search(file.name))
+    kept = (read_known_text(file) for file in files if is_small(file, _LARGEST))
+    return any(re.search(rf"\b{name}\"?[ \t]*[=:]", text) for text in kept)

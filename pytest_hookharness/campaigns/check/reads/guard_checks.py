@@ -12,7 +12,7 @@ from pytest_hookharness.campaigns.check.command_guards.word_guards import (
     root_guard,
     word_guard,
 )
-from pytest_hookharness.campaigns.check.reads.script_checks import together
+from pytest_hookharness.campaigns.check.reads.script_checks import DECIDED, together
 from pytest_hookharness.campaigns.check.static.uncaught_programs import UncaughtProgram, uncaught_programs
 from pytest_hookharness.campaigns.check.static.untracked_files import overlooked_files
 from pytest_hookharness.judging.findings.codes import (
@@ -25,9 +25,6 @@ from pytest_hookharness.judging.findings.codes import (
 from pytest_hookharness.judging.findings.finding_catalogue import CRASHED
 from pytest_hookharness.model.checkup import HookSet, Symptom
 from pytest_hookharness.model.protocol import Hook
-
-# What a host decides about at an event, if it is no call.
-_DECIDED = {hosts.Role.STOP: "stop", hosts.Role.SUBAGENT_STOP: "stop", hosts.Role.PROMPT: "prompt"}
 
 
 def find_in_guards(hook_set: HookSet) -> Iterator[Iterator[Symptom]]:
@@ -82,7 +79,7 @@ def _of_programs(hook_set: HookSet) -> Iterator[Symptom]:
         for path, one in uncaught_programs(hook_set, hook):
             found.setdefault((hook.event, path, one), []).append(hook)
     for (event, path, one), hooks in found.items():
-        what = _DECIDED.get(hosts.find(hook_set.host).events[event].role, "call")
+        what = DECIDED.get(hosts.find(hook_set.host).events[event].role, "call")
         if one.program:
             code, when = UNGUARDED_TOOL, f"with no `{one.program}` on the PATH"
             advice = f"Catch `FileNotFoundError`, and tell the user that `{one.program}` is missing."

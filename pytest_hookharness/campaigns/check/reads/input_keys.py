@@ -17,10 +17,12 @@ from pytest_hookharness.campaigns.arming.project_texts import read_text
 from pytest_hookharness.campaigns.check.answers.unread_answers import named_hosts
 from pytest_hookharness.campaigns.check.lone_programs.inline_scripts import inline_program
 from pytest_hookharness.campaigns.check.reads.javascript_reads import javascript_reads
-from pytest_hookharness.campaigns.check.reads.key_meanings import meanings
+from pytest_hookharness.campaigns.check.reads.key_meanings import TOOL_ROLES, meanings
 from pytest_hookharness.campaigns.check.reads.key_reads import KeyPath
+from pytest_hookharness.campaigns.check.reads.other_starts import has_other_input, is_given_elsewhere
 from pytest_hookharness.campaigns.check.reads.python_reads import python_reads
 from pytest_hookharness.campaigns.check.reads.shell_reads import shell_reads
+from pytest_hookharness.campaigns.check.static.session_variables import loaded_by
 from pytest_hookharness.campaigns.check.static.shell_scripts import SHELL_SCRIPT
 from pytest_hookharness.model.checkup import HookSet
 from pytest_hookharness.model.fast_dataclass import dataclass
@@ -37,10 +39,25 @@ _OF_TOOLS = (
 )
 # Keys of tools that no session of a check calls.
 _OF_OTHER_TOOLS = frozenset(["path", "notebook_path", "new_source", "edits", "url", "prompt", "content"])
+_OF_ANY_TOOLS = frozenset(["path", "url", "prompt"])
 _NOTEBOOKS, _OF_FILES = "NotebookEdit", ("tool_input", "file_path")
 _REFUSES = re.compile(r"\bexit\(?\s*2\b|[\"'\\](?:deny|ask|block)[\"'\\]")
+_ASKS_FOR_TYPE = re.compile(r"\bisinstance\b|\btypeof\b|\btype\(|\btype\s*==")
+# No failure is what is right where the key is missing; what looks for one.
+_NO_FAILURE = re.compile(
+    r"\b(?:exit_?[cC]ode|returncode|return_code|exit_status)\b\S*\s*(?://|\?\?|\|\||,|or\b)\s*[\"']?0\b"
+)
+_LOOKS_FOR_FAILURE = re.compile(r"-ne\b|-gt\b|!==?\s*[\"']?0|>\s*0|(?:==|-eq)\s*[\"']?[1-9]")
+# A text that stands in for a key.
+_STANDS_IN = r"[\"'.]{0}\b[\"']?\s*(?://|\?\?|\|\||,|\bor\b)\s*\\?[\"'](?!unknown|none|null|n/a)[A-Za-z]"
 # What may look at every key of the input.
-_ALL_INPUT = re.compile(r"notebook_path|\bdumps\(|\.stringify\(|\.values\(|\.items\(")
+_ALL_INPUT = re.compile(
+    r"notebook_path|\bdumps\(|\.stringify\(|\.values\(|\.items\(|to_entries|tostring|tojson|@json|\.\.\s*\|"
+    # It may refuse all notebooks, whatever their paths.
+    r"|=\s*[\"']?NotebookEdit\b|^[ \t]*[\"']?NotebookEdit[\"']?\)|[\"']NotebookEdit[\"']\s*[=!]=",
+    re.MULTILINE,
+)
+_LAST = "last_assistant_message"
 _EXITS = frozenset(["exit_code", "exitCode", "returncode", "return_code", "exit_status", "code", "status"])
 _OUTPUTS = frozenset(["output", "content", "text", "result"])
 # Words that people confuse in the name of what the agent said.
@@ -57,6 +74,9 @@ _USUAL = (
     Edit(file="f", text="t", old="o"),
     Read(file="f"),
 )
+# Claude Code sends these to the command that prints its status line, which may be the same script.
+_STATUS_LINE = re.compile(r"status[ _-]?line", re.IGNORECASE)
+_OF_STATUS_LINE = frozenset(["context_window", "cost", "model", "output_style", "version", "workspace"])
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,7 +85,7 @@ class InputReads:
     What a hook's script reads from its input.
 
     Attributes:
-        text: The command and the scripts in it, without lines that are comments.
+        text: The command, the scripts in it and what they load, without lines that are comments.
         reads: The places of each value, those that replace each other together.
         shared: Whether the scripts name another host, so that what is no key of this one may be one there.
         own: Of a shared script, those that surely count for this host: in branches for it alone.
@@ -85,12 +105,18 @@ def reads_of(hook_set: HookSet, hook: Hook) -> InputReads | None:
     program = inline_program(hook.command) or hook.command
     scripts = [*hook_set.sources_of(hook), ("command.sh", program)]
     found = [reads for path, text in scripts if (reads := _reads(hook_set, path, text))]
-    if len(found) != 1:
+    if len(found) != 1 or has_other_input(hook_set, hook):
         return None
     shared = any(named_hosts(hook_set.host, "\n".join(hook_set.scripts_of(hook)) or hook.command))
     every = (_reads(hook_set, path, text, hook_set.host) for path, text in scripts if shared)
-    text = _COMMENT.sub("", "\n".join(text for _, text in scripts))
-    return InputReads(text, found[0], shared, [one for reads in every for one in reads])
+    loaded = [loaded_by(hook_set, text) for _, text in scripts]
+    text = _COMMENT.sub("", "\n".join((*(text for _, text in scripts), *loaded)))
+    reads = [one for one in found[0] if not (_STATUS_LINE.search(text) and _is_of_status_line(one))]
+    return InputReads(text, reads, shared, [one for reads in every for one in reads])
+
+
+def _is_of_status_line(read: frozenset[KeyPath]) -> bool:
+    return bool(_OF_STATUS_LINE.intersection(path[0] for path in read))
 
 
 def never_sent(hook_set: HookSet, hook: Hook) -> tuple[str, str]:
@@ -102,6 +128,8 @@ def never_sent(hook_set: HookSet, hook: Hook) -> tuple[str, str]:
     reads = [read for read in given.reads if not given.shared or read in given.own or _is_for_all(read)]
     found = [pair for read in reads if (pair := judge.meant_by(read))] or [*judge.of_notebooks()]
     keys, meant = dict.fromkeys(key for key, _ in found), dict.fromkeys(key for _, key in found)
+    if is_given_elsewhere(hook_set, hook, [key.rpartition(".")[2] for key in keys]):
+        return "", ""
     return ", ".join(f"`{key}`" for key in keys), ", ".join(meant)
 
 
@@ -113,7 +141,7 @@ def _is_for_all(read: frozenset[KeyPath]) -> bool:
     return len(known) > 1 and not any(known <= sent for sent in every)
 
 
-def _reads(hook_set: HookSet, path: str, text: str, host: str = "") -> list[frozenset[KeyPath]]:
+def _reads(hook_set: HookSet, path: str, text: str, host: str = "") -> Sequence[frozenset[KeyPath]]:
     """Return what a script reads, or only what it reads in branches for a host."""
     ending = PurePath(path).suffix
     if ending == ".py" or (not ending and re.match(r"#!.*python", text)):
@@ -144,6 +172,8 @@ class _Judge:
     def meant_by(self, read: frozenset[KeyPath]) -> tuple[str, str] | None:
         """Return the key that a read looks for in vain, and the one that is meant; ``None`` for nothing."""
         if not any(path[0] in self.sent for path in read):
+            if all(self._is_optional(path[0]) for path in read):
+                return None
             meant = self._instead([path[0] for path in read])
             first = min(read, key=lambda path: (key_words(path[0]) != key_words(meant), path))
             # What is sent at other events shows only with what is below it what the script is after.
@@ -172,11 +202,18 @@ class _Judge:
         for words, sent in meanings(self.role):
             key = next((one for one in sent if one in self.kinds), "")
             if key and words.issuperset(keys):
-                return key if self._is_unread(key) else ""
+                # What the agent said last may stand for all that was said.
+                others = (_LAST,) if "transcript" in key else ()
+                return key if all(map(self._is_unread, (key, *others))) else ""
         if sent_by(self.profile.name).intersection(keys) or all(key_words(key) <= _VAGUE for key in keys):
             return ""
         meant = [key for key in self.kinds if all(_is_part(one, key) for one in keys)]
         return meant[0] if meant and self._is_unread(meant[0]) else ""
+
+    def _is_optional(self, key: str) -> bool:
+        """Return whether a key that the host sends at another event has a text of the script in its place."""
+        given = re.search(_STANDS_IN.format(re.escape(key)), self.text, re.IGNORECASE)
+        return given is not None and key in sent_by(self.profile.name)
 
     def _is_unread(self, key: str) -> bool:
         """Return whether a script reads a key nowhere, as far as its words show."""
@@ -190,7 +227,7 @@ class _Judge:
         kind = self.kinds[key]
         if kind in _ONE_VALUE and (key,) not in self.paths:
             return f"`{key}` as text" if kind in ("text", "word") else ""
-        if kind == "response" and "isinstance" not in self.text and "typeof" not in self.text:
+        if kind == "response" and not _ASKS_FOR_TYPE.search(self.text):
             return self._in_result(key, below, all_paths)
         return self._in_tool(below) if kind in ("input", "input text") else ""
 
@@ -208,18 +245,20 @@ class _Judge:
         )
         only_exits = all(one[1] in _EXITS for one in all_paths)
         others = any(one[0] == key and len(one) > 1 and one[1] not in _EXITS for one in self.paths)
-        if failed and only_exits and not others and _EXITS.isdisjoint(sent):
+        fine = _NO_FAILURE.search(self.text) and not _LOOKS_FOR_FAILURE.search(self.text)
+        if failed and only_exits and not others and not fine and _EXITS.isdisjoint(sent):
             return f"no `{below}`: after a failed command it runs `{failed}` hooks"
         return ""
 
     def _in_tool(self, below: str) -> str:
         """Return the keys of tools that a script means; empty if a tool of its hook may have the key."""
-        if "mcp" in f"{self.hook.matcher}{self.text}".lower():
-            # Such tools have keys of their own.
+        if self.role not in TOOL_ROLES or "mcp" in f"{self.hook.matcher}{self.text}".lower():
+            # Tools of a server have keys of their own.
             return ""
         sent = frozenset[str]().union(*self.inputs.values())
         known = {*(self.hook.matcher or "").split("|")} <= {*self.inputs}
-        if below in sent or not (known or below not in _OF_OTHER_TOOLS or self.profile.name != "claude-code"):
+        others = _OF_OTHER_TOOLS if self.profile.name == "claude-code" else _OF_ANY_TOOLS
+        if below in sent or (below in others and not known):
             return ""
         for words in _OF_TOOLS:
             if below in words:

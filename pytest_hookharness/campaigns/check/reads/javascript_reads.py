@@ -15,6 +15,11 @@ from pytest_hookharness.campaigns.check.reads.key_reads import KeyPath, KeyRead,
 _COMMENT = re.compile(r"/\*.*?\*/|(?<![:\\'\"`\w])//[^\n]*", re.DOTALL)
 _NAME = r"[A-Za-z_$][\w$]*"
 _STDIN = re.compile(r"stdin|readFileSync\(\s*0\b", re.IGNORECASE)
+# A parameter of a function without a name, unless it gets a part of standard input.
+_CALLBACK = (
+    r"(?<![\w.$])(?<!data['\"], )(?:{0}\s*=>|\(\s*{0}\s*(?:,[^()]*)?\)\s*=>|function\s*\(\s*{0}\s*[,)])"
+)
+_EMPTY = re.compile(r"(?:\"\"|''|``|null|undefined|\[\s*\])")
 _OF_FILE = re.compile(r"readFile(?:Sync)?\(")
 _PARSED = re.compile(rf"(?<![\w.$])({_NAME})\s*(?::[^=\n;]+)?=(?!=)[^;\n=]*?JSON\.parse\((?P<given>[^\n]*)")
 # What gives a variable the text of standard input.
@@ -37,12 +42,14 @@ _TAKEN = re.compile(
 _PART = re.compile(r"\s*(\w+)\s*(?::\s*(\w+))?\s*(?:=[^,]*)?\s*$")
 
 
-def javascript_reads(script: str) -> list[frozenset[KeyPath]]:
+@lru_cache(maxsize=64)
+def javascript_reads(script: str) -> Sequence[frozenset[KeyPath]]:
     """Return what a script in JavaScript or TypeScript reads from its input."""
     text = _COMMENT.sub("", script)
     if not _STDIN.search(text):
         return []
-    known: dict[str, KeyPath] = dict.fromkeys(_roots(text), ())
+    roots = (name for name in _roots(text) if not _is_another(name, text))
+    known: dict[str, KeyPath] = dict.fromkeys(roots, ())
     for _ in range(2):
         known |= dict.fromkeys(_parameters(text, known), ())
         known |= {name: path for name, path in _parts(text, known) if name not in known}
@@ -67,6 +74,23 @@ def _roots(text: str) -> Iterator[str]:
     yield from (name for name, ours in parsed.items() if all(ours))
 
 
+def _is_another(name: str, text: str) -> bool:
+    """Return whether a variable also gets another object, or more keys, or is a parameter that does."""
+    word = re.escape(name)
+    functions = re.findall(rf"\bfunction\s+({_NAME})\s*\(\s*{word}\s*[,):]", text)
+    return any(_gets_others(one, name, text) for one in functions) or bool(
+        re.search(rf"(?<![\w.$]){word}\s*(?::[^=\n;]+)?=\s*\{{\s*[\w.'\"\[]", text)
+        or re.search(rf"\bObject\.assign\(\s*{word}\b", text)
+        or re.search(_CALLBACK.format(word), text)
+    )
+
+
+def _gets_others(function: str, name: str, text: str) -> bool:
+    """Return whether a function is called with anything but a variable."""
+    called = rf"(?<!function )(?<![\w.$]){re.escape(function)}\(\s*(?!{re.escape(name)}\b)"
+    return re.search(called, text) is not None
+
+
 def _is_of_file(given: str, text: str) -> bool:
     """Return whether what is parsed is the text of a file, or one of several, such as a line of it."""
     name = re.match(rf"\s*({_NAME})", given)
@@ -88,10 +112,12 @@ def _is_input(given: str, text: str) -> bool:
     collected = {one for found in _COLLECTED.findall(text) for one in found}
     given_by = [found["given"] for found in _TEXT.finditer(text) if found[1] == name[1]]
     readers = {one for one, body in _bodies(text) if _STDIN.search(body)}
-    return name[1] in collected or any(
+    ours = [
         _STDIN.search(one) or any(re.match(rf"{re.escape(reader)}\(", one) for reader in readers)
         for one in given_by
-    )
+        if not _EMPTY.match(one)
+    ]
+    return name[1] in collected or (bool(ours) and all(ours))
 
 
 @lru_cache(maxsize=1)
@@ -108,9 +134,11 @@ def _find_bodies(text: str) -> Iterator[tuple[str, str]]:
 
 
 def _parameters(text: str, known: Mapping[str, KeyPath]) -> Iterator[str]:
-    """Yield the first parameters of functions that are called with the input."""
+    """Yield the first parameters of functions that are called with the input, and with nothing else."""
     for root in [name for name, path in known.items() if not path]:
         for name in re.findall(rf"(?<![\w.$])({_NAME})\(\s*{re.escape(root)}\s*[,)]", text):
+            if _gets_others(name, root, text):
+                continue
             yield from re.findall(
                 rf"\b(?:function\s+{re.escape(name)}\s*\(|{re.escape(name)}\s*=\s*(?:async\s*)?(?:function\s*)?\()\s*({_NAME})",
                 text,

@@ -40,6 +40,10 @@ _MEANINGS: Sequence[tuple[frozenset[str], Sequence[str]]] = (
         ("agent_transcript_path", "transcript_path"),
     ),
     (
+        frozenset(["error_message", "errorMessage", "error_msg", "failure_reason"]),
+        ("error_message", "error_details", "error"),
+    ),
+    (
         frozenset(["error_type", "errorType", "error_message", "errorMessage", "error_code", "error_msg"])
         | {"failure", "failure_reason", "exception", "error"},
         ("error", "error_message"),
@@ -54,6 +58,7 @@ _AT_ROLES: Sequence[tuple[frozenset[hosts.Role], frozenset[str], Sequence[str]]]
         | {"agent", "subagent", "tool_input", "agent_type"},
         ("agent_type", "agentType", "agent_name", "agentName", "subagent_type"),
     ),
+    (_TASKS, frozenset(["description", "taskDescription", "task_desc"]), ("task_description",)),
     (
         _TASKS,
         frozenset(["title", "task_title", "taskTitle", "task", "task_name", "subject", "taskSubject"])

@@ -35,9 +35,14 @@ def python_reads(
     """
     try:
         tree = ast.parse(text)
-        reads = _InputFollower(tree, load).read()
+        follower = _InputFollower(tree, load)
+        reads = follower.read()
         lines = {*_lines_for(tree, host)} if host else set[int]()
-        kept = (read for read in reads if not host or read.line in lines)
+        kept = (
+            read
+            for read in reads
+            if (not host or read.line in lines) and follower.added.isdisjoint(read.paths)
+        )
         return [found for found in join_reads(kept) if not any(path[0] == "*" for path in found)]
     except (SyntaxError, ValueError, RecursionError):
         return []
@@ -68,6 +73,10 @@ class _InputFollower:
         self.mixed: set[tuple[str, str]] = set()
         self.others: set[tuple[str, str]] = set()
         self.reads: list[KeyRead] = []
+        # What the script itself puts below the input.
+        self.added: set[KeyPath] = set()
+        # Names that are another value within one expression.
+        self.shadowed = {*_shadowed(tree)}
         self.scope = ""
         # Names in the bodies of functions, and those that are used, by the name of the function.
         self.names: dict[str, frozenset[str]] = {}
@@ -122,6 +131,11 @@ class _InputFollower:
                 paths = self.value(value, name if self._is_used(name) else None)
                 key = (self._place(name), name)
                 self._keep(key, paths, value)
+                match target:
+                    case ast.Subscript(value=base, slice=ast.Constant(value=str() as word)):
+                        self.added |= self._below(base, word)
+                    case _:
+                        pass
             case ast.Return(value=ast.expr() as value) if self.scope:
                 paths = self.value(value, f"{self.scope}()")
                 self.results[self.scope] = self.results.get(self.scope, _NOTHING) | paths
@@ -139,7 +153,8 @@ class _InputFollower:
     def _keep(self, key: tuple[str, str], paths: frozenset[KeyPath], value: ast.expr) -> None:
         """Keep what a variable gets; what stands in for nothing, such as an empty dictionary, is no other."""
         self.known[key] = self.known.get(key, _NOTHING) | paths
-        if not paths and not isinstance(value, (ast.Constant, ast.Dict)) and not _reads_input(value):
+        empty = isinstance(value, ast.Constant) or (isinstance(value, ast.Dict) and not value.keys)
+        if not paths and not empty and not _reads_input(value):
             self.others.add(key)
 
     def _place(self, name: str) -> str:
@@ -192,9 +207,10 @@ class _InputFollower:
         match node:
             case ast.Name() | ast.Attribute():
                 written = ast.unparse(node)
-                if {(self.scope, written), ("", written)} & self.mixed:
+                if {(self.scope, written), ("", written)} & self.mixed or written in self.shadowed:
                     return _UNKNOWN
-                found = self.known.get((self.scope, written)) or self.known.get(("", written), _NOTHING)
+                found = self.known.get((self.scope, written), _NOTHING)
+                found = found or (_NOTHING if self._is_own(written) else self.known.get(("", written), found))
                 if not found and isinstance(node, ast.Attribute):
                     self.value(node.value, "")
                 return found
@@ -237,14 +253,18 @@ class _InputFollower:
             case ast.Call(func=ast.Attribute(attr="loads" | "load"), args=[given, *_]):
                 if _reads_input(given) or ast.unparse(given) == "sys.stdin" or self._is_text(given):
                     return _ROOT
-                return self._follow(given)
-            case ast.Call(func=ast.Name(id="dict"), args=[given]):
+                # What another text holds may be in the same variable.
+                return self._follow(given) or _UNKNOWN
+            case ast.Call(func=ast.Name(id="dict"), args=[given], keywords=[]):
                 return self._follow(given)
             case ast.Call(func=ast.Name(id=name), args=args):
                 self._pass(name, args)
                 return self.results.get(name, _NOTHING)
             case _:
                 if isinstance(node.func, ast.Attribute):
+                    if node.func.attr == "update":
+                        name = ast.unparse(node.func.value)
+                        self.others |= {(self.scope, name), ("", name)}
                     self.value(node.func.value, "")
                 for one in (*node.args, *(word.value for word in node.keywords)):
                     self.value(one, "")
@@ -269,7 +289,26 @@ class _InputFollower:
 
     def _is_text(self, node: ast.expr) -> bool:
         written = ast.unparse(node).partition(".strip(")[0].partition(" or ")[0]
-        return (self.scope, written) in self.texts or ("", written) in self.texts
+        elsewhere = ("", written) in self.texts and not self._is_own(written)
+        return (self.scope, written) in self.texts or elsewhere
+
+    def _is_own(self, name: str) -> bool:
+        """Return whether a name is one of the current function, so that it is not that of the module."""
+        function = self.functions.get(self.scope)
+        arguments = function.args.args if function else ()
+        return (self.scope, name) in self.known or any(one.arg == name for one in arguments)
+
+
+def _shadowed(tree: ast.Module) -> Iterator[str]:
+    """Yield the names that lambdas and comprehensions give to other values."""
+    for node in ast.walk(tree):
+        match node:
+            case ast.Lambda(args=given):
+                yield from (one.arg for one in given.args)
+            case ast.comprehension(target=target):
+                yield from (one.id for one in ast.walk(target) if isinstance(one, ast.Name))
+            case _:
+                pass
 
 
 def _reads_input(node: ast.expr) -> bool:

@@ -17,7 +17,11 @@ from pytest_hookharness.campaigns.check.static.session_variables import (
     loaded_by,
     shared_session,
 )
-from pytest_hookharness.campaigns.check.static.shell_scripts import SHELL_SCRIPT, without_comment_lines
+from pytest_hookharness.campaigns.check.static.shell_scripts import (
+    SHELL_SCRIPT,
+    loaded_texts,
+    without_comment_lines,
+)
 from pytest_hookharness.model.checkup import HookSet
 from pytest_hookharness.model.protocol import Hook
 
@@ -39,6 +43,7 @@ _HOLDS_NEVER = re.compile(
     r"(?:(?:(?!^[ \t]*(?:if|elif|else|fi)\b)[^\n]*\n){1,20}?)[ \t]*fi\b",
     re.MULTILINE,
 )
+_LOADS = re.compile(r"(?:^|&&|;)[ \t]*(?:source|\.)[ \t]", re.MULTILINE)
 _WRAPPED = re.compile(r"\\\n[ \t]*")
 
 
@@ -49,6 +54,10 @@ def recorded_session(hook_set: HookSet, hook: Hook) -> tuple[str, str]:
     if len(texts) != 1 or variable not in texts[0] or shared_session(hook_set, hook)[0]:
         return "", ""
     text = texts[0]
+    # A file that is not known may set it.
+    loads = len(_LOADS.findall(text)) if SHELL_SCRIPT.match(text) else 0
+    if loads > len([*loaded_texts(hook_set, text)]):
+        return "", ""
     known = "\n".join((text, loaded_by(hook_set, text), hook.command))
     what = "" if knows_session(variable, known) else lost_session(variable, text)
     path = next((path for path, source in hook_set.sources_of(hook) if source == text), "")

@@ -8,10 +8,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import replace
+from functools import partial
 
 from pytest_hookharness.campaigns.check.answers.pasted_texts import pasted_texts
 from pytest_hookharness.campaigns.check.lone_programs.inline_scripts import inline_program
-from pytest_hookharness.campaigns.check.reads.env_files import emptied_files
 from pytest_hookharness.campaigns.check.reads.script_checks import together
 from pytest_hookharness.campaigns.check.reads.transcript_searches import (
     unfound_keys,
@@ -58,7 +58,6 @@ _GIVE_PROGRAM = (
     "the input before and pass it in a variable."
 )
 _MAKE_JSON = 'Let jq write the answer: `jq -n --arg text "$text" \'{decision: "block", reason: $text}\'`.'
-_APPEND = 'Append each line: `echo "export NAME=value" >> "$CLAUDE_ENV_FILE"`.'
 _GO_ON = "Write `NAME=$(...) || true`, as `grep` fails where it finds nothing."
 _NO_COMMIT = "Write `NAME=$(...) || true`, or ask `git rev-parse -q --verify HEAD` first."
 _READ_ALL = 'Let grep read all of it: `grep -q words <<< "$text"`, or `grep words >/dev/null`.'
@@ -88,10 +87,9 @@ def find_in_calls(hook_set: HookSet) -> Iterator[Symptom]:
         (CRASHED, CRASHED.fix, calls_for_a_mac),
         (CRASHED, _END_OPTIONS, texts_as_options),
         (CONFIG_OFF, _GIVE_PROGRAM, lost_inputs),
-        (LOST_UPDATES, _APPEND, emptied_files),
         (STATUS_LEAK, _KEEP_STATUS, lost_statuses),
         (STRICT_SHELL, _COUNT, double_counts),
-        (STRICT_SHELL, _GO_ON, ended_searches),
+        (STRICT_SHELL, _GO_ON, partial(ended_searches, plugin=bool(hook_set.plugin))),
         (STRICT_SHELL, _READ_ALL, missed_matches),
         *(((STRICT_SHELL, _NO_COMMIT, ended_without_commits),) if hook_set.plugin else ()),
         (CARRIED_OUT, _GIVE, pasted_code),
@@ -110,7 +108,7 @@ def _found(
     found: dict[str, dict[str, None]] = {}
     concerned: dict[str, list[Hook]] = {}
     for place, source, hooks in _programs(hook_set):
-        asked = [hook for hook in hooks if not beside or runs_beside_itself(hook_set, hook.event)]
+        asked = [hook for hook in hooks if not beside or runs_beside_itself(hook_set, hook)]
         for words, line in find(source) if asked else ():
             found.setdefault(words, {})[f"{place}, line {line}" if place else "the command"] = None
             concerned.setdefault(words, []).extend(asked)

@@ -10,7 +10,7 @@ from collections.abc import Collection, Iterator, Sequence
 from dataclasses import replace
 
 from pytest_hookharness import hosts
-from pytest_hookharness.campaigns.check.answers.failed_refusals import failed_refusal
+from pytest_hookharness.campaigns.check.answers.failed_refusals import failed_refusal, is_allowed_by_failure
 from pytest_hookharness.campaigns.check.answers.script_answers import find_unread_answer
 from pytest_hookharness.campaigns.check.answers.silent_refusals import silent_answer, silent_refusal
 from pytest_hookharness.campaigns.check.answers.unread_answers import lost_answers
@@ -59,7 +59,7 @@ _SAY_SO = "Begin with `command -v {0} >/dev/null || {{ echo '{0} is missing' >&2
 # Status 2 refuses a call. At a stop, it would be an endless loop, and at a prompt, nobody could work.
 _GUARDS = frozenset({hosts.Role.BEFORE_TOOL, hosts.Role.PERMISSION})
 # What a host decides about at an event, if it is no call.
-_DECIDED = {hosts.Role.STOP: "stop", hosts.Role.SUBAGENT_STOP: "stop", hosts.Role.PROMPT: "prompt"}
+DECIDED = {hosts.Role.STOP: "stop", hosts.Role.SUBAGENT_STOP: "stop", hosts.Role.PROMPT: "prompt"}
 _NAME_IT = "Name it after `session_id` of the input."
 _READ_IT = "Read `session_id` of the input."
 _SEARCH_FOR_IT = "Read the keys that are sent, with a program that knows JSON, such as `jq`."
@@ -107,7 +107,7 @@ def _of_variables(hook_set: HookSet) -> Iterator[Symptom]:
 
     borrowed = [(hook, name) for hook in hook_set.hooks if (name := borrowed_variable(hook_set, hook))]
     for hooks, name in _by_event(borrowed):
-        text = f"${name} is never set: another host has a variable like it, and {hook_set.host} has none."
+        text = f"{hook_set.host} sets no ${name}; only another host has such a variable."
         yield replace(together(CONFIG_OFF, hooks, text), advice=_UNSET)
 
 
@@ -139,24 +139,27 @@ def _of_loops(hook_set: HookSet) -> Iterator[Symptom]:
 
 def _of_programs(hook_set: HookSet) -> Iterator[Symptom]:
     """Yield the programs without which scripts refuse nothing; a session may show each of them better."""
-    answers = [(hook, tool) for hook in hook_set.hooks if (tool := lone_answer(hook_set, hook))]
+    # Where a failure refuses, the failure of a missing program does too.
+    open_hooks = [hook for hook in hook_set.hooks if is_allowed_by_failure(hook_set.host, hook)]
+    answers = [(hook, tool) for hook in open_hooks if (tool := lone_answer(hook_set, hook))]
     for hooks, tool in _by_event(answers):
         text = f"`{tool}` writes every refusal, so with no `{tool}` on the PATH nothing is refused."
         rule = hosts.find(hook_set.host).events[hooks[0].event]
         advice = _SAY_SO.format(tool, 2 if rule.role in _GUARDS else 1)
         yield replace(together(UNGUARDED_TOOL, hooks, text), advice=advice)
     told = [hook for hook, _ in answers]
-    others = [hook for hook in hook_set.hooks if hook not in told]
+    others = [hook for hook in open_hooks if hook not in told]
     for hooks, tool in _by_event([(hook, tool) for hook in others if (tool := lone_switch(hook_set, hook))]):
         role = hosts.find(hook_set.host).events[hooks[0].event].role
-        what = _DECIDED.get(role, "call")
+        what = DECIDED.get(role, "call")
         text = f"it decides by what `{tool}` prints, so with no `{tool}` on the PATH every {what} is allowed."
         advice = _SAY_SO.format(tool, 2 if role in _GUARDS else 1)
         yield replace(together(UNGUARDED_TOOL, hooks, text), advice=advice)
         told += hooks
     others = [hook for hook in hook_set.hooks if hook not in told]
     for how, find in (("with an error", ends_without), ("silently", silent_end)):
-        found = [(hook, one) for hook in others if (one := find(hook_set, hook))[0]]
+        asked = [hook for hook in others if find is silent_end or hook in open_hooks]
+        found = [(hook, one) for hook in asked if (one := find(hook_set, hook))[0]]
         yield from _of_ends(hook_set, found, how)
     yield from _of_pairs(hook_set)
     yield from _of_prompts(hook_set, others)
@@ -178,7 +181,7 @@ def _of_ends(hook_set: HookSet, found: Sequence[tuple[Hook, tuple[str, int]]], h
     for hooks, tool in _by_event([(hook, tool) for hook, (tool, _) in found]):
         lines = dict.fromkeys(str(line) for hook, (_, line) in found if hook in hooks)
         role = hosts.find(hook_set.host).events[hooks[0].event].role
-        then = f"every {_DECIDED[role]} is allowed" if role in _DECIDED else "it refuses nothing"
+        then = f"every {DECIDED[role]} is allowed" if role in DECIDED else "it refuses nothing"
         text = f"with no `{tool}` on the PATH the script ends {how} in line {' or '.join(lines)}, and {then}."
         advice = _SAY_SO.format(tool, 2 if role in _GUARDS else 1)
         yield replace(together(UNGUARDED_TOOL, hooks, text), advice=advice)
@@ -191,7 +194,7 @@ def _of_pairs(hook_set: HookSet) -> Iterator[Symptom]:
     for hooks, names in _by_event(named):
         lines = dict.fromkeys(str(line) for hook, (_, line) in pairs if hook in hooks)
         role = hosts.find(hook_set.host).events[hooks[0].event].role
-        then = f"every {_DECIDED[role]} is allowed" if role in _DECIDED else "it refuses nothing"
+        then = f"every {DECIDED[role]} is allowed" if role in DECIDED else "it refuses nothing"
         text = (
             f"with neither {names} on the PATH the script ends silently in line {' or '.join(lines)}, "
             f"and {then}."

@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping
 
+from pytest_hookharness.campaigns.check.command_guards.command_tests import functions_of
 from pytest_hookharness.campaigns.check.reads.key_reads import KeyPath, KeyRead, join_reads
 from pytest_hookharness.campaigns.check.reads.python_reads import python_reads
 from pytest_hookharness.campaigns.check.reads.shell_wrappers import reads_by_wrappers
@@ -26,6 +27,8 @@ _CALL = re.compile(
     r"(?<![\w$./-])jq(?P<options>(?:\s+-[a-zA-Z]+|\s+--(?:raw-output|exit-status|compact-output|slurp|arg\s+\w+\s+\S+))*)"
     r"\s+(?:'(?P<plain>[^']*)'|\"(?P<quoted>(?:[^\"\\$]|\\.)*)\"|(?P<bare>\.[\w.]+))(?P<after>[^\n]*)"
 )
+_ENDS_IN_PIPE = re.compile(r"(?<!\|)\|[ \t]*(?:\\)?\n\Z")
+_NEAR = 9
 _TO_STRING = re.compile(r"^\s*<<<\s*[\"']?\$\{?(\w+)(?::?-(?:\{\})?)?\}?[\"']?")
 # What may follow where jq reads the input of the script itself.
 _ALONE = re.compile(r"^\s*(?:2>\s*(?:/dev/null|&1)\s*)?(?:\)|\||;|&&|$)")
@@ -50,7 +53,8 @@ _OTHER_INPUT = re.compile(
 def shell_reads(text: str) -> list[frozenset[KeyPath]]:
     """Return what a shell script reads from its input."""
     code = code_of(text)
-    inputs: dict[str, KeyPath] = dict.fromkeys(INPUT_VARIABLE.findall(code), ())
+    names = (name for name in INPUT_VARIABLE.findall(code) if not _is_another(name, text))
+    inputs: dict[str, KeyPath] = dict.fromkeys(names, ())
     return [*join_reads(read for read in _all_reads(text, code, inputs) if _is_used(read.name, text))]
 
 
@@ -62,15 +66,25 @@ def _is_used(name: str, text: str) -> bool:
     )
 
 
+def _is_another(name: str, text: str) -> bool:
+    """Return whether a variable with the input is given something else too, also in a function."""
+    given = [*re.finditer(rf"(?<![\w$.-]){name}=(?!(?:[\"']\{{\}}[\"']|\"\"|'')(?:\W|$))", text)]
+    return any(INPUT_VARIABLE.match(text, one.start()) is None for one in given)
+
+
 def _all_reads(text: str, code: str, inputs: dict[str, KeyPath]) -> Iterator[KeyRead]:
-    consumed = bool(inputs)
+    consumed = INPUT_VARIABLE.search(code) is not None
+    bodies = [*functions_of(code)] if not consumed else []
     for found in _CALL.finditer(text):
         if not code.startswith("jq", found.start()) or "n" in "".join(
             re.findall(r"\s-([a-zA-Z]+)", found["options"])
         ):
             continue
         line = text[text.rfind("\n", 0, found.start()) + 1 : found.start()]
-        prefix = _source(line, found["after"], inputs, consumed=consumed)
+        # What a pipe gives, also to a function, is no input of the hook.
+        piped = _ENDS_IN_PIPE.search(text[: found.start() - len(line)][-_NEAR:]) is not None
+        within = any(begin <= found.start() < end for _, begin, end in bodies)
+        prefix = _source(line, found["after"], inputs, consumed=consumed or piped or within)
         if prefix is None:
             continue
         given = _GIVEN.search(line)
@@ -78,7 +92,14 @@ def _all_reads(text: str, code: str, inputs: dict[str, KeyPath]) -> Iterator[Key
         reads = [frozenset((*prefix, *path) for path in paths) for paths in jq_reads(program)]
         name = given[1] if given and len(reads) == 1 else ""
         yield from (KeyRead(paths, name) for paths in reads)
-        if name and len(reads[0]) == 1 and name not in inputs and "|" not in found["after"].partition(")")[0]:
+        once = len(re.findall(rf"(?<![\w$.-]){name}=", text)) == 1
+        if (
+            name
+            and once
+            and len(reads[0]) == 1
+            and name not in inputs
+            and "|" not in found["after"].partition(")")[0]
+        ):
             (inputs[name],) = reads[0]
     yield from _through_functions(text, inputs)
     yield from reads_by_wrappers(text, inputs)
@@ -101,7 +122,7 @@ def _through_functions(text: str, inputs: Mapping[str, KeyPath]) -> Iterator[Key
             continue
         for line in text.splitlines():
             for call in re.finditer(
-                rf"(?<![\w$]){wrapper['name']}\s+(?:'([^']*)'|\"([^\"$]*)\"|(\.[\w.]+))", line
+                rf"(?<![\w$]){wrapper['name']}\s+(?:'([^']*)'|\"([^\"$]*)\"|(\.[\w.]+))(?!\s+[\"'$\w])", line
             ):
                 given = _GIVEN.search(line[: call.start()])
                 reads = [*jq_reads(call[1] or call[2] or call[3])]

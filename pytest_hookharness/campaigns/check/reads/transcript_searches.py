@@ -11,7 +11,8 @@ from __future__ import annotations
 
 import re
 import shlex
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
+from functools import lru_cache
 from itertools import islice
 
 from pytest_hookharness.campaigns.check.static.shell_scripts import (
@@ -36,16 +37,24 @@ _TEXT = (
 _OPERATOR = re.compile(
     r"\|\||&&|\|&?|;|\n|(?<![<>])&(?!>)|[()`]|\b(?:then|do|else|if|elif|while|until)\b|!(?=\s)"
 )
+_WITHIN = frozenset({"\n", "while", "until"})
 _COPIES = frozenset({"cat", "tail", "head", "tac"})
 _PRINTS = frozenset({"echo", "printf"})
 _SEARCHES = frozenset({"grep", "egrep", "fgrep"})
 _FILTERS = _COPIES | _SEARCHES | {"sed"}
+# What may look at the structure of the lines that a search only chooses.
+_PARSES = r"(?:jq|gojq|jaq|python[\d.]*|node|bun|deno|perl|ruby|read)"
+_GIVEN_ON = (
+    rf"\$\{{{{?{{0}}\}}}}?\"?[ \t]*\|[ \t]*{_PARSES}\b"
+    rf"|\b{_PARSES}\b[^\n]*<<<[ \t]*\"?\$\{{{{?{{0}}\b"
+)
+_VALUE_OF = re.compile(r"(?<![\w$.-])([A-Za-z_]\w*)=\"?\$\(\s*$")
 _OPTION = re.compile(r"-{1,2}[A-Za-z][\w-]*(?:=.*)?|-\d+")
 _TAKES_WORD = re.compile(r"-\w*[ABCm]$|--(?:after|before)-context$|--max-count$")
 _WORD = re.compile(r"[A-Za-z]{3,}")
 # What only the structure of a transcript has.
 _STRUCTURE = re.compile(
-    r"\"|\$[\w{(]|[a-z]_[a-z]|[a-z][A-Z]|\b(?:type|name|role)\.|tool_use|tool_result|assistant|isSidechain|\\[dw]\{"
+    r"\"|<[\w/]|\$[\w{(]|[a-z]_[a-z]|[a-z][A-Z]|\b(?:type|name|role)\.|tool_use|tool_result|assistant|isSidechain|\\[dw]\{"
 )
 _AT_START = re.compile(r"\^\(?[A-Za-z]")
 _GROUPED = re.compile(r"\([^()]*\)|\[[^\]]*\]|\\.")
@@ -59,11 +68,14 @@ _LONGEST, _MOST, _NAMED = 48, 60, 2
 
 @dataclass(frozen=True, slots=True)
 class _Command:
-    """A command of a pipe: its words, the place where it begins, and the commands whose output it gets."""
+    """A command of a pipe: its words, the place where it begins, and the commands before and behind it."""
 
     words: tuple[str, ...]
     place: int
     before: tuple[tuple[str, ...], ...]
+    after: tuple[tuple[str, ...], ...]
+    # Where the pipe begins.
+    begin: int
 
 
 def words_anywhere(text: str) -> Iterator[tuple[str, int]]:
@@ -100,7 +112,7 @@ def _searched(text: str) -> Iterator[tuple[str, int]]:
     """Yield the patterns of words that are searched for in the text of a transcript, with the line."""
     code = without_comment_lines(text)
     for one, paths, texts in _commands_on_transcripts(text):
-        if one.words[0] not in _SEARCHES or not _reads(one, paths, texts, _COPIES):
+        if one.words[0] not in _SEARCHES or not _reads(one, paths, texts, _COPIES) or _is_parsed(one, code):
             continue
         pattern = _pattern(one.words[1:])
         if pattern and _WORD.search(pattern) and not _STRUCTURE.search(pattern):
@@ -144,17 +156,18 @@ def _line(code: str, one: _Command) -> int:
     return code.count("\n", 0, one.place) + 1
 
 
-def _commands_on_transcripts(text: str) -> Iterator[tuple[_Command, frozenset[str], frozenset[str]]]:
-    """Yield the commands of a script, with the variables that have the transcript's path and its text."""
+@lru_cache(maxsize=4)
+def _commands_on_transcripts(text: str) -> Sequence[tuple[_Command, frozenset[str], frozenset[str]]]:
+    """Return the commands of a script, with the variables that have the transcript's path and its text."""
     if not SHELL_SCRIPT.match(text) or "transcript_path" not in text:
-        return
+        return ()
     code = without_comment_lines(text)
     values: dict[str, list[str]] = {}
     for name, value in _ASSIGNED.findall(code):
         values.setdefault(name, []).append(value)
     paths = frozenset(name for name, given in values.items() if len(given) == 1 and _PATH.fullmatch(given[0]))
     if not paths:
-        return
+        return ()
     text_of = re.compile(_TEXT.format("|".join(sorted(paths))))
     texts = frozenset(
         name
@@ -163,26 +176,34 @@ def _commands_on_transcripts(text: str) -> Iterator[tuple[_Command, frozenset[st
         and all(text_of.fullmatch(one) or _EMPTY.fullmatch(one) for one in given)
     )
     names = re.compile(rf"\$\{{?(?:{'|'.join(sorted(paths | texts))})\b")
-    for one in islice(_commands(code, code_of(text), names), _MOST):
-        yield one, paths, texts
+    return [(one, paths, texts) for one in islice(_commands(code, code_of(text), names), _MOST)]
 
 
 def _commands(code: str, shown: str, names: re.Pattern[str]) -> Iterator[_Command]:
     """Yield the commands of the pipes in which one of some variables stands."""
-    joined = re.sub(r"\\\n", "  ", shown)
-    before: list[tuple[str, ...]] = []
-    place, piped = 0, False
-    for found in [*_OPERATOR.finditer(joined), None]:
-        end = found.start() if found else len(joined)
-        words = _words(code[place:end])
-        if words:
-            before = before if piped else []
-            if any(names.search(" ".join(part)) for part in (words, *before)):
-                yield _Command(
-                    words, place + len(code[place:end]) - len(code[place:end].lstrip()), tuple(before)
-                )
-            before = [*before, words]
-        piped = found is not None and found[0] in ("|", "|&")
+    for pipe in _pipes(code, re.sub(r"\\\n", "  ", shown)):
+        words = tuple(one for one, _ in pipe)
+        named = [number for number, one in enumerate(words) if names.search(" ".join(one))]
+        for number in range(named[0], len(pipe)) if named else ():
+            yield _Command(
+                words[number], pipe[number][1], words[:number], words[number + 1 :], begin=pipe[0][1]
+            )
+
+
+def _pipes(code: str, shown: str) -> Iterator[list[tuple[tuple[str, ...], int]]]:
+    """Yield the pipes of a script, each as the words of its commands with their places."""
+    pipe: list[tuple[tuple[str, ...], int]] = []
+    place = 0
+    for found in [*_OPERATOR.finditer(shown), None]:
+        end = found.start() if found else len(shown)
+        part = code[place:end]
+        if words := _words(part):
+            pipe.append((words, place + len(part) - len(part.lstrip())))
+        # Within a pipe, a line may end, and a loop may begin.
+        within = found is not None and (found[0] in ("|", "|&") or (not words and found[0] in _WITHIN))
+        if not within and pipe:
+            yield pipe
+            pipe = []
         place = found.end() if found else end
 
 
@@ -190,7 +211,8 @@ def _words(text: str) -> tuple[str, ...]:
     try:
         return tuple(shlex.split(text.replace("\\\n", " ")))
     except ValueError:
-        return ()
+        # A quoted text of several lines.
+        return tuple(text.split()[:1])
 
 
 def _reads(one: _Command, paths: frozenset[str], texts: frozenset[str], filters: frozenset[str]) -> bool:
@@ -203,6 +225,14 @@ def _reads(one: _Command, paths: frozenset[str], texts: frozenset[str], filters:
         first[0] in _PRINTS and _names_any(first, texts)
     )
     return begins and all(part[0] in filters for part in between)
+
+
+def _is_parsed(one: _Command, code: str) -> bool:
+    """Return whether another program gets the lines that a search finds, at once or from a variable."""
+    if any(re.fullmatch(_PARSES, words[0]) for words in one.after):
+        return True
+    given = _VALUE_OF.search(code[: one.begin])
+    return bool(given and re.search(_GIVEN_ON.format(given[1]), code))
 
 
 def _names_any(words: tuple[str, ...], names: frozenset[str]) -> bool:

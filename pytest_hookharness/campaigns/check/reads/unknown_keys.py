@@ -20,9 +20,18 @@ from pytest_hookharness.campaigns.check.reads.input_keys import (
     reads_of,
     sent_by,
 )
+from pytest_hookharness.campaigns.check.reads.other_starts import is_given_elsewhere
 from pytest_hookharness.model.checkup import HookSet
 from pytest_hookharness.model.protocol import Basis, Hook
 
+# Keys that hosts document, and send only in some cases.
+_SOMETIMES = (
+    frozenset(["trigger_file_path", "parent_file_path", "elicitation_id", "session_title", "initialPrompt"])
+    | {"mcp_context", "original_request_name", "is_background_agent", "composer_mode", "final_status"}
+    | {"context_usage_percent", "context_window_size", "message_count", "messages_to_compact"}
+    | {"is_first_compaction", "subagent_id", "parent_conversation_id", "subagent_model", "git_branch"}
+    | {"is_parallel_worker", "result_json", "tool_call_count"}
+)
 # What is in the place of nothing: no value, or a word that says so.
 _NOTHING = (
     r"(?:[\"'`]\s*(?:unknown|none|n/a|0|null|undefined|\?+|-+)?\s*[\"'`]|empty\b|null\b|None\b|undefined\b"
@@ -53,7 +62,8 @@ def unknown_keys(hook_set: HookSet, hook: Hook) -> str:
     # At another event the same command may read it in the place of a key that is sent there.
     same = [one for one in hook_set.hooks if keys and one.command == hook.command]
     told = "".join(never_sent(hook_set, one)[0] for one in same)
-    return ", ".join(f"`{key}`" for key in keys if f"`{key}`" not in told)
+    left = [key for key in keys if f"`{key}`" not in told]
+    return "" if is_given_elsewhere(hook_set, hook, left) else ", ".join(f"`{key}`" for key in left)
 
 
 def _unknown(found: InputReads) -> Iterator[str]:
@@ -66,8 +76,8 @@ def _unknown(found: InputReads) -> Iterator[str]:
 
 @cache
 def _known() -> frozenset[str]:
-    """Return the keys that any host sends."""
-    return frozenset[str]().union(*(sent_by(profile.name) for profile in hosts.known()))
+    """Return the keys that any host sends, or may send."""
+    return _SOMETIMES.union(*(sent_by(profile.name) for profile in hosts.known()))
 
 
 @cache

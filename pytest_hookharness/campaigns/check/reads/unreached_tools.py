@@ -11,6 +11,7 @@ from collections.abc import Iterator
 
 from pytest_hookharness import hosts
 from pytest_hookharness.campaigns.check.answers.unread_answers import named_hosts
+from pytest_hookharness.campaigns.check.reads.other_starts import naming_scripts
 from pytest_hookharness.campaigns.check.static.shell_scripts import (
     SHELL_SCRIPT,
     code_of,
@@ -28,6 +29,8 @@ _COMPARED = r"\"?\$\{{?(?:{0})(?::-)?\}}?\"?[ \t]+==?[ \t]+[\"']?(?P<tool>[A-Za-
 _CONDITION = re.compile(
     r"^[ \t]*(?P<word>if|elif)[ \t]+(?P<words>\[[^\n;]*?)[ \t]*(?:;[ \t]*|\n[ \t]*)then\b", re.MULTILINE
 )
+# A branch that only leaves is a precaution.
+_LEAVES = re.compile(r"\s*exit[ \t]+0\b")
 
 
 def unreached_tools(hook_set: HookSet, hook: Hook) -> tuple[str, int]:
@@ -44,7 +47,8 @@ def unreached_tools(hook_set: HookSet, hook: Hook) -> tuple[str, int]:
     known = known_tools(hook_set.host)
     for tools, line in tool_branches(text):
         reached = any(hosts.select(profile, (one,), one.event, tool) for one in hooks for tool in tools)
-        if not reached and {*tools} & known:
+        # Another script may start this one for other tools.
+        if not reached and {*tools} & known and next(naming_scripts(hook_set, hook), None) is None:
             return ", ".join(f"`{tool}`" for tool in tools if tool in known), line
     return "", 0
 
@@ -60,6 +64,7 @@ def tool_branches(text: str) -> Iterator[tuple[tuple[str, ...], int]]:
         words = re.sub(r"\[\[?[ \t]|[ \t]\]\]?", " ", found["words"])
         parts = [part.strip() for part in words.split("||")]
         whole = [compared.fullmatch(part) for part in parts]
-        if all(whole) and shown.startswith(found["word"], found.start("word")):
+        leaves = _LEAVES.match(code, found.end())
+        if all(whole) and not leaves and shown.startswith(found["word"], found.start("word")):
             tools = tuple(one["tool"] for one in whole if one)
             yield tools, code.count("\n", 0, found.start("words")) + 1

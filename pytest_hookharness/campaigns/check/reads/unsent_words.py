@@ -23,6 +23,17 @@ from pytest_hookharness.simulation.testbed.run_settings import SimulationError
 
 _WORD = r"[\"']?([A-Za-z][\w-]*)[\"']?"
 _QUOTED = re.compile(r"[\"']([A-Za-z][\w-]*)[\"']")
+# A value that jq takes out at the top, or that is searched for; and one of an object.
+_BY_PROGRAM = (
+    r"(?<![\w$.])(\w+)=\"?\$\([^\n]{{0,300}}?(?:\bjq\b[^\n|]{{0,100}}?[ \"']\.{0}\b|\"{0}\b)"
+    r"(?![^\n'\"]*(?<![|])\|(?!\|)[^\n'\"]*['\"])"
+)
+_OF_OBJECT = r"(?<![\w$.])(\w+)[ \t]*(?::[^=\n]+)?=(?![=~])[ \t(]*(\w+)(?:\.get\(|\?*\.?\[|\?*\.)[ \"']*{0}\b"
+# An object that is parsed, or given to a function.
+_HOLDS = (
+    r"(?<![\w.]){0}\b[^=\n]*=[^\n]*(?:\bloads?\(|\bparse\(|[sS]tdin|[iI]nput)"
+    r"|\b(?:def|function)\b[^\n]*\([^)\n]*\b{0}\b|\(\s*{0}\b[^)\n]*\)\s*=>"
+)
 _BRANCH = re.compile(r"^[ \t]*\(?([\w|\"' \t-]+)\)", re.MULTILINE)
 _FIXED = frozenset(["source", "trigger", "reason", "permission_mode"])
 _CLOSE, _SHORTEST = 0.8, 4
@@ -89,10 +100,18 @@ def _closest(word: str, choices: Sequence[str]) -> str:
     return ""
 
 
+def _variables(code: str, key: str) -> Iterator[str]:
+    """Yield the variables that get the value of a key of the input as it is."""
+    yield from re.findall(_BY_PROGRAM.format(key), code)
+    for found in re.finditer(_OF_OBJECT.format(key), code):
+        base = re.escape(found[2])
+        if re.search(_HOLDS.format(base), code) and not re.search(rf"\bfor\b[^\n]*\b{base}\b", code):
+            yield found[1]
+
+
 def _compared(code: str, key: str) -> Iterator[str]:
     """Yield the words with which a script compares the value of a key."""
-    given = rf"(?<![\w$.])(\w+)[ \t]*(?::[^=\n]+)?=(?![=~])[^\n]{{0,300}}?(?<=[\"'.]){key}\b"
-    names = "|".join(map(re.escape, dict.fromkeys(re.findall(given, code))))
+    names = "|".join(map(re.escape, dict.fromkeys(_variables(code, key))))
     if not names:
         return
     for found in re.finditer(

@@ -2,7 +2,7 @@
 Arguments that scripts expect and that their hooks do not give: a host gives the input on standard input.
 
 Only a script is named whose command ends with it, that takes its first argument into a variable outside of
-all functions, and that looks nowhere else for its input. A word that chooses what to do may have a default.
+all functions, and that looks nowhere else for its input. The variable has the name of what a host sends.
 """
 
 from __future__ import annotations
@@ -40,12 +40,12 @@ _OTHER_WAYS = re.compile(
 # A value that the script can do without, or gets elsewhere.
 _OPTIONAL = (
     r"-[nz]\s+\"?\$\{{?{0}\b(?![^\n]*\bexit\b)|\$\{{{0}:?[-=+]|(?<![\w$]){0}=(?![\"']?\$\{{?1)"
-    r"|\$\{{?{0}\}}?\"?\s*!?==?\s*[\"']?--?\w"
+    r"|\$\{{?{0}\}}?\"?\s*!?==?\s*[\"']?--?\w|\[\s+\"?\$\{{?{0}\}}?\"?\s+\](?![^\n]*\bexit\b)"
 )
-# What chooses a part of a script, whatever the input is.
-_CHOOSES = re.compile(
-    r"^(?:mode|action|cmd|command|sub_?command|op|operation|verb|step|phase|level|flag|quiet|force"
-    r"|verbose|dry_?run|opt\w*)$",
+# What a hook works on. Any other word may choose what to do, and have no value on purpose.
+_OF_INPUT = re.compile(
+    r"(?:(?:changed|edited|modified|target|current|hook)_?)?(?:file|path|tool|input|json|payload|prompt|message"
+    r"|title|(?:sub)?agent|session|transcript|content)(?:_?(?:name|path|type|id|input|json))?",
     re.IGNORECASE,
 )
 
@@ -70,5 +70,5 @@ def absent_argument(hook_set: HookSet, hook: Hook) -> str:
         ]
     else:
         found = [*_IN_PYTHON.finditer(code), *_IN_JAVASCRIPT.finditer(code)]
-    names = (one["name"] for one in found if not _CHOOSES.match(one["name"]))
+    names = (one["name"] for one in found if _OF_INPUT.fullmatch(one["name"]))
     return next((name for name in names if not re.search(_OPTIONAL.format(name), code)), "")

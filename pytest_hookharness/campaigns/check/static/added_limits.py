@@ -2,7 +2,8 @@
 Time limits in scripts that surely follow each other, and together are longer than the timeout of their hook.
 
 In Python these are the rounds of a loop over written values, of which none ends it; in shell scripts commands
-outside of functions and conditions whose failure is passed over.
+outside of functions and conditions whose failure is passed over. A small limit is one of a quick program, and
+a script that looks at a clock may have a limit for all.
 """
 
 from __future__ import annotations
@@ -26,7 +27,8 @@ _LEAVES = re.compile(r"\b(?:exit|return|exec|break|continue)\b")
 _PASSED_OVER = re.compile(r"\|\|[ \t]*(?!exit\b|return\b|\{)\S|\bif\b|\$\?")
 _LOOPS = re.compile(r"^[ \t]*(?:for|while|until)\b|^[ \t]*done\b", re.MULTILINE)
 _STARTS = frozenset({"run", "call", "check_call", "check_output"})
-_MOST = 20
+_CLOCK = re.compile(r"\bsignal\.(?:alarm|setitimer)\b|\bmonotonic\b|\btime\.time\b|\bSECONDS\b")
+_MOST, _SLOW = 20, 10.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,6 +63,8 @@ def added_limits(hook_set: HookSet, hook: Hook) -> tuple[str, AddedLimits] | Non
 
 def limits_in_a_row(text: str) -> list[AddedLimits]:
     """Return the limits of a script that surely follow each other, those of each loop together."""
+    if _CLOCK.search(text):
+        return []
     if SHELL_SCRIPT.match(text):
         return [*_in_shell(code_of(text), text)]
     if "subprocess" not in text or "timeout" not in text:
@@ -81,7 +85,7 @@ def _in_shell(shown: str, text: str) -> Iterator[AddedLimits]:
         inside = any(begin <= place < end for begin, end in bodies) or conditions_at(shown, place)
         looped = sum(1 if one[0].strip() != "done" else -1 for one in _LOOPS.finditer(shown, 0, place))
         ends = _LEAVES.search(line) or (strict and not _PASSED_OVER.search(line)) or "&&" in line
-        if not inside and not looped and not ends:
+        if seconds >= _SLOW and not inside and not looped and not ends:
             found.append((seconds, number))
     # What stands between them may end the script.
     first, last = (found[0][1], found[-1][1]) if found else (0, 0)
@@ -148,7 +152,7 @@ def _limits(
 def _limit(call: ast.Call) -> Iterator[tuple[float, int]]:
     for word in call.keywords:
         value = word.value.value if isinstance(word.value, ast.Constant) else None
-        if word.arg == "timeout" and isinstance(value, int | float) and value is not True:
+        if word.arg == "timeout" and isinstance(value, int | float) and value >= _SLOW:
             yield float(value), call.lineno
 
 

@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from pytest_hookharness.campaigns.check.static.shell_scripts import SHELL_SCRIPT, code_of
 
 _COUNTED = re.compile(
-    r"(?<![\w$])(?P<name>[A-Za-z_]\w*)=\"?\$\((?P<program>[^\n]*?\bgrep\s+(?:-[\w-]+\s+)*?"
+    r"(?<![\w$])(?P<name>[A-Za-z_]\w*)=\"?\$\((?P<program>[^\n(]*?\bgrep\s+(?:-[\w-]+\s+)*?"
     r"(?:-[a-zA-Z]*c[a-zA-Z]*|--count)\s[^\n|]*?)\|\|\s*(?:echo|printf)\s+[\"']?.[\"']?\s*\)"
 )
 _AS_NUMBER = (

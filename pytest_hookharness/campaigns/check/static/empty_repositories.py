@@ -22,9 +22,11 @@ _ASKS = re.compile(
     rf"{_GIT}(?P<what>log\b|show[ \t]+(?:-[\w=-]+[ \t]+)*HEAD\b|rev-list\b[^|]*\bHEAD\b"
     r"|rev-parse[ \t]+(?:-[\w=-]+[ \t]+)*HEAD\b|diff[ \t]+(?:-[\w=-]+[ \t]+)*HEAD\b)"
 )
-# What asks for commits before, or finds some of another branch only.
+# What asks for commits before, waits for one, or loads a file that may ask.
 _KNOWN = re.compile(
     r"\bgit\b[^\n]*\b(?:rev-parse\b[^\n]*\bHEAD|rev-list|log|show-ref|describe|diff[^\n]*HEAD)\b"
+    r"|\bgit\W[^\n]{0,40}\b(?:commit|push|merge|rebase)\b|^[ \t]*(?:source|\.)[ \t]",
+    re.MULTILINE,
 )
 _ANY = re.compile(r"--(?:all|branches|remotes|tags)\b")
 _PIPEFAIL = re.compile(r"^[ \t]*set[ \t][^\n]*\bpipefail\b", re.MULTILINE)

@@ -33,7 +33,12 @@ _TAKEN = re.compile(
 _SEARCHES = re.compile(r"(?P<program>[efr]?grep|rg|git[ \t]+(?:rev-parse|symbolic-ref|describe))\b")
 _GREPS = re.compile(r"grep|=~|\brg\b")
 _PATTERN = re.compile(r"grep[ \t]+(?:-[\w-]+[ \t]+)*(?P<words>'[^'\n]*'|\"[^\"\n]*\")")
-_KEY = re.compile(r"\"\w+\\?\"(?:\\s|\[\[:space:\]\]|[ *])*:")
+_KEY = re.compile(
+    r"\"\w+\\?\"(?:\\s|\[\[:space:\]\]|[ *])*:"
+    r"|(?<![$\w{])(?:tool_name|session_id|hook_event_name|transcript_path)\b"
+)
+# Git answers in every folder of a repository once it has answered before.
+_OF_GIT = re.compile(r"git[ \t]+rev-parse\b")
 # What asks for a value that may be empty.
 _HANDLED = (
     r"-[zn][ \t]+[\"']?\$\{{?{0}\b|\$\{{?{0}\}}?[\"']?[ \t]+(?:!?==?)[ \t]+(?:\"\"|'')"
@@ -56,18 +61,25 @@ _BRANCH = re.compile(r"^[ \t]*(?:fi|else|elif)\b", re.MULTILINE)
 # Values that are often longer than what fits into a pipe: texts of files, outputs and differences.
 _LONG = (
     r"(?<![\w$]){0}=\"?\$\([^\n]*?(?:\bjq\b[^\n]*?\.(?:content|contents|new_string|newString|new_str|file_text"
-    r"|stdout|tool_response|tool_output)\b"
-    r"|\bgit[ \t]+(?:diff|show|log)\b(?![^\n]*--(?:name|stat|oneline|quiet))"
-    r"|\bcat[ \t]+\"?\$\{{?(?:FILE|TRANSCRIPT|file|transcript)\w*)[^\n|]*\)\"?"
+    r"|stdout|tool_response|tool_output)\b(?![.\[])"
+    r"|\bgit[ \t]+diff\b(?![^\n]*--(?:name|\w*stat|quiet))"
+    r"|\bcat[ \t]+\"?\$\{{?(?:FILE_?PATH|TRANSCRIPT|file_?path|transcript)\w*)[^\n|]*\)\"?"
 )
 _MOST, _NAMED = 60, 4
 
 
-def ended_searches(text: str) -> Iterator[tuple[str, int]]:
-    """Yield how a search ends a strict shell script that has an empty value in mind, with the line."""
+def ended_searches(text: str, *, plugin: bool = True) -> Iterator[tuple[str, int]]:
+    """
+    Yield how a search ends a strict shell script that has an empty value in mind, with the line.
+
+    Args:
+        text: The script.
+        plugin: Whether it is one of a plugin; a project's own hooks always run in its repository.
+    """
     code, shown = without_comment_lines(text), code_of(text)
     strict = strict_part(text, shown)
-    found = [*islice(_ended(code, shown, *strict), _NAMED)]
+    ended = (one for one in _ended(code, shown, *strict) if plugin or not _OF_GIT.match(one[0]))
+    found = [*islice(ended, _NAMED)]
     if not found:
         yield from islice(_unreached(code, shown, *strict), 1)
     for program in dict.fromkeys(one for one, _, _ in found):
@@ -158,8 +170,10 @@ def _is_known_to_match(code: str, shown: str, found: re.Match[str]) -> bool:
     # A key of JSON, which the input may always have.
     if _KEY.search(code, place, found.end()):
         return True
-    patterns = [one["words"] for one in _PATTERN.finditer(code, place, found.end())]
-    return any(words in code[:place] for words in patterns)
+    if _OF_GIT.search(code, place, found.end()) and _OF_GIT.search(code, 0, place):
+        return True
+    patterns = [one["words"].strip("'\"^$") for one in _PATTERN.finditer(code, place, found.end())]
+    return any(words in code[:place] for words in patterns if words)
 
 
 def missed_matches(text: str) -> Iterator[tuple[str, int]]:
@@ -174,10 +188,12 @@ def missed_matches(text: str) -> Iterator[tuple[str, int]]:
         until = end.start() if end else len(code)
         refuses = any(found.end() <= place < until for place in places)
         long = re.compile(_LONG.format(found["name"])).search(code, 0, found.start())
-        if refuses and long and shown.startswith("if", code.find("if", found.start())):
+        # A second value may be a part of the first.
+        single = len(re.findall(rf"(?<![\w$]){found['name']}\+?=", shown)) == 1
+        if refuses and long and single and shown.startswith("if", code.find("if", found.start())):
             what = "is refused" if found["not"] else "is missed"
             words = (
                 "with `pipefail`, a pipe to `grep -q` fails where grep finds a match early in a long text, "
-                f"so a match in a text of 128 KiB or more {what}"
+                f"so an early match in a text of 128 KiB or more {what}"
             )
             yield words, code.count("\n", 0, found.start("name")) + 1

@@ -56,7 +56,9 @@ def unread_limit(hook_set: HookSet, hook: Hook) -> tuple[str, str]:
     own = {key: value for key, value in hook.options.items() if hook.type == "command" and key != "if"}
     for place, keys in (("hooks", hook.group), ("command", own)):
         for key, value in keys.items():
-            if _LIMITS.fullmatch(re.sub("[_-]", "", key).lower()) and not _is_said(hook, [*_words(value)]):
+            # A key that begins with another mark is a note, such as `_if`.
+            is_limit = key[:1].isalpha() and _LIMITS.fullmatch(re.sub("[_-]", "", key).lower())
+            if is_limit and not _is_said(hook, [*_words(value)]):
                 return key, f"beside `{place}`, so it limits nothing: {_runs(hook_set, hook)}"
     return "", ""
 
@@ -72,11 +74,15 @@ def _words(value: Json) -> Iterator[str]:
 
 
 def _is_said(hook: Hook, words: Sequence[str]) -> bool:
-    """Return whether words limit nothing, are a note, or limit not more than the event and the matcher do."""
+    """Return whether words limit nothing, are a note, or say what event, matcher or command say."""
     if all(_EVERYTHING.fullmatch(word) or _PROSE.fullmatch(word) for word in words):
         return True
+    # The path of the script itself.
+    if all("." in word and word.removeprefix("./") in hook.command for word in words):
+        return True
     names = {name for word in words for name in re.split(r"[|,\s]+", word)}
-    return names <= {hook.event} or names == {*re.split(r"[|,\s]+", hook.matcher or "")}
+    own = {re.sub(r"\W|_", "", name).lower() for name in names}
+    return own <= {hook.event.lower()} or names == {*re.split(r"[|,\s]+", hook.matcher or "")}
 
 
 def _runs(hook_set: HookSet, hook: Hook) -> str:

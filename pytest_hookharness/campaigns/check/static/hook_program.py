@@ -284,7 +284,7 @@ def _file_obstacle(hook_set: HookSet, word: str) -> Obstacle | None:
             text=f"{word} is looked up in the user's project, not in the plugin",
             fix=f'Write `"${{{variable}}}"/{os.path.normpath(word)}`.',
         )
-    if place.exists():
+    if place.exists() or os.path.relpath(place, hook_set.root) in hook_set.texts:
         return None
     inside = place.relative_to(hook_set.root) if place.is_relative_to(hook_set.root) else None
     shown = str(inside or place)

@@ -13,6 +13,7 @@ from collections.abc import Iterator
 from itertools import islice
 
 from pytest_hookharness import hosts
+from pytest_hookharness.campaigns.check.lone_programs.shell_conditions import conditions_at
 from pytest_hookharness.campaigns.check.static.shell_scripts import SHELL_SCRIPT, code_of
 from pytest_hookharness.campaigns.check.static.timeout_units import is_odd
 from pytest_hookharness.model.checkup import HookSet
@@ -26,8 +27,13 @@ _LIMITED = re.compile(
     r"(?P<number>\d+(?:\.\d+)?)(?P<unit>[smh]?)[ \t]+(?P<rest>[^\n]*)",
     re.MULTILINE,
 )
-# What goes on when the hook has ended.
-_BEHIND = re.compile(r"&[ \t]*(?:$|disown\b|[)}#])|\b(?:nohup|setsid)\b")
+# What goes on when the hook has ended: then a limit may be that of another process.
+_BEHIND = re.compile(r"(?<![&>])&[ \t]*(?:$|disown\b|[)}#])|\b(?:nohup|setsid|disown|coproc)\b", re.MULTILINE)
+_BESIDE = re.compile(r"\b(?:Popen|fork|multiprocessing|start_new_session|create_subprocess_\w+)\b")
+# The input of a hook ends at once, whatever limit its reader has.
+_READS_INPUT = re.compile(r"(?:cat|head|tee|dd)\b")
+# What only holds where somebody else starts the script.
+_ELSEWHERE = re.compile(r"\$\{?(?:[1@*]|CI\b)")
 _CALLS = frozenset({"run", "call", "check_call", "check_output"})
 _MOST = 40
 
@@ -55,17 +61,20 @@ def longest_limit(hook_set: HookSet, hook: Hook) -> tuple[float, str, int]:
 def inner_limits(text: str) -> Iterator[tuple[float, int]]:
     """Yield the limits in seconds that a script sets for its programs, each with its line."""
     if SHELL_SCRIPT.match(text):
-        yield from _of_shell(code_of(text))
-    elif "subprocess" in text:
+        yield from _of_shell(text, code_of(text))
+    elif "subprocess" in text and not _BESIDE.search(text):
         yield from _of_python(text)
 
 
-def _of_shell(shown: str) -> Iterator[tuple[float, int]]:
+def _of_shell(text: str, shown: str) -> Iterator[tuple[float, int]]:
+    if _BEHIND.search(shown):
+        return
     for found in islice(_LIMITED.finditer(shown), _MOST):
-        line = shown[shown.rfind("\n", 0, found.start("number")) + 1 : found.end()].replace("&&", "  ")
-        if not _BEHIND.search(re.sub(r"\d?>&\d|&>", "   ", line)):
+        place = found.start("number")
+        around = (text[one.begin : one.end] for one in conditions_at(shown, place))
+        if not _READS_INPUT.match(found["rest"]) and not any(map(_ELSEWHERE.search, around)):
             seconds = float(found["number"]) * _UNITS[found["unit"]]
-            yield seconds, shown.count("\n", 0, found.start("number")) + 1
+            yield seconds, shown.count("\n", 0, place) + 1
 
 
 def _of_python(text: str) -> Iterator[tuple[float, int]]:
@@ -76,7 +85,7 @@ def _of_python(text: str) -> Iterator[tuple[float, int]]:
     functions = [one for one in ast.walk(tree) if isinstance(one, ast.FunctionDef | ast.AsyncFunctionDef)]
     helping = {call for one in functions for call in _calls_of_anything(one)}
     for node in ast.walk(tree):
-        if not isinstance(node, ast.Call) or _name(node.func) not in _CALLS or node in helping:
+        if not isinstance(node, ast.Call) or not _starts(node.func) or node in helping:
             continue
         for keyword in node.keywords:
             limit = keyword.value.value if isinstance(keyword.value, ast.Constant) else None
@@ -94,5 +103,9 @@ def _calls_of_anything(function: ast.FunctionDef | ast.AsyncFunctionDef) -> Iter
                 yield node
 
 
-def _name(function: ast.expr) -> str:
-    return function.attr if isinstance(function, ast.Attribute) else ""
+def _starts(function: ast.expr) -> bool:
+    match function:
+        case ast.Attribute(value=ast.Name(id="subprocess" | "sp"), attr=name):
+            return name in _CALLS
+        case _:
+            return False

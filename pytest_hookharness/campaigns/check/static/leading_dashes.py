@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from pytest_hookharness.campaigns.check.static.shell_scripts import code_of
+from pytest_hookharness.campaigns.check.static.shell_scripts import SHELL_SCRIPT, code_of
 
 # Where a command begins, in code without quoted text.
 _BEGINS = (
@@ -39,12 +39,17 @@ _ENDS = re.compile(r"[ \t]*(?:$|[\n;|&)}<>]|\d>)")
 _LETTERS = re.compile(r"-[a-zA-Z]+")
 _SHOWN = 40
 _ZSH = re.compile(r"#!.*\bzsh\b")
+# A script may have a function of this name.
+_OWN = re.compile(
+    r"^[ \t]*(?:(?:function|alias)[ \t]+)?(?:printf|[ef]?grep)[ \t]*(?:\(\)|=|\{)", re.MULTILINE
+)
 
 
 def texts_as_options(text: str) -> Iterator[tuple[str, int]]:
     """Yield how a shell script gives a text where an option is expected, in words, with the line."""
     told: dict[str, str] = {}
-    code = "" if _ZSH.match(text) else code_of(text)
+    is_known = SHELL_SCRIPT.match(text) and not _ZSH.match(text) and not _OWN.search(text)
+    code = code_of(text) if is_known else ""
     for call, refused, effect in (
         (_PRINTED, _is_refused_format, "format"),
         (_SEARCHED, _is_refused_pattern, "pattern"),

@@ -18,7 +18,9 @@ _ASKS_FOR_TOOLS = re.compile(
     r"Darwin|OSTYPE|\buname\b|\bg(?:timeout|date|sed|stat|readlink|grep)\b|command -v|\btype\s|\bwhich\s"
     r"|hash "
 )
-_ASKS_FOR_SYSTEM = re.compile(r"Darwin|darwin|OSTYPE|\buname\b|\bg(?:date|sed|stat)\b|--version")
+_ASKS_FOR_SYSTEM = re.compile(
+    r"Darwin|darwin|OSTYPE|\buname\b|\bg(?:date|sed|stat)\b|--version|command -v osascript"
+)
 _ASKS_FOR_BASH = re.compile(r"\bBASH_VERS(?:ION|INFO)\b")
 # What may stand before the name of a command.
 _WORDS = "if|then|else|elif|do|while|until|time|exec|command|env|sudo|nohup|nice|xargs(?: +-[^ ]+)*|-exec"

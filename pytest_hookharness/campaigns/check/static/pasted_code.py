@@ -60,7 +60,8 @@ _QUOTED = re.compile(
 )
 # What a script checks or changes, it may make harmless: the variables of such a line.
 _LOOKS = re.compile(
-    r"=~|\bcase\s|%q|\b(?:echo|printf)\s[^\n|]{0,300}\|[^\n]{0,100}\bgrep\b|\bgrep\s[^\n]{0,200}<<<"
+    r"=~|\bcase\s|%q|\b(?:echo|printf)\s[^\n|]{0,300}\|[^\n]{0,100}\b(?:grep\b|tr\s+-\w*[cd])|\bgrep\s[^\n]{0,200}<<<"
+    r"|^\s*(?:assert|check|ensure|guard|is|require|safe|sanit\w*|valid\w*|verify)_?\w*\s+\"?\$"
     r"|(?:\[|\btest)\s[^\n]{0,200}?\s[!=]?=\s*(?!\"\"|'')[^\s=]"
     r"|^\s*(?:if|while|until|elif)\s|(?:\|\||&&)\s*(?:\{[^\n}]{0,100})?\b(?:exit|return|continue|break)\b"
 )

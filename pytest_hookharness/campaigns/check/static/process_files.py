@@ -51,11 +51,14 @@ _WRITTEN = re.compile(
 )
 _REMOVING = re.compile(r"\b(?:rm|unlink|mktemp|mkfifo)\b[^\n]*")
 # What removes files that it does not name one by one.
-_SWEEPS = re.compile(r"\btrap\b|[ \t]-(?:delete|exec)\b|\bxargs\b")
+_SWEEPS = re.compile(r"\btrap\b|\bexec[ \t]+\"?\$0|[ \t]-(?:delete|exec)\b|\bxargs\b")
 _OF_SEVERAL = re.compile(r"\*|[ \t]-\w*[rR]")
 # A function that begins before a place and ends behind it.
 _FUNCTION = re.compile(r"^[ \t]*(?:function[ \t]+)?[\w-]+[ \t]*\(\)[ \t]*\{", re.MULTILINE)
 _FUNCTION_END = re.compile(r"\n\}")
+# A loop comes back to its own file.
+_LOOP = re.compile(r"^[ \t]*(?:for|while|until)\b", re.MULTILINE)
+_LOOP_END = re.compile(r"(?:^[ \t]*|;[ \t]*)done\b", re.MULTILINE)
 
 _SAID = "{0} is another file in each run, as each is another process, so it is never found again"
 
@@ -98,9 +101,13 @@ def _looked_for(code: str) -> dict[str, int]:
     removed = {name for found in _REMOVING.finditer(code) for name in _USED.findall(found[0])}
     functions = [one.end() for one in _FUNCTION.finditer(code)]
     ends = [one.start() for one in _FUNCTION_END.finditer(code)]
+    loops = [one.start() for one in _LOOP.finditer(code)]
+    loop_ends = [one.start() for one in _LOOP_END.finditer(code)]
 
     def is_inside(place: int) -> bool:
         begun, ended = bisect_right(functions, place), bisect_right(ends, place)
+        if bisect_right(loops, place) > bisect_right(loop_ends, place):
+            return True
         return begun > 0 and (ended == 0 or ends[ended - 1] < functions[begun - 1])
 
     return {

@@ -11,9 +11,11 @@ from collections.abc import Iterator
 
 from pytest_hookharness import hosts
 from pytest_hookharness.model.checkup import HookSet
+from pytest_hookharness.model.protocol import Hook
 
 _LOCKS = re.compile(
-    r"fcntl|msvcrt|O_EXCL|(?<![bc])lock|[\"']wx[\"']|\blck\b|\.lck|tool_use_id|getpid|process\.pid",
+    r"fcntl|msvcrt|O_EXCL|(?<![bc])lock|[\"']wx[\"']|\blck\b|\.lck|tool_use_id|getpid|process\.pid"
+    r"|mutex|exclusive|semaphore|transaction",
     re.IGNORECASE,
 )
 _PATH = r"(?P<path>[A-Za-z_][\w.]*)"
@@ -36,6 +38,8 @@ _SAID = (
     "it reads all records of a JSON file, adds one and writes all of them anew, so of calls side by side one "
     "may overwrite the record of another"
 )
+# An agent waits for these calls, one by one.
+_ASKS_PERSON = re.compile(r"\^?(?:(?:Enter|Exit)PlanMode|AskUserQuestion|TodoWrite|\|)+\$?")
 _TOOLS = frozenset({hosts.Role.BEFORE_TOOL, hosts.Role.AFTER_TOOL, hosts.Role.TOOL_FAILED})
 
 
@@ -55,7 +59,8 @@ def rewritten_records(text: str) -> Iterator[tuple[str, int]]:
                 yield _SAID, text.count("\n", 0, found.start()) + 1
 
 
-def runs_beside_itself(hook_set: HookSet, event: str) -> bool:
-    """Return whether a host may run hooks of an event side by side, for calls that it makes at once."""
-    rule = hosts.find(hook_set.host).events.get(event)
-    return rule is not None and rule.role in _TOOLS
+def runs_beside_itself(hook_set: HookSet, hook: Hook) -> bool:
+    """Return whether a host may run a hook beside itself, for calls that it makes at once."""
+    rule = hosts.find(hook_set.host).events.get(hook.event)
+    asks_person = _ASKS_PERSON.fullmatch(hook.matcher or "")
+    return rule is not None and rule.role in _TOOLS and not asks_person and not _LOCKS.search(hook.command)

@@ -29,8 +29,12 @@ _KNOWS = re.compile(
     r"session[_ -]?(?:id|uuid|key|name|file|token)|\b(?:sid|tty|pid|ppid|owner|tmux_pane|term_session\w*)\b"
     r"|CLAUDE_CODE_\w{0,30}SESSION|hash\w*\s+[^\n]{0,200}transcript|transcript\w{0,30}\s*(?:=|!)="
     r"|stop_?hook_?active|\bprintenv\b|\benv\s*\|"
-    r"|\bgit\s+(?:branch|symbolic-ref|worktree)\b|--abbrev-ref",
-    re.IGNORECASE,
+    r"|\bgit\s+(?:branch|symbolic-ref|worktree)\b|--abbrev-ref"
+    # The prompt of the input may be compared with that of the loop.
+    r"|\$\{?\w{0,20}input\w{0,20}[^\n]{0,200}\.prompt\b"
+    # Another script gets the input, and may know the session.
+    r"|^[^\n#]*\b(?:python3?|node|bun|ruby|bash|sh)\s+[\"']?[\w$./({-][^\n]{0,200}\.(?:py|[cm]?js|ts|rb|sh)\b",
+    re.IGNORECASE | re.MULTILINE,
 )
 # The stop is allowed if a file is missing.
 _LEAVES = re.compile(
@@ -86,6 +90,7 @@ _ASKS = re.compile(
     r"\bgrep\s[^\n]{0,200}\|\|\s*(?:\{[^\n}]{0,200})?\bexit\s+0\b|\bif\s+!\s[^\n]{0,200}\bgrep\s[^\n]*"
     r"|\[\[\s[^\n]{0,100}\*[^\n]{0,60}\]\]\s*\|\|\s*(?:\{[^\n}]{0,200})?\bexit\s+0\b"
 )
+_ENDS = frozenset({hosts.Role.SESSION_START, hosts.Role.SESSION_END})
 # Scripts test few files; a longer search would take a long time in a strange one.
 _MOST = 20
 
@@ -97,8 +102,19 @@ def shared_loop(hook_set: HookSet, hook: Hook) -> str:
     if rule is None or rule.role is not hosts.Role.STOP or hook.type != "command" or len(texts) != 1:
         return ""
     # A loop whose answer nobody can read holds no session.
-    unread = find_unread_answer(hook_set, hook) is not None
-    return "" if unread else loop_for_all(texts[0], [*loaded_texts(hook_set, texts[0])])
+    if find_unread_answer(hook_set, hook) is not None:
+        return ""
+    state = loop_for_all(texts[0], [*loaded_texts(hook_set, texts[0])])
+    return "" if state and _is_removed(hook_set, state.rpartition("/")[2]) else state
+
+
+def _is_removed(hook_set: HookSet, name: str) -> bool:
+    """Return whether a hook at the start or the end of each session removes a file."""
+    events, removes = hosts.find(hook_set.host).events, re.compile(rf"\brm\b[^\n]*{re.escape(name)}")
+    between = [hook for hook in hook_set.hooks if hook.event in events and events[hook.event].role in _ENDS]
+    return any(
+        removes.search(text) for hook in between for text in (hook.command, *hook_set.scripts_of(hook))
+    )
 
 
 def loop_for_all(text: str, loaded: list[str]) -> str:

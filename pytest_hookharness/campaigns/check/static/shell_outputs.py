@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 
+from pytest_hookharness.campaigns.check.lone_programs.shell_conditions import conditions_at
 from pytest_hookharness.campaigns.check.static.shell_scripts import code_of
 
 _FUNCTION = re.compile(r"^[ \t]*(?:function[ \t]+)?([\w-]+)[ \t]*(?:\(\))?[ \t]*\{", re.MULTILINE)
@@ -15,6 +16,7 @@ _USED = (
 # A block whose output goes to a file or another program, and a substitution, which may span lines.
 _BLOCK = re.compile(r"^[^\n]*?(?:[})]|\bdone|\bfi|\besac)[ \t]*(?:\|(?!\|)|[12&]?>)", re.MULTILINE)
 _OPENED = re.compile(r"\$\((?:[ \t]*\n(?:(?![ \t]*\)).*\n)*[^\n]*|[^()\n]*)\Z|=\"?`[^`\n]*\Z")
+_FOR_AUTHORS = re.compile(r"DEBUG|VERBOSE|TRACE")
 _REPLACED = re.compile(r"^[ \t]*exec[ \t]+[12&]?>", re.MULTILINE)
 
 
@@ -30,3 +32,8 @@ def goes_elsewhere(text: str, place: int) -> bool:
         return True
     names = [found for found in _FUNCTION.finditer(before) if not _END.search(before, found.end())]
     return any(re.search(_USED.format(re.escape(found[1])), text) for found in names)
+
+
+def is_for_authors(text: str, place: int) -> bool:
+    """Return whether a shell script only reaches a place where somebody looks for errors in it."""
+    return any(_FOR_AUTHORS.search(text, one.begin, one.end) for one in conditions_at(code_of(text), place))

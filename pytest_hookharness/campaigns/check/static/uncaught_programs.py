@@ -2,7 +2,8 @@
 Programs that a Python gate starts, and whose failure to start or to end in time nothing catches.
 
 `subprocess` raises an error for both, the hook ends with a traceback and status 1, and most hosts then allow
-what it was asked about. A call is followed through the functions of the script up to its first statement.
+what it was asked about. A call is followed through the functions of the script up to its first statement; it
+counts only if the script may refuse behind it.
 """
 
 from __future__ import annotations
@@ -10,22 +11,23 @@ from __future__ import annotations
 import ast
 import builtins
 import re
+from bisect import bisect_left
 from collections.abc import Iterator
 from itertools import islice
 
 from pytest_hookharness import hosts
-from pytest_hookharness.campaigns.check.answers.failed_refusals import read_printed
+from pytest_hookharness.campaigns.check.answers.failed_refusals import is_allowed_by_failure
 from pytest_hookharness.campaigns.check.lone_programs.lone_answers import GATES, REFUSES_IN_JSON
 from pytest_hookharness.model.checkup import HookSet
 from pytest_hookharness.model.fast_dataclass import dataclass
-from pytest_hookharness.model.protocol import Hook, Ruling
+from pytest_hookharness.model.protocol import Hook
 
 _CALLS = frozenset({"run", "call", "check_call", "check_output"})
 _REFUSES = re.compile(r"\bexit\(\s*2\s*\)|\bSystemExit\(\s*2\s*\)|\breturn 2\b")
 _COMMENT = re.compile(r"^[ \t]*#[^\n]*", re.MULTILINE)
 # What may handle an error elsewhere, or look for a program before.
 _HANDLES = re.compile(r"\bexcepthook\b|\bfaulthandler\b")
-_LOOKS = re.compile(r"\bwhich\b|\bfind_executable\b|os\.access\b|\bshell\s*=\s*True\b")
+_LOOKS = re.compile(r"\bwhich\b|\bnode_modules\b|\bfind_executable\b|os\.access\b|\bshell\s*=\s*True\b")
 # Errors of the two kinds, with their bases.
 _LATE = frozenset({"TimeoutExpired", "SubprocessError", "Exception", "BaseException"})
 _MISSING = frozenset(
@@ -68,7 +70,11 @@ _CHECKS = frozenset(
         *("rubocop", "composer", "phpunit", "swift", "flutter", "dart", "jq", "gh", "docker", "terraform"),
     ]
 )
-_MOST, _DEEPEST = 40, 12
+# What catches no error of its body.
+_OPENS = frozenset(
+    {"open", "chdir", "Popen", "TemporaryDirectory", "NamedTemporaryFile", "ThreadPoolExecutor"}
+)
+_MOST, _DEEPEST, _FIRST = 40, 12, 50
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,31 +93,31 @@ class UncaughtProgram:
 
 def uncaught_programs(hook_set: HookSet, hook: Hook) -> Iterator[tuple[str, UncaughtProgram]]:
     """Yield the calls of a gate in Python that end it without an answer, with the path of the script."""
-    profile = hosts.find(hook_set.host)
-    rule = profile.events.get(hook.event)
+    rule = hosts.find(hook_set.host).events.get(hook.event)
     if rule is None or rule.role not in GATES or hook.type != "command":
         return
-    if read_printed(profile, hook, 1, stderr="Traceback (most recent call last):").ruling is Ruling.DENY:
+    if not is_allowed_by_failure(hook_set.host, hook):
         return
     sources = hook_set.sources_of(hook)
     # Another script may start this one and look at its status.
     for path, text in sources if len(sources) == 1 else ():
         for one in find_uncaught(text):
-            yield path, one
+            # What starts the hook itself is there.
+            if not one.program or one.program not in re.findall(r"[\w-]+", f"{hook.command} {text[:_FIRST]}"):
+                yield path, one
 
 
 def find_uncaught(text: str) -> list[UncaughtProgram]:
     """Return the calls that end a Python script which refuses: the first that is slow, and the missing."""
     code = _COMMENT.sub("", text)
-    answers = [one[0] for one in REFUSES_IN_JSON.finditer(code)]
-    refuses = _REFUSES.search(code) or any(not one.endswith("ask") for one in answers)
-    if "subprocess" not in code or not refuses or _HANDLES.search(code):
+    refusals = _refusals(code)
+    if "subprocess" not in code or not refusals or _HANDLES.search(code):
         return []
     try:
-        script = _Script(ast.parse(text))
+        script = _Script(ast.parse(text), refusals)
     except (SyntaxError, ValueError, RecursionError):
         return []
-    calls = [*islice(script.calls(), _MOST)]
+    calls = [one for one in islice(script.calls(), _MOST) if script.decides(one)]
     late = (one for one in calls if any(word.arg == "timeout" for word in one.keywords))
     found = [UncaughtProgram("", one.lineno) for one in late if script.is_open(one, _LATE)][:1]
     for one in calls if not _LOOKS.search(code) else ():
@@ -125,16 +131,52 @@ def find_uncaught(text: str) -> list[UncaughtProgram]:
     return found
 
 
-class _Script:
-    """A parsed script, with what stands around each of its nodes."""
+def _refusals(code: str) -> list[int]:
+    """Return the lines of a script that refuse."""
+    answers = [one for one in REFUSES_IN_JSON.finditer(code) if not one[0].endswith("ask")]
+    return [code.count("\n", 0, one.start()) + 1 for one in (*answers, *_REFUSES.finditer(code))]
 
-    def __init__(self, tree: ast.Module) -> None:
+
+class _Script:
+    """A parsed script, with what stands around each of its nodes, and the lines that refuse."""
+
+    def __init__(self, tree: ast.Module, refusals: list[int]) -> None:
         self._nodes = [*ast.walk(tree)]
         self._parents = {child: node for node in self._nodes for child in ast.iter_child_nodes(node)}
         self._sites: dict[str, list[ast.Call]] = {}
         for node in self._nodes:
             if isinstance(node, ast.Call):
                 self._sites.setdefault(_name(node.func), []).append(node)
+        self._bodies = [one for one in self._nodes if isinstance(one, ast.FunctionDef | ast.AsyncFunctionDef)]
+        self._inside = {line for one in self._bodies for line in range(one.lineno, _end(one) + 1)}
+        self._refusals = sorted(refusals)
+        for _ in range(3):
+            refusing = {one.name for one in self._bodies if self._refuses(one.lineno, one)}
+            called = {site.lineno for name in refusing for site in self._sites.get(name, [])}
+            self._refusals = sorted({*self._refusals, *called})
+        outside = (line for line in reversed(self._refusals) if line not in self._inside)
+        self._last_outside = next(outside, 0)
+
+    def _refuses(self, line: int, body: ast.FunctionDef | ast.AsyncFunctionDef | None) -> bool:
+        """Return whether a refusal stands behind a line in a function, or outside of all functions."""
+        if body is not None:
+            place = bisect_left(self._refusals, line)
+            return place < len(self._refusals) and self._refusals[place] <= _end(body)
+        return line <= self._last_outside
+
+    def decides(self, call: ast.Call) -> bool:
+        """Return whether the script may refuse behind a call, or behind a call of the function around it."""
+        todo, met = [call], set[str]()
+        while todo:
+            line = todo.pop().lineno
+            bodies = [one for one in self._bodies if one.lineno <= line <= _end(one)]
+            body = max(bodies, key=lambda one: one.lineno, default=None)
+            if self._refuses(line, body):
+                return True
+            if body is not None and body.name not in met:
+                met.add(body.name)
+                todo += self._sites.get(body.name, [])[:_MOST]
+        return False
 
     def calls(self) -> Iterator[ast.Call]:
         """Yield the calls that start a program and wait for it."""
@@ -181,6 +223,10 @@ class _Script:
         return True
 
 
+def _end(node: ast.FunctionDef | ast.AsyncFunctionDef) -> int:
+    return node.end_lineno or node.lineno
+
+
 def _checks(lists: list[ast.List | ast.Tuple]) -> list[str]:
     """Return the programs that begin lists of words."""
     firsts = [one.elts[0] for one in lists if len(one.elts) > 1]
@@ -204,7 +250,7 @@ def _is_another(name: str) -> bool:
 
 
 def _may_suppress(item: ast.withitem) -> bool:
-    return isinstance(item.context_expr, ast.Call) and _name(item.context_expr.func) in ("suppress", "raises")
+    return isinstance(item.context_expr, ast.Call) and _name(item.context_expr.func) not in _OPENS
 
 
 def _name(node: ast.expr) -> str:

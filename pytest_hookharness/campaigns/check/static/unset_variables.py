@@ -103,9 +103,10 @@ def key_for(variable: str) -> str:
 
 
 def is_bare(hook_set: HookSet, hook: Hook) -> bool:
-    """Return whether a command is a script and nothing behind it."""
+    """Return whether a command is a script with nothing behind it, and nothing that gives it arguments."""
     ends = tuple(path.rpartition("/")[2] for path, _ in hook_set.sources)
-    return hook.args is None and hook.command.rstrip(" \"'").endswith(ends)
+    piped = re.search(r"(?<!\|)\|(?!\|)|\bxargs\b", hook.command)
+    return hook.args is None and not piped and hook.command.rstrip(" \"'").endswith(ends)
 
 
 def _in_script(names: str, text: str) -> Iterator[str]:

@@ -7,12 +7,11 @@ Nothing is said if any script of the hook asks Git, or the file system, in a way
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from itertools import islice
 
 from pytest_hookharness import hosts
 from pytest_hookharness.campaigns.check.lone_programs.inline_scripts import shell_program
-from pytest_hookharness.campaigns.check.lone_programs.lone_answers import REFUSES_IN_JSON
 from pytest_hookharness.campaigns.check.lone_programs.lone_searches import refusals_of
 from pytest_hookharness.campaigns.check.static.shell_scripts import (
     SHELL_SCRIPT,
@@ -37,7 +36,11 @@ _LOADS = re.compile(r"^[ \t]*(?:source|\.)[ \t]", re.MULTILINE)
 _OPTIONS = r"(?:[ \t]+(?:--?[\w-]+(?:=[\w,.-]+)?|HEAD))*"
 _GIT = r"\bgit(?:[ \t]+-C[ \t]+\S+|[ \t]+--no-pager)*[ \t]+diff"
 _NAMES = rf"{_GIT}(?={_OPTIONS}[ \t]+--(?:name-only|name-status|stat|shortstat|quiet|exit-code)\b){_OPTIONS}"
-_END = r"(?:[ \t]+--(?:[ \t]+[\w.*'\"/-]+)*)?[ \t]*(?:\d?>[ \t]*[^\s)|;]+[ \t]*)*"
+# A path behind it may be that of a file that is always there.
+_END = r"(?:[ \t]+--)?[ \t]*(?:\d?>[ \t]*[^\s)|;]+[ \t]*)*"
+_FILTERED = re.compile(r"--diff-filter=(?![^\s)]*[Ad])")
+# Files of a kind, which may be new, and not one file of which the name is known.
+_OF_KIND = re.compile(r"\bgrep[ \t]+(?:-\w+[ \t]+)*['\"](?:\\\.|\.\*\\\.)[\w(|)?]+\$?['\"]")
 _QUIET = re.compile(
     rf"(?:^[ \t]*if[ \t]+|^[ \t]*){_GIT}(?={_OPTIONS}[ \t]+--(?:quiet|exit-code)\b){_OPTIONS}{_END}"
     rf"(?:&&[ \t]*{_GIT}{_OPTIONS}{_END})*(?:;|\n|&&)",
@@ -51,14 +54,6 @@ _EMPTY = (
     r"-z[ \t]+[\"']?\$\{{?{0}\}}?[\"']?[ \t]*\]\]?|-n[ \t]+[\"']?\$\{{?{0}\}}?[\"']?[ \t]*\]\]?(?=[ \t]*\|\|)"
 )
 _LEAVES = re.compile(r"\bexit(?:[ \t]+0)?\b(?![ \t]+[1-9$])")
-_IN_LIST = re.compile(
-    r"[\"']git[\"']\s*,\s*\[?\s*(?:[\"']-C[\"']\s*,\s*[^,]+,\s*)?[\"']diff[\"'](?P<words>(?:\s*,\s*[\"'][^\"'\n]*[\"'])*)\s*[\])]"
-    r"|[\"'`]git diff(?P<text>[^\"'`\n]*)[\"'`]"
-)
-_SHOWN = re.compile(r"--(?:name-only|name-status|stat|shortstat|quiet|exit-code)\b")
-_PLAIN = re.compile(r"(?:--?[\w-]+(?:=[\w,.-]+)?|HEAD|2>(?:/dev/null|&1))")
-_NOTHING = re.compile(r"\.length\s*===?\s*0|!\s*\w+\.length\b|\bif\s+not\s+\w+|\bif\s*\(\s*!\w+")
-_REFUSES = re.compile(r"\b(?:exit|SystemExit)\(\s*2\s*\)|\bexitCode\s*=\s*2\b|\breturn 2\b")
 _IF = re.compile(r"[ \t]*(?:el)?if\b")
 _MOST, _LONGEST = 20, 300
 
@@ -82,30 +77,9 @@ def overlooked_files(hook_set: HookSet, hook: Hook) -> tuple[str, int]:
 
 def question_for_changes(text: str) -> int:
     """Return the line in which a script that refuses asks `git diff` whether it has to; 0 for none."""
-    if "diff" not in text:
+    if "diff" not in text or not SHELL_SCRIPT.match(text):
         return 0
-    if SHELL_SCRIPT.match(text):
-        return _in_shell(without_comment_lines(text), code_of(text))
-    code = _COMMENT.sub(lambda found: " " * len(found[0]), text)
-    answers = [one for one in REFUSES_IN_JSON.finditer(code) if not one[0].endswith("ask")]
-    if not (answers or _REFUSES.search(code)) or not _NOTHING.search(code):
-        return 0
-    asked = [*islice(_IN_LIST.finditer(code), _MOST)]
-    words = [re.findall(r"[^\s\"',]+", one["words"] or one["text"] or "") for one in asked]
-    # Each question has to be such a one, as others may be for what a branch changed.
-    if not asked or not all(all(map(_PLAIN.fullmatch, each)) for each in words):
-        return 0
-    if not any(_SHOWN.search(" ".join(each)) and not _is_of_index(each) for each in words):
-        return 0
-    return code.count("\n", 0, asked[0].start()) + 1
-
-
-def _is_of_index(words: Sequence[str]) -> bool:
-    return any(word in ("--cached", "--staged") for word in words)
-
-
-def _in_shell(code: str, shown: str) -> int:
-    """Return the line of a question of a shell script in front of a refusal; 0 for none."""
+    code, shown = without_comment_lines(text), code_of(text)
     last = max(islice(refusals_of(code, shown), _MOST), default=0)
     for place, end in _ends(code, shown, last):
         if place < end < last:
@@ -116,21 +90,25 @@ def _in_shell(code: str, shown: str) -> int:
 def _ends(code: str, shown: str, last: int) -> Iterator[tuple[int, int]]:
     """Yield the questions whose answer that nothing changed ends a script, and where it ends."""
     for found in islice(_QUIET.finditer(code, 0, last), _MOST):
-        if "--cached" in found[0].split("&&")[0] or shown[found.end() - 1] != found[0][-1]:
+        other = "--cached" in found[0].split("&&")[0] or _FILTERED.search(found[0])
+        if other or shown[found.end() - 1] != found[0][-1]:
             continue
         if _LEAVES.search(_branch(code, found.end() - 2)):
             yield found.start(), found.end()
     for found in islice(_LISTED.finditer(code, 0, last), _MOST):
         names = "|".join(_names(code, found["name"], found.end()))
         empty = re.compile(_EMPTY.format(f"(?:{names})\\b")).search(code, found.end(), last)
-        staged = re.search(r"--(?:cached|staged)\b", found[0])
-        if empty and not staged and _LEAVES.search(_branch(code, empty.end())):
+        other = re.search(r"--(?:cached|staged)\b", found[0]) or _FILTERED.search(found[0])
+        rest = code[found.end() : found.end() + _LONGEST].partition("\n")[0]
+        one_file = "grep" in rest and not _OF_KIND.search(rest)
+        if empty and not other and not one_file and _LEAVES.search(_branch(code, empty.end())):
             yield found.start("name"), empty.end()
 
 
 def _names(code: str, name: str, place: int) -> list[str]:
-    """Return the variable of a list of files, and those that get a part of it."""
-    part = rf"^[ \t]*([A-Za-z_]\w*)=\"?\$\((?:echo|printf)[ \t][^\n|]*\$\{{?{name}\b[^\n]*\|[ \t]*grep\b"
+    """Return the variable of a list of files, and those that get the files of a kind."""
+    given = rf"^[ \t]*([A-Za-z_]\w*)=\"?\$\((?:echo|printf)[ \t][^\n|]*\$\{{?{name}\b[^\n]*"
+    part = rf"{given}\|[ \t]*{_OF_KIND.pattern}"
     return [name, *islice(re.compile(part, re.MULTILINE).findall(code, place), _MOST)]
 
 

@@ -2,7 +2,8 @@
 Scripts beside the hooks of a project that say which hook they are, and that nothing starts.
 
 Only a script counts whose first comment names an event of the host, and whose name stands in no settings,
-script or other program of the project, except in its tests and documents.
+script or other program of the project, except in its tests and documents. A document that shows settings with
+it leaves the choice to each person.
 """
 
 from __future__ import annotations
@@ -32,11 +33,13 @@ _LAUNCHES = re.compile(
     r"[\w/-]\*\.(?:sh|bash|py)\b|\$\{?\w+\}?\.(?:sh|bash|py)\b|\bfor\b[^\n]*\*\.m?js|%~?1|import_module"
     r"|argv\[[^\]\n]*\][^\n]*\.m?js"
 )
+_OFFERS = r"[\"']?command[\"']?\s*[:=][^\n]*(?<![\w-]){0}(?![\w-])"
 _INSTALLS = re.compile(r"(?:^|[/_-])(?:install|setup|init)", re.IGNORECASE)
 # What a script is that is no hook of this project and host by itself.
 _OF_OTHERS = re.compile(
     r"helper|shared|\blib|common|used by|called by|sourced|\bnot an?\b|optional|copilot|cursor|codex|gemini"
-    r"|qwen|~/\.",
+    r"|qwen|~/\.|deprecated|disabled|unused|obsolete|legacy|\benable|opt[- ]in|your (?:own )?settings|install"
+    r"|settings\.local|pre-commit|husky|\bgit hook|\badd (?:it|this)\b",
     re.IGNORECASE,
 )
 _WORD = re.compile(r"[A-Z]?[a-z]+")
@@ -77,6 +80,9 @@ def unwired_hooks(hook_set: HookSet) -> Iterator[tuple[str, str, str]]:
             if other != name and script.stem in text and starts.search(text)
         ]
         documents = [other for other in named if _is_document(other, texts[other])]
+        offers = re.compile(_OFFERS.format(re.escape(script.name)))
+        if any(offers.search(texts[other]) for other in documents):
+            continue
         if not any(other not in documents and not _OF_TESTS.search(other) for other in named):
             yield name, event, min(documents, key=lambda one: (one.count("/"), one), default="")
 
@@ -85,7 +91,7 @@ def _event(host: str, path: Path) -> str:
     """Return the event of the host that the first comment of a script names as its own."""
     comment = _COMMENT.match(_read(path))
     lines = "\n".join(comment[0].splitlines()[:_MOST_LINES]) if comment else ""
-    if _OF_OTHERS.search(lines):
+    if comment is None or _OF_OTHERS.search(comment[0]):
         return ""
     for event in hosts.find(host).events:
         words = _WORD.findall(event)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import posixpath
+import re
 from collections.abc import Iterator
 from dataclasses import replace
 
@@ -20,6 +21,7 @@ from pytest_hookharness.model.verdicts import Finding
 
 # A mark is one file, or a file and its lock. A hook that changes more files reports what it did.
 _MOST_MARKS = 2
+_WORD = re.compile(r"[a-z]{5,}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,11 +67,13 @@ class TwoSessions(Mutation, family="sessions", name="another session"):
             marks = [*_marks(heard)]
             if not heard.decision.to_agent or silent.decision.to_agent or len(marks) > _MOST_MARKS:
                 continue
-            said = "\n".join(heard.decision.to_agent)
-            if any(mark in said for mark in marks):
+            said = "\n".join(heard.decision.to_agent).lower()
+            # It speaks of the file, as in "version tracking begins" and `.tool-version`.
+            if any(word in said for mark in marks for word in _words(mark.lower())):
                 continue
             text = f"{heard.event}: the hook informs the agent; with {self}, it does not."
-            return WRONG_KEY.found(text, turn=pair.turn, hook=commands_of(heard.hook_runs))
+            spoke = [hook_run for hook_run in heard.hook_runs if hook_run.reply.context]
+            return WRONG_KEY.found(text, turn=pair.turn, hook=commands_of(spoke or heard.hook_runs))
         return None
 
 
@@ -78,6 +82,10 @@ def _marks(hooked: HookEvent) -> Iterator[str]:
     for change in hooked.changes:
         if not change.path.startswith("home/"):
             yield posixpath.basename(change.path)
+
+
+def _words(mark: str) -> list[str]:
+    return [mark, *_WORD.findall(mark)]
 
 
 @dataclass(frozen=True, slots=True)

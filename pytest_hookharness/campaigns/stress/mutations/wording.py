@@ -26,6 +26,8 @@ _MOST = 3
 HARMLESS = "echo hello"
 # Labels of the call that must be allowed for the next one to prove anything, and of that one.
 CONTROL, TRIED = "variation: control", "variation: tried"
+# Commands with a text for people.
+_HAS_MESSAGE = re.compile(r"(?:git commit|gh (?:pr|issue))\b")
 _PLAIN = re.compile(r"[\w./=:@%+,-]+( [\w./=:@%+,-]+)+")
 
 
@@ -49,12 +51,15 @@ def forms_of(command: str) -> Iterator[CommandForm]:
     """Yield the ways to write a command, those in which it is data first."""
     quoted = shlex.quote(command)
     yield CommandForm("a heredoc", f"cat >notes.txt <<'END'\n{command}\nEND", code=False)
-    yield CommandForm("a commit message", f"git commit --allow-empty -m {quoted}", code=False)
+    if not _HAS_MESSAGE.match(command):
+        # A guard of messages rightly finds there what it looks for.
+        yield CommandForm("a commit message", f"git commit --allow-empty -m {quoted}", code=False)
+        yield CommandForm("a title", f"gh pr create --title {quoted} --body text", code=False)
     # Behind a semicolon, so that a guard shows that splits a line without reading its quotes.
     yield CommandForm("an argument of echo", f"echo {shlex.quote(f'Done; {command}')}", code=False)
-    yield CommandForm("a title", f"gh pr create --title {quoted} --body text", code=False)
     yield CommandForm("a search", f"grep -rn {quoted} docs", code=False)
-    yield CommandForm("a comment", f"echo hello # {command}", code=False)
+    if "\n" not in command:
+        yield CommandForm("a comment", f"echo hello # {command}", code=False)
     yield CommandForm("`sh -c`", f"sh -c {quoted}", code=True)
     yield CommandForm("`bash -c`", f"bash -c {quoted}", code=True)
     yield CommandForm("a shell that reads a heredoc", f"bash <<'END'\n{command}\nEND", code=True)

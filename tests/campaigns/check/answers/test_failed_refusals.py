@@ -1,11 +1,16 @@
 """Claims about refusals in scripts that end with the status of a failure."""
 
 import json
+from dataclasses import replace
 
 import pytest
 
+from pytest_hookharness.campaigns.check.answers.failed_refusals import is_allowed_by_failure
 from pytest_hookharness.campaigns.check.discovery import find_hook_sets
 from pytest_hookharness.campaigns.check.static_checks import check_statically
+from pytest_hookharness.model.protocol import Hook
+
+from ..static.one_hook import one_hook
 
 DENY = '{"hookSpecificOutput": {"hookEventName": "PreToolUse", "permissionDecision": "deny"}}'
 
@@ -14,10 +19,10 @@ DENY = '{"hookSpecificOutput": {"hookEventName": "PreToolUse", "permissionDecisi
 def found(tmp_path):
     """The refusals in a script that the host takes for failures, in words."""
 
-    def read(text, event="PreToolUse", script="hook.sh"):
+    def read(text, event="PreToolUse", script="hook.sh", more=""):
         (tmp_path / script).write_text(text)
         program = {"py": "python3", "js": "node"}.get(script.rpartition(".")[2], "sh")
-        command = f'{program} "$CLAUDE_PROJECT_DIR/{script}"'
+        command = f'{program} "$CLAUDE_PROJECT_DIR/{script}"{more}'
         events = {event: [{"hooks": [{"type": "command", "command": command}]}]}
         file = tmp_path / ".claude/settings.json"
         file.parent.mkdir()
@@ -57,6 +62,9 @@ def test_an_answer_with_a_status_of_failure(found):
         ("PreToolUse", '[ -n "$x" ] || exit 1\necho "BLOCKED: no rm here" >&2\nexit 2\n'),
         ("PreToolUse", 'echo "BLOCKED: no rm here" >&2\nexit "$code"\n'),
         ("PreToolUse", 'echo "x.json: Permission denied" >&2\nexit 1\n'),
+        ("PreToolUse", 'echo "access denied: no project" >&2\nexit 1\n'),
+        ("PreToolUse", 'echo "Warning: --force is not allowed on main" >&2\nexit 1\n'),
+        ("PreToolUse", f"if [ -z \"$x\" ]; then\n  echo 'Input rejected' >&2\n  exit 1\nfi\necho '{DENY}'\n"),
         ("PreToolUse", 'echo "Usage: hook.sh BLOCKED-WORDS; what is blocked" >&2\nexit 1\n'),
         ("PreToolUse", '#!/bin/sh\nwhy() {\n  echo "rm is blocked"\n  exit 1\n}\nx=$(why) || deny "$x"\n'),
         ("PreToolUse", 'echo "The input cannot be read" >&2\nexit 1\n'),
@@ -69,6 +77,11 @@ def test_what_is_no_failed_refusal(found, event, text):
     assert not found(text, event=event)
 
 
+def test_a_command_that_refuses_with_another_status(found):
+    """Where the command makes a refusal of a failure, nothing is lost."""
+    assert not found('echo "BLOCKED: no rm here" >&2\nexit 1\n', more=" || exit 2")
+
+
 def test_a_host_that_ignores_the_answer(tmp_path):
     """On a host that reads no answer beside a status of failure, the refusal is lost."""
     (tmp_path / "hook.sh").write_text('echo \'{"permission": "deny"}\'\necho no >&2\nexit 3\n')
@@ -79,3 +92,31 @@ def test_a_host_that_ignores_the_answer(tmp_path):
     (hook_set,) = find_hook_sets(tmp_path)
     texts = [one.text for one in check_statically(hook_set).symptoms]
     assert texts == ["beforeReadFile: the refusal ends with 3, which cursor takes for a failure of the hook."]
+
+
+@pytest.mark.parametrize(
+    ("changes", "expected"),
+    [
+        ({}, True),
+        ({"on_failure": "block"}, False),
+        ({"command": "./guard.sh || true"}, True),
+        ({"command": "./guard.sh || exit 2"}, False),
+        ({"command": 'cd "$CURSOR_PROJECT_DIR" && ./guard.sh'}, True),
+        ({"command": "[ -x guard.sh ] && exec ./guard.sh; exit 0"}, True),
+        ({"command": "if ! ./guard.sh; then exit 2; fi"}, False),
+    ],
+)
+def test_where_a_failure_allows(changes, expected):
+    """A failure allows the call unless the entry or the command of the hook says otherwise."""
+    hook = replace(Hook(event="beforeShellExecution", command="./guard.sh"), **changes)
+    assert is_allowed_by_failure("cursor", hook) is expected
+
+
+def test_a_missing_program_that_refuses():
+    """A strict script is not named for a program without which it fails where a failure refuses."""
+    text = '#!/bin/bash\nset -e\nCMD=$(jq -r .tool_input.command)\n[[ "$CMD" != *push* ]] || exit 2\n'
+    hook_set, hook = one_hook("PreToolUse", text)
+    for command, named in ((hook.command, 1), (f"{hook.command} || exit 2", 0)):
+        hooks = (replace(hook, command=command),)
+        found = check_statically(replace(hook_set, hooks=hooks)).symptoms
+        assert len([one for one in found if one.kind == "UNGUARDED-TOOL"]) == named

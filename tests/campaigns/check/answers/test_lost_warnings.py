@@ -45,6 +45,9 @@ def test_a_warning_that_leads_to_zero(text, stream):
         TOLD + 'exit "$status"\n',
         TOLD + "exit\n",
         TOLD + "[ -f done ]\n",
+        TOLD.replace("\nfi", "\n  bad=1\nfi") + '[ -n "$bad" ] && exit 2\nexit 0\n',
+        TOLD.replace("\nfi", "\n  ((bad++))\nfi") + "(( bad > 0 )) && exit 2\nexit 0\n",
+        TOLD.replace("then\n", "then\n  bad=true\n") + "if $bad; then exit 2; fi\nexit 0\n",
         TOLD.replace("\nfi", "\n  exit 1\nfi") + "exit 0\n",
         TOLD.replace("\nfi", "\n  exec ./other\nfi") + "exit 0\n",
         "trap 'exit 2' EXIT\n" + TOLD + "exit 0\n",
@@ -54,9 +57,16 @@ def test_a_warning_that_leads_to_zero(text, stream):
         f'echo "{WARNING}" | tee log\nexit 0\n',
         f'# echo "{WARNING}" >&2\nexit 0\n',
         'echo "Formatted the file." >&2\nexit 0\n',
+        'echo "WARNING: the override is there, you should know." >&2\nexit 0\n',
         'echo "NOTE: you should know that it is allowed." >&2\nexit 0\n',
         f'case "$1" in\n  show) echo "{WARNING}" >&2 ;;\nesac\nexit 0\n',
         f'echo "{WARNING}"\necho \'{{"systemMessage": "x"}}\'\nexit 0\n',
+        # It is one of several, of which a later condition makes a refusal.
+        TOLD.replace("\nfi", "\n  bad=1\nfi") + 'if [ "$bad" = 1 ]; then exit 2; fi\nexit 0\n',
+        f'for f in *; do\n  echo "{WARNING}" >&2\n  ((n++))\ndone\n[ "$n" = 0 ] || exit 2\nexit 0\n',
+        # It goes with an answer, or is for the authors of the script.
+        TOLD.replace("\nfi", '\n  echo \'{{"permissionDecision": "ask"}}\'\nfi') + "exit 0\n",
+        f'if [ -n "$DEBUG" ]; then\n  echo "{WARNING}" >&2\nfi\nexit 0\n',
     ],
 )
 def test_a_warning_that_may_be_read(text):

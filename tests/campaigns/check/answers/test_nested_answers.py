@@ -39,7 +39,9 @@ def echo(**nested):
         ({"suggestion": "Run the tests."}, True),
         ({"suggestion": "Run the tests.", "additionalContext": "x y"}, False),
         ({"status": "ok"}, False),
+        ({"agentName": "the reviewer of all"}, False),
         ({"sessionTitle": "A new title"}, False),
+        ({"agentId": "$ID"}, False),
     ],
 )
 def test_a_text_in_a_key_of_its_own(lost, nested, named):

@@ -77,8 +77,15 @@ SHOWN = DOCUMENT.replace("${RECENT}", "$out")
         BASH + "out=$(npm test 2>&1 | json_escape)\n" + SHOWN,
         TESTED + 'json_escape "$out"\nout=$REPLY\n' + SHOWN,
         TESTED + "escape out\n" + SHOWN,
+        TESTED
+        + 'log() {\n  local text="Failed: $out"\n  echo "$text" >>log\n}\n'
+        + 'deny() {\n  local text="It failed."\n  echo "{\\"reason\\": \\"$text\\"}"\n}\nlog\ndeny\n',
         BASH + "out=$(git log -1 --pretty=format:%h)\n" + SHOWN,
         BASH + "out=$(cat VERSION)\n" + SHOWN,
+        BASH + "out=$(cat version.txt)\n" + SHOWN,
+        BASH + "out=$(npm test 2>&1 | grep -oE '[0-9]+ failed' | head -1)\n" + SHOWN,
+        BASH + "out=$(npm test 2>&1 | grep -q FAIL && echo yes || echo no)\n" + SHOWN,
+        BASH + 'out=$(cat count.md)\n[ "$out" -gt 3 ] || exit 0\n' + SHOWN,
         INPUT + 'case "$COMMAND" in ls|pwd) ;; *) exit 0 ;; esac\n' + REFUSES,
         INPUT + '[ "$COMMAND" = "git push" ] || exit 0\n' + REFUSES,
         INPUT + "echo \"$COMMAND\" | grep -qE '^[a-z ]+$' || exit 0\n" + REFUSES,

@@ -54,6 +54,14 @@ def test_a_nested_answer_that_may_name_its_event(tmp_path, text):
     assert not found(tmp_path, "guard.sh", text)
 
 
+@pytest.mark.parametrize(("start", "named"), [("", True), ("from lib import emit\n", False)])
+def test_a_library_that_may_name_the_event(tmp_path, start, named):
+    """An answer to which a loaded file may add the event's name is not judged."""
+    (tmp_path / "lib.py").write_text("def emit(o):\n    o['hookSpecificOutput']['hookEventName'] = NAME\n")
+    answer = "emit({'hookSpecificOutput': {'permissionDecision': 'deny'}})\n"
+    assert bool(found(tmp_path, "guard.py", start + answer)) == named
+
+
 def test_a_host_that_needs_no_name_of_the_event(tmp_path):
     """A host that reads the answer without the event's name has nothing to complain about."""
     text = f"jq -n '{DENY % ''}'\n"

@@ -198,3 +198,15 @@ def test_nothing_is_said_of_a_host_that_names_no_stream(tmp_path):
     (hook_set,) = find_hook_sets(tmp_path)
 
     assert "SILENT-REFUSAL" not in [symptom.kind for symptom in check_statically(hook_set).symptoms]
+
+
+@pytest.mark.parametrize(("event", "named"), [("beforeShellExecution", True), ("beforeTabFileRead", False)])
+def test_a_refusal_where_no_agent_waits(tmp_path, event, named):
+    """Nothing is said of a refusal at an event of which it is not known who is told."""
+    (tmp_path / "hook.sh").write_text('#!/bin/sh\necho \'{"permission": "deny"}\'\n')
+    file = tmp_path / ".cursor/hooks.json"
+    file.parent.mkdir()
+    file.write_text(json.dumps({"version": 1, "hooks": {event: [{"command": "sh ./hook.sh"}]}}))
+    (hook_set,) = find_hook_sets(tmp_path)
+    kinds = [one.kind for one in check_statically(hook_set).symptoms]
+    assert ("SILENT-REFUSAL" in kinds) is named

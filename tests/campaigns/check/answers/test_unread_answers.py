@@ -101,11 +101,19 @@ def test_a_text_at_the_wrong_place(found):
     [
         'echo \'{"hookSpecificOutput": {"hookEventName": "PostToolUse", "additionalContext": "x"}}\'',
         '[ -z "$CURSOR_VERSION" ] || exit 0',
+        "# OpenCode runs it too.",
     ],
 )
 def test_a_script_for_several_hosts(found, more):
     """Keys that the host does not know may be meant for another host, which the script serves too."""
     assert not found(f"#!/bin/sh\n{more}\necho '{json.dumps(CONTEXT)}'\n", event="PostToolUse")
+
+
+@pytest.mark.parametrize(("event", "read"), [("PreCompact", False), ("Notification", True)])
+def test_an_event_of_which_little_is_known(found, event, read):
+    """What an answer does at an event that no simulation has is not judged."""
+    nested = json.dumps({"hookSpecificOutput": {"hookEventName": event, **CONTEXT}})
+    assert bool(found(f"#!/bin/sh\necho '{nested}'\n", event=event)) is not read
 
 
 @pytest.mark.parametrize("answer", ['{"metrics": {"runs": 1}}', '{"action": "continue"}', "{}"])

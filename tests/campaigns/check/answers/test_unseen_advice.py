@@ -63,6 +63,7 @@ def test_advice_that_nobody_gets(found, script, text, stream):
         ("PostToolUse", f'#!/bin/sh\necho "{WARNING}" >>notes.log\n'),
         ("PostToolUse", f'#!/bin/sh\nwords=$(echo "{WARNING}")\nnotify-send "$words"\n'),
         ("PostToolUse", f'#!/bin/sh\n# echo "{WARNING}"\n'),
+        ("PostToolUse", f'#!/bin/sh\n[ -n "$HOOK_DEBUG" ] && echo "{WARNING}" >&2\nexit 0\n'),
         ("PostToolUse", f'#!/bin/sh\nwords=$(echo "{WARNING}")\n'),
         ("PostToolUse", f'#!/bin/sh\nwords=`echo "{WARNING}"`\n'),
         ("PostToolUse", f'#!/bin/sh\necho "{WARNING}" \\\n  >>notes.log\n'),
@@ -108,6 +109,7 @@ def test_a_command_that_joins_or_sends_on_its_output(found, event, more, lost):
         ("Notification", "echo 'All done, bye.'", False),
         ("Stop", """echo '{"decision": "block", "reason": "Run the tests."}'""", False),
         ("PostToolUse", r'echo "{\"systemMessage\": \"Saved.\"}"', False),
+        ("PreCompact", 'echo \' {"systemMessage": "It is compacted."}\'', False),
     ],
 )
 def test_a_command_that_only_speaks(tmp_path, event, command, lost):
@@ -147,6 +149,12 @@ def test_advice_in_other_words(found, text, named):
         # The agent sees it, nobody says so, the script answers, or another status may follow.
         ("SessionStart", "# Visible in Claude's context\necho 'All is pushed'\nexit 0\n", False),
         ("Stop", "# This is not visible to Claude\necho 'All is pushed'\nexit 0\n", False),
+        ("Stop", "# Only errors are shown to Claude, so it is for the log\necho 'All is pushed'\n", False),
+        (
+            "Stop",
+            "if x; then\n# Claude sees this\necho 'Not pushed' >&2\nbad=1\nfi\n[ $bad ] && exit 2\nexit 0\n",
+            False,
+        ),
         ("Stop", "# Tells of Claude's work\necho 'All is pushed'\nexit 0\n", False),
         ("Stop", "# Claude will see this\necho 'All is pushed' >&2\nexit 2\n", False),
         ("Stop", "# Claude will see this\necho 'All is pushed' >>log\nexit 0\n", False),
@@ -174,6 +182,9 @@ def test_advice_at_the_end_of_work(found, event):
         (f'print(json.dumps({{"systemMessage": "{WARNING}"}}))\n', False),
         (f'def f():\n    print("{WARNING}")\nprint(json.dumps({{"decision": "block"}}))\n', False),
         (f'if bad:\n    print("{WARNING}")\n    sys.exit(2)\nprint(json.dumps({{"decision": 1}}))\n', False),
+        (f'def f():\n    print("{WARNING}")\n    return 2\nsys.exit(f())\n', False),
+        (f'def f():\n    print("{WARNING}")\n    return 0\nsys.exit(f())\n', True),
+        (f'if sys.stdin.isatty():\n    print("{WARNING}")\nprint(json.dumps({{"decision": 1}}))\n', False),
         (f'if len(sys.argv) < 2:\n    print("{WARNING}")\nprint(json.dumps({{"decision": 1}}))\n', False),
     ],
 )
@@ -199,3 +210,11 @@ def test_instructions_for_a_compaction(found, stream, lost):
     """Plain output before a compaction is added to its instructions; the error stream is not."""
     text = f"#!/bin/sh\necho 'Always keep the list of open tasks; do not drop it.'{stream}\n"
     assert len(found(text, "PreCompact")) == lost
+
+
+@pytest.mark.parametrize(("key", "named"), [("tool_input.file_path", True), ("file", False)])
+def test_a_script_that_takes_an_argument_too(found, key, named):
+    """A script that reads what only a host sends is a hook, also if it has a way for a person to start it."""
+    reads = f'FILE="${{1:-}}"\n[ -t 0 ] || FILE=$(jq -r .{key})\n'
+    text = f'#!/bin/bash\n{reads}[ "$FILE" = package.json ] || exit 0\necho "{WARNING}"\nexit 0\n'
+    assert bool(found(text)) is named

@@ -9,6 +9,7 @@ from pytest_hookharness.campaigns.check.command_guards.word_guards import (
     allowed_spellings,
     refused_data,
     refused_folders,
+    root_guard,
     word_guard,
 )
 from pytest_hookharness.model.protocol import Hook
@@ -92,6 +93,13 @@ def test_words_of_a_pattern(text):
     assert "rm -r -f /" in [spelling for _, spelling in allowed_spellings(text)]
 
 
+def test_a_guard_of_all_that_is_outside():
+    """A guard that says that it is for paths outside of the project means all absolute paths."""
+    text = HEAD + f'if [[ "$CMD" == *"rm -rf /"* ]]; then\n{REFUSES}fi\nexit 0\n'
+    assert [*refused_folders(text)]
+    assert not [*refused_folders(text.replace("if", "# Keep outside of the project.\nif", 1))]
+
+
 @pytest.mark.parametrize(
     "text",
     [
@@ -125,6 +133,14 @@ def test_only_the_root(pattern, named):
     assert bool([*refused_folders(text)]) is named
 
 
+def test_a_guard_that_means_every_absolute_path():
+    """A guard that keeps the agent in the project is meant to refuse any absolute path."""
+    test = f"if echo \"$CMD\" | grep -qE 'rm -rf /'; then\n{REFUSES}fi\nexit 0\n"
+    for comment, named in (("# Removals.\n", True), ("# Nothing outside the project.\n", False)):
+        hook_set, hook = one_hook("PreToolUse", HEAD + comment + test)
+        assert (root_guard(hook_set, hook) != ("", "")) is named
+
+
 def test_a_guard_in_a_command():
     """The program of a command is read like a script."""
     hook_set, _ = one_hook("PreToolUse", "")
@@ -133,7 +149,10 @@ def test_a_guard_in_a_command():
         'if echo "$CMD" | grep -qE "rm -rf"; then echo No. >&2; exit 2; fi\''
     )
     hook = Hook(event="PreToolUse", matcher="Bash", command=command)
-    assert word_guard(hook_set, hook) == ("rm -rf", "git commit --allow-empty -m 'rm -rf'")
+    assert word_guard(hook_set, hook) == (
+        "rm -rf build",
+        "git commit --allow-empty -m 'rm -rf build'",
+    )
 
 
 REPEATED = {

@@ -57,6 +57,9 @@ ANSWER = (
             ("git push", "git commit -m 'Explain git push here'"),
         ),
         (GUARD.replace("git\\s+push", "(^|[;&|]\\s*)npm\\s"), ("npm install", "echo 'Done; npm install'")),
+        # Nothing calls it.
+        (f"{HEAD}old() {{\n  if {TEST}; then\n    exit 2\n  fi\n}}\nexit 0\n", ("", "")),
+        (f"{HEAD}old() {{\n  if {TEST}; then\n    exit 2\n  fi\n}}\nold\n", IN_A_MESSAGE),
         # What is judged later judges both alike.
         (HEAD + f"{TEST} || exit 0\n[ -f .reviewed ] && exit 0\n{REFUSES}", IN_A_MESSAGE),
         (HEAD + f"if ! {TEST}; then\n  exit 0\nfi\n{REFUSES}", IN_A_MESSAGE),
@@ -67,6 +70,17 @@ ANSWER = (
 def test_words_in_a_message(text, expected):
     """A guard is named if it surely refuses a command, and data with the same words as well."""
     assert next(refused_data(text), ("", "")) == expected
+
+
+def test_a_command_that_is_judged_twice():
+    """A command that a later test does not refuse is not said to be refused."""
+    text = (
+        f"{HEAD}{TEST} || exit 0\n"
+        "if echo \"$CMD\" | grep -qE 'git\\s+push\\s+--force'; then\n  echo No. >&2\n  exit 2\nfi\nexit 0\n"
+    )
+    assert "git push" not in [command for command, _ in refused_data(text)]
+    assert "git push" not in [command for command, _ in allowed_spellings(text)]
+    assert "git push --force" in [command for command, _ in refused_data(text)]
 
 
 @pytest.mark.parametrize(

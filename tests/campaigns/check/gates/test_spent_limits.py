@@ -19,6 +19,12 @@ if ! out=$(pnpm check 2>&1); then
 fi
 rm -f .count
 """
+# Checks, and tells the user when it gives up.
+TELLS = GATE.replace('[ "$n" -ge {limit} ] && exit 0', "").replace(
+    "    echo $((n",
+    """    [ "$n" -ge {limit} ] && {{ echo '{{"systemMessage": "It still fails."}}'; exit 0; }}
+    echo $((n""",
+)
 ANEW = '[ "$(echo "$input" | jq .stop_hook_active)" = true ] || n=0'
 
 
@@ -49,6 +55,12 @@ def test_a_count_that_goes_on(found):
         "Stop is refused 3 times and then allowed; after the next prompt it is allowed at once, although "
         "nothing was mended."
     )
+
+
+@pytest.mark.slow
+def test_a_gate_that_tells_the_user(found):
+    """A gate that tells the user of the failure at each later stop has checked the turn."""
+    assert found(TELLS.format(begins="", limit=3)) == []
 
 
 @pytest.mark.slow

@@ -50,6 +50,11 @@ DENY = 'deny() {\n  echo "$1" >&2\n  exit 2\n}\n'
         (HEAD + STATE + LEAVES.replace("!=", "="), ""),
         (HEAD + STATE + LEAVES, ""),
         (HEAD + "ACTIVE=$(cat .claude/loop)\n" + LEAVES + BLOCKS, ""),
+        # A failure is no refusal.
+        (HEAD + STATE + LEAVES + "has() {\n  grep -q x y || return 1\n}\nhas && date\n", ""),
+        (HEAD + STATE + LEAVES + 'cp "$FILE" backup || exit 1\n', ""),
+        (HEAD + STATE + LEAVES + 'exit "${STATUS:-0}"\n', ""),
+        (HEAD + STATE + LEAVES + 'STATUS=2\nexit "$STATUS"\n', "jq"),
     ],
 )
 def test_the_program_whose_value_switches_a_script_off(text, tool):

@@ -39,6 +39,9 @@ TELLS = "jq -r .prompt\n"
         (HEAD + "python3 x.py || exit 2\n", ""),
         (HEAD + "if [ -f x ]; then\n  python x.py || exit 2\nfi\n", ""),
         ("#!/usr/bin/env python3\n" + ONLY, ""),
+        # It may bring the program.
+        (HEAD + ". .venv/bin/activate\npython x.py || exit 2\n", ""),
+        (HEAD + 'export PATH="$PWD/.venv/bin:$PATH"\npython x.py || exit 2\n', ""),
     ],
 )
 def test_a_script_that_needs_a_program(text, tool):
@@ -73,6 +76,7 @@ REPEATED = {
     "lines": "  date\n",
     "words": "echo x\n",
     "calls": "python x.py || ",
+    "refusals": "fi\npython x.py || exit 2\n",
 }
 
 

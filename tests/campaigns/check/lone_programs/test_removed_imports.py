@@ -21,7 +21,8 @@ BASH = "#!/bin/bash\nFILE=$(jq -r .tool_input.file_path)\n"
         ),
         (BASH + 'OUT=$(uv run --frozen ruff check --fix "$FILE" 2>&1)\n', "ruff check --fix"),
         ('import subprocess\nsubprocess.run(["ruff", "check", "--fix", path])\n', "ruff check --fix"),
-        (BASH + 'goimports -w "$FILE"\n', "goimports -w"),
+        # It adds an import as soon as something uses it.
+        (BASH + 'goimports -w "$FILE"\n', ""),
         (BASH + 'autoflake --in-place "$FILE"\n', "autoflake"),
         (BASH + 'ruff check "$FILE"\n', ""),
         (BASH + 'ruff format "$FILE"\n', ""),
@@ -29,7 +30,6 @@ BASH = "#!/bin/bash\nFILE=$(jq -r .tool_input.file_path)\n"
         (BASH + 'ruff check --fix --select I "$FILE"\n', ""),
         (BASH + "echo 'Run ruff check --fix later.'\n", ""),
         (BASH + '# ruff check --fix "$FILE"\n', ""),
-        (BASH + 'goimports -l "$FILE"\n', ""),
         (BASH + 'ruff check --fix \\\n  --unfixable F401 "$FILE"\n', ""),
         (BASH + 'if [ "$1" = --final ]; then ruff check --fix .; fi\n', ""),
         (BASH + 'ruff check --fix $RUFF_ARGS "$FILE"\n', ""),
@@ -77,6 +77,15 @@ def test_the_settings_of_the_project(tmp_path, settings, found):
     hook_set, hook = one_hook("PostToolUse", BASH + 'ruff check --fix "$FILE"\n')
 
     assert bool(removed_imports(replace(hook_set, root=tmp_path), hook)) == found
+
+
+def test_the_settings_of_a_part_of_the_project(tmp_path):
+    """Settings in a folder of the project are read too, as the edited file may stand there."""
+    (tmp_path / "backend").mkdir()
+    (tmp_path / "backend/ruff.toml").write_text('[lint]\nselect = ["E", "I"]\n')
+    hook_set, hook = one_hook("PostToolUse", BASH + 'ruff check --fix "$FILE"\n')
+
+    assert not removed_imports(replace(hook_set, root=tmp_path), hook)
 
 
 def test_settings_that_are_no_text(tmp_path):

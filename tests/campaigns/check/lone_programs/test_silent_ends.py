@@ -22,6 +22,7 @@ GUARD = "#!/bin/bash\n" + ASKS + READS + REFUSES
             GUARD.replace("jq -r '.tool_input.command'", "python3 -c 'x'").replace("jq", "python3"),
             ("python3", 2),
         ),
+        ("#!/bin/bash\n" + ASKS.replace("jq", "node") + "node - <<'E' || exit 2\nx\nE\n", ("node", 2)),
         (GUARD.replace(ASKS, f"{READS}if ! {ASKS[:-11]}; then\n  exit 0\nfi\n"), ("jq", 3)),
         (GUARD.replace("exit 2", "deny").replace(ASKS, f"deny() {{\n  exit 2\n}}\n{ASKS}"), ("jq", 5)),
         # It refuses before, only asks the person, or never refuses.
@@ -37,6 +38,8 @@ GUARD = "#!/bin/bash\n" + ASKS + READS + REFUSES
         # What the guard is about, or runs.
         (GUARD.replace("jq", "gh"), ("", 0)),
         ("#!/bin/bash\n" + ASKS.replace("jq", "python3") + "python3 -m pytest || exit 2\n", ("", 0)),
+        ("#!/bin/bash\n" + ASKS.replace("jq", "python3") + "python3 tools/style.py || exit 2\n", ("", 0)),
+        ("#!/bin/bash\n" + ASKS.replace("jq", "node") + 'node "$DIR/lint.js" || exit 2\n', ("", 0)),
         (GUARD.replace(READS, "CMD=$(cat)\n"), ("", 0)),
         (GUARD.replace("#!/bin/bash", "#!/usr/bin/env node"), ("", 0)),
     ],

@@ -1,5 +1,7 @@
 """Claims about strict scripts that end where a program is missing."""
 
+from dataclasses import replace
+
 import pytest
 
 from pytest_hookharness.campaigns.check.lone_programs.strict_scripts import ends_without, failing_call
@@ -28,6 +30,7 @@ LOOP = HEAD + READS + REFUSES
         (HEAD + "for x in a; do date; done\ncase $x in\n  a) date ;;\nesac\n" + READS + REFUSES, ("jq", 8)),
         (LOOP.replace(REFUSES, 'echo \'{"decision": "block", "reason": "Go on."}\'\n'), ("jq", 4)),
         (LOOP + "set +e\ntrap 'date' EXIT\n", ("jq", 4)),
+        (LOOP.replace("exit 2", 'exit "${STATUS:-0}"'), ("", 0)),
         # The script goes on, or the status is that of another program.
         (LOOP.replace("set -euo pipefail", "set -u"), ("", 0)),
         (LOOP.replace("'\\'')", "'\\'' || true)"), ("jq", 4)),
@@ -95,6 +98,13 @@ def test_another_hook_that_asks_for_the_program():
     assert ends_without(*one_hook("PostToolUse", LOOP)) == ("", 0)
     told = "#!/bin/sh\ncommand -v jq >/dev/null || echo 'jq is missing.'\n"
     assert ends_without(*one_hook("Stop", LOOP, [told])) == ("", 0)
+
+
+def test_a_command_that_catches_the_error():
+    """Where the command refuses if the script fails, nothing is lost."""
+    hook_set, hook = one_hook("PreToolUse", LOOP)
+    hook = replace(hook, command="bash x.sh || exit 2")
+    assert ends_without(replace(hook_set, hooks=(hook,)), hook) == ("", 0)
 
 
 def test_what_is_said():

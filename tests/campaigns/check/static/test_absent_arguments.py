@@ -49,6 +49,11 @@ def test_an_argument_that_no_host_gives(text, name):
         BASH + 'F="${1:-}"\n[ -z "$F" ] && F=$(git diff --name-only | head -1)\n',
         BASH + '. ./lib.sh\nFILE="$1"\n' + FORMATS,
         BASH + 'ONLY="${1:-}"\n[ "$ONLY" = "--force" ] || exit 0\n',
+        # Words that choose what to do.
+        BASH + 'SCOPE="$1"\ncase "$SCOPE" in all) make ;; *) make "$(git diff --name-only)" ;; esac\n',
+        BASH + 'FILE="$1"\nif [ "$FILE" ]; then npx eslint "$FILE"; else npx eslint .; fi\n',
+        BASH + "EXTRA_ARGS=$1\nnpx eslint . $EXTRA_ARGS\n",
+        NODE + "const root = process.argv[2] || '';\nconst base = root || process.cwd();\n",
         PYTHON + "path = sys.argv[1] if len(sys.argv) > 1 else ''\n",
         PYTHON + "import json\ndata = json.load(sys.stdin)\npath = sys.argv[1]\n",
     ],
@@ -58,7 +63,15 @@ def test_other_arguments(text):
     assert absent_argument(*one_hook("PostToolUse", text)) == ""
 
 
-@pytest.mark.parametrize("command", ["bash x.sh Edit", 'bash x.sh "$CLAUDE_PROJECT_DIR"', "bash x.sh < file"])
+@pytest.mark.parametrize(
+    "command",
+    [
+        "bash x.sh Edit",
+        "jq -r .tool_input.file_path | xargs bash x.sh",
+        'bash x.sh "$CLAUDE_PROJECT_DIR"',
+        "bash x.sh < file",
+    ],
+)
 def test_a_command_with_an_argument(command):
     """A command that gives its script a word is not named."""
     hook_set, hook = one_hook("PostToolUse", BASH + 'FILE="$1"\n' + FORMATS)

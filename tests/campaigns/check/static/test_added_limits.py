@@ -65,6 +65,11 @@ def test_limits_that_follow_each_other(text, seconds, number):
         SHELL.replace("failed=1\n", 'failed=1\n[ -n "$failed" ] && exit 2\n', 1),
         PYTHON + "        break\n",
         PYTHON.replace("failed.append(name)", "sys.exit(2)"),
+        # The programs are quick, or the script has a limit for all of them.
+        PYTHON.replace("180", "5"),
+        SHELL.replace("180", "5"),
+        "import signal\nsignal.alarm(290)\n" + PYTHON,
+        SHELL.replace("failed=1\n", 'failed=1\n[ "$SECONDS" -lt 200 ] && date\n', 1),
         # The number of rounds or the limit is unknown.
         PYTHON.replace("in NAMES", "in sys.argv"),
         PYTHON.replace("failed = []", "NAMES = load()"),

@@ -30,6 +30,7 @@ def test_a_count_with_two_lines(text):
         f'{COUNT}\necho "Found $n"\n',
         'n=$(grep -c x notes.md || true)\n[ "$n" -gt 0 ]\n',
         'n=$(grep x notes.md | wc -l || echo 0)\n[ "$n" -gt 0 ]\n',
+        'n=$( (grep -c x notes.md || echo 0) | head -1)\n[ "$n" -gt 0 ]\n',
         'n=$(grep -c x notes.md | head -1 || echo 0)\n[ "$n" -gt 0 ]\n',
         f'{COUNT}\nn=${{n%%[!0-9]*}}\n[ "$n" -gt 0 ]\n',
         f'{COUNT}\n[[ "$n" =~ ^[0-9]+$ ]] || n=0\n[ "$n" -gt 0 ]\n',

@@ -47,6 +47,9 @@ def test_a_question_that_ends_the_script(text, what):
         # There is a commit, or none is needed.
         HEAD + "git rev-parse --verify HEAD >/dev/null 2>&1 || exit 0\n" + ASKS,
         HEAD + "if git log -1 >/dev/null 2>&1; then\n  " + ASKS + "fi\n",
+        HEAD + "grep -q 'git commit' <<< \"$COMMAND\" || exit 0\n" + ASKS,
+        HEAD + 'case "$COMMAND" in *"git push"*) ;; *) exit 0 ;; esac\n' + ASKS,
+        HEAD + ". ./lib.sh\nhas_commits || exit 0\n" + ASKS,
         HEAD + ASKS.replace("git log", "git log --all"),
         HEAD + "BRANCH=$(git branch --show-current)\nCHANGED=$(git diff --cached --name-only)\n",
         HEAD + "ROOT=$(git rev-parse --show-toplevel)\n",

@@ -57,6 +57,9 @@ def test_a_search_that_ends_the_script(text):
         SCRIPT.replace("MSG=", "echo \"$INPUT\" | grep -qE ' -m [a-z]+' || exit 0\nMSG="),
         HEAD + 'if echo "$INPUT" | grep -q git; then\n  ' + FINDS + "fi\n" + TESTS,
         SCRIPT.replace("' -m [a-z]+'", '\'"command": *"[^"]*"\''),
+        SCRIPT.replace("' -m [a-z]+'", "'tool_name[^,]*'"),
+        SCRIPT.replace("MSG=", 'grep -q "result:" f || exit 0\nMSG=').replace("' -m [a-z]+'", "'^result:'"),
+        HEAD + "git rev-parse --git-dir >/dev/null || exit 0\nMSG=$(git rev-parse --show-toplevel)\n" + TESTS,
         # It is no search, or no code of a shell.
         SCRIPT.replace("grep -oE ' -m [a-z]+'", "sed -n '/-m/p'"),
         SCRIPT.replace("#!/bin/bash", "#!/usr/bin/env python3"),
@@ -144,6 +147,11 @@ def test_a_match_that_is_refused():
         HEAD + CONTENT + SOUGHT.replace("exit 2", "date"),
         HEAD + CONTENT.replace(".content", ".command") + SOUGHT,
         HEAD + "CONTENT=$(git diff --name-only)\n" + SOUGHT,
+        HEAD + "CONTENT=$(git diff --shortstat)\n" + SOUGHT,
+        HEAD + "CONTENT=$(git log -1 --pretty=%B)\n" + SOUGHT,
+        HEAD + CONTENT + "CONTENT=${CONTENT:0:20000}\n" + SOUGHT,
+        HEAD + CONTENT.replace(".content ", ".content[0:4000] ") + SOUGHT,
+        HEAD + CONTENT.replace(".tool_input.content", ".tool_response.success") + SOUGHT,
         HEAD + f"cat <<'END'\n{CONTENT}{SOUGHT}END\n",
     ],
 )
@@ -163,6 +171,15 @@ def test_bash_agrees(tmp_path):
         text = "AKIAXYZ\n" + "x" * length
         run = subprocess.run(["bash", str(script)], input=text, text=True, capture_output=True, check=False)
         assert run.returncode == status
+
+
+def test_a_project_is_a_repository():
+    """A project's own hook is not named for a question to Git that only fails outside of a repository."""
+    text = HEAD + "ROOT=$(git rev-parse --show-toplevel)\n" + TESTS.replace("MSG", "ROOT")
+    assert [*ended_searches(text)]
+    assert not [
+        one for one in check_statically(one_hook("Stop", text)[0]).symptoms if one.kind == "STRICT-SHELL"
+    ]
 
 
 def test_what_is_said():

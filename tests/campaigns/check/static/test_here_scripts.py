@@ -28,6 +28,14 @@ KEPT = [
     "python3 x.py <<EOF\nsys.stdin\nEOF",
     "cat <<'EOF'\nbash -s <<X\nINPUT=$(cat)\nX\nEOF",
     "bash -s <<'EOF'\nx=$(cat file)\necho $x | jq -r .a\nEOF",
+    # It runs elsewhere.
+    "docker exec -i db bash <<'EOF'\nx=$(cat -)\nEOF",
+    # The script around it takes the input, and the program only speaks of it.
+    "INPUT=$(cat)\nexport INPUT\nbash <<'EOF'\nf() {\n  text=$(cat)\n}\necho \"$INPUT\" | f\nEOF",
+    "export IN=$(cat)\nnode <<'JS'\nread(process.env.IN || require('fs').readFileSync(0))\nJS",
+    "bash <<'EOF'\nversion=$(jq -r '.version' package.json)\nEOF",
+    "python3 <<'PY'\nimport os\nprint(os.environ['IN'], 'not sys.stdin')\nPY",
+    "python3 <<'PY'\nimport sys\nsys.stdin = open('/dev/tty')\nPY",
     "python3 -c \"$(cat <<'PY'\nimport sys\nprint(sys.stdin.read())\nPY\n)\"",
 ]
 

@@ -67,6 +67,16 @@ def test_one_cause_for_each_program():
     assert len({words for words, _ in texts_as_options(text)}) == 2
 
 
+@pytest.mark.parametrize(
+    "first", ["#!/usr/bin/env perl", "#!/usr/bin/awk -f", "#!/usr/bin/env ruby", "grep() {"]
+)
+def test_other_languages(first):
+    """In other languages, and as a function of the script, such a call has no options."""
+    if "grep" in first:
+        first = f"#!/bin/bash\n{first} command rg -e \"$@\"; }}\ngrep '--force' f"
+    assert not [*texts_as_options(f'{first}\nprintf "- %s\\n", x\n')]
+
+
 def test_zsh():
     """Zsh prints such a format, so its scripts are left alone."""
     assert not [*texts_as_options("#!/bin/zsh\nprintf '- %s' x\n")]

@@ -128,6 +128,7 @@ def test_many_places():
         ("at=$(stat -f %m f || stat -c %Y f | tail -1)", ""),
         ("case $(uname) in Darwin) ;; esac\nat=$(stat -f %m f || stat -c %Y f)", ""),
         ("stat -f file", ""),
+        ("command -v osascript >/dev/null || exit 0\nsed -i '' s/a/b/ file", ""),
         ("[ \"$(uname)\" = Darwin ] && sed -i '' s/a/b/ file", ""),
         ("echo \"use sed -i '' there\"", ""),
     ],

@@ -75,6 +75,9 @@ def test_text_of_the_input_in_code(text):
         HEAD + "python3 read.py <<EOF\nfile: '$FILE'\nEOF\n",
         HEAD + "python3 -m json.tool <<EOF\n['$FILE']\nEOF\n",
         HEAD + "python3 -c \"print(r'''$FILE''')\"\n",
+        # The script checks the value by a function of its own, or by what is left of it.
+        HEAD + 'require_plain "$FILE"\n' + PASTES,
+        HEAD + 'BAD=$(printf \'%s\' "$FILE" | tr -d "a-z")\n[ -z "$BAD" ] || exit 0\n' + PASTES,
         # No letter that ends a text can stand in the value.
         taken('echo "$INPUT" | jq -r .tool_input.content | wc -l'),
         taken('echo "$INPUT" | jq -r .tool_input.command | md5sum | cut -c1-8'),

@@ -61,6 +61,8 @@ def test_the_process_in_another_variable():
         'OUT="/tmp/x-$$"\nif [ -e "$OUT" ]; then echo exists >&2; exit 1; fi\ndate > "$OUT"\n',
         'OUT="/tmp/x-$$"\n[ -e "$OUT" ] && die "exists"\ndate > "$OUT"\n',
         'FILE="/tmp/hook-$$.lock"\n[ -e "$FILE" ] && exit 0\ntouch "$FILE"\n',
+        # A loop comes back to the file.
+        'OUT="/tmp/x-$$"\nfor f in a b; do\n  [ -s "$OUT" ] && exit 0\n  date > "$OUT"\ndone\n',
         # Removed together with others.
         f'FILE="/tmp/hook-$$"\nCOUNT=$(cat "$FILE")\n{COUNT}find /tmp -name \'hook-*\' -delete\n',
         f'FILE="/tmp/hook-$$"\nCOUNT=$(cat "$FILE")\n{COUNT}rm -f /tmp/hook-*\n',

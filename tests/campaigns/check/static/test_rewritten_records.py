@@ -1,5 +1,7 @@
 """Claims about files of records that scripts write anew for each record."""
 
+from dataclasses import replace
+
 import pytest
 
 from pytest_hookharness.campaigns.check.reads.script_calls import find_in_calls
@@ -41,6 +43,7 @@ def test_a_file_that_is_read_and_written_anew(text):
     [
         "import fcntl\n" + PYTHON,
         "from lib.locking import file_lock\n" + PYTHON,
+        "with mutex(log_path):\n" + PYTHON,
         PYTHON.replace("calls.json", "{tool_use_id}.json"),
         PYTHON.replace("data.append(entry)", "def other(data):\n    data.append(entry)"),
         PYTHON.replace('open(log_path, "w")', 'open(other_path, "w")'),
@@ -64,3 +67,12 @@ def test_hooks_that_run_side_by_side(event, told):
 
     assert [one.kind for one in found] == told
     assert all("(x.sh, line 4)" in one.text for one in found)
+
+
+@pytest.mark.parametrize(
+    "changes", [{"command": "flock /tmp/lock bash x.sh"}, {"matcher": "ExitPlanMode|AskUserQuestion"}]
+)
+def test_hooks_that_run_alone(changes):
+    """A hook behind a lock, or of calls for which the agent waits, loses no record."""
+    hook_set, hook = one_hook("PostToolUse", PYTHON)
+    assert not [*find_in_calls(replace(hook_set, hooks=(replace(hook, **changes),)))]

@@ -1,8 +1,11 @@
 """Claims about loops of Stop hooks whose state names no session."""
 
+from dataclasses import replace
+
 import pytest
 
 from pytest_hookharness.campaigns.check.static.shared_loops import loop_for_all, shared_loop
+from pytest_hookharness.model.protocol import Hook
 
 from .one_hook import one_hook
 
@@ -44,6 +47,8 @@ def test_a_loop_for_every_session(text):
         LOOP.replace("loop.md", "loop-$SESSION_ID.md"),
         LOOP + 'grep -q "pid: $PPID" "$STATE" || exit 0\n',
         LOOP + '[ "$(tty)" = "$TTY" ] || exit 0\n',
+        LOOP + 'P=$(echo "$INPUT" | jq -r .prompt)\n[ "$P" = "$(head -1 "$STATE")" ] || exit 0\n',
+        LOOP + 'python3 "$(dirname "$0")/is_mine.py" "$STATE" <<< "$INPUT" || exit 0\n',
         # It counts nothing, allows every stop, or needs no state to refuse.
         HEAD + LEAVES + REFUSES,
         LOOP.replace(REFUSES, ""),
@@ -97,6 +102,14 @@ def test_only_stop_hooks():
     """Only hooks that may refuse a stop of the session are looked at."""
     for event, expected in (("Stop", ".claude/loop.md"), ("PreToolUse", ""), ("SubagentStop", "")):
         assert shared_loop(*one_hook(event, LOOP)) == expected
+
+
+def test_a_state_that_each_session_removes():
+    """A state file that a hook removes when a session begins holds no later session."""
+    hook_set, hook = one_hook("Stop", LOOP)
+    first = Hook(event="SessionStart", command="rm -f .claude/loop.md")
+    assert shared_loop(hook_set, hook)
+    assert not shared_loop(replace(hook_set, hooks=(hook, first)), hook)
 
 
 REPEATED = {

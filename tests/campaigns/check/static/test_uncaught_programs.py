@@ -78,6 +78,9 @@ def test_what_ends_a_gate(text, programs):
         + CALL
         + "sys.exit(2)\n",
         HEAD + "sys.excepthook = print\n" + CALL + REFUSES,
+        HEAD + "with closed():\n    " + CALL + "sys.exit(2)\n",
+        # It has decided before.
+        HEAD + "if json.load(sys.stdin):\n    sys.exit(2)\n" + CALL,
         # It is never called, in this file or directly.
         HEAD + IN_FUNCTIONS.replace("raise SystemExit(main())", "pass"),
         HEAD + IN_FUNCTIONS.replace("def check", "@retried\ndef check"),
@@ -128,6 +131,16 @@ def test_what_is_said():
 def test_events_without_a_decision():
     """At an event where nothing can be refused, nothing is said."""
     assert not [one for one in gate(GATE, event="SessionStart") if one.kind in ("CRASHED", "UNGUARDED-TOOL")]
+
+
+def test_what_goes_on_behind_the_script():
+    """A command that refuses where its script fails, and a program that starts the script, are no defects."""
+    hook_set, hook = one_hook("Stop", GATE)
+    for command in ("python3 x.py || exit 2", "npm exec x.py"):
+        changed = replace(hook, command=command)
+        hooks = replace(hook_set, hooks=(changed,), sources=(("x.py", GATE),))
+        found = [one.text for one in check_statically(hooks).symptoms if "traceback" in one.text]
+        assert not [one for one in found if "npm" in one or "||" in command]
 
 
 @pytest.mark.parametrize(

@@ -71,6 +71,7 @@ def test_other_files(project, name, text):
     ("file", "text", "document"),
     [
         ("README.md", "The hook gate.sh guards commands.\n", "README.md"),
+        ("README.md", 'Add this to your settings: {"command": ".claude/hooks/gate.sh"}\n', None),
         ("tests/test_gate.sh", "bash .claude/hooks/gate.sh < input.json\n", ""),
         ("install.sh", BASH + "cp .claude/hooks/gate.sh ~/.claude/hooks/\n", None),
         (".codex/other.json", '{"command": ".claude/hooks/gate.sh"}', None),
@@ -111,9 +112,18 @@ def test_a_launcher(project, launcher, command):
     assert [*unwired_hooks(replace(hook_set, hooks=(hook,)))] == []
 
 
-@pytest.mark.parametrize("words", ["Helpers for the PreToolUse hook", "SessionStart hook for Copilot"])
+@pytest.mark.parametrize(
+    "words",
+    [
+        "Helpers for the PreToolUse hook",
+        "SessionStart hook for Copilot",
+        "Stop hook (deprecated)",
+        "Stop hook" + "\n#" * 15 + " opt-in: see the handbook",
+        "Stop hook; enable it in .claude/settings.local.json",
+    ],
+)
 def test_what_is_no_hook_of_this_host(project, words):
-    """A helper of hooks and a hook of another host are not reported."""
+    """A helper, a hook of another host, and one that each person may switch on are not reported."""
     assert [*unwired_hooks(project(**{".claude/hooks/gate.sh": f"{BASH}# {words}\n"}))] == []
 
 
@@ -129,5 +139,6 @@ def test_what_is_said_of_it(project):
     assert symptom.kind == "NEVER-FIRED"
     assert symptom.text == (
         ".claude/hooks/gate.sh is said to be a hook of PreToolUse, and README.md names it; "
-        ".claude/hooks/start.sh is said to be a hook of SessionStart; no settings or scripts start them."
+        ".claude/hooks/start.sh is said to be a hook of SessionStart; "
+        "no settings or scripts of the project start them."
     )

@@ -1,0 +1,69 @@
+"""
+Files that an installer copies into a project, for settings that it copies too.
+
+Such settings name a script at the place where it will lie, as ``.claude/hooks/guard.sh``; in a collection of
+hooks it lies elsewhere, mostly beside the settings.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterator, Sequence
+from itertools import takewhile
+from pathlib import Path, PurePath
+
+from pytest_hookharness.campaigns.arming.project_texts import is_small, project_files, read_known_text
+from pytest_hookharness.model.protocol import Hook
+
+# A path with a name that ends as those of files do; what precedes it may be a variable.
+_PATH = re.compile(r"(?:\$\{?\w+\}?\"?/|(?<![\w$./~-])(?:\./)?)(?P<path>(?:[\w@+.-]+/)+[\w@+-]+\.\w+)")
+_MOST_FILES, _LARGEST = 40, 1 << 18
+
+
+def copied_files(hooks: Sequence[Hook], root: Path, settings: Path) -> dict[str, str]:
+    """
+    Return the texts of scripts and what lies beside them, by the paths that commands give them.
+
+    Args:
+        hooks: The hooks of the settings.
+        root: The project.
+        settings: The file with the hooks, absolute.
+    """
+    commands = " ".join(text for hook in hooks for text in (hook.command, *(hook.args or ())))
+    names = dict.fromkeys(os.path.normpath(found["path"]) for found in _PATH.finditer(commands))
+    texts: dict[str, str] = {}
+    for name in names:
+        if name.startswith("..") or (root / name).exists():
+            continue
+        source = _source(name, root, settings)
+        if source is None:
+            continue
+        for file in _beside(source, root):
+            place = PurePath(name).parent / file.relative_to(source.parent)
+            texts.setdefault(str(place), read_known_text(file))
+    return {place: text for place, text in texts.items() if text}
+
+
+def _source(name: str, root: Path, settings: Path) -> Path | None:
+    """Return the file that is copied: the likest path of those with its name, or that near the settings."""
+    wanted = PurePath(name)
+    files = [file for file in project_files(root) if file.name == wanted.name]
+
+    def likeness(file: Path) -> tuple[int, int]:
+        pairs = zip(reversed(wanted.parts), reversed(file.parts), strict=False)
+        same = sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], pairs))
+        common = os.path.commonpath([file, settings])
+        return same, len(common)
+
+    ranked = sorted(files, key=likeness, reverse=True)
+    is_clear = len(ranked) == 1 or (len(ranked) > 1 and likeness(ranked[0]) > likeness(ranked[1]))
+    return ranked[0] if is_clear else None
+
+
+def _beside(source: Path, root: Path) -> Iterator[Path]:
+    """Yield a script, and the other files of its folder if they are few: it may load them."""
+    folder = source.parent
+    others = [file for file in project_files(root) if file.is_relative_to(folder) and file != source]
+    yield source
+    yield from (file for file in others if len(others) <= _MOST_FILES and is_small(file, _LARGEST))

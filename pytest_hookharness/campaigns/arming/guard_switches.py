@@ -1,0 +1,106 @@
+"""
+Variables with which a person makes a guard refuse that otherwise only warns, or does nothing.
+
+Of variables that a script compares only those count whose names say so: others may switch the guard off.
+One without which a script ends at once may have any name, unless hosts, terminals and services give it.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from dataclasses import replace
+
+from pytest_hookharness.model.checkup import CheckSession, HookSet
+from pytest_hookharness.model.fast_dataclass import dataclass
+
+_NAME = r"(?P<name{0}>[A-Z][A-Z0-9]*_(?:[A-Z0-9]+_)*(?:BLOCK|STRICT|ENFORCE|DENY|HARD)(?:_MODE)?)"
+_VALUE = r"[\"']?(?P<value{0}>1|true|yes|on|block|strict|deny|enforce|hard)[\"']?(?![\w-])"
+_COMPARED = re.compile(
+    # Of a shell, Python and JavaScript.
+    rf"\"?\$\{{?{_NAME.format(1)}(?::?-[^}}\n]*)?\}}?\"?[ \t]*(?:==?|-eq)[ \t]*{_VALUE.format(1)}"
+    rf"|(?:environ\.get\(|getenv\(|environ\[)[ \t]*[\"']{_NAME.format(2)}[\"']"
+    rf"[^\n]{{0,40}}?==[ \t]*{_VALUE.format(2)}"
+    rf"|process\.env\.{_NAME.format(3)}[ \t]*={{2,3}}[ \t]*{_VALUE.format(3)}"
+)
+# A script that ends at once without a variable.
+_LEAVES = r"(?:exit(?:[ \t]+0)?[ \t]*(?:;|$)|(?:sys\.)?exit\(0?\)|process\.exit\(0?\))"
+_UNSET = re.compile(
+    rf"\[\[?[ \t]+-z[ \t]+\"?\$\{{?(?P<name1>[A-Z]\w+)(?::?-)?\}}?\"?[ \t]+\]\]?"
+    rf"(?:[ \t]*&&[ \t]*|;?\s+then\s+){_LEAVES}"
+    rf"|\[\[?[ \t]+-n[ \t]+\"?\$\{{?(?P<name2>[A-Z]\w+)(?::?-)?\}}?\"?[ \t]+\]\]?[ \t]*\|\|[ \t]*{_LEAVES}"
+    rf"|\bif not os\.(?:environ\.get|getenv)\([\"'](?P<name3>[A-Z]\w+)[\"']\):\s+{_LEAVES}"
+    rf"|\bif \(!process\.env\.(?P<name4>[A-Z]\w+)\)[ \t]*\{{?\s*{_LEAVES}",
+    re.MULTILINE,
+)
+# What hosts, terminals, CI and services set, or what only a person can know.
+_OF_OTHERS = re.compile(
+    r"^(?:CLAUDE|CURSOR|GEMINI|CODEX|COPILOT|QWEN|GITHUB|GITLAB|CI|TMUX|TERM|SSH|WSL|XDG|DISPLAY|HOME|PATH|PWD|USER|SHELL)"
+    r"(?:_|$)|(?:TOKEN|KEY|SECRET|PASSWORD|URL|HOST|PORT|WEBHOOK|DIR|ROOT|PATH|FILE|INPUT|COMMAND|CMD)$"
+)
+_REFUSES = re.compile(r"\bexit[ \t(]+2\b|[\"'](?:deny|block)\\?[\"']")
+_COMMENT = re.compile(r"^[ \t]*(?:#|//|\*)[^\n]*", re.MULTILINE)
+_SWITCHES_OFF = re.compile(r"(?:^|_)(?:NO|SKIP|DISABLE|ALLOW|IGNORE|UN)(?:_|$)")
+
+
+@dataclass(frozen=True, slots=True)
+class GuardRules:
+    """
+    What guards are tried with, besides the project as it is.
+
+    Attributes:
+        files: Files of rules as in the plugin's examples, by path in the project.
+        env: Variables with which guards refuse.
+    """
+
+    files: Mapping[str, str]
+    env: Mapping[str, str]
+
+    def among(self, sessions: Iterable[CheckSession]) -> list[CheckSession]:
+        """Return sessions with these rules."""
+        told = [f"{', '.join(sorted(self.files))} as in the examples"] if self.files else []
+        told += [f"{name}={value}" for name, value in self.env.items()]
+        return [self._in(session, " and ".join(told)) if told else session for session in sessions]
+
+    def _in(self, session: CheckSession, active: str) -> CheckSession:
+        scenario = session.scenario
+        files, env = {**scenario.files, **self.files}, {**scenario.env, **self.env}
+        return replace(session, scenario=replace(scenario, files=files, env=env), active=active)
+
+
+def guard_rules(hook_set: HookSet, activated: Iterable[CheckSession]) -> GuardRules:
+    """Return all rules from examples, as guards refuse what rules name, and the variables of the guards."""
+    files = {path: text for one in activated for path, text in one.scenario.files.items()}
+    return GuardRules(files, guard_switches(hook_set))
+
+
+def guard_switches(hook_set: HookSet) -> dict[str, str]:
+    """Return the variables with which guards refuse, and their values; none that the settings give."""
+    given = {name for hook in hook_set.hooks for name in hook.env}
+    found: dict[str, str] = {}
+    for _, text in hook_set.sources:
+        for one in _COMPARED.finditer(_COMMENT.sub("", text)):
+            name = one["name1"] or one["name2"] or one["name3"]
+            value = one["value1"] or one["value2"] or one["value3"]
+            if name not in given and not _SWITCHES_OFF.search(name):
+                found.setdefault(name, value)
+        if _REFUSES.search(text):
+            found = dict.fromkeys(_needed(text, given), "1") | found
+    return found
+
+
+def _needed(text: str, given: Collection[str]) -> Iterator[str]:
+    """Yield the variables without which a guard ends at once."""
+    code = _COMMENT.sub("", text)
+    for one in _UNSET.finditer(code):
+        name = next(name for name in one.groups() if name)
+        is_set = re.search(
+            rf"^[ \t]*(?:export[ \t]+|local[ \t]+)?{name}=|\bread\b[^\n]*\b{name}\b", code, re.MULTILINE
+        )
+        if (
+            not is_set
+            and name not in given
+            and not _OF_OTHERS.search(name)
+            and not _SWITCHES_OFF.search(name)
+        ):
+            yield name
