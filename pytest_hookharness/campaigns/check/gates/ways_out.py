@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import posixpath
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TypeAlias
@@ -29,6 +29,8 @@ _TEXT = "text\n"
 _MOST_ROUNDS, _MOST_MOVES, _QUOTED = 3, 4, 80
 # How a refusal asks for a file, before its name.
 _MAKES = r"\b(?i:write|create|add|make|update|save|record|touch|put)\b[^.\n]{0,60}?"
+# What a command makes by itself.
+_MADE_BY = re.compile(r"(?:^touch|>)\s*(\S+)")
 # What these remove may be the loop itself, which the agent is not asked to give up.
 _REMOVES = ("rm ", "unlink ", "git clean", "git reset", "git checkout", "git stash")
 
@@ -103,21 +105,25 @@ def find_way_out(
     return None
 
 
-def _asked_for(reason: str, unmade: Sequence[str], root: Path, *, runs: bool) -> Iterator[_Asked]:
-    """Yield what a refusal asks for: files that it names and that do not exist, and commands."""
-    yield from (Edit(file=path, text=_TEXT) for path in unmade if posixpath.basename(path) in reason)
-    for move in named(reason):
-        match move:
-            case Edit(file=file) if not (root / file).exists() and re.search(
-                _MAKES + re.escape(file), reason
-            ):
-                known = any(posixpath.basename(file) == posixpath.basename(path) for path in unmade)
-                yield from () if known else (move,)
-            case RunCommand(command=command):
-                if runs and not command.startswith(_REMOVES) and not Reach.WORKSPACE.withholds(command):
-                    yield move
-            case _:
-                continue
+def _asked_for(reason: str, unmade: Sequence[str], root: Path, *, runs: bool) -> list[_Asked]:
+    """Return what a refusal asks for: files that it names and that do not exist, then commands."""
+    names = [*named(reason)]
+    commands = [
+        move
+        for move in names
+        if isinstance(move, RunCommand)
+        and runs
+        and not move.command.startswith(_REMOVES)
+        and not Reach.WORKSPACE.withholds(move.command)
+    ]
+    edits = [Edit(file=path, text=_TEXT) for path in unmade if posixpath.basename(path) in reason]
+    known = {posixpath.basename(edit.file) for edit in edits}
+    for move in names:
+        if isinstance(move, Edit) and posixpath.basename(move.file) not in known:
+            asked = re.search(_MAKES + re.escape(move.file), reason)
+            edits += [move] if asked and not (root / move.file).exists() else []
+    made = "\n".join(" ".join(_MADE_BY.findall(move.command)) for move in commands)
+    return [*(edit for edit in edits if posixpath.basename(edit.file) not in made), *commands]
 
 
 def _with_moves(session: CheckSession, moves: Sequence[_Asked]) -> CheckSession:

@@ -64,6 +64,14 @@ def test_a_command_that_the_refusal_quotes(tmp_path):
     assert 'an agent that runs `git add -A && git commit -m "more work"` may stop' in gate.text
 
 
+def test_a_command_that_makes_the_file(tmp_path):
+    """A file that the quoted command makes is not also made by an edit."""
+    made = "The agent does not make .passed, which the hooks look for."
+    way, _, _ = search(tmp_path, "Run `touch .passed` once the tests pass.", assumes=(made,))
+
+    assert way.moves == (RunCommand(command="touch .passed"),)
+
+
 def test_one_thing_after_the_other(tmp_path):
     """If a gate then asks for a second thing, the agent does both; a third refusal ends the search."""
     way, played, _ = search(tmp_path, "Run `git add .` first.", "Now run `git commit -m x`.")
