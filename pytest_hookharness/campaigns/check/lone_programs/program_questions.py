@@ -155,7 +155,7 @@ def scripts_before(hook_set: HookSet) -> Iterator[str]:
 
 
 def is_asked_for(hook_set: HookSet, tool: str) -> bool:
-    """Return whether a script that may run before, or a command, looks for a program and may tell of it."""
+    """Return whether a script that may run before, or a command, looks for a program and may report it."""
     asks = re.compile(_ASKED.format(tool))
     texts = [*(text for _, text in hook_set.sources), *(hook.command for hook in hook_set.hooks)]
     asking = (one for one in (*texts, *scripts_before(hook_set)) if asks.search(one))

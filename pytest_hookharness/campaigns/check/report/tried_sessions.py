@@ -24,7 +24,7 @@ _FAMILIES = {
     "processes": "a restarted host",
 }
 _NAMED = re.compile(r"(?P<family>[\w-]+)(?: (?P<rest>.+))?")
-_MISSING = re.compile(r"^([\w.+-]+) \(missing\)$")
+_MISSING = re.compile(r"([\w.+-]+) \(missing\)")
 
 
 def describe_varied(text: str, before: str = _TRIED, instead: str = "Also tried: ") -> str:
@@ -45,8 +45,9 @@ def _in_words(family: str, rest: str) -> str:
     """Return what was tried of one family; ``rest`` names subjects, and in parentheses how they differed."""
     if family == "sessions":
         return f"{' and '.join(rest.strip('()').split(', '))} {_FAMILIES[family]}"
-    if family == "tools" and (found := _MISSING.match(rest)):
-        return f"no {found[1]} on the PATH"
+    missing = [_MISSING.fullmatch(one) for one in rest.split(", ")]
+    if family == "tools" and all(missing):
+        return f"{' or '.join(f'no {one[1]}' for one in missing if one)} on the PATH"
     return f"{_FAMILIES[family]}: {rest}" if rest else _FAMILIES[family]
 
 

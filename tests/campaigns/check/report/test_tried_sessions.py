@@ -16,6 +16,7 @@ from pytest_hookharness.campaigns.check.report.tried_sessions import describe_va
             ),
         ),
         ("Tried: tools git (missing).", "Also tried: no git on the PATH."),
+        ("Tried: tools jq (missing), git (missing).", "Also tried: no jq or no git on the PATH."),
         (
             "Tried: tools git, jq (missing).",
             "Also tried: programs of the hooks that are missing or fail: git, jq (missing).",
