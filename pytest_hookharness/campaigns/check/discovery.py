@@ -77,6 +77,7 @@ def _with_hooks(found: Iterable[HookSet]) -> tuple[HookSet, ...]:
 
 def _copied(root: Path, host: str) -> list[HookSet]:
     """Return the hooks of files that look like settings: those of projects below, and copies for others."""
+    projects: dict[Path, None] = {}
     found: dict[tuple[str, ...], HookSet] = {}
     for file, name in islice(_settings_elsewhere(root, host), _MOST):
         try:
@@ -86,14 +87,21 @@ def _copied(root: Path, host: str) -> list[HookSet]:
         if host and profile.name != hosts.find(host).name:
             # The settings of another host are no copy for this one.
             continue
+        if _looks_there(profile, place):
+            projects[file.parents[place.count("/")]] = None
+            continue
         hook_set = _in_project(profile, file, place)
         # Installers have a copy for each system.
         key = (name, *(hook.command for hook in hook_set.hooks))
         found.setdefault(key, replace(hook_set, part=str(file.relative_to(root))))
-    if len(found) > 1:
-        return [*found.values()]
+    below = [
+        replace(one, part=posixpath.join(_relative(project, root), one.part).rstrip("/"))
+        for project in projects
+        for one in _in_folder(project, host)
+    ]
+    every = [*below, *found.values()]
     # The path of the only settings below the folder is known by their name, unless it begins elsewhere.
-    return [replace(one, part="") if one.root == root else one for one in found.values()]
+    return [replace(one, part="") if one.root == root and len(every) == 1 else one for one in every]
 
 
 def _describe_search(path: Path, host: str) -> str:

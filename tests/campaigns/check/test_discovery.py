@@ -297,10 +297,11 @@ def test_settings_of_another_host_are_no_copy(tmp_path):
 
 def test_a_project_below_a_folder_without_hooks(tmp_path):
     """Settings at a place of their host in a project below are found as those of that project."""
-    at(tmp_path, "app/.claude/settings.json", {"hooks": {"Stop": TRUE}})
+    at(tmp_path, "app/.claude/settings.json", {"disableAllHooks": True, "hooks": {"Stop": TRUE}})
     (place,) = find_hook_sets(tmp_path, copies=True)
     assert (place.root, place.elsewhere) == (tmp_path / "app", False)
-    assert place.title == "claude-code (app/.claude/settings.json)"
+    assert place.title == "claude-code (app)"
+    assert [hook.event for hook in place.hooks] == ["Stop"]
 
 
 @pytest.mark.parametrize(("key", "host"), [("command", "cursor"), ("bash", "copilot-cli")])
