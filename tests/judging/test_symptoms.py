@@ -111,8 +111,10 @@ def test_what_a_livelock_claims(more, effect):
     [
         (
             Livelock(stem=1, period=1, evidence="driven"),
-            'Stop is refused each time, the last time with "Try 2.", 2 times until the session repeats itself '
-            "but for what was not seen to decide.",
+            (
+                'Stop is refused each time, the last time with "Try 2.", 2 times until the session repeats '
+                "itself but for what was not seen to decide."
+            ),
         ),
         (
             Capped(turn=2, cap=Cap(overrides=2, why="", rule=RULE)),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 from pytest_hookharness.hosts.rules.profile import CapRules, StepRules, StuckRules
 from pytest_hookharness.hosts.rules.tools_and_transcript import user_message

@@ -51,7 +51,9 @@ def find_bad_end(outcome: Outcome) -> Iterator[Symptom]:
         case verdicts.Undecided(turn=turn):
             times = refused_throughout(outcome)
             if times >= MANY_REFUSALS:
-                text = f"{event} was refused{said}{comma} all {times} times, and no end was seen in {turn} turns"
+                text = (
+                    f"{event} was refused{said}{comma} all {times} times, and no end was seen in {turn} turns"
+                )
                 limits = (one.threshold for one in outcome.probe_reports[-1:])
                 timed = (one.at for one in limits if one and one.allows_stop and one.seconds)
                 text += "".join(f"; it would be allowed after {at}" for at in timed) + "."
