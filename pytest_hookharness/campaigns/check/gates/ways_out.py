@@ -36,6 +36,12 @@ _REMOVES = re.compile(
     r"(?:^|[;&|(]\s*|\b(?:sudo|env|xargs|exec)\s+)(?:rm|unlink|rmdir|shred|truncate|git\s+(?:\S+\s+){0,2}?"
     r"(?:clean|reset|checkout|restore|rm|stash))\b"
 )
+# Programs that have a service of the machine do something: its socket is in reach of the sandbox too.
+_OF_SERVICES = re.compile(
+    r"(?<![\w.])(?:docker|podman|nerdctl|buildah|lxc|incus|virsh|vagrant|multipass|kubectl|helm|systemctl|service"
+    r"|loginctl|busctl|gdbus|dbus-send|launchctl|osascript|snap|flatpak|crontab|at|pm2|psql|pg_\w+|createdb|dropdb"
+    r"|mysql\w*|mariadb\w*|redis-cli|mongo\w*|sudo|doas|su|shutdown|reboot)(?![\w.])"
+)
 # A warning right before a name, and words around one that switches the hook off.
 _WARNED = re.compile(
     r"\b(?i:never|do not|don't|must not|mustn't|should not|avoid|instead of|rather than)\s+"
@@ -141,7 +147,7 @@ def _asked_for(reason: str, unmade: Sequence[str], root: Path, *, runs: bool) ->
                 known = any(posixpath.basename(file) == posixpath.basename(path) for path in unmade)
                 yield from () if known else (move,)
             case RunCommand(command=command) if runs and _asks_for(command, reason):
-                if not _REMOVES.search(command) and not Reach.WORKSPACE.withholds(command):
+                if not _is_withheld(command):
                     yield move
             case _:
                 continue
@@ -154,6 +160,12 @@ def _asks_for(name: str, reason: str) -> bool:
         if not (_WARNED.search(before) or _TO_GIVE_UP.search(before) or _GIVEN_UP.match(after)):
             return True
     return False
+
+
+def _is_withheld(command: str) -> bool:
+    """Return whether to run a command might end the work, or reach what is not in the sandbox."""
+    reaches = Reach.WORKSPACE.withholds(command) or _OF_SERVICES.search(command)
+    return bool(reaches or _REMOVES.search(command))
 
 
 def _ticked(file: Path, reason: str) -> str:

@@ -112,6 +112,8 @@ def test_one_thing_after_the_other(tmp_path):
         pytest.param("To cancel the loop, run `git tag stop`.", {}, id="cancels"),
         pytest.param("Touch docs/REPORT.md to skip this.", {"assumes": (NOT_MADE,)}, id="skips"),
         pytest.param("Run `cd . && rm x` or `sudo rm x`.", {}, id="removes behind"),
+        pytest.param("Run `docker compose down -v && git tag x`.", {}, id="a service"),
+        pytest.param("Run `git tag x; psql -c 'drop table t'`.", {}, id="a database"),
         pytest.param("Finish the open items of LIST.md.", {}, id="no list"),
     ],
 )
