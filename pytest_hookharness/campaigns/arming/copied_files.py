@@ -34,14 +34,17 @@ def copied_files(hooks: Sequence[Hook], root: Path, settings: Path) -> dict[str,
     names = dict.fromkeys(os.path.normpath(found["path"]) for found in _PATH.finditer(commands))
     texts: dict[str, str] = {}
     for name in names:
-        if name.startswith("..") or (root / name).exists():
+        # Unlike pathlib, this takes a name that is too long for one of no file.
+        if name.startswith("..") or os.path.exists(root / name):  # noqa: PTH110
             continue
         source = _source(name, root, settings)
         if source is None:
             continue
         for file in _beside(source, root):
             place = PurePath(name).parent / file.relative_to(source.parent)
-            texts.setdefault(str(place), read_known_text(file))
+            # An installer may keep what is there, so the project's own files stay as they are.
+            if not (root / place).exists():
+                texts.setdefault(str(place), read_known_text(file))
     return {place: text for place, text in texts.items() if text}
 
 

@@ -11,6 +11,7 @@ import re
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import replace
 
+from pytest_hookharness.campaigns.arming.project_texts import read_known_text
 from pytest_hookharness.model.checkup import CheckSession, HookSet
 from pytest_hookharness.model.fast_dataclass import dataclass
 
@@ -40,7 +41,16 @@ _OF_OTHERS = re.compile(
 )
 _REFUSES = re.compile(r"\bexit[ \t(]+2\b|[\"'](?:deny|block)\\?[\"']")
 _COMMENT = re.compile(r"^[ \t]*(?:#|//|\*)[^\n]*", re.MULTILINE)
-_SWITCHES_OFF = re.compile(r"(?:^|_)(?:NO|SKIP|DISABLE|ALLOW|IGNORE|UN)(?:_|$)")
+_SWITCHES_OFF = re.compile(
+    r"(?:^|_)(?:NO|NOT|NON|OFF|SKIP|DISABLED?|ALLOW|PERMIT|IGNORE|UN|BYPASS|OVERRIDE|EXEMPT|SUPPRESS|WITHOUT)(?:_|$)"
+)
+# A variable that settings in JSON give to all hooks.
+_OF_SETTINGS = re.compile(r"\"([A-Z]\w+)\"[ \t]*:[ \t]*[\"\d]")
+# Where a script itself gives a variable its value; what switches a guard on is said in messages too.
+_GIVEN = (
+    r"(?<![\w$]){0}:?=(?!=|[\"']?(?:1|true|yes|on)\b)|\b(?:read|mapfile|readarray|getopts)\b[^\n]*\b{0}\b"
+    r"|\bfor[ \t]+{0}[ \t]+in\b|\{{{0}:="
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,7 +86,8 @@ def guard_rules(hook_set: HookSet, activated: Iterable[CheckSession]) -> GuardRu
 
 def guard_switches(hook_set: HookSet) -> dict[str, str]:
     """Return the variables with which guards refuse, and their values; none that the settings give."""
-    given = {name for hook in hook_set.hooks for name in hook.env}
+    texts = "\n".join(read_known_text(hook_set.root / file) for file in hook_set.files)
+    given = {name for hook in hook_set.hooks for name in hook.env} | {*_OF_SETTINGS.findall(texts)}
     found: dict[str, str] = {}
     for _, text in hook_set.sources:
         for one in _COMPARED.finditer(_COMMENT.sub("", text)):
@@ -94,9 +105,7 @@ def _needed(text: str, given: Collection[str]) -> Iterator[str]:
     code = _COMMENT.sub("", text)
     for one in _UNSET.finditer(code):
         name = next(name for name in one.groups() if name)
-        is_set = re.search(
-            rf"^[ \t]*(?:export[ \t]+|local[ \t]+)?{name}=|\bread\b[^\n]*\b{name}\b", code, re.MULTILINE
-        )
+        is_set = re.search(_GIVEN.format(name), code)
         if (
             not is_set
             and name not in given

@@ -43,7 +43,9 @@ _TO_RUN = re.compile(
     r"([\w./-]+(?: (?:&& )?(?:[\w./=-]+|\"[^\"\n]*\"|'[^'\n]*'))*)"
 )
 # Words after a command that belong to the sentence and not to it.
-_AFTER = re.compile(r"\s(?:first|and|then|to|before|after|again|instead|or|once|so|if|until)\b.*")
+_AFTER = re.compile(
+    r"^((?:\"[^\"]*\"|'[^']*'|[^\"'])*?)\s(?:first|and|then|to|before|after|again|instead|or|once|so|if|until)\b.*"
+)
 _TO_SAY = re.compile(
     r"\b(?i:say|write|reply|answer|output|print)(?: with| only)?:? [\"'“]([^\"'”\n]{1,80})"
     r"(?![^\"'”\n]|[\"'”]\s(?:in|into|to\s[`\"']?[\w./-]*\.\w))"
@@ -237,7 +239,7 @@ def named(text: str, hooks: Collection[str] = ()) -> Iterator[Move]:
     Yield the moves that a hook's message names: commands, texts to stop with, and files that are not hooks.
     """
     text = text.replace(_TRACEBACK, "")
-    phrases = [_AFTER.sub("", found).rstrip(".") for found in _TO_RUN.findall(_CODE.sub(" ", text))]
+    phrases = [_AFTER.sub(r"\1", found).rstrip(".") for found in _TO_RUN.findall(_CODE.sub(" ", text))]
     yield from (RunCommand(command=code.strip()) for code in _CODE.findall(text) if _looks_like_one(code))
     yield from (RunCommand(command=phrase) for phrase in phrases if _is_command(phrase))
     yield from (Stop(text=words) for words in (*_TAG.findall(text), *_TO_SAY.findall(text)))

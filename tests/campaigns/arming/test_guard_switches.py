@@ -30,6 +30,8 @@ SETTINGS = """{"hooks": {"PreToolUse": [{"matcher": "Bash", "hooks": [
         ("if (process.env.HOOK_ENFORCE === '1') {", {"HOOK_ENFORCE": "1"}),
         ('# [ "$MY_GUARD_BLOCK" = 1 ]', {}),
         ('[ "$SKIP_GUARD_BLOCK" = 1 ] && exit 0', {}),
+        ('[ "$BYPASS_GUARD_STRICT" = 1 ] && exit 0', {}),
+        ('[ "$GUARD_STRICT_OFF_MODE" = 1 ] && exit 0', {}),
         ('[ "$MY_GUARD" = 1 ]', {}),
         ('[ "$GIVEN_BLOCK" = 1 ]', {}),
         ('if [[ -z "${REMOTE_SESSION:-}" ]]; then\n  exit 0\nfi\nexit 2\n', {"REMOTE_SESSION": "1"}),
@@ -38,6 +40,13 @@ SETTINGS = """{"hooks": {"PreToolUse": [{"matcher": "Bash", "hooks": [
         ("if (!process.env.REMOTE) process.exit(0);\nsay({decision: 'block'});\n", {"REMOTE": "1"}),
         ('[ -z "$REMOTE_SESSION" ] && exit 0\necho "$REMOTE_SESSION"\n', {}),
         ('NAME=$(jq -r .tool_name)\n[ -z "$NAME" ] && exit 0\nexit 2\n', {}),
+        ('x=1; NAME=$(jq -r .tool_name); [ -z "$NAME" ] && exit 0\nexit 2\n', {}),
+        ('for NAME in $(ls); do\n[ -z "$NAME" ] && exit 0\ndone\nexit 2\n', {}),
+        (': "${NAME:=$(id)}"\n[ -z "$NAME" ] && exit 0\nexit 2\n', {}),
+        (
+            '[ -z "$REMOTE" ] && exit 0\n[ "$REMOTE" = 1 ] || echo "Set REMOTE=1 to refuse."\nexit 2\n',
+            {"REMOTE": "1"},
+        ),
         ('[ -z "$CLAUDE_PROJECT_DIR" ] && exit 0\nexit 2\n', {}),
         ('[ -z "$SERVICE_TOKEN" ] && exit 0\nexit 2\n', {}),
     ],
@@ -49,6 +58,15 @@ def test_variables_that_make_guards_refuse(text, switches):
         host="claude-code", root=Path("/w"), files=(), hooks=(hook,), sources=(("guard.sh", text),)
     )
     assert guard_switches(hook_set) == switches
+
+
+def test_variables_that_settings_give(tmp_path):
+    """A variable that the settings give to all hooks has the value that a person chose."""
+    text = '[ "$MY_GUARD_BLOCK" = "1" ] && exit 2'
+    place = HookSet(host="claude-code", root=tmp_path, files=("s.json",), sources=(("guard.sh", text),))
+    assert guard_switches(place) == {"MY_GUARD_BLOCK": "1"}
+    (tmp_path / "s.json").write_text('{"env": {"MY_GUARD_BLOCK": "0"}}')
+    assert guard_switches(place) == {}
 
 
 @pytest.mark.parametrize(

@@ -339,6 +339,21 @@ def test_scripts_that_are_copied_with_their_settings(tmp_path, harness):
     assert {one.run.stderr.text for one in runs} == {"no\n"}
 
 
+def test_files_of_the_project_that_a_copy_would_replace(tmp_path):
+    """What a project has at the place of a copied file stays; a path that is too long is no file."""
+    command = "sh .claude/hooks/end.sh " + "x/" * 400 + "y.sh " + "z" * 300 + "/y.sh"
+    at(
+        tmp_path,
+        "kit/settings.json",
+        {"hooks": {"Stop": [{"hooks": [{"command": command, "type": "command"}]}]}},
+    )
+    for name in ("kit/lib/end.sh", "kit/lib/say.sh", "kit/.claude/hooks/say.sh"):
+        (tmp_path / name).parent.mkdir(exist_ok=True, parents=True)
+        (tmp_path / name).write_text("exit 0\n")
+    (place,) = find_hook_sets(tmp_path, copies=True)
+    assert (place.root, [*place.texts]) == (tmp_path / "kit", [".claude/hooks/end.sh"])
+
+
 def test_a_plugin_of_cursor(tmp_path):
     """A plugin with a manifest of Cursor is checked with Cursor alone, and its hooks start in its folder."""
     at(tmp_path, ".cursor-plugin/plugin.json", {"name": "p", "hooks": "./hooks/of-cursor.json"})

@@ -45,6 +45,7 @@ def given(*moves, **keys):
         ("No.", []),
         ("Traceback (most recent call last):\n  x", []),
         ('Write "done" into STATUS.txt when it is.', [Edit(file="STATUS.txt", text="done\n")]),
+        ('Run git commit -m "save and go" first.', [RunCommand(command='git commit -m "save and go"')]),
         ('Say "done" to go on.', [Stop(text="done")]),
     ],
 )

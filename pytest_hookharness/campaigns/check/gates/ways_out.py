@@ -1,19 +1,21 @@
 """
 Ways out of a loop: whether an agent that does what a refusal asks for may stop.
 
-Such a loop is a gate: it makes the file that the hooks look for in vain, or runs the command that the refusal
-quotes. An agent that cannot do it is refused until the host's own limit.
+Such a loop is a gate: it makes the file that the hooks look for in vain, ticks the items of the list that the
+refusal names, or runs the command that it quotes. An agent that cannot do it is refused until the host's own
+limit. What the refusal warns against, or names as a way to switch the hook off, is not asked for.
 """
 
 from __future__ import annotations
 
 import posixpath
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TypeAlias
 
+from pytest_hookharness.campaigns.arming.project_texts import is_small, read_known_text
 from pytest_hookharness.campaigns.explore.candidate_moves import Reach, named
 from pytest_hookharness.model.checkup import CheckSession, Symptom
 from pytest_hookharness.model.fast_dataclass import dataclass
@@ -32,7 +34,29 @@ _MAKES = r"\b(?i:write|create|add|make|update|save|record|touch|put)\b[^.\n]{0,6
 # What a command makes by itself.
 _MADE_BY = re.compile(r"(?:^touch|>)\s*(\S+)")
 # What these remove may be the loop itself, which the agent is not asked to give up.
-_REMOVES = ("rm ", "unlink ", "git clean", "git reset", "git checkout", "git stash")
+_REMOVES = re.compile(
+    r"(?:^|[;&|(]\s*|\b(?:sudo|env|xargs|exec)\s+)(?:rm|unlink|rmdir|shred|truncate|git\s+(?:\S+\s+){0,2}?"
+    r"(?:clean|reset|checkout|restore|rm|stash))\b"
+)
+# Programs that have a service of the machine do something: its socket is in reach of the sandbox too.
+_OF_SERVICES = re.compile(
+    r"(?<![\w.])(?:docker|podman|nerdctl|buildah|lxc|incus|virsh|vagrant|multipass|kubectl|helm|systemctl|service"
+    r"|loginctl|busctl|gdbus|dbus-send|launchctl|osascript|snap|flatpak|crontab|at|pm2|psql|pg_\w+|createdb|dropdb"
+    r"|mysql\w*|mariadb\w*|redis-cli|mongo\w*|sudo|doas|su|shutdown|reboot)(?![\w.])"
+)
+# A warning right before a name, and words around one that switches the hook off.
+_WARNED = re.compile(
+    r"\b(?i:never|do not|don't|must not|mustn't|should not|avoid|instead of|rather than)\s+"
+    r"(?!(?:forget|stop|finish|end|exit)\b)(?:[\w']+\s+){0,2}[`\"']?[\w./-]*$"
+)
+_GIVES_UP = r"(?:cancel|abort|give up|bypass|skip|override|disable|turn off|switch off|opt out|ignore)"
+_TO_GIVE_UP = re.compile(rf"(?<!not )(?<!n't )\b(?i:{_GIVES_UP})\b[^.;\n]{{0,60}}[\w./-]*$")
+_GIVEN_UP = re.compile(rf"[^.;\n]{{0,40}}\bto\s+(?i:{_GIVES_UP})\b")
+# An item of a list that is not done, and how a refusal asks for it.
+_UNTICKED = re.compile(r"^(\s*[-*+] \[) (?=\])", re.MULTILINE)
+_TICKS = re.compile(r"\b(?i:item|task|todo|open|unchecked|unfinished|incomplete|tick|finish|complete|check)")
+_TICKED = re.compile(r"^\s*[-*+] \[x\]", re.MULTILINE)
+_LONGEST = 1 << 16
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -59,8 +83,11 @@ class WayOut:
         words = " ".join(self.reason.split())
         said = f'"{words}"' if len(words) <= _QUOTED else f'"{words[:_QUOTED]}..."'
         seen = f"{self.event} is refused with {said}"
-        does = [f"{verb} {' and '.join(named)}" for verb, named in (("makes", made), ("runs", ran)) if named]
-        if made and not ran and {*made} <= {*self.unmade}:
+        ticked = [move.file for move in self.moves if isinstance(move, Edit) and _TICKED.search(move.text)]
+        made = [file for file in made if file not in ticked]
+        parts = (("makes", made), ("ticks all items of", ticked), ("runs", ran))
+        does = [f"{verb} {' and '.join(named)}" for verb, named in parts if named]
+        if made and not (ran or ticked) and {*made} <= {*self.unmade}:
             are, them = ("does", "it") if len(made) == 1 else ("do", "them")
             seen = f"{self.event} is refused as long as {' and '.join(made)} {are} not exist ({said})"
             does = [f"makes {them}"]
@@ -106,24 +133,58 @@ def find_way_out(
 
 
 def _asked_for(reason: str, unmade: Sequence[str], root: Path, *, runs: bool) -> list[_Asked]:
-    """Return what a refusal asks for: files that it names and that do not exist, then commands."""
-    names = [*named(reason)]
-    commands = [
-        move
-        for move in names
-        if isinstance(move, RunCommand)
-        and runs
-        and not move.command.startswith(_REMOVES)
-        and not Reach.WORKSPACE.withholds(move.command)
+    """Return what a refusal asks for; a file that one of its commands makes is not made by an edit too."""
+    moves = [*_all_asked_for(reason, unmade, root, runs=runs)]
+    commands = (move.command for move in moves if isinstance(move, RunCommand))
+    made = "\n".join(" ".join(_MADE_BY.findall(command)) for command in commands)
+    return [
+        move for move in moves if isinstance(move, RunCommand) or posixpath.basename(move.file) not in made
     ]
-    edits = [Edit(file=path, text=_TEXT) for path in unmade if posixpath.basename(path) in reason]
-    known = {posixpath.basename(edit.file) for edit in edits}
-    for move in names:
-        if isinstance(move, Edit) and posixpath.basename(move.file) not in known:
-            asked = re.search(_MAKES + re.escape(move.file), reason)
-            edits += [move] if asked and not (root / move.file).exists() else []
-    made = "\n".join(" ".join(_MADE_BY.findall(move.command)) for move in commands)
-    return [*(edit for edit in edits if posixpath.basename(edit.file) not in made), *commands]
+
+
+def _all_asked_for(reason: str, unmade: Sequence[str], root: Path, *, runs: bool) -> Iterator[_Asked]:
+    """Yield what a refusal asks for: files that it names and that do not exist, and commands."""
+    unmade = [path for path in unmade if _asks_for(posixpath.basename(path), reason)]
+    yield from (Edit(file=path, text=_TEXT) for path in unmade)
+    for move in named(reason):
+        match move:
+            case Edit(file=file) if (root / file).is_file():
+                if (done := _ticked(root / file, reason)) and _asks_for(file, reason):
+                    yield Edit(file=file, text=done)
+            case Edit(file=file) if not (root / file).exists() and re.search(
+                _MAKES + re.escape(file), reason
+            ):
+                if not _asks_for(file, reason):
+                    continue
+                known = any(posixpath.basename(file) == posixpath.basename(path) for path in unmade)
+                yield from () if known else (move,)
+            case RunCommand(command=command) if runs and _asks_for(command, reason):
+                if not _is_withheld(command):
+                    yield move
+            case _:
+                continue
+
+
+def _asks_for(name: str, reason: str) -> bool:
+    """Return whether a refusal names something, but not as what must not be done, or ends the work."""
+    for found in re.finditer(rf"(?<![\w-]){re.escape(name)}(?![\w-])", reason):
+        before, after = reason[: found.start()], reason[found.end() :]
+        if not (_WARNED.search(before) or _TO_GIVE_UP.search(before) or _GIVEN_UP.match(after)):
+            return True
+    return False
+
+
+def _is_withheld(command: str) -> bool:
+    """Return whether to run a command might end the work, or reach what is not in the sandbox."""
+    reaches = Reach.WORKSPACE.withholds(command) or _OF_SERVICES.search(command)
+    return bool(reaches or _REMOVES.search(command))
+
+
+def _ticked(file: Path, reason: str) -> str:
+    """Return the text of a list with all its items done; empty if it has none that a refusal may mean."""
+    text = read_known_text(file) if is_small(file, _LONGEST) and _TICKS.search(reason) else ""
+    done = _UNTICKED.sub(r"\1x", text)
+    return done if done != text else ""
 
 
 def _with_moves(session: CheckSession, moves: Sequence[_Asked]) -> CheckSession:

@@ -72,6 +72,29 @@ def test_a_command_that_makes_the_file(tmp_path):
     assert way.moves == (RunCommand(command="touch .passed"),)
 
 
+@pytest.mark.parametrize(
+    "reason",
+    [
+        "Do not stop until `git tag x` was run.",
+        "You did not run `git tag x`.",
+        "Do not forget to run `git tag x`.",
+        "Do not skip this: run `git tag x`.",
+        "Before you quit, run `git tag x`.",
+    ],
+)
+def test_what_is_asked_for_in_other_words(tmp_path, reason):
+    """A command is asked for also where a word near it looks like a warning."""
+    assert search(tmp_path, reason)[0].moves == (RunCommand(command="git tag x"),)
+
+
+def test_a_list_with_open_items(tmp_path):
+    """An agent that finishes the items of the list that a refusal names may stop."""
+    (tmp_path / "TODO.md").write_text("# To do\n- [x] one\n- [ ] two\n  * [ ] three\n")
+    way, _, gate = search(tmp_path, "TODO.md has open items: finish them.")
+    assert [one.text for one in way.moves] == ["# To do\n- [x] one\n- [x] two\n  * [x] three\n"]
+    assert "an agent that ticks all items of TODO.md may stop" in gate.text
+
+
 def test_one_thing_after_the_other(tmp_path):
     """If a gate then asks for a second thing, the agent does both; a third refusal ends the search."""
     way, played, _ = search(tmp_path, "Run `git add .` first.", "Now run `git commit -m x`.")
@@ -91,11 +114,21 @@ def test_one_thing_after_the_other(tmp_path):
         pytest.param("Run `git commit -m x`.", {"runs": False}, id="not contained"),
         pytest.param("Errors in there.py.", {}, id="is there"),
         pytest.param("Not yet.", {"assumes": (NOT_MADE,)}, id="not named"),
+        pytest.param("Not yet (XREPORT.md).", {"assumes": (NOT_MADE,)}, id="another name"),
+        pytest.param("Never run `git push --force`.", {}, id="warned"),
+        pytest.param("Do not create NOTES.md.", {}, id="not to make"),
+        pytest.param("To cancel the loop, run `git tag stop`.", {}, id="cancels"),
+        pytest.param("Touch docs/REPORT.md to skip this.", {"assumes": (NOT_MADE,)}, id="skips"),
+        pytest.param("Run `cd . && rm x` or `sudo rm x`.", {}, id="removes behind"),
+        pytest.param("Run `docker compose down -v && git tag x`.", {}, id="a service"),
+        pytest.param("Run `git tag x; psql -c 'drop table t'`.", {}, id="a database"),
+        pytest.param("Finish the open items of LIST.md.", {}, id="no list"),
     ],
 )
 def test_what_is_not_asked_for(tmp_path, reason, more):
     """Nothing is played if a refusal names nothing to do, or something that an agent should not do."""
     (tmp_path / "there.py").touch()
+    (tmp_path / "LIST.md").write_text("- one\n")
     assert search(tmp_path, reason, **more)[:2] == (None, [])
 
 
