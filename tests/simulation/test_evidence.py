@@ -287,6 +287,7 @@ def test_a_clock_that_decides(stop, command):
     assert outcome.iterations == 5
 
 
+@pytest.mark.nightly
 @pytest.mark.slow
 def test_a_clock_that_decides_behind_the_cap(play):
     """What other times decide is told of a loop that the host's cap ends, too."""

@@ -119,6 +119,7 @@ def test_a_time_that_an_interpreter_without_reader_asks_for(play, script, eviden
     assert any("tclsh" in words for words in outcome.verdict.matters) == (evidence == "driven")
 
 
+@pytest.mark.nightly
 @pytest.mark.slow
 @pytest.mark.parametrize(
     ("code", "evidence"),
@@ -149,6 +150,7 @@ def test_random_text_that_is_only_written(play):
     assert any("workspace/log" in limit for report in outcome.probe_reports for limit in report.limits)
 
 
+@pytest.mark.nightly
 @pytest.mark.slow
 def test_random_text_that_is_read(play):
     """A log with random text that the hook reads is not left out of the experiments."""

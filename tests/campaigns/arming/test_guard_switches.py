@@ -86,6 +86,7 @@ def test_sessions_with_rules(rules, active):
     assert (ruled == session) is not active
 
 
+@pytest.mark.nightly
 @pytest.mark.slow
 def test_a_guard_that_a_variable_makes_refuse(tmp_path, harness):
     """A guard that only warns by itself is tried as one that refuses, and the report says with what."""

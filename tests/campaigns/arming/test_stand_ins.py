@@ -27,6 +27,7 @@ def without_uv(monkeypatch):
     monkeypatch.setenv("PATH", os.pathsep.join(left))
 
 
+@pytest.mark.nightly
 @pytest.mark.slow
 @pytest.mark.usefixtures("without_uv")
 def test_a_script_of_uv_that_needs_only_python(plugin, harness):

@@ -61,6 +61,7 @@ def test_livelock_is_shown_by_one_stop(checkup):
     assert len(found.scenario.script.acts) == 1
 
 
+@pytest.mark.nightly
 @pytest.mark.slow
 def test_input_that_is_carried_out(checkup):
     """A hook that builds code of a command is CARRIED-OUT, shown by that one command."""

@@ -198,6 +198,7 @@ def test_what_starts_a_check(plugin, text, started):
     assert titles == [f"failing test doubles for {started}", f"succeeding test doubles for {started}"]
 
 
+@pytest.mark.nightly
 @pytest.mark.slow
 @pytest.mark.parametrize(("guard", "kinds"), [("", [True]), (FLAG, [])])
 def test_what_is_reported_of_a_gate(plugin, harness, guard, kinds):

@@ -102,6 +102,7 @@ def test_a_plugin_keeps_its_further_keys(tmp_path):
     assert [entry["if"] for entry in mended.inline["PreToolUse"]] == ["Bash(rm *)"]
 
 
+@pytest.mark.nightly
 @pytest.mark.slow
 def test_other_defects_of_a_plugin_without_the_bit(tmp_path, harness):
     """The report is about the plugin as it was found, with what else is wrong with its script."""

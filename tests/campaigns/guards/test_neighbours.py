@@ -97,6 +97,7 @@ def test_a_guard_that_takes_every_path_for_the_root(found):
     )
 
 
+@pytest.mark.nightly
 @pytest.mark.slow
 def test_a_guard_that_takes_the_option_of_another_command(found):
     """Where each of two commands is allowed, both in one line must be allowed."""
@@ -142,6 +143,7 @@ def test_a_guard_that_confuses_nothing(found, script):
     assert [text for text in found(script) if "merge" not in text] == []
 
 
+@pytest.mark.nightly
 @pytest.mark.slow
 def test_a_guard_that_asks(found):
     """A guard that asks about harmless folders is told in these words, as nobody can answer in a long run."""
@@ -149,6 +151,7 @@ def test_a_guard_that_asks(found):
     assert text.startswith("`rm -rf <project>/build`, the same folder, is asked about, but `rm -rf build`")
 
 
+@pytest.mark.nightly
 @pytest.mark.slow
 def test_a_guard_that_takes_words_for_others(found):
     """What belongs to another command, only reads, or undoes less is no reason to refuse a line."""
