@@ -33,6 +33,8 @@ _LONGEST_REPR = 100
 INCONCLUSIVE_FINDINGS = frozenset({"HUNG-HOOK", "NOT-RUN", "CONFIG-OFF", "EVENT-UNKNOWN", "NEVER-FIRED"})
 
 
+# How it is said that a source names random numbers.
+OF_CHANCE = "Assumed of chance: "
 # What the hooks look for in vain, and may find if the agent makes it.
 NOT_MADE, LOOKED_FOR, OR = "The agent does not make ", ", which the hooks look for.", " or "
 # How assumptions begin that may not hold for other agents, at other times or on other versions of a host.

@@ -73,10 +73,11 @@ def find_candidates(problem: Problem, place: HookSet, files: DraftFiles) -> Iter
         return
     kind = problem.symptom.kind
     if kind in ENDLESS:
-        yield from _limit(hooks, place, files)
+        # Where settings are copied elsewhere, what lies beside them here need not be copied with them.
+        yield from _limit(hooks, place, files) if not place.elsewhere else ()
     elif kind == finding_catalogue.NOT_RUN.name:
         yield from _make_executable(hooks, files)
-        yield from _correct_path(hooks[0], place, files)
+        yield from _correct_path(hooks[0], place, files) if not place.elsewhere else ()
     elif kind == finding_catalogue.MANGLED.name:
         yield from _reword(hooks[0], place, files)
     elif kind == codes.UNQUOTED_PATH.name:

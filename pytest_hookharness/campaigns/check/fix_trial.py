@@ -54,6 +54,10 @@ _NOT_TRIED = (
     "No fix of {name} was tried: the limiter fits only hooks that run at stops alone, with commands in JSON "
     "settings."
 )
+_COPIED = (
+    "No fix of {name} was tried: these settings are copied to another place, and the limiter would have to "
+    "be copied with them."
+)
 _NOT_KEPT = "The limiter was tried for {name}; it is not offered, as sessions with it showed a problem."
 _INTERRUPTED = "The search for fixes was interrupted."
 
@@ -114,7 +118,7 @@ def _find_fix(
     no_time = _NO_TIME.format(name=problem.id, more=more)
     # In the words of the hook as it is, which are also right if only this fix is written.
     alone = find_candidates(problem, run.place, DraftFiles(run.place.root, {}))
-    why = _NOT_TRIED
+    why = _COPIED if run.place.elsewhere else _NOT_TRIED
     for found in find_candidates(*_after(renamed, problem, run.place), files):
         text = next(alone, found).text
         candidate = replace(found, text=text, renamed=_composed(renamed, found.renamed))

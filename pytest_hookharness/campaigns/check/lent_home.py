@@ -55,7 +55,7 @@ def find_lent(hooks: Sequence[Hook], sources: Sequence[tuple[str, str]]) -> tupl
     home = Path.home()
     commands = [" ".join((hook.command, *(hook.args or ()))) for hook in hooks]
     started = dict.fromkeys(path for command in commands for path in _STARTED.findall(command))
-    parents = {posixpath.dirname(path) for path in started if (home / path).is_file()}
+    parents = {posixpath.dirname(path) for path in started if os.path.isfile(home / path)}  # noqa: PTH113
     folders = {path for path in parents if not _is_shared(path)}
     named = (path for text in (*commands, *(text for _, text in sources)) for path in _names(text))
     found = [path for path in (*sorted(folders), *dict.fromkeys(named)) if may_lend(home, path, folders)]
@@ -87,7 +87,8 @@ def find_installed(hooks: Sequence[Hook], root: Path) -> tuple[tuple[str, str], 
 
 
 def _is_inside(file: Path, root: Path) -> bool:
-    return file.is_file() and file.resolve().is_relative_to(root.resolve())
+    # Unlike pathlib, this takes a name that is too long for one of no file.
+    return os.path.isfile(file) and file.resolve().is_relative_to(root.resolve())  # noqa: PTH113
 
 
 def _install(installed: Sequence[tuple[str, str]], root: Path, home: Path) -> None:
@@ -125,7 +126,7 @@ def may_lend(home: Path, path: str, folders: Collection[str]) -> bool:
     if not inside or any(part == ".." or SECRET_NAME.search(part) for part in path.split("/")):
         return False
     own = path in folders and not _is_shared(path)
-    return _is_harmless(place) or (own and place.is_dir() and _is_small(place))
+    return _is_harmless(place) or (own and os.path.isdir(place) and _is_small(place))  # noqa: PTH112
 
 
 def _is_shared(path: str) -> bool:

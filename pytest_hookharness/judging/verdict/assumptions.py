@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import PurePosixPath
 
 from pytest_hookharness.model.expectations import counted
-from pytest_hookharness.model.outcome import LOOKED_FOR, NOT_MADE, OR
+from pytest_hookharness.model.outcome import LOOKED_FOR, NOT_MADE, OF_CHANCE, OR
 from pytest_hookharness.model.processes import Cut, TimedOut
 from pytest_hookharness.model.protocol import THE_SCENARIO, Basis, Rule
 from pytest_hookharness.model.reads import ObservedCycle
@@ -62,7 +62,7 @@ def chance_was_drawn(chance: str, plays: int = 0) -> str:
     """
     tried = f" Played {counted(plays, 'more time')}, the session went the same way." if plays else ""
     return (
-        f"Assumed of chance: the source of the hooks names random numbers ({chance}); if they decide, "
+        f"{OF_CHANCE}the source of the hooks names random numbers ({chance}); if they decide, "
         f"another run may end otherwise.{tried}"
     )
 

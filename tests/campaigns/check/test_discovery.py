@@ -339,6 +339,19 @@ def test_scripts_that_are_copied_with_their_settings(tmp_path, harness):
     assert {one.run.stderr.text for one in runs} == {"no\n"}
 
 
+@pytest.mark.parametrize("word", ["sh {}/x.sh", "./{}.sh", "~/{}/x.sh", "cat $HOME/.config/{}/x.toml", "/{}"])
+def test_a_command_with_a_path_that_is_too_long(tmp_path, word):
+    """A path that is too long for any file is one of no file, and what else is certain is found."""
+    command = word.format("a" * 300)
+    at(
+        tmp_path,
+        ".claude/settings.json",
+        {"hooks": {"Stop": [{"hooks": [{"type": "command", "command": command}]}]}},
+    )
+    (place,) = find_hook_sets(tmp_path)
+    assert check_statically(place).errors == ()
+
+
 def test_files_of_the_project_that_a_copy_would_replace(tmp_path):
     """What a project has at the place of a copied file stays; a path that is too long is no file."""
     command = "sh .claude/hooks/end.sh " + "x/" * 400 + "y.sh " + "z" * 300 + "/y.sh"

@@ -95,6 +95,22 @@ def test_a_command_that_also_guards_calls(project):
     )
 
 
+@pytest.mark.parametrize("kind", ["livelock", "NOT-RUN"])
+def test_settings_that_are_copied_get_no_file_beside_them(project, kind):
+    """Settings that an installer copies name no file that would stay behind, and the report says why."""
+    folder = project("sh hooks/other.sh" if kind == "NOT-RUN" else HERE)
+    (folder / ".claude").rename(folder / "kit")
+    (place,) = find_hook_sets(folder / "kit/settings.json", "claude-code")
+    assert place.elsewhere
+    symptom = Symptom(kind=kind, hook=place.hooks[0].command, text="It is.")
+    problem = Problem(id="loop", symptom=symptom, scenario=Scenario(name="check"))
+    assert [*find_candidates(problem, place, DraftFiles(place.root, {}))] == []
+    with Harness(Settings()) as harness:
+        run = CheckRun(place, harness.settings, harness.resources)
+        report = find_fixes(run, CheckReport(place=place, problems=(problem,)))
+    assert any("copied to another place" in one for one in report.open) is (kind == "livelock")
+
+
 def test_an_executable_bit(project):
     """A script that its command starts directly gets the bits of `chmod +x`, and nothing else changes."""
     folder = project("./hooks/hook.sh")

@@ -20,7 +20,7 @@ from pytest_hookharness.campaigns.explore.candidate_moves import Reach, named
 from pytest_hookharness.model.checkup import CheckSession, Symptom
 from pytest_hookharness.model.fast_dataclass import dataclass
 from pytest_hookharness.model.moves import Behaviour, Edit, RunCommand, Stop
-from pytest_hookharness.model.outcome import Outcome, files_not_made
+from pytest_hookharness.model.outcome import OF_CHANCE, Outcome, files_not_made
 from pytest_hookharness.model.trace import Trace
 
 # Plays a session; returns ``None`` if it could not be played.
@@ -114,6 +114,9 @@ def find_way_out(
         root: The folder of the project.
         runs: Whether commands that only hooks name may be run.
     """
+    if any(one.startswith(OF_CHANCE) for one in symptom.assumes):
+        # What the agent did may not be why its stop was allowed.
+        return None
     unmade = files_not_made(symptom.assumes)
     event, said = _last_refusal(trace)
     reason = said

@@ -115,6 +115,7 @@ def test_one_thing_after_the_other(tmp_path):
         pytest.param("Errors in there.py.", {}, id="is there"),
         pytest.param("Not yet.", {"assumes": (NOT_MADE,)}, id="not named"),
         pytest.param("Not yet (XREPORT.md).", {"assumes": (NOT_MADE,)}, id="another name"),
+        pytest.param("Run `git tag x`.", {"assumes": ("Assumed of chance: x",)}, id="chance"),
         pytest.param("Never run `git push --force`.", {}, id="warned"),
         pytest.param("Do not create NOTES.md.", {}, id="not to make"),
         pytest.param("To cancel the loop, run `git tag stop`.", {}, id="cancels"),
