@@ -33,17 +33,13 @@ _MOST_ROUNDS, _MOST_MOVES, _QUOTED = 3, 4, 80
 _MAKES = r"\b(?i:write|create|add|make|update|save|record|touch|put)\b[^.\n]{0,60}?"
 # What a command makes by itself.
 _MADE_BY = re.compile(r"(?:^touch|>)\s*(\S+)")
-# What these remove may be the loop itself, which the agent is not asked to give up.
-_REMOVES = re.compile(
-    r"(?:^|[;&|(]\s*|\b(?:sudo|env|xargs|exec)\s+)(?:rm|unlink|rmdir|shred|truncate|git\s+(?:\S+\s+){0,2}?"
-    r"(?:clean|reset|checkout|restore|rm|stash))\b"
+# Commands that work on files alone. Others may have a service of the machine do something, whose socket is in
+# reach of the sandbox; to remove a file, or undo a change, may give up the work that the loop is about.
+_ON_FILES = re.compile(
+    r"\s*(?:\w+=\S*\s+)*(?:(?:touch|mkdir|echo|printf|date|cp|mv|ln|tee|cat|sort|test|true|cd)\b"
+    r"|git\s+(?:-C\s+\S+\s+)?(?:add|commit|tag|mv|branch|switch|merge|init|notes|config)\b)"
 )
-# Programs that have a service of the machine do something: its socket is in reach of the sandbox too.
-_OF_SERVICES = re.compile(
-    r"(?<![\w.])(?:docker|podman|nerdctl|buildah|lxc|incus|virsh|vagrant|multipass|kubectl|helm|systemctl|service"
-    r"|loginctl|busctl|gdbus|dbus-send|launchctl|osascript|snap|flatpak|crontab|at|pm2|psql|pg_\w+|createdb|dropdb"
-    r"|mysql\w*|mariadb\w*|redis-cli|mongo\w*|sudo|doas|su|shutdown|reboot)(?![\w.])"
-)
+_JOINED = re.compile(r"&&|\|\|?|;|\n")
 # A warning right before a name, and words around one that switches the hook off.
 _WARNED = re.compile(
     r"\b(?i:never|do not|don't|must not|mustn't|should not|avoid|instead of|rather than)\s+"
@@ -179,8 +175,9 @@ def _asks_for(name: str, reason: str) -> bool:
 
 def _is_withheld(command: str) -> bool:
     """Return whether to run a command might end the work, or reach what is not in the sandbox."""
-    reaches = Reach.WORKSPACE.withholds(command) or _OF_SERVICES.search(command)
-    return bool(reaches or _REMOVES.search(command))
+    parts = [part for part in _JOINED.split(command) if part.strip()]
+    on_files = all(map(_ON_FILES.match, parts)) and not re.search(r"`|\$\(|<\(", command)
+    return not on_files or Reach.WORKSPACE.withholds(command)
 
 
 def _ticked(file: Path, reason: str) -> str:

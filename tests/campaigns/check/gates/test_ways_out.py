@@ -123,6 +123,9 @@ def test_one_thing_after_the_other(tmp_path):
         pytest.param("Run `cd . && rm x` or `sudo rm x`.", {}, id="removes behind"),
         pytest.param("Run `docker compose down -v && git tag x`.", {}, id="a service"),
         pytest.param("Run `git tag x; psql -c 'drop table t'`.", {}, id="a database"),
+        pytest.param("Run `make deploy`.", {}, id="a program of the project"),
+        pytest.param("Run `git tag $(./name.sh)`.", {}, id="a program within"),
+        pytest.param("Run `git reset --hard`.", {}, id="undoes"),
         pytest.param("Finish the open items of LIST.md.", {}, id="no list"),
     ],
 )
