@@ -60,6 +60,7 @@ def test_unused_plugin(rows):
     assert int(rows["our modules loaded"][1]) <= 3
 
 
+@pytest.mark.nightly
 @pytest.mark.slow
 @pytest.mark.parametrize("period", [1, 2, 3])
 def test_hook_runs_until_the_proof(counted, period):

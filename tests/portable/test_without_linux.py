@@ -53,6 +53,7 @@ def test_without_the_runner_they_are_known():
     assert errors([[434, os.getpid(), 0], [302, 0, 10, 0, 0]]) == [0, 0]
 
 
+@pytest.mark.nightly
 @pytest.mark.slow
 def test_the_escaping_hooks_are_ended_or_named():
     """Under the runner each toy that leaves processes has them named, and they are ended."""

@@ -230,6 +230,7 @@ def test_a_clock_that_decides_nothing(stop, log, evidence):
     }
 
 
+@pytest.mark.nightly
 @pytest.mark.slow
 @pytest.mark.parametrize(
     ("command", "told"),

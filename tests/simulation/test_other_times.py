@@ -142,6 +142,7 @@ def test_under_a_clock_that_decides_it_is_not_assumed_that_none_does():
     assert "clock" not in assumed
 
 
+@pytest.mark.nightly
 @pytest.mark.slow
 @pytest.mark.parametrize("date", ["20990301", "2099-03-01"])
 def test_a_date_in_the_source_is_played(play, date):
@@ -164,6 +165,7 @@ def test_a_guard_at_a_pace_is_not_blamed_for_the_shims(play):
     assert outcome.verdict.evidence == "closed"
 
 
+@pytest.mark.nightly
 @pytest.mark.slow
 def test_time_at_a_pace_is_seen_by_every_program(play):
     """Experiments at a pace move a clock that no shim reaches, and find the turn that it leads to."""

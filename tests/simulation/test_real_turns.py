@@ -76,6 +76,7 @@ def test_experiments_with_all_that_matters_are_enough(stop, read):
     assert outcome.iterations < 200
 
 
+@pytest.mark.nightly
 @pytest.mark.slow
 def test_what_hides_in_a_digest_is_not_ruled_out(stop):
     """A slow hook that ends by a later digest of its own is no livelock, for no experiment finds that one."""

@@ -70,6 +70,7 @@ def test_input_that_is_carried_out(checkup):
     assert len(found.scenario.script.acts) == 2
 
 
+@pytest.mark.nightly
 @pytest.mark.slow
 def test_index_that_is_changed(checkup):
     """A hook that adds files to the index is STAGED, shown by one edit, and no hook beside it is blamed."""
@@ -78,6 +79,7 @@ def test_index_that_is_changed(checkup):
     assert len(found.scenario.script.acts) == 2
 
 
+@pytest.mark.nightly
 @pytest.mark.slow
 def test_each_defect_once_and_nothing_else(checkup):
     """There is one problem for each of the three defects, however many sessions showed it."""

@@ -49,6 +49,7 @@ def test_commands_that_hinder_are_left_out_unless_they_are_mended(tmp_path):
     assert [*mend(hook_set, [command]).texts] == [".claude/settings.json"]
 
 
+@pytest.mark.nightly
 @pytest.mark.slow
 def test_other_defects_of_a_script_without_the_bit(tmp_path, harness):
     """The missing bit is reported once, and beside it what else is wrong with the script."""
