@@ -203,3 +203,9 @@ def effective_ruling(hooked: HookEvent) -> Ruling:
     if hooked.decision.ruling is Ruling.NONE:
         return Ruling.ALLOW
     return hooked.decision.ruling
+
+
+def last_refusal(trace: Trace) -> HookEvent | None:
+    """Return the last event that hooks refused, also if the host overrode them; ``None`` for none."""
+    events = (event for _, event in reversed([*trace.hooked()]))
+    return next((event for event in events if event.decision.refused or event.decision.overridden), None)

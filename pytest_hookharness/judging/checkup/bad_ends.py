@@ -11,7 +11,7 @@ from pytest_hookharness.model.bad_ends import MANY_REFUSALS
 from pytest_hookharness.model.checkup import Symptom
 from pytest_hookharness.model.expectations import counted
 from pytest_hookharness.model.moves import Stop
-from pytest_hookharness.model.outcome import Outcome, decisive
+from pytest_hookharness.model.outcome import Outcome, decisive, last_refusal
 from pytest_hookharness.model.processes import Cut, TimedOut
 from pytest_hookharness.model.trace import Exchange, HookEvent, HookRun, Moved, commands_of
 
@@ -147,10 +147,10 @@ def _is_stop(exchange: Exchange) -> bool:
 
 
 def _last_refusal(outcome: Outcome) -> tuple[str, str, str]:
-    for _, hooked in reversed([*outcome.trace.hooked()]):
-        if hooked.decision.refused or hooked.decision.overridden:
-            return hooked.event, commands_of(hooked.deciding), " ".join(_reason(hooked).split())[:_REASON]
-    return "A stop", "", ""
+    hooked = last_refusal(outcome.trace)
+    if hooked is None:
+        return "A stop", "", ""
+    return hooked.event, commands_of(hooked.deciding), " ".join(_reason(hooked).split())[:_REASON]
 
 
 def _reasons(outcome: Outcome, event: str) -> set[str]:

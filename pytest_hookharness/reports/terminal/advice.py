@@ -14,9 +14,8 @@ from typing import assert_never
 
 from pytest_hookharness.model.expectations import ordinal
 from pytest_hookharness.model.moves import Wait
-from pytest_hookharness.model.outcome import Outcome
+from pytest_hookharness.model.outcome import Outcome, last_refusal
 from pytest_hookharness.model.probes import PerturbationKind, ProbeEffect, Threshold
-from pytest_hookharness.model.trace import HookEvent
 from pytest_hookharness.model.verdicts import (
     IF_MASKED,
     Cap,
@@ -84,7 +83,7 @@ def advice(outcome: Outcome) -> str:
 
 def advice_on_agent(outcome: Outcome) -> str:
     """Return how to let the agent do what a hook asks for; empty unless a scenario expects an end."""
-    refusal, script = _last_refusal(outcome), outcome.scenario.script
+    refusal, script = last_refusal(outcome.trace), outcome.scenario.script
     wanted = outcome.scenario.origin is not None and outcome.scenario.expect.verdict == "terminated"
     if not wanted or script.reactions or refusal is None or refusal.event.lower() not in _STOPS:
         return ""
@@ -152,11 +151,6 @@ def _allow_before_cap(outcome: Outcome, verdict: Capped) -> str:
     return f"{only} {_allow(outcome)}{shown}{proof}"
 
 
-def _last_refusal(outcome: Outcome) -> HookEvent | None:
-    events = (event for _, event in reversed([*outcome.trace.hooked()]))
-    return next((event for event in events if event.decision.refused or event.decision.overridden), None)
-
-
 def _several_hooks(outcome: Outcome, verdict: Livelock) -> str:
     """Return which hook demands what, if several refuse in one cycle; empty if only one refuses."""
     cycle = range(verdict.stem + 1, verdict.stem + verdict.period + 1)
@@ -218,7 +212,7 @@ def _unlike_evidence(outcome: Outcome, verdict: Livelock) -> str:
 def _loop(outcome: Outcome, verdict: Livelock) -> str:
     again = "again and again" if verdict.evidence == "driven" else "forever"
     again += IF_MASKED if verdict.evidence == "masked" else ""
-    refusal = _last_refusal(outcome)
+    refusal = last_refusal(outcome.trace)
     if refusal is None:
         return "Nothing is refused and the session goes on: the turns above show which hook keeps it going."
     if refusal.event.lower() in _STOPS:
@@ -230,7 +224,7 @@ def _loop(outcome: Outcome, verdict: Livelock) -> str:
 
 
 def _allow(outcome: Outcome) -> str:
-    refusal = _last_refusal(outcome)
+    refusal = last_refusal(outcome.trace)
     asked = [hooked for _, hooked in outcome.trace.hooked(refusal.event)] if refusal is not None else []
     if len(asked) == 1:
         return "The hook was asked only once, so no threshold of its own could have ended this."

@@ -20,7 +20,7 @@ from pytest_hookharness.campaigns.explore.candidate_moves import Reach, named
 from pytest_hookharness.model.checkup import CheckSession, Symptom
 from pytest_hookharness.model.fast_dataclass import dataclass
 from pytest_hookharness.model.moves import Behaviour, Edit, RunCommand, Stop
-from pytest_hookharness.model.outcome import OF_CHANCE, Outcome, files_not_made
+from pytest_hookharness.model.outcome import OF_CHANCE, Outcome, files_not_made, last_refusal
 from pytest_hookharness.model.trace import Trace
 
 # Plays a session; returns ``None`` if it could not be played.
@@ -74,13 +74,13 @@ class WayOut:
 
     def described(self, symptom: Symptom) -> Symptom:
         """Return the symptom of a gate, which such an agent passes."""
-        made = [move.file for move in self.moves if isinstance(move, Edit)]
+        edits = [move for move in self.moves if isinstance(move, Edit)]
+        ticked = [move.file for move in edits if _TICKED.search(move.text)]
+        made = [move.file for move in edits if move.file not in ticked]
         ran = [f"`{move.command}`" for move in self.moves if isinstance(move, RunCommand)]
         words = " ".join(self.reason.split())
         said = f'"{words}"' if len(words) <= _QUOTED else f'"{words[:_QUOTED]}..."'
         seen = f"{self.event} is refused with {said}"
-        ticked = [move.file for move in self.moves if isinstance(move, Edit) and _TICKED.search(move.text)]
-        made = [file for file in made if file not in ticked]
         parts = (("makes", made), ("ticks all items of", ticked), ("runs", ran))
         does = [f"{verb} {' and '.join(named)}" for verb, named in parts if named]
         if made and not (ran or ticked) and {*made} <= {*self.unmade}:
@@ -143,8 +143,9 @@ def _asked_for(reason: str, unmade: Sequence[str], root: Path, *, runs: bool) ->
 
 def _all_asked_for(reason: str, unmade: Sequence[str], root: Path, *, runs: bool) -> Iterator[_Asked]:
     """Yield what a refusal asks for: files that it names and that do not exist, and commands."""
-    unmade = [path for path in unmade if _asks_for(posixpath.basename(path), reason)]
-    yield from (Edit(file=path, text=_TEXT) for path in unmade)
+    asked = [path for path in unmade if _asks_for(posixpath.basename(path), reason)]
+    yield from (Edit(file=path, text=_TEXT) for path in asked)
+    known = {posixpath.basename(path) for path in asked}
     for move in named(reason):
         match move:
             case Edit(file=file) if (root / file).is_file():
@@ -153,10 +154,8 @@ def _all_asked_for(reason: str, unmade: Sequence[str], root: Path, *, runs: bool
             case Edit(file=file) if not (root / file).exists() and re.search(
                 _MAKES + re.escape(file), reason
             ):
-                if not _asks_for(file, reason):
-                    continue
-                known = any(posixpath.basename(file) == posixpath.basename(path) for path in unmade)
-                yield from () if known else (move,)
+                if posixpath.basename(file) not in known and _asks_for(file, reason):
+                    yield move
             case RunCommand(command=command) if runs and _asks_for(command, reason):
                 if not _is_withheld(command):
                     yield move
@@ -198,7 +197,5 @@ def _with_moves(session: CheckSession, moves: Sequence[_Asked]) -> CheckSession:
 
 def _last_refusal(trace: Trace) -> tuple[str, str]:
     """Return the event that was refused last, and the reason."""
-    for _, hooked in reversed([*trace.hooked()]):
-        if hooked.decision.refused or hooked.decision.overridden:
-            return hooked.event, "\n".join(one.demand for one in hooked.deciding)
-    return "", ""
+    hooked = last_refusal(trace)
+    return (hooked.event, "\n".join(one.demand for one in hooked.deciding)) if hooked else ("", "")
