@@ -9,7 +9,8 @@ Only texts that tell somebody to do something count.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import TypeAlias
 
 from pytest_hookharness import hosts
 from pytest_hookharness.campaigns.check.answers.failed_refusals import read_printed
@@ -84,6 +85,8 @@ _OF_CALLS = frozenset([hosts.Role.BEFORE_TOOL, hosts.Role.AFTER_TOOL, hosts.Role
 # What a command makes of the status of its script.
 _CHANGES_STATUS = re.compile(r"\|\||&>|\d?>&\d")
 _SAMPLE = "Please run the tests."
+# Returns the streams and the texts that a script prints, given the hooks that run it.
+_Printed: TypeAlias = Callable[[str, Sequence[Hook]], Iterable[tuple[str, str]]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,25 +140,28 @@ def _said_beside_answers(hook_set: HookSet, hook: Hook) -> UnseenAdvice | None:
 
 def _said_before_the_end(hook_set: HookSet, hook: Hook) -> UnseenAdvice | None:
     """Return what a shell script prints, and then allows, at events where nobody gets that."""
-    if _CHANGES_STATUS.search(hook.command):
-        return None
-    for path, text in hook_set.sources_of(hook):
-        hooks = hook_set.hooks_of(path)
-        events = hosts.find(hook_set.host).events
+    events = hosts.find(hook_set.host).events
+
+    def printed(text: str, hooks: Sequence[Hook]) -> Iterator[tuple[str, str]]:
         of_calls = all(one.event in events and events[one.event].role in _OF_CALLS for one in hooks)
-        for stream, words in lost_warnings(text, [*loaded_texts(hook_set, text)], of_calls=of_calls):
-            if all(_is_lost(hook_set, one, stream) for one in hooks):
-                return UnseenAdvice(words, stream)
-    return None
+        return lost_warnings(text, [*loaded_texts(hook_set, text)], of_calls=of_calls)
+
+    return _first_lost(hook_set, hook, printed)
 
 
 def _said_to_the_agent(hook_set: HookSet, hook: Hook) -> UnseenAdvice | None:
     """Return what a comment says that the agent sees, at events where nobody gets it."""
+    return _first_lost(hook_set, hook, lambda text, _: meant_for_agent(text))
+
+
+def _first_lost(hook_set: HookSet, hook: Hook, printed: _Printed) -> UnseenAdvice | None:
+    """Return the first of the texts that a hook's scripts print at events where nobody gets that."""
     if _CHANGES_STATUS.search(hook.command):
         return None
     for path, text in hook_set.sources_of(hook):
-        for stream, words in meant_for_agent(text):
-            if all(_is_lost(hook_set, one, stream) for one in hook_set.hooks_of(path)):
+        hooks = hook_set.hooks_of(path)
+        for stream, words in printed(text, hooks):
+            if all(_is_lost(hook_set, one, stream) for one in hooks):
                 return UnseenAdvice(words, stream)
     return None
 
@@ -170,8 +176,7 @@ def where_it_is_read(hook_set: HookSet, hook: Hook) -> str:
 def _is_lost(hook_set: HookSet, hook: Hook, stream: str, words: str = _SAMPLE) -> bool:
     """Return whether a text on a stream of a hook that ends with 0 is plain text that reaches nobody."""
     reply = read_printed(hosts.find(hook_set.host), hook, 0, **{stream: words})
-    is_plain = not words.lstrip().startswith("{")
-    return is_plain and not (reply.context or reply.user_text) and reply.ruling is Ruling.NONE
+    return not (reply.context or reply.user_text) and reply.ruling is Ruling.NONE
 
 
 def is_fault(hook_set: HookSet, hook: Hook, stream: str) -> bool:
