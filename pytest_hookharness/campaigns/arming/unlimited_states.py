@@ -26,6 +26,11 @@ _ONLY_ABOVE = re.compile(
 )
 
 
+def has_limit(state: LoopState) -> bool:
+    """Return whether a state has a limit, in whose place 0 may mean none."""
+    return any(is_limit(found["key"]) for text in state.files.values() for found in _NUMBER.finditer(text))
+
+
 def without_limit(state: LoopState, words: str) -> Iterator[LoopState]:
     """Yield a state with 0 in the place of its limit, if the words of its project say that this is none."""
     texts = {path: _unlimited(text, words) for path, text in state.files.items()}

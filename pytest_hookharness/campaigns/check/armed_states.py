@@ -19,7 +19,7 @@ from pytest_hookharness.campaigns.arming.project_texts import is_small, project_
 from pytest_hookharness.campaigns.arming.state_fields import described, state_reads
 from pytest_hookharness.campaigns.arming.state_files import LoopState, state_files
 from pytest_hookharness.campaigns.arming.state_paths import HookScript, looked_for, scripts
-from pytest_hookharness.campaigns.arming.unlimited_states import without_limit
+from pytest_hookharness.campaigns.arming.unlimited_states import has_limit, without_limit
 from pytest_hookharness.campaigns.check.failing_gates import TryOut, find_gates
 from pytest_hookharness.campaigns.check.gates.refused_texts import kept_texts, plan_refused_texts
 from pytest_hookharness.campaigns.check.grouping import PlayedSession
@@ -96,7 +96,7 @@ def arm_states(
     keep([*pointed_states(hook_set, idle_texts, look)])
     chosen = [*kept.values()][:_MOST]
     ends = try_out([_finishing(hook_set, state, outcome) for state, outcome in chosen])
-    words = _documents(hook_set) if chosen else ""
+    words = _documents(hook_set) if any(has_limit(state) for state, _ in chosen) else ""
     sessions = [
         _session(hook_set, one, outcome, end)
         for (state, outcome), end in zip(chosen, ends, strict=True)
