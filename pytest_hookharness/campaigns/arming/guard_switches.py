@@ -11,7 +11,6 @@ import re
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import replace
 
-from pytest_hookharness.campaigns.arming.project_texts import read_known_text
 from pytest_hookharness.model.checkup import CheckSession, HookSet
 from pytest_hookharness.model.fast_dataclass import dataclass
 
@@ -44,8 +43,6 @@ _COMMENT = re.compile(r"^[ \t]*(?:#|//|\*)[^\n]*", re.MULTILINE)
 _SWITCHES_OFF = re.compile(
     r"(?:^|_)(?:NO|NOT|NON|OFF|SKIP|DISABLED?|ALLOW|PERMIT|IGNORE|UN|BYPASS|OVERRIDE|EXEMPT|SUPPRESS|WITHOUT)(?:_|$)"
 )
-# A variable that settings in JSON give to all hooks.
-_OF_SETTINGS = re.compile(r"\"([A-Z]\w+)\"[ \t]*:[ \t]*[\"\d]")
 # Where a script itself gives a variable its value; what switches a guard on is said in messages too.
 _GIVEN = (
     r"(?<![\w$]){0}:?=(?!=|[\"']?(?:1|true|yes|on)\b)|\b(?:read|mapfile|readarray|getopts)\b[^\n]*\b{0}\b"
@@ -86,8 +83,7 @@ def guard_rules(hook_set: HookSet, activated: Iterable[CheckSession]) -> GuardRu
 
 def guard_switches(hook_set: HookSet) -> dict[str, str]:
     """Return the variables with which guards refuse, and their values; none that the settings give."""
-    texts = "\n".join(read_known_text(hook_set.root / file) for file in hook_set.files)
-    given = {name for hook in hook_set.hooks for name in hook.env} | {*_OF_SETTINGS.findall(texts)}
+    given = {name for hook in hook_set.hooks for name in hook.env}
     found: dict[str, str] = {}
     for _, text in hook_set.sources:
         for one in _COMPARED.finditer(_COMMENT.sub("", text)):

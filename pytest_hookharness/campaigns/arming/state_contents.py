@@ -33,7 +33,8 @@ _CHOICE = re.compile(r"\w\s*\|\s*\w|\bor\b")
 _OPTIONAL = re.compile(r"\b(?:null|none|empty|optional|if set|if any|not set)\b", re.IGNORECASE)
 _FRONT = re.compile(r"(\s*---[ \t]*\n)(.*?^---[ \t]*$)(.*)", re.DOTALL | re.MULTILINE)
 _BOX = re.compile(r"^([ \t]*[-*] \[ \] ).*$", re.MULTILINE)
-_TICKABLE = re.compile(r"^([ \t]*[-*] )\[ \]", re.MULTILINE)
+# An item of a list that is not done.
+TICKABLE = re.compile(r"^([ \t]*[-*+] )\[ \]", re.MULTILINE)
 # How hooks look for an open task.
 _OPEN = re.compile(r"\[(?: |\\s|\[?\[:space:\]\]?)[*+?]?\\*\]")
 _OWN = (
@@ -192,7 +193,7 @@ class StateContents:
 
 def is_done_list(path: str, text: str, source: str) -> bool:
     """Return whether a file is a list of tasks without an open one, for which a script looks."""
-    return bool(LISTS.search(path) and _OPEN.search(source)) and not _TICKABLE.search(text)
+    return bool(LISTS.search(path) and _OPEN.search(source)) and not TICKABLE.search(text)
 
 
 def parsed(text: str) -> dict[str, Any] | None:
@@ -264,5 +265,5 @@ def finished(files: Mapping[str, str], asked: Mapping[str, AskedField]) -> dict[
         off = match["value"] == "true" and state_names.is_switch(match["key"])
         return f"{match['head']}false{match['tail']}" if off and True in each.wanted else match[0]
 
-    done = {path: _KEY.sub(over, _TICKABLE.sub(r"\1[x]", text)) for path, text in files.items()}
+    done = {path: _KEY.sub(over, TICKABLE.sub(r"\1[x]", text)) for path, text in files.items()}
     return {path: text for path, text in done.items() if text != files[path]}

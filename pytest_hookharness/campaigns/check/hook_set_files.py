@@ -6,15 +6,18 @@ A component's hooks run only while it is active, so they are a hook set of their
 
 from __future__ import annotations
 
+import functools
 import json
+import operator
 import os
 import posixpath
 import re
 import shutil
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
-from typing import TypedDict, Unpack
+from typing import Any, TypedDict, Unpack
 
 from pytest_hookharness import hosts
 from pytest_hookharness.campaigns.arming.copied_files import copied_files
@@ -115,31 +118,57 @@ def _as_project(profile: hosts.Profile, hook_set: HookSet, files: Mapping[str, s
     inline = json.loads(text)
     if more or len(hook_set.files) > 1 or not isinstance(inline.get("hooks"), dict):
         return hook_set
-    place = next(path for path in profile.config.paths if path.startswith(WORKSPACE))
-    read = hosts.configure(profile, {place: text})
-    configuration = replace(read, hooks=tuple(replace(hook, source=file) for hook in read.hooks))
     env = {profile.config.plugin_root: "."}
-    rest = _hook_set(profile, hook_set.root, (file,), configuration, inline=inline, env=env)
+    rest = _as_settings(profile, hook_set.root, file, inline, env=env)
     kept = replace(rest, flaws=hook_set.flaws, findings=hook_set.findings, found=hook_set)
     return kept if rest.hooks else hook_set
 
 
+def _as_settings(
+    profile: hosts.Profile,
+    root: Path,
+    file: str,
+    inline: Mapping[str, Json],
+    *,
+    env: Mapping[str, str],
+    part: str = "",
+) -> HookSet:
+    """Return the hooks of a file as those of settings: unlike a scenario, a host knows no short forms."""
+    place = next(path for path in profile.config.paths if path.startswith(WORKSPACE))
+    read = hosts.configure(profile, {place: json.dumps(inline)})
+    configuration = replace(
+        read,
+        hooks=tuple(replace(hook, source=file) for hook in read.hooks),
+        problems=tuple(_in_file(problem, place.removeprefix(WORKSPACE), file) for problem in read.problems),
+    )
+    return _hook_set(profile, root, (file,), configuration, part=part, inline=inline, env=env)
+
+
 def _without_places(text: str, places: Sequence[str]) -> str:
-    """Return JSON without the values at some places, as ``hooks.Stop[0]``; empty if it is no JSON."""
-    try:
-        content = json.loads(text)
-    except (ValueError, RecursionError):
-        return ""
+    """Return JSON without the values at some places, as ``hooks.Stop[0]``; empty if it has none there."""
     steps = {tuple(int(index) if index else key for key, index in _STEP.findall(place)) for place in places}
+    content = _parsed(text)
     # The last ones first: what is removed from a list moves what follows it.
     for *path, last in sorted(steps, key=_in_order, reverse=True):
-        holder = content
         try:
-            for step in path:
-                holder = holder[step]
-            del holder[last]
+            del _value_at(content, path)[last]
         except (KeyError, IndexError, TypeError):
             return ""
+    return _written(content)
+
+
+def _parsed(text: str) -> Any:
+    try:
+        return json.loads(text)
+    except (ValueError, RecursionError):
+        return None
+
+
+def _value_at(content: Any, path: Sequence[str | int]) -> Any:
+    return functools.reduce(operator.getitem, path, content)
+
+
+def _written(content: Json) -> str:
     return json.dumps(content, indent=2, ensure_ascii=False)
 
 
@@ -150,20 +179,15 @@ def _in_order(steps: Sequence[str | int]) -> list[tuple[str, int]]:
 
 def _without_switches(profile: hosts.Profile, text: str) -> str:
     """Return settings without the switches that turn all hooks off; empty for none, and for no JSON."""
-    try:
-        content = json.loads(text)
-    except (ValueError, RecursionError):
-        return ""
-    found = False
+    content, found = _parsed(text), False
     for switch in profile.config.switches:
         *path, name = switch.path
-        place = content
-        for key in path:
-            place = place.get(key) if isinstance(place, dict) else None
-        if isinstance(place, dict) and place.get(name) is switch.off:
-            del place[name]
-            found = True
-    return json.dumps(content, indent=2, ensure_ascii=False) if found else ""
+        with suppress(KeyError, TypeError):
+            place = _value_at(content, path)
+            if place[name] is switch.off:
+                del place[name]
+                found = True
+    return _written(content) if found else ""
 
 
 def read_components(
@@ -229,18 +253,9 @@ def _together(flawed: Sequence[HookSet], folder: str) -> HookSet:
 def _component(
     profile: hosts.Profile, root: Path, file: str, hooks: Mapping[str, Json], *, plugin: bool
 ) -> HookSet:
-    inline = {"hooks": hooks}
-    # As a settings file: unlike a scenario, a host knows no short forms.
-    place = next(path for path in profile.config.paths if path.startswith(WORKSPACE))
-    read = hosts.configure(profile, {place: json.dumps(inline)})
-    configuration = replace(
-        read,
-        hooks=tuple(replace(hook, source=file) for hook in read.hooks),
-        problems=tuple(_in_file(problem, place.removeprefix(WORKSPACE), file) for problem in read.problems),
-    )
     # The project of the sessions is the folder itself, in which hooks start.
     env = {_SKILL_FOLDER: posixpath.dirname(file)} | ({profile.config.plugin_root: "."} if plugin else {})
-    return _hook_set(profile, root, (file,), configuration, part=file, inline=inline, env=env)
+    return _as_settings(profile, root, file, {"hooks": hooks}, part=file, env=env)
 
 
 def _in_file(problem: hosts.SettingsProblem, place: str, file: str) -> hosts.SettingsProblem:

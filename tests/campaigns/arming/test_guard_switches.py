@@ -1,12 +1,15 @@
 """Claims about what guards are tried with: files of rules, and variables that make them refuse."""
 
+import json
 from pathlib import Path
 
 import pytest
 
+from pytest_hookharness import hosts
 from pytest_hookharness.campaigns.arming.guard_switches import GuardRules, guard_switches
 from pytest_hookharness.campaigns.check.check_run import CheckRun
 from pytest_hookharness.campaigns.check.discovery import find_hook_sets
+from pytest_hookharness.campaigns.check.hook_set_files import read_hook_set
 from pytest_hookharness.model.checkup import CheckSession, HookSet
 from pytest_hookharness.model.protocol import Hook
 from pytest_hookharness.model.scenario import Scenario
@@ -63,10 +66,12 @@ def test_variables_that_make_guards_refuse(text, switches):
 def test_variables_that_settings_give(tmp_path):
     """A variable that the settings give to all hooks has the value that a person chose."""
     text = '[ "$MY_GUARD_BLOCK" = "1" ] && exit 2'
-    place = HookSet(host="claude-code", root=tmp_path, files=("s.json",), sources=(("guard.sh", text),))
-    assert guard_switches(place) == {"MY_GUARD_BLOCK": "1"}
-    (tmp_path / "s.json").write_text('{"env": {"MY_GUARD_BLOCK": "0"}}')
-    assert guard_switches(place) == {}
+    (tmp_path / "guard.sh").write_text(text)
+    settings = {"hooks": {"Stop": [{"hooks": [{"type": "command", "command": "sh guard.sh"}]}]}}
+    for env, wanted in (({}, {"MY_GUARD_BLOCK": "1"}), ({"MY_GUARD_BLOCK": "0"}, {})):
+        (tmp_path / "s.json").write_text(json.dumps({**settings, "env": env}))
+        hook_set = read_hook_set(hosts.find("claude-code"), tmp_path, ["s.json"])
+        assert (guard_switches(hook_set), len(hook_set.sources)) == (wanted, 1)
 
 
 @pytest.mark.parametrize(

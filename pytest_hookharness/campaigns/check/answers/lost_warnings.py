@@ -103,11 +103,16 @@ def lost_warnings(text: str, loaded: Sequence[str] = (), *, of_calls: bool) -> I
 
 def _is_remembered(code: str, shown: str, place: int, behind: int) -> bool:
     """Return whether the branch of a text also sets a variable, by which the script may refuse later."""
-    begin = max((found.end() for found in _BEGINS.finditer(shown, 0, place)), default=0)
-    end = _BRANCH_ENDS.search(shown, behind)
-    rest = end.start() if end else len(shown)
-    names = {name for found in _SETS.findall(shown[begin:rest]) for name in found if name}
-    return any(re.search(rf"\b{name}\b", code[rest:]) for name in names)
+    begin, end = _branch(shown, place, behind)
+    names = {name for found in _SETS.findall(shown[begin:end]) for name in found if name}
+    return any(re.search(rf"\b{name}\b", code[end:]) for name in names)
+
+
+def _branch(shown: str, place: int, behind: int) -> tuple[int, int]:
+    """Return where the branch around a text begins, if it is not too far away, and where it ends."""
+    begin = max((one.end() for one in _BEGINS.finditer(shown, max(0, place - _FAR), place)), default=0)
+    ended = _BRANCH_ENDS.search(shown, behind)
+    return begin, ended.start() if ended else len(shown)
 
 
 def reads_input(text: str) -> bool:
@@ -130,9 +135,7 @@ def _printed(code: str, shown: str) -> Iterator[tuple[int, int, str, str]]:
 
 def _is_one_of_several(code: str, shown: str, place: int, behind: int) -> bool:
     """Return whether a text goes with an answer, or is for the authors of a script."""
-    begin = max((one.end() for one in _BEGINS.finditer(shown, max(0, place - _FAR), place)), default=0)
-    ended = _BRANCH_ENDS.search(shown, behind)
-    end = ended.start() if ended else len(shown)
+    begin, end = _branch(shown, place, behind)
     return _ANSWERS.search(code, begin, end) is not None or is_for_authors(code, place)
 
 

@@ -18,7 +18,11 @@ from pytest_hookharness.campaigns.check.answers.lost_warnings import lost_warnin
 from pytest_hookharness.campaigns.check.answers.meant_for_agent import meant_for_agent
 from pytest_hookharness.campaigns.check.answers.printed_texts import printed_texts
 from pytest_hookharness.campaigns.check.answers.written_answers import without_comments
-from pytest_hookharness.campaigns.check.static.shell_outputs import goes_elsewhere, is_for_authors
+from pytest_hookharness.campaigns.check.static.shell_outputs import (
+    FOR_AUTHORS,
+    goes_elsewhere,
+    is_for_authors,
+)
 from pytest_hookharness.campaigns.check.static.shell_scripts import (
     SHELL_SCRIPT,
     code_of,
@@ -73,8 +77,6 @@ _PRINTS: Sequence[tuple[str, re.Pattern[str]]] = tuple(
         ("stdout", rf"\bprint\(\s*f?{_QUOTED}\s*\)"),
     )
 )
-# A condition in the line, or in the one before it, for output that only the author of the script reads.
-_FOR_AUTHORS = re.compile(r"DEBUG|VERBOSE")
 # A function that only prints its argument.
 _HELPER = re.compile(
     r"\b(?:function\s+)?(?P<name>\w+)\s*\(\s*\w*\s*\)\s*\{\s*(?:console\.(?P<js>error|warn|log)\(\s*\w+\s*\)|echo\s+\"\$[1*@]\"\s*(?P<sh>>&2)?)\s*;?\s*\}"
@@ -199,6 +201,7 @@ def _printed(text: str) -> Iterator[UnseenAdvice]:
                 continue
             hidden = is_shell and (goes_elsewhere(text, place) or is_for_authors(text, place))
             begin = text.rfind("\n", 0, place)
-            of_authors = _FOR_AUTHORS.search(text, text.rfind("\n", 0, max(begin, 0)) + 1, place)
+            # A condition in the line, or in the one before it.
+            of_authors = FOR_AUTHORS.search(text, text.rfind("\n", 0, max(begin, 0)) + 1, place)
             if not hidden and not of_authors:
                 yield UnseenAdvice(words, stream)

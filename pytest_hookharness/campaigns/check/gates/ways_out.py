@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import TypeAlias
 
 from pytest_hookharness.campaigns.arming.project_texts import is_small, read_known_text
+from pytest_hookharness.campaigns.arming.state_contents import TICKABLE
 from pytest_hookharness.campaigns.explore.candidate_moves import Reach, named
 from pytest_hookharness.model.checkup import CheckSession, Symptom
 from pytest_hookharness.model.fast_dataclass import dataclass
@@ -48,8 +49,7 @@ _WARNED = re.compile(
 _GIVES_UP = r"(?:cancel|abort|give up|bypass|skip|override|disable|turn off|switch off|opt out|ignore)"
 _TO_GIVE_UP = re.compile(rf"(?<!not )(?<!n't )\b(?i:{_GIVES_UP})\b[^.;\n]{{0,60}}[\w./-]*$")
 _GIVEN_UP = re.compile(rf"[^.;\n]{{0,40}}\bto\s+(?i:{_GIVES_UP})\b")
-# An item of a list that is not done, and how a refusal asks for it.
-_UNTICKED = re.compile(r"^(\s*[-*+] \[) (?=\])", re.MULTILINE)
+# How a refusal asks for the items of a list.
 _TICKS = re.compile(r"\b(?i:item|task|todo|open|unchecked|unfinished|incomplete|tick|finish|complete|check)")
 _TICKED = re.compile(r"^\s*[-*+] \[x\]", re.MULTILINE)
 _LONGEST = 1 << 16
@@ -182,7 +182,7 @@ def _is_withheld(command: str) -> bool:
 def _ticked(file: Path, reason: str) -> str:
     """Return the text of a list with all its items done; empty if it has none that a refusal may mean."""
     text = read_known_text(file) if is_small(file, _LONGEST) and _TICKS.search(reason) else ""
-    done = _UNTICKED.sub(r"\1x", text)
+    done = TICKABLE.sub(r"\1[x]", text)
     return done if done != text else ""
 
 

@@ -16,7 +16,8 @@ _USED = (
 # A block whose output goes to a file or another program, and a substitution, which may span lines.
 _BLOCK = re.compile(r"^[^\n]*?(?:[})]|\bdone|\bfi|\besac)[ \t]*(?:\|(?!\|)|[12&]?>)", re.MULTILINE)
 _OPENED = re.compile(r"\$\((?:[ \t]*\n(?:(?![ \t]*\)).*\n)*[^\n]*|[^()\n]*)\Z|=\"?`[^`\n]*\Z")
-_FOR_AUTHORS = re.compile(r"DEBUG|VERBOSE|TRACE")
+# Names of variables that somebody sets who looks for errors in a script.
+FOR_AUTHORS = re.compile(r"DEBUG|VERBOSE|TRACE")
 _REPLACED = re.compile(r"^[ \t]*exec[ \t]+[12&]?>", re.MULTILINE)
 
 
@@ -36,4 +37,4 @@ def goes_elsewhere(text: str, place: int) -> bool:
 
 def is_for_authors(text: str, place: int) -> bool:
     """Return whether a shell script only reaches a place where somebody looks for errors in it."""
-    return any(_FOR_AUTHORS.search(text, one.begin, one.end) for one in conditions_at(code_of(text), place))
+    return any(FOR_AUTHORS.search(text, one.begin, one.end) for one in conditions_at(code_of(text), place))
