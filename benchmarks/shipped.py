@@ -29,7 +29,9 @@ _OUT = "SHIPPED_BENCHMARK"
 _QUICK = "scenarios/trusted-flag"
 # What plays repetitions: module, owner in it, function, and the words of its row.
 _PHASES = (
-    ("simulation.other_times", "", "compare_paces", "other paces"),
+    ("simulation.other_times", "OtherTimes", "_compare_paces", "other paces"),
+    ("simulation.other_times", "OtherTimes", "_compare_starts", "other starts"),
+    ("simulation.simulate", "", "_with_repeats", "repeated sessions"),
     ("simulation.single_run", "", "_find_doubt", "the moved clock, checked"),
     ("simulation.probing.observed_repetition", "ReadObservation", "observe", "observed repetitions"),
     ("simulation.probing.clock_trial", "ClockTrial", "play", "experiments"),
@@ -80,7 +82,7 @@ def _play(out: Path, words: list[str]) -> dict[str, Any]:
     env = {**os.environ, _OUT: str(out), "PYTHONPATH": path}
     command = [sys.executable, "-m", "pytest", "--hook-scenarios", "-q", "-p", "shipped", *words]
     done = subprocess.run(command, cwd=ROOT, env=env, capture_output=True, text=True, check=False)
-    if not out.exists():
+    if done.returncode or not out.exists():
         raise RuntimeError(done.stdout[-2000:] + done.stderr[-2000:])
     found: dict[str, Any] = json.loads(out.read_text())
     return found

@@ -80,7 +80,7 @@ expect: {verdict: %s}
 """
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 @pytest.mark.parametrize(("expected", "status"), [("terminated", 1), ("livelock", 0)])
 def test_an_agent_that_never_stops_is_a_problem_although_another_could(explore, project, expected, status):
     """A loop of the scenario's own agent gives status 1, unless it is expected, although a move ends it."""

@@ -121,6 +121,7 @@ def test_a_mistake_in_a_test_has_no_frame_of_the_harness(project):
     result.stdout.no_fnmatch_line("*response.py:*")
 
 
+@pytest.mark.slow
 def test_a_missing_hook_is_reported_with_where_it_was_looked_for(project):
     """The story of a hook that is not beside the test names the folder in which it was looked for first."""
     project.write(

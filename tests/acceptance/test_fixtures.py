@@ -163,6 +163,7 @@ def test_nothing_is_left_of_testbeds_that_were_used_again(project, tmp_path, end
     assert (result.ret, left) == (0 if end == "pass" else -9, [])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("command", ["sleep 86399", "exit 1", "echo '{broken'", "kill -9 $$"], ids=str)
 def test_what_did_not_decide_has_not_allowed(hook_fire, hook_workspace, command):
     """A hook that hangs, crashes or prints nonsense has not allowed anything."""
@@ -188,6 +189,7 @@ def test_no_hook_run_is_no_answer(hook_fire):
         hook_fire("PreToolUse", [{"matcher": "Bsh", "hooks": [{"type": "command", "command": "true"}]}])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "hooks",
     [{"Stop": "./nosuch.sh"}, {"hooks": {"Stopp": "true"}}, {"Stop": "sleep 86399"}, {}],
@@ -257,6 +259,7 @@ def test_a_single_event_that_is_unknown(hook_fire):
         hook_fire("Stopp", "true")
 
 
+@pytest.mark.slow
 def test_payload_is_what_the_hook_gets(hook_fire, hook_payload):
     """The hook reads the keys of the generated payload, in the same order."""
     fields = {"tool_name": "Bash", "tool_input": {"command": "ls"}}
@@ -345,6 +348,7 @@ def test_hanging_command(hanging_command, hook_loop):
     assert [finding.code for finding in outcome.findings] == ["HH001"]
 
 
+@pytest.mark.slow
 def test_flooding_command(flooding_command, hook_fire):
     """A flood of output is read completely and counted, and stored only up to a limit."""
     flooding_command("chatty", floods=5_000_000)
@@ -424,7 +428,7 @@ def test_behaviours_of_other_plugins(project):
 MISSING = ["python3 ./gaurd.py", "node ./gaurd.js", "./gaurd.sh", "gaurd", "python3 -m gaurd"]
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 @pytest.mark.parametrize("command", MISSING)
 def test_a_hook_that_did_not_run_neither_refuses_nor_allows(hook_fire, command):
     """What a hook that did not run decided cannot be asked; the message names what is missing."""
@@ -443,6 +447,7 @@ def test_a_refusal_beside_a_hook_that_did_not_run(hook_fire):
     assert not response.allowed
 
 
+@pytest.mark.slow
 def test_a_recorded_payload_runs_in_the_workspace(pytester):
     """A recorded payload runs the hook in the workspace, whether the recorded folder exists or not."""
     for number, folder in enumerate((pytester.path, "/home/dev/gone")):

@@ -83,7 +83,7 @@ def checking(tmp_path):
     assert not [*scratch.iterdir()]
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 @pytest.mark.parametrize("times", [1, 2])
 def test_an_interrupted_check_reports_what_was_found(checking, times):
     """Ctrl-C in a session prints what is certain, and exits with 2; no process and no file is left."""

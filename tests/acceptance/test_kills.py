@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 @pytest.mark.parametrize(
     "command",
     ["update", *(pytest.param(name, marks=pytest.mark.nightly) for name in ("record", "export", "check"))],

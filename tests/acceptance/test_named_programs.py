@@ -24,6 +24,7 @@ def run(project):
     return run_scenario
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "command",
     [
@@ -43,7 +44,7 @@ def test_a_program_that_exists_nowhere_is_an_error(run, command):
     result.stdout.no_fnmatch_line("*turn 1*")
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 @pytest.mark.parametrize(
     ("command", "keys", "agent"),
     [

@@ -24,6 +24,7 @@ VALUE = "not-to-be-shown-to-anybody"
 PAYLOAD = {"hook_event_name": "Stop", "session_id": "s", "note": f"the token is {VALUE}"}
 
 
+@pytest.mark.slow
 def test_a_recorded_hook_runs_as_usual(recorded):
     """Recorded hooks answer as usual, and their payloads are stored without secrets."""
     process = recorded.begin()

@@ -68,7 +68,7 @@ def test_hook_runs_until_the_proof(counted, period):
     assert int(counted["proof", str(period)][2]) <= 2 * period + 2
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 @pytest.mark.parametrize("cap", [8, 60, 500])
 def test_hook_runs_until_a_cap(counted, cap):
     """Until a cap, a hook runs for each refusal that the cap honours, and for the one that it overrides."""
@@ -121,3 +121,12 @@ def test_rows_of_startup(more_rows):
 def test_each_hook_of_a_check_is_tried():
     """At its default budget, a check tries each of ten hooks on its event."""
     assert run_quickly("checks")["ten hooks"][1] == "10 / 10"
+
+
+@pytest.mark.slow
+def test_rows_of_the_shipped_scenarios():
+    """The hook runs of real turns and the harness are told apart, and hooks take some of the time."""
+    rows = run_quickly("shipped")
+
+    assert {"the run", "harness: pytest's process", "harness, both", "idle processors"} <= rows.keys()
+    assert int(rows["hooks: real turns"][1]) > 0

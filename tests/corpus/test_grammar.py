@@ -23,7 +23,7 @@ def driven(made, hook_runs):
     return drive(made.script.encode(), name="generated", hook_runs=hook_runs), expected
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 @pytest.mark.parametrize("seed", range(10))
 def test_short_drives_agree(seed):
     """A generated hook does in its first runs what its mechanism says."""

@@ -62,7 +62,9 @@ def test_a_process_is_watched_in_every_tier(supervisor, tmp_path, tier):
     assert [each["what"] for each in one] == ["started", "line", "line", "line", "exited"]
     assert [each["text"] for each in one[1:-1]] == ["out", "err", "rest"]
     assert (one[-1]["code"], one[-1]["lines"], one[-1]["tail"]) == (137, 3, ["out", "err", "rest"])
-    assert said[-1]["code"] == 143
+    # On a busy machine the one that is cut may end first.
+    ended = {each["process"]: each["code"] for each in said if each["what"] == "exited"}
+    assert ended == {"one": 137, "two": 143}
 
 
 def test_an_end_without_a_watcher_is_reported_by_the_next(supervisor, tmp_path):

@@ -42,7 +42,7 @@ def ended_in_background(result):
     return isinstance(result.ending, TimedOut) and result.ending.by is Cut.BACKGROUND
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 @pytest.mark.parametrize(
     "code",
     [
@@ -64,6 +64,7 @@ def test_a_hook_that_asks_for_it_is_not_waited_for(run, code):
     assert time.monotonic() - began < 100.0  # the hook would have been waited for longer
 
 
+@pytest.mark.slow
 def test_a_hook_that_is_configured_so_is_not_waited_for_at_all(run):
     """A hook in the background by its settings takes none of its host's time, whatever it prints."""
     result = run(f"echo text; {STAYS}", detach=Detach.AT_ONCE)
@@ -92,7 +93,7 @@ def test_a_child_that_keeps_the_output_of_such_a_hook_holds_nobody_up(run):
     assert [STAY in left.command for left in result.leftovers] == [True]
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 @pytest.mark.parametrize(
     "first",
     [
@@ -111,6 +112,7 @@ def test_other_output_does_not_send_a_hook_to_the_background(run, first):
     assert result.ending.by is Cut.HOOK_TIMEOUT
 
 
+@pytest.mark.slow
 def test_a_host_that_knows_no_background_waits(run):
     """Where the host does not read the request, the hook is cut at its timeout like any other."""
     result = run(f"{ASKS}; {STAYS}", detach=Detach.NEVER, hook_timeout=0.3)
@@ -119,6 +121,7 @@ def test_a_host_that_knows_no_background_waits(run):
     assert result.ending.by is Cut.HOOK_TIMEOUT
 
 
+@pytest.mark.slow
 def test_the_time_of_the_whole_run_is_never_exceeded(sandbox):
     """A hook in the background that the budget of the batch ends is told as ended by it."""
     hook = launch("sh", "-c", f"{ASKS}; {STAYS}", detach=Detach.ON_REQUEST, background=60.0)

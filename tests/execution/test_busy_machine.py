@@ -44,6 +44,7 @@ def run(sandbox, code, **keys) -> ProcessResult:
     return result
 
 
+@pytest.mark.nightly
 @pytest.mark.usefixtures("crowd")
 def test_a_hook_timeout_is_extended_by_the_time_for_which_a_hook_had_no_processor(sandbox):
     """A hook that would end in time on a quiet machine ends, and the extension is told."""
@@ -54,6 +55,7 @@ def test_a_hook_timeout_is_extended_by_the_time_for_which_a_hook_had_no_processo
     assert SHORT < SHORT + result.extended <= 4 * SHORT
 
 
+@pytest.mark.nightly
 @pytest.mark.usefixtures("crowd")
 @pytest.mark.parametrize(
     ("code", "keys", "by"),
@@ -72,6 +74,7 @@ def test_no_other_limit_is_extended(sandbox, code, keys, by):
     assert not result.extended
 
 
+@pytest.mark.nightly
 def test_a_hook_that_has_a_processor_is_cut_in_time(sandbox):
     """A hook that works without end is cut at its timeout, or soon after on a machine that is not quiet."""
     result = run(sandbox, "while True: pass")

@@ -297,6 +297,7 @@ def test_in_other_sessions_the_time_goes_on(clock):
     assert before.later(5).since(before) == 5
 
 
+@pytest.mark.slow
 def test_the_next_tick_separates_what_was_written_before_from_what_is_written_later(place):
     """Files written before have earlier stamps, and later ones not, however finely the kernel stamps them."""
     before, later = place / "before", place / "later"

@@ -197,7 +197,7 @@ PYTHON_PROGRAM = PYTHON_PRELUDE + "".join(
 )
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 @pytest.mark.parametrize("python", PYTHONS)
 def test_python_cannot_tell_the_replacements_from_the_builtin_functions(clock, tmp_path, python):
     """Each use of a function or class of time and datetime gives the same under both clocks."""

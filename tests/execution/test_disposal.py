@@ -85,6 +85,7 @@ def test_folders_are_removed_without_threads(
     assert {*seen} == {str(name) for name in range(1, 41)}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seconds_for_a_removal", [0, 0.02])
 def test_a_disk_that_fills_up_is_freed_at_once(tmp_path: Path, seconds_for_a_removal: float) -> None:
     """As soon as folders put aside take a tenth of what was free they are removed, also by a slow disk."""

@@ -255,7 +255,7 @@ def test_a_budget_cuts_what_is_still_alive(sandbox: Sandbox) -> None:
 PATIENT = KillPolicy(signals=(15,), scope=KillScope.CHILD, close_wait=None)
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 @pytest.mark.parametrize(
     "changes",
     [

@@ -62,6 +62,7 @@ def test_a_child_that_had_no_cpu(monkeypatch: pytest.MonkeyPatch) -> None:
     assert run_hook(monkeypatch, HAS_NO_CPU, "1", pipe_wait=0.5).ending == Exited(0)
 
 
+@pytest.mark.slow
 def test_a_child_that_had_cpu_in_that_time(monkeypatch: pytest.MonkeyPatch) -> None:
     """A child that got a CPU whenever it asked for one is waited for only as long as the host waits."""
     ending = run_hook(monkeypatch, HAS_CPU, STAY, pipe_wait=0.5).ending
@@ -69,6 +70,7 @@ def test_a_child_that_had_cpu_in_that_time(monkeypatch: pytest.MonkeyPatch) -> N
     assert [holder.command for holder in ending.holders] == [f"sleep {STAY}"]
 
 
+@pytest.mark.slow
 def test_a_child_that_never_gets_a_cpu(monkeypatch: pytest.MonkeyPatch) -> None:
     """However little CPU a holder gets, the wait for it ends."""
     assert isinstance(run_hook(monkeypatch, HAS_NO_CPU, STAY, pipe_wait=0.1).ending, HeldOpen)

@@ -59,6 +59,7 @@ def codes(runs):
     return [run.returncode for run in runs]
 
 
+@pytest.mark.slow
 def test_the_stop_is_allowed_after_some_refusals(stop):
     """The hook's refusals are passed on, the stop after them is allowed, and the user is told why."""
     runs = [stop(NEVER, "--after", "2") for _ in range(4)]
@@ -69,6 +70,7 @@ def test_the_stop_is_allowed_after_some_refusals(stop):
     assert told in runs[2].stderr.decode()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("before", "following"),
     [
@@ -110,6 +112,7 @@ def test_changes_in_the_project(stop, tmp_path, git):
     assert not [*(tmp_path / "project").rglob("*limit*.json")]
 
 
+@pytest.mark.slow
 def test_an_agent_that_always_changes_something(stop, tmp_path):
     """Refusals are limited too where something changes before each of them."""
     found = []
@@ -131,6 +134,7 @@ def test_forgetting(stop):
     assert codes(runs) == [2, 0, 2]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("text", "ended"),
     [

@@ -80,6 +80,7 @@ def test_a_program_that_must_end(tmp_path, wrong):
         assert isinstance(server.problem, ZeroDivisionError) is wrong
 
 
+@pytest.mark.slow
 def test_a_program_that_is_killed_late(tmp_path):
     """A program that must end sees no closed connection before it is killed."""
     with ModelServer(tmp_path, lambda _, __: None) as server:

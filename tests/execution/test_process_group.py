@@ -74,7 +74,7 @@ def leaves(daemon: str) -> str:
     return f'N=/dev/null; {daemon}\nuntil pgrep -f "sleep $TOY_SECONDS" >$N; do :; done; sleep 0.05'
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 @pytest.mark.parametrize("how", DAEMONS)
 def test_a_daemon_is_found_and_ended(grouped: Sandbox, how: str) -> None:
     """A daemon that left the group of its hook is a leftover of it, and dead afterwards."""

@@ -34,7 +34,7 @@ UNMARKED = (
 )
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 @pytest.mark.parametrize("daemon", DAEMONS)
 @pytest.mark.parametrize("place", [0, 1, 2])
 def test_a_daemon_belongs_to_the_hook_that_started_it(sandbox: Sandbox, daemon: str, place: int) -> None:

@@ -75,7 +75,7 @@ def test_without_a_terminal_there_is_none_to_open(place: Sandbox) -> None:
     assert run.dialogue is None
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_the_end_of_a_hook_hangs_nobody_up(place: Sandbox) -> None:
     """A child that a hook leaves behind is found as it would be without a terminal."""
     runs = [ask(place, "sleep 60 & exit 0", terminal) for terminal in (None, NOBODY)]

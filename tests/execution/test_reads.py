@@ -242,6 +242,7 @@ def test_a_file_that_could_not_be_made_is_not_the_hooks_own(hook: Hook) -> None:
     assert hook.look("lock/x", LookKind.OPENED, existed=False) in looks
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize(
     ("words", "source"),
     [

@@ -82,6 +82,7 @@ SCRIPTS = {
 }
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize("expected", [False, True], ids=["unexpected", "expected"])
 @pytest.mark.parametrize("stdio", [Stdio.PIPE, Stdio.SOCKET, Stdio.TTY], ids=lambda stdio: stdio.value)
 @pytest.mark.parametrize("name", SCRIPTS)

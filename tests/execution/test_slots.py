@@ -109,6 +109,7 @@ def test_waits_overlap(supervisor: Supervisor, slots: CpuSlots) -> None:
         slots.stop()
 
 
+@pytest.mark.slow
 def test_work_does_not_overlap(supervisor: Supervisor, slots: CpuSlots, tmp_path: Path) -> None:
     """A hook that works keeps its slot until it ends."""
     end = tmp_path / "end"
@@ -121,6 +122,7 @@ def test_work_does_not_overlap(supervisor: Supervisor, slots: CpuSlots, tmp_path
         assert running.result(10).ending == Exited(3)
 
 
+@pytest.mark.slow
 def test_work_after_a_wait_finds_no_free_slot(supervisor: Supervisor, slots: CpuSlots) -> None:
     """A hook that works again while another simulation has its slot is interrupted with NoFreeSlot."""
     with threads(slots) as pool:

@@ -301,7 +301,7 @@ def test_a_supervisor_that_cannot_start_says_so_each_time(monkeypatch: pytest.Mo
         assert supervisor.tiers()
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_nothing_survives_under_four_workers() -> None:
     """The tests of endings pass under four workers, each of which asserts that nothing survives."""
     here = Path(__file__).parent
@@ -396,6 +396,7 @@ def test_what_was_mounted_since_is_seen_by_the_next_item(
         subprocess.run(["umount", tmp_path], check=True)
 
 
+@pytest.mark.slow
 def test_a_prepared_item_supervisor_that_was_killed_is_not_asked(
     own_supervisor: Supervisor, prepared: int
 ) -> None:

@@ -77,6 +77,7 @@ def test_a_host_without_a_limit_waits_until_the_hook_timeout(sandbox: Sandbox) -
     assert staying() == []
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize("wait,lasts", [(0.0, False), (0.5, True)])
 def test_a_host_waits_for_the_output_of_a_hook_that_it_cut(
     sandbox: Sandbox, wait: float, lasts: bool

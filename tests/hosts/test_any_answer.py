@@ -15,7 +15,7 @@ KEYS = (
     "followup_message", "user_message", "agent_message", "allow", "denied", "env", "context", "clearContext",
     "tailToolCallRequest", "updatedToolOutput", "updatedMCPToolOutput", "llm_response", "hookSpecificOutput",
 )  # fmt: skip
-VALUES = ({"a": {"b": 1}}, [["x"]], None, 0.5, True, "x")
+VALUES = ({"a": {"b": 1}}, [["x"]], None, 0.5)
 SPECIFIC = "hookSpecificOutput"
 
 
@@ -28,6 +28,7 @@ def answers(event):
             yield {SPECIFIC: {"hookEventName": event, "decision": {"behavior": "deny", key: value}}}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("host", sorted({name.partition("@")[0] for name in catalogue.names()}))
 def test_a_value_of_any_type_is_read(host, ended):
     """Whatever type the value of a key has, the host reads the answer in some way, and nothing is raised."""

@@ -113,6 +113,7 @@ def test_names_are_known_without_loading_a_profile():
     assert set(hosts.names()) == {name for one in hosts.known() for name in (one.name, one.id)}
 
 
+@pytest.mark.slow
 def test_finding_a_host_loads_no_other():
     """A host is found without importing the profiles of other hosts."""
     assert loaded_profiles("hosts.find('codex')") & {"claude_code", "gemini", "qwen"} == set()

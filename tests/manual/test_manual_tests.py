@@ -75,6 +75,7 @@ def test_a_program_that_stays_is_ended(talk):
     assert (done.code, done.said) == (None, "begun")
 
 
+@pytest.mark.slow
 def test_a_child_that_holds_the_terminal_does_not_hold_the_test(talk):
     """A program that returns is not waited for because of a child that it leaves on its terminal."""
     done = talk(f"sleep {STAY} & echo done", within=60)
@@ -82,6 +83,7 @@ def test_a_child_that_holds_the_terminal_does_not_hold_the_test(talk):
     assert (done.code, done.said) == (0, "done")
 
 
+@pytest.mark.slow
 def test_a_program_without_a_terminal_is_waited_for(talk):
     """A program that closes its terminal and works on has not returned yet."""
     assert talk("exec >&- 2>&- <&-; sleep 0.3; exit 4").code == 4

@@ -36,6 +36,7 @@ ENDLESS = [
 
 
 # Not the texts: one of a million characters would be sent with each report of its test.
+@pytest.mark.slow
 @pytest.mark.parametrize(("pattern", "text"), ENDLESS, ids=[pattern for pattern, _ in ENDLESS])
 @pytest.mark.parametrize("method", ["search", "fullmatch", "subn"])
 def test_matching_ends(monkeypatch, pattern, text, method):

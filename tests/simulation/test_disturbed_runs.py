@@ -14,7 +14,7 @@ def run(play, text, **keys):
     return play(hooks={"Stop": "./check"}, files={"check": text}, modes={"check": "755"}, **keys)
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_an_end_after_turns_on_copies_is_not_claimed(play):
     """A count in the kernel goes on in the turns that are played on copies, so the end after them is open."""
     count = (

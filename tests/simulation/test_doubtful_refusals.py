@@ -59,6 +59,7 @@ NAMES = [
 ]
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize(("command", "files"), NAMES)
 def test_a_name_that_a_command_does_not_know_refuses_nothing(refuse, command, files):
     """A target, subcommand, option or argument that is misspelt or left out is no refusal where 2 refuses."""
@@ -159,6 +160,7 @@ STRICT_GUARDS = [
 ]
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize(("command", "files"), STRICT_GUARDS)
 def test_a_guard_that_fails_on_purpose_refuses_on_a_strict_host(refuse, command, files):
     """A guard that refuses by a failure of a tool, or by an error of its own, counts."""
@@ -185,6 +187,7 @@ int main(int count, char **words) {
 """
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize(
     ("program", "end"),
     [

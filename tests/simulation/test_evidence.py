@@ -148,7 +148,7 @@ def test_a_log_whose_size_is_asked_through_an_open_file(stop, allows):
     assert outcome.iterations == 4
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_a_log_of_a_slow_hook(stop):
     """A slow hook is not observed before its third turn, because that may prove nothing."""
     outcome = stop(f"echo block >> log; sleep 1.1; {REFUSE}")
@@ -166,7 +166,7 @@ def test_a_log_with_the_time(stop):
     assert (outcome.verdict.evidence, outcome.iterations) == ("unread", 3)
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_a_process_that_was_left_running_is_no_proof(stop):
     """A hook that waits for a process that does not end is no proved loop, for a host lets that run."""
     job = "(setsid sh -c 'sleep 600; touch done' >/dev/null 2>&1 &)"
@@ -300,7 +300,7 @@ def test_a_clock_that_decides_behind_the_cap(play):
     assert "would allow the stop after" in outcome.verdict.without.why
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 @pytest.mark.parametrize(
     "test",
     ['"$(date +%a%H)" = {:%a%H}', '"$(date +%H)" = {:%H} ] && [ "$(date +%d)" = {:%d}'],
@@ -315,7 +315,7 @@ def test_an_hour_of_one_day_decides(stop, test):
     assert "would allow the stop after" in outcome.verdict.why
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_a_remainder_of_the_seconds_decides(stop):
     """A hook that looks at a remainder of the clock is no proof of a loop, however quick its turns are."""
     outcome = stop(
@@ -394,7 +394,7 @@ def test_a_repetition_that_begins_late_is_seen(stop):
     assert outcome.iterations == 43
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_real_turns_end_before_the_cap(play):
     """On a host with a cap the loop is found before the cap ends it."""
     outcome = play(hooks={"Stop": f"{COUNT} {REFUSE}"})
@@ -467,7 +467,7 @@ def test_a_file_outside_that_changed_early_in_the_session_matters(harness):
     assert any(str(file) in words for words in outcome.verdict.matters)
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 @pytest.mark.parametrize("mask,evidence", [((), "driven"), (("home/",), "masked")])
 def test_nothing_is_claimed_of_reads_that_cannot_be_observed(tmp_path, mask, evidence):
     """Where only process groups isolate, a loop is driven or masked, and its story tells all it assumes."""
@@ -513,7 +513,7 @@ def test_a_tip_that_is_drawn_before_the_cap(play, before):
             pytest.fail(f"{other} for a loop that a cap ends")
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_a_count_beside_a_tip_that_is_drawn(play):
     """A hook that allows the stop after a count is no loop, whatever reasons it draws."""
     count = "n=$(cat n 2>/dev/null || echo 0); [ $n -ge 30 ] && exit 0; echo $((n + 1)) > n; "
@@ -524,7 +524,7 @@ def test_a_count_beside_a_tip_that_is_drawn(play):
     assert "allow the stop in turn 31" in outcome.verdict.without.why
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_a_comparison_with_the_clock_in_two_scripts(stop):
     """A hook that compares a time which a function of another script returns is no proof of a loop."""
     files = {

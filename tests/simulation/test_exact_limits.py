@@ -92,7 +92,7 @@ def test_limits_that_were_not_tried_are_reported(stop):
     assert "exact limits that the hooks' files suggest" in left
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_the_simulated_clock_suggests_no_limits(tmp_path):
     """Numbers in what shows hooks the simulated time, such as our folder's name, are not tried as limits."""
     hooks = {"Stop": f"{COUNT} date >/dev/null; exit 2"}

@@ -203,7 +203,7 @@ def test_a_guard_hook_that_a_variable_switches_off_is_found(play):
     assert found(gate.replace("$GUARD", "$OTHER")) == []
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 @pytest.mark.parametrize(("commands", "verdict"), [({"claude": AGENT}, "recursing"), ({}, "terminated")])
 def test_an_agent_in_the_background_is_found_without_a_subreaper(tmp_path, commands, verdict):
     """A tier that only has process groups finds an agent in the background, and says what it may not see."""

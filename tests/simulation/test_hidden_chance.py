@@ -32,6 +32,7 @@ def test_a_hash_is_a_random_number(play, text):
     assert outcome.verdict.matters == ("random numbers (the order of a set or a hash in workspace/check)",)
 
 
+@pytest.mark.slow
 def test_a_script_is_searched_once(play, monkeypatch):
     """Simulations with the same script search its source once."""
     (python,) = (each for each in hidden_chance.LANGUAGES if each.program.search("/python3"))
@@ -106,7 +107,7 @@ def test_numbers_of_an_interpreter(play, text, used):
     assert f"random numbers ({used} in workspace/check)" in outcome.verdict.matters
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 @pytest.mark.skipif(not shutil.which("tclsh"), reason="needs Tcl")
 @pytest.mark.parametrize(("script", "evidence"), [("puts [clock seconds]", "driven"), ("puts 5", "closed")])
 def test_a_time_that_an_interpreter_without_reader_asks_for(play, script, evidence):
@@ -140,6 +141,7 @@ def test_a_time_that_a_library_asks_for(play, code, evidence):
     assert outcome.verdict.evidence == evidence
 
 
+@pytest.mark.slow
 def test_random_text_that_is_only_written(play):
     """A log with random text that nothing reads leaves the loop driven, and the report names the log."""
     command = "bash -c 'cat /proc/sys/kernel/random/uuid /proc/uptime >> log; echo run the tests >&2; exit 2'"
@@ -202,7 +204,7 @@ def test_scripts_that_name_no_clock(text):
     assert not names_clock(text.encode())
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 @pytest.mark.parametrize("comment", ["# update the unknown runtime", ""])
 def test_a_library_whose_result_has_the_time(play, comment):
     """A script whose library puts the time in what it returns is no proved loop, whatever a comment says."""

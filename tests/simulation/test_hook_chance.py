@@ -27,6 +27,7 @@ def names(outcome):
     return [finding.name for finding in outcome.findings]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "drawn",
     [
@@ -49,6 +50,7 @@ def test_a_hook_that_refuses_by_chance_is_flaky(stop, drawn):
     assert "in check" in finding.advice
 
 
+@pytest.mark.slow
 def test_a_draw_that_decides_nothing_is_an_assumption(stop):
     """If each play goes the same way, the report says that the hook draws, and how many plays there were."""
     outcome = stop(f"#!/bin/bash\n{TIP}{ONCE}")
@@ -169,6 +171,7 @@ def test_a_file_that_blocks_is_not_read(stop):
     assert outcome.chance == ""
 
 
+@pytest.mark.slow
 def test_a_session_that_was_cut_is_not_repeated(stop):
     """Where a hook was cut in the first play, further plays would show nothing, and no chance is named."""
     outcome = stop("#!/bin/bash\n[ $((RANDOM % 2)) = 7 ] && exit 2\nsleep infinity\n", hook_timeout=0.5)
@@ -177,6 +180,7 @@ def test_a_session_that_was_cut_is_not_repeated(stop):
     assert "FLAKY" not in names(outcome)
 
 
+@pytest.mark.slow
 def test_a_script_beside_a_hook_outside_of_the_workspace_is_read(stop, tmp_path):
     """A hook that is named by its path has the scripts that it calls beside it."""
     hook, helper = tmp_path / "hook.sh", tmp_path / "draw.sh"

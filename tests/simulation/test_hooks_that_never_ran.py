@@ -134,6 +134,7 @@ def is_caught(outcome, name):
     return finding.name == "NOT-RUN" and name in finding.text and not met
 
 
+@pytest.mark.nightly
 def test_a_guard_without_its_program_refuses_nothing(guard, language):
     """A guard whose program does not exist is NOT-RUN, and `expect: deny` is not met."""
     interpreter, extension, *_ = language
@@ -142,6 +143,7 @@ def test_a_guard_without_its_program_refuses_nothing(guard, language):
     assert is_caught(outcome, f"./gaurd.{extension}")
 
 
+@pytest.mark.nightly
 def test_a_guard_with_a_syntax_error_refuses_nothing(guard, language):
     """A guard whose program cannot be read to its end is NOT-RUN under every interpreter."""
     interpreter, extension, _, broken, _ = language
@@ -152,6 +154,7 @@ def test_a_guard_with_a_syntax_error_refuses_nothing(guard, language):
     assert is_caught(outcome, f"./guard.{extension}")
 
 
+@pytest.mark.nightly
 def test_a_guard_without_its_module_refuses_nothing(guard, language):
     """A guard that loads a module which does not exist is NOT-RUN, and the finding names the module."""
     interpreter, extension, _, _, incomplete = language
@@ -192,6 +195,7 @@ AS_TYPED = [
 ]
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize(("command", "files"), AS_TYPED)
 def test_a_missing_program_is_found_behind_a_shell(guard, command, files):
     """However a command line reaches a program that does not exist, the guard is NOT-RUN."""
@@ -260,6 +264,7 @@ INLINE = [
 ]
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize(("command", "why"), INLINE)
 def test_a_program_that_no_file_of_the_command_line_names(guard, command, why):
     """A guard whose text on the command line does not compile or lacks its program or module is NOT-RUN."""
@@ -317,6 +322,7 @@ FAILED = {
 }
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize("name", FAILED)
 def test_a_program_that_failed_to_start_refuses_nothing_on_a_strict_host(play, name):
     """Where every failure refuses, one of an interpreter meets no expectation; the reason is told."""
@@ -425,6 +431,7 @@ REAL = {
 }
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize("name", REAL)
 def test_a_guard_of_existing_tools_did_run(guard, name):
     """A guard that refuses because a file of the project is missing or wrong has decided that."""
@@ -524,6 +531,7 @@ def test_a_hook_that_answers_is_not_run_again(play, monkeypatch):
         play(agent=[{"prompt": "go"}, {"run": "true"}, STOP], hooks={"PreToolUse": command})
 
 
+@pytest.mark.nightly
 def test_a_check_starts_few_processes(guard, monkeypatch):
     """Arguments that are no programs cost few trials, and further words of a program cost none."""
     started, run = [], trial_runs.TrialRuns.run
@@ -604,7 +612,7 @@ def test_a_refusal_before_the_loop_does_not_take_the_loop_away(play):
     assert {broken.expected for broken in outcome.violations} == {"no NOT-RUN"}
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 @pytest.mark.parametrize(
     "command",
     [

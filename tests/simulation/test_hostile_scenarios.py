@@ -37,7 +37,7 @@ def impatient(monkeypatch):
     monkeypatch.setattr(regex, "LIMIT", 0.2)
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 @pytest.mark.parametrize(
     "keys",
     [
@@ -235,7 +235,7 @@ def test_a_budget_that_ends_in_a_trial_leaves_the_trial_out(tmp_path):
     assert outcome.verdict.turn == 1
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_a_run_for_comparison_that_the_budget_ends_shows_nothing(tmp_path):
     """Where no time is left for a second run of a scenario that waits, no clock is blamed."""
     # Where nothing is traced, shims show the time in the first run, and in the second one files are older.

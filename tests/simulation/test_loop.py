@@ -40,7 +40,7 @@ def test_a_hook_that_counts(play):
     assert outcome.blocks("Stop") == 5
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 @pytest.mark.parametrize("place", ["$HOME", "$TMPDIR", "/tmp", "/var/tmp", "/dev/shm", ".git"])
 def test_a_count_anywhere_in_the_state(play, place):
     """A count is part of the state wherever a hook may keep it, so no loop is claimed."""
@@ -64,7 +64,7 @@ def test_a_refreshed_git_index_is_no_change(play):
     assert play(hooks={"Stop": "git status >/dev/null; exit 2"}, git=True, files={"a": "a"}).livelock
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_a_cycle_of_two(play):
     """Two states that alternate are a loop of period two."""
     flip = "if [ -e flag ]; then rm flag; else touch flag; fi; exit 2"
@@ -124,7 +124,7 @@ def test_a_transcript_that_is_read(play):
     assert all(hook_run.transcript_opened for _, hook_run in outcome.trace.hook_runs())
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_a_transcript_that_is_not_read(play):
     """A transcript that no hook opened is left out of the state, and that is printed as an assumption."""
     outcome = play(hooks={"Stop": f"cat >/dev/null; : $$; {REFUSE}"})
@@ -411,7 +411,7 @@ def test_the_time_budget_causes_no_finding(harness, play):
     assert outcome.hook_runs() == outcome.iterations == 0
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 @pytest.mark.parametrize(("wall", "whole_turns"), [(1.2, False), (3, True)])
 def test_a_turn_that_the_budget_cut_is_none(harness, play, wall, whole_turns):
     """Where the budget ends in a turn, in a hook run or while a failure is looked into, the turn is none."""
@@ -437,6 +437,7 @@ def test_instructions_are_announced(play):
     assert outcome.hook_runs("InstructionsLoaded") == 1
 
 
+@pytest.mark.slow
 def test_no_end_of_input(play):
     """A hook that reads an input which never ends is cut, and the finding says what it waited for."""
     outcome = play(hooks={"Stop": "cat >/dev/null"}, stdin={"close": False}, hook_timeout=0.3)

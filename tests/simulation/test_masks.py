@@ -82,7 +82,7 @@ def test_no_advice_to_mask_what_matters(play):
     assert "mask" not in advice(outcome)
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 @pytest.mark.parametrize(("read", "said"), [("cat n; ", True), ("", False)])
 def test_a_masked_file_that_is_read_is_named(play, read, said):
     """A masked loop names the masked files that its hooks were seen to read, and no others."""

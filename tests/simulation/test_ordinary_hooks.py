@@ -74,7 +74,7 @@ def evidence(play):
     return run
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 @pytest.mark.parametrize("text", scripts(SHELL, "a log with the time", "git", "a here-document", "a lock"))
 def test_an_ordinary_shell_script_is_proved(evidence, text):
     """A shell script that reads again what it has written is a proved loop."""
@@ -96,7 +96,7 @@ def test_an_ordinary_shell_script_with_another_program_is_proved(evidence, progr
     assert told in ("closed", "unread")
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 @pytest.mark.parametrize("text", scripts(PYTHON, "JSON", "a log"))
 def test_an_ordinary_script_in_python_is_proved(evidence, text):
     """A script of a virtual environment whose files add modules to it is a proved loop."""
@@ -118,7 +118,7 @@ def test_an_ordinary_script_in_javascript_is_proved(evidence, text):
     assert told in ("closed", "unread")
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 @pytest.mark.parametrize(
     "text",
     [

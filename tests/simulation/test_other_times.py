@@ -179,7 +179,7 @@ def test_time_at_a_pace_is_seen_by_every_program(play):
     assert re.search(r"more such turns \(1[345][.\d]* min\), in turn \d+", outcome.verdict.without.why)
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_a_count_behind_a_mask_is_not_told_as_a_time(play):
     """Where as many turns at once lead to the stop too, the report names turns and no time."""
     hook = (
@@ -207,7 +207,7 @@ def test_a_source_that_was_shown_no_time_compares_none(play):
     assert not any(one.startswith(ASSUMED_CLOCK) for one in outcome.assumptions)
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_starts_that_the_time_did_not_suffice_for_are_not_counted(play):
     """The report on a slow session counts only the starts that were played."""
     outcome = play(hooks={"Stop": f"sleep 1.3; {FAR}"})

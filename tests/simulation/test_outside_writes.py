@@ -43,7 +43,7 @@ def test_a_count_beside_the_project_is_no_loop(count, tmp_path):
     }
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 @pytest.mark.parametrize("folder", ["/opt", "/var/lib", "/"])
 def test_a_count_anywhere_is_no_loop(count, folder):
     """A count in a folder of the machine is part of the state, and the machine stays as it was."""

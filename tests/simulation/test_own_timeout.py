@@ -19,6 +19,7 @@ DECIDES_LATER = [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("hook", DECIDES_LATER)
 def test_a_run_that_might_decide_later_decides_nothing(play, hook):
     """A hook that might end between the hook timeout and the host's limit leaves the verdict open."""
@@ -29,6 +30,7 @@ def test_a_run_that_might_decide_later_decides_nothing(play, hook):
     assert "--hook-timeout 601s" in advice(outcome)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "hook",
     [
@@ -48,7 +50,7 @@ def test_a_run_that_waits_beyond_the_hosts_limit(play, hook):
     assert any("waits beyond the host's limit" in sentence for sentence in outcome.assumptions)
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_another_hook_that_refuses_proves_nothing_beside_it(play):
     """A loop is not proved while another hook was cut that might have ended it."""
     late = {"command": "sleep 30; touch done", "matcher": ""}
@@ -59,6 +61,7 @@ def test_another_hook_that_refuses_proves_nothing_beside_it(play):
     assert "sleep 30; touch done" in outcome.verdict.why
 
 
+@pytest.mark.slow
 def test_a_hosts_own_shorter_limit_decides(play):
     """A hook that its host itself cuts has decided."""
     hook = {"command": "sleep 30; exit 2", "timeout": 0.3}
@@ -67,7 +70,7 @@ def test_a_hosts_own_shorter_limit_decides(play):
     assert isinstance(outcome.verdict, Terminated)
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 @pytest.mark.parametrize(
     ("hook", "verdict"), [("mkfifo f; read x <f", Hung), ("while :; do :; done", Undecided)]
 )
@@ -94,6 +97,7 @@ def test_an_experiment_that_is_cut_shows_no_stop(play):
     assert "is unknown: it was cut after the hook timeout" in outcome.verdict.why
 
 
+@pytest.mark.slow
 def test_a_hook_after_the_session_decides_nothing(play):
     """A hook of the end of the session that is cut leaves the verdict on the session as it is."""
     outcome = play(hooks={"SessionEnd": "sleep 30"}, hook_timeout=0.3, expect={"findings": ["HUNG-HOOK"]})
@@ -101,6 +105,7 @@ def test_a_hook_after_the_session_decides_nothing(play):
     assert isinstance(outcome.verdict, Terminated)
 
 
+@pytest.mark.slow
 def test_a_process_left_running_may_wake_a_hook(play):
     """A hook that waits for a FIFO is not taken for endless while a process left behind might write to it."""
     waits = "[ -p f ] || mkfifo f; read x <f; exit 2"

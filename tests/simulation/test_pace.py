@@ -41,7 +41,7 @@ def test_git_finds_nothing_changed_after_a_commit_at_a_pace(play):
     assert outcome.verdict == Terminated(turn=2)
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_the_status_of_a_file_changed_when_its_content_did(play):
     """The time of the last change of status grows as old as that of the content."""
     hook = f'[ -n "$(find src -cmin -1)" ] || exit 0; {REFUSE}'
@@ -94,7 +94,7 @@ def test_a_new_file_is_new_where_test_doubles_show_the_time(tmp_path):
     assert outcome.verdict == Terminated(turn=1)
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 @pytest.mark.parametrize(
     "keys",
     [

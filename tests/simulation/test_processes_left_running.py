@@ -14,7 +14,7 @@ OFF = {"CLAUDE_CODE_STOP_HOOK_BLOCK_CAP": "0"}
 REFUSE = "echo run the tests >&2; exit 2"
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_a_process_that_needs_more_time_leaves_a_loop_open(play):
     """A hook that waits for a process that it left running, and that soon ends, is no loop."""
     job = "(setsid sh -c 'sleep 1; touch done' >/dev/null 2>&1 &)"
@@ -43,7 +43,7 @@ def test_a_process_that_a_command_left_running(play):
     assert loop.verdict.evidence == "driven"
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 @pytest.mark.parametrize(
     ("hook", "verdict"),
     [
@@ -63,7 +63,7 @@ def test_a_hook_that_looks_at_a_process_of_the_agent(play, hook, verdict):
     assert verdict in outcome.verdict.why
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_a_lock_that_a_process_of_a_hook_holds(play):
     """A hook that allows the stop while its own process of an earlier turn holds a lock is no proved loop."""
     command = f"exec 9> lock; flock -n 9 || exit 0; sleep 600 >/dev/null 2>&1 & {REFUSE}"
@@ -87,6 +87,7 @@ def test_a_process_of_the_agent_before_a_wait(play):
     assert "if it stays alive, the hooks did not allow the stop" in outcome.verdict.why
 
 
+@pytest.mark.slow
 def test_a_hook_that_halts_the_session_of_a_living_process(play):
     """An end that a hook forces is not told as a stop that the hooks allow."""
     halt = """echo '{"continue": false}'; exit 0"""
@@ -157,6 +158,7 @@ def test_an_end_with_living_processes_that_does_not_come_again(compare):
     assert compare(REFUSED, REFUSED, first=ended) == ""
 
 
+@pytest.mark.slow
 def test_a_session_that_ends_earlier_with_living_processes(play):
     """A hook that allows the stop later without the process has no verdict either."""
     count = "n=$(cat n 2>/dev/null || echo 0); echo $((n + 1)) > n; [ $n -ge 3 ] && exit 0"

@@ -32,7 +32,7 @@ def stop(harness, play):
     return run
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_time_ends_the_turns_of_a_hook_that_reads_what_no_experiment_changes(stop):
     """With less than the allowed turns such a loop is undecided, with a budget that would be enough."""
     outcome = stop(UPTIME)
@@ -53,7 +53,7 @@ def test_the_allowed_turns_are_enough(stop):
     assert (outcome.verdict.evidence, outcome.verdict.matters) == ("driven", ("/proc/uptime",))
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_turns_beyond_the_cap_that_time_ends(stop):
     """Where the host's cap comes first, it ends the loop, and what hooks do without it is left open."""
     outcome = stop(UPTIME, env={"CLAUDE_CODE_STOP_HOOK_BLOCK_CAP": "4"})
@@ -65,7 +65,7 @@ def test_turns_beyond_the_cap_that_time_ends(stop):
     assert outcome.wall < 5.0
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 @pytest.mark.parametrize("read", ["n=$(($$ % 99999)); [ $n = 1 ] && exit 0; ", COUNT, SATURATED])
 def test_experiments_with_all_that_matters_are_enough(stop, read):
     """A slow hook that reads only what experiments change, or what differs in every run, is driven."""
@@ -88,7 +88,7 @@ def test_what_hides_in_a_digest_is_not_ruled_out(stop):
     assert "no experiment changed workspace/h" in outcome.verdict.why
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_a_mask_is_the_claim_of_its_author(stop):
     """Where the author declares differences irrelevant, the evidence stays that claim."""
     outcome = stop(f"date +%N > log; {UPTIME}", mask=["workspace/log"])

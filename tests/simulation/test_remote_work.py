@@ -96,7 +96,7 @@ def test_states_do_not_depend_on_the_clock_of_another_machine(monkeypatch):
     assert outcome.explored.covered
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_an_exploration_waits_for_an_idle_executor_no_longer_than_its_time():
     """States that an executor never begins to expand are not known, and are taken back."""
     executor = Idle()

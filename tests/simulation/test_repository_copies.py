@@ -133,6 +133,7 @@ def test_nothing_of_a_repository_is_run(repository, tmp_path_factory):
     assert said.exists(), "git does not fetch what is missing here, so nothing was shown"
 
 
+@pytest.mark.slow
 def test_nothing_is_linked_where_writes_would_reach_it(repository, tmp_path_factory):
     """If writes are not contained the copy is without packages, and the outcome says so."""
     (scenario,) = scenario_files.load(repository / "scenarios" / "own.scenario.yaml")

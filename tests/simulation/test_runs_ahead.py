@@ -196,6 +196,7 @@ def test_real_waits_overlap(tmp_path):
     assert took < 0.75 * sum(each.seconds for each in played)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("keys", "begun"),
     [

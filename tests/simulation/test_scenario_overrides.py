@@ -113,6 +113,7 @@ def test_follow_ups_of_cursor(play):
 LOCKS = "[ -e broken ] || exit 0; echo locked >&2; exit 2"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("hook", "after", "broken"),
     [

@@ -78,6 +78,7 @@ def test_a_hook_makes_the_worktree(play, inputs):
     assert {"workspace/.trees/one/here", "workspace/.trees/one/new", "workspace/places"} <= changed
 
 
+@pytest.mark.slow
 def test_the_folders_of_a_hook_in_a_worktree(play):
     """A hook in a worktree runs there, and gets the project folder as well."""
     keep = '[ "$PWD" = "$CLAUDE_PROJECT_DIR/tree" ] && [ "$(pwd -P)" = "$PWD" ] || exit 2'
@@ -138,6 +139,7 @@ def test_a_hook_that_only_logs_a_worktree(play, hook, said):
     assert not said or said in found[0].text
 
 
+@pytest.mark.slow
 def test_one_hook_of_several_fails_the_worktree(play):
     """A folder that one hook names does not help if another fails."""
     outcome = play(

@@ -73,7 +73,7 @@ def test_a_hook_cannot_tell_that_a_testbed_was_used_before(harness):
     assert again == new
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 @pytest.mark.usefixtures("old")
 @pytest.mark.parametrize(
     "command",
@@ -115,6 +115,7 @@ def test_a_testbed_in_which_anything_was_touched_is_not_used_again(harness_of_ti
     assert listed.split()[-1] == "text"
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("old")
 @pytest.mark.parametrize(
     ("command", "look"),
@@ -145,6 +146,7 @@ def test_nothing_of_the_kernel_stays(harness, tmp_path, command, look):
     assert seen == expected
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("old")
 def test_a_changed_surrounding_ends_a_testbed(harness, monkeypatch, tmp_path):
     """Another PATH, and a folder that a hook names and that is there only now, are seen by the next test."""

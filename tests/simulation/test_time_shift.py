@@ -78,7 +78,7 @@ def test_the_hosts_own_times_move_along(play, inputs):
     assert minutes == ["09:00", "09:10", "10:20"]
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_a_paced_loop_is_driven_to_its_end(play):
     """A hook that allows the stop a minute after its first refusal ends a paced loop without changes."""
     first = '[ -f first ] || date +%s >first; [ "$(($(date +%s) - $(cat first)))" -lt 60 ] || exit 0; '
@@ -200,7 +200,7 @@ exit 2
 """
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_the_age_of_a_marker_is_found_to_decide(play):
     """A hook that decides by the age of an empty file is found to decide by the clock."""
     outcome = play(
@@ -233,7 +233,7 @@ def runs(monkeypatch):
     return played
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 @pytest.mark.parametrize(
     ("hook", "number"),
     [
@@ -362,7 +362,7 @@ def test_a_capped_session_is_compared_with_slow_ones_until_the_cap(play):
     assert "it allows the stop in turn" in finding.text
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_the_age_of_a_commit_is_found_to_decide(play):
     """A hook that looks for commits of the last minutes is compared with slow sessions."""
     outcome = play(

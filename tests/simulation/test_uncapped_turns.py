@@ -18,6 +18,7 @@ def reasons(outcome):
     return [hook_run.reply.reason for _, hook_run in outcome.trace.hook_runs() if hook_run.reply.reason]
 
 
+@pytest.mark.slow
 def test_the_hooks_own_end_beyond_the_cap_is_played(play):
     """A hook that would allow the stop after the host's cap is told so, and is no livelock."""
     outcome = play(hooks={"Stop": MOVES_A_TIME}, env=CAP)
@@ -27,6 +28,7 @@ def test_the_hooks_own_end_beyond_the_cap_is_played(play):
     assert outcome.verdict.without.why == "the hooks allow the stop in turn 21 (played on)"
 
 
+@pytest.mark.slow
 def test_turns_beyond_the_cap_leave_nothing_behind(play):
     """The session goes on from where it was before the turns that were played beyond the cap."""
     outcome = play(hooks={"Stop": MOVES_A_TIME}, env=CAP)

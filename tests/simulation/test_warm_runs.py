@@ -89,6 +89,7 @@ def test_a_hook_that_runs_otherwise_when_forked_is_found(warm):
     assert "True" not in results(outcome)[0].stdout.text
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "text",
     [

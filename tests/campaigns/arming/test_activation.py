@@ -75,6 +75,7 @@ def test_code_in_a_line(loop):
     assert found.command == "mkdir -p .claude && touch .claude/loop.md"
 
 
+@pytest.mark.slow
 def test_a_command_that_asks_for_its_session(loop, harness):
     """A command whose scripts read the variable of newer hosts is also run with it."""
     text = 'mkdir -p .claude; echo "of $CLAUDE_CODE_SESSION_ID" >.claude/loop.md\n'

@@ -120,7 +120,7 @@ def test_fields_that_python_compares(armed):
     assert outcome.verdict_name in ("livelock", "capped")
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 @pytest.mark.parametrize("files", [{}, {"README.md": LIMITED}])
 def test_a_loop_that_ends_by_its_own_limit(armed, files):
     """A loop in Node that counts up to a limit is active, and is not called endless, whatever the limit."""
@@ -139,7 +139,7 @@ def test_a_checklist_that_the_agent_can_tick(armed):
     assert outcome.verdict_name in ("livelock", "capped")
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 @pytest.mark.parametrize(
     ("box", "text", "kept"),
     [
@@ -165,7 +165,7 @@ echo "Go on with $STATE." >&2; exit 2
 """
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_a_state_whose_folder_another_file_names(plugin, harness):
     """A loop is active with a state in a folder that a first file names, and with that file."""
     (hook_set,) = with_looked_for(
@@ -201,7 +201,7 @@ if state.get("active"):
 """
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 @pytest.mark.parametrize(
     ("name", "program", "text"), [("stop.sh", "sh", IN_HOME), ("stop.py", "python3", IN_HOME_PYTHON)]
 )
@@ -312,7 +312,7 @@ def test_what_hooks_look_for_in_the_project_is_seen(plugin, harness):
     assert ".claude/loop.json" in found.looked_for
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 @pytest.mark.parametrize(
     ("text", "seen"),
     [

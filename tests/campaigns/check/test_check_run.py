@@ -99,7 +99,7 @@ def test_one_problem_is_looked_for_until_it_is_shown(harness):
     assert (found.open, found.undecided) == ((), ())
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_the_scenario_file_is_red(exported, check_run):
     """The scenario file of a problem loads, and shows it when it is played."""
     (found,) = exported.problems
@@ -127,7 +127,7 @@ class StandingSlot(CpuSlot):
         return 0.0
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 @pytest.mark.parametrize("command", ["sleep 0.3; exit 2", "sleep 1; ./not_there.sh"])
 def test_a_session_ends_with_its_budget_in_real_time(harness, tmp_path, command):
     """A session ends with its budget, also if it waits for a processor or runs a hook again."""
@@ -142,7 +142,7 @@ def test_a_session_ends_with_its_budget_in_real_time(harness, tmp_path, command)
     assert time.monotonic() - began < 4
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_the_budget_of_a_first_session_is_not_spent_twice(harness, tmp_path):
     """If the budget cut the first session, it is not played once more in another order, and others begin."""
     hooks = [{"type": "command", "command": f"sleep 1; echo {name} >&2; exit 2"} for name in ("One.", "Two.")]
@@ -156,7 +156,7 @@ def test_the_budget_of_a_first_session_is_not_spent_twice(harness, tmp_path):
     assert "each event once, hook by hook" not in steps
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_a_hook_that_is_cut_keeps_no_time_from_the_others(harness, tmp_path):
     """A hook that the harness cuts runs once and is told once; the others are tried in further sessions."""
     hooks = {"SessionStart": "exec sleep 600", "PostToolUse": "echo x >>log", "Stop": "echo No. >&2; exit 2"}
@@ -192,7 +192,7 @@ def test_a_hook_that_goes_on_in_the_background(harness, tmp_path):
     assert {one.run.cut_in_background for one in hook_runs} == {True}
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_a_check_without_a_hook_run_is_no_success(harness, tmp_path):
     """If no hook ran, the report says so, and the exit status is not that of a success."""
     hook = {"type": "prompt", "prompt": "Is it done?"}
@@ -204,7 +204,7 @@ def test_a_check_without_a_hook_run_is_no_success(harness, tmp_path):
     assert "No hook run came to its end, so nothing is known about any hook." in report.undecided
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 @pytest.mark.parametrize("paces", [True, False])
 def test_a_check_does_not_compare_a_session_with_slower_ones(harness, tmp_path, paces):
     """A hook that decides by the time is played once: a check reports nothing about the pace of an agent."""
@@ -280,7 +280,7 @@ def test_a_guard_that_refuses_the_form_of_a_commit(tmp_path, harness):
     assert texts == [said]
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_a_hook_that_the_budget_cut_was_triggered(harness, tmp_path):
     """The report does not say that nothing triggered a hook that was running when the budget ended."""
     hook = {"type": "command", "command": "sleep 86399"}

@@ -228,7 +228,7 @@ def test_settings_whose_hooks_are_all_wrong_are_a_place(tmp_path):
     assert "BeforeEverything" in place.flaws[0]
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_hooks_that_are_switched_off_are_tried_as_if_they_were_on(tmp_path, harness):
     """A switch that turns all hooks off is no problem: the sessions have the settings without it."""
     at(tmp_path, ".claude/settings.json", {"disableAllHooks": True, "hooks": {"Stop": TRUE}})
@@ -312,6 +312,7 @@ def test_an_event_that_two_hosts_know(tmp_path, key, host):
     assert (place.host, place.only) == (host, "hooks.json")
 
 
+@pytest.mark.slow
 def test_scripts_that_are_copied_with_their_settings(tmp_path, harness):
     """A script that settings name at its later place is tried there, with what lies beside it."""
     command = '"$CLAUDE_PROJECT_DIR"/.claude/hooks/mine/end.sh'
@@ -414,7 +415,7 @@ LOOP = [{"hooks": [{"type": "command", "command": BLOCKS}]}]
 
 
 @pytest.mark.parametrize("file", [".claude/settings.json", "hooks/hooks.json"])
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_hooks_beside_a_malformed_entry_are_tried(tmp_path, harness, file):
     """An entry that turns off all hooks of its file is a problem; the other hooks are tried without it."""
     at(tmp_path, file, {"hooks": {"PostToolUse": [{"hooks": ["x.sh"]}], "Stop": LOOP}})

@@ -63,7 +63,7 @@ def gates(plugin, harness):
     return make
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 @pytest.mark.parametrize(
     ("name", "program", "text", "started"),
     [
@@ -80,7 +80,7 @@ def test_a_gate_whose_check_fails(gates, harness, name, program, text, started):
     assert outcome.verdict_name in ("livelock", "capped")
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 @pytest.mark.parametrize(
     ("name", "program", "text", "made"),
     [

@@ -234,7 +234,7 @@ def test_the_files_of_one_fix(project, number, files):
     assert [*drafts[number + 1].changed_since(drafts[number])] == files
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_a_path_from_the_projects_folder_is_proved(project):
     """Such a path is offered after an agent in another folder had the hook run."""
     report = checked(project("sh hooks/hook.sh", text="exit 0\n"), wall=60.0)
@@ -328,7 +328,7 @@ def test_a_problem_of_another_hook_is_not_new(project):
     assert fixes["./missing.sh"] is None
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_a_guard_whose_answer_is_unreadable(project):
     """That a guard refused nothing is left out where a problem says already why it cannot refuse."""
     deny = """#!/bin/sh\necho '{"decision": "deny", "reason": "No."}'\n"""

@@ -102,7 +102,7 @@ def test_each_guard_is_tried_alone(tmp_path, harness):
         assert not any("git push" in one if name == "removals" else "rm -rf" in one for one in commands)
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_proofs_have_all_guards(place, harness):
     """A spelling that one guard allows is proved beside all hooks that may refuse it, without the others."""
     hook_set = place()

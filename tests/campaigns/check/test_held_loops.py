@@ -80,7 +80,7 @@ def test_a_loop_that_is_kept_for_the_project(met):
     assert problem.active == "start.md used, as it was after a refused stop"
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 @pytest.mark.parametrize(
     ("text", "command", "prompt", "files"),
     [
@@ -98,7 +98,7 @@ def test_loops_that_may_hold_what_they_hold(met, text, command, prompt, files):
     assert not found.problems
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_a_tool_that_the_start_of_a_loop_needs_too(met):
     """A loop that allows the stop without jq is found, although the command that starts it needs jq too."""
     found, played = met(LOOP, START)
@@ -107,7 +107,7 @@ def test_a_tool_that_the_start_of_a_loop_needs_too(met):
     assert "no `jq` on the PATH" in named["UNGUARDED-TOOL"]
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_a_loop_of_whoever_stops_first(met):
     """A loop that learns its session from its first stop is also tried with another session beside it."""
     found, played = met(LEARNS, START)
@@ -144,7 +144,7 @@ KNOWN = (
 )
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 @pytest.mark.parametrize(
     ("text", "command", "does"),
     [

@@ -115,7 +115,7 @@ def test_other_defects_of_a_plugin_without_the_bit(tmp_path, harness):
     assert {"RAW-JSON", "TEXT-MATCH"} & kinds
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_what_the_host_makes_of_a_script_without_the_bit(tmp_path, harness):
     """The effect of a script that cannot run is that of the failed run, not that of later refusals."""
     gate = "#!/bin/sh\necho 'Not yet.' >&2\nexit 2\n"

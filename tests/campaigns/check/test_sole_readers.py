@@ -66,6 +66,7 @@ def proved(tmp_path, harness):
     return prove
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("text", "allowed"),
     [
@@ -87,6 +88,7 @@ NEEDS = 'command -v jq >/dev/null || { echo "Install jq." >&2; exit 2; }\n'
 ONCE = 'grep -q \'"stop_hook_active": *true\' <<<"$(cat)" && exit 0\n'
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("text", "endless"), [(NEEDS, True), (ONCE + NEEDS, False), (NEEDS.replace("exit 2", "exit 0"), False)]
 )
@@ -115,7 +117,7 @@ try { execFileSync("pnpm", ["test"]); } catch (error) {
 STRICT = "#!/bin/bash\nset -e\nout=$(pnpm test 2>&1) && exit 0\n[ $? -ne 127 ] || exit 127\nexit 2\n"
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 @pytest.mark.parametrize(
     ("program", "name", "text", "words"),
     [
@@ -133,7 +135,7 @@ def test_a_gate_without_the_program_of_its_check(proved, program, name, text, wo
     assert found.scenario.hidden == ("pnpm",)
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 @pytest.mark.parametrize(
     ("program", "name", "text"),
     [

@@ -461,7 +461,7 @@ def test_an_event_by_its_name_elsewhere(tmp_path):
     assert "did you mean 'beforeSubmitPrompt'?" in symptom.text
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_a_missing_program_that_stops_the_agent(tmp_path, found, harness):
     """Where a host takes a hook that cannot run for a refusal, that is told once, and others are tried."""
     never = "echo Again. >&2; exit 2"
@@ -479,7 +479,7 @@ def test_a_missing_program_that_stops_the_agent(tmp_path, found, harness):
     assert {"true", never} <= {*report.triggered}
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_nothing_is_told_of_a_hook_whose_program_is_missing(tmp_path, found, harness):
     """Runs that never began are not counted as tried, nor taken for those of a guard that refuses nothing."""
     found(("PreToolUse", "no-such-runner"), ("PreToolUse", "true"))
@@ -494,7 +494,7 @@ def test_nothing_is_told_of_a_hook_whose_program_is_missing(tmp_path, found, har
     ]
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_a_missing_script_that_keeps_the_agent_from_working(tmp_path, found, harness):
     """A missing script that stops the agent is one problem with that effect, and the others are tried."""
     found(("BeforeModel", "./x.sh"), ("AfterTool", "echo text >log"), place="gemini-cli")

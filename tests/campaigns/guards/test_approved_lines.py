@@ -44,6 +44,7 @@ def approved(tmp_path, harness):
     return play
 
 
+@pytest.mark.slow
 def test_a_hook_that_looks_at_the_beginning_of_a_line(approved):
     """A hook that allows a line for its first command lets the next one through unasked, which is UNASKED."""
     (text,) = approved(BEGINS)
@@ -53,12 +54,14 @@ def test_a_hook_that_looks_at_the_beginning_of_a_line(approved):
     )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("script", [WHOLE, PARTS, EVERYTHING, "exit 0\n"])
 def test_a_hook_that_allows_what_it_knows(approved, script):
     """A hook of whole lines, one that leaves lines to the host, and one that allows both are not such."""
     assert approved(script) == []
 
 
+@pytest.mark.slow
 def test_a_line_that_another_rule_refuses(approved):
     """Nothing is reported if another hook, or a rule of the settings, stops the risky command."""
     guard = "jq -r .tool_input.command | grep -Eq 'rm|curl' || exit 0; echo No. >&2; exit 2\n"
@@ -70,6 +73,7 @@ def test_a_risky_command_that_the_settings_deny(approved):
     assert approved(BEGINS, permissions={"deny": ["Bash(rm:*)", "Bash(curl:*)"]}) == []
 
 
+@pytest.mark.slow
 def test_a_host_that_takes_no_approval(approved):
     """Where `allow` is no answer to a call, nothing is said of it."""
     assert approved(BEGINS, "codex", ".codex/hooks.json") == []

@@ -54,7 +54,7 @@ def test_a_guard_of_env_that_refuses_its_example(found):
     ]
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 @pytest.mark.parametrize("pattern", [r"/\.env\..*|/\.env$", r"/\.env$"])
 def test_a_guard_that_means_all_environments_or_one(found, pattern):
     """Nothing is said where the guard says that it means all names, or where it compares the whole name."""
@@ -84,7 +84,7 @@ def test_a_part_of_a_name(found):
     ]
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 @pytest.mark.parametrize(("pattern", "count"), [(r"\.pem$|\.key", 1), (r"\.pem$|\.key$", 0)])
 def test_an_ending_within_a_name(found, pattern, count):
     """A guard that looks for an ending anywhere in the path refuses code that has it in its name."""

@@ -57,11 +57,13 @@ def guard(tmp_path, harness):
     return play
 
 
+@pytest.mark.slow
 def test_a_guard_of_commands_that_forgets_the_tool(guard):
     """A guard that refuses to print a file, and lets the tool for files read it, is MISSED-SECRET."""
     assert guard(OF_COMMANDS) == ["`cat .env` is refused, but reading .env with Read is allowed."]
 
 
+@pytest.mark.slow
 def test_a_guard_of_files_that_forgets_commands(guard):
     """A guard that refuses to read a file with secrets, and lets a command print it, is told."""
     assert guard(OF_FILES) == ["Reading .env with Read is refused, but `cat .env` is allowed."]
@@ -77,6 +79,7 @@ def test_a_hook_that_only_logs_commands(guard):
     assert guard(OF_FILES, matcher="Read|Edit", log="cat >/dev/null\n") == []
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("script", [OF_BOTH, OF_PROGRAM, BY_TURNS, "exit 0\n"])
 def test_a_guard_of_all_or_of_none(guard, script):
     """A guard of both ways, of one way for all files, or of something else is not reported."""

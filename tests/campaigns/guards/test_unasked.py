@@ -54,6 +54,7 @@ def unasked(tmp_path, harness):
     return play
 
 
+@pytest.mark.slow
 def test_a_guard_that_approves_the_rest(unasked):
     """A guard that refuses one command and approves all others is UNASKED, with a call that matters."""
     (found,) = unasked(REFUSES + APPROVES)
@@ -61,6 +62,7 @@ def test_a_guard_that_approves_the_rest(unasked):
     assert "guard.sh" in found.hook
 
 
+@pytest.mark.slow
 def test_a_guard_that_also_runs_after_calls(unasked):
     """A dispatcher that is configured before and after calls is judged by its answers before them."""
     (found,) = unasked(REFUSES + APPROVES, after=True)
@@ -74,17 +76,20 @@ def test_a_list_of_what_is_allowed(unasked):
     assert unasked(LISTED, runs=runs) == []
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("text", [REFUSES, REFUSES + FEW, APPROVES])
 def test_what_is_no_objection(unasked, text):
     """A guard that is silent about the rest or approves a few calls is not, nor a hook that only approves."""
     assert unasked(text) == []
 
 
+@pytest.mark.slow
 def test_a_host_without_questions(unasked):
     """On a host whose approval is refused as unsupported nothing is said of it."""
     assert unasked(REFUSES + APPROVES, "codex", ".codex/hooks.json") == []
 
 
+@pytest.mark.slow
 def test_a_guard_whose_refusal_was_not_reached(unasked):
     """A guard whose script refuses something else is UNASKED too."""
     other = REFUSES.replace("rm -rf", "deploy --production")
@@ -92,6 +97,7 @@ def test_a_guard_whose_refusal_was_not_reached(unasked):
     assert "every call that it does not refuse" in found.text
 
 
+@pytest.mark.slow
 def test_a_guard_of_files(unasked):
     """A file is named as in the project, without the folder of the run."""
     (found,) = unasked(REFUSES + APPROVES, edits=7)

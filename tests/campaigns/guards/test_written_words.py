@@ -57,7 +57,7 @@ def test_a_guard_that_looks_for_words(found):
     )
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 @pytest.mark.parametrize("script", [EXACT, ONCE % r"eval\(", GUARD % r"^eval|Never", "# content eval\n"])
 def test_a_guard_that_looks_at_code(found, script):
     """A guard that knows code, one that warns once, one of other words, and none are not such."""

@@ -125,6 +125,7 @@ def test_the_script_behind_the_server():
     assert agent.next_prompt() is None
 
 
+@pytest.mark.slow
 def test_a_subagent_beside_the_agent():
     """Requests of a subagent get its texts in order, after the agent's stop, and are not counted."""
     texts = ["Looked.", "Looked again."]

@@ -71,7 +71,7 @@ class LastFirst(ThreadPoolExecutor):
         self._work_queue = LifoQueue()
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_the_order_of_completion_does_not_matter():
     """Mutations that are completed last first show what they show in this process."""
     scenario = scenario_from(GUARDED)
@@ -133,7 +133,7 @@ def test_ctrl_c_takes_back_what_an_executor_has_not_begun():
     assert all(future.cancelled() for future in executor.given[1:])
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_an_executor_that_begins_nothing_is_waited_for_no_longer_than_the_budget():
     """Mutations that an executor never begins are not tried, and nothing is said about the hooks."""
     outcome = simulate(scenario_from(GUARDED), replace(SETTINGS, wall=3.0), Idle())

@@ -166,6 +166,7 @@ def test_a_profile_is_noisy_where_the_shell_of_the_host_reads_it(host, read):
     assert len(faults) + len(untried) == 2
 
 
+@pytest.mark.slow
 def test_a_noisy_login_shell_is_in_the_way_of_answers_in_json(play):
     """A profile that prints a line comes before the answer of a guard, which then allows everything."""
     hook = f"#!/bin/sh\necho '{json.dumps({'hookSpecificOutput': DENIES})}'\n"

@@ -38,6 +38,7 @@ def test_a_refusal_that_is_meant_once_is_counted(play):
     ) in findings_of(outcome)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("parallel", "message"),
     [
@@ -214,6 +215,7 @@ def test_a_hook_that_fails_beside_others_is_found_with_counters_too(race):
     assert any("end with exit code 1" in text for text in texts)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("counts", [{"file": ".count"}, {"file": ".count", "lines": True}])
 def test_a_file_that_holds_a_number_counts_by_it(race, counts):
     """A counter file without a key counts by its number, and not by its only line."""

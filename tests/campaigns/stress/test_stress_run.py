@@ -235,6 +235,7 @@ def test_a_relaunched_host_reports_a_kill_as_a_kill(vary):
     assert (hook_run.run.ending, hook_run.run.stderr.data) == (Signaled(9), b"said\n")
 
 
+@pytest.mark.slow
 def test_a_relaunched_host_passes_on_what_it_has(vary):
     """A parent of its own changes no variable, and no exit code."""
     prints = "#!/bin/sh\nenv | grep -v ^_= | sort >&2\nexit 3\n"

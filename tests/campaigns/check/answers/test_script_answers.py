@@ -100,7 +100,7 @@ def test_text_that_may_be_fit_for_json(tmp_path, text):
     assert not found(tmp_path, "stop.sh", text, event="Stop")
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_an_unread_answer_that_a_session_shows_as_well(tmp_path, harness):
     """An answer that is found in the script is not reported again where a session shows it."""
     found(tmp_path, "guard.sh", f"echo '{DENY % ''}'\n")

@@ -47,7 +47,7 @@ def kept(plugin, harness):
     return make
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 @pytest.mark.parametrize(
     ("name", "program", "text"),
     [

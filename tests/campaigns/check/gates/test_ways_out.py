@@ -151,7 +151,7 @@ def problem(tmp_path, harness):
     return check
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_a_gate_and_a_loop_that_looks_like_one(problem):
     """A gate is only worth knowing; a loop that the file does not end must be fixed, and names the file."""
     gate = problem("[ -f REPORT.md ] || { echo Write REPORT.md first. >&2; exit 2; }")
