@@ -32,7 +32,9 @@ _STACK = 1 << 18
 _ARGUMENTS = 1 << 16
 _VDSO, _IGNORE = 33, 1
 _MAX_PATH = 4096
-_ENTRY, _SECCOMP = 1, 3
+_AT_CALL = (1, 3)
+# Why a task stopped, its architecture, and the number and the arguments of its call.
+_CALL = struct.Struct("=B3xI16x7Q")
 _AWAITED = frozenset((signal.SIGCHLD, signal.SIGALRM))
 # Seconds after which something else than a stop may be due.
 _SILENCE = 0.002
@@ -130,9 +132,9 @@ def succeeded(task: int) -> bool:
 def stopped_call(task: int) -> tuple[int, int, tuple[int, ...]] | None:
     """Return architecture, number and arguments of the call before which a task stopped."""
     info = linux_ptrace.call_info(task)
-    if not info or info[0] not in (_ENTRY, _SECCOMP):
+    if not info or info[0] not in _AT_CALL:
         return None
-    architecture, number, *arguments = struct.unpack_from("=I16x7Q", info, 4)
+    _, architecture, number, *arguments = _CALL.unpack_from(info)
     return architecture, number, tuple(arguments)
 
 

@@ -61,12 +61,13 @@ def is_always_timing(path: str) -> bool:
 class Image:
     """One program from its start to its end, with its forked copies."""
 
-    __slots__ = ("invoked", "looks", "path", "script", "sources")
+    __slots__ = ("invoked", "is_scripted", "looks", "path", "script", "sources")
 
     def __init__(self, path: str, script: str, invoked: str) -> None:
         self.path = path
         self.script = script
         self.invoked = invoked
+        self.is_scripted = os.path.basename(path).startswith(_SCRIPTED)
         self.looks: dict[tuple[str, str, bool, bool], None] = {}
         self.sources: dict[tuple[str, str], int] = {}
 
@@ -96,7 +97,7 @@ class Recording:
         self._mentions: dict[tuple[str, str], None] = {}
         self._own: set[str] = set()
         self._own_folders: tuple[str, ...] = ()
-        self._seen: set[str] = set()
+        self._seen, self._asked = set[str](), set[str]()
         self._here_documents = False
         self._entries = 0
         self._resolver = platform.resolver()
@@ -124,11 +125,11 @@ class Recording:
         image = Image(path, "" if named == path else named, invoked if invoked.startswith("/") else path)
         self._images.append(image)
         self._count()
-        if not self.times_only or self._is_scripted(image):
+        if not self.times_only or image.is_scripted:
             self._scan("", arguments)
         if self.lets(path) and (script := script_of_system(named, path, arguments)):
             self._mentions[script, "monotonic"] = None
-        if self._is_scripted(image) and not self._has_source(task, arguments):
+        if image.is_scripted and not self._has_source(task, arguments):
             self._mentions["", FILE_TIMES] = None
         if (name := os.path.basename(path)) in BY_ARGUMENTS and tells_times(path, arguments):
             self._mentions["", f"{FILE_TIMES} {name}"] = None
@@ -219,7 +220,7 @@ class Recording:
             return
         if known is not None and how == "open status" and not known[1]:
             # To write a file the C library asks for its status; others tell it.
-            tells = self._is_scripted(image) or os.path.basename(image.path) in BY_ARGUMENTS
+            tells = image.is_scripted or os.path.basename(image.path) in BY_ARGUMENTS
             if is_output or not (tells and self._is_own(path)):
                 return
         self._add(image, path.removesuffix(" (deleted)"), how, existed=True)
@@ -293,9 +294,12 @@ class Recording:
 
     def read_module(self, image: Image, path: str) -> None:
         """Look for names that stand for the times of files, if the file may be a script of the program."""
-        if not self._is_scripted(image):
+        if not image.is_scripted or path in self._asked:
             return
-        path = _times.path_of(path)
+        place, path = path, _times.path_of(path)
+        # Most files are asked for several times. A place that depends on the process may become another one.
+        if path == place:
+            self._asked.add(path)
         # What is compiled has a source, and what adds folders for modules belongs to the environment.
         if "/__pycache__/" not in path and not path.endswith(".pth") and path not in _TIMELESS:
             self._read_script(path)
@@ -304,10 +308,6 @@ class Recording:
         """Return whether the code that an interpreter runs was searched, or is in the arguments."""
         # A here-document stands in a script that was searched.
         return names_script(task, arguments) or (not self.times_only and self._here_documents)
-
-    @staticmethod
-    def _is_scripted(image: Image) -> bool:
-        return os.path.basename(image.path).startswith(_SCRIPTED)
 
     def _is_of_interpreter(self, path: str) -> bool:
         """Return whether a path belongs to the library of a program that was installed by itself."""

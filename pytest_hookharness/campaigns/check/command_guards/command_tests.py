@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_left, bisect_right
+from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from itertools import islice
 
@@ -104,7 +105,8 @@ def read_guard(text: str) -> CommandGuard:
     both = [*names, *small]
     arms = [one for one in case_arms(code, shown, looped_texts(code)) if one.name in both]
     # A function that nothing calls decides nothing.
-    unused = [one for one in bodies if len(re.findall(rf"(?<![\w-]){one[0]}(?![\w-])", shown)) == 1]
+    words = Counter(_WORD.findall(shown))
+    unused = [one for one in bodies if words[one[0]] == 1]
     plain_tests = [
         one
         for one in _tests(code, shown, both, functions)
@@ -139,10 +141,9 @@ def _leaving(shown: str, code: str, bodies: Sequence[tuple[str, int, int]]) -> d
     found = {name: _leads(shown, code, begin, {})[0] == "refuses" for name, begin, _ in bodies}
     ending = {name for name, begin, end in bodies if found[name] or _ENDS.search(shown, begin, end)}
     # Whatever calls one of them may end the script too.
+    words = [(name, {*_WORD.findall(shown, begin, end)}) for name, begin, end in bodies]
     for _ in bodies[:_DEEPEST]:
-        ending |= {
-            name for name, begin, end in bodies if not ending.isdisjoint(_WORD.findall(shown, begin, end))
-        }
+        ending |= {name for name, called in words if not ending.isdisjoint(called)}
     return {name: refuses for name, refuses in found.items() if name in ending}
 
 
