@@ -28,7 +28,7 @@ MOST, MOST_SHARE = 1.35, 0.25
 _OUT = "SHIPPED_BENCHMARK"
 _QUICK = "scenarios/trusted-flag"
 # What plays repetitions: module, owner in it, function, and the words of its row.
-_PHASES = (
+PHASES = (
     ("simulation.other_times", "OtherTimes", "_compare_paces", "other paces"),
     ("simulation.other_times", "OtherTimes", "_compare_starts", "other starts"),
     ("simulation.simulate", "", "_with_repeats", "repeated sessions"),
@@ -105,7 +105,7 @@ class _Probe:
 
         from pytest_hookharness.execution.processes.sandbox import Sandbox  # noqa: PLC0415
 
-        for module, owner, name, phase in _PHASES:
+        for module, owner, name, phase in PHASES:
             place: Any = importlib.import_module(f"pytest_hookharness.{module}")
             place = getattr(place, owner) if owner else place
             setattr(place, name, self._within(phase, getattr(place, name)))

@@ -2,6 +2,7 @@
 Claims about the benchmarks: they run to the end, and their counts are as expected. Times are never tested.
 """
 
+import importlib
 import re
 import shutil
 import subprocess
@@ -123,10 +124,20 @@ def test_each_hook_of_a_check_is_tried():
     assert run_quickly("checks")["ten hooks"][1] == "10 / 10"
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_rows_of_the_shipped_scenarios():
     """The hook runs of real turns and the harness are told apart, and hooks take some of the time."""
     rows = run_quickly("shipped")
 
     assert {"the run", "harness: pytest's process", "harness, both", "idle processors"} <= rows.keys()
     assert int(rows["hooks: real turns"][1]) > 0
+
+
+def test_what_the_shipped_scenarios_measure_exists(monkeypatch):
+    """Each function whose hook runs are counted by themselves is still there under its name."""
+    monkeypatch.syspath_prepend(str(RUN.parent))
+    shipped = importlib.import_module("shipped")
+
+    for module, owner, name, _ in shipped.PHASES:
+        place = importlib.import_module(f"pytest_hookharness.{module}")
+        assert callable(getattr(getattr(place, owner) if owner else place, name))
