@@ -181,7 +181,7 @@ def _found(language: Language, text: bytes, where: str, in_shell: bool) -> Itera
         yield used, where
 
 
-@functools.lru_cache(maxsize=64)  # simulations of one project read the same scripts, and a parser takes long
+@functools.lru_cache(maxsize=1024)  # simulations read the same scripts again, and a parser takes long
 def _use(find: Callable[[bytes], str], code: bytes) -> str:
     return find(code)
 
