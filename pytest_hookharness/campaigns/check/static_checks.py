@@ -50,6 +50,7 @@ from pytest_hookharness.judging.findings.finding_catalogue import (
     NOT_RUN,
 )
 from pytest_hookharness.model.checkup import HookSet, Symptom
+from pytest_hookharness.model.expectations import counted
 from pytest_hookharness.model.fast_dataclass import dataclass
 from pytest_hookharness.model.protocol import Hook
 from pytest_hookharness.model.verdicts import FindingCode
@@ -134,11 +135,13 @@ def _not_run(obstacles: Sequence[tuple[Hook, Obstacle]]) -> Iterator[Symptom]:
         events = ", ".join(dict.fromkeys(hook.event for hook, _ in same))
         commands = ", ".join(dict.fromkeys(hook.command for hook, _ in same))
         obstacle = same[0][1]
+        others = len({found.text for _, found in same}) - 1
+        so = f"; the same holds for {counted(others, 'other file')}" if others else ""
         yield Symptom(
             kind=NOT_RUN.name,
             code=NOT_RUN.code,
             hook=commands,
-            text=f"{events}: {obstacle.text}.",
+            text=f"{events}: {obstacle.text}{so}.",
             advice=obstacle.fix,
         )
 

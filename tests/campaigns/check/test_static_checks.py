@@ -156,11 +156,29 @@ def test_scripts_in_the_home_of_a_person(tmp_path, found, own, advice):
 
     first, other = result.symptoms
     assert first.text == (
-        f"Stop, PreToolUse: {home}/a.sh does not exist: this path is that of one person's machine."
+        f"Stop, PreToolUse: {home}/a.sh does not exist: this path is that of one person's machine; the same "
+        "holds for 1 other file."
     )
     assert first.hook == f"{home}/a.sh, {home}/b.sh"
     assert first.advice == advice
     assert other.text == "Stop: /usr/nowhere/c.sh does not exist."
+
+
+@pytest.mark.parametrize(
+    ("there", "told"),
+    [
+        (".claude/hooks/a.sh", ["Stop: hooks/a.sh does not exist; the same holds for 1 other file."]),
+        ("hooks/c.sh", ["Stop: hooks/a.sh does not exist.", "Stop: hooks/b.sh does not exist."]),
+    ],
+)
+def test_missing_scripts_of_one_folder(tmp_path, found, there, told):
+    """Scripts of a missing folder are one problem, and the advice names where the project has them."""
+    at(tmp_path, there, "#!/bin/sh\n", 0o755)
+    result = found(("Stop", '"$CLAUDE_PROJECT_DIR"/hooks/a.sh'), ("Stop", '"$CLAUDE_PROJECT_DIR"/hooks/b.sh'))
+
+    assert [one.text for one in result.symptoms] == told
+    place = "the project has .claude/hooks/a.sh" if len(told) == 1 else "or add the file"
+    assert place in result.symptoms[0].advice
 
 
 @pytest.mark.parametrize(

@@ -301,9 +301,16 @@ def _file_obstacle(hook_set: HookSet, word: str) -> Obstacle | None:
             text=f"{shown} does not exist: this path is that of one person's machine",
             fix=_in_project(hook_set, place),
         )
-    return Obstacle(
-        cause=f"missing {shown}", text=f"{shown} does not exist", fix="Correct the path, or add the file."
-    )
+    # As above, where the folder is missing too.
+    cause = f"missing {shown}" if os.path.isdir(place.parent) else f"missing in {place.parent}"  # noqa: PTH112
+    return Obstacle(cause=cause, text=f"{shown} does not exist", fix=_beside_settings(hook_set, shown))
+
+
+def _beside_settings(hook_set: HookSet, path: str) -> str:
+    """Return the advice to correct a path, which names the file that the folder of the settings has."""
+    beside = (os.path.normpath(Path(file).parent / path) for file in hook_set.files)
+    there = next((own for own in beside if own != path and os.path.isfile(hook_set.root / own)), "")  # noqa: PTH113
+    return f"Correct the path: the project has {there}." if there else "Correct the path, or add the file."
 
 
 def _in_project(hook_set: HookSet, place: Path) -> str:
