@@ -41,6 +41,7 @@ from pytest_hookharness.judging.findings.finding_catalogue import (
     HUNG_HOOK,
     MANGLED,
     NOT_RUN,
+    PINGPONG,
     SILENT_REFUSAL,
 )
 from pytest_hookharness.model.checkup import HookSet, Problem, Symptom, hook_name, hook_names
@@ -169,6 +170,8 @@ def independent(
     unread = [one for one in static.symptoms if one.kind == MANGLED.name]
     unseen = {*_commands(one for one in static.symptoms if one.kind in _UNSEEN)}
     failed = {*_commands(one for one in static.symptoms if _OF_A_REFUSAL.search(one.text))}
+    # One of several hooks that ran together may be known to remove what the agent wrote.
+    removing = {*_commands(one for one in static.symptoms if one.kind == PINGPONG.name)}
     # An agent whose every act is refused cannot do what would end such a state either.
     closed = {*_commands(one.symptom for one in symptoms if one.symptom.kind == BLOCKS_EVERYTHING.name)}
     return [
@@ -179,6 +182,7 @@ def independent(
         and not (one.symptom.kind == HUNG_HOOK.name and _is_of(one.symptom, hasty))
         and not (_OF_A_REFUSAL.search(one.symptom.text) and _is_of(one.symptom, failed))
         and not (one.symptom.kind in _UNSEEN and _is_of(one.symptom, unseen))
+        and not (one.symptom.kind == PINGPONG.name and removing & {*one.symptom.hook.split(", ")})
         and not (one.symptom.kind == MANGLED.name and any(_is_told(one.symptom, other) for other in unread))
     ]
 

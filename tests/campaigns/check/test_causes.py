@@ -81,3 +81,25 @@ def test_a_phase_of_a_hook_that_allows_nothing(hook, left):
     found = [seen("BLOCKS-EVERYTHING", "bash x.sh"), seen("STUCK-PHASE", hook)]
     kinds = [one.id for one in independent(found, StaticResult())]
     assert kinds == ["BLOCKS-EVERYTHING", *(["STUCK-PHASE"] if left else [])]
+
+
+@pytest.mark.parametrize(
+    ("kind", "hook", "left"),
+    [
+        ("PINGPONG", "bash x.sh, bash y.sh", False),
+        ("PINGPONG", "bash y.sh", True),
+        ("LOST-UPDATES", "bash x.sh, bash y.sh", True),
+    ],
+)
+def test_a_revert_by_a_hook_that_is_known_to_remove_imports(kind, hook, left):
+    """A revert in a session is not told again if the source of one of its hooks already shows it."""
+    static = StaticResult(symptoms=(Symptom(kind="PINGPONG", hook="bash x.sh", text="Removes imports."),))
+    seen = SymptomEvidence(
+        id="x",
+        symptom=Symptom(kind=kind, hook=hook, text="Hooks reverted the same change twice."),
+        session=CheckSession(title="x", scenario=Scenario(name="x")),
+        trace=Trace(steps=()),
+        shown_by=(),
+    )
+
+    assert bool(independent([seen], static)) == left

@@ -307,8 +307,9 @@ def _file_obstacle(hook_set: HookSet, word: str) -> Obstacle | None:
 
 
 def _beside_settings(hook_set: HookSet, path: str) -> str:
-    """Return the advice to correct a path, which names the file that the folder of the settings has."""
-    beside = (os.path.normpath(Path(file).parent / path) for file in hook_set.files)
+    """Return the advice to correct a path, which names the file that a folder above the settings has."""
+    above = (folder for file in hook_set.files for folder in Path(file).parents)
+    beside = (os.path.normpath(folder / path) for folder in above)
     there = next((own for own in beside if own != path and os.path.isfile(hook_set.root / own)), "")  # noqa: PTH113
     return f"Correct the path: the project has {there}." if there else "Correct the path, or add the file."
 
