@@ -12,6 +12,7 @@ import re
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import replace
 
+from pytest_hookharness import hosts
 from pytest_hookharness.campaigns.check.grouping import SymptomEvidence
 from pytest_hookharness.campaigns.check.hook_statistics import name_problem
 from pytest_hookharness.campaigns.check.lone_programs.hindered_hooks import hindered_hooks
@@ -64,6 +65,7 @@ _OWN_PROGRAM = re.compile(
 _OF_A_REFUSAL = re.compile(r"is not a refusal on|the refusal ends with \d")
 # How answers in scripts are described, the first of them in words of their own.
 _ITS_ANSWER, _NO_JSON, _NO_KEYS = "its answer", "JSON", "the host knows none of the keys"
+_NO_ANSWER = "what it printed is no answer"
 # What follows where Git is missing, and so is the repository.
 _WITHOUT_GIT = frozenset({UNGUARDED_TOOL.name, STATUS_LEAK.name})
 # What the agent should read: the source of a hook and its sessions show the same.
@@ -164,7 +166,11 @@ def independent(
         if one.symptom.kind not in _STATIC
         and not _is_of(one.symptom, broken if one.symptom.kind == NOT_RUN.name else broken - mended)
     ]
-    symptoms = [one for one in symptoms if not network_program(one.symptom) and not is_moot(one)]
+    symptoms = [
+        one
+        for one in symptoms
+        if not (network_program(one.symptom) or is_moot(one) or _is_unread_anyway(one))
+    ]
     not_run = {*_commands(one.symptom for one in symptoms if one.symptom.kind == NOT_RUN.name)}
     hasty = {*_commands(one for one in static.symptoms if one.kind == TIMEOUT_UNIT.name)}
     unread = [one for one in static.symptoms if one.kind == MANGLED.name]
@@ -220,6 +226,15 @@ def is_moot(evidence: SymptomEvidence) -> bool:
         for step, hook_run in evidence.trace.hook_runs()
         if step.turn == int(missing[1])
     )
+
+
+def _is_unread_anyway(evidence: SymptomEvidence) -> bool:
+    """Return whether what a hook printed is no answer, on an event on which its host reads none."""
+    event, _, words = evidence.symptom.text.partition(": ")
+    rule = hosts.find(evidence.session.scenario.host).events.get(event)
+    if rule is None or evidence.symptom.kind != MANGLED.name or not words.startswith(_NO_ANSWER):
+        return False
+    return rule.power is hosts.Power.NOTHING and not (rule.context or rule.halts or rule.plain_fails)
 
 
 def network_program(symptom: Symptom) -> str:

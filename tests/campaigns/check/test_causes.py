@@ -103,3 +103,21 @@ def test_a_revert_by_a_hook_that_is_known_to_remove_imports(kind, hook, left):
     )
 
     assert bool(independent([seen], static)) == left
+
+
+@pytest.mark.parametrize(
+    ("host", "event", "left"),
+    [("cursor", "afterFileEdit", False), ("cursor", "postToolUse", True), ("gemini-cli", "AfterTool", True)],
+)
+def test_output_where_no_answer_is_read(host, event, left):
+    """Output that is no answer is a problem only on an event on which the host reads answers."""
+    text = f"{event}: what it printed is no answer that the host knows"
+    seen = SymptomEvidence(
+        id="x",
+        symptom=Symptom(kind="MANGLED", hook="bash x.sh", text=text),
+        session=CheckSession(title="x", scenario=Scenario(name="x", host=host)),
+        trace=Trace(steps=()),
+        shown_by=(),
+    )
+
+    assert bool(independent([seen], StaticResult())) == left
