@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import faulthandler
 import gc
 import os
 import select
@@ -17,6 +18,9 @@ import pytest
 from pytest_hookharness.execution import platform
 
 _GRACE = 5.0
+# Seconds after which a test is probably stuck, and between two moments from which that is counted.
+# Not fewer: a traceback of running threads can crash the interpreter.
+_STUCK, _COUNTED = 600.0, 30.0
 # The toys that stay sleep for this long, with the number of the pytest process that started them as fraction.
 _MARK = f"86399.{os.getpid()}"
 # One supervisor may live as long as the run; an item supervisor, its child, may not outlive its test.
@@ -38,6 +42,7 @@ def pytest_configure(config: pytest.Config) -> None:
         # A machine with other work to do is no failure.
         settings.register_profile("unhurried", settings(), deadline=None)
         settings.load_profile("unhurried")
+    config.pluginmanager.register(Watchdog())
     for name in ("GITHUB_ACTIONS", "GITHUB_STEP_SUMMARY", "GITHUB_WORKSPACE"):
         os.environ.pop(name, None)
     if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
@@ -48,6 +53,30 @@ def pytest_configure(config: pytest.Config) -> None:
         folder = tempfile.TemporaryDirectory(prefix="compiled-")
         os.environ["PYTHONPYCACHEPREFIX"] = folder.name
         config.add_cleanup(folder.cleanup)
+
+
+class Watchdog:
+    """
+    Prints the stacks of all threads where a test is probably stuck.
+
+    pytest has an option for this, which starts and ends a thread for each test. Quick tests take no longer.
+    """
+
+    def __init__(self) -> None:
+        # Before output is captured.
+        self._stderr = os.dup(sys.__stderr__.fileno()) if sys.__stderr__ else -1
+        self._begun = -_COUNTED
+
+    def pytest_runtest_logstart(self) -> None:
+        """Begin to count anew, but not for each test."""
+        now = time.monotonic()
+        if self._stderr >= 0 and now - self._begun > _COUNTED:
+            self._begun = now
+            faulthandler.dump_traceback_later(_STUCK, file=self._stderr)
+
+    def pytest_unconfigure(self) -> None:
+        """Count no more."""
+        faulthandler.cancel_dump_traceback_later()
 
 
 @pytest.hookimpl(optionalhook=True)
