@@ -21,6 +21,7 @@ from pytest_hookharness.campaigns.check.hook_statistics import is_kind, is_wante
 from pytest_hookharness.campaigns.check.lent_home import lent_home
 from pytest_hookharness.campaigns.check.project_copy import copyable
 from pytest_hookharness.campaigns.check.scenario_export import export, shows
+from pytest_hookharness.campaigns.check.static.bare_scripts import cannot_run
 from pytest_hookharness.campaigns.check.static.hook_program import describe_other_readers
 from pytest_hookharness.campaigns.check.static.mac_shell import describe_mac_problems
 from pytest_hookharness.campaigns.check.static_checks import check_statically
@@ -44,7 +45,8 @@ CLEAN, FOUND, UNKNOWN = 0, 1, 2
 _Checked: TypeAlias = tuple[CheckRun | None, CheckReport]
 # So much the check of any hook set takes, counted in hooks.
 _SMALLEST_WEIGHT = 2
-# So much a hook takes whose scripts another hook set has too, such as settings and a plugin of one project.
+# So much a hook takes whose scripts another hook set has too, such as settings and a plugin of one project,
+# and one that cannot run.
 _OF_A_COPY = 0.25
 _INTERRUPTED = "The check was interrupted."
 # The share of the budget that is kept for playing what is written; the search uses up all of its own.
@@ -230,13 +232,14 @@ def _shares(hook_sets: Sequence[HookSet], wall: float) -> Iterator[tuple[HookSet
 
 
 def weigh(hook_sets: Sequence[HookSet]) -> Iterator[float]:
-    """Yield how much time each hook set needs, counted in hooks; copies of scripts need little."""
+    """Yield how much time each hook set needs, counted in hooks; copies, and what cannot run, need little."""
     known: set[str] = set()
     for hook_set in hook_sets:
-        scripts = [hook_set.scripts_of(hook) for hook in hook_set.hooks]
+        scripts = [hook_set.scripts_of(hook) for hook in hook_set.hooks if not cannot_run(hook_set, hook)]
         copies = sum(bool(texts) and known.issuperset(texts) for texts in scripts)
         known.update(text for texts in scripts for text in texts)
-        yield len(scripts) - copies + copies * _OF_A_COPY + _SMALLEST_WEIGHT
+        idle = len(hook_set.hooks) - len(scripts)
+        yield len(scripts) - copies + (copies + idle) * _OF_A_COPY + _SMALLEST_WEIGHT
 
 
 def _with_fixes(

@@ -307,10 +307,13 @@ def test_what_stands_in_for_a_hook_is_not_counted(harness, tmp_path):
 
 def test_copies_of_scripts_get_little_time(tmp_path):
     """A plugin with the scripts of the settings shows little that is new, so the settings get more time."""
-    hooks = {"PreToolUse": [{"hooks": [{"type": "command", "command": "sh ./guard.sh"}] * 6}]}
-    for folder, name in ((tmp_path, ".claude/settings.json"), (tmp_path / "plugin", "hooks/hooks.json")):
+    for folder, name, root in (
+        (tmp_path, ".claude/settings.json", "."),
+        (tmp_path / "plugin", "hooks/hooks.json", "${CLAUDE_PLUGIN_ROOT}"),
+    ):
+        hook = {"type": "command", "command": f'sh "{root}"/guard.sh'}
         (folder / name).parent.mkdir(parents=True)
-        (folder / name).write_text(json.dumps({"hooks": hooks}))
+        (folder / name).write_text(json.dumps({"hooks": {"PreToolUse": [{"hooks": [hook] * 6}]}}))
         (folder / "guard.sh").write_text("exit 0\n")
     (tmp_path / "plugin/.claude-plugin").mkdir()
     (tmp_path / "plugin/.claude-plugin/plugin.json").write_text('{"name": "guards"}')
@@ -319,3 +322,19 @@ def test_copies_of_scripts_get_little_time(tmp_path):
     (tmp_path / "plugin/guard.sh").write_text("exit 1\n")
     settings, plugin = weigh(find_hook_sets(tmp_path))
     assert settings == plugin
+
+
+def test_hooks_that_cannot_run_get_little_time(tmp_path):
+    """Hooks whose scripts are missing show nothing, so those of another host get the time for them."""
+    for host, folder in (("claude-code", ".claude"), ("gemini-cli", ".gemini")):
+        hook = {"type": "command", "command": f"sh {folder}/x.sh"}
+        event = "PreToolUse" if host == "claude-code" else "BeforeTool"
+        (tmp_path / folder).mkdir()
+        (tmp_path / folder / "x.sh").write_text(f"# {host}\nexit 0\n")
+        (tmp_path / folder / "settings.json").write_text(
+            json.dumps({"hooks": {event: [{"hooks": [hook] * 6}]}})
+        )
+    assert len({*weigh(find_hook_sets(tmp_path))}) == 1
+    (tmp_path / ".gemini" / "x.sh").unlink()
+    claude, gemini = weigh(find_hook_sets(tmp_path))
+    assert claude > 2 * gemini

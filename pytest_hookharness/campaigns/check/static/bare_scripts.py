@@ -21,6 +21,12 @@ def bare_scripts(hook_set: HookSet) -> dict[str, Mapping[str, str]]:
     return {command: scripts for command, scripts in found.items() if scripts}
 
 
+def cannot_run(hook_set: HookSet, hook: Hook) -> bool:
+    """Return whether sessions cannot try a hook, as its program or its script is missing here."""
+    found = find_obstacle(hook_set, hook)
+    return found is not None and found.cause != NOT_EXECUTABLE
+
+
 def _lacks_bit(hook_set: HookSet, hook: Hook) -> bool:
     # A session has the settings of a component, and not its file.
     if hook_set.inline is not None:
