@@ -6,6 +6,7 @@ All rewordings go into one session. Only what looks wrong there gets the many se
 
 from __future__ import annotations
 
+import re
 import statistics
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
@@ -19,10 +20,13 @@ from pytest_hookharness.judging.checkup.bypasses import READING, WRITING, call_n
 from pytest_hookharness.model.fast_dataclass import dataclass
 from pytest_hookharness.model.moves import FIRST_PROMPT, Act, Edit, Read, RunCommand, ToolCall, Tools
 from pytest_hookharness.model.outcome import Outcome
-from pytest_hookharness.model.trace import Moved, Performed
+from pytest_hookharness.model.processes import Exited
+from pytest_hookharness.model.trace import HookRun, Moved, Performed
 
 # The number of refused calls that other sessions repeat, and of commands of one guard that are tried.
 _MOST_REFUSED, _MOST_TRIED = 4, 3
+# How programs that end with 2 report that they failed.
+_FAILURE = re.compile(r"(?:(?:/\S*/)?(?:sed|[ef]?grep|sort|ls|diff|[gm]?awk|jq): [^\n]+\n)+")
 
 
 @dataclass(frozen=True, slots=True)
@@ -177,8 +181,16 @@ def refused_moves(outcome: Outcome) -> Iterator[tuple[str, Act]]:
         move = moves.get(step.turn)
         if hooked.decision.refused and isinstance(move, RunCommand | Edit | Read | Tools):
             for hook_run in hooked.hook_runs:
-                if hook_run.reply.ruling is hooked.decision.ruling:
+                if hook_run.reply.ruling is hooked.decision.ruling and not _is_failure(hook_run):
                     yield hook_run.hook.command, move
+
+
+def _is_failure(hook_run: HookRun) -> bool:
+    """Return whether a hook ended with the status of a program that failed, so it meant to refuse nothing."""
+    run = hook_run.run
+    if run is None or run.ending != Exited(2) or run.stdout.text.strip():
+        return False
+    return _FAILURE.fullmatch(run.stderr.text) is not None
 
 
 def refused_calls(outcomes: Sequence[Outcome]) -> list[Act]:

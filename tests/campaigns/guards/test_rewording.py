@@ -1,8 +1,16 @@
 """Claims about refused commands that are reworded as data and as other code."""
 
-from pytest_hookharness.campaigns.guards.rewording import Suspect, allowed_as_code, refused_as_data, reword
+import pytest
+
+from pytest_hookharness.campaigns.guards.rewording import (
+    Suspect,
+    allowed_as_code,
+    refused_as_data,
+    refused_moves,
+    reword,
+)
 from pytest_hookharness.campaigns.stress.mutations.wording import forms_of
-from pytest_hookharness.model.moves import Edit, RunCommand, ToolCall, ToolResult, Tools
+from pytest_hookharness.model.moves import Edit, RunCommand, Script, Stop, ToolCall, ToolResult, Tools
 from pytest_hookharness.model.outcome import Outcome
 from pytest_hookharness.model.scenario import Scenario
 from pytest_hookharness.model.trace import Performed, Step, Trace
@@ -91,3 +99,23 @@ def test_files_are_spoken_of_after_a_control():
 def test_what_is_allowed_everywhere_is_allowed_in_no_special_form():
     """If the command itself was allowed, the forms in which it was allowed are not reported."""
     assert [*allowed_as_code(answered(lambda _: False), [COMMAND])] == []
+
+
+@pytest.mark.parametrize(
+    ("command", "refuses"),
+    [
+        ("sed -n p missing.txt", False),
+        ("set -e; grep '[' x.txt; exit 0", False),
+        ("sed -n p missing.txt; echo Not here. >&2; exit 2", True),
+        ("echo 'Ask sed: it knows.' >&2; exit 2", True),
+    ],
+)
+def test_a_program_that_failed_refuses_nothing(harness, command, refuses):
+    """A hook that ends with the status of a program that failed did not mean to refuse a call."""
+    hooks = {"PreToolUse": [{"hooks": [{"type": "command", "command": command}]}]}
+    acts = (RunCommand(command="make"), Stop())
+    outcome = harness.simulate(
+        Scenario(name="x", host="claude-code", hooks=hooks, script=Script(acts=acts), turns=2)
+    )
+
+    assert bool([*refused_moves(outcome)]) == refuses
