@@ -56,9 +56,13 @@ def is_named(command: str, commands: str) -> bool:
     return bool(command) and f", {command}, " in f", {commands}, "
 
 
-def _has_name(command: str, script: str) -> bool:
-    """Return whether a command has the name of a script, and not only as the end of a longer one."""
-    return re.search(rf"(?<![\w.-]){re.escape(PurePath(script).name)}(?![\w-])", command) is not None
+def _named_parts(hook: Hook, script: str) -> int:
+    """Return how many parts of a script's path, from its end, a hook's command names; 0 for none."""
+    command, parts = " ".join((hook.command, *(hook.args or ()))), PurePath(script).parts
+    # A name may be the end of a longer one.
+    if parts[-1] not in command or not re.search(rf"(?<![\w.-]){re.escape(parts[-1])}(?![\w-])", command):
+        return 0
+    return next((many for many in range(len(parts), 1, -1) if "/".join(parts[-many:]) in command), 1)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -121,8 +125,16 @@ class HookSet:
     found: HookSet | None = None
 
     def sources_of(self, hook: Hook) -> list[tuple[str, str]]:
-        """Return the scripts whose names are in the command of a hook, as pairs of path and text."""
-        return [one for one in self.sources if _has_name(hook.command, one[0])]
+        """
+        Return the scripts whose names are in the command of a hook, as pairs of path and text.
+
+        Of several with the same name, those count that the command names with more of their folders.
+        """
+        named = [(one, _named_parts(hook, one[0])) for one in self.sources]
+        most: dict[str, int] = {}
+        for (path, _), parts in named:
+            most[PurePath(path).name] = max(parts, most.get(PurePath(path).name, 1))
+        return [one for one, parts in named if parts == most[PurePath(one[0]).name]]
 
     def scripts_of(self, hook: Hook) -> list[str]:
         """Return the texts of the scripts whose names are in the command of a hook."""
@@ -130,7 +142,9 @@ class HookSet:
 
     def hooks_of(self, script: str) -> list[Hook]:
         """Return the hooks whose commands have the name of a script."""
-        return [hook for hook in self.hooks if _has_name(hook.command, script)]
+        if script not in dict(self.sources):
+            return [hook for hook in self.hooks if _named_parts(hook, script)]
+        return [hook for hook in self.hooks if script in dict(self.sources_of(hook))]
 
     @property
     def title(self) -> str:

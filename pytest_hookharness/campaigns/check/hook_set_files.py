@@ -23,6 +23,7 @@ from pytest_hookharness import hosts
 from pytest_hookharness.campaigns.arming.copied_files import copied_files
 from pytest_hookharness.campaigns.arming.project_texts import read_text
 from pytest_hookharness.campaigns.check.lent_home import find_installed, find_lent
+from pytest_hookharness.campaigns.check.static.hook_program import INTERPRETERS
 from pytest_hookharness.judging.findings.settings_findings import find_settings_problems
 from pytest_hookharness.model.checkup import HookSet
 from pytest_hookharness.model.protocol import Hook, Json
@@ -297,6 +298,8 @@ def _sources(root: Path, hooks: Sequence[Hook], installed: Sequence[str]) -> Ite
         for part in (hook.command.replace(str(root), ""), *(hook.args or ()))
         # The letters of `$NAME/x.sh` are no part of the path.
         for word in _WORD.findall(_VARIABLE.sub("", part))
+        # The program that runs a script is no file of the project, also if one has its name.
+        if not INTERPRETERS.fullmatch(word)
     )
     for name in names:
         path = root / name

@@ -19,6 +19,7 @@ from pytest_hookharness.campaigns.check.reads.transcript_searches import (
     words_anywhere,
 )
 from pytest_hookharness.campaigns.check.static.double_counts import double_counts
+from pytest_hookharness.campaigns.check.static.embedded_programs import embedded_programs
 from pytest_hookharness.campaigns.check.static.empty_repositories import ended_without_commits
 from pytest_hookharness.campaigns.check.static.ended_searches import ended_searches, missed_matches
 from pytest_hookharness.campaigns.check.static.here_scripts import lost_inputs
@@ -31,6 +32,7 @@ from pytest_hookharness.campaigns.check.static.rewritten_records import (
     rewritten_records,
     runs_beside_itself,
 )
+from pytest_hookharness.campaigns.check.static.shell_scripts import SHELL_SCRIPT
 from pytest_hookharness.judging.findings.codes import (
     CARRIED_OUT,
     LOST_UPDATES,
@@ -107,21 +109,31 @@ def _found(
     """Yield what is found in scripts, each sentence once; ``beside``: only of hooks that run side by side."""
     found: dict[str, dict[str, None]] = {}
     concerned: dict[str, list[Hook]] = {}
-    for place, source, hooks in _programs(hook_set):
+    for place, source, first, hooks in _programs(hook_set):
         asked = [hook for hook in hooks if not beside or runs_beside_itself(hook_set, hook)]
         for words, line in find(source) if asked else ():
-            found.setdefault(words, {})[f"{place}, line {line}" if place else "the command"] = None
+            where = f"{place}, line {first + line}" if place else "the command"
+            found.setdefault(words, {})[where] = None
             concerned.setdefault(words, []).extend(asked)
     for words, places in found.items():
         symptom = together(code, concerned[words], f"{words} ({'; '.join(places)}).")
         yield replace(symptom, advice=advice)
 
 
-def _programs(hook_set: HookSet) -> Iterator[tuple[str, str, list[Hook]]]:
-    """Yield the scripts with their paths, and the commands that are programs with none, with their hooks."""
-    for path, source in hook_set.sources:
-        if hooks := hook_set.hooks_of(path):
-            yield path, source, hooks
-    for command in dict.fromkeys(hook.command for hook in hook_set.hooks if hook.type == "command"):
-        if program := inline_program(command):
-            yield "", program, [hook for hook in hook_set.hooks if hook.command == command]
+def _programs(hook_set: HookSet) -> Iterator[tuple[str, str, int, list[Hook]]]:
+    """
+    Yield the scripts, the commands that are programs, and the programs in both, with their hooks.
+
+    Before each stand its path, which is empty for a command, its text and the lines in front of it.
+    """
+    scripts = [(path, source, hook_set.hooks_of(path)) for path, source in hook_set.sources]
+    commands = dict.fromkeys(hook.command for hook in hook_set.hooks if hook.type == "command")
+    scripts += [
+        ("", inline_program(command), [hook for hook in hook_set.hooks if hook.command == command])
+        for command in commands
+    ]
+    for path, source, hooks in scripts:
+        if hooks and source:
+            yield path, source, 0, hooks
+            for one in embedded_programs(source) if SHELL_SCRIPT.match(source) else ():
+                yield path, one.text, source.count("\n", 0, one.begin), hooks

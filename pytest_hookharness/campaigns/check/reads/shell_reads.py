@@ -1,5 +1,5 @@
 """
-What a shell script reads from its input: with jq, and with a line of Python.
+What a shell script reads from its input: with jq, and with programs in other languages that stand in it.
 
 The input is what ``cat`` put into a variable, or what a program reads to which nothing else is given.
 """
@@ -10,9 +10,11 @@ import re
 from collections.abc import Iterator, Mapping
 
 from pytest_hookharness.campaigns.check.command_guards.command_tests import functions_of
+from pytest_hookharness.campaigns.check.reads.javascript_reads import javascript_reads
 from pytest_hookharness.campaigns.check.reads.key_reads import KeyPath, KeyRead, join_reads
 from pytest_hookharness.campaigns.check.reads.python_reads import python_reads
 from pytest_hookharness.campaigns.check.reads.shell_wrappers import reads_by_wrappers
+from pytest_hookharness.campaigns.check.static.embedded_programs import embedded_programs
 from pytest_hookharness.campaigns.check.static.shell_scripts import code_of
 
 INPUT_VARIABLE = re.compile(
@@ -21,22 +23,20 @@ INPUT_VARIABLE = re.compile(
 )
 _GIVEN = re.compile(r"(?<![\w$])(\w+)=[\"']?\$\([^()]*$")
 _PIPED = re.compile(
-    r"(?:echo|printf)\s+(?:-\w+\s+|['\"]%s(?:\\n)?['\"]\s+)*[\"']?\$\{?(\w+)(?::?-(?:\{\})?)?\}?[\"']?\s*\|\s*$"
+    r"(?:echo|printf)\s+(?:-\w+\s+|['\"]?%s(?:\\n)?['\"]?\s+)*[\"']?\$\{?(\w+)(?::?-(?:\{\})?)?\}?[\"']?\s*\|\s*$"
 )
 _CALL = re.compile(
     r"(?<![\w$./-])jq(?P<options>(?:\s+-[a-zA-Z]+|\s+--(?:raw-output|exit-status|compact-output|slurp|arg\s+\w+\s+\S+))*)"
     r"\s+(?:'(?P<plain>[^']*)'|\"(?P<quoted>(?:[^\"\\$]|\\.)*)\"|(?P<bare>\.[\w.]+))(?P<after>[^\n]*)"
 )
 _ENDS_IN_PIPE = re.compile(r"(?<!\|)\|[ \t]*(?:\\)?\n\Z")
-_NEAR = 9
+_NEAR, _FAR = 9, 500
+# Where a command ends that is not wrapped.
+_WRAPPED = re.compile(r"(?<![|\s])[ \t]*\n")
 _TO_STRING = re.compile(r"^\s*<<<\s*[\"']?\$\{?(\w+)(?::?-(?:\{\})?)?\}?[\"']?")
 # What may follow where jq reads the input of the script itself.
 _ALONE = re.compile(r"^\s*(?:2>\s*(?:/dev/null|&1)\s*)?(?:\)|\||;|&&|$)")
 _BEGINS = re.compile(r"(?:\$\(|^|;|&&|\bif|\bthen)\s*$")
-_OF_PYTHON = re.compile(
-    r"(?P<pipe>\|\s*)?(?<![\w./-])python[\d.]*\s+-c\s+(?:'(?P<plain>[^']*)'|\"(?P<quoted>(?:[^\"\\]|\\.)*)\")",
-    re.DOTALL,
-)
 # A function that passes its first argument to jq as the program.
 _WRAPPER = re.compile(
     r"^[ \t]*(?:function\s+)?(?P<name>\w+)\s*\(\)\s*\{(?P<body>[^}]*?\bjq\s[^}]*?\"\$1[^\"]*\"[^}]*)\}",
@@ -103,7 +103,7 @@ def _all_reads(text: str, code: str, inputs: dict[str, KeyPath]) -> Iterator[Key
             (inputs[name],) = reads[0]
     yield from _through_functions(text, inputs)
     yield from reads_by_wrappers(text, inputs)
-    yield from _of_python(text, inputs)
+    yield from _of_programs(text, inputs)
 
 
 def _source(before: str, after: str, inputs: Mapping[str, KeyPath], *, consumed: bool) -> KeyPath | None:
@@ -129,18 +129,19 @@ def _through_functions(text: str, inputs: Mapping[str, KeyPath]) -> Iterator[Key
                 yield from (KeyRead(paths, given[1] if given and len(reads) == 1 else "") for paths in reads)
 
 
-def _of_python(text: str, inputs: Mapping[str, KeyPath]) -> Iterator[KeyRead]:
-    for found in _OF_PYTHON.finditer(text):
-        begin = found.end("pipe") if found["pipe"] else found.start()
-        line = text[text.rfind("\n", 0, found.start()) + 1 : begin]
-        after = text[found.end() :].partition("\n")[0]
-        if _source(line.rstrip(" "), after, inputs, consumed=bool(inputs)) != ():
-            continue
+def _of_programs(text: str, inputs: Mapping[str, KeyPath]) -> Iterator[KeyRead]:
+    """Yield what programs in Python and JavaScript read that stand in the script."""
+    whole = {name for name, path in inputs.items() if not path}
+    for one in embedded_programs(text):
+        line = _WRAPPED.split(text[max(0, one.call - _FAR) : one.call].replace("\\\n", "  "))[-1]
+        after = text[one.behind :].partition("\n")[0]
+        source = None if one.document else _source(line.rstrip(" "), after, inputs, consumed=bool(inputs))
+        code = one.text if source else one.with_input(whole, text, alone=source is None)
+        reads = python_reads(code) if one.language == "python" else javascript_reads(code)
         given = _GIVEN.search(line)
-        reads = python_reads(
-            (found["plain"] or re.sub(r"\\([\"\\$`])", r"\1", found["quoted"] or "")).strip()
-        )
-        yield from (KeyRead(paths, given[1] if given and len(reads) == 1 else "") for paths in reads)
+        for paths in reads:
+            places = frozenset((*(source or ()), *path) for path in paths)
+            yield KeyRead(places, given[1] if given and len(reads) == 1 else "")
 
 
 def jq_reads(program: str) -> Iterator[frozenset[KeyPath]]:

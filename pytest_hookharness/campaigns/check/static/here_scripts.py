@@ -12,16 +12,9 @@ import ast
 import re
 from collections.abc import Iterator
 
+from pytest_hookharness.campaigns.check.static.embedded_programs import EmbeddedProgram, embedded_programs
 from pytest_hookharness.campaigns.check.static.shell_scripts import SHELL_SCRIPT, code_of
 
-_STARTED = re.compile(
-    r"(?:^|[|;&({!`]|(?<![\w$-])(?:then|do|else|if|exec|command|time)[ \t])[ \t]*(?:[A-Za-z_]\w*=\S*[ \t]+)*"
-    r"(?:/usr/bin/env[ \t]+|/(?:usr/)?bin/)?"
-    r"(?P<program>(?:ba|da|z)?sh|python[\d.]*|node)(?P<option>[ \t]+-s?)?"
-    r"(?:[ \t]+2>(?:&1|[ \t]*/dev/null))?[ \t]*<<(?P<tabs>-?)[ \t]*"
-    r"(?P<mark>['\"\\]?)(?P<word>[A-Za-z_]\w*)['\"]?",
-    re.MULTILINE,
-)
 # What takes the input, in each of the languages: at the beginning of a line, or as a value.
 _OF_SHELL = re.compile(
     r"=\"?\$\([ \t]*(?:cat(?:[ \t]+-)?[ \t]*(?:2>[^)\n]*|\|\|[^)\n]*)?\)|cat[ \t]*\|"
@@ -42,30 +35,25 @@ def lost_inputs(text: str) -> Iterator[tuple[str, int]]:
     """Yield how a program in a here-document looks for the input of its hook in vain, with the line."""
     code = code_of(text) if SHELL_SCRIPT.match(text) else ""
     taken = _TAKES.search(code)
-    for found in _STARTED.finditer(code):
-        tabs = r"\t*" if found["tabs"] else ""
-        end = re.compile(rf"^{tabs}{found['word']}$", re.MULTILINE)
-        begin = text.find("\n", found.end()) + 1
-        last = end.search(text, begin)
-        program = text[begin : last.start()] if begin and last else ""
+    for one in embedded_programs(text) if code else ():
         # Without quotes, the outer shell replaces what another shell would read.
-        replaced = not found["mark"] and found["program"].endswith("sh")
-        before = code[: found.start("program")]
+        replaced = one.expands and one.language == "shell"
+        before = code[: one.call]
         piped = re.search(r"(?<!\|)\|\s*[^|;&\n]*\Z", before[-_NEAR:]) is not None
-        if not replaced and (piped or not taken) and _reads_input(found["program"], program):
+        if one.document and not replaced and (piped or not taken) and _reads_input(one):
             words = (
-                f"the program in the here-document of `{found['program']}` reads standard input, which is "
+                f"the program in the here-document of `{one.program}` reads standard input, which is "
                 "the here-document itself, so the input of the hook is lost"
             )
             yield words, before.count("\n") + 1
 
 
-def _reads_input(name: str, program: str) -> bool:
-    if name.startswith("python"):
-        return _reads_in_python(program)
-    if name == "node":
-        return _OF_NODE.search(program) is not None
-    return _OF_SHELL.search(code_of(program)) is not None
+def _reads_input(program: EmbeddedProgram) -> bool:
+    if program.language == "python":
+        return _reads_in_python(program.text)
+    if program.language == "javascript":
+        return _OF_NODE.search(program.text) is not None
+    return program.language == "shell" and _OF_SHELL.search(code_of(program.text)) is not None
 
 
 def _reads_in_python(program: str) -> bool:

@@ -42,7 +42,7 @@ _BUILT_IN = re.compile(
 )
 # A script in the person's home, run by itself or by an interpreter.
 _IN_HOME = re.compile(r"\s*(?:[\w./-]+\s+)?[\"']?(?:~|\$HOME|\$\{HOME\})[\"']?/([\w./-]*\w)")
-_INTERPRETERS = re.compile(r"(?:ba|da|z|k)?sh|python[\d.]*|node|bun|deno|ruby|perl|php|tsx|ts-node")
+INTERPRETERS = re.compile(r"(?:ba|da|z|k)?sh|python[\d.]*|node|bun|deno|ruby|perl|php|tsx|ts-node")
 # How scripts end at once where a program is missing; not inside of a function or a condition.
 _ENDS_WITHOUT = re.compile(
     r"^(?:command\s+-v|which|type|hash)\s+(?:-\w+\s+)?[\"']?([\w.+-]+)[\"']?[^|;\n]*\|\|\s*\{?\s*exit\s+0\b"
@@ -101,7 +101,7 @@ def find_obstacle(hook_set: HookSet, hook: Hook) -> Obstacle | None:
             return Obstacle(cause=first, text=f"{first} is not on PATH", local=True)
     elif obstacle := _file_obstacle(hook_set, first) or _mode_obstacle(hook_set, first):
         return obstacle
-    if _INTERPRETERS.fullmatch(Path(first).name) and rest and not rest[0].startswith("-"):
+    if INTERPRETERS.fullmatch(Path(first).name) and rest and not rest[0].startswith("-"):
         return _file_obstacle(hook_set, rest[0])
     return _hidden_obstacle(hook_set, hook)
 
@@ -233,7 +233,7 @@ def empty_run(hook_set: HookSet, hook: Hook) -> tuple[str, ...]:
     own = (text for path, text in hook_set.sources if path in hook.command.replace('"', ""))
     firsts = [text.partition("\n")[0] for text in own if text.startswith("#!")]
     words = re.findall(r"[\w.+-]+", " ".join([hook.command, *firsts]))
-    name = next((word for word in words if _INTERPRETERS.fullmatch(word)), "sh")
+    name = next((word for word in words if INTERPRETERS.fullmatch(word)), "sh")
     kind = next((each for each in _EMPTY if name.startswith(each)), "")
     return name, *_EMPTY.get(kind, ("-c", ":"))
 
@@ -247,7 +247,7 @@ def relative_script(hook_set: HookSet, hook: Hook) -> str:
     words = _words(hook_set, hook) or _hidden_words(hook_set, hook)
     if hook_set.plugin or hook.type != "command" or not starts_elsewhere(hook_set, hook):
         return ""
-    named = words[1:2] if words and _INTERPRETERS.fullmatch(Path(words[0]).name) else words[:1]
+    named = words[1:2] if words and INTERPRETERS.fullmatch(Path(words[0]).name) else words[:1]
     relative = (word for word in named if "/" in word and not word.startswith(("/", "~", "$", "-")))
     return next((word for word in relative if os.path.isfile(_place(hook_set, word))), "")  # noqa: PTH113
 

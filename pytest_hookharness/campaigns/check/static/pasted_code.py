@@ -8,14 +8,10 @@ a field in which any letter may stand, once and as it is, and that the script do
 from __future__ import annotations
 
 import re
-from bisect import bisect_left
 from collections.abc import Iterator
 
-from pytest_hookharness.campaigns.check.static.shell_scripts import (
-    SHELL_SCRIPT,
-    code_of,
-    without_comment_lines,
-)
+from pytest_hookharness.campaigns.check.static.embedded_programs import embedded_programs
+from pytest_hookharness.campaigns.check.static.shell_scripts import SHELL_SCRIPT, without_comment_lines
 
 # What an agent or a person writes: any letter may stand in it.
 _FREE = r"(?:command|file_path|path|prompt|content|new_string|description|query|url|pattern|message)"
@@ -43,17 +39,6 @@ _OTHERS = re.compile(
     r"(?<![\w$.-])(?P<name>[A-Za-z_]\w*)\+?=(?!\"?\$\()(?![\"']{2})\S"
     r"|\bread\s+(?:-\w+\s+)*(?P<read>\w+)|\bfor\s+(?P<each>\w+)\s+in\b|\bprintf\s+-v\s+(?P<printed>\w+)"
 )
-# A program that gets code, in double quotes: its name for a report, and the option before the code.
-_CODE = re.compile(
-    r"(?:(?<![\w./-])(?P<program>python3?|node|perl|ruby|bun|php)|\"?\$\{?(?P<variable>PYTHON\w*|NODE\w*)\}?\"?)"
-    r"(?:\s+-[A-Za-z]+){0,9}?\s+-(?:c|e|r|p)\s+\""
-)
-# It gets the code as its input: no file and no code stands before the here-document.
-_DOCUMENT = re.compile(
-    r"(?<![\w./-])(?P<program>python3?|node|perl|ruby)\b(?:\s+-u)?(?:\s+-(?=\s|<)[^\n;|<]{0,200})?"
-    r"\s*<<-?[ \t]*(?P<end>[A-Za-z_]\w*)[^\n]*\n"
-)
-_LAST_LINE = re.compile(r"^[ \t]*(?P<end>[A-Za-z_]\w*)$", re.MULTILINE)
 # The variable between quotation marks of the code.
 _QUOTED = re.compile(
     r"(?P<long>r?(?:'''|(?:\\\"){3})|'|\\\"|\\`)[^'\"`\n$]*(?<!\\)\$\{?(?P<name>[A-Za-z_]\w*)(?:\}|(?!\w))"
@@ -85,7 +70,11 @@ def pasted_code(text: str) -> Iterator[tuple[str, int]]:
         return
     code = without_comment_lines(text)
     names = texts_of_input(code)
-    calls = [*_given_code(code, code_of(text))] if names else []
+    calls = [
+        (one.program, one.begin, code[one.begin : one.end])
+        for one in (embedded_programs(text) if names else ())
+        if one.expands and one.language != "shell"
+    ]
     names -= _looked_through(code, calls)
     for program, begin, given in calls:
         told = set[str]()
@@ -124,23 +113,3 @@ def _looked_through(code: str, calls: list[tuple[str, int, str]]) -> set[str]:
     lines = _PRESENT.sub("", "".join([*rest, code[place:]]).replace("\\\n", "  ")).splitlines()
     changed = {one["name"] for one in _CHANGED.finditer(code)}
     return changed.union(*(_VARIABLE.findall(line) for line in lines if _LOOKS.search(line)))
-
-
-def _given_code(code: str, shown: str) -> Iterator[tuple[str, int, str]]:
-    """Yield the programs that get code in which a shell fills in variables, with its place and the code."""
-    for found in _CODE.finditer(code):
-        # Texts that the script writes or shows are no calls.
-        if shown[found.start()] != found[0][0] or shown[found.end() - 1] != '"':
-            continue
-        begin = end = found.end()
-        while end < len(code) and code[end] != '"':
-            end += 2 if code[end] == "\\" else 1
-        yield found["program"] or f"${found['variable']}", begin, code[begin:end]
-    ends: dict[str, list[int]] = {}
-    for found in _LAST_LINE.finditer(code):
-        ends.setdefault(found["end"], []).append(found.start())
-    for found in _DOCUMENT.finditer(code):
-        places = ends.get(found["end"], [])
-        last = bisect_left(places, found.end())
-        if shown[found.start()] == found[0][0] and last < len(places):
-            yield found["program"], found.end(), code[found.end() : places[last]]

@@ -9,12 +9,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
+from itertools import chain
 from pathlib import PurePath
 
 from pytest_hookharness.campaigns.arming.project_texts import project_files, read_text
 from pytest_hookharness.campaigns.arming.state_names import SESSION
 from pytest_hookharness.campaigns.arming.state_paths import scripts
 from pytest_hookharness.campaigns.check.static.agent_folder import starts_elsewhere
+from pytest_hookharness.campaigns.check.static.embedded_programs import embedded_programs
 from pytest_hookharness.campaigns.check.static.shell_scripts import SHELL_SCRIPT, code_of
 from pytest_hookharness.model.checkup import HookSet, script_of
 from pytest_hookharness.model.protocol import Hook
@@ -99,10 +101,11 @@ def _in_source(hook_set: HookSet, hook: Hook) -> str:
         return ""
     text = found[0]
     if not SHELL_SCRIPT.match(text):
-        return next(iter((*_OF_PYTHON.findall(text), *_in_project(text, _ASKED_BY_PYTHON.findall(text)))), "")
+        return next(_used_by_python(text), "")
     # Which part of the script runs with the argument is not known, nor whether it is the part with the file.
     chosen = any(re.search(_CHOSEN.format(re.escape(word)), text) for word in _arguments(hook_set, hook))
-    return "" if chosen else next(_used(text), "")
+    embedded = (file for one in embedded_programs(text) for file in _used_by_python(one.text))
+    return "" if chosen else next(chain(_used(text), embedded), "")
 
 
 def _arguments(hook_set: HookSet, hook: Hook) -> list[str]:
@@ -128,6 +131,11 @@ def _moves(hook_set: HookSet, text: str) -> bool:
     while (shorter := _SUBSTITUTED.sub("", code)) != code:
         code = shorter
     return _SHELL_MOVES.search(code) is not None
+
+
+def _used_by_python(text: str) -> Iterator[str]:
+    yield from _OF_PYTHON.findall(text)
+    yield from _in_project(text, _ASKED_BY_PYTHON.findall(text))
 
 
 def _used(text: str) -> Iterator[str]:
