@@ -15,9 +15,10 @@ from pathlib import PurePath
 from pytest_hookharness.campaigns.arming.project_texts import project_files, read_text
 from pytest_hookharness.campaigns.arming.state_names import SESSION
 from pytest_hookharness.campaigns.arming.state_paths import scripts
+from pytest_hookharness.campaigns.check.answers.written_answers import without_comments
 from pytest_hookharness.campaigns.check.static.agent_folder import starts_elsewhere
 from pytest_hookharness.campaigns.check.static.embedded_programs import embedded_programs
-from pytest_hookharness.campaigns.check.static.shell_scripts import SHELL_SCRIPT, code_of
+from pytest_hookharness.campaigns.check.static.shell_scripts import SHELL_SCRIPT, code_of, loaded_texts
 from pytest_hookharness.model.checkup import HookSet, script_of
 from pytest_hookharness.model.protocol import Hook
 
@@ -33,6 +34,7 @@ _ASSIGNED = re.compile(
     r"^[ \t]*(?:local\s+|export\s+|readonly\s+)?(\w+)=([\"']?)([^\n]*?)\2[ \t]*$", re.MULTILINE
 )
 _RELATIVE = re.compile(r"\.?[A-Za-z][\w-]*(?:/[\w.-]+)+")
+_CURRENT, _ANY_RELATIVE = re.compile(r"^(?:\$\(pwd\)|\$PWD|\$\{PWD\})/"), re.compile(r"\.?[A-Za-z][\w./-]*")
 _WRITES = r"(?P<call>(?:(?<![<&\d])>>?\s*|\btee\s+(?:-a\s+)?|\btouch\s+)[\"']?)"
 # What tests for a file. Only in a hidden folder is it surely the hook's own state.
 _ASKS = (
@@ -72,6 +74,27 @@ _END = r"(?=[\s;)&|]|$)"
 _OF_PYTHON = re.compile(
     r"(?:Path\.cwd\(\)\s*/\s*|os\.path\.join\(\s*os\.getcwd\(\)\s*,\s*)[\"']([\w.-]+)[\"'](?=[^\n]*\n(?:[^\n]*\n){0,3}[^\n]*\.?(?:mkdir|makedirs)\()"
 )
+# The same in Python and JavaScript, also as the host sends it, and what may stand around it.
+_HERE = r"(?:Path\.cwd\(\)|os\.getcwd\(\)|process\.cwd\(\))"
+_SENT = r"\b\w+(?:\??\.cwd\b(?!\()|\.get\(\s*[\"']cwd[\"']\s*(?:,\s*[\"']{2}\s*)?\)|\[[\"']cwd[\"']\])"
+_NOTHING_ELSE = re.compile(
+    rf"{_HERE}|{_SENT}|\b(?:Path|resolve|String|str|or)\b|[\s()|?:,;]|path\.|[\"']\.?[\"']"
+)
+_BOUND = re.compile(
+    r"^[ \t]*(?:(?:const|let|var)\s+)?(?P<name>[A-Za-z_]\w*)(?:\s*:\s*\w+)?\s*=(?!=)(?P<value>[^\n#]+)",
+    re.MULTILINE,
+)
+_JOINED = (
+    r"(?<![\w.])(?:{0})\)?\s*/\s*[\"'](?P<python>{1})[\"'/]"
+    r"|\b(?:join|resolve)\(\s*(?:{0})\s*,\s*[\"'](?P<join>{1})[\"'/]"
+    r"|\$?\{{(?:{0})\}}/(?P<text>{1})[\"'`/]"
+)
+_OWN_FOLDER = r"\.(?!(?:git|github|venv|husky|vscode|idea|svn|cargo|env|next|npm)\b)[a-z][\w-]*"
+# A script may know the project's folder, or look for it in the folders above.
+_FINDS_PROJECT = re.compile(
+    r"show-toplevel|\w_(?:DIR|ROOT|CWD|WORKSPACE)\b[\"']?\s*[\])\],|?]|\.parents?\b|\bdirname\(|find_?[uU]p|\.git\b"
+)
+_OF_SCRIPT = re.compile(r"^[^\n]*(?:__file__|import\.meta|__dirname)[^\n]*$", re.MULTILINE)
 
 
 def relative_file(hook_set: HookSet, hook: Hook) -> str:
@@ -101,11 +124,12 @@ def _in_source(hook_set: HookSet, hook: Hook) -> str:
         return ""
     text = found[0]
     if not SHELL_SCRIPT.match(text):
-        return next(_used_by_python(text), "")
+        return next(_used_in_code(text), "")
     # Which part of the script runs with the argument is not known, nor whether it is the part with the file.
     chosen = any(re.search(_CHOSEN.format(re.escape(word)), text) for word in _arguments(hook_set, hook))
-    embedded = (file for one in embedded_programs(text) for file in _used_by_python(one.text))
-    return "" if chosen else next(chain(_used(text), embedded), "")
+    embedded = (file for one in embedded_programs(text) for file in _used_in_code(one.text))
+    loaded = [*loaded_texts(hook_set, text)]
+    return "" if chosen else next(chain(_used(text, loaded), embedded), "")
 
 
 def _arguments(hook_set: HookSet, hook: Hook) -> list[str]:
@@ -133,13 +157,31 @@ def _moves(hook_set: HookSet, text: str) -> bool:
     return _SHELL_MOVES.search(code) is not None
 
 
-def _used_by_python(text: str) -> Iterator[str]:
+def _used_in_code(text: str) -> Iterator[str]:
+    """Yield the files that a program in Python or JavaScript uses in its current folder."""
     yield from _OF_PYTHON.findall(text)
     yield from _in_project(text, _ASKED_BY_PYTHON.findall(text))
+    code = _OF_SCRIPT.sub("", without_comments(text))
+    if _FINDS_PROJECT.search(code):
+        return
+    values: dict[str, list[str]] = {}
+    for one in _BOUND.finditer(code):
+        values.setdefault(one["name"], []).append(one["value"])
+    here = [name for name, given in values.items() if all(map(_is_here, given))]
+    joined = _JOINED.format("|".join([_HERE, *map(re.escape, here)]), _OWN_FOLDER)
+    for found in re.finditer(joined, code):
+        yield next(filter(None, found.groups()))
 
 
-def _used(text: str) -> Iterator[str]:
+def _is_here(value: str) -> bool:
+    """Return whether a value is the current folder, also as the host sends it."""
+    return re.search(f"{_HERE}|{_SENT}", value) is not None and not _NOTHING_ELSE.sub("", value)
+
+
+def _used(text: str, loaded: Sequence[str]) -> Iterator[str]:
     code = code_of(text)
+    # The value of a variable may stand in a file that the script loads.
+    values = [pair for one in (text, *loaded) for pair in _values(one, code_of(one))]
     writing = _COMPARED.sub(lambda found: re.sub(r"[^\n]", "_", found[0]), code)
     asking = _SAID.sub(lambda found: "_" * len(found[0]), code)
     files, folders = _ASKS.replace("KIND", "[efs]"), _ASKS.replace("KIND", "d")
@@ -150,7 +192,7 @@ def _used(text: str) -> Iterator[str]:
         (_WRITES, writing, _RELATIVE),
     )
     for call, shown, path in ways:
-        for name, value in _values(text, code):
+        for name, value in values:
             variable = rf"\$\{{?{name}\b\}}?[\"']?{_END}"
             if path.fullmatch(value) and _is_called(call + variable, text, shown):
                 yield value
@@ -178,9 +220,12 @@ def _values(text: str, code: str) -> Iterator[tuple[str, str]]:
         again = (
             rf"(?<![\w$.-]){name}(?:\+?=(?!=)|\[[^]\n]*\]\+?=)|{_READS}(?<![\w${{]){name}\b|\$\{{{name}:?="
         )
-        fits = code.startswith(f"{name}=", found.start(1)) and _RELATIVE.fullmatch(found[3])
+        value = _CURRENT.sub("", found[3])
+        fits = code.startswith(f"{name}=", found.start(1)) and (
+            _RELATIVE if value == found[3] else _ANY_RELATIVE
+        ).fullmatch(value)
         if fits and len(re.findall(again, code)) == 1:
-            yield name, found[3]
+            yield name, value
 
 
 def _is_called(pattern: str, text: str, code: str) -> bool:

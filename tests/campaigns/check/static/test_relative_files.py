@@ -214,3 +214,53 @@ def test_files_that_were_seen_where_the_agent_works(tmp_path, text, seen, named)
 def test_files_that_are_in_the_project_only(text, file):
     """A file of the project's first folder that a script looks for where it starts is named."""
     assert found(text) == file
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        '#!/bin/bash\nDIR="$(pwd)/.run"\n[[ -d "$DIR" ]] || exit 0\n',
+        "#!/bin/bash\nDIR=${PWD}/.run\n[ -d $DIR ] || exit 0\n",
+        'state = Path.cwd() / ".run" / "count"\n',
+        'cwd = data.get("cwd") or os.getcwd()\nstate = os.path.join(cwd, ".run", "count")\n',
+        'root: Path = Path(os.getcwd())\nstate = f"{root}/.run/count"\n',
+        "const root = input.cwd ? resolve(String(input.cwd)) : process.cwd();\nread(join(root, '.run'));\n",
+        "const state = path.join(process.cwd(), '.run', 'count');\n",
+        "const dir = input.cwd || process.cwd();\nread(`${dir}/.run/count`);\n",
+        "#!/bin/bash\nnode -e \"read(require('path').join(process.cwd(), '.run'))\"\n",
+    ],
+)
+def test_state_in_a_hidden_folder_of_the_current_one(text):
+    """State is named that a script joins to its current folder, also to the one that the host sends."""
+    assert found(text) == ".run"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        '#!/bin/bash\nDIR="$(git rev-parse --show-toplevel)/.run"\n[[ -d "$DIR" ]] || exit 0\n',
+        '#!/bin/bash\ncd "$CLAUDE_PROJECT_DIR"\nDIR="$(pwd)/.run"\n[[ -d "$DIR" ]] || exit 0\n',
+        'root = os.environ.get("CLAUDE_PROJECT_DIR") or os.getcwd()\nstate = os.path.join(root, ".run")\n',
+        "const root = process.env.CLAUDE_PROJECT_DIR || process.cwd();\nread(join(root, '.run'));\n",
+        'for folder in [Path.cwd(), *Path.cwd().parents]:\n    state = Path.cwd() / ".run"\n',
+        'os.chdir(home)\nstate = Path.cwd() / ".run"\n',
+        'cwd = Path.cwd()\ncwd = find(cwd)\nstate = cwd / ".run"\n',
+        'state = Path.cwd() / "src"\n',
+        'env = Path.cwd() / ".env"\n',
+        "const root = findUp(process.cwd());\nread(join(root, '.run'), process.cwd());\n",
+        '# state = Path.cwd() / ".run"\nstate = Path.home() / ".run"\n',
+    ],
+)
+def test_state_in_another_folder(text):
+    """State in the project's folder, in one that the script looks for, and other files are left alone."""
+    assert not found(text)
+
+
+def test_a_path_in_a_loaded_file(tmp_path):
+    """The relative path of a variable may stand in a file that the script loads."""
+    (tmp_path / "state.sh").write_text("STATE=.run/count\n", "utf-8")
+    text = '#!/bin/bash\nsource "$(dirname "$0")/state.sh"\n[[ -f "$STATE" ]] || exit 0\n'
+    hook = Hook(event="Stop", command="bash x.sh")
+    hook_set = HookSet(host="claude-code", root=tmp_path, files=(), hooks=(hook,), sources=(("x.sh", text),))
+
+    assert relative_file(hook_set, hook) == ".run/count"

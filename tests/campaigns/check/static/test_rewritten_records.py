@@ -32,7 +32,45 @@ fs.writeFileSync(file, JSON.stringify(list, null, 2));
 """
 
 
-@pytest.mark.parametrize("text", [PYTHON, TEXT, SCRIPT])
+BY_FUNCTIONS = """def load():
+    with open(STATE) as f:
+        return json.load(f)
+
+def save(state):
+    with open(STATE, "w") as f:
+        json.dump(state, f)
+
+def main():
+    state = load()
+    state["count"] = state.get("count", 0) + 1
+    save(state)
+"""
+REPLACED = """state = json.loads(STATE.read_text())
+state["calls"] += 1
+copy.write_text(json.dumps(state))
+os.replace(copy, STATE)
+"""
+RENAMED = """function load() {
+  return JSON.parse(fs.readFileSync(FILE, "utf8"));
+}
+const seen = load();
+seen.push(name);
+fs.writeFileSync(copy, JSON.stringify(seen));
+fs.renameSync(copy, FILE);
+"""
+BY_JQ = """#!/bin/bash
+jq --arg f "$F" \\
+  '.files += [$f]' "$STATE" > "$STATE.tmp" && mv "$STATE.tmp" "$STATE"
+"""
+COUNTED = """#!/bin/sh
+N=$(cat "$COUNT" 2>/dev/null || echo 0)
+N=$((N + 1))
+echo "$N" > "$COUNT"
+[ "$N" -gt 5 ] && exit 2
+"""
+
+
+@pytest.mark.parametrize("text", [PYTHON, TEXT, SCRIPT, BY_FUNCTIONS, REPLACED, RENAMED, BY_JQ, COUNTED])
 def test_a_file_that_is_read_and_written_anew(text):
     """A script that reads all records, adds one and writes all of them is reported."""
     assert len([*rewritten_records(text)]) == 1
@@ -52,6 +90,17 @@ def test_a_file_that_is_read_and_written_anew(text):
         'with open(log_path, "a") as f:\n    f.write(json.dumps(entry))\n',
         SCRIPT.replace("list.push(entry);", ""),
         'fs.appendFileSync(file, JSON.stringify(entry) + "\\n");\n',
+        BY_FUNCTIONS.replace("save(state)\n", "save({})\n").replace("def save({})", "def save(state)"),
+        BY_FUNCTIONS.replace("    state = load()\n", "    state = {}\n"),
+        BY_FUNCTIONS.replace("def load():", "def load(STATE):"),
+        REPLACED.replace("copy, STATE)", "copy, OTHER)"),
+        REPLACED.replace("+= 1", "= 1"),
+        RENAMED.replace("seen.push(name);", ""),
+        BY_JQ.replace("+= [$f]", "= $f"),
+        BY_JQ.replace('tmp" "$STATE"', 'tmp" "$OTHER"'),
+        BY_JQ.replace("jq ", "flock lock jq "),
+        COUNTED.replace("exit 2", "echo many"),
+        COUNTED.replace("N + 1", "0"),
     ],
 )
 def test_other_files(text):
@@ -76,3 +125,30 @@ def test_hooks_that_run_alone(changes):
     """A hook behind a lock, or of calls for which the agent waits, loses no record."""
     hook_set, hook = one_hook("PostToolUse", PYTHON)
     assert not [*find_in_calls(replace(hook_set, hooks=(replace(hook, **changes),)))]
+
+
+def test_a_program_in_a_shell_script():
+    """A program that stands in a shell script is read too, and its line is that of the script."""
+    hook_set, _ = one_hook("PostToolUse", f"#!/bin/bash\npython3 - <<'PY'\n{PYTHON}PY\n")
+    (found,) = find_in_calls(hook_set)
+
+    assert (found.kind, "(x.sh, line 6)" in found.text) == ("LOST-UPDATES", True)
+
+
+REPEATED = {
+    "files that are read": "state = json.loads(FILE.read_text())\n",
+    "functions": "def load():\n    return json.loads(FILE.read_text())\nstate = load()\n",
+    "files that are written": "FILE.write_text(json.dumps(state))\n",
+    "sums": "state = json.loads(FILE.read_text())\nstate = 1 + 1\nFILE.write_text(json.dumps(state))\n",
+    "moves": 'jq .a "$A" > "$B"\nmv "$B" "$A"\n',
+    "counts": 'N=$(cat "$C")\necho "$N" > "$C"\nexit 2\n',
+}
+
+
+@pytest.mark.parametrize("start", ["", "#!/bin/sh\n"])
+@pytest.mark.parametrize("part", REPEATED.values(), ids=REPEATED)
+def test_the_time_grows_with_the_length(takes_linear_time, start, part):
+    """A script four times as long takes about four times as long."""
+    takes_linear_time(
+        lambda length: start + part * (length // len(part)), lambda text: [*rewritten_records(text)]
+    )
