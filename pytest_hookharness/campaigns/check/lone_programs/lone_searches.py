@@ -54,6 +54,14 @@ _FITS = (
     r"|(?:echo|printf)[ \t][^|\n]*\"?\$\{{?{0}\}}?\"?[ \t]*(?:\|[ \t]*(?:tr|sed|head)\b[^|\n]*)?\|[ \t]*"
     + _SEARCHED
 )
+# A list of quoted texts, one in each line, and a loop over it.
+_LISTED = re.compile(
+    r"(?<![\w$.-])(?P<name>[A-Za-z_]\w*)=\((?P<texts>(?:\s+(?:'[^'\n]+'|\"[^\"\n]+\"|\#[^\n]*))+)\s*\)"
+)
+_ITEM = re.compile(r"^\s*['\"]([^\n]*)", re.MULTILINE)
+_EACH = re.compile(
+    r"\bfor[ \t]+(?P<name>[A-Za-z_]\w*)[ \t]+in[ \t]+\"\$\{(?P<list>\w+)\[@\]\}\"[ \t]*(?:;|$)", re.MULTILINE
+)
 _SUBJECT = r"case[ \t]+\"?\$\{{?{0}(?::-)?\}}?\"?[ \t]*(?:in\b|$)"
 _MOST = 40
 _TEXT, _NOT = re.compile(r"\w\w"), re.compile(r"(?<![\w\"'=])![ \t]")
@@ -63,7 +71,7 @@ def only_shown_by(text: str) -> str:
     """Return the program that alone fills the variables that a shell script refuses by; empty for none."""
     if not SHELL_SCRIPT.match(text):
         return ""
-    code, shown = without_comment_lines(text), code_of(text)
+    code, shown = _with_listed_texts(without_comment_lines(text)), code_of(text)
     if not can_refuse(code, shown):
         return ""
     refusals = [*islice(refusals_of(code, shown), _MOST + 1)]
@@ -79,6 +87,16 @@ def only_shown_by(text: str) -> str:
     if all(any(_fits(one, code, names) for one in conditions_at(shown, place)) for place in refusals):
         return str(tools.pop())
     return ""
+
+
+def _with_listed_texts(code: str) -> str:
+    """Return a script of the same length, with texts for the variables that are each of a list of texts."""
+    lists = {one["name"]: one["texts"] for one in _LISTED.finditer(code)}
+    for one in [*islice(_EACH.finditer(code), _MOST)]:
+        if all(map(_TEXT.search, _ITEM.findall(lists.get(one["list"], "")))) and one["list"] in lists:
+            used = re.compile(rf"(?<=\")\$\{{?{one['name']}\}}?(?=\")")
+            code = used.sub(lambda found: "_" * len(found[0]), code)
+    return code
 
 
 def can_refuse(code: str, shown: str) -> bool:

@@ -149,7 +149,10 @@ def _of_programs(hook_set: HookSet) -> Iterator[Symptom]:
         yield replace(together(UNGUARDED_TOOL, hooks, text), advice=advice)
     told = [hook for hook, _ in answers]
     others = [hook for hook in open_hooks if hook not in told]
-    for hooks, tool in _by_event([(hook, tool) for hook in others if (tool := lone_switch(hook_set, hook))]):
+    # A command that is the script itself does not mind how a script ends.
+    inline = [hook for hook in hook_set.hooks if not hook_set.sources_of(hook) and hook not in open_hooks]
+    switches = [(hook, tool) for hook in (*others, *inline) if (tool := lone_switch(hook_set, hook))]
+    for hooks, tool in _by_event(switches):
         role = hosts.find(hook_set.host).events[hooks[0].event].role
         what = DECIDED.get(role, "call")
         text = f"it decides by what `{tool}` prints, so with no `{tool}` on the PATH every {what} is allowed."

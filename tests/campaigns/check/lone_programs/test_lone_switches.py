@@ -2,6 +2,7 @@
 
 import json
 import subprocess
+from dataclasses import replace
 
 import pytest
 
@@ -9,6 +10,7 @@ from pytest_hookharness.campaigns.check.lone_programs.inline_scripts import inli
 from pytest_hookharness.campaigns.check.lone_programs.lone_searches import only_shown_by
 from pytest_hookharness.campaigns.check.lone_programs.lone_switches import lone_switch, only_switched_by
 from pytest_hookharness.campaigns.check.lone_programs.wrapping_functions import with_programs_in_place
+from pytest_hookharness.campaigns.check.reads.script_checks import find_in_scripts
 
 from ..static.one_hook import one_hook
 
@@ -19,6 +21,8 @@ LEAVES = 'if [ "$ACTIVE" != "true" ]; then\n  exit 0\nfi\n'
 EMPTY = '[ -z "$CMD" ] && exit 0\n'
 BLOCKS = "echo 'No.' >&2\nexit 2\n"
 SEARCH = 'if echo "$CMD" | grep -qE "rm -rf"; then\n  echo No >&2\n  exit 2\nfi\n'
+LIST = "LIST=(\n  'rm -rf'  # files\n  # disks\n  'mkfs'\n)\n"
+EACH = 'for p in "${LIST[@]}"; do\n  if echo "$CMD" | grep -qE "$p"; then\n    exit 2\n  fi\ndone\n'
 DENY = 'deny() {\n  echo "$1" >&2\n  exit 2\n}\n'
 
 
@@ -80,6 +84,9 @@ def test_the_program_whose_value_switches_a_script_off(text, tool):
         ),
         (HEAD + COMMAND + 'if [ "$CMD" = "aa" ] || [ "$CMD" = "bb" ]; then exit 2; fi\n', "jq"),
         (HEAD + COMMAND + "N=$(echo \"$CMD\" | tr -s ' ')\n" + SEARCH.replace("CMD", "N"), "jq"),
+        (HEAD + LIST + COMMAND + EACH, "jq"),
+        (HEAD + LIST.replace("mkfs", ".") + COMMAND + EACH, ""),
+        (HEAD + 'LIST=("$OWN")\n' + COMMAND + EACH, ""),
         # It may refuse without the command, or for another reason.
         (HEAD + COMMAND + SEARCH + "[ -f .claude/late ] && exit 2\n", ""),
         (HEAD + COMMAND + 'if ! echo "$CMD" | grep -q "pnpm"; then exit 2; fi\n', ""),
@@ -103,6 +110,18 @@ def test_events_at_which_nothing_is_refused():
     """Hooks that can refuse nothing are left out."""
     for event, expected in [("Stop", "jq"), ("PreToolUse", "jq"), ("SessionStart", ""), ("PostToolUse", "")]:
         assert lone_switch(*one_hook(event, HEAD + STATE + LEAVES + BLOCKS)) == expected
+
+
+def test_a_command_that_is_the_script():
+    """A command that is the guard itself is named too, as its own status 2 is no answer to a failure."""
+    hook_set, hook = one_hook("PreToolUse", "")
+    command = COMMAND.replace('echo "$INPUT" | ', "").replace("\n", "; ") + SEARCH
+    hook_set = replace(hook_set, sources=(), hooks=(replace(hook, command=command),))
+    found = [one.text for kind in find_in_scripts(hook_set) for one in kind if one.kind == "UNGUARDED-TOOL"]
+
+    assert found == [
+        "PreToolUse: it decides by what `jq` prints, so with no `jq` on the PATH every call is allowed."
+    ]
 
 
 @pytest.mark.parametrize(
@@ -205,6 +224,9 @@ REPEATED = {
     "arms": "aa) ;;\n",
     "pipes": "echo $X | tr a b | ",
     "lists": "true && ",
+    "lists of texts": "LIST=(\n'aa'\n",
+    "texts of a list": "'aa'\n",
+    "loops over a list": 'for p in "${LIST[@]}"; do\n',
 }
 
 
