@@ -7,6 +7,7 @@ the code, such as a variable, stays as it is written.
 
 from __future__ import annotations
 
+import ast
 import re
 from bisect import bisect_left
 from collections.abc import Collection, Iterator, Mapping, Sequence
@@ -17,7 +18,8 @@ from pytest_hookharness.model.fast_dataclass import dataclass
 
 # The name of an interpreter, and a variable that holds one.
 _CALL = re.compile(
-    r"(?:(?<![\w./$-])|(?<=/bin/))(?P<program>python[\d.]*|node|bun|perl|ruby|php|(?:ba|da|z)?sh)(?=[ \t<\\])"
+    r"(?:(?<![\w./$-])|(?<=/bin/))(?P<program>python[\d.]*|node|bun|perl|ruby|php|osascript|(?:ba|da|z)?sh)"
+    r"(?=[ \t<\\])"
     r"|\"?\$\{?(?P<variable>PYTHON\w*|NODE\w*)\}?\"?(?=[ \t<\\])"
 )
 _LANGUAGES = (
@@ -56,6 +58,11 @@ _BY_NAME = {
 }
 _BY_NUMBER = {"python": r"\bsys\.argv\[{0}\]", "javascript": r"\bprocess\.argv\[{0}\]"}
 _PASTED = r"(?P<mark>'''|\"\"\"|['\"`])\$\{{?{0}\}}?(?P=mark)"
+# A field that is taken out of an object, or something that is empty.
+_FIELD = re.compile(
+    r"[\w.()]+(?:\.get\('\w+'(?:, (?:\{\}|None))?\)|\['\w+'\]| or \{\}|[()])*"
+    r"(?:\.get\('(\w+)'(?:, (?:''|None|\w+\.get\('\w+'(?:, '')?\)))?\)|\['(\w+)'\])(?: or '')?"
+)
 _PASSED = re.compile(r"\"?\$\{?(\w+)\}?\"?")
 _EXPORTED = r"^[ \t]*(?:export|declare[ \t]+-x)[ \t]+{0}(?:=[^\n]*)?$"
 _GIVES = re.compile(
@@ -94,6 +101,23 @@ class EmbeddedProgram:
     arguments: Sequence[str]
     variables: Mapping[str, str]
 
+    @property
+    def printed(self) -> str:
+        """The field of its input that a program in Python prints as it is, and nothing else; or empty."""
+        try:
+            nodes = [*ast.walk(ast.parse(self.text))] if self.language == "python" else []
+        except (SyntaxError, ValueError, RecursionError):
+            return ""
+        prints = [one for one in nodes if isinstance(one, ast.Call) and ast.unparse(one.func) == "print"]
+        if len(prints) != 1 or len(prints[0].args) != 1 or prints[0].keywords or "sys.stdin" not in self.text:
+            return ""
+        value: ast.expr | None = prints[0].args[0]
+        if isinstance(value, ast.Name):
+            given = [one.value for one in nodes if isinstance(one, ast.Assign) and _gives(one, value.id)]
+            value = given[0] if len(given) == 1 else None
+        found = _FIELD.fullmatch(ast.unparse(value)) if value is not None else None
+        return next(filter(None, found.groups()), "") if found else ""
+
     def with_input(self, names: Collection[str], script: str, *, alone: bool) -> str:
         """
         Return the code as if it read from standard input what it gets of the input in another way.
@@ -120,6 +144,10 @@ class EmbeddedProgram:
         for pattern in given:
             text = re.sub(pattern, lambda _: _STDIN[self.language], text)
         return text
+
+
+def _gives(assignment: ast.Assign, name: str) -> bool:
+    return any(isinstance(one, ast.Name) and one.id == name for one in assignment.targets)
 
 
 def _passes(word: str, names: Collection[str]) -> bool:

@@ -23,17 +23,15 @@ _JQ = (
     rf"(?:\.(?:tool_input|tool_response)(?:\.\w+){{0,3}}?\.{_FREE}|\.prompt|\.last_assistant_message)\b\??"
     r"(?:\s*//\s*(?:\.[\w.?]{1,90}|empty|null|\"[^\"\n]{0,90}\"))*(?P=quote)(?=[\s)<])"
 )
-_KEY = r"(?:\.get\([\"']\w+[\"'](?:,\s*(?:\{\}|''|\"\"))?\)|\[[\"']\w+[\"']\])"
-_PYTHON = (
-    r"python3?\s+-c\s+(?P<mark>[\"'])\s*import (?:json,\s?sys|sys,\s?json);\s*"
-    r"(?:\w+\s?=\s?json\.load\(sys\.stdin\);\s*)?print\((?:json\.load\(sys\.stdin\)|\w+)"
-    rf"{_KEY}{{0,3}}?(?:\.get\([\"']{_FREE}[\"'](?:,\s*(?:''|\"\"))?\)|\[[\"']{_FREE}[\"']\])\)\s*(?P=mark)"
-)
 # The value is the field itself: no other program changes it on the way.
-_TAKEN = re.compile(
-    r"\s*(?:(?:echo(?:\s+-\w)?|printf\s+[\"']%s(?:\\n)?[\"'])\s+\"?\$\{?(?P<piped>\w+)\}?\"?\s*\|\s*|cat\s*\|\s*)?"
-    rf"(?:{_JQ}|{_PYTHON})(?:\s*<<<\s*\"?\$\{{?(?P<given>\w+)\}}?\"?)?" + _END
+_PIPED = (
+    r"\s*(?:(?:echo(?:\s+-\w)?|printf\s+[\"']%s(?:\\n)?[\"'])\s+\"?\$\{?(?P<piped>\w+)\}?\"?\s*\|\s*"
+    r"|cat\s*\|\s*)?"
 )
+_GIVEN = r"(?:\s*<<<\s*\"?\$\{?(?P<given>\w+)\}?\"?)?" + _END
+_TAKEN = re.compile(_PIPED + _JQ + _GIVEN)
+_BEFORE, _BEHIND = re.compile(_PIPED), re.compile(_GIVEN)
+_IS_FREE = re.compile(_FREE)
 # Values that the script takes from elsewhere, too.
 _OTHERS = re.compile(
     r"(?<![\w$.-])(?P<name>[A-Za-z_]\w*)\+?=(?!\"?\$\()(?![\"']{2})\S"
@@ -89,6 +87,7 @@ def pasted_code(text: str) -> Iterator[tuple[str, int]]:
 def texts_of_input(code: str) -> set[str]:
     """Return the variables that hold text of the input as it is."""
     found: dict[str, int] = {}
+    programs = {one.call: one for one in embedded_programs(code) if _IS_FREE.fullmatch(one.printed)}
     whole, taken = set[str](), dict[str, str]()
     for one in _ASSIGNED.finditer(code):
         name = one["name"]
@@ -97,6 +96,9 @@ def texts_of_input(code: str) -> set[str]:
             whole.add(name)
         elif value := _TAKEN.match(code, one.end()):
             taken[name] = value["piped"] or value["given"] or ""
+        elif (begins := _BEFORE.match(code, one.end())) and begins.end() in programs:
+            ends = _BEHIND.match(code, programs[begins.end()].behind)
+            taken |= {name: begins["piped"] or ends["given"] or ""} if ends else {}
     named = whole | {name for name, source in taken.items() if not source or source in whole}
     named = {name for name in named if found[name] == 1}
     for one in _OTHERS.finditer(code) if named else ():

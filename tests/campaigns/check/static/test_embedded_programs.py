@@ -97,6 +97,26 @@ def test_an_embedded_program_with_another_source(text):
     assert not shell_reads(f"{HEAD}{text}\n")
 
 
+@pytest.mark.parametrize(
+    ("code", "field"),
+    [
+        ("print(json.load(sys.stdin)['a']['b'])", "b"),
+        ("d = json.load(sys.stdin)\nt = d.get('a', {})\nprint(t.get('b', t.get('c', '')))", "b"),
+        ("d = json.load(sys.stdin)\nx = (d.get('a') or {}).get('b') or ''\nprint(x)", "b"),
+        ("print(json.load(sys.stdin)['a'][:9])", ""),
+        ("print(json.load(sys.stdin)['a'].lower())", ""),
+        ("d = json.load(sys.stdin)\nprint(d['a'])\nprint(d['b'])", ""),
+        ("x = json.load(sys.stdin)['a']\nx = clean(x)\nprint(x)", ""),
+        ("print(json.load(open('f'))['a'])", ""),
+        ("print(", ""),
+    ],
+)
+def test_the_field_that_a_program_prints(code, field):
+    """A program prints a field as it is if it prints once, and nothing changes the value."""
+    (found,) = embedded_programs(f'{HEAD}python3 -c "{code}"\n')
+    assert found.printed == field
+
+
 def test_the_shell_agrees():
     """The arguments and variables of a program in a script are those that its language has."""
     text = (

@@ -32,11 +32,16 @@ def taken(way):
         HEAD.replace("file_path // empty", "content") + PASTES,
         HEAD.replace("echo \"$INPUT\" | jq -r '.tool_input.file_path // empty'", BY_PYTHON) + PASTES,
         HEAD.replace('echo "$INPUT" | ', "").replace("')", '\' <<< "$INPUT" 2>/dev/null || true)') + PASTES,
+        HEAD + 'osascript -e "display notification \\"$FILE\\""\n',
+        taken(
+            '"$PYTHON" -c "\nimport sys, json\nd = json.load(sys.stdin)\nprint(d[\'prompt\'])\n" <<< "$INPUT"'
+        ),
     ],
 )
 def test_text_of_the_input_in_code(text):
     """A value of the input between quotation marks of code is named with its line."""
-    lines = text[: text.index("'$FILE" if "'$FILE" in text else "$INPUT'" if "$INPUT'" in text else "${F")]
+    marks = ("'$FILE", '\\"$FILE', "$INPUT'", "${F")
+    lines = text[: text.index(next(mark for mark in marks if mark in text))]
     assert [line for _, line in pasted_code(text)] == [lines.count("\n") + 1]
 
 
