@@ -105,17 +105,10 @@ class EmbeddedProgram:
     def printed(self) -> str:
         """The field of its input that a program in Python prints as it is, and nothing else; or empty."""
         try:
-            nodes = [*ast.walk(ast.parse(self.text))] if self.language == "python" else []
+            value = _printed_value(ast.parse(self.text)) if self.language == "python" else ""
         except (SyntaxError, ValueError, RecursionError):
             return ""
-        prints = [one for one in nodes if isinstance(one, ast.Call) and ast.unparse(one.func) == "print"]
-        if len(prints) != 1 or len(prints[0].args) != 1 or prints[0].keywords or "sys.stdin" not in self.text:
-            return ""
-        value: ast.expr | None = prints[0].args[0]
-        if isinstance(value, ast.Name):
-            given = [one.value for one in nodes if isinstance(one, ast.Assign) and _gives(one, value.id)]
-            value = given[0] if len(given) == 1 else None
-        found = _FIELD.fullmatch(ast.unparse(value)) if value is not None else None
+        found = _FIELD.fullmatch(value) if len(value) < _NEAR and "sys.stdin" in self.text else None
         return next(filter(None, found.groups()), "") if found else ""
 
     def with_input(self, names: Collection[str], script: str, *, alone: bool) -> str:
@@ -146,8 +139,19 @@ class EmbeddedProgram:
         return text
 
 
-def _gives(assignment: ast.Assign, name: str) -> bool:
-    return any(isinstance(one, ast.Name) and one.id == name for one in assignment.targets)
+def _printed_value(tree: ast.Module) -> str:
+    """Return the only value that a program prints, as it is written where it gets its name; else empty."""
+    nodes = [*ast.walk(tree)]
+    prints = [one for one in nodes if isinstance(one, ast.Call) and ast.unparse(one.func) == "print"]
+    if len(prints) != 1 or len(prints[0].args) != 1 or prints[0].keywords:
+        return ""
+    value = prints[0].args[0]
+    if not isinstance(value, ast.Name):
+        return ast.unparse(value)
+    named = [one for one in nodes if isinstance(one, ast.Name) and one.id == value.id]
+    given = [one.value for one in nodes if isinstance(one, ast.Assign) and {*one.targets} & {*named}]
+    stored = sum(isinstance(one.ctx, ast.Store) for one in named)
+    return ast.unparse(given[0]) if len(given) == stored == 1 else ""
 
 
 def _passes(word: str, names: Collection[str]) -> bool:
