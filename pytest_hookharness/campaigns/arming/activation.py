@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import posixpath
 import re
+import shlex
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import field, replace
 from itertools import chain
@@ -18,7 +19,7 @@ from pathlib import Path
 from pytest_hookharness import hosts
 from pytest_hookharness.campaigns.arming.project_texts import is_small, project_files, read_text
 from pytest_hookharness.campaigns.arming.starting_scripts import starting_command
-from pytest_hookharness.campaigns.arming.state_names import SESSION
+from pytest_hookharness.campaigns.arming.state_names import SESSION, TASK
 from pytest_hookharness.campaigns.arming.state_paths import folder_of
 from pytest_hookharness.model.checkup import HookSet
 from pytest_hookharness.model.fast_dataclass import dataclass
@@ -189,7 +190,7 @@ def _filled(hook_set: HookSet, code: str) -> str:
     folders |= dict.fromkeys(_PLUGIN_FOLDER.findall(code), "../plugin")
     for name, folder in folders.items():
         code = re.sub(rf"\$\{{{name}\}}|\${name}\b", folder, code)
-    return _ARGUMENTS.sub("'Do the work.'", code).strip()
+    return _ARGUMENTS.sub(shlex.quote(TASK), code).strip()
 
 
 def _by_examples(hook_set: HookSet) -> Iterator[Activation]:

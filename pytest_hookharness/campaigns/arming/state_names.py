@@ -7,10 +7,13 @@ import re
 from datetime import UTC, datetime
 from typing import TypeAlias
 
+from pytest_hookharness.model.moves import FIRST_PROMPT
+
 Value: TypeAlias = bool | int | str
 # Stands for the identifier of the session in the files of a scenario.
 SESSION = "{{session_id}}"
-TASK = "Do the work."
+# What the user asks for; a hook may compare the prompt with the task of a loop.
+TASK = FIRST_PROMPT.text
 # A limit that a loop with it reaches before the host's own cap.
 LIMIT = 3
 _TIME = re.compile(

@@ -31,7 +31,9 @@ from pytest_hookharness.model.trace import Change, Exchange, HookEvent, Performe
 
 # Plays sessions that are no part of the report.
 TryOut: TypeAlias = Callable[[Sequence[CheckSession]], Sequence[PlayedSession]]
+# Another session, and what it is asked: a loop may know its own turns by the prompt.
 _OTHER = "0e7b6d52-3f6c-4a51-9d0e-2b8c9a7f4c13"
+_ASKED = Prompt(text="What does this project do?")
 _PLACES = {"workspace/": "", "home/": "~/"}
 # What no loop keeps its state in.
 _NO_STATE = re.compile(r"(?:^|/)(?:\.git|__pycache__|node_modules)/|\.(?:log|pyc)$|/projects/")
@@ -89,16 +91,15 @@ class _Loop:
 
     def met_by(self, session: str, acts: Sequence[Act] = (FIRST_PROMPT, Stop())) -> CheckSession:
         """Return a short session that finds these files, with another identifier in the place of its own."""
-        texts = {
-            path.replace(SESSION, session): text.replace(SESSION, session)
-            for path, text in self.files.items()
-        }
+        every = self.files.items()
+        texts = {path.replace(SESSION, session): text.replace(SESSION, session) for path, text in every}
         home = {path[2:]: text for path, text in texts.items() if path.startswith("~/")}
         inside = {path: text for path, text in texts.items() if not path.startswith("~/")}
         old = self.session.scenario
+        acts = [_ASKED if act == FIRST_PROMPT and session == _OTHER else act for act in acts]
         scenario = replace(
             old,
-            script=Script(acts=tuple(acts)),
+            script=Script(acts=(*acts,)),
             files={**old.files, **inside},
             home={**old.home, **home},
             turns=len(acts),

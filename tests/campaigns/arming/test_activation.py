@@ -65,7 +65,7 @@ def test_a_command_that_runs_code(loop):
     """A command of the plugin is used as the host would: its code is run, with a task as arguments."""
     (found,) = find_activations(loop(**{"commands/loop.md": COMMAND, "commands/cancel.md": COMMAND}))
     assert found.title == "commands/loop.md used"
-    assert found.command == "sh \"../plugin/start.sh\" 'Do the work.'"
+    assert found.command == "sh \"../plugin/start.sh\" 'Please do the work.'"
 
 
 def test_code_in_a_line(loop):
@@ -105,7 +105,7 @@ def test_code_that_writes_a_file_of_a_hook(loop):
     """Code that a command tells the agent to run counts if it writes a file that a hook names."""
     (found,) = find_activations(loop(**{"hooks/stop.sh": REVIEW, "commands/review.md": REVIEW_COMMAND}))
     assert found.command.startswith("set -e && mkdir -p .claude")
-    assert "\n'Do the work.'\n" in found.command
+    assert "\n'Please do the work.'\n" in found.command
 
 
 def test_a_script_that_writes_a_file_of_a_hook(loop):
@@ -128,7 +128,7 @@ def test_a_variable_that_means_the_plugins_folder(loop):
     texts = {"hooks/stop.sh": "[ -f .claude/loop.md ]\n", "scripts/start.sh": "echo go >.claude/loop.md\n"}
     start = '```bash\n"$PLUGIN_DIR/scripts/start.sh" $ARGUMENTS; echo $MY_PLUGIN_DIR\n```\n'
     (found,) = find_activations(loop(**texts, **{"commands/start.md": start}))
-    assert found.command == """"../plugin/scripts/start.sh" 'Do the work.'; echo $MY_PLUGIN_DIR"""
+    assert found.command == """"../plugin/scripts/start.sh" 'Please do the work.'; echo $MY_PLUGIN_DIR"""
 
 
 def test_a_template_of_a_file_that_hooks_name(loop):
@@ -255,7 +255,7 @@ def test_a_loop_that_waits_for_the_next_prompt(loop):
     (claimed,) = plan_activated(
         loop(**made, **{".claude-plugin/plugin.json": json.dumps({"hooks": prompts})})
     )
-    command = RunCommand(command="./start.sh 'Do the work.'")
+    command = RunCommand(command="./start.sh 'Please do the work.'")
     assert plain.scenario.script.acts == (FIRST_PROMPT, command, Stop())
     assert claimed.scenario.script.acts == (FIRST_PROMPT, command, Prompt(text="Go on."), Stop())
 

@@ -30,7 +30,7 @@ def test_scripts_are_run_as_a_person_would(loop, harness):
     words = "bash ../plugin/scripts/{}"
     steps = [
         words.format("init.sh"),
-        words.format("add-task.sh 'Do the work.'"),
+        words.format("add-task.sh 'Please do the work.'"),
         words.format("start-loop.sh"),
     ]
     assert starting_command(hook_set) == "; ".join(steps)

@@ -106,13 +106,13 @@ def test_an_example_of_a_command(plugin):
     assert state.pop("started_at").startswith("20")
     assert state == {
         "active": True,
-        "task": "Do the work.",
+        "task": "Please do the work.",
         "iteration": 1,
         "max_iterations": 3,
         "session_id": "{{session_id}}",
     }
     assert first.verbatim
-    assert first.title.startswith('.claude/loop.json: {"active": true, "task": "Do the work."')
+    assert first.title.startswith('.claude/loop.json: {"active": true, "task": "Please do the work."')
     assert first.title.endswith("as commands/start.md says")
     assert json.loads(first.finished[".claude/loop.json"])["active"] is False
 
@@ -151,16 +151,16 @@ def test_a_placeholder_with_alternatives(plugin):
     first = states(plugin(**{"hooks/stop.sh": hook, "skills/x/SKILL.md": text}))[0]
     assert first.files == {
         ".claude/run.local.md": "---\nmode: auto\nend: null\ntasks_file: .claude/tasks.md\n---\n",
-        ".claude/tasks.md": "# Tasks\n\n- [ ] Do the work.\n",
+        ".claude/tasks.md": "# Tasks\n\n- [ ] Please do the work.\n",
     }
-    assert first.finished == {".claude/tasks.md": "# Tasks\n\n- [x] Do the work.\n"}
+    assert first.finished == {".claude/tasks.md": "# Tasks\n\n- [x] Please do the work.\n"}
 
 
 def test_a_checklist(plugin):
     """A list of tasks in which a hook looks for open ones has one."""
     hook = "if grep -q '^- \\[ \\]' TODO.md; then echo 'Finish TODO.md' >&2; exit 2; fi\n"
     (found,) = states(plugin(**{"hooks/stop.sh": hook}))
-    assert found.files == {"TODO.md": "# Tasks\n\n- [ ] Do the work.\n"}
+    assert found.files == {"TODO.md": "# Tasks\n\n- [ ] Please do the work.\n"}
     assert found.origin == "as hooks/stop.sh reads it"
 
 
@@ -168,7 +168,7 @@ def test_fields_of_the_source(plugin):
     """Without an example the file has what the hook compares, in the form that its name asks for."""
     hook = 'F=.loop.md\nA=$(sed -n "s/^active: //p" "$F")\n[ "$A" = true ] || exit 0\nexit 2\n'
     (found,) = states(plugin(**{"hooks/stop.sh": hook}))
-    assert found.files == {".loop.md": "---\nactive: true\n---\n\nDo the work.\n"}
+    assert found.files == {".loop.md": "---\nactive: true\n---\n\nPlease do the work.\n"}
 
 
 @pytest.mark.parametrize(

@@ -102,7 +102,7 @@ def test_a_file_of_which_a_command_tells(armed):
     """A loop in shell whose state a command has a model write is active with it, and refuses every stop."""
     found, (outcome,) = armed("stop.sh", "sh", SHELL, **{"commands/start.md": COMMAND})
     (session,) = found.sessions
-    state = '.claude/loop.json: {"active": true, "task": "Do the work."}'
+    state = '.claude/loop.json: {"active": true, "task": "Please do the work."}'
     assert session.active == f"{state}, as commands/start.md says"
     assert outcome.verdict_name in ("livelock", "capped")
     assert found.unmet == ()
@@ -341,7 +341,7 @@ def test_the_report_of_an_active_loop(plugin, harness):
     hook_set = plugin(**{"hooks/stop.sh": CHECKLIST})
     report = CheckRun(hook_set, harness.settings, harness.resources).run()
     (problem,) = (one for one in report.problems if one.symptom.kind in ("livelock", "capped"))
-    assert problem.active == "TODO.md: # Tasks; - [ ] Do the work., as hooks/stop.sh reads it"
+    assert problem.active == "TODO.md: # Tasks; - [ ] Please do the work., as hooks/stop.sh reads it"
     assert "if the agent does nothing more; it may stop if it writes the finished" in problem.symptom.text
     assert "forever" not in problem.symptom.text
     assert not problem.symptom.must_fix

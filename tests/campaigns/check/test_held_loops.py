@@ -138,6 +138,11 @@ echo "{\\"active\\": true, \\"iteration\\": $((N + 1))}" >"$F"
 CLEANS = """F=.claude/loop.json
 [ "$(jq -r .session_id)" = "$(jq -r .session_id "$F" 2>/dev/null)" ] || rm -f "$F"
 """
+# Knows its turns by what the user asked for.
+ASKED = """F=.claude/loop.json
+[ ! -f "$F" ] || grep -q "$(jq -r .task "$F")" "$(jq -r .transcript_path)" || rm -f "$F"
+"""
+TASK = """mkdir -p .claude; echo '{"active": true, "task": "Please do the work."}' >.claude/loop.json"""
 ENDS = "rm -f .claude/loop.json\n"
 KNOWN = (
     """mkdir -p .claude; jq -n --arg s "$(cat ~/me)" '{active: true, session_id: $s}' >.claude/loop.json"""
@@ -150,11 +155,12 @@ KNOWN = (
     [
         (COUNTS, START, "counts its own turns in"),
         (CLEANS, KNOWN, "removes"),
+        (ASKED, TASK, "removes"),
         (CLEANS, UNNAMED, ""),
         (ENDS, START, ""),
         ("exit 0", START, ""),
     ],
-    ids=["counts", "removes", "place-for-a-session", "always-ends", "nothing"],
+    ids=["counts", "removes", "removes-by-the-prompt", "place-for-a-session", "always-ends", "nothing"],
 )
 def test_a_loop_that_another_session_changes(plugin, harness, text, command, does):
     """A loop that refuses nothing is reported if another session removes its state, or counts in it."""
