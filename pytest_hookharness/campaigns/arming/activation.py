@@ -152,10 +152,13 @@ def _by_commands(hook_set: HookSet) -> Iterator[Activation]:
     profile = hosts.find(hook_set.host)
     top = "plugin/" if hook_set.plugin else "workspace/"
     folders = [path.removeprefix(top) for path in profile.config.components if path.startswith(top)]
+    places = [(folder, "*.md") for folder in folders if folder.endswith("commands")]
+    # Gemini CLI, whose commands are TOML files, has hooks in none of them.
+    places = places or ([("commands", "*.toml")] if hook_set.plugin else [])
     sources = [text for _, text in hook_set.sources]
     named = {path for text in sources for path in _NAMED.findall(_VARIABLE.sub("", text))}
-    for folder in (each for each in folders if each.endswith("commands")):
-        for file in sorted((hook_set.root / folder).rglob("*.md")):
+    for folder, pattern in places:
+        for file in sorted((hook_set.root / folder).rglob(pattern)):
             if _NOT_STARTING.search(file.stem):
                 continue
             text = read_text(file) or ""
@@ -166,7 +169,9 @@ def _by_commands(hook_set: HookSet) -> Iterator[Activation]:
             for block in _BLOCK.findall(text):
                 scripts = [read_text(hook_set.root / path) or "" for path in _SCRIPT.findall(block)]
                 code = "\n".join([block, *scripts])
-                if named.intersection(filter(None, chain.from_iterable(_WRITTEN.findall(code)))):
+                # What a person asks for goes to a script, which may be no shell script.
+                passes = bool(scripts) and file.suffix == ".toml" and "$ARGUMENTS" in block
+                if passes or named.intersection(filter(None, chain.from_iterable(_WRITTEN.findall(code)))):
                     # A script may need what the plugin's first command sets up.
                     files = _templates(hook_set, [*sources, *scripts]) if scripts else {}
                     yield Activation(title=f"{name} used", command=_filled(hook_set, block), files=files)

@@ -21,6 +21,7 @@ from typing import Any, TypedDict, Unpack
 
 from pytest_hookharness import hosts
 from pytest_hookharness.campaigns.arming.copied_files import copied_files
+from pytest_hookharness.campaigns.arming.installed_plugins import installed_plugin
 from pytest_hookharness.campaigns.arming.project_texts import read_text
 from pytest_hookharness.campaigns.check.lent_home import find_installed, find_lent
 from pytest_hookharness.campaigns.check.static.hook_program import INTERPRETERS
@@ -272,6 +273,9 @@ def _hook_set(
 ) -> HookSet:
     installed = find_installed(configuration.hooks, root)
     sources = tuple(_sources(root, configuration.hooks, [named for _, named in installed]))
+    if more.get("plugin"):
+        texts = [*(hook.command for hook in configuration.hooks), *(text for _, text in sources)]
+        installed += installed_plugin(profile, root, texts)
     # Somebody set this switch, so it is no mistake.
     off = [problem for problem in configuration.problems if problem.kind == "disabled"]
     others = [problem for problem in configuration.problems if problem not in off]

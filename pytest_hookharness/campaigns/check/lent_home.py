@@ -21,6 +21,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from pytest_hookharness import hosts
+from pytest_hookharness.campaigns.arming.project_texts import project_files
 from pytest_hookharness.model.checkup import HookSet
 from pytest_hookharness.model.protocol import Hook
 from pytest_hookharness.reports.redaction import has_secrets
@@ -92,8 +93,12 @@ def _is_inside(file: Path, root: Path) -> bool:
 
 
 def _install(installed: Sequence[tuple[str, str]], root: Path, home: Path) -> None:
-    """Copy files of a project to HOME as an installer would, each with what is beside it."""
+    """Copy folders and files of a project to HOME as an installer would, each file with what is beside it."""
     for path, named in installed:
+        if (root / named).is_dir():
+            for file in project_files(root / named):
+                _copy(file, home / path / file.relative_to(root / named))
+            continue
         folder = (root / named).parent
         files = list(folder.rglob("*")) if folder != root and _is_small(folder) else [root / named]
         for file in files:

@@ -49,7 +49,8 @@ def announcement(place: HookSet, isolation: str) -> str:
     if place.lent:
         lines.append(f"  lends {', '.join(plain(f'~/{path}') for path in place.lent)} (read-only)")
     for path, named in place.installed:
-        lines.append(f"  copies {plain(named)} to ~/{plain(path)}, as its installer would")
+        what = "the plugin" if named == "." else plain(named)
+        lines.append(f"  copies {what} to ~/{plain(path)}, as its installer would")
     return "\n".join([*lines, *wrapped(isolation, _WIDTH, "  ")])
 
 

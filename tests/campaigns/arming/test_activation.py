@@ -6,6 +6,7 @@ import pytest
 
 from pytest_hookharness.campaigns.arming.activation import find_activations, given_activations
 from pytest_hookharness.campaigns.check.check_run import CheckRun
+from pytest_hookharness.campaigns.check.discovery import find_hook_sets
 from pytest_hookharness.campaigns.check.session_errors import play_session
 from pytest_hookharness.campaigns.check.sessions import plan_activated
 from pytest_hookharness.frontends.checkup import problem_command
@@ -129,6 +130,27 @@ def test_a_variable_that_means_the_plugins_folder(loop):
     start = '```bash\n"$PLUGIN_DIR/scripts/start.sh" $ARGUMENTS; echo $MY_PLUGIN_DIR\n```\n'
     (found,) = find_activations(loop(**texts, **{"commands/start.md": start}))
     assert found.command == """"../plugin/scripts/start.sh" 'Please do the work.'; echo $MY_PLUGIN_DIR"""
+
+
+def test_commands_of_an_extension(tmp_path):
+    """What the user asks a command of a Gemini CLI extension for goes to its script; no other code runs."""
+    block = 'prompt = """Run:\n```bash\nnode "${extensionPath}/bin/%s.js" %s\n```\n"""\n'
+    hook = {"hooks": [{"type": "command", "command": "node ${extensionPath}/hooks/stop.js"}]}
+    texts = {
+        "gemini-extension.json": '{"name": "loop", "version": "1.0.0"}',
+        "hooks/hooks.json": json.dumps({"hooks": {"AfterAgent": [hook]}}),
+        "commands/loop/begin.toml": block % ("begin", "$ARGUMENTS"),
+        "commands/loop/look.toml": block % ("look", ""),
+        "commands/notes.md": "```bash\nnode ${extensionPath}/bin/x.js $ARGUMENTS\n```\n",
+    }
+    for path, text in texts.items():
+        (tmp_path / path).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / path).write_text(text)
+    (hook_set,) = find_hook_sets(tmp_path)
+
+    (found,) = find_activations(hook_set)
+    assert found.title == "commands/loop/begin.toml used"
+    assert found.command == "node \"../plugin/bin/begin.js\" 'Please do the work.'"
 
 
 def test_a_template_of_a_file_that_hooks_name(loop):

@@ -313,6 +313,26 @@ def test_hooks_run_as_if_their_collection_were_installed(tmp_path, person, harne
     assert "Tests are missing." in report.problems[0].symptom.text
 
 
+@pytest.mark.slow
+def test_a_plugin_that_looks_for_itself_where_it_is_installed(tmp_path, plugin, person, harness):
+    """A hook that looks for its plugin's scripts where the host installs plugins finds them there."""
+    person()
+    find = "find ~/.claude/plugins/cache -name again.sh -exec cat {} + | sh"
+    found = plugin(find, **{"again.sh": "echo Tests are missing. >&2\nexit 2\n"})
+
+    ((path, named),) = found.installed
+    assert (path.startswith(".claude/plugins/cache/"), named) == (True, ".")
+    assert f"copies the plugin to ~/{path}, as its installer would" in announcement(found, "")
+    report = check(found, harness)
+    assert ["Tests are missing." in problem.symptom.text for problem in report.problems] == [True]
+
+
+def test_a_plugin_that_does_not_look_for_itself(plugin, person):
+    """A plugin whose hooks find their scripts by its own folder is not copied to HOME."""
+    person()
+    assert plugin("sh ${CLAUDE_PLUGIN_ROOT}/x.sh", **{"x.sh": "ls ~/.claude/plugins\n"}).installed == ()
+
+
 @pytest.mark.parametrize("given", ["person", "link", "above"])
 def test_what_is_not_installed_from_a_project(tmp_path, person, given):
     """Not taken from a project: what the person has, what lies outside of it, a path that leads up."""

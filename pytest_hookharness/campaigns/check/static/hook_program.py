@@ -151,7 +151,7 @@ def program_that_ends_it(hook_set: HookSet, hook: Hook) -> str:
 def _home_obstacle(hook_set: HookSet, hook: Hook) -> Obstacle | None:
     """Return the file in the person's home that a command runs, if it is not installed on this machine."""
     named = _IN_HOME.match(hook.command)
-    if named is None or named[1] in dict(hook_set.installed):
+    if named is None or any(f"{path}/".startswith(f"{named[1]}/") for path, _ in hook_set.installed):
         return None
     if os.path.exists(Path.home() / named[1]):  # noqa: PTH110
         return None
