@@ -97,13 +97,8 @@ class _Loop:
         inside = {path: text for path, text in texts.items() if not path.startswith("~/")}
         old = self.session.scenario
         acts = [_ASKED if act == FIRST_PROMPT and session == _OTHER else act for act in acts]
-        scenario = replace(
-            old,
-            script=Script(acts=(*acts,)),
-            files={**old.files, **inside},
-            home={**old.home, **home},
-            turns=len(acts),
-        )
+        script, files = Script(acts=(*acts,)), {**old.files, **inside}
+        scenario = replace(old, script=script, files=files, home={**old.home, **home}, turns=len(acts))
         when = "after a refused stop" if len(acts) == len((FIRST_PROMPT, Stop())) else "when it began"
         left = f"{self.session.active}, as it was {when}"
         return replace(self.session, scenario=scenario, ends=False, way_out="", active=left)
@@ -145,13 +140,14 @@ def meet_held_loops(hook_set: HookSet, played: Sequence[PlayedSession], try_out:
             continue
         sessions.append(_without_tools(own.session))
         empty = any(_EMPTY_SESSION.search(text) for text in loop.files.values())
-        if not empty and not _refusing(other.outcome):
-            problems += _meddled(loop, own, other, [one.id for one in problems])
-        if empty or not _refusing(other.outcome):
+        free, taken = not _refusing(other.outcome), [one.id for one in problems]
+        told = [*_meddled(loop, own, other, taken)] if free and not empty else []
+        if empty or (free and not told):
             # It may learn its session from the first stop, whoever makes that.
             sessions.append(_beside_another(loop.session))
-        elif _refusing(other.outcome) not in usual:
-            problems += _shared(loop, other, [one.id for one in problems])
+        elif not free and _refusing(other.outcome) not in usual:
+            told = [*_shared(loop, other, taken)]
+        problems += told
     return HeldLoops(sessions=tuple(sessions), problems=tuple(problems))
 
 

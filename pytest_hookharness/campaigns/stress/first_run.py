@@ -30,8 +30,8 @@ STANDARD_COMMANDS = frozenset({
     "[", "awk", "basename", "bash", "cat", "chmod", "chown", "cmp", "comm", "command", "cp", "cut",
     "dash", "date", "dd", "df", "diff", "dirname", "du", "echo", "ed", "env", "expr", "false", "find",
     "getconf", "grep", "head", "id", "join", "kill", "ln", "locale", "logname", "ls", "mkdir", "mkfifo",
-    "mv", "nice", "nl", "nohup", "od", "paste", "pathchk", "pr", "printf", "ps", "pwd", "read", "rm",
-    "rmdir", "sed", "sh", "sleep", "sort", "split", "stty", "tail", "tee", "test", "time", "touch",
+    "mktemp", "mv", "nice", "nl", "nohup", "od", "paste", "pathchk", "pr", "printf", "ps", "pwd", "read",
+    "rm", "rmdir", "sed", "sh", "sleep", "sort", "split", "stty", "tail", "tee", "test", "time", "touch",
     "tr", "true", "tsort", "tty", "umask", "uname", "uniq", "wait", "wc", "who", "write", "xargs",
 })  # fmt: skip
 

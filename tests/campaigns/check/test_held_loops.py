@@ -37,6 +37,11 @@ echo "Finish the open tasks of TODO.md." >&2; exit 2
 STAYS = """[ -f .claude/loop.json ] || exit 0
 echo "Go on." >&2; exit 2
 """
+# Knows its turns by what the user asked for.
+ASKED = """F=.claude/loop.json
+[ ! -f "$F" ] || grep -q "$(jq -r .task "$F")" "$(jq -r .transcript_path)" || rm -f "$F"
+"""
+TASK = """mkdir -p .claude; echo '{"active": true, "task": "Please do the work."}' >.claude/loop.json"""
 UNNAMED = START.replace("iteration: 0", "session_id: null, iteration: 0")
 TAKES_OVER = """[ -f "$CLAUDE_PROJECT_DIR/.claude/loop.json" ] || exit 0
 echo '{"active": true, "iteration": 0}' >"$CLAUDE_PROJECT_DIR/.claude/loop.json"
@@ -115,6 +120,14 @@ def test_a_loop_of_whoever_stops_first(met):
     assert "with another session that does the same, allows" in finding.text
 
 
+@pytest.mark.slow
+def test_a_loop_that_ends_with_the_first_prompt_of_another_session(met):
+    """That another session removes the state of a loop is told once, and no session is played beside it."""
+    found, _ = met(f'{ASKED}[ -f "$F" ] || exit 0; echo "Go on." >&2; exit 2\n', TASK)
+    assert ["removes .claude/loop.json" in one.symptom.text for one in found.problems] == [True]
+    assert [one.scenario.vary[0].family for one in found.sessions] == ["tools"]
+
+
 def test_sessions_without_a_loop(plugin, harness):
     """Of hooks that nothing activated, one session with a refused stop is tried with a tool missing."""
     hook_set = plugin("exit 0")
@@ -138,11 +151,6 @@ echo "{\\"active\\": true, \\"iteration\\": $((N + 1))}" >"$F"
 CLEANS = """F=.claude/loop.json
 [ "$(jq -r .session_id)" = "$(jq -r .session_id "$F" 2>/dev/null)" ] || rm -f "$F"
 """
-# Knows its turns by what the user asked for.
-ASKED = """F=.claude/loop.json
-[ ! -f "$F" ] || grep -q "$(jq -r .task "$F")" "$(jq -r .transcript_path)" || rm -f "$F"
-"""
-TASK = """mkdir -p .claude; echo '{"active": true, "task": "Please do the work."}' >.claude/loop.json"""
 ENDS = "rm -f .claude/loop.json\n"
 KNOWN = (
     """mkdir -p .claude; jq -n --arg s "$(cat ~/me)" '{active: true, session_id: $s}' >.claude/loop.json"""
