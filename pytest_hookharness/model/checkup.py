@@ -5,7 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import field
-from pathlib import Path, PurePath
+from functools import lru_cache
+from pathlib import Path
 
 from pytest_hookharness.model.fast_dataclass import dataclass
 from pytest_hookharness.model.file_change import FileChange
@@ -56,9 +57,10 @@ def is_named(command: str, commands: str) -> bool:
     return bool(command) and f", {command}, " in f", {commands}, "
 
 
-def _named_parts(hook: Hook, script: str) -> int:
-    """Return how many parts of a script's path, from its end, a hook's command names; 0 for none."""
-    command, parts = " ".join((hook.command, *(hook.args or ()))), PurePath(script).parts
+@lru_cache(maxsize=1 << 14)
+def _named_parts(command: str, script: str) -> int:
+    """Return how many parts of a script's path, from its end, a command names; 0 for none."""
+    parts = script.split("/")
     # A name may be the end of a longer one.
     if parts[-1] not in command or not re.search(rf"(?<![\w.-]){re.escape(parts[-1])}(?![\w-])", command):
         return 0
@@ -131,11 +133,12 @@ class HookSet:
 
         Of several with the same name, those count that the command names with more of their folders.
         """
-        named = [(one, _named_parts(hook, one[0])) for one in self.sources]
+        command = " ".join((hook.command, *(hook.args or ())))
+        named = [(one, parts) for one in self.sources if (parts := _named_parts(command, one[0]))]
         most: dict[str, int] = {}
         for (path, _), parts in named:
-            most[PurePath(path).name] = max(parts, most.get(PurePath(path).name, 1))
-        return [one for one, parts in named if parts == most[PurePath(one[0]).name]]
+            most[path.rpartition("/")[2]] = max(parts, most.get(path.rpartition("/")[2], 0))
+        return [one for one, parts in named if parts == most[one[0].rpartition("/")[2]]]
 
     def scripts_of(self, hook: Hook) -> list[str]:
         """Return the texts of the scripts whose names are in the command of a hook."""
@@ -144,7 +147,7 @@ class HookSet:
     def hooks_of(self, script: str) -> list[Hook]:
         """Return the hooks whose commands have the name of a script."""
         if script not in dict(self.sources):
-            return [hook for hook in self.hooks if _named_parts(hook, script)]
+            return [hook for hook in self.hooks if _named_parts(hook.command, script)]
         return [hook for hook in self.hooks if script in dict(self.sources_of(hook))]
 
     @property
