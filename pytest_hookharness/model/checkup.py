@@ -88,8 +88,7 @@ class HookSet:
         off: The switch in the settings that turns all hooks off, in a sentence; empty for none.
         sources: Texts of the scripts in their commands, as pairs of path (relative to the folder) and text.
         lent: What of the person's HOME is lent to the hooks, by path below it.
-        installed: What its installer copies to HOME, as pairs of path there and path in the project; ``.`` is
-            the whole plugin.
+        installed: What an installer copies to HOME, as pairs of path there and in the project; ``.`` for all.
         looked_for: Files that hooks were seen to look for in the project in vain, by path in it;
             ``{{session_id}}`` stands for the identifier of the session.
         aside: Files that hooks look for or write where the agent works, as pairs of path there and command.
