@@ -114,6 +114,7 @@ def _of_questions(hook_set: HookSet) -> Iterator[Symptom]:
 def _of_limits(hook_set: HookSet) -> Iterator[Symptom]:
     """Yield the gates of stops that refuse without a limit; a session may show each of them better."""
     found = [(hook, one) for hook in hook_set.hooks if (one := unlimited_gate(hook_set, hook))[0]]
+    until = "" if hosts.find(hook_set.host).cap.cap is None else ", until the host's own limit overrides it"
     for key, limit in dict.fromkeys(one for _, one in found):
         hooks = [hook for hook, one in found if one == (key, limit)]
         events = ", ".join(dict.fromkeys(hook.event for hook in hooks))
@@ -127,7 +128,7 @@ def _of_limits(hook_set: HookSet) -> Iterator[Symptom]:
         yield Symptom(
             kind="livelock",
             hook=", ".join(dict.fromkeys(hook.command for hook in hooks)),
-            text=f"{events}: {without} is refused again and again.",
+            text=f"{events}: {without} is refused again and again{until}.",
             advice=f"Allow the stop if `{key}` shows that it was refused before, or after some refusals.",
             avoidable=True,
         )
