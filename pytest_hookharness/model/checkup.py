@@ -59,12 +59,12 @@ def is_named(command: str, commands: str) -> bool:
 
 @lru_cache(maxsize=1 << 14)
 def _named_parts(command: str, script: str) -> int:
-    """Return how many parts of a script's path, from its end, a command names; 0 for none."""
+    """Return twice how many parts of a script's path, from its end, a command names, and 1 more for all."""
     parts = script.split("/")
-    # A name may be the end of a longer one.
-    if parts[-1] not in command or not re.search(rf"(?<![\w.-]){re.escape(parts[-1])}(?![\w-])", command):
-        return 0
-    return next((many for many in range(len(parts), 1, -1) if "/".join(parts[-many:]) in command), 1)
+    for many in range(len(parts), 0, -1) if parts[-1] in command else ():
+        if re.search(rf"(?<![\w.-]){re.escape('/'.join(parts[-many:]))}(?![\w-])", command):
+            return 2 * many + (many == len(parts))
+    return 0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

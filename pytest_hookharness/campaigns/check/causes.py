@@ -13,7 +13,7 @@ from collections.abc import Collection, Iterator, Sequence
 from dataclasses import replace
 
 from pytest_hookharness import hosts
-from pytest_hookharness.campaigns.check.grouping import ENDLESS, SymptomEvidence
+from pytest_hookharness.campaigns.check.grouping import SymptomEvidence
 from pytest_hookharness.campaigns.check.hook_statistics import name_problem
 from pytest_hookharness.campaigns.check.lone_programs.hindered_hooks import hindered_hooks
 from pytest_hookharness.campaigns.check.static.bare_scripts import NOT_EXECUTABLE
@@ -72,7 +72,7 @@ _WITHOUT_GIT = frozenset({UNGUARDED_TOOL.name, STATUS_LEAK.name})
 _UNSEEN = frozenset({SILENT_REFUSAL.name, UNSEEN_REASON.name})
 # What a source and a session may both show.
 _NO_TOOL = re.compile(r"with no `[\w.+-]+` on the PATH")
-_SAME_KIND = ENDLESS | {BYPASS.name, CARRIED_OUT.name, LOST_UPDATES.name, OVERBLOCK.name, TEXT_MATCH.name}
+_SAME_KIND = frozenset({BYPASS.name, CARRIED_OUT.name, LOST_UPDATES.name, OVERBLOCK.name, TEXT_MATCH.name})
 _NO_SESSION, _OF_ANOTHER = "knows no session", "did not start the loop"
 # How a script ends that has no executable bit.
 _NO_BIT = Exited(126)
@@ -135,8 +135,6 @@ def _not_shown(symptom: Symptom, shown: Sequence[Symptom]) -> Symptom | None:
 
 def _is_same_kind(shown: Symptom, symptom: Symptom) -> bool:
     """Return whether both are about commands, or about files such as an example of one with secrets."""
-    if {shown.kind, symptom.kind} <= ENDLESS:
-        return True
     about = shown.topic == symptom.topic or all(".env.example" in one.text for one in (shown, symptom))
     return shown.kind == symptom.kind and about
 

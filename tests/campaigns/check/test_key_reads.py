@@ -46,6 +46,19 @@ def test_paths_of_jq(program, paths):
             "A=$(python3 -c \"import json,sys; print(json.load(sys.stdin).get('a',''))\")\necho $A\n",
             ["a"],
         ),
+        (
+            "tag() {\n  python3 -c 'import json, sys\nprint(json.load(sys.stdin)[\"a\"])'\n}\ncurl x | tag\n",
+            [],
+        ),
+        ("pyright x | {\n  python3 -c 'import json, sys\nprint(json.load(sys.stdin)[\"a\"])'\n}\n", []),
+        (
+            "IN=$(cat)\nA=$(node -e 'const d = JSON.parse(process.argv[1]); f(d.a)' -- \"$IN\" x)\necho $A\n",
+            ["a"],
+        ),
+        (
+            "IN=$(cat)\nA=$(node -e 'const d = JSON.parse(process.argv[2]); f(d.a)' -- \"$IN\" x)\necho $A\n",
+            [],
+        ),
         ('IN=$(cat)\nget() {\n  jq -r ".$1 // empty" <<<"$IN"\n}\nA=$(get a.b)\necho $A\n', ["a.b"]),
         (
             (

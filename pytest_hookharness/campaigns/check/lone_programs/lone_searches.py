@@ -91,12 +91,22 @@ def only_shown_by(text: str) -> str:
 
 def _with_listed_texts(code: str) -> str:
     """Return a script of the same length, with texts for the variables that are each of a list of texts."""
-    lists = {one["name"]: one["texts"] for one in _LISTED.finditer(code)}
+    lists = {one["name"]: _ITEM.findall(one["texts"]) for one in _LISTED.finditer(code)}
     for one in [*islice(_EACH.finditer(code), _MOST)]:
-        if all(map(_TEXT.search, _ITEM.findall(lists.get(one["list"], "")))) and one["list"] in lists:
+        set_once = len(re.findall(rf"(?<![\w$]){one['list']}\+?=", code)) == 1
+        if set_once and one["list"] in lists and all(map(_finds_text, lists[one["list"]])):
             used = re.compile(rf"(?<=\")\$\{{?{one['name']}\}}?(?=\")")
             code = used.sub(lambda found: "_" * len(found[0]), code)
     return code
+
+
+def _finds_text(pattern: str) -> bool:
+    """Return whether a pattern finds nothing in an empty text."""
+    try:
+        empty = re.search(re.sub(r"\[\[:\w+:\]", "[x", pattern.rstrip("\"'")), "")
+    except re.error:
+        return False
+    return empty is None and _TEXT.search(pattern) is not None
 
 
 def can_refuse(code: str, shown: str) -> bool:

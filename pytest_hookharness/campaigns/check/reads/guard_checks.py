@@ -12,7 +12,6 @@ from pytest_hookharness.campaigns.check.command_guards.word_guards import (
     root_guard,
     word_guard,
 )
-from pytest_hookharness.campaigns.check.gates.unlimited_gates import unlimited_gate
 from pytest_hookharness.campaigns.check.reads.script_checks import DECIDED, together
 from pytest_hookharness.campaigns.check.static.uncaught_programs import UncaughtProgram, uncaught_programs
 from pytest_hookharness.campaigns.check.static.untracked_files import overlooked_files
@@ -36,7 +35,6 @@ def find_in_guards(hook_set: HookSet) -> Iterator[Iterator[Symptom]]:
     yield _of_examples(hook_set)
     yield _of_programs(hook_set)
     yield _of_questions(hook_set)
-    yield _of_limits(hook_set)
 
 
 def _of_words(hook_set: HookSet) -> Iterator[Symptom]:
@@ -109,26 +107,3 @@ def _of_questions(hook_set: HookSet) -> Iterator[Symptom]:
         hooks = [hook for hook, one in found if one == (path, line)]
         advice = "Ask `git status --porcelain`, or `git ls-files --others --exclude-standard` as well."
         yield replace(together(FAILS_OPEN, hooks, text), advice=advice)
-
-
-def _of_limits(hook_set: HookSet) -> Iterator[Symptom]:
-    """Yield the gates of stops that refuse without a limit; a session may show each of them better."""
-    found = [(hook, one) for hook in hook_set.hooks if (one := unlimited_gate(hook_set, hook))[0]]
-    until = "" if hosts.find(hook_set.host).cap.cap is None else ", until the host's own limit overrides it"
-    for key, limit in dict.fromkeys(one for _, one in found):
-        hooks = [hook for hook, one in found if one == (key, limit)]
-        events = ", ".join(dict.fromkeys(hook.event for hook in hooks))
-        without = (
-            f"the limit `{limit}` counts only above 0, and the script does not read `{key}`, so with 0 an "
-            "agent that does not meet its other conditions"
-            if limit
-            else f"the script neither reads `{key}` nor keeps a count, so an agent that cannot mend what it "
-            "finds"
-        )
-        yield Symptom(
-            kind="livelock",
-            hook=", ".join(dict.fromkeys(hook.command for hook in hooks)),
-            text=f"{events}: {without} is refused again and again{until}.",
-            advice=f"Allow the stop if `{key}` shows that it was refused before, or after some refusals.",
-            avoidable=True,
-        )

@@ -29,9 +29,11 @@ from pytest_hookharness.campaigns.check.static.mac_shell import calls_for_a_mac
 from pytest_hookharness.campaigns.check.static.pasted_code import pasted_code
 from pytest_hookharness.campaigns.check.static.process_files import files_of_processes
 from pytest_hookharness.campaigns.check.static.rewritten_records import (
+    may_wait,
     rewritten_records,
     runs_beside_itself,
 )
+from pytest_hookharness.campaigns.check.static.session_variables import loaded_by
 from pytest_hookharness.campaigns.check.static.shell_scripts import SHELL_SCRIPT
 from pytest_hookharness.judging.findings.codes import (
     CARRIED_OUT,
@@ -99,8 +101,10 @@ def find_in_calls(hook_set: HookSet) -> Iterator[Symptom]:
         (WRONG_KEY, _NAME_IT, files_of_processes),
     ):
         yield from _found(hook_set, code, advice, find)
-    # Of other events a host starts one hook after the other.
-    yield from _found(hook_set, LOST_UPDATES, _APPEND_LINES, rewritten_records, beside=True)
+    # Of other events a host starts one hook after the other. A lock may stand around a program in a script.
+    hasty = [one for one in hook_set.sources if not may_wait(f"{one[1]}\n{loaded_by(hook_set, one[1])}")]
+    alone = replace(hook_set, sources=tuple(hasty))
+    yield from _found(alone, LOST_UPDATES, _APPEND_LINES, rewritten_records, beside=True)
 
 
 def _found(

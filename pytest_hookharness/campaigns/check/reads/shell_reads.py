@@ -30,6 +30,8 @@ _CALL = re.compile(
     r"\s+(?:'(?P<plain>[^']*)'|\"(?P<quoted>(?:[^\"\\$]|\\.)*)\"|(?P<bare>\.[\w.]+))(?P<after>[^\n]*)"
 )
 _ENDS_IN_PIPE = re.compile(r"(?<!\|)\|[ \t]*(?:\\)?\n\Z")
+# A group of commands that is open and may have another input, and one that replaces it for the rest.
+_FED = re.compile(r"(?:^|[|;&\n])[ \t]*[({](?=\s)[^(){}]*\Z|\bexec[ \t]+<|\|[ \t]*\\?\n[ \t]*\Z")
 _NEAR, _FAR = 9, 500
 # Where a command ends that is not wrapped.
 _WRAPPED = re.compile(r"(?<![|\s])[ \t]*\n")
@@ -132,10 +134,18 @@ def _through_functions(text: str, inputs: Mapping[str, KeyPath]) -> Iterator[Key
 def _of_programs(text: str, inputs: Mapping[str, KeyPath]) -> Iterator[KeyRead]:
     """Yield what programs in Python and JavaScript read that stand in the script."""
     whole = {name for name, path in inputs.items() if not path}
-    for one in embedded_programs(text):
+    programs = embedded_programs(text)
+    bodies = [*functions_of(text)] if programs else []
+    for one in programs:
         line = _WRAPPED.split(text[max(0, one.call - _FAR) : one.call].replace("\\\n", "  "))[-1]
         after = text[one.behind :].partition("\n")[0]
-        source = None if one.document else _source(line.rstrip(" "), after, inputs, consumed=bool(inputs))
+        # What a pipe gives, also to a function or a group, is no input of the hook.
+        fed = _FED.search(text[: one.call]) is not None or any(
+            begin <= one.call < end for _, begin, end in bodies
+        )
+        source = (
+            None if one.document else _source(line.rstrip(" "), after, inputs, consumed=bool(inputs) or fed)
+        )
         code = one.text if source else one.with_input(whole, text, alone=source is None)
         reads = python_reads(code) if one.language == "python" else javascript_reads(code)
         given = _GIVEN.search(line)

@@ -12,6 +12,7 @@ import re
 from bisect import bisect_left
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from functools import lru_cache
+from itertools import takewhile
 
 from pytest_hookharness.campaigns.check.static.shell_scripts import code_of
 from pytest_hookharness.model.fast_dataclass import dataclass
@@ -63,6 +64,7 @@ _FIELD = re.compile(
     r"[\w.()]+(?:\.get\('\w+'(?:, (?:\{\}|None))?\)|\['\w+'\]| or \{\}|[()])*"
     r"(?:\.get\('(\w+)'(?:, (?:''|None|\w+\.get\('\w+'(?:, '')?\)))?\)|\['(\w+)'\])(?: or '')?"
 )
+_UNSURE = re.compile(r"\$(?!\()|\"\$(?:@|\{\w+\[@\]\})\"")
 _PASSED = re.compile(r"\"?\$\{?(\w+)\}?\"?")
 _EXPORTED = r"^[ \t]*(?:export|declare[ \t]+-x)[ \t]+{0}(?:=[^\n]*)?$"
 _GIVES = re.compile(
@@ -125,9 +127,12 @@ class EmbeddedProgram:
         text = _OWN_STDIN.sub("none", self.text) if alone else self.text
         # The first argument follows `-c`, and for JavaScript the name of the program or `-`.
         first = 2 if self.language == "javascript" and self.document else 1
+        # Node takes `--` away. A variable without quotes may be no word, or several.
+        words = self.arguments[self.language == "javascript" and self.arguments[:1] == ["--"] :]
+        known = [*takewhile(lambda word: not _UNSURE.match(word), words)]
         given = [
             _BY_NUMBER[self.language].format(number)
-            for number, word in enumerate(self.arguments, first)
+            for number, word in enumerate(words[: len(known) + 1], first)
             if _passes(word, names)
         ]
         given += [

@@ -18,7 +18,7 @@ from pytest_hookharness.campaigns.check.static.shell_scripts import SHELL_SCRIPT
 # What takes the input, in each of the languages: at the beginning of a line, or as a value.
 _OF_SHELL = re.compile(
     r"=\"?\$\([ \t]*(?:cat(?:[ \t]+-)?[ \t]*(?:2>[^)\n]*|\|\|[^)\n]*)?\)|cat[ \t]*\|"
-    r"|jq[ \t]+(?:-\w+[ \t]+)*(?:'[^'\n]*'|\"[^\"\n]*\")[ \t]*\))"
+    r"|jq[ \t]+(?:-[A-Za-mo-z]+[ \t]+)*(?:'[^'\n]*'|\"[^\"\n]*\")[ \t]*\))"
     r"|\$\(<[ \t]*/dev/stdin\)"
 )
 # A use of it in Python that reads nothing.
@@ -27,7 +27,8 @@ _OF_NODE = re.compile(r"\bprocess\.stdin\.(?:on|setEncoding|read)|\breadFileSync
 _NEAR = 100
 # What takes the input in the script around it.
 _TAKES = re.compile(
-    r"\$\([ \t]*(?:timeout[ \t]+\w+[ \t]+)?cat[ \t]*(?:-[ \t]*)?[)|2]|/dev/stdin|\bread\b|\bmapfile\b"
+    r"\$\([ \t]*(?:timeout[ \t]+\w+[ \t]+)?(?:cat[ \t]*(?:-[ \t]*)?[)|2]|jq[ \t])"
+    r"|\$\([ \t]*(?:python[\d.]*[ \t]+-c|node[ \t]+-e)\b|/dev/stdin|\bread\b|\bmapfile\b"
 )
 
 

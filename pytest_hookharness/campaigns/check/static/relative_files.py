@@ -23,6 +23,8 @@ from pytest_hookharness.model.checkup import HookSet, script_of
 from pytest_hookharness.model.protocol import Hook
 
 _MOVES = re.compile(r"\bchdir\b")
+# A command that starts its script in another folder.
+_STARTS_ELSEWHERE = re.compile(r"\b(?:cd|pushd)\s|\s(?:--directory|--cwd|--prefix|--dir|-C)\b")
 # In a shell script wherever it stands, as in `if ! cd x`, `CDPATH= cd x`, `*) cd x ;;` and `eval "cd x"`.
 _SHELL_MOVES = re.compile(r"\bchdir\b|(?<![\w.-])(?:cd|pushd|popd|eval)(?![\w.=-])")
 _LOADS = re.compile(r"^[ \t]*(?:source|\.)\s|[;&]\s*(?:source|\.)\s", re.MULTILINE)
@@ -89,10 +91,16 @@ _JOINED = (
     r"|\b(?:join|resolve)\(\s*(?:{0})\s*,\s*[\"'](?P<join>{1})[\"'/]"
     r"|\$?\{{(?:{0})\}}/(?P<text>{1})[\"'`/]"
 )
-_OWN_FOLDER = r"\.(?!(?:git|github|venv|husky|vscode|idea|svn|cargo|env|next|npm)\b)[a-z][\w-]*"
+# Not that of a program which works where it is started.
+_OWN_FOLDER = (
+    r"\.(?!(?:git|github|venv|husky|vscode|idea|svn|cargo|env|next|npm|ssh|aws|kube|docker|direnv|envrc|terraform|turbo"
+    r"|nx|yarn|\w*rc|\w*_cache)\b)[a-z][\w-]*"
+)
+# The names of what functions get.
+_GIVEN = re.compile(r"\b(?:def|function)\s*\w*\s*\(([^()\n]*)\)|\(([^()\n]*)\)\s*=>|\b(\w+)\s*=>")
 # A script may know the project's folder, or look for it in the folders above.
 _FINDS_PROJECT = re.compile(
-    r"show-toplevel|\w_(?:DIR|ROOT|CWD|WORKSPACE)\b[\"']?\s*[\])\],|?]|\.parents?\b|\bdirname\(|find_?[uU]p|\.git\b"
+    r"[\"']\.\.[\"'/]|show-toplevel|\w_(?:DIR|ROOT|CWD|WORKSPACE)\b[\"']?\s*[\])\],|?]|\.parents?\b|\bdirname\(|find_?[uU]p|\.git\b"
 )
 _OF_SCRIPT = re.compile(r"^[^\n]*(?:__file__|import\.meta|__dirname)[^\n]*$", re.MULTILINE)
 
@@ -119,7 +127,7 @@ def _seen(hook_set: HookSet, hook: Hook) -> Iterator[str]:
 def _in_source(hook_set: HookSet, hook: Hook) -> str:
     """Return a file that a script uses by a relative path, as its source shows; empty for none."""
     found = hook_set.scripts_of(hook)
-    stays = re.search(r"\bcd\s", hook.command) is None
+    stays = _STARTS_ELSEWHERE.search(hook.command) is None
     if not stays or len(found) != 1 or not starts_elsewhere(hook_set, hook) or _moves(hook_set, found[0]):
         return ""
     text = found[0]
@@ -162,12 +170,13 @@ def _used_in_code(text: str) -> Iterator[str]:
     yield from _OF_PYTHON.findall(text)
     yield from _in_project(text, _ASKED_BY_PYTHON.findall(text))
     code = _OF_SCRIPT.sub("", without_comments(text))
-    if _FINDS_PROJECT.search(code):
+    if _MOVES.search(code) or _FINDS_PROJECT.search(code):
         return
     values: dict[str, list[str]] = {}
     for one in _BOUND.finditer(code):
         values.setdefault(one["name"], []).append(one["value"])
-    here = [name for name, given in values.items() if all(map(_is_here, given))]
+    given_names = {*re.findall(r"\w+", " ".join(" ".join(one) for one in _GIVEN.findall(code)))}
+    here = [name for name, given in values.items() if name not in given_names and all(map(_is_here, given))]
     joined = _JOINED.format("|".join([_HERE, *map(re.escape, here)]), _OWN_FOLDER)
     for found in re.finditer(joined, code):
         yield next(filter(None, found.groups()))

@@ -19,8 +19,10 @@ from pytest_hookharness.model.fast_dataclass import dataclass
 from pytest_hookharness.model.protocol import Hook
 
 _LOCKS = re.compile(
-    r"fcntl|msvcrt|O_EXCL|(?<![bc])lock|[\"']wx[\"']|\blck\b|\.lck|noclobber|\{tool_?use_?id|getpid|process\.pid"
-    r"|mutex|(?-i:EXCLUSIVE)|semaphore|transaction",
+    r"fcntl|msvcrt|O_EXCL|(?<![bc])lock|[\"']w?x[\"']|\blck\b|\.lck|noclobber|set\s+-C\b|tool_?use_?id|getpid"
+    r"|process\.pid|mutex|(?-i:EXCLUSIVE)|semaphore|\bsem\s|transaction|FileExistsError|EEXIST|uuid"
+    r"|\buntil\s+(?:mkdir|ln|\()|\bmkdir\s[^\n]*(?:&&|\|\|)\s*(?:break|continue|exit|sleep)"
+    r"|mkdirSync\([^\n]*\}\s*catch",
     re.IGNORECASE,
 )
 _PATH = r"(?P<path>[A-Za-z_][\w.]*)"
@@ -54,7 +56,7 @@ _FUNCTION = re.compile(
 )
 _ADDS = (
     r"(?<![\w.]){0}(?:[\w.\[\]\"']*\.(?:append|push|unshift|insert)\("
-    r"|[^\n=]{{0,80}}(?:\+=|\+\+|=[^\n=]{{0,200}}\+\s*1\b))"
+    r"|[^\n=]{{0,80}}(?:\+=|\+\+|=[^\n=]{{0,200}}(?<![\w.]){0}\b[^\n=]{{0,200}}\+\s*1\b))"
 )
 _SAID = (
     "it reads a file, adds something and writes all of it anew, so of calls side by side one may overwrite "
@@ -75,7 +77,13 @@ _WRITTEN = (
 _GROWN = r"(?<!\w){1}=\$\(\([ \t]*\$?\{{?{0}\}}?[ \t]*\+[ \t]*1[ \t]*\)\)"
 _REFUSES = re.compile(r"\bexit[ \t]+2\b|[\"'\\](?:deny|block)[\"'\\]")
 _OF_JSON = re.compile(r"(?<![\w./$-])jq[ \t]")
-_GROWS = re.compile(r"\+=|\+[ \t]*(?:1\b|\[|\$)")
+_GROWS = re.compile(r"\+=|(?<!now)(?<!now )\+[ \t]*(?:1\b|\[|\$)(?![^\n]*\bunique)")
+_OF_ITS_OWN = r"(?<!\w){0}=\"?\$\(mktemp\b"
+# Part of a script may be for another event, after which a host starts the next hook.
+_OTHER_EVENTS = re.compile(
+    r"hook_event_name|[\"'](?:Stop|SessionStart|SessionEnd|UserPromptSubmit|SubagentStop)[\"']|^[ \t]*Stop\)",
+    re.MULTILINE,
+)
 _FAR, _MOST = 1500, 40
 # An agent waits for these calls, one by one.
 _ASKS_PERSON = re.compile(r"\^?(?:(?:Enter|Exit)PlanMode|AskUserQuestion|TodoWrite|\|)+\$?")
@@ -167,7 +175,8 @@ def _in_shell(code: str) -> Iterator[int]:
         path, copy = (re.escape(found[key].strip('"')) for key in ("path", "copy"))
         made = re.search(_COPIED.format(path, copy), near, re.MULTILINE)
         calls = [*_OF_JSON.finditer(near, 0, made.start())] if made else []
-        if made and calls and _GROWS.search(near, calls[-1].end(), made.start()):
+        own = re.search(_OF_ITS_OWN.format(path.strip("\\${}")), code)
+        if made and calls and not own and _GROWS.search(near, calls[-1].end(), made.start()):
             yield found.start()
     for found in islice(_COUNTED.finditer(code), _MOST) if _REFUSES.search(code) else ():
         name, path = found["name"], re.escape(found["path"].strip('"'))
@@ -176,6 +185,11 @@ def _in_shell(code: str) -> Iterator[int]:
             grown = _GROWN.format(name, one["value"])
             if not one["value"] or re.search(grown, code[found.end() : one.start()]):
                 yield found.start()
+
+
+def may_wait(text: str) -> bool:
+    """Return whether a text may have a lock by which calls wait, or code for other events too."""
+    return _LOCKS.search(text) is not None or _OTHER_EVENTS.search(text) is not None
 
 
 def runs_beside_itself(hook_set: HookSet, hook: Hook) -> bool:

@@ -87,6 +87,9 @@ def test_the_program_whose_value_switches_a_script_off(text, tool):
         (HEAD + LIST + COMMAND + EACH, "jq"),
         (HEAD + LIST.replace("mkfs", ".") + COMMAND + EACH, ""),
         (HEAD + 'LIST=("$OWN")\n' + COMMAND + EACH, ""),
+        (HEAD + LIST.replace("mkfs", "^[[:space:]]*$") + COMMAND + EACH, ""),
+        (HEAD + LIST.replace("mkfs", "^(rm|dd)?$") + COMMAND + EACH, ""),
+        (HEAD + LIST + "LIST+=('^$')\n" + COMMAND + EACH, ""),
         # It may refuse without the command, or for another reason.
         (HEAD + COMMAND + SEARCH + "[ -f .claude/late ] && exit 2\n", ""),
         (HEAD + COMMAND + 'if ! echo "$CMD" | grep -q "pnpm"; then exit 2; fi\n', ""),

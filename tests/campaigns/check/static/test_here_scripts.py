@@ -36,6 +36,8 @@ KEPT = [
     "bash <<'EOF'\nversion=$(jq -r '.version' package.json)\nEOF",
     "python3 <<'PY'\nimport os\nprint(os.environ['IN'], 'not sys.stdin')\nPY",
     "python3 <<'PY'\nimport sys\nsys.stdin = open('/dev/tty')\nPY",
+    "bash <<'EOF'\nbody=$(jq -n '{a: 1}')\nEOF",
+    "FILE=$(jq -r .tool_input.file_path)\nbash <<'EOF'\nbody=$(cat)\nEOF",
     "python3 -c \"$(cat <<'PY'\nimport sys\nprint(sys.stdin.read())\nPY\n)\"",
 ]
 

@@ -127,6 +127,29 @@ def test_hooks_that_run_alone(changes):
     assert not [*find_in_calls(replace(hook_set, hooks=(replace(hook, **changes),)))]
 
 
+@pytest.mark.parametrize(
+    "around",
+    [
+        'until mkdir "$F.busy"; do sleep .1; done\n{}',
+        "source lib.sh\none_at_a_time {}",
+        'F="/tmp/call-$(jq -r .tool_use_id)"\n{}',
+        '( set -C; : > "$F.pid" )\n{}',
+        "event=$(jq -r .hook_event_name)\n{}",
+        'case "$1" in\nStop)\n{};;\nesac',
+    ],
+)
+def test_a_program_whose_script_makes_calls_wait(around):
+    """A lock may stand around a program, as may a path of its own for each call, and another event."""
+    program = f"python3 - <<'PY'\n{PYTHON}PY\n"
+    alone, _ = one_hook("PostToolUse", f"#!/bin/bash\n{program}")
+    text = "#!/bin/bash\n" + around.format(program)
+    hook_set, _ = one_hook("PostToolUse", text, ["one_at_a_time() { flock 9; }\n"])
+    loading = replace(hook_set, sources=(hook_set.sources[0], ("lib.sh", hook_set.sources[1][1])))
+
+    assert [one.kind for one in find_in_calls(alone)] == ["LOST-UPDATES"]
+    assert "LOST-UPDATES" not in [one.kind for one in find_in_calls(loading)]
+
+
 def test_a_program_in_a_shell_script():
     """A program that stands in a shell script is read too, and its line is that of the script."""
     hook_set, _ = one_hook("PostToolUse", f"#!/bin/bash\npython3 - <<'PY'\n{PYTHON}PY\n")
