@@ -13,7 +13,7 @@ from collections.abc import Collection, Iterator, Sequence
 from dataclasses import replace
 
 from pytest_hookharness import hosts
-from pytest_hookharness.campaigns.check.grouping import SymptomEvidence
+from pytest_hookharness.campaigns.check.grouping import ENDLESS, SymptomEvidence
 from pytest_hookharness.campaigns.check.hook_statistics import name_problem
 from pytest_hookharness.campaigns.check.lone_programs.hindered_hooks import hindered_hooks
 from pytest_hookharness.campaigns.check.static.bare_scripts import NOT_EXECUTABLE
@@ -47,6 +47,7 @@ from pytest_hookharness.judging.findings.finding_catalogue import (
 )
 from pytest_hookharness.model.checkup import HookSet, Problem, Symptom, hook_name, hook_names
 from pytest_hookharness.model.expectations import counted
+from pytest_hookharness.model.moves import RunCommand
 from pytest_hookharness.model.outcome import Outcome
 from pytest_hookharness.model.processes import Exited, TimedOut
 from pytest_hookharness.model.protocol import Ruling
@@ -66,6 +67,10 @@ _OF_A_REFUSAL = re.compile(r"is not a refusal on|the refusal ends with \d")
 # How answers in scripts are described, the first of them in words of their own.
 _ITS_ANSWER, _NO_JSON, _NO_KEYS = "its answer", "JSON", "the host knows none of the keys"
 _NO_ANSWER = "what it printed is no answer"
+# How a shell says that a text is no number.
+_NO_NUMBER = re.compile(
+    r"integer expression expected|Illegal number|operand expected|value too great for base"
+)
 # What follows where Git is missing, and so is the repository.
 _WITHOUT_GIT = frozenset({UNGUARDED_TOOL.name, STATUS_LEAK.name})
 # What the agent should read: the source of a hook and its sessions show the same.
@@ -169,7 +174,7 @@ def independent(
     symptoms = [
         one
         for one in symptoms
-        if not (network_program(one.symptom) or is_moot(one) or _is_unread_anyway(one))
+        if not (network_program(one.symptom) or is_moot(one) or _is_unread_anyway(one) or _is_misarmed(one))
     ]
     not_run = {*_commands(one.symptom for one in symptoms if one.symptom.kind == NOT_RUN.name)}
     hasty = {*_commands(one for one in static.symptoms if one.kind == TIMEOUT_UNIT.name)}
@@ -226,6 +231,16 @@ def is_moot(evidence: SymptomEvidence) -> bool:
         for step, hook_run in evidence.trace.hook_runs()
         if step.turn == int(missing[1])
     )
+
+
+def _is_misarmed(evidence: SymptomEvidence) -> bool:
+    """Return whether a loop is only endless as a hook cannot count with a state that the check made up."""
+    session = evidence.session
+    # What a command of the project makes is its own.
+    by_us = session.active and not any(isinstance(act, RunCommand) for act in session.scenario.script.acts)
+    runs = [run.run for _, run in evidence.trace.hook_runs() if run.run is not None]
+    failed = any(_NO_NUMBER.search(run.stderr.text) for run in runs)
+    return bool(by_us) and evidence.symptom.kind in ENDLESS and failed
 
 
 def _is_unread_anyway(evidence: SymptomEvidence) -> bool:

@@ -8,6 +8,7 @@ from pytest_hookharness.campaigns.check.causes import certain, independent, sett
 from pytest_hookharness.campaigns.check.grouping import SymptomEvidence
 from pytest_hookharness.campaigns.check.static_checks import StaticResult
 from pytest_hookharness.model.checkup import CheckSession, HookSet, Problem, Symptom
+from pytest_hookharness.model.moves import RunCommand, Script, Stop
 from pytest_hookharness.model.scenario import Scenario
 from pytest_hookharness.model.trace import Trace
 
@@ -120,4 +121,34 @@ def test_output_where_no_answer_is_read(host, event, left):
         shown_by=(),
     )
 
+    assert bool(independent([seen], StaticResult())) == left
+
+
+@pytest.mark.parametrize(
+    ("state", "active", "acts", "left"),
+    [
+        ("Do the work.", "loop.txt as in the documents", (Stop(),), False),
+        ("0", "loop.txt as in the documents", (Stop(),), True),
+        ("Do the work.", "", (Stop(),), True),
+        ("Do the work.", "/loop used", (RunCommand(command="true"), Stop()), True),
+    ],
+)
+def test_a_loop_that_cannot_count_with_a_state_of_the_check(harness, state, active, acts, left):
+    """A hook is not called endless because a state that the check made up has no number where it counts."""
+    command = '[ "$(cat loop.txt)" -ge 9 ] && exit 0; echo Go on. >&2; exit 2'
+    hooks = {"Stop": [{"hooks": [{"type": "command", "command": command}]}]}
+    script = Script(acts=acts)
+    scenario = Scenario(
+        name="x", host="claude-code", hooks=hooks, files={"loop.txt": state}, script=script, turns=3
+    )
+    outcome = harness.simulate(scenario)
+    seen = SymptomEvidence(
+        id="x",
+        symptom=Symptom(kind="livelock", hook=command, text="Stop is refused each time."),
+        session=CheckSession(title="x", scenario=scenario, active=active),
+        trace=outcome.trace,
+        shown_by=(),
+    )
+
+    assert outcome.blocks("Stop") > 0
     assert bool(independent([seen], StaticResult())) == left
