@@ -26,7 +26,9 @@ _MOVES = re.compile(r"\bchdir\b")
 # A command that starts its script in another folder.
 _STARTS_ELSEWHERE = re.compile(r"\b(?:cd|pushd)\s|\s(?:--directory|--cwd|--prefix|--dir|-C)\b")
 # In a shell script wherever it stands, as in `if ! cd x`, `CDPATH= cd x`, `*) cd x ;;` and `eval "cd x"`.
-_SHELL_MOVES = re.compile(r"\bchdir\b|(?<![\w.-])(?:cd|pushd|popd|eval)(?![\w.=-])")
+_SHELL_MOVES = re.compile(r"\bchdir\b|(?<![\w.-])(?:cd|pushd|popd|eval)(?![\w.=-])|\benv[ \t]+-C\b")
+# A script that compares its folder with another one knows where it is.
+_COMPARES_FOLDER = re.compile(r"\$\{?PWD\}?\"?[ \t]*!?==?[ \t]*\"?\$")
 _LOADS = re.compile(r"^[ \t]*(?:source|\.)\s|[;&]\s*(?:source|\.)\s", re.MULTILINE)
 _LOADED = re.compile(r"([\w.-]+\.(?:sh|bash))\b")
 # What a shell does elsewhere, such as `$(cd "$(dirname "$0")" && pwd)`.
@@ -54,9 +56,10 @@ _SAID = re.compile(r"\b(?:echo|printf)[ \t][^\n;&|<>()`]*")
 _COMPARED = re.compile(r"\(\((?:[^()]|\((?:[^()]|\([^()]*\))*\))*\)\)|\[\[\s.*?\s\]\]", re.DOTALL)
 # What gives a variable a value without `=`.
 _READS = r"\b(?:read|for|select|mapfile|readarray|getopts|printf\s+-v)\s[^\n;|]*?"
-_HIDDEN = re.compile(r"\.[a-z][\w-]*/(?!hooks/)[\w./*-]+")
-# A hidden folder, but of no program.
-_FOLDER = re.compile(r"\.(?!(?:git|github|venv|husky|vscode|idea|svn|cargo)\b)[a-z][\w-]*/?")
+# A hidden folder, but of no program that works where it is started.
+_OF_WORK = r"(?!(?:venv|terraform|direnv|next|turbo|nx|yarn|\w*_cache)\b)"
+_HIDDEN = re.compile(rf"\.{_OF_WORK}[a-z][\w-]*/(?!hooks/)[\w./*-]+")
+_FOLDER = re.compile(rf"\.{_OF_WORK}(?!(?:git|github|husky|vscode|idea|svn|cargo)\b)[a-z][\w-]*/?")
 # What a project has in its first folder only.
 _OF_PROJECT = (
     r"(?:CLAUDE\.md|AGENTS\.md|package\.json|tsconfig\.json|biome\.json|Cargo\.toml|pyproject\.toml|setup\.py"
@@ -91,10 +94,9 @@ _JOINED = (
     r"|\b(?:join|resolve)\(\s*(?:{0})\s*,\s*[\"'](?P<join>{1})[\"'/]"
     r"|\$?\{{(?:{0})\}}/(?P<text>{1})[\"'`/]"
 )
-# Not that of a program which works where it is started.
 _OWN_FOLDER = (
-    r"\.(?!(?:git|github|venv|husky|vscode|idea|svn|cargo|env|next|npm|ssh|aws|kube|docker|direnv|envrc|terraform|turbo"
-    r"|nx|yarn|\w*rc|\w*_cache)\b)[a-z][\w-]*"
+    rf"\.{_OF_WORK}(?!(?:git|github|husky|vscode|idea|svn|cargo|env|npm|ssh|aws|kube|docker|envrc|\w*rc)\b)"
+    r"[a-z][\w-]*"
 )
 # The names of what functions get.
 _GIVEN = re.compile(r"\b(?:def|function)\s*\w*\s*\(([^()\n]*)\)|\(([^()\n]*)\)\s*=>|\b(\w+)\s*=>")
@@ -162,7 +164,7 @@ def _moves(hook_set: HookSet, text: str) -> bool:
         code = "\n".join([code, *(code_of(read_text(file) or "") for file in files)])
     while (shorter := _SUBSTITUTED.sub("", code)) != code:
         code = shorter
-    return _SHELL_MOVES.search(code) is not None
+    return _SHELL_MOVES.search(code) is not None or _COMPARES_FOLDER.search(text) is not None
 
 
 def _used_in_code(text: str) -> Iterator[str]:
