@@ -50,9 +50,9 @@ def installed_plugin(profile: hosts.Profile, root: Path, texts: Sequence[str]) -
     values = {
         "name": name,
         "marketplace": _value(root / _MARKETPLACE, "name") or name,
-        "version": _value(root / manifest, "version") if manifest else "",
+        "version": (_value(root / manifest, "version") if manifest else "") or "1.0.0",
     }
-    path = f"{every}/{one.format(**values | {'version': values['version'] or '1.0.0'})}"
+    path = f"{every}/{one.format(**values)}"
     return () if ".." in path or os.path.lexists(Path.home() / path) else ((path, "."),)
 
 

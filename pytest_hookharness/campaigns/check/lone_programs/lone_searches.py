@@ -101,7 +101,7 @@ def _with_listed_texts(code: str) -> str:
 
 
 def _finds_text(pattern: str) -> bool:
-    """Return whether a pattern finds nothing in an empty text."""
+    """Return whether a pattern has words to look for, and finds nothing in an empty text."""
     try:
         empty = re.search(re.sub(r"\[\[:\w+:\]", "[x", pattern.rstrip("\"'")), "")
     except re.error:
