@@ -10,6 +10,7 @@ from pytest_hookharness.frontends.harness import Harness
 from pytest_hookharness.model.processes import Exited, ProcessResult, Tier
 from pytest_hookharness.model.scenario import Scenario
 from pytest_hookharness.scenario_files import scenario_from
+from pytest_hookharness.simulation.startup import trial_runs
 from pytest_hookharness.simulation.testbed.launch_overrides import check_disks
 from pytest_hookharness.simulation.testbed.run_settings import Settings, SimulationError
 
@@ -51,6 +52,40 @@ def test_hooks_are_started_in_a_removed_folder(play):
     )
 
     assert "gone" in said(outcome)
+
+
+def test_a_folder_that_cannot_be_removed_under_a_hook_is_told(play):
+    """Where a file is in the place of that folder, the hook is not started, and a message says why."""
+    outcome = play(
+        hooks={"Stop": "echo ran >&2; exit 2"},
+        turns=1,
+        files={"src": "a file"},
+        world={"cwd": {"path": "src", "removed": True}},
+    )
+    (_, hook_run), *_ = outcome.trace.hook_runs()
+
+    assert hook_run.ending == Exited(126)
+    assert "could not be made" in hook_run.run.stderr.text
+    assert outcome.reasons("Stop") == ()
+
+
+def test_a_removed_folder_is_no_file_that_a_hook_looked_for(play, monkeypatch):
+    """A hook that fails for a missing file is run again with that file, and never with one as its folder."""
+    made, present = [], trial_runs.TrialRuns.present
+
+    def noted(trials, files):
+        made.extend(path.name for path in files)
+        return present(trials, files)
+
+    monkeypatch.setattr(trial_runs.TrialRuns, "present", noted)
+    play(
+        hooks={"Stop": "cat data.txt; ls -d .; exit 1"},
+        turns=1,
+        world={"cwd": {"path": "src", "removed": True}},
+    )
+
+    assert made
+    assert "src" not in made
 
 
 @pytest.mark.parametrize("name", ["/dev/stderr", "/dev/fd/2"])

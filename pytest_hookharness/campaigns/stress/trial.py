@@ -8,7 +8,7 @@ they may be made side by side.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from typing import TypeAlias
@@ -31,6 +31,8 @@ from pytest_hookharness.simulation.testbed.run_settings import SimulationError
 Play: TypeAlias = Callable[[Scenario], Outcome]
 # Two, because a hook that flips a coin does the same again every other time.
 _CONTROLS = 2
+# If these contradict, all of so many more runs without the fault, and with it, must agree.
+_MORE_CONTROLS, _MORE_TIMES = 3, 2
 
 
 @dataclass(frozen=True, slots=True)
@@ -187,27 +189,65 @@ class Trials:
             if why := trial.was_met(outcome):
                 return leave(trial, why, left=False)
             return TrialOutcome(tuple(map(trial.result, first)), first)
-        controls = (
-            self._faultless.take(_CONTROLS, play) if reference is None else (take_reference(reference),)
+
+        def control() -> Trace:
+            return play(self.fixed).trace if reference is None else take_reference(reference)
+
+        def find_doubts(controls: Iterable[Trace], times: int) -> Mapping[int, str]:
+            """Return what speaks against each piece of evidence that is doubtful, by its place."""
+            without = [trial.compare(usual, run) for run in controls]
+            again = [trial.compare(usual, play(mutated).trace) for _ in range(times)]
+            declared = [[declare(one, directions) for one in run] for run in again]
+            return _contradict(first, [*map(strongest, without)], [*map(strongest, declared)])
+
+        doubts = find_doubts(
+            self._faultless.take(_CONTROLS, play) if reference is None else [control()], times=1
         )
-        unsteady = {
-            one.hook
-            for control in controls
-            for one in strongest(trial.compare(usual, control))
-            if one.outcome != "as declared"
-        }
-        again = strongest(declare(one, directions) for one in trial.compare(usual, play(mutated).trace))
-        second = {(one.hook, one.payload): one.outcome for one in again}
-        kept: list[Evidence] = []
-        doubted: list[TrialResult] = []
-        for one in first:
-            same = second.get((one.hook, one.payload)) == one.outcome and one.hook not in unsteady
-            if one.finding is None or same:
-                kept.append(one)
-            else:
-                why = f"{self._once()}, {one.outcome}: {one.text}"
-                doubted.append(trial.result(replace(one, outcome="not tried", text=why), left=True))
-        return TrialOutcome((*map(trial.result, kept), *doubted), tuple(kept))
+        if doubts:
+            # Of many runs on a busy machine one may be odd; that must hide no defect.
+            with suppress(BudgetEnded):
+                doubts = find_doubts([control() for _ in range(_MORE_CONTROLS)], times=_MORE_TIMES)
+        return self._judge(trial, first, doubts)
+
+    def _judge(self, trial: Mutation, seen: Sequence[Evidence], doubts: Mapping[int, str]) -> TrialOutcome:
+        """Return the outcome of a fault in which some evidence, by its place, is doubtful."""
+        kept = tuple(one for place, one in enumerate(seen) if place not in doubts)
+        texts = {place: f"{self._once()}, {seen[place].outcome}: {seen[place].text}" for place in doubts}
+        doubted = (
+            replace(seen[place], outcome="not tried", text=f"{text} ({doubts[place]})")
+            for place, text in texts.items()
+        )
+        rows = (*map(trial.result, kept), *(trial.result(one, left=True) for one in doubted))
+        return TrialOutcome(rows, kept)
+
+
+def _contradict(
+    first: Sequence[Evidence],
+    controls: Sequence[Sequence[Evidence]],
+    repetitions: Sequence[Sequence[Evidence]],
+) -> Mapping[int, str]:
+    """
+    Return what speaks against each defect that other runs do not confirm, by its place.
+
+    Args:
+        first: What was seen with a fault.
+        controls: What was seen without it; it should be nothing.
+        repetitions: What was seen with it again; it should be the same.
+    """
+    doubts: dict[int, str] = {}
+    for place, one in enumerate(first):
+        if one.finding is None:
+            continue
+        for other in (each for run in controls for each in run if each.hook == one.hook):
+            if other.outcome != "as declared":
+                doubts[place] = f"a run without the fault, too, {other.outcome}: {other.text}"
+        for run in repetitions:
+            same = [each for each in run if (each.hook, each.payload) == (one.hook, one.payload)]
+            if not same:
+                doubts[place] = "the next time, the hook did not run there"
+            elif same[0].outcome != one.outcome:
+                doubts[place] = f"the next time, {same[0].outcome}: {same[0].text}"
+    return doubts
 
 
 def declare(evidence: Evidence, directions: Mapping[str, Direction]) -> Evidence:

@@ -106,8 +106,18 @@ _ANY_SHELL = re.compile(rb"#!\s*(?:\S*/)?(?:env\s+)?sh(?:[ \t]+([^\r\n]*))?(?:\s
 _ANY_BASH = re.compile(_ANY_SHELL.pattern.replace(b"sh(", b"(?:ba)?sh(", 1))
 _FIRST_LINE = 256
 # Starts a hook in a folder that is removed. Hooks of one event begin together, and one may remove the folder
-# before another has entered it; hence the loop.
-_IN_REMOVED_FOLDER = 'until mkdir -p "$1" && cd "$1"; do :; done 2>/dev/null; rmdir "$1"; shift; exec "$@"'
+# before another has entered it; hence the loop. It ends where the folder cannot be made.
+_IN_REMOVED_FOLDER = """
+tries=0
+until mkdir -p "$1" && cd "$1"; do
+    tries=$((tries + 1))
+    if [ $tries = 100 ]; then
+        echo "The folder that is removed under the hook could not be made: $1" >&3
+        exit 126
+    fi
+done 3>&2 2>/dev/null
+rmdir "$1"; shift; exec "$@"
+"""
 # A parent process that ends as the hook did. A shell cannot do this: it turns a signal into an exit code and
 # writes to standard error. Python sets LC_CTYPE where there is no locale, so the hook gets it unset.
 _PARENT = """

@@ -144,10 +144,29 @@ def test_chance_is_not_blamed_on_a_fault(vary):
     def tried(*outcomes):
         runner = Coin([*outcomes])
         varied = play_again(base, HookTraits(), runner, Settings(choice=TrialSelection(most=1)))
-        return [row.outcome for row in varied.trial_results if row.hook], len(runner.outcomes)
+        return [(row.outcome, row.evidence) for row in varied.trial_results if row.hook], len(runner.outcomes)
 
-    assert tried(base, other, base, other, other) == (["not tried"], 0)
-    assert tried(base, other, base, base, other) == (["fail-open"], 0)
+    more = [base, base, other, other, other]
+    ((doubted, why),), left = tried(base, other, base, other, other, *more)
+    assert (doubted, left) == ("not tried", 0)
+    assert "(a run without the fault, too, fail-open: " in why
+    ((doubted, why),), left = tried(base, other, base, base, base, base, base, base, other, base)
+    assert (doubted, left) == ("not tried", 0)
+    assert "(the next time, as declared: " in why
+    ((seen, _),), left = tried(base, other, base, base, other)
+    assert (seen, left) == ("fail-open", 0)
+
+
+@pytest.mark.parametrize("odd", ["a run without the fault", "the second run with it"])
+def test_one_odd_run_hides_no_defect(vary, odd):
+    """If one run contradicts, and all of five more agree with the first one, the defect counts."""
+    base, other = vary(BY_GREP), vary("#!/bin/sh\nexit 0\n", agent=[{"run": "rm -rf build", "result": "x"}])
+    base = replace(base, scenario=replace(base.scenario, vary=(VaryRequest("stdin"),)))
+    control, again = (other, other) if odd == "a run without the fault" else (base, base)
+    runner = Coin([base, other, base, control, again, base, base, base, other, other])
+    varied = play_again(base, HookTraits(), runner, Settings(choice=TrialSelection(most=1)))
+
+    assert ([row.outcome for row in varied.trial_results if row.hook], runner.outcomes) == (["fail-open"], [])
 
 
 def test_what_there_was_no_time_for_is_no_pass(vary):
