@@ -97,7 +97,7 @@ class HookSet:
         lent_env: Variables that name these folders.
         texts: Files that the sessions have in the place of the project's own, by their paths in it.
         git: Whether Git is installed, so that copies of the project can be repositories.
-        found: The hook set as it was found, if this is another form of a plugin; else ``None``.
+        found: The hook set as it was found, if this is another form of it for sessions; else ``None``.
     """
 
     host: str

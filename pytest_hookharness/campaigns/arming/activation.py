@@ -190,7 +190,7 @@ def _filled(hook_set: HookSet, code: str) -> str:
     profile = hosts.find(hook_set.host)
     # The copies of project and plugin lie side by side.
     folders = {profile.config.plugin_root: "../plugin"}
-    folders |= {name: "." for name, value in profile.process.env.items() if value == "{workspace}"}
+    folders |= dict.fromkeys(profile.process.project_variables, ".")
     # Where a text only says that it means the plugin's folder, the agent fills that in.
     folders |= dict.fromkeys(_PLUGIN_FOLDER.findall(code), "../plugin")
     for name, folder in folders.items():

@@ -30,6 +30,7 @@ from pytest_hookharness.campaigns.check.home_search import look_in_project
 from pytest_hookharness.campaigns.check.hook_statistics import is_kind, is_wanted
 from pytest_hookharness.campaigns.check.session_scenario import mend
 from pytest_hookharness.campaigns.check.sole_readers import prove_sole_readers
+from pytest_hookharness.campaigns.check.static.mendable_hooks import as_found
 from pytest_hookharness.campaigns.check.static_checks import StaticResult, check_statically
 from pytest_hookharness.campaigns.guards import rewording
 from pytest_hookharness.execution.processes.slots import NoFreeSlot
@@ -47,7 +48,7 @@ from pytest_hookharness.simulation.single_run import Resources
 from pytest_hookharness.simulation.testbed.run_settings import Settings
 
 T = TypeVar("T")
-# Called with what is being done, how many steps of it are done, and how many there are.
+# Called with what is being done, the number of its steps that are done, and of all.
 OnStep: TypeAlias = Callable[[str, int, int], None]
 _Job: TypeAlias = Callable[[TrialRunner], T]
 # The share of the budget until whose end sessions may start: the first one; others if a symptom still has to
@@ -107,7 +108,7 @@ class CheckRun:
         certain = [*causes.certain(self.place, self._static, self._outcomes(), self._problems)]
         known = [*certain, *self._problems]
         summary = grouping.summarise(self.place, self._played, self._static.stuck, known)
-        problems = at_one_place([*known, *summary.problems])
+        problems = as_found(self.place, at_one_place([*known, *summary.problems]))
         checkup = CheckReport(
             place=self.place.found or self.place,
             problems=tuple(one for one in problems if is_wanted(self.only, one.id, one.symptom.kind)),
@@ -137,10 +138,8 @@ class CheckRun:
         return bool(self.only) and not is_kind(self.only)
 
     def _is_found(self) -> bool:
-        if not self._seeks_one:
-            return False
         certain = causes.settled(self.place, self._static, self._outcomes())
-        return any(one.id == self.only for one in (*self._problems, *certain))
+        return self._seeks_one and any(one.id == self.only for one in (*self._problems, *certain))
 
     def _search(self) -> None:
         """Play all sessions and confirm what they show, or stop when the wanted problem is confirmed."""

@@ -130,8 +130,7 @@ def _path(place: HookSet, command: str, file: str) -> str:
     if place.plugin:
         return f'"${{{profile.config.plugin_root}}}"/{file}'
     used = _ROOT_VARIABLE.search(command)
-    own = [name for name, value in profile.process.env.items() if value == "{workspace}"]
-    variable = used[1] if used else next(iter(own), "")
+    variable = used[1] if used else next(iter(profile.process.project_variables), "")
     return f'"${variable}"/{file}' if variable else file
 
 

@@ -13,6 +13,7 @@ from pytest_hookharness.campaigns.check.hook_statistics import (
     name_problem,
 )
 from pytest_hookharness.campaigns.check.report.tried_sessions import describe_tried, describe_varied
+from pytest_hookharness.campaigns.check.static.mendable_hooks import original_commands
 from pytest_hookharness.campaigns.stress.first_run import ReplayScript
 from pytest_hookharness.campaigns.stress.plan import OUT_OF_TIME
 from pytest_hookharness.judging.checkup.bad_ends import open_questions
@@ -209,6 +210,9 @@ def summarise(
         known: The problems that were found.
     """
     outcomes = [one.outcome for one in played if one.outcome is not None]
+    before = original_commands(hook_set)
+    # Of a handler that is no command, only an answer was assumed.
+    ran = [run.hook.command for one in outcomes for _, run in one.trace.hook_runs() if run.run]
     problems = tuple(find_problems(hook_set, outcomes))
     wrong = {problem.symptom.hook for problem in problems}
     unplayed = [*_describe_unplayed(played)]
@@ -226,10 +230,7 @@ def summarise(
     unended = [_describe_running(hook_set, hook) for hook in never_run if hook.command in running]
     return Summary(
         problems=problems,
-        triggered=tuple(
-            # Of a handler that is no command, only an answer was assumed.
-            dict.fromkeys(run.hook.command for one in outcomes for _, run in one.trace.hook_runs() if run.run)
-        ),
+        triggered=tuple(dict.fromkeys(before.get(command, command) for command in ran)),
         tried=tuple(describe_tried(hook_set, outcomes, active, stuck)),
         open=(
             *unshown,

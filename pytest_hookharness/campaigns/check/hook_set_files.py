@@ -22,11 +22,12 @@ from typing import Any, TypedDict, Unpack
 from pytest_hookharness import hosts
 from pytest_hookharness.campaigns.arming.copied_files import copied_files
 from pytest_hookharness.campaigns.arming.installed_plugins import installed_plugin
+from pytest_hookharness.campaigns.arming.namesakes import namesakes
 from pytest_hookharness.campaigns.arming.project_texts import read_text
 from pytest_hookharness.campaigns.check.lent_home import find_installed, find_lent
 from pytest_hookharness.campaigns.check.static.hook_program import INTERPRETERS
 from pytest_hookharness.judging.findings.settings_findings import find_settings_problems
-from pytest_hookharness.model.checkup import HookSet
+from pytest_hookharness.model.checkup import HookSet, script_of
 from pytest_hookharness.model.protocol import Hook, Json
 from pytest_hookharness.model.verdicts import Finding
 
@@ -295,6 +296,10 @@ def _hook_set(
     )
 
 
+def _is_file(path: Path) -> bool:
+    return os.path.isfile(path)  # noqa: PTH113 -- pathlib raises where a word is too long for a name
+
+
 def _sources(root: Path, hooks: Sequence[Hook], installed: Sequence[str]) -> Iterator[tuple[str, str]]:
     names = dict.fromkeys(installed) | dict.fromkeys(
         os.path.normpath(word.lstrip("/"))
@@ -305,10 +310,10 @@ def _sources(root: Path, hooks: Sequence[Hook], installed: Sequence[str]) -> Ite
         # The program that runs a script is no file of the project, also if one has its name.
         if not INTERPRETERS.fullmatch(word)
     )
-    for name in names:
+    missing = [name for name in names if script_of(name) == name and not _is_file(root / name)]
+    for name in dict.fromkeys((*names, *namesakes(root, missing))):
         path = root / name
-        there = os.path.isfile(path)  # noqa: PTH113 -- pathlib raises where a word is too long for a name
-        if name.startswith("..") or not there or not path.resolve().is_relative_to(root):
+        if name.startswith("..") or not _is_file(path) or not path.resolve().is_relative_to(root):
             continue
         data = path.read_bytes() if path.stat().st_size <= _LONGEST else b""
         if data and b"\0" not in data:

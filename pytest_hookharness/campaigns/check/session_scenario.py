@@ -9,7 +9,7 @@ from dataclasses import replace
 from pytest_hookharness import hosts
 from pytest_hookharness.campaigns.arming.stand_ins import stand_ins
 from pytest_hookharness.campaigns.check.draft_files import DraftFiles
-from pytest_hookharness.campaigns.check.static.bare_scripts import bare_scripts
+from pytest_hookharness.campaigns.check.static.mendable_hooks import bare_scripts, right_commands
 from pytest_hookharness.model.checkup import CheckSession, HookSet
 from pytest_hookharness.model.expectations import Expectation
 from pytest_hookharness.model.moves import Act, Behaviour, Script
@@ -26,9 +26,9 @@ _IDLE = frozenset(["statusMessage", "description"])
 _NOTHING = ":"
 
 
-def without_commands(hook_set: HookSet, commands: Collection[str]) -> HookSet | None:
+def with_commands(hook_set: HookSet, commands: Mapping[str, str]) -> HookSet | None:
     """
-    Return a hook set whose sessions run nothing in the place of some commands.
+    Return a hook set whose sessions run other commands in the place of some.
 
     ``None`` if there are none, or if they do not stand in JSON files of the project.
     """
@@ -36,27 +36,37 @@ def without_commands(hook_set: HookSet, commands: Collection[str]) -> HookSet | 
         return None
     files = DraftFiles(hook_set.root, {})
     for file in hook_set.files:
-        files = files.with_commands(hook_set.host, file, dict.fromkeys(commands, _NOTHING)) or files
+        files = files.with_commands(hook_set.host, file, commands) or files
     return replace(hook_set, texts={**hook_set.texts, **files.texts}) if files.changes else None
 
 
 def mend(hook_set: HookSet, hindering: Collection[str]) -> HookSet:
     """
-    Return a hook set whose sessions have scripts that lack the executable bit with it.
+    Return a hook set whose sessions find scripts at their places, and have them with the executable bit.
 
-    Nothing runs in the place of commands that hinder the agent, unless they only lack that bit.
+    Nothing runs in the place of commands that hinder the agent, unless they only lack one of these.
     """
-    bare = bare_scripts(hook_set)
+    right = right_commands(hook_set)
+    if with_commands(hook_set, right) is None:
+        right = {}
+    placed = _renamed(hook_set, right)
+    bare = bare_scripts(placed)
     texts = {path: text for scripts in bare.values() for path, text in scripts.items()}
-    if not texts:
-        return without_commands(hook_set, {*hindering}) or hook_set
-    if hook_set.plugin:
+    if hook_set.plugin and texts:
         return (
             _opened(hook_set, texts) if all(is_plain(hook_set, hook) for hook in hook_set.hooks) else hook_set
         )
     # A session makes files executable that begin as programs do.
-    mended = replace(hook_set, texts={**hook_set.texts, **texts})
-    return without_commands(mended, {*hindering} - {*bare}) or mended
+    mended = replace(placed, texts={**placed.texts, **texts})
+    return with_commands(mended, {**dict.fromkeys({*hindering} - {*bare}, _NOTHING), **right}) or mended
+
+
+def _renamed(hook_set: HookSet, commands: Mapping[str, str]) -> HookSet:
+    """Return a hook set with other commands of its hooks."""
+    if not commands:
+        return hook_set
+    hooks = (replace(hook, command=commands.get(hook.command, hook.command)) for hook in hook_set.hooks)
+    return replace(hook_set, hooks=tuple(hooks), found=hook_set)
 
 
 def _opened(hook_set: HookSet, texts: Mapping[str, str]) -> HookSet:

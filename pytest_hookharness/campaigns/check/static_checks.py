@@ -201,8 +201,7 @@ def _of_paths(hook_set: HookSet) -> Iterator[Symptom]:
 
 def _from_the_project(host: str, script: str) -> str:
     """Return the advice to begin a script's path with the project's folder, in the host's words."""
-    known = hosts.find(host).process.env
-    variable = next((name for name, value in known.items() if value == "{workspace}"), "")
+    variable = next(iter(hosts.find(host).process.project_variables), "")
     path = script.removeprefix("./")
     example = f'as in `"${variable}"/{path}`' if variable else "or write the whole path"
     return f"Begin the path with the project's folder, {example}."

@@ -159,6 +159,11 @@ class ProcessRules:
     shared_most: float = 60.0
     rules: Mapping[str, Rule]
 
+    @property
+    def project_variables(self) -> tuple[str, ...]:
+        """The variables that name the folder of the project."""
+        return tuple(name for name, value in self.env.items() if value == "{workspace}")
+
 
 class Power(enum.Enum):
     """What a refusal does on an event."""

@@ -16,6 +16,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from pytest_hookharness import hosts
+from pytest_hookharness.campaigns.arming.namesakes import OF_TOOLS
 from pytest_hookharness.campaigns.check.static.agent_folder import starts_elsewhere
 from pytest_hookharness.execution.startup.programs import syntax_error
 from pytest_hookharness.execution.workspace.uv_stand_in import find_script, needs_only_python
@@ -35,7 +36,7 @@ _ASSIGNMENT = re.compile(r"\w+=.*", re.DOTALL)
 _DOUBLE_BRACKET = re.compile(r"(?:^|[;&|\n])\s*(?:(?:if|elif|while|until|then|else|do|!)\s+)*\[\[\s")
 # What precedes a value that the shell does not split.
 _UNSPLIT = re.compile(r"(?:(?:^|[\s;&|(])\w+=\S*|[<>]\s*|\[\[(?:(?!\]\]).)*)$", re.DOTALL)
-# What a shell or every system has, and commands that only start others.
+# What every system has, and commands that only start others.
 _BUILT_IN = re.compile(
     r":|\.|\[|alias|builtin|case|cd|command|echo|env|eval|exec|exit|export|false|for|if|nohup|printf|pwd|read"
     r"|return|set|source|sudo|test|time|timeout|true|type|ulimit|umask|unset|until|wait|while"
@@ -63,8 +64,6 @@ _EMPTY = {
 }
 # A folder below the home of a person.
 _OF_A_PERSON = re.compile(r"/(?:Users|home)/[^/]+/")
-# Folders whose files are built or installed, so a checkout does not have them.
-_BUILT = frozenset(["dist", "build", "out", "target", "node_modules", ".venv", "venv", "vendor", "bin"])
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -77,12 +76,14 @@ class Obstacle:
         text: The defect in words, to be written after the event.
         fix: How to fix it.
         local: Whether only this machine or checkout lacks something, so that nothing follows about the hook.
+        missing: The path of a script that is missing, as the command gives it with its variables filled in.
     """
 
     cause: str
     text: str
     fix: str = ""
     local: bool = False
+    missing: str = ""
 
 
 def find_obstacle(hook_set: HookSet, hook: Hook) -> Obstacle | None:
@@ -195,7 +196,7 @@ def _words(hook_set: HookSet, hook: Hook) -> list[str]:
 
 def _known_variables(hook_set: HookSet) -> Mapping[str, str]:
     profile, root = hosts.find(hook_set.host), str(hook_set.root)
-    known = {name: root for name, value in profile.process.env.items() if value == "{workspace}"}
+    known = dict.fromkeys(profile.process.project_variables, root)
     if hook_set.plugin:
         # The project of a plugin's user is not known.
         known = {profile.config.plugin_root: root}
@@ -255,7 +256,7 @@ def relative_script(hook_set: HookSet, hook: Hook) -> str:
 def describe_other_readers(hook_set: HookSet) -> Iterator[str]:
     """Yield which other hosts read the same settings, and lack variables that the commands need."""
     own = hosts.find(hook_set.host)
-    folders = {name for name, value in own.process.env.items() if value == "{workspace}"}
+    folders = {*own.process.project_variables}
     others = {profile.name: profile for profile in hosts.known() if profile.name != own.name}
     for name, profile in others.items():
         for file in hook_set.files:
@@ -292,7 +293,8 @@ def _file_obstacle(hook_set: HookSet, word: str) -> Obstacle | None:
         return None
     inside = place.relative_to(hook_set.root) if place.is_relative_to(hook_set.root) else None
     shown = str(inside or place)
-    if inside is not None and _BUILT & {*inside.parts[:-1]}:
+    # A checkout does not have what is built or installed.
+    if inside is not None and OF_TOOLS & {*inside.parts[:-1]}:
         return Obstacle(cause=shown, text=f"{shown} does not exist in this checkout", local=True)
     if inside is None and _OF_A_PERSON.match(shown):
         # All files of this folder are missing for the same reason.
@@ -300,31 +302,27 @@ def _file_obstacle(hook_set: HookSet, word: str) -> Obstacle | None:
             cause=f"missing in {place.parent}",
             text=f"{shown} does not exist: this path is that of one person's machine",
             fix=_in_project(hook_set, place),
+            missing=word,
         )
-    # As above, where the folder is missing too.
     cause = f"missing {shown}" if os.path.isdir(place.parent) else f"missing in {place.parent}"  # noqa: PTH112
-    return Obstacle(cause=cause, text=f"{shown} does not exist", fix=_beside_settings(hook_set, shown))
+    own = _namesake(hook_set, place)
+    fix = f"Correct the path: the project has {own}." if own else "Correct the path, or add the file."
+    return Obstacle(cause=cause, text=f"{shown} does not exist", fix=fix, missing=word)
 
 
-def _beside_settings(hook_set: HookSet, path: str) -> str:
-    """Return the advice to correct a path, which names the file that a folder above the settings has."""
-    above = (folder for file in hook_set.files for folder in Path(file).parents)
-    beside = (os.path.normpath(folder / path) for folder in above)
-    there = next((own for own in beside if own != path and os.path.isfile(hook_set.root / own)), "")  # noqa: PTH113
-    return f"Correct the path: the project has {there}." if there else "Correct the path, or add the file."
+def _namesake(hook_set: HookSet, place: Path) -> str:
+    """Return the only script of the project with the name of a missing one; empty for none."""
+    there = [path for path, _ in hook_set.sources if path.rpartition("/")[2] == place.name]
+    return there[0] if len(there) == 1 else ""
 
 
 def _in_project(hook_set: HookSet, place: Path) -> str:
     """Return the advice to begin a path with the project's folder, where the project has such a file."""
-    ends = (Path(*place.parts[number:]) for number in range(2, len(place.parts)))
-    own = next((end for end in ends if os.path.isfile(hook_set.root / end)), None)  # noqa: PTH113
-    variables = (
-        name for name, text in hosts.find(hook_set.host).process.env.items() if text == "{workspace}"
-    )
-    variable = next(variables, "")
-    if own is None or not variable or hook_set.plugin:
+    own = _namesake(hook_set, place)
+    variable = next(iter(hosts.find(hook_set.host).process.project_variables), "")
+    if not own or not variable or hook_set.plugin:
         return "Name the script by a path that others have too, and add it to the project."
-    return f'Begin the path with the project\'s folder: `"${variable}"/{own.as_posix()}`.'
+    return f'Begin the path with the project\'s folder: `"${variable}"/{own}`.'
 
 
 def _mode_obstacle(hook_set: HookSet, word: str) -> Obstacle | None:

@@ -1,4 +1,4 @@
-"""Claims about hooks that only lack the executable bit."""
+"""Claims about hooks that cannot start for a reason that sessions take away: a mode, or a path."""
 
 import json
 
@@ -59,6 +59,53 @@ def test_other_defects_of_a_script_without_the_bit(tmp_path, harness):
     (bare,) = [one for one in found if one.kind == "NOT-RUN"]
     assert "All sessions but the first have it executable" in bare.advice
     assert {"RAW-JSON", "TEXT-MATCH"} & {one.kind for one in found}
+
+
+@pytest.mark.parametrize(
+    ("command", "mended"),
+    [
+        ("$CLAUDE_PROJECT_DIR/hooks/guard.sh", '"$CLAUDE_PROJECT_DIR"/guard.sh'),
+        ("bash hooks/guard.sh 2>/dev/null", 'bash "$CLAUDE_PROJECT_DIR"/guard.sh 2>/dev/null'),
+        ("'/Users/me/work/guard.sh' --all", '"$CLAUDE_PROJECT_DIR"/guard.sh --all'),
+        ("MODE=all /opt/own/guard.sh", 'MODE=all "$CLAUDE_PROJECT_DIR"/guard.sh'),
+        ("hooks/other.sh", ""),
+        ("[ -f hooks/guard.sh ] && hooks/guard.sh", ""),
+        ("./guard.sh", ""),
+    ],
+)
+def test_which_paths_are_corrected_in_sessions(tmp_path, command, mended):
+    """Sessions have the right path of a script that is missing, if the project has one of its name."""
+    hook_set = project(tmp_path, GUARD, command, 0o755)
+    place = mend(hook_set, ())
+    assert [one.command for one in place.hooks] == [mended or command]
+    assert place.found == (hook_set if mended else None)
+    assert (mended or "nothing") in json.loads(place.texts.get(".claude/settings.json", "{}")).get(
+        "hooks", {"PreToolUse": [{"hooks": [{"command": "nothing"}]}]}
+    )["PreToolUse"][0]["hooks"][0]["command"]
+
+
+def test_two_scripts_of_one_name_are_not_chosen_from(tmp_path):
+    """A path is not corrected where the project has several scripts of that name."""
+    for folder in ("one", "two"):
+        (tmp_path / folder).mkdir()
+        (tmp_path / folder / "guard.sh").write_text(GUARD)
+    hook_set = project(tmp_path, GUARD, "hooks/guard.sh", 0o755)
+    (tmp_path / "guard.sh").unlink()
+    assert mend(hook_set, ()) == hook_set
+
+
+@pytest.mark.nightly
+@pytest.mark.slow
+def test_other_defects_of_a_script_with_a_wrong_path(tmp_path, harness):
+    """The wrong path is reported once, and beside it what else is wrong, both under the command as it is."""
+    hook_set = project(tmp_path, GUARD, "$CLAUDE_PROJECT_DIR/hooks/guard.sh", 0o755)
+    report = CheckRun(hook_set, harness.settings, harness.resources).run()
+    found = [one.symptom for one in report.problems]
+    (missing,) = [one for one in found if one.kind == "NOT-RUN"]
+    assert "All sessions but the first use the right path" in missing.advice
+    assert {"RAW-JSON", "TEXT-MATCH"} & {one.kind for one in found}
+    assert (report.place, {*report.triggered}) == (hook_set, {hook_set.hooks[0].command})
+    assert {one.hook for one in found} == {hook_set.hooks[0].command}
 
 
 def plugin(root, **options):

@@ -1,0 +1,113 @@
+"""
+Hooks that cannot start for a reason that sessions can take away, so that their other defects show too.
+
+A script only lacks the executable bit, or the command names it by a wrong path.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import shlex
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
+
+from pytest_hookharness import hosts
+from pytest_hookharness.campaigns.check.static.hook_program import find_obstacle
+from pytest_hookharness.model.checkup import HookSet, Problem
+from pytest_hookharness.model.protocol import Hook, fill_variables
+
+NOT_EXECUTABLE = "not executable"
+# A word of a shell command, with its quotes.
+_WORD = re.compile(r"(?:\"[^\"]*\"|'[^']*'|[^\s\"'])+")
+
+
+def bare_scripts(hook_set: HookSet) -> dict[str, Mapping[str, str]]:
+    """Return the scripts that only lack the executable bit, by path, for each command that they stop."""
+    bare = [hook for hook in hook_set.hooks if _lacks_bit(hook_set, hook)]
+    found = {hook.command: _scripts(hook_set, hook) for hook in bare}
+    return {command: scripts for command, scripts in found.items() if scripts}
+
+
+def cannot_run(hook_set: HookSet, hook: Hook) -> bool:
+    """Return whether sessions cannot try a hook, as its program or its script is missing here."""
+    found = find_obstacle(hook_set, hook)
+    return (
+        found is not None and found.cause != NOT_EXECUTABLE and hook.command not in right_commands(hook_set)
+    )
+
+
+def _lacks_bit(hook_set: HookSet, hook: Hook) -> bool:
+    # A session has the settings of a component, and not its file.
+    if hook_set.inline is not None:
+        return False
+    found = find_obstacle(hook_set, hook)
+    return found is not None and found.cause == NOT_EXECUTABLE
+
+
+def _scripts(hook_set: HookSet, hook: Hook) -> dict[str, str]:
+    """Return the scripts of a hook that are programs and may not be executed, by their paths."""
+    own = {path: text for path, text in hook_set.sources_of(hook) if text.startswith("#!")}
+    return {path: text for path, text in own.items() if not os.access(hook_set.root / path, os.X_OK)}
+
+
+def right_commands(hook_set: HookSet) -> dict[str, str]:
+    """
+    Return the command that finds its script, for each that does not, where the project has that script.
+
+    Of a plugin, and of settings that stand in no file of their own, nothing is corrected.
+    """
+    if hook_set.plugin or hook_set.inline is not None:
+        return {}
+    return {hook.command: new for hook in hook_set.hooks if (new := _corrected(hook_set, hook))}
+
+
+def original_commands(hook_set: HookSet) -> dict[str, str]:
+    """Return the command that the settings have in the place of each one that was corrected for sessions."""
+    found = hook_set.found.hooks if hook_set.found is not None else ()
+    pairs = zip(hook_set.hooks, found, strict=False)
+    return {one.command: before.command for one, before in pairs if one.command != before.command}
+
+
+def as_found(hook_set: HookSet, problems: Iterable[Problem]) -> list[Problem]:
+    """Return problems whose hooks are named by the commands that the settings have."""
+    before = original_commands(hook_set)
+
+    def renamed(problem: Problem) -> Problem:
+        commands = problem.symptom.hook.split(", ")
+        hook = ", ".join(before.get(command, command) for command in commands)
+        return replace(problem, symptom=replace(problem.symptom, hook=hook))
+
+    return [renamed(one) for one in problems] if before else [*problems]
+
+
+def _corrected(hook_set: HookSet, hook: Hook) -> str:
+    """Return the command of a hook with the path of the only script of its name; empty for none."""
+    obstacle = find_obstacle(hook_set, hook)
+    if obstacle is None or not obstacle.missing or hook.args is not None:
+        return ""
+    name = obstacle.missing.rpartition("/")[2]
+    there = [path for path, _ in hook_set.sources_of(hook) if path.rpartition("/")[2] == name]
+    places = [word for word in _WORD.finditer(hook.command) if _is(hook_set, word[0], obstacle.missing)]
+    if len(there) != 1 or len(places) != 1:
+        return ""
+    (place,) = places
+    return (
+        hook.command[: place.start()]
+        + _from_the_project(hook_set.host, there[0])
+        + hook.command[place.end() :]
+    )
+
+
+def _is(hook_set: HookSet, written: str, word: str) -> bool:
+    """Return whether a word of a command line, as it is written there, means a path."""
+    folders = dict.fromkeys(hosts.find(hook_set.host).process.project_variables, str(hook_set.root))
+    try:
+        return [fill_variables(one, folders, keep_unknown=True) for one in shlex.split(written)] == [word]
+    except ValueError:
+        return False
+
+
+def _from_the_project(host: str, path: str) -> str:
+    variable = next(iter(hosts.find(host).process.project_variables), "")
+    return f'"${variable}"/{shlex.quote(path)}' if variable else shlex.quote(f"./{path}")
