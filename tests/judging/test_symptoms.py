@@ -21,6 +21,7 @@ from pytest_hookharness.model.probes import ProbeReport, Threshold
 from pytest_hookharness.model.processes import Cut, Exited, Output, ProcessResult, TimedOut
 from pytest_hookharness.model.protocol import Basis, Decision, Hook, Reply, Rule, Ruling
 from pytest_hookharness.model.scenario import Scenario
+from pytest_hookharness.model.start_failures import StartFailure
 from pytest_hookharness.model.trace import Change, HookEvent, HookRun, Moved, Performed, Step, Trace
 from pytest_hookharness.model.verdicts import Cap, Capped, Limit, Livelock, Terminated, Undecided
 
@@ -296,7 +297,7 @@ def test_logs_of_several_hooks(text, number):
     assert len(find_symptoms(outcome(findings=(found,)))) == number
 
 
-def ran(ending, stderr=b"", *, stdout=b"", refused=False):
+def ran(ending, stderr=b"", *, stdout=b"", refused=False, failure=None):
     """Return a step in which the hook ran."""
     run = ProcessResult(
         ending=ending,
@@ -304,6 +305,7 @@ def ran(ending, stderr=b"", *, stdout=b"", refused=False):
         stderr=Output(stderr, len(stderr)),
         limit=600.0,
         wall=10.0,
+        failure=failure,
     )
     ruling = Ruling.DENY if refused else Ruling.NONE
     hook_run = HookRun(hook=HOOK, payload={}, run=run, reply=Reply(ruling=ruling, rule=RULE))
@@ -333,6 +335,32 @@ def test_what_a_broken_hook_printed_and_did(refused, effect):
     assert symptom.printed == "plugin/x.sh: 4: Bad substitution\nx: not found"
     assert symptom.effect.endswith(effect)
     assert "#!/usr/bin/env bash" in symptom.advice
+
+
+@pytest.mark.parametrize(
+    "lines",
+    [
+        [
+            "node:internal:873",
+            "  throw new ERR();",
+            "",
+            "{}",
+            "    at packageResolve (node:9)",
+            "Node.js v20",
+        ],
+        ["Traceback (most recent call last):", '  File "x.py", line 1', "{}"],
+    ],
+)
+def test_the_error_of_a_long_message_is_shown(lines):
+    """Of a message with a stack the line that names the error is printed, wherever it stands."""
+    error = "Error [ERR_MODULE_NOT_FOUND]: Cannot find package 'yaml' imported from config.mjs"
+    stderr = "\n".join(lines).format(error).encode()
+    failure = StartFailure(kind="module", name="yaml")
+    step = ran(Exited(1), stderr, failure=failure)
+    found = NOT_RUN.found("Stop: the module yaml was not found.", turn=1, hook="./check.sh")
+    (symptom,) = find_symptoms(outcome(steps=[step], findings=(found,)))
+    assert symptom.printed == error
+    assert "beside the hook" in symptom.advice
 
 
 @pytest.mark.parametrize(

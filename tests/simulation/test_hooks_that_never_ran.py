@@ -316,6 +316,16 @@ FAILED = {
     "an encoding": ("./guard.py", {"guard.py": "#!/usr/bin/python3\n# coding: strange\n"}, "not compile"),
     "silence": ("python3 guard.py 2>/dev/null", {"guard.py": "import nomod\n"}, "nomod"),
     "a late module": ("node guard.mjs", {"guard.mjs": "await import('./nomod.mjs');\n"}, "nomod.mjs"),
+    "a package of a module": (
+        "node hooks/guard.mjs",
+        {
+            "hooks/guard.mjs": "import { load } from '../src/config.mjs';\nload('sensors.yaml');\n",
+            "src/config.mjs": "import './inner.mjs';\nimport YAML from 'yaml';\nexport const load = YAML;\n",
+            "src/inner.mjs": "import './deep.mjs';\n",
+            "src/deep.mjs": "",
+        },
+        "the module yaml was not found",
+    ),
     "an inline program": ("jq '.a |'", {}, "not compile"),
     "a missing calculation": ("bc ${NOWHERE}guard.bc", {}, "guard.bc does not exist"),
     "a missing class": ("java ${NOWHERE}Guard", {}, "Guard.class does not exist"),

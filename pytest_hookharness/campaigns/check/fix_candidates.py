@@ -20,6 +20,7 @@ from pytest_hookharness.campaigns.check.answers.script_answers import reworded_a
 from pytest_hookharness.campaigns.check.draft_files import DraftFiles
 from pytest_hookharness.campaigns.check.grouping import ENDLESS
 from pytest_hookharness.campaigns.check.static.hook_program import relative_script, unquoted_paths
+from pytest_hookharness.campaigns.check.static.mendable_hooks import corrected
 from pytest_hookharness.campaigns.check.static.timeout_units import in_other_unit, is_odd
 from pytest_hookharness.execution import hookharness_limit
 from pytest_hookharness.judging.findings import codes, finding_catalogue
@@ -158,17 +159,8 @@ def _make_executable(hooks: Sequence[Hook], files: DraftFiles) -> Iterator[Candi
 
 def _correct_path(hook: Hook, place: HookSet, files: DraftFiles) -> Iterator[Candidate]:
     """Yield the command with the path of the one file of this name, below the folder that the host names."""
-    script = _script(hook.command)
-    if not script or script.startswith("..") or (not place.plugin and files.read(script) is not None):
-        return
-    found = [script] if files.read(script) is not None else [*_of_name(place.root, script)]
-    if len(found) != 1:
-        return
-    first = hook.command.split(" ", maxsplit=1)[0]
-    if re.search(r"\s|['\"\\]", shlex.split(hook.command)[0]) or "'" in first:
-        return
-    new = f"{_path(place, hook.command, found[0])}{hook.command[len(first) :]}"
-    for file in place.files:
+    new = corrected(place, hook)
+    for file in place.files if new else ():
         draft = files.with_commands(place.host, file, {hook.command: new})
         if draft is not None:
             text = f"Name the script by its path: `{new}`."
@@ -219,14 +211,6 @@ def _for_all_readers(place: HookSet, variable: str, path: str) -> str:
         if reads and variable not in profile.process.env:
             return path.replace(f"${variable}", f"${{{variable}:-.}}")
     return path
-
-
-def _of_name(root: Path, script: str) -> Iterator[str]:
-    """Yield the files of a project whose path ends like a script's, if they are not too deep."""
-    for pattern in (f"{'*/' * depth}{script}" for depth in range(1, 4)):
-        for path in root.glob(pattern):
-            if path.is_file() and "node_modules" not in path.parts and ".git" not in path.parts:
-                yield str(path.relative_to(root))
 
 
 def _reword(hook: Hook, place: HookSet, files: DraftFiles) -> Iterator[Candidate]:

@@ -47,15 +47,14 @@ def mend(hook_set: HookSet, hindering: Collection[str]) -> HookSet:
     Nothing runs in the place of commands that hinder the agent, unless they only lack one of these.
     """
     right = right_commands(hook_set)
-    if with_commands(hook_set, right) is None:
+    if not hook_set.plugin and with_commands(hook_set, right) is None:
         right = {}
     placed = _renamed(hook_set, right)
     bare = bare_scripts(placed)
     texts = {path: text for scripts in bare.values() for path, text in scripts.items()}
-    if hook_set.plugin and texts:
-        return (
-            _opened(hook_set, texts) if all(is_plain(hook_set, hook) for hook in hook_set.hooks) else hook_set
-        )
+    if hook_set.plugin:
+        mendable = (texts or right) and all(is_plain(hook_set, hook) for hook in hook_set.hooks)
+        return _opened(placed, texts) if mendable else hook_set
     # A session makes files executable that begin as programs do.
     mended = replace(placed, texts={**placed.texts, **texts})
     return with_commands(mended, {**dict.fromkeys({*hindering} - {*bare}, _NOTHING), **right}) or mended
@@ -71,7 +70,7 @@ def _renamed(hook_set: HookSet, commands: Mapping[str, str]) -> HookSet:
 
 def _opened(hook_set: HookSet, texts: Mapping[str, str]) -> HookSet:
     """Return a plugin as a project of its own: the folder of a plugin is not the session's to change."""
-    bare = replace(hook_set, plugin=False, texts=texts, found=hook_set)
+    bare = replace(hook_set, plugin=False, texts=texts, found=hook_set.found or hook_set)
     scenario = in_its_folder(hook_set, alone(scenario_of(bare, ()), *hook_set.hooks))
     inline = scenario.hooks if isinstance(scenario.hooks, Mapping) else None
     return replace(bare, inline=inline, env={**hook_set.env, **scenario.env})

@@ -28,6 +28,12 @@ _NAME_BASH = (
     "It is written for bash, but /bin/sh runs it, which is another shell on many systems: let its first line "
     "be `#!/usr/bin/env bash`, or start it with `bash`."
 )
+# How programs begin the line that names an error.
+_ERROR = re.compile(r"(?:Uncaught )?[\w.]*(?:Error|Exception)\b[^:]*: \S")
+_BRING_MODULE = (
+    "Keep the module beside the hook, or load it only where it is installed, and say what to install: to copy "
+    "a plugin or a project installs none of its packages."
+)
 # An event whose hooks create a folder, and what is said of one that does not.
 _NO_FOLDER = re.compile(r"(?:no folder of a|for the folder of the) new worktree")
 _MAKE_FOLDER = (
@@ -54,6 +60,9 @@ def with_evidence(symptom: Symptom, outcomes: Sequence[Outcome]) -> Symptom:
     printed = next((text for _, _, run in near if tells and (text := _deciding_lines(run))), "")
     if symptom.kind == NOT_RUN.name and _OF_BASH.search(printed):
         symptom = replace(symptom, advice=_NAME_BASH)
+    failures = [run.run.failure for _, _, run in near if run.run is not None and run.run.failure is not None]
+    if symptom.kind == NOT_RUN.name and any(one.kind == "module" for one in failures):
+        symptom = replace(symptom, advice=_BRING_MODULE)
     host, effect = outcomes[0].scenario.host, symptom.effect
     if symptom.kind == MANGLED.name and _NO_FOLDER.search(symptom.text):
         symptom = replace(symptom, advice=_MAKE_FOLDER)
@@ -99,10 +108,14 @@ def _runs(
 
 
 def _deciding_lines(hook_run: HookRun) -> str:
-    """Return the first and the last line that a hook wrote to standard error."""
+    """Return what a hook wrote to standard error; of a long text the error, or its first and last line."""
     text = hook_run.run.stderr.text if hook_run.run is not None else ""
     lines = [_BASE.sub("", line.strip()) for line in text.splitlines() if line.strip()]
-    return "\n".join(lines if len(lines) <= _LINES else (lines[0], lines[-1]))
+    if len(lines) <= _LINES:
+        return "\n".join(lines)
+    # A stack is printed below the error, or above it.
+    error = next(filter(_ERROR.match, reversed(lines)), "")
+    return error or f"{lines[0]}\n{lines[-1]}"
 
 
 def _cut(runs: Sequence[tuple[Step, HookEvent, HookRun]], host: str) -> str:

@@ -9,6 +9,7 @@ so the fault is the cause. What one of them does not show stays unknown, and unk
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -170,7 +171,9 @@ def _find_broken(
     """Return the module that a program lacks, or that it does not compile; ``None`` for neither."""
     # First what is more exact: some languages load modules while they compile.
     if module := find_missing_module(trials, program, seen, executed):
-        named = program.path is not None and module in program.text
+        # Not where it is a part of another name, such as the ending of a file.
+        word = re.compile(rf"(?<![\w.]){re.escape(module)}(?![\w])")
+        named = program.path is not None and word.search(program.text) is not None
         return StartFailure(kind="module", name=module, program=program.word if named else "")
     if _is_unreadable_text(trials, program, executed, strict, seen):
         shown = program.word if len(program.word) <= _SHOWN else f"{program.word[:_SHOWN]}..."

@@ -14,6 +14,7 @@ import secrets
 import shutil
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from itertools import islice
 from pathlib import Path
 
 from pytest_hookharness.execution.startup.programs import ProbeProgram, modules, search_paths
@@ -108,6 +109,7 @@ _MOST_FILES = 8
 _LONGEST_MESSAGE = 1 << 14
 _NAME = re.compile(r"[\w@./:+-]+")
 _MODULE = re.compile(r"\w+(\.\w+)*")
+_QUOTED = re.compile(r"['\"`]([^'\"`\s]+)['\"`]")
 _IDENTIFIER = re.compile(r"[A-Za-z_$][\w$]*")
 
 
@@ -126,9 +128,11 @@ def find_missing_module(
     if program.path:
         names = [name.removeprefix(f"{program.path.parent}/") for name in names]
     names = [name for name in names if name != program.place.name]
-    # What the program names itself first: what it loads may load others. Then modules before their packages.
+    # What the program names itself first: what it loads may load others. Then modules before their packages,
+    # and what the message quotes before the words of a stack.
     packages = {name.rpartition(".")[0] for name in names}
-    names.sort(key=lambda name: (name not in program.text, name in packages))
+    quoted = {*_QUOTED.findall(seen.stderr[-_LONGEST_MESSAGE:])}
+    names.sort(key=lambda name: (name not in program.text, name in packages, name not in quoted))
     # A file that a text on the command line names may be looked for first, as by `test -f`.
     names = [name for name in names if program.path or "/" not in name]
     # No file has a longer name.
@@ -153,8 +157,7 @@ def _loads(
         for path, content in modules(name, extension=program.place.suffix, probes=probes, exports=exports):
             if ".." not in path.split("/"):
                 files[path] = content
-            beside_it = program.path.parent if program.path else Path(trials.decider.folder)
-            folders = [beside_it, Path(trials.decider.folder)]
+            folders = _folders_of(trials, program)
             beside |= {Path(os.path.normpath(folder / path)): content for folder in folders}
     folder = trials.folder(files)
     known = trials.decider.environment
@@ -170,7 +173,8 @@ def _fails_without(trials: TrialRuns, program: InnerProgram, name: str, seen: Tr
     """Return whether the hook ends as it does because a module does not exist."""
     if name not in program.text:
         # Another program loads it, or an option names it: then an empty one must make the difference.
-        return _ends_otherwise_with(trials, name, seen) or _inner_fails_without(trials, name, seen)
+        folders = _folders_of(trials, program)
+        return _ends_otherwise_with(trials, folders, name, seen) or _inner_fails_without(trials, name, seen)
     other, stem, changed = _with_other_name(program.text, name)
     without = run_copy(trials, program, changed, {other: stem})
     return without.ends_like(seen) and decides(trials, program, seen)
@@ -186,10 +190,9 @@ def _with_other_name(text: str, name: str) -> tuple[str, str, str]:
 
 def _inner_fails_without(trials: TrialRuns, name: str, seen: Trial) -> bool:
     """Return whether a program of the project that the hook opens makes it end so without a module."""
-    for path in trials.looked_for(LookKind.OPENED, existing=True)[:_MOST_FILES]:
-        text = trials.read(path)
-        if text is None or name not in text:
-            continue
+    opened = ((path, trials.read(path)) for path in trials.looked_for(LookKind.OPENED, existing=True))
+    naming = ((path, text) for path, text in opened if text is not None and name in text)
+    for path, text in islice(naming, _MOST_FILES):
         other, stem, changed = _with_other_name(text, name)
         if not trials.put(path, changed):
             continue
@@ -202,11 +205,16 @@ def _inner_fails_without(trials: TrialRuns, name: str, seen: Trial) -> bool:
     return False
 
 
-def _ends_otherwise_with(trials: TrialRuns, name: str, seen: Trial) -> bool:
-    """Return whether the whole hook ends otherwise with empty modules of a name in its folder."""
-    folder = Path(trials.decider.folder)
-    with trials.present({folder / path: "" for path, _ in modules(name)}):
-        return trials.run_hook(env=search_paths(str(folder))).differs_from(seen)
+def _ends_otherwise_with(trials: TrialRuns, folders: Sequence[Path], name: str, seen: Trial) -> bool:
+    """Return whether the whole hook ends otherwise with empty modules of a name in some folders."""
+    with trials.present({folder / path: "" for folder in folders for path, _ in modules(name)}):
+        return trials.run_hook(env=search_paths(trials.decider.folder)).differs_from(seen)
+
+
+def _folders_of(trials: TrialRuns, program: InnerProgram) -> list[Path]:
+    """Return the folders where a program may look for modules: those above it, and that where it runs."""
+    above = trials.folders_above(program.path) if program.path else []
+    return [*above, Path(trials.decider.folder)]
 
 
 def _split(name: str) -> tuple[str, str, str]:

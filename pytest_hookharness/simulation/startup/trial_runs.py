@@ -231,6 +231,10 @@ class TrialRuns:
         """Return the path that an argument of the deciding program means."""
         return Path(self.decider.folder, word)
 
+    def folders_above(self, path: Path) -> list[Path]:
+        """Return the folders above a file that belong to the throw-away folders, the nearest first."""
+        return [folder for folder in path.parents if self.may_write(folder)]
+
     def may_write(self, path: Path) -> bool:
         """Return whether a file belongs to the throw-away folders, through all links."""
         return lies_in(os.path.realpath(path), self._real_folders())

@@ -137,6 +137,20 @@ def test_a_plugin_with_a_script_without_the_bit(tmp_path, harness):
     assert {run.ending.code for run in runs} <= {0, 2}
 
 
+def test_a_plugin_with_a_wrong_path(tmp_path, harness):
+    """The sessions of a plugin whose command names a missing script run the one script of that name."""
+    plugin(tmp_path, command='"${CLAUDE_PLUGIN_ROOT}"/scripts/guard.sh')
+    (tmp_path / "guard.sh").chmod(0o755)
+    (hook_set,) = find_hook_sets(tmp_path)
+    mended = mend(hook_set, ())
+    assert (mended.plugin, mended.found) == (False, hook_set)
+    assert [one.command for one in mended.hooks] == ['"${CLAUDE_PLUGIN_ROOT}"/guard.sh']
+    outcome = play_session(plan_each_event(mended), harness.settings, harness.resources)
+    endings = {run.ending.code for _, run in outcome.trace.hook_runs()}
+    assert endings
+    assert endings <= {0, 2}
+
+
 def test_a_plugin_with_arguments_stays_as_it_is(tmp_path):
     """A plugin whose entries have arguments of their own is no project."""
     hook_set = plugin(tmp_path, args=["one"])

@@ -286,6 +286,7 @@ def _file_obstacle(hook_set: HookSet, word: str) -> Obstacle | None:
             cause=f"relative {word}",
             text=f"{word} is looked up in the user's project, not in the plugin",
             fix=f'Write `"${{{variable}}}"/{os.path.normpath(word)}`.',
+            missing=word,
         )
     # Unlike pathlib, this takes a name that is too long for one of no file.
     there = os.path.exists(place)  # noqa: PTH110

@@ -55,11 +55,11 @@ def right_commands(hook_set: HookSet) -> dict[str, str]:
     """
     Return the command that finds its script, for each that does not, where the project has that script.
 
-    Of a plugin, and of settings that stand in no file of their own, nothing is corrected.
+    Of settings that stand in no file of their own, nothing is corrected.
     """
-    if hook_set.plugin or hook_set.inline is not None:
+    if hook_set.inline is not None:
         return {}
-    return {hook.command: new for hook in hook_set.hooks if (new := _corrected(hook_set, hook))}
+    return {hook.command: new for hook in hook_set.hooks if (new := corrected(hook_set, hook))}
 
 
 def original_commands(hook_set: HookSet) -> dict[str, str]:
@@ -81,7 +81,7 @@ def as_found(hook_set: HookSet, problems: Iterable[Problem]) -> list[Problem]:
     return [renamed(one) for one in problems] if before else [*problems]
 
 
-def _corrected(hook_set: HookSet, hook: Hook) -> str:
+def corrected(hook_set: HookSet, hook: Hook) -> str:
     """Return the command of a hook with the path of the only script of its name; empty for none."""
     obstacle = find_obstacle(hook_set, hook)
     if obstacle is None or not obstacle.missing or hook.args is not None:
@@ -92,22 +92,27 @@ def _corrected(hook_set: HookSet, hook: Hook) -> str:
     if len(there) != 1 or len(places) != 1:
         return ""
     (place,) = places
-    return (
-        hook.command[: place.start()]
-        + _from_the_project(hook_set.host, there[0])
-        + hook.command[place.end() :]
-    )
+    right = _from_its_folder(hook_set, there[0])
+    return f"{hook.command[: place.start()]}{right}{hook.command[place.end() :]}"
 
 
 def _is(hook_set: HookSet, written: str, word: str) -> bool:
     """Return whether a word of a command line, as it is written there, means a path."""
-    folders = dict.fromkeys(hosts.find(hook_set.host).process.project_variables, str(hook_set.root))
+    folders = dict.fromkeys(_variables(hook_set), str(hook_set.root))
     try:
         return [fill_variables(one, folders, keep_unknown=True) for one in shlex.split(written)] == [word]
     except ValueError:
         return False
 
 
-def _from_the_project(host: str, path: str) -> str:
-    variable = next(iter(hosts.find(host).process.project_variables), "")
-    return f'"${variable}"/{shlex.quote(path)}' if variable else shlex.quote(f"./{path}")
+def _from_its_folder(hook_set: HookSet, path: str) -> str:
+    """Return how a command names a file of the project or the plugin, wherever it is started."""
+    variable = next(iter(_variables(hook_set)), "")
+    # The host fills in a plugin's variable only in this form.
+    folder = f"${{{variable}}}" if hook_set.plugin else f"${variable}"
+    return f'"{folder}"/{shlex.quote(path)}' if variable else shlex.quote(f"./{path}")
+
+
+def _variables(hook_set: HookSet) -> tuple[str, ...]:
+    profile = hosts.find(hook_set.host)
+    return (profile.config.plugin_root,) if hook_set.plugin else profile.process.project_variables
