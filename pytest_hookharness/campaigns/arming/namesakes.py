@@ -44,6 +44,6 @@ def namesakes(root: Path, missing: Sequence[str]) -> Iterator[str]:
         if seen > _MOST_FILES:
             # Of the rest it is not known whether it has another one.
             return
-        for name in wanted.intersection(files):
+        for name in sorted(wanted.intersection(files)):
             found.setdefault(name, []).append(os.path.relpath(Path(folder, name), root))
     yield from (paths[0] for paths in found.values() if len(paths) == 1)

@@ -18,6 +18,7 @@ from pytest_hookharness.campaigns.check.hook_statistics import name_problem
 from pytest_hookharness.campaigns.check.lone_programs.hindered_hooks import hindered_hooks
 from pytest_hookharness.campaigns.check.static.hook_program import program_that_ends_it
 from pytest_hookharness.campaigns.check.static.mendable_hooks import NOT_EXECUTABLE, original_commands
+from pytest_hookharness.campaigns.check.static.timeout_units import short_timeouts
 from pytest_hookharness.campaigns.check.static_checks import StaticResult
 from pytest_hookharness.judging.checkup.bad_ends import cut_by_us
 from pytest_hookharness.judging.checkup.evidence import describe_refusal, with_evidence
@@ -83,6 +84,7 @@ _NO_SESSION, _OF_ANOTHER = "knows no session", "did not start the loop"
 _NO_BIT = Exited(126)
 _TRIED = "All sessions but the first have it executable, so that other defects show."
 _PLACED = "All sessions but the first use the right path, so that other defects show."
+_ALLOWED = "All sessions but the first have the longer timeout, so that other defects show."
 # Sessions report these too; the static checks find all of them.
 _STATIC = frozenset({CONFIG_OFF.name, EVENT_UNKNOWN.name})
 
@@ -115,12 +117,14 @@ def certain(
     ran = {run.hook.command for outcome in outcomes for _, run in outcome.trace.hook_runs()}
     placed = {before for command, before in original_commands(hook_set).items() if command in ran}
     for one in static_problems(hook_set, static, outcomes):
-        if NOT_EXECUTABLE in one.symptom.text and _is_of(one.symptom, mended):
-            symptom = replace(one.symptom, advice=f"{one.symptom.advice} {_TRIED}")
-            yield replace(one, symptom=symptom)
-        elif one.symptom.kind == NOT_RUN.name and _is_of(one.symptom, placed):
-            symptom = replace(one.symptom, advice=f"{one.symptom.advice} {_PLACED}")
-            yield replace(one, symptom=symptom)
+        hooks, kind = {*one.symptom.hook.split(", ")}, one.symptom.kind
+        notes = {
+            _TRIED: NOT_EXECUTABLE in one.symptom.text and hooks <= mended,
+            _PLACED: kind == NOT_RUN.name and hooks <= placed,
+            _ALLOWED: kind == TIMEOUT_UNIT.name and hooks & ran and short_timeouts(hook_set),
+        }
+        if note := next((words for words, holds in notes.items() if holds), ""):
+            yield replace(one, symptom=replace(one.symptom, advice=f"{one.symptom.advice} {note}"))
         elif left := _not_shown(one.symptom, [other.symptom for other in shown]):
             yield replace(one, symptom=left)
 

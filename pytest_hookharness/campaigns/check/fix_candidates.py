@@ -21,7 +21,7 @@ from pytest_hookharness.campaigns.check.draft_files import DraftFiles
 from pytest_hookharness.campaigns.check.grouping import ENDLESS
 from pytest_hookharness.campaigns.check.static.hook_program import relative_script, unquoted_paths
 from pytest_hookharness.campaigns.check.static.mendable_hooks import corrected
-from pytest_hookharness.campaigns.check.static.timeout_units import in_other_unit, is_odd
+from pytest_hookharness.campaigns.check.static.timeout_units import in_right_unit, is_odd
 from pytest_hookharness.execution import hookharness_limit
 from pytest_hookharness.judging.findings import codes, finding_catalogue
 from pytest_hookharness.model.checkup import HookSet, Problem
@@ -39,7 +39,6 @@ _OF_SHELL = frozenset(
     [".", "cd", "command", "eval", "exec", "exit", "export", "if", "set", "source", "time", "ulimit", "umask"]
 )
 _ROOT_VARIABLE = re.compile(r"\$\{?(\w+_PROJECT_DIR)\b")
-_TIMEOUT = re.compile(r'("timeout(?:Sec|Ms)?"\s*:\s*)(\d+)(?=\s*[,}\n])')
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -228,14 +227,10 @@ def _change_unit(hooks: Sequence[Hook], place: HookSet, files: DraftFiles) -> It
     """Yield the settings with all timeouts like those of the hooks in the unit of the host."""
     unit = hosts.find(place.host).config.limits.unit
     odd = {hook.timeout for hook in hooks if hook.timeout is not None and is_odd(hook.timeout, unit)}
-    written = {round(limit / unit): round(in_other_unit(limit, unit) / unit) for limit in sorted(odd)}
     for file in place.files:
         text = (files.read(file) or b"").decode("utf-8", "surrogateescape")
-        found = {
-            int(one[2]): written[int(one[2])] for one in _TIMEOUT.finditer(text) if int(one[2]) in written
-        }
+        after, found = in_right_unit(text, odd, unit)
         if found:
-            after = _TIMEOUT.sub(lambda one: f"{one[1]}{written.get(int(one[2]), one[2])}", text)
             draft = files.write(file, after.encode("utf-8", "surrogateescape"))
             words = ", and ".join(f"{meant} for each timeout of {limit}" for limit, meant in found.items())
             shortest = min(found.values()) * unit

@@ -301,16 +301,19 @@ def _is_file(path: Path) -> bool:
 
 
 def _sources(root: Path, hooks: Sequence[Hook], installed: Sequence[str]) -> Iterator[tuple[str, str]]:
-    names = dict.fromkeys(installed) | dict.fromkeys(
-        os.path.normpath(word.lstrip("/"))
+    words = [
+        word
         for hook in hooks
         for part in (hook.command.replace(str(root), ""), *(hook.args or ()))
         # The letters of `$NAME/x.sh` are no part of the path.
         for word in _WORD.findall(_VARIABLE.sub("", part))
         # The program that runs a script is no file of the project, also if one has its name.
         if not INTERPRETERS.fullmatch(word)
-    )
-    missing = [name for name in names if script_of(name) == name and not _is_file(root / name)]
+    ]
+    names = dict.fromkeys((*installed, *(os.path.normpath(word.lstrip("/")) for word in words)))
+    # A name alone may be a part of a path that a program in the command puts together.
+    paths = {os.path.normpath(word.lstrip("/")) for word in words if "/" in word and script_of(word) == word}
+    missing = [name for name in names if name in paths and not _is_file(root / name)]
     for name in dict.fromkeys((*names, *namesakes(root, missing))):
         path = root / name
         if name.startswith("..") or not _is_file(path) or not path.resolve().is_relative_to(root):

@@ -7,8 +7,8 @@ import math
 import re
 from collections.abc import Collection, Iterator, Sequence
 
+from pytest_hookharness.campaigns.check.reads.compared_tools import foreign_tools
 from pytest_hookharness.campaigns.check.static.hook_program import empty_run
-from pytest_hookharness.campaigns.check.tool_names import foreign_tools
 from pytest_hookharness.campaigns.guards.unasked import find_unasked
 from pytest_hookharness.execution.processes.slots import competition, slowdown
 from pytest_hookharness.judging.findings.codes import INERT_GUARD, SLOW, UNASKED

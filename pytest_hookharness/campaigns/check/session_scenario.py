@@ -10,6 +10,7 @@ from pytest_hookharness import hosts
 from pytest_hookharness.campaigns.arming.stand_ins import stand_ins
 from pytest_hookharness.campaigns.check.draft_files import DraftFiles
 from pytest_hookharness.campaigns.check.static.mendable_hooks import bare_scripts, right_commands
+from pytest_hookharness.campaigns.check.static.timeout_units import in_right_unit, short_timeouts
 from pytest_hookharness.model.checkup import CheckSession, HookSet
 from pytest_hookharness.model.expectations import Expectation
 from pytest_hookharness.model.moves import Act, Behaviour, Script
@@ -42,9 +43,10 @@ def with_commands(hook_set: HookSet, commands: Mapping[str, str]) -> HookSet | N
 
 def mend(hook_set: HookSet, hindering: Collection[str]) -> HookSet:
     """
-    Return a hook set whose sessions find scripts at their places, and have them with the executable bit.
+    Return a hook set whose sessions find scripts at their places, with the executable bit, and let them run.
 
-    Nothing runs in the place of commands that hinder the agent, unless they only lack one of these.
+    A timeout that ends them at once, as it is meant in another unit, is longer. Nothing runs in the place of
+    commands that hinder the agent, unless they only lack one of these.
     """
     right = right_commands(hook_set)
     if not hook_set.plugin and with_commands(hook_set, right) is None:
@@ -57,7 +59,23 @@ def mend(hook_set: HookSet, hindering: Collection[str]) -> HookSet:
         return _opened(placed, texts) if mendable else hook_set
     # A session makes files executable that begin as programs do.
     mended = replace(placed, texts={**placed.texts, **texts})
-    return with_commands(mended, {**dict.fromkeys({*hindering} - {*bare}, _NOTHING), **right}) or mended
+    commands = {**dict.fromkeys({*hindering} - {*bare}, _NOTHING), **right}
+    return _with_longer_timeouts(with_commands(mended, commands) or mended)
+
+
+def _with_longer_timeouts(hook_set: HookSet) -> HookSet:
+    """Return a hook set whose sessions have timeouts of the host's unit in the place of too short ones."""
+    unit = hosts.find(hook_set.host).config.limits.unit
+    odd = short_timeouts(hook_set)
+    if not odd or hook_set.inline is not None:
+        return hook_set
+    files = DraftFiles(hook_set.root, {})
+    texts = {**hook_set.texts}
+    for file in hook_set.files:
+        text = texts.get(file) or (files.read(file) or b"").decode("utf-8", "replace")
+        after, found = in_right_unit(text, odd, unit)
+        texts |= {file: after} if found else {}
+    return replace(hook_set, texts=texts)
 
 
 def _renamed(hook_set: HookSet, commands: Mapping[str, str]) -> HookSet:

@@ -12,6 +12,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import field, replace
 
 from pytest_hookharness import hosts
+from pytest_hookharness.campaigns.check.reads.compared_tools import former_tool, miscased_tool
 from pytest_hookharness.campaigns.check.reads.guard_checks import find_in_guards
 from pytest_hookharness.campaigns.check.reads.script_calls import find_in_calls
 from pytest_hookharness.campaigns.check.reads.script_checks import find_in_scripts, together
@@ -34,7 +35,6 @@ from pytest_hookharness.campaigns.check.tool_names import (
     find_expressions,
     is_ignored,
     left_out,
-    miscased_tool,
     never_matches,
 )
 from pytest_hookharness.judging.findings.codes import (
@@ -149,6 +149,7 @@ def _not_run(obstacles: Sequence[tuple[Hook, Obstacle]]) -> Iterator[Symptom]:
 def _of_names(hook_set: HookSet) -> Iterator[Symptom]:
     """Yield names of tools that scripts compare with in vain, each once with its hooks."""
     found = [(hook, miscased_tool(hook_set, hook)) for hook in hook_set.hooks]
+    found += [(hook, former_tool(hook_set, hook)) for hook in hook_set.hooks]
     for name, meant in dict.fromkeys(pair for _, pair in found if pair[0]):
         text = f"the tool's name is compared with `{name}`, and {hook_set.host} sends `{meant}`."
         symptom = together(CONFIG_OFF, [hook for hook, pair in found if pair == (name, meant)], text)
@@ -208,13 +209,14 @@ def _from_the_project(host: str, script: str) -> str:
 
 
 def _of_entries(hook_set: HookSet) -> Iterator[Symptom]:
-    """Yield the defects of single entries, each once for a command, with the positions of its entries."""
-    found: dict[tuple[str, str, str], list[tuple[int, Symptom]]] = {}
+    """Yield the defects of single entries, each once, with the positions of its entries."""
+    found: dict[tuple[str, str], list[tuple[int, Symptom]]] = {}
     for number, hook in enumerate(hook_set.hooks, 1):
         for symptom in _of_hook(hook_set, hook):
-            found.setdefault((symptom.kind, symptom.hook, symptom.text), []).append((number, symptom))
+            found.setdefault((symptom.kind, symptom.text), []).append((number, symptom))
     for same in found.values():
-        yield replace(same[0][1], entries=tuple(number for number, _ in same))
+        commands = ", ".join(dict.fromkeys(symptom.hook for _, symptom in same))
+        yield replace(same[0][1], hook=commands, entries=tuple(number for number, _ in same))
 
 
 def _of_hook(hook_set: HookSet, hook: Hook) -> Iterator[Symptom]:

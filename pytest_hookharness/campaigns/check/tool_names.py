@@ -1,7 +1,6 @@
 """
-The names of tools that hooks expect, in what their scripts compare and in their matchers.
+The names of tools in the matchers of hooks.
 
-Only comparisons that can mean nothing else are read: an equality, a test of a shell, a list of names, a case.
 Nothing is said of a matcher with a name that nobody knows: the person may have added that tool.
 """
 
@@ -12,7 +11,6 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from pytest_hookharness import hosts
 from pytest_hookharness.campaigns.check import corpora
-from pytest_hookharness.campaigns.check.static.session_variables import loaded_by
 from pytest_hookharness.model.checkup import HookSet
 from pytest_hookharness.model.moves import Edit, RunCommand
 from pytest_hookharness.model.protocol import Hook
@@ -29,34 +27,10 @@ _NAME = re.compile(r"[A-Za-z_][\w-]*")
 _WILDCARD = re.compile(r"\[\^?[^]]*\][*+]?|\\w[*+]|\.[*+]\??|\(\?:|(?<=__)\*$")
 # A matcher that says "each time".
 _EVERYTHING = re.compile(r"\^?\(?(?:\.?[*+]?\??|\*\*)\)?\$?")
-_NAMED = r"""["']?([A-Za-z_][\w-]*)\b"""
-_QUOTED = re.compile(r"""(["'])([A-Za-z_][\w-]*)\1""")
-_EQUAL = re.compile(
-    rf"""tool_?name\b[^=!<>\n]{{0,12}}?[=!]==?\s*{_NAMED}(?![.(])"""
-    rf"""|\[\s[^]\n]*tool_?name\b[^=!\]\n]{{0,6}}\s!?=\s*{_NAMED}["']?\s\]"""
-    r"""|["']([A-Za-z_][\w-]*)["']\s*[=!]==?\s*[\w.$\["'(]{0,24}\btool_?name\b""",
-    re.IGNORECASE,
-)
-_LISTED = re.compile(
-    r"tool_?name\b[^=\n]{0,8}?\s(?:not\s+)?in\s*[(\[{]([^)\]}\n]*)"
-    r"|\[([^\]\n]*)\]\.includes\([\w.?$]*\btool_?name\b",
-    re.IGNORECASE,
-)
-_SUBJECT = r"(?:(?!\sin\s)[^\n])*"
-_CASE = re.compile(
-    rf"\bcase\s{_SUBJECT}\btool_?name\b{_SUBJECT}\sin\s((?:(?!\bcase\b).)*?)\besac\b",
-    re.IGNORECASE | re.DOTALL,
-)
-_PATTERNS = re.compile(r"""(?:^|;;|\n)\s*\(?([\w"'| -]+)\)""")
-_FOLDS_CASE = re.compile(
-    r"\.lower\(|\.upper\(|casefold|to_?(?i:lower|upper)|IGNORECASE|\(\?i|/i\b|nocasematch|downcase|,,\}"
-    r"|:[lu]\}|\\[LU]"
-    r"|\btr\s|(?:declare|typeset) -l"
-)
-# The object of which a name is a part.
-_OWNER = re.compile(r"\b([A-Za-z_]\w*)(?:\?*\.)?(?:get\(|\[|(?<=\.))[\"']?\Z")
-_NEAR = 60
-_COMMENT = re.compile(r"^[ \t]*(?:#|//|\*).*$", re.MULTILINE)
+# Tools of agents that are no known host: Cline, and Windsurf.
+_OF_CLINE = frozenset(["execute_command", "write_to_file", "replace_in_file", "apply_diff", "search_files"])
+_OF_WINDSURF = frozenset(["run_command", "view_file", "replace_file_content", "multi_replace_file_content"])
+_WORD = re.compile(r"[A-Za-z_][\w-]+")
 _USUAL = (
     RunCommand(command="true"),
     Edit(file="f", text="t"),
@@ -139,7 +113,7 @@ def meant_tool(host: str, name: str) -> str:
     known = sorted(known_tools(host))
     if name in known:
         return ""
-    if same := next((one for one in known if _plain(one) == _plain(name)), ""):
+    if same := next((one for one in known if plain(one) == plain(name)), ""):
         return same
     elsewhere = {one for profile in hosts.known() for one in known_tools(profile.name)}
     return "" if name in elsewhere else next((one for one in known if _is_slip(name, one)), "")
@@ -156,64 +130,8 @@ def _is_slip(name: str, meant: str) -> bool:
     return one[1:] == other[1:] or one[1:] == other or one == other[1:] or exchanged
 
 
-def foreign_tools(hook_set: HookSet, hook: Hook) -> tuple[str, ...]:
-    """
-    Return the tool names that a hook compares, if this host has none of them and another host one.
-
-    Names that no host has may be tools that the person added, and prove nothing.
-    """
-    named = dict.fromkeys(name for _, names in _compared(hook_set, hook) for name in names)
-    if {*map(_plain, named)} & {*map(_plain, known_tools(hook_set.host))}:
-        return ()
-    others = {_plain(name) for profile in hosts.known() for name in usual_tools(profile)}
-    return tuple(named) if others & {*map(_plain, named)} else ()
-
-
-def miscased_tool(hook_set: HookSet, hook: Hook) -> tuple[str, str]:
-    """
-    Return a name that a hook compares with a tool's, and that tool's in its own spelling; or nothing.
-
-    A script that also knows the right name, or that ignores case, compares well.
-    """
-    rule = hosts.find(hook_set.host).events.get(hook.event)
-    if rule is None or rule.target != "tool_name":
-        return "", ""
-    known = known_tools(hook_set.host)
-    others = {name for profile in hosts.known() for name in known_tools(profile.name)}
-    for text, names in _compared(hook_set, hook):
-        if _FOLDS_CASE.search(text) or {*names} & known:
-            continue
-        for name in names:
-            meant = next((one for one in known if _plain(one) == _plain(name)), "")
-            # Another host may send the same name with other separators, and the script may be for both.
-            is_case = meant.casefold() == name.casefold()
-            if meant and (is_case or name not in others) and not re.search(rf"""["'|(]{meant}["'|)]""", text):
-                # What a library gives may be in other letters.
-                loaded = (loaded_by(hook_set, one) for one in hook_set.scripts_of(hook))
-                return ("", "") if any(map(_FOLDS_CASE.search, loaded)) else (name, meant)
-    return "", ""
-
-
-def _compared(hook_set: HookSet, hook: Hook) -> Iterator[tuple[str, list[str]]]:
-    """Yield the command of a hook and its scripts, each with the names that it compares with a tool's."""
-    sources = (text for path, text in hook_set.sources if path in hook.command.replace('"', ""))
-    for text in (_COMMENT.sub("", one) for one in (hook.command, *sources)):
-        equal = (found for found in _EQUAL.finditer(text) if not _is_of_list(found, text))
-        names = [name for found in equal for name in found.groups() if name]
-        lists = (line for found in _LISTED.findall(text) for line in found)
-        names += [name for line in lists for _, name in _QUOTED.findall(line)]
-        patterns = (one for found in _CASE.findall(text) for one in _PATTERNS.findall(found))
-        parts = (part.strip(" \"'") for one in patterns for part in one.split("|"))
-        yield text, [*names, *(part for part in parts if _NAME.fullmatch(part))]
-
-
-def _is_of_list(found: re.Match[str], text: str) -> bool:
-    """Return whether a name that is compared is that of an element of a list, such as a rule."""
-    owner = _OWNER.search(text, max(0, found.start() - _NEAR), found.start())
-    return bool(owner and re.search(rf"\bfor\b[^\n]*\b{owner[1]}\s+(?:in|of)\b", text))
-
-
-def _plain(name: str) -> str:
+def plain(name: str) -> str:
+    """Return a name without what its spellings may differ in: case, hyphens and underscores."""
     return re.sub("[_-]", "", name).casefold()
 
 
@@ -267,7 +185,13 @@ def _no_tool(hook_set: HookSet, hook: Hook) -> str:
     profile, named = hosts.find(hook_set.host), matched_tools(hook_set, hook)
     known = known_tools(hook_set.host)
     unconditional = Hook(event=hook.event, matcher=hook.matcher)
-    if not named or any(hosts.select(profile, (unconditional,), hook.event, tool) for tool in known):
+    if any(hosts.select(profile, (unconditional,), hook.event, tool) for tool in known):
+        return ""
+    words = _WORD.findall(hook.matcher or "")
+    if words and {*words} <= _OF_CLINE | _OF_WINDSURF:
+        own = ", ".join(sorted({*usual_tools(profile)}))
+        return f"its matcher `{hook.matcher}` names tools of another agent; those of {profile.name} are {own}"
+    if not named:
         return ""
     if names := misnamed_tools(hook_set, hook):
         correct = "; ".join(f"`{name}` must be `{meant}`" for name, meant in names)

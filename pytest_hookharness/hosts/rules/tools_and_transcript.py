@@ -7,6 +7,7 @@ The form of a transcript's lines is what hooks that read transcripts rely on; it
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import field
 from typing import TypeAlias
 
 from pytest_hookharness.model.fast_dataclass import dataclass
@@ -84,6 +85,7 @@ class ToolRules:
     Attributes:
         subagent: The tool that starts a subagent; empty if there is none.
         launch: Returns the input of the call that starts a subagent.
+        former: Names that tools had in older versions, with those that they have now.
         launched: Returns the host's response to that call, given its input and the facts' folders with
             ``agent`` (the subagent's name) and ``text`` (its last message).
         started: The result of that call for the agent, if the subagent works in the background; a template
@@ -115,6 +117,7 @@ class ToolRules:
     """
 
     subagent: str = ""
+    former: Mapping[str, str] = field(default_factory=dict)
     launch: Callable[[Subagent], Payload] = lambda move: {"prompt": move.prompt}
     launched: Callable[[Payload, Mapping[str, str]], Json] = lambda _input, _folders: None
     started: str = ""

@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from pytest_hookharness.campaigns.check.hook_statistics import find_never_run, find_problems
+from pytest_hookharness.campaigns.check.reads.compared_tools import foreign_tools
 from pytest_hookharness.campaigns.check.static.hook_program import empty_run
-from pytest_hookharness.campaigns.check.tool_names import foreign_tools
 from pytest_hookharness.model.checkup import HookSet
 from pytest_hookharness.model.outcome import Outcome
 from pytest_hookharness.model.processes import Exited, Output, ProcessResult

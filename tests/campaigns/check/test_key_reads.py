@@ -225,6 +225,10 @@ def test_a_key_of_a_tool(wrong_keys, matcher, expression, named):
         ("PreToolUse", "Write|Edit", "", False),
         ("PreToolUse", "Write|NotebookEdit", "F=$(jq -r .tool_input.notebook_path <<<$IN)", False),
         ("PostToolUse", "Write|NotebookEdit", "", False),
+        ("PostToolUse", "Write|NotebookEdit", '[ -z "$F" ] && exit 0', False),
+        ("PostToolUse", "Write|NotebookEdit", 'FILE=$F; if [[ -z "$FILE" ]]; then exit 0; fi', True),
+        ("PostToolUse", "Write|Edit", 'FILE=$F; if [[ -z "$FILE" ]]; then exit 0; fi', False),
+        ("PreToolUse", "Write|NotebookEdit", "case $T in\n  NotebookEdit) exit 2 ;;\nesac", False),
     ],
 )
 def test_a_guard_of_notebooks(wrong_keys, event, matcher, read, named):

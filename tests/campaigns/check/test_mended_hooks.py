@@ -66,7 +66,7 @@ def test_other_defects_of_a_script_without_the_bit(tmp_path, harness):
     [
         ("$CLAUDE_PROJECT_DIR/hooks/guard.sh", '"$CLAUDE_PROJECT_DIR"/guard.sh'),
         ("bash hooks/guard.sh 2>/dev/null", 'bash "$CLAUDE_PROJECT_DIR"/guard.sh 2>/dev/null'),
-        ("'/Users/me/work/guard.sh' --all", '"$CLAUDE_PROJECT_DIR"/guard.sh --all'),
+        ("'/opt/some one/guard.sh' --all", '"$CLAUDE_PROJECT_DIR"/guard.sh --all'),
         ("MODE=all /opt/own/guard.sh", 'MODE=all "$CLAUDE_PROJECT_DIR"/guard.sh'),
         ("hooks/other.sh", ""),
         ("[ -f hooks/guard.sh ] && hooks/guard.sh", ""),
@@ -92,6 +92,19 @@ def test_two_scripts_of_one_name_are_not_chosen_from(tmp_path):
     hook_set = project(tmp_path, GUARD, "hooks/guard.sh", 0o755)
     (tmp_path / "guard.sh").unlink()
     assert mend(hook_set, ()) == hook_set
+
+
+@pytest.mark.parametrize(("unit", "written", "used"), [(0.001, 10, 10000), (0.001, 5000, 5000)])
+def test_timeouts_that_end_hooks_at_once_are_longer_in_sessions(tmp_path, unit, written, used):
+    """Where a host counts milliseconds, sessions have seconds in the place of a timeout that means them."""
+    entry = {"hooks": [{"type": "command", "command": "true", "timeout": written}]}
+    (tmp_path / ".gemini").mkdir()
+    (tmp_path / ".gemini" / "settings.json").write_text(json.dumps({"hooks": {"AfterAgent": [entry]}}))
+    (hook_set,) = find_hook_sets(tmp_path)
+    assert hook_set.hooks[0].timeout == written * unit
+    mended = mend(hook_set, ())
+    assert (mended == hook_set) == (used == written)
+    assert used == written or f'"timeout": {used}' in mended.texts[".gemini/settings.json"]
 
 
 @pytest.mark.nightly

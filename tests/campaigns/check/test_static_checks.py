@@ -182,6 +182,22 @@ def test_missing_scripts_of_one_folder(tmp_path, found, there, told):
 
 
 @pytest.mark.parametrize(
+    ("command", "read"),
+    [
+        ("$CLAUDE_PROJECT_DIR/hooks/x.sh", True),
+        ("bash scripts/hooks/x.sh", True),
+        ("node -e \"require(path.join(root, 'lib', 'x.sh'))\"", False),
+        ("dist/x.sh", False),
+    ],
+)
+def test_the_script_at_another_place_is_read(tmp_path, found, command, read):
+    """Of a command that names a missing script by a path, the one script of that name is read, too."""
+    at(tmp_path, "lib/own/x.sh", '#!/bin/sh\n[ "$tool_name" = bash ] && exit 2\n', 0o755)
+    said = [one.text for one in found(("PreToolUse", command)).symptoms if "compared with `bash`" in one.text]
+    assert len(said) == read
+
+
+@pytest.mark.parametrize(
     "command",
     [
         "hooks/x.sh || true",
@@ -363,6 +379,10 @@ def test_a_relative_script_in_a_folder_that_stays(tmp_path, found):
         ("PreCompact", "always", "fits none of manual, auto"),
         ("PreToolUse", "bash", "`bash` must be `Bash`"),
         ("PreToolUse", "run_shell_command", "names tools of another host"),
+        ("PreToolUse", "execute_command|write_to_file", "names tools of another agent"),
+        ("PostToolUse", ".*(replace_file_content|write_to_file).*", "names tools of another agent"),
+        ("PostToolUse", ".*(write_to_file|my_own_tool).*", None),
+        ("PostToolUse", "write_to_file|Write", None),
         ("PostToolUse", "Stop", "names an event"),
         ("PreToolUse", "Bash|run_shell_command", None),
         ("PreToolUse", "mcp__db__drop", None),
@@ -386,6 +406,14 @@ def test_matchers_that_fit_nothing(found, event, matcher, said):
     result = found((event, "true", matcher))
     assert kinds(result) == ([] if said is None else ["NEVER-FIRED"])
     assert said is None or said in result.symptoms[0].text
+
+
+def test_hooks_with_one_matcher_that_fits_nothing_are_one_problem(found):
+    """All hooks of such a matcher are named, and not only the last of them."""
+    (symptom,) = found(
+        ("PreToolUse", "./a.sh || true", "bash"), ("PreToolUse", "./b.sh || true", "bash")
+    ).symptoms
+    assert (symptom.hook, symptom.entries) == ("./a.sh || true, ./b.sh || true", (1, 2))
 
 
 def test_front_matter_without_groups(tmp_path):
@@ -734,6 +762,24 @@ def test_a_tool_name_in_the_wrong_case(tmp_path, found, script, text, said):
     result = found(("PreToolUse", f'sh "$CLAUDE_PROJECT_DIR/hooks/{script}"'))
     assert kinds(result) == (["CONFIG-OFF"] if said else [])
     assert not said or f"compared with {said}, and claude-code sends" in result.symptoms[0].text
+
+
+@pytest.mark.parametrize(
+    ("matcher", "text", "named"),
+    [
+        ("Bash|Task", "if tool_name == 'Task':\n", True),
+        ("Agent", "if tool_name in ('Task', 'Bash'):\n", True),
+        ("Task", "if tool_name in ('Task', 'Agent'):\n", False),
+        ("Bash", "if tool_name == 'Task':\n", False),
+        ("Task", "if tool_name == 'TaskCreate':\n", False),
+    ],
+)
+def test_a_tool_by_a_former_name(tmp_path, found, matcher, text, named):
+    """A script that compares with a name that only older versions send is named, with the name of now."""
+    at(tmp_path, "hooks/x.py", text)
+    result = found(("PreToolUse", 'python3 "$CLAUDE_PROJECT_DIR"/hooks/x.py', matcher))
+    said = ["PreToolUse: the tool's name is compared with `Task`, and claude-code sends `Agent`."]
+    assert [one.text for one in result.symptoms if "compared" in one.text] == said * named
 
 
 @pytest.mark.parametrize(

@@ -53,9 +53,17 @@ _STANDS_IN = r"[\"'.]{0}\b[\"']?\s*(?://|\?\?|\|\||,|\bor\b)\s*\\?[\"'](?!unknow
 # What may look at every key of the input.
 _ALL_INPUT = re.compile(
     r"notebook_path|\bdumps\(|\.stringify\(|\.values\(|\.items\(|to_entries|tostring|tojson|@json|\.\.\s*\|"
-    # It may refuse all notebooks, whatever their paths.
-    r"|=\s*[\"']?NotebookEdit\b|^[ \t]*[\"']?NotebookEdit[\"']?\)|[\"']NotebookEdit[\"']\s*[=!]=",
-    re.MULTILINE,
+)
+# It may refuse all notebooks, whatever their paths.
+_BY_TOOL = re.compile(
+    r"=\s*[\"']?NotebookEdit\b|^[ \t]*[\"']?NotebookEdit[\"']?\)|[\"']NotebookEdit[\"']\s*[=!]=", re.MULTILINE
+)
+# Where a script ends that has got no path.
+_NEEDS_PATH = re.compile(
+    r"-z\s+[\"']?\$\{?\w*(?:path|file)\w*\}?[\"']?\s*\]{1,2}\s*(?:&&|;\s*then\s)\s*(?:\{\s*)?exit\s+0"
+    r"|\bif not \w*(?:path|file)\w*:\s*(?:return\b|sys\.exit\(0?\)|exit\(0?\))"
+    r"|\bif\s*\(!\s*\w*(?:path|file)\w*\)\s*\{?\s*(?:return\b|process\.exit\(0?\))",
+    re.IGNORECASE,
 )
 _LAST = "last_assistant_message"
 _EXITS = frozenset(["exit_code", "exitCode", "returncode", "return_code", "exit_status", "code", "status"])
@@ -186,10 +194,12 @@ class _Judge:
         return (".".join(within[0]), meanings[0]) if all(meanings) else None
 
     def of_notebooks(self) -> Iterator[tuple[str, str]]:
-        """Yield the key by which a guard of notebooks looks for their paths, and the one that is sent."""
+        """Yield the key by which a script looks for paths of notebooks in vain, and the one that is sent."""
         named = self.profile.name == "claude-code" and _NOTEBOOKS in (self.hook.matcher or "").split("|")
-        guards = self.role is hosts.Role.BEFORE_TOOL and _REFUSES.search(self.text)
-        if named and guards and _OF_FILES in self.paths and not _ALL_INPUT.search(self.text):
+        before = self.role is hosts.Role.BEFORE_TOOL
+        guards = before and _REFUSES.search(self.text) and not _BY_TOOL.search(self.text)
+        idle = self.role is hosts.Role.AFTER_TOOL and _NEEDS_PATH.search(self.text)
+        if named and (guards or idle) and _OF_FILES in self.paths and not _ALL_INPUT.search(self.text):
             yield ".".join(_OF_FILES), f"`notebook_path` for {_NOTEBOOKS}"
 
     def _instead(self, keys: Sequence[str]) -> str:

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+import re
+from collections.abc import Collection, Iterator, Sequence
 
 from pytest_hookharness import hosts
 from pytest_hookharness.model.checkup import HookSet
 
 # As many seconds were meant as milliseconds, and less than a second the other way round.
 _LONG, _SHORT = 2000.0, 1.0
+_TIMEOUT = re.compile(r'("timeout(?:Sec|Ms)?"\s*:\s*)(\d+)(?=\s*[,}\n])')
 _HOUR, _THOUSAND = 3600.0, 1000
 
 
@@ -25,6 +27,13 @@ def odd_timeouts(hook_set: HookSet) -> Iterator[tuple[str, Sequence[int]]]:
         yield _describe([*dict.fromkeys(entries.values())], limits.unit, hook_set.host), [*entries]
 
 
+def short_timeouts(hook_set: HookSet) -> frozenset[float]:
+    """Return the timeouts, in seconds, that end hooks at once, as they are meant in another unit."""
+    unit = hosts.find(hook_set.host).config.limits.unit
+    given = {hook.timeout for hook in hook_set.hooks if hook.timeout is not None}
+    return frozenset(one for one in given if unit < 1 and is_odd(one, unit))
+
+
 def is_odd(seconds: float, unit: float) -> bool:
     """Return whether a timeout in seconds was probably meant in another unit than the host's, in seconds."""
     if unit == 1:
@@ -35,6 +44,20 @@ def is_odd(seconds: float, unit: float) -> bool:
 def in_other_unit(seconds: float, unit: float) -> float:
     """Return the timeout in seconds that is meant."""
     return seconds / _THOUSAND if unit == 1 else seconds * _THOUSAND
+
+
+def in_right_unit(text: str, timeouts: Collection[float], unit: float) -> tuple[str, dict[int, int]]:
+    """
+    Return a settings file with other numbers for some timeouts, and these numbers by those in their place.
+
+    Args:
+        text: The file.
+        timeouts: The timeouts, in seconds, that are meant in another unit.
+        unit: The unit of the host, in seconds.
+    """
+    written = {round(one / unit): round(in_other_unit(one, unit) / unit) for one in sorted(timeouts)}
+    found = {int(one[2]): written[int(one[2])] for one in _TIMEOUT.finditer(text) if int(one[2]) in written}
+    return _TIMEOUT.sub(lambda one: f"{one[1]}{written.get(int(one[2]), one[2])}", text), found
 
 
 def _describe(timeouts: Sequence[float], unit: float, host: str) -> str:

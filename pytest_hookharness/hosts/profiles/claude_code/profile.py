@@ -144,6 +144,8 @@ CAP = CapRules(
 
 TOOLS = ToolRules(
     subagent="Agent",
+    # Since 2.1.63 (reported: https://github.com/anthropics/claude-code/issues/29677).
+    former={"Task": "Agent"},
     launch=tools.launch,
     gated=("Bash", "Write", "Edit"),
     edits=("Write", "Edit"),

@@ -1,0 +1,121 @@
+"""
+The names of tools that the scripts of hooks compare.
+
+Only comparisons that can mean nothing else are read: an equality, a test of a shell, a list of names, a case.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from pytest_hookharness import hosts
+from pytest_hookharness.campaigns.check.static.session_variables import loaded_by
+from pytest_hookharness.campaigns.check.tool_names import known_tools, plain, usual_tools
+from pytest_hookharness.model.checkup import HookSet
+from pytest_hookharness.model.protocol import Hook
+
+_NAME = re.compile(r"[A-Za-z_][\w-]*")
+_NAMED = r"""["']?([A-Za-z_][\w-]*)\b"""
+_QUOTED = re.compile(r"""(["'])([A-Za-z_][\w-]*)\1""")
+_EQUAL = re.compile(
+    rf"""tool_?name\b[^=!<>\n]{{0,12}}?[=!]==?\s*{_NAMED}(?![.(])"""
+    rf"""|\[\s[^]\n]*tool_?name\b[^=!\]\n]{{0,6}}\s!?=\s*{_NAMED}["']?\s\]"""
+    r"""|["']([A-Za-z_][\w-]*)["']\s*[=!]==?\s*[\w.$\["'(]{0,24}\btool_?name\b""",
+    re.IGNORECASE,
+)
+_LISTED = re.compile(
+    r"tool_?name\b[^=\n]{0,8}?\s(?:not\s+)?in\s*[(\[{]([^)\]}\n]*)"
+    r"|\[([^\]\n]*)\]\.includes\([\w.?$]*\btool_?name\b",
+    re.IGNORECASE,
+)
+_SUBJECT = r"(?:(?!\sin\s)[^\n])*"
+_CASE = re.compile(
+    rf"\bcase\s{_SUBJECT}\btool_?name\b{_SUBJECT}\sin\s((?:(?!\bcase\b).)*?)\besac\b",
+    re.IGNORECASE | re.DOTALL,
+)
+_PATTERNS = re.compile(r"""(?:^|;;|\n)\s*\(?([\w"'| -]+)\)""")
+_FOLDS_CASE = re.compile(
+    r"\.lower\(|\.upper\(|casefold|to_?(?i:lower|upper)|IGNORECASE|\(\?i|/i\b|nocasematch|downcase|,,\}"
+    r"|:[lu]\}|\\[LU]"
+    r"|\btr\s|(?:declare|typeset) -l"
+)
+# The object of which a name is a part.
+_OWNER = re.compile(r"\b([A-Za-z_]\w*)(?:\?*\.)?(?:get\(|\[|(?<=\.))[\"']?\Z")
+_NEAR = 60
+_COMMENT = re.compile(r"^[ \t]*(?:#|//|\*).*$", re.MULTILINE)
+
+
+def foreign_tools(hook_set: HookSet, hook: Hook) -> tuple[str, ...]:
+    """
+    Return the tool names that a hook compares, if this host has none of them and another host one.
+
+    Names that no host has may be tools that the person added, and prove nothing.
+    """
+    named = dict.fromkeys(name for _, names in _compared(hook_set, hook) for name in names)
+    if {*map(plain, named)} & {*map(plain, known_tools(hook_set.host))}:
+        return ()
+    others = {plain(name) for profile in hosts.known() for name in usual_tools(profile)}
+    return tuple(named) if others & {*map(plain, named)} else ()
+
+
+def miscased_tool(hook_set: HookSet, hook: Hook) -> tuple[str, str]:
+    """
+    Return a name that a hook compares with a tool's, and that tool's in its own spelling; or nothing.
+
+    A script that also knows the right name, or that ignores case, compares well.
+    """
+    rule = hosts.find(hook_set.host).events.get(hook.event)
+    if rule is None or rule.target != "tool_name":
+        return "", ""
+    known = known_tools(hook_set.host)
+    others = {name for profile in hosts.known() for name in known_tools(profile.name)}
+    for text, names in _compared(hook_set, hook):
+        if _FOLDS_CASE.search(text) or {*names} & known:
+            continue
+        for name in names:
+            meant = next((one for one in known if plain(one) == plain(name)), "")
+            # Another host may send the same name with other separators, and the script may be for both.
+            is_case = meant.casefold() == name.casefold()
+            if meant and (is_case or name not in others) and not re.search(rf"""["'|(]{meant}["'|)]""", text):
+                # What a library gives may be in other letters.
+                loaded = (loaded_by(hook_set, one) for one in hook_set.scripts_of(hook))
+                return ("", "") if any(map(_FOLDS_CASE.search, loaded)) else (name, meant)
+    return "", ""
+
+
+def former_tool(hook_set: HookSet, hook: Hook) -> tuple[str, str]:
+    """
+    Return a name that a hook compares with a tool's and that only older versions send, and the name now.
+
+    A script that also has the name of now, or a matcher without that tool, is left out.
+    """
+    profile = hosts.find(hook_set.host)
+    rule = profile.events.get(hook.event)
+    if rule is None or rule.target != "tool_name":
+        return "", ""
+    matcher = Hook(event=hook.event, matcher=hook.matcher)
+    for text, names in _compared(hook_set, hook):
+        for name, now in profile.tools.former.items():
+            fits = any(hosts.select(profile, (matcher,), hook.event, one) for one in (name, now))
+            if name in names and fits and not re.search(rf"""["'|(]{now}["'|)]""", text):
+                return name, now
+    return "", ""
+
+
+def _compared(hook_set: HookSet, hook: Hook) -> Iterator[tuple[str, list[str]]]:
+    """Yield the command of a hook and its scripts, each with the names that it compares with a tool's."""
+    for text in (_COMMENT.sub("", one) for one in (hook.command, *hook_set.scripts_of(hook))):
+        equal = (found for found in _EQUAL.finditer(text) if not _is_of_list(found, text))
+        names = [name for found in equal for name in found.groups() if name]
+        lists = (line for found in _LISTED.findall(text) for line in found)
+        names += [name for line in lists for _, name in _QUOTED.findall(line)]
+        patterns = (one for found in _CASE.findall(text) for one in _PATTERNS.findall(found))
+        parts = (part.strip(" \"'") for one in patterns for part in one.split("|"))
+        yield text, [*names, *(part for part in parts if _NAME.fullmatch(part))]
+
+
+def _is_of_list(found: re.Match[str], text: str) -> bool:
+    """Return whether a name that is compared is that of an element of a list, such as a rule."""
+    owner = _OWNER.search(text, max(0, found.start() - _NEAR), found.start())
+    return bool(owner and re.search(rf"\bfor\b[^\n]*\b{owner[1]}\s+(?:in|of)\b", text))
