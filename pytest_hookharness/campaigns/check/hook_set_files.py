@@ -73,7 +73,10 @@ def with_copies(hook_set: HookSet, settings: Path) -> HookSet:
     texts = copied_files(hook_set.hooks, hook_set.root, settings)
     commands = " ".join(text for hook in hook_set.hooks for text in (hook.command, *(hook.args or ())))
     named = tuple((path, text) for path, text in texts.items() if path in commands)
-    return replace(hook_set, elsewhere=True, texts=texts, sources=(*hook_set.sources, *named))
+    names = {posixpath.basename(path) for path, _ in named}
+    # Where it lies now, it is the same script.
+    others = (one for one in hook_set.sources if posixpath.basename(one[0]) not in names)
+    return replace(hook_set, elsewhere=True, texts=texts, sources=(*others, *named))
 
 
 def _configure(profile: hosts.Profile, texts: Mapping[str, str]) -> hosts.Configuration:
