@@ -227,6 +227,16 @@ def test_a_refusal_without_a_reason_is_found(reasons: tuple[str, ...], expected:
     assert names(trace(hooked(hook_run(), refused=True, reasons=reasons))) == ["SILENT-REFUSAL"] * expected
 
 
+@pytest.mark.parametrize("printed,said", [(b'{"permission": "deny"}', True), (b"no", False), (b"", False)])
+def test_a_reason_beside_an_exit_code_that_refuses_is_told(printed: bytes, said: bool) -> None:
+    """Where a hook prints JSON and exits with 2, the text says that the host is not known to read it."""
+    run = ProcessResult(ending=Exited(2), stdout=Output(printed, len(printed)))
+    refusing = hook_run(run=run, ruling=Ruling.DENY, silent=True)
+    (found,) = find(trace(hooked(refusing, refused=True)))
+    assert found.name == "SILENT-REFUSAL"
+    assert ("is not known to read JSON" in found.text, "Exit with 0" in found.advice) == (said, said)
+
+
 @pytest.mark.parametrize("silent,expected", [((True,), 1), ((True, True), 1), ((True, False), 0)])
 def test_words_of_the_host_are_no_reason(silent: tuple[bool, ...], expected: int) -> None:
     """A refusal by silent hooks has no reason, even if the host adds one."""

@@ -95,6 +95,12 @@ def _merge(findings: Sequence[Finding]) -> tuple[Finding, ...]:
     return tuple(sorted(merged.values(), key=lambda finding: (finding.turn, finding.code)))
 
 
+_BESIDE_CODE = (
+    "refused by exit code 2, beside which the host is not known to read JSON, so a reason in it may be lost."
+)
+_ONE_OF_BOTH = "Exit with 0 beside a JSON answer, or with 2 and write the reason to standard error."
+
+
 def _states(trace: Trace, *, flaky: bool) -> Iterator[Finding]:
     found = find_contradiction(trace.states)
     if found is not None:
@@ -118,12 +124,22 @@ def _refusals(trace: Trace) -> Iterator[Finding]:
         if any(hook_run.reply.unmeant or not hook_run.ran for hook_run in refusing):
             continue
         if hooked.decision.refused and (silent or not any(word.strip() for word in words)):
-            yield finding_catalogue.SILENT_REFUSAL.found(
+            found = finding_catalogue.SILENT_REFUSAL.found(
                 f"{hooked.event} was refused without a reason.",
                 turn=step.turn,
                 hook=commands_of(refusing),
                 rule=hooked.decision.rule,
             )
+            beside = refusing and all(_answers_beside_code(hook_run) for hook_run in refusing)
+            text = f"{hooked.event} was {_BESIDE_CODE}"
+            yield replace(found, text=text, advice=_ONE_OF_BOTH) if beside else found
+
+
+def _answers_beside_code(hook_run: HookRun) -> bool:
+    """Return whether a hook printed JSON, and refused by its exit code."""
+    run = hook_run.run
+    refused = run is not None and run.own_ending == processes.Exited(2)
+    return run is not None and refused and run.stdout.data.lstrip()[:1] == b"{"
 
 
 def _undone(trace: Trace) -> Iterator[Finding]:
