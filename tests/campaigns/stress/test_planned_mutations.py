@@ -6,7 +6,7 @@ from pytest_hookharness.campaigns.stress.mutations.filesystem import StateFile
 from pytest_hookharness.campaigns.stress.mutations.hook_order import HookOrder
 from pytest_hookharness.campaigns.stress.mutations.other_sessions import TwoAgents, TwoSessions
 from pytest_hookharness.campaigns.stress.mutations.tools import FailingTool, HangingTool, WithoutTool
-from pytest_hookharness.campaigns.stress.mutations.wording import MovedWords, Quoted
+from pytest_hookharness.campaigns.stress.mutations.wording import MovedWords, Quoted, forms_of
 from pytest_hookharness.campaigns.stress.plan import plan_trials
 from pytest_hookharness.model.moves import RunCommand, Stop, ToolCall, ToolResult
 from pytest_hookharness.model.mutations import VaryRequest
@@ -68,7 +68,7 @@ def test_a_refused_command_is_asked_about_in_every_form():
     mutations, notes = plan(played("quoting", *exchanges), HookTraits())
 
     assert all(isinstance(one, Quoted) and one.turn == 1 for one in mutations)
-    assert len({one.form for one in mutations}) == len(mutations) == 11
+    assert len({one.form for one in mutations}) == len(mutations) == 12
     assert not notes
 
 
@@ -179,3 +179,12 @@ def test_what_reads_the_input_is_tried_first(tmp_path):
     named = frozenset({"git", "jq", "node"})
     traits = HookTraits(words=named, called=named - {"node"}, environment={"PATH": str(tmp_path)})
     assert traits.tools == ("jq", "git", "node")
+
+
+def test_a_line_of_a_commit_message_begins_with_the_command():
+    """One form has the words at the start of a line, without what a guard may let through for other reasons."""
+    (form,) = [one for one in forms_of("cat notes.txt") if one.form == "a line of a commit message"]
+
+    assert "\ncat notes.txt" in form.text
+    assert not {*"|;<>&"} & {*form.text}
+    assert not form.code
