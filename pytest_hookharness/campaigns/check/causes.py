@@ -17,8 +17,7 @@ from pytest_hookharness.campaigns.check.grouping import ENDLESS, SymptomEvidence
 from pytest_hookharness.campaigns.check.hook_statistics import name_problem
 from pytest_hookharness.campaigns.check.lone_programs.hindered_hooks import hindered_hooks
 from pytest_hookharness.campaigns.check.static.hook_program import program_that_ends_it
-from pytest_hookharness.campaigns.check.static.mendable_hooks import NOT_EXECUTABLE, original_commands
-from pytest_hookharness.campaigns.check.static.timeout_units import short_timeouts
+from pytest_hookharness.campaigns.check.static.mendable_hooks import NOT_EXECUTABLE
 from pytest_hookharness.campaigns.check.static_checks import StaticResult
 from pytest_hookharness.judging.checkup.bad_ends import cut_by_us
 from pytest_hookharness.judging.checkup.evidence import describe_refusal, with_evidence
@@ -82,9 +81,6 @@ _SAME_KIND = frozenset({BYPASS.name, CARRIED_OUT.name, LOST_UPDATES.name, OVERBL
 _NO_SESSION, _OF_ANOTHER = "knows no session", "did not start the loop"
 # How a script ends that has no executable bit.
 _NO_BIT = Exited(126)
-_TRIED = "All sessions but the first have it executable, so that other defects show."
-_PLACED = "All sessions but the first use the right path, so that other defects show."
-_ALLOWED = "All sessions but the first have the longer timeout, so that other defects show."
 # Sessions report these too; the static checks find all of them.
 _STATIC = frozenset({CONFIG_OFF.name, EVENT_UNKNOWN.name})
 
@@ -113,19 +109,8 @@ def certain(
     hook_set: HookSet, static: StaticResult, outcomes: Sequence[Outcome], shown: Sequence[Problem]
 ) -> Iterator[Problem]:
     """Yield the problems that are certain without a run, but for those that a session has shown too."""
-    mended = {*_mended(static, outcomes)}
-    ran = {run.hook.command for outcome in outcomes for _, run in outcome.trace.hook_runs()}
-    placed = {before for command, before in original_commands(hook_set).items() if command in ran}
     for one in static_problems(hook_set, static, outcomes):
-        hooks, kind = {*one.symptom.hook.split(", ")}, one.symptom.kind
-        notes = {
-            _TRIED: NOT_EXECUTABLE in one.symptom.text and hooks <= mended,
-            _PLACED: kind == NOT_RUN.name and hooks <= placed,
-            _ALLOWED: kind == TIMEOUT_UNIT.name and hooks & ran and short_timeouts(hook_set),
-        }
-        if note := next((words for words, holds in notes.items() if holds), ""):
-            yield replace(one, symptom=replace(one.symptom, advice=f"{one.symptom.advice} {note}"))
-        elif left := _not_shown(one.symptom, [other.symptom for other in shown]):
+        if left := _not_shown(one.symptom, [other.symptom for other in shown]):
             yield replace(one, symptom=left)
 
 
@@ -174,7 +159,7 @@ def independent(
         *static.stuck,
         *_commands(one for one in static.symptoms if one.kind == NOT_RUN.name),
     }
-    mended = {*_mended(static, outcomes)}
+    mended = {*_executable(static, outcomes)}
     symptoms = [
         one
         for one in found
@@ -208,7 +193,7 @@ def independent(
     ]
 
 
-def _mended(static: StaticResult, outcomes: Sequence[Outcome]) -> Iterator[str]:
+def _executable(static: StaticResult, outcomes: Sequence[Outcome]) -> Iterator[str]:
     """Yield the commands of hooks that ran in sessions in which their scripts are executable."""
     bare = {*_commands(one for one in static.symptoms if NOT_EXECUTABLE in one.text)}
     runs = (run for outcome in outcomes for _, run in outcome.trace.hook_runs())

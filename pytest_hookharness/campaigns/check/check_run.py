@@ -28,6 +28,7 @@ from pytest_hookharness.campaigns.check.grouping import PlayedSession, SymptomEv
 from pytest_hookharness.campaigns.check.held_loops import meet_held_loops
 from pytest_hookharness.campaigns.check.home_search import look_in_project
 from pytest_hookharness.campaigns.check.hook_statistics import is_kind, is_wanted
+from pytest_hookharness.campaigns.check.report.tried_sessions import describe_mended
 from pytest_hookharness.campaigns.check.session_scenario import mend
 from pytest_hookharness.campaigns.check.sole_readers import prove_sole_readers
 from pytest_hookharness.campaigns.check.static.mendable_hooks import as_found
@@ -114,7 +115,7 @@ class CheckRun:
             problems=tuple(one for one in problems if is_wanted(self.only, one.id, one.symptom.kind)),
             only=self.only,
             triggered=tuple(one for one in summary.triggered if one not in self._static.stuck),
-            tried=summary.tried,
+            tried=(*summary.tried, *describe_mended(self.place, self._outcomes())),
             open=tuple(dict.fromkeys((*summary.open, *self._open))),
             untried=tuple(causes.untried(self.place, self._static, self._outcomes())),
             undecided=(*self._undecided, *summary.undecided),

@@ -23,6 +23,7 @@ from pytest_hookharness.campaigns.check.draft_files import DraftFiles
 from pytest_hookharness.campaigns.check.fix_candidates import STOPS, Candidate, find_candidates
 from pytest_hookharness.campaigns.check.grouping import ENDLESS, PlayedSession
 from pytest_hookharness.campaigns.check.session_scenario import scenario_of
+from pytest_hookharness.campaigns.check.static.mendable_hooks import original_commands
 from pytest_hookharness.execution.workspace.project_files import copy_folder
 from pytest_hookharness.judging.checkup.symptoms import find_symptoms
 from pytest_hookharness.model.checkup import (
@@ -71,6 +72,9 @@ def find_fixes(
     Args:
         is_fixable: Returns whether to look for a fix of a problem; ``None``: always.
     """
+    known = _known(run, report)
+    # A fix begins with the settings as they are.
+    run.place = report.place if original_commands(run.place) else run.place
     files = DraftFiles(run.place.root, {})
     problems = [*report.problems]
     undecided: list[str] = []
@@ -81,7 +85,7 @@ def find_fixes(
         for number, problem in order:
             if is_fixable is not None and not is_fixable(report.place, problem):
                 continue
-            candidate, evidence, why = _find_fix(run, report, problem, files, renamed)
+            candidate, evidence, why = _find_fix(run, known, problem, files, renamed)
             if candidate is not None:
                 changed = candidate.files.changed_since(files)
                 fix = Fix(text=candidate.text, evidence=evidence, files=changed)
@@ -106,9 +110,20 @@ def find_fixes(
     )
 
 
+def _known(run: CheckRun, report: CheckReport) -> set[_Cause]:
+    """Return the causes that are known, with hooks by the commands that the settings have."""
+    before = original_commands(run.place)
+
+    def renamed(symptom: Symptom) -> Symptom:
+        commands = (before.get(command, command) for command in symptom.hook.split(", "))
+        return replace(symptom, hook=", ".join(commands))
+
+    return _causes([*map(renamed, run.symptoms()), *(one.symptom for one in report.problems)])
+
+
 def _find_fix(
     run: CheckRun,
-    report: CheckReport,
+    known: set[_Cause],
     problem: Problem,
     files: DraftFiles,
     renamed: Mapping[str, str],
@@ -124,7 +139,7 @@ def _find_fix(
         candidate = replace(found, text=text, renamed=_composed(renamed, found.renamed))
         if not run.has_time():
             return None, "", no_time
-        if evidence := _play(run, report, problem, candidate):
+        if evidence := _play(run, known, problem, candidate):
             return candidate, evidence, ""
         why = _NOT_KEPT if run.has_time() else no_time
     return None, "", why.format(name=problem.id) if problem.symptom.kind in ENDLESS else ""
@@ -144,14 +159,16 @@ def _composed(renamed: Mapping[str, str], then: Mapping[str, str]) -> dict[str, 
     return {**{old: new for old, new in then.items() if old not in renamed.values()}, **twice}
 
 
-def _play(run: CheckRun, report: CheckReport, problem: Problem, candidate: Candidate) -> str:
+def _play(run: CheckRun, known: set[_Cause], problem: Problem, candidate: Candidate) -> str:
     """Play a change; return what was seen, or nothing if it fixes nothing, or not only."""
-    known = _causes([*run.symptoms(), *(one.symptom for one in report.problems)])
     fixed = _causes([problem.symptom])
     if candidate.limits:
         fixed |= {(kind, hook) for kind in ENDLESS for _, hook in fixed}
     sessions = [*_plan(run, problem, candidate)]
     others = [*_plan_elsewhere(run.place, candidate)] if candidate.limits else []
+    if run.only:
+        # What else is wrong was not looked for, and is not new.
+        known = known | {cause for one in _try_out(run, sessions) for cause in _causes(_symptoms(one))}
     with _changed(run.place, candidate.files) as change:
         played: list[PlayedSession] = []
         # The first one alone, because it shows most changes that fix nothing.
@@ -237,11 +254,17 @@ def _is_clean(played: Sequence[PlayedSession], candidate: Candidate, allowed: se
     for one in played:
         if one.outcome is None or (candidate.limits and one.outcome.verdict_name != "terminated"):
             return False
-        for symptom in find_symptoms(one.outcome, mark=corpora.MARKER, harmless=one.session.harmless):
+        for symptom in _symptoms(one):
             hook = ", ".join(before.get(command, command) for command in symptom.hook.split(", "))
             if (symptom.kind, hook) not in allowed:
                 return False
     return True
+
+
+def _symptoms(played: PlayedSession) -> list[Symptom]:
+    if played.outcome is None:
+        return []
+    return [*find_symptoms(played.outcome, mark=corpora.MARKER, harmless=played.session.harmless)]
 
 
 def _works(played: Sequence[PlayedSession], candidate: Candidate, problem: Problem) -> bool:

@@ -9,6 +9,7 @@ from collections.abc import Collection, Iterator, Sequence
 
 from pytest_hookharness.campaigns.check.reads.compared_tools import foreign_tools
 from pytest_hookharness.campaigns.check.static.hook_program import empty_run
+from pytest_hookharness.campaigns.check.static.timeout_units import short_timeouts
 from pytest_hookharness.campaigns.guards.unasked import find_unasked
 from pytest_hookharness.execution.processes.slots import competition, slowdown
 from pytest_hookharness.judging.findings.codes import INERT_GUARD, SLOW, UNASKED
@@ -124,7 +125,9 @@ def _is_of_hook(change: Change, hook: Hook) -> bool:
 
 
 def _find_slow(hook_set: HookSet, outcomes: Sequence[Outcome]) -> Iterator[Problem]:
-    for hook in {hook.command: hook for hook in hook_set.hooks}.values():
+    # Of a timeout in another unit, that is all to say.
+    hasty = short_timeouts(hook_set)
+    for hook in {hook.command: hook for hook in hook_set.hooks if hook.timeout not in hasty}.values():
         runs = [run for run in _runs(hook.command, outcomes) if isinstance(run.ending, Exited)]
         limits = {run.limit for run in runs if run.limit is not None}
         if len(runs) < _FEWEST or not limits:

@@ -59,7 +59,9 @@ def mend(hook_set: HookSet, hindering: Collection[str]) -> HookSet:
         return _opened(placed, texts) if mendable else hook_set
     # A session makes files executable that begin as programs do.
     mended = replace(placed, texts={**placed.texts, **texts})
-    commands = {**dict.fromkeys({*hindering} - {*bare}, _NOTHING), **right}
+    # Such a timeout ends a hook that may be quick enough.
+    hasty = {hook.command for hook in placed.hooks if hook.timeout in short_timeouts(hook_set)}
+    commands = {**dict.fromkeys({*hindering} - {*bare} - hasty, _NOTHING), **right}
     return _with_longer_timeouts(with_commands(mended, commands) or mended)
 
 

@@ -120,7 +120,10 @@ def _deciding_lines(hook_run: HookRun) -> str:
 
 def _cut(runs: Sequence[tuple[Step, HookEvent, HookRun]], host: str) -> str:
     """Return how often the host's timeout ended the hook, in one sentence; empty if it never did."""
-    ends = [run.run.ending for _, _, run in runs if run.run is not None]
+    given = [run.run for _, _, run in runs if run.run is not None]
+    # A check gives the hook more time in later sessions.
+    shortest = min((run.limit for run in given if run.limit is not None), default=None)
+    ends = [run.ending for run in given if run.limit == shortest]
     cut = [end for end in ends if isinstance(end, TimedOut) and end.by is Cut.LIMIT]
     return f"{host} ended {len(cut)} of {counted(len(ends), 'run')} before the hook was done." if cut else ""
 

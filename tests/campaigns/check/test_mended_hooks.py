@@ -57,7 +57,8 @@ def test_other_defects_of_a_script_without_the_bit(tmp_path, harness):
     report = CheckRun(hook_set, harness.settings, harness.resources).run()
     found = [one.symptom for one in report.problems]
     (bare,) = [one for one in found if one.kind == "NOT-RUN"]
-    assert "All sessions but the first have it executable" in bare.advice
+    assert bare.advice.startswith("Run `chmod +x`")
+    assert any("(guard.sh) had the executable bit" in one for one in report.tried)
     assert {"RAW-JSON", "TEXT-MATCH"} & {one.kind for one in found}
 
 
@@ -115,7 +116,8 @@ def test_other_defects_of_a_script_with_a_wrong_path(tmp_path, harness):
     report = CheckRun(hook_set, harness.settings, harness.resources).run()
     found = [one.symptom for one in report.problems]
     (missing,) = [one for one in found if one.kind == "NOT-RUN"]
-    assert "All sessions but the first use the right path" in missing.advice
+    assert missing.advice == "Correct the path: the project has guard.sh."
+    assert any("(guard.sh) was started where the project has" in one for one in report.tried)
     assert {"RAW-JSON", "TEXT-MATCH"} & {one.kind for one in found}
     assert (report.place, {*report.triggered}) == (hook_set, {hook_set.hooks[0].command})
     assert {one.hook for one in found} == {hook_set.hooks[0].command}

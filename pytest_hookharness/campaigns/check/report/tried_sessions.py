@@ -7,7 +7,9 @@ from collections.abc import Collection, Iterator, Sequence
 
 from pytest_hookharness.campaigns.arming.stand_ins import describe_stand_ins
 from pytest_hookharness.campaigns.check.hook_statistics import find_never_run, percentile
-from pytest_hookharness.model.checkup import HookSet, hook_name
+from pytest_hookharness.campaigns.check.static.mendable_hooks import bare_scripts, original_commands
+from pytest_hookharness.campaigns.check.static.timeout_units import short_timeouts
+from pytest_hookharness.model.checkup import HookSet, hook_name, hook_names
 from pytest_hookharness.model.expectations import counted
 from pytest_hookharness.model.outcome import Outcome
 
@@ -23,8 +25,36 @@ _FAMILIES = {
     "sessions": "between its turns",
     "processes": "a restarted host",
 }
+# What sessions take away that keeps a hook from running.
+_MENDED = {
+    "bit": "had the executable bit",
+    "path": "was started where the project has its script",
+    "timeout": "had the longer timeout that may be meant",
+}
 _NAMED = re.compile(r"(?P<family>[\w-]+)(?: (?P<rest>.+))?")
 _MISSING = re.compile(r"([\w.+-]+) \(missing\)")
+
+
+def describe_mended(hook_set: HookSet, outcomes: Sequence[Outcome]) -> Iterator[str]:
+    """
+    Yield what sessions had in another way than the project has it, so that other defects show.
+
+    Args:
+        hook_set: The hooks in the form that sessions have.
+    """
+    settings = hook_set.found or hook_set
+    ran = {run.hook.command for outcome in outcomes for _, run in outcome.trace.hook_runs()}
+    before, short = original_commands(hook_set), short_timeouts(hook_set)
+    bare = {**bare_scripts(hook_set), **bare_scripts(settings)} if hook_set.texts else {}
+    found = {
+        "bit": ran & {*bare},
+        "path": ran & {*before},
+        "timeout": {hook.command for hook in hook_set.hooks if hook.timeout in short} & ran,
+    }
+    for kind, commands in found.items():
+        named = hook_names(settings.hooks, ", ".join(sorted(before.get(one, one) for one in commands)))
+        if commands:
+            yield f"In all sessions but the first, {named} {_MENDED[kind]}, so that other defects show."
 
 
 def describe_varied(text: str, before: str = _TRIED, instead: str = "Also tried: ") -> str:
