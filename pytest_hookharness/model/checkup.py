@@ -21,8 +21,7 @@ _LONGEST = 50
 
 def script_of(command: str) -> str:
     """Return the last word of a command that looks like a script; empty for none."""
-    found = _SCRIPT.findall(command)
-    return str(found[-1]) if found else ""
+    return str(next(reversed(_SCRIPT.findall(command)), ""))
 
 
 def hook_name(hooks: Sequence[Hook], command: str, entries: Sequence[int] = ()) -> str:
@@ -87,10 +86,10 @@ class HookSet:
         findings: The same as findings.
         off: The switch in the settings that turns all hooks off, in a sentence; empty for none.
         sources: Texts of the scripts in their commands, as pairs of path (relative to the folder) and text.
+        meant: Scripts that commands name by a path of no file, with the path of the only one of that name.
         lent: What of the person's HOME is lent to the hooks, by path below it.
         installed: What an installer copies to HOME, as pairs of path there and in the project; ``.`` for all.
-        looked_for: Files that hooks were seen to look for in the project in vain, by path in it;
-            ``{{session_id}}`` stands for the identifier of the session.
+        looked_for: Files of the project that hooks looked for in vain; one may name ``{{session_id}}``.
         aside: Files that hooks look for or write where the agent works, as pairs of path there and command.
         home: The folder that each session gets as HOME; ``None`` for an empty one.
         reach: Folders of the person's that hooks find at their real paths.
@@ -115,6 +114,7 @@ class HookSet:
     findings: tuple[Finding, ...] = ()
     off: str = ""
     sources: tuple[tuple[str, str], ...] = ()
+    meant: Mapping[str, str] = field(default_factory=dict)
     lent: tuple[str, ...] = ()
     installed: tuple[tuple[str, str], ...] = ()
     looked_for: tuple[str, ...] = ()

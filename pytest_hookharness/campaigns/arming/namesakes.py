@@ -3,47 +3,34 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable
 from pathlib import Path
 
 # Folders of what is installed or built, or kept by Git. A built script is no namesake of another one.
 OF_TOOLS = frozenset(
-    [
-        "dist",
-        "build",
-        "out",
-        "target",
-        "node_modules",
-        ".venv",
-        "venv",
-        "vendor",
-        "bin",
-        "__pycache__",
-        ".git",
-    ]
+    ["dist", "build", "out", "target", "node_modules", ".venv", "venv", "vendor", "bin", ".git"]
 )
+# Folders of scripts that are there to be tested or shown.
+_FOR_SHOW = frozenset(["test", "tests", "spec", "fixture", "fixtures", "example", "examples", "demo"])
 _MOST_FILES = 20_000
 
 
-def namesakes(root: Path, missing: Sequence[str]) -> Iterator[str]:
+def namesakes(root: Path, missing: Iterable[str]) -> dict[str, str]:
     """
-    Yield the only file of a project with the name of one that is missing, by its path.
+    Return the only file of a project with the name of a missing one, for each of some paths.
 
     Args:
         root: The folder of the project.
-        missing: Paths in it, or what is left of paths elsewhere.
+        missing: Paths in it or elsewhere, as commands give them.
     """
-    wanted = {path.rpartition("/")[2] for path in missing if OF_TOOLS.isdisjoint(path.split("/")[:-1])}
-    if not wanted:
-        return
-    found: dict[str, list[str]] = {}
-    seen = 0
-    for folder, folders, files in os.walk(root):
-        folders[:] = sorted({*folders} - OF_TOOLS)
+    wanted = {path: path.rpartition("/")[2] for path in missing if OF_TOOLS.isdisjoint(path.split("/")[:-1])}
+    names, found, seen = {*wanted.values()}, dict[str, list[str]](), 0
+    for folder, folders, files in os.walk(root) if wanted else ():
+        folders[:] = sorted({*folders} - OF_TOOLS - _FOR_SHOW)
         seen += len(files)
         if seen > _MOST_FILES:
             # Of the rest it is not known whether it has another one.
-            return
-        for name in sorted(wanted.intersection(files)):
+            return {}
+        for name in names.intersection(files):
             found.setdefault(name, []).append(os.path.relpath(Path(folder, name), root))
-    yield from (paths[0] for paths in found.values() if len(paths) == 1)
+    return {path: found[name][0] for path, name in wanted.items() if len(found.get(name, ())) == 1}

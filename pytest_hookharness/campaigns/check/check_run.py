@@ -29,10 +29,10 @@ from pytest_hookharness.campaigns.check.held_loops import meet_held_loops
 from pytest_hookharness.campaigns.check.home_search import look_in_project
 from pytest_hookharness.campaigns.check.hook_statistics import is_kind, is_wanted
 from pytest_hookharness.campaigns.check.report.tried_sessions import describe_mended
-from pytest_hookharness.campaigns.check.session_scenario import mend
+from pytest_hookharness.campaigns.check.session_scenario import mend, with_commands
 from pytest_hookharness.campaigns.check.sole_readers import prove_sole_readers
 from pytest_hookharness.campaigns.check.static.mendable_hooks import as_found
-from pytest_hookharness.campaigns.check.static_checks import StaticResult, check_statically
+from pytest_hookharness.campaigns.check.static_checks import StaticResult, check_statically, in_words_of
 from pytest_hookharness.campaigns.guards import rewording
 from pytest_hookharness.execution.processes.slots import NoFreeSlot
 from pytest_hookharness.judging.checkup.bad_ends import cut_by_us
@@ -189,7 +189,7 @@ class CheckRun:
         moves = rewording.refused_calls(self._outcomes())
         self._prove(refused, rules)
         yield
-        left = replace(self.settings, wall=self._seconds_left())
+        left = replace(self.settings, wall=self.seconds_left())
         look = partial(look_in_project, settings=left, resources=self.resources)
         armed = arm_states(self.place, self._played, partial(self._play, "state files", share=_LATER), look)
         self._open += armed.unmet
@@ -227,8 +227,11 @@ class CheckRun:
         hindering = {*causes.refused_for_want(self._static, [first]), *causes.unending_hooks(first)}
         if (place := mend(self.place, hindering)) == self.place:
             return first
-        self.place = place
+        self.place, self._static = place, in_words_of(place, self._static)
         (again,) = self._play("each event once, the others", [checkups.plan_each_event(place)])
+        # What can start now may not end.
+        more = causes.unending_hooks(again.outcome or first) - hindering
+        self.place = with_commands(place, dict.fromkeys(more, ":")) or place
         return again.outcome or first
 
     def _play_first(self, session: CheckSession) -> PlayedSession:
@@ -294,7 +297,7 @@ class CheckRun:
         return time.monotonic() - self._began
 
     def _simulate(self, session: CheckSession, wall: float, runner: TrialRunner) -> Outcome:
-        until = time.monotonic() + max(wall, self._seconds_left())
+        until = time.monotonic() + max(wall, self.seconds_left())
         settings = replace(self.settings, base=None, wall=wall)
         outcome, took = runner.do(partial(session_errors.play_timed, session, settings), until)
         if not grouping.is_cut(outcome):
@@ -316,7 +319,7 @@ class CheckRun:
     def _confirm(self, wanted: Sequence[SymptomEvidence]) -> None:
         """Look for a small session that confirms each symptom; what no session confirms is not a problem."""
         tier = self.settings.tier
-        jobs = [Confirmation(self.place, self._seconds_left, self._simulate, one, tier).run for one in wanted]
+        jobs = [Confirmation(self.place, self.seconds_left, self._simulate, one, tier).run for one in wanted]
         found, problems, undecided = dict[int, Problem | str](), len(self._problems), len(self._undecided)
         for place, (evidence, small) in self._in_parallel(jobs):
             seen = f"Seen once, but not confirmed: {evidence.symptom.text}"
@@ -337,13 +340,9 @@ class CheckRun:
         """Give what follows so much time."""
         self.settings = replace(self.settings, wall=self._elapsed() + seconds)
 
-    def _seconds_left(self) -> float:
+    def seconds_left(self) -> float:
         """Return the seconds of the budget that are left; zero if they are too few for a session."""
         return left if (left := self.settings.wall - self._elapsed()) >= self._least else 0.0
-
-    def has_time(self) -> bool:
-        """Return whether the budget has time for a session."""
-        return self._seconds_left() > 0
 
     def try_out(self, sessions: Sequence[CheckSession], words: str = "a fix") -> list[PlayedSession]:
         """Play sessions in what is left of the budget; they are no part of the report."""

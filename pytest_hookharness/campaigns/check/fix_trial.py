@@ -26,6 +26,7 @@ from pytest_hookharness.campaigns.check.session_scenario import scenario_of
 from pytest_hookharness.campaigns.check.static.mendable_hooks import original_commands
 from pytest_hookharness.execution.workspace.project_files import copy_folder
 from pytest_hookharness.judging.checkup.symptoms import find_symptoms
+from pytest_hookharness.judging.findings.finding_catalogue import NOT_RUN
 from pytest_hookharness.model.checkup import (
     CheckReport,
     CheckSession,
@@ -80,8 +81,8 @@ def find_fixes(
     undecided: list[str] = []
     renamed: dict[str, str] = {}
     try:
-        # Sessions without an end cost their owner most.
-        order = sorted(enumerate(report.problems), key=lambda item: item[1].symptom.kind not in ENDLESS)
+        # A hook must run before it can be limited; then, sessions without an end cost their owner most.
+        order = sorted(enumerate(report.problems), key=lambda item: _urgency(item[1].symptom.kind))
         for number, problem in order:
             if is_fixable is not None and not is_fixable(report.place, problem):
                 continue
@@ -108,6 +109,10 @@ def find_fixes(
         changes=tuple(files.changes.values()),
         open=(*report.open, *undecided),
     )
+
+
+def _urgency(kind: str) -> int:
+    return 0 if kind == NOT_RUN.name else 1 if kind in ENDLESS else 2
 
 
 def _known(run: CheckRun, report: CheckReport) -> set[_Cause]:
@@ -137,11 +142,11 @@ def _find_fix(
     for found in find_candidates(*_after(renamed, problem, run.place), files):
         text = next(alone, found).text
         candidate = replace(found, text=text, renamed=_composed(renamed, found.renamed))
-        if not run.has_time():
+        if not run.seconds_left():
             return None, "", no_time
         if evidence := _play(run, known, problem, candidate):
             return candidate, evidence, ""
-        why = _NOT_KEPT if run.has_time() else no_time
+        why = _NOT_KEPT if run.seconds_left() else no_time
     return None, "", why.format(name=problem.id) if problem.symptom.kind in ENDLESS else ""
 
 

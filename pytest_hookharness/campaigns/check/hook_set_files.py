@@ -25,9 +25,9 @@ from pytest_hookharness.campaigns.arming.installed_plugins import installed_plug
 from pytest_hookharness.campaigns.arming.namesakes import namesakes
 from pytest_hookharness.campaigns.arming.project_texts import read_text
 from pytest_hookharness.campaigns.check.lent_home import find_installed, find_lent
-from pytest_hookharness.campaigns.check.static.hook_program import INTERPRETERS
+from pytest_hookharness.campaigns.check.static.hook_program import INTERPRETERS, find_obstacle
 from pytest_hookharness.judging.findings.settings_findings import find_settings_problems
-from pytest_hookharness.model.checkup import HookSet, script_of
+from pytest_hookharness.model.checkup import HookSet
 from pytest_hookharness.model.protocol import Hook, Json
 from pytest_hookharness.model.verdicts import Finding
 
@@ -283,7 +283,7 @@ def _hook_set(
     # Somebody set this switch, so it is no mistake.
     off = [problem for problem in configuration.problems if problem.kind == "disabled"]
     others = [problem for problem in configuration.problems if problem not in off]
-    return HookSet(
+    found = HookSet(
         host=profile.name,
         root=root,
         files=tuple(files),
@@ -297,10 +297,23 @@ def _hook_set(
         git=shutil.which("git") is not None,
         **more,
     )
+    return _with_namesakes(found)
 
 
-def _is_file(path: Path) -> bool:
-    return os.path.isfile(path)  # noqa: PTH113 -- pathlib raises where a word is too long for a name
+def _with_namesakes(hook_set: HookSet) -> HookSet:
+    """Return a hook set that knows the scripts which its commands mean, and name by a path of no file."""
+    obstacles = [found for hook in hook_set.hooks if (found := find_obstacle(hook_set, hook)) is not None]
+    meant = namesakes(hook_set.root, [one.missing for one in obstacles if one.missing])
+    known = dict(hook_set.sources)
+    # A script that another hook runs already is no lost one.
+    meant = {path: there for path, there in meant.items() if there not in known}
+    if hook_set.plugin:
+        # A path that the plugin itself has, and that is looked up in the project of its user.
+        own = {one.missing: os.path.normpath(one.missing) for one in obstacles if one.missing}
+        meant |= {path: there for path, there in own.items() if there in known}
+    texts = {path: read_text(hook_set.root / path) for path in meant.values()}
+    more = tuple((path, text) for path, text in texts.items() if text)
+    return replace(hook_set, meant=meant, sources=(*hook_set.sources, *more)) if meant else hook_set
 
 
 def _sources(root: Path, hooks: Sequence[Hook], installed: Sequence[str]) -> Iterator[tuple[str, str]]:
@@ -313,13 +326,10 @@ def _sources(root: Path, hooks: Sequence[Hook], installed: Sequence[str]) -> Ite
         # The program that runs a script is no file of the project, also if one has its name.
         if not INTERPRETERS.fullmatch(word)
     ]
-    names = dict.fromkeys((*installed, *(os.path.normpath(word.lstrip("/")) for word in words)))
-    # A name alone may be a part of a path that a program in the command puts together.
-    paths = {os.path.normpath(word.lstrip("/")) for word in words if "/" in word and script_of(word) == word}
-    missing = [name for name in names if name in paths and not _is_file(root / name)]
-    for name in dict.fromkeys((*names, *namesakes(root, missing))):
+    for name in dict.fromkeys((*installed, *(os.path.normpath(word.lstrip("/")) for word in words))):
         path = root / name
-        if name.startswith("..") or not _is_file(path) or not path.resolve().is_relative_to(root):
+        there = os.path.isfile(path)  # noqa: PTH113 -- pathlib raises where a word is too long for a name
+        if name.startswith("..") or not there or not path.resolve().is_relative_to(root):
             continue
         data = path.read_bytes() if path.stat().st_size <= _LONGEST else b""
         if data and b"\0" not in data:

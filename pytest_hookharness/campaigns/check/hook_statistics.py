@@ -126,8 +126,9 @@ def _is_of_hook(change: Change, hook: Hook) -> bool:
 
 def _find_slow(hook_set: HookSet, outcomes: Sequence[Outcome]) -> Iterator[Problem]:
     # Of a timeout in another unit, that is all to say.
-    hasty = short_timeouts(hook_set)
-    for hook in {hook.command: hook for hook in hook_set.hooks if hook.timeout not in hasty}.values():
+    hasty = short_timeouts(hook_set.found or hook_set)
+    given = zip(hook_set.hooks, (hook_set.found or hook_set).hooks, strict=True)
+    for hook in {one.command: one for one, before in given if before.timeout not in hasty}.values():
         runs = [run for run in _runs(hook.command, outcomes) if isinstance(run.ending, Exited)]
         limits = {run.limit for run in runs if run.limit is not None}
         if len(runs) < _FEWEST or not limits:

@@ -76,7 +76,7 @@ def shows(run: CheckRun, scenario: Scenario, wanted: Symptom) -> bool:
     found = find_symptoms(outcome) if outcome is not None and not outcome.passed else []
     if any(one.cause == wanted.cause for one in found):
         return True
-    if not run.has_time():
+    if not run.seconds_left():
         raise BudgetEnded("the scenario that was written was played")
     return False
 
@@ -116,7 +116,7 @@ def _copy(project: Path, folder: Path) -> None:
 
 def _file(checkup: CheckReport, problem: Problem, folder: Path, project: str, shows: Shows) -> Problem:
     if not problem.scenario.script.acts:
-        return replace(problem, unwritten="none, because no session triggers this hook")
+        return replace(problem, unwritten="none, because the settings or the script show it, not a session")
     name = f"{checkup.place.host}-{problem.id}"
     path = folder / f"{name}{SUFFIX}"
     taken = replace(problem, unwritten=f"none, because {path} exists already; move it away")

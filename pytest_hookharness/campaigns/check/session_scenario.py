@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
+from math import isclose
 
 from pytest_hookharness import hosts
 from pytest_hookharness.campaigns.arming.stand_ins import stand_ins
@@ -35,10 +36,19 @@ def with_commands(hook_set: HookSet, commands: Mapping[str, str]) -> HookSet | N
     """
     if hook_set.plugin or hook_set.inline is not None:
         return None
-    files = DraftFiles(hook_set.root, {})
+    files = draft = _settings_of(hook_set)
     for file in hook_set.files:
         files = files.with_commands(hook_set.host, file, commands) or files
-    return replace(hook_set, texts={**hook_set.texts, **files.texts}) if files.changes else None
+    return replace(hook_set, texts={**hook_set.texts, **files.texts}) if files != draft else None
+
+
+def _settings_of(hook_set: HookSet) -> DraftFiles:
+    """Return the settings files that sessions have in the place of the project's own."""
+    files = DraftFiles(hook_set.root, {})
+    for file in hook_set.files:
+        if file in hook_set.texts:
+            files = files.write(file, hook_set.texts[file].encode("utf-8", "surrogateescape"))
+    return files
 
 
 def mend(hook_set: HookSet, hindering: Collection[str]) -> HookSet:
@@ -49,8 +59,9 @@ def mend(hook_set: HookSet, hindering: Collection[str]) -> HookSet:
     commands that hinder the agent, unless they only lack one of these.
     """
     right = right_commands(hook_set)
-    if not hook_set.plugin and with_commands(hook_set, right) is None:
-        right = {}
+    if not hook_set.plugin:
+        # Those that stand in a file that can be changed.
+        right = {old: new for old, new in right.items() if with_commands(hook_set, {old: new})}
     placed = _renamed(hook_set, right)
     bare = bare_scripts(placed)
     texts = {path: text for scripts in bare.values() for path, text in scripts.items()}
@@ -58,11 +69,11 @@ def mend(hook_set: HookSet, hindering: Collection[str]) -> HookSet:
         mendable = (texts or right) and all(is_plain(hook_set, hook) for hook in hook_set.hooks)
         return _opened(placed, texts) if mendable else hook_set
     # A session makes files executable that begin as programs do.
-    mended = replace(placed, texts={**placed.texts, **texts})
-    # Such a timeout ends a hook that may be quick enough.
-    hasty = {hook.command for hook in placed.hooks if hook.timeout in short_timeouts(hook_set)}
-    commands = {**dict.fromkeys({*hindering} - {*bare} - hasty, _NOTHING), **right}
-    return _with_longer_timeouts(with_commands(mended, commands) or mended)
+    mended = _with_longer_timeouts(replace(placed, texts={**placed.texts, **texts}))
+    # A timeout that was too short ended a hook that may be quick enough.
+    pairs = zip(mended.hooks, hook_set.hooks, strict=True)
+    able = {*bare, *(before.command for one, before in pairs if one.timeout != before.timeout)}
+    return with_commands(mended, {**dict.fromkeys({*hindering} - able, _NOTHING), **right}) or mended
 
 
 def _with_longer_timeouts(hook_set: HookSet) -> HookSet:
@@ -71,13 +82,20 @@ def _with_longer_timeouts(hook_set: HookSet) -> HookSet:
     odd = short_timeouts(hook_set)
     if not odd or hook_set.inline is not None:
         return hook_set
-    files = DraftFiles(hook_set.root, {})
+    files, longer = _settings_of(hook_set), dict[float, float]()
     texts = {**hook_set.texts}
     for file in hook_set.files:
-        text = texts.get(file) or (files.read(file) or b"").decode("utf-8", "replace")
-        after, found = in_right_unit(text, odd, unit)
+        after, found = in_right_unit((files.read(file) or b"").decode("utf-8", "replace"), odd, unit)
         texts |= {file: after} if found else {}
-    return replace(hook_set, texts=texts)
+        longer |= {written * unit: meant * unit for written, meant in found.items()}
+    if not longer:
+        return hook_set
+    hooks = list[Hook]()
+    for hook in hook_set.hooks:
+        given = hook.timeout or 0.0
+        meant = next((new for old, new in longer.items() if isclose(old, given)), hook.timeout)
+        hooks.append(replace(hook, timeout=meant))
+    return replace(hook_set, texts=texts, hooks=tuple(hooks), found=hook_set.found or hook_set)
 
 
 def _renamed(hook_set: HookSet, commands: Mapping[str, str]) -> HookSet:

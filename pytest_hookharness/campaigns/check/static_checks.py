@@ -28,6 +28,7 @@ from pytest_hookharness.campaigns.check.static.hook_program import (
     unquoted_paths,
 )
 from pytest_hookharness.campaigns.check.static.inner_limits import longest_limit
+from pytest_hookharness.campaigns.check.static.mendable_hooks import original_commands
 from pytest_hookharness.campaigns.check.static.relative_files import relative_file
 from pytest_hookharness.campaigns.check.static.timeout_units import odd_timeouts
 from pytest_hookharness.campaigns.check.static.unwired_hooks import unwired_hooks
@@ -107,6 +108,23 @@ def check_statically(hook_set: HookSet) -> StaticResult:
         stuck={hook.command: found.text for hook, found in local},
         errors=tuple(errors),
     )
+
+
+def in_words_of(hook_set: HookSet, static: StaticResult) -> StaticResult:
+    """
+    Return what is certain with hooks by the commands that sessions run.
+
+    That a script is not found where a command names it stays as it was: it is not so in sessions.
+    """
+    after = {before: command for command, before in original_commands(hook_set).items()}
+
+    def renamed(symptom: Symptom) -> Symptom:
+        if symptom.kind == NOT_RUN.name:
+            return symptom
+        commands = (after.get(command, command) for command in symptom.hook.split(", "))
+        return replace(symptom, hook=", ".join(commands))
+
+    return replace(static, symptoms=tuple(map(renamed, static.symptoms))) if after else static
 
 
 def _of_settings(hook_set: HookSet) -> Iterator[Symptom]:

@@ -30,6 +30,7 @@ _EVERYTHING = re.compile(r"\^?\(?(?:\.?[*+]?\??|\*\*)\)?\$?")
 # Tools of agents that are no known host: Cline, and Windsurf.
 _OF_CLINE = frozenset(["execute_command", "write_to_file", "replace_in_file", "apply_diff", "search_files"])
 _OF_WINDSURF = frozenset(["run_command", "view_file", "replace_file_content", "multi_replace_file_content"])
+_ALSO_SERVED = frozenset(["execute_command", "run_command", "search_files"])
 _WORD = re.compile(r"[A-Za-z_][\w-]+")
 _USUAL = (
     RunCommand(command="true"),
@@ -187,8 +188,13 @@ def _no_tool(hook_set: HookSet, hook: Hook) -> str:
     unconditional = Hook(event=hook.event, matcher=hook.matcher)
     if any(hosts.select(profile, (unconditional,), hook.event, tool) for tool in known):
         return ""
-    words = _WORD.findall(hook.matcher or "")
-    if words and {*words} <= _OF_CLINE | _OF_WINDSURF:
+    words = {*_WORD.findall(hook.matcher or "")}
+    # A server of the person's may have such a tool, below its own name.
+    served = (
+        f"{before}{name}" for name in words & _ALSO_SERVED for before in ("mcp__server__", "mcp_server_")
+    )
+    may_fit = any(hosts.select(profile, (unconditional,), hook.event, tool) for tool in served)
+    if words and words <= _OF_CLINE | _OF_WINDSURF and not may_fit:
         own = ", ".join(sorted({*usual_tools(profile)}))
         return f"its matcher `{hook.matcher}` names tools of another agent; those of {profile.name} are {own}"
     if not named:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import difflib
 import json
 import os
+import re
 import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
@@ -14,9 +15,15 @@ from pytest_hookharness import __version__
 from pytest_hookharness.frontends import screen
 from pytest_hookharness.frontends.checkup import status_of
 from pytest_hookharness.frontends.option_types import OptionError
-from pytest_hookharness.judging.findings.finding_catalogue import catalogue
+from pytest_hookharness.judging.findings.codes import TIMEOUT_UNIT, UNQUOTED_PATH
+from pytest_hookharness.judging.findings.finding_catalogue import (
+    EVENT_UNKNOWN,
+    NEVER_FIRED,
+    NOT_RUN,
+    catalogue,
+)
 from pytest_hookharness.model.bad_ends import BAD_ENDS
-from pytest_hookharness.model.checkup import CheckReport, Problem, is_named
+from pytest_hookharness.model.checkup import CheckReport, Problem, Symptom, is_named
 from pytest_hookharness.reports.ci.sarif import SarifLocation, SarifRunInfo
 from pytest_hookharness.reports.safe_text import plain
 from pytest_hookharness.reports.terminal.check_report import ReplayCommand, as_json, render_check
@@ -126,6 +133,7 @@ _FORMATS: Mapping[str, Callable[[Sequence[CheckReport], ReplayCommand, int], str
     "markdown": _markdown,
 }
 FORMATS = tuple(_FORMATS)
+_OF_SETTINGS = frozenset({EVENT_UNKNOWN.name, TIMEOUT_UNIT.name, UNQUOTED_PATH.name})
 
 
 def _info() -> SarifRunInfo:
@@ -133,14 +141,26 @@ def _info() -> SarifRunInfo:
     return SarifRunInfo("hookharness check", SarifLocation(root), root, lambda _: None)
 
 
+def _is_of_settings(symptom: Symptom) -> bool:
+    """Return whether a problem is one of an entry, whatever its script is like."""
+    return symptom.kind in _OF_SETTINGS or (
+        symptom.kind == NEVER_FIRED.name and "its matcher" in symptom.text
+    )
+
+
 def locate(report: CheckReport, problem: Problem) -> SarifLocation:
     """Return the script of a problem's hook, or else the line of the settings that configures it."""
-    place = report.place
-    commands = [hook.command for hook in place.hooks if is_named(hook.command, problem.symptom.hook)]
-    for command in commands:
+    place, symptom = report.place, problem.symptom
+    commands = [hook.command for hook in place.hooks if is_named(hook.command, symptom.hook)]
+    for command in commands if not _is_of_settings(symptom) else ():
         for script, _ in place.sources:
-            if Path(script).name in command:
+            # A command may lead elsewhere, and not to the script of that name.
+            named = script if symptom.kind == NOT_RUN.name else Path(script).name
+            if named in command:
                 return SarifLocation((place.root / script).resolve())
+    for file in place.files:
+        if malformed := re.match(rf"{re.escape(file)}: [^\n]*\bline (\d+)", symptom.text):
+            return SarifLocation(place.root / file, int(malformed[1]))
     for file in place.files:
         path = place.root / file
         written = [json.dumps(command)[1:-1] for command in commands]

@@ -13,6 +13,7 @@ from pytest_hookharness.model.checkup import Symptom
 from pytest_hookharness.model.expectations import counted
 from pytest_hookharness.model.outcome import Outcome
 from pytest_hookharness.model.processes import Cut, TimedOut
+from pytest_hookharness.model.protocol import Ruling
 from pytest_hookharness.model.trace import HookEvent, HookRun, Step
 
 # Defects after which it matters whether the host goes on.
@@ -60,8 +61,7 @@ def with_evidence(symptom: Symptom, outcomes: Sequence[Outcome]) -> Symptom:
     printed = next((text for _, _, run in near if tells and (text := _deciding_lines(run))), "")
     if symptom.kind == NOT_RUN.name and _OF_BASH.search(printed):
         symptom = replace(symptom, advice=_NAME_BASH)
-    failures = [run.run.failure for _, _, run in near if run.run is not None and run.run.failure is not None]
-    if symptom.kind == NOT_RUN.name and any(one.kind == "module" for one in failures):
+    if symptom.kind == NOT_RUN.name and "the module " in symptom.text:
         symptom = replace(symptom, advice=_BRING_MODULE)
     host, effect = outcomes[0].scenario.host, symptom.effect
     if symptom.kind == MANGLED.name and _NO_FOLDER.search(symptom.text):
@@ -111,8 +111,8 @@ def _deciding_lines(hook_run: HookRun) -> str:
     """Return what a hook wrote to standard error; of a long text the error, or its first and last line."""
     text = hook_run.run.stderr.text if hook_run.run is not None else ""
     lines = [_BASE.sub("", line.strip()) for line in text.splitlines() if line.strip()]
-    if len(lines) <= _LINES:
-        return "\n".join(lines)
+    if len(lines) <= _LINES or hook_run.reply.ruling is Ruling.DENY:
+        return "\n".join(lines if len(lines) <= _LINES else (lines[0], lines[-1]))
     # A stack is printed below the error, or above it.
     error = next(filter(_ERROR.match, reversed(lines)), "")
     return error or f"{lines[0]}\n{lines[-1]}"

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import shlex
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 from typing import Any
 
 from pytest_hookharness.model.checkup import CheckReport, HookSet, Problem, hook_name, hook_names, is_named
@@ -168,7 +169,8 @@ def _problem(problem: Problem, place: HookSet, replay_command: ReplayCommand) ->
         if problem.fix.written:
             yield f"  written   {plain(', '.join(problem.fix.written), _LINE)}"
         else:
-            yield f"  write it  {replay_command(problem)} --fix"
+            # A scenario file replays the problem, but writes no fix.
+            yield f"  write it  {replay_command(replace(problem, file=None))} --fix"
     if problem.file is not None:
         yield f"  scenario  {plain(str(problem.file), _LINE)}"
     if problem.unwritten:

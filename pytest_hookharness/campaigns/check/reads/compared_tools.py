@@ -98,8 +98,9 @@ def former_tool(hook_set: HookSet, hook: Hook) -> tuple[str, str]:
     for text, names in _compared(hook_set, hook):
         for name, now in profile.tools.former.items():
             fits = any(hosts.select(profile, (matcher,), hook.event, one) for one in (name, now))
-            if name in names and fits and not re.search(rf"""["'|(]{now}["'|)]""", text):
-                return name, now
+            if name in names and fits and not re.search(rf"\b{now}\b", text):
+                loaded = (loaded_by(hook_set, one) for one in hook_set.scripts_of(hook))
+                return ("", "") if any(re.search(rf"\b{now}\b", one) for one in loaded) else (name, now)
     return "", ""
 
 

@@ -59,8 +59,9 @@ _BY_TOOL = re.compile(
     r"=\s*[\"']?NotebookEdit\b|^[ \t]*[\"']?NotebookEdit[\"']?\)|[\"']NotebookEdit[\"']\s*[=!]=", re.MULTILINE
 )
 # Where a script ends that has got no path.
+_OF_CODE = re.compile(r"\*\.\w+[|)]|endswith\(|\.(?:suffix|extname)\b|\\\.\(?\w+[|)$]")
 _NEEDS_PATH = re.compile(
-    r"-z\s+[\"']?\$\{?\w*(?:path|file)\w*\}?[\"']?\s*\]{1,2}\s*(?:&&|;\s*then\s)\s*(?:\{\s*)?exit\s+0"
+    r"-z\s+[\"']?\$\{?(?:\w*file_?path|path|file)\}?[\"']?\s*\]{1,2}\s*(?:&&|;\s*then\s)\s*(?:\{\s*)?exit\s+0"
     r"|\bif not \w*(?:path|file)\w*:\s*(?:return\b|sys\.exit\(0?\)|exit\(0?\))"
     r"|\bif\s*\(!\s*\w*(?:path|file)\w*\)\s*\{?\s*(?:return\b|process\.exit\(0?\))",
     re.IGNORECASE,
@@ -198,7 +199,9 @@ class _Judge:
         named = self.profile.name == "claude-code" and _NOTEBOOKS in (self.hook.matcher or "").split("|")
         before = self.role is hosts.Role.BEFORE_TOOL
         guards = before and _REFUSES.search(self.text) and not _BY_TOOL.search(self.text)
-        idle = self.role is hosts.Role.AFTER_TOOL and _NEEDS_PATH.search(self.text)
+        needs = _NEEDS_PATH.search(self.text) if self.role is hosts.Role.AFTER_TOOL else None
+        # Before that, notebooks may have a way of their own, or the script is for other files.
+        idle = needs and not _BY_TOOL.search(self.text, 0, needs.start()) and not _OF_CODE.search(self.text)
         if named and (guards or idle) and _OF_FILES in self.paths and not _ALL_INPUT.search(self.text):
             yield ".".join(_OF_FILES), f"`notebook_path` for {_NOTEBOOKS}"
 

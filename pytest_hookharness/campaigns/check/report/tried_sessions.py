@@ -8,7 +8,6 @@ from collections.abc import Collection, Iterator, Sequence
 from pytest_hookharness.campaigns.arming.stand_ins import describe_stand_ins
 from pytest_hookharness.campaigns.check.hook_statistics import find_never_run, percentile
 from pytest_hookharness.campaigns.check.static.mendable_hooks import bare_scripts, original_commands
-from pytest_hookharness.campaigns.check.static.timeout_units import short_timeouts
 from pytest_hookharness.model.checkup import HookSet, hook_name, hook_names
 from pytest_hookharness.model.expectations import counted
 from pytest_hookharness.model.outcome import Outcome
@@ -44,12 +43,16 @@ def describe_mended(hook_set: HookSet, outcomes: Sequence[Outcome]) -> Iterator[
     """
     settings = hook_set.found or hook_set
     ran = {run.hook.command for outcome in outcomes for _, run in outcome.trace.hook_runs()}
-    before, short = original_commands(hook_set), short_timeouts(hook_set)
+    before = original_commands(hook_set)
     bare = {**bare_scripts(hook_set), **bare_scripts(settings)} if hook_set.texts else {}
     found = {
         "bit": ran & {*bare},
         "path": ran & {*before},
-        "timeout": {hook.command for hook in hook_set.hooks if hook.timeout in short} & ran,
+        "timeout": {
+            one.command
+            for one, given in zip(hook_set.hooks, settings.hooks, strict=True)
+            if one.timeout != given.timeout and one.command in ran
+        },
     }
     for kind, commands in found.items():
         named = hook_names(settings.hooks, ", ".join(sorted(before.get(one, one) for one in commands)))

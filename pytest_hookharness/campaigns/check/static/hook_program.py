@@ -285,13 +285,14 @@ def _file_obstacle(hook_set: HookSet, word: str) -> Obstacle | None:
         return Obstacle(
             cause=f"relative {word}",
             text=f"{word} is looked up in the user's project, not in the plugin",
-            fix=f'Write `"${{{variable}}}"/{os.path.normpath(word)}`.',
+            fix=f'Write `"${{{variable}}}"/{hook_set.meant.get(word, os.path.normpath(word))}`.',
             missing=word,
         )
     # Unlike pathlib, this takes a name that is too long for one of no file.
     there = os.path.exists(place)  # noqa: PTH110
     if there or os.path.relpath(place, hook_set.root) in hook_set.texts:
         return None
+    own = hook_set.meant.get(word, "")
     inside = place.relative_to(hook_set.root) if place.is_relative_to(hook_set.root) else None
     shown = str(inside or place)
     # A checkout does not have what is built or installed.
@@ -302,24 +303,16 @@ def _file_obstacle(hook_set: HookSet, word: str) -> Obstacle | None:
         return Obstacle(
             cause=f"missing in {place.parent}",
             text=f"{shown} does not exist: this path is that of one person's machine",
-            fix=_in_project(hook_set, place),
+            fix=_in_project(hook_set, own),
             missing=word,
         )
     cause = f"missing {shown}" if os.path.isdir(place.parent) else f"missing in {place.parent}"  # noqa: PTH112
-    own = _namesake(hook_set, place)
     fix = f"Correct the path: the project has {own}." if own else "Correct the path, or add the file."
     return Obstacle(cause=cause, text=f"{shown} does not exist", fix=fix, missing=word)
 
 
-def _namesake(hook_set: HookSet, place: Path) -> str:
-    """Return the only script of the project with the name of a missing one; empty for none."""
-    there = [path for path, _ in hook_set.sources if path.rpartition("/")[2] == place.name]
-    return there[0] if len(there) == 1 else ""
-
-
-def _in_project(hook_set: HookSet, place: Path) -> str:
+def _in_project(hook_set: HookSet, own: str) -> str:
     """Return the advice to begin a path with the project's folder, where the project has such a file."""
-    own = _namesake(hook_set, place)
     variable = next(iter(hosts.find(hook_set.host).process.project_variables), "")
     if not own or not variable or hook_set.plugin:
         return "Name the script by a path that others have too, and add it to the project."

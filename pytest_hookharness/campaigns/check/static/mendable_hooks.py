@@ -32,9 +32,7 @@ def bare_scripts(hook_set: HookSet) -> dict[str, Mapping[str, str]]:
 def cannot_run(hook_set: HookSet, hook: Hook) -> bool:
     """Return whether sessions cannot try a hook, as its program or its script is missing here."""
     found = find_obstacle(hook_set, hook)
-    return (
-        found is not None and found.cause != NOT_EXECUTABLE and hook.command not in right_commands(hook_set)
-    )
+    return found is not None and found.cause != NOT_EXECUTABLE and not corrected(hook_set, hook)
 
 
 def _lacks_bit(hook_set: HookSet, hook: Hook) -> bool:
@@ -55,11 +53,18 @@ def right_commands(hook_set: HookSet) -> dict[str, str]:
     """
     Return the command that finds its script, for each that does not, where the project has that script.
 
-    Of settings that stand in no file of their own, nothing is corrected.
+    Of settings that stand in no file of their own, nothing is corrected, and no two hooks get one command.
     """
     if hook_set.inline is not None:
         return {}
-    return {hook.command: new for hook in hook_set.hooks if (new := corrected(hook_set, hook))}
+    found: dict[str, str] = {}
+    taken = {hook.command for hook in hook_set.hooks}
+    for hook in hook_set.hooks:
+        new = corrected(hook_set, hook)
+        if new and hook.command not in found and new not in taken:
+            found[hook.command] = new
+            taken.add(new)
+    return found
 
 
 def original_commands(hook_set: HookSet) -> dict[str, str]:
@@ -86,13 +91,12 @@ def corrected(hook_set: HookSet, hook: Hook) -> str:
     obstacle = find_obstacle(hook_set, hook)
     if obstacle is None or not obstacle.missing or hook.args is not None:
         return ""
-    name = obstacle.missing.rpartition("/")[2]
-    there = [path for path, _ in hook_set.sources_of(hook) if path.rpartition("/")[2] == name]
+    there = hook_set.meant.get(obstacle.missing)
     places = [word for word in _WORD.finditer(hook.command) if _is(hook_set, word[0], obstacle.missing)]
-    if len(there) != 1 or len(places) != 1:
+    if there is None or len(places) != 1:
         return ""
     (place,) = places
-    right = _from_its_folder(hook_set, there[0])
+    right = _from_its_folder(hook_set, there)
     return f"{hook.command[: place.start()]}{right}{hook.command[place.end() :]}"
 
 

@@ -54,7 +54,6 @@ def forms_of(command: str) -> Iterator[CommandForm]:
     if not _HAS_MESSAGE.match(command):
         # A guard of messages rightly finds there what it looks for.
         yield CommandForm("a commit message", f"git commit --allow-empty -m {quoted}", code=False)
-        # For a guard that looks at each line, and lets pipes and heredocs through.
         message = shlex.quote(f"Update the notes\n\n{command}")
         yield CommandForm("a line of a commit message", f"git commit --allow-empty -m {message}", code=False)
         yield CommandForm("a title", f"gh pr create --title {quoted} --body text", code=False)
