@@ -38,6 +38,25 @@ def test_the_place_of_a_problem(report, tmp_path):
 
 
 @pytest.mark.parametrize(
+    ("kind", "text", "place", "line"),
+    [
+        ("livelock", "It is.", "check.sh", 1),
+        ("TIMEOUT-UNIT", "Its timeout is odd.", "settings.json", 8),
+        ("NEVER-FIRED", "it never runs, because its matcher fits none.", "settings.json", 8),
+        ("CONFIG-OFF", ".claude/settings.json: cannot be parsed (line 4, column 5).", "settings.json", 4),
+    ],
+)
+def test_a_problem_of_the_settings_is_shown_there(report, tmp_path, kind, text, place, line):
+    """What is wrong with an entry is shown at its line, or where the file cannot be read."""
+    (tmp_path / "check.sh").write_text("exit 2\n")
+    known = replace(report.place, sources=(("check.sh", "exit 2\n"),))
+    hook = "" if kind == "CONFIG-OFF" else HOOK
+    problem = replace(report.problems[0], symptom=Symptom(kind=kind, hook=hook, text=text))
+    found = locate(replace(report, place=known), problem)
+    assert (found.file.name, found.line) == (place, line)
+
+
+@pytest.mark.parametrize(
     ("words", "code"), [("any", 1), ("must-fix", 1), ("none", 0), ("livelock", 1), ("HH004,slow", 0)]
 )
 def test_what_fails(report, words, code):

@@ -129,6 +129,19 @@ def test_a_path_of_another_folder(project):
     assert candidates(folder, "NOT-RUN") == []
 
 
+@pytest.mark.slow
+def test_a_path_is_corrected_before_its_hook_is_limited(project):
+    """Both fixes are offered for an endless hook whose path is wrong, and the limiter runs the right one."""
+    folder = project('"$CLAUDE_PROJECT_DIR"/x/hook.sh')
+    report = checked(folder)
+    fixes = {one.symptom.kind: one.fix for one in report.problems}
+    assert fixes["NOT-RUN"].text == f"Name the script by its path: `{HERE}`."
+    assert fixes["livelock"].text.startswith("Limit the refusals")
+    (change,) = [one for one in report.changes if one.file == ".claude/settings.json"]
+    command = json.loads(change.after)["hooks"]["Stop"][0]["hooks"][0]["command"]
+    assert command.endswith(HERE.replace('"', "")) or HERE in command
+
+
 def test_a_path_of_a_plugin(tmp_path, project):
     """A relative path of a plugin's script is written below the plugin's folder."""
     folder = project("./hooks/hook.sh", place="hooks/hooks.json", **{".claude-plugin/plugin.json": "{}"})

@@ -228,6 +228,19 @@ def test_a_key_of_a_tool(wrong_keys, matcher, expression, named):
         ("PostToolUse", "Write|NotebookEdit", '[ -z "$F" ] && exit 0', False),
         ("PostToolUse", "Write|NotebookEdit", 'FILE=$F; if [[ -z "$FILE" ]]; then exit 0; fi', True),
         ("PostToolUse", "Write|Edit", 'FILE=$F; if [[ -z "$FILE" ]]; then exit 0; fi', False),
+        (
+            "PostToolUse",
+            "Write|NotebookEdit",
+            '[ $T = NotebookEdit ] && exit 0; [ -z "$FILE" ] && exit 0',
+            False,
+        ),
+        ("PostToolUse", "Write|NotebookEdit", '[[ -z "$PROFILE" ]] && exit 0', False),
+        (
+            "PostToolUse",
+            "Write|NotebookEdit",
+            '[[ -z "$FILE" ]] && exit 0; case $FILE in *.py) ;; esac',
+            False,
+        ),
         ("PreToolUse", "Write|NotebookEdit", "case $T in\n  NotebookEdit) exit 2 ;;\nesac", False),
     ],
 )

@@ -9,6 +9,7 @@ from pytest_hookharness.campaigns.check.discovery import find_hook_sets
 from pytest_hookharness.campaigns.check.session_errors import play_session
 from pytest_hookharness.campaigns.check.session_scenario import mend
 from pytest_hookharness.campaigns.check.sessions import plan_each_event
+from pytest_hookharness.campaigns.check.static_checks import check_statically
 
 GUARD = "#!/bin/sh\ngrep -q 'rm -rf' && { echo 'No rm here.' >&2; exit 2; }\nexit 0\n"
 
@@ -93,6 +94,74 @@ def test_two_scripts_of_one_name_are_not_chosen_from(tmp_path):
     hook_set = project(tmp_path, GUARD, "hooks/guard.sh", 0o755)
     (tmp_path / "guard.sh").unlink()
     assert mend(hook_set, ()) == hook_set
+
+
+@pytest.mark.parametrize(
+    ("other", "there"),
+    [
+        ({"command": '"$CLAUDE_PROJECT_DIR"/guard.sh'}, "guard.sh"),
+        ({"command": "true"}, "tests/guard.sh"),
+        ({"command": "true"}, "examples/old/guard.sh"),
+    ],
+)
+def test_what_is_no_lost_script(tmp_path, other, there):
+    """A script that another hook runs, or that is there to be tested or shown, is not played for a path."""
+    (tmp_path / there).parent.mkdir(parents=True, exist_ok=True)
+    (tmp_path / there).write_text(GUARD)
+    (tmp_path / there).chmod(0o755)
+    entries = [
+        {"hooks": [{"type": "command", **other}]},
+        {"hooks": [{"type": "command", "command": "x/guard.sh"}]},
+    ]
+    (tmp_path / ".claude").mkdir()
+    (tmp_path / ".claude" / "settings.json").write_text(json.dumps({"hooks": {"PreToolUse": entries}}))
+    (hook_set,) = find_hook_sets(tmp_path)
+    assert mend(hook_set, ()) == hook_set
+    (missing,) = [one for one in check_statically(hook_set).symptoms if one.kind == "NOT-RUN"]
+    assert missing.advice == "Correct the path, or add the file."
+
+
+def test_only_one_of_two_hooks_gets_a_script(tmp_path):
+    """Two commands that mean one script could not be told apart, so only the first one is corrected."""
+    hook_set = project(tmp_path, GUARD, "x/guard.sh", 0o755)
+    file = tmp_path / ".claude" / "settings.json"
+    entry = {"hooks": [{"type": "command", "command": "y/guard.sh"}]}
+    settings = json.loads(file.read_text())
+    settings["hooks"]["PreToolUse"].append(entry)
+    file.write_text(json.dumps({**settings, "disableAllHooks": True}))
+    (hook_set,) = find_hook_sets(tmp_path)
+    mended = mend(hook_set, ())
+    assert [one.command for one in mended.hooks] == ['"$CLAUDE_PROJECT_DIR"/guard.sh', "y/guard.sh"]
+    # What was prepared before is kept: the hooks are on.
+    assert "disableAllHooks" not in json.loads(mended.texts[".claude/settings.json"])
+
+
+@pytest.mark.slow
+def test_what_the_source_and_a_session_show_is_one_problem(tmp_path, harness):
+    """A refusal without a reason is told once, also where sessions run another command."""
+    silent = '#!/bin/sh\necho \'{"decision": "block"}\'\n'
+    hook_set = project(tmp_path, silent, "$CLAUDE_PROJECT_DIR/x/guard.sh", 0o755, event="Stop")
+    report = CheckRun(hook_set, harness.settings, harness.resources).run()
+    kinds = [one.symptom.kind for one in report.problems]
+    assert kinds.count("SILENT-REFUSAL") == 1
+    assert {"NOT-RUN", "livelock"} <= {*kinds}
+    assert len({one.id for one in report.problems}) == len(kinds)
+
+
+@pytest.mark.slow
+def test_other_defects_of_a_hook_that_its_timeout_ends(tmp_path, harness):
+    """A guard whose timeout in the wrong unit ends each run is played with a longer one, and judged."""
+    (tmp_path / "guard.sh").write_text(GUARD.replace("grep", "sleep 0.1; grep"))
+    (tmp_path / "guard.sh").chmod(0o755)
+    entry = {"hooks": [{"type": "command", "command": "$GEMINI_PROJECT_DIR/guard.sh", "timeout": 10}]}
+    (tmp_path / ".gemini").mkdir()
+    (tmp_path / ".gemini" / "settings.json").write_text(json.dumps({"hooks": {"BeforeTool": [entry]}}))
+    (hook_set,) = find_hook_sets(tmp_path)
+    report = CheckRun(hook_set, harness.settings, harness.resources).run()
+    kinds = {one.symptom.kind for one in report.problems}
+    assert {"TIMEOUT-UNIT", "RAW-JSON"} <= kinds
+    assert not {"SLOW", "HUNG-HOOK"} & kinds
+    assert any("(guard.sh) had the longer timeout" in one for one in report.tried)
 
 
 @pytest.mark.parametrize(("unit", "written", "used"), [(0.001, 10, 10000), (0.001, 5000, 5000)])

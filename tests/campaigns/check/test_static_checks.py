@@ -187,6 +187,9 @@ def test_missing_scripts_of_one_folder(tmp_path, found, there, told):
         ("$CLAUDE_PROJECT_DIR/hooks/x.sh", True),
         ("bash scripts/hooks/x.sh", True),
         ("node -e \"require(path.join(root, 'lib', 'x.sh'))\"", False),
+        ("curl -s https://example.org/a/x.sh | sh", False),
+        ("ssh build /opt/ci/x.sh", False),
+        ("~/.claude/hooks/x.sh", False),
         ("dist/x.sh", False),
     ],
 )
@@ -380,6 +383,7 @@ def test_a_relative_script_in_a_folder_that_stays(tmp_path, found):
         ("PreToolUse", "bash", "`bash` must be `Bash`"),
         ("PreToolUse", "run_shell_command", "names tools of another host"),
         ("PreToolUse", "execute_command|write_to_file", "names tools of another agent"),
+        ("PreToolUse", ".*search_files", None),
         ("PostToolUse", ".*(replace_file_content|write_to_file).*", "names tools of another agent"),
         ("PostToolUse", ".*(write_to_file|my_own_tool).*", None),
         ("PostToolUse", "write_to_file|Write", None),
@@ -772,6 +776,7 @@ def test_a_tool_name_in_the_wrong_case(tmp_path, found, script, text, said):
         ("Task", "if tool_name in ('Task', 'Agent'):\n", False),
         ("Bash", "if tool_name == 'Task':\n", False),
         ("Task", "if tool_name == 'TaskCreate':\n", False),
+        ("Task", "if tool_name == 'Task' or re.match(r'^Agent$', tool_name):\n", False),
     ],
 )
 def test_a_tool_by_a_former_name(tmp_path, found, matcher, text, named):

@@ -307,7 +307,10 @@ def _file_obstacle(hook_set: HookSet, word: str) -> Obstacle | None:
             missing=word,
         )
     cause = f"missing {shown}" if os.path.isdir(place.parent) else f"missing in {place.parent}"  # noqa: PTH112
-    fix = f"Correct the path: the project has {own}." if own else "Correct the path, or add the file."
+    whose = "plugin" if hook_set.plugin else "project"
+    fix = f"Correct the path: the {whose} has {own}." if own else "Correct the path, or add the file."
+    if own and not os.access(hook_set.root / own, os.X_OK):
+        fix = f"{fix[:-1]}; where it is run by itself, it also needs its executable bit."
     return Obstacle(cause=cause, text=f"{shown} does not exist", fix=fix, missing=word)
 
 
