@@ -60,6 +60,10 @@ _COPIED = (
     "No fix of {name} was tried: these settings are copied to another place, and the limiter would have to "
     "be copied with them."
 )
+_OPENS_A_GATE = (
+    "No fix of {name} was tried: the limiter would open a gate that an agent can pass; `--only {name} --fix` "
+    "writes it all the same."
+)
 _NOT_KEPT = "The limiter was tried for {name}; it is not offered, as sessions with it showed a problem."
 _INTERRUPTED = "The search for fixes was interrupted."
 
@@ -142,6 +146,8 @@ def _find_fix(
     for found in find_candidates(*_after(renamed, problem, run.place), files):
         text = next(alone, found).text
         candidate = replace(found, text=text, renamed=_composed(renamed, found.renamed))
+        if candidate.limits and not problem.symptom.must_fix and not run.only:
+            return None, "", _OPENS_A_GATE.format(name=problem.id)
         if not run.seconds_left():
             return None, "", no_time
         if evidence := _play(run, known, problem, candidate):

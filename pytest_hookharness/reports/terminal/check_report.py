@@ -198,6 +198,9 @@ def _page(problem: Problem) -> str:
 
 
 def _moves(scenario: Scenario) -> list[str]:
+    if not scenario.script.acts:
+        # It is known without a session.
+        return []
     acts = [act for act in scenario.script.acts if act != FIRST_PROMPT]
     then = scenario.script.then.name
     words = [plain(_describe_act(act), _HOOK) for act in acts] or ["stops"]
