@@ -86,7 +86,7 @@ class HookSet:
         findings: The same as findings.
         off: The switch in the settings that turns all hooks off, in a sentence; empty for none.
         sources: Texts of the scripts in their commands, as pairs of path (relative to the folder) and text.
-        meant: Scripts that commands name by a path of no file, with the path of the only one of that name.
+        meant: Missing paths in commands, each with the path of the only file of that name.
         lent: What of the person's HOME is lent to the hooks, by path below it.
         installed: What an installer copies to HOME, as pairs of path there and in the project; ``.`` for all.
         looked_for: Files of the project that hooks looked for in vain; one may name ``{{session_id}}``.

@@ -47,7 +47,7 @@ def test_the_place_of_a_problem(report, tmp_path):
     ],
 )
 def test_a_problem_of_the_settings_is_shown_there(report, tmp_path, kind, text, place, line):
-    """What is wrong with an entry is shown at its line, or where the file cannot be read."""
+    """A settings problem is shown at its entry, or at the line of the parse error."""
     (tmp_path / "check.sh").write_text("exit 2\n")
     known = replace(report.place, sources=(("check.sh", "exit 2\n"),))
     hook = "" if kind == "CONFIG-OFF" else HOOK

@@ -65,7 +65,7 @@ def test_a_folder_that_cannot_be_removed_under_a_hook_is_told(play):
     (_, hook_run), *_ = outcome.trace.hook_runs()
 
     assert hook_run.ending == Exited(126)
-    assert "could not be made" in hook_run.run.stderr.text
+    assert "Cannot create the folder" in hook_run.run.stderr.text
     assert outcome.reasons("Stop") == ()
 
 

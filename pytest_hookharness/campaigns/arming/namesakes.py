@@ -1,4 +1,4 @@
-"""Namesakes: files of a project that a command means, and names by a path where they are not."""
+"""Namesakes: files with the name of a script that is missing where a command names it."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _MOST_FILES = 20_000
 
 def namesakes(root: Path, missing: Iterable[str]) -> dict[str, str]:
     """
-    Return the only file of a project with the name of a missing one, for each of some paths.
+    Return, for each missing path, the project's only file of that name.
 
     Args:
         root: The folder of the project.
@@ -29,7 +29,7 @@ def namesakes(root: Path, missing: Iterable[str]) -> dict[str, str]:
         folders[:] = sorted({*folders} - OF_TOOLS - _FOR_SHOW)
         seen += len(files)
         if seen > _MOST_FILES:
-            # Of the rest it is not known whether it has another one.
+            # The files not read may include another one.
             return {}
         for name in names.intersection(files):
             found.setdefault(name, []).append(os.path.relpath(Path(folder, name), root))

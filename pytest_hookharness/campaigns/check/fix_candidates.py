@@ -20,7 +20,11 @@ from pytest_hookharness.campaigns.check.answers.script_answers import reworded_a
 from pytest_hookharness.campaigns.check.draft_files import DraftFiles
 from pytest_hookharness.campaigns.check.grouping import ENDLESS
 from pytest_hookharness.campaigns.check.static.hook_program import relative_script, unquoted_paths
-from pytest_hookharness.campaigns.check.static.mendable_hooks import corrected
+from pytest_hookharness.campaigns.check.static.mendable_hooks import (
+    ROOT_VARIABLE,
+    corrected,
+    path_in_folder,
+)
 from pytest_hookharness.campaigns.check.static.timeout_units import in_right_unit, is_odd
 from pytest_hookharness.execution import hookharness_limit
 from pytest_hookharness.judging.findings import codes, finding_catalogue
@@ -38,7 +42,6 @@ _PLAIN = re.compile(r"""[\w./"${}@%+:,~-][\w./"${}@%+=:,~-]*(?: +[\w./"${}@%+=:,
 _OF_SHELL = frozenset(
     [".", "cd", "command", "eval", "exec", "exit", "export", "if", "set", "source", "time", "ulimit", "umask"]
 )
-_ROOT_VARIABLE = re.compile(r"\$\{?(\w+_PROJECT_DIR)\b")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -102,7 +105,7 @@ def _limit(hooks: Sequence[Hook], place: HookSet, files: DraftFiles) -> Iterator
         for file in place.files:
             limiter = posixpath.join(posixpath.dirname(file), _LIMITER.name)
             new = {
-                command: f"{_path(place, command, limiter)} {options} -- {_behind(place, command)}"
+                command: f"{path_in_folder(place, command, limiter)} {options} -- {_behind(place, command)}"
                 for command in commands
             }
             changed = draft.with_commands(place.host, file, new)
@@ -122,16 +125,6 @@ def _behind(place: HookSet, command: str) -> str:
     if _PLAIN.fullmatch(command) and first not in _OF_SHELL and "=" not in first:
         return command
     return shlex.join([*hosts.find(place.host).process.shell, command])
-
-
-def _path(place: HookSet, command: str, file: str) -> str:
-    """Return how a command names a file of the project, wherever it is started."""
-    profile = hosts.find(place.host)
-    if place.plugin:
-        return f'"${{{profile.config.plugin_root}}}"/{file}'
-    used = _ROOT_VARIABLE.search(command)
-    variable = used[1] if used else next(iter(profile.process.project_variables), "")
-    return f'"${variable}"/{file}' if variable else file
 
 
 def _script(command: str) -> str:
@@ -188,8 +181,8 @@ def _name_from_root(hooks: Sequence[Hook], place: HookSet, files: DraftFiles) ->
     for hook in hooks:
         script = relative_script(place, hook)
         before, word, after = hook.command.partition(script) if script else ("", "", "")
-        path = _path(place, hook.command, posixpath.normpath(script))
-        if variable := _ROOT_VARIABLE.search(path):
+        path = path_in_folder(place, hook.command, posixpath.normpath(script))
+        if variable := ROOT_VARIABLE.search(path):
             path = _for_all_readers(place, variable[1], path)
         if word and before[-1:] in ("", " ") and after[:1] in ("", " ") and path.startswith('"$'):
             renamed[hook.command] = f"{before}{path}{after}"

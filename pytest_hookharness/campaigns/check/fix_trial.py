@@ -61,8 +61,8 @@ _COPIED = (
     "be copied with them."
 )
 _OPENS_A_GATE = (
-    "No fix of {name} was tried: the limiter would open a gate that an agent can pass; `--only {name} --fix` "
-    "writes it all the same."
+    "No fix of {name} was tried: an agent can satisfy this gate, and the limiter would open it; "
+    "`--only {name} --fix` tries it."
 )
 _NOT_KEPT = "The limiter was tried for {name}; it is not offered, as sessions with it showed a problem."
 _INTERRUPTED = "The search for fixes was interrupted."
@@ -178,7 +178,7 @@ def _play(run: CheckRun, known: set[_Cause], problem: Problem, candidate: Candid
     sessions = [*_plan(run, problem, candidate)]
     others = [*_plan_elsewhere(run.place, candidate)] if candidate.limits else []
     if run.only:
-        # What else is wrong was not looked for, and is not new.
+        # `--only` skipped other defects; they are not new.
         known = known | {cause for one in _try_out(run, sessions) for cause in _causes(_symptoms(one))}
     with _changed(run.place, candidate.files) as change:
         played: list[PlayedSession] = []

@@ -74,7 +74,7 @@ def with_copies(hook_set: HookSet, settings: Path) -> HookSet:
     commands = " ".join(text for hook in hook_set.hooks for text in (hook.command, *(hook.args or ())))
     named = tuple((path, text) for path, text in texts.items() if path in commands)
     names = {posixpath.basename(path) for path, _ in named}
-    # Where it lies now, it is the same script.
+    # The file that is not copied yet is the same script.
     others = (one for one in hook_set.sources if posixpath.basename(one[0]) not in names)
     return replace(hook_set, elsewhere=True, texts=texts, sources=(*others, *named))
 
@@ -301,11 +301,11 @@ def _hook_set(
 
 
 def _with_namesakes(hook_set: HookSet) -> HookSet:
-    """Return a hook set that knows the scripts which its commands mean, and name by a path of no file."""
+    """Return the hook set with the scripts that its commands name by a wrong path."""
     obstacles = [found for hook in hook_set.hooks if (found := find_obstacle(hook_set, hook)) is not None]
     meant = namesakes(hook_set.root, [one.missing for one in obstacles if one.missing])
     known = dict(hook_set.sources)
-    # A script that another hook runs already is no lost one.
+    # Another hook already runs such a script.
     meant = {path: there for path, there in meant.items() if there not in known}
     if hook_set.plugin:
         # A path that the plugin itself has, and that is looked up in the project of its user.

@@ -125,7 +125,7 @@ def _is_of_hook(change: Change, hook: Hook) -> bool:
 
 
 def _find_slow(hook_set: HookSet, outcomes: Sequence[Outcome]) -> Iterator[Problem]:
-    # Of a timeout in another unit, that is all to say.
+    # TIMEOUT-UNIT already reports these.
     hasty = short_timeouts(hook_set.found or hook_set)
     given = zip(hook_set.hooks, (hook_set.found or hook_set).hooks, strict=True)
     for hook in {one.command: one for one, before in given if before.timeout not in hasty}.values():

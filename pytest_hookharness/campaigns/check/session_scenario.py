@@ -53,10 +53,9 @@ def _settings_of(hook_set: HookSet) -> DraftFiles:
 
 def mend(hook_set: HookSet, hindering: Collection[str]) -> HookSet:
     """
-    Return a hook set whose sessions find scripts at their places, with the executable bit, and let them run.
+    Return a hook set whose sessions have correct paths, executable scripts and long enough timeouts.
 
-    A timeout that ends them at once, as it is meant in another unit, is longer. Nothing runs in the place of
-    commands that hinder the agent, unless they only lack one of these.
+    `:` replaces each hindering command that these corrections do not repair.
     """
     right = right_commands(hook_set)
     if not hook_set.plugin:
@@ -70,7 +69,7 @@ def mend(hook_set: HookSet, hindering: Collection[str]) -> HookSet:
         return _opened(placed, texts) if mendable else hook_set
     # A session makes files executable that begin as programs do.
     mended = _with_longer_timeouts(replace(placed, texts={**placed.texts, **texts}))
-    # A timeout that was too short ended a hook that may be quick enough.
+    # Keep hooks that only a too short timeout ended.
     pairs = zip(mended.hooks, hook_set.hooks, strict=True)
     able = {*bare, *(before.command for one, before in pairs if one.timeout != before.timeout)}
     return with_commands(mended, {**dict.fromkeys({*hindering} - able, _NOTHING), **right}) or mended

@@ -112,9 +112,9 @@ def check_statically(hook_set: HookSet) -> StaticResult:
 
 def in_words_of(hook_set: HookSet, static: StaticResult) -> StaticResult:
     """
-    Return what is certain with hooks by the commands that sessions run.
+    Return the result with each hook's command as sessions run it.
 
-    That a script is not found where a command names it stays as it was: it is not so in sessions.
+    NOT-RUN keeps the original command, because sessions find the script.
     """
     after = {before: command for command, before in original_commands(hook_set).items()}
 

@@ -21,7 +21,7 @@ _WITHOUT_TARGET = frozenset({hosts.Role.PROMPT, hosts.Role.STOP})
 _CLOSED = frozenset({hosts.Role.SESSION_START, hosts.Role.BEFORE_COMPACT, hosts.Role.AFTER_COMPACT})
 # What no tool's name contains: `tool == "Bash" && ...`, `Bash(git push:*)` and `Write(*.py)` do.
 _NO_NAME = re.compile(r"\(\*|^\*\.\w|[\w/]\*\*|[\s\"'=&<>]|\(\w+[ :]")
-_NAME = re.compile(r"[A-Za-z_][\w-]*")
+NAME = re.compile(r"[A-Za-z_][\w-]*")
 # What stands for any word in a matcher.
 # The last one as in a pattern of files: `mcp__*` happens to match the names that are meant.
 _WILDCARD = re.compile(r"\[\^?[^]]*\][*+]?|\\w[*+]|\.[*+]\??|\(\?:|(?<=__)\*$")
@@ -60,7 +60,7 @@ def matched_tools(hook_set: HookSet, hook: Hook) -> tuple[str, ...]:
     if rule is None or rule.target != "tool_name" or hook.matcher is None:
         return ()
     parts = (part.strip().strip("^$()") for part in re.split(r"[|,]", hook.matcher))
-    return tuple(part for part in parts if _NAME.fullmatch(part))
+    return tuple(part for part in parts if NAME.fullmatch(part))
 
 
 def called_tools(hook_set: HookSet) -> tuple[str, ...]:
@@ -79,7 +79,7 @@ def called_tools(hook_set: HookSet) -> tuple[str, ...]:
         for part in re.split(r"[|,]", hook.matcher.strip("^$()")):
             name = _WILDCARD.sub("sample", part.strip().strip("^$()"))
             # A known name in another spelling matches nothing; `misnamed_tools` is about those.
-            is_name = bool(_NAME.fullmatch(name)) and not meant_tool(hook_set.host, name)
+            is_name = bool(NAME.fullmatch(name)) and not meant_tool(hook_set.host, name)
             if is_name and name not in usual and hosts.select(profile, (hook,), hook.event, name):
                 found.append(name)
     return tuple(dict.fromkeys(found))

@@ -1,9 +1,9 @@
 """
 Trials: one mutation tried on a scenario, and what it shows.
 
-What is no defect is seen once. A defect counts only if it is seen twice, and if runs without the mutation do
-not show it, so that a hook that decides by chance is not blamed for anything else. Trials share nothing, so
-they may be made side by side.
+What is no defect is seen once. A defect counts if it is seen twice and two runs without the mutation do not
+show it. If a run contradicts a fault's defect, five more must all agree. So a hook that decides by chance is
+not blamed for anything else. Trials share nothing, so they may be made side by side.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ from pytest_hookharness.simulation.testbed.run_settings import SimulationError
 Play: TypeAlias = Callable[[Scenario], Outcome]
 # Two, because a hook that flips a coin does the same again every other time.
 _CONTROLS = 2
-# If these contradict, all of so many more runs without the fault, and with it, must agree.
+# After a contradiction, the numbers of further runs without and with the fault; all must agree.
 _MORE_CONTROLS, _MORE_TIMES = 3, 2
 
 
@@ -194,7 +194,7 @@ class Trials:
             return play(self.fixed).trace if reference is None else take_reference(reference)
 
         def find_doubts(controls: Iterable[Trace], times: int) -> Mapping[int, str]:
-            """Return what speaks against each piece of evidence that is doubtful, by its place."""
+            """Return the contradiction of each doubtful piece of evidence, by its index."""
             without = [trial.compare(usual, run) for run in controls]
             again = [trial.compare(usual, play(mutated).trace) for _ in range(times)]
             declared = [[declare(one, directions) for one in run] for run in again]
@@ -210,12 +210,15 @@ class Trials:
         return self._judge(trial, first, doubts)
 
     def _judge(self, trial: Mutation, seen: Sequence[Evidence], doubts: Mapping[int, str]) -> TrialOutcome:
-        """Return the outcome of a fault in which some evidence, by its place, is doubtful."""
+        """Return the outcome of a fault with what contradicts its evidence, by the index of that."""
         kept = tuple(one for place, one in enumerate(seen) if place not in doubts)
-        texts = {place: f"{self._once()}, {seen[place].outcome}: {seen[place].text}" for place in doubts}
         doubted = (
-            replace(seen[place], outcome="not tried", text=f"{text} ({doubts[place]})")
-            for place, text in texts.items()
+            replace(
+                seen[place],
+                outcome="not tried",
+                text=f"contradicted by another run, {seen[place].outcome}: {seen[place].text} ({doubt})",
+            )
+            for place, doubt in doubts.items()
         )
         rows = (*map(trial.result, kept), *(trial.result(one, left=True) for one in doubted))
         return TrialOutcome(rows, kept)
@@ -227,7 +230,7 @@ def _contradict(
     repetitions: Sequence[Sequence[Evidence]],
 ) -> Mapping[int, str]:
     """
-    Return what speaks against each defect that other runs do not confirm, by its place.
+    Return the contradiction of each defect that other runs do not confirm, by its index.
 
     Args:
         first: What was seen with a fault.
@@ -240,7 +243,7 @@ def _contradict(
             continue
         for other in (each for run in controls for each in run if each.hook == one.hook):
             if other.outcome != "as declared":
-                doubts[place] = f"a run without the fault, too, {other.outcome}: {other.text}"
+                doubts[place] = f"also without the fault, {other.outcome}: {other.text}"
         for run in repetitions:
             same = [each for each in run if (each.hook, each.payload) == (one.hook, one.payload)]
             if not same:

@@ -149,7 +149,7 @@ def _is_of_settings(symptom: Symptom) -> bool:
 
 
 def locate(report: CheckReport, problem: Problem) -> SarifLocation:
-    """Return the script of a problem's hook, or else the line of the settings that configures it."""
+    """Return the settings line of a settings problem; else the script of its hook, if that is known."""
     place, symptom = report.place, problem.symptom
     commands = [hook.command for hook in place.hooks if is_named(hook.command, symptom.hook)]
     for command in commands if not _is_of_settings(symptom) else ():

@@ -32,8 +32,8 @@ _NAME_BASH = (
 # How programs begin the line that names an error.
 _ERROR = re.compile(r"(?:Uncaught )?[\w.]*(?:Error|Exception)\b[^:]*: \S")
 _BRING_MODULE = (
-    "Keep the module beside the hook, or load it only where it is installed, and say what to install: who "
-    "copies a plugin or a project has none of its packages."
+    "Keep the module beside the hook, or load it only where it is installed, and say what to install: a "
+    "copy of a plugin or project lacks its packages."
 )
 # An event whose hooks create a folder, and what is said of one that does not.
 _NO_FOLDER = re.compile(r"(?:no folder of a|for the folder of the) new worktree")

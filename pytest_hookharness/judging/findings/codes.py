@@ -228,8 +228,7 @@ TIMEOUT_UNIT = FindingCode(
     "limit in the hook's own script.",
     "Hosts count seconds or milliseconds. A timeout of hours never stops a hook that hangs, and one of a few "
     "milliseconds stops every run. A hook that its host ends before its own limit prints no answer.",
-    "Write the timeout in the host's unit (`hookharness explain HOST EVENT` names it), and longer than all "
-    "limits in the script together.",
+    "Write the timeout in the host's unit, and longer than all limits in the script together.",
 )
 UNQUOTED_PATH = FindingCode(
     "HH307",

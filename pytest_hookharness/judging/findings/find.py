@@ -96,7 +96,7 @@ def _merge(findings: Sequence[Finding]) -> tuple[Finding, ...]:
 
 
 _BESIDE_CODE = (
-    "refused by exit code 2, beside which the host is not known to read JSON, so a reason in it may be lost."
+    "refused by exit code 2; the host is not known to read JSON then, so a reason in the JSON may be lost."
 )
 _ONE_OF_BOTH = "Exit with 0 beside a JSON answer, or with 2 and write the reason to standard error."
 

@@ -219,7 +219,7 @@ class TrialRuns:
         found = (look for look in self._looks if look.kind in kinds and look.existed is existing)
         paths = dict.fromkeys(Path(look.path) for look in found if not look.own)
         if (cwd := self._testbed.scenario.cwd) is not None:
-            # It is made, or removed under the hook, before the hook itself looks for anything.
+            # The harness makes or removes this folder before the hook starts.
             paths.pop(self._testbed.workspace.root / cwd.path, None)
         return [path for path in reversed(paths) if self.may_write(path)]
 

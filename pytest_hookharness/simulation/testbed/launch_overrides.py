@@ -106,13 +106,13 @@ _ANY_SHELL = re.compile(rb"#!\s*(?:\S*/)?(?:env\s+)?sh(?:[ \t]+([^\r\n]*))?(?:\s
 _ANY_BASH = re.compile(_ANY_SHELL.pattern.replace(b"sh(", b"(?:ba)?sh(", 1))
 _FIRST_LINE = 256
 # Starts a hook in a folder that is removed. Hooks of one event begin together, and one may remove the folder
-# before another has entered it; hence the loop. It ends where the folder cannot be made.
+# before another has entered it; hence the loop, which ends after 100 tries.
 _IN_REMOVED_FOLDER = """
 tries=0
 until mkdir -p "$1" && cd "$1"; do
     tries=$((tries + 1))
     if [ $tries = 100 ]; then
-        echo "The folder that is removed under the hook could not be made: $1" >&3
+        echo "Cannot create the folder that the scenario removes: $1" >&3
         exit 126
     fi
 done 3>&2 2>/dev/null

@@ -1,4 +1,4 @@
-"""Claims about hooks that cannot start for a reason that sessions take away: a mode, or a path."""
+"""Claims about faults that sessions correct: a mode, a path or a timeout."""
 
 import json
 
@@ -42,7 +42,7 @@ def test_which_scripts_are_executable_in_sessions(tmp_path, text, command, mode,
 
 
 def test_commands_that_hinder_are_left_out_unless_they_are_mended(tmp_path):
-    """Nothing runs in the place of a command that stops the agent, but for one that a mode explains."""
+    """`:` replaces a command that stops the agent, unless it only lacks the executable bit."""
     hook_set = project(tmp_path, GUARD, '"$CLAUDE_PROJECT_DIR"/guard.sh')
     command = hook_set.hooks[0].command
     assert [*mend(hook_set, [command]).texts] == ["guard.sh"]
@@ -105,7 +105,7 @@ def test_two_scripts_of_one_name_are_not_chosen_from(tmp_path):
     ],
 )
 def test_what_is_no_lost_script(tmp_path, other, there):
-    """A script that another hook runs, or that is there to be tested or shown, is not played for a path."""
+    """No path is corrected to another hook's script, a test or an example."""
     (tmp_path / there).parent.mkdir(parents=True, exist_ok=True)
     (tmp_path / there).write_text(GUARD)
     (tmp_path / there).chmod(0o755)
@@ -161,7 +161,7 @@ def test_other_defects_of_a_hook_that_its_timeout_ends(tmp_path, harness):
     kinds = {one.symptom.kind for one in report.problems}
     assert {"TIMEOUT-UNIT", "RAW-JSON"} <= kinds
     assert not {"SLOW", "HUNG-HOOK"} & kinds
-    assert any("(guard.sh) had the longer timeout" in one for one in report.tried)
+    assert any("(guard.sh) had its timeout counted in seconds" in one for one in report.tried)
 
 
 @pytest.mark.parametrize(("unit", "written", "used"), [(0.001, 10, 10000), (0.001, 5000, 5000)])
@@ -186,7 +186,7 @@ def test_other_defects_of_a_script_with_a_wrong_path(tmp_path, harness):
     found = [one.symptom for one in report.problems]
     (missing,) = [one for one in found if one.kind == "NOT-RUN"]
     assert missing.advice == "Correct the path: the project has guard.sh."
-    assert any("(guard.sh) was started where the project has" in one for one in report.tried)
+    assert any("(guard.sh) had the correct path of its script" in one for one in report.tried)
     assert {"RAW-JSON", "TEXT-MATCH"} & {one.kind for one in found}
     assert (report.place, {*report.triggered}) == (hook_set, {hook_set.hooks[0].command})
     assert {one.hook for one in found} == {hook_set.hooks[0].command}

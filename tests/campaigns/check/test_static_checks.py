@@ -780,7 +780,7 @@ def test_a_tool_name_in_the_wrong_case(tmp_path, found, script, text, said):
     ],
 )
 def test_a_tool_by_a_former_name(tmp_path, found, matcher, text, named):
-    """A script that compares with a name that only older versions send is named, with the name of now."""
+    """A script that compares with a name that only older versions send is reported, with the current name."""
     at(tmp_path, "hooks/x.py", text)
     result = found(("PreToolUse", 'python3 "$CLAUDE_PROJECT_DIR"/hooks/x.py', matcher))
     said = ["PreToolUse: the tool's name is compared with `Task`, and claude-code sends `Agent`."]

@@ -182,7 +182,7 @@ def test_what_reads_the_input_is_tried_first(tmp_path):
 
 
 def test_a_line_of_a_commit_message_begins_with_the_command():
-    """One form has the words at the start of a line, and nothing that a guard lets through for itself."""
+    """One form has the command at the start of a line, without shell operators."""
     (form,) = [one for one in forms_of("cat notes.txt") if one.form == "a line of a commit message"]
 
     assert "\ncat notes.txt" in form.text

@@ -149,7 +149,7 @@ def test_chance_is_not_blamed_on_a_fault(vary):
     more = [base, base, other, other, other]
     ((doubted, why),), left = tried(base, other, base, other, other, *more)
     assert (doubted, left) == ("not tried", 0)
-    assert "(a run without the fault, too, fail-open: " in why
+    assert "(also without the fault, fail-open: " in why
     ((doubted, why),), left = tried(base, other, base, base, base, base, base, base, other, base)
     assert (doubted, left) == ("not tried", 0)
     assert "(the next time, as declared: " in why

@@ -56,6 +56,13 @@ _LINES = re.compile(
 # What a pipe may go through without a mark being taken away.
 _KEEPS = frozenset(["head", "tail", "grep", "sort", "uniq", "cat", "tr", "sed"])
 _PIPED = re.compile(r"(?<!\|)\|(?!\|)\s*([A-Za-z_][\w.-]*)")
+# Between two texts in single quotes: a variable, or all that a pipe prints of one.
+_BETWEEN = re.compile(
+    r"'\"(?:\$\{?(?P<name>\w+)\}?|\$\((?:echo|printf[ \t]+'%s(?:\\n)?')[ \t]+\"\$\{?(?P<piped>\w+)\}?\""
+    r"(?P<pipe>(?:[ \t]*\|[ \t]*[^()\"'|]*)*)\))\"'"
+)
+# Stands in the place of its quotes.
+_MARK = "\x01"
 # What may take marks away, or print one number or one word.
 _SAFE = re.compile(
     r"\b(?:awk|python[\d.]*|node|perl|base64|wc|cut|jq|printf|od|xxd)\b|\b(?:sed|tr)\b[^|]*(?:\"|\[\^|-c)"
@@ -169,11 +176,11 @@ def _given(code: str, shown: str, function: str, body: str, names: list[str]) ->
 
 def _written(code: str) -> Iterator[tuple[int, list[str]]]:
     """Yield the variables in the texts of the objects that a script prints, with the place of each."""
-    for found in ECHOED.finditer(code):
+    for found in ECHOED.finditer(_joined(code)):
         source = found["plain"] or re.sub(r"\\([\"\\`])", r"\1", found["quoted"])
         if not _ANSWERS.search(source) or _TO_OTHERS.search(found["after"]):
             continue
-        names = _quoted_variables(source) if found["quoted"] else []
+        names = _quoted_variables(source) if found["quoted"] else _joined_variables(source)
         if found["call"] == "printf":
             names += _given_to_format(source, found["after"])
         yield found.start("call"), names
@@ -181,6 +188,27 @@ def _written(code: str) -> Iterator[tuple[int, list[str]]]:
         marked = re.match(r"cat[ \t]*<<-?[ \t]*['\"]", code[found.start("call") :])
         if not marked and _ANSWERS.search(found["text"]):
             yield found.start("call"), _quoted_variables(found["text"])
+
+
+def _joined(code: str) -> str:
+    """Return code, of the same length, in which texts with a variable between them are one text."""
+
+    def joined(found: re.Match[str]) -> str:
+        if found["piped"] and not _KEEPS.issuperset(_PIPED.findall(found["pipe"])):
+            return found[0]
+        name = found["name"] or found["piped"]
+        return f"{_MARK}${{{name}}}".ljust(len(found[0]) - 1) + _MARK
+
+    return _BETWEEN.sub(joined, code)
+
+
+def _joined_variables(source: str) -> list[str]:
+    """Return the variables between texts in single quotes that stand between quotation marks of an object."""
+    return [
+        found[1]
+        for found in re.finditer(rf"{_MARK}\$\{{(\w+)\}} *{_MARK}", source)
+        if len(_QUOTATION.findall(source, 0, found.start())) % 2
+    ]
 
 
 def _quoted_variables(source: str) -> list[str]:

@@ -11,11 +11,10 @@ from collections.abc import Iterator
 
 from pytest_hookharness import hosts
 from pytest_hookharness.campaigns.check.static.session_variables import loaded_by
-from pytest_hookharness.campaigns.check.tool_names import known_tools, plain, usual_tools
+from pytest_hookharness.campaigns.check.tool_names import NAME, known_tools, plain, usual_tools
 from pytest_hookharness.model.checkup import HookSet
 from pytest_hookharness.model.protocol import Hook
 
-_NAME = re.compile(r"[A-Za-z_][\w-]*")
 _NAMED = r"""["']?([A-Za-z_][\w-]*)\b"""
 _QUOTED = re.compile(r"""(["'])([A-Za-z_][\w-]*)\1""")
 _EQUAL = re.compile(
@@ -86,9 +85,9 @@ def miscased_tool(hook_set: HookSet, hook: Hook) -> tuple[str, str]:
 
 def former_tool(hook_set: HookSet, hook: Hook) -> tuple[str, str]:
     """
-    Return a name that a hook compares with a tool's and that only older versions send, and the name now.
+    Return a former tool name that a hook compares with, and the current name; empty texts for none.
 
-    A script that also has the name of now, or a matcher without that tool, is left out.
+    A script that also has the current name, or a matcher without that tool, is left out.
     """
     profile = hosts.find(hook_set.host)
     rule = profile.events.get(hook.event)
@@ -113,7 +112,7 @@ def _compared(hook_set: HookSet, hook: Hook) -> Iterator[tuple[str, list[str]]]:
         names += [name for line in lists for _, name in _QUOTED.findall(line)]
         patterns = (one for found in _CASE.findall(text) for one in _PATTERNS.findall(found))
         parts = (part.strip(" \"'") for one in patterns for part in one.split("|"))
-        yield text, [*names, *(part for part in parts if _NAME.fullmatch(part))]
+        yield text, [*names, *(part for part in parts if NAME.fullmatch(part))]
 
 
 def _is_of_list(found: re.Match[str], text: str) -> bool:

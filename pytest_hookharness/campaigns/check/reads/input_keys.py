@@ -58,8 +58,9 @@ _ALL_INPUT = re.compile(
 _BY_TOOL = re.compile(
     r"=\s*[\"']?NotebookEdit\b|^[ \t]*[\"']?NotebookEdit[\"']?\)|[\"']NotebookEdit[\"']\s*[=!]=", re.MULTILINE
 )
-# Where a script ends that has got no path.
+# A test of a file's extension.
 _OF_CODE = re.compile(r"\*\.\w+[|)]|endswith\(|\.(?:suffix|extname)\b|\\\.\(?\w+[|)$]")
+# An early exit without a path.
 _NEEDS_PATH = re.compile(
     r"-z\s+[\"']?\$\{?(?:\w*file_?path|path|file)\}?[\"']?\s*\]{1,2}\s*(?:&&|;\s*then\s)\s*(?:\{\s*)?exit\s+0"
     r"|\bif not \w*(?:path|file)\w*:\s*(?:return\b|sys\.exit\(0?\)|exit\(0?\))"
@@ -200,7 +201,7 @@ class _Judge:
         before = self.role is hosts.Role.BEFORE_TOOL
         guards = before and _REFUSES.search(self.text) and not _BY_TOOL.search(self.text)
         needs = _NEEDS_PATH.search(self.text) if self.role is hosts.Role.AFTER_TOOL else None
-        # Before that, notebooks may have a way of their own, or the script is for other files.
+        # Skip scripts that handle notebooks earlier, or check the extension.
         idle = needs and not _BY_TOOL.search(self.text, 0, needs.start()) and not _OF_CODE.search(self.text)
         if named and (guards or idle) and _OF_FILES in self.paths and not _ALL_INPUT.search(self.text):
             yield ".".join(_OF_FILES), f"`notebook_path` for {_NOTEBOOKS}"

@@ -24,11 +24,11 @@ _FAMILIES = {
     "sessions": "between its turns",
     "processes": "a restarted host",
 }
-# What sessions take away that keeps a hook from running.
+# The faults that sessions correct.
 _MENDED = {
     "bit": "had the executable bit",
-    "path": "was started where the project has its script",
-    "timeout": "had the longer timeout that may be meant",
+    "path": "had the correct path of its script",
+    "timeout": "had its timeout counted in seconds",
 }
 _NAMED = re.compile(r"(?P<family>[\w-]+)(?: (?P<rest>.+))?")
 _MISSING = re.compile(r"([\w.+-]+) \(missing\)")

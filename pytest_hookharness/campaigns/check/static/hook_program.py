@@ -310,7 +310,7 @@ def _file_obstacle(hook_set: HookSet, word: str) -> Obstacle | None:
     whose = "plugin" if hook_set.plugin else "project"
     fix = f"Correct the path: the {whose} has {own}." if own else "Correct the path, or add the file."
     if own and not os.access(hook_set.root / own, os.X_OK):
-        fix = f"{fix[:-1]}; where it is run by itself, it also needs its executable bit."
+        fix = f"{fix[:-1]}; if no interpreter starts it, run `chmod +x` too."
     return Obstacle(cause=cause, text=f"{shown} does not exist", fix=fix, missing=word)
 
 

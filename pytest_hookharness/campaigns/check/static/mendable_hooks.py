@@ -1,5 +1,5 @@
 """
-Hooks that cannot start for a reason that sessions can take away, so that their other defects show too.
+Hooks that cannot start for a fault that sessions correct, so that their other defects show too.
 
 A script only lacks the executable bit, or the command names it by a wrong path.
 """
@@ -18,6 +18,8 @@ from pytest_hookharness.model.checkup import HookSet, Problem
 from pytest_hookharness.model.protocol import Hook, fill_variables
 
 NOT_EXECUTABLE = "not executable"
+# The folder of the project, in a command.
+ROOT_VARIABLE = re.compile(r"\$\{?(\w+_PROJECT_DIR)\b")
 # A word of a shell command, with its quotes.
 _WORD = re.compile(r"(?:\"[^\"]*\"|'[^']*'|[^\s\"'])+")
 
@@ -51,9 +53,9 @@ def _scripts(hook_set: HookSet, hook: Hook) -> dict[str, str]:
 
 def right_commands(hook_set: HookSet) -> dict[str, str]:
     """
-    Return the command that finds its script, for each that does not, where the project has that script.
+    Return the corrected command for each one that names its script by a wrong path.
 
-    Of settings that stand in no file of their own, nothing is corrected, and no two hooks get one command.
+    Inline settings are not corrected, and no two hooks get the same command.
     """
     if hook_set.inline is not None:
         return {}
@@ -96,7 +98,7 @@ def corrected(hook_set: HookSet, hook: Hook) -> str:
     if there is None or len(places) != 1:
         return ""
     (place,) = places
-    right = _from_its_folder(hook_set, there)
+    right = path_in_folder(hook_set, hook.command, there)
     return f"{hook.command[: place.start()]}{right}{hook.command[place.end() :]}"
 
 
@@ -109,9 +111,10 @@ def _is(hook_set: HookSet, written: str, word: str) -> bool:
         return False
 
 
-def _from_its_folder(hook_set: HookSet, path: str) -> str:
+def path_in_folder(hook_set: HookSet, command: str, path: str) -> str:
     """Return how a command names a file of the project or the plugin, wherever it is started."""
-    variable = next(iter(_variables(hook_set)), "")
+    used = None if hook_set.plugin else ROOT_VARIABLE.search(command)
+    variable = used[1] if used else next(iter(_variables(hook_set)), "")
     # The host fills in a plugin's variable only in this form.
     folder = f"${{{variable}}}" if hook_set.plugin else f"${variable}"
     return f'"{folder}"/{shlex.quote(path)}' if variable else shlex.quote(f"./{path}")

@@ -20,7 +20,7 @@ _END = r"\s*(?:2>\s*\S{1,30}\s*)?(?:\|\|\s*(?:true|:|exit\s+0|(?:echo|printf)\s*
 _ALL_OF_IT = re.compile(r"\s*(?:cat|<\s*/dev/stdin)" + _END)
 _JQ = (
     r"jq\s+(?:-[a-zA-Z]{0,5}r[a-zA-Z]{0,5}|--raw-output)\s+(?P<quote>[\"']?)"
-    rf"(?:\.(?:tool_input|tool_response)(?:\.\w+){{0,3}}?\.{_FREE}|\.prompt|\.last_assistant_message)\b\??"
+    rf"(?:\.(?:tool_input|tool_response)(?:\.\w+){{0,3}}?\.{_FREE}|\.prompt|\.command|\.last_assistant_message)\b\??"
     r"(?:\s*//\s*(?:\.[\w.?]{1,90}|empty|null|\"[^\"\n]{0,90}\"))*(?P=quote)(?=[\s)<])"
 )
 # The value is the field itself: no other program changes it on the way.

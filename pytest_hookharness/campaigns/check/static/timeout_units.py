@@ -28,7 +28,7 @@ def odd_timeouts(hook_set: HookSet) -> Iterator[tuple[str, Sequence[int]]]:
 
 
 def short_timeouts(hook_set: HookSet) -> frozenset[float]:
-    """Return the timeouts, in seconds, that end hooks at once, as they are meant in another unit."""
+    """Return the timeouts, in seconds, that end hooks at once, because they are meant in another unit."""
     unit = hosts.find(hook_set.host).config.limits.unit
     given = {hook.timeout for hook in hook_set.hooks if hook.timeout is not None}
     return frozenset(one for one in given if unit < 1 and is_odd(one, unit))
@@ -48,7 +48,7 @@ def in_other_unit(seconds: float, unit: float) -> float:
 
 def in_right_unit(text: str, timeouts: Collection[float], unit: float) -> tuple[str, dict[int, int]]:
     """
-    Return a settings file with other numbers for some timeouts, and these numbers by those in their place.
+    Return the settings with these timeouts in the host's unit, and a map from old to new numbers.
 
     Args:
         text: The file.
