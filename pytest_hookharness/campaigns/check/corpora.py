@@ -179,6 +179,9 @@ def usual_work(seed: int) -> Iterator[RunCommand | Edit | Read]:
     yield Edit(file=last, text=f"name = '{word}'\n")
     yield Read(file=last)
     yield Edit(file=last, old=word, text="other")
+    # Many hooks ask git for changes of files that it knows.
+    yield RunCommand(command="git add -A && git commit -m 'Add a name'")
+    yield Edit(file=last, old="other", text=word)
     yield RunCommand(command="false")
 
 
