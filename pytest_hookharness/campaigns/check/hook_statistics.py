@@ -9,6 +9,7 @@ from collections.abc import Collection, Iterator, Sequence
 
 from pytest_hookharness.campaigns.check.reads.compared_tools import foreign_tools
 from pytest_hookharness.campaigns.check.static.hook_program import empty_run
+from pytest_hookharness.campaigns.check.static.mendable_hooks import as_written
 from pytest_hookharness.campaigns.check.static.timeout_units import short_timeouts
 from pytest_hookharness.campaigns.guards.unasked import find_unasked
 from pytest_hookharness.execution.processes.slots import competition, slowdown
@@ -127,7 +128,7 @@ def _is_of_hook(change: Change, hook: Hook) -> bool:
 def _find_slow(hook_set: HookSet, outcomes: Sequence[Outcome]) -> Iterator[Problem]:
     # TIMEOUT-UNIT already reports these.
     hasty = short_timeouts(hook_set.found or hook_set)
-    given = zip(hook_set.hooks, (hook_set.found or hook_set).hooks, strict=True)
+    given = zip(hook_set.hooks, as_written(hook_set), strict=True)
     for hook in {one.command: one for one, before in given if before.timeout not in hasty}.values():
         runs = [run for run in _runs(hook.command, outcomes) if isinstance(run.ending, Exited)]
         limits = {run.limit for run in runs if run.limit is not None}

@@ -7,7 +7,11 @@ from collections.abc import Collection, Iterator, Sequence
 
 from pytest_hookharness.campaigns.arming.stand_ins import describe_stand_ins
 from pytest_hookharness.campaigns.check.hook_statistics import find_never_run, percentile
-from pytest_hookharness.campaigns.check.static.mendable_hooks import bare_scripts, original_commands
+from pytest_hookharness.campaigns.check.static.mendable_hooks import (
+    as_written,
+    bare_scripts,
+    original_commands,
+)
 from pytest_hookharness.model.checkup import HookSet, hook_name, hook_names
 from pytest_hookharness.model.expectations import counted
 from pytest_hookharness.model.outcome import Outcome
@@ -50,12 +54,12 @@ def describe_mended(hook_set: HookSet, outcomes: Sequence[Outcome]) -> Iterator[
         "path": ran & {*before},
         "timeout": {
             one.command
-            for one, given in zip(hook_set.hooks, settings.hooks, strict=True)
+            for one, given in zip(hook_set.hooks, as_written(hook_set), strict=True)
             if one.timeout != given.timeout and one.command in ran
         },
     }
     for kind, commands in found.items():
-        named = hook_names(settings.hooks, ", ".join(sorted(before.get(one, one) for one in commands)))
+        named = hook_names(as_written(hook_set), ", ".join(sorted(before.get(one, one) for one in commands)))
         if commands:
             yield f"In all sessions but the first, {named} {_MENDED[kind]}, so that other defects show."
 

@@ -69,10 +69,16 @@ def right_commands(hook_set: HookSet) -> dict[str, str]:
     return found
 
 
+def as_written(hook_set: HookSet) -> tuple[Hook, ...]:
+    """Return the hooks in their order as the settings have them, without what is corrected for sessions."""
+    written = hook_set.found.hooks if hook_set.found is not None else ()
+    # Of settings with a malformed entry, the host itself runs no hook.
+    return written if len(written) == len(hook_set.hooks) else hook_set.hooks
+
+
 def original_commands(hook_set: HookSet) -> dict[str, str]:
     """Return the command that the settings have in the place of each one that was corrected for sessions."""
-    found = hook_set.found.hooks if hook_set.found is not None else ()
-    pairs = zip(hook_set.hooks, found, strict=False)
+    pairs = zip(hook_set.hooks, as_written(hook_set), strict=True)
     return {one.command: before.command for one, before in pairs if one.command != before.command}
 
 
