@@ -29,7 +29,7 @@ from pytest_hookharness.campaigns.check.held_loops import meet_held_loops
 from pytest_hookharness.campaigns.check.home_search import look_in_project
 from pytest_hookharness.campaigns.check.hook_statistics import is_kind, is_wanted
 from pytest_hookharness.campaigns.check.report.tried_sessions import describe_mended
-from pytest_hookharness.campaigns.check.session_scenario import mend, with_commands
+from pytest_hookharness.campaigns.check.session_scenario import NOTHING, mend, with_commands
 from pytest_hookharness.campaigns.check.sole_readers import prove_sole_readers
 from pytest_hookharness.campaigns.check.static.mendable_hooks import as_found
 from pytest_hookharness.campaigns.check.static_checks import StaticResult, check_statically, in_words_of
@@ -49,7 +49,7 @@ from pytest_hookharness.simulation.single_run import Resources
 from pytest_hookharness.simulation.testbed.run_settings import Settings
 
 T = TypeVar("T")
-# Called with what is being done, the number of its steps that are done, and of all.
+# Called with what is being done, how many steps of it are done, and how many there are.
 OnStep: TypeAlias = Callable[[str, int, int], None]
 _Job: TypeAlias = Callable[[TrialRunner], T]
 # The share of the budget until whose end sessions may start: the first one; others if a symptom still has to
@@ -231,7 +231,7 @@ class CheckRun:
         (again,) = self._play("each event once, the others", [checkups.plan_each_event(place)])
         # What can start now may not end.
         more = causes.unending_hooks(again.outcome or first) - hindering
-        self.place = with_commands(place, dict.fromkeys(more, ":")) or place
+        self.place = with_commands(place, dict.fromkeys(more, NOTHING)) or place
         return again.outcome or first
 
     def _play_first(self, session: CheckSession) -> PlayedSession:

@@ -23,7 +23,7 @@ from pytest_hookharness.campaigns.check.draft_files import DraftFiles
 from pytest_hookharness.campaigns.check.fix_candidates import STOPS, Candidate, find_candidates
 from pytest_hookharness.campaigns.check.grouping import ENDLESS, PlayedSession
 from pytest_hookharness.campaigns.check.session_scenario import scenario_of
-from pytest_hookharness.campaigns.check.static.mendable_hooks import original_commands
+from pytest_hookharness.campaigns.check.static.mendable_hooks import original_commands, rename_hooks
 from pytest_hookharness.execution.workspace.project_files import copy_folder
 from pytest_hookharness.judging.checkup.symptoms import find_symptoms
 from pytest_hookharness.judging.findings.finding_catalogue import NOT_RUN
@@ -122,12 +122,8 @@ def _urgency(kind: str) -> int:
 def _known(run: CheckRun, report: CheckReport) -> set[_Cause]:
     """Return the causes that are known, with hooks by the commands that the settings have."""
     before = original_commands(run.place)
-
-    def renamed(symptom: Symptom) -> Symptom:
-        commands = (before.get(command, command) for command in symptom.hook.split(", "))
-        return replace(symptom, hook=", ".join(commands))
-
-    return _causes([*map(renamed, run.symptoms()), *(one.symptom for one in report.problems)])
+    seen = (rename_hooks(one, before) for one in run.symptoms())
+    return _causes([*seen, *(one.symptom for one in report.problems)])
 
 
 def _find_fix(
@@ -266,8 +262,7 @@ def _is_clean(played: Sequence[PlayedSession], candidate: Candidate, allowed: se
         if one.outcome is None or (candidate.limits and one.outcome.verdict_name != "terminated"):
             return False
         for symptom in _symptoms(one):
-            hook = ", ".join(before.get(command, command) for command in symptom.hook.split(", "))
-            if (symptom.kind, hook) not in allowed:
+            if (symptom.kind, rename_hooks(symptom, before).hook) not in allowed:
                 return False
     return True
 

@@ -25,7 +25,8 @@ from pytest_hookharness.campaigns.arming.installed_plugins import installed_plug
 from pytest_hookharness.campaigns.arming.namesakes import namesakes
 from pytest_hookharness.campaigns.arming.project_texts import read_text
 from pytest_hookharness.campaigns.check.lent_home import find_installed, find_lent
-from pytest_hookharness.campaigns.check.static.hook_program import INTERPRETERS, find_obstacle
+from pytest_hookharness.campaigns.check.static.hook_program import INTERPRETERS
+from pytest_hookharness.campaigns.check.static.mendable_hooks import missing_script
 from pytest_hookharness.judging.findings.settings_findings import find_settings_problems
 from pytest_hookharness.model.checkup import HookSet
 from pytest_hookharness.model.protocol import Hook, Json
@@ -302,15 +303,14 @@ def _hook_set(
 
 def _with_namesakes(hook_set: HookSet) -> HookSet:
     """Return the hook set with the scripts that its commands name by a wrong path."""
-    obstacles = [found for hook in hook_set.hooks if (found := find_obstacle(hook_set, hook)) is not None]
-    meant = namesakes(hook_set.root, [one.missing for one in obstacles if one.missing])
+    missing = [path for hook in hook_set.hooks if (path := missing_script(hook_set, hook))]
+    meant = namesakes(hook_set.root, missing)
     known = dict(hook_set.sources)
     # Another hook already runs such a script.
     meant = {path: there for path, there in meant.items() if there not in known}
     if hook_set.plugin:
         # A path that the plugin itself has, and that is looked up in the project of its user.
-        own = {one.missing: os.path.normpath(one.missing) for one in obstacles if one.missing}
-        meant |= {path: there for path, there in own.items() if there in known}
+        meant |= {path: there for path in missing if (there := os.path.normpath(path)) in known}
     texts = {path: read_text(hook_set.root / path) for path in meant.values()}
     more = tuple((path, text) for path, text in texts.items() if text)
     return replace(hook_set, meant=meant, sources=(*hook_set.sources, *more)) if meant else hook_set

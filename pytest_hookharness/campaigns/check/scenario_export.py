@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 
 from pytest_hookharness import scenario_files
 from pytest_hookharness.campaigns.check.session_scenario import alone
-from pytest_hookharness.campaigns.check.static.mendable_hooks import right_commands
+from pytest_hookharness.campaigns.check.static.mendable_hooks import rename_hooks, right_commands
 from pytest_hookharness.execution.paths import WorkspaceError, remove_tree
 from pytest_hookharness.execution.user_files import create_file
 from pytest_hookharness.execution.workspace.project_files import copy_folder
@@ -77,8 +77,7 @@ def shows(run: CheckRun, scenario: Scenario, wanted: Symptom) -> bool:
     found = find_symptoms(outcome) if outcome is not None and not outcome.passed else []
     # A session may run another command in the place of one that does not find its script.
     place = run.place.found or run.place
-    after = (right_commands(place).get(command, command) for command in wanted.hook.split(", "))
-    causes = {wanted.cause, replace(wanted, hook=", ".join(after)).cause}
+    causes = {wanted.cause, rename_hooks(wanted, right_commands(place)).cause}
     if any(one.cause in causes for one in found):
         return True
     if not run.seconds_left():

@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
-from math import isclose
 
 from pytest_hookharness import hosts
 from pytest_hookharness.campaigns.arming.stand_ins import stand_ins
@@ -25,7 +24,7 @@ _TURNS = 24
 # Keys of an entry that only a person reads.
 _IDLE = frozenset(["statusMessage", "description"])
 # A command that every shell has, and that has no effect.
-_NOTHING = ":"
+NOTHING = ":"
 
 
 def with_commands(hook_set: HookSet, commands: Mapping[str, str]) -> HookSet | None:
@@ -72,7 +71,7 @@ def mend(hook_set: HookSet, hindering: Collection[str]) -> HookSet:
     # Keep hooks that only a too short timeout ended.
     pairs = zip(mended.hooks, hook_set.hooks, strict=True)
     able = {*bare, *(before.command for one, before in pairs if one.timeout != before.timeout)}
-    return with_commands(mended, {**dict.fromkeys({*hindering} - able, _NOTHING), **right}) or mended
+    return with_commands(mended, {**dict.fromkeys({*hindering} - able, NOTHING), **right}) or mended
 
 
 def _with_longer_timeouts(hook_set: HookSet) -> HookSet:
@@ -81,19 +80,18 @@ def _with_longer_timeouts(hook_set: HookSet) -> HookSet:
     odd = short_timeouts(hook_set)
     if not odd or hook_set.inline is not None:
         return hook_set
-    files, longer = _settings_of(hook_set), dict[float, float]()
+    files, longer = _settings_of(hook_set), dict[int, int]()
     texts = {**hook_set.texts}
     for file in hook_set.files:
         after, found = in_right_unit((files.read(file) or b"").decode("utf-8", "replace"), odd, unit)
         texts |= {file: after} if found else {}
-        longer |= {written * unit: meant * unit for written, meant in found.items()}
+        longer |= found
     if not longer:
         return hook_set
     hooks = list[Hook]()
     for hook in hook_set.hooks:
-        given = hook.timeout or 0.0
-        meant = next((new for old, new in longer.items() if isclose(old, given)), hook.timeout)
-        hooks.append(replace(hook, timeout=meant))
+        meant = longer.get(round((hook.timeout or 0) / unit))
+        hooks.append(replace(hook, timeout=meant * unit) if meant else hook)
     return replace(hook_set, texts=texts, hooks=tuple(hooks), found=hook_set.found or hook_set)
 
 

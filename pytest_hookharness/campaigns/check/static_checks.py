@@ -28,7 +28,7 @@ from pytest_hookharness.campaigns.check.static.hook_program import (
     unquoted_paths,
 )
 from pytest_hookharness.campaigns.check.static.inner_limits import longest_limit
-from pytest_hookharness.campaigns.check.static.mendable_hooks import original_commands
+from pytest_hookharness.campaigns.check.static.mendable_hooks import original_commands, rename_hooks
 from pytest_hookharness.campaigns.check.static.relative_files import relative_file
 from pytest_hookharness.campaigns.check.static.timeout_units import odd_timeouts
 from pytest_hookharness.campaigns.check.static.unwired_hooks import unwired_hooks
@@ -117,14 +117,8 @@ def in_words_of(hook_set: HookSet, static: StaticResult) -> StaticResult:
     NOT-RUN keeps the original command, because sessions find the script.
     """
     after = {before: command for command, before in original_commands(hook_set).items()}
-
-    def renamed(symptom: Symptom) -> Symptom:
-        if symptom.kind == NOT_RUN.name:
-            return symptom
-        commands = (after.get(command, command) for command in symptom.hook.split(", "))
-        return replace(symptom, hook=", ".join(commands))
-
-    return replace(static, symptoms=tuple(map(renamed, static.symptoms))) if after else static
+    symptoms = (one if one.kind == NOT_RUN.name else rename_hooks(one, after) for one in static.symptoms)
+    return replace(static, symptoms=tuple(symptoms))
 
 
 def _of_settings(hook_set: HookSet) -> Iterator[Symptom]:

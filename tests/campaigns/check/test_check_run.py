@@ -15,7 +15,7 @@ from pytest_hookharness.campaigns.check.discovery import find_hook_sets
 from pytest_hookharness.campaigns.check.grouping import PlayedSession, SymptomEvidence, summarise
 from pytest_hookharness.campaigns.check.scenario_export import export, shows
 from pytest_hookharness.campaigns.check.session_errors import play_session
-from pytest_hookharness.campaigns.check.session_scenario import with_commands
+from pytest_hookharness.campaigns.check.session_scenario import NOTHING, with_commands
 from pytest_hookharness.campaigns.check.sessions import plan_each_event, plan_single_events
 from pytest_hookharness.execution.processes.slots import CpuSlot
 from pytest_hookharness.frontends.checkup import UNKNOWN, status_of, weigh
@@ -299,7 +299,7 @@ def test_what_stands_in_for_a_hook_is_not_counted(harness, tmp_path):
     (tmp_path / ".claude").mkdir()
     (tmp_path / ".claude/settings.json").write_text(json.dumps({"hooks": {"Stop": [{"hooks": [hook]}]}}))
     (place,) = find_hook_sets(tmp_path)
-    session = plan_each_event(with_commands(place, {"true": ":"}) or place)
+    session = plan_each_event(with_commands(place, {"true": NOTHING}) or place)
     played = [PlayedSession(session, harness.simulate(session.scenario))]
     assert played[0].outcome.hook_runs("Stop")
     assert summarise(place, played).tried[0].startswith("1 session with 0 hook runs: 0 of 1 hook")

@@ -207,7 +207,7 @@ def _joined_variables(source: str) -> list[str]:
     return [
         found[1]
         for found in re.finditer(rf"{_MARK}\$\{{(\w+)\}} *{_MARK}", source)
-        if len(_QUOTATION.findall(source, 0, found.start())) % 2
+        if _is_quoted(source, found.start())
     ]
 
 
@@ -215,10 +215,13 @@ def _quoted_variables(source: str) -> list[str]:
     """Return the variables that stand between quotation marks of an object."""
     source = _without_programs(source)
     return [
-        one["braced"] or one["plain"]
-        for one in _VARIABLE.finditer(source)
-        if len(_QUOTATION.findall(source, 0, one.start())) % 2
+        one["braced"] or one["plain"] for one in _VARIABLE.finditer(source) if _is_quoted(source, one.start())
     ]
+
+
+def _is_quoted(source: str, place: int) -> bool:
+    """Return whether a place of an object is between quotation marks."""
+    return len(_QUOTATION.findall(source, 0, place)) % 2 == 1
 
 
 def _given_to_format(source: str, after: str) -> list[str]:
@@ -232,7 +235,7 @@ def _given_to_format(source: str, after: str) -> list[str]:
     return [
         name
         for one, given in zip(slots, arguments, strict=False)
-        if one["other"] is None and len(_QUOTATION.findall(source, 0, one.start())) % 2
+        if one["other"] is None and _is_quoted(source, one.start())
         for name in _variables(given)
     ]
 

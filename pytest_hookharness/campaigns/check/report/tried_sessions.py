@@ -45,10 +45,9 @@ def describe_mended(hook_set: HookSet, outcomes: Sequence[Outcome]) -> Iterator[
     Args:
         hook_set: The hooks in the form that sessions have.
     """
-    settings = hook_set.found or hook_set
     ran = {run.hook.command for outcome in outcomes for _, run in outcome.trace.hook_runs()}
     before = original_commands(hook_set)
-    bare = {**bare_scripts(hook_set), **bare_scripts(settings)} if hook_set.texts else {}
+    bare = {**bare_scripts(hook_set), **bare_scripts(hook_set.found or hook_set)} if hook_set.texts else {}
     found = {
         "bit": ran & {*bare},
         "path": ran & {*before},
@@ -59,8 +58,9 @@ def describe_mended(hook_set: HookSet, outcomes: Sequence[Outcome]) -> Iterator[
         },
     }
     for kind, commands in found.items():
-        named = hook_names(as_written(hook_set), ", ".join(sorted(before.get(one, one) for one in commands)))
         if commands:
+            written = ", ".join(sorted(before.get(one, one) for one in commands))
+            named = hook_names(as_written(hook_set), written)
             yield f"In all sessions but the first, {named} {_MENDED[kind]}, so that other defects show."
 
 

@@ -90,7 +90,7 @@ def find_obstacle(hook_set: HookSet, hook: Hook) -> Obstacle | None:
     """Return why a hook cannot run; ``None`` if nothing is known against it."""
     if hook.type != "command":
         return None
-    words = _words(hook_set, hook)
+    words = plain_words(hook_set, hook)
     if not words:
         known = _syntax_obstacle(hook_set, hook) or _home_obstacle(hook_set, hook)
         return known or _hidden_obstacle(hook_set, hook)
@@ -122,7 +122,7 @@ def _hidden_words(hook_set: HookSet, hook: Hook) -> list[str]:
     shown = _HIDING.sub("", command)
     if hook.args is not None or shown == hook.command:
         return []
-    return _words(hook_set, replace(hook, command=_TO_FILE.sub("", f"{shown} ")))
+    return plain_words(hook_set, replace(hook, command=_TO_FILE.sub("", f"{shown} ")))
 
 
 def _runs_without_uv(hook_set: HookSet, words: Sequence[str]) -> bool:
@@ -173,9 +173,9 @@ def foreign_test(hook_set: HookSet, hook: Hook) -> str:
     return name if name == "dash" and _DOUBLE_BRACKET.search(hook.command) else ""
 
 
-def _words(hook_set: HookSet, hook: Hook) -> list[str]:
+def plain_words(hook_set: HookSet, hook: Hook) -> list[str]:
     """Return the words of a plain command with its variables filled in; none for any other command."""
-    known = _known_variables(hook_set)
+    known = known_variables(hook_set)
     if hook.args is not None:
         given: Sequence[str] = (hook.command, *hook.args)
     else:
@@ -194,7 +194,8 @@ def _words(hook_set: HookSet, hook: Hook) -> list[str]:
     return [] if any("$" in word or word.startswith("~") for word in certain) else words
 
 
-def _known_variables(hook_set: HookSet) -> Mapping[str, str]:
+def known_variables(hook_set: HookSet) -> Mapping[str, str]:
+    """Return the values of the variables in commands that name folders, as far as they are known."""
     profile, root = hosts.find(hook_set.host), str(hook_set.root)
     known = dict.fromkeys(profile.process.project_variables, root)
     if hook_set.plugin:
@@ -211,7 +212,7 @@ def unquoted_paths(hook_set: HookSet, hook: Hook) -> list[re.Match[str]]:
     """
     if hook.type != "command" or hook.args is not None:
         return []
-    process, names = hosts.find(hook_set.host).process, _known_variables(hook_set)
+    process, names = hosts.find(hook_set.host).process, known_variables(hook_set)
     command, quote, found, place = hook.command, "", list[re.Match[str]](), 0
     while place < len(command):
         letter, before = command[place], command[:place]
@@ -245,7 +246,7 @@ def relative_script(hook_set: HookSet, hook: Hook) -> str:
 
     A hook that starts only in that folder finds it there.
     """
-    words = _words(hook_set, hook) or _hidden_words(hook_set, hook)
+    words = plain_words(hook_set, hook) or _hidden_words(hook_set, hook)
     if hook_set.plugin or hook.type != "command" or not starts_elsewhere(hook_set, hook):
         return ""
     named = words[1:2] if words and INTERPRETERS.fullmatch(Path(words[0]).name) else words[:1]

@@ -13,8 +13,12 @@ from collections.abc import Iterable, Mapping
 from dataclasses import replace
 
 from pytest_hookharness import hosts
-from pytest_hookharness.campaigns.check.static.hook_program import find_obstacle
-from pytest_hookharness.model.checkup import HookSet, Problem
+from pytest_hookharness.campaigns.check.static.hook_program import (
+    find_obstacle,
+    known_variables,
+    plain_words,
+)
+from pytest_hookharness.model.checkup import HookSet, Problem, Symptom
 from pytest_hookharness.model.protocol import Hook, fill_variables
 
 NOT_EXECUTABLE = "not executable"
@@ -85,23 +89,31 @@ def original_commands(hook_set: HookSet) -> dict[str, str]:
 def as_found(hook_set: HookSet, problems: Iterable[Problem]) -> list[Problem]:
     """Return problems whose hooks are named by the commands that the settings have."""
     before = original_commands(hook_set)
+    return [replace(one, symptom=rename_hooks(one.symptom, before)) for one in problems]
 
-    def renamed(problem: Problem) -> Problem:
-        commands = problem.symptom.hook.split(", ")
-        hook = ", ".join(before.get(command, command) for command in commands)
-        return replace(problem, symptom=replace(problem.symptom, hook=hook))
 
-    return [renamed(one) for one in problems] if before else [*problems]
+def rename_hooks(symptom: Symptom, commands: Mapping[str, str]) -> Symptom:
+    """Return a symptom whose hooks are named by other commands."""
+    hook = ", ".join(commands.get(command, command) for command in symptom.hook.split(", "))
+    return replace(symptom, hook=hook)
+
+
+def missing_script(hook_set: HookSet, hook: Hook) -> str:
+    """Return the path of a missing script, as a plain command gives it; empty for none."""
+    # No shell is started to ask whether it can read another command.
+    plain = hook.type == "command" and plain_words(hook_set, hook)
+    found = find_obstacle(hook_set, hook) if plain else None
+    return found.missing if found is not None else ""
 
 
 def corrected(hook_set: HookSet, hook: Hook) -> str:
     """Return the command of a hook with the path of the only script of its name; empty for none."""
-    obstacle = find_obstacle(hook_set, hook)
-    if obstacle is None or not obstacle.missing or hook.args is not None:
+    missing = missing_script(hook_set, hook)
+    there = hook_set.meant.get(missing)
+    if there is None or hook.args is not None:
         return ""
-    there = hook_set.meant.get(obstacle.missing)
-    places = [word for word in _WORD.finditer(hook.command) if _is(hook_set, word[0], obstacle.missing)]
-    if there is None or len(places) != 1:
+    places = [word for word in _WORD.finditer(hook.command) if _is(hook_set, word[0], missing)]
+    if len(places) != 1:
         return ""
     (place,) = places
     right = path_in_folder(hook_set, hook.command, there)
@@ -110,7 +122,7 @@ def corrected(hook_set: HookSet, hook: Hook) -> str:
 
 def _is(hook_set: HookSet, written: str, word: str) -> bool:
     """Return whether a word of a command line, as it is written there, means a path."""
-    folders = dict.fromkeys(_variables(hook_set), str(hook_set.root))
+    folders = known_variables(hook_set)
     try:
         return [fill_variables(one, folders, keep_unknown=True) for one in shlex.split(written)] == [word]
     except ValueError:
@@ -120,12 +132,9 @@ def _is(hook_set: HookSet, written: str, word: str) -> bool:
 def path_in_folder(hook_set: HookSet, command: str, path: str) -> str:
     """Return how a command names a file of the project or the plugin, wherever it is started."""
     used = None if hook_set.plugin else ROOT_VARIABLE.search(command)
-    variable = used[1] if used else next(iter(_variables(hook_set)), "")
+    profile = hosts.find(hook_set.host)
+    own = (profile.config.plugin_root,) if hook_set.plugin else profile.process.project_variables
+    variable = used[1] if used else next(iter(own), "")
     # The host fills in a plugin's variable only in this form.
     folder = f"${{{variable}}}" if hook_set.plugin else f"${variable}"
     return f'"{folder}"/{shlex.quote(path)}' if variable else shlex.quote(f"./{path}")
-
-
-def _variables(hook_set: HookSet) -> tuple[str, ...]:
-    profile = hosts.find(hook_set.host)
-    return (profile.config.plugin_root,) if hook_set.plugin else profile.process.project_variables
