@@ -40,7 +40,7 @@ _ALIKE = (
     (r"git checkout -b (?=\S+$)", ("git switch -c ",)),
     (r"git checkout (?=[\w-]+$)", ("git switch ",)),
     (r"git push (?:--force|-f)$", ("git push origin HEAD --force", "git push origin +HEAD")),
-    (r"git checkout -- \.$", ("git checkout .", "git restore .")),
+    (r"git checkout -- \.$", ("git checkout .", "git restore .", "git checkout HEAD -- .")),
     (r"npm install (?=\S)", ("npm i ",)),
     (r"pip install (?=\S)", ("pip3 install ", "python3 -m pip install ")),
     (r"cat (?=\S+$)", ("head ", "grep . ", "sed -n p ")),
@@ -53,6 +53,10 @@ _ALIKE = (
     (r"terraform (?=\w)", ("terraform -chdir=. ",)),
     (r"kubectl (?=\w)", ("kubectl --namespace default ",)),
 )
+# A command that removes one folder. A guard may look only at the first of several, or only at the last
+# command of a line.
+_REMOVES_ONE = re.compile(r"(rm -\w*[rR]\w*) ([^\s;&|<>-][^\s;&|<>]*)")
+_BESIDE, _BEHIND = ("node_modules", "dist/", "target/"), " && rm -f notes.tmp"
 _SIMPLE = re.compile(r"[a-z][\w.-]* [^;&|<>#\n]+")
 # What agents write in front of and behind commands.
 _AROUND = (("timeout 60 ", ""), ("CI=1 ", ""), ("if ", "; then echo done; fi"), ("", " 2>&1 | tail -5"))
@@ -63,6 +67,8 @@ _PIPED = re.compile(r"(curl [^|]+\| ?)sh$")
 # Two words whose order does not matter.
 _EITHER = re.compile(r"(dd|git reset) ((?:if=|--hard)\S*) ((?:of=|HEAD)\S+)")
 _TWICE, _MOST_NAMED = 2, 5
+# Agents often write several lines at once.
+_FIRST_LINE = "pwd\n"
 # A command that prints a file, and the same for a file of which no guard knows.
 _PRINTS, PRINTS_OTHER = "cat ", "cat notes.txt"
 # A word of a command line that is no option.
@@ -78,6 +84,7 @@ def spellings(command: str) -> Iterator[str]:
         return
     yield f"cd . && {command}"
     yield f'echo "Now" && {command}'
+    yield f"{_FIRST_LINE}{command}"
     if _SIMPLE.fullmatch(command):
         yield from (f"{before}{command}{behind}" for before, behind in _AROUND)
     if _FOR_ROOT.match(command):
@@ -88,6 +95,9 @@ def spellings(command: str) -> Iterator[str]:
         apart = " ".join(f"-{letter}" for letter in joined[2])
         yield f"{joined[1]} {apart} {command[joined.end() :]}"
         yield f"{joined[1]} -{joined[2][::-1]} {command[joined.end() :]}"
+    if one := _REMOVES_ONE.fullmatch(command):
+        yield from (f"{one[1]} {beside} {one[2]}" for beside in _BESIDE if beside.strip("/") != one[2])
+        yield f"{command}{_BEHIND}"
     front = _IN_FRONT.fullmatch(command)
     if front and "--" not in front[3].split():
         yield f"{front[1]} {front[3]} {front[2]}"
@@ -170,10 +180,12 @@ def find_bypasses(outcome: Outcome) -> Iterator[Symptom]:
             # The guard refuses the program, whatever its file.
             others = [text for text in others if _PRINTS in text]
         told = _words_of_refusal(outcome, turns[0])
-        others = [text for text in others if told.isdisjoint(_new_names(command, text))]
+        others = [
+            text for text in others if _removes_more(text) or told.isdisjoint(_new_names(command, text))
+        ]
         if not all(map(is_rare, others)):
             more = f" and {len(others) - _MOST_NAMED} more" if len(others) > _MOST_NAMED else ""
-            named = ", ".join(f"`{text}`" for text in others[:_MOST_NAMED]) + more
+            named = ", ".join(map(_shown, others[:_MOST_NAMED])) + more
             done = "asked about" if is_asked(outcome.trace, turns[0]) else "refused"
             text = f"`{command}` is {done}, but the same command in another spelling is allowed: {named}"
             text += f"; the host asks the hook only about {', '.join(rules)}." if rules else "."
@@ -196,6 +208,17 @@ def _words_of_refusal(outcome: Outcome, turn: int) -> set[str]:
 
 def _new_names(command: str, spelling: str) -> set[str]:
     return {*_NAME.findall(spelling)} - {*_NAME.findall(command)}
+
+
+def _removes_more(spelling: str) -> bool:
+    """Return whether a spelling removes something else too: that a guard allows that alone is no advice."""
+    return spelling.endswith(_BEHIND) or any(f" {one} " in spelling for one in _BESIDE)
+
+
+def _shown(spelling: str) -> str:
+    """Return a spelling as a report shows it, in one line."""
+    rest = spelling.removeprefix(_FIRST_LINE)
+    return f"`{spelling}`" if rest == spelling else f"`{rest}` in a second line"
 
 
 def _is_around(command: str, spelling: str) -> bool:
