@@ -132,7 +132,7 @@ class HookSet:
 
         Of several with the same name, those count that the command names with more of their folders.
         """
-        command = " ".join((hook.command, *(hook.args or ())))
+        command = " ".join(hook.words)
         named = [(one, parts) for one in self.sources if (parts := _named_parts(command, one[0]))]
         most: dict[str, int] = {}
         for (path, _), parts in named:

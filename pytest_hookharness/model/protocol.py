@@ -81,9 +81,10 @@ class Hook:
 
     Attributes:
         event: The host's name of the event.
-        command: The shell command line; empty for a hook that is not a command.
+        command: The shell command line; of ``args`` as a shell would need it. Empty for a hook that is not a
+            command.
         type: ``command``, or another type, whose answers the scenario must supply.
-        args: Argument vector, if the host starts the command without a shell; else ``None``.
+        args: The program and its arguments, if the host starts them without a shell; else ``None``.
         matcher: The matcher as configured; ``None`` if there is none.
         timeout: Time limit in seconds as configured; ``None`` for the host's default.
         on_failure: ``allow`` or ``block``: what the host does if the hook fails.
@@ -114,6 +115,11 @@ class Hook:
     env: Mapping[str, str] = field(default_factory=dict)
     options: Mapping[str, Json] = field(default_factory=dict)
     group: Mapping[str, Json] = field(default_factory=dict)
+
+    @property
+    def words(self) -> tuple[str, ...]:
+        """What the host is told to start: a program and its arguments, or one command line."""
+        return (self.command,) if self.args is None else self.args
 
     @property
     def is_one_word(self) -> bool:

@@ -222,6 +222,23 @@ def test_hooks_that_are_off_are_not_unreachable(profile):
     assert [problem.kind for problem in hosts.configure(profile, {}, inline=inline).problems] == ["malformed"]
 
 
+@pytest.mark.parametrize(
+    ("program", "args", "command"),
+    [
+        ("bash", [".claude/hooks/stop.sh"], "bash .claude/hooks/stop.sh"),
+        ("bash", [".claude/hooks/push.sh", "a b"], "bash .claude/hooks/push.sh 'a b'"),
+        ("${CLAUDE_PLUGIN_ROOT}/x", ["$HOME", ""], "\"${CLAUDE_PLUGIN_ROOT}/x\" '$HOME' ''"),
+    ],
+)
+def test_a_program_with_arguments_has_a_command_line(profile, program, args, command):
+    """Hooks that start one program with other arguments have different command lines."""
+    handler = {"type": "command", "command": program, "args": args}
+
+    (hook,) = hosts.configure(profile, {}, inline={"Stop": [{"hooks": [handler]}]}).hooks
+
+    assert (hook.command, hook.words) == (command, (program, *args))
+
+
 @pytest.mark.parametrize("bad", ["\\u0000", "\\ud800", "\\udc80"])
 @pytest.mark.parametrize(
     "handler, key",

@@ -193,7 +193,7 @@ def test_bad_settings(profile, tally, row):
     configuration = hosts.configure(profile, {"workspace/.claude/settings.json": text})
 
     chosen = hosts.select(profile, configuration.hooks, "PreToolUse", "Bash")
-    assert [hook.command for hook in chosen] == RESULTS["settings"][row]
+    assert [hook.words[0] for hook in chosen] == RESULTS["settings"][row]
     assert bool(configuration.problems) is (row not in ("unknown_key", "args_array"))
     tally["settings"] += 1
 

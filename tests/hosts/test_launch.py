@@ -40,7 +40,7 @@ def test_claude_fills_the_folder_of_a_plugin_in_where_there_is_no_shell(launch, 
 
     assert launch(hook).argv == ("/bin/sh", "-c", command)
     assert launch(hook).env["CLAUDE_PLUGIN_ROOT"] == "/p"
-    assert launch(replace(hook, args=(command,))).argv == (filled, filled)
+    assert launch(replace(hook, args=(command, command))).argv == (filled, filled)
     assert launch(Hook(event="Stop", command=command)).argv == ("/bin/sh", "-c", command)
 
 
@@ -95,9 +95,7 @@ def test_input_is_compact_json_and_a_newline(launch):
 
 def test_arguments_go_without_a_shell(launch):
     """With args the command is started without a shell, and variables of folders are filled in."""
-    given = launch(
-        Hook(event="Stop", command="${CLAUDE_PROJECT_DIR}/x", args=("a b", "${CLAUDE_PROJECT_DIR}"))
-    )
+    given = launch(Hook(event="Stop", args=("${CLAUDE_PROJECT_DIR}/x", "a b", "${CLAUDE_PROJECT_DIR}")))
 
     assert given.argv == ("/project/x", "a b", "/project")
 

@@ -30,7 +30,7 @@ def copied_files(hooks: Sequence[Hook], root: Path, settings: Path) -> dict[str,
         root: The project.
         settings: The file with the hooks, absolute.
     """
-    commands = " ".join(text for hook in hooks for text in (hook.command, *(hook.args or ())))
+    commands = " ".join(text for hook in hooks for text in hook.words)
     names = dict.fromkeys(os.path.normpath(found["path"]) for found in _PATH.finditer(commands))
     texts: dict[str, str] = {}
     for name in names:

@@ -143,7 +143,7 @@ def _refusals(hook_set: HookSet) -> set[str]:
 
 def _hooks_of(script: str, hooks: Sequence[Hook]) -> list[Hook]:
     name = script.rpartition("/")[2]
-    return [hook for hook in hooks if name in hook.command or any(name in one for one in hook.args or ())]
+    return [hook for hook in hooks if any(name in word for word in hook.words)]
 
 
 def _acts(hook_set: HookSet, state: LoopState, hooks: Sequence[Hook]) -> Sequence[Act]:

@@ -61,7 +61,7 @@ def _uncopyable(root: Path, ignored: Collection[Path]) -> Generator[Path]:
 def _copy_target(hook_set: HookSet, path: Path, root: Path) -> bool:
     """Copy the target of a link if a hook's command names it or a file in it; return whether it was so."""
     name = str(path.relative_to(hook_set.root))
-    texts = [text for hook in hook_set.hooks for text in (hook.command, *(hook.args or ()))]
+    texts = [text for hook in hook_set.hooks for text in hook.words]
     if not path.is_symlink() or not any(name in text for text in texts):
         return False
     try:

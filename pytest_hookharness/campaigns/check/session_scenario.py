@@ -126,7 +126,7 @@ def is_plain(hook_set: HookSet, hook: Hook) -> bool:
     given = hook.env.keys() - own
     # What another host's settings mean is said once for the whole file.
     own_keys = not hook.foreign or hook.options.keys() <= _IDLE
-    return hook.type == "command" and hook.args is None and not given and own_keys
+    return hook.type == "command" and not given and own_keys
 
 
 def varied(scenario: Scenario, *families: str) -> Scenario:
@@ -175,7 +175,9 @@ def alone(scenario: Scenario, *hooks: Hook) -> Scenario:
     configured: dict[str, list[Json]] = {}
     for hook in hooks:
         handler: dict[str, Json] = {} if config.untyped else {config.keys.type: "command"}
-        handler[config.types["command"]] = hook.command
+        handler[config.types["command"]], *arguments = hook.words
+        if hook.args is not None:
+            handler[config.keys.args] = arguments
         handler |= {key: value for key, value in hook.options.items() if key not in _IDLE}
         if hook.matcher is not None:
             handler["matcher"] = hook.matcher

@@ -196,7 +196,7 @@ def _argv(profile: Profile, hook: Hook, env: Mapping[str, str]) -> tuple[str, ..
             text = text.replace("${" + name + "}", env.get(name, ""))
         return text
 
-    words = [filled(word) for word in (hook.command, *(hook.args or ()))]
+    words = [filled(word) for word in hook.words]
     return tuple(words) if hook.args is not None else (*_shell(profile, env), *words)
 
 

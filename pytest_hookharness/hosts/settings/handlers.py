@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import shlex
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import field, replace
 
@@ -24,6 +25,8 @@ from pytest_hookharness.model.protocol import Hook, Json, Rule
 
 # Characters that JSON allows and arguments of a process do not: NUL, and halves of surrogate pairs.
 _UNPASSABLE = re.compile("[\0\ud800-\udfff]")
+# A word with variables that hosts fill in where there is no shell.
+_FILLED_IN = re.compile(r'[^"`\\$]*(?:\$\{\w+\}[^"`\\$]*)+')
 
 
 @dataclass(frozen=True, slots=True)
@@ -225,8 +228,8 @@ def _read_handler(reading: _FileReader, entry: RawHandler, event: str) -> Hook:
     runs = config.types["command"]
     args = _args(f"{path}.{keys.args}", handler.get(keys.args) if keys.args else None)
     limit = reading.limit(f"{path}.{keys.timeout}", handler.get(keys.timeout))
-    command = str(handler.get(runs, "")) if kind == "command" else ""
-    _check_passable(f"{path}.{runs}", command)
+    program = str(handler.get(runs, "")) if kind == "command" else ""
+    _check_passable(f"{path}.{runs}", program)
     _check_passable(f"{path}.{keys.args}", "".join(args or ()))
     # All other keys stay in the hook's options, where the rules of the host look for them.
     own = (keys.type, runs, keys.args, keys.env, keys.timeout, *keys.on_failure)
@@ -236,9 +239,9 @@ def _read_handler(reading: _FileReader, entry: RawHandler, event: str) -> Hook:
     blocks = any(handler.get(key) == value for key, value in keys.on_failure.items())
     return Hook(
         event=event,
-        command=command,
+        command=program if args is None else " ".join(map(_quoted, (program, *args))),
         type=kind,
-        args=args,
+        args=None if args is None else (program, *args),
         matcher=entry.matcher if isinstance(entry.matcher, str) else None,
         timeout=limit,
         on_failure="block" if blocks else "allow",
@@ -288,6 +291,11 @@ def _args(path: str, args: Json) -> tuple[str, ...] | None:
             text = f"contains {describe_value(arg)}; expected a list of strings"
             raise MalformedSettings(path, Flaw.BAD_ARGS, text)
     return tuple(str(arg) for arg in args)
+
+
+def _quoted(word: str) -> str:
+    """Return a word as a shell would need it; the host fills in its variables."""
+    return f'"{word}"' if _FILLED_IN.fullmatch(word) else shlex.quote(word)
 
 
 def _check_passable(path: str, text: str) -> None:

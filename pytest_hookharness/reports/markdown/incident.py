@@ -226,7 +226,7 @@ def _shown(path: Path, root: Path | None) -> str:
 
 
 def _files_in(hook: Hook) -> Iterator[str]:
-    words = " ".join((hook.command, *(hook.args or ())))
+    words = " ".join(hook.words)
     for word in _WORD.findall(words.translate(_QUOTES)):
         if _FILE.fullmatch(word) and not word.startswith("/dev/"):
             yield word

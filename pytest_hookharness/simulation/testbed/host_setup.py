@@ -237,7 +237,7 @@ def named_folders(configuration: hosts.Configuration, workspace: Workspace) -> I
 
 def _texts_with_paths(configuration: hosts.Configuration, workspace: Workspace) -> Iterator[str]:
     for hook in configuration.hooks:
-        yield from (hook.command, *(hook.args or ()), *hook.env.values())
+        yield from (*hook.words, *hook.env.values())
     yield from configuration.env.values()
     yield from workspace.environment.values()
 

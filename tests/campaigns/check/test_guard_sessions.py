@@ -79,10 +79,14 @@ def test_hooks_keep_their_further_keys(place):
     assert {entry["if"] for entry in entries} == {"Bash(rm *)"}
 
 
-def test_hooks_with_arguments_stay_together(place):
-    """Where an entry has arguments or variables of its own, the session has all hooks."""
+def test_hooks_with_arguments_keep_them(place):
+    """A session with some hooks starts those without a shell that the settings start so."""
     hook_set = place(args=["one"])
-    assert {name for one in plan_refusals(hook_set) for name in scripts(one)} == {"all"}
+    sessions = [one for one in plan_refusals(hook_set) if isinstance(one.scenario.hooks, dict)]
+    entries = [entry for one in sessions for found in one.scenario.hooks.values() for entry in found]
+    assert sessions
+    assert {(*entry["args"],) for entry in entries} == {("one",)}
+    assert all(entry["command"].startswith("sh ") for entry in entries)
 
 
 def test_each_guard_is_tried_alone(tmp_path, harness):

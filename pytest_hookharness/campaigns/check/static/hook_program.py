@@ -177,7 +177,7 @@ def plain_words(hook_set: HookSet, hook: Hook) -> list[str]:
     """Return the words of a plain command with its variables filled in; none for any other command."""
     known = known_variables(hook_set)
     if hook.args is not None:
-        given: Sequence[str] = (hook.command, *hook.args)
+        given: Sequence[str] = hook.args
     else:
         command = _REDIRECTED.sub("", f"{hook.command} ")
         if _COMPLEX.search(command):

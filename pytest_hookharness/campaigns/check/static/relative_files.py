@@ -145,7 +145,7 @@ def _in_source(hook_set: HookSet, hook: Hook) -> str:
 def _arguments(hook_set: HookSet, hook: Hook) -> list[str]:
     """Return the plain words that a hook's command gives to its script."""
     if hook.args is not None:
-        return [word for word in hook.args if _ARGUMENT.fullmatch(word)]
+        return [word for word in hook.args[1:] if _ARGUMENT.fullmatch(word)]
     names = [PurePath(path).name for path, _ in hook_set.sources]
     behind = next((hook.command.partition(name)[2] for name in names if name in hook.command), "")
     return _ARGUMENT.findall(_OPERATOR.split(behind)[0])

@@ -60,7 +60,7 @@ def unwired_hooks(hook_set: HookSet) -> Iterator[tuple[str, str, str]]:
     if not found or len(files) > _MOST:
         return
     texts = {name: _read(path) for name, path in files.items()}
-    texts[""] = "\n".join(f"{hook.command} {' '.join(hook.args or ())}" for hook in hook_set.hooks)
+    texts[""] = "\n".join(" ".join(hook.words) for hook in hook_set.hooks)
     # Of the scripts beside the hooks, and of those that install them.
     beside = (
         text
