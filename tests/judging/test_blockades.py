@@ -1,5 +1,7 @@
 """What hooks do throughout a session."""
 
+from dataclasses import replace
+
 import pytest
 
 from pytest_hookharness.judging.checkup.refused_work import SAME_WORK, find_blockades
@@ -10,7 +12,7 @@ from pytest_hookharness.model.outcome import Outcome
 from pytest_hookharness.model.protocol import Basis, Decision, Hook, Reply, Rule, Ruling
 from pytest_hookharness.model.scenario import Scenario
 from pytest_hookharness.model.trace import HookEvent, HookRun, Moved, Performed, Step, Trace
-from pytest_hookharness.model.verdicts import Cap, Capped, Terminated
+from pytest_hookharness.model.verdicts import Cap, Capped, Livelock, Terminated
 
 RULE = Rule("a refusal", Basis.DOCUMENTED, "a page")
 HOOK = Hook(event="PreToolUse", command="./guard.sh")
@@ -87,6 +89,28 @@ def test_files_above_the_project(path, name):
         event="PreToolUse", hook_runs=(hook_run,), decision=Decision(event="PreToolUse", rule=RULE)
     )
     assert written_above_project(path, hooked) == name
+
+
+@pytest.mark.parametrize(
+    ("said", "told"),
+    [
+        (
+            "/tmp/hookharness-zqqfxh21/6/check/workspace/.venv/bin/pytest: not found",
+            "workspace/.venv/bin/pytest",
+        ),
+        ("/tmp/another-folder/6/check/workspace/.venv/bin/pytest: not found", "/tmp/another-folder/6/check"),
+    ],
+)
+def test_the_folder_of_the_session_in_a_reason(said, told):
+    """The reason of a refused stop is shown without the folder of the session, before it is shortened."""
+    reply = Reply(ruling=Ruling.DENY, reason=f"Tests fail: {said}", rule=RULE)
+    hook_run = HookRun(hook=HOOK, payload={}, reply=reply)
+    decision = Decision(event="Stop", ruling=Ruling.DENY, refused=True, rule=RULE)
+    hooked = HookEvent(event="Stop", hook_runs=(hook_run,), decision=decision)
+    seen = outcome((COMMAND, False), verdict=Livelock(stem=1, period=1))
+    steps = (*seen.trace.steps, Step(number=9, turn=9, exchange=hooked))
+    (symptom,) = find_symptoms(replace(seen, trace=replace(seen.trace, steps=steps)))
+    assert f'"Tests fail: {told}' in symptom.text
 
 
 def test_loops_of_the_agent_are_no_symptom():

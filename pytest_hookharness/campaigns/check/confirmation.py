@@ -11,8 +11,9 @@ from dataclasses import replace
 from typing import TypeAlias
 
 from pytest_hookharness.campaigns.check import corpora
+from pytest_hookharness.campaigns.check.failing_gates import with_succeeding_checks
 from pytest_hookharness.campaigns.check.gates.ways_out import find_way_out
-from pytest_hookharness.campaigns.check.grouping import ENDLESS, SymptomEvidence, is_cut
+from pytest_hookharness.campaigns.check.grouping import ENDLESS, SymptomEvidence, as_far_as_seen, is_cut
 from pytest_hookharness.campaigns.check.session_scenario import alone
 from pytest_hookharness.campaigns.check.shrinking import shrink
 from pytest_hookharness.execution.processes.sandbox import available_tiers
@@ -81,7 +82,7 @@ class Confirmation:
         return evidence, small and (small[0], self._attribute(*small, runner))
 
     def _as_gate(self, scenario: Scenario, symptom: Symptom, runner: TrialRunner) -> Symptom:
-        """Return the symptom of a gate if an agent that does what each refusal asks for may stop."""
+        """Return the symptom of a gate if an agent may stop that does what each refusal asks for."""
         evidence, session = self.evidence, self.evidence.session
         # A loop that something started ends by its own rules, and a gate with failing checks is known as one.
         if symptom.kind not in ENDLESS or session.active or session.way_out or session.event or scenario.vary:
@@ -91,6 +92,13 @@ class Confirmation:
             wall = self.seconds_left()
             return self._play(session, wall, runner) if wall else None
 
+        succeeds = with_succeeding_checks(self.place, replace(session, scenario=scenario), symptom.hook)
+        outcome = succeeds and play(succeeds)
+        if succeeds and outcome and outcome.verdict_name == "terminated":
+            return as_far_as_seen(symptom, succeeds)
+        if succeeds and not outcome:
+            untried = f"Whether an agent may stop that {succeeds.way_out} was not tried."
+            symptom = replace(symptom, assumes=(*symptom.assumes, untried))
         seen = [
             (replace(session, scenario=scenario), symptom, evidence.trace),
             *evidence.others[:_MOST_OTHERS],

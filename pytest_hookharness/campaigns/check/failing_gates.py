@@ -9,6 +9,7 @@ that shows nothing, it is tried in a project with the files that the hooks name,
 from __future__ import annotations
 
 import re
+import shutil
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from typing import TypeAlias
@@ -19,7 +20,7 @@ from pytest_hookharness.campaigns.check.grouping import PlayedSession
 from pytest_hookharness.campaigns.check.session_scenario import scenario_of
 from pytest_hookharness.campaigns.check.static.shell_scripts import SHELL_SCRIPT, code_of
 from pytest_hookharness.model.bad_ends import MANY_REFUSALS
-from pytest_hookharness.model.checkup import CheckSession, HookSet, script_of
+from pytest_hookharness.model.checkup import CheckSession, HookSet, is_named, script_of
 from pytest_hookharness.model.moves import FIRST_PROMPT, Act, Edit, Stop
 from pytest_hookharness.model.protocol import Hook
 from pytest_hookharness.model.scenario import Double
@@ -139,6 +140,24 @@ def failing_checks(session: CheckSession) -> list[str]:
     """Return the checks on whose failure the end of a kept session depends; none for any other session."""
     kept = session.way_out.startswith(_WAY_OUT)
     return [name for name, double in session.scenario.commands.items() if kept and double == _FAILS]
+
+
+def with_succeeding_checks(hook_set: HookSet, session: CheckSession, refusing: str) -> CheckSession | None:
+    """
+    Return a session in which the checks succeed that its refusing hooks start, and with what they are.
+
+    ``None`` if they start none, or only such as have test doubles already.
+    """
+    hooks = [hook for hook in hook_set.hooks if is_named(hook.command, refusing)]
+    started = {name for hook in hooks for name in _started(hook_set, hook)} - session.scenario.commands.keys()
+    if not started:
+        return None
+    names = (
+        name if shutil.which(name) else f"{name}, which is not on the PATH here" for name in sorted(started)
+    )
+    commands = {**session.scenario.commands, **dict.fromkeys(sorted(started), _SUCCEEDS)}
+    scenario = replace(session.scenario, commands=commands)
+    return replace(session, scenario=scenario, way_out=f"{_WAY_OUT} ({'; '.join(names)})")
 
 
 def _is_refused(played: PlayedSession) -> bool:

@@ -89,7 +89,7 @@ class SymptomEvidence:
         """The problem, with the whole session."""
         return Problem(
             id=self.id,
-            symptom=_as_far_as_seen(self.symptom, self.session),
+            symptom=as_far_as_seen(self.symptom, self.session),
             scenario=self.session.scenario,
             shown_by=(self.session.title, *(title for title in self.shown_by if title != self.session.title)),
             move=ReplayScript.of(self.trace).move(self.symptom.turn),
@@ -102,12 +102,12 @@ class SymptomEvidence:
         return replace(
             self.problem,
             scenario=scenario,
-            symptom=_as_far_as_seen(symptom, self.session),
+            symptom=as_far_as_seen(symptom, self.session),
             move=self.problem.move if whole else None,
         )
 
 
-def _as_far_as_seen(symptom: Symptom, session: CheckSession) -> Symptom:
+def as_far_as_seen(symptom: Symptom, session: CheckSession) -> Symptom:
     """Return a symptom that does not call a loop endless which an agent that finished the work left."""
     if symptom.kind not in ENDLESS or not session.way_out:
         return symptom

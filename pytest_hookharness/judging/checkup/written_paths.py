@@ -1,13 +1,21 @@
-"""Where files that hooks write lie, seen from the project."""
+"""Where files lie that hooks write or name, seen from the project."""
 
 from __future__ import annotations
 
 import posixpath
+import re
 
 from pytest_hookharness.model.trace import HookEvent
 
 # Mount points that hide folders of the machine, by the state's name for their root.
 _POINTS = {"private-tmp": "/tmp", "private-var-tmp": "/var/tmp", "shm": "/dev/shm"}  # noqa: S108 - names
+# The folder of a run, which is another one in each run.
+_BASE = re.compile(r"/[^\s'\":]*/hookharness-\w+/(?:\d+/)?\w+/(?=(?:workspace|plugin|home|tmp)\b)")
+
+
+def without_base(text: str) -> str:
+    """Return a text of a hook with paths of the session that begin at its folders, such as ``workspace``."""
+    return _BASE.sub("", text)
 
 
 def written_above_project(path: str, hooked: HookEvent) -> str:

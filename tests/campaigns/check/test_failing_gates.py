@@ -1,13 +1,19 @@
 """Claims about Stop hooks that start a check of the project, which test doubles replace."""
 
+import shutil
 from dataclasses import replace
 
 import pytest
 
 from pytest_hookharness.campaigns.check.check_run import CheckRun
-from pytest_hookharness.campaigns.check.failing_gates import find_gates, plan_failing_gates
+from pytest_hookharness.campaigns.check.failing_gates import (
+    find_gates,
+    plan_failing_gates,
+    with_succeeding_checks,
+)
 from pytest_hookharness.campaigns.check.grouping import PlayedSession
 from pytest_hookharness.campaigns.check.session_errors import play_session
+from pytest_hookharness.campaigns.check.sessions import plan_each_event
 
 GATE = """#!/bin/bash
 {guard}
@@ -209,3 +215,38 @@ def test_what_is_reported_of_a_gate(plugin, harness, guard, kinds):
     found = [one.symptom for one in report.problems if one.symptom.kind in ("livelock", "capped", "no-end")]
     assert [one.avoidable for one in found] == kinds
     assert all("makes its check succeed (pnpm)" in one.text for one in found)
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(bool(shutil.which("flutter")), reason="flutter is installed here")
+@pytest.mark.parametrize(
+    ("check", "told"),
+    [
+        (
+            "flutter analyze",
+            "it may stop if it makes its check succeed (flutter, which is not on the PATH here)",
+        ),
+        # Its failure decides nothing.
+        ("flutter analyze; false", ""),
+    ],
+)
+def test_a_gate_whose_check_is_not_installed(plugin, harness, check, told):
+    """A gate that never opens because its check is missing on this machine is told as that."""
+    text = f"#!/bin/bash\n{check} >&2\nif [ $? -ne 0 ]; then echo 'Fix this first.' >&2; exit 2; fi\n"
+    hook_set = plugin('bash "${CLAUDE_PLUGIN_ROOT}"/gate.sh', **{"gate.sh": text})
+    (found,) = [one.symptom for one in CheckRun(hook_set, harness.settings, harness.resources).run().problems]
+    assert found.kind == "livelock"
+    assert found.avoidable is bool(told)
+    assert told in found.text
+
+
+def test_the_checks_of_a_gate_succeed(plugin):
+    """What the refusing hook starts succeeds in one more session, unless it has a test double already."""
+    hook_set = plugin("npm test || exit 2")
+    (command,) = (hook.command for hook in hook_set.hooks)
+    session = plan_each_event(hook_set)
+    again = with_succeeding_checks(hook_set, session, command)
+    assert [*again.scenario.commands] == ["npm"]
+    assert again.way_out.startswith("makes its check succeed (npm")
+    assert with_succeeding_checks(hook_set, again, command) is None
+    assert with_succeeding_checks(hook_set, session, "another hook") is None
