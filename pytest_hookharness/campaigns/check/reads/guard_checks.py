@@ -12,6 +12,7 @@ from pytest_hookharness.campaigns.check.command_guards.word_guards import (
     root_guard,
     word_guard,
 )
+from pytest_hookharness.campaigns.check.reads.missed_tools import missed_tool
 from pytest_hookharness.campaigns.check.reads.script_checks import DECIDED, together
 from pytest_hookharness.campaigns.check.static.uncaught_programs import UncaughtProgram, uncaught_programs
 from pytest_hookharness.campaigns.check.static.untracked_files import overlooked_files
@@ -35,6 +36,7 @@ def find_in_guards(hook_set: HookSet) -> Iterator[Iterator[Symptom]]:
     yield _of_examples(hook_set)
     yield _of_programs(hook_set)
     yield _of_questions(hook_set)
+    yield _of_tools(hook_set)
 
 
 def _of_words(hook_set: HookSet) -> Iterator[Symptom]:
@@ -107,3 +109,14 @@ def _of_questions(hook_set: HookSet) -> Iterator[Symptom]:
         hooks = [hook for hook, one in found if one == (path, line)]
         advice = "Ask `git status --porcelain`, or `git ls-files --others --exclude-standard` as well."
         yield replace(together(FAILS_OPEN, hooks, text), advice=advice)
+
+
+def _of_tools(hook_set: HookSet) -> Iterator[Symptom]:
+    """Yield the checks of files that run for one of two tools that write files, each pair of tools once."""
+    found = {number: missed_tool(hook_set, hook) for number, hook in enumerate(hook_set.hooks, 1)}
+    for own, other in dict.fromkeys(pair for pair in found.values() if pair[0]):
+        entries = tuple(number for number, pair in found.items() if pair == (own, other))
+        hooks = [hook_set.hooks[number - 1] for number in entries]
+        text = f"it runs for `{own}` only, so files that the agent writes by `{other}` are not looked at."
+        symptom = replace(together(BYPASS, hooks, text), entries=entries)
+        yield replace(symptom, advice=f"Write `{own}|{other}` as the matcher.")
