@@ -12,6 +12,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import field, replace
 
 from pytest_hookharness import hosts
+from pytest_hookharness.campaigns.check.gates.loop_checks import find_in_loops
 from pytest_hookharness.campaigns.check.reads.compared_tools import former_tool, miscased_tool
 from pytest_hookharness.campaigns.check.reads.guard_checks import find_in_guards
 from pytest_hookharness.campaigns.check.reads.script_calls import find_in_calls
@@ -94,6 +95,7 @@ def check_statically(hook_set: HookSet) -> StaticResult:
         _of_keys(hook_set),
         _of_expressions(hook_set),
         *find_in_scripts(readable),
+        *find_in_loops(readable),
         find_in_calls(readable),
         *find_in_guards(readable),
         _of_names(readable),

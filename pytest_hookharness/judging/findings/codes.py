@@ -14,7 +14,8 @@ from pytest_hookharness.model.verdicts import FindingCode
 EARLY_EXIT = FindingCode(
     "HH101",
     "EARLY-EXIT",
-    "A hook decided, but did not change a file that the scenario expects to change with that decision.",
+    "A hook decided, but did not change a file that the scenario expects to change with that decision; or a "
+    "loop of a Stop hook ends before its limit.",
     "A helper that prints the decision and exits ends the whole script. Code after it never runs: a counter "
     "does not rise, a marker stays, and the next decision uses old state.",
     "Write the state first and print the decision last.",

@@ -30,7 +30,6 @@ from pytest_hookharness.campaigns.check.reads.unknown_keys import unknown_keys
 from pytest_hookharness.campaigns.check.reads.unsent_words import unsent_word
 from pytest_hookharness.campaigns.check.static.absent_arguments import absent_argument
 from pytest_hookharness.campaigns.check.static.session_variables import shared_session
-from pytest_hookharness.campaigns.check.static.shared_loops import shared_loop
 from pytest_hookharness.campaigns.check.static.unset_variables import expected_variable, key_for
 from pytest_hookharness.judging.checkup.unseen_texts import describe_unseen
 from pytest_hookharness.judging.findings.codes import (
@@ -52,9 +51,6 @@ from pytest_hookharness.model.verdicts import FindingCode
 _REFUSE = (
     "To refuse, print the reason to standard error and exit with 2, or print a JSON answer and exit with 0."
 )
-_KEEP_SESSION = (
-    "Let the command that starts the loop write the session into the file, and compare it with `session_id`."
-)
 _SAY_SO = "Begin with `command -v {0} >/dev/null || {{ echo '{0} is missing' >&2; exit {1}; }}`."
 # Status 2 refuses a call. At a stop, it would be an endless loop, and at a prompt, nobody could work.
 _GUARDS = frozenset({hosts.Role.BEFORE_TOOL, hosts.Role.PERMISSION})
@@ -72,7 +68,6 @@ def find_in_scripts(hook_set: HookSet) -> Iterator[Iterator[Symptom]]:
     """Yield the symptoms of each kind, so that an error in one kind leaves the others."""
     yield _of_variables(hook_set)
     yield _of_sessions(hook_set)
-    yield _of_loops(hook_set)
     yield _of_programs(hook_set)
     yield _of_input(hook_set)
     yield _of_answers(hook_set)
@@ -106,7 +101,7 @@ def _of_variables(hook_set: HookSet) -> Iterator[Symptom]:
         yield replace(symptom, advice="Read the JSON on standard input instead, as with `jq -r .tool_input`.")
 
     borrowed = [(hook, name) for hook in hook_set.hooks if (name := borrowed_variable(hook_set, hook))]
-    for hooks, name in _by_event(borrowed):
+    for hooks, name in by_event(borrowed):
         text = f"{hook_set.host} sets no ${name}; only another host has such a variable."
         yield replace(together(CONFIG_OFF, hooks, text), advice=_UNSET)
 
@@ -129,20 +124,12 @@ def _of_sessions(hook_set: HookSet) -> Iterator[Symptom]:
         yield replace(together(WRONG_KEY, hooks, text), advice=_READ_IT)
 
 
-def _of_loops(hook_set: HookSet) -> Iterator[Symptom]:
-    """Yield the loops that hold every session of the project; a session may show each of them better."""
-    found = [(hook, file) for hook in hook_set.hooks if (file := shared_loop(hook_set, hook))]
-    for hooks, file in _by_event(found):
-        text = f"the loop in {file} knows no session, so it holds every session of the project."
-        yield replace(together(WRONG_KEY, hooks, text), advice=_KEEP_SESSION)
-
-
 def _of_programs(hook_set: HookSet) -> Iterator[Symptom]:
     """Yield the programs without which scripts refuse nothing; a session may show each of them better."""
     # Where a failure refuses, the failure of a missing program does too.
     open_hooks = [hook for hook in hook_set.hooks if is_allowed_by_failure(hook_set.host, hook)]
     answers = [(hook, tool) for hook in open_hooks if (tool := lone_answer(hook_set, hook))]
-    for hooks, tool in _by_event(answers):
+    for hooks, tool in by_event(answers):
         text = f"`{tool}` writes every refusal, so with no `{tool}` on the PATH nothing is refused."
         rule = hosts.find(hook_set.host).events[hooks[0].event]
         advice = _SAY_SO.format(tool, 2 if rule.role in _GUARDS else 1)
@@ -152,7 +139,7 @@ def _of_programs(hook_set: HookSet) -> Iterator[Symptom]:
     # A command that is the script itself does not mind how a script ends.
     inline = [hook for hook in hook_set.hooks if not hook_set.sources_of(hook) and hook not in open_hooks]
     switches = [(hook, tool) for hook in (*others, *inline) if (tool := lone_switch(hook_set, hook))]
-    for hooks, tool in _by_event(switches):
+    for hooks, tool in by_event(switches):
         role = hosts.find(hook_set.host).events[hooks[0].event].role
         what = DECIDED.get(role, "call")
         text = f"it decides by what `{tool}` prints, so with no `{tool}` on the PATH every {what} is allowed."
@@ -171,7 +158,7 @@ def _of_programs(hook_set: HookSet) -> Iterator[Symptom]:
 def _of_prompts(hook_set: HookSet, hooks: Sequence[Hook]) -> Iterator[Symptom]:
     """Yield the programs without which hooks refuse every prompt."""
     found = [(hook, tool) for hook in hooks if (tool := refused_without(hook_set, hook))]
-    for same, tool in _by_event(found):
+    for same, tool in by_event(found):
         text = f"with no `{tool}` on the PATH it ends with 2, which refuses every prompt."
         advice = f"End with 0 where `{tool}` is missing, and say so on standard error."
         named = f"{advice} Try `python3` first, as many systems have no `python`."
@@ -181,7 +168,7 @@ def _of_prompts(hook_set: HookSet, hooks: Sequence[Hook]) -> Iterator[Symptom]:
 
 def _of_ends(hook_set: HookSet, found: Sequence[tuple[Hook, tuple[str, int]]], how: str) -> Iterator[Symptom]:
     """Yield the programs without which scripts end before they can refuse, each event once."""
-    for hooks, tool in _by_event([(hook, tool) for hook, (tool, _) in found]):
+    for hooks, tool in by_event([(hook, tool) for hook, (tool, _) in found]):
         lines = dict.fromkeys(str(line) for hook, (_, line) in found if hook in hooks)
         role = hosts.find(hook_set.host).events[hooks[0].event].role
         then = f"every {DECIDED[role]} is allowed" if role in DECIDED else "it refuses nothing"
@@ -194,7 +181,7 @@ def _of_pairs(hook_set: HookSet) -> Iterator[Symptom]:
     """Yield the programs of which guards need one to read their input, each event once."""
     pairs = [(hook, one) for hook in hook_set.hooks if (one := silent_pair(hook_set, hook))[0]]
     named = [(hook, " nor ".join(f"`{one}`" for one in tools)) for hook, (tools, _) in pairs]
-    for hooks, names in _by_event(named):
+    for hooks, names in by_event(named):
         lines = dict.fromkeys(str(line) for hook, (_, line) in pairs if hook in hooks)
         role = hosts.find(hook_set.host).events[hooks[0].event].role
         then = f"every {DECIDED[role]} is allowed" if role in DECIDED else "it refuses nothing"
@@ -207,7 +194,7 @@ def _of_pairs(hook_set: HookSet) -> Iterator[Symptom]:
         yield replace(together(UNGUARDED_TOOL, hooks, text), advice=advice)
 
 
-def _by_event(found: Sequence[tuple[Hook, str]]) -> Iterator[tuple[list[Hook], str]]:
+def by_event(found: Sequence[tuple[Hook, str]]) -> Iterator[tuple[list[Hook], str]]:
     """Yield the hooks of one event with which the same was found, together."""
     hooks: dict[tuple[str, str], list[Hook]] = {}
     for hook, what in found:

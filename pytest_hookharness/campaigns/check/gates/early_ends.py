@@ -1,0 +1,110 @@
+"""
+Loops of Stop hooks with a limit, that are over after one round.
+
+The script allows each stop with ``stop_hook_active`` before it looks at its state. Where the host sends this
+flag at every stop behind a refused one, the limit is never reached. A count of reminders, which the next
+prompt may raise, is no loop: only rounds that a state file switches on are named.
+"""
+
+from __future__ import annotations
+
+import re
+
+from pytest_hookharness import hosts
+from pytest_hookharness.campaigns.check.static.shell_scripts import (
+    SHELL_SCRIPT,
+    code_of,
+    without_comment_lines,
+)
+from pytest_hookharness.hosts.rules.turns import FlagUse
+from pytest_hookharness.model.checkup import HookSet
+from pytest_hookharness.model.protocol import Hook
+
+# Where it is known from a release that the flag stays set until the next prompt.
+_HOSTS = frozenset(["claude-code", "codex", "qwen-code"])
+_STOPS = frozenset({hosts.Role.STOP, hosts.Role.SUBAGENT_STOP})
+_FLAG = r"stop_?[hH]ook_?[aA]ctive"
+# A variable with the flag, also one that a program of several lines prints.
+_GIVEN = re.compile(rf"^(?P<name>\w+)=\"?\$\((?:(?!\n\w+=)[\s\S]){{0,400}}?{_FLAG}\b", re.MULTILINE)
+_THEN = (
+    r"[ \t]*(?:;[ \t]*|\n[ \t]*)then\b(?P<branch>(?:(?!\n[ \t]*(?:fi|else|elif)\b)[\s\S]){0,300})\n[ \t]*fi\b"
+)
+_TRUE = r"[ \t]+==?[ \t]+[\"']?true[\"']?[ \t]+\]\]?"
+# Conditions about nothing but the flag, that stand in no other one.
+_IN_SHELL = (
+    rf"^if[ \t]+\[\[?[ \t]+\"?\$(?:\{{?(?:NAMES)\}}?|\([^\n]*{_FLAG}\b[^\n]*\))\"?{_TRUE}{_THEN}"
+    rf"|^if[ \t]+[^\n\[&!]*\bgrep[ \t]+[^\n|&;]*{_FLAG}[^\n|&;]*true[^\n|&;]*"
+    rf"{_THEN.replace('branch', 'other')}"
+    rf"|^\[\[?[ \t]+\"?\$\{{?(?:NAMES)\}}?\"?{_TRUE}[ \t]*&&[ \t]*exit[ \t]+0[ \t]*$"
+)
+_ONLY_ENDS = re.compile(r"(?:[ \t]*(?:(?:echo|printf)\b[^\n;|&]*)?[\n;])*[ \t]*exit[ \t]+0[ \t;]*")
+_IN_PYTHON = re.compile(
+    rf"^(?P<blanks>[ \t]*)if[ \t]+\w+(?:\.get\([\"']{_FLAG}[\"'](?:,[ \t]*False)?\)|\[[\"']{_FLAG}[\"']\])"
+    r"(?:[ \t]+(?:is|==)[ \t]+True)?:\n[ \t]+(?:return(?:[ \t]+(?:0|None))?|(?:sys\.)?exit\(0?\))[ \t]*$",
+    re.MULTILINE,
+)
+_IN_JAVASCRIPT = re.compile(
+    rf"^(?P<blanks>[ \t]*)if[ \t]*\([ \t]*\w+\??\.{_FLAG}(?:[ \t]*===?[ \t]*true)?[ \t]*\)[ \t]*"
+    r"(?:\{\s*)?(?:return|process\.exit\(0?\))[ \t]*(?=[;\n}])",
+    re.MULTILINE,
+)
+_MAIN = re.compile(r"(?:async[ \t]+)?(?:def|function)[ \t]+(?:main|run)\b")
+# A statement of the whole program.
+_OUTER = re.compile(r"^[^\s})]", re.MULTILINE)
+_ROUND, _MAX = r"\w{0,30}(?i:iter|round|cycle)\w{0,30}", r"\w{0,30}(?i:max)\w{0,30}"
+_COMPARED = re.compile(
+    rf"\$\{{?{_ROUND}\}}?\"?[ \t]+-g[et][ \t]+\"?\$\{{?(?P<shell>{_MAX})"
+    rf"|\(\([ \t]*\$?{_ROUND}[ \t]*>=?[ \t]*\$?(?P<sum>{_MAX})"
+    rf"|\b{_ROUND}\)?[ \t]*>=?[ \t]*(?:\w+\()?(?:\w+\.)?(?P<other>{_MAX})"
+)
+_GROWS = re.compile(rf"\b{_ROUND}\}}?\"?\)?[ \t]*(?:\+[ \t]*1\b|\+=[ \t]*1\b|\+\+)")
+_REFUSES = re.compile(r"\bexit[ \t(]+2\b|\\?[\"']block\b|\breturn[ \t]+2\b")
+_KEPT = re.compile(r"![ \t]+-f\b|existsSync|\.exists\(|is_file\(|loadState|statePath|load_state")
+
+
+def early_end(hook_set: HookSet, hook: Hook) -> tuple[str, int, str]:
+    """Return the script of a loop that is over after one round, where it ends, and its limit; or nothing."""
+    profile = hosts.find(hook_set.host)
+    rule, sources = profile.events.get(hook.event), hook_set.sources_of(hook)
+    if rule is None or rule.role not in _STOPS or hook.type != "command" or len(sources) != 1:
+        return "", 0, ""
+    path, text = sources[0]
+    stays = hook_set.host in _HOSTS and profile.cap.flag is FlagUse.STAYS
+    line, limit = end_of_loop(text) if stays else (0, "")
+    return (path, line, limit) if line else ("", 0, "")
+
+
+def end_of_loop(text: str) -> tuple[int, str]:
+    """Return the line in which a script allows each stop behind a refused one, and the limit of its loop."""
+    code = without_comment_lines(text)
+    begin, place = _end_in_shell(text, code) if SHELL_SCRIPT.match(text) else _end_in_main(code)
+    compared = _COMPARED.search(code, place) if place else None
+    # What is refused before the flag is read is refused at each stop.
+    if compared is None or _REFUSES.search(code, begin, place) or not _REFUSES.search(code):
+        return 0, ""
+    limit = compared["shell"] or compared["sum"] or compared["other"]
+    once = re.search(rf"\b{limit}[\"']?\s*[=:]\s*(?:\"?\$\{{\w+:-)?[\"']?1\b", code)
+    if once or not _GROWS.search(code, place) or not _KEPT.search(code):
+        return 0, ""
+    return code.count("\n", 0, place) + 1, limit
+
+
+def _end_in_shell(text: str, code: str) -> tuple[int, int]:
+    """Return where the statements of a shell script begin, and the condition that ends it; zeros for none."""
+    shown, names = code_of(text), "|".join(found["name"] for found in _GIVEN.finditer(code))
+    for found in re.finditer(_IN_SHELL.replace("NAMES", names or "-"), code, re.MULTILINE):
+        branch = found["branch"] or found["other"] or "exit 0"
+        if shown[found.start()] == found[0][0] and _ONLY_ENDS.fullmatch(branch.lstrip("\n")):
+            return 0, found.start()
+    return 0, 0
+
+
+def _end_in_main(code: str) -> tuple[int, int]:
+    """Return where the main function of a program begins, and the condition that ends it; zeros for none."""
+    for pattern in (_IN_PYTHON, _IN_JAVASCRIPT):
+        for found in pattern.finditer(code):
+            outer = [*_OUTER.finditer(code, 0, found.start())]
+            begin = outer[-1].start() if outer else 0
+            if outer and _MAIN.match(code, begin) and len(found["blanks"]) in (2, 4):
+                return begin, found.start()
+    return 0, 0

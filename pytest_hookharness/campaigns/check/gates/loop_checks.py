@@ -1,0 +1,43 @@
+"""Defects of loops of stops that are certain from their scripts: whom they hold, and how long."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+from pytest_hookharness.campaigns.check.gates.early_ends import early_end
+from pytest_hookharness.campaigns.check.reads.script_checks import by_event, together
+from pytest_hookharness.campaigns.check.static.shared_loops import shared_loop
+from pytest_hookharness.judging.findings.codes import EARLY_EXIT, WRONG_KEY
+from pytest_hookharness.model.checkup import HookSet, Symptom
+
+_KEEP_SESSION = (
+    "Let the command that starts the loop write the session into the file, and compare it with `session_id`."
+)
+
+
+def find_in_loops(hook_set: HookSet) -> Iterator[Iterator[Symptom]]:
+    """Yield the symptoms of each kind, so that an error in one kind leaves the others."""
+    yield _of_loops(hook_set)
+    yield _of_limits(hook_set)
+
+
+def _of_loops(hook_set: HookSet) -> Iterator[Symptom]:
+    """Yield the loops that hold every session of the project; a session may show each of them better."""
+    found = [(hook, file) for hook in hook_set.hooks if (file := shared_loop(hook_set, hook))]
+    for hooks, file in by_event(found):
+        text = f"the loop in {file} knows no session, so it holds every session of the project."
+        yield replace(together(WRONG_KEY, hooks, text), advice=_KEEP_SESSION)
+
+
+def _of_limits(hook_set: HookSet) -> Iterator[Symptom]:
+    """Yield the loops that are over after one round, whatever their limit, each script once."""
+    found = [(hook, one) for hook in hook_set.hooks if (one := early_end(hook_set, hook))[0]]
+    for path, line, limit in dict.fromkeys(one for _, one in found):
+        text = (
+            f"{path}, line {line}, allows each stop with `stop_hook_active`, which {hook_set.host} sends "
+            f"after each refusal, so the loop is over after one round, whatever `{limit}` is."
+        )
+        hooks = [hook for hook, one in found if one == (path, line, limit)]
+        advice = f"Leave out the test of `stop_hook_active`; the test of `{limit}` ends the loop."
+        yield replace(together(EARLY_EXIT, hooks, text), advice=advice)
