@@ -7,6 +7,7 @@ from dataclasses import replace
 
 from pytest_hookharness import hosts
 from pytest_hookharness.campaigns.check.command_guards.secret_guards import example_guard
+from pytest_hookharness.campaigns.check.command_guards.staged_commits import staged_guard
 from pytest_hookharness.campaigns.check.command_guards.word_guards import (
     bypassed_guard,
     root_guard,
@@ -37,6 +38,7 @@ def find_in_guards(hook_set: HookSet) -> Iterator[Iterator[Symptom]]:
     yield _of_programs(hook_set)
     yield _of_questions(hook_set)
     yield _of_tools(hook_set)
+    yield _of_commits(hook_set)
 
 
 def _of_words(hook_set: HookSet) -> Iterator[Symptom]:
@@ -120,3 +122,18 @@ def _of_tools(hook_set: HookSet) -> Iterator[Symptom]:
         text = f"it runs for `{own}` only, so files that the agent writes by `{other}` are not looked at."
         symptom = replace(together(BYPASS, hooks, text), entries=entries)
         yield replace(symptom, advice=f"Write `{own}|{other}` as the matcher.")
+
+
+def _of_commits(hook_set: HookSet) -> Iterator[Symptom]:
+    """Yield the guards of commits that miss what the command itself stages, each script once."""
+    found = [(hook, one) for hook in hook_set.hooks if (one := staged_guard(hook_set, hook))[0]]
+    for path, line in dict.fromkeys(one for _, one in found):
+        text = (
+            f"it looks only at what is already staged ({path}, line {line}), so it does not see what "
+            "`git commit -am x` and `git add . && git commit -m x` stage and commit."
+        )
+        hooks = [hook for hook, one in found if one == (path, line)]
+        advice = (
+            "Where the command has `-a`, or also runs `git add`, look at `git diff HEAD` and new files too."
+        )
+        yield replace(together(BYPASS, hooks, text), advice=advice)
