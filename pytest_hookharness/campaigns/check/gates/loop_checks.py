@@ -1,4 +1,4 @@
-"""Defects of loops of stops that are certain from their scripts: whom they hold, and how long."""
+"""Defects of loops and limits of stops that are certain from their scripts: whom they hold, and how long."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from pytest_hookharness.campaigns.check.gates.early_ends import early_end
+from pytest_hookharness.campaigns.check.gates.shared_counts import shared_count
 from pytest_hookharness.campaigns.check.reads.script_checks import by_event, together
 from pytest_hookharness.campaigns.check.static.shared_loops import shared_loop
 from pytest_hookharness.judging.findings.codes import EARLY_EXIT, WRONG_KEY
@@ -20,6 +21,7 @@ def find_in_loops(hook_set: HookSet) -> Iterator[Iterator[Symptom]]:
     """Yield the symptoms of each kind, so that an error in one kind leaves the others."""
     yield _of_loops(hook_set)
     yield _of_limits(hook_set)
+    yield _of_counts(hook_set)
 
 
 def _of_loops(hook_set: HookSet) -> Iterator[Symptom]:
@@ -41,3 +43,16 @@ def _of_limits(hook_set: HookSet) -> Iterator[Symptom]:
         hooks = [hook for hook, one in found if one == (path, line, limit)]
         advice = f"Leave out the test of `stop_hook_active`; the test of `{limit}` ends the loop."
         yield replace(together(EARLY_EXIT, hooks, text), advice=advice)
+
+
+def _of_counts(hook_set: HookSet) -> Iterator[Symptom]:
+    """Yield the gates whose count of refusals is that of all sessions, each file once."""
+    found = [(hook, file) for hook in hook_set.hooks if (file := shared_count(hook_set, hook))]
+    for hooks, file in by_event(found):
+        text = (
+            f"its count of refusals in {file} knows no session, so where a session ends after some refusals, "
+            "the gate gives up earlier in the next one."
+        )
+        yield replace(
+            together(WRONG_KEY, hooks, text), advice="Name the file after `session_id` of the input."
+        )

@@ -25,7 +25,7 @@ from pytest_hookharness.model.checkup import HookSet
 from pytest_hookharness.model.protocol import Hook
 
 # What may tell one session from another, or ends the loop after one round.
-_KNOWS = re.compile(
+KNOWS_SESSION = re.compile(
     r"session[_ -]?(?:id|uuid|key|name|file|token)|\b(?:sid|tty|pid|ppid|owner|tmux_pane|term_session\w*)\b"
     r"|CLAUDE_CODE_\w{0,30}SESSION|hash\w*\s+[^\n]{0,200}transcript|transcript\w{0,30}\s*(?:=|!)="
     r"|stop_?hook_?active|\bprintenv\b|\benv\s*\|"
@@ -123,7 +123,7 @@ def loop_for_all(text: str, loaded: list[str]) -> str:
         return ""
     code = without_comment_lines(text)
     whole = "\n".join([code, *(without_comment_lines(one) for one in loaded)])
-    if _KNOWS.search(whole) or not REFUSES_IN_JSON.search(code) or not _counts(whole):
+    if KNOWS_SESSION.search(whole) or not REFUSES_IN_JSON.search(code) or not _counts(whole):
         return ""
     if _names_by_transcript(whole) or _asks_environment(whole):
         return ""
