@@ -15,6 +15,7 @@ from pytest_hookharness.campaigns.check.answers.script_answers import find_unrea
 from pytest_hookharness.campaigns.check.answers.silent_refusals import silent_answer, silent_refusal
 from pytest_hookharness.campaigns.check.answers.unread_answers import lost_answers
 from pytest_hookharness.campaigns.check.answers.unseen_advice import is_fault, unseen_advice, where_it_is_read
+from pytest_hookharness.campaigns.check.answers.user_messages import message_for_agent
 from pytest_hookharness.campaigns.check.lone_programs.lone_answers import lone_answer
 from pytest_hookharness.campaigns.check.lone_programs.lone_switches import lone_switch
 from pytest_hookharness.campaigns.check.lone_programs.paired_readers import silent_pair
@@ -74,6 +75,7 @@ def find_in_scripts(hook_set: HookSet) -> Iterator[Iterator[Symptom]]:
     yield _of_refusals(hook_set)
     yield _of_silence(hook_set)
     yield _of_advice(hook_set)
+    yield _of_messages(hook_set)
     yield _of_imports(hook_set)
 
 
@@ -311,6 +313,16 @@ def _of_advice(hook_set: HookSet) -> Iterator[Symptom]:
         yield replace(
             symptom, advice=f"Answer in JSON, with the text in `{place}`." if place else symptom.advice
         )
+
+
+def _of_messages(hook_set: HookSet) -> Iterator[Symptom]:
+    """Yield the messages for the agent that only the user sees, each script once."""
+    found = [(hook, one) for hook in hook_set.hooks if (one := message_for_agent(hook_set, hook))[0]]
+    for path, line, words in dict.fromkeys(one for _, one in found):
+        hooks = [hook for hook, one in found if one == (path, line, words)]
+        text = f'only the user sees `systemMessage`, and {path}, line {line}, says "{words}".'
+        advice = f"Write the text for the agent in `{where_it_is_read(hook_set, hooks[0])}`."
+        yield replace(together(UNSEEN_REASON, hooks, text), advice=advice)
 
 
 def _of_imports(hook_set: HookSet) -> Iterator[Symptom]:
