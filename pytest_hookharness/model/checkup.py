@@ -227,7 +227,7 @@ class Symptom:
         assumes: What a verdict rests on that another agent or another time may change, in sentences.
         shared: Whether only a group of hooks is known, and not which of them caused it.
         entries: The positions of the hooks among all, from 1, if not all with the command are meant.
-        avoidable: Whether an agent that does what it is told does not meet it.
+        avoidable: Whether some agents do not meet it, such as one that does what it is told.
         topic: What it is about, where a hook may have several problems of the kind; else empty.
     """
 

@@ -150,6 +150,14 @@ def test_a_program_whose_script_makes_calls_wait(around):
     assert "LOST-UPDATES" not in [one.kind for one in find_in_calls(loading)]
 
 
+def test_records_that_no_run_has_lost():
+    """What only the script shows is worth knowing, and nothing that must be fixed."""
+    hook_set, _ = one_hook("PostToolUse", f"#!/bin/bash\npython3 - <<'PY'\n{PYTHON}PY\n")
+    (found,) = find_in_calls(hook_set)
+    assert not found.must_fix
+    assert replace(found, avoidable=False).must_fix
+
+
 def test_a_program_in_a_shell_script():
     """A program that stands in a shell script is read too, and its line is that of the script."""
     hook_set, _ = one_hook("PostToolUse", f"#!/bin/bash\npython3 - <<'PY'\n{PYTHON}PY\n")
