@@ -57,6 +57,7 @@ _Job: TypeAlias = Callable[[TrialRunner], T]
 _FIRST, _LATER, _LAST = 0.4, 0.75, 0.9
 # The share for one session after the first: a loop shows long before it is proved to be endless.
 _MOST, _SHORT, _LEAST = 0.4, 30.0, 1.0
+_PROVED = frozenset({"livelock", "capped"})
 _NO_RUN = "No hook run came to its end, so nothing is known about any hook."
 _HUNG = "A hook run did not end, so nothing else was tried; fix that first."
 
@@ -173,7 +174,7 @@ class CheckRun:
             # It would be cut in every session, and the other hooks need the time.
             limit = session_errors.patience(seen, self.settings.hook_timeout)
             self.settings = replace(self.settings, hook_timeout=limit)
-        endless = seen.verdict_name in ("livelock", "capped")
+        endless = seen.verdict_name in _PROVED
         # Stops are refused whatever the agent does, so further behaviours would only cost time.
         behaviours = [] if endless else [*checkups.plan_behaviours(self.place)]
         activated = [*checkups.plan_activated(self.place, self.given), *checkups.plan_host_files(self.place)]
@@ -300,8 +301,8 @@ class CheckRun:
         until = time.monotonic() + max(wall, self.seconds_left())
         settings = replace(self.settings, base=None, wall=wall)
         outcome, took = runner.do(partial(session_errors.play_timed, session, settings), until)
-        if not grouping.is_cut(outcome):
-            # Else it took the time that it got, and others may need less.
+        # A session that was cut took the time that it got, and to prove a loop takes longer than to ask guards.
+        if not grouping.is_cut(outcome) and outcome.verdict_name not in _PROVED:
             self._least = took if self._least == _LEAST else min(self._least, took)
         return outcome
 

@@ -31,7 +31,7 @@ _RULES = frozenset(
 _LISTS = frozenset([".txt", ".conf"])
 _MOST_LINES, _LONGEST_PATTERN = 100, 160
 _PROSE = re.compile(r"[^\x20-\x7e]|[.!?] |[{}]| - |: |<\w|\.\.\.|not found")
-_PATH = re.compile(r"/?(?:[\w.-]+/)+[\w.-]*|[\w-]*\.[a-z]\w{1,5}")
+_PATH = re.compile(r"/?(?:[\w.-]+/)+[\w.-]*|[\w.-]*\.[a-z]\w{1,5}")
 _NAMED = re.compile(r"[\w.-]+(?:/[\w.-]+)+\.\w+")
 # What scripts run themselves, and no guard refuses.
 _READS = re.compile(
@@ -79,7 +79,7 @@ def named_commands(hook_set: HookSet, guards: GuardTexts) -> list[str]:
 
 
 def named_files(hook_set: HookSet, guards: GuardTexts) -> list[str]:
-    """Return files of the project that guards name, and of each folder that they name the first file."""
+    """Return the files that guards name, and of each folder of the project that they name the first file."""
     known = [path.relative_to(hook_set.root).as_posix() for path in project_files(hook_set.root)]
     texts = (text for text in guards.compared if _PATH.fullmatch(text))
     named = dict.fromkeys(text.strip("/ ").removeprefix("./") for text in texts)
@@ -88,7 +88,8 @@ def named_files(hook_set: HookSet, guards: GuardTexts) -> list[str]:
 
 
 def _first_below(text: str, known: Sequence[str]) -> str:
-    return next((file for file in known if file == text or file.startswith(f"{text}/")), "")
+    whole, inside = f"/{text}", f"/{text}/"
+    return next((file for file in known if f"/{file}".endswith(whole) or inside in f"/{file}"), "")
 
 
 def _compared(own: Sequence[str], loaded: Mapping[Path, str]) -> dict[str, None]:

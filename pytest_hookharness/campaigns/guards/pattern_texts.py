@@ -19,6 +19,8 @@ _TOKEN = re.compile(f"{_STRING}|{_REGEX}|{_MATCHED}")
 _CASE = re.compile(
     r"^[ \t]*\(?((?:[^\s()\"'#|]|\\ )*[*\w](?:[^()\"'#\n]|\\ )*)\)[ \t]*(?:$|[^\s|&;)])", re.MULTILINE
 )
+# Of `[[ x == *y* ]]`, if it is not quoted.
+_EQUAL = re.compile(r"\s[!=]=\s+([^\s\"'$()\[\]]*[\w/][^\s\"'$()\[\]]*)(?=\s+(?:\]\]|&&|\|\|))")
 _QUANTIFIER = re.compile(r"([*+?]|\{(\d+)(?:,\d*)?\})[?+]?")
 _GROUP = re.compile(r"\?(?:([=!]|<[=!])|:|P?<\w+>|[aimsx]+:|[aimsx]+(?=\)))?")
 _ONE_OF = re.compile(r"(\^?)((?:\]|)(?:\[:\w+:\]|\\.|[^\]\\])*)\]")
@@ -138,6 +140,7 @@ def find_texts(source: str) -> Iterator[str]:
     """Yield the texts that match what a source compares with, each once."""
     tokens = [next(filter(None, found)) for found in _TOKEN.findall(source)]
     cases = [one for words in _CASE.findall(source) for one in words.split("|")]
+    cases += _EQUAL.findall(source)
     globs = (one.replace("\\ ", " ").replace("*", " ").strip() for one in cases)
     # In a string that is not raw, a backslash stands twice.
     patterns = (token.replace("\\\\", "\\") for token in tokens if len(token) <= _LONGEST)

@@ -142,6 +142,30 @@ def test_a_session_ends_with_its_budget_in_real_time(harness, tmp_path, command)
     assert time.monotonic() - began < 4
 
 
+class Done:
+    """What has played a session, in a time that was given."""
+
+    def __init__(self, outcome, took):
+        self.outcome, self.took = outcome, took
+
+    def do(self, work, until):
+        """Return the outcome and the time."""
+        return self.outcome, self.took
+
+
+@pytest.mark.parametrize(("command", "least"), [("exit 2", 1.0), ("exit 0", 20.0)])
+def test_how_long_other_sessions_take(harness, tmp_path, command, least):
+    """The proof of a loop says nothing about the time of other sessions, and an allowed stop does."""
+    hook = {"type": "command", "command": command}
+    (tmp_path / ".claude").mkdir()
+    (tmp_path / ".claude/settings.json").write_text(json.dumps({"hooks": {"Stop": [{"hooks": [hook]}]}}))
+    (place,) = find_hook_sets(tmp_path)
+    session = plan_each_event(place)
+    run = CheckRun(place, replace(harness.settings, wall=60.0), harness.resources)
+    run._simulate(session, 30.0, Done(play_session(session, harness.settings, harness.resources), 20.0))
+    assert run._least == least
+
+
 @pytest.mark.nightly
 def test_the_budget_of_a_first_session_is_not_spent_twice(harness, tmp_path):
     """If the budget cut the first session, it is not played once more in another order, and others begin."""

@@ -39,10 +39,13 @@ def test_texts_that_match_a_pattern(pattern, texts):
         ("[[ $text =~ git[[:space:]]+stash ]]", "git stash"),
         ("  *terraform\\ destroy*|*pulumi*) exit 2 ;;", "terraform destroy"),
         ("case $text in\n  git\\ tag*) exit 2 ;;", "git tag"),
+        ('[[ "$path" == docs/adr/* ]] && exit 2', "docs/adr/"),
+        ('[[ "$path" == */.env || $path == *.pem ]]', "/.env"),
+        ('[[ "$path" == */.env || $path == *.pem ]]', ".pem"),
     ],
 )
 def test_texts_of_a_source(source, text):
-    """Strings, regular expressions and patterns of `case` in a source give texts."""
+    """Strings, regular expressions and patterns of `case` and `==` in a source give texts."""
     assert text in [*find_texts(source)]
 
 
@@ -83,10 +86,16 @@ def guarded(tmp_path):
     """The hook set of a project with a guard that loads a file of another folder."""
     for name, text in (
         ("hooks/guard.sh", GUARD),
-        ("lib/rules.sh", "case $file in\n  infra/live/*) exit 2 ;;\n  none/*) exit 2 ;;\nesac\n"),
+        (
+            "lib/rules.sh",
+            "case $file in\n  infra/live/*) exit 2 ;;\n  none/*) exit 2 ;;\nesac\n"
+            "[[ $file == *app.live.json || $file == */domain/* ]] && exit 2\n",
+        ),
         ("lib/words.txt", "# What nobody may do.\n\\bdocker\\s+push\\b\n"),
         ("hooks/lib/words.js", "const rules = [/terraform\\s+apply/];\nrun('git log -1');\n"),
         ("infra/live/main.tf", ""),
+        ("src/app.live.json", ""),
+        ("src/domain/user.cs", ""),
         (
             ".claude/settings.json",
             '{"hooks": {"PreToolUse": [{"hooks": [{"type": "command", "command": "sh hooks/guard.sh"}]}]}}',
@@ -106,7 +115,7 @@ def test_what_a_script_loads_from_another_folder(guarded):
 def test_files_that_a_guard_names(guarded):
     """A folder that a guard names stands for a file in it; what the project lacks is left out."""
     named = named_files(guarded, read_guards(guarded))
-    assert "infra/live/main.tf" in named
+    assert {"infra/live/main.tf", "src/app.live.json", "src/domain/user.cs"} <= {*named}
     assert all((guarded.root / name).is_file() for name in named)
 
 
