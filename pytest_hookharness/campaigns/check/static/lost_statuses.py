@@ -1,17 +1,22 @@
 """
-Exit statuses that a shell script never sees, because a pipe, a declaration or ``fi`` replaces them.
+Exit statuses that a shell script never sees, because a pipe, a declaration, ``fi`` or ``true`` replaces them.
 
 The last program of a pipeline decides its status, and ``tail``, ``head``, ``tee`` and ``cat`` succeed
-whatever is piped to them. ``local x=$(...)`` succeeds too, and so does an ``if`` whose condition failed.
+whatever is piped to them. ``local x=$(...)`` succeeds too, and so do an ``if`` whose condition failed and a
+list that ends in ``|| true``.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
-from itertools import pairwise
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import islice, pairwise
 
-from pytest_hookharness.campaigns.check.static.shell_scripts import SHELL_SCRIPT, code_of
+from pytest_hookharness.campaigns.check.static.shell_scripts import (
+    SHELL_SCRIPT,
+    code_of,
+    without_comment_lines,
+)
 
 _KNOWS = re.compile(r"\bpipefail\b|\bPIPESTATUS\b|\bpipestatus\b")
 # A pipe to a program that always succeeds, up to the end of the pipeline.
@@ -31,6 +36,19 @@ _ASKED = re.compile(
 # A whole `if` without `else`, in one line, and how a line ends that leaves the block which it ends.
 _LEAVES = r"(?:^|;|\bthen)\s*(?:exit|return|continue|break)\b[^;&|]*"
 _WHOLE = re.compile(rf"^\s*if\b(?!.*\b(?:else|elif)\b).*;\s*(?=then\b).*{_LEAVES};\s*fi\s*$")
+# A list that never fails, and what follows it in the same line.
+_FORCED = re.compile(
+    r"^(?P<list>(?!\s*(?:if|elif|while|until)\b).*?)\|\|\s*(?P<last>true(?![\w-])|:(?=[\s;]|$))[\s_]*"
+    r"(?:;(?P<rest>.*))?$"
+)
+_OF_LIST = r"\"?(?P<asked>\$\?|\$\{PIPESTATUS\[0\](?::-\$\?)?\})\"?"
+_WANTED = re.compile(
+    rf"^\s*(?:(?:(?:local|declare|readonly)\s+)?(?P<name>\w+)={_OF_LIST}[\s_]*(?:;|$)"
+    rf"|(?:(?:if|elif)\s+)?\[\[?\s+{_OF_LIST.replace('asked', 'tested')}\s)"
+)
+_USE = re.compile(r"\$\{?$|\(\([^)]*$")
+# A whole assignment, so that no pipe stands before it.
+_TAKEN = re.compile(r"^\s*\w+=\"?\$\(.*\)\"?\s*$")
 # What fails only if its input is missing, so that its status was not meant.
 _PLAIN = re.compile(r"(?:echo|printf|cat|ls|sort|find|git (?:log|diff|status|ls-files|branch))\b")
 
@@ -39,8 +57,10 @@ def lost_statuses(text: str) -> Iterator[tuple[str, int]]:
     """Yield how a shell script loses the exit status of a program, in words, with the line."""
     if not SHELL_SCRIPT.match(text):
         return
-    lines = [*_lines(code_of(text.replace("2>&1", " " * 4)))]
+    # A quoted status is as good as code.
+    lines = [*_lines(code_of(text.replace("2>&1", " " * 4).replace('"$?"', "$?")))]
     yield from _behind_ifs(lines)
+    yield from _behind_true(lines, without_comment_lines(text).split("\n"))
     if _KNOWS.search(text):
         return
     for (number, line), (_, after) in pairwise([*lines, (0, "")]):
@@ -69,6 +89,30 @@ def _behind_ifs(lines: Sequence[tuple[int, str]]) -> Iterator[tuple[str, int]]:
             last[-1] = line
         if ends and _ASKED.match(after):
             yield "behind `fi`, `$?` is 0 where the condition failed, so the failure is missed", number
+
+
+def _behind_true(lines: Sequence[tuple[int, str]], shown: Sequence[str]) -> Iterator[tuple[str, int]]:
+    """Yield the lists that never fail, and whose status the script asks for and then uses."""
+    for (number, line), (next_number, after) in pairwise([*lines, (0, "")]):
+        found = _FORCED.match(line)
+        same = found is not None and bool(found["rest"])
+        wanted = _WANTED.match(found["rest"] if same else after) if found else None
+        if found is None or wanted is None:
+            continue
+        # The programs of a pipe have statuses of their own, unless the pipe fails.
+        of_pipe = "PIPESTATUS" in (wanted["asked"] or wanted["tested"]) and not _TAKEN.match(found["list"])
+        behind = shown[(number if same else next_number) - 1 :]
+        if not of_pipe and (not wanted["name"] or _is_used(wanted["name"], behind)):
+            text = f"`|| {found['last']}` replaces the exit status of the program, so its failure is missed"
+            yield text, number
+
+
+def _is_used(name: str, lines: Iterable[str]) -> bool:
+    """Return whether the first mention of a variable behind the one that sets it uses its value."""
+    mention = re.compile(rf"(?<!\w){name}(?!\w)")
+    mentions = ((line, found.start()) for line in lines for found in mention.finditer(line))
+    line, begin = next(islice(mentions, 1, None), ("", 0))
+    return _USE.search(line, 0, begin) is not None
 
 
 def _lines(code: str) -> Iterator[tuple[int, str]]:

@@ -25,6 +25,17 @@ BEHIND_IFS = [
     ("for i in 1; do\nif\n  false\nthen\n  if true; then echo; fi; exit 1\nfi\n(($?)) && echo seen\ndone", 7),
 ]
 
+FORCED = [
+    ('out=$(false 2>&1) || true\nstatus=$?\nif [ "$status" -ne 0 ]; then echo seen; fi', 1),
+    ("true\nfalse || :\nif [[ $? -ne 0 ]]; then\n  echo seen\nfi", 2),
+    ("false || true # goes on\n\n# says whether it failed\n[ $? -ne 0 ] && echo seen", 1),
+    ("false || true; rc=$?\n((rc > 0)) && echo seen", 1),
+    ('out="$(true\nfalse)" || true\nrc="$?"; if [ "$rc" = 1 ]; then echo seen; fi', 2),
+    ("out=$(false | cat) || true\nrc=${PIPESTATUS[0]:-$?}\nif [[ $rc -ne 0 ]]; then echo seen; fi", 1),
+    ("check() {\n  false || true\n  local rc=$?\n  return $rc\n}\ncheck || echo seen", 2),
+    ("set -e\ncd . && false || true; rc=$?; exit ${rc}", 2),
+]
+
 
 def found(body):
     return [*lost_statuses(f"#!/bin/bash\n{body}\n")]
@@ -44,6 +55,14 @@ def test_the_status_of_a_condition_behind_its_end(body, line):
     assert [number for _, number in found(f"set -o pipefail\n{body}")] == [line + 2]
     run = subprocess.run(["bash", "-c", body], capture_output=True, text=True, check=False)
     assert run.stdout.strip() == ""
+
+
+@pytest.mark.parametrize(("body", "line"), FORCED)
+def test_statuses_of_lists_that_never_fail(body, line):
+    """The status behind `|| true` is always 0, which is named with the line of the list."""
+    assert [number for _, number in found(f"set -o pipefail\n{body}")] == [line + 2]
+    run = subprocess.run(["bash", "-c", f"{body}\nexit 0"], capture_output=True, text=True, check=True)
+    assert run.stdout == ""
 
 
 @pytest.mark.parametrize("body", [body for body, _ in LOST if "local" not in body])
@@ -75,6 +94,17 @@ def test_scripts_that_ask_for_the_status_of_pipelines(body):
         "echo 'if false | tail -5; then'\n# if false | tail -5; then",
         "cat <<END\nif false | tail -5; then\nEND",
         "false | tail -5\nrun_again\nif [ $? -ne 0 ]; then exit 2; fi",
+        "out=$(false) || true\nrun_it\nif [ $? -ne 0 ]; then exit 2; fi",
+        "out=$(false || true)\nrc=$?\nrun_it\nrc=$?\nif [ $rc -ne 0 ]; then exit 2; fi",
+        "false || true\nrc=$?\nrun_it\nrc=$?\nif [ $rc -ne 0 ]; then exit 2; fi",
+        "false || true\nrc=$?\ntouch done",
+        "false || failed=1\nrc=$?\n[ $rc -eq 0 ]",
+        "false || true_or_not\nrc=$?\n[ $rc -eq 0 ]",
+        "false | cat || true\nrc=${PIPESTATUS[0]}\n[ $rc -eq 0 ] || exit 2",
+        "(\n  false || true\n  false\n)\nrc=$?\n[ $rc -eq 0 ] || exit 2",
+        "if false; then\n  false || true\nfi\nrc=$?\n[ $rc -eq 0 ] || exit 2",
+        "if false || true; then\n  [ $? -eq 0 ]\nfi",
+        "echo 'false || true\nrc=$?'\n[ $rc -eq 0 ]",
     ],
 )
 def test_statuses_that_are_those_of_their_programs(body):
