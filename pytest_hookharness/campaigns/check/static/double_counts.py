@@ -16,12 +16,13 @@ _COUNTED = re.compile(
     r"(?:-[a-zA-Z]*c[a-zA-Z]*|--count)\s[^\n|]*?)\|\|\s*(?:echo|printf)\s+[\"']?.[\"']?\s*\)"
 )
 _AS_NUMBER = (
-    r"\$\{{?{0}\}}?\"?\s+-(?:eq|ne|gt|ge|lt|le)\b|-(?:eq|ne|gt|ge|lt|le)\s+\"?\$\{{?{0}\b"
+    r"\$\{{?{0}(?::-\w*)?\}}?\"?\s+-(?:eq|ne|gt|ge|lt|le)\b|-(?:eq|ne|gt|ge|lt|le)\s+\"?\$\{{?{0}\b"
     r"|\(\([^()\n]*(?<!\w){0}\b|--argjson\s+\w+\s+\"?\$\{{?{0}\b"
 )
 # In JSON, or in a line of a file.
 _IN_TEXT = r"\\?\"\s*:\s*\$\{{?{0}\b|\becho\s+\"[^\"\n]*\$\{{?{0}\b[^\"\n]*\"\s*>>"
-_KNOWS = r"\$\{{{0}(?:[/%#]|:-)|\b{0}=\"?\$\([^\n]*\$\{{?{0}\b|\$\{{?{0}\b\}}?\"?\s*=~|case\s+\"?\$\{{?{0}\b"
+# `${n:-0}` changes nothing, as two lines are not empty.
+_KNOWS = r"\$\{{{0}[/%#]|\b{0}=\"?\$\([^\n]*\$\{{?{0}\b|\$\{{?{0}\b\}}?\"?\s*=~|case\s+\"?\$\{{?{0}\b"
 _TWO_LINES = (
     "`n=$(grep -c ... || echo 0)` has two lines where nothing matches, because grep prints 0 and fails"
 )
