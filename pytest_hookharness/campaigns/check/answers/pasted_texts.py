@@ -8,7 +8,7 @@ commits, or all that a program printed. One that the script changes on the way m
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from itertools import chain
 
 from pytest_hookharness.campaigns.check.answers.written_answers import DOCUMENT, ECHOED
@@ -50,12 +50,25 @@ _OF_A_PATH = re.compile(r"\.(?:file_path|path|url)\b|[\"'](?:file_path|path|url)
 _SUBJECTS = re.compile(r"git[ \t]+(?:-C[ \t]+\S+[ \t]+)?(?:log|show)\b")
 _LINES = re.compile(
     r"cat[ \t]+[^|;]*\.(?:md|log)\b|(?:head|tail)[ \t]+-(?:n[ \t]*)?(?:[2-9]|1\d)"
-    r"|(?:npm|pnpm|yarn|npx|bunx?|cargo|pytest|python3? -m pytest|ruff|mypy|tsc|eslint|go (?:test|vet|build)"
+    r"|(?:cd[ \t]+[^\n;|&]+&&[ \t]*)?(?:timeout[ \t]+\d\w*[ \t]+)?\"?(?:[\w.${}-]*/)*"
+    r"(?:npm|pnpm|yarn|npx|bunx?|cargo|pytest|python3? -m pytest|ruff|mypy|tsc|eslint|go (?:test|vet|build)"
     r"|make|uv run|just|gradle|mvn|dotnet|mix)\b[^\n]*\s2>&1"
 )
 # What a pipe may go through without a mark being taken away.
 _KEEPS = frozenset(["head", "tail", "grep", "sort", "uniq", "cat", "tr", "sed"])
 _PIPED = re.compile(r"(?<!\|)\|(?!\|)\s*([A-Za-z_][\w.-]*)")
+# Lines of another text, of which the script takes several.
+_TAKES = re.compile(
+    r"(?:echo|printf[ \t]+(?:--[ \t]+)?[\"']%s(?:\\n)?[\"'])[ \t]+\"\$\{?(?P<of>\w+)\}?\"[ \t]*"
+    r"(?P<pipe>\|(?!\|).+)"
+)
+_WHOLE_LINES = frozenset(["head", "tail", "grep", "egrep", "sort", "uniq", "cat"])
+_SEVERAL = re.compile(r"\b(?:head|tail)[ \t]+-(?:n[ \t]*)?(?:[2-9]|[1-9]\d+)\b")
+_SOUGHT = re.compile(r"grep[ \t]+(?:-(?!\w*v)[a-zA-Z]+[ \t]+)*(?P<words>'[^']*'|\"[^\"]*\"|\S+)")
+# A word that stands in many lines, and not only in the number of errors.
+_ERRORS = re.compile(r"(?!.*(?:\d|\\d|\^|digit)).*\b(?:error|ERROR|FAIL)\b")
+_QUOTED = re.compile(r"'[^']*'|\"[^\"]*\"")
+_ONE = re.compile(r"[ \t]-(?:n[ \t]*|m[ \t]*)?1\b|-\w*m[ \t]*\d")
 # Between two texts in single quotes: a variable, or all that a pipe prints of one.
 _BETWEEN = re.compile(
     r"'\"(?:\$\{?(?P<name>\w+)\}?|\$\((?:echo|printf[ \t]+'%s(?:\\n)?')[ \t]+\"\$\{?(?P<piped>\w+)\}?\""
@@ -110,14 +123,30 @@ def _free_texts(code: str) -> set[str]:
         for name, values in given.items()
         if not sources[name] or name in found
     }
+
+    def kept() -> set[str]:
+        return {
+            name
+            for name in found
+            if not re.search(_ELSEWHERE.format(name), code, re.MULTILINE)
+            and not any(_is_other(one, name) for one in given[name] if sources[name])
+        }
+
+    free = kept()
+    found |= {name for name, values in sources.items() if values and all(_takes(one, free) for one in values)}
     while more := {name for name, parts in joined.items() if parts & found} - found:
         found |= more
-    return {
-        name
-        for name in found
-        if not re.search(_ELSEWHERE.format(name), code, re.MULTILINE)
-        and not any(_is_other(one, name) for one in given[name] if sources[name])
-    }
+    return kept()
+
+
+def _takes(one: re.Match[str], free: Collection[str]) -> bool:
+    """Return whether a pipe prints several lines of a text that is free, as they are."""
+    found = _TAKES.match(one["pipe"].strip())
+    if found is None or found["of"] not in free or _SAFE.search(found["pipe"]) or _ONE.search(found["pipe"]):
+        return False
+    errors = any(_ERRORS.match(sought["words"]) for sought in _SOUGHT.finditer(found["pipe"]))
+    whole = _WHOLE_LINES.issuperset(_PIPED.findall(_QUOTED.sub("''", found["pipe"])))
+    return whole and (errors or _SEVERAL.search(found["pipe"]) is not None)
 
 
 def _is_its_own(name: str, code: str, place: int, free: set[str]) -> bool:

@@ -27,6 +27,13 @@ DOCUMENT = 'cat <<EOF\n{\n  "hookSpecificOutput": {"additionalContext": "Recent:
         (INPUT + """echo '{"reason": "No: '"$COMMAND"'", "continue": false}'\n""", "COMMAND"),
         (INPUT + """echo '{"reason": "No: '"$(echo "$COMMAND" | head -c 80)"'"}'\n""", "COMMAND"),
         (INPUT.replace("tool_input.", "") + """echo '{"reason": "'"${COMMAND}"'"}'\n""", "COMMAND"),
+        (TESTED + 'COMMAND=$(echo "$out" | tail -5)\n' + REFUSES, "COMMAND"),
+        (TESTED + 'COMMAND="$(printf \'%s\\n\' "${out}" | grep -v ok | head -n 20)"\n' + REFUSES, "COMMAND"),
+        (TESTED + 'COMMAND=$(echo "$out" | grep -E "error|FAIL" || true)\n' + REFUSES, "COMMAND"),
+        (TESTED + 'R=$(echo "$out" | tail -15)\nRECENT="Failed: $R"\n' + DOCUMENT, "RECENT"),
+        (BASH + "COMMAND=$(.venv/bin/pytest -q 2>&1)\n" + REFUSES, "COMMAND"),
+        (BASH + 'COMMAND=$(cd "$ROOT" && npm test 2>&1)\n' + REFUSES, "COMMAND"),
+        (BASH + 'COMMAND=$(timeout 60 "$ROOT/node_modules/.bin/eslint" . 2>&1)\n' + REFUSES, "COMMAND"),
         (TESTED + 'block() {\n  echo "{\\"reason\\": \\"$1\\"}"\n}\nblock "failed: $out"\n', "out"),
         (TESTED + 'say() {\n  w="$2"\n  echo "{\\"reason\\": \\"$w\\"}"\n}\nsay "block" "no: $out"\n', "out"),
     ],
@@ -93,6 +100,22 @@ SHOWN = DOCUMENT.replace("${RECENT}", "$out")
         BASH + "out=$(npm test 2>&1 | grep -oE '[0-9]+ failed' | head -1)\n" + SHOWN,
         BASH + "out=$(npm test 2>&1 | grep -q FAIL && echo yes || echo no)\n" + SHOWN,
         BASH + 'out=$(cat count.md)\n[ "$out" -gt 3 ] || exit 0\n' + SHOWN,
+        TESTED + 'out=$(echo "$out" | tail -1)\n' + SHOWN,
+        TESTED + 'R=$(echo "$out" | tail -1)\n' + SHOWN.replace("$out", "$R"),
+        TESTED + 'R=$(echo "$out" | grep -m 1 error)\n' + SHOWN.replace("$out", "$R"),
+        TESTED
+        + 'R=$(echo "$out" | grep -E "^error|[0-9] error" | tail -n 1)\n'
+        + SHOWN.replace("$out", "$R"),
+        TESTED + 'R=$(echo "$out" | grep "[0-9] error")\n' + SHOWN.replace("$out", "$R"),
+        TESTED + 'R=$(echo "$out" | grep "tests passed")\n' + SHOWN.replace("$out", "$R"),
+        TESTED + 'R=$(echo "$out" | grep -v "error")\n' + SHOWN.replace("$out", "$R"),
+        TESTED + 'R=$(echo "$out" | grep -c error)\n' + SHOWN.replace("$out", "$R"),
+        TESTED + 'R=$(echo "$out" | grep -o "error" | head -5)\n' + SHOWN.replace("$out", "$R"),
+        TESTED + 'R=$(echo "$out" | tail -5 | json_escape)\n' + SHOWN.replace("$out", "$R"),
+        TESTED + 'R=$(echo "$out" | tail -5 | tr -d \'"\\n\')\n' + SHOWN.replace("$out", "$R"),
+        TESTED + 'R=$(echo "$out" | tail -5)\nR=${R//\\"/}\n' + SHOWN.replace("$out", "$R"),
+        TESTED + 'out=${out//\\"/}\nR=$(echo "$out" | tail -5)\n' + SHOWN.replace("$out", "$R"),
+        BASH + 'out=$(date)\nR=$(echo "$out" | tail -5)\n' + SHOWN.replace("$out", "$R"),
         INPUT + 'case "$COMMAND" in ls|pwd) ;; *) exit 0 ;; esac\n' + REFUSES,
         INPUT + '[ "$COMMAND" = "git push" ] || exit 0\n' + REFUSES,
         INPUT + "echo \"$COMMAND\" | grep -qE '^[a-z ]+$' || exit 0\n" + REFUSES,
@@ -118,3 +141,18 @@ def test_what_a_quotation_mark_does(tmp_path):
     assert json.loads(answer("rm -rf build"))["decision"] == "block"
     with pytest.raises(ValueError, match="Expecting"):
         json.loads(answer('rm -rf "build"'))
+
+
+def test_what_several_lines_do(tmp_path):
+    """What is named is no JSON where a program printed several lines, and JSON where it printed one."""
+    script = tmp_path / "gate.sh"
+    failed = 'COMMAND=$(echo "$out" | tail -5)\n' + REFUSES
+    assert [*pasted_texts(TESTED + failed)]
+    for printed, lines in (("1 failed", 1), ("1 failed\\nerror", 2)):
+        script.write_text(f"{BASH}out=$(printf '{printed}' 2>&1)\n{failed}")
+        run = subprocess.run(["bash", script], capture_output=True, text=True, check=True)
+        if lines == 1:
+            assert json.loads(run.stdout)["reason"] == "Not allowed: 1 failed"
+        else:
+            with pytest.raises(ValueError, match="control character"):
+                json.loads(run.stdout)
