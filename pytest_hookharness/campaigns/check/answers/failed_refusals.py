@@ -1,8 +1,8 @@
 """
 Refusals in scripts that end with a status which their host takes for a failure, so that it allows the call.
 
-Read are a text that refuses in plain words, or a whole answer, with the status right behind it; and only
-scripts that never end with the status that refuses.
+Read are a text that refuses in plain words, or says to the agent that a check failed, or a whole answer, with
+the status right behind it; and only scripts that never end with the status that refuses.
 """
 
 from __future__ import annotations
@@ -40,6 +40,33 @@ _REFUSING = re.compile(
     r"|\brefus(?:ed|ing)\b|\brejected\b|\bviolation\b|\bbefore (?:stopping|you stop|finishing|committing)\b",
     re.IGNORECASE,
 )
+# What says that a check failed, and not the hook itself.
+_FAILED = re.compile(
+    r"\b(?:tests?|specs|suite|lint\w*|type[ -]?check\w*|checks|gates?|build|compilation|formatting)\b"
+    r"[^.:;|]{0,30}?\b(?:failed|failing)\b"
+    r"|\b(?:lint\w*|type|syntax|compil\w+|format\w*|test) (?:errors|failures|issues)\b"
+    r"|\bfound (?:\S+ )?(?:issues|errors|problems)\b",
+    re.IGNORECASE,
+)
+_OF_ITSELF = re.compile(
+    r"not (?:found|installed|available|set|a git)|missing|\bjq\b|payload|\bstdin\b|\binput\b|\bcd\b"
+    r"|\bpars(?:e|ing)\b|repository|install\b|skip|unknown|invalid|could not|cannot|can't|unable|timed? ?out"
+    r"|usage:|failed to\b",
+    re.IGNORECASE,
+)
+# Words for somebody who can change the code, and a comment that says who gets them.
+_ASKS = re.compile(r"\bfix\b|\bplease\b|\bmust\b|\bresolve\b|\bbefore (?:you\b|\w+ing\b)", re.IGNORECASE)
+_TOLD = re.compile(
+    r"(?:#|//)[^\n]*?\bexit(?:s|ing)?(?: with| code| status)* 1\b"
+    r"(?P<what>(?:[^\n]|\n[ \t]*(?:#|//)){0,80}?)\b"
+    r"(?:back to|to|tells|blocks|blocking) (?:the )?(?:agent|claude|model)\b",
+    re.IGNORECASE,
+)
+_NO = re.compile(r"\b(?:not|never|no|only|user)\b|n't|\bnon-", re.IGNORECASE)
+_ONLY_NOTES = re.compile(
+    r"non-?block|(?:not|n't|never|without) block|warn\w*[ -]only|informational|advisory|best[ -]effort",
+    re.IGNORECASE,
+)
 _NO_REFUSAL = re.compile(r"\W*(?:usage|warning|note)\b", re.IGNORECASE)
 # The status behind an answer, and lines that do not lead elsewhere before it.
 _ENDS = re.compile(_EXIT)
@@ -59,9 +86,14 @@ def _failed(hook_set: HookSet, hook: Hook) -> Iterator[str]:
     profile = hosts.find(hook_set.host)
     rule = profile.events.get(hook.event)
     # The command may make another status of it.
-    if rule is None or rule.role not in GATES or hook.type != "command" or "||" in hook.command:
+    if rule is None or hook.type != "command" or "||" in hook.command:
         return
-    for text in hook_set.scripts_of(hook):
+    is_gate = rule.role in GATES
+    # The status that refuses also tells the agent why, at some events behind a call.
+    tells = read_printed(profile, hook, 2, stderr="Tests failed.").ruling is Ruling.DENY
+    texts = hook_set.scripts_of(hook)
+    tells = tells and not _MINDS.search(hook.command) and not any(map(_REFUSES_BY_CODE.search, texts))
+    for text in texts if is_gate or tells else ():
         if _REFUSES_BY_CODE.search(text):
             continue
         # A script that knows how to refuse may mean that it failed itself.
@@ -74,15 +106,28 @@ def _failed(hook_set: HookSet, hook: Hook) -> Iterator[str]:
                 found["code"] != "0"
                 and not captured
                 and not _NO_REFUSAL.match(words)
-                and _REFUSING.search(words)
+                and (
+                    (is_gate and _REFUSING.search(words))
+                    or (tells and _says_that_a_check_failed(text, found))
+                )
                 and _is_failure(reply)
             ):
                 yield (reply.fault or "").removeprefix(_LOST)
-        for answer in written_answers(text):
+        for answer in written_answers(text) if is_gate else ():
             code, written = _status_behind(text, answer.line), json.dumps(answer.value)
             refuses = read_printed(profile, hook, 0, stdout=written).ruling is Ruling.DENY
             if code and refuses and _is_failure(read_printed(profile, hook, code, stdout=written)):
                 yield f"the refusal ends with {code}, which {hook_set.host} takes for a failure of the hook"
+
+
+def _says_that_a_check_failed(text: str, found: re.Match[str]) -> bool:
+    """Return whether a text says that a check failed, and the script that the agent is to get it."""
+    between = text[found.end("words") : found.start("code")]
+    words = found["words"]
+    if not _FAILED.search(words) or _OF_ITSELF.search(words) or _BRANCH.search(between):
+        return False
+    told = any(not _NO.search(one["what"]) for one in _TOLD.finditer(text))
+    return told or (_ASKS.search(words + between) is not None and not _ONLY_NOTES.search(text))
 
 
 def _status_behind(text: str, number: int) -> int:

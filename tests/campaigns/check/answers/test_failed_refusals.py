@@ -50,6 +50,69 @@ def test_a_refusal_by_the_wrong_status(found, script, text):
     assert said.startswith('PreToolUse: exit code 1 is not a refusal on claude-code (2 is): "')
 
 
+FAILED = 'if ! npm test; then\n  echo "Unit tests FAILED in $file" >&2\n  exit 1\nfi\n'
+ASKS = FAILED.replace("in $file", "- fix them before you go on")
+TOLD = "# Exit 1 surfaces the failures back to the agent.\n"
+
+
+@pytest.mark.parametrize("event", ["PostToolUse", "Stop", "PreToolUse"])
+@pytest.mark.parametrize(
+    ("script", "text"),
+    [
+        ("hook.sh", ASKS),
+        ("hook.sh", TOLD + FAILED),
+        ("hook.sh", "# Informational. Exits 1\n# if a test fails, blocking the agent.\n" + FAILED),
+        ("hook.sh", FAILED.replace("  exit", '  echo "$out" >&2\n  echo "Please repair them" >&2\n  exit')),
+        ("hook.sh", ASKS.replace("Unit tests FAILED", "ESLint found 3 issues")),
+        ("hook.sh", ASKS.replace("Unit tests FAILED", "Type errors")),
+        (
+            "hook.py",
+            "import sys\nif bad:\n    print(f'Lint failed, fix {x}', file=sys.stderr)\n    sys.exit(1)\n",
+        ),
+    ],
+)
+def test_a_failed_check_by_the_wrong_status(found, event, script, text):
+    """A failed check that the agent is to hear of, with status 1, is named where status 2 tells it."""
+    (said,) = found(text, script=script, event=event)
+    assert said.startswith(f'{event}: exit code 1 is not a refusal on claude-code (2 is): "')
+
+
+@pytest.mark.parametrize(
+    ("event", "text"),
+    [
+        # Nobody says that the agent is to get it, or the status is meant.
+        ("PostToolUse", FAILED),
+        ("PostToolUse", "# Exit 1 is not shown to the agent.\n" + FAILED),
+        ("PostToolUse", "# A non-blocking check.\n" + ASKS),
+        ("PostToolUse", "# Never blocks the agent: warns only.\n" + ASKS),
+        # The script knows the status that the agent sees.
+        ("PostToolUse", ASKS + 'echo "no" >&2\nexit 2\n'),
+        ("PostToolUse", ASKS.replace("exit 1", 'exit "$code"')),
+        ("PostToolUse", ASKS.replace("exit 1", "exit 0")),
+        # The hook itself failed.
+        ("PostToolUse", TOLD + FAILED.replace("FAILED in", "failed to start in")),
+        ("PostToolUse", TOLD + FAILED.replace("Unit tests FAILED", "jq failed to parse the payload")),
+        ("PostToolUse", TOLD + FAILED.replace("Unit tests FAILED", "Tests failed, as npx is missing")),
+        ("PostToolUse", TOLD + FAILED.replace("Unit tests FAILED", "could not cd, checks failed")),
+        ("PostToolUse", TOLD + FAILED.replace("Unit tests FAILED", "not a git repository: checks failed")),
+        ("PostToolUse", TOLD + FAILED.replace("Unit tests FAILED", "Health check failed")),
+        # Another branch, and a function whose output is used.
+        ("PostToolUse", ASKS.replace("  exit", "else\n  exit")),
+        ("PostToolUse", "#!/bin/sh\nwhy() {\n" + ASKS + "}\nx=$(why) || echo '{}'\n"),
+        # No status reaches the agent.
+        ("SessionStart", ASKS),
+    ],
+)
+def test_what_is_no_failed_check_for_the_agent(found, event, text):
+    """Notes for the user, failures of the hook itself, and scripts that know the status are left out."""
+    assert not found(text, event=event)
+
+
+def test_a_command_that_asks_for_the_status_of_a_check(found):
+    """A failed check is not named if the command looks at the status of its script."""
+    assert not found(ASKS, event="PostToolUse", more="; [ $? = 0 ] && exit 0; exit 2")
+
+
 def test_an_answer_with_a_status_of_failure(found):
     """Whether an answer counts beside a status of failure is what the host makes of it."""
     assert not found(f"echo '{DENY}'\nexit 1\n")
