@@ -10,6 +10,8 @@ from collections.abc import Callable, Iterator
 from dataclasses import replace
 from functools import partial
 
+from pytest_hookharness import hosts
+from pytest_hookharness.campaigns.check.answers.failed_refusals import read_printed
 from pytest_hookharness.campaigns.check.answers.pasted_texts import pasted_texts
 from pytest_hookharness.campaigns.check.lone_programs.inline_scripts import inline_program
 from pytest_hookharness.campaigns.check.reads.script_checks import together
@@ -21,7 +23,7 @@ from pytest_hookharness.campaigns.check.reads.transcript_searches import (
 from pytest_hookharness.campaigns.check.static.double_counts import double_counts
 from pytest_hookharness.campaigns.check.static.embedded_programs import embedded_programs
 from pytest_hookharness.campaigns.check.static.empty_repositories import ended_without_commits
-from pytest_hookharness.campaigns.check.static.ended_searches import ended_searches, missed_matches
+from pytest_hookharness.campaigns.check.static.ended_searches import cut_texts, ended_searches, missed_matches
 from pytest_hookharness.campaigns.check.static.here_scripts import lost_inputs
 from pytest_hookharness.campaigns.check.static.leading_dashes import texts_as_options
 from pytest_hookharness.campaigns.check.static.lost_statuses import lost_statuses
@@ -45,7 +47,7 @@ from pytest_hookharness.judging.findings.codes import (
 )
 from pytest_hookharness.judging.findings.finding_catalogue import CONFIG_OFF, CRASHED, MANGLED
 from pytest_hookharness.model.checkup import HookSet, Symptom
-from pytest_hookharness.model.protocol import Hook
+from pytest_hookharness.model.protocol import Hook, Ruling
 from pytest_hookharness.model.verdicts import FindingCode
 
 # What finds sentences in the text of a script, with their lines.
@@ -65,6 +67,9 @@ _MAKE_JSON = 'Let jq write the answer: `jq -n --arg text "$text" \'{decision: "b
 _GO_ON = "Write `NAME=$(...) || true`, as `grep` fails where it finds nothing."
 _NO_COMMIT = "Write `NAME=$(...) || true`, or ask `git rev-parse -q --verify HEAD` first."
 _READ_ALL = 'Let grep read all of it: `grep -q words <<< "$text"`, or `grep words >/dev/null`.'
+_CUT_ALL = 'Let head read it from a here-string: `head -20 <<< "$text" >&2`, or end the line with `|| true`.'
+# The status of a shell whose program got SIGPIPE.
+_BROKEN_PIPE = 141
 _APPEND_LINES = (
     "Append each record as a line of its own (JSON Lines), or hold a lock while the file is rewritten."
 )
@@ -101,12 +106,21 @@ def find_in_calls(hook_set: HookSet) -> Iterator[Symptom]:
         (WRONG_KEY, _NAME_IT, files_of_processes),
     ):
         yield from _found(hook_set, code, advice, find)
+    # Of some hosts such a status refuses as well.
+    ended = [one for one in hook_set.hooks if not _refuses(hook_set.host, one, _BROKEN_PIPE)]
+    yield from _found(replace(hook_set, hooks=tuple(ended)), STRICT_SHELL, _CUT_ALL, cut_texts)
     # Of other events a host starts one hook after the other. A lock may stand around a program in a script.
     hasty = [one for one in hook_set.sources if not may_wait(f"{one[1]}\n{loaded_by(hook_set, one[1])}")]
     alone = replace(hook_set, sources=tuple(hasty))
     for symptom in _found(alone, LOST_UPDATES, _APPEND_LINES, rewritten_records, beside=True):
         # No run has lost anything so far, and an agent that makes one call at a time loses nothing.
         yield replace(symptom, avoidable=True)
+
+
+def _refuses(host: str, hook: Hook, status: int) -> bool:
+    """Return whether a host takes a status of a hook that says why for a refusal."""
+    reply = read_printed(hosts.find(host), hook, status, stderr="The check failed.")
+    return reply.ruling is Ruling.DENY or "||" in hook.command
 
 
 def _found(
