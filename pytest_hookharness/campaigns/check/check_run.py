@@ -301,7 +301,7 @@ class CheckRun:
         until = time.monotonic() + max(wall, self.seconds_left())
         settings = replace(self.settings, base=None, wall=wall)
         outcome, took = runner.do(partial(session_errors.play_timed, session, settings), until)
-        # A session that was cut took the time that it got, and to prove a loop takes longer than to ask guards.
+        # A session that was cut took the time that it got, and to prove a loop takes longer than other work.
         if not grouping.is_cut(outcome) and outcome.verdict_name not in _PROVED:
             self._least = took if self._least == _LEAST else min(self._least, took)
         return outcome
