@@ -15,7 +15,7 @@ from dataclasses import replace
 from pytest_hookharness import hosts
 from pytest_hookharness.campaigns.check.grouping import ENDLESS, SymptomEvidence
 from pytest_hookharness.campaigns.check.hook_statistics import name_problem
-from pytest_hookharness.campaigns.check.lone_programs.hindered_hooks import hindered_hooks
+from pytest_hookharness.campaigns.check.lone_programs.hindered_hooks import NO_BIT, hindered_hooks
 from pytest_hookharness.campaigns.check.static.hook_program import program_that_ends_it
 from pytest_hookharness.campaigns.check.static.mendable_hooks import NOT_EXECUTABLE
 from pytest_hookharness.campaigns.check.static_checks import StaticResult
@@ -49,7 +49,7 @@ from pytest_hookharness.model.checkup import HookSet, Problem, Symptom, hook_nam
 from pytest_hookharness.model.expectations import counted
 from pytest_hookharness.model.moves import RunCommand
 from pytest_hookharness.model.outcome import Outcome
-from pytest_hookharness.model.processes import Exited, TimedOut
+from pytest_hookharness.model.processes import TimedOut
 from pytest_hookharness.model.protocol import Ruling
 from pytest_hookharness.model.scenario import Scenario
 
@@ -79,8 +79,6 @@ _UNSEEN = frozenset({SILENT_REFUSAL.name, UNSEEN_REASON.name})
 _NO_TOOL = re.compile(r"with no `[\w.+-]+` on the PATH")
 _SAME_KIND = frozenset({BYPASS.name, CARRIED_OUT.name, LOST_UPDATES.name, OVERBLOCK.name, TEXT_MATCH.name})
 _NO_SESSION, _OF_ANOTHER = "knows no session", "did not start the loop"
-# How a script ends that has no executable bit.
-_NO_BIT = Exited(126)
 # Sessions report these too; the static checks find all of them.
 _STATIC = frozenset({CONFIG_OFF.name, EVENT_UNKNOWN.name})
 
@@ -154,17 +152,14 @@ def independent(
         reach: Folders of the person's that were lent, where hooks may write.
     """
     found = [one for one in found if not any(f"{folder}/" in one.symptom.text for folder in reach)]
-    broken = {
-        *hindered_hooks(outcomes),
-        *static.stuck,
-        *_commands(one for one in static.symptoms if one.kind == NOT_RUN.name),
-    }
-    mended = {*_executable(static, outcomes)}
+    broken = {*static.stuck, *_commands(one for one in static.symptoms if one.kind == NOT_RUN.name)}
+    mended, hindered = {*_executable(static, outcomes)}, {*hindered_hooks(outcomes)}
     symptoms = [
         one
         for one in found
         if one.symptom.kind not in _STATIC
-        and not _is_of(one.symptom, broken if one.symptom.kind == NOT_RUN.name else broken - mended)
+        and not _is_of(one.symptom, hindered)
+        and not _is_of(one.symptom, broken - mended if _ran(one, mended) else broken)
     ]
     symptoms = [
         one
@@ -197,7 +192,13 @@ def _executable(static: StaticResult, outcomes: Sequence[Outcome]) -> Iterator[s
     """Yield the commands of hooks that ran in sessions in which their scripts are executable."""
     bare = {*_commands(one for one in static.symptoms if NOT_EXECUTABLE in one.text)}
     runs = (run for outcome in outcomes for _, run in outcome.trace.hook_runs())
-    yield from (one.hook.command for one in runs if one.hook.command in bare and one.ending != _NO_BIT)
+    yield from (one.hook.command for one in runs if one.hook.command in bare and one.ending != NO_BIT)
+
+
+def _ran(evidence: SymptomEvidence, mended: Collection[str]) -> bool:
+    """Return whether a symptom is of scripts that were executable in its session, and no NOT-RUN."""
+    runs = (run for _, run in evidence.trace.hook_runs() if run.hook.command in mended)
+    return evidence.symptom.kind != NOT_RUN.name and all(run.ending != NO_BIT for run in runs)
 
 
 def _is_told(symptom: Symptom, static: Symptom) -> bool:

@@ -6,6 +6,7 @@ import pytest
 
 from pytest_hookharness.campaigns.check.causes import certain, independent, settled
 from pytest_hookharness.campaigns.check.grouping import SymptomEvidence
+from pytest_hookharness.campaigns.check.static.mendable_hooks import NOT_EXECUTABLE
 from pytest_hookharness.campaigns.check.static_checks import StaticResult
 from pytest_hookharness.model.checkup import CheckSession, HookSet, Problem, Symptom
 from pytest_hookharness.model.moves import RunCommand, Script, Stop
@@ -104,6 +105,28 @@ def test_a_revert_by_a_hook_that_is_known_to_remove_imports(kind, hook, left):
     )
 
     assert bool(independent([seen], static)) == left
+
+
+@pytest.mark.parametrize(("mode", "left"), [(0o644, False), (0o755, True)])
+def test_what_a_script_that_could_not_run_shows(harness, tmp_path, mode, left):
+    """Of a script that has an executable bit in later sessions, only these show anything else."""
+    (tmp_path / "start.sh").write_text("#!/bin/sh\nexit 2\n")
+    (tmp_path / "start.sh").chmod(mode)
+    hooks = {"SessionStart": [{"hooks": [{"type": "command", "command": "./start.sh"}]}]}
+    scenario = Scenario(
+        name="x", host="gemini-cli", project=tmp_path, hooks=hooks, script=Script(acts=(Stop(),))
+    )
+    session = CheckSession(title="x", scenario=scenario)
+    trace = harness.simulate(scenario).trace
+    static = StaticResult(
+        symptoms=(Symptom(kind="NOT-RUN", hook="./start.sh", text=f"SessionStart: {NOT_EXECUTABLE}."),)
+    )
+    (tmp_path / "start.sh").chmod(0o755)
+    later = harness.simulate(scenario)
+    symptom = Symptom(kind="MANGLED", hook="./start.sh", text="SessionStart: a refusal has no effect.")
+    seen = SymptomEvidence(id="x", symptom=symptom, session=session, trace=trace, shown_by=())
+
+    assert bool(independent([seen], static, [later])) == left
 
 
 @pytest.mark.parametrize(

@@ -250,6 +250,8 @@ def test_a_program_of_its_owner(person, tmp_path, harness):
     [
         (b"curl: (6) Could not resolve host: example.com", [6, 6], "the network"),
         (b"curl: (6) Could not resolve host: example.com", [6, 0], "the network"),
+        # Before sessions set its executable bit, nothing of it ran.
+        (b"npm error code ENOTCACHED", [126, 1, 1], "the network"),
         (b"/bin/sh: 1: no-such-runner: not found", [127, 127], "no-such-runner is not on PATH"),
         (b"./x.sh: line 3: no-such-runner: command not found", [1, 1], "no-such-runner is not on PATH"),
         (b"./x.sh: line 3: no-such-runner: command not found", [1, 2], ""),
