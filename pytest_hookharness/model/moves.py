@@ -216,7 +216,8 @@ class Prompt:
     text: str
 
 
-# In calls of a script, the absolute path of the folder where the session starts.
+# In calls of a script, the absolute path of the folder where the session starts; in variables of the host,
+# that of the project.
 WORKSPACE = "{{workspace}}"
 # The prompt of scripts that have none.
 FIRST_PROMPT = Prompt(text="Please do the work.")

@@ -178,7 +178,7 @@ class Scenario:
         hooks: The host's own hook configuration: a path in the workspace, or its content. ``None``: the
             host's usual places.
         commands: Test doubles of commands, by name.
-        env: Environment variables of the host.
+        env: Environment variables of the host; ``{{workspace}}`` in a value is the path of the project.
         hidden: Commands that hooks and the agent's shell cannot find on the PATH.
         unset: Environment variables that are not set.
         order: Hooks of an event that run in sequence, by their positions in the configuration from 1.

@@ -28,6 +28,7 @@ from pytest_hookharness.campaigns.check.lent_home import find_installed, find_le
 from pytest_hookharness.campaigns.check.static.hook_program import INTERPRETERS
 from pytest_hookharness.campaigns.check.static.mendable_hooks import missing_script
 from pytest_hookharness.judging.findings.settings_findings import find_settings_problems
+from pytest_hookharness.model import moves
 from pytest_hookharness.model.checkup import HookSet
 from pytest_hookharness.model.protocol import Hook, Json
 from pytest_hookharness.model.verdicts import Finding
@@ -125,7 +126,7 @@ def _as_project(profile: hosts.Profile, hook_set: HookSet, files: Mapping[str, s
     inline = json.loads(text)
     if more or len(hook_set.files) > 1 or not isinstance(inline.get("hooks"), dict):
         return hook_set
-    env = {profile.config.plugin_root: "."}
+    env = {profile.config.plugin_root: moves.WORKSPACE}
     rest = _as_settings(profile, hook_set.root, file, inline, env=env)
     kept = replace(rest, flaws=hook_set.flaws, findings=hook_set.findings, found=hook_set)
     return kept if rest.hooks else hook_set
@@ -261,7 +262,8 @@ def _component(
     profile: hosts.Profile, root: Path, file: str, hooks: Mapping[str, Json], *, plugin: bool
 ) -> HookSet:
     # The project of the sessions is the folder itself, in which hooks start.
-    env = {_SKILL_FOLDER: posixpath.dirname(file)} | ({profile.config.plugin_root: "."} if plugin else {})
+    env = {_SKILL_FOLDER: f"{moves.WORKSPACE}/{posixpath.dirname(file)}"}
+    env |= {profile.config.plugin_root: moves.WORKSPACE} if plugin else {}
     return _as_settings(profile, root, file, {"hooks": hooks}, part=file, env=env)
 
 

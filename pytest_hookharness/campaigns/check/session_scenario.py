@@ -13,7 +13,7 @@ from pytest_hookharness.campaigns.check.static.mendable_hooks import bare_script
 from pytest_hookharness.campaigns.check.static.timeout_units import in_right_unit, short_timeouts
 from pytest_hookharness.model.checkup import CheckSession, HookSet
 from pytest_hookharness.model.expectations import Expectation
-from pytest_hookharness.model.moves import Act, Behaviour, Script
+from pytest_hookharness.model.moves import WORKSPACE, Act, Behaviour, Script
 from pytest_hookharness.model.mutations import VaryRequest
 from pytest_hookharness.model.protocol import Hook, Json
 from pytest_hookharness.model.scenario import Answer, Double, Scenario
@@ -116,7 +116,7 @@ def in_its_folder(hook_set: HookSet, scenario: Scenario) -> Scenario:
     if not hook_set.plugin:
         return scenario
     variable = hosts.find(hook_set.host).config.plugin_root
-    env = {**scenario.env, **({variable: "."} if variable else {})}
+    env = {**scenario.env, **({variable: WORKSPACE} if variable else {})}
     return replace(scenario, project=hook_set.root, plugin=None, env=env)
 
 

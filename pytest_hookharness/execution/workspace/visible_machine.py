@@ -22,6 +22,7 @@ from pytest_hookharness.execution.paths import PACKAGE, WorkspaceError, lies_in,
 from pytest_hookharness.execution.workspace.test_doubles import home_of_module
 from pytest_hookharness.execution.workspace.user_home import find_programs
 from pytest_hookharness.model.fast_dataclass import dataclass
+from pytest_hookharness.model.moves import WORKSPACE
 from pytest_hookharness.model.scenario import Scenario
 
 _FIXED: Mapping[str, str] = {
@@ -40,7 +41,7 @@ _FIXED: Mapping[str, str] = {
 
 
 def host_environment(
-    *, path: str, root: str, home: str, tmp: str, doubles: str, given: Mapping[str, str]
+    *, path: str, root: str, home: str, tmp: str, top: str, doubles: str, given: Mapping[str, str]
 ) -> dict[str, str]:
     """Return the environment of the host itself; the test doubles stay first on the search path."""
     return {
@@ -48,7 +49,7 @@ def host_environment(
         "HOME": home,
         "TMPDIR": tmp,
         "PWD": root,
-        **given,
+        **{name: value.replace(WORKSPACE, top) for name, value in given.items()},
         "PATH": f"{doubles}{os.pathsep}{path}" if path else doubles,
     }
 

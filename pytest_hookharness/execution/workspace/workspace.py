@@ -154,7 +154,7 @@ class Workspace(AbstractContextManager["Workspace"]):
         self.writable = _unique([*folders, *covered, *self.instruments.written])
         shown = [*visible, *self.instruments.seen, *platform.files().devices()]
         self.visible = _unique([*self.writable, *self._hiding.replaced, *shown])
-        named = {"root": str(self.root), "home": str(self.home), "tmp": str(self.tmp)}
+        named = {"root": str(self.root), "home": str(self.home), "tmp": str(self.tmp), "top": str(self.top)}
         path, doubles = self._hiding.path, str(self.bin)
         environment = host_environment(path=path, doubles=doubles, given=scenario.env, **named)
         self.environment: Mapping[str, str] = {

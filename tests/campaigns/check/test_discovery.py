@@ -10,6 +10,7 @@ from pytest_hookharness.campaigns.check.grouping import summarise
 from pytest_hookharness.campaigns.check.sessions import plan_usual
 from pytest_hookharness.campaigns.check.static_checks import check_statically
 from pytest_hookharness.frontends.node_ids import anchor
+from pytest_hookharness.model.moves import WORKSPACE
 from pytest_hookharness.reports.terminal.check_report import announcement, headline
 from pytest_hookharness.simulation.testbed.run_settings import SimulationError
 
@@ -189,7 +190,7 @@ def test_hooks_in_front_matter(tmp_path, files, part, event):
     for path in files:
         at(tmp_path, path, FRONT if path.endswith(".md") else {"name": "x"})
     (place,) = find_hook_sets(tmp_path)
-    assert (place.part, place.env["CLAUDE_SKILL_DIR"]) == (part, part.rpartition("/")[0])
+    assert (place.part, place.env["CLAUDE_SKILL_DIR"]) == (part, f"{WORKSPACE}/{part.rpartition('/')[0]}")
     assert [(hook.event, hook.command) for hook in place.hooks] == [
         (event, 'sh "${CLAUDE_SKILL_DIR}/gate.sh"')
     ]

@@ -125,7 +125,8 @@ def test_the_guards_of_a_plugin_are_tried_in_its_folder(tmp_path, harness):
     guard = GUARD.replace("'rm -rf'", '-f "$CLAUDE_PLUGIN_ROOT/words.txt"')
     hooks = {}
     for event, name, text in (("PreToolUse", "guard.sh", guard), ("PostToolUse", "log.sh", LOG)):
-        (tmp_path / name).write_text(text)
+        # Wherever it is, as the host gives it an absolute path.
+        (tmp_path / name).write_text(f"cd /\n{text}")
         entry = {"type": "command", "command": f'sh "${{CLAUDE_PLUGIN_ROOT}}"/{name}', "timeout": 5}
         hooks[event] = [{"matcher": "Bash", "hooks": [entry]}]
     for file, content in (

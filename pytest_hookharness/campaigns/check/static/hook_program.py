@@ -22,6 +22,7 @@ from pytest_hookharness.execution.startup.programs import syntax_error
 from pytest_hookharness.execution.workspace.uv_stand_in import find_script, needs_only_python
 from pytest_hookharness.model.checkup import HookSet, script_of
 from pytest_hookharness.model.fast_dataclass import dataclass
+from pytest_hookharness.model.moves import WORKSPACE
 from pytest_hookharness.model.protocol import VARIABLE, Hook, fill_variables
 
 # Operators and substitutions of a shell, after redirections that change nothing.
@@ -201,7 +202,9 @@ def known_variables(hook_set: HookSet) -> Mapping[str, str]:
     if hook_set.plugin:
         # The project of a plugin's user is not known.
         known = {profile.config.plugin_root: root}
-    return known | {name: os.path.normpath(hook_set.root / path) for name, path in hook_set.env.items()}
+    return known | {
+        name: os.path.normpath(path.replace(WORKSPACE, root)) for name, path in hook_set.env.items()
+    }
 
 
 def unquoted_paths(hook_set: HookSet, hook: Hook) -> list[re.Match[str]]:
