@@ -30,11 +30,13 @@ from pytest_hookharness.model.moves import Edit, Performance, Read, RunCommand
 from pytest_hookharness.model.protocol import Hook
 
 # What stands in the input of tools, in the words of any host.
+FILE_KEYS = frozenset(
+    ["file_path", "filePath", "path", "filename", "file", "target_file", "absolute_path"]
+) | {"TargetFile", "AbsolutePath"}
 _OF_TOOLS = (
     frozenset(["content", "new_string", "newString", "newContent", "new_content", "file_text", "new_str"])
     | {"new_source", "contents", "text", "CodeContent"},
-    frozenset(["file_path", "filePath", "path", "filename", "file", "target_file", "absolute_path"])
-    | {"TargetFile", "AbsolutePath"},
+    FILE_KEYS,
     frozenset(["command", "cmd", "CommandLine", "bash_command"]),
 )
 # Keys of tools that no session of a check calls.
@@ -51,7 +53,7 @@ _LOOKS_FOR_FAILURE = re.compile(r"-ne\b|-gt\b|!==?\s*[\"']?0|>\s*0|(?:==|-eq)\s*
 # A text that stands in for a key.
 _STANDS_IN = r"[\"'.]{0}\b[\"']?\s*(?://|\?\?|\|\||,|\bor\b)\s*\\?[\"'](?!unknown|none|null|n/a)[A-Za-z]"
 # What may look at every key of the input.
-_ALL_INPUT = re.compile(
+ALL_INPUT = re.compile(
     r"notebook_path|\bdumps\(|\.stringify\(|\.values\(|\.items\(|to_entries|tostring|tojson|@json|\.\.\s*\|"
 )
 # It may refuse all notebooks, whatever their paths.
@@ -203,7 +205,7 @@ class _Judge:
         needs = _NEEDS_PATH.search(self.text) if self.role is hosts.Role.AFTER_TOOL else None
         # Skip scripts that handle notebooks earlier, or check the extension.
         idle = needs and not _BY_TOOL.search(self.text, 0, needs.start()) and not _OF_CODE.search(self.text)
-        if named and (guards or idle) and _OF_FILES in self.paths and not _ALL_INPUT.search(self.text):
+        if named and (guards or idle) and _OF_FILES in self.paths and not ALL_INPUT.search(self.text):
             yield ".".join(_OF_FILES), f"`notebook_path` for {_NOTEBOOKS}"
 
     def _instead(self, keys: Sequence[str]) -> str:

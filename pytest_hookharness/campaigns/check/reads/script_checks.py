@@ -28,6 +28,7 @@ from pytest_hookharness.campaigns.check.reads.input_keys import never_sent
 from pytest_hookharness.campaigns.check.reads.recorded_sessions import recorded_session
 from pytest_hookharness.campaigns.check.reads.searched_keys import searched_keys
 from pytest_hookharness.campaigns.check.reads.unknown_keys import unknown_keys
+from pytest_hookharness.campaigns.check.reads.unnamed_files import unnamed_file
 from pytest_hookharness.campaigns.check.reads.unsent_words import unsent_word
 from pytest_hookharness.campaigns.check.static.absent_arguments import absent_argument
 from pytest_hookharness.campaigns.check.static.session_variables import shared_session
@@ -207,6 +208,10 @@ def by_event(found: Sequence[tuple[Hook, str]]) -> Iterator[tuple[list[Hook], st
 def _of_input(hook_set: HookSet) -> Iterator[Symptom]:
     """Yield keys for which scripts look in their input in vain, each once with its hooks."""
     sent = [never_sent(hook_set, hook) for hook in hook_set.hooks]
+    sent = [
+        one if one[0] else unnamed_file(hook_set, hook)
+        for one, hook in zip(sent, hook_set.hooks, strict=True)
+    ]
     for keys, meant in dict.fromkeys(pair for pair in sent if pair[0]):
         text = f"the script reads {keys} of its input, and {hook_set.host} sends {meant}."
         advice = "the file that it names" if "transcript_path" in meant else "that"
