@@ -12,6 +12,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from itertools import islice
 
 from pytest_hookharness import hosts
+from pytest_hookharness.campaigns.arming.project_texts import is_small, project_files, read_known_text
 from pytest_hookharness.campaigns.check.answers.nested_answers import (
     NESTED,
     NONE_READ,
@@ -21,6 +22,7 @@ from pytest_hookharness.campaigns.check.answers.nested_answers import (
 from pytest_hookharness.campaigns.check.answers.written_answers import (
     COMPUTED,
     WrittenAnswer,
+    without_comments,
     written_answers,
 )
 from pytest_hookharness.judging.findings.finding_catalogue import MANGLED
@@ -50,6 +52,9 @@ _CHANGES = frozenset(["updatedInput", "updated_input"])
 _OTHER_AGENTS = re.compile(r"\b(?:opencode|windsurf|cline|aider|kiro|kilo ?code|roo ?code)\b", re.IGNORECASE)
 _UNKNOWN = ("the host knows none of the keys", "the host does not know ")
 _REFUSES = frozenset(["block", "deny"])
+_SETTINGS, _LARGEST = frozenset([".json", ".toml", ".yaml", ".yml"]), 1 << 16
+# A variable with a default, and one that a script exports.
+_WITH_DEFAULT, _SET_HERE = re.compile(r"\$\{\w+(?=:?-)"), re.compile(r"\bexport[ \t]+(\w+)=")
 # Values of each type that a host tells apart.
 _ANY: Sequence[Json] = (COMPUTED, True, 0, {}, [])
 # What helps, by words of the reason.
@@ -97,6 +102,8 @@ def lost_answers(hook_set: HookSet, script: str, text: str) -> Iterator[LostAnsw
     answers = [*written_answers(text)]
     readable = any(_says_something(one.value) and not _fault(hook_set.host, hooks[0], one) for one in answers)
     others = [*named_hosts(hook_set.host, text)]
+    if answers and others:
+        others = [*named_hosts(hook_set.host, _told_apart(hook_set, script, text))]
     readable = readable or _OTHER_AGENTS.search(text) is not None
     seen = set[str]()
     for answer in answers:
@@ -121,6 +128,25 @@ def named_hosts(host: str, text: str) -> Iterator[hosts.Profile]:
         name = profile.name.partition("-")[0]
         if profile.name != host and re.search(rf"(?<![a-z]){name}", text, re.IGNORECASE):
             yield profile
+
+
+def _told_apart(hook_set: HookSet, script: str, text: str) -> str:
+    """
+    Return the part of a script by whose words it may tell hosts apart.
+
+    In a folder of the host's own that no other settings of the project name, comments are left over from
+    another host, and so are variables that have a default or that the script sets itself.
+    """
+    folders = [file.rpartition("/")[0] for file in hook_set.files]
+    if not any(one.startswith(".") and script.startswith(f"{one}/") for one in folders):
+        return text
+    root, own = hook_set.root, {hook_set.root / file for file in hook_set.files}
+    settings = (one for one in project_files(root) if one.suffix in _SETTINGS and one not in own)
+    if any(script in read_known_text(one) for one in settings if is_small(one, _LARGEST)):
+        return text
+    set_here = "|".join(map(re.escape, _SET_HERE.findall(text)))
+    code = _WITH_DEFAULT.sub("", without_comments(text))
+    return re.sub(rf"\b(?:{set_here})\b", "", code) if set_here else code
 
 
 def _is_read(profiles: Sequence[hosts.Profile], answer: WrittenAnswer) -> bool:
