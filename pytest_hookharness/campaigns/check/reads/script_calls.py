@@ -15,6 +15,7 @@ from pytest_hookharness.campaigns.check.answers.failed_refusals import read_prin
 from pytest_hookharness.campaigns.check.answers.pasted_texts import pasted_texts
 from pytest_hookharness.campaigns.check.lone_programs.inline_scripts import inline_program
 from pytest_hookharness.campaigns.check.reads.script_checks import together
+from pytest_hookharness.campaigns.check.reads.spent_inputs import spent_inputs
 from pytest_hookharness.campaigns.check.reads.transcript_searches import (
     unfound_keys,
     unfound_starts,
@@ -63,6 +64,9 @@ _GIVE_PROGRAM = (
     "Put the program into a file, or give it as an argument: `bash -c '...'`, `python3 -c '...'`; or read "
     "the input before and pass it in a variable."
 )
+_KEEP_INPUT = (
+    'Keep the input in a variable, and read it from there: `INPUT=$(cat)`, then `jq -r .key <<< "$INPUT"`.'
+)
 _MAKE_JSON = 'Let jq write the answer: `jq -n --arg text "$text" \'{decision: "block", reason: $text}\'`.'
 _GO_ON = "Write `NAME=$(...) || true`, as `grep` fails where it finds nothing."
 _NO_COMMIT = "Write `NAME=$(...) || true`, or ask `git rev-parse -q --verify HEAD` first."
@@ -96,6 +100,7 @@ def find_in_calls(hook_set: HookSet) -> Iterator[Symptom]:
         (CRASHED, CRASHED.fix, calls_for_a_mac),
         (CRASHED, _END_OPTIONS, texts_as_options),
         (CONFIG_OFF, _GIVE_PROGRAM, lost_inputs),
+        (CONFIG_OFF, _KEEP_INPUT, spent_inputs),
         (STATUS_LEAK, _KEEP_STATUS, lost_statuses),
         (STRICT_SHELL, _COUNT, double_counts),
         (STRICT_SHELL, _GO_ON, partial(ended_searches, plugin=bool(hook_set.plugin))),
