@@ -13,6 +13,7 @@ from pytest_hookharness.campaigns.check.command_guards.word_guards import (
     root_guard,
     word_guard,
 )
+from pytest_hookharness.campaigns.check.reads.long_arguments import LongArgument, long_argument
 from pytest_hookharness.campaigns.check.reads.missed_tools import missed_tool
 from pytest_hookharness.campaigns.check.reads.script_checks import DECIDED, together
 from pytest_hookharness.campaigns.check.static.uncaught_programs import UncaughtProgram, uncaught_programs
@@ -39,6 +40,7 @@ def find_in_guards(hook_set: HookSet) -> Iterator[Iterator[Symptom]]:
     yield _of_questions(hook_set)
     yield _of_tools(hook_set)
     yield _of_commits(hook_set)
+    yield _of_arguments(hook_set)
 
 
 def _of_words(hook_set: HookSet) -> Iterator[Symptom]:
@@ -137,3 +139,19 @@ def _of_commits(hook_set: HookSet) -> Iterator[Symptom]:
             "Where the command has `-a`, or also runs `git add`, look at `git diff HEAD` and new files too."
         )
         yield replace(together(BYPASS, hooks, text), advice=advice)
+
+
+def _of_arguments(hook_set: HookSet) -> Iterator[Symptom]:
+    """Yield the programs that a long input keeps from starting, each script once."""
+    found: dict[tuple[str, LongArgument], list[Hook]] = {}
+    for hook in hook_set.hooks:
+        if one := long_argument(hook_set, hook):
+            found.setdefault((hook.event, one), []).append(hook)
+    for (_, one), hooks in found.items():
+        then = "the call is allowed" if one.opens else f"`{one.name}` stays empty"
+        text = (
+            f"`{one.program}` in {one.path}, line {one.line}, gets the whole input as one argument. Linux "
+            f"allows 128 KiB for one, so with a longer input it does not start, and {then}."
+        )
+        advice = f"Give it on standard input: `printf '%s' \"$INPUT\" | {one.program} ...`."
+        yield replace(together(FAILS_OPEN if one.opens else CRASHED, hooks, text), advice=advice)
