@@ -16,6 +16,7 @@ from pytest_hookharness.campaigns.check.answers.pasted_texts import pasted_texts
 from pytest_hookharness.campaigns.check.lone_programs.inline_scripts import inline_program
 from pytest_hookharness.campaigns.check.reads.script_checks import together
 from pytest_hookharness.campaigns.check.reads.spent_inputs import spent_inputs
+from pytest_hookharness.campaigns.check.reads.transcript_roles import unfound_roles
 from pytest_hookharness.campaigns.check.reads.transcript_searches import (
     unfound_keys,
     unfound_starts,
@@ -85,6 +86,7 @@ _READ_LINES = (
     'select(.type == "text").text\'`.'
 )
 _READ_MESSAGES = "Calls stand in `.message.content[]`, with `type` `tool_use`, `name` and `input`."
+_READ_ROLES = 'Compare the `type` of the line, or `role` below `message`: `entry["message"]["role"]`.'
 _NAME_IT = "Name it after `session_id` of the input."
 
 
@@ -94,6 +96,7 @@ def find_in_calls(hook_set: HookSet) -> Iterator[Symptom]:
         (TEXT_MATCH, _READ_LINES, words_anywhere),
         (CONFIG_OFF, _READ_LINES, unfound_starts),
         (CONFIG_OFF, _READ_MESSAGES, unfound_keys),
+        (CONFIG_OFF, _READ_ROLES, unfound_roles),
     )
     for code, advice, find in (
         *(of_transcripts if hook_set.host == _JSON_LINES else ()),
