@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 import os
+import re
 from collections.abc import Generator, Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
@@ -12,6 +14,9 @@ from pytest_hookharness.simulation.testbed.run_settings import SimulationError
 
 # Folders with the files of others: version control, packages and virtual environments.
 _FOREIGN = frozenset({".git", "node_modules", ".venv", "venv"})
+# In JSON: a text, and what editors allow besides, comments and commas behind the last value.
+_COMMENT = re.compile(r'("(?:[^"\\]|\\.)*")|//[^\n]*|/\*.*?\*/', re.DOTALL)
+_LAST_COMMA = re.compile(r'("(?:[^"\\]|\\.)*")|,(?=\s*[}\]])')
 # The files of the folders that were walked; ``None`` outside of `walks_kept`.
 _walked: ContextVar[dict[Path, Sequence[Path]] | None] = ContextVar("walked", default=None)
 
@@ -80,3 +85,13 @@ def read_text(file: Path) -> str | None:
         return file.read_text("utf-8-sig") if file.is_file() else None
     except (OSError, UnicodeDecodeError) as error:
         raise SimulationError(f"{file}: cannot be read: {error}") from error
+
+
+def without_comments(text: str) -> str:
+    """Return JSON without comments, and without commas behind the last value; empty if that is none."""
+    plain = _LAST_COMMA.sub(r"\1", _COMMENT.sub(r"\1", text))
+    try:
+        json.loads(plain)
+    except (ValueError, RecursionError):
+        return ""
+    return plain

@@ -23,7 +23,7 @@ from pytest_hookharness import hosts
 from pytest_hookharness.campaigns.arming.copied_files import copied_files
 from pytest_hookharness.campaigns.arming.installed_plugins import installed_plugin
 from pytest_hookharness.campaigns.arming.namesakes import namesakes
-from pytest_hookharness.campaigns.arming.project_texts import read_text
+from pytest_hookharness.campaigns.arming.project_texts import read_text, without_comments
 from pytest_hookharness.campaigns.check.lent_home import find_installed, find_lent
 from pytest_hookharness.campaigns.check.static.hook_program import INTERPRETERS
 from pytest_hookharness.campaigns.check.static.mendable_hooks import missing_script
@@ -73,7 +73,7 @@ def read_hook_set(
 def with_copies(hook_set: HookSet, settings: Path) -> HookSet:
     """Return the hooks of a file that is copied to its place, with the scripts that are copied with it."""
     texts = copied_files(hook_set.hooks, hook_set.root, settings)
-    commands = " ".join(text for hook in hook_set.hooks for text in (hook.command, *(hook.args or ())))
+    commands = " ".join(text for hook in hook_set.hooks for text in hook.words)
     named = tuple((path, text) for path, text in texts.items() if path in commands)
     names = {posixpath.basename(path) for path, _ in named}
     # The file that is not copied yet is the same script.
@@ -97,9 +97,9 @@ def _without_malformed(
     profile: hosts.Profile, hook_set: HookSet, texts: Mapping[str, str], configuration: hosts.Configuration
 ) -> HookSet:
     """
-    Return a hook set whose sessions lack the entries for which the host runs no hook of their file.
+    Return a hook set whose sessions lack what keeps the host from running the hooks of a file.
 
-    Otherwise one wrong entry would hide what is wrong with the others.
+    These are malformed entries, and comments in JSON. They would hide what is wrong with the others.
     """
     read = {hook.source for hook in configuration.hooks}
     places: dict[str, list[str]] = {}
@@ -110,6 +110,10 @@ def _without_malformed(
             entry = _ENTRY.match(problem.path)
             places.setdefault(file, []).append(entry[0] if entry else problem.path)
     cut = {file: _without_places(texts[file], paths) for file, paths in places.items()}
+    unreadable = (
+        one.source.removeprefix(PLUGIN) for one in configuration.problems if one.kind == "unreadable"
+    )
+    cut |= {file: without_comments(texts[file]) for file in unreadable if file in texts}
     files = {file: text for file, text in cut.items() if text}
     if not files:
         return hook_set

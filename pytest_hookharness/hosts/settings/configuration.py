@@ -28,7 +28,7 @@ from pytest_hookharness.hosts.settings.handlers import (
     read_hooks,
 )
 from pytest_hookharness.model.fast_dataclass import dataclass
-from pytest_hookharness.model.protocol import Hook, Json
+from pytest_hookharness.model.protocol import Basis, Hook, Json
 
 INLINE = "inline"
 
@@ -241,17 +241,16 @@ def _source(
 
 
 def _read(profile: Profile, name: str, text: str, imported: Import | None = None) -> _Settings:
+    rule = profile.config.rules["unreadable"]
     try:
         content = profile.config.parse(text)
     except (ValueError, RecursionError) as error:
-        content, why = (
-            None,
-            f"cannot be parsed ({error}); the host runs none of its hooks until that is fixed",
-        )
+        known = "" if rule.basis is not Basis.ASSUMED else "it is assumed that "
+        content = None
+        why = f"cannot be parsed ({error}); {known}the host runs none of its hooks until that is fixed"
     else:
         why = f"expected an object, got {describe_value(content)}; the host runs none of its hooks"
     if not isinstance(content, Mapping):
-        rule = profile.config.rules["unreadable"]
         problem = SettingsProblem("unreadable", name, "", f"{name}: {why}", rule)
         return _Settings(_source(profile, name, {}, imported), (problem,))
     return _Settings(_source(profile, name, content, imported), (*_find_misplaced(profile, name, content),))

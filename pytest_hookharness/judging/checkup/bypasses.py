@@ -44,6 +44,8 @@ _ALIKE = (
     (r"npm install (?=\S)", ("npm i ",)),
     (r"pip install (?=\S)", ("pip3 install ", "python3 -m pip install ")),
     (r"cat (?=\S+$)", ("head ", "grep . ", "sed -n p ")),
+    (r"cat (?=[\w.-]+$)", ("cat ./",)),
+    (r"cat (?=\.env$)", ("cat .env.example ",)),
     (r"curl (?=https?:)", ("curl -fsSL ", "wget -qO- ")),
     (r"chmod -R 777 ", ("chmod 777 -R ", "chmod -R a+rwx ")),
     (r'psql -c "DROP TABLE ', ('psql -c "drop table ',)),

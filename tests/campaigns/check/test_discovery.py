@@ -415,6 +415,24 @@ BLOCKS = 'echo \'{"decision": "block", "reason": "Run the tests in tests/ first.
 LOOP = [{"hooks": [{"type": "command", "command": BLOCKS}]}]
 
 
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        ('// Ours.\n{"hooks": {"Stop": [{"command": "echo //x"}]}}', ["echo //x"]),
+        ('{"hooks": {/* Ours, */ "Stop": [{"command": "true",},]}}', ["true"]),
+        ('{"hooks": {"Stop": [{"command": "true"}]}', []),
+    ],
+)
+def test_settings_with_comments(tmp_path, text, found):
+    """Hooks of JSON with comments are tried without them, and the comments are reported as the flaw."""
+    at(tmp_path, ".cursor/hooks.json", text)
+    (place,) = find_hook_sets(tmp_path)
+    assert [hook.command for hook in place.hooks] == found
+    assert [*place.texts] == [".cursor/hooks.json"][: len(found)]
+    assert "cannot be parsed" in place.flaws[0]
+    assert "it is assumed that the host runs none of its hooks" in place.flaws[0]
+
+
 @pytest.mark.parametrize("file", [".claude/settings.json", "hooks/hooks.json"])
 @pytest.mark.nightly
 def test_hooks_beside_a_malformed_entry_are_tried(tmp_path, harness, file):

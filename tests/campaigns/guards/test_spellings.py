@@ -162,7 +162,7 @@ def around(command):
         ("pip install requests", ["pip3 install requests", "python3 -m pip install requests"]),
         ("npm test", ["npm --prefix . test"]),
         ("make all", []),
-        ("cat .env", ["head .env", "grep . .env", "sed -n p .env"]),
+        ("cat .env", ["head .env", "grep . .env", "sed -n p .env", "cat ./.env", "cat .env.example .env"]),
         (
             "git push --force origin main",
             [
