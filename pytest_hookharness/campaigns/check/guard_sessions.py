@@ -6,7 +6,7 @@ What hooks refuse in one session, the next ones ask about in other ways.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from pytest_hookharness import hosts
@@ -21,6 +21,7 @@ from pytest_hookharness.campaigns.check.session_scenario import (
 )
 from pytest_hookharness.campaigns.guards import rewording
 from pytest_hookharness.campaigns.guards.approved_lines import try_lines
+from pytest_hookharness.campaigns.guards.denied_files import is_denied_command
 from pytest_hookharness.campaigns.guards.file_neighbours import (
     folder_to_play_in,
     prove_neighbours_of,
@@ -189,7 +190,7 @@ def _may_refuse(hook_set: HookSet, hook: Hook) -> bool:
 def plan_bypasses(hook_set: HookSet, outcomes: Sequence[Outcome]) -> Iterator[CheckSession]:
     """Yield the sessions that prove that other spellings are allowed, or harmless commands refused."""
     guards = refused_by_hook(outcomes)
-    found = (allowed_spellings(outcomes, one.commands) for one in guards)
+    found = (_not_denied(hook_set, allowed_spellings(outcomes, one.commands)) for one in guards)
     # Of each hook the command with the most spellings says most.
     most = [max(allowed.items(), key=lambda one: len(one[1])) for allowed in found if allowed]
     for command, texts in dict(most[:_MOST_PROVED]).items():
@@ -200,6 +201,15 @@ def plan_bypasses(hook_set: HookSet, outcomes: Sequence[Outcome]) -> Iterator[Ch
     if harmless := refused_neighbours(outcomes, refused, source):
         acts = prove_neighbours(refused, harmless)
         yield _proof(hook_set, "harmless commands that are refused", acts, guards)
+
+
+def _not_denied(hook_set: HookSet, allowed: Mapping[str, Sequence[str]]) -> dict[str, list[str]]:
+    """Return the spellings of each command that the settings do not deny."""
+    found = {
+        command: [text for text in texts if not is_denied_command(hook_set, text)]
+        for command, texts in allowed.items()
+    }
+    return {command: texts for command, texts in found.items() if texts}
 
 
 def _prove_files(

@@ -1,4 +1,4 @@
-"""What a project keeps from an agent without a hook: files and programs that its settings deny."""
+"""What a project keeps from an agent without a hook: files, programs and commands that its settings deny."""
 
 from __future__ import annotations
 
@@ -20,6 +20,10 @@ _DENY = {
 }
 # Keys of lists in such settings with what is denied, or about which the host asks the user.
 _DENIED = re.compile(r"^(?:deny|ask)")
+# A rule about commands; what stands between the commands of a line, and in front of one, where hosts skip it.
+_RULE = re.compile(r"^(?:Bash|Shell)\((.+)\)(\*?)$", re.MULTILINE)
+_BETWEEN = re.compile(r"&&|\|\|?|[;&\n]")
+_IN_FRONT = re.compile(r"^\s*(?:(?:\w+=\S*|timeout\s+\S+|time|nice|nohup|if|then)\s+)*")
 _LARGEST = 1 << 17
 
 
@@ -34,11 +38,25 @@ def is_denied_to_shell(hook_set: HookSet, program: str) -> bool:
     return any(rule.search(text) for text in _denials(hook_set))
 
 
+def is_denied_command(hook_set: HookSet, command: str) -> bool:
+    """Return whether the settings deny a command of a line, or let the host ask about it."""
+    rules = [_pattern(*found) for text in _denials(hook_set) for found in _RULE.findall(text)]
+    parts = [_IN_FRONT.sub("", part).strip() for part in _BETWEEN.split(command)]
+    return any(rule.fullmatch(part) for rule in rules for part in parts)
+
+
+def _pattern(rule: str, more: str) -> re.Pattern[str]:
+    """Return a rule as a pattern of whole commands: `npm test:*` and `npm test *` need no more words."""
+    begin = rule.removesuffix(":*").removesuffix(" *")
+    words = r"(?:\s.*)?" if begin != rule else ""
+    return re.compile(re.escape(begin).replace(r"\*", ".*") + words + (".*" if more else ""))
+
+
 def _denials(hook_set: HookSet) -> Iterator[str]:
     # A host does not read what denies files to another one.
     own = {path.split("/")[1] for path in hosts.find(hook_set.host).config.paths}
     names = (name for folder, files in _DENY.items() if folder in own for name in files)
-    for path in (hook_set.root / name for name in names):
+    for path in (hook_set.root / name for name in dict.fromkeys([*names, *hook_set.files])):
         if is_small(path, _LARGEST):
             try:
                 text = path.read_text("utf-8", "replace")

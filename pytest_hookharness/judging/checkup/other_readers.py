@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from pytest_hookharness.judging.checkup.bypasses import framed
 from pytest_hookharness.judging.checkup.refused_work import symptom_of
-from pytest_hookharness.judging.comparison.traces import refusers
+from pytest_hookharness.judging.comparison.traces import is_asked, refusers
 from pytest_hookharness.judging.findings import codes
 from pytest_hookharness.model.checkup import Symptom
 from pytest_hookharness.model.fast_dataclass import dataclass
@@ -83,7 +83,8 @@ def find_other_readers(outcome: Outcome) -> Iterator[Symptom]:
         both = one.other, one.control
         around = all(two not in refused and framed(turns, passed.get(two, ())) for two in both)
         if len(turns) >= _TWICE and one not in passed and around:
-            text = f"{_describe(one, tools)} is refused, but {_describe(one.other, tools)} is allowed."
+            done = "asked about" if is_asked(outcome.trace, turns[0]) else "refused"
+            text = f"{_describe(one, tools)} is {done}, but {_describe(one.other, tools)} is allowed."
             hook = refusers(outcome.trace, turns[0])
             text = f"{text[0].upper()}{text[1:]}"
             yield symptom_of(codes.MISSED_SECRET.found(text, turn=turns[0], hook=hook))

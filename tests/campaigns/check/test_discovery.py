@@ -418,9 +418,9 @@ LOOP = [{"hooks": [{"type": "command", "command": BLOCKS}]}]
 @pytest.mark.parametrize(
     ("text", "found"),
     [
-        ('// Ours.\n{"hooks": {"Stop": [{"command": "echo //x"}]}}', ["echo //x"]),
-        ('{"hooks": {/* Ours, */ "Stop": [{"command": "true",},]}}', ["true"]),
-        ('{"hooks": {"Stop": [{"command": "true"}]}', []),
+        ('// Ours.\n{"hooks": {"stop": [{"command": "echo //x"}]}}', ["echo //x"]),
+        ('{"hooks": {/* Ours, */ "stop": [{"command": "true",},]}}', ["true"]),
+        ('{"hooks": {"stop": [{"command": "true"}]}', []),
     ],
 )
 def test_settings_with_comments(tmp_path, text, found):

@@ -64,6 +64,14 @@ def test_a_guard_of_commands_that_forgets_the_tool(guard):
 
 
 @pytest.mark.slow
+def test_a_guard_that_asks_about_commands(guard):
+    """Where the user is asked, the report does not say that the command is refused."""
+    answer = '{"hookSpecificOutput": {"hookEventName": "PreToolUse", "permissionDecision": "ask"}}'
+    asks = OF_COMMANDS.replace('echo "Keys are for people." >&2; exit 2', f"echo '{answer}'")
+    assert guard(asks) == ["`cat .env` is asked about, but reading .env with Read is allowed."]
+
+
+@pytest.mark.slow
 def test_a_guard_of_files_that_forgets_commands(guard):
     """A guard that refuses to read a file with secrets, and lets a command print it, is told."""
     assert guard(OF_FILES) == ["Reading .env with Read is refused, but `cat .env` is allowed."]
