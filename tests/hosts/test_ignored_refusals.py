@@ -60,6 +60,9 @@ def test_an_ignored_refusal(ended, host, code, answer, text, stderr, fault):
         ("droid", 0, {"continue": False}, ""),
         ("openhands", 0, {"decision": "allow"}, ""),
         ("gemini-cli", 0, {"decision": "allow", "reason": "fine"}, ""),
+        # What nobody reads allows the call as well.
+        ("cursor", 0, {"decision": "allow"}, ""),
+        ("claude-code", 0, {"permission": "allow"}, ""),
     ],
 )
 def test_a_refusal_that_is_read(ended, host, code, answer, stderr):

@@ -11,7 +11,12 @@ from collections.abc import Mapping
 from typing import assert_never
 
 from pytest_hookharness.hosts.replies.json_parser import dig, load
-from pytest_hookharness.hosts.replies.lost_refusals import find_refusal, find_unknown, is_reason_alone
+from pytest_hookharness.hosts.replies.lost_refusals import (
+    find_refusal,
+    find_unknown,
+    is_permission,
+    is_reason_alone,
+)
 from pytest_hookharness.hosts.rules.profile import EventRule, Power, Profile
 from pytest_hookharness.hosts.rules.replies import AnswerRules, EmptyAnswer, Halting, Stream, VerdictPath
 from pytest_hookharness.hosts.rules.settings import KeyPath
@@ -171,6 +176,9 @@ def _useless_answer(reader: AnswerReader, reply: Reply, answer: Payload) -> str 
     place = next((".".join(path) for path in reader.answers.context if path[-1] in {*answer} - known), "")
     if answer.get("continue") is True and answer.keys() <= {"continue", "suppressOutput"}:
         # A host that does not read this key goes on too.
+        return None
+    if is_permission(answer) and not known & set(answer):
+        # What nobody reads allows the call as well.
         return None
     if answer and not known & set(answer):
         hint = f"; it reads {place}" if place else ""

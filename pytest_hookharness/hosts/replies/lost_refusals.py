@@ -55,6 +55,11 @@ def find_refusal(answer: Payload) -> str:
     return next(refusals, "")
 
 
+def is_permission(answer: Payload) -> bool:
+    """Return whether all that an answer says is that something is allowed."""
+    return bool(answer) and all(str(value).casefold() in _PERMITTING_WORDS for value in answer.values())
+
+
 def find_overwritten(text: str) -> str:
     """Return the key and word of a refusal in the first values of an answer's keys; a host keeps the last."""
     try:
