@@ -57,7 +57,8 @@ _Job: TypeAlias = Callable[[TrialRunner], T]
 _FIRST, _LATER, _LAST = 0.4, 0.75, 0.9
 # The share for one session after the first: a loop shows long before it is proved to be endless.
 _MOST, _SHORT, _LEAST = 0.4, 30.0, 1.0
-_PROVED = frozenset({"livelock", "capped"})
+# The verdicts on loops, and how much longer than other sessions these take.
+_PROVED, _OF_PROOF = frozenset({"livelock", "capped"}), 4
 _NO_RUN = "No hook run came to its end, so nothing is known about any hook."
 _HUNG = "A hook run did not end, so nothing else was tried; fix that first."
 
@@ -301,8 +302,9 @@ class CheckRun:
         until = time.monotonic() + max(wall, self.seconds_left())
         settings = replace(self.settings, base=None, wall=wall)
         outcome, took = runner.do(partial(session_errors.play_timed, session, settings), until)
-        # A session that was cut took the time that it got, and to prove a loop takes longer than other work.
-        if not grouping.is_cut(outcome) and outcome.verdict_name not in _PROVED:
+        if not grouping.is_cut(outcome):
+            # Else it took the time that it got, and others may need less. Most of a loop's time goes to its proof.
+            took /= _OF_PROOF if outcome.verdict_name in _PROVED else 1
             self._least = took if self._least == _LEAST else min(self._least, took)
         return outcome
 

@@ -153,9 +153,9 @@ class Done:
         return self.outcome, self.took
 
 
-@pytest.mark.parametrize(("command", "least"), [("exit 2", 1.0), ("exit 0", 20.0)])
+@pytest.mark.parametrize(("command", "least"), [("exit 2", 5.0), ("exit 0", 20.0)])
 def test_how_long_other_sessions_take(harness, tmp_path, command, least):
-    """The proof of a loop says nothing about the time of other sessions, and an allowed stop does."""
+    """Other sessions are expected to take as long as one whose stop was allowed, and not as a proved loop."""
     hook = {"type": "command", "command": command}
     (tmp_path / ".claude").mkdir()
     (tmp_path / ".claude/settings.json").write_text(json.dumps({"hooks": {"Stop": [{"hooks": [hook]}]}}))
