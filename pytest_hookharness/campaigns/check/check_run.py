@@ -303,7 +303,7 @@ class CheckRun:
         settings = replace(self.settings, base=None, wall=wall)
         outcome, took = runner.do(partial(session_errors.play_timed, session, settings), until)
         if not grouping.is_cut(outcome):
-            # Else it took the time that it got, and others may need less. Most of a loop's time goes to its proof.
+            # Else it took the time that it got, and others may need less. To prove a loop takes most of its time.
             took /= _OF_PROOF if outcome.verdict_name in _PROVED else 1
             self._least = took if self._least == _LEAST else min(self._least, took)
         return outcome
