@@ -303,7 +303,7 @@ class CheckRun:
         settings = replace(self.settings, base=None, wall=wall)
         outcome, took = runner.do(partial(session_errors.play_timed, session, settings), until)
         if not grouping.is_cut(outcome):
-            # Else it took the time that it got, and others may need less. To prove a loop takes most of its time.
+            # Else it took the time that it got, and others may need less. The proof of a loop takes long.
             took /= _OF_PROOF if outcome.verdict_name in _PROVED else 1
             self._least = took if self._least == _LEAST else min(self._least, took)
         return outcome
