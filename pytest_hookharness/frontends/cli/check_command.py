@@ -18,6 +18,7 @@ from pytest_hookharness.campaigns.arming.activation import given_activations
 from pytest_hookharness.campaigns.check.discovery import find_hook_sets
 from pytest_hookharness.campaigns.check.home_search import with_looked_for
 from pytest_hookharness.campaigns.check.hook_statistics import require_name
+from pytest_hookharness.execution.processes.slots import competition
 from pytest_hookharness.execution.workspace.project_copies import ProjectCopies
 from pytest_hookharness.frontends.checkup import (
     check_all,
@@ -47,6 +48,8 @@ from pytest_hookharness.simulation.testbed.run_settings import Settings, Simulat
 
 _SCENARIO = ".scenario.yaml"
 _ONLY_READ = "This is what the files alone show: {why}."
+# The share of the budget for what is no session, and by how many times it may grow on a busy machine.
+_REST, _BUSIEST = 0.02, 4
 _DESCRIPTION = (
     "Finds the hooks that a project configures, for every host, plays sessions with them in throw-away "
     "copies of the project, with a HOME of their own, and reports what is wrong. With --stress: plays one "
@@ -179,8 +182,10 @@ def _call(arguments: argparse.Namespace) -> int:
             return _report(
                 [unplayed(each, arguments.only) for each in hook_sets], arguments, harness.settings
             )
-        # Looking at hooks is part of the budget, and waiting for an answer is not.
-        wall = settings.wall - looked - (time.monotonic() - began)
+        # Looking at hooks is part of the budget, and waiting for an answer is not. The rest is for the start of
+        # Python and the removal of the workspaces, which take longer if others want the processors.
+        rest = settings.wall * _REST * min(competition(), _BUSIEST)
+        wall = settings.wall - looked - (time.monotonic() - began) - rest
         lent = lend(Path(arguments.path), hook_sets, found, agreed=arguments.yes)
         return _check(lent, arguments, harness, copies, wall)
 
