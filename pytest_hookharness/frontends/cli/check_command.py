@@ -182,8 +182,8 @@ def _call(arguments: argparse.Namespace) -> int:
             return _report(
                 [unplayed(each, arguments.only) for each in hook_sets], arguments, harness.settings
             )
-        # Looking at hooks is part of the budget, and waiting for an answer is not. The rest is for the start and
-        # the end of the process, which take longer if others want the processors.
+        # Looking at hooks is part of the budget, and waiting for an answer is not.
+        # The rest is for the start and the end of the process, which take longer on a busy machine.
         rest = settings.wall * _REST * min(competition(), _BUSIEST)
         wall = settings.wall - looked - (time.monotonic() - began) - rest
         lent = lend(Path(arguments.path), hook_sets, found, agreed=arguments.yes)
