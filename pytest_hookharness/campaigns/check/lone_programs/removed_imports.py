@@ -8,9 +8,11 @@ imports is left out.
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 
 from pytest_hookharness import hosts
 from pytest_hookharness.campaigns.arming.project_texts import project_files, read_known_text
+from pytest_hookharness.campaigns.check.command_guards.command_tests import functions_of
 from pytest_hookharness.campaigns.check.static.shell_scripts import SHELL_SCRIPT, code_of
 from pytest_hookharness.model.checkup import HookSet
 from pytest_hookharness.model.protocol import Hook
@@ -24,8 +26,9 @@ _CALL = re.compile(
 _KEEPS = re.compile(
     r"--unfixable|F401|--(?:extend-)?(?:select|ignore)|--fixable|--config|--diff|--check\b|\$\{?\w*(?:ARGS|OPTS|FLAGS)"
 )
-# A script that runs it only at some events or commands.
-_CHOOSES = re.compile(r"git commit|hook_event_name|\$1\b|\$\{1|--final")
+# A script that runs it only at some events or commands, or with some argument.
+_CHOOSES = re.compile(r"git commit|hook_event_name|--final")
+_ARGUMENT, _ALL_ARGUMENTS = re.compile(r"\$1\b|\$\{1"), re.compile(r"\$\{?[@*]")
 _OF_RUFF = frozenset(["pyproject.toml", "ruff.toml", ".ruff.toml"])
 _SELECTED = re.compile(r"^[ \t]*(?:lint\.)?select[ \t]*=[ \t]*\[([^\]]*)\]", re.MULTILINE)
 _OTHERWISE = re.compile(
@@ -46,7 +49,7 @@ def removed_imports(hook_set: HookSet, hook: Hook) -> str:
         text = whole.replace("\\\n", "  ")
         shell = SHELL_SCRIPT.match(text) is not None or whole == hook.command
         others = {one.event for path, _ in hook_set.sources_of(hook) for one in hook_set.hooks_of(path)}
-        if _KEEPS.search(text) or _CHOOSES.search(text) or len(others) > 1:
+        if _KEEPS.search(text) or _CHOOSES.search(text) or _takes_argument(text) or len(others) > 1:
             continue
         code = code_of(text) if shell else ""
         for found in _CALL.finditer(text):
@@ -57,6 +60,21 @@ def removed_imports(hook_set: HookSet, hook: Hook) -> str:
             if shown and not _KEEPS.search(words) and (name != "ruff" or _removes(hook_set)):
                 return "ruff check --fix" if name == "ruff" else name
     return ""
+
+
+def _takes_argument(text: str) -> bool:
+    """Return whether a script may look at its own arguments, or run the linter in a function with some."""
+    bodies = [(begin, end) for _, begin, end in functions_of(text)]
+    linting = [body for body in bodies if _CALL.search(text, *body)]
+    within = [body for found in _ARGUMENT.finditer(text) for body in _around(found.start(), bodies)]
+    if len(within) < len(_ARGUMENT.findall(text)) or not {*linting}.isdisjoint(within):
+        return True
+    # Its own arguments may be those of a function that looks at them.
+    return bool(within) and any(not _around(one.start(), bodies) for one in _ALL_ARGUMENTS.finditer(text))
+
+
+def _around(place: int, bodies: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:
+    return [(begin, end) for begin, end in bodies if begin <= place < end][:1]
 
 
 def _removes(hook_set: HookSet) -> bool:

@@ -9,6 +9,7 @@ from pytest_hookharness.campaigns.check.lone_programs.removed_imports import rem
 from ..static.one_hook import one_hook
 
 BASH = "#!/bin/bash\nFILE=$(jq -r .tool_input.file_path)\n"
+FUNCTION = 'is_code() {\n  case "$1" in *.py) ;; *) return 1 ;; esac\n}\n'
 
 
 @pytest.mark.parametrize(
@@ -21,6 +22,15 @@ BASH = "#!/bin/bash\nFILE=$(jq -r .tool_input.file_path)\n"
         ),
         (BASH + 'OUT=$(uv run --frozen ruff check --fix "$FILE" 2>&1)\n', "ruff check --fix"),
         ('import subprocess\nsubprocess.run(["ruff", "check", "--fix", path])\n', "ruff check --fix"),
+        (
+            BASH + FUNCTION + 'out=$(ruff format "$FILE" && uv run ruff check --fix "$FILE" 2>&1)\n',
+            "ruff check --fix",
+        ),
+        (BASH + FUNCTION + 'is_code "$FILE" && ruff check --fix "$FILE"\n', "ruff check --fix"),
+        # An argument of the script may choose.
+        (BASH + FUNCTION + 'is_code "$@" && ruff check --fix "$FILE"\n', ""),
+        (BASH + FUNCTION + 'is_code "${2:-$1}" && ruff check --fix "$FILE"\n', ""),
+        (BASH + 'fix() {\n  [ "$1" = last ] && ruff check --fix "$FILE"\n}\nfix "$WHEN"\n', ""),
         # It adds an import as soon as something uses it.
         (BASH + 'goimports -w "$FILE"\n', ""),
         (BASH + 'autoflake --in-place "$FILE"\n', "autoflake"),
