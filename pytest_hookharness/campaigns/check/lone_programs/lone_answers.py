@@ -68,10 +68,12 @@ _SILENT = re.compile(
 # What tells of a failure, or may bring the program or another of its name, or loads a check of it.
 _NOTICES = re.compile(
     r"\btrap\b(?![ \t]+(?P<mark>['\"])rm[ \t](?:(?!(?P=mark))[^\n;&|])*(?P=mark))"
-    r"|\bPATH\+?=|\balias[ \t]|\beval[ \t]"
+    r"|\bPATH\+?=|\balias[ \t]"
     r"|^[ \t]*(?:source|\.)[ \t]|&&[ \t]*(?:source|\.)[ \t]|\bexit[ \t]+(?![02]\b)\d",
     re.MULTILINE,
 )
+# Code that may do any of this; in quotes it is only a word that the script looks for.
+_EVALUATES = re.compile(r"\beval[ \t]")
 # The status of what ran last.
 _LAST_STATUS = re.compile(r"\$\?|\bPIPESTATUS\b")
 _ENDS_ON_ERRORS = re.compile(
@@ -152,7 +154,7 @@ def is_told(hook_set: HookSet, text: str, tool: str) -> bool:
     code = without_comment_lines(text)
     if _NOTICES.search(code) or _looks_for(tool, code) or _tells_of_empty(tool, code):
         return True
-    if _asks_for_status(tool, code):
+    if _EVALUATES.search(code_of(text)) or _asks_for_status(tool, code):
         return True
     strict = any(_ENDS_ON_ERRORS.search(one) for one in (text, *(hook.command for hook in hook_set.hooks)))
     if _notices_failures(tool, code, strict=strict) or _tests_functions(tool, code):

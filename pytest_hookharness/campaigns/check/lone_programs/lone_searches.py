@@ -2,14 +2,14 @@
 Guards that refuse only what one program shows them: without it on the PATH, they refuse nothing.
 
 Every refusal of the shell script stands below a condition that only a text fits, in a variable that ``jq`` or
-``python3`` alone has filled from the input.
+``python3`` alone has filled from the input; or in a function that is only called below such conditions.
 """
 
 from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, MutableMapping
 from itertools import islice
 
 from pytest_hookharness.campaigns.check.command_guards.command_tests import functions_of
@@ -84,9 +84,36 @@ def only_shown_by(text: str) -> str:
     for found in _DERIVED.finditer(code):
         if (found["of"] or found["other"]) in names and often[found["name"]] == 1:
             names.add(found["name"])
-    if all(any(_fits(one, code, names) for one in conditions_at(shown, place)) for place in refusals):
+    fits: dict[str, bool] = {}
+    if all(_needs_text(place, code, shown, names, fits) for place in refusals):
         return str(tools.pop())
     return ""
+
+
+def _needs_text(
+    place: int, code: str, shown: str, names: Collection[str], fits: MutableMapping[str, bool]
+) -> bool:
+    """
+    Return whether a place is only reached if one of some variables has a text.
+
+    Args:
+        place: The place.
+        code: The script without comment lines.
+        shown: The script without quoted text.
+        names: The variables.
+        fits: The functions so far of which each call needs a text; those that this place needs are added.
+    """
+    if any(_fits(one, code, names) for one in conditions_at(shown, place)):
+        return True
+    around = next((name for name, begin, end in functions_of(code) if begin <= place < end), "")
+    if around and around not in fits:
+        # For a function that calls itself.
+        fits[around] = False
+        calls = [*islice(_calls_of(around, shown), _MOST)]
+        fits[around] = 0 < len(calls) < _MOST and all(
+            _needs_text(one, code, shown, names, fits) for one in calls
+        )
+    return fits.get(around, False)
 
 
 def _with_listed_texts(code: str) -> str:
@@ -133,8 +160,13 @@ def refusals_of(code: str, shown: str) -> Iterator[int]:
             yield place
     for name, begin, end in bodies:
         if any(begin <= place < end for place in places):
-            called = re.compile(rf"(?<![\w$./-]){re.escape(name)}(?![\w(-])(?![ \t]*\()")
-            yield from (one.start() for one in called.finditer(shown))
+            yield from _calls_of(name, shown)
+
+
+def _calls_of(name: str, shown: str) -> Iterator[int]:
+    """Yield where a function may be called."""
+    called = re.compile(rf"(?<![\w$./-]){re.escape(name)}(?![\w(-])(?![ \t]*\()")
+    yield from (one.start() for one in called.finditer(shown))
 
 
 def _fits(condition: Condition, code: str, names: Collection[str]) -> bool:

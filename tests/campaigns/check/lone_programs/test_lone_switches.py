@@ -24,6 +24,7 @@ SEARCH = 'if echo "$CMD" | grep -qE "rm -rf"; then\n  echo No >&2\n  exit 2\nfi\
 LIST = "LIST=(\n  'rm -rf'  # files\n  # disks\n  'mkfs'\n)\n"
 EACH = 'for p in "${LIST[@]}"; do\n  if echo "$CMD" | grep -qE "$p"; then\n    exit 2\n  fi\ndone\n'
 DENY = 'deny() {\n  echo "$1" >&2\n  exit 2\n}\n'
+CHECK = 'check() {\n  [ -f "$1" ] && deny No\n}\n'
 
 
 @pytest.mark.parametrize(
@@ -90,6 +91,13 @@ def test_the_program_whose_value_switches_a_script_off(text, tool):
         (HEAD + LIST.replace("mkfs", "^[[:space:]]*$") + COMMAND + EACH, ""),
         (HEAD + LIST.replace("mkfs", "^(rm|dd)?$") + COMMAND + EACH, ""),
         (HEAD + LIST + "LIST+=('^$')\n" + COMMAND + EACH, ""),
+        (HEAD + COMMAND + DENY + CHECK + 'case "$CMD" in\n  *rm*) check "$CMD" ;;\nesac\n', "jq"),
+        (HEAD + COMMAND + DENY + CHECK + 'checks() {\n  check a\n}\n[[ "$CMD" == *rm* ]] && checks\n', "jq"),
+        # The function is called in another place too, or calls itself, or nothing calls it.
+        (HEAD + COMMAND + DENY + CHECK + 'check a\n[[ "$CMD" == *rm* ]] && check "$CMD"\n', ""),
+        (HEAD + COMMAND + DENY + CHECK + '[ "$CMD" = "" ] && check "$CMD"\n', ""),
+        (HEAD + COMMAND + DENY + CHECK.replace("&& deny No", "&& deny No\n  check b"), ""),
+        (HEAD + COMMAND + DENY + CHECK, ""),
         # It may refuse without the command, or for another reason.
         (HEAD + COMMAND + SEARCH + "[ -f .claude/late ] && exit 2\n", ""),
         (HEAD + COMMAND + 'if ! echo "$CMD" | grep -q "pnpm"; then exit 2; fi\n', ""),
@@ -133,11 +141,14 @@ def test_a_command_that_is_the_script():
         HEAD + "command -v jq >/dev/null || exit 0\n" + COMMAND + SEARCH,
         HEAD + COMMAND + 'if [ -z "$CMD" ]; then echo "no jq?" >&2; exit 0; fi\n' + SEARCH,
         HEAD + COMMAND + 'case "$CMD" in\n  "") echo "no jq?" >&2 ;;\nesac\n' + SEARCH,
+        HEAD + COMMAND + 'eval "$CHECK"\n' + SEARCH,
     ],
 )
 def test_scripts_that_may_say_what_is_missing(text):
     """Nothing is said of a script that looks for the program, or tells of an empty value."""
     assert lone_switch(*one_hook("PreToolUse", HEAD + COMMAND + EMPTY + SEARCH)) == "jq"
+    words = SEARCH.replace("rm -rf", "eval [a-z]")
+    assert lone_switch(*one_hook("PreToolUse", HEAD + COMMAND + EMPTY + words)) == "jq"
     assert not lone_switch(*one_hook("PreToolUse", text))
 
 
