@@ -2,7 +2,8 @@
 Refusals in scripts that end with a status which their host takes for a failure, so that it allows the call.
 
 Read are a text that refuses in plain words, or says to the agent that a check failed, or a whole answer, with
-the status right behind it; and only scripts that never end with the status that refuses.
+the status right behind it; and only scripts that never end with the status that refuses. An answer with a
+text for the agent is read in each script, as some hosts read an answer only with status 0.
 """
 
 from __future__ import annotations
@@ -75,11 +76,17 @@ _NEAR = 12
 _LOST = "crashed: "
 # A command that does more than go on where its script fails may refuse there.
 _MINDS = re.compile(r"\|\|(?!\s*(?:true\b|:|exit\s+0\b))|\bexit\s+[1-9]|\$\?|\btrap\b")
+# A command that ends with another status than its script.
+_GOES_ON = re.compile(r"[;|\n]|\$\?|\bexec\b|&(?!&)")
 
 
 def failed_refusal(hook_set: HookSet, hook: Hook) -> str:
-    """Return why a refusal in a hook's script has no effect, in words that follow the event; or nothing."""
-    return next(_failed(hook_set, hook), "")
+    """
+    Return why a refusal or a text for the agent in a hook's script has no effect, or nothing.
+
+    The words follow the event.
+    """
+    return next(_failed(hook_set, hook), "") or next(_lost_texts(hook_set, hook), "")
 
 
 def _failed(hook_set: HookSet, hook: Hook) -> Iterator[str]:
@@ -118,6 +125,34 @@ def _failed(hook_set: HookSet, hook: Hook) -> Iterator[str]:
             refuses = read_printed(profile, hook, 0, stdout=written).ruling is Ruling.DENY
             if code and refuses and _is_failure(read_printed(profile, hook, code, stdout=written)):
                 yield f"the refusal ends with {code}, which {hook_set.host} takes for a failure of the hook"
+
+
+def _lost_texts(hook_set: HookSet, hook: Hook) -> Iterator[str]:
+    """Yield why the agent does not get a text in an answer that the host reads only with status 0."""
+    profile = hosts.find(hook_set.host)
+    if hook.event not in profile.events or hook.type != "command" or _GOES_ON.search(hook.command):
+        return
+    for text in hook_set.scripts_of(hook):
+        for answer in written_answers(text):
+            code, written = _status_behind(text, answer.line), json.dumps(answer.value)
+            if not code or not _surely_ends(text, answer.line):
+                continue
+            read = read_printed(profile, hook, 0, stdout=written)
+            # Whatever else it says, as with status 2.
+            lost = [read_printed(profile, hook, code, stdout=written, stderr=one) for one in ("", "text")]
+            if (read.context or read.ruling is Ruling.DENY) and all(map(_is_failure, lost)):
+                yield (
+                    f"its answer ends with {code}, which {hook_set.host} takes for a failure of the hook, "
+                    "so the agent does not get it"
+                )
+
+
+def _surely_ends(text: str, number: int) -> bool:
+    """Return whether the status behind a line stands alone in a line of the same margin."""
+    lines = text.splitlines()[number - 1 : number + _NEAR]
+    end = next((line for line in lines if _ENDS.search(line)), "")
+    found = _ENDS.match(end.lstrip())
+    return found is not None and len(end) - len(end.lstrip()) == len(lines[0]) - len(lines[0].lstrip())
 
 
 def _says_that_a_check_failed(text: str, found: re.Match[str]) -> bool:

@@ -51,7 +51,7 @@ from pytest_hookharness.model.protocol import Hook
 from pytest_hookharness.model.verdicts import FindingCode
 
 _REFUSE = (
-    "To refuse, print the reason to standard error and exit with 2, or print a JSON answer and exit with 0."
+    "Print a JSON answer and exit with 0; or, to refuse, print the reason to standard error and exit with 2."
 )
 _SAY_SO = "Begin with `command -v {0} >/dev/null || {{ echo '{0} is missing' >&2; exit {1}; }}`."
 # Status 2 refuses a call. At a stop, it would be an endless loop, and at a prompt, nobody could work.

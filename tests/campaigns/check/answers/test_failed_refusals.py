@@ -157,6 +157,45 @@ def test_a_host_that_ignores_the_answer(tmp_path):
     assert texts == ["beforeReadFile: the refusal ends with 3, which cursor takes for a failure of the hook."]
 
 
+TEXT = '{"hookSpecificOutput": {"hookEventName": "PostToolUse", "additionalContext": "$errors"}}'
+ANSWER = f'#!/bin/bash\n[ -z "$errors" ] && exit 0\ncat <<EOF\n{TEXT}\nEOF\nexit 1\n'
+BY_JQ = '#!/bin/sh\njq -n --arg x "$x" \\\n  \'{decision: "block", reason: $x}\'\nexit 1\n'
+BY_PYTHON = f"import sys, json\nif bad:\n    print(json.dumps({TEXT}))\n    sys.exit(1)\n"
+
+
+@pytest.mark.parametrize(
+    ("host", "text", "more", "count"),
+    [
+        ("codex", ANSWER, "", 1),
+        ("codex", BY_JQ, "", 1),
+        ("codex", BY_PYTHON, "", 1),
+        # Its JSON alone decides.
+        ("claude-code", ANSWER, "", 0),
+        ("codex", ANSWER.replace("exit 1", "exit 0"), "", 0),
+        ("codex", ANSWER.replace("exit 1", 'echo "$errors" >&2\nexit 2'), "", 0),
+        # Another status may follow, or the command ends with its own.
+        ("codex", ANSWER.replace("exit 1", '[ "$STRICT" = 1 ] && exit 1'), "", 0),
+        ("codex", ANSWER.replace("exit 1", "if strict; then\n  exit 1\nfi"), "", 0),
+        ("codex", BY_PYTHON.replace("    sys.exit", "sys.exit"), "", 0),
+        ("codex", ANSWER.replace("EOF\nexit", 'EOF\necho "then exit 0"\nexit'), "", 0),
+        ("codex", ANSWER, "; exit 0", 0),
+        ("codex", ANSWER, " || true", 0),
+        # It tells the agent nothing.
+        ("codex", ANSWER.replace(TEXT, '{"systemMessage": "Formatted."}'), "", 0),
+    ],
+)
+def test_a_text_for_the_agent_beside_a_status_of_failure(host, text, more, count):
+    """A text in an answer is lost where the host reads no answer with a status of failure."""
+    hook_set, hook = one_hook("PostToolUse", text)
+    hooks = (replace(hook, command=hook.command + more),)
+    found = check_statically(replace(hook_set, host=host, hooks=hooks)).symptoms
+    said = [one.text for one in found if one.kind == "CRASHED"]
+    words = (
+        "its answer ends with 1, which codex takes for a failure of the hook, so the agent does not get it"
+    )
+    assert said == [f"PostToolUse: {words}."] * count
+
+
 @pytest.mark.parametrize(
     ("changes", "expected"),
     [
