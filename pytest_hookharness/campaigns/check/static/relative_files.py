@@ -79,6 +79,11 @@ _END = r"(?=[\s;)&|]|$)"
 _OF_PYTHON = re.compile(
     r"(?:Path\.cwd\(\)\s*/\s*|os\.path\.join\(\s*os\.getcwd\(\)\s*,\s*)[\"']([\w.-]+)[\"'](?=[^\n]*\n(?:[^\n]*\n){0,3}[^\n]*\.?(?:mkdir|makedirs)\()"
 )
+# A path that begins where the script starts, and what makes or writes it.
+_OF_START = re.compile(
+    rf"\s*Path\(\s*[\"'](?P<path>(?:\.{_OF_WORK})?[A-Za-z][\w./-]*)[\"']\s*\)(?:\s*/\s*[^()\n]*)?\s*"
+)
+_MADE = r"(?<![\w.]){0}\.(?:mkdir|touch|write_text|write_bytes)\("
 # The same in Python and JavaScript, also as the host sends it, and what may stand around it.
 _HERE = r"(?:Path\.cwd\(\)|os\.getcwd\(\)|process\.cwd\(\))"
 _SENT = r"\b\w+(?:\??\.cwd\b(?!\()|\.get\(\s*[\"']cwd[\"']\s*(?:,\s*[\"']{2}\s*)?\)|\[[\"']cwd[\"']\])"
@@ -178,7 +183,12 @@ def _used_in_code(text: str) -> Iterator[str]:
     for one in _BOUND.finditer(code):
         values.setdefault(one["name"], []).append(one["value"])
     given_names = {*re.findall(r"\w+", " ".join(" ".join(one) for one in _GIVEN.findall(code)))}
-    here = [name for name, given in values.items() if name not in given_names and all(map(_is_here, given))]
+    own = {name: given for name, given in values.items() if name not in given_names}
+    for name, given in own.items():
+        paths = [*filter(None, map(_OF_START.fullmatch, given))]
+        if len(paths) == len(given) and re.search(_MADE.format(name), code):
+            yield paths[0]["path"]
+    here = [name for name, given in own.items() if all(map(_is_here, given))]
     joined = _JOINED.format("|".join([_HERE, *map(re.escape, here)]), _OWN_FOLDER)
     for found in re.finditer(joined, code):
         yield next(filter(None, found.groups()))

@@ -85,6 +85,31 @@ def test_a_folder_that_python_makes():
 
 
 @pytest.mark.parametrize(
+    ("text", "file"),
+    [
+        ("logs = Path('.run/logs')\nlogs.mkdir(exist_ok=True)\n", ".run/logs"),
+        ("def end():\n    logs = Path('logs') / 'stops'\n    logs.mkdir()\n", "logs"),
+        ("FLAG: Path = Path('.run.flag')\nif FLAG.exists():\n    FLAG.unlink()\nFLAG.touch()\n", ".run.flag"),
+        # It is only read, or stands elsewhere, or is that of another program.
+        ("logs = Path('logs')\nprint(logs.exists())\n", ""),
+        ("logs = Path('/tmp/logs')\nlogs.mkdir()\n", ""),
+        ("logs = Path('~/logs').expanduser()\nlogs.mkdir()\n", ""),
+        ("logs = Path(__file__).parent / 'logs'\nlogs.mkdir()\n", ""),
+        ("logs = Path('.pytest_cache')\nlogs.mkdir()\n", ""),
+        ("logs = Path('logs')\n(root / logs).mkdir()\n", ""),
+        # Another value or folder may be meant.
+        ("logs = Path('logs')\nif root:\n    logs = root / 'logs'\nlogs.mkdir()\n", ""),
+        ("logs = Path('logs')\nos.chdir(root)\nlogs.mkdir()\n", ""),
+        ("logs = Path('logs')\nroot = os.environ['CLAUDE_PROJECT_DIR']\nlogs.mkdir()\n", ""),
+        ("logs = Path('logs')\ndef make(logs):\n    logs.mkdir()\n", ""),
+    ],
+)
+def test_paths_that_python_makes_or_writes(text, file):
+    """A relative path that a Python script makes or writes is named, if it has no other value."""
+    assert found(f"from pathlib import Path\n{text}") == file
+
+
+@pytest.mark.parametrize(
     "text",
     [
         '#!/bin/bash\nCOUNT="$CLAUDE_PROJECT_DIR/.run/count"\necho 1 > "$COUNT"\n',
