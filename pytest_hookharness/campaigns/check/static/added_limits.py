@@ -1,16 +1,19 @@
 """
 Time limits in scripts that surely follow each other, and together are longer than the timeout of their hook.
 
-In Python these are the rounds of a loop over written values, of which none ends it; in shell scripts commands
-outside of functions and conditions whose failure is passed over. A small limit is one of a quick program, and
-a script that looks at a clock may have a limit for all.
+In Python these are the rounds of a loop over written values, of which none ends it, and the calls in a row of
+the part that always runs; in shell scripts commands outside of functions and conditions whose failure is
+passed over. A small limit is one of a quick program, and a script that looks at a clock may have a limit for
+all.
 """
 
 from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import islice
+from types import MappingProxyType
 
 from pytest_hookharness import hosts
 from pytest_hookharness.campaigns.check.command_guards.command_tests import functions_of
@@ -27,8 +30,11 @@ _LEAVES = re.compile(r"\b(?:exit|return|exec|break|continue)\b")
 _PASSED_OVER = re.compile(r"\|\|[ \t]*(?!exit\b|return\b|\{)\S|\bif\b|\$\?")
 _LOOPS = re.compile(r"^[ \t]*(?:for|while|until)\b|^[ \t]*done\b", re.MULTILINE)
 _STARTS = frozenset({"run", "call", "check_call", "check_output"})
+_BESIDE = re.compile(r"\b(?:Popen|fork|Thread\w*|multiprocessing|create_subprocess_\w+)\b")
+# A quick program, whatever the limit of the function that starts it.
+_QUICK = frozenset(["git", "which"])
 _CLOCK = re.compile(r"\bsignal\.(?:alarm|setitimer)\b|\bmonotonic\b|\btime\.time\b|\bSECONDS\b")
-_MOST, _SLOW = 20, 10.0
+_MOST, _LONGEST, _SLOW = 20, 200, 10.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,7 +76,8 @@ def limits_in_a_row(text: str) -> list[AddedLimits]:
     if "subprocess" not in text or "timeout" not in text:
         return []
     try:
-        return [*_in_python(ast.parse(text))]
+        tree = ast.parse(text)
+        return [*_in_python(tree), *([] if _BESIDE.search(text) else _in_a_row(tree))]
     except (SyntaxError, ValueError, RecursionError):
         return []
 
@@ -96,7 +103,6 @@ def _in_shell(shown: str, text: str) -> Iterator[AddedLimits]:
 def _in_python(tree: ast.Module) -> Iterator[AddedLimits]:
     nodes = [*ast.walk(tree)]
     values: dict[str, list[ast.expr]] = {}
-    functions: dict[str, list[ast.FunctionDef]] = {}
     for node in nodes:
         match node:
             case (
@@ -104,15 +110,76 @@ def _in_python(tree: ast.Module) -> Iterator[AddedLimits]:
                 | ast.AnnAssign(target=ast.Name(id=name), value=ast.expr() as value)
             ):
                 values.setdefault(name, []).append(value)
-            case ast.FunctionDef(name=name):
-                functions.setdefault(name, []).append(node)
             case _:
                 pass
+    functions = _functions(nodes)
     for loop in [one for one in nodes if isinstance(one, ast.For)][:_MOST]:
         rounds = _length(loop.iter, values)
         limits = [*_limits(loop.body, functions)]
-        if rounds > 1 and limits and not _may_end(loop):
+        if rounds > 1 and limits and not _may_end(loop.body):
             yield AddedLimits(rounds * sum(each for each, _ in limits), rounds * len(limits), limits[0][1])
+
+
+def _functions(nodes: Sequence[ast.AST]) -> dict[str, list[ast.FunctionDef]]:
+    functions: dict[str, list[ast.FunctionDef]] = {}
+    for node in nodes:
+        if isinstance(node, ast.FunctionDef):
+            functions.setdefault(node.name, []).append(node)
+    return functions
+
+
+def _in_a_row(tree: ast.Module) -> Iterator[AddedLimits]:
+    """Yield the limits of a script, or of a function that it always calls, one after the other."""
+    functions = _functions([*ast.walk(tree)])
+    last = tree.body[-1] if tree.body else None
+    # As in `if __name__ == "__main__":`.
+    end = last.body if isinstance(last, ast.If) and "__main__" in ast.unparse(last.test) else tree.body
+    called = [function.body for one, sure in _flat(end) if sure for function, _ in _calls(one, functions)]
+    for body in (end, *called[:_MOST]):
+        statements, found = _flat(body)[:_LONGEST], list[tuple[int, float, int]]()
+        for place, (one, sure) in enumerate(statements):
+            # Of the programs of a function, the first is surely started.
+            limits = islice(_limits([one], functions), 1) if sure else ()
+            found += [(place, seconds, one.lineno) for seconds, _ in limits]
+        between = [one for one, _ in statements[found[0][0] : found[-1][0]]] if found else []
+        # A function that they call may end all of the script.
+        helping = [function for one in between for function, _ in _calls(one, functions)]
+        ends = any(_is_exit(part) for function in helping for part in ast.walk(function))
+        if len(found) > 1 and not _may_end(between) and not ends:
+            yield AddedLimits(sum(seconds for _, seconds, _ in found), len(found), found[0][2])
+
+
+def _flat(body: Sequence[ast.stmt]) -> list[tuple[ast.stmt, bool]]:
+    """Return some statements, and those of each ``try`` in its place, with whether they surely follow."""
+    found: list[tuple[ast.stmt, bool]] = []
+    for one in body:
+        if isinstance(one, ast.Try):
+            others = [*one.orelse, *one.finalbody, *(each for part in one.handlers for each in part.body)]
+            found += [*_flat(one.body), *((other, False) for other in others)]
+        else:
+            found.append((one, True))
+    return found
+
+
+def _calls(
+    statement: ast.stmt, functions: dict[str, list[ast.FunctionDef]]
+) -> Iterator[tuple[ast.FunctionDef, ast.Call]]:
+    """Yield the functions of a script that a statement surely calls, with the calls."""
+    if isinstance(statement, ast.Assign | ast.AnnAssign | ast.Expr | ast.Return):
+        for node in _sure_parts(statement):
+            match node:
+                case ast.Call(func=ast.Name(id=name)) if len(functions.get(name, ())) == 1:
+                    yield functions[name][0], node
+                case _:
+                    pass
+
+
+def _sure_parts(node: ast.AST) -> Iterator[ast.AST]:
+    """Yield the parts of a statement that are carried out whatever holds."""
+    yield node
+    for part in ast.iter_child_nodes(node):
+        if not isinstance(part, ast.IfExp | ast.BoolOp | ast.Lambda | ast.GeneratorExp | ast.ListComp):
+            yield from _sure_parts(part)
 
 
 def _length(iterated: ast.expr, values: dict[str, list[ast.expr]], depth: int = 0) -> int:
@@ -129,38 +196,71 @@ def _length(iterated: ast.expr, values: dict[str, list[ast.expr]], depth: int = 
 
 
 def _limits(
-    body: Sequence[ast.stmt], functions: dict[str, list[ast.FunctionDef]], depth: int = 0
+    body: Sequence[ast.stmt],
+    functions: dict[str, list[ast.FunctionDef]],
+    given: Mapping[str, ast.expr] = MappingProxyType({}),
+    depth: int = 0,
 ) -> Iterator[tuple[float, int]]:
     """Yield the limits of the programs that some statements surely start, with their lines."""
-    for statement in body:
+    for place, statement in enumerate(body):
+        if depth and place and _may_end(body[place - 1 : place]):
+            return
         if isinstance(statement, ast.Try):
-            yield from _limits(statement.body, functions, depth)
+            yield from _limits(statement.body, functions, given, depth)
         if not isinstance(statement, ast.Assign | ast.AnnAssign | ast.Expr | ast.Return):
             continue
-        for node in ast.walk(statement):
+        for node in _sure_parts(statement):
             match node:
                 case ast.Call(func=ast.Attribute(value=ast.Name(id="subprocess"), attr=name)) if (
-                    name in _STARTS
+                    name in _STARTS and not _is_quick(node)
                 ):
-                    yield from _limit(node)
-                case ast.Call(func=ast.Name(id=name)) if len(functions.get(name, ())) == 1 and not depth:
-                    yield from _limits(functions[name][0].body, functions, depth + 1)
+                    yield from _limit(node, given)
                 case _:
                     pass
+        for function, call in _calls(statement, functions) if not depth else ():
+            if not _is_quick(call):
+                yield from _limits(function.body, functions, _arguments(function, call), depth + 1)
 
 
-def _limit(call: ast.Call) -> Iterator[tuple[float, int]]:
+def _is_quick(call: ast.Call) -> bool:
+    match call.args[:1]:
+        case [ast.List(elts=[ast.Constant(value=name), *_])]:
+            return name in _QUICK
+        case _:
+            return False
+
+
+def _arguments(function: ast.FunctionDef, call: ast.Call) -> dict[str, ast.expr]:
+    """Return what the parameters of a function get by a call, or by their defaults, if it keeps them."""
+    named = [one.arg for one in (*function.args.posonlyargs, *function.args.args)]
+    defaults = function.args.defaults
+    found = dict(zip(named[len(named) - len(defaults) :], defaults, strict=True))
+    only = zip(function.args.kwonlyargs, function.args.kw_defaults, strict=True)
+    found |= {one.arg: value for one, value in only if value is not None}
+    found |= dict(zip(named, call.args, strict=False))
+    found |= {word.arg: word.value for word in call.keywords if word.arg}
+    stored = {
+        one.id for one in ast.walk(function) if isinstance(one, ast.Name) and isinstance(one.ctx, ast.Store)
+    }
+    return {name: value for name, value in found.items() if name not in stored}
+
+
+def _limit(call: ast.Call, given: Mapping[str, ast.expr]) -> Iterator[tuple[float, int]]:
     for word in call.keywords:
-        value = word.value.value if isinstance(word.value, ast.Constant) else None
+        limit = given.get(word.value.id) if isinstance(word.value, ast.Name) else word.value
+        value = limit.value if isinstance(limit, ast.Constant) else None
         if word.arg == "timeout" and isinstance(value, int | float) and value >= _SLOW:
             yield float(value), call.lineno
 
 
-def _may_end(loop: ast.For) -> bool:
-    """Return whether a loop may end before its last value."""
+def _may_end(statements: Sequence[ast.stmt]) -> bool:
+    """Return whether some statements may end what they stand in."""
     return any(
-        isinstance(node, ast.Break | ast.Return | ast.Raise | ast.Continue)
-        or (isinstance(node, ast.Call) and "exit" in ast.unparse(node.func))
-        for statement in loop.body
+        isinstance(node, ast.Break | ast.Return | ast.Continue) or _is_exit(node)
+        for statement in statements
         for node in ast.walk(statement)
     )
+
+
+def _is_exit(node: ast.AST) -> bool:
+    return isinstance(node, ast.Raise) or (isinstance(node, ast.Call) and "exit" in ast.unparse(node.func))

@@ -30,6 +30,31 @@ def main(scripts):
         result = run(command)
         print(result.returncode)
 """
+IN_A_ROW = """import subprocess
+def main():
+    tests = subprocess.run(["npm", "test"], timeout=180)
+    print(tests.returncode)
+    try:
+        lint = subprocess.run(["npm", "run", "lint"], timeout=90)
+    except OSError:
+        return
+if __name__ == "__main__":
+    main()
+"""
+BY_FUNCTION = """import subprocess, sys
+def run(words, timeout=60):
+    try:
+        return subprocess.run(words, timeout=timeout)
+    except subprocess.TimeoutExpired:
+        return None
+def main():
+    tests = run(["npm", "test"], timeout=120)
+    status = run(["git", "status"])
+    if tests:
+        print(status)
+    lint = run(["npm", "run", "lint"])
+sys.exit(main())
+"""
 
 
 @pytest.mark.parametrize(
@@ -45,6 +70,11 @@ def main(scripts):
         (PYTHON, 540, 3),
         (PYTHON.replace("in NAMES", 'in ["a", "b"]'), 360, 2),
         (IN_FUNCTIONS, 540, 3),
+        (IN_A_ROW, 270, 2),
+        (BY_FUNCTION, 180, 2),
+        (BY_FUNCTION.replace("timeout=120", "120"), 180, 2),
+        (BY_FUNCTION.replace("run(words, t", "run(words, *, t", 1), 180, 2),
+        ("import subprocess\n" + 'subprocess.run(["make"], timeout=60)\n' * 3, 180, 3),
     ],
 )
 def test_limits_that_follow_each_other(text, seconds, number):
@@ -76,6 +106,24 @@ def test_limits_that_follow_each_other(text, seconds, number):
         PYTHON.replace("timeout=180", "timeout=LIMIT"),
         PYTHON.replace("    result =", "    if name in scripts:\n      result ="),
         PYTHON + "(",
+        # One of the calls in a row may be the last, or is one of another way to start the script.
+        IN_A_ROW.replace("print(tests.returncode)", "if tests.returncode:\n        return"),
+        IN_A_ROW.replace("print(tests.returncode)", "sys.exit(tests.returncode)"),
+        IN_A_ROW.replace("    main()", "    if sys.argv[1:]:\n        main()"),
+        IN_A_ROW.replace("    try:\n", "    try:\n        start()\n    except OSError:\n", 1).replace(
+            "    except OSError:\n        return\n", "", 1
+        ),
+        IN_A_ROW.replace("lint = ", "lint = tests and "),
+        IN_A_ROW.replace("lint = ", "lint = lambda: "),
+        IN_A_ROW.replace("lint = ", "if tests:\n            lint = "),
+        IN_A_ROW.replace("timeout=90", "timeout=5"),
+        IN_A_ROW.replace("import subprocess", "import subprocess, threading\nThread = threading.Thread"),
+        BY_FUNCTION.replace("return None", "sys.exit(0)"),
+        BY_FUNCTION.replace("    try:", "    if words[0] not in changed:\n        return None\n    try:"),
+        BY_FUNCTION.replace("    try:", "    timeout = min(timeout, 5)\n    try:"),
+        BY_FUNCTION.replace("timeout=120", "timeout=LIMIT"),
+        BY_FUNCTION.replace('"npm", "test"', '"git", "fetch"'),
+        BY_FUNCTION.replace("sys.exit(main())", "if ask():\n    main()"),
     ],
 )
 def test_limits_that_may_not_follow_each_other(text):
@@ -108,7 +156,8 @@ def test_what_is_said():
 
 
 @pytest.mark.parametrize(
-    "part", [SHELL, PYTHON, IN_FUNCTIONS, "for x in y:\n    f()\n", "timeout 5 x || true\n"]
+    "part",
+    [SHELL, PYTHON, IN_FUNCTIONS, IN_A_ROW, BY_FUNCTION, "for x in y:\n    f()\n", "timeout 5 x || true\n"],
 )
 def test_the_time_grows_with_the_length(takes_linear_time, part):
     """A script four times as long takes about four times as long."""
