@@ -198,7 +198,12 @@ def plan_bypasses(hook_set: HookSet, outcomes: Sequence[Outcome]) -> Iterator[Ch
     yield from _prove_files(hook_set, outcomes, guards)
     refused = [*dict.fromkeys(call for one in guards for call in one.all_calls)]
     source = "\n".join(read_guards(hook_set).sources) if refused else ""
-    if harmless := refused_neighbours(outcomes, refused, source):
+    harmless = [
+        one
+        for one in refused_neighbours(outcomes, refused, source)
+        if not any(is_denied_command(hook_set, text) for text in (one.text, *one.controls))
+    ]
+    if harmless:
         acts = prove_neighbours(refused, harmless)
         yield _proof(hook_set, "harmless commands that are refused", acts, guards)
 

@@ -56,11 +56,11 @@ printf '%s\\n' "$text" >>"$CLAUDE_PROJECT_DIR/seen"
 def found(tmp_path, harness):
     """The problems of harmless commands that a guard is found to refuse."""
 
-    def play(script, tools="Bash|Read"):
+    def play(script, tools="Bash|Read", **more):
         (tmp_path / ".claude").mkdir()
         (tmp_path / ".claude/guard.sh").write_text(script)
         hook = {"type": "command", "command": 'sh "$CLAUDE_PROJECT_DIR"/.claude/guard.sh'}
-        settings = {"hooks": {"PreToolUse": [{"matcher": tools, "hooks": [hook]}]}}
+        settings = {"hooks": {"PreToolUse": [{"matcher": tools, "hooks": [hook]}]}, **more}
         (tmp_path / ".claude/settings.json").write_text(json.dumps(settings))
         (hook_set,) = find_hook_sets(tmp_path)
         files = (Read(file=".env"), Edit(file=".env", text="text\n"))
@@ -95,6 +95,13 @@ def test_a_guard_that_takes_every_path_for_the_root(found):
         "`rm -rf .cache`, a folder whose name begins with a dot, is refused, but `rm -rf build` and "
         "`rm -rf topic` allowed."
     )
+
+
+@pytest.mark.nightly
+@pytest.mark.slow
+def test_what_the_settings_deny_is_no_control(found):
+    """A harmless command is no proof where the settings deny what it is compared with."""
+    assert found(EVERY_PATH, permissions={"deny": ["Bash(rm -rf *)"]}) == []
 
 
 @pytest.mark.nightly

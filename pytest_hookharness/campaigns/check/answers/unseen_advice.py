@@ -175,6 +175,16 @@ def where_it_is_read(hook_set: HookSet, hook: Hook) -> str:
     return ".".join(paths[0]) if paths else ""
 
 
+def advise_on_place(hook_set: HookSet, hook: Hook) -> str:
+    """Return in one sentence where to write a text for the agent; empty if the host reads none there."""
+    place, profile = where_it_is_read(hook_set, hook), hosts.find(hook_set.host)
+    if not place:
+        return ""
+    more = f"; at {hook.event} it makes the agent go on, and a text for the user belongs in `systemMessage`"
+    more = more if profile.events[hook.event].context_continues else ""
+    return f"Answer in JSON, with the text in `{place}`{more}."
+
+
 def _is_lost(hook_set: HookSet, hook: Hook, stream: str, words: str = _SAMPLE) -> bool:
     """Return whether a text on a stream of a hook that ends with 0 is plain text that reaches nobody."""
     reply = read_printed(hosts.find(hook_set.host), hook, 0, **{stream: words})

@@ -14,7 +14,7 @@ from pytest_hookharness.campaigns.check.answers.failed_refusals import failed_re
 from pytest_hookharness.campaigns.check.answers.script_answers import find_unread_answer
 from pytest_hookharness.campaigns.check.answers.silent_refusals import silent_answer, silent_refusal
 from pytest_hookharness.campaigns.check.answers.unread_answers import lost_answers
-from pytest_hookharness.campaigns.check.answers.unseen_advice import is_fault, unseen_advice, where_it_is_read
+from pytest_hookharness.campaigns.check.answers.unseen_advice import advise_on_place, is_fault, unseen_advice
 from pytest_hookharness.campaigns.check.answers.user_messages import message_for_agent
 from pytest_hookharness.campaigns.check.lone_programs.lone_answers import lone_answer
 from pytest_hookharness.campaigns.check.lone_programs.lone_switches import lone_switch
@@ -314,10 +314,7 @@ def _of_advice(hook_set: HookSet) -> Iterator[Symptom]:
         events = ", ".join(dict.fromkeys(hook.event for hook in hooks))
         text = describe_unseen(events, same[0][1].text, stream, hook_set.host)
         symptom = replace(together(UNSEEN_REASON, hooks, ""), text=text)
-        place = where_it_is_read(hook_set, same[0][0])
-        yield replace(
-            symptom, advice=f"Answer in JSON, with the text in `{place}`." if place else symptom.advice
-        )
+        yield replace(symptom, advice=advise_on_place(hook_set, same[0][0]) or symptom.advice)
 
 
 def _of_messages(hook_set: HookSet) -> Iterator[Symptom]:
@@ -326,8 +323,7 @@ def _of_messages(hook_set: HookSet) -> Iterator[Symptom]:
     for path, line, words in dict.fromkeys(one for _, one in found):
         hooks = [hook for hook, one in found if one == (path, line, words)]
         text = f'only the user sees `systemMessage`, and {path}, line {line}, says "{words}".'
-        advice = f"Write the text for the agent in `{where_it_is_read(hook_set, hooks[0])}`."
-        yield replace(together(UNSEEN_REASON, hooks, text), advice=advice)
+        yield replace(together(UNSEEN_REASON, hooks, text), advice=advise_on_place(hook_set, hooks[0]))
 
 
 def _of_imports(hook_set: HookSet) -> Iterator[Symptom]:

@@ -53,6 +53,13 @@ def test_advice_that_nobody_gets(found, script, text, stream):
     assert not symptom.must_fix
 
 
+def test_advice_on_a_text_at_a_stop(found):
+    """At a stop, the key for the agent makes it go on, so the advice also names the key for the user."""
+    (symptom,) = found(f"#!/bin/sh\necho '{WARNING}' >&2\n", event="Stop")
+    assert "at Stop it makes the agent go on" in symptom.advice
+    assert "`systemMessage`" in symptom.advice
+
+
 @pytest.mark.parametrize(
     ("event", "text"),
     [
