@@ -81,8 +81,8 @@ class Hook:
 
     Attributes:
         event: The host's name of the event.
-        command: The shell command line; of ``args`` as a shell would need it. Empty for a hook that is not a
-            command.
+        command: The shell command line; with ``args``, the same words quoted for a shell. Empty for a hook
+            that is not a command.
         type: ``command``, or another type, whose answers the scenario must supply.
         args: The program and its arguments, if the host starts them without a shell; else ``None``.
         matcher: The matcher as configured; ``None`` if there is none.

@@ -60,7 +60,7 @@ def test_an_ignored_refusal(ended, host, code, answer, text, stderr, fault):
         ("droid", 0, {"continue": False}, ""),
         ("openhands", 0, {"decision": "allow"}, ""),
         ("gemini-cli", 0, {"decision": "allow", "reason": "fine"}, ""),
-        # What nobody reads allows the call as well.
+        # An answer that only allows changes nothing if the host ignores it: the call is allowed anyway.
         ("cursor", 0, {"decision": "allow"}, ""),
         ("claude-code", 0, {"permission": "allow"}, ""),
     ],

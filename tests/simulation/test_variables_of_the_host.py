@@ -5,7 +5,7 @@ import pytest
 
 @pytest.mark.parametrize(("value", "passed"), [("{{workspace}}/lib", True), ("lib", False)])
 def test_a_variable_that_names_the_project(play, value, passed):
-    """In a variable, `{{workspace}}` is the absolute path of the project, wherever a hook is."""
+    """In a variable, `{{workspace}}` is the absolute path of the project, in whatever folder a hook runs."""
     outcome = play(
         hooks={"Stop": 'cd / && test -f "$TOOLS/x.txt" || exit 2'},
         env={"TOOLS": value},

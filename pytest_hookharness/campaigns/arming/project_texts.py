@@ -14,7 +14,7 @@ from pytest_hookharness.simulation.testbed.run_settings import SimulationError
 
 # Folders with the files of others: version control, packages and virtual environments.
 _FOREIGN = frozenset({".git", "node_modules", ".venv", "venv"})
-# In JSON: a text, and what editors allow besides, comments and commas behind the last value.
+# A JSON string, which stays as it is, or what some editors also allow: a comment; a trailing comma.
 _COMMENT = re.compile(r'("(?:[^"\\]|\\.)*")|//[^\n]*|/\*.*?\*/', re.DOTALL)
 _LAST_COMMA = re.compile(r'("(?:[^"\\]|\\.)*")|,(?=\s*[}\]])')
 # The files of the folders that were walked; ``None`` outside of `walks_kept`.
@@ -87,8 +87,8 @@ def read_text(file: Path) -> str | None:
         raise SimulationError(f"{file}: cannot be read: {error}") from error
 
 
-def without_comments(text: str) -> str:
-    """Return JSON without comments, and without commas behind the last value; empty if that is none."""
+def without_json_comments(text: str) -> str:
+    """Return JSON without comments and trailing commas; empty if the result is not valid JSON."""
     plain = _LAST_COMMA.sub(r"\1", _COMMENT.sub(r"\1", text))
     try:
         json.loads(plain)

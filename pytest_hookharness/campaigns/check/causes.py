@@ -15,7 +15,7 @@ from dataclasses import replace
 from pytest_hookharness import hosts
 from pytest_hookharness.campaigns.check.grouping import ENDLESS, SymptomEvidence
 from pytest_hookharness.campaigns.check.hook_statistics import name_problem
-from pytest_hookharness.campaigns.check.lone_programs.hindered_hooks import NO_BIT, hindered_hooks
+from pytest_hookharness.campaigns.check.lone_programs.hindered_hooks import NO_EXECUTABLE_BIT, hindered_hooks
 from pytest_hookharness.campaigns.check.static.hook_program import program_that_ends_it
 from pytest_hookharness.campaigns.check.static.mendable_hooks import NOT_EXECUTABLE
 from pytest_hookharness.campaigns.check.static_checks import StaticResult
@@ -192,13 +192,15 @@ def _executable(static: StaticResult, outcomes: Sequence[Outcome]) -> Iterator[s
     """Yield the commands of hooks that ran in sessions in which their scripts are executable."""
     bare = {*_commands(one for one in static.symptoms if NOT_EXECUTABLE in one.text)}
     runs = (run for outcome in outcomes for _, run in outcome.trace.hook_runs())
-    yield from (one.hook.command for one in runs if one.hook.command in bare and one.ending != NO_BIT)
+    yield from (
+        one.hook.command for one in runs if one.hook.command in bare and one.ending != NO_EXECUTABLE_BIT
+    )
 
 
 def _ran(evidence: SymptomEvidence, mended: Collection[str]) -> bool:
-    """Return whether a symptom is of scripts that were executable in its session, and no NOT-RUN."""
+    """Return whether the scripts were executable in the symptom's session, and the symptom is not NOT-RUN."""
     runs = (run for _, run in evidence.trace.hook_runs() if run.hook.command in mended)
-    return evidence.symptom.kind != NOT_RUN.name and all(run.ending != NO_BIT for run in runs)
+    return evidence.symptom.kind != NOT_RUN.name and all(run.ending != NO_EXECUTABLE_BIT for run in runs)
 
 
 def _is_told(symptom: Symptom, static: Symptom) -> bool:

@@ -55,10 +55,9 @@ _Job: TypeAlias = Callable[[TrialRunner], T]
 # The share of the budget until whose end sessions may start: the first one; others if a symptom still has to
 # be confirmed; others if none has.
 _FIRST, _LATER, _LAST = 0.4, 0.75, 0.9
-# The share for one session after the first: a loop shows long before it is proved to be endless.
-_MOST, _SHORT, _LEAST = 0.4, 30.0, 1.0
-# The verdicts on loops, and how much longer than other sessions these take.
-_PROVED, _OF_PROOF = frozenset({"livelock", "capped"}), 4
+# The share for one session after the first, as a loop shows long before it is proved; a short budget, and the
+# shortest session, in seconds; and how many times longer the proof of a loop takes than another session.
+_MOST, _SHORT, _LEAST, _PROOF_FACTOR = 0.4, 30.0, 1.0, 4
 _NO_RUN = "No hook run came to its end, so nothing is known about any hook."
 _HUNG = "A hook run did not end, so nothing else was tried; fix that first."
 
@@ -108,8 +107,7 @@ class CheckRun:
         except Exception as error:  # noqa: BLE001 -- what was seen so far must not be lost
             failed = True
             self._undecided.append(f"The check ended early: {session_errors.describe_error(error)}.")
-        certain = [*causes.certain(self.place, self._static, self._outcomes(), self._problems)]
-        known = [*certain, *self._problems]
+        known = [*causes.certain(self.place, self._static, self._outcomes(), self._problems), *self._problems]
         summary = grouping.summarise(self.place, self._played, self._static.stuck, known)
         problems = as_found(self.place, at_one_place([*known, *summary.problems]))
         checkup = CheckReport(
@@ -130,8 +128,8 @@ class CheckRun:
         # Once the wanted problem is found, the rest was not tried, so it says nothing.
         if self._is_found():
             return replace(checkup, open=(), undecided=())
-        none = () if summary.triggered or checkup.problems else (_NO_RUN,)
-        return replace(checkup, undecided=(*none, *checkup.undecided))
+        no_run = not (summary.triggered or checkup.problems)
+        return replace(checkup, undecided=(_NO_RUN, *checkup.undecided)) if no_run else checkup
 
     def _outcomes(self) -> list[Outcome]:
         return [one.outcome for one in self._played if one.outcome is not None]
@@ -175,7 +173,7 @@ class CheckRun:
             # It would be cut in every session, and the other hooks need the time.
             limit = session_errors.patience(seen, self.settings.hook_timeout)
             self.settings = replace(self.settings, hook_timeout=limit)
-        endless = seen.verdict_name in _PROVED
+        endless = seen.verdict_name in grouping.ENDLESS
         # Stops are refused whatever the agent does, so further behaviours would only cost time.
         behaviours = [] if endless else [*checkups.plan_behaviours(self.place)]
         activated = [*checkups.plan_activated(self.place, self.given), *checkups.plan_host_files(self.place)]
@@ -303,8 +301,8 @@ class CheckRun:
         settings = replace(self.settings, base=None, wall=wall)
         outcome, took = runner.do(partial(session_errors.play_timed, session, settings), until)
         if not grouping.is_cut(outcome):
-            # Else it took the time that it got, and others may need less. The proof of a loop takes long.
-            took /= _OF_PROOF if outcome.verdict_name in _PROVED else 1
+            # A session that was cut used all its time, and others may need less. To prove a loop takes long.
+            took /= _PROOF_FACTOR if outcome.verdict_name in grouping.ENDLESS else 1
             self._least = took if self._least == _LEAST else min(self._least, took)
         return outcome
 

@@ -82,7 +82,11 @@ class Confirmation:
         return evidence, small and (small[0], self._attribute(*small, runner))
 
     def _as_gate(self, scenario: Scenario, symptom: Symptom, runner: TrialRunner) -> Symptom:
-        """Return the symptom of a gate if an agent may stop that does what each refusal asks for."""
+        """
+        Return the symptom of a gate, if an agent may stop in another session.
+
+        That is one in which the agent does what each refusal asks for, or the checks succeed.
+        """
         evidence, session = self.evidence, self.evidence.session
         # A loop that something started ends by its own rules, and a gate with failing checks is known as one.
         if symptom.kind not in ENDLESS or session.active or session.way_out or session.event or scenario.vary:
@@ -97,7 +101,7 @@ class Confirmation:
         if succeeds and outcome and outcome.verdict_name == "terminated":
             return as_far_as_seen(symptom, succeeds)
         if succeeds and not outcome:
-            untried = f"Whether an agent may stop that {succeeds.way_out} was not tried."
+            untried = f"Not tried: an agent that {succeeds.way_out} may be allowed to stop."
             symptom = replace(symptom, assumes=(*symptom.assumes, untried))
         seen = [
             (replace(session, scenario=scenario), symptom, evidence.trace),

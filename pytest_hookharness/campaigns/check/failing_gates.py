@@ -70,7 +70,7 @@ _PLACE = re.compile(
 )
 # Extensions of files whose changes the scripts look for.
 _KINDS = ("ts", "tsx", "js", "jsx", "py", "go", "rs", "java", "kt", "rb", "php", "swift", "cs", "ex", "dart")
-_WAY_OUT = "makes its check succeed"
+_WAY_OUT = "makes the hook's check succeed"
 _FAILS, _SUCCEEDS = Double(exit=1, stdout="1 check failed\n"), Double(stdout="All checks passed\n")
 
 
@@ -144,9 +144,10 @@ def failing_checks(session: CheckSession) -> list[str]:
 
 def with_succeeding_checks(hook_set: HookSet, session: CheckSession, refusing: str) -> CheckSession | None:
     """
-    Return a session in which the checks succeed that its refusing hooks start, and with what they are.
+    Return the session with test doubles that let the checks of its refusing hooks succeed.
 
-    ``None`` if they start none, or only such as have test doubles already.
+    Its way out names them. ``None`` if the hooks start no check, or only checks that already have test
+    doubles.
     """
     hooks = [hook for hook in hook_set.hooks if is_named(hook.command, refusing)]
     started = {name for hook in hooks for name in _started(hook_set, hook)} - session.scenario.commands.keys()

@@ -21,7 +21,7 @@ from pytest_hookharness.campaigns.check.session_scenario import (
 )
 from pytest_hookharness.campaigns.guards import rewording
 from pytest_hookharness.campaigns.guards.approved_lines import try_lines
-from pytest_hookharness.campaigns.guards.denied_files import is_denied_command
+from pytest_hookharness.campaigns.guards.denials import is_denied_command
 from pytest_hookharness.campaigns.guards.file_neighbours import (
     folder_to_play_in,
     prove_neighbours_of,
@@ -209,7 +209,7 @@ def plan_bypasses(hook_set: HookSet, outcomes: Sequence[Outcome]) -> Iterator[Ch
 
 
 def _not_denied(hook_set: HookSet, allowed: Mapping[str, Sequence[str]]) -> dict[str, list[str]]:
-    """Return the spellings of each command that the settings do not deny."""
+    """Return, for each command, the spellings that the settings neither deny nor ask about."""
     found = {
         command: [text for text in texts if not is_denied_command(hook_set, text)]
         for command, texts in allowed.items()

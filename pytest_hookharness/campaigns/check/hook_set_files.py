@@ -23,7 +23,7 @@ from pytest_hookharness import hosts
 from pytest_hookharness.campaigns.arming.copied_files import copied_files
 from pytest_hookharness.campaigns.arming.installed_plugins import installed_plugin
 from pytest_hookharness.campaigns.arming.namesakes import namesakes
-from pytest_hookharness.campaigns.arming.project_texts import read_text, without_comments
+from pytest_hookharness.campaigns.arming.project_texts import read_text, without_json_comments
 from pytest_hookharness.campaigns.check.lent_home import find_installed, find_lent
 from pytest_hookharness.campaigns.check.static.hook_program import INTERPRETERS
 from pytest_hookharness.campaigns.check.static.mendable_hooks import missing_script
@@ -113,7 +113,7 @@ def _without_malformed(
     unreadable = (
         one.source.removeprefix(PLUGIN) for one in configuration.problems if one.kind == "unreadable"
     )
-    cut |= {file: without_comments(texts[file]) for file in unreadable if file in texts}
+    cut |= {file: without_json_comments(texts[file]) for file in unreadable if file in texts}
     files = {file: text for file, text in cut.items() if text}
     if not files:
         return hook_set

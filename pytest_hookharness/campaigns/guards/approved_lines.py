@@ -7,7 +7,7 @@ import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
 
 from pytest_hookharness import hosts
-from pytest_hookharness.campaigns.guards.denied_files import is_denied_to_shell
+from pytest_hookharness.campaigns.guards.denials import is_denied_to_shell
 from pytest_hookharness.campaigns.guards.watched_moves import watched
 from pytest_hookharness.model.checkup import HookSet
 from pytest_hookharness.model.moves import FIRST_PROMPT, Act, RunCommand, ToolResult

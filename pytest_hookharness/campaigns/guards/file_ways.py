@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from pytest_hookharness import hosts
-from pytest_hookharness.campaigns.guards.denied_files import is_denied, is_denied_to_shell
+from pytest_hookharness.campaigns.guards.denials import is_denied, is_denied_to_shell
 from pytest_hookharness.campaigns.guards.named_commands import read_guards
 from pytest_hookharness.campaigns.guards.rewording import refused_moves
 from pytest_hookharness.campaigns.guards.sibling_files import siblings

@@ -79,7 +79,7 @@ def named_commands(hook_set: HookSet, guards: GuardTexts) -> list[str]:
 
 
 def named_files(hook_set: HookSet, guards: GuardTexts) -> list[str]:
-    """Return the files that guards name, and of each folder of the project that they name the first file."""
+    """Return the project's files that guards name, and the first file of each folder that they name."""
     known = [path.relative_to(hook_set.root).as_posix() for path in project_files(hook_set.root)]
     texts = (text for text in guards.compared if _PATH.fullmatch(text))
     named = dict.fromkeys(text.strip("/ ").removeprefix("./") for text in texts)

@@ -7,7 +7,7 @@ import re
 from collections.abc import Sequence
 
 from pytest_hookharness import hosts
-from pytest_hookharness.campaigns.guards.denied_files import is_denied
+from pytest_hookharness.campaigns.guards.denials import is_denied
 from pytest_hookharness.campaigns.guards.file_ways import hooks_of_commands
 from pytest_hookharness.judging.checkup.other_readers import FileReading, reading_of
 from pytest_hookharness.model.checkup import HookSet

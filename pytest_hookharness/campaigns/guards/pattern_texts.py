@@ -19,7 +19,7 @@ _TOKEN = re.compile(f"{_STRING}|{_REGEX}|{_MATCHED}")
 _CASE = re.compile(
     r"^[ \t]*\(?((?:[^\s()\"'#|]|\\ )*[*\w](?:[^()\"'#\n]|\\ )*)\)[ \t]*(?:$|[^\s|&;)])", re.MULTILINE
 )
-# Of `[[ x == *y* ]]`, if it is not quoted.
+# The pattern in `[[ x == *y* ]]`, if it is not quoted.
 _EQUAL = re.compile(r"\s[!=]=\s+([^\s\"'$()\[\]]*[\w/][^\s\"'$()\[\]]*)(?=\s+(?:\]\]|&&|\|\|))")
 _QUANTIFIER = re.compile(r"([*+?]|\{(\d+)(?:,\d*)?\})[?+]?")
 _GROUP = re.compile(r"\?(?:([=!]|<[=!])|:|P?<\w+>|[aimsx]+:|[aimsx]+(?=\)))?")

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from pytest_hookharness.campaigns.arming.project_texts import is_small, project_files
-from pytest_hookharness.campaigns.guards.denied_files import is_denied
+from pytest_hookharness.campaigns.guards.denials import is_denied
 from pytest_hookharness.judging.checkup.file_bypasses import LOCKS, siblings_of
 from pytest_hookharness.model.checkup import HookSet
 from pytest_hookharness.model.moves import Edit

@@ -10,13 +10,8 @@ import json
 from collections.abc import Mapping
 from typing import assert_never
 
+from pytest_hookharness.hosts.replies import lost_refusals
 from pytest_hookharness.hosts.replies.json_parser import dig, load
-from pytest_hookharness.hosts.replies.lost_refusals import (
-    find_refusal,
-    find_unknown,
-    is_permission,
-    is_reason_alone,
-)
 from pytest_hookharness.hosts.rules.profile import EventRule, Power, Profile
 from pytest_hookharness.hosts.rules.replies import AnswerRules, EmptyAnswer, Halting, Stream, VerdictPath
 from pytest_hookharness.hosts.rules.settings import KeyPath
@@ -174,18 +169,14 @@ def _read_empty(reader: AnswerReader) -> Reply:
 def _useless_answer(reader: AnswerReader, reply: Reply, answer: Payload) -> str | None:
     known = answer_keys(reader.answers)
     place = next((".".join(path) for path in reader.answers.context if path[-1] in {*answer} - known), "")
-    if answer.get("continue") is True and answer.keys() <= {"continue", "suppressOutput"}:
-        # A host that does not read this key goes on too.
-        return None
-    if is_permission(answer) and not known & set(answer):
-        # What nobody reads allows the call as well.
+    if lost_refusals.is_permission(answer, known):
         return None
     if answer and not known & set(answer):
         hint = f"; it reads {place}" if place else ""
         return f"ignored: the host knows none of the keys {', '.join(answer)}{hint}"
     if reply.halt is not None or reply.ruling is Ruling.DENY:
         return None
-    refusal = find_refusal(answer) if reply.ruling is Ruling.NONE else ""
+    refusal = lost_refusals.find_refusal(answer) if reply.ruling is Ruling.NONE else ""
     if refusal:
         return f"ignored: {refusal} is not a refusal of {reader.event.name} on this host"
     if refusal := _refusal_of_another_type(reader, answer):
@@ -193,10 +184,10 @@ def _useless_answer(reader: AnswerReader, reply: Reply, answer: Payload) -> str 
     if place and reader.event.context and not reply.context:
         return f"ignored: the host does not read {place.rpartition('.')[2]} at the top; it reads {place}"
     nested = _EVENT_OUTPUT if reply.ruling is Ruling.NONE else ""
-    unknown = find_unknown(answer, known, nested)
+    unknown = lost_refusals.find_unknown(answer, known, nested)
     if unknown:
         return f"ignored: the host does not know {unknown}"
-    alone = reply.ruling is Ruling.NONE and is_reason_alone(answer)
+    alone = reply.ruling is Ruling.NONE and lost_refusals.is_reason_alone(answer)
     return "ignored: a reason without a decision has no effect" if alone else None
 
 

@@ -55,9 +55,12 @@ def find_refusal(answer: Payload) -> str:
     return next(refusals, "")
 
 
-def is_permission(answer: Payload) -> bool:
-    """Return whether all that an answer says is that something is allowed."""
-    return bool(answer) and all(str(value).casefold() in _PERMITTING_WORDS for value in answer.values())
+def is_permission(answer: Payload, known: Collection[str]) -> bool:
+    """Return whether an answer only allows something, so that nothing is lost if a host ignores it."""
+    if answer.get("continue") is True and answer.keys() <= {"continue", "suppressOutput"}:
+        return True
+    unread = bool(answer) and not {*answer} & {*known}
+    return unread and all(str(value).casefold() in _PERMITTING_WORDS for value in answer.values())
 
 
 def find_overwritten(text: str) -> str:

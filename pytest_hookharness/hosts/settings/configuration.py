@@ -242,14 +242,15 @@ def _source(
 
 def _read(profile: Profile, name: str, text: str, imported: Import | None = None) -> _Settings:
     rule = profile.config.rules["unreadable"]
+    assumed = "it is assumed that " if rule.basis is Basis.ASSUMED else ""
+    then = f"{assumed}the host runs none of its hooks until that is fixed"
     try:
         content = profile.config.parse(text)
     except (ValueError, RecursionError) as error:
-        known = "" if rule.basis is not Basis.ASSUMED else "it is assumed that "
         content = None
-        why = f"cannot be parsed ({error}); {known}the host runs none of its hooks until that is fixed"
+        why = f"cannot be parsed ({error}); {then}"
     else:
-        why = f"expected an object, got {describe_value(content)}; the host runs none of its hooks"
+        why = f"expected an object, got {describe_value(content)}; {then}"
     if not isinstance(content, Mapping):
         problem = SettingsProblem("unreadable", name, "", f"{name}: {why}", rule)
         return _Settings(_source(profile, name, {}, imported), (problem,))

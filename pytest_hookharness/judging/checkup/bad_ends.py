@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import assert_never
 
-from pytest_hookharness.judging.checkup.written_paths import without_base
+from pytest_hookharness.judging.checkup.written_paths import without_run_folder
 from pytest_hookharness.judging.findings import finding_catalogue
 from pytest_hookharness.model import verdicts
 from pytest_hookharness.model.bad_ends import MANY_REFUSALS
@@ -151,7 +151,7 @@ def _last_refusal(outcome: Outcome) -> tuple[str, str, str]:
     hooked = last_refusal(outcome.trace)
     if hooked is None:
         return "A stop", "", ""
-    reason = " ".join(without_base(_reason(hooked)).split())
+    reason = " ".join(without_run_folder(_reason(hooked)).split())
     return hooked.event, commands_of(hooked.deciding), reason[:_REASON]
 
 

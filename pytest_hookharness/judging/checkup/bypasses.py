@@ -213,14 +213,18 @@ def _new_names(command: str, spelling: str) -> set[str]:
 
 
 def _removes_more(spelling: str) -> bool:
-    """Return whether a spelling removes something else too: that a guard allows that alone is no advice."""
+    """
+    Return whether a spelling also removes another path.
+
+    A refusal that names this path does not recommend the spelling.
+    """
     return spelling.endswith(_BEHIND) or any(f" {one} " in spelling for one in _BESIDE)
 
 
 def _shown(spelling: str) -> str:
     """Return a spelling as a report shows it, in one line."""
     rest = spelling.removeprefix(_FIRST_LINE)
-    return f"`{spelling}`" if rest == spelling else f"`{rest}` in a second line"
+    return f"`{spelling}`" if rest == spelling else f"`{rest}` on a second line"
 
 
 def _is_around(command: str, spelling: str) -> bool:

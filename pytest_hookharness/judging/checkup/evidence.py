@@ -7,7 +7,7 @@ from collections.abc import Collection, Iterator, Sequence
 from dataclasses import replace
 
 from pytest_hookharness.judging.checkup.bad_ends import limit_of, refused_throughout, stops_of
-from pytest_hookharness.judging.checkup.written_paths import without_base
+from pytest_hookharness.judging.checkup.written_paths import without_run_folder
 from pytest_hookharness.judging.findings.codes import TIMEOUT_UNIT
 from pytest_hookharness.judging.findings.finding_catalogue import CRASHED, MANGLED, NOT_RUN
 from pytest_hookharness.model.checkup import Symptom
@@ -70,7 +70,7 @@ def with_evidence(symptom: Symptom, outcomes: Sequence[Outcome]) -> Symptom:
         effect = _effect(failed or runs, host, outcomes)
     elif symptom.kind == TIMEOUT_UNIT.name:
         effect = _cut(runs, host)
-    return replace(symptom, text=without_base(symptom.text), printed=printed, effect=effect)
+    return replace(symptom, text=without_run_folder(symptom.text), printed=printed, effect=effect)
 
 
 def describe_refusal(host: str, events: Collection[str], outcomes: Sequence[Outcome] = ()) -> str:
@@ -109,7 +109,7 @@ def _runs(
 def _deciding_lines(hook_run: HookRun) -> str:
     """Return what a hook wrote to standard error; of a long text the error, or its first and last line."""
     text = hook_run.run.stderr.text if hook_run.run is not None else ""
-    lines = [without_base(line.strip()) for line in text.splitlines() if line.strip()]
+    lines = [without_run_folder(line.strip()) for line in text.splitlines() if line.strip()]
     if len(lines) <= _LINES or hook_run.reply.ruling is Ruling.DENY:
         return "\n".join(lines if len(lines) <= _LINES else (lines[0], lines[-1]))
     # A stack is printed below the error, or above it.

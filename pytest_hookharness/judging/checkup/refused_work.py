@@ -76,7 +76,7 @@ def find_refused_words(outcome: Outcome) -> Iterator[Symptom]:
         if not done.refused or not controlled:
             controlled = not done.refused
             continue
-        text = f"{done.call.name} is refused because its text only mentions what is refused."
+        text = f"{done.call.name} is refused only because its text mentions something that the hook refuses."
         yield symptom_of(codes.RAW_JSON.found(text, turn=turn, hook=refusers(outcome.trace, turn)))
 
 

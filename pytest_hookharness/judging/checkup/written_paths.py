@@ -1,4 +1,4 @@
-"""Where files lie that hooks write or name, seen from the project."""
+"""Paths of files that hooks write or name, as seen from the project."""
 
 from __future__ import annotations
 
@@ -9,13 +9,17 @@ from pytest_hookharness.model.trace import HookEvent
 
 # Mount points that hide folders of the machine, by the state's name for their root.
 _POINTS = {"private-tmp": "/tmp", "private-var-tmp": "/var/tmp", "shm": "/dev/shm"}  # noqa: S108 - names
-# The folder of a run, which is another one in each run.
-_BASE = re.compile(r"/[^\s'\":]*/hookharness-\w+/(?:\d+/)?\w+/(?=(?:workspace|plugin|home|tmp)\b)")
+# The temporary folder of a run; its name differs in each run.
+_RUN_FOLDER = re.compile(r"/[^\s'\":]*/hookharness-\w+/(?:\d+/)?\w+/(?=(?:workspace|plugin|home|tmp)\b)")
 
 
-def without_base(text: str) -> str:
-    """Return a text of a hook with paths of the session that begin at its folders, such as ``workspace``."""
-    return _BASE.sub("", text)
+def without_run_folder(text: str) -> str:
+    """
+    Return a hook's text without the temporary folder of the run.
+
+    Paths then begin at ``workspace`` and so on.
+    """
+    return _RUN_FOLDER.sub("", text)
 
 
 def written_above_project(path: str, hooked: HookEvent) -> str:

@@ -17,7 +17,8 @@ EARLY_EXIT = FindingCode(
     "A hook decided, but did not change a file that the scenario expects to change with that decision; or a "
     "loop of a Stop hook ends before its limit.",
     "A helper that prints the decision and exits ends the whole script. Code after it never runs: a counter "
-    "does not rise, a marker stays, and the next decision uses old state.",
+    "does not rise, a marker stays, and the next decision uses old state. A loop that allows every stop "
+    "where `stop_hook_active` is true ends after one round.",
     "Write the state first and print the decision last.",
 )
 STUCK_PHASE = FindingCode(

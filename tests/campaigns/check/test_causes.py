@@ -109,7 +109,7 @@ def test_a_revert_by_a_hook_that_is_known_to_remove_imports(kind, hook, left):
 
 @pytest.mark.parametrize(("mode", "left"), [(0o644, False), (0o755, True)])
 def test_what_a_script_that_could_not_run_shows(harness, tmp_path, mode, left):
-    """Of a script that has an executable bit in later sessions, only these show anything else."""
+    """If a script is executable only in later sessions, only symptoms of these sessions are kept."""
     (tmp_path / "start.sh").write_text("#!/bin/sh\nexit 2\n")
     (tmp_path / "start.sh").chmod(mode)
     hooks = {"SessionStart": [{"hooks": [{"type": "command", "command": "./start.sh"}]}]}

@@ -142,8 +142,8 @@ def test_a_session_ends_with_its_budget_in_real_time(harness, tmp_path, command)
     assert time.monotonic() - began < 4
 
 
-class Done:
-    """What has played a session, in a time that was given."""
+class FinishedRunner:
+    """A runner that returns a given outcome and a given time."""
 
     def __init__(self, outcome, took):
         self.outcome, self.took = outcome, took
@@ -162,7 +162,8 @@ def test_how_long_other_sessions_take(harness, tmp_path, command, least):
     (place,) = find_hook_sets(tmp_path)
     session = plan_each_event(place)
     run = CheckRun(place, replace(harness.settings, wall=60.0), harness.resources)
-    run._simulate(session, 30.0, Done(play_session(session, harness.settings, harness.resources), 20.0))
+    outcome = play_session(session, harness.settings, harness.resources)
+    run._simulate(session, 30.0, FinishedRunner(outcome, 20.0))
     assert run._least == least
 
 

@@ -81,7 +81,7 @@ def test_a_gate_whose_check_fails(gates, harness, name, program, text, started):
     """A stop is refused again and again while the check fails, whichever files the gate looks for."""
     (session,) = gates(name, program, text)
     assert [*session.scenario.commands] == started
-    assert session.way_out == f"makes its check succeed ({', '.join(started)})"
+    assert session.way_out == f"makes the hook's check succeed ({', '.join(started)})"
     outcome = play_session(session, harness.settings, harness.resources)
     assert outcome.verdict_name in ("livelock", "capped")
 
@@ -214,7 +214,7 @@ def test_what_is_reported_of_a_gate(plugin, harness, guard, kinds):
     report = CheckRun(hook_set, harness.settings, harness.resources).run()
     found = [one.symptom for one in report.problems if one.symptom.kind in ("livelock", "capped", "no-end")]
     assert [one.avoidable for one in found] == kinds
-    assert all("makes its check succeed (pnpm)" in one.text for one in found)
+    assert all("makes the hook's check succeed (pnpm)" in one.text for one in found)
 
 
 @pytest.mark.slow
@@ -224,14 +224,14 @@ def test_what_is_reported_of_a_gate(plugin, harness, guard, kinds):
     [
         (
             "flutter analyze",
-            "it may stop if it makes its check succeed (flutter, which is not on the PATH here)",
+            "it may stop if it makes the hook's check succeed (flutter, which is not on the PATH here)",
         ),
         # Its failure decides nothing.
         ("flutter analyze; false", ""),
     ],
 )
 def test_a_gate_whose_check_is_not_installed(plugin, harness, check, told):
-    """A gate that never opens because its check is missing on this machine is told as that."""
+    """A gate whose check is missing on this machine is reported as such a gate, not as an endless loop."""
     text = f"#!/bin/bash\n{check} >&2\nif [ $? -ne 0 ]; then echo 'Fix this first.' >&2; exit 2; fi\n"
     hook_set = plugin('bash "${CLAUDE_PLUGIN_ROOT}"/gate.sh', **{"gate.sh": text})
     (found,) = [one.symptom for one in CheckRun(hook_set, harness.settings, harness.resources).run().problems]
@@ -247,6 +247,6 @@ def test_the_checks_of_a_gate_succeed(plugin):
     session = plan_each_event(hook_set)
     again = with_succeeding_checks(hook_set, session, command)
     assert [*again.scenario.commands] == ["npm"]
-    assert again.way_out.startswith("makes its check succeed (npm")
+    assert again.way_out.startswith("makes the hook's check succeed (npm")
     assert with_succeeding_checks(hook_set, again, command) is None
     assert with_succeeding_checks(hook_set, session, "another hook") is None

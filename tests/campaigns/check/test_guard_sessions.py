@@ -80,7 +80,7 @@ def test_hooks_keep_their_further_keys(place):
 
 
 def test_hooks_with_arguments_keep_them(place):
-    """A session with some hooks starts those without a shell that the settings start so."""
+    """In a session with some of the hooks, those with arguments keep them."""
     hook_set = place(args=["one"])
     sessions = [one for one in plan_refusals(hook_set) if isinstance(one.scenario.hooks, dict)]
     entries = [entry for one in sessions for found in one.scenario.hooks.values() for entry in found]
@@ -125,7 +125,7 @@ def test_the_guards_of_a_plugin_are_tried_in_its_folder(tmp_path, harness):
     guard = GUARD.replace("'rm -rf'", '-f "$CLAUDE_PLUGIN_ROOT/words.txt"')
     hooks = {}
     for event, name, text in (("PreToolUse", "guard.sh", guard), ("PostToolUse", "log.sh", LOG)):
-        # Wherever it is, as the host gives it an absolute path.
+        # From any folder, because the host gives the script an absolute path.
         (tmp_path / name).write_text(f"cd /\n{text}")
         entry = {"type": "command", "command": f'sh "${{CLAUDE_PLUGIN_ROOT}}"/{name}', "timeout": 5}
         hooks[event] = [{"matcher": "Bash", "hooks": [entry]}]

@@ -32,7 +32,7 @@ def found(text, event="PreToolUse", matcher="Write|Edit"):
 
 
 def run(text, size):
-    """The exit status of a script for the edit of a large file with secrets."""
+    """Return a script's exit status for an edit that writes this many characters to `.env`."""
     call = {"tool_input": {"file_path": "/w/.env", "content": "x" * size}}
     given = json.dumps(call).encode()
     return subprocess.run(["bash", "-c", text], input=given, capture_output=True, check=False).returncode

@@ -1,4 +1,4 @@
-"""Claims about Python scripts that compare the role of a transcript's lines where it never stands."""
+"""Claims about Python scripts that compare the role of a transcript's lines at a place where it never is."""
 
 import json
 from pathlib import Path

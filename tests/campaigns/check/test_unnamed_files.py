@@ -74,7 +74,7 @@ def test_a_script_that_may_learn_the_file(unnamed, more):
 
 @pytest.mark.parametrize("more", ['[ -z "$IN" ] && exit 0', 'T=$(echo "$IN" | jq -r .tool_name | tr a b)'])
 def test_a_script_that_looks_at_no_more(unnamed, more):
-    """A question for an empty input, or for the tool, shows no file."""
+    """A script that tests for empty input, or reads the tool's name, does not learn the file."""
     assert unnamed(f"{SHELL}{GUARD}{more}\n{REFUSE}")
 
 

@@ -230,12 +230,12 @@ def test_several_lines_have_no_other_spelling():
     ("text", "told"),
     [
         (BESIDE_TARGET, "`rm -rf target/ build`, `rm -rf build && rm -f notes.tmp`"),
-        (FIRST_LINE, "`rm -rf build` in a second line"),
+        (FIRST_LINE, "`rm -rf build` on a second line"),
         (ANYWHERE, ""),
     ],
 )
 def test_guards_that_look_at_a_part_of_the_command(guard, text, told):
-    """What is removed beside a folder that may be, or in a second line, passes some guards."""
+    """Some guards allow a removal beside a folder that may be removed, or on a second line."""
     tried = [one for one in spellings(COMMAND) if one.startswith("rm -rf ") or "\n" in one]
     _, outcome = guard(text, lambda place: session_of(place, prove_spellings(COMMAND, tried)[1:]))
     found = [one.text.partition("allowed: ")[2] for one in bypasses(outcome)]

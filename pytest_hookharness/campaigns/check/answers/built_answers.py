@@ -1,9 +1,9 @@
 """
 Answers that a Python script builds key by key in a variable, and then prints.
 
-Only a variable is read that gets an object as it is written, then values below constant keys, and that
-nothing else uses before it is printed, all in one block. Below one condition in that block, keys may be added
-too: then the answer with these keys is one that the script may print.
+A variable counts only if one block sets it to a literal object, adds values under constant keys and prints
+it, and nothing else uses it. One condition in the block may add keys too; the answer then has these keys, as
+the script may print it in this form.
 """
 
 from __future__ import annotations
@@ -63,16 +63,16 @@ def _in_block(block: Sequence[ast.stmt], names: Mapping[str, int]) -> Iterator[t
 
 def _built(rest: Sequence[ast.stmt], name: str) -> list[tuple[ast.expr, ast.expr]]:
     """Return the keys and values that a variable gets before it is printed; empty if that is not certain."""
-    found, asked = list[tuple[ast.expr, ast.expr]](), False
+    found, has_condition = list[tuple[ast.expr, ast.expr]](), False
     for statement in rest:
         if key := _key_of(statement, name):
             found.append(key)
-        elif isinstance(statement, ast.If) and not statement.orelse and not asked:
+        elif isinstance(statement, ast.If) and not statement.orelse and not has_condition:
             keys = [key for one in statement.body if (key := _key_of(one, name))]
             # A branch that leaves does not come to the call that prints.
             if keys and any(isinstance(one, _LEAVES) for one in ast.walk(statement)):
                 return []
-            asked = bool(keys)
+            has_condition = bool(keys)
             found += keys
         elif isinstance(statement, ast.Expr):
             written = ast.unparse(statement)

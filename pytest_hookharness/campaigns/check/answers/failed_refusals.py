@@ -1,9 +1,9 @@
 """
 Refusals in scripts that end with a status which their host takes for a failure, so that it allows the call.
 
-Read are a text that refuses in plain words, or says to the agent that a check failed, or a whole answer, with
-the status right behind it; and only scripts that never end with the status that refuses. An answer with a
-text for the agent is read in each script, as some hosts read an answer only with status 0.
+A refusal in plain words, a text that tells the agent that a check failed, or a whole answer counts if the
+status follows right after it. Scripts that can end with the status that refuses are skipped.
+An answer with a text for the agent counts in each script, as some hosts read an answer only with status 0.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ _REFUSING = re.compile(
     r"|\brefus(?:ed|ing)\b|\brejected\b|\bviolation\b|\bbefore (?:stopping|you stop|finishing|committing)\b",
     re.IGNORECASE,
 )
-# What says that a check failed, and not the hook itself.
+# Words for a failed check; the next pattern has words for a failure of the hook itself.
 _FAILED = re.compile(
     r"\b(?:tests?|specs|suite|lint\w*|type[ -]?check\w*|checks|gates?|build|compilation|formatting)\b"
     r"[^.:;|]{0,30}?\b(?:failed|failing)\b"
@@ -55,7 +55,7 @@ _OF_ITSELF = re.compile(
     r"|usage:|failed to\b",
     re.IGNORECASE,
 )
-# Words for somebody who can change the code, and a comment that says who gets them.
+# Words that ask for a fix, and a comment that says that the agent gets the text.
 _ASKS = re.compile(r"\bfix\b|\bplease\b|\bmust\b|\bresolve\b|\bbefore (?:you\b|\w+ing\b)", re.IGNORECASE)
 _TOLD = re.compile(
     r"(?:#|//)[^\n]*?\bexit(?:s|ing)?(?: with| code| status)* 1\b"
@@ -96,7 +96,7 @@ def _failed(hook_set: HookSet, hook: Hook) -> Iterator[str]:
     if rule is None or hook.type != "command" or "||" in hook.command:
         return
     is_gate = rule.role in GATES
-    # The status that refuses also tells the agent why, at some events behind a call.
+    # At some events after a call, the status that refuses gives the text to the agent.
     tells = read_printed(profile, hook, 2, stderr="Tests failed.").ruling is Ruling.DENY
     texts = hook_set.scripts_of(hook)
     tells = tells and not _MINDS.search(hook.command) and not any(map(_REFUSES_BY_CODE.search, texts))
@@ -156,7 +156,7 @@ def _surely_ends(text: str, number: int) -> bool:
 
 
 def _says_that_a_check_failed(text: str, found: re.Match[str]) -> bool:
-    """Return whether a text says that a check failed, and the script that the agent is to get it."""
+    """Return whether a text says that a check failed, and the script shows that the text is for the agent."""
     between = text[found.end("words") : found.start("code")]
     words = found["words"]
     if not _FAILED.search(words) or _OF_ITSELF.search(words) or _BRANCH.search(between):

@@ -132,10 +132,10 @@ def named_hosts(host: str, text: str) -> Iterator[hosts.Profile]:
 
 def _told_apart(hook_set: HookSet, script: str, text: str) -> str:
     """
-    Return the part of a script by whose words it may tell hosts apart.
+    Return the text of a script without names of other hosts that decide nothing.
 
-    In a folder of the host's own that no other settings of the project name, comments are left over from
-    another host, and so are variables that have a default or that the script sets itself.
+    A script in a host's own folder that no other settings name is for this host alone. In it, comments,
+    variables with a default and variables that the script sets itself may be left over from another host.
     """
     folders = [file.rpartition("/")[0] for file in hook_set.files]
     if not any(one.startswith(".") and script.startswith(f"{one}/") for one in folders):

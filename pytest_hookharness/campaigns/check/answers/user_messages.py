@@ -1,8 +1,8 @@
 """
 Messages that are meant for the agent, in a key that hosts show to the user alone: ``systemMessage``.
 
-Whom a message is for is only read in the comments of its script. A script that also answers in a key which
-the agent gets is left alone.
+Only the comments of a script show for whom its message is. A script that also answers in a key which the
+agent gets is left alone.
 """
 
 from __future__ import annotations
@@ -58,7 +58,11 @@ def message_for_agent(hook_set: HookSet, hook: Hook) -> tuple[str, int, str]:
 
 
 def comments_on_agent(text: str) -> Iterator[tuple[int, str, bool]]:
-    """Yield what comments say about a message for the agent: the line, the words, whether of the script."""
+    """
+    Yield what comments say about a message for the agent.
+
+    Each is the line, the words, and whether they are about the whole script.
+    """
     lines = text.split("\n")
     code = ["" if _COMMENT.match(line) else line for line in lines]
     keys = [number for number, line in enumerate(code) if _KEY.search(line)]

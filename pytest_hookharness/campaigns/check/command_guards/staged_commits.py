@@ -50,12 +50,16 @@ def staged_guard(hook_set: HookSet, hook: Hook) -> tuple[str, int]:
     others = [_COMMENT.sub("", one) for _, one in hook_set.sources if one != text]
     if hook.type != "command" or any(_SEES_MORE.search(one) for one in others if _COMMIT.search(one)):
         return "", 0
-    line = question_for_staged(text)
+    line = line_of_staged_question(text)
     return (path, line) if line else ("", 0)
 
 
-def question_for_staged(text: str) -> int:
-    """Return the line in which a guard of commits ends with 0 where nothing is staged; 0 for none."""
+def line_of_staged_question(text: str) -> int:
+    """
+    Return the line in which a guard of commits asks Git for staged files only; 0 for none.
+
+    It counts only if the guard allows the commit if there are none.
+    """
     if not SHELL_SCRIPT.match(text):
         return 0
     code, shown = without_comment_lines(text), code_of(text)

@@ -2,8 +2,8 @@
 Loops of Stop hooks with a limit, that are over after one round.
 
 The script allows each stop with ``stop_hook_active`` before it looks at its state. Where the host sends this
-flag at every stop behind a refused one, the limit is never reached. A count of reminders, which the next
-prompt may raise, is no loop: only rounds that a state file switches on are named.
+flag at every stop after a refused one, the limit is never reached. A script that counts reminders is not a
+loop: only a loop that a state file switches on is reported.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from pytest_hookharness.hosts.rules.turns import FlagUse
 from pytest_hookharness.model.checkup import HookSet
 from pytest_hookharness.model.protocol import Hook
 
-# Where it is known from a release that the flag stays set until the next prompt.
+# Hosts of which a release was seen to keep the flag set until the next prompt.
 _HOSTS = frozenset(["claude-code", "codex", "qwen-code"])
 _STOPS = frozenset({hosts.Role.STOP, hosts.Role.SUBAGENT_STOP})
 _FLAG = r"stop_?[hH]ook_?[aA]ctive"
@@ -75,7 +75,7 @@ def early_end(hook_set: HookSet, hook: Hook) -> tuple[str, int, str]:
 
 
 def end_of_loop(text: str) -> tuple[int, str]:
-    """Return the line in which a script allows each stop behind a refused one, and the limit of its loop."""
+    """Return the line in which a script allows each stop after a refused one, and the limit of its loop."""
     code = without_comment_lines(text)
     begin, place = _end_in_shell(text, code) if SHELL_SCRIPT.match(text) else _end_in_main(code)
     compared = _COMPARED.search(code, place) if place else None

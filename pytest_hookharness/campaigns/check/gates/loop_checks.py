@@ -1,4 +1,4 @@
-"""Defects of loops and limits of stops that are certain from their scripts: whom they hold, and how long."""
+"""Defects of loops and limits of Stop hooks that their scripts alone prove."""
 
 from __future__ import annotations
 
@@ -37,21 +37,21 @@ def _of_limits(hook_set: HookSet) -> Iterator[Symptom]:
     found = [(hook, one) for hook in hook_set.hooks if (one := early_end(hook_set, hook))[0]]
     for path, line, limit in dict.fromkeys(one for _, one in found):
         text = (
-            f"{path}, line {line}, allows each stop with `stop_hook_active`, which {hook_set.host} sends "
-            f"after each refusal, so the loop is over after one round, whatever `{limit}` is."
+            f"{path}, line {line}, allows every stop where `stop_hook_active` is true, and {hook_set.host} "
+            f"sets it after each refusal, so the loop ends after one round, whatever `{limit}` is."
         )
         hooks = [hook for hook, one in found if one == (path, line, limit)]
-        advice = f"Leave out the test of `stop_hook_active`; the test of `{limit}` ends the loop."
+        advice = f"Remove the test of `stop_hook_active`; the test of `{limit}` ends the loop."
         yield replace(together(EARLY_EXIT, hooks, text), advice=advice)
 
 
 def _of_counts(hook_set: HookSet) -> Iterator[Symptom]:
-    """Yield the gates whose count of refusals is that of all sessions, each file once."""
+    """Yield the gates that count their refusals for all sessions together, each file once."""
     found = [(hook, file) for hook in hook_set.hooks if (file := shared_count(hook_set, hook))]
     for hooks, file in by_event(found):
         text = (
-            f"its count of refusals in {file} knows no session, so where a session ends after some refusals, "
-            "the gate gives up earlier in the next one."
+            f"it counts its refusals in {file} for all sessions together, so if a session ends before the "
+            "limit, the gate gives up earlier in the next session."
         )
         yield replace(
             together(WRONG_KEY, hooks, text), advice="Name the file after `session_id` of the input."

@@ -38,8 +38,8 @@ _LIMIT = (
     r"(?:(?!\n(?:fi|el))[\s\S]){{0,500}}\b(?:exit[ \t]+2|block)\b"
 )
 _REFUSES = re.compile(r"\bexit[ \t]+2\b|[\"']?decision\\?[\"']?[ \t]*:[ \t]*\\?[\"']block\b")
-# The time, or the state of the work, may begin the count anew.
-_BEGINS_ANEW = re.compile(
+# The time, or the state of the work, may reset the count.
+_RESETS = re.compile(
     r"\b(?:stat|date|find|sha\w*sum|md5\w*|cksum|hash\w*)\b|[ \t]-[no]t[ \t]|\$\$|EPOCH|rev-parse[ \t]+HEAD"
 )
 _LOADS = re.compile(r"^[ \t]*(?:source|\.)[ \t]", re.MULTILINE)
@@ -54,7 +54,7 @@ def shared_count(hook_set: HookSet, hook: Hook) -> str:
     (path, text), *_ = sources
     loaded = [*loaded_texts(hook_set, text)]
     file = count_for_all(text, loaded) if len(loaded) == len(_LOADS.findall(code_of(text))) else ""
-    # Another hook, or this one at another event, may begin the count anew.
+    # Another hook, or this one at another event, may reset the count.
     same = {one.event for one in hook_set.hooks_of(path)} == {hook.event}
     return file if file and same and not _is_known(hook_set, path, file.rpartition("/")[2]) else ""
 
@@ -75,7 +75,7 @@ def count_for_all(text: str, loaded: Sequence[str] = ()) -> str:
     if not SHELL_SCRIPT.match(text):
         return ""
     code, *others = map(_without_comments, (text, *loaded))
-    if any(KNOWS_SESSION.search(one) or _BEGINS_ANEW.search(one) for one in (code, *others)):
+    if any(KNOWS_SESSION.search(one) or _RESETS.search(one) for one in (code, *others)):
         return ""
     if not _REFUSES.search(code):
         return ""

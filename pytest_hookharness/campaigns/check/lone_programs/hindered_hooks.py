@@ -19,8 +19,8 @@ _NOT_FOUND = re.compile(
     r"^(?:.*[:\d] )?(?:([\w.+-]+): (?:command )?not found|env: \W([\w.+-]+)\W: No such file or directory)$",
     re.MULTILINE,
 )
-# How a script ends that has no executable bit.
-NO_BIT = Exited(126)
+# The ending of a script without an executable bit.
+NO_EXECUTABLE_BIT = Exited(126)
 # Commands that only some shells have: to name one is a defect of the script.
 _OF_SHELLS = frozenset(
     ["source", "declare", "typeset", "shopt", "mapfile", "readarray", "let", "function", "pushd", "popd"]
@@ -38,7 +38,7 @@ def hindered_hooks(outcomes: Sequence[Outcome]) -> dict[str, str]:
     for hook_run in (one for outcome in outcomes for _, one in outcome.trace.hook_runs()):
         run, command = hook_run.run, hook_run.hook.command
         refused = hook_run.reply.ruling is Ruling.DENY
-        if run is None or run.ending == NO_BIT:
+        if run is None or run.ending == NO_EXECUTABLE_BIT:
             # Nothing of the script ran.
             continue
         said = f"{run.stderr.text}\n{run.stdout.text}"

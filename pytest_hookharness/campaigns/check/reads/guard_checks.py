@@ -121,9 +121,12 @@ def _of_tools(hook_set: HookSet) -> Iterator[Symptom]:
     for own, other in dict.fromkeys(pair for pair in found.values() if pair[0]):
         entries = tuple(number for number, pair in found.items() if pair == (own, other))
         hooks = [hook_set.hooks[number - 1] for number in entries]
-        text = f"it runs for `{own}` only, so files that the agent writes by `{other}` are not looked at."
+        text = (
+            f"it runs for `{own}` but not for `{other}`, so it does not check files that the agent writes "
+            f"with `{other}`."
+        )
         symptom = replace(together(BYPASS, hooks, text), entries=entries)
-        yield replace(symptom, advice=f"Write `{own}|{other}` as the matcher.")
+        yield replace(symptom, advice=f"Add `|{other}` to the matcher.")
 
 
 def _of_commits(hook_set: HookSet) -> Iterator[Symptom]:
@@ -150,8 +153,12 @@ def _of_arguments(hook_set: HookSet) -> Iterator[Symptom]:
     for (_, one), hooks in found.items():
         then = "the call is allowed" if one.opens else f"`{one.name}` stays empty"
         text = (
-            f"`{one.program}` in {one.path}, line {one.line}, gets the whole input as one argument. Linux "
-            f"allows 128 KiB for one, so with a longer input it does not start, and {then}."
+            f"`{one.program}` in {one.path}, line {one.line}, gets the whole input as one argument or "
+            "variable. Linux allows 128 KiB for it, so with a longer input the program does not start, and "
+            f"{then}."
         )
-        advice = f"Give it on standard input: `printf '%s' \"$INPUT\" | {one.program} ...`."
+        advice = (
+            f"Give the input on standard input: `printf '%s' \"$INPUT\" | {one.program} ...`; first move a "
+            "program that stands in a here-document to a file or to `-c`."
+        )
         yield replace(together(FAILS_OPEN if one.opens else CRASHED, hooks, text), advice=advice)

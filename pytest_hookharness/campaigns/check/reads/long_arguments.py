@@ -38,7 +38,7 @@ _JQ = (
     r"(?<![\w$./-])jq(?=[ \t])(?:[^\n'\"|;&<>()]|\\\n|'[^']*'|\"(?:[^\"\\]|\\.)*\"){{0,400}}?"
     r"[ \t]--arg(?:json)?[ \t]+\w+[ \t]+" + _WORD + r"(?=[ \t\n])"
 )
-# A variable that gets what a program prints, and what may follow that asks nothing.
+# A variable that gets what a program prints; the end of such a line, if it ignores the status.
 _GIVEN = re.compile(
     r"^[ \t]*(?:local[ \t]+|export[ \t]+)?(?P<name>[A-Za-z_]\w*)=\"?\$\([ \t]*"
     r"(?:\w+=(?:\"[^\"\n]*\"|[^\s\"]+)[ \t]+)*\Z",
@@ -49,7 +49,7 @@ _PASSED_OVER = re.compile(
     r"[ \t]*(?:\|\|[ \t]*(?:true|:|exit[ \t]+0)[ \t]*)?(?:[;#][^\n]*)?(?:\n|\Z)"
 )
 _LEAVES = r"-z[ \t]+\"?\$\{{?{0}\b[^\n]*?(?:&&|;\s*then\b|\n\s*then\b)\s*(?:\{{\s*)?(?:exit[ \t]+0|return\b)"
-# A file is handled for the ending of its name, so also a large one.
+# The script chooses files by their extension, so large files too.
 _OF_KIND = (
     r"\$\{{?{0}\}}?\"?[ \t]+(?:=~|[!=]=?)[ \t]+[^\n]*?(?:\*\.\w|\\\.\(?[\w|]+\)?\$)"
     r"|case[ \t]+\"?\$\{{?{0}\}}?\"?[ \t]+in\s+(?:[^\n)]*\|[ \t]*)?\*\.\w"
@@ -59,7 +59,7 @@ _STRICT = re.compile(
 )
 
 _TRAPPED = re.compile(r"\btrap\b[^\n]*\b(?:ERR|EXIT)\b")
-# Lines in which a script asks for the status of a call.
+# How many lines, from the end of a call on, are searched for a test of its status.
 _NEAR = 3
 
 
@@ -70,7 +70,7 @@ class LongArgument:
 
     Attributes:
         program: Its name.
-        path: The script, or empty for the command itself.
+        path: The path of the script.
         line: The line of the call.
         name: The variable with what it prints.
         opens: Whether a guard then allows the call.
@@ -91,7 +91,7 @@ def long_argument(hook_set: HookSet, hook: Hook) -> LongArgument | None:
         return None
     ((path, text),) = scripts
     guards = rule.role in _GUARDS and _fits(hook_set.host, hook, commands=True)
-    # What a command prints is cut by hosts; a result of an edit is not.
+    # Hosts shorten the output of a command, but not the result of an edit.
     follows = rule.role is hosts.Role.AFTER_TOOL and _fits(hook_set.host, hook, commands=False)
     if not guards and not follows:
         return None

@@ -1,8 +1,9 @@
 """
 Checks of files that run for one of the host's two tools for writing files, and for no call of the other.
 
-Only scripts count that read the file, run a known checker for it, or refuse for the path or the text. Nothing
-is said if the script speaks of what only one of the tools does, or if any hook of the set runs for the other.
+Only scripts count that read the file, run a known checker for it, or read the text that a tool writes and can
+refuse. Nothing is said if the script speaks of what only one of the tools does, or if any hook of the set
+runs for the other.
 """
 
 from __future__ import annotations
@@ -44,7 +45,7 @@ _OPENED = (
     r"|\breadFileSync\(\s*NAME\b"
 )
 _REFUSES = re.compile(r"\bexit\(?\s*2\b|[\"'\\](?:deny|ask|block)[\"'\\]")
-# What an edit alone has, and what only matters for new files.
+# Words for what only an edit has; words for what matters only for new files.
 _OF_EDITS = re.compile(
     r"old_?str|oldString|replace_all|[pP]atch\b|original_?[fF]ile"
     r"|\bgit\b[^\n]{0,40}\b(?:diff|show|log|blame)\b"
@@ -90,7 +91,7 @@ def _text_of(hook_set: HookSet, hook: Hook) -> str:
 
 
 def _checker_of(hook_set: HookSet, hook: Hook, text: str) -> str:
-    """Return the program that checks a file, or what stands for reading it; empty for none."""
+    """Return the program that checks a file, or `grep` or `open` for a script that reads it; else empty."""
     code = _without_comments(text)
     if shell_program(hook_set, hook):
         shown = code_of(text)
@@ -114,7 +115,7 @@ def _without_comments(text: str) -> str:
 
 
 def _looks_at_text(text: str, key: str) -> str:
-    """Return a word for a guard that refuses for the path or the text that a tool writes; empty for none."""
+    """Return `guard` if a script reads the text that a tool writes and can refuse; else empty."""
     code = _without_comments(text)
     return "guard" if _REFUSES.search(code) and re.search(rf"[\"'.]{key}\b", code) else ""
 

@@ -66,13 +66,16 @@ _GIVE_PROGRAM = (
     "the input before and pass it in a variable."
 )
 _KEEP_INPUT = (
-    'Keep the input in a variable, and read it from there: `INPUT=$(cat)`, then `jq -r .key <<< "$INPUT"`.'
+    "Keep the input in a variable, and read it from there: `INPUT=$(cat)`, then `printf '%s' \"$INPUT\" | "
+    "jq -r .key`."
 )
 _MAKE_JSON = 'Let jq write the answer: `jq -n --arg text "$text" \'{decision: "block", reason: $text}\'`.'
 _GO_ON = "Write `NAME=$(...) || true`, as `grep` fails where it finds nothing."
 _NO_COMMIT = "Write `NAME=$(...) || true`, or ask `git rev-parse -q --verify HEAD` first."
 _READ_ALL = 'Let grep read all of it: `grep -q words <<< "$text"`, or `grep words >/dev/null`.'
-_CUT_ALL = 'Let head read it from a here-string: `head -20 <<< "$text" >&2`, or end the line with `|| true`.'
+_CUT_ALL = (
+    'Let head read the text from a here-string: `head -20 <<< "$text" >&2`, or end the line with `|| true`.'
+)
 # The status of a shell whose program got SIGPIPE.
 _BROKEN_PIPE = 141
 _APPEND_LINES = (
@@ -114,7 +117,7 @@ def find_in_calls(hook_set: HookSet) -> Iterator[Symptom]:
         (WRONG_KEY, _NAME_IT, files_of_processes),
     ):
         yield from _found(hook_set, code, advice, find)
-    # Of some hosts such a status refuses as well.
+    # Some hosts take this status for a refusal too.
     ended = [one for one in hook_set.hooks if not _refuses(hook_set.host, one, _BROKEN_PIPE)]
     yield from _found(replace(hook_set, hooks=tuple(ended)), STRICT_SHELL, _CUT_ALL, cut_texts)
     # Of other events a host starts one hook after the other. A lock may stand around a program in a script.
@@ -126,7 +129,7 @@ def find_in_calls(hook_set: HookSet) -> Iterator[Symptom]:
 
 
 def _refuses(host: str, hook: Hook, status: int) -> bool:
-    """Return whether a host takes a status of a hook that says why for a refusal."""
+    """Return whether a host takes a status for a refusal, or the command may replace the status with `||`."""
     reply = read_printed(hosts.find(host), hook, status, stderr="The check failed.")
     return reply.ruling is Ruling.DENY or "||" in hook.command
 

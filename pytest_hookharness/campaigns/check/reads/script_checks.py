@@ -322,7 +322,10 @@ def _of_messages(hook_set: HookSet) -> Iterator[Symptom]:
     found = [(hook, one) for hook in hook_set.hooks if (one := message_for_agent(hook_set, hook))[0]]
     for path, line, words in dict.fromkeys(one for _, one in found):
         hooks = [hook for hook, one in found if one == (path, line, words)]
-        text = f'only the user sees `systemMessage`, and {path}, line {line}, says "{words}".'
+        text = (
+            f"only the user sees `systemMessage`, but a comment in {path}, line {line}, says that it is for "
+            f'the agent: "{words}".'
+        )
         yield replace(together(UNSEEN_REASON, hooks, text), advice=advise_on_place(hook_set, hooks[0]))
 
 

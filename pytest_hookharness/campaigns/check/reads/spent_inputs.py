@@ -24,7 +24,7 @@ _JQ = (
     r"jq(?P<options>(?:[ \t]+-{1,2}[a-zA-Z][a-zA-Z-]*)*)[ \t]+"
     r"(?:'(?P<plain>[^']*)'|\"(?P<quoted>(?:[^\"\\$]|\\.)*)\"|(?P<bare>\.[\w.]+))"
 )
-# A call without a file, and what may follow it: filters that make nothing of nothing, and a default.
+# A call without a file, and what may follow it: filters that print nothing for empty input, and a default.
 _BEHIND = (
     r"[ \t]*(?:2>[ \t]*/dev/null[ \t]*)?(?:\|[ \t]*(?:tr|head|tail|sed|cut)\b[^|)\n]*)*"
     r"(?P<default>\|\|[^)\n]*)?\)\"?[ \t]*(?=$|\|\||&&|;|#)"
@@ -93,7 +93,7 @@ def _takes(text: str, code: str) -> Iterator[_Take]:
         after = _AFTER.match(text, one.behind)
         reads = one.language == "python" and not one.document and _IN_PYTHON.search(one.text)
         if reads and before and after:
-            # It ends with an error, and prints nothing unless it catches it.
+            # The program fails on empty input, and prints nothing unless it catches the error.
             empty = not after["default"] and "except" not in one.text
             yield _Take(before["name"], before.start("name"), empty)
 

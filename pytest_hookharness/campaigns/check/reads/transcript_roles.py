@@ -1,9 +1,9 @@
 """
-Conditions in Python scripts on the `role` of a transcript's line, which never hold.
+Conditions in Python scripts that compare `role` of a transcript's line, and are never true.
 
 A line of Claude Code's transcript has `type` at its top, and `role` below `message` (observed in version
-2.1.329). Only lines are judged that a function parses one by one from the transcript alone, and that it uses
-in no other way than below the condition.
+2.1.329). A line counts only if a function parses it in a loop over the transcript, and uses it only under the
+condition.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ _OPENS = frozenset({"open", "read_text", "read_bytes"})
 
 
 def unfound_roles(text: str) -> Iterator[tuple[str, int]]:
-    """Yield how a Python script compares the role of a transcript's lines in vain, with the line."""
+    """Yield why a comparison of a line's role is never true, with its line in the script."""
     # The transcripts of other hosts have other lines.
     if not all(word in text for word in (_PATH, _KEY, "json.loads")) or any(named_hosts(_HOST, text)):
         return
@@ -61,7 +61,10 @@ def _compared(nodes: Sequence[ast.AST]) -> Iterator[tuple[str, int]]:
                 uses = [one for one in nodes if isinstance(one, ast.Name) and one.id == name]
                 conditions = [one for one in nodes if isinstance(one, ast.If)]
                 if condition := next((one for one in conditions if _is_vain(one, name, uses)), None):
-                    words = f"no line of the transcript has `{_KEY}` at its top, where the script compares it"
+                    words = (
+                        f"the script compares `{_KEY}` at the top level of a line, but no line of the "
+                        "transcript has it there"
+                    )
                     yield words, condition.test.lineno
             case _:
                 pass

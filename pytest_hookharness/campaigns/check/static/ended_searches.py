@@ -79,7 +79,7 @@ _BLOCK_ENDS = re.compile(r"^[ \t]*(?:fi|else|elif|done|esac|\}|\))|;;", re.MULTI
 _REFUSES = re.compile(r"exit[ \t]+2\b")
 _OTHERWISE = re.compile(r"\|\|[ \t]*\{[ \t]*$", re.MULTILINE)
 _ENDS_GROUP = re.compile(r"[ \t]*\}[ \t]*_*$", re.MULTILINE)
-# Places in all files, and all that a check of a whole project prints.
+# Matches in all files, and the whole output of a check of the project.
 _MANY_LINES = (
     r"(?<![\w$]){0}=\"?\$\((?:(?![^\n]*[ \t]-\w*[lLcqom])(?:git[ \t]+grep|[ef]?grep[ \t]+-\w*[rR]\w*)[^\n|]*"
     r"|(?:cd[ \t]+[^\n;|&]+&&[ \t]*)?(?:timeout[ \t]+\d\w*[ \t]+)?\"?(?:[\w.${{}}-]*/)*"
@@ -241,18 +241,18 @@ def cut_texts(text: str) -> Iterator[tuple[str, int]]:
         refuses = any(found.end() <= one < stop for one in refusals)
         if long and single and is_code and refuses and not inside and not _may_go_on(shown, place):
             words = (
-                "`set -e` with `pipefail` ends the script with 141 where `head` has read enough of a text of "
-                "128 KiB or more, so the refusal behind it is not reached"
+                "`head` stops reading a text of 128 KiB or more early, and `set -e` with `pipefail` then "
+                "ends the script with 141, so the refusal after it is not reached"
             )
             yield words, code.count("\n", 0, place) + 1
 
 
 def _may_go_on(shown: str, place: int) -> bool:
-    """Return whether a place stands in a group of commands whose failure may be looked at."""
+    """Return whether a place stands in a group of commands whose failure the script may handle."""
     opens, closes = [*_OPENS.finditer(shown, 0, place)], [*_CLOSES.finditer(shown, 0, place)]
     if len(opens) <= len(closes):
         return False
-    # What is done where another program fails, and ends there, fails itself.
+    # `set -e` still applies in the last group of `program || { ... }`.
     begin, after = opens[-1], _CLOSES.search(shown, place)
     last = _OTHERWISE.search(shown, shown.rfind("\n", 0, begin.start()) + 1, begin.end())
     alone = len(opens) == len(closes) + 1 and not _CLOSES.search(shown, begin.end(), place)

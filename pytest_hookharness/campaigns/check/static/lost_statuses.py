@@ -57,7 +57,7 @@ def lost_statuses(text: str) -> Iterator[tuple[str, int]]:
     """Yield how a shell script loses the exit status of a program, in words, with the line."""
     if not SHELL_SCRIPT.match(text):
         return
-    # A quoted status is as good as code.
+    # Keep `"$?"`, which is code although it is quoted.
     lines = [*_lines(code_of(text.replace("2>&1", " " * 4).replace('"$?"', "$?")))]
     yield from _behind_ifs(lines)
     yield from _behind_true(lines, without_comment_lines(text).split("\n"))
@@ -99,7 +99,7 @@ def _behind_true(lines: Sequence[tuple[int, str]], shown: Sequence[str]) -> Iter
         wanted = _WANTED.match(found["rest"] if same else after) if found else None
         if found is None or wanted is None:
             continue
-        # The programs of a pipe have statuses of their own, unless the pipe fails.
+        # If a pipe succeeds, `true` does not run, and PIPESTATUS still has the statuses of its programs.
         of_pipe = "PIPESTATUS" in (wanted["asked"] or wanted["tested"]) and not _TAKEN.match(found["list"])
         behind = shown[(number if same else next_number) - 1 :]
         if not of_pipe and (not wanted["name"] or _is_used(wanted["name"], behind)):

@@ -80,7 +80,7 @@ def test_a_failed_check_by_the_wrong_status(found, event, script, text):
 @pytest.mark.parametrize(
     ("event", "text"),
     [
-        # Nobody says that the agent is to get it, or the status is meant.
+        # Nothing says that the text is for the agent, or the status is intended.
         ("PostToolUse", FAILED),
         ("PostToolUse", "# Exit 1 is not shown to the agent.\n" + FAILED),
         ("PostToolUse", "# A non-blocking check.\n" + ASKS),

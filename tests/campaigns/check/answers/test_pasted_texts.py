@@ -144,7 +144,7 @@ def test_what_a_quotation_mark_does(tmp_path):
 
 
 def test_what_several_lines_do(tmp_path):
-    """What is named is no JSON where a program printed several lines, and JSON where it printed one."""
+    """A reported answer is not valid JSON if the program printed several lines, and valid with one line."""
     script = tmp_path / "gate.sh"
     failed = 'COMMAND=$(echo "$out" | tail -5)\n' + REFUSES
     assert [*pasted_texts(TESTED + failed)]

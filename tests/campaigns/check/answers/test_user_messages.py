@@ -83,7 +83,7 @@ def test_a_message_that_may_be_for_the_user(text):
     ],
 )
 def test_events_at_which_the_agent_could_be_told(host, event, text, is_found):
-    """Only where the host could give the agent a text, and gives it none, the message is lost."""
+    """The message is lost only where the host could give the agent a text, and gives it none."""
     hook_set, hook = one_hook(event, text)
     assert bool(message_for_agent(replace(hook_set, host=host), hook)[0]) is is_found
 
@@ -101,7 +101,7 @@ def test_the_problem_quotes_the_comment():
     found = [one for kind in find_in_scripts(hook_set) for one in kind if "systemMessage" in one.text]
     assert [one.kind for one in found] == ["UNSEEN-REASON"]
     assert found[0].text == (
-        "PostToolUse: only the user sees `systemMessage`, and x.sh, line 6, says "
-        '"Use systemMessage for Claude".'
+        "PostToolUse: only the user sees `systemMessage`, but a comment in x.sh, line 6, says that it is for "
+        'the agent: "Use systemMessage for Claude".'
     )
     assert "`hookSpecificOutput.additionalContext`" in found[0].advice

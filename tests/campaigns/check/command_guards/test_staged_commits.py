@@ -4,7 +4,10 @@ from dataclasses import replace
 
 import pytest
 
-from pytest_hookharness.campaigns.check.command_guards.staged_commits import question_for_staged, staged_guard
+from pytest_hookharness.campaigns.check.command_guards.staged_commits import (
+    line_of_staged_question,
+    staged_guard,
+)
 from pytest_hookharness.campaigns.check.reads.guard_checks import find_in_guards
 
 from ..static.one_hook import one_hook
@@ -38,7 +41,7 @@ GUARD = HEAD + COMMIT + LISTS + EMPTY + REFUSES
 def test_a_guard_that_sees_only_what_is_staged(text):
     """A guard that ends with 0 where nothing is staged misses what the command itself stages."""
     line = next(number for number, one in enumerate(text.splitlines(), 1) if " diff " in one)
-    assert question_for_staged(text) == line
+    assert line_of_staged_question(text) == line
 
 
 @pytest.mark.parametrize(
@@ -68,7 +71,7 @@ def test_a_guard_that_sees_only_what_is_staged(text):
 )
 def test_a_guard_that_may_see_more(text):
     """Guards that know of `-a` and `git add`, or refuse where nothing is staged, are left alone."""
-    assert question_for_staged(text) == 0
+    assert line_of_staged_question(text) == 0
 
 
 @pytest.mark.parametrize(

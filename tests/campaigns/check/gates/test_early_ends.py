@@ -81,14 +81,14 @@ def main():
     ],
 )
 def test_a_loop_that_ends_after_one_round(text, limit):
-    """A script that allows each stop behind a refused one never comes to its limit."""
+    """A script that allows each stop after a refused one never comes to its limit."""
     assert end_of_loop(text)[1] == limit
 
 
 @pytest.mark.parametrize(
     "text",
     [
-        # The flag counts only together with something else, or is only told.
+        # The flag counts only together with something else, or only leads to a message.
         LOOP.replace('"true" ]', '"true" ] && [ -f done ]'),
         LOOP.replace(ENDS, ENDS.replace("exit 0", 'echo "again" >&2')),
         LOOP.replace(ENDS, ENDS.replace("  exit 0", "  [ -f done ] && exit 0")),
@@ -137,7 +137,7 @@ def test_a_loop_that_may_go_on(text):
     ],
 )
 def test_hosts_that_send_the_flag_at_each_stop(host, event, is_found):
-    """Only where the flag stays set until the next prompt the loop is surely over."""
+    """The loop is certain to end only where the flag stays set until the next prompt."""
     hook_set, hook = one_hook(event, LOOP)
     found = early_end(replace(hook_set, host=host), hook)
     assert found == (("x.sh", 4, "MAX_ITERATIONS") if is_found else ("", 0, ""))
@@ -149,6 +149,6 @@ def test_the_problem_names_the_line_and_the_limit():
     found = [one for kind in find_in_loops(hook_set) for one in kind if one.kind == "EARLY-EXIT"]
     (text,) = [one.text for one in found]
     assert text == (
-        "Stop: x.sh, line 4, allows each stop with `stop_hook_active`, which claude-code sends after each "
-        "refusal, so the loop is over after one round, whatever `MAX_ITERATIONS` is."
+        "Stop: x.sh, line 4, allows every stop where `stop_hook_active` is true, and claude-code sets it "
+        "after each refusal, so the loop ends after one round, whatever `MAX_ITERATIONS` is."
     )

@@ -65,7 +65,7 @@ def test_a_count_of_all_sessions(text, file):
     ],
 )
 def test_a_count_that_may_be_of_one_session(text):
-    """Counts that a session, a time or the state of the work may begin anew are left alone."""
+    """Counts that a session, a time or the state of the work may reset are left alone."""
     assert count_for_all(text) == ""
 
 
@@ -77,7 +77,7 @@ def test_a_count_that_may_be_of_one_session(text):
         ("SessionStart", "rm -f .claude/.count", False),
         ("UserPromptSubmit", "rm -f .claude/.c*", False),
         ("SessionEnd", "rm -rf .claude/state", False),
-        # The same script may begin the count anew at another event.
+        # The same script may reset the count at another event.
         ("UserPromptSubmit", "bash x.sh", False),
     ],
 )
@@ -103,8 +103,8 @@ def test_a_file_that_is_not_found_may_know_the_session():
 
 
 def test_the_problem_names_the_file():
-    """The problem says in which file the sessions meet."""
+    """The problem names the file that all sessions share."""
     hook_set, _ = one_hook("Stop", GATE)
     found = [one for kind in find_in_loops(hook_set) for one in kind if "count" in one.text]
     assert [one.kind for one in found] == ["WRONG-KEY"]
-    assert found[0].text.startswith("Stop: its count of refusals in .count knows no session, ")
+    assert found[0].text.startswith("Stop: it counts its refusals in .count for all sessions together, ")

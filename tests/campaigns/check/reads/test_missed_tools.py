@@ -158,7 +158,7 @@ def test_where_the_tools_are_not_known(given, value):
     assert found(SEARCH, **{given: value}) == ("", "")
 
 
-def test_the_problem_is_a_fact():
+def test_the_problem_names_the_tools_and_the_entry():
     """The problem names both tools, and the entry."""
     hook_set, hook = one_hook("PostToolUse", SEARCH)
     symptoms = [
@@ -168,5 +168,6 @@ def test_the_problem_is_a_fact():
     ]
     assert [(one.kind, one.entries) for one in symptoms] == [("BYPASS", (1,))]
     assert symptoms[0].text == (
-        "PostToolUse: it runs for `Edit` only, so files that the agent writes by `Write` are not looked at."
+        "PostToolUse: it runs for `Edit` but not for `Write`, so it does not check files that the agent "
+        "writes with `Write`."
     )

@@ -51,7 +51,7 @@ def test_a_sound_count(text):
 
 
 def test_bash_agrees(tmp_path):
-    """A default changes no count of two lines, and bash takes them for no number."""
+    """A default does not change a count of two lines, which bash rejects as a number."""
     script = f'{COUNT}\n[ "${{n:-0}}" -eq 0 ] && echo "none"'
     (tmp_path / "notes.md").write_text("a\n")
     run = subprocess.run(["bash", "-c", script], cwd=tmp_path, capture_output=True, text=True, check=False)

@@ -199,7 +199,7 @@ CUT = 'if [[ -n "$FOUND" ]]; then\n  echo Secrets: >&2\n  echo "$FOUND" | head -
 def test_a_cut_text_that_ends_the_script(text):
     """A long text of which `head` takes the first lines is named where a refusal follows."""
     ((words, line),) = cut_texts(text)
-    assert words.endswith("the refusal behind it is not reached")
+    assert words.endswith("the refusal after it is not reached")
     assert "| head" in text.split("\n")[line - 1]
 
 

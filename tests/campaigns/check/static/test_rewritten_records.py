@@ -151,7 +151,7 @@ def test_a_program_whose_script_makes_calls_wait(around):
 
 
 def test_records_that_no_run_has_lost():
-    """What only the script shows is worth knowing, and nothing that must be fixed."""
+    """A lost record that only the script shows is worth knowing, but need not be fixed."""
     hook_set, _ = one_hook("PostToolUse", f"#!/bin/bash\npython3 - <<'PY'\n{PYTHON}PY\n")
     (found,) = find_in_calls(hook_set)
     assert not found.must_fix

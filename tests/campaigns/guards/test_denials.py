@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from pytest_hookharness.campaigns.guards.denied_files import is_denied_command
+from pytest_hookharness.campaigns.guards.denials import is_denied_command
 from pytest_hookharness.model.checkup import HookSet
 
 DENIED = ["Bash(rm -rf *)", "Bash(sudo:*)", "Bash(git push -f)", "Bash(* --no-verify *)", "Read(.env)"]

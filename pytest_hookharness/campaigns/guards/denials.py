@@ -20,7 +20,7 @@ _DENY = {
 }
 # Keys of lists in such settings with what is denied, or about which the host asks the user.
 _DENIED = re.compile(r"^(?:deny|ask)")
-# A rule about commands; what stands between the commands of a line, and in front of one, where hosts skip it.
+# A rule about commands; the separators of commands in a line; words before a command that hosts skip.
 _RULE = re.compile(r"^(?:Bash|Shell)\((.+)\)(\*?)$", re.MULTILINE)
 _BETWEEN = re.compile(r"&&|\|\|?|[;&\n]")
 _IN_FRONT = re.compile(r"^\s*(?:(?:\w+=\S*|timeout\s+\S+|time|nice|nohup|if|then)\s+)*")
@@ -39,14 +39,16 @@ def is_denied_to_shell(hook_set: HookSet, program: str) -> bool:
 
 
 def is_denied_command(hook_set: HookSet, command: str) -> bool:
-    """Return whether the settings deny a command of a line, or let the host ask about it."""
+    """Return whether the settings deny a command in a command line, or let the host ask about it."""
     rules = [_pattern(*found) for text in _denials(hook_set) for found in _RULE.findall(text)]
     parts = [_IN_FRONT.sub("", part).strip() for part in _BETWEEN.split(command)]
     return any(rule.fullmatch(part) for rule in rules for part in parts)
 
 
 def _pattern(rule: str, more: str) -> re.Pattern[str]:
-    """Return a rule as a pattern of whole commands: `npm test:*` and `npm test *` need no more words."""
+    """
+    Return a rule as a pattern of whole commands; `npm test:*` and `npm test *` also match `npm test` alone.
+    """
     begin = rule.removesuffix(":*").removesuffix(" *")
     words = r"(?:\s.*)?" if begin != rule else ""
     return re.compile(re.escape(begin).replace(r"\*", ".*") + words + (".*" if more else ""))
