@@ -60,6 +60,11 @@ _TO_FILE = re.compile(r">>?[ \t]*\"?[$/.\w~-]|^[ \t]*\w+=")
 _FOR_SOMEBODY = re.compile(r"message|reason|context|text", re.IGNORECASE)
 _REFUSES = re.compile(r"\b(?:block|deny|ask)\b|\bfalse\b")
 _LEAVES = re.compile(r"exit[ \t]+0\b")
+# A command that only writes words to standard error.
+_WORDS = r"(?:echo|printf)(?:[ \t]+-[ne]+)*(?:[ \t]+(?:\"(?:[^\"\\]|\\.)*\"|'[^']*')){1,9}"
+_WARNING = re.compile(
+    rf"(?:^|(?<=[\n;{{&]))[ \t]*(?:{_WORDS}[ \t]*1?>[ \t]*&[ \t]*2|1?>&2[ \t]+{_WORDS})[ \t]*(?=[\n;}}&]|$)"
+)
 _ENDS_WITH_2 = re.compile(r"(?:^|[\n;{])[ \t]*exit[ \t]+2[ \t]*(?:$|[\n;}#])")
 # A question for one program, and a loop over several.
 _ASKED = (
@@ -85,6 +90,7 @@ class ProgramQuestion:
         leaves: Whether it then ends with 0.
         tells: Whether it may tell somebody, also if it does more.
         refuses: Whether it then ends with 2.
+        warns: Whether it ends with 0 behind a warning on standard error, and does nothing else.
     """
 
     tool: str
@@ -95,6 +101,7 @@ class ProgramQuestion:
     tells: bool
     leaves: bool = False
     refuses: bool = False
+    warns: bool = False
 
 
 def questions_in(code: str) -> Iterator[ProgramQuestion]:
@@ -111,6 +118,7 @@ def questions_in(code: str) -> Iterator[ProgramQuestion]:
         if not shown.startswith(found["tool"][:1] if not found["mark"] else found["mark"], _first(found)):
             continue
         leaves = _leaves(branch, bodies) if branch is not None else None
+        rest = _WARNING.sub("", branch or "")
         yield ProgramQuestion(
             tool=found["tool"],
             begin=found.start(),
@@ -120,6 +128,7 @@ def questions_in(code: str) -> Iterator[ProgramQuestion]:
             leaves=bool(leaves),
             refuses=_ENDS_WITH_2.search(code_of(branch or "")) is not None,
             tells=branch is None or _tells(branch, found["tool"], bodies),
+            warns=leaves is None and rest != branch and _leaves(rest, bodies) is True,
         )
 
 
@@ -139,10 +148,16 @@ def questions_always_asked(code: str, shown: str) -> Iterator[ProgramQuestion]:
             yield one
 
 
-def without_silent_questions(code: str) -> str:
-    """Return a script of the same length, with blanks for the programs whose lack it tells nobody."""
+def without_silent_questions(code: str, *, warnings: bool = False) -> str:
+    """
+    Return a script of the same length, with blanks for the programs whose lack it tells nobody.
+
+    Args:
+        code: The script without comment lines.
+        warnings: Whether nobody gets a warning on standard error either, if the script ends with 0.
+    """
     for one in questions_in(code):
-        if not one.tells:
+        if not one.tells or (warnings and one.warns):
             end = one.named + len(one.tool)
             code = f"{code[: one.named]}{' ' * len(one.tool)}{code[end:]}"
     return code

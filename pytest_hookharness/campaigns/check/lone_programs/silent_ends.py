@@ -2,12 +2,14 @@
 Guards that ask for the program by which they read their input, and end silently if it is missing.
 
 Only a question outside of functions and conditions counts, in front of every refusal. Nothing is said if
-another script of the project may tell the person that the program is missing.
+another script of the project may tell the person that the program is missing. With status 0, some hosts show
+standard error to nobody, so a warning there is no better than silence.
 """
 
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 
 from pytest_hookharness import hosts
 from pytest_hookharness.campaigns.check.lone_programs.lone_answers import GATES, calls_of
@@ -15,6 +17,7 @@ from pytest_hookharness.campaigns.check.lone_programs.lone_searches import can_r
 from pytest_hookharness.campaigns.check.lone_programs.program_questions import (
     is_asked_for,
     questions_always_asked,
+    without_silent_questions,
 )
 from pytest_hookharness.campaigns.check.static.shell_scripts import (
     SHELL_SCRIPT,
@@ -31,20 +34,42 @@ RUNS_A_MODULE = re.compile(r"\w+[ \t]+-m\b|\w+[ \t]+--?(?:version|V)\b")
 
 # Code that stands in the script itself; a file may be the check for which the program is needed.
 _OWN_CODE = re.compile(r"jq\b|\w+(?:[ \t]+-\w+)*?[ \t]+(?:-\w*[ce]\b|-(?=[ \t\n])|<<)|\w+[ \t]*(?:\n|$)")
+# The hosts of which it is known that they drop standard error with status 0; others may show or list it.
+_DROP_WARNINGS = frozenset({"claude-code", "codex"})
+# A command or a script that sends standard error somewhere else.
+_ELSEWHERE = re.compile(r"[12]?>&[12]|&>|2>|\|")
+_REDIRECTED = re.compile(r"^[ \t]*exec[ \t]+(?:\d*>|&>)|\}[ \t]*2>", re.MULTILINE)
 
 
 def silent_end(hook_set: HookSet, hook: Hook) -> tuple[str, int]:
     """Return the program without which a hook silently allows everything, and the line; or nothing."""
+    return _end(hook_set, hook, warns=False)
+
+
+def unheard_end(hook_set: HookSet, hook: Hook) -> tuple[str, int]:
+    """Return the program without which a hook allows all behind a warning that is lost, and the line."""
+    return _end(hook_set, hook, warns=True) if _drops_warnings(hook_set, hook) else ("", 0)
+
+
+def _end(hook_set: HookSet, hook: Hook, *, warns: bool) -> tuple[str, int]:
     rule = hosts.find(hook_set.host).events.get(hook.event)
     texts = hook_set.scripts_of(hook)
     if rule is None or rule.role not in GATES or hook.type != "command" or len(texts) != 1:
         return ("", 0)
-    tool, line = silent_question(texts[0])
-    return (tool, line) if tool and not is_asked_for(hook_set, tool) else ("", 0)
+    if warns and _REDIRECTED.search(texts[0]):
+        return ("", 0)
+    tool, line = silent_question(texts[0], warns=warns)
+    return (tool, line) if tool and not is_asked_for(_as_heard(hook_set), tool) else ("", 0)
 
 
-def silent_question(text: str) -> tuple[str, int]:
-    """Return the program without which a shell script ends silently before it can refuse, and the line."""
+def silent_question(text: str, *, warns: bool = False) -> tuple[str, int]:
+    """
+    Return the program without which a script ends with 0 before it can refuse, and the line; or nothing.
+
+    Args:
+        text: The script.
+        warns: Whether it writes a warning to standard error first, instead of saying nothing.
+    """
     if not SHELL_SCRIPT.match(text):
         return ("", 0)
     code, shown = without_comment_lines(text), code_of(text)
@@ -52,12 +77,31 @@ def silent_question(text: str) -> tuple[str, int]:
     if not places or not can_refuse(code, shown):
         return ("", 0)
     for one in questions_always_asked(code, shown):
-        ends = one.leaves and one.begin < min(places)
-        if ends and one.tool in READERS and _is_used(one.tool, code, one.end):
+        ends = (one.warns if warns else one.leaves) and one.begin < min(places)
+        if ends and one.tool in READERS and _is_used(one.tool, code, shown, one.end):
             return one.tool, code.count("\n", 0, one.begin) + 1
     return ("", 0)
 
 
-def _is_used(tool: str, code: str, begin: int) -> bool:
+def _drops_warnings(hook_set: HookSet, hook: Hook) -> bool:
+    """Return whether nobody gets what a hook that ends with 0 writes to standard error."""
+    return hosts.find(hook_set.host).name in _DROP_WARNINGS and not _ELSEWHERE.search(hook.command)
+
+
+def _as_heard(hook_set: HookSet) -> HookSet:
+    """Return the hooks with scripts that do not ask for programs whose lack they only warn nobody of."""
+
+    def heard(path: str, text: str) -> str:
+        hooks = hook_set.hooks_of(path)
+        dropped = hooks and all(_drops_warnings(hook_set, one) for one in hooks)
+        if not dropped or _REDIRECTED.search(text):
+            return text
+        return without_silent_questions(without_comment_lines(text), warnings=True)
+
+    return replace(hook_set, sources=tuple((path, heard(path, text)) for path, text in hook_set.sources))
+
+
+def _is_used(tool: str, code: str, shown: str, begin: int) -> bool:
     """Return whether a script gives a program code of its own behind a place, as to read the input."""
-    return any(_OWN_CODE.match(code, place) for place, _ in calls_of(tool, code) if place >= begin)
+    calls = (place for place, _ in calls_of(tool, code) if place >= begin)
+    return any(shown.startswith(tool, place) and _OWN_CODE.match(code, place) for place in calls)

@@ -21,7 +21,7 @@ from pytest_hookharness.campaigns.check.lone_programs.lone_switches import lone_
 from pytest_hookharness.campaigns.check.lone_programs.paired_readers import silent_pair
 from pytest_hookharness.campaigns.check.lone_programs.refused_prompts import refused_without
 from pytest_hookharness.campaigns.check.lone_programs.removed_imports import removed_imports
-from pytest_hookharness.campaigns.check.lone_programs.silent_ends import silent_end
+from pytest_hookharness.campaigns.check.lone_programs.silent_ends import silent_end, unheard_end
 from pytest_hookharness.campaigns.check.lone_programs.strict_scripts import ends_without
 from pytest_hookharness.campaigns.check.reads.borrowed_variables import borrowed_variable
 from pytest_hookharness.campaigns.check.reads.input_keys import never_sent
@@ -54,6 +54,7 @@ _REFUSE = (
     "Print a JSON answer and exit with 0; or, to refuse, print the reason to standard error and exit with 2."
 )
 _SAY_SO = "Begin with `command -v {0} >/dev/null || {{ echo '{0} is missing' >&2; exit {1}; }}`."
+_UNHEARD = " Its warning goes to standard error, which nobody sees with that status."
 # Status 2 refuses a call. At a stop, it would be an endless loop, and at a prompt, nobody could work.
 _GUARDS = frozenset({hosts.Role.BEFORE_TOOL, hosts.Role.PERMISSION})
 # What a host decides about at an event, if it is no call.
@@ -150,8 +151,8 @@ def _of_programs(hook_set: HookSet) -> Iterator[Symptom]:
         yield replace(together(UNGUARDED_TOOL, hooks, text), advice=advice)
         told += hooks
     others = [hook for hook in hook_set.hooks if hook not in told]
-    for how, find in (("with an error", ends_without), ("silently", silent_end)):
-        asked = [hook for hook in others if find is silent_end or hook in open_hooks]
+    for how, find in (("with an error", ends_without), ("silently", silent_end), ("with 0", unheard_end)):
+        asked = [hook for hook in others if find is not ends_without or hook in open_hooks]
         found = [(hook, one) for hook in asked if (one := find(hook_set, hook))[0]]
         yield from _of_ends(hook_set, found, how)
     yield from _of_pairs(hook_set)
@@ -176,6 +177,7 @@ def _of_ends(hook_set: HookSet, found: Sequence[tuple[Hook, tuple[str, int]]], h
         role = hosts.find(hook_set.host).events[hooks[0].event].role
         then = f"every {DECIDED[role]} is allowed" if role in DECIDED else "it refuses nothing"
         text = f"with no `{tool}` on the PATH the script ends {how} in line {' or '.join(lines)}, and {then}."
+        text += _UNHEARD if how == "with 0" else ""
         advice = _SAY_SO.format(tool, 2 if role in _GUARDS else 1)
         yield replace(together(UNGUARDED_TOOL, hooks, text), advice=advice)
 

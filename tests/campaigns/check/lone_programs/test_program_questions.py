@@ -88,7 +88,16 @@ def test_quoted_words():
     assert not [*questions_in(HEAD + f'echo "{ASKS} || exit 0"\n')]
 
 
+def test_a_question_that_only_warns():
+    """A warning on standard error with status 0 can be left out, and any other word can not."""
+    text = HEAD + f"{ASKS} || {{ echo 'jq is missing; go on' >&2; exit 0; }}\n"
+    assert "command -v jq" not in without_silent_questions(text, warnings=True)
+    loud = text.replace("exit 0", "exit 1")
+    assert without_silent_questions(loud, warnings=True) == loud
+
+
 REPEATED = {
+    "warnings": f"{ASKS} || {{ echo 'a' >&2; ",
     "questions": f"{ASKS} || exit 0\n",
     "questions in lists": f"{ASKS} && ",
     "conditions": f"if {ASKS}; then\n",
