@@ -26,7 +26,9 @@ _STOPS = frozenset({hosts.Role.STOP, hosts.Role.SUBAGENT_STOP})
 _COMMENT = re.compile(r"^[ \t]*(?:#|//|\*)[^\n]*", re.MULTILINE)
 # What shows new files, or makes Git know them.
 _SEES_NEW = re.compile(
-    r"\bgit\b[^\n]{0,80}\b(?:status|ls-files|add|stash|commit|write-tree|clean)\b|[\"'](?:status|ls-files|add|stash)[\"']"
+    r"\bgit\b[^\n]{0,80}\b(?:status|ls-files|add|stash|commit|write-tree|clean)\b"
+    # An argument of `git`, and no key of the input, as in `data.get("status")`.
+    r"|(?<!\.get\()(?<![\w)\]]\[)[\"'](?:status|ls-files|add|stash)[\"']"
     r"|--no-index|untracked|-newer|\bmtime|st_mtime|\bfind[ \t]+[\"'$./]|\bcheckpoint",
     re.IGNORECASE,
 )
@@ -47,7 +49,8 @@ _QUIET = re.compile(
     re.MULTILINE,
 )
 _LISTED = re.compile(
-    rf"^[ \t]*(?P<name>[A-Za-z_]\w*)=\"?\$\([^\n]*?(?:\n[^\n)]*)?{_NAMES}{_END}(?=[|)&;\n])", re.MULTILINE
+    rf"^[ \t]*(?P<name>[A-Za-z_]\w*)=\"?\$\((?:[^\n]*?|[^\n)]*\n[^\n)]*){_NAMES}{_END}(?=[|)&;\n])",
+    re.MULTILINE,
 )
 # What ends a script where there is nothing.
 _EMPTY = (

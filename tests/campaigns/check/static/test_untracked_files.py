@@ -86,6 +86,11 @@ def test_other_questions(text):
         ("Stop", "git status --porcelain | grep -q . || exit 0\n", [], False),
         ("Stop", "git ls-files --others --exclude-standard\n", [], False),
         ("Stop", "git add -N .\n", [], False),
+        # A key of the input has the name of a command of Git.
+        ("Stop", "state=$(python3 -c \"import json,sys; json.load(sys.stdin).get('status')\")\n", [], True),
+        ("Stop", "state=$(python3 -c \"import json,sys; json.load(sys.stdin)['status']\")\n", [], True),
+        ("Stop", "python3 -c \"import subprocess; subprocess.run(['git', 'status'])\"\n", [], False),
+        ("Stop", "node -e \"require('child_process').execFileSync('git', ['status'])\"\n", [], False),
         ("Stop", 'find "$ROOT" -newer .stamp\n', [], False),
         ("Stop", '. "$LIB/changes.sh"\n', [], False),
         ("Stop", "", ["#!/bin/sh\ngit add -A\n"], False),
@@ -95,6 +100,19 @@ def test_what_sees_new_files(event, more, others, found):
     """A gate of stops is named only if neither it nor another hook does anything that shows new files."""
     hook_set, hook = one_hook(event, HEAD + more + QUIET + REFUSES, others)
     assert bool(overlooked_files(hook_set, hook)[1]) is found
+
+
+def test_a_gate_of_cursor():
+    """A gate is named too if it does not refuse a stop, but answers with the next message for the agent."""
+    reads = "state=$(python3 -c \"import json,sys; print(json.load(sys.stdin).get('status',''))\")\n"
+    empty = "[ -z \"$changed\" ] && { echo '{}'; exit 0; }\n"
+    asks = "if ! echo \"$changed\" | grep -q docs/; then\n  cat <<'EOF'\n{0}\nEOF\nfi\n"
+    text = HEAD + reads + LISTS + empty + asks.format('{"followup_message": "Update the documents."}')
+    hook_set, hook = one_hook("stop", text)
+    assert overlooked_files(replace(hook_set, host="cursor"), hook) == ("x.sh", 3)
+    other = HEAD + reads + LISTS + empty + asks.format('{"user_message": "Update the documents."}')
+    hook_set, hook = one_hook("stop", other)
+    assert overlooked_files(replace(hook_set, host="cursor"), hook) == ("", 0)
 
 
 def test_what_is_said():
