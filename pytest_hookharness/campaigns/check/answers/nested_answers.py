@@ -2,7 +2,7 @@
 Answers below ``hookSpecificOutput`` that are lost: in keys that no host reads there, or for another event.
 
 Hosts ignore unknown keys there without a word. A key that any host reads there is left out, as newer versions
-of another one may read it too.
+of another one may read it too. The reason of an allow is read, but only the user gets it.
 """
 
 from __future__ import annotations
@@ -16,11 +16,14 @@ from pytest_hookharness.campaigns.check.answers.written_answers import (
     WrittenAnswer,
     without_comments,
 )
+from pytest_hookharness.judging.checkup.unseen_texts import is_advice
 from pytest_hookharness.model.checkup import HookSet
-from pytest_hookharness.model.protocol import Hook, Json
+from pytest_hookharness.model.protocol import Hook, Json, Ruling
 
 NESTED = "hookSpecificOutput"
 NONE_READ = "the host reads none of the keys "
+ONLY_FOR_USERS = "the agent does not get the reason of an allow, "
+_REASON = "permissionDecisionReason"
 _NAME = "hookEventName"
 # All keys that a host documents there, for any event.
 _READ = (
@@ -35,6 +38,7 @@ _FOR_READERS = re.compile(
     r"|suggestions?|report|status|output)$",
     re.IGNORECASE,
 )
+_LONGEST = 80
 # By these a script may find out at which event it runs.
 _EVENT_SIGNS = ("hook_event_name", "hookEventName =", "tool_response", "tool_output", "tool_result")
 
@@ -50,9 +54,32 @@ def unread_keys(host: str, hook: Hook, value: Mapping[str, Json]) -> str:
     says = any(one == COMPUTED or " " in one for one in texts)
     if not says or not _READ.isdisjoint(keys):
         return ""
-    place = next((path[1] for path in answers.context if path[0] == NESTED and len(path) > 1), "")
-    instead = f"; it reads {place}" if place and hosts.find(host).events[hook.event].context else ""
+    place = _place_of_context(host, hook)
+    instead = f"; it reads {place}" if place else ""
     return f"{NONE_READ}{', '.join(keys)} in {NESTED}{instead}"
+
+
+def reason_of_allow(host: str, hook: Hook, value: Mapping[str, Json]) -> str:
+    """
+    Return that a host does not give the agent the reason of an allow, if that is advice; empty for none.
+
+    A note of one line is usually for the user, as when sessions are judged.
+    """
+    nested = value.get(NESTED)
+    words = nested.get(_REASON) if isinstance(nested, Mapping) else None
+    if not isinstance(words, str) or not _place_of_context(host, hook):
+        return ""
+    reply, lines = hosts.read_reply(hosts.find(host), hook, hook.event, value), words.strip().split("\n")
+    if reply.ruling is not Ruling.ALLOW or reply.unheard is None or reply.context or len(lines) == 1:
+        return ""
+    return f'{ONLY_FOR_USERS}"{lines[0][:_LONGEST]}"' if any(map(is_advice, lines)) else ""
+
+
+def _place_of_context(host: str, hook: Hook) -> str:
+    """Return the key below ``hookSpecificOutput`` in which a host reads a text for the agent; or nothing."""
+    profile = hosts.find(host)
+    paths = profile.answers(hook.event).context if profile.events[hook.event].context else ()
+    return next((path[1] for path in paths if path[0] == NESTED and len(path) > 1), "")
 
 
 def of_another_event(

@@ -16,7 +16,9 @@ from pytest_hookharness.campaigns.arming.project_texts import is_small, project_
 from pytest_hookharness.campaigns.check.answers.nested_answers import (
     NESTED,
     NONE_READ,
+    ONLY_FOR_USERS,
     of_another_event,
+    reason_of_allow,
     unread_keys,
 )
 from pytest_hookharness.campaigns.check.answers.written_answers import (
@@ -62,6 +64,7 @@ _ADVICE = {
     "; the host knows ": "Write a word that the host knows, or print nothing if the hook does not decide.",
     "it reads hookSpecificOutput": "Move the text below `hookSpecificOutput`, beside `hookEventName`.",
     f"in {NESTED}": f"Write the text in `{NESTED}.additionalContext`, where the host reads one.",
+    ONLY_FOR_USERS: f"Write the text in `{NESTED}.additionalContext`, without a decision.",
     "has no 'hookEventName'": f"Write `hookEventName`, with the name of the event, into `{NESTED}`.",
     "no JSON": "Let a program write the JSON: `jq -n --arg text \"$text\" '{systemMessage: $text}'`.",
     "ends the session": "Leave out `continue`, so that the refusal counts.",
@@ -79,7 +82,7 @@ class LostAnswer:
     @property
     def is_unseen(self) -> bool:
         """Whether the host reads the answer, and only the text in it is lost."""
-        return self.why.startswith(NONE_READ)
+        return self.why.startswith((NONE_READ, ONLY_FOR_USERS))
 
     @property
     def fix(self) -> str:
@@ -114,7 +117,9 @@ def lost_answers(hook_set: HookSet, script: str, text: str) -> Iterator[LostAnsw
             continue
         # Beside an answer that is read, or in a script for several hosts, it may be the one of another host.
         foreign = bool(readable or others) if faults[0].startswith(_UNKNOWN) else _is_read(others, answer)
-        if not foreign:
+        # A script that also knows the right key may tell the agent there.
+        told = cause.startswith(ONLY_FOR_USERS) and "additionalContext" in text
+        if not (foreign or told):
             seen.add(cause)
             yield LostAnswer(faults[0], answer.line, hooks)
     for hook in of_another_event(hook_set, hooks, text, answers):
@@ -170,7 +175,8 @@ def _fault(host: str, hook: Hook, answer: WrittenAnswer) -> str:
     faults = {_fault_of(host, hook, _filled(answer.value, computed, one)) for one in values}
     why = faults.pop()
     if faults or not why:
-        return "" if faults else unread_keys(host, hook, answer.value)
+        value = answer.value
+        return "" if faults else unread_keys(host, hook, value) or reason_of_allow(host, hook, value)
     if changes and not why.startswith(_UNKNOWN):
         # It may only be that the code computes the value.
         return ""

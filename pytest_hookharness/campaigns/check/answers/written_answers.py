@@ -66,6 +66,8 @@ _STRING = re.compile(
     r"|'(?P<single>(?:[^'\\\n]|\\.)*)'|`(?P<template>(?:[^`\\]|\\.)*)`)",
     re.DOTALL,
 )
+# What stands between texts that are one, and what is not the text itself.
+_JOINS, _PUT_IN = re.compile(r"[\s()+]*"), re.compile(r"[${]|\\(?![nt\"'\\])")
 _WORDS: Mapping[str, Json] = {
     "true": True, "True": True, "false": False, "False": False, "null": None, "None": None
 }  # fmt: skip
@@ -191,6 +193,19 @@ def _is_json(text: str) -> bool:
     return True
 
 
+def _literal(written: str) -> str | None:
+    """Return the text that one or several quoted texts are together; ``None`` if code puts something in."""
+    if _JOINS.fullmatch(_STRING.sub("", written)) is None:
+        return None
+    quoted = [
+        next((one for one in found.groups() if one is not None), "") for found in _STRING.finditer(written)
+    ]
+    inner = "".join(quoted)
+    if not quoted or _PUT_IN.search(inner):
+        return None
+    return re.sub(r"\\(.)", lambda found: _ESCAPES.get(found[1], found[1]), inner)
+
+
 class _ObjectReader:
     """Reads an object as Python, JavaScript, jq and JSON write it."""
 
@@ -234,10 +249,8 @@ class _ObjectReader:
                 return value, end
         end = self._end_of_value(place)
         written = self.text[place:end].strip()
-        quoted = _STRING.fullmatch(written)
-        inner = next((one for one in quoted.groups() if one is not None), "") if quoted else ""
-        if quoted and not re.search(r"[${\\]", inner):
-            return inner, end
+        if (text := _literal(written)) is not None:
+            return text, end
         if written in _WORDS:
             return _WORDS[written], end
         if _NUMBER.fullmatch(written):

@@ -33,6 +33,11 @@ def echo(**nested):
     return f"echo '{json.dumps({'hookSpecificOutput': nested})}'"
 
 
+def document(**nested):
+    # `echo` of some shells would make line ends of the escapes.
+    return f"cat <<'END'\n{json.dumps({'hookSpecificOutput': nested})}\nEND"
+
+
 @pytest.mark.parametrize(
     ("nested", "named"),
     [
@@ -67,6 +72,61 @@ def test_an_answer_for_another_event(lost, text, hooks, named):
     found = lost(text, *hooks)
     said = "PostToolUse: 'hookEventName' is 'PreToolUse', but the event is PostToolUse"
     assert [one.startswith(said) for one in found] == [True] * named
+
+
+LIST = "Reminder before the commit:\n- Run the tests.\n- Run the linter."
+
+
+@pytest.mark.parametrize(
+    ("nested", "named"),
+    [
+        ({"permissionDecision": "allow", "permissionDecisionReason": LIST}, True),
+        # One line may be for the user, and not every list tells somebody to do something.
+        ({"permissionDecision": "allow", "permissionDecisionReason": "Reminder: run the tests."}, False),
+        ({"permissionDecision": "allow", "permissionDecisionReason": "Approved:\nit only reads."}, False),
+        # The agent gets the reason of a refusal, and other texts.
+        ({"permissionDecision": "deny", "permissionDecisionReason": LIST}, False),
+        (
+            {
+                "permissionDecision": "allow",
+                "permissionDecisionReason": LIST,
+                "additionalContext": "Run the tests.",
+            },
+            False,
+        ),
+    ],
+)
+def test_the_reason_of_an_allow(lost, nested, named):
+    """Advice of several lines in the reason of an allow does not reach the agent."""
+    found = lost(document(hookEventName="PreToolUse", **nested), ("PreToolUse", "Bash"))
+    said = 'PreToolUse: the agent does not get the reason of an allow, "Reminder before the commit:"'
+    assert [one.startswith(said) for one in found] == [True] * named
+
+
+@pytest.mark.parametrize(
+    ("text", "named"),
+    [
+        # As Python writes it: in three quotes, and in several texts.
+        (f'"""{LIST}"""', True),
+        ('("Reminder before the commit:\\n"\n  "- Run the tests.")', True),
+        ('"Reminder before the commit:\\n" + rest()', False),
+        ('f"Reminder before the commit:\\n{rest}"', False),
+    ],
+)
+def test_the_reason_of_an_allow_in_python(lost, text, named):
+    """The reason is read where it stands whole in the script, and not where code makes it."""
+    known = '"hookEventName": "PreToolUse", "permissionDecision": "allow"'
+    answer = f'{{{known}, "permissionDecisionReason": {text}}}'
+    code = f'import json\nprint(json.dumps({{"hookSpecificOutput": {answer}}}))'
+    found = lost(f"python3 - <<'END'\n{code}\nEND\n", ("PreToolUse", "Bash"))
+    assert len(found) == named
+
+
+def test_a_script_that_also_tells_the_agent(lost):
+    """A script that writes the key for the agent in another answer is left alone."""
+    note = document(hookEventName="PreToolUse", permissionDecision="allow", permissionDecisionReason=LIST)
+    other = echo(hookEventName="PreToolUse", additionalContext="Run the tests.")
+    assert not lost(f"if [ -f x ]; then\n{note}\nelse\n{other}\nfi", ("PreToolUse", "Bash"))
 
 
 @pytest.mark.parametrize(
