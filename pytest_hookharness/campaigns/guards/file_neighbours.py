@@ -16,13 +16,21 @@ from pytest_hookharness.campaigns.guards.file_ways import (
     is_refused,
 )
 from pytest_hookharness.judging.checkup.file_calls import FileCalls
-from pytest_hookharness.judging.checkup.file_overblocks import FOLDERS, HARMLESS, TRIED, neighbour_of
+from pytest_hookharness.judging.checkup.file_overblocks import (
+    FOLDERS,
+    HARMLESS,
+    KINDS,
+    TRIED,
+    neighbour_of,
+)
 from pytest_hookharness.model.checkup import HookSet
 from pytest_hookharness.model.moves import Act, Edit
 
 # What a guard says that means the examples too, or makes an exception for them.
 _ALL_ENVIRONMENTS = re.compile(r"\.env[.*]")
-_SPEAKS_OF_EXAMPLES = re.compile(r"example|sample|template", re.IGNORECASE)
+_SPEAKS_OF_EXAMPLES = re.compile("|".join(KINDS), re.IGNORECASE)
+# An example that ends like the usual one, and is not named like it.
+_LONG_NAME = ".env.local.example"
 _EXAMPLE = re.compile(r"(?:^|/)\.env(?:\.\w+)*\.(?:example|sample|template)$")
 _MOST_EXAMPLES, _MOST_FOLDERS, _MOST_TRIED, _MOST_PROVED = 1, 2, 5, 2
 
@@ -33,23 +41,37 @@ def harmless_files(
     """Yield the edits of harmless files that resemble guarded ones, each with one of a different name."""
     done: set[str] = set()
     for one in files:
-        for file in (*_examples(hook_set, source), *TRIED[1:]):
+        for file, beside in (*_examples(hook_set, source), *((file, "") for file in TRIED[1:])):
             neighbour = neighbour_of(file, one.file)
             # What a guard names, it means.
             named = posixpath.splitext(posixpath.basename(file))[0] in source and file in TRIED[1:]
             if neighbour is not None and file not in done and not named:
                 done.add(file)
-                yield replace(one.edit, file=file), replace(one.edit, file=neighbour.control)
+                yield replace(one.edit, file=file), replace(one.edit, file=beside or neighbour.control)
 
 
-def _examples(hook_set: HookSet, source: str) -> list[str]:
-    """Return the project's examples of environments; a usual one, if no guard says that it means these."""
+def _examples(hook_set: HookSet, source: str) -> list[tuple[str, str]]:
+    """
+    Return the project's examples of environments; a usual one, if no guard says that it means these.
+
+    Beside each stands the file that is to be allowed; empty for a usual one.
+    """
     text = ESCAPES.sub("", source)
     if _SPEAKS_OF_EXAMPLES.search(text):
-        return []
+        return _others_than_named(text)
     known = [path.relative_to(hook_set.root).as_posix() for path in project_files(hook_set.root)]
     found = [path for path in known if _EXAMPLE.search(path)][:_MOST_EXAMPLES]
-    return found if found or _ALL_ENVIRONMENTS.search(text) else [*TRIED[:1]]
+    files = found if found or _ALL_ENVIRONMENTS.search(text) else [*TRIED[:1]]
+    return [(file, "") for file in files]
+
+
+def _others_than_named(text: str) -> list[tuple[str, str]]:
+    """Return an example that a guard does not name, beside one for which it may make an exception."""
+    named = {one.lower() for one in _SPEAKS_OF_EXAMPLES.findall(text)}
+    beside = next(kind for kind in KINDS if kind in named)
+    # Of the third word, a guard often speaks for another reason.
+    other = next((f".env.{kind}" for kind in KINDS[:2] if kind not in named), _LONG_NAME)
+    return [] if other in text else [(other, f".env.{beside}")]
 
 
 def guarded_folders(edit: Edit, source: str) -> list[Edit]:

@@ -35,6 +35,8 @@ _OF_FOLDERS = "folders"
 _WHOLE_NAMES = "Compare the whole name of the file, or a whole folder, and not a part of the path."
 _EXAMPLES = "Allow names that end with `.example`, `.sample` or `.template` before the test."
 _BELOW_PROJECT = "Remove the project's folder from the beginning of the path before it is compared."
+# The endings of examples, the usual one first.
+KINDS = ("example", "sample", "template")
 _EXAMPLE = r"(?:.*/)?\.env(?:\.\w+)*\.(?:example|sample|template)"
 
 
@@ -59,8 +61,13 @@ class FileNeighbour:
 
 
 _ENV, _CODE = r"(?:.*/)?\.env", "a file of code"
+# Beside an example of another kind, where a guard makes an exception for that one.
+_BESIDE_EXAMPLES = tuple(
+    FileNeighbour(_EXAMPLE, "which has no secrets", f".env.{kind}", _ENV, _EXAMPLES) for kind in KINDS
+)
 _NEIGHBOURS = (
     FileNeighbour(_EXAMPLE, "which has no secrets", "example.txt", _ENV, _EXAMPLES),
+    *_BESIDE_EXAMPLES,
     FileNeighbour(r"src/environment\.ts", _CODE, "src/surroundings.ts", _ENV),
     FileNeighbour(r"docs/package-lock\.md", "a document", "docs/packages.md", r"package-lock\.json"),
     FileNeighbour(r"src/secrets_test\.py", "a test", "src/values_test.py", r"secrets\.yaml"),
@@ -84,8 +91,12 @@ TRIED = (
 
 def neighbour_of(file: str, guarded: str) -> FileNeighbour | None:
     """Return what a file is that a guard may confuse with a guarded one; ``None`` for any other."""
-    fits = (one for one in _NEIGHBOURS if re.fullmatch(one.pattern, file))
-    return next((one for one in fits if re.fullmatch(one.beside, guarded)), None)
+    return next(_neighbours_of(file, guarded), None)
+
+
+def _neighbours_of(file: str, guarded: str) -> Iterator[FileNeighbour]:
+    fits = (one for one in _NEIGHBOURS if re.fullmatch(one.pattern, file) and file != one.control)
+    yield from (one for one in fits if re.fullmatch(one.beside, guarded))
 
 
 def find_file_overblocks(outcome: Outcome) -> Iterator[Symptom]:
@@ -112,8 +123,8 @@ def find_file_overblocks(outcome: Outcome) -> Iterator[Symptom]:
 def _neighbour_in(calls: FileCalls, one: FileCall) -> FileNeighbour | None:
     """Return what a refused file is, if what it resembles was refused, and its control allowed around it."""
     kept = (other.file for other in calls.refused if other.tool == one.tool and calls.is_kept(other))
-    found = next((two for guarded in kept if (two := neighbour_of(one.file, guarded))), None)
-    return found if found and calls.frames(FileCall(one.tool, found.control), one) else None
+    found = (two for guarded in kept for two in _neighbours_of(one.file, guarded))
+    return next((two for two in found if calls.frames(FileCall(one.tool, two.control), one)), None)
 
 
 def _find_folders(outcome: Outcome, calls: FileCalls) -> Iterator[Symptom]:

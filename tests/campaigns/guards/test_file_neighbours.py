@@ -25,9 +25,9 @@ ASKS = """printf '{"hookSpecificOutput": {"hookEventName": "PreToolUse", "permis
 def found(tmp_path, harness):
     """Returns what sessions find to be harmless and refused, of a guard with a pattern."""
 
-    def play(pattern, *files, answer=REFUSES, without=""):
+    def play(pattern, *files, answer=REFUSES, without="", comment=""):
         (tmp_path / ".claude").mkdir()
-        (tmp_path / ".claude/guard.sh").write_text(LOOKS % (without, pattern, answer))
+        (tmp_path / ".claude/guard.sh").write_text(f"# {comment}\n" + LOOKS % (without, pattern, answer))
         hook = {"type": "command", "command": 'sh "$CLAUDE_PROJECT_DIR"/.claude/guard.sh'}
         settings = {"hooks": {"PreToolUse": [{"matcher": "*", "hooks": [hook]}]}}
         (tmp_path / ".claude/settings.json").write_text(json.dumps(settings))
@@ -68,6 +68,35 @@ def test_an_example_that_the_project_keeps(found, tmp_path):
     (tmp_path / "api/.env.local.example").write_text("KEY=\n")
     (text,) = found(r"/\.env\..*|/\.env$", ".env")
     assert text.startswith("An edit of api/.env.local.example, which has no secrets, is refused, ")
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("pattern", "named", "file"),
+    [
+        (r"/\.env$|/\.env\.([^e]|e[^x])", "not .env.example", ".env.sample"),
+        (r"/\.env$|/\.env\.[^es]", "not .env.example or .env.sample", ".env.local.example"),
+    ],
+)
+def test_an_example_that_the_exception_leaves_out(found, pattern, named, file):
+    """A guard that makes an exception for one kind of example, and refuses another one, is OVERBLOCK."""
+    text = f"An edit of {file}, which has no secrets, is refused, but of .env.example allowed."
+    assert found(pattern, ".env", comment=named) == [text]
+
+
+@pytest.mark.nightly
+@pytest.mark.parametrize(
+    ("pattern", "named"),
+    [
+        # It refuses the examples that it names as well, names the other one, or allows it.
+        (r"/\.env", ".env.example too"),
+        (r"/\.env$|/\.env\.[^e]", "not .env.example, but .env.sample and .env.local.example"),
+        (r"/\.env$|/\.env\.local$", "not .env.example or .env.sample"),
+    ],
+)
+def test_an_example_that_is_meant_or_allowed(found, pattern, named):
+    """Nothing is said where the guard refuses the examples that it names, or allows the others."""
+    assert found(pattern, ".env", comment=named) == []
 
 
 @pytest.mark.slow
