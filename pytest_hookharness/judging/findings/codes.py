@@ -251,8 +251,8 @@ RELATIVE_PATH = FindingCode(
 BYPASS = FindingCode(
     "HH309",
     "BYPASS",
-    "A guard hook refuses a command, but allows the same command in another common spelling; or it looks at "
-    "one usual way to change a file or to commit, but not at another.",
+    "A guard hook refuses a command, but allows the same command in another common spelling; or it refuses "
+    "an edit of a file, but allows another usual way to change the same file.",
     "Agents write `cd sub && rm -rf build`, `rm -r -f build` and `git -C . push` without intent, and change "
     "files by `sed -i` where an edit is refused. The guard hook does not stop them.",
     "Split the line at `&&`, `||`, `;` and `|` and look at each command; skip `cd` and options such as `-C`, "

@@ -12,7 +12,6 @@ EMPTY = [
     "INPUT=$(cat)\nF=$(jq -r .cwd 2>/dev/null)",
     'INPUT="$(cat)"\nF="$(jq -r ".cwd // empty" || echo none)"',
     "T=$(cat | jq -r '.tool_name')\nF=$(cat | jq -r '.cwd' | head -1)",
-    f"INPUT=$({PYTHON})\nF=$({PYTHON} 2>/dev/null)",
     "INPUT=$(cat)\nF=$(cat)",
 ]
 FILLED = [
@@ -37,6 +36,10 @@ FILLED = [
     "T=$(cat)\nF=$(jq -r .cwd)\nF=${F:-$PWD}\n",
     "T=$(cat)\nF=$(jq -r .cwd | wc -l)",
     "# T=$(cat)\nF=$(cat)",
+    "function name {\n  F=$(cat)\n  echo x\n}\nT=$(cat)\nN=$(name <<< x)",
+    "get() (\n  F=$(cat)\n)\nT=$(cat)\nget <<< x",
+    "T=$(cat)\nif true; then F=$(cat)\nfi <<< x",
+    f"T=$(cat)\nF=$({PYTHON})",
     "cat <<'EOF'\nT=$(cat)\nEOF\nF=$(cat)",
     "T=$(cat)\nF=$(python3 - <<'P'\nimport sys\nsys.stdin.read()\nP\n)",
 ]

@@ -55,8 +55,7 @@ _OF_ITSELF = re.compile(
     r"|usage:|failed to\b",
     re.IGNORECASE,
 )
-# Words that ask for a fix, and a comment that says that the agent gets the text.
-_ASKS = re.compile(r"\bfix\b|\bplease\b|\bmust\b|\bresolve\b|\bbefore (?:you\b|\w+ing\b)", re.IGNORECASE)
+# A comment that says that the agent gets the text.
 _TOLD = re.compile(
     r"(?:#|//)[^\n]*?\bexit(?:s|ing)?(?: with| code| status)* 1\b"
     r"(?P<what>(?:[^\n]|\n[ \t]*(?:#|//)){0,80}?)\b"
@@ -64,10 +63,6 @@ _TOLD = re.compile(
     re.IGNORECASE,
 )
 _NO = re.compile(r"\b(?:not|never|no|only|user)\b|n't|\bnon-", re.IGNORECASE)
-_ONLY_NOTES = re.compile(
-    r"non-?block|(?:not|n't|never|without) block|warn\w*[ -]only|informational|advisory|best[ -]effort",
-    re.IGNORECASE,
-)
 _NO_REFUSAL = re.compile(r"\W*(?:usage|warning|note)\b", re.IGNORECASE)
 # The status behind an answer, and lines that do not lead elsewhere before it.
 _ENDS = re.compile(_EXIT)
@@ -161,8 +156,7 @@ def _says_that_a_check_failed(text: str, found: re.Match[str]) -> bool:
     words = found["words"]
     if not _FAILED.search(words) or _OF_ITSELF.search(words) or _BRANCH.search(between):
         return False
-    told = any(not _NO.search(one["what"]) for one in _TOLD.finditer(text))
-    return told or (_ASKS.search(words + between) is not None and not _ONLY_NOTES.search(text))
+    return any(not _NO.search(one["what"]) for one in _TOLD.finditer(text))
 
 
 def _status_behind(text: str, number: int) -> int:

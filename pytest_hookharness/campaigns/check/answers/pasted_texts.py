@@ -124,19 +124,20 @@ def _free_texts(code: str) -> set[str]:
         if not sources[name] or name in found
     }
 
-    def kept() -> set[str]:
+    def kept(names: Collection[str]) -> set[str]:
         return {
             name
-            for name in found
+            for name in names
             if not re.search(_ELSEWHERE.format(name), code, re.MULTILINE)
             and not any(_is_other(one, name) for one in given[name] if sources[name])
         }
 
-    free = kept()
+    first = {*found}
+    free = kept(first)
     found |= {name for name, values in sources.items() if values and all(_takes(one, free) for one in values)}
     while more := {name for name, parts in joined.items() if parts & found} - found:
         found |= more
-    return kept()
+    return free | kept(found - first)
 
 
 def _takes(one: re.Match[str], free: Collection[str]) -> bool:

@@ -22,20 +22,25 @@ _COMMENT = re.compile(r"^[ \t]*(?:#(?!!)|//|/?\*)[ \t]*(?P<words>[^\n]*)", re.MU
 _KEY = re.compile(r"\bsystemMessage\b")
 # What else the agent may get.
 _OTHERS = re.compile(
-    r"additionalContext|additional_context|hookSpecificOutput|permissionDecision|agent_?[mM]essage|followup_message"
-    r"|[\"']?\breason\\?[\"']?[ \t]*:|\b(?:block|deny|ask)\\?[\"']|\bexit[ \t(]+2\b|\breturn 2\b|SystemExit"
+    r"additionalContext|additional_context|hookSpecificOutput|permissionDecision|agent_?[mM]essage"
+    r"|followup_message"
+    r"|[\"']?\breason\\?[\"']?[ \t]*:|\b(?:block|deny|ask)\\?[\"']"
+    r"|\bexit(?:[ \t]+|\()(?![01]?\)|[01]\b)[\"$\w]|\breturn 2\b|SystemExit"
 )
-_AGENT = r"(?:claude|(?:the )?(?:agent|model|assistant))\b(?! code|[./-]\w)"
-_CONTEXT = rf"(?:{_AGENT}(?:'s)?(?: context)?|(?:the |its )?(?:context|conversation)\b)"
-_TELLS = rf"\b(?:remind|instruct|tell|nudg|ask|order|warn)(?:s|ing|e|es)? {_AGENT}"
+# The agent itself, and nothing of it or for its users.
+_AGENT = (
+    r"(?:claude|(?:the )?(?:agent|model|assistant))(?:'s context)?"
+    r"(?=[ \t]*(?:$|[.,;:()\"']|to\b|that\b|so\b|when\b))"
+)
+_TELLS = rf"(?:remind|tell|nudg|warn|instruct)(?:s|ing|e|es)? {_AGENT}"
 # To Claude, in Korean and Chinese.
-_TO_AGENT = rf"(?:\bfor|\bto|\binto) {_CONTEXT}|{_TELLS}|Claude\uc5d0\uac8c|(?:\u5230|\u7ed9|\u5411) ?Claude"
+_TO_AGENT = rf"(?:\bfor|\bto|\binto) {_AGENT}|\b{_TELLS}|Claude\uc5d0\uac8c|(?:\u5230|\u7ed9|\u5411) ?Claude"
 _OF_MESSAGE = re.compile(rf"(?=.*\bsystem ?Message\b).*(?:{_TO_AGENT})", re.IGNORECASE)
 _OF_OUTPUT = re.compile(
-    rf"^(?:\W*(?:output|emit|print|send|inject|return|tell|notify)\w*\b.*|\u8f93\u51fa.*)(?:{_TO_AGENT})",
+    rf"^(?:\W*(?:output|emit|print|send|inject|tell|notify)\w*\b.*|\u8f93\u51fa.*)(?:{_TO_AGENT})",
     re.IGNORECASE,
 )
-_OF_SCRIPT = re.compile(rf"(?:{_TELLS}|\binject\w* .*\binto {_CONTEXT})", re.IGNORECASE)
+_OF_SCRIPT = re.compile(rf"^\W*{_TELLS}", re.IGNORECASE)
 _DENIED = re.compile(r"\b(?:not|never|no|user|only|instead|without|rather|cannot)\b|n't\b", re.IGNORECASE)
 _NEAR, _HEAD, _LONGEST = 6, 12, 80
 

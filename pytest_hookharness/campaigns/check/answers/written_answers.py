@@ -1,9 +1,8 @@
 """
 Answers that a script prints as written: read as its host would, without the state that leads to them.
 
-Only an object that is printed whole, at once or by its only name, is read, or one to which a program in
-Python adds constant keys before it prints it. A value that code computes is unknown; an answer whose decision
-is unknown is left out, and so is one to which code adds something else.
+Only an object that is printed whole, at once or by its only name, is read. A value that code computes is
+unknown; an answer whose decision is unknown is left out, and so is one to which code adds something.
 """
 
 from __future__ import annotations
@@ -12,7 +11,6 @@ import json
 import re
 from collections.abc import Iterator, Mapping
 
-from pytest_hookharness.campaigns.check.answers.built_answers import built_answers
 from pytest_hookharness.campaigns.check.static.shell_outputs import goes_elsewhere
 from pytest_hookharness.campaigns.check.static.shell_scripts import code_of
 from pytest_hookharness.model.fast_dataclass import dataclass
@@ -101,7 +99,7 @@ class WrittenAnswer:
 def written_answers(script: str) -> Iterator[WrittenAnswer]:
     """Yield the objects that a script prints as they are written."""
     text = without_comments(script)
-    for place, source, broken in [*_printed(text), *_in_shell(text), *_built(script)]:
+    for place, source, broken in [*_printed(text), *_in_shell(text)]:
         reader = _ObjectReader(source, set())
         try:
             value, end = reader.object_at(0)
@@ -146,12 +144,6 @@ def _printed(text: str) -> Iterator[tuple[int, str, str]]:
         program, _, after = text[found.end() :].partition("'")
         if _ENDS.match(after.partition("\n")[0]):
             yield found.start(), program.strip(), ""
-
-
-def _built(script: str) -> Iterator[tuple[int, str, str]]:
-    """Yield the objects that a program builds in a variable and prints, each with its place, as one text."""
-    for line, source in built_answers(script):
-        yield sum(map(len, script.splitlines(keepends=True)[: line - 1])), source, ""
 
 
 def _of_shell(text: str) -> Iterator[tuple[int, str, str]]:

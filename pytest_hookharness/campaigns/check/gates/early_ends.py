@@ -11,6 +11,8 @@ from __future__ import annotations
 import re
 
 from pytest_hookharness import hosts
+from pytest_hookharness.campaigns.check.command_guards.command_tests import functions_of
+from pytest_hookharness.campaigns.check.lone_programs.shell_conditions import conditions_at
 from pytest_hookharness.campaigns.check.static.shell_scripts import (
     SHELL_SCRIPT,
     code_of,
@@ -24,15 +26,21 @@ from pytest_hookharness.model.protocol import Hook
 _HOSTS = frozenset(["claude-code", "codex", "qwen-code"])
 _STOPS = frozenset({hosts.Role.STOP, hosts.Role.SUBAGENT_STOP})
 _FLAG = r"stop_?[hH]ook_?[aA]ctive"
-# A variable with the flag, also one that a program of several lines prints.
-_GIVEN = re.compile(rf"^(?P<name>\w+)=\"?\$\((?:(?!\n\w+=)[\s\S]){{0,400}}?{_FLAG}\b", re.MULTILINE)
+# The flag as jq prints it, and a variable with nothing but that.
+_ASKED = (
+    rf"(?:[^\n|()]*\|[ \t]*)?jq[ \t]+-\w+[ \t]+[\"']?\.{_FLAG}"
+    rf"(?:[ \t]*//[ \t]*(?:false|empty|\"\"|\"?false\"?))?[\"']?"
+    r"(?:[ \t]*<<<[ \t]*\"?\$\w+\"?)?(?:[ \t]*2>[ \t]*/dev/null)?"
+    r"(?:[ \t]*\|\|[ \t]*(?:true|echo[ \t]+[\"']?\w*[\"']?))?"
+)
+_GIVEN = re.compile(rf"^(?P<name>\w+)=\"?\$\([ \t]*{_ASKED}[ \t]*\)\"?[ \t]*$", re.MULTILINE)
 _THEN = (
     r"[ \t]*(?:;[ \t]*|\n[ \t]*)then\b(?P<branch>(?:(?!\n[ \t]*(?:fi|else|elif)\b)[\s\S]){0,300})\n[ \t]*fi\b"
 )
 _TRUE = r"[ \t]+==?[ \t]+[\"']?true[\"']?[ \t]+\]\]?"
 # Conditions about nothing but the flag, that stand in no other one.
 _IN_SHELL = (
-    rf"^if[ \t]+\[\[?[ \t]+\"?\$(?:\{{?(?:NAMES)\}}?|\([^\n]*{_FLAG}\b[^\n]*\))\"?{_TRUE}{_THEN}"
+    rf"^if[ \t]+\[\[?[ \t]+\"?\$(?:\{{?(?:NAMES)\}}?|\([ \t]*{_ASKED}[ \t]*\))\"?{_TRUE}{_THEN}"
     rf"|^if[ \t]+[^\n\[&!]*\bgrep[ \t]+[^\n|&;]*{_FLAG}[^\n|&;]*true[^\n|&;]*"
     rf"{_THEN.replace('branch', 'other')}"
     rf"|^\[\[?[ \t]+\"?\$\{{?(?:NAMES)\}}?\"?{_TRUE}[ \t]*&&[ \t]*exit[ \t]+0[ \t]*$"
@@ -49,6 +57,9 @@ _IN_JAVASCRIPT = re.compile(
     re.MULTILINE,
 )
 _MAIN = re.compile(r"(?:async[ \t]+)?(?:def|function)[ \t]+(?:main|run)\b")
+# The first statement in it, and a change of what it reads.
+_FIRST = re.compile(r"\n([ \t]+)\S")
+_SET = re.compile(rf"{_FLAG}[\"']?\]?[ \t]*=(?!=)|\b(?:data|input\w*|payload|event)[ \t]*=[ \t]*\{{\}}")
 # A statement of the whole program.
 _OUTER = re.compile(r"^[^\s})]", re.MULTILINE)
 _ROUND, _MAX = r"\w{0,30}(?i:iter|round|cycle)\w{0,30}", r"\w{0,30}(?i:max)\w{0,30}"
@@ -59,7 +70,16 @@ _COMPARED = re.compile(
 )
 _GROWS = re.compile(rf"\b{_ROUND}\}}?\"?\)?[ \t]*(?:\+[ \t]*1\b|\+=[ \t]*1\b|\+\+)")
 _REFUSES = re.compile(r"\bexit[ \t(]+2\b|\\?[\"']block\b|\breturn[ \t]+2\b")
-_KEPT = re.compile(r"![ \t]+-f\b|existsSync|\.exists\(|is_file\(|loadState|statePath|load_state")
+# Without its state, it ends.
+_LEAVES = (
+    r"(?:\{\s*)?(?:(?:echo|printf|console\.\w+|log)\b[^\n]*\n?\s*)?"
+    r"(?:exit\b|return\b|process\.exit|sys\.exit)"
+)
+_KEPT = re.compile(
+    rf"![ \t]+-f\b[^\n]*?(?:&&|;[ \t]*then|\n[ \t]*then)\s*{_LEAVES}|\[[ \t]+-f\b[^\n]*\|\|\s*{_LEAVES}"
+    rf"|!\s*(?:\w+\.)?existsSync\([^\n]*\)\s*{_LEAVES}|\bnot [\w.]+(?:exists|is_file)\([^\n]*:\s*{_LEAVES}"
+    rf"|(?:!\s*|\bnot )\w*[sS]tate\w*\)?:?\s*{_LEAVES}"
+)
 
 
 def early_end(hook_set: HookSet, hook: Hook) -> tuple[str, int, str]:
@@ -91,11 +111,15 @@ def end_of_loop(text: str) -> tuple[int, str]:
 
 def _end_in_shell(text: str, code: str) -> tuple[int, int]:
     """Return where the statements of a shell script begin, and the condition that ends it; zeros for none."""
-    shown, names = code_of(text), "|".join(found["name"] for found in _GIVEN.finditer(code))
+    shown, given = code_of(text), [found["name"] for found in _GIVEN.finditer(code)]
+    names = "|".join(name for name in given if len(re.findall(rf"(?<![\w$]){name}=", code)) == 1)
+    bodies = [(begin, end) for _, begin, end in functions_of(code)]
     for found in re.finditer(_IN_SHELL.replace("NAMES", names or "-"), code, re.MULTILINE):
         branch = found["branch"] or found["other"] or "exit 0"
-        if shown[found.start()] == found[0][0] and _ONLY_ENDS.fullmatch(branch.lstrip("\n")):
-            return 0, found.start()
+        place = found.start()
+        alone = not (conditions_at(shown, place) or any(begin <= place < end for begin, end in bodies))
+        if alone and shown[place] == found[0][0] and _ONLY_ENDS.fullmatch(branch.lstrip("\n")):
+            return 0, place
     return 0, 0
 
 
@@ -105,6 +129,8 @@ def _end_in_main(code: str) -> tuple[int, int]:
         for found in pattern.finditer(code):
             outer = [*_OUTER.finditer(code, 0, found.start())]
             begin = outer[-1].start() if outer else 0
-            if outer and _MAIN.match(code, begin) and len(found["blanks"]) in (2, 4):
+            first = _FIRST.search(code, begin)
+            own = first is not None and first[1] == found["blanks"]
+            if outer and _MAIN.match(code, begin) and own and not _SET.search(code):
                 return begin, found.start()
     return 0, 0

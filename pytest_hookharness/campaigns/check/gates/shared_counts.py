@@ -40,10 +40,16 @@ _LIMIT = (
 _REFUSES = re.compile(r"\bexit[ \t]+2\b|[\"']?decision\\?[\"']?[ \t]*:[ \t]*\\?[\"']block\b")
 # The time, or the state of the work, may reset the count.
 _RESETS = re.compile(
-    r"\b(?:stat|date|find|sha\w*sum|md5\w*|cksum|hash\w*)\b|[ \t]-[no]t[ \t]|\$\$|EPOCH|rev-parse[ \t]+HEAD"
+    r"\b(?:stat|date|find|sha\w*sum|md5\w*|cksum|hash\w*)\b|[ \t]-[no]t[ \t]"
+    r"|\$\$|EPOCH|[tT]ranscript|rev-parse[ \t]+HEAD"
 )
 _LOADS = re.compile(r"^[ \t]*(?:source|\.)[ \t]", re.MULTILINE)
-_SWEEPS = re.compile(r"\b(?:rm|find)\b[^\n]*\*|\brm[ \t]+-\w*r|\bgit[ \t]+clean\b")
+# What may remove or write any file.
+_SWEEPS = re.compile(
+    r"\brm\b|unlink|rmtree|truncate|\bgit[ \t]+clean\b|>[ \t]*[\"$/.\w]"
+    r"|write|\bopen\(|^[ \t]*(?:source|\.)[ \t]",
+    re.MULTILINE,
+)
 
 
 def shared_count(hook_set: HookSet, hook: Hook) -> str:

@@ -7,14 +7,12 @@ from dataclasses import replace
 
 from pytest_hookharness import hosts
 from pytest_hookharness.campaigns.check.command_guards.secret_guards import example_guard
-from pytest_hookharness.campaigns.check.command_guards.staged_commits import staged_guard
 from pytest_hookharness.campaigns.check.command_guards.word_guards import (
     bypassed_guard,
     root_guard,
     word_guard,
 )
 from pytest_hookharness.campaigns.check.reads.long_arguments import LongArgument, long_argument
-from pytest_hookharness.campaigns.check.reads.missed_tools import missed_tool
 from pytest_hookharness.campaigns.check.reads.script_checks import DECIDED, together
 from pytest_hookharness.campaigns.check.static.uncaught_programs import UncaughtProgram, uncaught_programs
 from pytest_hookharness.campaigns.check.static.untracked_files import overlooked_files
@@ -38,8 +36,6 @@ def find_in_guards(hook_set: HookSet) -> Iterator[Iterator[Symptom]]:
     yield _of_examples(hook_set)
     yield _of_programs(hook_set)
     yield _of_questions(hook_set)
-    yield _of_tools(hook_set)
-    yield _of_commits(hook_set)
     yield _of_arguments(hook_set)
 
 
@@ -113,35 +109,6 @@ def _of_questions(hook_set: HookSet) -> Iterator[Symptom]:
         hooks = [hook for hook, one in found if one == (path, line)]
         advice = "Ask `git status --porcelain`, or `git ls-files --others --exclude-standard` as well."
         yield replace(together(FAILS_OPEN, hooks, text), advice=advice)
-
-
-def _of_tools(hook_set: HookSet) -> Iterator[Symptom]:
-    """Yield the checks of files that run for one of two tools that write files, each pair of tools once."""
-    found = {number: missed_tool(hook_set, hook) for number, hook in enumerate(hook_set.hooks, 1)}
-    for own, other in dict.fromkeys(pair for pair in found.values() if pair[0]):
-        entries = tuple(number for number, pair in found.items() if pair == (own, other))
-        hooks = [hook_set.hooks[number - 1] for number in entries]
-        text = (
-            f"it runs for `{own}` but not for `{other}`, so it does not check files that the agent writes "
-            f"with `{other}`."
-        )
-        symptom = replace(together(BYPASS, hooks, text), entries=entries)
-        yield replace(symptom, advice=f"Add `|{other}` to the matcher.")
-
-
-def _of_commits(hook_set: HookSet) -> Iterator[Symptom]:
-    """Yield the guards of commits that miss what the command itself stages, each script once."""
-    found = [(hook, one) for hook in hook_set.hooks if (one := staged_guard(hook_set, hook))[0]]
-    for path, line in dict.fromkeys(one for _, one in found):
-        text = (
-            f"it looks only at what is already staged ({path}, line {line}), so it does not see what "
-            "`git commit -am x` and `git add . && git commit -m x` stage and commit."
-        )
-        hooks = [hook for hook, one in found if one == (path, line)]
-        advice = (
-            "Where the command has `-a`, or also runs `git add`, look at `git diff HEAD` and new files too."
-        )
-        yield replace(together(BYPASS, hooks, text), advice=advice)
 
 
 def _of_arguments(hook_set: HookSet) -> Iterator[Symptom]:

@@ -54,11 +54,8 @@ _OF_KIND = (
     r"\$\{{?{0}\}}?\"?[ \t]+(?:=~|[!=]=?)[ \t]+[^\n]*?(?:\*\.\w|\\\.\(?[\w|]+\)?\$)"
     r"|case[ \t]+\"?\$\{{?{0}\}}?\"?[ \t]+in\s+(?:[^\n)]*\|[ \t]*)?\*\.\w"
 )
-_STRICT = re.compile(
-    r"^[ \t]*set[ \t]+-\w*e|^[ \t]*set[ \t]+-o[ \t]+errexit|^#![^\n]*[ \t]-\w*e\b", re.MULTILINE
-)
-
-_TRAPPED = re.compile(r"\btrap\b[^\n]*\b(?:ERR|EXIT)\b")
+# Scripts that look at the length of a text, or do something at their end, are left alone.
+_CAREFUL = re.compile(r"\btrap\b|\$\{#|\bwc\b")
 # How many lines, from the end of a call on, are searched for a test of its status.
 _NEAR = 3
 
@@ -96,7 +93,7 @@ def long_argument(hook_set: HookSet, hook: Hook) -> LongArgument | None:
     if not guards and not follows:
         return None
     code, shown = without_comment_lines(text), code_of(text)
-    for program, name, place in _calls(text, shown):
+    for program, name, place in () if _CAREFUL.search(code) else _calls(text, shown):
         if has_another(code, name):
             continue
         line = text.count("\n", 0, place) + 1
@@ -145,6 +142,4 @@ def _opens(code: str, shown: str, name: str, place: int) -> bool:
     refusals = [*refusals_of(code, shown)]
     if not can_refuse(code, shown) or any(one < place for one in refusals):
         return False
-    if _TRAPPED.search(code):
-        return False
-    return bool(_STRICT.search(code[:place]) or re.search(_LEAVES.format(name), code) or only_shown_by(code))
+    return bool(re.search(_LEAVES.format(name), code) or only_shown_by(code))

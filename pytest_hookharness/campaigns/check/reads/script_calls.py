@@ -10,13 +10,10 @@ from collections.abc import Callable, Iterator
 from dataclasses import replace
 from functools import partial
 
-from pytest_hookharness import hosts
-from pytest_hookharness.campaigns.check.answers.failed_refusals import read_printed
 from pytest_hookharness.campaigns.check.answers.pasted_texts import pasted_texts
 from pytest_hookharness.campaigns.check.lone_programs.inline_scripts import inline_program
 from pytest_hookharness.campaigns.check.reads.script_checks import together
 from pytest_hookharness.campaigns.check.reads.spent_inputs import spent_inputs
-from pytest_hookharness.campaigns.check.reads.transcript_roles import unfound_roles
 from pytest_hookharness.campaigns.check.reads.transcript_searches import (
     unfound_keys,
     unfound_starts,
@@ -25,7 +22,7 @@ from pytest_hookharness.campaigns.check.reads.transcript_searches import (
 from pytest_hookharness.campaigns.check.static.double_counts import double_counts
 from pytest_hookharness.campaigns.check.static.embedded_programs import embedded_programs
 from pytest_hookharness.campaigns.check.static.empty_repositories import ended_without_commits
-from pytest_hookharness.campaigns.check.static.ended_searches import cut_texts, ended_searches, missed_matches
+from pytest_hookharness.campaigns.check.static.ended_searches import ended_searches, missed_matches
 from pytest_hookharness.campaigns.check.static.here_scripts import lost_inputs
 from pytest_hookharness.campaigns.check.static.leading_dashes import texts_as_options
 from pytest_hookharness.campaigns.check.static.lost_statuses import lost_statuses
@@ -49,7 +46,7 @@ from pytest_hookharness.judging.findings.codes import (
 )
 from pytest_hookharness.judging.findings.finding_catalogue import CONFIG_OFF, CRASHED, MANGLED
 from pytest_hookharness.model.checkup import HookSet, Symptom
-from pytest_hookharness.model.protocol import Hook, Ruling
+from pytest_hookharness.model.protocol import Hook
 from pytest_hookharness.model.verdicts import FindingCode
 
 # What finds sentences in the text of a script, with their lines.
@@ -73,11 +70,6 @@ _MAKE_JSON = 'Let jq write the answer: `jq -n --arg text "$text" \'{decision: "b
 _GO_ON = "Write `NAME=$(...) || true`, as `grep` fails where it finds nothing."
 _NO_COMMIT = "Write `NAME=$(...) || true`, or ask `git rev-parse -q --verify HEAD` first."
 _READ_ALL = 'Let grep read all of it: `grep -q words <<< "$text"`, or `grep words >/dev/null`.'
-_CUT_ALL = (
-    'Let head read the text from a here-string: `head -20 <<< "$text" >&2`, or end the line with `|| true`.'
-)
-# The status of a shell whose program got SIGPIPE.
-_BROKEN_PIPE = 141
 _APPEND_LINES = (
     "Append each record as a line of its own (JSON Lines), or hold a lock while the file is rewritten."
 )
@@ -89,7 +81,6 @@ _READ_LINES = (
     'select(.type == "text").text\'`.'
 )
 _READ_MESSAGES = "Calls stand in `.message.content[]`, with `type` `tool_use`, `name` and `input`."
-_READ_ROLES = 'Compare the `type` of the line, or `role` below `message`: `entry["message"]["role"]`.'
 _NAME_IT = "Name it after `session_id` of the input."
 
 
@@ -99,7 +90,6 @@ def find_in_calls(hook_set: HookSet) -> Iterator[Symptom]:
         (TEXT_MATCH, _READ_LINES, words_anywhere),
         (CONFIG_OFF, _READ_LINES, unfound_starts),
         (CONFIG_OFF, _READ_MESSAGES, unfound_keys),
-        (CONFIG_OFF, _READ_ROLES, unfound_roles),
     )
     for code, advice, find in (
         *(of_transcripts if hook_set.host == _JSON_LINES else ()),
@@ -117,21 +107,12 @@ def find_in_calls(hook_set: HookSet) -> Iterator[Symptom]:
         (WRONG_KEY, _NAME_IT, files_of_processes),
     ):
         yield from _found(hook_set, code, advice, find)
-    # Some hosts take this status for a refusal too.
-    ended = [one for one in hook_set.hooks if not _refuses(hook_set.host, one, _BROKEN_PIPE)]
-    yield from _found(replace(hook_set, hooks=tuple(ended)), STRICT_SHELL, _CUT_ALL, cut_texts)
     # Of other events a host starts one hook after the other. A lock may stand around a program in a script.
     hasty = [one for one in hook_set.sources if not may_wait(f"{one[1]}\n{loaded_by(hook_set, one[1])}")]
     alone = replace(hook_set, sources=tuple(hasty))
     for symptom in _found(alone, LOST_UPDATES, _APPEND_LINES, rewritten_records, beside=True):
         # No run has lost anything so far, and an agent that makes one call at a time loses nothing.
         yield replace(symptom, avoidable=True)
-
-
-def _refuses(host: str, hook: Hook, status: int) -> bool:
-    """Return whether a host takes a status for a refusal, or the command may replace the status with `||`."""
-    reply = read_printed(hosts.find(host), hook, status, stderr="The check failed.")
-    return reply.ruling is Ruling.DENY or "||" in hook.command
 
 
 def _found(

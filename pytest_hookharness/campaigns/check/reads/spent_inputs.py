@@ -12,10 +12,8 @@ import re
 from collections.abc import Iterator
 from itertools import islice
 
-from pytest_hookharness.campaigns.check.command_guards.command_tests import functions_of
 from pytest_hookharness.campaigns.check.lone_programs.shell_conditions import conditions_at
 from pytest_hookharness.campaigns.check.reads.unknown_keys import has_another
-from pytest_hookharness.campaigns.check.static.embedded_programs import embedded_programs
 from pytest_hookharness.campaigns.check.static.shell_scripts import SHELL_SCRIPT, code_of
 from pytest_hookharness.model.fast_dataclass import dataclass
 
@@ -30,16 +28,16 @@ _BEHIND = (
     r"(?P<default>\|\|[^)\n]*)?\)\"?[ \t]*(?=$|\|\||&&|;|#)"
 )
 _TAKES = re.compile(rf"{_NAME}(?P<call>cat(?:[ \t]+-)?|(?:cat[ \t]*\|[ \t]*)?{_JQ}){_BEHIND}", re.MULTILINE)
-_BEFORE, _AFTER = re.compile(f"{_NAME}$", re.MULTILINE), re.compile(_BEHIND, re.MULTILINE)
-_IN_PYTHON = re.compile(r"\bjson\.load\(\s*sys\.stdin\s*\)|\bsys\.stdin\.read\(\s*\)")
 # Options of jq with which it reads its input as usual, and functions that may leave some of it.
 _USUAL = re.compile(
     r"(?:[ \t]+(?:-[rcjaSMCse]+|--(?:raw-output|compact-output|join-output|exit-status|slurp)))*"
 )
 _OTHER_INPUT = re.compile(r"\binputs?\b|\bhalt")
 _FAILS_ON_NOTHING = re.compile(r"[ \t]-\w*[es]|--(?:exit-status|slurp)")
-# What gives the script another input, and what may give one to a part of it.
-_REPLACED = re.compile(r"\bexec[ \t]+\d*<|/dev/tty")
+# What gives the script another input, or may give one to a part of it: functions, and commands that end so.
+_REPLACED = re.compile(
+    r"\bexec[ \t]+\d*<|/dev/tty|\bfunction\b|\w[ \t]*\(\)[ \t]*[\n({]|(?:\}|\)|\b(?:fi|done|esac))[ \t]*<"
+)
 # A group of commands that no end in its line closes, and a pipe that goes on in the next line.
 _GROUP = re.compile(
     r"(?:^|[;&|\n])[ \t]*(?:\((?!\()[^)\n]*|\{[ \t][^}\n]*|\{)(?:\n|\Z)|\|[ \t]*\\?\n[ \t]*\Z"
@@ -70,9 +68,8 @@ def spent_inputs(text: str) -> Iterator[tuple[str, int]]:
     code = code_of(text) if SHELL_SCRIPT.match(text) else ""
     if not code or _REPLACED.search(code):
         return
-    bodies = [(begin, end) for _, begin, end in functions_of(code)]
     takes = sorted(_takes(text, code), key=lambda one: one.place)
-    takes = [one for one in islice(takes, _MOST) if _is_in_sequence(code, one.place, bodies)]
+    takes = [one for one in islice(takes, _MOST) if _is_in_sequence(code, one.place)]
     first = next((one for one in takes if not conditions_at(code, one.place)), None)
     for one in takes if first else ():
         if first and one.place > first.place and one.is_empty and not has_another(text, one.name):
@@ -88,19 +85,10 @@ def _takes(text: str, code: str) -> Iterator[_Take]:
         if usual and code[found.start("call")] == text[found.start("call")]:
             fails = _FAILS_ON_NOTHING.search(found["options"] or "")
             yield _Take(found["name"], found.start("name"), not fails)
-    for one in embedded_programs(text):
-        before = _BEFORE.search(text[: one.call])
-        after = _AFTER.match(text, one.behind)
-        reads = one.language == "python" and not one.document and _IN_PYTHON.search(one.text)
-        if reads and before and after:
-            # The program fails on empty input, and prints nothing unless it catches the error.
-            empty = not after["default"] and "except" not in one.text
-            yield _Take(before["name"], before.start("name"), empty)
 
 
-def _is_in_sequence(code: str, place: int, bodies: list[tuple[int, int]]) -> bool:
+def _is_in_sequence(code: str, place: int) -> bool:
     """Return whether a place of a script has the script's own input."""
     before = code[:place]
     loops = len(_LOOP.findall(before)) - len(_DONE.findall(before))
-    within = any(begin <= place < end for begin, end in bodies)
-    return loops == 0 and not within and _GROUP.search(before) is None
+    return loops == 0 and _GROUP.search(before) is None

@@ -28,12 +28,14 @@ _ELSEWHERE = frozenset(["MultiEdit", "NotebookEdit"])
 _OTHERWISE = re.compile(
     r"\bcommand\b(?![ \t]+-[vVp])|[Pp]atch|\*\*\*|[\"'.](?:input|diff|changes)\b|transcript|tool_response"
     r"|\bgit\b[^\n|]*\b(?:diff|status|ls-files)\b|\bstr\(\s*\w*(?:data|event|input|payload)\b"
-    r"|\bin\s+(?:raw|text|stdin|payload|data|body)\w*\b(?!\s*:)"
+    r"|\bin\s+(?:raw|text|stdin|payload|data|body)\w*\b(?!\s*:)|tool_input\[\]|\bto_entries\b"
+    r"|\bre\.(?:findall|search|match|finditer|split)\(|\.match(?:All)?\(|\.test\(|Object\.(?:entries|values)"
 )
 # What looks for words in the whole input, in a line with its variable.
 _SEARCHED = (
-    r"\b(?:e?grep|rg|sed|awk|case|tee)\b[^\n]*\$\{{?{0}\b|\[\[[^\n\]]*\$\{{?{0}\b[^\n]*=[=~]"
-    r"|\$\{{?{0}\b[^\n|]*\|[ \t]*(?:e?grep|rg|sed|awk|tee|while|perl|(?:python3?|node)(?![ \t]+-[ce]))\b"
+    r"\b(?:e?grep|rg|sed|awk|case|tee)\b[^\n]*\$\{{?{0}\b|\[\[?[^\n\]]*\$\{{?{0}\b[^\n]*="
+    r"|\$\{{?{0}\b[^\n|]*\|(?![ \t]*(?:jq\b|(?:python3?|node)[ \t]+-[ce]))"
+    r"|^(?![^\n]*\bjq\b)[^\n]*<<<[ \t]*\"?\$\{{?{0}\b"
 )
 _KEY = re.compile(rf"[\"'.](?:{'|'.join(sorted(FILE_KEYS))})\b")
 _NAME = re.compile(r"^[ \t]*(?:local[ \t]+)?(\w+)[ \t]*(?::[^=\n]+)?=(?!=)")
@@ -53,7 +55,7 @@ def unnamed_file(hook_set: HookSet, hook: Hook) -> tuple[str, str]:
     lines = [line for line in given.text.splitlines() if _KEY.search(line)]
     names = {name[1] for line in lines if (name := _NAME.match(line))}
     inputs = INPUT_VARIABLE.findall(given.text)
-    if any(re.search(_SEARCHED.format(one), given.text) for one in inputs):
+    if any(re.search(_SEARCHED.format(one), given.text, re.MULTILINE) for one in inputs):
         return "", ""
     if any(map(_GIVEN.search, lines)) or any(has_another(given.text, name) for name in names):
         return "", ""

@@ -13,7 +13,7 @@ from pytest_hookharness.campaigns.check.static.shell_scripts import SHELL_SCRIPT
 
 _COUNTED = re.compile(
     r"(?<![\w$])(?P<name>[A-Za-z_]\w*)=\"?\$\((?P<program>[^\n(]*?\bgrep\s+(?:-[\w-]+\s+)*?"
-    r"(?:-[a-zA-Z]*c[a-zA-Z]*|--count)\s[^\n|]*?)\|\|\s*(?:echo|printf)\s+[\"']?.[\"']?\s*\)"
+    r"(?:-[a-zA-Z]*c[a-zA-Z]*|--count)\s[^\n|]*?)\|\|\s*(?:echo|printf)\s+(?:[\"'][^\"'][\"']|[^\"'\s)])\s*\)"
 )
 _AS_NUMBER = (
     r"\$\{{?{0}(?::-\w*)?\}}?\"?\s+-(?:eq|ne|gt|ge|lt|le)\b|-(?:eq|ne|gt|ge|lt|le)\s+\"?\$\{{?{0}\b"
@@ -22,7 +22,10 @@ _AS_NUMBER = (
 # In JSON, or in a line of a file.
 _IN_TEXT = r"\\?\"\s*:\s*\$\{{?{0}\b|\becho\s+\"[^\"\n]*\$\{{?{0}\b[^\"\n]*\"\s*>>"
 # `${n:-0}` changes nothing, as two lines are not empty.
-_KNOWS = r"\$\{{{0}[/%#]|\b{0}=\"?\$\([^\n]*\$\{{?{0}\b|\$\{{?{0}\b\}}?\"?\s*=~|case\s+\"?\$\{{?{0}\b"
+_KNOWS = (
+    r"\$\{{{0}(?:[/%#]|:\d)|<<<\s*\"?\$\{{?{0}\b"
+    r"|\b{0}=\"?\$\([^\n]*\$\{{?{0}\b|\$\{{?{0}\b\}}?\"?\s*=~|case\s+\"?\$\{{?{0}\b"
+)
 _TWO_LINES = (
     "`n=$(grep -c ... || echo 0)` has two lines where nothing matches, because grep prints 0 and fails"
 )

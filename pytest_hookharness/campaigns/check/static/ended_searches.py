@@ -1,10 +1,9 @@
 """
-Searches and cut texts in strict shell scripts whose status is not what was meant.
+Searches in strict shell scripts whose status is not what was meant.
 
 Under ``set -e`` a value that `grep` does not find ends the script, also where the next lines are for an empty
 value. Under ``pipefail`` a pipe to ``grep -q`` fails where it finds something early in a long text, as `grep`
-ends there and the writer gets SIGPIPE. A pipe to ``head`` fails in the same way, and with both settings it
-ends the script.
+ends there and the writer gets SIGPIPE.
 """
 
 from __future__ import annotations
@@ -14,7 +13,6 @@ from collections.abc import Iterator
 from itertools import islice
 
 from pytest_hookharness.campaigns.check.command_guards.command_tests import functions_of
-from pytest_hookharness.campaigns.check.lone_programs.lone_answers import REFUSES_IN_JSON
 from pytest_hookharness.campaigns.check.lone_programs.lone_searches import refusals_of
 from pytest_hookharness.campaigns.check.lone_programs.shell_conditions import conditions_at
 from pytest_hookharness.campaigns.check.static.shell_scripts import (
@@ -68,25 +66,6 @@ _LONG = (
     r"|\bcat[ \t]+\"?\$\{{?(?:FILE_?PATH|TRANSCRIPT|file_?path|transcript)\w*)[^\n|]*\)\"?"
 )
 _MOST, _NAMED = 60, 4
-# A statement that prints or keeps the first lines of a value.
-_CUT = re.compile(
-    r"^[ \t]*(?:(?P<kept>[A-Za-z_]\w*=\"?\$\()[ \t]*)?"
-    r"(?:echo|printf[ \t]+(?:--[ \t]+)?[\"']%s(?:\\n)?[\"'])[ \t]+\"\$\{?(?P<name>\w+)\}?\"[ \t]*\|[ \t]*"
-    r"head[ \t]+-[\w \t-]*\d(?(kept)\)\"?|)(?:[ \t]*1?>&2)?[ \t]*$",
-    re.MULTILINE,
-)
-_BLOCK_ENDS = re.compile(r"^[ \t]*(?:fi|else|elif|done|esac|\}|\))|;;", re.MULTILINE)
-_REFUSES = re.compile(r"exit[ \t]+2\b")
-_OTHERWISE = re.compile(r"\|\|[ \t]*\{[ \t]*$", re.MULTILINE)
-_ENDS_GROUP = re.compile(r"[ \t]*\}[ \t]*_*$", re.MULTILINE)
-# Matches in all files, and the whole output of a check of the project.
-_MANY_LINES = (
-    r"(?<![\w$]){0}=\"?\$\((?:(?![^\n]*[ \t]-\w*[lLcqom])(?:git[ \t]+grep|[ef]?grep[ \t]+-\w*[rR]\w*)[^\n|]*"
-    r"|(?:cd[ \t]+[^\n;|&]+&&[ \t]*)?(?:timeout[ \t]+\d\w*[ \t]+)?\"?(?:[\w.${{}}-]*/)*"
-    r"(?:(?:npm|pnpm|yarn|bun)[ \t]+(?:run|test|lint)|(?:cargo|dotnet|go)[ \t]+(?:test|build|check|vet)"
-    r"|npx|bunx|pytest|ruff|mypy|tsc|eslint|mvn)\b(?![^\n]*(?:--version|(?i:file)))[^\n|]*[ \t]2>&1[ \t]*)"
-    r"(?:\|\|[^\n|]*)?\)\"?"
-)
 
 
 def ended_searches(text: str, *, plugin: bool = True) -> Iterator[tuple[str, int]]:
@@ -218,42 +197,3 @@ def missed_matches(text: str) -> Iterator[tuple[str, int]]:
                 f"so an early match in a text of 128 KiB or more {what}"
             )
             yield words, code.count("\n", 0, found.start("name")) + 1
-
-
-def cut_texts(text: str) -> Iterator[tuple[str, int]]:
-    """Yield the cut texts that end a strict shell script right before it refuses, if they are long."""
-    code, shown = without_comment_lines(text), code_of(text)
-    begun, until = strict_part(text, shown)
-    piped = _PIPEFAIL.search(shown)
-    if piped is None or re.search(r"\bset[ \t]+\+o[ \t]+pipefail", shown):
-        return
-    refusals = [one.start() for one in _REFUSES.finditer(shown)]
-    refusals += [one.start() for one in REFUSES_IN_JSON.finditer(code)]
-    bodies = [(begin, end) for _, begin, end in functions_of(code)]
-    for found in islice(_CUT.finditer(code, max(begun, piped.end()), until), _MOST):
-        place, name = found.start("name"), found["name"]
-        end = _BLOCK_ENDS.search(shown, found.end())
-        stop = end.start() if end else len(shown)
-        long = any(re.compile(one.format(name)).search(code, 0, place) for one in (_LONG, _MANY_LINES))
-        single = len(re.findall(rf"(?<![\w$]){name}\+?=", shown)) == 1
-        is_code = shown.startswith("head", code.find("head", found.end("name")))
-        inside = any(begin <= place < last for begin, last in bodies)
-        refuses = any(found.end() <= one < stop for one in refusals)
-        if long and single and is_code and refuses and not inside and not _may_go_on(shown, place):
-            words = (
-                "`head` stops reading a text of 128 KiB or more early, and `set -e` with `pipefail` then "
-                "ends the script with 141, so the refusal after it is not reached"
-            )
-            yield words, code.count("\n", 0, place) + 1
-
-
-def _may_go_on(shown: str, place: int) -> bool:
-    """Return whether a place stands in a group of commands whose failure the script may handle."""
-    opens, closes = [*_OPENS.finditer(shown, 0, place)], [*_CLOSES.finditer(shown, 0, place)]
-    if len(opens) <= len(closes):
-        return False
-    # `set -e` still applies in the last group of `program || { ... }`.
-    begin, after = opens[-1], _CLOSES.search(shown, place)
-    last = _OTHERWISE.search(shown, shown.rfind("\n", 0, begin.start()) + 1, begin.end())
-    alone = len(opens) == len(closes) + 1 and not _CLOSES.search(shown, begin.end(), place)
-    return not (last and alone and after and _ENDS_GROUP.match(shown, after.start()))

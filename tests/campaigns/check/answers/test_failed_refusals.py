@@ -59,15 +59,12 @@ TOLD = "# Exit 1 surfaces the failures back to the agent.\n"
 @pytest.mark.parametrize(
     ("script", "text"),
     [
-        ("hook.sh", ASKS),
         ("hook.sh", TOLD + FAILED),
         ("hook.sh", "# Informational. Exits 1\n# if a test fails, blocking the agent.\n" + FAILED),
-        ("hook.sh", FAILED.replace("  exit", '  echo "$out" >&2\n  echo "Please repair them" >&2\n  exit')),
-        ("hook.sh", ASKS.replace("Unit tests FAILED", "ESLint found 3 issues")),
-        ("hook.sh", ASKS.replace("Unit tests FAILED", "Type errors")),
+        ("hook.sh", TOLD + FAILED.replace("Unit tests FAILED", "ESLint found 3 issues")),
         (
             "hook.py",
-            "import sys\nif bad:\n    print(f'Lint failed, fix {x}', file=sys.stderr)\n    sys.exit(1)\n",
+            TOLD + "import sys\nif bad:\n    print(f'Lint failed: {x}', file=sys.stderr)\n    sys.exit(1)\n",
         ),
     ],
 )
@@ -82,6 +79,7 @@ def test_a_failed_check_by_the_wrong_status(found, event, script, text):
     [
         # Nothing says that the text is for the agent, or the status is intended.
         ("PostToolUse", FAILED),
+        ("PostToolUse", ASKS),
         ("PostToolUse", "# Exit 1 is not shown to the agent.\n" + FAILED),
         ("PostToolUse", "# A non-blocking check.\n" + ASKS),
         ("PostToolUse", "# Never blocks the agent: warns only.\n" + ASKS),

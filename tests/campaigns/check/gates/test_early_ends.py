@@ -71,10 +71,6 @@ def main():
             ),
             "MAX_ITERATIONS",
         ),
-        (
-            LOOP.replace(GIVEN, 'ACTIVE="$(python3 -c "\nprint(data[\'stop_hook_active\'])\n")"\n'),
-            "MAX_ITERATIONS",
-        ),
         (LOOP.replace("ITERATION", "ROUND"), "MAX_ROUNDS"),
         (NODE, "maxIterations"),
         (PYTHON, "state_max"),
@@ -88,6 +84,20 @@ def test_a_loop_that_ends_after_one_round(text, limit):
 @pytest.mark.parametrize(
     "text",
     [
+        # It is in another condition or function, is set anew, or is another value.
+        LOOP.replace(ENDS, f"if [ -f once ]; then\n{ENDS}fi\n"),
+        LOOP.replace(ENDS, f"ends() {{\n{ENDS}}}\n"),
+        LOOP.replace(ENDS, f"ACTIVE=false\n{ENDS}"),
+        LOOP.replace(GIVEN, GIVEN.replace(".stop_hook_active", ".stop_hook_active | not")),
+        LOOP.replace(GIVEN, "ACTIVE=$(cat paused)\n").replace(
+            ENDS, f'{ENDS}echo "$INPUT" | jq .stop_hook_active\n'
+        ),
+        NODE.replace("  if (input.stop", "  if (existsSync(ONCE)) {\n    if (input.stop").replace(
+            "true) return\n", "true) return\n  }\n"
+        ),
+        PYTHON.replace("    if data.get", '    data["stop_hook_active"] = False\n    if data.get'),
+        # Without its state, a review begins.
+        LOOP.replace(STATE, '[ ! -f "$STATE" ] && echo 0 > "$STATE"\n'),
         # The flag counts only together with something else, or only leads to a message.
         LOOP.replace('"true" ]', '"true" ] && [ -f done ]'),
         LOOP.replace(ENDS, ENDS.replace("exit 0", 'echo "again" >&2')),

@@ -42,6 +42,9 @@ def test_a_count_with_two_lines(text):
         f'{COUNT}\n[[ "$n" =~ ^[0-9]+$ ]] || n=0\n[ "$n" -gt 0 ]\n',
         f'{COUNT}\nn=$(echo "${{n:-0}}" | head -1)\n[ "$n" -gt 0 ]\n',
         f'{COUNT}\necho "Found ${{n:-0}}"\n',
+        'n=$(grep -c x notes.md || echo "")\nif [ "${n:-0}" -gt 3 ]; then exit 2; fi\n',
+        f'{COUNT}\nn=${{n:0:1}}\n[ "$n" -gt 0 ]\n',
+        f'{COUNT}\nread -r n <<< "$n"\n[ "$n" -gt 0 ]\n',
         f'# {COUNT}\n[ "$n" -gt 0 ]\n',
     ],
 )

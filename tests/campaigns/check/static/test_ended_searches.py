@@ -1,15 +1,10 @@
 """Claims about searches in strict shell scripts."""
 
 import subprocess
-from dataclasses import replace
 
 import pytest
 
-from pytest_hookharness.campaigns.check.static.ended_searches import (
-    cut_texts,
-    ended_searches,
-    missed_matches,
-)
+from pytest_hookharness.campaigns.check.static.ended_searches import ended_searches, missed_matches
 from pytest_hookharness.campaigns.check.static_checks import check_statically
 
 from .one_hook import one_hook
@@ -178,90 +173,6 @@ def test_bash_agrees(tmp_path):
         assert run.returncode == status
 
 
-MATCHES = 'FOUND=$(grep -rn "AKIA[A-Z]*" . 2>/dev/null || true)\n'
-CUT = 'if [[ -n "$FOUND" ]]; then\n  echo Secrets: >&2\n  echo "$FOUND" | head -5 >&2\n  exit 2\nfi\n'
-
-
-@pytest.mark.parametrize(
-    "text",
-    [
-        HEAD + MATCHES + CUT,
-        HEAD + MATCHES + CUT.replace('echo "$F', "printf '%s\\n' \"$F").replace("-5", "-n 20"),
-        HEAD + MATCHES.replace("grep -rn", "git grep -n") + CUT,
-        HEAD + "FOUND=$(git diff HEAD)\n" + CUT,
-        HEAD + "FOUND=$(npx eslint . 2>&1) || true\n" + CUT,
-        HEAD + MATCHES + CUT.replace('echo "$FOUND" | head -5 >&2', 'TOP=$(echo "$FOUND" | head -5)\n'),
-        HEAD + MATCHES + CUT.replace("exit 2", 'echo \'{"decision": "block"}\''),
-        HEAD + CUT.replace('if [[ -n "$FOUND" ]]', "if ! FOUND=$(npm test 2>&1)"),
-        HEAD + 'FOUND=$(cd x && cargo test 2>&1) || {\n  echo "$FOUND" | head -5 >&2\n  exit 2\n}\n',
-    ],
-)
-def test_a_cut_text_that_ends_the_script(text):
-    """A long text of which `head` takes the first lines is named where a refusal follows."""
-    ((words, line),) = cut_texts(text)
-    assert words.endswith("the refusal after it is not reached")
-    assert "| head" in text.split("\n")[line - 1]
-
-
-@pytest.mark.parametrize(
-    "text",
-    [
-        # The pipe does not fail, or the script goes on.
-        HEAD.replace("-euo pipefail", "-uo pipefail") + MATCHES + CUT,
-        HEAD.replace("-euo pipefail", "-eu") + MATCHES + CUT,
-        HEAD + "set +e\n" + MATCHES + CUT,
-        HEAD + "set +o pipefail\n" + MATCHES + CUT,
-        HEAD + "trap 'exit 2' ERR\n" + MATCHES + CUT,
-        HEAD + MATCHES + CUT.replace(">&2\n  exit", ">&2 || true\n  exit"),
-        HEAD + MATCHES + CUT.replace('echo "$FOUND" | head -5', 'head -5 <<< "$FOUND"'),
-        HEAD + MATCHES + CUT.replace("head", "tail"),
-        HEAD
-        + MATCHES
-        + CUT.replace('echo "$FOUND" | head', 'if echo "$FOUND" | head').replace("exit", "then exit"),
-        HEAD + MATCHES + "{\n" + CUT + "} || true\n",
-        HEAD + MATCHES + "show() {\n" + CUT + "}\nshow || exit 2\n",
-        # Nothing is refused behind it.
-        HEAD + MATCHES + CUT.replace("exit 2", "exit 1"),
-        HEAD + MATCHES + CUT.replace("exit 2", "exit 0"),
-        HEAD + MATCHES + CUT.replace("  exit 2", "else\n  exit 2"),
-        # The text is short.
-        HEAD + MATCHES.replace("-rn", "-rln") + CUT,
-        HEAD + MATCHES.replace("|| true", "| head -50 || true") + CUT,
-        HEAD + "FOUND=$(git diff --name-only)\n" + CUT,
-        HEAD + 'FOUND=$(npx eslint "$FILE" 2>&1) || true\n' + CUT,
-        HEAD + "FOUND=$(npx tsc --version 2>&1)\n" + CUT,
-        HEAD + "FOUND=$(command -v pytest 2>&1)\n" + CUT,
-        HEAD + "FOUND=$(npm config get registry 2>&1)\n" + CUT,
-        HEAD + MATCHES + "FOUND=${FOUND:0:2000}\n" + CUT,
-        # It is no code of a shell.
-        HEAD.replace("#!/bin/bash", "#!/usr/bin/env python3") + MATCHES + CUT,
-        HEAD + MATCHES + f"cat <<'END'\n{CUT}END\n",
-    ],
-)
-def test_a_cut_text_that_is_right(text):
-    """Nothing is said of short texts, of scripts that go on, and where nothing is refused."""
-    assert not [*cut_texts(text)]
-
-
-def test_bash_ends_at_a_cut_text(tmp_path):
-    """Bash refuses with a short text, and ends before the refusal with a long one."""
-    script = tmp_path / "x.sh"
-    script.write_text(HEAD + "FOUND=$INPUT\n" + CUT, encoding="utf-8")
-    for length, status in ((10, 2), (1 << 18, 141)):
-        run = subprocess.run(
-            ["bash", str(script)], input="line\n" * length, text=True, capture_output=True, check=False
-        )
-        assert run.returncode == status
-
-
-def test_hosts_that_refuse_by_any_status():
-    """A cut text is not named for a host that takes status 141 for a refusal."""
-    text = HEAD + MATCHES + CUT
-    for host, event, named in (("claude-code", "PreToolUse", 1), ("gemini-cli", "BeforeTool", 0)):
-        found = check_statically(replace(one_hook(event, text)[0], host=host)).symptoms
-        assert len([one for one in found if one.kind == "STRICT-SHELL"]) == named
-
-
 def test_a_project_is_a_repository():
     """A project's own hook is not named for a question to Git that only fails outside of a repository."""
     text = HEAD + "ROOT=$(git rev-parse --show-toplevel)\n" + TESTS.replace("MSG", "ROOT")
@@ -299,6 +210,4 @@ def test_the_time_grows_with_the_length(takes_linear_time, part):
     def text_of(length):
         return HEAD + CONTENT + part * (length // len(part)) + "\n" + TESTS
 
-    takes_linear_time(
-        text_of, lambda text: ([*ended_searches(text)], [*missed_matches(text)], [*cut_texts(text)]), 0.003
-    )
+    takes_linear_time(text_of, lambda text: ([*ended_searches(text)], [*missed_matches(text)]), 0.003)
