@@ -26,6 +26,7 @@ from pytest_hookharness.judging.findings.codes import (
     BLOCKS_EVERYTHING,
     BYPASS,
     CARRIED_OUT,
+    EARLY_EXIT,
     LOST_UPDATES,
     OVERBLOCK,
     STATUS_LEAK,
@@ -90,11 +91,23 @@ def static_problems(
     names: dict[str, Symptom] = {}
     for symptom in static.symptoms:
         names[name_problem(symptom, names)] = symptom
+    names = {name: one for name, one in names.items() if not _is_refuted(one, outcomes)}
     scenario = Scenario(name="check", host=hook_set.host)
     refused = refused_for_want(static, outcomes)
     # What keeps the agent from its work comes first.
     for name in sorted(names, key=lambda name: not _is_of(names[name], refused)):
         yield Problem(id=name, symptom=with_evidence(names[name], outcomes), scenario=scenario)
+
+
+def _is_refuted(symptom: Symptom, outcomes: Sequence[Outcome]) -> bool:
+    """Return whether a session shows that a loop goes on after one round."""
+    return symptom.kind == EARLY_EXIT.name and any(
+        hooked.decision.refused and run.payload.get("stop_hook_active") is True
+        for outcome in outcomes
+        for _, hooked in outcome.trace.hooked()
+        for run in hooked.deciding
+        if run.hook.command in symptom.hook.split(", ")
+    )
 
 
 def settled(hook_set: HookSet, static: StaticResult, outcomes: Sequence[Outcome]) -> Iterator[Problem]:

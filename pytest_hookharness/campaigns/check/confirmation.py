@@ -100,9 +100,12 @@ class Confirmation:
         outcome = succeeds and play(succeeds)
         if succeeds and outcome and outcome.verdict_name == "terminated":
             return as_far_as_seen(symptom, succeeds)
-        if succeeds and not outcome:
+        if succeeds:
             untried = f"Not tried: an agent that {succeeds.way_out} may be allowed to stop."
-            symptom = replace(symptom, assumes=(*symptom.assumes, untried))
+            tried = (
+                f"An agent that {succeeds.way_out} is refused too, where test doubles stand for the checks."
+            )
+            symptom = replace(symptom, assumes=(*symptom.assumes, tried if outcome else untried))
         seen = [
             (replace(session, scenario=scenario), symptom, evidence.trace),
             *evidence.others[:_MOST_OTHERS],

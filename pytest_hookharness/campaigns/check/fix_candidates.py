@@ -16,6 +16,7 @@ from fnmatch import fnmatchcase
 from pathlib import Path
 
 from pytest_hookharness import hosts
+from pytest_hookharness.campaigns.arming.project_texts import without_json_comments
 from pytest_hookharness.campaigns.check.answers.script_answers import reworded_answers
 from pytest_hookharness.campaigns.check.draft_files import DraftFiles
 from pytest_hookharness.campaigns.check.grouping import ENDLESS
@@ -74,6 +75,9 @@ def find_candidates(problem: Problem, place: HookSet, files: DraftFiles) -> Iter
     hooks = [hook for hook in place.hooks if f", {hook.command}, " in f", {problem.symptom.hook}, "]
     if not hooks or any(hook.type != "command" or hook.args is not None for hook in hooks):
         return
+    if any(_has_comments(files.read(file) or b"") for file in place.files):
+        # The host would have to read them first.
+        return
     kind = problem.symptom.kind
     if kind in ENDLESS:
         # Where settings are copied elsewhere, what lies beside them here need not be copied with them.
@@ -89,6 +93,12 @@ def find_candidates(problem: Problem, place: HookSet, files: DraftFiles) -> Iter
         yield from _name_from_root(hooks, place, files)
     elif kind in (codes.TIMEOUT_UNIT.name, finding_catalogue.HUNG_HOOK.name):
         yield from _change_unit(hooks, place, files)
+
+
+def _has_comments(settings: bytes) -> bool:
+    """Return whether settings are JSON only without their comments."""
+    text = settings.decode("utf-8", "replace")
+    return without_json_comments(text) not in ("", text)
 
 
 def _limit(hooks: Sequence[Hook], place: HookSet, files: DraftFiles) -> Iterator[Candidate]:

@@ -114,7 +114,9 @@ def as_far_as_seen(symptom: Symptom, session: CheckSession) -> Symptom:
     refused = symptom.text.replace(" is refused each time", " is refused again and again").removesuffix(".")
     refused = _REPEATED.sub("", refused)
     text = f"{refused}, if the agent does nothing more; it may stop if it {session.way_out}."
-    return replace(symptom, text=text, avoidable=True)
+    failing = [name for name, double in session.scenario.commands.items() if double.exit]
+    assumed = [f"{', '.join(failing)} fails: a test double stands for it."] if failing else []
+    return replace(symptom, text=text, avoidable=True, assumes=(*symptom.assumes, *assumed))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

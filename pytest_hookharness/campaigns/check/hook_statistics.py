@@ -209,7 +209,10 @@ def require_name(name: str, hook_sets: Sequence[HookSet]) -> None:
         SimulationError: No problem can have it.
     """
     known = {known for hook_set in hook_sets for known in _names(hook_set)}
-    if not is_kind(name) and not known & {name, _COUNTED.sub("", name)}:
+    # What a problem is about may stand behind its kind.
+    kind, _, rest = name.partition("-")
+    plain = [*{name, f"{kind}-{rest.partition('-')[2]}"}]
+    if not is_kind(name) and known.isdisjoint([*plain, *(_COUNTED.sub("", one) for one in plain)]):
         near = difflib.get_close_matches(name, known, n=1)
         meant = f" (did you mean {near[0]!r}?)" if near else ""
         raise SimulationError(

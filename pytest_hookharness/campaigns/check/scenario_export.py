@@ -148,9 +148,12 @@ def _choices(checkup: CheckReport, problem: Problem) -> Iterator[tuple[Scenario,
 
     If other hooks have problems too, a scenario with all hooks would still fail when this one is fixed.
     """
-    symptom = problem.symptom
+    symptom, lent = problem.symptom, checkup.place.lent_env
+    # What is lent of somebody's HOME is not there on other machines.
+    env = {name: value for name, value in problem.scenario.env.items() if name not in lent}
+    scenario = replace(problem.scenario, env=env)
     own = [hook for hook in checkup.place.hooks if hook.command == symptom.hook and hook.args is None]
     others = any(other.symptom.hook != symptom.hook for other in checkup.problems)
     if own and others and symptom.code != NOT_RUN.code:
-        yield alone(problem.scenario, *own), f"{symptom.text} {_ALONE}"
-    yield problem.scenario, symptom.text
+        yield alone(scenario, *own), f"{symptom.text} {_ALONE}"
+    yield scenario, symptom.text

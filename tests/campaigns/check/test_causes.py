@@ -107,6 +107,20 @@ def test_a_revert_by_a_hook_that_is_known_to_remove_imports(kind, hook, left):
     assert bool(independent([seen], static)) == left
 
 
+@pytest.mark.parametrize(
+    ("command", "left"), [("exit 2", False), ("grep -q '_active.: *true' || exit 2", True)]
+)
+def test_a_loop_that_a_session_shows_to_go_on(harness, command, left):
+    """That a loop ends after one round is not said if a session refuses a stop after a refused one."""
+    hooks = {"Stop": [{"hooks": [{"type": "command", "command": command}]}]}
+    scenario = Scenario(name="x", host="claude-code", hooks=hooks, script=Script(acts=(Stop(),)), turns=4)
+    outcome = harness.simulate(scenario)
+    static = StaticResult(symptoms=(Symptom(kind="EARLY-EXIT", hook=command, text="It ends."),))
+
+    assert outcome.blocks("Stop") > 0
+    assert bool([*certain(PLACE, static, [outcome], [])]) == left
+
+
 @pytest.mark.parametrize(("mode", "left"), [(0o644, False), (0o755, True)])
 def test_what_a_script_that_could_not_run_shows(harness, tmp_path, mode, left):
     """If a script is executable only in later sessions, only symptoms of these sessions are kept."""

@@ -213,6 +213,7 @@ def test_what_is_reported_of_a_gate(plugin, harness, guard, kinds):
     hook_set = plugin('bash "${CLAUDE_PLUGIN_ROOT}"/gate.sh', **{"gate.sh": text})
     report = CheckRun(hook_set, harness.settings, harness.resources).run()
     found = [one.symptom for one in report.problems if one.symptom.kind in ("livelock", "capped", "no-end")]
+    assert all("pnpm fails: a test double stands for it." in one.assumes for one in found)
     assert [one.avoidable for one in found] == kinds
     assert all("makes the hook's check succeed (pnpm)" in one.text for one in found)
 

@@ -51,6 +51,16 @@ def candidates(folder, kind):
     return [*find_candidates(problem, place, DraftFiles(place.root, {}))]
 
 
+@pytest.mark.parametrize(("comment", "some"), [("", True), ("// Ours.\n", False)])
+def test_settings_with_comments_are_not_changed(project, comment, some):
+    """Where the host has to be able to read the settings first, no fix of them is tried."""
+    hooks = {"stop": [{"command": "./hooks/hook.sh"}]}
+    text = comment + json.dumps({"version": 1, "hooks": hooks})
+    root = project("x", place="other.json", **{".cursor/hooks.json": text})
+    (root / "other.json").unlink()
+    assert bool(candidates(root, "livelock")) is some
+
+
 def checked(folder, **settings):
     """The report of a check of a project, with its fixes."""
     (place,) = find_hook_sets(folder)

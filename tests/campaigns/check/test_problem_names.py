@@ -28,6 +28,16 @@ def test_a_name_that_was_given_can_be_asked_for(kind, shared, taken):
     require_name(name, [place("./guard.py"), place("sh ./hooks/gate.sh")])
 
 
+def test_a_name_with_what_the_problem_is_about():
+    """The name of a problem of files is accepted too, and that of another script is not."""
+    symptom = Symptom(kind="BYPASS", hook="sh ./hooks/gate.sh", text="It is.", topic="files")
+    name = name_problem(symptom, ())
+    assert name == "bypass-files-gate"
+    require_name(name, [place("sh ./hooks/gate.sh")])
+    with pytest.raises(SimulationError, match="can be called"):
+        require_name(name, [place("sh ./hooks/other.sh")])
+
+
 @pytest.mark.parametrize("name", ["zzz", "livelock-guard", "gate"])
 def test_a_name_that_no_problem_can_have(name):
     """A name of no kind of problem, or of another script, is refused, with one that is like it."""

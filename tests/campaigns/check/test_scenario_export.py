@@ -113,6 +113,18 @@ def test_conditions_are_written(project, tmp_path):
     assert (loaded.options, loaded.order) == ({"stuck_detection": False}, {"Stop": (1, 2)})
 
 
+def test_what_is_lent_is_not_written(project, tmp_path):
+    """A file names no folder of the HOME of the person who had it written."""
+    found = checkup(project)
+    (problem,) = found.problems
+    scenario = replace(problem.scenario, env={"npm_config_cache": "/home/user/.npm", "OWN": "1"})
+    place = replace(found.place, lent_env={"npm_config_cache": "/home/user/.npm"})
+    made = replace(found, place=place, problems=(replace(problem, scenario=scenario),))
+    (problem,) = export(made, tmp_path, lambda *_: True).problems
+    (loaded,) = scenario_files.load(problem.file)
+    assert loaded.env == {"OWN": "1"}
+
+
 GATE, GUARD = (Hook(event=event, command=f"./{event}.sh") for event in ("Stop", "PreToolUse"))
 
 

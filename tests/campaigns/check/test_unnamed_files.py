@@ -45,6 +45,14 @@ def test_a_program_that_reads_only_a_file(unnamed):
     assert unnamed(f"{PYTHON}{found}if path.endswith('.env'):\n    sys.exit(2)\n")
 
 
+@pytest.mark.parametrize(("first", "named"), [("", True), ("text = json.dumps(d)\n", False)])
+def test_a_program_that_answers_in_json(unnamed, first, named):
+    """An answer that Python writes is no look at the input, and what it makes of the input is one."""
+    found = "path = d['tool_input'].get('file_path', '')\nif '.env' in path:\n    "
+    answer = 'print(json.dumps({"decision": "block", "reason": "no"}))\n'
+    assert unnamed(f"{PYTHON}{first}{found}{answer}") is named
+
+
 @pytest.mark.parametrize("matcher", ["Bash|Edit", "*", "mcp__files__write|Edit", "Bash", "Edit|Read"])
 def test_a_hook_of_other_calls_too(unnamed, matcher):
     """A hook whose matcher lets other calls through may be about these."""

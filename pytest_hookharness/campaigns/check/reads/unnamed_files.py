@@ -31,6 +31,8 @@ _OTHERWISE = re.compile(
     r"|\bin\s+(?:raw|text|stdin|payload|data|body)\w*\b(?!\s*:)|tool_input\[\]|\bto_entries\b"
     r"|\bre\.(?:findall|search|match|finditer|split)\(|\.match(?:All)?\(|\.test\(|Object\.(?:entries|values)"
 )
+# An answer, which is no look at the input.
+_ANSWERED = re.compile(r"print\(\s*json\.dumps\((?=\s*\{)")
 # What looks for words in the whole input, in a line with its variable.
 _SEARCHED = (
     r"\b(?:e?grep|rg|sed|awk|case|tee)\b[^\n]*\$\{{?{0}\b|\[\[?[^\n\]]*\$\{{?{0}\b[^\n]*="
@@ -48,7 +50,7 @@ def unnamed_file(hook_set: HookSet, hook: Hook) -> tuple[str, str]:
     if rule is None or rule.role not in TOOL_ROLES or not _is_for_patches(hook_set.host, hook):
         return "", ""
     given = reads_of(hook_set, hook)
-    if given is None or ALL_INPUT.search(given.text) or _OTHERWISE.search(given.text):
+    if given is None or ALL_INPUT.search(_ANSWERED.sub("", given.text)) or _OTHERWISE.search(given.text):
         return "", ""
     sent = {field.name for field in rule.fields.fields}
     found = [min(read) for read in given.reads if _is_file(read, sent)]
