@@ -1,13 +1,16 @@
 """Claims about where the hooks of a project are found."""
 
 import json
+from dataclasses import replace
 
 import pytest
 
 from pytest_hookharness.campaigns.check.check_run import CheckRun
 from pytest_hookharness.campaigns.check.discovery import find_hook_sets
 from pytest_hookharness.campaigns.check.grouping import summarise
-from pytest_hookharness.campaigns.check.sessions import plan_usual
+from pytest_hookharness.campaigns.check.report.tried_sessions import describe_mended
+from pytest_hookharness.campaigns.check.session_errors import play_session
+from pytest_hookharness.campaigns.check.sessions import plan_each_event, plan_usual
 from pytest_hookharness.campaigns.check.static_checks import check_statically
 from pytest_hookharness.frontends.node_ids import anchor
 from pytest_hookharness.model.moves import WORKSPACE
@@ -431,6 +434,16 @@ def test_settings_with_comments(tmp_path, text, found):
     assert [*place.texts] == [".cursor/hooks.json"][: len(found)]
     assert "cannot be parsed" in place.flaws[0]
     assert "it is assumed that the host runs none of its hooks" in place.flaws[0]
+
+
+def test_a_report_says_that_comments_were_left_out(tmp_path, harness):
+    """What the sessions of settings with comments had in another way is told, and only of these."""
+    at(tmp_path, ".cursor/hooks.json", '// Ours.\n{"hooks": {"stop": [{"command": "true"}]}}')
+    (place,) = find_hook_sets(tmp_path)
+    outcome = play_session(plan_each_event(place), harness.settings, harness.resources)
+    (told,) = describe_mended(place, [outcome])
+    assert told.startswith("In all sessions, the settings had no comments")
+    assert [*describe_mended(replace(place, flaws=()), [outcome])] == []
 
 
 @pytest.mark.parametrize("file", [".claude/settings.json", "hooks/hooks.json"])

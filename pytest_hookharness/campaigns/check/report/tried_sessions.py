@@ -46,6 +46,8 @@ def describe_mended(hook_set: HookSet, outcomes: Sequence[Outcome]) -> Iterator[
         hook_set: The hooks in the form that sessions have.
     """
     ran = {run.hook.command for outcome in outcomes for _, run in outcome.trace.hook_runs()}
+    if ran and any("cannot be parsed" in flaw for flaw in hook_set.flaws):
+        yield "In all sessions, the settings had no comments and trailing commas, which the host cannot read."
     before = original_commands(hook_set)
     bare = {**bare_scripts(hook_set), **bare_scripts(hook_set.found or hook_set)} if hook_set.texts else {}
     found = {
