@@ -16,7 +16,7 @@ from pytest_hookharness import hosts
 from pytest_hookharness.campaigns.check.answers.written_answers import written_answers
 from pytest_hookharness.campaigns.check.lone_programs.lone_answers import GATES
 from pytest_hookharness.campaigns.check.static.shell_outputs import goes_elsewhere
-from pytest_hookharness.campaigns.check.static.shell_scripts import SHELL_SCRIPT
+from pytest_hookharness.campaigns.check.static.shell_scripts import SHELL_SCRIPT, code_of
 from pytest_hookharness.model.checkup import HookSet
 from pytest_hookharness.model.processes import Exited, Output, ProcessResult
 from pytest_hookharness.model.protocol import Hook, Reply, Ruling
@@ -71,6 +71,12 @@ _NEAR = 12
 _LOST = "crashed: "
 # A command that does more than go on where its script fails may refuse there.
 _MINDS = re.compile(r"\|\|(?!\s*(?:true\b|:|exit\s+0\b))|\bexit\s+[1-9]|\$\?|\btrap\b")
+# What may make another status of that of a line, or may carry out the line in another process.
+_ANOTHER_STATUS = re.compile(
+    r"\btrap\b|\bexec\b(?![ \t]+\d*[<>&])|^[ \t]*\([ \t]*$|\|[ \t]*(?:while|for|until|\{|\()|\$\{?1\b"
+    r"|SystemExit|\bos\._exit|\batexit\b|\bfinally\b|\bon\(\s*[\"']exit",
+    re.MULTILINE,
+)
 # A command that ends with another status than its script.
 _GOES_ON = re.compile(r"[;|\n]|\$\?|\bexec\b|&(?!&)")
 
@@ -128,8 +134,12 @@ def _lost_texts(hook_set: HookSet, hook: Hook) -> Iterator[str]:
     if hook.event not in profile.events or hook.type != "command" or _GOES_ON.search(hook.command):
         return
     for text in hook_set.scripts_of(hook):
+        if _ANOTHER_STATUS.search(text):
+            continue
+        # Not a status in a program of another language, or in a file that the script writes.
+        shown = code_of(text) if SHELL_SCRIPT.match(text) else text
         for answer in written_answers(text):
-            code, written = _status_behind(text, answer.line), json.dumps(answer.value)
+            code, written = _status_behind(shown, answer.line), json.dumps(answer.value)
             if not code or not _surely_ends(text, answer.line):
                 continue
             read = read_printed(profile, hook, 0, stdout=written)

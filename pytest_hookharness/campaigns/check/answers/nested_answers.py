@@ -39,6 +39,9 @@ _FOR_READERS = re.compile(
     re.IGNORECASE,
 )
 _LONGEST = 80
+# A line of a list, and what a note for the user says.
+_LISTED = re.compile(r"\s*(?:[-*•]|\d+[.)]|\[ \])")
+_FOR_USER = re.compile(r"^\W*(?:auto-?)?(?:approved|allowed)\b|\bthe user\b", re.IGNORECASE)
 # By these a script may find out at which event it runs.
 _EVENT_SIGNS = ("hook_event_name", "hookEventName =", "tool_response", "tool_output", "tool_result")
 
@@ -63,7 +66,7 @@ def reason_of_allow(host: str, hook: Hook, value: Mapping[str, Json]) -> str:
     """
     Return that a host does not give the agent the reason of an allow, if that is advice; empty for none.
 
-    A note of one line is usually for the user, as when sessions are judged.
+    Only a list of advice counts: anything else may be a note for the user.
     """
     nested = value.get(NESTED)
     words = nested.get(_REASON) if isinstance(nested, Mapping) else None
@@ -72,7 +75,8 @@ def reason_of_allow(host: str, hook: Hook, value: Mapping[str, Json]) -> str:
     reply, lines = hosts.read_reply(hosts.find(host), hook, hook.event, value), words.strip().split("\n")
     if reply.ruling is not Ruling.ALLOW or reply.unheard is None or reply.context or len(lines) == 1:
         return ""
-    return f'{ONLY_FOR_USERS}"{lines[0][:_LONGEST]}"' if any(map(is_advice, lines)) else ""
+    is_checklist = any(map(_LISTED.match, lines)) and any(map(is_advice, lines))
+    return f'{ONLY_FOR_USERS}"{lines[0][:_LONGEST]}"' if is_checklist and not _FOR_USER.search(words) else ""
 
 
 def _place_of_context(host: str, hook: Hook) -> str:

@@ -84,6 +84,8 @@ def only_shown_by(text: str) -> str:
     for found in _DERIVED.finditer(code):
         if (found["of"] or found["other"]) in names and often[found["name"]] == 1:
             names.add(found["name"])
+    # What a variable gets where it is empty.
+    names = {name for name in names if not re.search(rf"\$\{{{name}:?=", code)}
     fits: dict[str, bool] = {}
     if all(_needs_text(place, code, shown, names, fits) for place in refusals):
         return str(tools.pop())
@@ -106,6 +108,8 @@ def _needs_text(
     if any(_fits(one, code, names) for one in conditions_at(shown, place)):
         return True
     around = next((name for name, begin, end in functions_of(code) if begin <= place < end), "")
+    if around and re.search(rf"[\"']{around}[\"']", code):
+        return False
     if around and around not in fits:
         # For a function that calls itself.
         fits[around] = False

@@ -27,10 +27,13 @@ _KEEPS = re.compile(
     r"--unfixable|F401|--(?:extend-)?(?:select|ignore)|--fixable|--config|--diff|--check\b|\$\{?\w*(?:ARGS|OPTS|FLAGS)"
 )
 # A script that runs it only at some events or commands, or with some argument.
-_CHOOSES = re.compile(r"git commit|hook_event_name|--final")
-_ARGUMENT, _ALL_ARGUMENTS = re.compile(r"\$1\b|\$\{1"), re.compile(r"\$\{?[@*]")
+_CHOOSES = re.compile(r"git commit|hook_event_name|--final|\$\{?FINAL\b|\bRUFF_|\+import")
+_ARGUMENT, _ALL_ARGUMENTS = re.compile(r"\$\{?[1-9]\b"), re.compile(r"\$\{?[@*]")
+_COUNTS = re.compile(r"\$\{?#(?!\w)|\bfor[ \t]+\w+[ \t]*(?:;|$)", re.MULTILINE)
+# Standard input, or a file that is not the one of the edit.
+_ANOTHER_FILE = re.compile(r"(?:^|[ \t])(?:-|[\"']?/\S+)(?=[ \t)]|$)")
 _OF_RUFF = frozenset(["pyproject.toml", "ruff.toml", ".ruff.toml"])
-_SELECTED = re.compile(r"^[ \t]*(?:lint\.)?select[ \t]*=[ \t]*\[([^\]]*)\]", re.MULTILINE)
+_SELECTED = re.compile(r"(?:^|\{)[ \t]*(?:lint\.)?select[ \t]*=[ \t]*\[([^\]]*)\]", re.MULTILINE)
 _OTHERWISE = re.compile(
     r"F401|^[ \t]*(?:lint\.)?(?:un)?fixable\b|^[ \t]*(?:lint\.)?ignore\b|^[ \t]*extend\b", re.MULTILINE
 )
@@ -57,7 +60,8 @@ def removed_imports(hook_set: HookSet, hook: Hook) -> str:
             shown = code[found.start()] == text[found.start()] if shell else found["list"] is not None
             words = found["words"] if found["list"] is None else found["list"]
             name = "ruff" if found["list"] is not None else found["program"].split()[0]
-            if shown and not _KEEPS.search(words) and (name != "ruff" or _removes(hook_set)):
+            other = _ANOTHER_FILE.search(re.sub(r"\d?>[ \t]*\S+", "", words))
+            if shown and not other and not _KEEPS.search(words) and (name != "ruff" or _removes(hook_set)):
                 return "ruff check --fix" if name == "ruff" else name
     return ""
 
@@ -68,6 +72,9 @@ def _takes_argument(text: str) -> bool:
     linting = [body for body in bodies if _CALL.search(text, *body)]
     within = [body for found in _ARGUMENT.finditer(text) for body in _around(found.start(), bodies)]
     if len(within) < len(_ARGUMENT.findall(text)) or not {*linting}.isdisjoint(within):
+        return True
+    # A function that looks at an argument may decide whether another one runs the linter.
+    if _COUNTS.search(text) or (linting and within):
         return True
     # Its own arguments may be those of a function that looks at them.
     return bool(within) and any(not _around(one.start(), bodies) for one in _ALL_ARGUMENTS.finditer(text))

@@ -33,12 +33,24 @@ READERS = frozenset({"jq", "node", "perl", "python", "python3", "ruby"})
 RUNS_A_MODULE = re.compile(r"\w+[ \t]+-m\b|\w+[ \t]+--?(?:version|V)\b")
 
 # Code that stands in the script itself; a file may be the check for which the program is needed.
-_OWN_CODE = re.compile(r"jq\b|\w+(?:[ \t]+-\w+)*?[ \t]+(?:-\w*[ce]\b|-(?=[ \t\n])|<<)|\w+[ \t]*(?:\n|$)")
+_OWN_CODE = re.compile(
+    r"jq\b|\w+(?:[ \t]+-\w+)*?[ \t]+(?:-\w*e\b|-(?=[ \t\n])|<<)|\w+[ \t]*(?:\n|$)"
+    r"|python3?(?:[ \t]+-\w+)*?[ \t]+-\w*c\b"
+)
+_LONGEST = 2000
 # The hosts of which it is known that they drop standard error with status 0; others may show or list it.
 _DROP_WARNINGS = frozenset({"claude-code", "codex"})
 # A command or a script that sends standard error somewhere else.
 _ELSEWHERE = re.compile(r"[12]?>&[12]|&>|2>|\|")
-_REDIRECTED = re.compile(r"^[ \t]*exec[ \t]+(?:\d*>|&>)|\}[ \t]*2>", re.MULTILINE)
+_REDIRECTED = re.compile(r"\bexec[ \t]+(?:\d*>|&>)|[)}][ \t]*(?:2>|&>)(?![ \t]*(?:/dev/null|&1))")
+# What is carried out however the script ends.
+_AT_THE_END = re.compile(r"\btrap\b[^\n]*\b(?:EXIT|0)\b")
+# How code gets the input of the hook, not a file of the project.
+_TAKES_INPUT = re.compile(r"stdin|STDIN|environ|process\.env|\bENV\b|readFileSync\([ \t]*0|/dev/fd/0|<>|<<<")
+_NO_FILE = re.compile(
+    r"jq\b(?:[ \t]+-\S+)*[ \t]+(?:'[^']*'|\"(?:[^\"\\]|\\.)*\"|[^\s'\"]+)"
+    r"[ \t]*(?:2>[ \t]*\S+)?[ \t]*(?=[)|;&\n\"]|$)"
+)
 
 
 def silent_end(hook_set: HookSet, hook: Hook) -> tuple[str, int]:
@@ -56,7 +68,7 @@ def _end(hook_set: HookSet, hook: Hook, *, warns: bool) -> tuple[str, int]:
     texts = hook_set.scripts_of(hook)
     if rule is None or rule.role not in GATES or hook.type != "command" or len(texts) != 1:
         return ("", 0)
-    if warns and _REDIRECTED.search(texts[0]):
+    if (warns and _REDIRECTED.search(texts[0])) or _AT_THE_END.search(texts[0]):
         return ("", 0)
     tool, line = silent_question(texts[0], warns=warns)
     return (tool, line) if tool and not is_asked_for(_as_heard(hook_set), tool) else ("", 0)
@@ -73,10 +85,15 @@ def silent_question(text: str, *, warns: bool = False) -> tuple[str, int]:
     if not SHELL_SCRIPT.match(text):
         return ("", 0)
     code, shown = without_comment_lines(text), code_of(text)
-    places = [*refusals_of(code, shown)]
+    places, brought = [*refusals_of(code, shown)], set[str]()
     if not places or not can_refuse(code, shown):
         return ("", 0)
     for one in questions_always_asked(code, shown):
+        # Another branch may bring the program.
+        if not (one.leaves or one.warns):
+            brought.add(one.tool)
+        if one.tool in brought:
+            continue
         ends = (one.warns if warns else one.leaves) and one.begin < min(places)
         if ends and one.tool in READERS and _is_used(one.tool, code, shown, one.end):
             return one.tool, code.count("\n", 0, one.begin) + 1
@@ -104,4 +121,15 @@ def _as_heard(hook_set: HookSet) -> HookSet:
 def _is_used(tool: str, code: str, shown: str, begin: int) -> bool:
     """Return whether a script gives a program code of its own behind a place, as to read the input."""
     calls = (place for place, _ in calls_of(tool, code) if place >= begin)
-    return any(shown.startswith(tool, place) and _OWN_CODE.match(code, place) for place in calls)
+    return any(
+        shown.startswith(tool, place) and _OWN_CODE.match(code, place) and _takes_input(code, place)
+        for place in calls
+    )
+
+
+def _takes_input(code: str, place: int) -> bool:
+    """Return whether a program reads what it gets from the script, or the input of the hook."""
+    line = code[code.rfind("\n", 0, place) + 1 : place]
+    if line.rstrip().endswith("|") or _NO_FILE.match(code, place):
+        return True
+    return _TAKES_INPUT.search(code, place, place + _LONGEST) is not None

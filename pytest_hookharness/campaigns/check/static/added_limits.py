@@ -13,6 +13,7 @@ import ast
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import islice
+from pathlib import PurePath
 from types import MappingProxyType
 
 from pytest_hookharness import hosts
@@ -32,8 +33,11 @@ _LOOPS = re.compile(r"^[ \t]*(?:for|while|until)\b|^[ \t]*done\b", re.MULTILINE)
 _STARTS = frozenset({"run", "call", "check_call", "check_output"})
 _BESIDE = re.compile(r"\b(?:Popen|fork|Thread\w*|multiprocessing|create_subprocess_\w+)\b")
 # A quick program, whatever the limit of the function that starts it.
-_QUICK = frozenset(["git", "which"])
-_CLOCK = re.compile(r"\bsignal\.(?:alarm|setitimer)\b|\bmonotonic\b|\btime\.time\b|\bSECONDS\b")
+_QUICK = frozenset(["git", "which", "date", "hostname", "uname"])
+_CLOCK = re.compile(r"\b(?:alarm|setitimer)\(|\bperf_counter\b|\bmonotonic\b|\btime\.time\b|\bSECONDS\b")
+_MAIN = re.compile(r"__name__ == '__main__'|'__main__' == __name__")
+# What may not be carried out, or not by this process.
+_UNSURE = (ast.IfExp, ast.BoolOp, ast.Lambda, ast.GeneratorExp, ast.ListComp, ast.DictComp, ast.SetComp)
 _MOST, _LONGEST, _SLOW = 20, 200, 10.0
 
 
@@ -112,7 +116,7 @@ def _in_python(tree: ast.Module) -> Iterator[AddedLimits]:
                 values.setdefault(name, []).append(value)
             case _:
                 pass
-    functions = _functions(nodes)
+    functions = _functions(tree)
     for loop in [one for one in nodes if isinstance(one, ast.For)][:_MOST]:
         rounds = _length(loop.iter, values)
         limits = [*_limits(loop.body, functions)]
@@ -120,20 +124,33 @@ def _in_python(tree: ast.Module) -> Iterator[AddedLimits]:
             yield AddedLimits(rounds * sum(each for each, _ in limits), rounds * len(limits), limits[0][1])
 
 
-def _functions(nodes: Sequence[ast.AST]) -> dict[str, list[ast.FunctionDef]]:
+def _functions(tree: ast.Module) -> dict[str, list[ast.FunctionDef]]:
+    """Return the functions of a script whose names have no other meaning in it."""
     functions: dict[str, list[ast.FunctionDef]] = {}
-    for node in nodes:
+    nodes = [*ast.walk(tree)]
+    for node in tree.body:
         if isinstance(node, ast.FunctionDef):
             functions.setdefault(node.name, []).append(node)
-    return functions
+    imports = [one for one in nodes if isinstance(one, ast.Import | ast.ImportFrom)]
+    others = {alias.asname or alias.name for one in imports for alias in one.names}
+    others |= {one.id for one in nodes if isinstance(one, ast.Name) and isinstance(one.ctx, ast.Store)}
+    return {
+        name: found for name, found in functions.items() if name not in others and all(map(_is_plain, found))
+    }
+
+
+def _is_plain(function: ast.FunctionDef) -> bool:
+    """Return whether each call of a function carries it out once."""
+    yields = (isinstance(one, ast.Yield | ast.YieldFrom) for one in ast.walk(function))
+    return not function.decorator_list and not any(yields)
 
 
 def _in_a_row(tree: ast.Module) -> Iterator[AddedLimits]:
     """Yield the limits of a script, or of a function that it always calls, one after the other."""
-    functions = _functions([*ast.walk(tree)])
+    functions = _functions(tree)
     last = tree.body[-1] if tree.body else None
     # As in `if __name__ == "__main__":`.
-    end = last.body if isinstance(last, ast.If) and "__main__" in ast.unparse(last.test) else tree.body
+    end = last.body if isinstance(last, ast.If) and _MAIN.fullmatch(ast.unparse(last.test)) else tree.body
     called = [function.body for one, sure in _flat(end) if sure for function, _ in _calls(one, functions)]
     for body in (end, *called[:_MOST]):
         statements, found = _flat(body)[:_LONGEST], list[tuple[int, float, int]]()
@@ -178,7 +195,7 @@ def _sure_parts(node: ast.AST) -> Iterator[ast.AST]:
     """Yield the parts of a statement that are carried out whatever holds."""
     yield node
     for part in ast.iter_child_nodes(node):
-        if not isinstance(part, ast.IfExp | ast.BoolOp | ast.Lambda | ast.GeneratorExp | ast.ListComp):
+        if not isinstance(part, _UNSURE):
             yield from _sure_parts(part)
 
 
@@ -223,15 +240,19 @@ def _limits(
 
 
 def _is_quick(call: ast.Call) -> bool:
-    match call.args[:1]:
-        case [ast.List(elts=[ast.Constant(value=name), *_])]:
-            return name in _QUICK
-        case _:
-            return False
+    given = [*call.args, *(word.value for word in call.keywords if word.arg == "args")]
+    command = given[0] if given else None
+    if isinstance(command, ast.List | ast.Tuple) and command.elts:
+        command = command.elts[0]
+    text = command.value if isinstance(command, ast.Constant) else None
+    words = text.split() if isinstance(text, str) else []
+    return bool(words) and PurePath(words[0]).name in _QUICK
 
 
 def _arguments(function: ast.FunctionDef, call: ast.Call) -> dict[str, ast.expr]:
     """Return what the parameters of a function get by a call, or by their defaults, if it keeps them."""
+    if any(isinstance(one, ast.Starred) for one in call.args) or not all(word.arg for word in call.keywords):
+        return {}
     named = [one.arg for one in (*function.args.posonlyargs, *function.args.args)]
     defaults = function.args.defaults
     found = dict(zip(named[len(named) - len(defaults) :], defaults, strict=True))

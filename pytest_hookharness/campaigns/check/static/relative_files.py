@@ -22,7 +22,7 @@ from pytest_hookharness.campaigns.check.static.shell_scripts import SHELL_SCRIPT
 from pytest_hookharness.model.checkup import HookSet, script_of
 from pytest_hookharness.model.protocol import Hook
 
-_MOVES = re.compile(r"\bchdir\b")
+_MOVES = re.compile(r"\bf?chdir\b|\bcd\(")
 # A command that starts its script in another folder.
 _STARTS_ELSEWHERE = re.compile(r"\b(?:cd|pushd)\s|\s(?:--directory|--cwd|--prefix|--dir|-C)\b")
 # In a shell script wherever it stands, as in `if ! cd x`, `CDPATH= cd x`, `*) cd x ;;` and `eval "cd x"`.
@@ -81,8 +81,15 @@ _OF_PYTHON = re.compile(
 )
 # A path that begins where the script starts, and what makes or writes it.
 _OF_START = re.compile(
-    rf"\s*Path\(\s*[\"'](?P<path>(?:\.{_OF_WORK})?[A-Za-z][\w./-]*)[\"']\s*\)(?:\s*/\s*[^()\n]*)?\s*"
+    rf"\s*Path\(\s*[\"'](?P<path>(?!(?:node_modules|coverage|build|dist)\b)(?:\.{_OF_WORK})?[A-Za-z][\w./-]*)"
+    r"[\"']\s*\)(?:\s*/\s*[\"'](?!/)[^()\n\"']*[\"'])*\s*"
 )
+# Another value of the name, and a use as a temporary file.
+_SET_AGAIN = (
+    r"\bfor\s[^\n]*\b{0}\b[^\n]*\bin\b|\bas\s+{0}\b|\b{0}\s*:="
+    r"|,\s*{0}\b[^\n=()]*=|\b{0}\s*,[^\n=()]*=|\bself\.{0}\b"
+)
+_REMOVED = r"\b{0}\.(?:rmdir|unlink)\(|rmtree\(\s*{0}\b"
 _MADE = r"(?<![\w.]){0}\.(?:mkdir|touch|write_text|write_bytes)\("
 # The same in Python and JavaScript, also as the host sends it, and what may stand around it.
 _HERE = r"(?:Path\.cwd\(\)|os\.getcwd\(\)|process\.cwd\(\))"
@@ -186,12 +193,18 @@ def _used_in_code(text: str) -> Iterator[str]:
     own = {name: given for name, given in values.items() if name not in given_names}
     for name, given in own.items():
         paths = [*filter(None, map(_OF_START.fullmatch, given))]
-        if len(paths) == len(given) and re.search(_MADE.format(name), code):
+        other = re.search(_SET_AGAIN.format(name), code) or _is_temporary(name, code)
+        if len(paths) == len(given) and not other and re.search(_MADE.format(name), code):
             yield paths[0]["path"]
     here = [name for name, given in own.items() if all(map(_is_here, given))]
     joined = _JOINED.format("|".join([_HERE, *map(re.escape, here)]), _OWN_FOLDER)
     for found in re.finditer(joined, code):
         yield next(filter(None, found.groups()))
+
+
+def _is_temporary(name: str, code: str) -> bool:
+    """Return whether a program removes a file that it makes, and never asks for it."""
+    return re.search(_REMOVED.format(name), code) is not None and f"{name}.exists(" not in code
 
 
 def _is_here(value: str) -> bool:

@@ -29,6 +29,7 @@ _SEES_NEW = re.compile(
     r"\bgit\b[^\n]{0,80}\b(?:status|ls-files|add|stash|commit|write-tree|clean)\b"
     # An argument of `git`, and no key of the input, as in `data.get("status")`.
     r"|(?<!\.get\()(?<![\w)\]]\[)[\"'](?:status|ls-files|add|stash)[\"']"
+    r"|\.status\(\)|\bjj\b|\bpygit2\b|\bdulwich\b"
     r"|--no-index|untracked|-newer|\bmtime|st_mtime|\bfind[ \t]+[\"'$./]|\bcheckpoint",
     re.IGNORECASE,
 )
@@ -58,6 +59,13 @@ _EMPTY = (
 )
 _LEAVES = re.compile(r"\bexit(?:[ \t]+0)?\b(?![ \t]+[1-9$])")
 _IF = re.compile(r"[ \t]*(?:el)?if\b")
+# What a list of files may hold beside the changes, and what a condition may test beside them.
+_PART = re.compile(r"[ \t]*(?:\}[^\n]*|(?:\{[ \t]*)?(?:git|cd)\b[^\n]*|)[ \t]*")
+_TESTS_FILE = re.compile(r"[ \t]-[defnrsx][ \t]|\$\(")
+_OF_DIFF = re.compile(rf"^[ \t]*([A-Za-z_]\w*)=\"?\$\([^\n]*{_GIT}", re.MULTILINE)
+# What an edit took away, which is never a new file.
+_REMOVED = re.compile(r"\bgrep\b[^\n|;]*[\"']\^\(?-")
+_FAILS = re.compile(r"(?:exit|return)[ \t]+1\b")
 _MOST, _LONGEST = 20, 300
 
 
@@ -83,9 +91,12 @@ def question_for_changes(text: str) -> int:
     if "diff" not in text or not SHELL_SCRIPT.match(text):
         return 0
     code, shown = without_comment_lines(text), code_of(text)
-    last = max(islice(refusals_of(code, shown), _MOST), default=0)
-    for place, end in _ends(code, shown, last):
-        if place < end < last:
+    refusals = [*islice(refusals_of(code, shown), _MOST)]
+    last = max(refusals, default=0)
+    # What is refused above the question may be new files.
+    first = min((one for one in refusals if not _FAILS.match(shown, one)), default=0)
+    for place, end in _ends(code, shown, last) if not _REMOVED.search(code) else ():
+        if place < end < last and place < first:
             return code.count("\n", 0, place) + 1
     return 0
 
@@ -104,8 +115,27 @@ def _ends(code: str, shown: str, last: int) -> Iterator[tuple[int, int]]:
         other = re.search(r"--(?:cached|staged)\b", found[0]) or _FILTERED.search(found[0])
         rest = code[found.end() : found.end() + _LONGEST].partition("\n")[0]
         one_file = "grep" in rest and not _OF_KIND.search(rest)
-        if empty and not other and not one_file and _LEAVES.search(_branch(code, empty.end())):
+        more = _lists_more(code, found) or (empty and _tests_more(code, found, empty, names))
+        if empty and not other and not one_file and not more and _LEAVES.search(_branch(code, empty.end())):
             yield found.start("name"), empty.end()
+
+
+def _lists_more(code: str, found: re.Match[str]) -> bool:
+    """Return whether a list holds more than what `git diff` prints."""
+    begin = code.index("$(", found.start()) + 2
+    parts = re.split(r"[;\n]|&&", code[begin : begin + _LONGEST].partition(")")[0])
+    return not all(map(_PART.fullmatch, parts))
+
+
+def _tests_more(code: str, found: re.Match[str], empty: re.Match[str], names: str) -> bool:
+    """Return whether a condition is about more than changes, or its variable gets another value before it."""
+    begin, end = code.rfind("\n", 0, empty.start()) + 1, code.find("\n", empty.end())
+    condition = re.split(r"\bexit\b|\bthen\b", code[begin : end if end > 0 else None])[0]
+    known = {*names.split("|"), *_OF_DIFF.findall(code)}
+    others = {*re.findall(r"\$\{?(\w+)", condition)} - known
+    again = re.search(rf"(?<![\w$])(?:{names})\+?=(?![=~])", code[found.end() : empty.start()])
+    tested = _TESTS_FILE.search(condition.replace(empty[0], ""))
+    return bool(others or tested or (again and found["name"] == names))
 
 
 def _names(code: str, name: str, place: int) -> list[str]:

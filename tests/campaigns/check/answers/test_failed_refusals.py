@@ -178,6 +178,16 @@ BY_PYTHON = f"import sys, json\nif bad:\n    print(json.dumps({TEXT}))\n    sys.
         ("codex", ANSWER.replace("EOF\nexit", 'EOF\necho "then exit 0"\nexit'), "", 0),
         ("codex", ANSWER, "; exit 0", 0),
         ("codex", ANSWER, " || true", 0),
+        # The status is that of another program or of a part of the script, or is made another one.
+        ("codex", f"#!/bin/bash\npython3 - <<'E' || true\nimport json, sys\n{BY_PYTHON}E\nexit 0\n", "", 0),
+        ("codex", ANSWER.replace("exit 1", "awk 'END {\nexit 1\n}' f || true\nexit 0"), "", 0),
+        ("codex", ANSWER.replace("exit 1", "cat > run.sh <<'E'\nexit 1\nE\nexit 0"), "", 0),
+        ("codex", ANSWER.replace("cat <<", "(\ncat <<").replace("exit 1", "exit 1\n)\nexit 0"), "", 0),
+        ("codex", ANSWER.replace("cat <<", "ls | while read f; do\ncat <<") + "done\nexit 0\n", "", 0),
+        ("codex", ANSWER.replace("cat <<", "trap 'exit 0' EXIT\ncat <<"), "", 0),
+        ("codex", ANSWER.replace("exit 1", "exec true\nexit 1"), "", 0),
+        ("codex", ANSWER.replace("[ -z", '[ "$1" = --example ] || exit 0\n[ -z'), "", 0),
+        ("codex", BY_PYTHON.replace("if bad", "try") + "except SystemExit:\n    pass\n", "", 0),
         # It tells the agent nothing.
         ("codex", ANSWER.replace(TEXT, '{"systemMessage": "Formatted."}'), "", 0),
     ],

@@ -84,6 +84,15 @@ LIST = "Reminder before the commit:\n- Run the tests.\n- Run the linter."
         # One line may be for the user, and not every list tells somebody to do something.
         ({"permissionDecision": "allow", "permissionDecisionReason": "Reminder: run the tests."}, False),
         ({"permissionDecision": "allow", "permissionDecisionReason": "Approved:\nit only reads."}, False),
+        *(
+            ({"permissionDecision": "allow", "permissionDecisionReason": words}, False)
+            for words in (
+                "Checked: npm test.\nNo tests should be affected.",
+                "Read-only command.\nIt never writes a file.",
+                "Approved by the list:\n- Update the list before you add a command.",
+                "Rule 3:\n- The user should review the list.",
+            )
+        ),
         # The agent gets the reason of a refusal, and other texts.
         ({"permissionDecision": "deny", "permissionDecisionReason": LIST}, False),
         (

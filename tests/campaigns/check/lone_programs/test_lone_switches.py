@@ -98,6 +98,8 @@ def test_the_program_whose_value_switches_a_script_off(text, tool):
         (HEAD + COMMAND + DENY + CHECK + '[ "$CMD" = "" ] && check "$CMD"\n', ""),
         (HEAD + COMMAND + DENY + CHECK.replace("&& deny No", "&& deny No\n  check b"), ""),
         (HEAD + COMMAND + DENY + CHECK, ""),
+        (HEAD + COMMAND + DENY + CHECK + '"check" a\n[[ "$CMD" == *rm* ]] && check "$CMD"\n', ""),
+        (HEAD + COMMAND + ': "${CMD:=$INPUT}"\n[[ "$CMD" == *"rm -rf"* ]] && exit 2\n', ""),
         # It may refuse without the command, or for another reason.
         (HEAD + COMMAND + SEARCH + "[ -f .claude/late ] && exit 2\n", ""),
         (HEAD + COMMAND + 'if ! echo "$CMD" | grep -q "pnpm"; then exit 2; fi\n', ""),

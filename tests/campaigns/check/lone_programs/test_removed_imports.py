@@ -31,6 +31,21 @@ FUNCTION = 'is_code() {\n  case "$1" in *.py) ;; *) return 1 ;; esac\n}\n'
         (BASH + FUNCTION + 'is_code "$@" && ruff check --fix "$FILE"\n', ""),
         (BASH + FUNCTION + 'is_code "${2:-$1}" && ruff check --fix "$FILE"\n', ""),
         (BASH + 'fix() {\n  [ "$1" = last ] && ruff check --fix "$FILE"\n}\nfix "$WHEN"\n', ""),
+        (BASH + FUNCTION + '[ "$2" = last ] && ruff check --fix "$FILE"\n', ""),
+        (BASH + FUNCTION + '[ $# -gt 0 ] && ruff check --fix "$FILE"\n', ""),
+        (BASH + FUNCTION + 'for a; do [ "$a" = x ] && ruff check --fix "$FILE"; done\n', ""),
+        (
+            BASH
+            + 'fix() {\n  ruff check --fix "$FILE"\n}\nmain() {\n  [ "$1" = last ] && fix\n}\nmain edit\n',
+            "",
+        ),
+        # Another file, other settings, or only at some edits.
+        (BASH + 'cp "$FILE" /tmp/x.py\nruff check --fix /tmp/x.py\n', ""),
+        (BASH + 'ruff check --fix - < "$FILE" > "$OUT"\n', ""),
+        (BASH + 'ruff check --fix "$FILE" > /tmp/out\n', "ruff check --fix"),
+        (BASH + 'export RUFF_CONFIG=hooks.toml\nruff check --fix "$FILE"\n', ""),
+        (BASH + '[ "$FINAL" = 1 ] && ruff check --fix "$FILE"\n', ""),
+        (BASH + 'git diff "$FILE" | grep -q "^+import" || ruff check --fix "$FILE"\n', ""),
         # It adds an import as soon as something uses it.
         (BASH + 'goimports -w "$FILE"\n', ""),
         (BASH + 'autoflake --in-place "$FILE"\n', "autoflake"),
@@ -78,6 +93,7 @@ def test_when_the_linter_runs(event, matcher, found):
         ('[tool.ruff.lint]\nunfixable = ["F401"]\n', False),
         ('[tool.ruff.lint]\nfixable = ["I"]\n', False),
         ('[tool.ruff]\nlint.select = ["E", "I"]\n', False),
+        ('[tool.ruff]\nlint = { select = ["I"] }\n', False),
         ('[tool.ruff.lint]\nignore = ["F"]\n', False),
     ],
 )

@@ -28,7 +28,10 @@ GUARD = "#!/bin/bash\n" + ASKS + READS + REFUSES
             GUARD.replace("jq -r '.tool_input.command'", "python3 -c 'x'").replace("jq", "python3"),
             ("python3", 2),
         ),
-        ("#!/bin/bash\n" + ASKS.replace("jq", "node") + "node - <<'E' || exit 2\nx\nE\n", ("node", 2)),
+        (
+            "#!/bin/bash\n" + ASKS.replace("jq", "node") + "node - <<'E' || exit 2\nprocess.stdin\nE\n",
+            ("node", 2),
+        ),
         (GUARD.replace(ASKS, f"{READS}if ! {ASKS[:-11]}; then\n  exit 0\nfi\n"), ("jq", 3)),
         (GUARD.replace("exit 2", "deny").replace(ASKS, f"deny() {{\n  exit 2\n}}\n{ASKS}"), ("jq", 5)),
         # It refuses before, only asks the person, or never refuses.
@@ -46,6 +49,17 @@ GUARD = "#!/bin/bash\n" + ASKS + READS + REFUSES
         ("#!/bin/bash\n" + ASKS.replace("jq", "python3") + "python3 -m pytest || exit 2\n", ("", 0)),
         ("#!/bin/bash\n" + ASKS.replace("jq", "python3") + "python3 tools/style.py || exit 2\n", ("", 0)),
         ("#!/bin/bash\n" + ASKS.replace("jq", "node") + 'node "$DIR/lint.js" || exit 2\n', ("", 0)),
+        *(
+            (f"#!/bin/bash\ncommand -v {tool} >/dev/null || exit 0\n{tool} {words} || exit 2\n", ("", 0))
+            for tool, words in (
+                ("perl", "-c lib/x.pl"),
+                ("node", "-c lib/x.js"),
+                ("jq", "empty package.json"),
+                ("python3", "-c \"import yaml; yaml.safe_load(open('ci.yml'))\""),
+            )
+        ),
+        # Something before it brings the program.
+        (GUARD.replace(ASKS, f"{ASKS.replace('exit 0', 'PATH=$PATH:/opt/bin')}{ASKS}"), ("", 0)),
         (GUARD.replace(READS, "CMD=$(cat)\n"), ("", 0)),
         (GUARD.replace("#!/bin/bash", "#!/usr/bin/env node"), ("", 0)),
     ],
@@ -103,10 +117,9 @@ def test_warnings_on_hosts_that_may_show_them():
     assert unheard_end(replace(hook_set, host="gemini-cli"), replace(hook, event="BeforeTool")) == ("", 0)
     assert unheard_end(replace(hook_set, host="cursor"), replace(hook, event="preToolUse")) == ("", 0)
     assert unheard_end(hook_set, replace(hook, command="bash x.sh 2>>warnings.log")) == ("", 0)
-    assert unheard_end(*one_hook("PreToolUse", WARNS.replace(ASKS[:10], f"exec 2>log\n{ASKS[:10]}"))) == (
-        "",
-        0,
-    )
+    for line in ("exec 2>log", "[ -t 2 ] || exec 2>/dev/tty", "trap 'exit 2' EXIT"):
+        elsewhere = WARNS.replace(ASKS[:10], f"{line}\n{ASKS[:10]}")
+        assert unheard_end(*one_hook("PreToolUse", elsewhere)) == ("", 0)
 
 
 def test_another_hook_that_only_warns():

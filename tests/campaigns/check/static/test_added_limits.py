@@ -124,6 +124,28 @@ def test_limits_that_follow_each_other(text, seconds, number):
         BY_FUNCTION.replace("timeout=120", "timeout=LIMIT"),
         BY_FUNCTION.replace('"npm", "test"', '"git", "fetch"'),
         BY_FUNCTION.replace("sys.exit(main())", "if ask():\n    main()"),
+        # The function runs once or later, is another one, or its limit is not known.
+        BY_FUNCTION.replace("def run", "@cache\ndef run"),
+        BY_FUNCTION.replace("        return subprocess", "        yield subprocess"),
+        BY_FUNCTION.replace("import subprocess, sys", "import subprocess, sys\nfrom lib import run"),
+        BY_FUNCTION.replace("def main", "run = print\ndef main"),
+        BY_FUNCTION.replace("def run", "class Runs:\n  run = 1\ndef run"),
+        BY_FUNCTION.replace(", timeout=120)", ", **LIMITS)"),
+        BY_FUNCTION.replace('run(["npm", "test"], timeout=120)', "run(*TESTS)"),
+        # It may start nothing, or takes no time.
+        IN_A_ROW.replace('if __name__ == "__main__"', 'if __name__ == "__main__" and len(sys.argv) > 1'),
+        IN_A_ROW.replace("==", "!="),
+        IN_A_ROW.replace("lint = ", "lint = {").replace("timeout=90)", "timeout=90) for x in sys.argv}"),
+        *(
+            IN_A_ROW.replace('["npm", "test"]', words)
+            for words in (
+                '"git status", shell=True',
+                'args=["git", "diff"]',
+                '("/usr/bin/git", "diff")',
+                '["date"]',
+            )
+        ),
+        "from signal import alarm\nalarm(50)\n" + PYTHON,
     ],
 )
 def test_limits_that_may_not_follow_each_other(text):

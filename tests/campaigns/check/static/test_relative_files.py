@@ -102,6 +102,19 @@ def test_a_folder_that_python_makes():
         ("logs = Path('logs')\nos.chdir(root)\nlogs.mkdir()\n", ""),
         ("logs = Path('logs')\nroot = os.environ['CLAUDE_PROJECT_DIR']\nlogs.mkdir()\n", ""),
         ("logs = Path('logs')\ndef make(logs):\n    logs.mkdir()\n", ""),
+        ("logs = Path('logs')\nfor logs in map(Path, sys.argv[1:]):\n    logs.mkdir()\n", ""),
+        ("logs = Path('logs')\nwith new_folder() as logs:\n    logs.touch()\n", ""),
+        ("logs = Path('logs')\nif (logs := find()):\n    logs.mkdir()\n", ""),
+        ("logs = Path('logs')\nroot, logs = find()\nlogs.mkdir()\n", ""),
+        (
+            "class Run:\n    logs = Path('logs')\n    def go(self):\n        go(self.logs)\nlogs.mkdir()\n",
+            "",
+        ),
+        ("logs = Path('logs') / ROOT\nlogs.mkdir()\n", ""),
+        ("logs = Path('logs')\nos.fchdir(3)\nlogs.mkdir()\n", ""),
+        # It is there only while the script runs, or belongs to another program.
+        ("lock = Path('run.lock')\nlock.mkdir()\nlock.rmdir()\n", ""),
+        ("cache = Path('node_modules') / '.cache'\ncache.mkdir()\n", ""),
     ],
 )
 def test_paths_that_python_makes_or_writes(text, file):

@@ -15,6 +15,8 @@ LISTS = "changed=$(git diff --name-only HEAD)\n"
 EMPTY = '[ -z "$changed" ] && exit 0\n'
 PART = "code=$(echo \"$changed\" | grep -E '\\.ts$' || true)\n"
 REFUSES = "make test || exit 2\n"
+STAGED = "staged=$(git diff --name-only --cached)\n"
+BOTH = 'if [ -z "$changed" ] && [ -z "$staged" ]; then\n  exit 0\nfi\n'
 
 
 @pytest.mark.parametrize(
@@ -42,7 +44,9 @@ REFUSES = "make test || exit 2\n"
         (HEAD + LISTS + EMPTY.replace("-z", "-n").replace("&&", "||") + REFUSES, 2),
         (HEAD + LISTS + 'if [[ -z "$changed" ]]; then\n  echo "{}"\n  exit 0\nfi\n' + REFUSES, 2),
         (HEAD + LISTS + PART + EMPTY.replace("changed", "code") + REFUSES, 2),
-        (HEAD + LISTS + 'if [ -z "$changed" ] && [ -z "$staged" ]; then\n  exit 0\nfi\n' + REFUSES, 2),
+        (HEAD + LISTS + STAGED + BOTH + REFUSES, 2),
+        (HEAD + LISTS.replace("(", "({ ").replace(")", "; git diff; } | sort -u)") + EMPTY + REFUSES, 2),
+        (HEAD + "cd app || exit 1\n" + LISTS + EMPTY + REFUSES, 3),
     ],
 )
 def test_a_question_that_decides(text, line):
@@ -63,6 +67,14 @@ def test_a_question_that_decides(text, line):
         HEAD + LISTS.replace(")\n", " | grep '^schema.sql$')\n") + EMPTY + REFUSES,
         HEAD + LISTS + PART.replace("\\.ts$", "^schema.sql$") + EMPTY.replace("changed", "code") + REFUSES,
         HEAD + LISTS.replace("HEAD", "--diff-filter=D HEAD") + EMPTY + REFUSES,
+        # Something else shows new files, or the refusal is about what an edit removed.
+        HEAD + LISTS + "staged=$(cat .edited)\n" + BOTH + REFUSES,
+        HEAD + LISTS + EMPTY.replace(" &&", " && [ ! -s .edited ] &&") + REFUSES,
+        HEAD + LISTS + f"[ ! -s .edited ] && {EMPTY}" + REFUSES,
+        HEAD + LISTS.replace(")", "; cat .edited)") + EMPTY + REFUSES,
+        HEAD + LISTS + 'changed="$changed$(cat .edited)"\n' + EMPTY + REFUSES,
+        HEAD + "[ -s .new-files ] && exit 2\n" + LISTS + EMPTY + REFUSES,
+        HEAD + LISTS + EMPTY + "git diff HEAD | grep -q '^-.*assert' && exit 2\n",
         # Nothing depends on the answer, or nothing is refused.
         HEAD + LISTS + REFUSES,
         HEAD + QUIET.replace("exit 0", "date") + REFUSES,
