@@ -16,6 +16,7 @@ from fnmatch import fnmatchcase
 from pathlib import Path
 
 from pytest_hookharness import hosts
+from pytest_hookharness.campaigns.arming.activation import STOPS
 from pytest_hookharness.campaigns.arming.project_texts import without_json_comments
 from pytest_hookharness.campaigns.check.answers.script_answers import reworded_answers
 from pytest_hookharness.campaigns.check.draft_files import DraftFiles
@@ -33,7 +34,6 @@ from pytest_hookharness.model.checkup import HookSet, Problem
 from pytest_hookharness.model.fast_dataclass import dataclass
 from pytest_hookharness.model.protocol import Hook
 
-STOPS = frozenset({hosts.Role.STOP, hosts.Role.SUBAGENT_STOP})
 _LIMITER = Path(hookharness_limit.__file__)
 # The second is for hosts whose own cap acts before the tenth refusal.
 _LIMITS = {"--after 3": 10, "--after 3 --at-most 5": 5}

@@ -15,12 +15,13 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from pytest_hookharness import hosts
+from pytest_hookharness.campaigns.arming.activation import STOPS
 from pytest_hookharness.campaigns.check import corpora
 from pytest_hookharness.campaigns.check import sessions as checkups
 from pytest_hookharness.campaigns.check.check_run import CheckRun
 from pytest_hookharness.campaigns.check.discovery import find_hook_sets
 from pytest_hookharness.campaigns.check.draft_files import DraftFiles
-from pytest_hookharness.campaigns.check.fix_candidates import STOPS, Candidate, find_candidates
+from pytest_hookharness.campaigns.check.fix_candidates import Candidate, find_candidates
 from pytest_hookharness.campaigns.check.grouping import ENDLESS, PlayedSession
 from pytest_hookharness.campaigns.check.session_scenario import scenario_of
 from pytest_hookharness.campaigns.check.static.mendable_hooks import original_commands, rename_hooks

@@ -11,6 +11,7 @@ from __future__ import annotations
 import re
 
 from pytest_hookharness import hosts
+from pytest_hookharness.campaigns.arming.activation import STOPS
 from pytest_hookharness.campaigns.check.command_guards.command_tests import functions_of
 from pytest_hookharness.campaigns.check.lone_programs.shell_conditions import conditions_at
 from pytest_hookharness.campaigns.check.static.shell_scripts import (
@@ -24,7 +25,6 @@ from pytest_hookharness.model.protocol import Hook
 
 # Hosts of which a release was seen to keep the flag set until the next prompt.
 _HOSTS = frozenset(["claude-code", "codex", "qwen-code"])
-_STOPS = frozenset({hosts.Role.STOP, hosts.Role.SUBAGENT_STOP})
 _FLAG = r"stop_?[hH]ook_?[aA]ctive"
 # The flag as jq prints it, and a variable with nothing but that.
 _ASKED = (
@@ -86,7 +86,7 @@ def early_end(hook_set: HookSet, hook: Hook) -> tuple[str, int, str]:
     """Return the script of a loop that is over after one round, where it ends, and its limit; or nothing."""
     profile = hosts.find(hook_set.host)
     rule, sources = profile.events.get(hook.event), hook_set.sources_of(hook)
-    if rule is None or rule.role not in _STOPS or hook.type != "command" or len(sources) != 1:
+    if rule is None or rule.role not in STOPS or hook.type != "command" or len(sources) != 1:
         return "", 0, ""
     path, text = sources[0]
     stays = hook_set.host in _HOSTS and profile.cap.flag is FlagUse.STAYS

@@ -12,12 +12,12 @@ import re
 from collections.abc import Sequence
 
 from pytest_hookharness import hosts
+from pytest_hookharness.campaigns.arming.activation import STOPS
 from pytest_hookharness.campaigns.check.static.shared_loops import KNOWS_SESSION
 from pytest_hookharness.campaigns.check.static.shell_scripts import SHELL_SCRIPT, code_of, loaded_texts
 from pytest_hookharness.model.checkup import HookSet
 from pytest_hookharness.model.protocol import Hook
 
-_STOPS = frozenset({hosts.Role.STOP, hosts.Role.SUBAGENT_STOP})
 _BETWEEN = frozenset({hosts.Role.SESSION_START, hosts.Role.SESSION_END, hosts.Role.PROMPT})
 # A path that is the same in every session of a project.
 _FOLDER = (
@@ -55,7 +55,7 @@ _SWEEPS = re.compile(
 def shared_count(hook_set: HookSet, hook: Hook) -> str:
     """Return the file with a count of refusals that all sessions share; empty for none."""
     rule, sources = hosts.find(hook_set.host).events.get(hook.event), hook_set.sources_of(hook)
-    if rule is None or rule.role not in _STOPS or hook.type != "command" or len(sources) != 1:
+    if rule is None or rule.role not in STOPS or hook.type != "command" or len(sources) != 1:
         return ""
     (path, text), *_ = sources
     loaded = [*loaded_texts(hook_set, text)]

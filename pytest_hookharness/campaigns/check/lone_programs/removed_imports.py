@@ -69,12 +69,11 @@ def removed_imports(hook_set: HookSet, hook: Hook) -> str:
 def _takes_argument(text: str) -> bool:
     """Return whether a script may look at its own arguments, or run the linter in a function with some."""
     bodies = [(begin, end) for _, begin, end in functions_of(text)]
-    linting = [body for body in bodies if _CALL.search(text, *body)]
     within = [body for found in _ARGUMENT.finditer(text) for body in _around(found.start(), bodies)]
-    if len(within) < len(_ARGUMENT.findall(text)) or not {*linting}.isdisjoint(within):
+    if len(within) < len(_ARGUMENT.findall(text)) or _COUNTS.search(text):
         return True
-    # A function that looks at an argument may decide whether another one runs the linter.
-    if _COUNTS.search(text) or (linting and within):
+    # A function that looks at an argument may run the linter, or decide whether another one does.
+    if within and any(_CALL.search(text, *body) for body in bodies):
         return True
     # Its own arguments may be those of a function that looks at them.
     return bool(within) and any(not _around(one.start(), bodies) for one in _ALL_ARGUMENTS.finditer(text))

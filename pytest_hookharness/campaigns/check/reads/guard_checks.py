@@ -12,8 +12,8 @@ from pytest_hookharness.campaigns.check.command_guards.word_guards import (
     root_guard,
     word_guard,
 )
-from pytest_hookharness.campaigns.check.reads.long_arguments import LongArgument, long_argument
-from pytest_hookharness.campaigns.check.reads.script_checks import DECIDED, together
+from pytest_hookharness.campaigns.check.reads.long_arguments import long_argument
+from pytest_hookharness.campaigns.check.reads.script_checks import DECIDED, by_event, together
 from pytest_hookharness.campaigns.check.static.uncaught_programs import UncaughtProgram, uncaught_programs
 from pytest_hookharness.campaigns.check.static.untracked_files import overlooked_files
 from pytest_hookharness.judging.findings.codes import (
@@ -113,11 +113,8 @@ def _of_questions(hook_set: HookSet) -> Iterator[Symptom]:
 
 def _of_arguments(hook_set: HookSet) -> Iterator[Symptom]:
     """Yield the programs that a long input keeps from starting, each script once."""
-    found: dict[tuple[str, LongArgument], list[Hook]] = {}
-    for hook in hook_set.hooks:
-        if one := long_argument(hook_set, hook):
-            found.setdefault((hook.event, one), []).append(hook)
-    for (_, one), hooks in found.items():
+    found = [(hook, one) for hook in hook_set.hooks if (one := long_argument(hook_set, hook))]
+    for hooks, one in by_event(found):
         then = "the call is allowed" if one.opens else f"`{one.name}` stays empty"
         text = (
             f"`{one.program}` in {one.path}, line {one.line}, gets the whole input as one argument or "

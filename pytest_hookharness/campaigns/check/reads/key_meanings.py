@@ -10,12 +10,12 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from pytest_hookharness import hosts
+from pytest_hookharness.campaigns.arming.activation import STOPS
 
 TOOL_ROLES = frozenset(
     [hosts.Role.BEFORE_TOOL, hosts.Role.PERMISSION, hosts.Role.AFTER_TOOL, hosts.Role.TOOL_FAILED]
 )
 _SUBAGENTS = frozenset([hosts.Role.SUBAGENT_START, hosts.Role.SUBAGENT_STOP])
-_STOPS = frozenset([hosts.Role.STOP, hosts.Role.SUBAGENT_STOP])
 _TASKS = frozenset([hosts.Role.TASK_CREATED, hosts.Role.TASK_COMPLETED])
 # What a tool answered has another name at each host.
 _RESULTS = ("tool_response", "tool_output", "tool_result", "toolResult")
@@ -78,7 +78,7 @@ _AT_ROLES: Sequence[tuple[frozenset[hosts.Role], frozenset[str], Sequence[str]]]
         ("prompt", "message"),
     ),
     (
-        _STOPS,
+        STOPS,
         frozenset(
             ["response", "message", "output", "result", "text", "content", "summary", "answer", "reply"]
         )

@@ -119,10 +119,11 @@ def _calls(text: str, shown: str) -> Iterator[tuple[str, str, int]]:
     inputs = {name for name in INPUT_VARIABLE.findall(shown) if not has_another(text, name)}
     if not inputs:
         return
-    word = re.compile(_WORD.format("|".join(map(re.escape, sorted(inputs)))))
+    names = "|".join(map(re.escape, sorted(inputs)))
+    word = re.compile(_WORD.format(names))
     found = [
         ("jq", one.start(), one.end())
-        for one in re.finditer(_JQ.format("|".join(map(re.escape, sorted(inputs)))), text)
+        for one in re.finditer(_JQ.format(names), text)
         if shown[one.start()] == "j"
     ]
     found += [

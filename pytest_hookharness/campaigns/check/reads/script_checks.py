@@ -6,8 +6,9 @@ Each cause is one symptom, with all hooks that it concerns.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Hashable, Iterator, Sequence
 from dataclasses import replace
+from typing import TypeVar
 
 from pytest_hookharness import hosts
 from pytest_hookharness.campaigns.check.answers.failed_refusals import failed_refusal, is_allowed_by_failure
@@ -49,6 +50,8 @@ from pytest_hookharness.judging.findings.finding_catalogue import (
 from pytest_hookharness.model.checkup import HookSet, Symptom
 from pytest_hookharness.model.protocol import Hook
 from pytest_hookharness.model.verdicts import FindingCode
+
+T = TypeVar("T", bound=Hashable)
 
 _REFUSE = (
     "Print a JSON answer and exit with 0; or, to refuse, print the reason to standard error and exit with 2."
@@ -199,9 +202,9 @@ def _of_pairs(hook_set: HookSet) -> Iterator[Symptom]:
         yield replace(together(UNGUARDED_TOOL, hooks, text), advice=advice)
 
 
-def by_event(found: Sequence[tuple[Hook, str]]) -> Iterator[tuple[list[Hook], str]]:
+def by_event(found: Sequence[tuple[Hook, T]]) -> Iterator[tuple[list[Hook], T]]:
     """Yield the hooks of one event with which the same was found, together."""
-    hooks: dict[tuple[str, str], list[Hook]] = {}
+    hooks: dict[tuple[str, T], list[Hook]] = {}
     for hook, what in found:
         hooks.setdefault((hook.event, what), []).append(hook)
     yield from ((same, what) for (_, what), same in hooks.items())
