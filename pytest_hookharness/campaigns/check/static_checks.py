@@ -16,7 +16,7 @@ from pytest_hookharness.campaigns.check.gates.loop_checks import find_in_loops
 from pytest_hookharness.campaigns.check.reads.compared_tools import former_tool, miscased_tool
 from pytest_hookharness.campaigns.check.reads.guard_checks import find_in_guards
 from pytest_hookharness.campaigns.check.reads.script_calls import find_in_calls
-from pytest_hookharness.campaigns.check.reads.script_checks import find_in_scripts, together
+from pytest_hookharness.campaigns.check.reads.script_checks import find_in_scripts, together, with_hooks
 from pytest_hookharness.campaigns.check.reads.unreached_tools import unreached_tools
 from pytest_hookharness.campaigns.check.session_errors import gather
 from pytest_hookharness.campaigns.check.static.added_limits import added_limits
@@ -164,17 +164,15 @@ def _of_names(hook_set: HookSet) -> Iterator[Symptom]:
     """Yield names of tools that scripts compare with in vain, each once with its hooks."""
     found = [(hook, miscased_tool(hook_set, hook)) for hook in hook_set.hooks]
     found += [(hook, former_tool(hook_set, hook)) for hook in hook_set.hooks]
-    for name, meant in dict.fromkeys(pair for _, pair in found if pair[0]):
+    for hooks, (name, meant) in with_hooks(one for one in found if one[1][0]):
         text = f"the tool's name is compared with `{name}`, and {hook_set.host} sends `{meant}`."
-        symptom = together(CONFIG_OFF, [hook for hook, pair in found if pair == (name, meant)], text)
-        yield replace(symptom, advice=f"Compare with `{meant}`.")
+        yield replace(together(CONFIG_OFF, hooks, text), advice=f"Compare with `{meant}`.")
 
 
 def _of_branches(hook_set: HookSet) -> Iterator[Symptom]:
     """Yield branches for tools whose calls no matcher lets through, each once with its hooks."""
     found = [(hook, unreached_tools(hook_set, hook)) for hook in hook_set.hooks]
-    for tools, line in dict.fromkeys(pair for _, pair in found if pair[0]):
-        hooks = [hook for hook, pair in found if pair == (tools, line)]
+    for hooks, (tools, line) in with_hooks(one for one in found if one[1][0]):
         matchers = ", ".join(dict.fromkeys(f"`{hook.matcher}`" for hook in hooks))
         text = f"the branch for {tools} in line {line} never runs, as the matcher {matchers} leaves them out."
         advice = "Add the tools to the matcher, or remove the branch."

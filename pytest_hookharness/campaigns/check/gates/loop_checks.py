@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from pytest_hookharness.campaigns.check.gates.early_ends import early_end
 from pytest_hookharness.campaigns.check.gates.shared_counts import shared_count
-from pytest_hookharness.campaigns.check.reads.script_checks import by_event, together
+from pytest_hookharness.campaigns.check.reads.script_checks import by_event, together, with_hooks
 from pytest_hookharness.campaigns.check.static.shared_loops import shared_loop
 from pytest_hookharness.judging.findings.codes import EARLY_EXIT, WRONG_KEY
 from pytest_hookharness.model.checkup import HookSet, Symptom
@@ -35,12 +35,11 @@ def _of_loops(hook_set: HookSet) -> Iterator[Symptom]:
 def _of_limits(hook_set: HookSet) -> Iterator[Symptom]:
     """Yield the loops that are over after one round, whatever their limit, each script once."""
     found = [(hook, one) for hook in hook_set.hooks if (one := early_end(hook_set, hook))[0]]
-    for path, line, limit in dict.fromkeys(one for _, one in found):
+    for hooks, (path, line, limit) in with_hooks(found):
         text = (
             f"{path}, line {line}, allows every stop where `stop_hook_active` is true, and {hook_set.host} "
             f"sets it after each refusal, so the loop ends after one round, whatever `{limit}` is."
         )
-        hooks = [hook for hook, one in found if one == (path, line, limit)]
         advice = f"Remove the test of `stop_hook_active`; the test of `{limit}` ends the loop."
         yield replace(together(EARLY_EXIT, hooks, text), advice=advice)
 

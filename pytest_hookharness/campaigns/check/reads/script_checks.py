@@ -6,7 +6,7 @@ Each cause is one symptom, with all hooks that it concerns.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Hashable, Iterator, Sequence
+from collections.abc import Collection, Hashable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from typing import TypeVar
 
@@ -52,7 +52,6 @@ from pytest_hookharness.model.protocol import Hook
 from pytest_hookharness.model.verdicts import FindingCode
 
 T = TypeVar("T", bound=Hashable)
-
 _REFUSE = (
     "Print a JSON answer and exit with 0; or, to refuse, print the reason to standard error and exit with 2."
 )
@@ -202,20 +201,25 @@ def _of_pairs(hook_set: HookSet) -> Iterator[Symptom]:
         yield replace(together(UNGUARDED_TOOL, hooks, text), advice=advice)
 
 
-def by_event(found: Sequence[tuple[Hook, T]]) -> Iterator[tuple[list[Hook], T]]:
+def by_event(found: Iterable[tuple[Hook, T]]) -> Iterator[tuple[list[Hook], T]]:
     """Yield the hooks of one event with which the same was found, together."""
-    hooks: dict[tuple[str, T], list[Hook]] = {}
+    pairs = ((hook, (hook.event, what)) for hook, what in found)
+    yield from ((hooks, what) for hooks, (_, what) in with_hooks(pairs))
+
+
+def with_hooks(found: Iterable[tuple[Hook, T]]) -> Iterator[tuple[list[Hook], T]]:
+    """Yield all that was found, each once with its hooks."""
+    hooks: dict[T, list[Hook]] = {}
     for hook, what in found:
-        hooks.setdefault((hook.event, what), []).append(hook)
-    yield from ((same, what) for (_, what), same in hooks.items())
+        hooks.setdefault(what, []).append(hook)
+    yield from ((same, what) for what, same in hooks.items())
 
 
 def _of_input(hook_set: HookSet) -> Iterator[Symptom]:
     """Yield keys for which scripts look in their input in vain, each once with its hooks."""
-    sent = [never_sent(hook_set, hook) for hook in hook_set.hooks]
     sent = [
-        one if one[0] else unnamed_file(hook_set, hook)
-        for one, hook in zip(sent, hook_set.hooks, strict=True)
+        one if (one := never_sent(hook_set, hook))[0] else unnamed_file(hook_set, hook)
+        for hook in hook_set.hooks
     ]
     for keys, meant in dict.fromkeys(pair for pair in sent if pair[0]):
         text = f"the script reads {keys} of its input, and {hook_set.host} sends {meant}."
@@ -325,8 +329,7 @@ def _of_advice(hook_set: HookSet) -> Iterator[Symptom]:
 def _of_messages(hook_set: HookSet) -> Iterator[Symptom]:
     """Yield the messages for the agent that only the user sees, each script once."""
     found = [(hook, one) for hook in hook_set.hooks if (one := message_for_agent(hook_set, hook))[0]]
-    for path, line, words in dict.fromkeys(one for _, one in found):
-        hooks = [hook for hook, one in found if one == (path, line, words)]
+    for hooks, (path, line, words) in with_hooks(found):
         text = (
             f"only the user sees `systemMessage`, but a comment in {path}, line {line}, says that it is for "
             f'the agent: "{words}".'
