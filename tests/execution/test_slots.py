@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import select
 import socket
+import subprocess
 import threading
 from collections.abc import Generator, Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -12,13 +13,17 @@ from pathlib import Path
 
 import pytest
 
-from pytest_hookharness.execution.processes import framing
+from pytest_hookharness.execution import platform
+from pytest_hookharness.execution.processes import framing, process_tree
+from pytest_hookharness.execution.processes.batch import Load
+from pytest_hookharness.execution.processes.framing import WAITS
 from pytest_hookharness.execution.processes.sandbox import Supervisor
 from pytest_hookharness.execution.processes.slots import CpuSlot, CpuSlots, NoFreeSlot
 from pytest_hookharness.execution.processes.translation import Confinement
+from pytest_hookharness.execution.reads.tracer import Tracer
 from pytest_hookharness.model.processes import Exited, ProcessResult
 
-from .toys import launch
+from .toys import eventually, launch
 
 BUSY = "end=$(($(date +%s%N) + {} * 1000000)); while [ $(date +%s%N) -lt $end ]; do :; done"
 
@@ -64,6 +69,12 @@ def taken(slots: CpuSlots) -> CpuSlot:
     slot = slots.slot()
     slot.take()
     return slot
+
+
+def state(pid: int) -> str:
+    """The state of a process in the process table; empty if it is gone."""
+    row = platform.processes().row(pid)
+    return row.state if row is not None else ""
 
 
 def test_simulations_under_way_come_first(slots: CpuSlots) -> None:
@@ -118,8 +129,29 @@ def test_work_does_not_overlap(supervisor: Supervisor, slots: CpuSlots, tmp_path
         taken(slots)
 
         # It leaves its slot only on the way out of the sandbox.
-        assert end.exists()
+        worked = end.exists()
         assert running.result(10).ending == Exited(3)
+        assert worked
+
+
+@pytest.mark.parametrize("later", [False, True])
+def test_a_process_that_starts_during_a_look_works(monkeypatch: pytest.MonkeyPatch, later: bool) -> None:
+    """Processes do not only wait if one was started after they were listed."""
+    with (
+        subprocess.Popen(["sleep", "3600"]) as waiting,
+        subprocess.Popen(["sh", "-c", "while :; do :; done"]) as working,
+    ):
+        try:
+            eventually(lambda: state(waiting.pid) == "S", "it sleeps")
+            lists = iter([[waiting.pid], [waiting.pid, working.pid] if later else [waiting.pid]])
+            monkeypatch.setattr(process_tree, "descendants", lambda _: next(lists))
+            load = Load(0.0, Tracer(), wanted=True)
+
+            # In the long time before this look, what they worked is next to nothing.
+            assert load.look(1e6) == (None if later else WAITS)
+        finally:
+            waiting.kill()
+            working.kill()
 
 
 @pytest.mark.slow

@@ -62,19 +62,28 @@ class Load:
 
     def look(self, now: float) -> str | None:
         """Return the new state if it has changed: they work, or they wait."""
-        pids = process_tree.descendants(os.getpid())
-        rows = [found for pid in pids if (found := _table.row(pid))]
+        rows, busy = _seen()
         # The CPU time of a child that nobody waits for is lost, so the sum may shrink.
         spent, before = _cpu_time(rows) + self._tracer.seconds, self._cpu_time
         idle = 0.0 <= spent - before < _IDLE * (now - self._looked)
-        # On an overloaded machine a process that wants to work may get almost no CPU time. If one has ended
-        # meanwhile, another one that was seen waiting for it works by now.
-        busy = len(rows) < len(pids) or any(each.state in _BUSY for each in rows)
+        # On an overloaded machine a process that wants to work may get almost no CPU time. One that was
+        # started after they were listed is missing, while its parent waits for it: a second look shows it.
+        if idle and not busy:
+            again, busy = _seen()
+            busy = busy or {each.pid for each in again} != {each.pid for each in rows}
         state = WAITS if idle and not busy else WORKS
         self._cpu_time, self._looked, self.due = spent, now, now + _INTERVAL
         change = None if state == self._state else state
         self._state = state
         return change
+
+
+def _seen() -> tuple[list[ProcessRow], bool]:
+    """Return all descendants of this process, and whether one of them works."""
+    pids = process_tree.descendants(os.getpid())
+    rows = [found for pid in pids if (found := _table.row(pid))]
+    # If one has ended meanwhile, another one that was seen waiting for it works by now.
+    return rows, len(rows) < len(pids) or any(each.state in _BUSY for each in rows)
 
 
 def _cpu_time(rows: Iterable[ProcessRow]) -> float:
