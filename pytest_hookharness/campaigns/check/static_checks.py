@@ -16,7 +16,8 @@ from pytest_hookharness.campaigns.check.gates.loop_checks import find_in_loops
 from pytest_hookharness.campaigns.check.reads.compared_tools import former_tool, miscased_tool
 from pytest_hookharness.campaigns.check.reads.guard_checks import find_in_guards
 from pytest_hookharness.campaigns.check.reads.script_calls import find_in_calls
-from pytest_hookharness.campaigns.check.reads.script_checks import find_in_scripts, together, with_hooks
+from pytest_hookharness.campaigns.check.reads.script_checks import find_in_scripts
+from pytest_hookharness.campaigns.check.reads.shared_symptoms import together, with_hooks
 from pytest_hookharness.campaigns.check.reads.unreached_tools import unreached_tools
 from pytest_hookharness.campaigns.check.session_errors import gather
 from pytest_hookharness.campaigns.check.static.added_limits import added_limits

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from pytest_hookharness.campaigns.check.gates.early_ends import early_end
 from pytest_hookharness.campaigns.check.gates.shared_counts import shared_count
-from pytest_hookharness.campaigns.check.reads.script_checks import by_event, together, with_hooks
+from pytest_hookharness.campaigns.check.reads.shared_symptoms import by_event, together, with_hooks
 from pytest_hookharness.campaigns.check.static.shared_loops import shared_loop
 from pytest_hookharness.judging.findings.codes import EARLY_EXIT, WRONG_KEY
 from pytest_hookharness.model.checkup import HookSet, Symptom

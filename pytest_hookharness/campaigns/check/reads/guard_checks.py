@@ -12,8 +12,9 @@ from pytest_hookharness.campaigns.check.command_guards.word_guards import (
     root_guard,
     word_guard,
 )
+from pytest_hookharness.campaigns.check.lone_programs.missing_programs import DECIDED
 from pytest_hookharness.campaigns.check.reads.long_arguments import long_argument
-from pytest_hookharness.campaigns.check.reads.script_checks import DECIDED, by_event, together, with_hooks
+from pytest_hookharness.campaigns.check.reads.shared_symptoms import by_event, together, with_hooks
 from pytest_hookharness.campaigns.check.static.uncaught_programs import UncaughtProgram, uncaught_programs
 from pytest_hookharness.campaigns.check.static.untracked_files import overlooked_files
 from pytest_hookharness.judging.findings.codes import (

@@ -12,7 +12,7 @@ from functools import partial
 
 from pytest_hookharness.campaigns.check.answers.pasted_texts import pasted_texts
 from pytest_hookharness.campaigns.check.lone_programs.inline_scripts import inline_program
-from pytest_hookharness.campaigns.check.reads.script_checks import together
+from pytest_hookharness.campaigns.check.reads.shared_symptoms import together
 from pytest_hookharness.campaigns.check.reads.spent_inputs import spent_inputs
 from pytest_hookharness.campaigns.check.reads.transcript_searches import (
     unfound_keys,
