@@ -18,7 +18,7 @@ from pytest_hookharness import hosts
 from pytest_hookharness.campaigns.arming.checked_projects import project_for_checks
 from pytest_hookharness.campaigns.check.grouping import PlayedSession
 from pytest_hookharness.campaigns.check.session_scenario import scenario_of
-from pytest_hookharness.campaigns.check.static.shell_scripts import SHELL_SCRIPT, code_of
+from pytest_hookharness.campaigns.check.shell_code.shell_scripts import SHELL_SCRIPT, code_of
 from pytest_hookharness.model.bad_ends import MANY_REFUSALS
 from pytest_hookharness.model.checkup import CheckSession, HookSet, is_named, script_of
 from pytest_hookharness.model.moves import FIRST_PROMPT, Act, Edit, Stop

@@ -22,7 +22,7 @@ from pytest_hookharness.campaigns.check.held_loops import problem_of
 from pytest_hookharness.campaigns.check.hook_statistics import name_problem
 from pytest_hookharness.campaigns.check.session_scenario import scenario_of
 from pytest_hookharness.campaigns.check.sessions import plan_each_event
-from pytest_hookharness.campaigns.check.static.shell_scripts import SHELL_SCRIPT
+from pytest_hookharness.campaigns.check.shell_code.shell_scripts import SHELL_SCRIPT
 from pytest_hookharness.judging.findings.codes import UNGUARDED_TOOL
 from pytest_hookharness.model.checkup import CheckSession, HookSet, Problem, Symptom, is_named
 from pytest_hookharness.model.moves import FIRST_PROMPT, Stop

@@ -12,9 +12,9 @@ import re
 from collections.abc import Iterator, Sequence
 from itertools import islice
 
-from pytest_hookharness.campaigns.check.command_guards.command_tests import functions_of
-from pytest_hookharness.campaigns.check.static.shell_outputs import goes_elsewhere, is_for_authors
-from pytest_hookharness.campaigns.check.static.shell_scripts import (
+from pytest_hookharness.campaigns.check.shell_code.shell_functions import functions_of, is_within
+from pytest_hookharness.campaigns.check.shell_code.shell_outputs import goes_elsewhere, is_for_authors
+from pytest_hookharness.campaigns.check.shell_code.shell_scripts import (
     SHELL_SCRIPT,
     code_of,
     without_comment_lines,
@@ -85,9 +85,9 @@ def lost_warnings(text: str, loaded: Sequence[str] = (), *, of_calls: bool) -> I
     if re.search(_WAYS if reads_input(text) else _ARGUMENTS, without_comment_lines(text)):
         return
     code = without_comment_lines(text)
-    bodies = [(begin, end) for _, begin, end in functions_of(code)]
+    functions = [*functions_of(code)]
     for place, behind, stream, words in islice(_printed(code, shown), _MOST):
-        inside = any(begin <= place < end for begin, end in bodies)
+        inside = is_within(place, functions)
         plain = stream == "stderr" or not _ANSWERS.search(text)
         told = not _NOTE.search(words) if of_calls else _ORDER.search(words)
         if (

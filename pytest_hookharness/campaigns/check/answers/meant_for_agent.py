@@ -10,9 +10,9 @@ import re
 from collections.abc import Iterator
 
 from pytest_hookharness.campaigns.check.answers.lost_warnings import surely_allows
-from pytest_hookharness.campaigns.check.command_guards.command_tests import functions_of
-from pytest_hookharness.campaigns.check.static.shell_outputs import goes_elsewhere
-from pytest_hookharness.campaigns.check.static.shell_scripts import SHELL_SCRIPT, code_of
+from pytest_hookharness.campaigns.check.shell_code.shell_functions import functions_of, is_within
+from pytest_hookharness.campaigns.check.shell_code.shell_outputs import goes_elsewhere
+from pytest_hookharness.campaigns.check.shell_code.shell_scripts import SHELL_SCRIPT, code_of
 
 _AGENT = r"(?:claude|the (?:agent|model|assistant)|(?:the )?context|the conversation)\b"
 # The text is said to reach the agent, and not only to be about it.
@@ -39,10 +39,10 @@ def meant_for_agent(text: str) -> Iterator[tuple[str, str]]:
     shown = code_of(text) if SHELL_SCRIPT.match(text) else ""
     if not shown or _OWN_WAY.search(shown) or _ANSWERS.search(text):
         return
-    bodies = [(begin, end) for _, begin, end in functions_of(shown)]
+    functions = [*functions_of(shown)]
     for found in _SAID_SO.finditer(text):
         place = found.start("mark")
-        inside = any(begin <= place < end for begin, end in bodies)
+        inside = is_within(place, functions)
         is_code = shown[place] == found["mark"] and not inside and not goes_elsewhere(text, place)
         if is_code and surely_allows(text, shown, place, found.end()):
             yield "stderr" if found["err"] else "stdout", " ".join(found["text"].split())

@@ -12,14 +12,14 @@ from collections.abc import Collection, Iterator
 from itertools import chain
 
 from pytest_hookharness.campaigns.check.answers.written_answers import DOCUMENT, ECHOED
-from pytest_hookharness.campaigns.check.command_guards.command_tests import functions_of
-from pytest_hookharness.campaigns.check.static.pasted_code import texts_of_input
-from pytest_hookharness.campaigns.check.static.shell_outputs import goes_elsewhere
-from pytest_hookharness.campaigns.check.static.shell_scripts import (
+from pytest_hookharness.campaigns.check.shell_code.shell_functions import functions_of
+from pytest_hookharness.campaigns.check.shell_code.shell_outputs import goes_elsewhere
+from pytest_hookharness.campaigns.check.shell_code.shell_scripts import (
     SHELL_SCRIPT,
     code_of,
     without_comment_lines,
 )
+from pytest_hookharness.campaigns.check.static.pasted_code import texts_of_input
 
 # What a host reads in an answer, at any host.
 _ANSWERS = re.compile(

@@ -18,12 +18,12 @@ from pytest_hookharness.campaigns.check.answers.lost_warnings import lost_warnin
 from pytest_hookharness.campaigns.check.answers.meant_for_agent import meant_for_agent
 from pytest_hookharness.campaigns.check.answers.printed_texts import printed_texts
 from pytest_hookharness.campaigns.check.answers.written_answers import without_comments
-from pytest_hookharness.campaigns.check.static.shell_outputs import (
+from pytest_hookharness.campaigns.check.shell_code.shell_outputs import (
     FOR_AUTHORS,
     goes_elsewhere,
     is_for_authors,
 )
-from pytest_hookharness.campaigns.check.static.shell_scripts import (
+from pytest_hookharness.campaigns.check.shell_code.shell_scripts import (
     SHELL_SCRIPT,
     code_of,
     loaded_texts,

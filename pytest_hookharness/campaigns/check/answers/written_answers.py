@@ -11,8 +11,8 @@ import json
 import re
 from collections.abc import Iterator, Mapping
 
-from pytest_hookharness.campaigns.check.static.shell_outputs import goes_elsewhere
-from pytest_hookharness.campaigns.check.static.shell_scripts import code_of
+from pytest_hookharness.campaigns.check.shell_code.shell_outputs import goes_elsewhere
+from pytest_hookharness.campaigns.check.shell_code.shell_scripts import code_of
 from pytest_hookharness.model.fast_dataclass import dataclass
 from pytest_hookharness.model.protocol import Json
 

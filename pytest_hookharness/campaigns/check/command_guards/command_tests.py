@@ -17,7 +17,12 @@ from pytest_hookharness.campaigns.check.command_guards.case_arms import CaseArm,
 from pytest_hookharness.campaigns.check.command_guards.command_guard import CommandGuard, CommandTest
 from pytest_hookharness.campaigns.check.command_guards.glob_patterns import glob_source, looped_texts, plain
 from pytest_hookharness.campaigns.check.command_guards.grep_patterns import pattern_of, unescaped
-from pytest_hookharness.campaigns.check.static.shell_scripts import code_of, without_comment_lines
+from pytest_hookharness.campaigns.check.shell_code.shell_functions import (
+    ShellFunction,
+    functions_of,
+    is_within,
+)
+from pytest_hookharness.campaigns.check.shell_code.shell_scripts import code_of, without_comment_lines
 
 _DENIES = re.compile(
     r"\b(?:decision|permissionDecision|permission)\\?[\"']?\s*[:=]\s*\\?[\"']?(?:block|deny)\b"
@@ -78,11 +83,7 @@ _BEFORE = re.compile(r"(?P<word>(?:if|elif)[ \t]+)?(?P<not>![ \t]+)?$")
 _BRANCH = re.compile(r"(?:[ \t]*>?[ \t]*2?>[ \t]*/dev/null)?[ \t]*(?:;[ \t]*|\n[ \t]*)then\b")
 _LIST = re.compile(r"(?:[ \t]*2>[ \t]*/dev/null)?[ \t]*(?P<sign>\|\||&&)(?P<rest>[^\n]*)")
 _MOST, _NEAR, _FAR = 100, 300, 2000
-_FUNCTION = re.compile(r"^(?:function[ \t]+)?(?P<name>[\w-]+)[ \t]*\(\)[ \t]*\{", re.MULTILINE)
 _ENDS, _WORD, _DEEPEST = re.compile(r"\b(?:exit|exec|kill|eval)\b"), re.compile(r"[\w-]+"), 3
-_FUNCTION_END = re.compile(r"\n\}")
-# A whole function in one line.
-_ONE_LINE = re.compile(r"[^\n]*[;&\s](?=\}[ \t]*(?:#[^\n]*)?$)", re.MULTILINE)
 # What ends the straight way from a test.
 _TURN = re.compile(r"\b(?:if|elif|else|fi|case|esac|for|while|until|exit|return)\b|&&|\|\||\}")
 _CONDITION = re.compile(r"(?<![\w-])(?:if|elif|else|fi)(?![\w-])")
@@ -107,11 +108,7 @@ def read_guard(text: str) -> CommandGuard:
     # A function that nothing calls decides nothing.
     words = Counter(_WORD.findall(shown))
     unused = [one for one in bodies if words[one[0]] == 1]
-    plain_tests = [
-        one
-        for one in _tests(code, shown, both, functions)
-        if not any(begin <= one.begin < end for _, begin, end in unused)
-    ]
+    plain_tests = [one for one in _tests(code, shown, both, functions) if not is_within(one.begin, unused)]
     found = (*plain_tests, *(_arm_test(one, shown, code, functions) for one in arms))
     tests = tuple(sorted(found, key=lambda one: one.begin))
     spans = [*((one.begin, one.end) for one in plain_tests), *((one.begin, one.body) for one in arms)]
@@ -136,7 +133,7 @@ def read_guard(text: str) -> CommandGuard:
     return CommandGuard(tests, tuple(sorted(others)), _is_whole(tests, code, shown, refusing))
 
 
-def _leaving(shown: str, code: str, bodies: Sequence[tuple[str, int, int]]) -> dict[str, bool]:
+def _leaving(shown: str, code: str, bodies: Sequence[ShellFunction]) -> dict[str, bool]:
     """Return the functions that may end a script, each with whether it surely refuses."""
     found = {name: _leads(shown, code, begin, {})[0] == "refuses" for name, begin, _ in bodies}
     ending = {name for name, begin, end in bodies if found[name] or _ENDS.search(shown, begin, end)}
@@ -145,16 +142,6 @@ def _leaving(shown: str, code: str, bodies: Sequence[tuple[str, int, int]]) -> d
     for _ in bodies[:_DEEPEST]:
         ending |= {name for name, called in words if not ending.isdisjoint(called)}
     return {name: refuses for name, refuses in found.items() if name in ending}
-
-
-def functions_of(code: str) -> Iterator[tuple[str, int, int]]:
-    """Yield the functions of a shell script: their names, and where their bodies begin and end."""
-    ends = [found.start() for found in _FUNCTION_END.finditer(code)]
-    for found in islice(_FUNCTION.finditer(code), _MOST):
-        place = bisect_left(ends, found.end())
-        whole = _ONE_LINE.match(code, found.end())
-        end = whole.end() if whole else ends[place] if place < len(ends) else len(code)
-        yield found["name"], found.end(), end
 
 
 def _is_whole(

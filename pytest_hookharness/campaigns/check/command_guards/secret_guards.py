@@ -14,7 +14,7 @@ from pytest_hookharness.campaigns.check.answers.failed_refusals import failed_re
 from pytest_hookharness.campaigns.check.answers.script_answers import find_unread_answer
 from pytest_hookharness.campaigns.check.command_guards.command_tests import read_guard
 from pytest_hookharness.campaigns.check.lone_programs.inline_scripts import shell_program
-from pytest_hookharness.campaigns.check.static.shell_scripts import without_comment_lines
+from pytest_hookharness.campaigns.check.shell_code.shell_scripts import without_comment_lines
 from pytest_hookharness.campaigns.guards.watched_moves import is_asked_before
 from pytest_hookharness.model.checkup import HookSet
 from pytest_hookharness.model.protocol import Hook

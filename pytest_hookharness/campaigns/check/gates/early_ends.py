@@ -12,9 +12,9 @@ import re
 
 from pytest_hookharness import hosts
 from pytest_hookharness.campaigns.arming.activation import STOPS
-from pytest_hookharness.campaigns.check.command_guards.command_tests import functions_of
-from pytest_hookharness.campaigns.check.lone_programs.shell_conditions import conditions_at
-from pytest_hookharness.campaigns.check.static.shell_scripts import (
+from pytest_hookharness.campaigns.check.shell_code.shell_conditions import conditions_at
+from pytest_hookharness.campaigns.check.shell_code.shell_functions import functions_of, is_within
+from pytest_hookharness.campaigns.check.shell_code.shell_scripts import (
     SHELL_SCRIPT,
     code_of,
     without_comment_lines,
@@ -113,11 +113,11 @@ def _end_in_shell(text: str, code: str) -> tuple[int, int]:
     """Return where the statements of a shell script begin, and the condition that ends it; zeros for none."""
     shown, given = code_of(text), [found["name"] for found in _GIVEN.finditer(code)]
     names = "|".join(name for name in given if len(re.findall(rf"(?<![\w$]){name}=", code)) == 1)
-    bodies = [(begin, end) for _, begin, end in functions_of(code)]
+    functions = [*functions_of(code)]
     for found in re.finditer(_IN_SHELL.replace("NAMES", names or "-"), code, re.MULTILINE):
         branch = found["branch"] or found["other"] or "exit 0"
         place = found.start()
-        alone = not (conditions_at(shown, place) or any(begin <= place < end for begin, end in bodies))
+        alone = not (conditions_at(shown, place) or is_within(place, functions))
         if alone and shown[place] == found[0][0] and _ONLY_ENDS.fullmatch(branch.lstrip("\n")):
             return 0, place
     return 0, 0

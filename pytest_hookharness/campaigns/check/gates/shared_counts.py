@@ -13,8 +13,8 @@ from collections.abc import Sequence
 
 from pytest_hookharness import hosts
 from pytest_hookharness.campaigns.arming.activation import STOPS
+from pytest_hookharness.campaigns.check.shell_code.shell_scripts import SHELL_SCRIPT, code_of, loaded_texts
 from pytest_hookharness.campaigns.check.static.shared_loops import KNOWS_SESSION
-from pytest_hookharness.campaigns.check.static.shell_scripts import SHELL_SCRIPT, code_of, loaded_texts
 from pytest_hookharness.model.checkup import HookSet
 from pytest_hookharness.model.protocol import Hook
 

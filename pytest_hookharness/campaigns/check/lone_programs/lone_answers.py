@@ -13,9 +13,9 @@ from bisect import bisect_left
 from collections.abc import Iterator
 
 from pytest_hookharness import hosts
-from pytest_hookharness.campaigns.check.command_guards.command_tests import functions_of
 from pytest_hookharness.campaigns.check.lone_programs.program_questions import without_silent_questions
-from pytest_hookharness.campaigns.check.static.shell_scripts import (
+from pytest_hookharness.campaigns.check.shell_code.shell_functions import functions_of
+from pytest_hookharness.campaigns.check.shell_code.shell_scripts import (
     SHELL_SCRIPT,
     code_of,
     without_comment_lines,

@@ -12,10 +12,10 @@ from collections import Counter
 from collections.abc import Collection, Iterator, MutableMapping
 from itertools import islice
 
-from pytest_hookharness.campaigns.check.command_guards.command_tests import functions_of
 from pytest_hookharness.campaigns.check.lone_programs.lone_answers import REFUSES_IN_JSON
-from pytest_hookharness.campaigns.check.lone_programs.shell_conditions import Condition, conditions_at
-from pytest_hookharness.campaigns.check.static.shell_scripts import (
+from pytest_hookharness.campaigns.check.shell_code.shell_conditions import Condition, conditions_at
+from pytest_hookharness.campaigns.check.shell_code.shell_functions import functions_of, is_within
+from pytest_hookharness.campaigns.check.shell_code.shell_scripts import (
     SHELL_SCRIPT,
     code_of,
     without_comment_lines,
@@ -160,7 +160,7 @@ def refusals_of(code: str, shown: str) -> Iterator[int]:
     found = [*_REFUSES.finditer(shown), *REFUSES_IN_JSON.finditer(code)]
     places = [one.start() for one in found]
     for place in places:
-        if not any(begin <= place < end for _, begin, end in bodies):
+        if not is_within(place, bodies):
             yield place
     for name, begin, end in bodies:
         if any(begin <= place < end for place in places):

@@ -21,12 +21,12 @@ from pytest_hookharness.campaigns.check.lone_programs.lone_searches import (
     only_shown_by,
     refusals_of,
 )
-from pytest_hookharness.campaigns.check.lone_programs.wrapping_functions import with_programs_in_place
-from pytest_hookharness.campaigns.check.static.shell_scripts import (
+from pytest_hookharness.campaigns.check.shell_code.shell_scripts import (
     SHELL_SCRIPT,
     code_of,
     without_comment_lines,
 )
+from pytest_hookharness.campaigns.check.shell_code.wrapping_functions import with_programs_in_place
 from pytest_hookharness.model.checkup import HookSet
 from pytest_hookharness.model.protocol import Hook
 

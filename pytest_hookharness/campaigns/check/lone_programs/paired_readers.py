@@ -13,7 +13,6 @@ from collections.abc import Collection, Iterator, Sequence
 
 from pytest_hookharness import hosts
 from pytest_hookharness.campaigns.check.answers.failed_refusals import read_printed
-from pytest_hookharness.campaigns.check.command_guards.command_tests import functions_of
 from pytest_hookharness.campaigns.check.lone_programs.lone_answers import GATES
 from pytest_hookharness.campaigns.check.lone_programs.lone_searches import ASSIGNED, can_refuse, refusals_of
 from pytest_hookharness.campaigns.check.lone_programs.lone_switches import switches_off
@@ -27,8 +26,9 @@ from pytest_hookharness.campaigns.check.lone_programs.reader_chains import (
     reader_chains,
     without_silent_chains,
 )
-from pytest_hookharness.campaigns.check.lone_programs.shell_conditions import conditions_at
-from pytest_hookharness.campaigns.check.static.shell_scripts import (
+from pytest_hookharness.campaigns.check.shell_code.shell_conditions import conditions_at
+from pytest_hookharness.campaigns.check.shell_code.shell_functions import functions_of, is_within
+from pytest_hookharness.campaigns.check.shell_code.shell_scripts import (
     SHELL_SCRIPT,
     code_of,
     loaded_texts,
@@ -85,7 +85,7 @@ def _ends(code: str, shown: str, loaded: Sequence[str]) -> Iterator[tuple[tuple[
     """Yield the programs without which a script ends with 0, and where it ends."""
     bodies = [*functions_of(code)]
     for chain in reader_chains(code, shown):
-        within = any(begin <= chain.begin < end for _, begin, end in bodies)
+        within = is_within(chain.begin, bodies)
         if within or conditions_at(shown, chain.begin):
             continue
         if chain.leaves:
@@ -98,7 +98,7 @@ def _ends(code: str, shown: str, loaded: Sequence[str]) -> Iterator[tuple[tuple[
     for name, tools in _reading_functions([code, *map(without_comment_lines, loaded)]):
         called = re.compile(_FILLED.format(re.escape(name)), re.MULTILINE)
         for found in called.finditer(code):
-            outside = not any(begin <= found.start() < end for _, begin, end in bodies)
+            outside = not is_within(found.start(), bodies)
             place = _end_for({found["name"]}, code, found.start(), found.end()) if outside else 0
             if place and not conditions_at(shown, found.start()):
                 yield tools, place

@@ -11,9 +11,9 @@ from collections.abc import Iterator, Mapping
 from itertools import islice
 
 from pytest_hookharness.campaigns.arming.project_texts import project_files, read_text
-from pytest_hookharness.campaigns.check.command_guards.command_tests import functions_of
-from pytest_hookharness.campaigns.check.lone_programs.shell_conditions import conditions_at
-from pytest_hookharness.campaigns.check.static.shell_scripts import code_of, without_comment_lines
+from pytest_hookharness.campaigns.check.shell_code.shell_conditions import conditions_at
+from pytest_hookharness.campaigns.check.shell_code.shell_functions import functions_of, is_within
+from pytest_hookharness.campaigns.check.shell_code.shell_scripts import code_of, without_comment_lines
 from pytest_hookharness.model.checkup import HookSet
 from pytest_hookharness.model.fast_dataclass import dataclass
 
@@ -143,7 +143,7 @@ def questions_always_asked(code: str, shown: str) -> Iterator[ProgramQuestion]:
     bodies = [*functions_of(code)]
     for one in questions_in(code):
         first = code.rfind("\n", 0, one.begin) + 1 == one.begin
-        within = any(begin <= one.begin < end for _, begin, end in bodies)
+        within = is_within(one.begin, bodies)
         if first and not within and not conditions_at(shown, one.begin):
             yield one
 

@@ -15,8 +15,8 @@ from pytest_hookharness.campaigns.check.answers.failed_refusals import read_prin
 from pytest_hookharness.campaigns.check.lone_programs.inline_scripts import inline_program, shell_program
 from pytest_hookharness.campaigns.check.lone_programs.lone_answers import REFUSES_IN_JSON
 from pytest_hookharness.campaigns.check.lone_programs.program_questions import questions_always_asked
-from pytest_hookharness.campaigns.check.lone_programs.shell_conditions import conditions_at
-from pytest_hookharness.campaigns.check.static.shell_scripts import (
+from pytest_hookharness.campaigns.check.shell_code.shell_conditions import conditions_at
+from pytest_hookharness.campaigns.check.shell_code.shell_scripts import (
     SHELL_SCRIPT,
     code_of,
     without_comment_lines,

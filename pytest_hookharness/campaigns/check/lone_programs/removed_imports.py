@@ -12,8 +12,12 @@ from collections.abc import Sequence
 
 from pytest_hookharness import hosts
 from pytest_hookharness.campaigns.arming.project_texts import project_files, read_known_text
-from pytest_hookharness.campaigns.check.command_guards.command_tests import functions_of
-from pytest_hookharness.campaigns.check.static.shell_scripts import SHELL_SCRIPT, code_of
+from pytest_hookharness.campaigns.check.shell_code.shell_functions import (
+    ShellFunction,
+    functions_of,
+    is_within,
+)
+from pytest_hookharness.campaigns.check.shell_code.shell_scripts import SHELL_SCRIPT, code_of
 from pytest_hookharness.model.checkup import HookSet
 from pytest_hookharness.model.protocol import Hook
 
@@ -68,19 +72,19 @@ def removed_imports(hook_set: HookSet, hook: Hook) -> str:
 
 def _takes_argument(text: str) -> bool:
     """Return whether a script may look at its own arguments, or run the linter in a function with some."""
-    bodies = [(begin, end) for _, begin, end in functions_of(text)]
-    within = [body for found in _ARGUMENT.finditer(text) for body in _around(found.start(), bodies)]
+    functions = [*functions_of(text)]
+    within = [body for found in _ARGUMENT.finditer(text) for body in _around(found.start(), functions)]
     if len(within) < len(_ARGUMENT.findall(text)) or _COUNTS.search(text):
         return True
     # A function that looks at an argument may run the linter, or decide whether another one does.
-    if within and any(_CALL.search(text, *body) for body in bodies):
+    if within and any(_CALL.search(text, one.begin, one.end) for one in functions):
         return True
     # Its own arguments may be those of a function that looks at them.
-    return bool(within) and any(not _around(one.start(), bodies) for one in _ALL_ARGUMENTS.finditer(text))
+    return bool(within) and any(not _around(one.start(), functions) for one in _ALL_ARGUMENTS.finditer(text))
 
 
-def _around(place: int, bodies: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:
-    return [(begin, end) for begin, end in bodies if begin <= place < end][:1]
+def _around(place: int, functions: Sequence[ShellFunction]) -> list[ShellFunction]:
+    return [one for one in functions if is_within(place, [one])][:1]
 
 
 def _removes(hook_set: HookSet) -> bool:

@@ -19,7 +19,7 @@ from pytest_hookharness.campaigns.check.lone_programs.program_questions import (
     questions_always_asked,
     without_silent_questions,
 )
-from pytest_hookharness.campaigns.check.static.shell_scripts import (
+from pytest_hookharness.campaigns.check.shell_code.shell_scripts import (
     SHELL_SCRIPT,
     code_of,
     without_comment_lines,

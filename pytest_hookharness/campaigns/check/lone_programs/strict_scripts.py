@@ -10,17 +10,17 @@ from __future__ import annotations
 import re
 
 from pytest_hookharness import hosts
-from pytest_hookharness.campaigns.check.command_guards.command_tests import functions_of
 from pytest_hookharness.campaigns.check.lone_programs.lone_answers import GATES, REFUSES_IN_JSON
 from pytest_hookharness.campaigns.check.lone_programs.lone_searches import can_refuse, refusals_of
 from pytest_hookharness.campaigns.check.lone_programs.program_questions import is_asked_for
-from pytest_hookharness.campaigns.check.lone_programs.wrapping_functions import wrapping_functions
-from pytest_hookharness.campaigns.check.static.shell_scripts import (
+from pytest_hookharness.campaigns.check.shell_code.shell_functions import functions_of
+from pytest_hookharness.campaigns.check.shell_code.shell_scripts import (
     SHELL_SCRIPT,
     code_of,
     loaded_texts,
     without_comment_lines,
 )
+from pytest_hookharness.campaigns.check.shell_code.wrapping_functions import wrapping_functions
 from pytest_hookharness.model.checkup import HookSet
 from pytest_hookharness.model.protocol import Hook
 

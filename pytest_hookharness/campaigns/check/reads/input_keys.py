@@ -22,8 +22,8 @@ from pytest_hookharness.campaigns.check.reads.key_reads import KeyPath
 from pytest_hookharness.campaigns.check.reads.other_starts import has_other_input, is_given_elsewhere
 from pytest_hookharness.campaigns.check.reads.python_reads import python_reads
 from pytest_hookharness.campaigns.check.reads.shell_reads import shell_reads
+from pytest_hookharness.campaigns.check.shell_code.shell_scripts import SHELL_SCRIPT
 from pytest_hookharness.campaigns.check.static.session_variables import loaded_by
-from pytest_hookharness.campaigns.check.static.shell_scripts import SHELL_SCRIPT
 from pytest_hookharness.model.checkup import HookSet
 from pytest_hookharness.model.fast_dataclass import dataclass
 from pytest_hookharness.model.moves import Edit, Performance, Read, RunCommand

@@ -20,8 +20,8 @@ from pytest_hookharness.campaigns.check.lone_programs.lone_searches import (
 )
 from pytest_hookharness.campaigns.check.reads.shell_reads import INPUT_VARIABLE
 from pytest_hookharness.campaigns.check.reads.unknown_keys import has_another
-from pytest_hookharness.campaigns.check.static.embedded_programs import embedded_programs
-from pytest_hookharness.campaigns.check.static.shell_scripts import (
+from pytest_hookharness.campaigns.check.shell_code.embedded_programs import embedded_programs
+from pytest_hookharness.campaigns.check.shell_code.shell_scripts import (
     SHELL_SCRIPT,
     code_of,
     without_comment_lines,

@@ -10,17 +10,17 @@ from __future__ import annotations
 import re
 from pathlib import PurePath
 
+from pytest_hookharness.campaigns.check.shell_code.shell_scripts import (
+    SHELL_SCRIPT,
+    loaded_texts,
+    without_comment_lines,
+)
 from pytest_hookharness.campaigns.check.static.session_variables import (
     BOUND,
     NEVER_SET,
     knows_session,
     loaded_by,
     shared_session,
-)
-from pytest_hookharness.campaigns.check.static.shell_scripts import (
-    SHELL_SCRIPT,
-    loaded_texts,
-    without_comment_lines,
 )
 from pytest_hookharness.model.checkup import HookSet
 from pytest_hookharness.model.protocol import Hook

@@ -19,8 +19,9 @@ from pytest_hookharness.campaigns.check.reads.transcript_searches import (
     unfound_starts,
     words_anywhere,
 )
+from pytest_hookharness.campaigns.check.shell_code.embedded_programs import embedded_programs
+from pytest_hookharness.campaigns.check.shell_code.shell_scripts import SHELL_SCRIPT
 from pytest_hookharness.campaigns.check.static.double_counts import double_counts
-from pytest_hookharness.campaigns.check.static.embedded_programs import embedded_programs
 from pytest_hookharness.campaigns.check.static.empty_repositories import ended_without_commits
 from pytest_hookharness.campaigns.check.static.ended_searches import ended_searches, missed_matches
 from pytest_hookharness.campaigns.check.static.here_scripts import lost_inputs
@@ -35,7 +36,6 @@ from pytest_hookharness.campaigns.check.static.rewritten_records import (
     runs_beside_itself,
 )
 from pytest_hookharness.campaigns.check.static.session_variables import loaded_by
-from pytest_hookharness.campaigns.check.static.shell_scripts import SHELL_SCRIPT
 from pytest_hookharness.judging.findings.codes import (
     CARRIED_OUT,
     LOST_UPDATES,

@@ -14,7 +14,7 @@ from pytest_hookharness import hosts
 from pytest_hookharness.campaigns.check.answers.unread_answers import named_hosts
 from pytest_hookharness.campaigns.check.reads.shell_reads import INPUT_VARIABLE
 from pytest_hookharness.campaigns.check.reads.unknown_keys import has_another
-from pytest_hookharness.campaigns.check.static.shell_scripts import (
+from pytest_hookharness.campaigns.check.shell_code.shell_scripts import (
     SHELL_SCRIPT,
     code_of,
     without_comment_lines,

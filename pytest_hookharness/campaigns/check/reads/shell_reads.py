@@ -9,13 +9,13 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping
 
-from pytest_hookharness.campaigns.check.command_guards.command_tests import functions_of
 from pytest_hookharness.campaigns.check.reads.javascript_reads import javascript_reads
 from pytest_hookharness.campaigns.check.reads.key_reads import KeyPath, KeyRead, join_reads
 from pytest_hookharness.campaigns.check.reads.python_reads import python_reads
-from pytest_hookharness.campaigns.check.reads.shell_wrappers import reads_by_wrappers
-from pytest_hookharness.campaigns.check.static.embedded_programs import embedded_programs
-from pytest_hookharness.campaigns.check.static.shell_scripts import code_of
+from pytest_hookharness.campaigns.check.shell_code.embedded_programs import embedded_programs
+from pytest_hookharness.campaigns.check.shell_code.shell_functions import functions_of, is_within
+from pytest_hookharness.campaigns.check.shell_code.shell_scripts import code_of
+from pytest_hookharness.campaigns.check.shell_code.shell_wrappers import reads_by_wrappers
 
 INPUT_VARIABLE = re.compile(
     r"(?<![\w$])(\w+)=\"?\$\(\s*(?:timeout\s+\S+\s+)?(?:cat(?:\s+(?:-|/dev/stdin)|\s*2>\s*/dev/null)*"
@@ -85,7 +85,7 @@ def _all_reads(text: str, code: str, inputs: dict[str, KeyPath]) -> Iterator[Key
         line = text[text.rfind("\n", 0, found.start()) + 1 : found.start()]
         # What a pipe gives, also to a function, is no input of the hook.
         piped = _ENDS_IN_PIPE.search(text[: found.start() - len(line)][-_NEAR:]) is not None
-        within = any(begin <= found.start() < end for _, begin, end in bodies)
+        within = is_within(found.start(), bodies)
         prefix = _source(line, found["after"], inputs, consumed=consumed or piped or within)
         if prefix is None:
             continue
@@ -140,9 +140,7 @@ def _of_programs(text: str, inputs: Mapping[str, KeyPath]) -> Iterator[KeyRead]:
         line = _WRAPPED.split(text[max(0, one.call - _FAR) : one.call].replace("\\\n", "  "))[-1]
         after = text[one.behind :].partition("\n")[0]
         # What a pipe gives, also to a function or a group, is no input of the hook.
-        fed = _FED.search(text[: one.call]) is not None or any(
-            begin <= one.call < end for _, begin, end in bodies
-        )
+        fed = _FED.search(text[: one.call]) is not None or is_within(one.call, bodies)
         source = (
             None if one.document else _source(line.rstrip(" "), after, inputs, consumed=bool(inputs) or fed)
         )

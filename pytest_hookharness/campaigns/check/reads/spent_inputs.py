@@ -12,9 +12,9 @@ import re
 from collections.abc import Iterator
 from itertools import islice
 
-from pytest_hookharness.campaigns.check.lone_programs.shell_conditions import conditions_at
 from pytest_hookharness.campaigns.check.reads.unknown_keys import has_another
-from pytest_hookharness.campaigns.check.static.shell_scripts import SHELL_SCRIPT, code_of
+from pytest_hookharness.campaigns.check.shell_code.shell_conditions import conditions_at
+from pytest_hookharness.campaigns.check.shell_code.shell_scripts import SHELL_SCRIPT, code_of
 from pytest_hookharness.model.fast_dataclass import dataclass
 
 _NAME = r"^[ \t]*(?:export[ \t]+|readonly[ \t]+)?(?P<name>[A-Za-z_]\w*)=\"?\$\([ \t]*"

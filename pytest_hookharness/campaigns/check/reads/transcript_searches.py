@@ -15,7 +15,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from functools import lru_cache
 from itertools import islice
 
-from pytest_hookharness.campaigns.check.static.shell_scripts import (
+from pytest_hookharness.campaigns.check.shell_code.shell_scripts import (
     SHELL_SCRIPT,
     code_of,
     without_comment_lines,

@@ -10,8 +10,8 @@ from __future__ import annotations
 import re
 
 from pytest_hookharness import hosts
-from pytest_hookharness.campaigns.check.command_guards.command_tests import functions_of
-from pytest_hookharness.campaigns.check.static.shell_scripts import (
+from pytest_hookharness.campaigns.check.shell_code.shell_functions import functions_of, is_within
+from pytest_hookharness.campaigns.check.shell_code.shell_scripts import (
     SHELL_SCRIPT,
     code_of,
     without_comment_lines,
@@ -61,12 +61,11 @@ def absent_argument(hook_set: HookSet, hook: Hook) -> str:
         return ""
     if SHELL_SCRIPT.match(text):
         shown = code_of(text)
-        inside = [(begin, end) for _, begin, end in functions_of(code)]
+        functions = [*functions_of(code)]
         found = [
             one
             for one in _IN_SHELL.finditer(code)
-            if shown[one.start("name")] == code[one.start("name")]
-            and not any(begin <= one.start() < end for begin, end in inside)
+            if shown[one.start("name")] == code[one.start("name")] and not is_within(one.start(), functions)
         ]
     else:
         found = [*_IN_PYTHON.finditer(code), *_IN_JAVASCRIPT.finditer(code)]

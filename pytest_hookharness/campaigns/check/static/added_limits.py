@@ -17,11 +17,11 @@ from pathlib import PurePath
 from types import MappingProxyType
 
 from pytest_hookharness import hosts
-from pytest_hookharness.campaigns.check.command_guards.command_tests import functions_of
-from pytest_hookharness.campaigns.check.lone_programs.shell_conditions import conditions_at
+from pytest_hookharness.campaigns.check.shell_code.shell_conditions import conditions_at
+from pytest_hookharness.campaigns.check.shell_code.shell_functions import functions_of, is_within
+from pytest_hookharness.campaigns.check.shell_code.shell_scripts import SHELL_SCRIPT, code_of
 from pytest_hookharness.campaigns.check.static.ended_searches import strict_part
 from pytest_hookharness.campaigns.check.static.inner_limits import inner_limits
-from pytest_hookharness.campaigns.check.static.shell_scripts import SHELL_SCRIPT, code_of
 from pytest_hookharness.campaigns.check.static.timeout_units import is_odd
 from pytest_hookharness.model.checkup import HookSet
 from pytest_hookharness.model.fast_dataclass import dataclass
@@ -87,13 +87,13 @@ def limits_in_a_row(text: str) -> list[AddedLimits]:
 
 
 def _in_shell(shown: str, text: str) -> Iterator[AddedLimits]:
-    bodies = [(begin, end) for _, begin, end in functions_of(text)]
+    functions = [*functions_of(text)]
     _, strict = strict_part(text, shown)
     lines, found = shown.split("\n"), list[tuple[float, int]]()
     for seconds, number in [*inner_limits(text)][:_MOST]:
         line = lines[number - 1]
         place = sum(len(one) + 1 for one in lines[: number - 1])
-        inside = any(begin <= place < end for begin, end in bodies) or conditions_at(shown, place)
+        inside = is_within(place, functions) or conditions_at(shown, place)
         looped = sum(1 if one[0].strip() != "done" else -1 for one in _LOOPS.finditer(shown, 0, place))
         ends = _LEAVES.search(line) or (strict and not _PASSED_OVER.search(line)) or "&&" in line
         if seconds >= _SLOW and not inside and not looped and not ends:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from pytest_hookharness.campaigns.check.static.shell_scripts import SHELL_SCRIPT, code_of
+from pytest_hookharness.campaigns.check.shell_code.shell_scripts import SHELL_SCRIPT, code_of
 
 _COUNTED = re.compile(
     r"(?<![\w$])(?P<name>[A-Za-z_]\w*)=\"?\$\((?P<program>[^\n(]*?\bgrep\s+(?:-[\w-]+\s+)*?"

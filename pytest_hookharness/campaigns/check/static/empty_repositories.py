@@ -10,10 +10,10 @@ import re
 from collections.abc import Iterator
 from itertools import islice
 
-from pytest_hookharness.campaigns.check.command_guards.command_tests import functions_of
-from pytest_hookharness.campaigns.check.lone_programs.shell_conditions import conditions_at
+from pytest_hookharness.campaigns.check.shell_code.shell_conditions import conditions_at
+from pytest_hookharness.campaigns.check.shell_code.shell_functions import functions_of, is_within
+from pytest_hookharness.campaigns.check.shell_code.shell_scripts import code_of, without_comment_lines
 from pytest_hookharness.campaigns.check.static.ended_searches import strict_part
-from pytest_hookharness.campaigns.check.static.shell_scripts import code_of, without_comment_lines
 
 # A value that is taken, and what Git is asked for that needs a commit.
 _TAKEN = re.compile(r"^[ \t]*[A-Za-z_]\w*=\"?\$\((?P<pipe>[^\n;]*)\)\"?[ \t]*$", re.MULTILINE)
@@ -39,12 +39,12 @@ def ended_without_commits(text: str) -> Iterator[tuple[str, int]]:
     """Yield the question to Git that ends a strict shell script where there is no commit, with the line."""
     code, shown = without_comment_lines(text), code_of(text)
     begun, until = strict_part(text, shown)
-    bodies = [(begin, end) for _, begin, end in functions_of(code)]
+    functions = [*functions_of(code)]
     piped = _PIPEFAIL.search(shown) is not None
     for found in islice(_TAKEN.finditer(shown, begun, until), _MOST):
         place = found.start()
         what = _asked(found["pipe"], piped=piped)
-        if not what or any(begin <= place < end for begin, end in bodies):
+        if not what or is_within(place, functions):
             continue
         if len(_OPENS.findall(shown, 0, place)) > len(_CLOSES.findall(shown, 0, place)):
             continue

@@ -12,10 +12,10 @@ import re
 from collections.abc import Iterator
 from itertools import islice
 
-from pytest_hookharness.campaigns.check.command_guards.command_tests import functions_of
 from pytest_hookharness.campaigns.check.lone_programs.lone_searches import refusals_of
-from pytest_hookharness.campaigns.check.lone_programs.shell_conditions import conditions_at
-from pytest_hookharness.campaigns.check.static.shell_scripts import (
+from pytest_hookharness.campaigns.check.shell_code.shell_conditions import conditions_at
+from pytest_hookharness.campaigns.check.shell_code.shell_functions import functions_of, is_within
+from pytest_hookharness.campaigns.check.shell_code.shell_scripts import (
     SHELL_SCRIPT,
     code_of,
     without_comment_lines,
@@ -104,12 +104,12 @@ def strict_part(text: str, shown: str) -> tuple[int, int]:
 
 def _ended(code: str, shown: str, begun: int, until: int) -> Iterator[tuple[str, str, int]]:
     """Yield the programs that find nothing and end a script, with the variable and the place."""
-    bodies = [(begin, end) for _, begin, end in functions_of(code)]
+    functions = [*functions_of(code)]
     piped = _PIPEFAIL.search(shown) is not None
     for found in islice(_TAKEN.finditer(shown, begun, until), _MOST):
         place, name = found.start("name"), found["name"]
         program = _failing(found["pipe"], piped=piped)
-        if not program or any(begin <= place < end for begin, end in bodies):
+        if not program or is_within(place, functions):
             continue
         open_group = len(_OPENS.findall(shown, 0, place)) > len(_CLOSES.findall(shown, 0, place))
         handled = re.compile(_HANDLED.format(name)).search(code, found.end())
@@ -120,7 +120,7 @@ def _ended(code: str, shown: str, begun: int, until: int) -> Iterator[tuple[str,
 def _unreached(code: str, shown: str, begun: int, until: int) -> Iterator[tuple[str, int]]:
     """Yield a search for the word of one branch, whose failure ends a script before it refuses."""
     places = [*islice(refusals_of(code, shown), _MOST)]
-    bodies = [(begin, end) for _, begin, end in functions_of(code)]
+    functions = [*functions_of(code)]
     for found in islice(_TAKEN.finditer(shown, begun, until), _MOST if places else 0):
         place, name, program = found.start("name"), found["name"], _failing(found["pipe"], piped=True)
         first = next(filter(None, re.split(r"[|\s]+", found["pipe"])), "")
@@ -136,7 +136,7 @@ def _unreached(code: str, shown: str, begun: int, until: int) -> Iterator[tuple[
             and shown.startswith("fi", end.end() - 2)
             and any(one > end.end() for one in places)
         )
-        inside = any(begin <= place < stop for begin, stop in bodies)
+        inside = is_within(place, functions)
         if behind and not inside and not _is_known_to_match(code, shown, found):
             words = (
                 f"`set -e` ends the script with an error where `{program}` finds nothing for `{name}`, so "

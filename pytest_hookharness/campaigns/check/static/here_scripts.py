@@ -12,8 +12,8 @@ import ast
 import re
 from collections.abc import Iterator
 
-from pytest_hookharness.campaigns.check.static.embedded_programs import EmbeddedProgram, embedded_programs
-from pytest_hookharness.campaigns.check.static.shell_scripts import SHELL_SCRIPT, code_of
+from pytest_hookharness.campaigns.check.shell_code.embedded_programs import EmbeddedProgram, embedded_programs
+from pytest_hookharness.campaigns.check.shell_code.shell_scripts import SHELL_SCRIPT, code_of
 
 # What takes the input, in each of the languages: at the beginning of a line, or as a value.
 _OF_SHELL = re.compile(

@@ -13,8 +13,8 @@ from collections.abc import Iterator
 from itertools import islice
 
 from pytest_hookharness import hosts
-from pytest_hookharness.campaigns.check.lone_programs.shell_conditions import conditions_at
-from pytest_hookharness.campaigns.check.static.shell_scripts import SHELL_SCRIPT, code_of
+from pytest_hookharness.campaigns.check.shell_code.shell_conditions import conditions_at
+from pytest_hookharness.campaigns.check.shell_code.shell_scripts import SHELL_SCRIPT, code_of
 from pytest_hookharness.campaigns.check.static.timeout_units import is_odd
 from pytest_hookharness.model.checkup import HookSet
 from pytest_hookharness.model.protocol import Hook

@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from pytest_hookharness.campaigns.check.static.shell_scripts import SHELL_SCRIPT, code_of
+from pytest_hookharness.campaigns.check.shell_code.shell_scripts import SHELL_SCRIPT, code_of
 
 # Where a command begins, in code without quoted text.
 _BEGINS = (

@@ -11,7 +11,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 
-from pytest_hookharness.campaigns.check.static.shell_scripts import SHELL_SCRIPT, code_of
+from pytest_hookharness.campaigns.check.shell_code.shell_scripts import SHELL_SCRIPT, code_of
 
 _SHEBANG = re.compile(r"#!\s*/bin/(?:ba)?sh\b(?P<options>.*)")
 _ASKS_FOR_TOOLS = re.compile(

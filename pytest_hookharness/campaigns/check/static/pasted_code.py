@@ -10,8 +10,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from pytest_hookharness.campaigns.check.static.embedded_programs import embedded_programs
-from pytest_hookharness.campaigns.check.static.shell_scripts import SHELL_SCRIPT, without_comment_lines
+from pytest_hookharness.campaigns.check.shell_code.embedded_programs import embedded_programs
+from pytest_hookharness.campaigns.check.shell_code.shell_scripts import SHELL_SCRIPT, without_comment_lines
 
 # What an agent or a person writes: any letter may stand in it.
 _FREE = r"(?:command|file_path|path|prompt|content|new_string|description|query|url|pattern|message)"

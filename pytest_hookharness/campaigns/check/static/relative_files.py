@@ -16,9 +16,9 @@ from pytest_hookharness.campaigns.arming.project_texts import project_files, rea
 from pytest_hookharness.campaigns.arming.state_names import SESSION
 from pytest_hookharness.campaigns.arming.state_paths import scripts
 from pytest_hookharness.campaigns.check.answers.written_answers import without_comments
+from pytest_hookharness.campaigns.check.shell_code.embedded_programs import embedded_programs
+from pytest_hookharness.campaigns.check.shell_code.shell_scripts import SHELL_SCRIPT, code_of, loaded_texts
 from pytest_hookharness.campaigns.check.static.agent_folder import starts_elsewhere
-from pytest_hookharness.campaigns.check.static.embedded_programs import embedded_programs
-from pytest_hookharness.campaigns.check.static.shell_scripts import SHELL_SCRIPT, code_of, loaded_texts
 from pytest_hookharness.model.checkup import HookSet, script_of
 from pytest_hookharness.model.protocol import Hook
 

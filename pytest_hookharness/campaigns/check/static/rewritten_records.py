@@ -13,7 +13,7 @@ from dataclasses import replace
 from itertools import islice
 
 from pytest_hookharness import hosts
-from pytest_hookharness.campaigns.check.static.shell_scripts import SHELL_SCRIPT, without_comment_lines
+from pytest_hookharness.campaigns.check.shell_code.shell_scripts import SHELL_SCRIPT, without_comment_lines
 from pytest_hookharness.model.checkup import HookSet
 from pytest_hookharness.model.fast_dataclass import dataclass
 from pytest_hookharness.model.protocol import Hook

@@ -11,7 +11,7 @@ import re
 from collections.abc import Iterator
 
 from pytest_hookharness.campaigns.arming.project_texts import project_files, read_text
-from pytest_hookharness.campaigns.check.static.shell_scripts import SHELL_SCRIPT, loaded_texts
+from pytest_hookharness.campaigns.check.shell_code.shell_scripts import SHELL_SCRIPT, loaded_texts
 from pytest_hookharness.model.checkup import HookSet
 from pytest_hookharness.model.protocol import Hook
 

@@ -16,7 +16,7 @@ from collections.abc import Iterator
 from pytest_hookharness import hosts
 from pytest_hookharness.campaigns.check.answers.script_answers import find_unread_answer
 from pytest_hookharness.campaigns.check.lone_programs.lone_answers import REFUSES_IN_JSON
-from pytest_hookharness.campaigns.check.static.shell_scripts import (
+from pytest_hookharness.campaigns.check.shell_code.shell_scripts import (
     SHELL_SCRIPT,
     loaded_texts,
     without_comment_lines,

@@ -11,7 +11,7 @@ import re
 import sys
 from collections.abc import Iterator
 
-from pytest_hookharness.campaigns.check.static.shell_scripts import code_of
+from pytest_hookharness.campaigns.check.shell_code.shell_scripts import code_of
 from pytest_hookharness.model.checkup import HookSet
 from pytest_hookharness.model.protocol import Hook
 

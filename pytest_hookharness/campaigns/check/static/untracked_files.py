@@ -14,7 +14,7 @@ from pytest_hookharness import hosts
 from pytest_hookharness.campaigns.arming.activation import STOPS
 from pytest_hookharness.campaigns.check.lone_programs.inline_scripts import shell_program
 from pytest_hookharness.campaigns.check.lone_programs.lone_searches import refusals_of
-from pytest_hookharness.campaigns.check.static.shell_scripts import (
+from pytest_hookharness.campaigns.check.shell_code.shell_scripts import (
     SHELL_SCRIPT,
     code_of,
     loaded_texts,

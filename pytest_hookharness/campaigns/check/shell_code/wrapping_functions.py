@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from pytest_hookharness.campaigns.check.command_guards.command_tests import functions_of
-from pytest_hookharness.campaigns.check.static.shell_scripts import code_of, without_comment_lines
+from pytest_hookharness.campaigns.check.shell_code.shell_functions import functions_of
+from pytest_hookharness.campaigns.check.shell_code.shell_scripts import code_of, without_comment_lines
 
 _QUOTED = re.compile(r"'[_\n]*'|\"[_\n]*\"")
 # Its variables, the program behind a pipe or alone, and whether its failure is passed over.

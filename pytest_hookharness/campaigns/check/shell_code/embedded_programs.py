@@ -14,7 +14,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from functools import lru_cache
 from itertools import takewhile
 
-from pytest_hookharness.campaigns.check.static.shell_scripts import code_of
+from pytest_hookharness.campaigns.check.shell_code.shell_scripts import code_of
 from pytest_hookharness.model.fast_dataclass import dataclass
 
 # The name of an interpreter, and a variable that holds one.

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import re
 
-from pytest_hookharness.campaigns.check.lone_programs.shell_conditions import conditions_at
-from pytest_hookharness.campaigns.check.static.shell_scripts import code_of
+from pytest_hookharness.campaigns.check.shell_code.shell_conditions import conditions_at
+from pytest_hookharness.campaigns.check.shell_code.shell_scripts import code_of
 
 _FUNCTION = re.compile(r"^[ \t]*(?:function[ \t]+)?([\w-]+)[ \t]*(?:\(\))?[ \t]*\{", re.MULTILINE)
 _END = re.compile(r"^[ \t]*\}", re.MULTILINE)

@@ -5,7 +5,7 @@ import subprocess
 import pytest
 
 from pytest_hookharness.campaigns.check.reads.shell_reads import shell_reads
-from pytest_hookharness.campaigns.check.static.embedded_programs import embedded_programs
+from pytest_hookharness.campaigns.check.shell_code.embedded_programs import embedded_programs
 
 HEAD = "#!/bin/bash\n"
 

@@ -1,6 +1,6 @@
 """How the code of shell scripts is told from texts."""
 
-from pytest_hookharness.campaigns.check.static.shell_scripts import code_of
+from pytest_hookharness.campaigns.check.shell_code.shell_scripts import code_of
 
 
 def test_text_that_is_no_code_is_hidden():
