@@ -173,12 +173,12 @@ def _summary(results: Sequence[Result], budget: float) -> Iterator[str]:
     known = sum(len(result.known) for result in results)
     missed = sum(len(result.missed) for result in results)
     total = sum(marks.values())
-    precision = marks["true"] / total if total else 1.0
-    recall = (known - missed) / known if known else 1.0
+    precision = f"{marks['true'] / total:.2f}" if total else "unknown, as nothing was reported"
+    recall = f"{(known - missed) / known:.2f}" if known else "unknown"
     over = [result.name for result in results if result.seconds > OVER * budget]
     yield f"\n{len(results)} projects, {total} causes reported: {dict(marks)}"
-    yield f"precision {precision:.2f} (aim {PRECISION}), false reports {marks['false']} (aim 0)"
-    yield f"recall {recall:.2f}: {known - missed} of {known} known defects (aim {RECALL})"
+    yield f"precision {precision} (aim {PRECISION}), false reports {marks['false']} (aim 0)"
+    yield f"recall {recall}: {known - missed} of {known} known defects (aim {RECALL})"
     yield f"more than 10 % over the budget: {', '.join(over) or 'none'} (aim none)"
 
 
@@ -203,8 +203,11 @@ def main() -> int:
             continue
         results.append(check(options.folder, label, options.budget, options.log))
         print("\n".join(_report(results[-1], options.budget)), flush=True)
+    if not results:
+        print("nothing was measured: no checkout of a labelled project was found", file=sys.stderr)
+        return 2
     print("\n".join(_summary(results, options.budget)))
-    return 0 if results else 2
+    return 0
 
 
 if __name__ == "__main__":

@@ -11,6 +11,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator
+from itertools import islice
 
 from pytest_hookharness import hosts
 from pytest_hookharness.campaigns.check.answers.written_answers import written_answers
@@ -67,7 +68,7 @@ _NO_REFUSAL = re.compile(r"\W*(?:usage|warning|note)\b", re.IGNORECASE)
 # The status behind an answer, and lines that do not lead elsewhere before it.
 _ENDS = re.compile(_EXIT)
 _BRANCH = re.compile(r"\b(?:if|elif|else|fi|case|esac|def|function|for|while|except|catch)\b|;;")
-_NEAR = 12
+_NEAR, _MOST = 12, 100
 _LOST = "crashed: "
 # A command that does more than go on where its script fails may refuse there.
 _MINDS = re.compile(r"\|\|(?!\s*(?:true\b|:|exit\s+0\b))|\bexit\s+[1-9]|\$\?|\btrap\b")
@@ -106,7 +107,7 @@ def _failed(hook_set: HookSet, hook: Hook) -> Iterator[str]:
             continue
         # A script that knows how to refuse may mean that it failed itself.
         knows = _KNOWS.search(text) is not None
-        for found in _SAID.finditer(text) if not knows else ():
+        for found in islice(_SAID.finditer(text), 0 if knows else _MOST):
             words = " ".join(found["words"].split())
             reply = read_printed(profile, hook, int(found["code"]), stderr=words)
             captured = SHELL_SCRIPT.match(text) and goes_elsewhere(text, found.start("words"))

@@ -30,7 +30,7 @@ from pytest_hookharness.model.protocol import Hook, Ruling
 
 _LONGEST = 100
 _REFUSES = re.compile(r"\"(?:deny|block)\"")
-_STATUS = 2
+_STATUS, _MOST = 2, 100
 _EXIT = re.compile(r"(?:^|[;{&]|\bthen\b)\s*exit\s+2\b")
 _ENDS = re.compile(r"\b(?:exit|return)\b")
 _OPENS = re.compile(
@@ -160,8 +160,11 @@ def _is_ended_by(name: str, text: str) -> bool:
 def _in_shell(text: str, functions: dict[str, bool]) -> Iterator[str]:
     whole, place = code_of(text), 0
     code, lines = whole.split("\n"), text.split("\n")
+    refusing = 0
     for number, line in enumerate(code):
-        if (exits := _EXIT.search(line)) and not goes_elsewhere(whole, place + exits.start()):
+        exits = _EXIT.search(line) if refusing < _MOST else None
+        if exits and not goes_elsewhere(whole, place + exits.start()):
+            refusing += 1
             before = [*code[:number], line[: exits.start()]]
             written = [*lines[:number], lines[number][: exits.start()]]
             yield from _before_exit(before, written, functions)

@@ -10,6 +10,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator, Mapping
+from itertools import chain, islice
 
 from pytest_hookharness.campaigns.check.shell_code.shell_outputs import goes_elsewhere
 from pytest_hookharness.campaigns.check.shell_code.shell_scripts import code_of
@@ -72,6 +73,8 @@ _WORDS: Mapping[str, Json] = {
 _NUMBER = re.compile(r"-?\d+(?:\.\d+)?")
 _SPACE = re.compile(r"(?:\s|#[^\n]*\n|//[^\n]*\n)*")
 _LONGEST = 4000
+# A script that prints more answers says the same again and again.
+_MOST = 200
 
 
 class _UnknownError(Exception):
@@ -99,7 +102,7 @@ class WrittenAnswer:
 def written_answers(script: str) -> Iterator[WrittenAnswer]:
     """Yield the objects that a script prints as they are written."""
     text = without_comments(script)
-    for place, source, broken in [*_printed(text), *_in_shell(text)]:
+    for place, source, broken in islice(chain(_printed(text), _in_shell(text)), _MOST):
         reader = _ObjectReader(source, set())
         try:
             value, end = reader.object_at(0)

@@ -19,13 +19,13 @@ _NAMED = r"""["']?([A-Za-z_][\w-]*)\b"""
 _QUOTED = re.compile(r"""(["'])([A-Za-z_][\w-]*)\1""")
 _EQUAL = re.compile(
     rf"""tool_?name\b[^=!<>\n]{{0,12}}?[=!]==?\s*{_NAMED}(?![.(])"""
-    rf"""|\[\s[^]\n]*tool_?name\b[^=!\]\n]{{0,6}}\s!?=\s*{_NAMED}["']?\s\]"""
+    rf"""|\[\s[^]\n]{{0,200}}tool_?name\b[^=!\]\n]{{0,6}}\s!?=\s*{_NAMED}["']?\s\]"""
     r"""|["']([A-Za-z_][\w-]*)["']\s*[=!]==?\s*[\w.$\["'(]{0,24}\btool_?name\b""",
     re.IGNORECASE,
 )
 _LISTED = re.compile(
     r"tool_?name\b[^=\n]{0,8}?\s(?:not\s+)?in\s*[(\[{]([^)\]}\n]*)"
-    r"|\[([^\]\n]*)\]\.includes\([\w.?$]*\btool_?name\b",
+    r"|\[([^\]\n]{0,500})\]\.includes\([\w.?$]*\btool_?name\b",
     re.IGNORECASE,
 )
 _SUBJECT = r"(?:(?!\sin\s)[^\n])*"

@@ -7,6 +7,7 @@ The input is what ``cat`` put into a variable, or what a program reads to which 
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterator, Mapping
 
 from pytest_hookharness.campaigns.check.reads.javascript_reads import javascript_reads
@@ -29,6 +30,7 @@ _CALL = re.compile(
     r"(?<![\w$./-])jq(?P<options>(?:\s+-[a-zA-Z]+|\s+--(?:raw-output|exit-status|compact-output|slurp|arg\s+\w+\s+\S+))*)"
     r"\s+(?:'(?P<plain>[^']*)'|\"(?P<quoted>(?:[^\"\\$]|\\.)*)\"|(?P<bare>\.[\w.]+))(?P<after>[^\n]*)"
 )
+_ASSIGNED = re.compile(r"(?<![\w$.-])(\w+)=")
 _ENDS_IN_PIPE = re.compile(r"(?<!\|)\|[ \t]*(?:\\)?\n\Z")
 # A group of commands that is open and may have another input, and one that replaces it for the rest.
 _FED = re.compile(r"(?:^|[|;&\n])[ \t]*[({](?=\s)[^(){}]*\Z|\bexec[ \t]+<|\|[ \t]*\\?\n[ \t]*\Z")
@@ -77,6 +79,7 @@ def _is_another(name: str, text: str) -> bool:
 def _all_reads(text: str, code: str, inputs: dict[str, KeyPath]) -> Iterator[KeyRead]:
     consumed = INPUT_VARIABLE.search(code) is not None
     bodies = [*functions_of(code)] if not consumed else []
+    assigned = Counter(_ASSIGNED.findall(text))
     for found in _CALL.finditer(text):
         if not code.startswith("jq", found.start()) or "n" in "".join(
             re.findall(r"\s-([a-zA-Z]+)", found["options"])
@@ -94,10 +97,9 @@ def _all_reads(text: str, code: str, inputs: dict[str, KeyPath]) -> Iterator[Key
         reads = [frozenset((*prefix, *path) for path in paths) for paths in jq_reads(program)]
         name = given[1] if given and len(reads) == 1 else ""
         yield from (KeyRead(paths, name) for paths in reads)
-        once = len(re.findall(rf"(?<![\w$.-]){name}=", text)) == 1
         if (
             name
-            and once
+            and assigned[name] == 1
             and len(reads[0]) == 1
             and name not in inputs
             and "|" not in found["after"].partition(")")[0]

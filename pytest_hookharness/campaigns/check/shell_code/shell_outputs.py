@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import re
+from functools import lru_cache
+from itertools import islice
 
 from pytest_hookharness.campaigns.check.shell_code.shell_conditions import conditions_at
 from pytest_hookharness.campaigns.check.shell_code.shell_scripts import code_of
+from pytest_hookharness.model.fast_dataclass import dataclass
 
 _FUNCTION = re.compile(r"^[ \t]*(?:function[ \t]+)?([\w-]+)[ \t]*(?:\(\))?[ \t]*\{", re.MULTILINE)
 _END = re.compile(r"^[ \t]*\}", re.MULTILINE)
@@ -13,12 +16,23 @@ _USED = (
     r"(?:\$\(|`)[ \t]*{0}(?![\w-])"
     r"|(?<![\w$.-]){0}(?![\w-])(?:[ \t]+(?:\"[^\"\n]*\"|'[^'\n]*'|[^\s|<>;&()]+))*[ \t]*(?:\|(?!\|)|[12]?>)"
 )
-# A block whose output goes to a file or another program, and a substitution, which may span lines.
-_BLOCK = re.compile(r"^[^\n]*?(?:[})]|\bdone|\bfi|\besac)[ \t]*(?:\|(?!\|)|[12&]?>)", re.MULTILINE)
+# The end of a block whose output goes to a file or another program.
+_BLOCK = re.compile(r"(?:[})]|\bdone|\bfi|\besac)[ \t]*(?:\|(?!\|)|[12&]?>)")
+# A substitution, which may span lines.
 _OPENED = re.compile(r"\$\((?:[ \t]*\n(?:(?![ \t]*\)).*\n)*[^\n]*|[^()\n]*)\Z|=\"?`[^`\n]*\Z")
 # Names of variables that somebody sets who looks for errors in a script.
 FOR_AUTHORS = re.compile(r"DEBUG|VERBOSE|TRACE")
+_MOST, _FAR = 200, 16_000
 _REPLACED = re.compile(r"^[ \t]*exec[ \t]+[12&]?>", re.MULTILINE)
+
+
+@dataclass(frozen=True, slots=True)
+class _Outputs:
+    """Where a shell script sends output elsewhere: behind, before and between places in its text."""
+
+    replaced: int
+    last_block: int
+    used_functions: tuple[tuple[int, int], ...]
 
 
 def goes_elsewhere(text: str, place: int) -> bool:
@@ -28,11 +42,27 @@ def goes_elsewhere(text: str, place: int) -> bool:
     The script replaces its output, or the place stands in a block with another output, in a substitution,
     or in a function whose output is used.
     """
-    before, after = text[: place + 1], code_of(text)[place:]
-    if _REPLACED.search(before) or _BLOCK.search(after) or _OPENED.search(before):
-        return True
-    names = [found for found in _FUNCTION.finditer(before) if not _END.search(before, found.end())]
-    return any(re.search(_USED.format(re.escape(found[1])), text) for found in names)
+    outputs = _outputs_of(text)
+    return (
+        outputs.replaced <= place <= len(text)
+        or place <= outputs.last_block
+        or any(begin <= place < end for begin, end in outputs.used_functions)
+        or _OPENED.search(text[max(0, place - _FAR) : place + 1]) is not None
+    )
+
+
+@lru_cache(maxsize=16)
+def _outputs_of(text: str) -> _Outputs:
+    replaced = _REPLACED.search(text)
+    blocks = [found.start() for found in _BLOCK.finditer(code_of(text))]
+    functions = []
+    for found in islice(_FUNCTION.finditer(text), _MOST):
+        end = _END.search(text, found.end())
+        if re.search(_USED.format(re.escape(found[1])), text):
+            functions.append((found.end() - 1, end.end() - 1 if end else len(text)))
+    return _Outputs(
+        replaced.end() - 1 if replaced else len(text) + 1, max(blocks, default=-1), tuple(functions)
+    )
 
 
 def is_for_authors(text: str, place: int) -> bool:
