@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterator
 from typing import TypeAlias
 
 from pytest_hookharness.judging.findings import codes
+from pytest_hookharness.judging.findings.finding_catalogue import CRASHED
 from pytest_hookharness.model.fast_dataclass import dataclass
 from pytest_hookharness.model.outcome import effective_ruling
 from pytest_hookharness.model.processes import Cut, Exited, HeldOpen, NotStarted, Signaled, TimedOut
@@ -26,6 +27,7 @@ _WORDS = {
     Ruling.DENY: "refuses",
 }
 _LONGEST = 600
+_TRACEBACK = "Traceback (most recent call last):"
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,11 +101,14 @@ def describe_decision(hooked: HookEvent, hook: str, *, quoting: bool = False) ->
 
 def describe_end(hook_run: HookRun, *, quoting: bool = False) -> str:
     """
-    Return how a hook run ended, such as ``exit 2``; with the first line of standard error if that is quoted.
+    Return how a hook run ended, such as ``exit 2``; if it is quoted, with the line that says why.
+
+    That is the first line of standard error, or the last one where Python ended with an error.
     """
     if hook_run.run is None:
         return "answered by the scenario"
-    line = next(iter(hook_run.run.stderr.text.strip().splitlines()), "") if quoting else ""
+    lines = hook_run.run.stderr.text.strip().splitlines() if quoting else []
+    line = lines[-1 if _TRACEBACK in lines else 0] if lines else ""
     said = f': "{_without_folder(line, hook_run)[:_LONGEST]}"' if line else ""
     match hook_run.run.ending:
         case Exited(code) | HeldOpen(Exited(code)):
@@ -193,6 +198,25 @@ def by_failure(pair: Pair) -> Defect | None:
     failures = (before for before, after in ended_well if _failed(after) or _stumbled(after))
     failing = next(failures, None)
     return (codes.STRICT_SHELL, failing.hook.command) if failing is not None else None
+
+
+def find_lasting_failure(mutation: object, usual: Trace, seen: Trace, *, since: int) -> Finding | None:
+    """Return the finding for a hook that ended well in each run, and fails in each one behind a turn."""
+    runs: dict[str, list[tuple[int, str, HookRun]]] = {}
+    for step, hooked in seen.hooked():
+        for hook_run in hooked.hook_runs if step.turn > since else ():
+            runs.setdefault(hook_run.hook.command, []).append((step.turn, hooked.event, hook_run))
+    for command, later in runs.items():
+        before = [one for _, one in usual.hook_runs() if one.hook.command == command]
+        is_fine = bool(before) and all(status(one) == 0 for one in before)
+        if is_fine and all(_failed(one) and not is_cut_by_budget(one) for _, _, one in later):
+            turn, event, first = later[0]
+            end = describe_end(first, quoting=True)
+            text = (
+                f"{event} in turn {turn}: exit 0; with {mutation}, all {len(later)} later runs fail ({end})."
+            )
+            return CRASHED.found(text, turn=turn, hook=command)
+    return None
 
 
 def status(hook_run: HookRun) -> int | None:

@@ -1,16 +1,19 @@
 """Differences that last: hooks that refuse every call from then on, or inform only one session."""
 
+from dataclasses import replace
+
 import pytest
 
 from pytest_hookharness.campaigns.stress.mutations.filesystem import StateFile
 from pytest_hookharness.campaigns.stress.mutations.other_sessions import TwoAgents, TwoSessions
 from pytest_hookharness.model.moves import RunCommand
-from pytest_hookharness.model.processes import Exited, ProcessResult
+from pytest_hookharness.model.processes import Exited, Output, ProcessResult
 from pytest_hookharness.model.protocol import Basis, Decision, Hook, Reply, Rule, Ruling
 from pytest_hookharness.model.trace import Change, HookEvent, HookRun, Moved, Step, Trace
 
 RULE = Rule("Exit code 2 refuses.", Basis.OBSERVED, "a host")
 EMPTIED = StateFile("state.json", "empty", 1)
+TRACEBACK = b'Traceback (most recent call last):\n  File "x", line 1\nValueError: no JSON\n'
 MARK = Change(path="workspace/.told", how="added")
 LAID_DOWN = Change(path="home/.host", how="added")
 
@@ -47,6 +50,34 @@ def test_every_call_refused_since_a_file_was_broken():
     """A hook that refuses every call since its file was emptied is FAILS-CLOSED."""
     found = EMPTIED.find_difference(calls(False, False, False, False), calls(False, True, True, True))
     assert (found.name, found.hook, found.turn) == ("FAILS-CLOSED", "./guard.sh", 1)
+
+
+def ended(*codes):
+    """A run of calls, and the exit code of the hook at each."""
+    steps = []
+    for turn, code in enumerate(codes, 1):
+        hooked = asked()
+        said = TRACEBACK if code else b""
+        run = ProcessResult(ending=Exited(code), stderr=Output(said, len(said)))
+        hooked = replace(hooked, hook_runs=(replace(hooked.hook_runs[0], run=run),))
+        exchanges = Moved(move=RunCommand(command="true")), hooked
+        steps += [Step(number=1, turn=turn, exchange=one) for one in exchanges]
+    return Trace(steps=tuple(steps))
+
+
+def test_every_run_that_fails_since_a_file_was_broken():
+    """A hook that ended well, and fails at each run since its file was emptied, is CRASHED with its error."""
+    found = EMPTIED.find_difference(ended(0, 0, 0), ended(0, 1, 1))
+    assert (found.name, found.hook, found.turn) == ("CRASHED", "./guard.sh", 2)
+    assert 'all 2 later runs fail (exit 1: "ValueError: no JSON")' in found.text
+
+
+@pytest.mark.parametrize(
+    ("usual", "varied"), [((0, 0, 0), (0, 1, 0)), ((0, 1, 1), (0, 1, 1)), ((0, 0, 0), (0, 0, 0))]
+)
+def test_hooks_that_go_on(usual, varied):
+    """A hook that recovers, or that failed without the harm too, shows nothing."""
+    assert EMPTIED.find_difference(ended(*usual), ended(*varied)) is None
 
 
 @pytest.mark.parametrize(

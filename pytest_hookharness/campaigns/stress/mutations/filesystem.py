@@ -11,7 +11,13 @@ from typing import Literal, TypeAlias, get_args
 from pytest_hookharness.campaigns.stress.first_run import HookTraits, ReplayScript
 from pytest_hookharness.campaigns.stress.mutation import Mutation, NotTried
 from pytest_hookharness.judging.comparison.fault_outcome import find_reactions
-from pytest_hookharness.judging.comparison.traces import Defect, Pair, by_leak, find_first
+from pytest_hookharness.judging.comparison.traces import (
+    Defect,
+    Pair,
+    by_leak,
+    find_first,
+    find_lasting_failure,
+)
 from pytest_hookharness.judging.findings.codes import FAILS_CLOSED, FAILS_OPEN
 from pytest_hookharness.model.fast_dataclass import dataclass
 from pytest_hookharness.model.moves import Corrupt
@@ -73,6 +79,7 @@ class StateFile(Mutation, family="state"):
             find_first(self, usual, seen, self.look)
             or self._find_lock_out(usual, seen)
             or self._find_disabled(usual, seen)
+            or find_lasting_failure(self, usual, seen, since=self.turn)
         )
 
     def _find_disabled(self, usual: Trace, seen: Trace) -> Finding | None:

@@ -8,7 +8,7 @@ import re
 import sys
 from pathlib import PurePath
 
-SECRET = re.compile(r"\.env(\.(?!example$|sample$|template$).*)?|id_(rsa|ed25519)|credentials\.json")
+SECRET = re.compile(r"\.env(\.(?!(.+\.)?(example|sample|template)$).*)?|id_(rsa|ed25519)|credentials\.json")
 
 
 def main():
