@@ -249,7 +249,7 @@ def _with_fixes(
     is_fixable: Callable[[HookSet, Problem], bool] | None,
 ) -> Iterator[_Checked]:
     """Yield the checks with fixes of their problems, unless they were interrupted."""
-    from pytest_hookharness.campaigns.check.fix_trial import find_fixes
+    from pytest_hookharness.campaigns.check.fixes.fix_trial import find_fixes
 
     interrupted = any(report.interrupted for _, report in found)
     for place, (run, report) in enumerate(found):

@@ -10,6 +10,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator
+from dataclasses import fields
 from typing import Any
 
 from pytest_hookharness.model import moves
@@ -48,7 +49,7 @@ def write(scenario: Scenario, *, name: str, why: str, folder: str = "") -> str:
     if scenario.order:
         keys["order"] = {event: [*places] for event, places in scenario.order.items()}
     if scenario.commands:
-        keys["commands"] = {word: _double(double) for word, double in scenario.commands.items()}
+        keys["commands"] = {word: _double(word, double) for word, double in scenario.commands.items()}
     world: dict[str, Any] = {"subfolder": scenario.subfolder} if scenario.subfolder else {}
     if scenario.answers:
         world["answers"] = [
@@ -101,10 +102,13 @@ def _then(scenario: Scenario) -> Iterator[dict[str, Any]]:
     yield {"then": {then.name: dict(then.options)} if then.options else then.name}
 
 
-def _double(double: Double) -> dict[str, Any]:
-    if double != Double(agent=double.agent, stdout=double.stdout):
-        raise Unwritable(f"the command {double} cannot be written")
-    return {"agent": double.agent, "stdout": double.stdout}
+def _double(word: str, double: Double) -> dict[str, Any]:
+    if double.does:
+        raise Unwritable(f"the moves of the test double of {word} cannot be written")
+    usual = Double()
+    keys = {field.name: getattr(double, field.name) for field in fields(Double)}
+    # A record needs a key.
+    return {name: value for name, value in keys.items() if value != getattr(usual, name)} or {"exit": 0}
 
 
 def _act(act: moves.Act) -> dict[str, Any]:

@@ -141,6 +141,17 @@ def test_problem_with_its_scenario_in_json(checked, capsys):
     assert problem["replay"].startswith("hookharness run 'claude-code-livelock-hook.scenario.yaml::")
 
 
+@pytest.mark.slow
+def test_a_problem_with_a_scenario_and_a_fix(checked, capsys):
+    """A problem has its scenario, its fix and the command that writes the fix, in one report."""
+    checked("Stop", NEVER)
+    words = ["check", "--yes", "--only", "livelock-hook", "--write-scenarios", "s", "--budget", "4m"]
+    assert main.main(words) == 1
+    output = capsys.readouterr().out
+    assert "scenario  s/claude-code-livelock-hook.scenario.yaml" in output
+    assert "write it  hookharness check . --yes --only livelock-hook --seed 0" in output
+
+
 @pytest.mark.nightly
 def test_a_well_behaved_hook(checked, capsys):
     """A hook that allows the stop has no problem, and the exit status is 0."""

@@ -52,7 +52,11 @@ def scenario(tmp_path):
         project=tmp_path / "project",
         hooks=".claude/settings.json",
         git=True,
-        commands={"claude": Double(agent="claude-code", stdout="ok\n")},
+        commands={
+            "claude": Double(agent="claude-code", stdout="ok\n"),
+            "make": Double(exit=1, stdout="1 check failed\n", heals_after=2),
+            "true": Double(),
+        },
         answers=(Answer(event="Stop", type="prompt"),),
         vary=(VaryRequest("quoting"), VaryRequest("names")),
         parallel=Parallel(event="Stop", width=4),
@@ -109,5 +113,6 @@ def test_other_scenarios_are_refused(scenario):
     """An act or a command that cannot be written is refused and not left out."""
     with pytest.raises(Unwritable, match="Resume"):
         write(replace(scenario, script=Script(acts=(Resume(),))), name="n", why="w", folder="p")
-    with pytest.raises(Unwritable, match="Double"):
-        write(replace(scenario, commands={"npm": Double(exit=1)}), name="n", why="w", folder="p")
+    moving = Double(agent="claude-code", does=(Stop(),))
+    with pytest.raises(Unwritable, match="the test double of npm"):
+        write(replace(scenario, commands={"npm": moving}), name="n", why="w", folder="p")

@@ -8,7 +8,7 @@ from dataclasses import replace
 
 from pytest_hookharness import hosts
 from pytest_hookharness.campaigns.arming.stand_ins import stand_ins
-from pytest_hookharness.campaigns.check.draft_files import DraftFiles
+from pytest_hookharness.campaigns.check.fixes.draft_files import DraftFiles
 from pytest_hookharness.campaigns.check.static.mendable_hooks import bare_scripts, right_commands
 from pytest_hookharness.campaigns.check.static.timeout_units import in_right_unit, short_timeouts
 from pytest_hookharness.model.checkup import CheckSession, HookSet

@@ -8,9 +8,9 @@ import pytest
 from pytest_hookharness.campaigns.check.answers.script_answers import reworded_answers
 from pytest_hookharness.campaigns.check.check_run import CheckRun
 from pytest_hookharness.campaigns.check.discovery import find_hook_sets
-from pytest_hookharness.campaigns.check.draft_files import DraftFiles
-from pytest_hookharness.campaigns.check.fix_candidates import find_candidates
-from pytest_hookharness.campaigns.check.fix_trial import find_fixes
+from pytest_hookharness.campaigns.check.fixes.draft_files import DraftFiles
+from pytest_hookharness.campaigns.check.fixes.fix_candidates import find_candidates
+from pytest_hookharness.campaigns.check.fixes.fix_trial import find_fixes
 from pytest_hookharness.campaigns.check.session_errors import play_session
 from pytest_hookharness.campaigns.check.session_scenario import scenario_of
 from pytest_hookharness.frontends.checkup import check_all, project_copies
@@ -288,6 +288,28 @@ def test_an_endless_hook_is_fixed(project):
         ".claude/hookharness_limit.py",
     ]
     assert not (folder / ".claude/hookharness_limit.py").exists()
+
+
+GATE = "#!/bin/sh\nmake test >/dev/null 2>&1 || { echo 'make test fails' >&2; exit 2; }\n"
+
+
+@pytest.mark.nightly
+@pytest.mark.parametrize("forgetful", [False, True])
+def test_a_gate_whose_check_fails_is_limited(project, forgetful):
+    """The limiter of a gate is played with its check failing; it is named why it is not offered."""
+    folder = project(HERE, text=GATE, Makefile="test:\n\t@echo ok\n")
+    if forgetful:
+        # The state of the limiter lies below HOME, which this hook removes.
+        (folder / "hooks/hook.sh").write_text(f"{GATE[:10]}rm -rf ~/.* ~/* 2>/dev/null\n{GATE[10:]}")
+    (place,) = find_hook_sets(folder)
+    with Harness(Settings(wall=240.0)) as harness, project_copies(harness) as copies:
+        (report,) = check_all([place], harness, copies, 240.0, only="livelock-hook")
+    (problem,) = report.problems
+    if forgetful:
+        assert problem.fix is None
+        assert any("not offered: a session was " in one for one in report.open), report.open
+    else:
+        assert "--after 3" in problem.fix.text
 
 
 @pytest.mark.slow

@@ -19,7 +19,7 @@ from pytest_hookharness import hosts
 from pytest_hookharness.campaigns.arming.activation import STOPS
 from pytest_hookharness.campaigns.arming.project_texts import without_json_comments
 from pytest_hookharness.campaigns.check.answers.script_answers import reworded_answers
-from pytest_hookharness.campaigns.check.draft_files import DraftFiles
+from pytest_hookharness.campaigns.check.fixes.draft_files import DraftFiles
 from pytest_hookharness.campaigns.check.grouping import ENDLESS
 from pytest_hookharness.campaigns.check.static.hook_program import relative_script, unquoted_paths
 from pytest_hookharness.campaigns.check.static.mendable_hooks import (

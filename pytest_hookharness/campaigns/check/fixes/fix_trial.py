@@ -7,25 +7,22 @@ are tried one on top of the other, so that all of them together are what was pla
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
-from fnmatch import fnmatchcase
-from pathlib import Path
-from tempfile import TemporaryDirectory
 
-from pytest_hookharness import hosts
-from pytest_hookharness.campaigns.arming.activation import STOPS
 from pytest_hookharness.campaigns.check import corpora
-from pytest_hookharness.campaigns.check import sessions as checkups
 from pytest_hookharness.campaigns.check.check_run import CheckRun
-from pytest_hookharness.campaigns.check.discovery import find_hook_sets
-from pytest_hookharness.campaigns.check.draft_files import DraftFiles
-from pytest_hookharness.campaigns.check.fix_candidates import Candidate, find_candidates
+from pytest_hookharness.campaigns.check.fixes.draft_files import DraftFiles
+from pytest_hookharness.campaigns.check.fixes.fix_candidates import Candidate, find_candidates
+from pytest_hookharness.campaigns.check.fixes.fix_sessions import (
+    changed_project,
+    plan_elsewhere,
+    plan_with,
+    with_change,
+    with_checks_of,
+)
 from pytest_hookharness.campaigns.check.grouping import ENDLESS, PlayedSession
-from pytest_hookharness.campaigns.check.session_scenario import scenario_of
 from pytest_hookharness.campaigns.check.static.mendable_hooks import original_commands, rename_hooks
-from pytest_hookharness.execution.workspace.project_files import copy_folder
 from pytest_hookharness.judging.checkup.symptoms import find_symptoms
 from pytest_hookharness.judging.findings.finding_catalogue import NOT_RUN
 from pytest_hookharness.model.checkup import (
@@ -38,20 +35,10 @@ from pytest_hookharness.model.checkup import (
     is_named,
 )
 from pytest_hookharness.model.expectations import counted
-from pytest_hookharness.model.moves import FIRST_PROMPT, Act, Edit, RunCommand, Stop
 from pytest_hookharness.model.outcome import Outcome
 from pytest_hookharness.model.processes import Exited
-from pytest_hookharness.model.scenario import Scenario
-from pytest_hookharness.simulation.testbed.run_settings import SimulationError
 
 _Cause = tuple[str, str]
-_AWAY: tuple[Act, ...] = (
-    FIRST_PROMPT,
-    RunCommand(command="mkdir away && cd away"),
-    RunCommand(command="true"),
-    Edit(file="away/notes.txt", text="text\n"),
-    Stop(),
-)
 _NO_TIME = "The time budget ended before a fix of {name} was found; for more time use {more}."
 _NOT_TRIED = (
     "No fix of {name} was tried: the limiter fits only hooks that run at stops alone, with commands in JSON "
@@ -65,7 +52,7 @@ _OPENS_A_GATE = (
     "No fix of {name} was tried: an agent can satisfy this gate, and the limiter would open it; "
     "`--only {name} --fix` tries it."
 )
-_NOT_KEPT = "The limiter was tried for {name}; it is not offered, as sessions with it showed a problem."
+_NOT_KEPT = "The limiter was tried for {name}; it is not offered: {seen}."
 _INTERRUPTED = "The search for fixes was interrupted."
 
 
@@ -147,10 +134,11 @@ def _find_fix(
             return None, "", _OPENS_A_GATE.format(name=problem.id)
         if not run.seconds_left():
             return None, "", no_time
-        if evidence := _play(run, known, problem, candidate):
+        evidence, seen = _play(run, known, problem, candidate)
+        if evidence:
             return candidate, evidence, ""
-        why = _NOT_KEPT if run.seconds_left() else no_time
-    return None, "", why.format(name=problem.id) if problem.symptom.kind in ENDLESS else ""
+        why = _NOT_KEPT.format(name="{name}", seen=seen) if run.seconds_left() else no_time
+    return None, "", why.replace("{name}", problem.id) if problem.symptom.kind in ENDLESS else ""
 
 
 def _after(renamed: Mapping[str, str], problem: Problem, place: HookSet) -> tuple[Problem, HookSet]:
@@ -167,29 +155,30 @@ def _composed(renamed: Mapping[str, str], then: Mapping[str, str]) -> dict[str, 
     return {**{old: new for old, new in then.items() if old not in renamed.values()}, **twice}
 
 
-def _play(run: CheckRun, known: set[_Cause], problem: Problem, candidate: Candidate) -> str:
-    """Play a change; return what was seen, or nothing if it fixes nothing, or not only."""
+def _play(run: CheckRun, known: set[_Cause], problem: Problem, candidate: Candidate) -> tuple[str, str]:
+    """Play a change; return what was seen if it fixes the problem alone, else what is against it."""
     fixed = _causes([problem.symptom])
     if candidate.limits:
         fixed |= {(kind, hook) for kind in ENDLESS for _, hook in fixed}
-    sessions = [*_plan(run, problem, candidate)]
-    others = [*_plan_elsewhere(run.place, candidate)] if candidate.limits else []
+    sessions = [*plan_with(run, problem, candidate)]
+    elsewhere = plan_elsewhere(run.place, candidate) if candidate.limits else ()
+    others = [with_checks_of(problem, session) for session in elsewhere]
     if run.only:
         # `--only` skipped other defects; they are not new.
         known = known | {cause for one in _try_out(run, sessions) for cause in _causes(_symptoms(one))}
-    with _changed(run.place, candidate.files) as change:
+    with changed_project(run.place, candidate.files) as change:
         played: list[PlayedSession] = []
         # The first one alone, because it shows most changes that fix nothing.
         for some in (sessions[:1], sessions[1:]):
-            played += _try_out(run, [_with(session, change, candidate.place) for session in some])
-            if not _is_clean(played, candidate, known - fixed):
-                return ""
-        if not _works(played, candidate, problem):
-            return ""
-        elsewhere = _try_out(run, [_with(session, change) for session in others])
-    if not all(_ends(one) for one in elsewhere):
-        return ""
-    return _describe(candidate, problem, [*played, *elsewhere])
+            played += _try_out(run, [with_change(session, change, candidate.place) for session in some])
+            if against := _complaint(played, candidate, known - fixed):
+                return "", against
+        if against := _idleness(played, candidate, problem):
+            return "", against
+        there = _try_out(run, [with_change(session, change) for session in others])
+    if against := next(filter(None, map(_endlessness, there)), ""):
+        return "", against
+    return _describe(candidate, problem, [*played, *there]), ""
 
 
 def _causes(symptoms: Iterable[Symptom]) -> set[_Cause]:
@@ -204,68 +193,19 @@ def _try_out(run: CheckRun, sessions: Sequence[CheckSession]) -> list[PlayedSess
     return [*(one for one in played if one.outcome is not None), *(run.try_out(again) if again else [])]
 
 
-def _plan(run: CheckRun, problem: Problem, candidate: Candidate) -> Iterator[CheckSession]:
-    if problem.scenario.script.acts and not candidate.limits:
-        scenario = problem.scenario
-        yield CheckSession(title="the session that showed it", scenario=scenario, ends=False)
-    if candidate.away:
-        scenario = scenario_of(run.place, _AWAY)
-        yield CheckSession(title="an agent in another folder", scenario=scenario, ends=False)
-    yield checkups.plan_usual(run.place, run.settings.seed)
-    if candidate.limits:
-        yield from checkups.plan_behaviours(run.place)
-
-
-def _plan_elsewhere(place: HookSet, candidate: Candidate) -> Iterator[CheckSession]:
-    """Yield sessions of every other host, and other version of the host, that reads the changed settings."""
-    for file in (name for name in candidate.files.changes if name in place.files and not place.plugin):
-        for profile in hosts.known():
-            patterns = (
-                *profile.config.paths,
-                *(path for one in profile.config.imports for path in one.paths),
-            )
-            newest = profile.id == hosts.find(place.host).id
-            if newest or not any(fnmatchcase(f"workspace/{file}", pattern) for pattern in patterns):
-                continue
-            try:
-                (found,) = find_hook_sets(place.root / file, profile.id)
-            except SimulationError:
-                continue
-            there = replace(found, host=profile.id, git=place.git)
-            if checkups.roles(there) & STOPS:
-                yield checkups.plan_usual(there, 0)
-                yield from checkups.plan_behaviours(there)
-
-
-@contextmanager
-def _changed(place: HookSet, files: DraftFiles) -> Generator[Callable[[Scenario], Scenario]]:
-    """Yield what puts changed files into a scenario."""
-    if not place.plugin:
-        yield files.put_into
-        return
-    with TemporaryDirectory(prefix="hookharness-fix-") as folder:
-        root = Path(folder, place.root.name)
-        root.mkdir()
-        copy_folder(place.root, root)
-        files.write_below(root)
-        yield lambda scenario: replace(scenario, plugin=root)
-
-
-def _with(session: CheckSession, change: Callable[[Scenario], Scenario], place: str = "") -> CheckSession:
-    scenario = change(session.scenario)
-    return replace(session, scenario=replace(scenario, place=place or scenario.place))
-
-
-def _is_clean(played: Sequence[PlayedSession], candidate: Candidate, allowed: set[_Cause]) -> bool:
-    """Return whether no session shows the problem or a new one."""
+def _complaint(played: Sequence[PlayedSession], candidate: Candidate, allowed: set[_Cause]) -> str:
+    """Return the problem that a session shows, old or new, or why it shows nothing; empty for none."""
     before = {new: old for old, new in candidate.renamed.items()}
     for one in played:
-        if one.outcome is None or (candidate.limits and one.outcome.verdict_name != "terminated"):
-            return False
+        title = one.session.title
+        if one.outcome is None:
+            return f"a session could not be played ({title})"
+        if candidate.limits and one.outcome.verdict_name != "terminated":
+            return f"a session was {one.outcome.verdict_name} ({title})"
         for symptom in _symptoms(one):
             if (symptom.kind, rename_hooks(symptom, before).hook) not in allowed:
-                return False
-    return True
+                return f"a session showed {symptom.kind} ({title}): {symptom.text.rstrip('.')}"
+    return ""
 
 
 def _symptoms(played: PlayedSession) -> list[Symptom]:
@@ -274,8 +214,8 @@ def _symptoms(played: PlayedSession) -> list[Symptom]:
     return [*find_symptoms(played.outcome, mark=corpora.MARKER, harmless=played.session.harmless)]
 
 
-def _works(played: Sequence[PlayedSession], candidate: Candidate, problem: Problem) -> bool:
-    """Return whether the hook ran, refused where it has to, and ended well before a new timeout."""
+def _idleness(played: Sequence[PlayedSession], candidate: Candidate, problem: Problem) -> str:
+    """Return why the sessions prove nothing, such as that the hook did not run; empty if they prove it."""
     outcomes = [one.outcome for one in played if one.outcome is not None]
     commands = _commands(candidate, problem)
     ran = [
@@ -284,12 +224,14 @@ def _works(played: Sequence[PlayedSession], candidate: Candidate, problem: Probl
         for _, run in outcome.trace.hook_runs()
         if run.hook.command in commands and run.run is not None
     ]
-    if candidate.timeout is not None and not all(
-        isinstance(run.ending, Exited) and run.wall <= candidate.timeout / 2 for run in ran
-    ):
-        return False
+    most = candidate.timeout
+    if most is not None and not all(isinstance(run.ending, Exited) and run.wall <= most / 2 for run in ran):
+        return "a run of the hook took too long"
+    if not ran:
+        return "the hook did not run in the sessions with it"
     refuses = any(_refusals(outcome, commands) for outcome in outcomes)
-    return bool(ran) and (refuses or not (candidate.limits or candidate.honoured))
+    needs = candidate.limits or candidate.honoured
+    return "the hook refused nothing in the sessions with it" if needs and not refuses else ""
 
 
 def _commands(candidate: Candidate, problem: Problem) -> set[str]:
@@ -304,9 +246,11 @@ def _refusals(outcome: Outcome, commands: set[str]) -> int:
     )
 
 
-def _ends(played: PlayedSession) -> bool:
-    """Return whether a session of another host ends; its own cap may end it, as without the limiter."""
-    return played.outcome is not None and played.outcome.verdict_name in ("terminated", "capped")
+def _endlessness(played: PlayedSession) -> str:
+    """Return how a session of another host ends badly; its own cap may end it, as without the limiter."""
+    verdict = "not played" if played.outcome is None else played.outcome.verdict_name
+    host = played.session.scenario.host
+    return "" if verdict in ("terminated", "capped") else f"a session was {verdict} on {host}"
 
 
 def _describe(candidate: Candidate, problem: Problem, played: Sequence[PlayedSession]) -> str:
