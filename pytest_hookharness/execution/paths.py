@@ -27,6 +27,8 @@ PACKAGE = Path(__file__).parents[1]
 TOOLS_PATH = "/usr/bin:/bin:/usr/local/bin:/opt/homebrew/bin"
 _MAX_PATH = 600
 _FOLDER_MODE = 0o755
+# Linux only.
+_NOATIME: int = getattr(os, "O_NOATIME", 0)
 
 
 class WorkspaceError(Exception):
@@ -84,7 +86,7 @@ def read_bytes(path: Path, *, most: int | None = None) -> bytes | None:
     """
     try:
         # Non-blocking: opening a named pipe without a writer would never return.
-        descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
+        descriptor = open_unnoticed(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
     except (FileNotFoundError, NotADirectoryError):
         return None
     except OSError as error:
@@ -105,6 +107,14 @@ def read_bytes(path: Path, *, most: int | None = None) -> bytes | None:
         raise WorkspaceError(path, f"cannot be read: {reason_of(error)}") from error
     finally:
         os.close(descriptor)
+
+
+def open_unnoticed(path: str | Path, flags: int) -> int:
+    """Open a file, without changing its time of access where we may, for a hook may look at that time."""
+    try:
+        return os.open(path, flags | _NOATIME)
+    except PermissionError:
+        return os.open(path, flags)
 
 
 def is_file(path: str | Path) -> bool:

@@ -157,6 +157,16 @@ def test_a_time_that_is_set_back_hides_nothing(scanner: Scanner, root: Path) -> 
     assert differing(scanner) == {"workspace/notes"}
 
 
+@pytest.mark.skipif(sys.platform != "linux", reason="only Linux reads files without a trace")
+def test_a_scan_leaves_the_times_of_access(root: Path) -> None:
+    """A file that a scan reads keeps its time of access, also where that is long before its last change."""
+    (root / "a").write_text("text")
+    os.utime(root / "a", ns=(0, time_ns()))
+    with closing(Scanner({"workspace": root})) as opened:
+        opened.verify()
+    assert (root / "a").stat().st_atime_ns == 0
+
+
 def test_new_nested_folders_are_seen(scanner: Scanner, root: Path) -> None:
     """A file in a new folder in a new folder is seen, and so is its next change."""
     (root / "a" / "b").mkdir(parents=True)

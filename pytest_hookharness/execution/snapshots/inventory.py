@@ -20,7 +20,7 @@ from operator import attrgetter
 from typing import TypeAlias
 
 from pytest_hookharness.execution import platform
-from pytest_hookharness.execution.paths import lies_in, reason_of
+from pytest_hookharness.execution.paths import lies_in, open_unnoticed, reason_of
 from pytest_hookharness.execution.snapshots.content_store import ContentStore
 from pytest_hookharness.execution.snapshots.permissions import Permissions
 from pytest_hookharness.execution.state.file_contents import RACY, READING
@@ -37,7 +37,6 @@ _CAPABILITY = "security.capability"
 _COMPARED = attrgetter("mode", "owner", "size", "modified", "device", "content", "attributes")
 _NOTHING = nullcontext()
 _files = platform.files()
-_NOATIME: int = getattr(os, "O_NOATIME", 0)
 # Taken of each path in each scan.
 _key: Callable[[os.stat_result], Key] = attrgetter(
     "st_dev", "st_ino", "st_size", "st_mtime_ns", "st_ctime_ns", "st_mode", "st_nlink"
@@ -192,7 +191,7 @@ class Inventory:
 
     def _list(self, folder: str, mode: int) -> list[tuple[str, os.stat_result]]:
         self.permissions.open(folder, mode, 0o500)
-        descriptor = _open(folder, os.O_DIRECTORY)
+        descriptor = open_unnoticed(folder, READING | os.O_DIRECTORY)
         try:
             with os.scandir(descriptor) as entries:
                 return [(entry.name, entry.stat(follow_symlinks=False)) for entry in entries]
@@ -268,7 +267,7 @@ class Inventory:
     def _content(self, path: str, *, keep: bool) -> tuple[str, str]:
         """Return the digest of a file, or why there is none."""
         try:
-            descriptor = _open(path)
+            descriptor = open_unnoticed(path, READING)
         except PermissionError as error:
             return "", f"it cannot be read: {reason_of(error)}"
         try:
@@ -312,11 +311,3 @@ def attributes_of(path: str) -> Attributes:
 
 def _is_kept(name: str) -> bool:
     return name.startswith(_SPACES) or name == _CAPABILITY or _files.is_of_a_program(name)
-
-
-def _open(path: str, flags: int = 0) -> int:
-    """Open for reading, without changing the time of access where we may."""
-    try:
-        return os.open(path, READING | flags | _NOATIME)
-    except PermissionError:
-        return os.open(path, READING | flags)

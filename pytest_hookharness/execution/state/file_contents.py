@@ -20,6 +20,7 @@ from pytest_hookharness.execution.paths import (
     WorkspaceError,
     confine,
     make_folders,
+    open_unnoticed,
     paths_below,
     read_bytes,
     reason_of,
@@ -67,7 +68,7 @@ def content_of(real: str, status: os.stat_result, digest: Callable[[bytes], str]
         return os.readlink(real)
     if kind != stat.S_IFREG:
         return _OTHERS.get(kind, "unknown")
-    descriptor = os.open(real, READING)
+    descriptor = open_unnoticed(real, READING)
     try:
         if digest is not None:
             return digest(b"".join(_parts(descriptor, status.st_size, real)))
