@@ -72,6 +72,7 @@ def asked(
     halt: str | None = None,
     run: ProcessResult | None = None,
     rule: Rule = RULE,
+    reasons: tuple[str, ...] = (),
 ) -> HookEvent:
     ruling = Ruling.DENY if refused or overridden else Ruling.NONE
     hook_run = HookRun(
@@ -81,7 +82,13 @@ def asked(
         reply=Reply(ruling=ruling, rule=rule),
     )
     decision = Decision(
-        event=event, ruling=ruling, refused=refused, overridden=overridden, halt=halt, rule=RULE
+        event=event,
+        ruling=ruling,
+        refused=refused,
+        overridden=overridden,
+        halt=halt,
+        rule=RULE,
+        reasons=reasons,
     )
     return HookEvent(event=event, hook_runs=(hook_run,), decision=decision)
 
@@ -188,6 +195,23 @@ def test_the_cap_makes_it_capped_and_names_what_changed() -> None:
     changed = (Change(path="workspace/log", how="content"),)
     expected = Capped(turn=3, cap=GUARD, changed=changed, masks=("workspace/log",))
     assert judge(JudgeInput(seen, RunEnd(how="capped", turn=3), cap=GUARD)) == expected
+
+
+@pytest.mark.parametrize(
+    ("said", "masks"),
+    [
+        (("item 1", "item 2", "item 3"), ()),
+        (("took 0.31s", "took 0.4s", "took 12s"), ("workspace/log",)),
+    ],
+)
+def test_no_mask_where_the_hook_says_what_changes(said: tuple[str, ...], masks: tuple[str, ...]) -> None:
+    """A mask is named only if the hook says the same in the turns that it makes alike, but for durations."""
+    known = {turn: state("abc"[turn - 1], log=str(turn)) for turn in range(1, 4)}
+    first, second, third = (asked(refused=True, reasons=(one,)) for one in said)
+    seen = trace(PROMPT, STOP, first, STOP, second, STOP, third, states=known)
+    verdict = judge(JudgeInput(seen, RunEnd(how="capped", turn=3), cap=GUARD))
+    assert isinstance(verdict, Capped)
+    assert verdict.masks == masks
 
 
 def test_an_override_after_an_earlier_prompt_is_still_capped() -> None:

@@ -1,25 +1,15 @@
-"""
-How a run ended, whether the hooks' own decision ended it, and what changed in its last turns.
-
-Masks that could be declared are tried on the states of the run before they are reported. A mask is only
-named if, without what it leaves out, the last turns repeat twice, and if no probe showed that a part of the
-state makes a difference.
-"""
+"""How a run ended, whether the hooks' own decision ended it, and what changed in its last turns."""
 
 from __future__ import annotations
 
 import math
-import posixpath
-from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import replace
+from collections.abc import Iterable
 
-from pytest_hookharness.judging.recurrence import cycle
 from pytest_hookharness.judging.recurrence.cycle import changes
-from pytest_hookharness.judging.recurrence.similar_turns import LONGEST_PERIOD
 from pytest_hookharness.model import moves
 from pytest_hookharness.model.fast_dataclass import dataclass
 from pytest_hookharness.model.moves import Move
-from pytest_hookharness.model.probes import ProbeEffect, ProbeReport, Threshold
+from pytest_hookharness.model.probes import Threshold
 from pytest_hookharness.model.processes import Cut, TimedOut
 from pytest_hookharness.model.protocol import Rule, is_afterwards
 from pytest_hookharness.model.time_budget import USED_UP
@@ -276,63 +266,3 @@ def describe_threshold_ahead(threshold: Threshold, subject: str = "it") -> str:
 
 def _reaction(threshold: Threshold) -> str:
     return "allow the stop" if threshold.allows_stop else f"do something else ({threshold.what})"
-
-
-_SPECIAL = frozenset("*?[")
-
-
-def find_masks(states: Mapping[int, State], probing: ProbeReport | None) -> tuple[str, ...]:
-    """Return the masks with which the last turns repeat; none if a part was shown to make a difference."""
-    if probing is not None and any(probe.seen.reaction is ProbeEffect.DECISION for probe in probing.probes):
-        return ()
-    newest = max(states, default=0)
-    for period in range(1, min(LONGEST_PERIOD, newest // 2) + 1):
-        masks = _masks_for(states, newest, period)
-        if masks:
-            return masks
-    return ()
-
-
-def _masks_for(states: Mapping[int, State], newest: int, period: int) -> tuple[str, ...]:
-    turns = range(newest - period, newest + 1)
-    if any(turn - period not in states or turn not in states for turn in turns):
-        return ()
-    differing = [change for turn in turns for change in cycle.changes(states[turn - period], states[turn])]
-    folders = frozenset(
-        posixpath.dirname(change.path) for change in differing if change.how in ("added", "removed")
-    )
-    # Whole roots are not masked: that would leave nothing to compare.
-    if not differing or any("/" not in folder for folder in folders):
-        return ()
-    top = [folder for folder in folders if not any(map(folders.__contains__, _above(folder)))]
-    paths = dict.fromkeys(change.path for change in differing if not _is_below(change, top))
-    masked = {turn: _without(states[turn], {*paths}, top) for turn in range(newest - 2 * period, newest + 1)}
-    alike = all(cycle.same_state(masked[turn - period], masked[turn]) for turn in turns)
-    if not alike or cycle.find_contradiction(masked) is not None:
-        return ()
-    return (*map(_literal, paths), *(f"{_literal(folder)}/*" for folder in sorted(top)))
-
-
-def _is_below(change: Change, folders: Iterable[str]) -> bool:
-    return any(change.path.startswith(f"{folder}/") for folder in folders)
-
-
-def _above(folder: str) -> Iterator[str]:
-    while folder := posixpath.dirname(folder):
-        yield folder
-
-
-def _without(state: State, paths: set[str], folders: Iterable[str]) -> State:
-    below = tuple(f"{folder}/" for folder in folders)
-    left = {
-        path: entry
-        for path, entry in state.files.items()
-        if path not in paths and not (below and path.startswith(below))
-    }
-    built = cycle.build_state(state.visible, state.agent, state.environment, left, state.opaque)
-    return replace(state, files=left, digest=built.digest)
-
-
-def _literal(path: str) -> str:
-    """Return a path as a glob that matches only it."""
-    return "".join(f"[{letter}]" if letter in _SPECIAL else letter for letter in path)

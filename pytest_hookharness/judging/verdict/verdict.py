@@ -15,10 +15,10 @@ from pytest_hookharness.judging.findings.session_findings import find_chain
 from pytest_hookharness.judging.findings.settings_findings import ConfigurationProblem
 from pytest_hookharness.judging.recurrence import cycle
 from pytest_hookharness.judging.verdict.assumptions import clock_was_read, gather_assumptions
+from pytest_hookharness.judging.verdict.possible_masks import find_masks
 from pytest_hookharness.judging.verdict.run_end import (
     RunEnd,
     describe_threshold_ahead,
-    find_masks,
     first_override,
     name_of,
     newest_difference,
@@ -178,7 +178,7 @@ def _capped(case: JudgeInput) -> verdicts.Verdict:
         cap=cap,
         without=_without_cap(case),
         changed=newest_difference(case.trace).files,
-        masks=find_masks(case.trace.states, case.probing),
+        masks=find_masks(case.trace, case.probing),
         status=case.end.status if own else "",
     )
 
@@ -318,7 +318,7 @@ def _undecided(case: JudgeInput, why: str) -> verdicts.Undecided:
         turn=case.end.turn,
         why="; ".join(reasons),
         changed=difference.files,
-        masks=() if conflict is not None else find_masks(case.trace.states, case.probing),
+        masks=() if conflict is not None else find_masks(case.trace, case.probing),
         cap=case.cap if case.cap is not None and case.cap.overrides is not None else None,
         running=case.end.running,
     )
