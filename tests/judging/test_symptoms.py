@@ -337,6 +337,18 @@ def test_what_a_broken_hook_printed_and_did(refused, effect):
     assert "#!/usr/bin/env bash" in symptom.advice
 
 
+def test_a_failure_of_other_runs_than_those_that_are_shown():
+    """Of a hook that fails only beside others, refusals in the session are not told as what the host did."""
+    text = (
+        "Stop: of 8 runs side by side 1 end with exit code 1 (\"no '/tmp/hookharness-x1/0/check/home/x'\")."
+    )
+    found = CRASHED.found(text, hook="./check.sh")
+    seen = outcome(steps=[ran(Exited(2), b"Run the tests.", refused=True)], findings=(found,))
+    (symptom,) = [one for one in find_symptoms(seen) if one.kind == "CRASHED"]
+    assert (symptom.printed, symptom.effect) == ("", "")
+    assert "(\"no 'home/x'\")" in symptom.text
+
+
 @pytest.mark.parametrize(
     "lines",
     [

@@ -52,8 +52,11 @@ def with_evidence(symptom: Symptom, outcomes: Sequence[Outcome]) -> Symptom:
     if not symptom.turn and symptom.kind in _FAULTS and (failed or symptom.kind != NOT_RUN.name):
         # It is in the source: what other runs of the hook printed and decided has nothing to do with it.
         runs = failed
+    if symptom.kind == CRASHED.name:
+        # Runs side by side are in no trace, and the other runs of the hook did not fail.
+        runs = failed
     if not runs:
-        return symptom
+        return replace(symptom, text=without_run_folder(symptom.text))
     near = [run for run in runs if run[0].turn == symptom.turn] or runs
     # A problem that is known without a run belongs to no turn, and no refusal is related to it.
     tells = symptom.turn or symptom.kind in _FAILED

@@ -176,7 +176,7 @@ def _less(alone: Sequence[Weights], together: Weights) -> Iterator[tuple[tuple[s
             yield (path, measure), f"{path}: {counted}" if path else counted
 
 
-_LONGEST = 80
+_LONGEST = 200
 REFUSE = "refuse"
 # What a hook does, by its command: that it refuses, or how its runs end.
 EndingKey: TypeAlias = tuple[str, str]
