@@ -54,6 +54,31 @@ def test_a_rule_about_files():
     assert finding.name == "EMPTY-ADVICE"
 
 
+@pytest.mark.parametrize(
+    "reason",
+    [
+        "CI is not green; push again",
+        "Rebase your branch onto main",
+        "Document the new functions",
+        "Bump the version",
+        "Summarise what you did",
+        "Tests are red. Stash your changes.",
+    ],
+)
+def test_an_order(reason):
+    """A reason that says what to do with what is enough, whatever the verb."""
+    assert names_something(reason)
+
+
+@pytest.mark.parametrize(
+    "reason",
+    ["Not yet.", "Blocked the stop.", "This is not the end.", "No way, not the time.", "Done a lot?"],
+)
+def test_no_order(reason):
+    """A reason that only says that something is not done, or was, is not enough."""
+    assert not names_something(reason)
+
+
 def test_nothing_without_end():
     """In a loop that is known to be endless two times are enough, and one is not."""
     twice, once = refusals("Not yet.", "Not yet."), refusals("Not yet.")

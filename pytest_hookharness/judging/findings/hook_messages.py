@@ -188,6 +188,14 @@ _STEP = re.compile(
     re.IGNORECASE,
 )
 
+# A sentence, or a part of one, that begins with a verb and what it is done to: "Bump the version."
+_ORDER = re.compile(
+    r"(?:\A|[.;:!,\n]\s*|\b(?:and|then|please)\s+)(?!\w*ed\b|(?:not?|is|are|was|has|had|with|for|from|in|on|at|by|of|to"
+    r"|and|but|or|as|like|only|still|yet|even|once|this|that|what|when|after|before|about|because|see)\b)[a-z]{3,}\s+"
+    r"(?:the|your|an?|all|every|each|any|it|its|them|this|these|those|what|again|onto)\b",
+    re.IGNORECASE,
+)
+
 
 def find_empty_advice(trace: Trace, *, endless: bool = False) -> Iterator[Finding]:
     """
@@ -258,5 +266,5 @@ def _after_own_moves(trace: Trace) -> Iterator[tuple[Step, HookEvent]]:
 
 
 def names_something(reason: str) -> bool:
-    """Return whether a reason names a thing, or contains a usual word for an action."""
-    return len(reason) > _LONG or _THING.search(reason) is not None or _STEP.search(reason) is not None
+    """Return whether a reason names a thing, gives an order, or contains a usual word for an action."""
+    return len(reason) > _LONG or any(one.search(reason) is not None for one in (_THING, _ORDER, _STEP))
