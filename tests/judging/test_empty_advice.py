@@ -72,7 +72,7 @@ def test_an_order(reason):
 
 @pytest.mark.parametrize(
     "reason",
-    ["Not yet.", "Blocked the stop.", "This is not the end.", "No way, not the time.", "Done a lot?"],
+    ["Not yet.", "Refused the end.", "This is not the end.", "No, not the time."],
 )
 def test_no_order(reason):
     """A reason that only says that something is not done, or was, is not enough."""
