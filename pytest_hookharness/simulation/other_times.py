@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from contextlib import suppress
 
+from pytest_hookharness.judging.findings.finding_catalogue import FLAKY
 from pytest_hookharness.judging.verdict.conclusion import judge_paces, judge_unplayed_times
 from pytest_hookharness.model.expectations import counted
 from pytest_hookharness.model.fast_dataclass import replace
@@ -89,6 +90,11 @@ class OtherTimes:
             return slow.outcome
 
         finding = time_shift.compare(fast, simulate_slowly)
+        if finding is not None and fast.chance and not self._run.clock_uses:
+            # Nothing in the source asks for the time, and a paced play has other process numbers.
+            why = f"The source names random numbers ({fast.chance}), and compares no time."
+            text = f"{finding.text} {why}"
+            finding = FLAKY.found(text, turn=finding.turn)
         # A session that ends by itself in every play ends, in whichever turn.
         ends = all(isinstance(other.verdict, Terminated) for other in others)
         return fast if finding is None else judge_paces(fast, finding, tried=self._run.tried and not ends)

@@ -64,7 +64,7 @@ def test_what_was_changed_stands_in_words():
     """What a mutation changed is told in a sentence, not by the name of its family."""
     scenario = Scenario(name="check", host="claude-code", vary=(VaryRequest("tools"), VaryRequest("input")))
     text = report(problems=(replace(problem("./a.sh"), scenario=scenario),))
-    assert "  changed   a program that the hook calls is missing; input\n" in text
+    assert "  changed   a program that a hook calls is missing; input\n" in text
 
 
 def test_a_session_that_was_not_made_smaller():

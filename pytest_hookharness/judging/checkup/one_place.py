@@ -55,10 +55,15 @@ def _cause(symptom: Symptom) -> str:
 
 def _with_event(text: str, other: str) -> str:
     """Return the words about hooks without a program, with the event of another hook that needs it too."""
-    event = _EVENT.match(other)
-    if event is None or _WITHOUT.search(text) is None or event[0] in text:
+    own, event, program = _EVENT.match(text), _EVENT.match(other), _WITHOUT.search(text)
+    if event is None or program is None or event[0] in text:
         return text
-    return f"{text} The same at {event[0]}."
+    if own is None or " in turn " in text:
+        return f"{text} Without it, {event[0]} refuses nothing either."
+    # A source is quoted for its own hook, and may say nothing of the other one.
+    same = text.partition(": ")[2] == other.partition(": ")[2]
+    words = text.partition(": ")[2] if same else f"{program[0]}, nothing is refused."
+    return f"{own[0]}, {event[0]}: {words}"
 
 
 def _with_keys(text: str, other: str) -> str:

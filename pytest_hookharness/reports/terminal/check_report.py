@@ -30,7 +30,7 @@ _VARIED = {
     "quoting": "the words of the command stand in quotes, in a heredoc, or in code for another shell",
     "names": "the same is done with another file of the same name",
     "state": "a file of the hook's own is emptied",
-    "tools": "a program that the hook calls is missing",
+    "tools": "a program that a hook calls is missing",
     "sessions": "another session or subagent is active in between",
     "processes": "the host goes on in another process",
 }

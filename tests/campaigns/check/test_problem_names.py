@@ -88,7 +88,32 @@ def test_guards_that_need_the_same_program(other, said):
     found = at_one_place(problems)
     assert len(found) == 2 - said
     assert found[0].symptom.hook == ("./a.sh, ./b.sh" if said else "./a.sh")
-    assert found[0].symptom.text == (f"{first} The same at PreToolUse." if said else first)
+    assert found[0].symptom.text == (
+        f"{first} Without it, PreToolUse refuses nothing either." if said else first
+    )
+
+
+@pytest.mark.parametrize(
+    ("other", "text"),
+    [
+        ("`jq` writes every refusal, so {}.", "`jq` writes every refusal, so {}."),
+        ("it decides by what `jq` prints, so {}, and every call is allowed.", "{}."),
+    ],
+)
+def test_what_a_source_says_is_told_of_its_own_hook(other, text):
+    """Where two hooks need the same program for different things, only what both have in common is told."""
+    without = "with no `jq` on the PATH, nothing is refused"
+    said = {"./a.sh": f"Stop: `jq` writes every refusal, so {without}.", "./b.sh": f"PreToolUse: {other}"}
+    problems = [
+        Problem(
+            id=hook,
+            symptom=Symptom(kind="UNGUARDED-TOOL", hook=hook, text=words.format(without)),
+            scenario=Scenario(name="guards", host="claude-code"),
+        )
+        for hook, words in said.items()
+    ]
+    (found,) = at_one_place(problems)
+    assert found.symptom.text == f"Stop, PreToolUse: {text.format(without)}"
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,15 @@
+"""The problems that a report tells: each cause once, with all hooks that it concerns."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from pytest_hookharness.campaigns.check.lone_programs.callers import with_callers
+from pytest_hookharness.campaigns.check.static.mendable_hooks import as_found
+from pytest_hookharness.judging.checkup.one_place import at_one_place
+from pytest_hookharness.model.checkup import HookSet, Problem
+
+
+def told_problems(hook_set: HookSet, problems: Iterable[Problem]) -> list[Problem]:
+    """Return problems as a report tells them, with the commands that the settings have."""
+    return as_found(hook_set, at_one_place(with_callers(hook_set, problems)))
