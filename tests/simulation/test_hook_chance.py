@@ -191,3 +191,12 @@ def test_a_script_beside_a_hook_outside_of_the_workspace_is_read(stop, tmp_path)
 
     assert outcome.chance.startswith("$RANDOM in ")
     assert outcome.chance.endswith("draw.sh")
+
+
+@pytest.mark.slow
+def test_a_process_number_is_no_clock(stop):
+    """A hook that decides by its process number is not told to decide by the time, whatever the pace shows."""
+    outcome = stop("#!/bin/bash\n[ $(($$ % 5)) -eq 0 ] && exit 0\necho run the tests >&2\nexit 2\n")
+
+    assert set(names(outcome)) <= {"FLAKY"}
+    assert "CLOCK" not in first_line(outcome)

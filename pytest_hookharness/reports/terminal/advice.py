@@ -210,17 +210,18 @@ def _unlike_evidence(outcome: Outcome, verdict: Livelock) -> str:
 
 
 def _loop(outcome: Outcome, verdict: Livelock) -> str:
-    again = "again and again" if verdict.evidence == "driven" else "forever"
-    again += IF_MASKED if verdict.evidence == "masked" else ""
     refusal = last_refusal(outcome.trace)
     if refusal is None:
         return "Nothing is refused and the session goes on: the turns above show which hook keeps it going."
-    if refusal.event.lower() in _STOPS:
-        return f"The same stop will be refused {again}. {_allow(outcome)}"
-    return (
-        f"The same {plain(refusal.event, 40)} will be refused {again}. Let the reason name a move that "
-        "is allowed, and allow the stop when nothing else is left."
-    )
+    is_stop = refusal.event.lower() in _STOPS
+    what = "stop" if is_stop else plain(refusal.event, 40)
+    if verdict.evidence == "driven":
+        seen = f"The same {what} was refused again and again, and nothing that was tried ended that."
+    else:
+        seen = f"The same {what} will be refused forever{IF_MASKED if verdict.evidence == 'masked' else ''}."
+    if is_stop:
+        return f"{seen} {_allow(outcome)}"
+    return f"{seen} Let the reason name a move that is allowed, and allow the stop when nothing else is left."
 
 
 def _allow(outcome: Outcome) -> str:

@@ -263,7 +263,10 @@ class Prober:
         files: Files = {}
         match perturbation.how:
             case PerturbationKind.TRANSCRIPT:
-                checkpoint.editor.lengthen_transcript(_TRANSCRIPT_FACTOR)
+                ranks = [*self._exact_limits.ranks()]
+                # Not those in files that hooks read, as the transcript is one.
+                sizes = {number for rank in (*ranks[:1], *ranks[2:]) for number in rank}
+                checkpoint.editor.lengthen_transcript(_TRANSCRIPT_FACTOR, sizes)
             case PerturbationKind.WAITED:
                 checkpoint.editor.wait(perturbation.seconds)
             case PerturbationKind.AGED:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Sequence
 
-from pytest_hookharness.judging.probing.limits import KnownNumbers
 from pytest_hookharness.judging.probing.thresholds import GrowingSize
 from pytest_hookharness.judging.state_diff.number_formats import SessionClock
 from pytest_hookharness.judging.state_diff.pattern import Irregular, Pattern, find_pattern
@@ -116,12 +115,14 @@ class RepetitionProbes:
         """
         driver, turn = self._driver, self._driver.turn
         repetition = self._history.last_repetition(driver, period)
-        limits, sizes = KnownNumbers(), tuple[GrowingSize, ...]()
-        if pattern is not None:
-            differing = [change.path for change in self._history.differing(turn, period)]
-            limits = limit_sources.gather_limits(
-                driver.testbed, repetition.hook_runs, self._influences(period).read, differing
-            )
+        moving = pattern is not None
+        differing = [change.path for change in self._history.differing(turn, period)] if moving else []
+        # Without a pattern, only the transcript is compared with them.
+        limits = limit_sources.gather_limits(
+            driver.testbed, repetition.hook_runs, self._influences(period).read, differing
+        )
+        sizes: tuple[GrowingSize, ...] = ()
+        if moving:
             refusals = driver.refusals(), driver.refusals(turn - period)
             sizes = limit_sources.growing_sizes(self._history, turn, period, refusals)
         prober = Prober(

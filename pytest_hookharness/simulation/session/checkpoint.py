@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from contextlib import AbstractContextManager
 
 from pytest_hookharness.execution.state.file_contents import LARGEST_STATE_FILE, Contents
@@ -15,6 +15,8 @@ from pytest_hookharness.simulation.testbed.undo import SavedFiles, settle, unmou
 
 # Seconds in which files can be restored, however little is left of the budget.
 _UNDOING = 1.0
+# Bytes to which a transcript is lengthened at most.
+_LONGEST_TRANSCRIPT = 10_000_000
 
 
 class CheckpointEditor:
@@ -57,13 +59,16 @@ class CheckpointEditor:
         self._testbed.workspace.clock.shift(seconds, since)
         settle(self._testbed)
 
-    def lengthen_transcript(self, times: int) -> None:
-        """Make the transcript several times as long by repeating it."""
+    def lengthen_transcript(self, times: int, sizes: Collection[int]) -> None:
+        """Make the transcript several times as long by repeating it, and longer than each of some sizes."""
         transcript = self._testbed.transcript
         data = transcript.read_bytes() if transcript is not None and transcript.is_file() else b""
         if transcript is not None and data:
             with transcript.open("ab") as file:
-                file.write(data * min(times - 1, LARGEST_STATE_FILE // len(data)))
+                length = len(data)
+                longer = max((size for size in sizes if size <= _LONGEST_TRANSCRIPT), default=0)
+                wanted = max(min(times * length, LARGEST_STATE_FILE), longer + 1)
+                file.write(data * (-(-wanted // length) - 1))
         settle(self._testbed)
 
 
