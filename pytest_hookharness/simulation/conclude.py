@@ -13,9 +13,11 @@ from pytest_hookharness.execution.workspace.user_home import describe_homes
 from pytest_hookharness.judging.expectations.check_expectations import find_violations
 from pytest_hookharness.judging.findings.find import find
 from pytest_hookharness.judging.recurrence.cycle import Lasso
+from pytest_hookharness.judging.recurrence.influences import INTERNET
 from pytest_hookharness.judging.verdict.assumptions import (
     CLOCKS,
     CONTAINED,
+    NO_NETWORK,
     RECORDED,
     UNCONTAINED,
     UNREAD_GIT,
@@ -284,6 +286,8 @@ def _assumptions(testbed: Testbed, evidence: SessionEvidence) -> Iterator[str]:
         yield f"No agent was started in the background: {_BLIND}."
     if evidence.untried:
         yield evidence.untried
+    if sandbox.tier is Tier.NAMESPACES and not testbed.scenario.network and _asks_network(evidence):
+        yield NO_NETWORK
     if any("/.git/" in path for path in testbed.files):
         yield UNREAD_GIT
     yield from testbed.workspace.copied.describe(linked=sandbox.contained)
@@ -308,6 +312,11 @@ def _assumptions(testbed: Testbed, evidence: SessionEvidence) -> Iterator[str]:
         limits = (limit for limit in (profile.steps, profile.stuck) if limit is not None)
         for limit in limits:
             yield f"The limit of {profile.id} on any long run was not applied: {limit.rule.text}."
+
+
+def _asks_network(evidence: SessionEvidence) -> bool:
+    observed = evidence.observed
+    return observed is not None and any(one.startswith(INTERNET) for one in observed.influences.outside)
 
 
 def _assumed_by_scenario(testbed: Testbed) -> Iterator[str]:

@@ -236,6 +236,16 @@ def test_a_count_without_a_clock_has_no_such_finding(play):
     assert "CLOCK" not in [finding.name for finding in outcome.findings]
 
 
+@pytest.mark.parametrize("network", [False, True])
+def test_a_network_that_was_asked_for(play, network):
+    """A loop whose hook asks for the network assumes that it would decide the same with one."""
+    code = "import socket; socket.socket().connect(('192.0.2.1', 9))" if network else "pass"
+    outcome = play(hooks={"Stop": f'python3 -c "{code}" 2>/dev/null; {REFUSE}'}, env=OFF, turns=4)
+
+    assert isinstance(outcome.verdict, Livelock)
+    assert any("asked for the network" in one for one in outcome.assumptions) is network
+
+
 @pytest.mark.parametrize("most", ["20000", "3_000_000", "$((2 * 1024 * 1024))"])
 def test_the_length_of_an_unopened_transcript(play, most):
     """A hook that looks at the size of the transcript is no livelock, also for a limit far beyond tenfold."""
