@@ -24,6 +24,7 @@ from pytest_hookharness.model.processes import (
     TimedOut,
 )
 from pytest_hookharness.model.protocol import Basis, Decision, Hook, Reply, Rule, Ruling
+from pytest_hookharness.model.start_failures import StartFailure
 from pytest_hookharness.model.trace import Happened, HookEvent, HookRun, Moved, Performed, State, Step, Trace
 
 RULE = Rule("Exit code 2 refuses.", Basis.OBSERVED, "a host")
@@ -141,6 +142,18 @@ def test_every_ending_and_fault_is_reported_once(
 ) -> None:
     """What a process did and what its host made of it give one finding of the right kind."""
     assert names(trace(hooked(hook_run(ending, fault=fault)))) == expected
+
+
+@pytest.mark.parametrize(
+    ("kind", "advice"),
+    [("syntax", "`bash -n FILE`"), ("module", "Install the module"), ("missing", "the executable bit")],
+)
+def test_what_to_do_about_a_script_that_could_not_run(kind: Any, advice: str) -> None:
+    """The advice on a hook that did not run fits what is wrong with it."""
+    run = ProcessResult(ending=Exited(2), failure=StartFailure(kind=kind, name="x"))
+    (found,) = find(trace(hooked(hook_run(run=run, fault="not-run: x"))))
+    assert found.name == "NOT-RUN"
+    assert advice in found.advice
 
 
 @pytest.mark.parametrize(

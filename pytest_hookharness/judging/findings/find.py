@@ -37,6 +37,14 @@ _FAULTS = {
     "timed-out": finding_catalogue.HUNG_HOOK,
 }
 _NO_EXPECTATION = Expectation()
+# What to do about a script that was found, and could not run.
+_REMEDIES = {
+    "syntax": (
+        "Read the error above, and correct the script; `bash -n FILE` or `python3 -m py_compile FILE` reads "
+        "it without running it."
+    ),
+    "module": "Install the module for the interpreter that the hook names, or keep it beside the script.",
+}
 
 
 # One defect of one hook run: its code, and what was seen.
@@ -170,6 +178,9 @@ def _hook_runs(trace: Trace) -> Iterator[Finding]:
                 from pytest_hookharness.judging.findings import wait_advice
 
                 found = replace(found, advice=wait_advice.advise_on_wait(ending, hook_run.host_limit))
+            failure = hook_run.run.failure if hook_run.run is not None else None
+            if code is finding_catalogue.NOT_RUN and failure is not None and failure.kind in _REMEDIES:
+                found = replace(found, advice=_REMEDIES[failure.kind])
             yield found
 
 
