@@ -13,7 +13,6 @@ from pytest_hookharness.execution.workspace.user_home import describe_homes
 from pytest_hookharness.judging.expectations.check_expectations import find_violations
 from pytest_hookharness.judging.findings.find import find
 from pytest_hookharness.judging.recurrence.cycle import Lasso
-from pytest_hookharness.judging.recurrence.influences import INTERNET
 from pytest_hookharness.judging.verdict.assumptions import (
     CLOCKS,
     CONTAINED,
@@ -42,6 +41,8 @@ from pytest_hookharness.model.verdicts import Capped, Finding, Livelock, Termina
 from pytest_hookharness.simulation.testbed.testbed import Testbed
 
 _NO_BACKGROUND = BackgroundReport()
+# How a socket to another machine is worded.
+_INTERNET = "a socket (inet"
 _BLIND = (
     "the tier of process groups does not see an agent that a hook starts in a session of its own (`setsid`); "
     "use another tier"
@@ -316,7 +317,7 @@ def _assumptions(testbed: Testbed, evidence: SessionEvidence) -> Iterator[str]:
 
 def _asks_network(evidence: SessionEvidence) -> bool:
     observed = evidence.observed
-    return observed is not None and any(one.startswith(INTERNET) for one in observed.influences.outside)
+    return observed is not None and any(one.startswith(_INTERNET) for one in observed.influences.outside)
 
 
 def _assumed_by_scenario(testbed: Testbed) -> Iterator[str]:

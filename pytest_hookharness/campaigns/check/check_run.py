@@ -26,6 +26,7 @@ from pytest_hookharness.campaigns.check.confirmation import Confirmation
 from pytest_hookharness.campaigns.check.gates.spent_limits import prove_spent_limits
 from pytest_hookharness.campaigns.check.grouping import PlayedSession, SymptomEvidence
 from pytest_hookharness.campaigns.check.held_loops import meet_held_loops
+from pytest_hookharness.campaigns.check.hindering_hooks import hindering_hooks, untried_hooks
 from pytest_hookharness.campaigns.check.home_search import look_in_project
 from pytest_hookharness.campaigns.check.hook_statistics import is_kind, is_wanted
 from pytest_hookharness.campaigns.check.report.told_problems import told_problems
@@ -116,7 +117,7 @@ class CheckRun:
             triggered=tuple(one for one in summary.triggered if one not in self._static.stuck),
             tried=(*summary.tried, *describe_mended(self.place, self._outcomes())),
             open=tuple(dict.fromkeys((*summary.open, *self._open))),
-            untried=tuple(causes.untried(self.place, self._static, self._outcomes())),
+            untried=tuple(untried_hooks(self.place, self._static, self._outcomes())),
             undecided=(*self._undecided, *summary.undecided),
             interrupted=interrupted,
             failed=failed or any(played.failed for played in self._played),
@@ -223,7 +224,7 @@ class CheckRun:
 
     def _leave_out(self, first: Outcome) -> Outcome:
         """Leave out hooks that stop the agent as they cannot run, or do not end; return the first outcome."""
-        hindering = {*causes.refused_for_want(self._static, [first]), *causes.unending_hooks(first)}
+        hindering = hindering_hooks(self._static, first)
         if (place := mend(self.place, hindering)) == self.place:
             return first
         self.place, self._static = place, in_words_of(place, self._static)

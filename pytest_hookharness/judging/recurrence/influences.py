@@ -63,8 +63,6 @@ _SORT = re.compile(r"/bin/sort$")
 _CODED = re.compile(r"/(python|pypy|node|nodejs|deno|bun|perl|ruby|php|lua|luajit)[0-9.]*$")
 _PERL_TIMES = ("-M", "-A", "-C")
 _INTERFACES = "netlink"
-# How the words begin for a socket to another machine.
-INTERNET = "a socket (inet"
 _CONTENT = frozenset((LookKind.OPENED, LookKind.EXECUTED, LookKind.LINK))
 _EXISTENCE = frozenset((LookKind.ACCESS, LookKind.NAMED, *_CONTENT))
 _TIMES = frozenset((LookKind.STATUS, LookKind.ATTRIBUTE))

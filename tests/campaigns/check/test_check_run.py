@@ -201,6 +201,24 @@ def test_a_hook_that_is_cut_keeps_no_time_from_the_others(harness, tmp_path):
 
 
 @pytest.mark.slow
+def test_a_hook_that_refuses_every_prompt_keeps_nothing_from_the_others(harness, tmp_path):
+    """Hooks are tried without one that refuses every prompt, and the report says so, with its reason."""
+    wants = "[ -d node_modules ] || { echo Run npm install. >&2; exit 2; }"
+    hooks = {"UserPromptSubmit": wants, "Stop": "echo No. >&2; exit 2"}
+    settings = {event: [{"hooks": [{"type": "command", "command": words}]}] for event, words in hooks.items()}
+    (tmp_path / ".claude").mkdir()
+    (tmp_path / ".claude/settings.json").write_text(json.dumps({"hooks": settings}))
+    (place,) = find_hook_sets(tmp_path)
+    report = CheckRun(place, harness.settings, harness.resources, "livelock").run()
+    assert {problem.symptom.hook for problem in report.problems} == {hooks["Stop"]}
+    (told,) = report.untried
+    assert told.startswith("UserPromptSubmit 1 ")
+    assert told.endswith(
+        'refuses every prompt here ("Run npm install."), so the other hooks were tried without it'
+    )
+
+
+@pytest.mark.slow
 @pytest.mark.nightly
 def test_a_hook_that_goes_on_in_the_background(harness, tmp_path):
     """A hook that answers with async is not waited for: it is no problem, and its end was not seen."""
