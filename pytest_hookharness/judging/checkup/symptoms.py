@@ -72,6 +72,7 @@ _ERROR = re.compile(
 _MAY_BE_OURS = re.compile(r"NoneType|undefined|null\b")
 _ERROR_LENGTH = 120
 # An answer behind other output, and what looks like one.
+_LACKS_HOME = re.compile(r"although it says .*\bhome/[^\"]*: No such file or directory", re.IGNORECASE)
 _LATE_ANSWER, _BRACES = "the answer does not begin the output", re.compile(r"\{[^\n]*\}")
 
 
@@ -114,6 +115,7 @@ def _findings(outcome: Outcome) -> Iterator[Symptom]:
                 _was_cut_by_us,
                 _is_private,
                 _is_log,
+                _is_of_our_home,
                 _quotes_input,
             )
         ):
@@ -163,6 +165,11 @@ def _is_private(_outcome: Outcome, finding: verdicts.Finding) -> bool:
 def _is_log(_outcome: Outcome, finding: verdicts.Finding) -> bool:
     """Return whether several hooks only log to standard error, perhaps because the machine is busy."""
     return finding.name == codes.DOUBLE_NOISE.name and "write to standard error" in finding.text
+
+
+def _is_of_our_home(_outcome: Outcome, finding: verdicts.Finding) -> bool:
+    """Return whether a hook that allows only lacks a file or folder below HOME, which is empty in a check."""
+    return finding.name == finding_catalogue.MANGLED.name and _LACKS_HOME.search(finding.text) is not None
 
 
 def _quotes_input(outcome: Outcome, finding: verdicts.Finding) -> bool:
