@@ -11,7 +11,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator
-from itertools import islice
+from itertools import chain, islice
 
 from pytest_hookharness import hosts
 from pytest_hookharness.campaigns.check.answers.written_answers import written_answers
@@ -34,6 +34,13 @@ _SAID = re.compile(
     r"^[ \t]*(?:echo[ \t]+(?:-e[ \t]+)?|printf[ \t]+|console\.(?:error|log)\(\s*|print\(\s*f?"
     r"|sys\.stderr\.write\(\s*f?)"
     r"([\"'`])(?P<words>(?:(?!\1)[^\n]){3,300})\1[^\n|]{0,60}\n(?:[^\n]{0,200}\n){0,2}?[ \t]*" + _EXIT,
+    re.MULTILINE,
+)
+# The same with a here-document, of which the first line counts.
+_WRITTEN = re.compile(
+    r"^[ \t]*cat[ \t]*(?:>&2[ \t]*)?<<-?[ \t]*([\"']?)(?P<mark>\w+)\1[ \t]*(?:>&2)?[ \t]*\n"
+    r"(?P<words>[^\n]{3,300})\n"
+    r"(?:(?!(?P=mark)\n)[^\n]*\n){0,60}?(?P=mark)\n(?:[^\n]{0,200}\n){0,2}?[ \t]*" + _EXIT,
     re.MULTILINE,
 )
 _REFUSING = re.compile(
@@ -107,7 +114,8 @@ def _failed(hook_set: HookSet, hook: Hook) -> Iterator[str]:
             continue
         # A script that knows how to refuse may mean that it failed itself.
         knows = _KNOWS.search(text) is not None
-        for found in islice(_SAID.finditer(text), 0 if knows else _MOST):
+        said = chain(_SAID.finditer(text), _WRITTEN.finditer(text))
+        for found in islice(said, 0 if knows else _MOST):
             words = " ".join(found["words"].split())
             reply = read_printed(profile, hook, int(found["code"]), stderr=words)
             captured = SHELL_SCRIPT.match(text) and goes_elsewhere(text, found.start("words"))

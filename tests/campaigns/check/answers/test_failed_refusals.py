@@ -37,6 +37,10 @@ def found(tmp_path):
     ("script", "text"),
     [
         ("hook.sh", 'if grep -q rm; then\n  echo "BLOCKED: no rm here" >&2\n  exit 1\nfi\n'),
+        (
+            "hook.sh",
+            "grep -q rm || exit 0\ncat >&2 <<'EOF'\nBLOCKED: no rm here\n\nUse trash.\nEOF\nexit 1\n",
+        ),
         ("hook.py", 'import sys\nif rm:\n    print(f"Denied: {rm}", file=sys.stderr)\n    sys.exit(1)\n'),
         (
             "hook.js",
@@ -121,6 +125,7 @@ def test_an_answer_with_a_status_of_failure(found):
     [
         ("PreToolUse", 'echo "BLOCKED: no rm here" >&2\nexit 2\n'),
         ("PreToolUse", '[ -n "$x" ] || exit 1\necho "BLOCKED: no rm here" >&2\nexit 2\n'),
+        ("PreToolUse", "cat >&2 <<EOF\nUsage: hook.sh\nBLOCKED: no rm here\nEOF\nexit 1\n"),
         ("PreToolUse", 'echo "BLOCKED: no rm here" >&2\nexit "$code"\n'),
         ("PreToolUse", 'echo "x.json: Permission denied" >&2\nexit 1\n'),
         ("PreToolUse", 'echo "access denied: no project" >&2\nexit 1\n'),
