@@ -35,6 +35,12 @@ _OF_ITSELF = re.compile(
     r"|skip|unknown|invalid|could not|cannot|can't|unable",
     re.IGNORECASE,
 )
+# That a check of the project failed is no word about the script.
+_CHECK_FAILED = re.compile(
+    r"\b(?:tests?|specs|suite|lint\w*|type[ -]?check\w*|checks?|build|compilation|format\w*)[ \t]+"
+    r"(?:has[ \t]+|have[ \t]+)?(?:failed|failing|failures?|errors?)\b",
+    re.IGNORECASE,
+)
 # How programs such as git and compilers begin their own lines on standard error.
 _OF_PROGRAM = re.compile(r"(?:\S+: )?(?:hint|warning|note): ")
 # At an event for the user, plain text may be for a log.
@@ -45,7 +51,7 @@ _LONGEST, _SHORTEST_QUOTE = 100, 4
 
 def is_advice(words: str) -> bool:
     """Return whether a text tells somebody to do something."""
-    return bool(_TELLS.search(words)) and not _OF_ITSELF.search(words)
+    return bool(_TELLS.search(words)) and not _OF_ITSELF.search(_CHECK_FAILED.sub("", words))
 
 
 def describe_unseen(event: str, words: str, stream: str, host: str) -> str:

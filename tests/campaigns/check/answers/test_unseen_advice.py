@@ -53,6 +53,12 @@ def test_advice_that_nobody_gets(found, script, text, stream):
     assert not symptom.must_fix
 
 
+def test_advice_about_a_check_that_failed(found):
+    """That tests failed is no failure of the script, so what to do about it is advice."""
+    (symptom,) = found('#!/bin/sh\nmake test || echo "Tests failed, consider a smaller change."\nexit 0\n')
+    assert '"Tests failed, consider a smaller change."' in symptom.text
+
+
 def test_advice_on_a_text_at_a_stop(found):
     """At a stop, the key for the agent makes it go on, so the advice also names the key for the user."""
     (symptom,) = found(f"#!/bin/sh\necho '{WARNING}' >&2\n", event="Stop")
