@@ -38,7 +38,6 @@ _ALIKE = (
     (r"git push origin main$", ("git push origin HEAD:main",)),
     (r"git commit -m (?=[\"'])", ("git commit -am ", "git commit --message=")),
     (r"git commit (?:--no-verify|-n) -m ", ("git commit -nm ", "git commit -anm ")),
-    (r"git push (?:--force|-f) (?=\w)", ("git push -fu ",)),
     (r"git checkout -b (?=\S+$)", ("git switch -c ",)),
     (r"git checkout (?=[\w-]+$)", ("git switch ",)),
     (r"git push (?:--force|-f)$", ("git push origin HEAD --force", "git push origin +HEAD")),

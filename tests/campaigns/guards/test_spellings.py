@@ -201,6 +201,11 @@ def test_spellings_have_the_same_effect(command, others):
     assert [*spellings(command)] == [*around(command), *others]
 
 
+def test_options_of_one_letter_in_one_word():
+    """The option that skips the hooks of Git is also tried joined to that of the message."""
+    assert {"git commit -nm done", "git commit -anm done"} <= {*spellings("git commit --no-verify -m done")}
+
+
 @pytest.mark.parametrize(
     ("command", "others"),
     [

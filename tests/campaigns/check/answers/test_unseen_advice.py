@@ -55,7 +55,8 @@ def test_advice_that_nobody_gets(found, script, text, stream):
 
 def test_advice_about_a_check_that_failed(found):
     """That tests failed is no failure of the script, so what to do about it is advice."""
-    (symptom,) = found('#!/bin/sh\nmake test || echo "Tests failed, consider a smaller change."\nexit 0\n')
+    says = 'echo "Tests failed, consider a smaller change."'
+    (symptom,) = found(f"#!/bin/sh\nif ! make test; then\n  {says}\nfi\nexit 0\n")
     assert '"Tests failed, consider a smaller change."' in symptom.text
 
 
