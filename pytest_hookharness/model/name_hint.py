@@ -3,6 +3,8 @@
 import difflib
 from collections.abc import Iterable
 
+_NEAR = 0.8
+
 
 class UnknownName(ValueError):
     """There is nothing of this name."""
@@ -14,6 +16,12 @@ def name_hint(name: str, known: Iterable[str], what: str) -> str:
     near = difflib.get_close_matches(name.lower(), lowered, n=1)
     hint = f" did you mean {lowered[near[0]]!r}?" if near else ""
     return f";{hint} known {what}: {', '.join(lowered.values())}"
+
+
+def is_near(name: str, known: Iterable[str]) -> bool:
+    """Return whether a name is nearly a known one, as it is if it was misspelled."""
+    lowered = [one.lower() for one in known]
+    return bool(difflib.get_close_matches(name.lower(), lowered, n=1, cutoff=_NEAR))
 
 
 def without_events(text: str) -> str:

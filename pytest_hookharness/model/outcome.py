@@ -11,6 +11,7 @@ from pytest_hookharness.model.delivery import DoubleCall
 from pytest_hookharness.model.exploration import Exploration
 from pytest_hookharness.model.fast_dataclass import dataclass
 from pytest_hookharness.model.mutations import TrialResult
+from pytest_hookharness.model.name_hint import UnknownName, is_near, name_hint
 from pytest_hookharness.model.probes import ProbeReport
 from pytest_hookharness.model.processes import Process, Tier
 from pytest_hookharness.model.protocol import Ruling
@@ -82,6 +83,7 @@ class Outcome:
         folders: Absolute paths of the folders of the run, each with the name that begins its state paths.
         chance: How the hooks that could refuse draw random numbers, in words, as far as their sources show
             it. Empty for a loop, whose evidence says what it rests on.
+        events: Names of the events that the host has; empty if they are not known.
     """
 
     scenario: Scenario
@@ -103,6 +105,7 @@ class Outcome:
     background: BackgroundReport = BackgroundReport()
     folders: tuple[tuple[str, str], ...] = ()
     chance: str = ""
+    events: tuple[str, ...] = ()
 
     def __repr__(self) -> str:
         """Return one line, as failed assertions show it; the report of a failed test has the story."""
@@ -145,8 +148,18 @@ class Outcome:
         return self.trace.turns
 
     def blocks(self, event: str | None = None) -> int:
-        """Return the number of refusals that the host honoured: in total, or for one event."""
-        return sum(1 for _, hooked in self.trace.hooked(event) if hooked.decision.refused)
+        """
+        Return the number of refusals that the host honoured: in total, or for one event.
+
+        Raises:
+            UnknownName: The host has no such event.
+        """
+        return sum(1 for _, hooked in self.trace.hooked(self._known(event)) if hooked.decision.refused)
+
+    def _known(self, event: str | None) -> str | None:
+        if event is not None and self.events and event not in self.events:
+            raise UnknownName(f"{self.host} has no event {event!r}{name_hint(event, self.events, 'events')}")
+        return event
 
     def first_difference(self, other: Outcome) -> tuple[Decided, Decided] | None:
         """Return what was first decided otherwise here and there; either may have been ended before."""
@@ -159,20 +172,39 @@ class Outcome:
         return [(step.turn, hooked.event, hooked.decision.refused) for step, hooked in self.trace.hooked()]
 
     def hook_runs(self, hook: str | None = None) -> int:
-        """Return the number of hook runs: all, those of an event, or those whose command contains a word."""
-        return sum(
+        """
+        Return the number of hook runs: all, those of an event, or those whose command contains a word.
+
+        Raises:
+            UnknownName: There are none, and the word is nearly the name of an event.
+        """
+        number = sum(
             1
             for _, run in self.trace.hook_runs()
             if hook is None or hook == run.hook.event or hook in run.hook.command
         )
+        if not number and hook is not None and is_near(hook, self.events):
+            self._known(hook)
+        return number
 
     def decisions(self, event: str) -> tuple[Ruling, ...]:
-        """Return the effective decisions on an event, in order."""
-        return tuple(effective_ruling(hooked) for _, hooked in self.trace.hooked(event))
+        """
+        Return the effective decisions on an event, in order.
+
+        Raises:
+            UnknownName: The host has no such event.
+        """
+        return tuple(effective_ruling(hooked) for _, hooked in self.trace.hooked(self._known(event)))
 
     def reasons(self, event: str | None = None) -> tuple[str, ...]:
-        """Return the reasons of all refusals, in order."""
-        return tuple(reason for _, hooked in self.trace.hooked(event) for reason in hooked.decision.reasons)
+        """
+        Return the reasons of all refusals, in order.
+
+        Raises:
+            UnknownName: The host has no such event.
+        """
+        asked = (hooked for _, hooked in self.trace.hooked(self._known(event)))
+        return tuple(reason for hooked in asked for reason in hooked.decision.reasons)
 
     @property
     def sessions(self) -> int:

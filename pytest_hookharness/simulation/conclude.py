@@ -193,6 +193,7 @@ def conclude_event(testbed: Testbed, hooked: HookEvent) -> Outcome:
         verdict=Terminated(turn=0),
         findings=find(trace) if hooked.hook_runs else (),
         folders=testbed.workspace.folders,
+        events=tuple(testbed.profile.events),
     )
 
 
@@ -227,6 +228,7 @@ def _build(
         background=background,
         folders=testbed.workspace.folders,
         chance=chance,
+        events=tuple(testbed.profile.events),
     )
     broken = find_violations(
         outcome,

@@ -1,5 +1,8 @@
 """Claims about the outcome as a value."""
 
+import pytest
+
+from pytest_hookharness.model.name_hint import UnknownName
 from pytest_hookharness.model.outcome import Outcome
 from pytest_hookharness.model.scenario import Scenario
 from pytest_hookharness.model.trace import Trace
@@ -19,3 +22,26 @@ def test_a_failed_assertion_shows_one_line():
     )
 
     assert repr(outcome) == "<Outcome lint[codex] on codex@1, terminated, expect.verdict: expected livelock>"
+
+
+@pytest.mark.parametrize(
+    "ask",
+    [
+        lambda outcome: outcome.blocks("Stp"),
+        lambda outcome: outcome.decisions("Stp"),
+        lambda outcome: outcome.reasons("Stp"),
+        lambda outcome: outcome.hook_runs("Stp"),
+    ],
+)
+def test_a_misspelled_event_is_an_error(ask):
+    """A name that the host has no event of is no event without refusals."""
+    known = Outcome(
+        scenario=Scenario(name="lint", host="codex"),
+        host="codex@1",
+        trace=Trace(steps=()),
+        verdict=Terminated(turn=1),
+        events=("Stop", "PreToolUse"),
+    )
+    with pytest.raises(UnknownName, match="has no event 'Stp'; did you mean 'Stop'"):
+        ask(known)
+    assert (known.blocks("Stop"), known.hook_runs("./lint.sh")) == (0, 0)

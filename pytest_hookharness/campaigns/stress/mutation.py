@@ -8,18 +8,27 @@ run is judged by its reaction to the fault.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator
 from typing import ClassVar, Literal, Protocol
 
 from pytest_hookharness.campaigns.stress.first_run import HookTraits, ReplayScript
 from pytest_hookharness.judging.comparison.fault_outcome import RANK, FaultReaction, code_of, find_reactions
 from pytest_hookharness.judging.comparison.traces import Defect, Pair, find_first
-from pytest_hookharness.model.fast_dataclass import dataclass
+from pytest_hookharness.model.fast_dataclass import dataclass, replace
 from pytest_hookharness.model.mutations import FaultOutcome, TrialResult, VaryRequest
 from pytest_hookharness.model.outcome import Outcome
 from pytest_hookharness.model.scenario import Scenario
 from pytest_hookharness.model.trace import HookRun, Trace
 from pytest_hookharness.model.verdicts import Finding
+
+# The names of the events of stops, on all hosts.
+_OF_STOPS = re.compile(r"stop$|^afteragent$", re.IGNORECASE)
+# To refuse a stop for a fault that the agent cannot mend is an endless loop.
+_AT_A_STOP = (
+    "Allow the stop and tell the user that nothing was checked, and declare that: `on_failure: allow`; or "
+    "refuse a few times and then allow it."
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -208,6 +217,8 @@ class Mutation:
         finding = None
         if code is not None:
             finding = code.found(f"Fault: {self}. {text}.", turn=reaction.turn, hook=reaction.hook)
+            if reaction.outcome == "fail-open" and _OF_STOPS.search(reaction.event):
+                finding = replace(finding, advice=_AT_A_STOP)
         return Evidence(
             hook=reaction.hook, outcome=reaction.outcome, text=text, payload=reaction.payload, finding=finding
         )

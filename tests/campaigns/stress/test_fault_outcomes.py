@@ -24,20 +24,20 @@ NO_FILE = Exited(127)
 CUT = TimedOut(1.0, Cut.HOOK_TIMEOUT)
 
 
-def ran(*endings, command="guard.sh"):
+def ran(*endings, command="guard.sh", event="PreToolUse"):
     """A run in which one hook ended so in each turn; only exit code 2 refuses."""
     steps = []
     for turn, ending in enumerate(endings, 1):
         ruling = Ruling.DENY if ending == REFUSES else Ruling.NONE
         hook_run = HookRun(
-            hook=Hook(event="PreToolUse", command=command),
+            hook=Hook(event=event, command=command),
             payload={},
             stdin=b"x" * 9,
             run=ProcessResult(ending=ending, stdin_taken=4, stderr=Output(b"why\n", 4)),
             reply=Reply(ruling=ruling, rule=RULE),
         )
-        decision = Decision(event="PreToolUse", ruling=ruling, refused=ruling is Ruling.DENY, rule=RULE)
-        hooked = HookEvent(event="PreToolUse", hook_runs=(hook_run,), decision=decision)
+        decision = Decision(event=event, ruling=ruling, refused=ruling is Ruling.DENY, rule=RULE)
+        hooked = HookEvent(event=event, hook_runs=(hook_run,), decision=decision)
         steps.append(Step(number=turn, turn=turn, exchange=hooked))
     return Trace(steps=tuple(steps))
 
@@ -46,6 +46,14 @@ def outcomes(usual, faulty, fault=PATH, directions=None):
     """Payload, outcome and defect of each hook."""
     found = strongest(declare(one, directions or {}) for one in fault.compare(usual, faulty))
     return [(one.payload, one.outcome, one.finding and one.finding.name) for one in found]
+
+
+@pytest.mark.parametrize(("event", "advice"), [("PreToolUse", "Refuse if"), ("AfterAgent", "Allow the stop")])
+def test_a_stop_is_not_to_be_refused_for_a_fault(event, advice):
+    """What allows a call because of a fault should refuse it; a stop refused for that would never end."""
+    (seen,) = PATH.compare(ran(REFUSES, event=event), ran(LETS_GO, event=event))
+    assert seen.finding.name == "FAILS-OPEN"
+    assert seen.finding.advice.startswith(advice)
 
 
 @pytest.mark.parametrize(
