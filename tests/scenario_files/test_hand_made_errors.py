@@ -112,6 +112,17 @@ MEANING = [
         ],
     ),
     (
+        "name in a report",
+        N + "expect:\n  verdict: hook cut\n",
+        [
+            (
+                '3:12 expect.verdict: "hook cut" is not a verdict: a report names a session so that is '
+                "`terminated` with a finding; expect `findings: [HUNG-HOOK]`; allowed: "
+                "terminated, capped, livelock, hung, recursing, lockout, undecided"
+            )
+        ],
+    ),
+    (
         "quoted number",
         N + 'turns: "5"\n',
         ['2:8 turns: expected a whole number from 1, got "5" (write it without quotes)'],

@@ -91,11 +91,19 @@ def make_expectation(**values: object) -> expectations.Expectation:
     return expectations.Expectation(**{"verdict": "terminated", **values})  # type: ignore[arg-type]
 
 
+# How reports name a session that ended without the decision of every hook.
+_ENDED_OTHERWISE = tuple(
+    (
+        words,
+        f": a report names a session so that is `terminated` with a finding; expect `findings: [{finding}]`",
+    )
+    for words, finding in (("hook not run", "NOT-RUN"), ("hook cut", "HUNG-HOOK"))
+)
 EXPECT = record_of(
     expectations.Expectation,
     "an expectation",
     {
-        "verdict": ChoiceShape(noun="a verdict", words=VERDICTS),
+        "verdict": ChoiceShape(noun="a verdict", words=VERDICTS, meant=_ENDED_OTHERWISE),
         "within": POSITIVE,
         "within_ms": Named(noun="milliseconds by event name", key=EVENT, value=POSITIVE),
         "blocks": BLOCKS,

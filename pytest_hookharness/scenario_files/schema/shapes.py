@@ -48,11 +48,17 @@ class Text:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ChoiceShape:
-    """One word of a fixed list."""
+    """
+    One word of a fixed list.
+
+    Attributes:
+        meant: What to write instead of some other words, as the end of a sentence.
+    """
 
     noun: str
     words: tuple[str, ...]
     read: Callable[[str], object] = unchanged
+    meant: tuple[tuple[str, str], ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -130,7 +130,8 @@ class Conversion:
             case Text():
                 return self._text(shape, str(value), element, path)
             case ChoiceShape(words=words, noun=noun) if value not in words:
-                return self._refuse(element, path, f"{seen(element)} is not {noun}", shape)
+                instead = dict(shape.meant).get(str(value), "")
+                return self._refuse(element, path, f"{seen(element)} is not {noun}{instead}", shape)
             case FlagShape(only=bool() as only) if value is not only:
                 return self._refuse(element, path, f"expected {str(only).lower()}, got {seen(element)}")
             case ChoiceShape() | FlagShape() | Nothing():
