@@ -7,6 +7,7 @@ JSON Schema and in the reference; the sentences after it are for readers of Pyth
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import field
 from pathlib import Path
@@ -100,6 +101,10 @@ class Origin:
 
     file: Path
     marks: Mapping[str, tuple[int, int]] = field(default_factory=dict)
+
+    def has(self, path: str) -> bool:
+        """Return whether a value was written at a key path."""
+        return any(mark == path or mark.startswith((f"{path}.", f"{path}[")) for mark in self.marks)
 
     def line(self, path: str, default: int = 1) -> int:
         """Return the line of a key path, or of the nearest path around it."""
@@ -296,10 +301,15 @@ class Scenario:
         return tuple((folder, ".") for folder in self.reach if folder != "/")
 
     def mark(self, path: str) -> str:
-        """Return the key path under which a value was written: the variant's own, or the base's."""
+        """
+        Return the key path under which a value was written: the variant's own, or the base's.
+
+        What neither wrote is looked for where the variant wrote what is around it.
+        """
         if self.variant and self.origin is not None:
             own = f"variants.{self.variant}.{path}"
-            if any(mark == own or mark.startswith((own + ".", own + "[")) for mark in self.origin.marks):
+            around = f"variants.{self.variant}.{re.split(r'[.[]', path, maxsplit=1)[0]}"
+            if self.origin.has(own) or (self.origin.has(around) and not self.origin.has(path)):
                 return own
         return path
 

@@ -534,3 +534,18 @@ def test_paths_are_those_of_the_variant() -> None:
     origin = Origin(file=Path("lint.scenario.yaml"), marks={"variants.old.expect.blocks": (9, 5)})
     seen = outcome(Expectation(blocks=TWO), origin=origin, variant="old")
     assert broken(seen) == ["variants.old.expect.blocks"]
+
+
+@pytest.mark.parametrize(
+    ("marks", "path"),
+    [
+        ({"expect.verdict": (3, 5), "variants.old.expect.blocks": (9, 5)}, "variants.old.expect.findings"),
+        ({"expect.findings": (3, 5), "variants.old.expect.blocks": (9, 5)}, "expect.findings"),
+        ({"expect.verdict": (3, 5)}, "expect.findings"),
+    ],
+    ids=["the variant has an expectation", "the base names it", "only the base has one"],
+)
+def test_what_nobody_wrote_is_looked_for_in_the_variant(marks: dict[str, tuple[int, int]], path: str) -> None:
+    """An expectation that holds by itself is shown at the variant's own one, if it has one."""
+    origin = Origin(file=Path("lint.scenario.yaml"), marks=marks)
+    assert Scenario(name="lint", origin=origin, variant="old").mark("expect.findings") == path
