@@ -10,10 +10,12 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Generator, Mapping
+from contextlib import contextmanager
 from typing import TypeAlias
 
 from pytest_hookharness.model.moves import Behaviour, Edit, Move, Observation, RunCommand, Stop
 from pytest_hookharness.model.name_hint import name_hint
+from pytest_hookharness.model.scenario import Scenario
 
 BehaviourFunction: TypeAlias = Callable[..., Generator[Move, Observation, None]]
 Moves: TypeAlias = Generator[Move, Observation, None]
@@ -129,9 +131,28 @@ def begin(behaviour: Behaviour, known: Mapping[str, BehaviourFunction], seen: Ob
     if function is None:
         hint = name_hint(behaviour.name, sorted(known), "behaviours")
         raise UnknownBehaviour(f"unknown behaviour {behaviour.name!r}{hint}")
+    parameters = [*inspect.signature(function).parameters.values()][1:]
+    names = [one.name for one in parameters if one.kind is not inspect.Parameter.VAR_KEYWORD]
+    other = next((name for name in behaviour.options if name not in names), None)
+    if other is not None and len(names) == len(parameters):
+        hint = name_hint(other, names, "options") if names else "; it has no options"
+        raise UnknownBehaviour(f"behaviour {behaviour.name!r} has no option {other!r}{hint}")
     try:
         inspect.signature(function).bind(seen, **behaviour.options)
     except TypeError as error:
-        takes = ", ".join(list(inspect.signature(function).parameters)[1:]) or "no options"
-        raise UnknownBehaviour(f"behaviour {behaviour.name!r}: {error}; it takes: {takes}") from None
+        raise UnknownBehaviour(
+            f"behaviour {behaviour.name!r}: {error}; it takes: {', '.join(names)}"
+        ) from None
     return function(seen, **behaviour.options)
+
+
+@contextmanager
+def errors_at(scenario: Scenario) -> Generator[None]:
+    """Name the place in the scenario's file in an error about the behaviour of its agent."""
+    try:
+        yield
+    except UnknownBehaviour as error:
+        if scenario.origin is None:
+            raise
+        line = scenario.origin.line(scenario.mark("agent"))
+        raise UnknownBehaviour(f"{scenario.origin.file}:{line} agent: {error}") from None

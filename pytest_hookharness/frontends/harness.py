@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from pytest_hookharness import agents, hosts
+from pytest_hookharness.agents.behaviours import errors_at
 from pytest_hookharness.execution.exhaustion import Exhausted, naming_exhaustion
 from pytest_hookharness.execution.processes.sandbox import ExecutionError, Supervisor
 from pytest_hookharness.execution.processes.slots import CpuSlot
@@ -272,7 +273,7 @@ class Harness(AbstractContextManager["Harness"]):
         from pytest_hookharness.campaigns import run
 
         progress = self._line.entry_of(scenario.id)
-        with self.recording(scenario, item) as observer:
+        with errors_at(scenario), self.recording(scenario, item) as observer:
             return run.simulate(
                 scenario,
                 self.settings,

@@ -4,10 +4,12 @@ import dataclasses
 import itertools
 import pickle
 import random
+from pathlib import Path
 
 import pytest
 
 from pytest_hookharness.agents import BEHAVIOURS, Playback, UnknownBehaviour, start
+from pytest_hookharness.agents.behaviours import errors_at
 from pytest_hookharness.model.moves import (
     Behaviour,
     Edit,
@@ -19,6 +21,7 @@ from pytest_hookharness.model.moves import (
     Script,
     Stop,
 )
+from pytest_hookharness.model.scenario import Origin, Scenario
 
 REFUSED = Observation((Message("feedback", "tests fail", "Stop"),))
 NOTHING = Observation()
@@ -183,8 +186,8 @@ def test_unknown_behaviour_names_the_nearest():
 
 
 def test_unknown_option_names_the_known_ones():
-    """An unknown option of a behaviour is an error that lists the known ones."""
-    with pytest.raises(UnknownBehaviour, match="it takes: text"):
+    """An unknown option of a behaviour is an error that names the nearest one, and lists the known ones."""
+    with pytest.raises(UnknownBehaviour, match="no option 'txt'; did you mean 'text'"):
         start(Script(then=Behaviour(name="idle", options={"txt": "x"})))
 
 
@@ -225,3 +228,11 @@ def test_an_agent_that_goes_on_is_the_one_that_is_replayed(name):
     for agent in reversed(agents):
         assert agent.position == dataclasses.replace(agent, playback=Playback()).position
     assert pickle.loads(pickle.dumps(agents[-1])) == agents[-1]  # noqa: S301 - written here
+
+
+def test_an_error_names_the_place_of_the_script():
+    """An error about a behaviour begins with the line of the agent in the scenario file."""
+    origin = Origin(file=Path("a.scenario.yaml"), marks={"agent": (7, 3)})
+    scenario = Scenario(name="a", script=Script(then=Behaviour(name="idel")), origin=origin)
+    with pytest.raises(UnknownBehaviour, match=r"^a\.scenario\.yaml:7 agent: unknown"), errors_at(scenario):
+        start(scenario.script)
