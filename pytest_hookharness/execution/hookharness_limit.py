@@ -27,6 +27,7 @@ import fcntl
 import hashlib
 import json
 import os
+import re
 import shutil
 import signal
 import subprocess
@@ -50,6 +51,8 @@ _LARGE_FILE, _MOST_READ = 1 << 20, 2000
 _MOST_FILES = 20_000
 # Seconds: for git, for output that a child of the command still holds open, for the counts of old sessions.
 _GIT_TIME, _LATE, _OLD = 10.0, 0.5, 14 * 86400.0
+
+_SCRIPT = re.compile(r"^[^-\s][^\s]*\.(?:sh|bash|py|[cm]?[jt]s|rb|pl|php)$")
 
 
 class CommandEnd(NamedTuple):
@@ -93,11 +96,15 @@ def main(argv: Sequence[str] | None = None) -> int:
         why = f"refused {options.at_most} times since the prompt"
     else:
         return _pass_on(ended)
-    return _allow(payload, ended, options.command[0], why)
+    return _allow(payload, ended, _name(options.command), why)
 
 
 def _options(argv: list[str]) -> argparse.Namespace | None:
-    parser = argparse.ArgumentParser(prog=_NAME, description="Limit the refusals of a Stop hook.")
+    parser = argparse.ArgumentParser(
+        prog=_NAME,
+        description="Limit the refusals of a Stop hook.",
+        epilog=f"As the hook's command: {_NAME} --after 3 -- ./check.sh",
+    )
     parser.add_argument("--after", type=int, default=3, metavar="N", help="refusals without any change (3)")
     parser.add_argument(
         "--at-most", type=int, default=10, metavar="N", help="refusals since the prompt, with changes (10)"
@@ -204,6 +211,11 @@ def _pass_on(ended: CommandEnd) -> int:
         signal.signal(-ended.status, signal.SIG_DFL)
         os.kill(os.getpid(), -ended.status)
     return ended.status
+
+
+def _name(command: Sequence[str]) -> str:
+    """Return the script that a command starts, or its program if it names no script."""
+    return next(filter(_SCRIPT.search, command), command[0])
 
 
 def _allow(payload: Mapping[str, Any], ended: CommandEnd, command: str, why: str) -> int:

@@ -71,6 +71,13 @@ def test_the_stop_is_allowed_after_some_refusals(stop):
 
 
 @pytest.mark.slow
+def test_the_user_is_told_of_the_script(stop):
+    """Of a hook that an interpreter runs, the script is named, and not the interpreter."""
+    runs = [stop(NEVER, "--after", "1", command=("sh", "-e", "./check.sh")) for _ in range(2)]
+    assert "although ./check.sh refuses it" in json.loads(runs[1].stdout)["systemMessage"]
+
+
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("before", "following"),
     [

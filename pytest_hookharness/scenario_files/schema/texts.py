@@ -126,7 +126,9 @@ def find_folder(text: str, base: Path, *, confined: bool, or_file: bool = False)
     if confined and text.startswith("/"):
         return Unfound(why="is absolute; write it relative to the scenario file")
     if confined and ".." in text.split("/"):
-        hint = "" if or_file else f"; for the repository that contains it, write `{REPOSITORY}`"
+        hint = f"; for the repository that contains it, write `{REPOSITORY}`"
+        if or_file:
+            hint = "; put it below that folder, as with `hookharness record -o FOLDER`"
         return Unfound(why=f"leaves the scenario's folder{hint}")
     try:
         root = base.resolve()
