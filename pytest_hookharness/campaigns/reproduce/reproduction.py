@@ -164,7 +164,7 @@ def compare(
             if not any(alike(one, other, project, outcome.folders) for other in here):
                 told = " and ".join(map(_describe, here)) or "no further refusal"
                 difference = f"refusal {same + 1}: recorded {_describe(one)}; here {told}"
-                cause = next(_causes(outcome, one), "")
+                cause = next(_causes(outcome, one, here), "")
                 return RefusalCounts(recorded=whole, same=same, difference=difference, cause=cause)
             same += 1
     return RefusalCounts(recorded=whole, same=same, more=len(replayed) - len(recorded))
@@ -175,7 +175,7 @@ def _describe(refusal: HookRefusal) -> str:
     return f"{refusal.event}{by}: {_short(refusal.reason)!r}" if refusal.reason else f"{refusal.event}{by}"
 
 
-def _causes(outcome: Outcome, wanted: HookRefusal) -> Iterator[str]:
+def _causes(outcome: Outcome, wanted: HookRefusal, here: _Refused) -> Iterator[str]:
     """Yield likely causes: our own limits first, then a missing tool or file."""
     if isinstance(outcome.verdict, Undecided) and outcome.verdict.turn < outcome.scenario.turns:
         yield f"the replay ended in turn {outcome.verdict.turn}: {outcome.verdict.why}"
@@ -193,6 +193,11 @@ def _causes(outcome: Outcome, wanted: HookRefusal) -> Iterator[str]:
         yield (
             f"no hook ran on {wanted.event}: these files configure none for it; settings that git ignores, "
             "that are not committed, or that lie in the home folder are not played"
+        )
+    if any(one.event == wanted.event for one in here):
+        yield (
+            f"{wanted.event} is refused here too, and only the text differs: another version of the hook, or "
+            "of what it prints"
         )
     yield UNKNOWN_CAUSE
 
