@@ -267,6 +267,8 @@ class LoopPlays:
 
     def _search(self, scenario: Scenario, kept: Act, named: Mapping[str, str], *, quick: bool) -> Shrinker:
         thorough = not quick
+        # A play that has begun is not cut short: what it shows would be our own end.
+        until = min(time.monotonic() + MOST_SECONDS, self.began + self.settings.wall)
 
         def shows(some: Scenario) -> bool | None:
             nonlocal thorough
@@ -281,7 +283,7 @@ class LoopPlays:
             undecided = outcome.verdict_name == "undecided" and is_endless(some)
             return None if undecided else self.shows(outcome)
 
-        shrinker = Shrinker(shows=shows, best=scenario, kept=kept)
+        shrinker = Shrinker(shows=shows, best=scenario, kept=kept, until=until)
         if scenario.project is not None:
             shrinker.try_out(replace(scenario, project=None, files={**named, **scenario.files}))
         with open_resumed_plays(

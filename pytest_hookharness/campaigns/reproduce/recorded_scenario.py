@@ -81,6 +81,8 @@ def write_scenarios(
     """
     Write the scenarios, and the project if they need it, and yield their paths.
 
+    That of the project, which is a folder, ends with a slash.
+
     Args:
         output: The folder for them.
         full: The whole session.
@@ -94,6 +96,7 @@ def write_scenarios(
     if full.project is not None:
         folder = f"{full.name}-project"
         copy_project(project.folder, (output / folder).resolve(), secrets)
+        yield f"{output / folder}/"
     # The scenario is for others as well.
     why = why.replace(f"{Path.home()}/", "~/")
     for scenario, suffix in ((small, ""), (full, "-full")):

@@ -17,6 +17,7 @@ from pytest_hookharness.reports.safe_text import plain
 REPRODUCED, DIFFERENT, UNKNOWN = 0, 1, 2
 _WIDTH = 1000
 _MOST = 20
+_COPY = ", a copy of the project: the scenarios play its hooks, so correct them there as well"
 _DESCRIPTION = (
     "Reads the transcript of a real session, and names the hook that refused again and again. Plays the "
     "agent's moves against the real hooks in a copy of the project, at the commit that the transcript names, "
@@ -115,7 +116,7 @@ def _lines(result: Reproduction) -> Iterator[str]:
     if len(left_out) > _MOST:
         yield f"  left out: {len(left_out) - _MOST} more"
     for one in (result, *result.further):
-        yield from (f"  wrote {file}" for file in one.files)
+        yield from (f"  wrote {file}{_COPY if file.endswith('/') else ''}" for file in one.files)
         if one.doubt:
             yield f"    {one.doubt}"
 
