@@ -27,7 +27,6 @@ import fcntl
 import hashlib
 import json
 import os
-import re
 import shutil
 import signal
 import subprocess
@@ -45,14 +44,11 @@ _HOSTS = ("CLAUDE", "GEMINI", "QWEN", "CURSOR", "FACTORY", "OPENHANDS")
 _SESSIONS = ("session_id", "sessionId", "conversation_id", "conversationId")
 _COUNTS = ("loop_count", "executionNum")
 _REFUSING = ("block", "deny", "continue")
-_CHUNK = 1 << 16
+_CHUNK, _SCRIPTS = 1 << 16, (".sh", ".bash", ".py", ".js", ".cjs", ".mjs", ".ts", ".rb", ".pl")
 # Larger files, and files after this many, are compared by size and time.
-_LARGE_FILE, _MOST_READ = 1 << 20, 2000
-_MOST_FILES = 20_000
+_LARGE_FILE, _MOST_READ, _MOST_FILES = 1 << 20, 2000, 20_000
 # Seconds: for git, for output that a child of the command still holds open, for the counts of old sessions.
 _GIT_TIME, _LATE, _OLD = 10.0, 0.5, 14 * 86400.0
-
-_SCRIPT = re.compile(r"^[^-\s][^\s]*\.(?:sh|bash|py|[cm]?[jt]s|rb|pl|php)$")
 
 
 class CommandEnd(NamedTuple):
@@ -96,21 +92,17 @@ def main(argv: Sequence[str] | None = None) -> int:
         why = f"refused {options.at_most} times since the prompt"
     else:
         return _pass_on(ended)
-    return _allow(payload, ended, _name(options.command), why)
+    return _allow(payload, ended, options.command, why)
 
 
 def _options(argv: list[str]) -> argparse.Namespace | None:
-    parser = argparse.ArgumentParser(
-        prog=_NAME,
-        description="Limit the refusals of a Stop hook.",
-        epilog=f"As the hook's command: {_NAME} --after 3 -- ./check.sh",
-    )
+    parser = argparse.ArgumentParser(prog=_NAME, description="Limit the refusals of a Stop hook.")
     parser.add_argument("--after", type=int, default=3, metavar="N", help="refusals without any change (3)")
     parser.add_argument(
         "--at-most", type=int, default=10, metavar="N", help="refusals since the prompt, with changes (10)"
     )
     parser.add_argument("--forget", action="store_true", help="forget the counts of the session on stdin")
-    parser.add_argument("command", nargs="*", metavar="COMMAND", help="the hook, after --")
+    parser.add_argument("command", nargs="*", metavar="COMMAND", help="the hook, as in: -- ./check.sh")
     cut = argv.index("--") if "--" in argv else len(argv)
     try:
         options = parser.parse_args(argv[:cut])
@@ -213,14 +205,10 @@ def _pass_on(ended: CommandEnd) -> int:
     return ended.status
 
 
-def _name(command: Sequence[str]) -> str:
-    """Return the script that a command starts, or its program if it names no script."""
-    return next(filter(_SCRIPT.search, command), command[0])
-
-
-def _allow(payload: Mapping[str, Any], ended: CommandEnd, command: str, why: str) -> int:
+def _allow(payload: Mapping[str, Any], ended: CommandEnd, words: Sequence[str], why: str) -> int:
     """Allow the stop that the command refused, and tell the user."""
-    text = f"{_NAME}: the stop is allowed although {command} refuses it ({why})."
+    script = next((one for one in words if one.endswith(_SCRIPTS)), words[0])
+    text = f"{_NAME}: the stop is allowed although {script} refuses it ({why})."
     # Other hosts know no such key, and some would take an answer without known keys for a failure.
     if {"hook_event_name", "transcript_path"} <= payload.keys() and "conversation_id" not in payload:
         _write(1, json.dumps({"systemMessage": text}).encode() + b"\n")

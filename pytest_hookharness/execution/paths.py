@@ -27,7 +27,7 @@ PACKAGE = Path(__file__).parents[1]
 TOOLS_PATH = "/usr/bin:/bin:/usr/local/bin:/opt/homebrew/bin"
 _MAX_PATH = 600
 _FOLDER_MODE = 0o755
-# Linux only.
+# Only Linux has this flag.
 _NOATIME: int = getattr(os, "O_NOATIME", 0)
 
 
@@ -110,7 +110,7 @@ def read_bytes(path: Path, *, most: int | None = None) -> bytes | None:
 
 
 def open_unnoticed(path: str | Path, flags: int) -> int:
-    """Open a file, without changing its time of access where we may, for a hook may look at that time."""
+    """Open a file, if permitted without changing its time of access, because a hook may look at that."""
     try:
         return os.open(path, flags | _NOATIME)
     except PermissionError:

@@ -19,7 +19,7 @@ def name_hint(name: str, known: Iterable[str], what: str) -> str:
 
 
 def is_near(name: str, known: Iterable[str]) -> bool:
-    """Return whether a name is nearly a known one, as it is if it was misspelled."""
+    """Return whether a name is probably a misspelling of a known one."""
     lowered = [one.lower() for one in known]
     return bool(difflib.get_close_matches(name.lower(), lowered, n=1, cutoff=_NEAR))
 

@@ -78,7 +78,7 @@ class PerturbationKind(enum.Enum):
     WAITED = "left alone for a while"
     CLOCK = "played with a clock that moves on"
     REPLACED = "replaced by another of its kind"
-    TRANSCRIPT = "the transcript grown tenfold or more"
+    TRANSCRIPT = "the transcript made longer"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -103,7 +103,7 @@ class Origin:
     marks: Mapping[str, tuple[int, int]] = field(default_factory=dict)
 
     def has(self, path: str) -> bool:
-        """Return whether a value was written at a key path."""
+        """Return whether a value was written at a key path, or below it."""
         return any(mark == path or mark.startswith((f"{path}.", f"{path}[")) for mark in self.marks)
 
     def line(self, path: str, default: int = 1) -> int:
@@ -304,7 +304,7 @@ class Scenario:
         """
         Return the key path under which a value was written: the variant's own, or the base's.
 
-        What neither wrote is looked for where the variant wrote what is around it.
+        If neither wrote the value, it is the variant's where the variant wrote the same top-level key.
         """
         if self.variant and self.origin is not None:
             own = f"variants.{self.variant}.{path}"

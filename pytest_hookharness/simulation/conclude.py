@@ -41,7 +41,7 @@ from pytest_hookharness.model.verdicts import Capped, Finding, Livelock, Termina
 from pytest_hookharness.simulation.testbed.testbed import Testbed
 
 _NO_BACKGROUND = BackgroundReport()
-# How a socket to another machine is worded.
+# How a socket of IPv4 or IPv6 is worded, also one to this machine.
 _INTERNET = "a socket (inet"
 _BLIND = (
     "the tier of process groups does not see an agent that a hook starts in a session of its own (`setsid`); "

@@ -91,8 +91,10 @@ class OtherTimes:
 
         finding = time_shift.compare(fast, simulate_slowly)
         if finding is not None and fast.chance and not self._run.clock_uses:
-            # Nothing in the source asks for the time, and a paced play has other process numbers.
-            why = f"The source names random numbers ({fast.chance}), and compares no time."
+            # No decision by the clock was found in the sources, and a paced play has other process numbers.
+            why = (
+                f"The source names random numbers ({fast.chance}); no decision by the clock was found in it."
+            )
             text = f"{finding.text} {why}"
             finding = FLAKY.found(text, turn=finding.turn)
         # A session that ends by itself in every play ends, in whichever turn.

@@ -72,7 +72,7 @@ def test_the_stop_is_allowed_after_some_refusals(stop):
 
 @pytest.mark.slow
 def test_the_user_is_told_of_the_script(stop):
-    """Of a hook that an interpreter runs, the script is named, and not the interpreter."""
+    """The message names the script of the hook, not the interpreter that runs it."""
     runs = [stop(NEVER, "--after", "1", command=("sh", "-e", "./check.sh")) for _ in range(2)]
     assert "although ./check.sh refuses it" in json.loads(runs[1].stdout)["systemMessage"]
 

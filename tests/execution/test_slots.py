@@ -136,7 +136,7 @@ def test_work_does_not_overlap(supervisor: Supervisor, slots: CpuSlots, tmp_path
 
 @pytest.mark.parametrize("later", [False, True])
 def test_a_process_that_starts_during_a_look_works(monkeypatch: pytest.MonkeyPatch, later: bool) -> None:
-    """Processes do not only wait if one was started after they were listed."""
+    """A process that started after the first list was made counts as working."""
     with (
         subprocess.Popen(["sleep", "3600"]) as waiting,
         subprocess.Popen(["sh", "-c", "while :; do :; done"]) as working,
@@ -147,7 +147,7 @@ def test_a_process_that_starts_during_a_look_works(monkeypatch: pytest.MonkeyPat
             monkeypatch.setattr(process_tree, "descendants", lambda _: next(lists))
             load = Load(0.0, Tracer(), wanted=True)
 
-            # In the long time before this look, what they worked is next to nothing.
+            # Over so long a time, their CPU time is negligible.
             assert load.look(1e6) == (None if later else WAITS)
         finally:
             waiting.kill()

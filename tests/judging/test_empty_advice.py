@@ -66,7 +66,7 @@ def test_a_rule_about_files():
     ],
 )
 def test_an_order(reason):
-    """A reason that says what to do with what is enough, whatever the verb."""
+    """Any verb with an object counts as an order."""
     assert names_something(reason)
 
 
@@ -75,7 +75,7 @@ def test_an_order(reason):
     ["Not yet.", "Refused the end.", "This is not the end.", "No, not the time."],
 )
 def test_no_order(reason):
-    """A reason that only says that something is not done, or was, is not enough."""
+    """A reason that states a fact and names no action is not enough."""
     assert not names_something(reason)
 
 

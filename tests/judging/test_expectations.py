@@ -546,6 +546,6 @@ def test_paths_are_those_of_the_variant() -> None:
     ids=["the variant has an expectation", "the base names it", "only the base has one"],
 )
 def test_what_nobody_wrote_is_looked_for_in_the_variant(marks: dict[str, tuple[int, int]], path: str) -> None:
-    """An expectation that holds by itself is shown at the variant's own one, if it has one."""
+    """An expectation that nobody wrote is reported at the `expect` of the variant, if it has one."""
     origin = Origin(file=Path("lint.scenario.yaml"), marks=marks)
     assert Scenario(name="lint", origin=origin, variant="old").mark("expect.findings") == path

@@ -205,7 +205,7 @@ def test_the_cap_makes_it_capped_and_names_what_changed() -> None:
     ],
 )
 def test_no_mask_where_the_hook_says_what_changes(said: tuple[str, ...], masks: tuple[str, ...]) -> None:
-    """A mask is named only if the hook says the same in the turns that it makes alike, but for durations."""
+    """A mask is named only if the reason of the hook stays the same each turn, apart from durations."""
     known = {turn: state("abc"[turn - 1], log=str(turn)) for turn in range(1, 4)}
     first, second, third = (asked(refused=True, reasons=(one,)) for one in said)
     seen = trace(PROMPT, STOP, first, STOP, second, STOP, third, states=known)

@@ -347,7 +347,7 @@ def test_a_log_that_cannot_be_written_below_home(place, number):
 
 
 def test_a_failure_of_other_runs_than_those_that_are_shown():
-    """Of a hook that fails only beside others, refusals in the session are not told as what the host did."""
+    """For a hook that fails only beside others, refusals in the session are not given as the effect."""
     text = (
         "Stop: of 8 runs side by side 1 end with exit code 1 (\"no '/tmp/hookharness-x1/0/check/home/x'\")."
     )

@@ -34,7 +34,7 @@ def test_a_failed_assertion_shows_one_line():
     ],
 )
 def test_a_misspelled_event_is_an_error(ask):
-    """A name that the host has no event of is no event without refusals."""
+    """Asking about an event that the host does not have is an error, not a count of 0."""
     known = Outcome(
         scenario=Scenario(name="lint", host="codex"),
         host="codex@1",

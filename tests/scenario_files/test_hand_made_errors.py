@@ -116,8 +116,8 @@ MEANING = [
         N + "expect:\n  verdict: hook cut\n",
         [
             (
-                '3:12 expect.verdict: "hook cut" is not a verdict: a report names a session so that is '
-                "`terminated` with a finding; expect `findings: [HUNG-HOOK]`; allowed: "
+                '3:12 expect.verdict: "hook cut" is not a verdict; reports show it for `terminated` with a '
+                "finding: expect that, such as `findings: [HUNG-HOOK]`; allowed: "
                 "terminated, capped, livelock, hung, recursing, lockout, undecided"
             )
         ],

@@ -195,7 +195,7 @@ def test_a_script_beside_a_hook_outside_of_the_workspace_is_read(stop, tmp_path)
 
 @pytest.mark.slow
 def test_a_process_number_is_no_clock(stop):
-    """A hook that decides by its process number is not told to decide by the time."""
+    """A hook that decides by its process number is not reported as CLOCK."""
     outcome = stop("#!/bin/bash\n[ $(($$ % 5)) -eq 0 ] && exit 0\necho run the tests >&2\nexit 2\n")
 
     assert set(names(outcome)) <= {"FLAKY"}

@@ -238,17 +238,17 @@ def test_a_count_without_a_clock_has_no_such_finding(play):
 
 @pytest.mark.parametrize("network", [False, True])
 def test_a_network_that_was_asked_for(play, network):
-    """A loop whose hook asks for the network assumes that it would decide the same with one."""
+    """The assumptions of a loop name the network if a hook opened a socket."""
     code = "import socket; socket.socket().connect(('192.0.2.1', 9))" if network else "pass"
     outcome = play(hooks={"Stop": f'python3 -c "{code}" 2>/dev/null; {REFUSE}'}, env=OFF, turns=4)
 
     assert isinstance(outcome.verdict, Livelock)
-    assert any("asked for the network" in one for one in outcome.assumptions) is network
+    assert any("opened network sockets" in one for one in outcome.assumptions) is network
 
 
 @pytest.mark.parametrize("most", ["20000", "3_000_000", "$((2 * 1024 * 1024))"])
 def test_the_length_of_an_unopened_transcript(play, most):
-    """A hook that looks at the size of the transcript is no livelock, also for a limit far beyond tenfold."""
+    """A hook that looks at the size of the transcript is no livelock, also if its limit is far above that."""
     size = (
         'path=$(sed \'s/.*"transcript_path":"\\([^"]*\\)".*/\\1/\'); '
         f'[ $(stat -c %s "$path") -gt {most.replace("_", "")} ] && exit 0; {REFUSE}'

@@ -29,7 +29,7 @@ from pytest_hookharness.campaigns.check.held_loops import meet_held_loops
 from pytest_hookharness.campaigns.check.hindering_hooks import hindering_hooks, untried_hooks
 from pytest_hookharness.campaigns.check.home_search import look_in_project
 from pytest_hookharness.campaigns.check.hook_statistics import is_kind, is_wanted
-from pytest_hookharness.campaigns.check.report.told_problems import told_problems
+from pytest_hookharness.campaigns.check.report.reported_problems import reported_problems
 from pytest_hookharness.campaigns.check.report.tried_sessions import describe_mended
 from pytest_hookharness.campaigns.check.session_scenario import NOTHING, mend, with_commands
 from pytest_hookharness.campaigns.check.sole_readers import prove_sole_readers
@@ -109,7 +109,7 @@ class CheckRun:
             self._undecided.append(f"The check ended early: {session_errors.describe_error(error)}.")
         known = [*causes.certain(self.place, self._static, self._outcomes(), self._problems), *self._problems]
         summary = grouping.summarise(self.place, self._played, self._static.stuck, known)
-        problems = told_problems(self.place, (*known, *summary.problems))
+        problems = reported_problems(self.place, (*known, *summary.problems))
         checkup = CheckReport(
             place=self.place.found or self.place,
             problems=tuple(one for one in problems if is_wanted(self.only, one.id, one.symptom.kind)),
@@ -223,7 +223,7 @@ class CheckRun:
         self._problems += [one for one in found if is_wanted(self.only, one.id, one.symptom.kind)]
 
     def _leave_out(self, first: Outcome) -> Outcome:
-        """Leave out hooks that stop the agent as they cannot run, or do not end; return the first outcome."""
+        """Leave out hooks that keep the others from being tried; return the first outcome without them."""
         hindering = hindering_hooks(self._static, first)
         if (place := mend(self.place, hindering)) == self.place:
             return first

@@ -15,7 +15,7 @@ _LONGEST = 100
 
 
 def hindering_hooks(static: StaticResult, first: Outcome) -> set[str]:
-    """Return the commands of the hooks that left nothing to try in the first session."""
+    """Return the commands of the hooks that kept others from being tried in the first session."""
     return {
         *causes.refused_for_want(static, [first]),
         *causes.unending_hooks(first),
@@ -24,7 +24,7 @@ def hindering_hooks(static: StaticResult, first: Outcome) -> set[str]:
 
 
 def untried_hooks(hook_set: HookSet, static: StaticResult, outcomes: Sequence[Outcome]) -> Iterator[str]:
-    """Yield sentences about hooks that could not be tried, not to their end, or not beside the others."""
+    """Yield sentences about hooks that could not be tried, were cut, or were left out for the others."""
     yield from causes.untried(hook_set, static, outcomes)
     for command, said in _refused_prompts(outcomes[0]).items() if outcomes else ():
         words = f' ("{said[:_LONGEST]}")' if said else ""

@@ -38,10 +38,10 @@ _COPY = "project"
 _ALONE = "Only this hook is configured, because others have problems too."
 _NO_TIME = "none, because the time budget ended before one was seen to show it; give more with --budget"
 _NOT_RED = "none, because a scenario of it would pass; the command above shows it again"
-_UNTOLD = (
+_NEEDS_EXPECT = (
     "none, because it would pass unless you write `expect: {}` at the move; the command above shows it again"
 )
-# What a scenario has to expect at a move for these, which only its author can know.
+# The decision that a scenario must expect at the move; only the author of the guard knows it.
 _EXPECTED = {"BYPASS": "deny", "MISSED-SECRET": "deny", "UNASKED": "ask", "OVERBLOCK": "allow"}
 
 
@@ -145,7 +145,7 @@ def _file(checkup: CheckReport, problem: Problem, folder: Path, project: str, sh
     except (Unwritable, scenario_files.ScenarioErrors) as error:
         return replace(problem, unwritten=f"none, because it cannot be written: {error}")
     expected = _EXPECTED.get(problem.symptom.kind)
-    return replace(problem, unwritten=_UNTOLD.format(expected) if expected else _NOT_RED)
+    return replace(problem, unwritten=_NEEDS_EXPECT.format(expected) if expected else _NOT_RED)
 
 
 def _choices(checkup: CheckReport, problem: Problem) -> Iterator[tuple[Scenario, str]]:

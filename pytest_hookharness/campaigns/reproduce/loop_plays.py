@@ -267,7 +267,7 @@ class LoopPlays:
 
     def _search(self, scenario: Scenario, kept: Act, named: Mapping[str, str], *, quick: bool) -> Shrinker:
         thorough = not quick
-        # A play that has begun is not cut short: what it shows would be our own end.
+        # After this no play begins; one that has begun is not cut, as that would only show our own cut.
         until = min(time.monotonic() + MOST_SECONDS, self.began + self.settings.wall)
 
         def shows(some: Scenario) -> bool | None:

@@ -81,7 +81,7 @@ def write_scenarios(
     """
     Write the scenarios, and the project if they need it, and yield their paths.
 
-    That of the project, which is a folder, ends with a slash.
+    The path of the copied project ends with a slash.
 
     Args:
         output: The folder for them.

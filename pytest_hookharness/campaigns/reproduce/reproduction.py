@@ -196,8 +196,8 @@ def _causes(outcome: Outcome, wanted: HookRefusal, here: _Refused) -> Iterator[s
         )
     if any(one.event == wanted.event for one in here):
         yield (
-            f"{wanted.event} is refused here too, and only the text differs: another version of the hook, or "
-            "of what it prints"
+            f"{wanted.event} is refused here too, but with another text: another hook, another version of "
+            "it, or other results of its checks"
         )
     yield UNKNOWN_CAUSE
 

@@ -22,12 +22,12 @@ from pytest_hookharness.model.scenario import Scenario
 from pytest_hookharness.model.trace import HookRun, Trace
 from pytest_hookharness.model.verdicts import Finding
 
-# The names of the events of stops, on all hosts.
+# Names of the events of stops on all hosts.
 _OF_STOPS = re.compile(r"stop$|^afteragent$", re.IGNORECASE)
-# To refuse a stop for a fault that the agent cannot mend is an endless loop.
+# Refusing a stop because of a fault that the agent cannot correct makes an endless loop.
 _AT_A_STOP = (
-    "Allow the stop and tell the user that nothing was checked, and declare that: `on_failure: allow`; or "
-    "refuse a few times and then allow it."
+    "Allow the stop, tell the user that nothing was checked, and declare `on_failure: allow` in a scenario; "
+    "or refuse a few times, and then allow the stop."
 )
 
 

@@ -66,8 +66,8 @@ class Load:
         # The CPU time of a child that nobody waits for is lost, so the sum may shrink.
         spent, before = _cpu_time(rows) + self._tracer.seconds, self._cpu_time
         idle = 0.0 <= spent - before < _IDLE * (now - self._looked)
-        # On an overloaded machine a process that wants to work may get almost no CPU time. One that was
-        # started after they were listed is missing, while its parent waits for it: a second look shows it.
+        # On an overloaded machine a process that wants to work may get almost no CPU time. One that started
+        # after the list was made is not in it, while its parent waits: look twice.
         if idle and not busy:
             again, busy = _seen()
             busy = busy or {each.pid for each in again} != {each.pid for each in rows}

@@ -53,7 +53,7 @@ def with_evidence(symptom: Symptom, outcomes: Sequence[Outcome]) -> Symptom:
         # It is in the source: what other runs of the hook printed and decided has nothing to do with it.
         runs = failed
     if symptom.kind == CRASHED.name:
-        # Runs side by side are in no trace, and the other runs of the hook did not fail.
+        # Runs side by side are in no trace; the runs that are did not fail, so they are no evidence.
         runs = failed
     if not runs:
         return replace(symptom, text=without_run_folder(symptom.text))

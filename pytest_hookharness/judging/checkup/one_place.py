@@ -59,8 +59,8 @@ def _with_event(text: str, other: str) -> str:
     if event is None or program is None or event[0] in text:
         return text
     if own is None or " in turn " in text:
-        return f"{text} Without it, {event[0]} refuses nothing either."
-    # A source is quoted for its own hook, and may say nothing of the other one.
+        return f"{text} Without this program, {event[0]} refuses nothing either."
+    # What was read in the source of one hook need not be true of the other.
     same = text.partition(": ")[2] == other.partition(": ")[2]
     words = text.partition(": ")[2] if same else f"{program[0]}, nothing is refused."
     return f"{own[0]}, {event[0]}: {words}"

@@ -71,8 +71,9 @@ _ERROR = re.compile(
 )
 _MAY_BE_OURS = re.compile(r"NoneType|undefined|null\b")
 _ERROR_LENGTH = 120
-# An answer behind other output, and what looks like one.
+# A hook that allows, and could not find a path below HOME.
 _LACKS_HOME = re.compile(r"although it says .*\bhome/[^\"]*: No such file or directory", re.IGNORECASE)
+# An answer behind other output, and what looks like one.
 _LATE_ANSWER, _BRACES = "the answer does not begin the output", re.compile(r"\{[^\n]*\}")
 
 
@@ -168,7 +169,7 @@ def _is_log(_outcome: Outcome, finding: verdicts.Finding) -> bool:
 
 
 def _is_of_our_home(_outcome: Outcome, finding: verdicts.Finding) -> bool:
-    """Return whether a hook that allows only lacks a file or folder below HOME, which is empty in a check."""
+    """Return whether a hook allows, and its only error is a path missing below HOME, empty in a check."""
     return finding.name == finding_catalogue.MANGLED.name and _LACKS_HOME.search(finding.text) is not None
 
 

@@ -35,7 +35,7 @@ _OF_ITSELF = re.compile(
     r"|skip|unknown|invalid|could not|cannot|can't|unable",
     re.IGNORECASE,
 )
-# That a check of the project failed is no word about the script.
+# A failed check of the project is not a failure of the script.
 _CHECK_FAILED = re.compile(
     r"\b(?:tests?|specs|suite|lint\w*|type[ -]?check\w*|checks?|build|compilation|format\w*)[ \t]+"
     r"(?:has[ \t]+|have[ \t]+)?(?:failed|failing|failures?|errors?)\b",

@@ -101,9 +101,9 @@ def describe_decision(hooked: HookEvent, hook: str, *, quoting: bool = False) ->
 
 def describe_end(hook_run: HookRun, *, quoting: bool = False) -> str:
     """
-    Return how a hook run ended, such as ``exit 2``; if it is quoted, with the line that says why.
+    Return how a hook run ended, such as ``exit 2``; ``quoting`` adds the line that says why.
 
-    That is the first line of standard error, or the last one where Python ended with an error.
+    That is the first line of standard error, or the last one after a traceback of Python.
     """
     if hook_run.run is None:
         return "answered by the scenario"
@@ -201,7 +201,7 @@ def by_failure(pair: Pair) -> Defect | None:
 
 
 def find_lasting_failure(mutation: object, usual: Trace, seen: Trace, *, since: int) -> Finding | None:
-    """Return the finding for a hook that ended well in each run, and fails in each one behind a turn."""
+    """Return the finding for a hook that usually ends with 0, and fails in each run after a turn."""
     runs: dict[str, list[tuple[int, str, HookRun]]] = {}
     for step, hooked in seen.hooked():
         for hook_run in hooked.hook_runs if step.turn > since else ():
@@ -212,9 +212,8 @@ def find_lasting_failure(mutation: object, usual: Trace, seen: Trace, *, since: 
         if is_fine and all(_failed(one) and not is_cut_by_budget(one) for _, _, one in later):
             turn, event, first = later[0]
             end = describe_end(first, quoting=True)
-            text = (
-                f"{event} in turn {turn}: exit 0; with {mutation}, all {len(later)} later runs fail ({end})."
-            )
+            fails = f"every later run fails ({len(later)} x {end})"
+            text = f"{event} in turn {turn}: exit 0; with {mutation}, {fails}."
             return CRASHED.found(text, turn=turn, hook=command)
     return None
 

@@ -37,11 +37,11 @@ _FAULTS = {
     "timed-out": finding_catalogue.HUNG_HOOK,
 }
 _NO_EXPECTATION = Expectation()
-# What to do about a script that was found, and could not run.
+# What to do about a script that was found but could not run.
 _REMEDIES = {
     "syntax": (
-        "Read the error above, and correct the script; `bash -n FILE` or `python3 -m py_compile FILE` reads "
-        "it without running it."
+        "Correct the error that its interpreter names; `bash -n FILE` or `python3 -m py_compile FILE` reads "
+        "the script without running it."
     ),
     "module": "Install the module for the interpreter that the hook names, or keep it beside the script.",
 }

@@ -35,9 +35,10 @@ CLOCKS: tuple[str, ...] = (
 )
 # Added if the coverage of hooks is recorded.
 RECORDED = "Recording the hooks (--hook-cov), and the time that it takes, do not affect decisions."
-# Added if hooks asked for a network that we do not give them.
+# Added if hooks opened network sockets while the network was off.
 NO_NETWORK = (
-    "The hooks asked for the network, which was off: with it (`network: true`) they may decide otherwise."
+    "The hooks opened network sockets, but the network was off; with `world: {network: true}` they may "
+    "decide otherwise."
 )
 # One of these is added by the caller, who knows how the hooks were confined.
 CONTAINED = "No other program changed files outside of the covered folders meanwhile."

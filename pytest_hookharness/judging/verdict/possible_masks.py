@@ -27,8 +27,8 @@ def find_masks(trace: Trace, probing: ProbeReport | None) -> tuple[str, ...]:
     """
     Return the masks with which the last turns repeat.
 
-    None if a part was shown to make a difference, or if the hooks say something else each turn: what they say
-    may come from the parts that change, and then these decide something.
+    Empty if a probe showed that a part makes a difference, or if the hooks give another reason each turn: the
+    reasons may come from the parts that change, and then a mask would hide their effect.
     """
     states = trace.states
     if probing is not None and any(probe.seen.reaction is ProbeEffect.DECISION for probe in probing.probes):
@@ -43,7 +43,7 @@ def find_masks(trace: Trace, probing: ProbeReport | None) -> tuple[str, ...]:
 
 
 def _said_in(trace: Trace, turn: int) -> tuple[str, ...]:
-    """Return the reasons of a turn, without durations and times, which differ in each run of a program."""
+    """Return the reasons of a turn without measured numbers, which differ in each run of a program."""
     hooked = (one for step, one in trace.hooked() if step.turn == turn)
     return tuple(_MEASURED.sub("", reason) for one in hooked for reason in one.decision.reasons)
 

@@ -15,7 +15,6 @@ from pytest_hookharness.judging.findings.session_findings import find_chain
 from pytest_hookharness.judging.findings.settings_findings import ConfigurationProblem
 from pytest_hookharness.judging.recurrence import cycle
 from pytest_hookharness.judging.verdict.assumptions import clock_was_read, gather_assumptions
-from pytest_hookharness.judging.verdict.possible_masks import find_masks
 from pytest_hookharness.judging.verdict.run_end import (
     RunEnd,
     describe_threshold_ahead,
@@ -178,7 +177,7 @@ def _capped(case: JudgeInput) -> verdicts.Verdict:
         cap=cap,
         without=_without_cap(case),
         changed=newest_difference(case.trace).files,
-        masks=find_masks(case.trace, case.probing),
+        masks=_find_masks(case),
         status=case.end.status if own else "",
     )
 
@@ -197,6 +196,12 @@ def _without_cap(case: JudgeInput) -> verdicts.WithoutCap:
     conflict = cycle.find_contradiction(case.trace.states)
     doubts = "; ".join(_doubts(case, conflict))
     return verdicts.WithoutCap(name="undecided", why=doubts) if doubts else verdicts.UNKNOWN_WITHOUT_CAP
+
+
+def _find_masks(case: JudgeInput) -> tuple[str, ...]:
+    from pytest_hookharness.judging.verdict.possible_masks import find_masks
+
+    return find_masks(case.trace, case.probing)
 
 
 def _describe_loop(case: JudgeInput, loop: verdicts.Livelock) -> str:
@@ -318,7 +323,7 @@ def _undecided(case: JudgeInput, why: str) -> verdicts.Undecided:
         turn=case.end.turn,
         why="; ".join(reasons),
         changed=difference.files,
-        masks=() if conflict is not None else find_masks(case.trace, case.probing),
+        masks=() if conflict is not None else _find_masks(case),
         cap=case.cap if case.cap is not None and case.cap.overrides is not None else None,
         running=case.end.running,
     )

@@ -216,7 +216,7 @@ def _loop(outcome: Outcome, verdict: Livelock) -> str:
     is_stop = refusal.event.lower() in _STOPS
     what = "stop" if is_stop else plain(refusal.event, 40)
     if verdict.evidence == "driven":
-        seen = f"The same {what} was refused again and again, and nothing that was tried ended that."
+        seen = f"The same {what} was refused again and again, and nothing that was tried ended the loop."
     else:
         seen = f"The same {what} will be refused forever{IF_MASKED if verdict.evidence == 'masked' else ''}."
     if is_stop:

@@ -91,11 +91,11 @@ def make_expectation(**values: object) -> expectations.Expectation:
     return expectations.Expectation(**{"verdict": "terminated", **values})  # type: ignore[arg-type]
 
 
-# How reports name a session that ended without the decision of every hook.
+# What reports show instead of `terminated`, and a finding that it usually comes with.
 _ENDED_OTHERWISE = tuple(
     (
         words,
-        f": a report names a session so that is `terminated` with a finding; expect `findings: [{finding}]`",
+        f"; reports show it for `terminated` with a finding: expect that, such as `findings: [{finding}]`",
     )
     for words, finding in (("hook not run", "NOT-RUN"), ("hook cut", "HUNG-HOOK"))
 )

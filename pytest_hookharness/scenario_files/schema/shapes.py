@@ -52,7 +52,7 @@ class ChoiceShape:
     One word of a fixed list.
 
     Attributes:
-        meant: What to write instead of some other words, as the end of a sentence.
+        meant: Words that are written by mistake, each with the end of the error message.
     """
 
     noun: str

@@ -264,7 +264,7 @@ class Prober:
         match perturbation.how:
             case PerturbationKind.TRANSCRIPT:
                 ranks = [*self._exact_limits.ranks()]
-                # Not those in files that hooks read, as the transcript is one.
+                # Without the numbers in files that hooks read, as the transcript may be such a file.
                 sizes = {number for rank in (*ranks[:1], *ranks[2:]) for number in rank}
                 checkpoint.editor.lengthen_transcript(_TRANSCRIPT_FACTOR, sizes)
             case PerturbationKind.WAITED:

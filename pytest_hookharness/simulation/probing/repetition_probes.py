@@ -117,7 +117,7 @@ class RepetitionProbes:
         repetition = self._history.last_repetition(driver, period)
         moving = pattern is not None
         differing = [change.path for change in self._history.differing(turn, period)] if moving else []
-        # Without a pattern, only the transcript is compared with them.
+        # Without a pattern, these are only used to lengthen the transcript.
         limits = limit_sources.gather_limits(
             driver.testbed, repetition.hook_runs, self._influences(period).read, differing
         )

@@ -15,7 +15,7 @@ from pytest_hookharness.simulation.testbed.undo import SavedFiles, settle, unmou
 
 # Seconds in which files can be restored, however little is left of the budget.
 _UNDOING = 1.0
-# Bytes to which a transcript is lengthened at most.
+# Sizes above this, in bytes, are not tried.
 _LONGEST_TRANSCRIPT = 10_000_000
 
 
@@ -60,7 +60,7 @@ class CheckpointEditor:
         settle(self._testbed)
 
     def lengthen_transcript(self, times: int, sizes: Collection[int]) -> None:
-        """Make the transcript several times as long by repeating it, and longer than each of some sizes."""
+        """Repeat the transcript: up to so many times, and beyond the largest size that can be reached."""
         transcript = self._testbed.transcript
         data = transcript.read_bytes() if transcript is not None and transcript.is_file() else b""
         if transcript is not None and data:

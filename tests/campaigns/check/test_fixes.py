@@ -296,7 +296,7 @@ GATE = "#!/bin/sh\nmake test >/dev/null 2>&1 || { echo 'make test fails' >&2; ex
 @pytest.mark.nightly
 @pytest.mark.parametrize("forgetful", [False, True])
 def test_a_gate_whose_check_fails_is_limited(project, forgetful):
-    """The limiter of a gate is played with its check failing; it is named why it is not offered."""
+    """The limiter of a gate is tried with the check failing; if it is not offered, the report says why."""
     folder = project(HERE, text=GATE, Makefile="test:\n\t@echo ok\n")
     if forgetful:
         # The state of the limiter lies below HOME, which this hook removes.
@@ -307,7 +307,7 @@ def test_a_gate_whose_check_fails_is_limited(project, forgetful):
     (problem,) = report.problems
     if forgetful:
         assert problem.fix is None
-        assert any("not offered: a session was " in one for one in report.open), report.open
+        assert any("not offered: the verdict of a session was " in one for one in report.open), report.open
     else:
         assert "--after 3" in problem.fix.text
 

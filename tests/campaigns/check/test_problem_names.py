@@ -89,7 +89,7 @@ def test_guards_that_need_the_same_program(other, said):
     assert len(found) == 2 - said
     assert found[0].symptom.hook == ("./a.sh, ./b.sh" if said else "./a.sh")
     assert found[0].symptom.text == (
-        f"{first} Without it, PreToolUse refuses nothing either." if said else first
+        f"{first} Without this program, PreToolUse refuses nothing either." if said else first
     )
 
 

@@ -1,4 +1,4 @@
-"""How far the refusals of a replay are those of a transcript."""
+"""Comparison of the refusals of a replay with those of a transcript."""
 
 import pytest
 
@@ -30,12 +30,12 @@ def replay(event, reason):
     ("event", "said", "same", "cause"),
     [
         ("Stop", "3 tests fail.", 1, ""),
-        ("Stop", "The tests are red.", 0, "is refused here too, and only the text differs"),
+        ("Stop", "The tests are red.", 0, "is refused here too, but with another text"),
         ("PreToolUse", "2 tests fail.", 0, "no hook ran on Stop"),
     ],
 )
 def test_why_a_refusal_differs(event, said, same, cause):
-    """A refusal in other words is no sign of another project; none at all is one of missing settings."""
+    """A refusal with another text has a cause of its own; without a hook run, the settings are missing."""
     recorded = [(HookRefusal(event="Stop", hook="./gate.sh", reason="2 tests fail."),)]
     seen = compare(recorded, replay(event, said), "/p", of_subagent=False)
     assert seen.same == same

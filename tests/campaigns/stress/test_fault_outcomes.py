@@ -50,7 +50,7 @@ def outcomes(usual, faulty, fault=PATH, directions=None):
 
 @pytest.mark.parametrize(("event", "advice"), [("PreToolUse", "Refuse if"), ("AfterAgent", "Allow the stop")])
 def test_a_stop_is_not_to_be_refused_for_a_fault(event, advice):
-    """What allows a call because of a fault should refuse it; a stop refused for that would never end."""
+    """The advice is to refuse a call that a fault lets pass, but to allow a stop, so that no loop begins."""
     (seen,) = PATH.compare(ran(REFUSES, event=event), ran(LETS_GO, event=event))
     assert seen.finding.name == "FAILS-OPEN"
     assert seen.finding.advice.startswith(advice)

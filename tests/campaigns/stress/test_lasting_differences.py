@@ -53,7 +53,7 @@ def test_every_call_refused_since_a_file_was_broken():
 
 
 def ended(*codes):
-    """A run of calls, and the exit code of the hook at each."""
+    """A trace of calls in which the hook ends with these exit codes."""
     steps = []
     for turn, code in enumerate(codes, 1):
         hooked = asked()
@@ -69,14 +69,14 @@ def test_every_run_that_fails_since_a_file_was_broken():
     """A hook that ended well, and fails at each run since its file was emptied, is CRASHED with its error."""
     found = EMPTIED.find_difference(ended(0, 0, 0), ended(0, 1, 1))
     assert (found.name, found.hook, found.turn) == ("CRASHED", "./guard.sh", 2)
-    assert 'all 2 later runs fail (exit 1: "ValueError: no JSON")' in found.text
+    assert 'every later run fails (2 x exit 1: "ValueError: no JSON")' in found.text
 
 
 @pytest.mark.parametrize(
     ("usual", "varied"), [((0, 0, 0), (0, 1, 0)), ((0, 1, 1), (0, 1, 1)), ((0, 0, 0), (0, 0, 0))]
 )
 def test_hooks_that_go_on(usual, varied):
-    """A hook that recovers, or that failed without the harm too, shows nothing."""
+    """A hook that recovers, that fails without the harm too, or that never fails, gives no finding."""
     assert EMPTIED.find_difference(ended(*usual), ended(*varied)) is None
 
 

@@ -36,7 +36,7 @@ _SAID = re.compile(
     r"([\"'`])(?P<words>(?:(?!\1)[^\n]){3,300})\1[^\n|]{0,60}\n(?:[^\n]{0,200}\n){0,2}?[ \t]*" + _EXIT,
     re.MULTILINE,
 )
-# The same with a here-document, of which the first line counts.
+# The same with a here-document; only its first line is read.
 _WRITTEN = re.compile(
     r"^[ \t]*cat[ \t]*(?:>&2[ \t]*)?<<-?[ \t]*([\"']?)(?P<mark>\w+)\1[ \t]*(?:>&2)?[ \t]*\n"
     r"(?P<words>[^\n]{3,300})\n"

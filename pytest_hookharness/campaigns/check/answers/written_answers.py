@@ -73,7 +73,7 @@ _WORDS: Mapping[str, Json] = {
 _NUMBER = re.compile(r"-?\d+(?:\.\d+)?")
 _SPACE = re.compile(r"(?:\s|#[^\n]*\n|//[^\n]*\n)*")
 _LONGEST = 4000
-# A script that prints more answers says the same again and again.
+# How many answers of one script are read.
 _MOST = 200
 
 

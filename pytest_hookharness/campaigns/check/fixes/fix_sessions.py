@@ -33,7 +33,7 @@ _AWAY: tuple[Act, ...] = (
 
 
 def plan_with(run: CheckRun, problem: Problem, candidate: Candidate) -> Iterator[CheckSession]:
-    """Yield the sessions that a change must end well; those of a limiter have every behaviour of an agent."""
+    """Yield the sessions that try a change; a limiter is tried with every behaviour of an agent."""
     if problem.scenario.script.acts and not candidate.limits:
         scenario = problem.scenario
         yield CheckSession(title="the session that showed it", scenario=scenario, ends=False)
@@ -49,7 +49,7 @@ def plan_with(run: CheckRun, problem: Problem, candidate: Candidate) -> Iterator
 
 
 def with_checks_of(problem: Problem, session: CheckSession) -> CheckSession:
-    """Return a session with what the hooks of a problem need to refuse: files, and checks that fail."""
+    """Return a session with the files and failing checks that make the hooks of a problem refuse."""
     scenario, shown = session.scenario, problem.scenario
     files, commands = {**shown.files, **scenario.files}, {**scenario.commands, **shown.commands}
     return replace(session, scenario=replace(scenario, files=files, commands=commands))

@@ -156,7 +156,7 @@ def _composed(renamed: Mapping[str, str], then: Mapping[str, str]) -> dict[str, 
 
 
 def _play(run: CheckRun, known: set[_Cause], problem: Problem, candidate: Candidate) -> tuple[str, str]:
-    """Play a change; return what was seen if it fixes the problem alone, else what is against it."""
+    """Play a change; return the evidence that it works, or the reason against it: one of both is empty."""
     fixed = _causes([problem.symptom])
     if candidate.limits:
         fixed |= {(kind, hook) for kind in ENDLESS for _, hook in fixed}
@@ -171,12 +171,12 @@ def _play(run: CheckRun, known: set[_Cause], problem: Problem, candidate: Candid
         # The first one alone, because it shows most changes that fix nothing.
         for some in (sessions[:1], sessions[1:]):
             played += _try_out(run, [with_change(session, change, candidate.place) for session in some])
-            if against := _complaint(played, candidate, known - fixed):
+            if against := _why_unclean(played, candidate, known - fixed):
                 return "", against
-        if against := _idleness(played, candidate, problem):
+        if against := _why_unproved(played, candidate, problem):
             return "", against
         there = _try_out(run, [with_change(session, change) for session in others])
-    if against := next(filter(None, map(_endlessness, there)), ""):
+    if against := next(filter(None, map(_why_endless, there)), ""):
         return "", against
     return _describe(candidate, problem, [*played, *there]), ""
 
@@ -193,15 +193,15 @@ def _try_out(run: CheckRun, sessions: Sequence[CheckSession]) -> list[PlayedSess
     return [*(one for one in played if one.outcome is not None), *(run.try_out(again) if again else [])]
 
 
-def _complaint(played: Sequence[PlayedSession], candidate: Candidate, allowed: set[_Cause]) -> str:
-    """Return the problem that a session shows, old or new, or why it shows nothing; empty for none."""
+def _why_unclean(played: Sequence[PlayedSession], candidate: Candidate, allowed: set[_Cause]) -> str:
+    """Return what is wrong in a session with the change; empty if nothing is."""
     before = {new: old for old, new in candidate.renamed.items()}
     for one in played:
         title = one.session.title
         if one.outcome is None:
             return f"a session could not be played ({title})"
         if candidate.limits and one.outcome.verdict_name != "terminated":
-            return f"a session was {one.outcome.verdict_name} ({title})"
+            return f"the verdict of a session was {one.outcome.verdict_name} ({title})"
         for symptom in _symptoms(one):
             if (symptom.kind, rename_hooks(symptom, before).hook) not in allowed:
                 return f"a session showed {symptom.kind} ({title}): {symptom.text.rstrip('.')}"
@@ -214,8 +214,8 @@ def _symptoms(played: PlayedSession) -> list[Symptom]:
     return [*find_symptoms(played.outcome, mark=corpora.MARKER, harmless=played.session.harmless)]
 
 
-def _idleness(played: Sequence[PlayedSession], candidate: Candidate, problem: Problem) -> str:
-    """Return why the sessions prove nothing, such as that the hook did not run; empty if they prove it."""
+def _why_unproved(played: Sequence[PlayedSession], candidate: Candidate, problem: Problem) -> str:
+    """Return why the sessions do not prove that the change works; empty if they do."""
     outcomes = [one.outcome for one in played if one.outcome is not None]
     commands = _commands(candidate, problem)
     ran = [
@@ -228,10 +228,10 @@ def _idleness(played: Sequence[PlayedSession], candidate: Candidate, problem: Pr
     if most is not None and not all(isinstance(run.ending, Exited) and run.wall <= most / 2 for run in ran):
         return "a run of the hook took too long"
     if not ran:
-        return "the hook did not run in the sessions with it"
+        return "the hook did not run in these sessions"
     refuses = any(_refusals(outcome, commands) for outcome in outcomes)
     needs = candidate.limits or candidate.honoured
-    return "the hook refused nothing in the sessions with it" if needs and not refuses else ""
+    return "the hook refused nothing in these sessions" if needs and not refuses else ""
 
 
 def _commands(candidate: Candidate, problem: Problem) -> set[str]:
@@ -246,11 +246,11 @@ def _refusals(outcome: Outcome, commands: set[str]) -> int:
     )
 
 
-def _endlessness(played: PlayedSession) -> str:
-    """Return how a session of another host ends badly; its own cap may end it, as without the limiter."""
+def _why_endless(played: PlayedSession) -> str:
+    """Return how a session on another host ended, if neither by itself nor by that host's cap; else empty."""
     verdict = "not played" if played.outcome is None else played.outcome.verdict_name
     host = played.session.scenario.host
-    return "" if verdict in ("terminated", "capped") else f"a session was {verdict} on {host}"
+    return "" if verdict in ("terminated", "capped") else f"the verdict of a session on {host} was {verdict}"
 
 
 def _describe(candidate: Candidate, problem: Problem, played: Sequence[PlayedSession]) -> str:

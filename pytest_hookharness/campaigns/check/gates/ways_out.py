@@ -2,8 +2,9 @@
 Ways out of a loop: whether an agent that does what a refusal asks for may stop.
 
 Such a loop is a gate: it makes the file that the hooks look for in vain, ticks the items of the list that the
-refusal names, or runs the command that it quotes. An agent that cannot do it is refused until the host's own
-limit. What the refusal warns against, or names as a way to switch the hook off, is not asked for.
+refusal names, or runs the command that it quotes; a test or linter is not run, but the hooks are told that
+it succeeded. An agent that cannot do it is refused until the host's own limit. What the refusal warns
+against, or names as a way to switch the hook off, is not asked for.
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ from pytest_hookharness.campaigns.explore.candidate_moves import Reach, named
 from pytest_hookharness.judging.checkup.written_paths import without_run_folder
 from pytest_hookharness.model.checkup import CheckSession, Symptom
 from pytest_hookharness.model.fast_dataclass import dataclass
-from pytest_hookharness.model.moves import Behaviour, Edit, RunCommand, Stop
+from pytest_hookharness.model.moves import Behaviour, Edit, RunCommand, Stop, ToolResult
 from pytest_hookharness.model.outcome import OF_CHANCE, Outcome, files_not_made, last_refusal
 from pytest_hookharness.model.trace import Trace
 
@@ -41,6 +42,15 @@ _ON_FILES = re.compile(
     r"\s*(?:\w+=\S*\s+)*(?:(?:touch|mkdir|echo|printf|date|cp|mv|ln|tee|cat|sort|test|true|cd)\b"
     r"|git\s+(?:-C\s+\S+\s+)?(?:add|commit|tag|mv|branch|switch|merge|init|notes|config)\b)"
 )
+# A command that a refusal names in brackets: "run the tests (make test)".
+_IN_BRACKETS = re.compile(r"\((?:e\.g\.,? |such as )?([a-z][\w.-]*(?: [\w./:=@-]+){1,5})\)")
+# What checks the project and does nothing else, as far as its name shows.
+_CHECK = re.compile(
+    r"(?:pytest|ruff|mypy|pyright|eslint|tsc|vitest|jest|tox|nox|prettier)\b[^;&|<>$`]*"
+    r"|(?:make|npm|pnpm|yarn|npx|bun|uv|poetry|cargo|go|gradle|\./gradlew|mvn|dotnet|mix)\b(?: [\w:./=@-]+)*?"
+    r" (?:test|lint|check|vet|typecheck|type-check|verify|validate)[\w:.-]*(?: [\w:./=@-]+)*"
+)
+_SUCCEEDED = ToolResult(text="done")
 _JOINED = re.compile(r"&&|\|\|?|;|\n")
 # A warning right before a name, and words around one that switches the hook off.
 _WARNED = re.compile(
@@ -88,12 +98,14 @@ class WayOut:
             are, them = ("does", "it") if len(made) == 1 else ("do", "them")
             seen = f"{self.event} is refused as long as {' and '.join(made)} {are} not exist ({said})"
             does = [f"makes {them}"]
+        claimed = [move.command for move in self.moves if isinstance(move, RunCommand) and move.given]
+        told = [f"`{command}` succeeds: it was not run, and the hooks were told so." for command in claimed]
         goes = f"an agent that {' and '.join(does)} may stop, and one that cannot is refused again and again"
         return replace(
             symptom,
             text=f"{seen}: {goes}.",
             advice=f"For agents that cannot: {symptom.advice[:1].lower()}{symptom.advice[1:]}",
-            assumes=tuple(one for one in symptom.assumes if not files_not_made([one])),
+            assumes=(*(one for one in symptom.assumes if not files_not_made([one])), *told),
             avoidable=True,
         )
 
@@ -160,8 +172,13 @@ def _all_asked_for(reason: str, unmade: Sequence[str], root: Path, *, runs: bool
             case RunCommand(command=command) if runs and _asks_for(command, reason):
                 if not _is_withheld(command):
                     yield move
+                elif _CHECK.fullmatch(command):
+                    yield replace(move, given=_SUCCEEDED)
             case _:
                 continue
+    for found in _IN_BRACKETS.findall(reason) if runs else ():
+        if _CHECK.fullmatch(found) and _asks_for(found, reason):
+            yield RunCommand(command=found, given=_SUCCEEDED)
 
 
 def _asks_for(name: str, reason: str) -> bool:

@@ -17,7 +17,7 @@ _OTHERS = re.compile(
 
 
 def with_callers(hook_set: HookSet, problems: Iterable[Problem]) -> list[Problem]:
-    """Return problems; those of a missing program with the hooks that call it, if others show it."""
+    """Return the problems; those of a missing program also name its callers if only other hooks show it."""
     return [_with_callers(hook_set, problem) for problem in problems]
 
 

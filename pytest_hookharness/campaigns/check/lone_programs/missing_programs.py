@@ -27,7 +27,7 @@ DECIDED = {hosts.Role.STOP: "stop", hosts.Role.SUBAGENT_STOP: "stop", hosts.Role
 
 
 def missing_programs(hook_set: HookSet) -> Iterator[Symptom]:
-    """Yield the programs without which scripts refuse nothing; a session may show each of them better."""
+    """Yield a symptom for each program that hooks cannot do without; a session may show it better."""
     # Where a failure refuses, the failure of a missing program does too.
     open_hooks = [hook for hook in hook_set.hooks if is_allowed_by_failure(hook_set.host, hook)]
     answers = [(hook, tool) for hook in open_hooks if (tool := lone_answer(hook_set, hook))]

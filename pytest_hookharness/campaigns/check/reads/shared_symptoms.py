@@ -1,4 +1,4 @@
-"""Symptoms that several hooks have together: one cause is told once, with all hooks that it concerns."""
+"""Symptoms that several hooks have together: each cause is reported once, with all its hooks."""
 
 from __future__ import annotations
 

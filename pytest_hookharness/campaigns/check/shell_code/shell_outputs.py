@@ -28,7 +28,14 @@ _REPLACED = re.compile(r"^[ \t]*exec[ \t]+[12&]?>", re.MULTILINE)
 
 @dataclass(frozen=True, slots=True)
 class _Outputs:
-    """Where a shell script sends output elsewhere: behind, before and between places in its text."""
+    """
+    The places in a shell script whose output may go elsewhere.
+
+    Attributes:
+        replaced: Where the script replaces its output; all that follows goes elsewhere.
+        last_block: The last end of a block whose output goes elsewhere; a place before it may be in it.
+        used_functions: Where the functions begin and end whose output is used.
+    """
 
     replaced: int
     last_block: int

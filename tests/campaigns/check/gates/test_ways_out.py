@@ -87,6 +87,14 @@ def test_what_is_asked_for_in_other_words(tmp_path, reason):
     assert search(tmp_path, reason)[0].moves == (RunCommand(command="git tag x"),)
 
 
+@pytest.mark.parametrize("reason", ["Run `make test` first.", "You edited files: run the tests (make test)."])
+def test_a_check_that_is_asked_for(tmp_path, reason):
+    """A test or a linter is not run: the hooks are told that it succeeded, and the report assumes it."""
+    way, _, gate = search(tmp_path, reason)
+    assert [(one.command, one.given is not None) for one in way.moves] == [("make test", True)]
+    assert any(one.startswith("`make test` succeeds: it was not run") for one in gate.assumes)
+
+
 def test_a_list_with_open_items(tmp_path):
     """An agent that finishes the items of the list that a refusal names may stop."""
     (tmp_path / "TODO.md").write_text("# To do\n- [x] one\n- [ ] two\n  * [ ] three\n")

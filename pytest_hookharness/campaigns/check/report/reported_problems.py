@@ -1,4 +1,4 @@
-"""The problems that a report tells: each cause once, with all hooks that it concerns."""
+"""The problems in a report: each cause once, with all hooks that it concerns."""
 
 from __future__ import annotations
 
@@ -10,6 +10,6 @@ from pytest_hookharness.judging.checkup.one_place import at_one_place
 from pytest_hookharness.model.checkup import HookSet, Problem
 
 
-def told_problems(hook_set: HookSet, problems: Iterable[Problem]) -> list[Problem]:
-    """Return problems as a report tells them, with the commands that the settings have."""
+def reported_problems(hook_set: HookSet, problems: Iterable[Problem]) -> list[Problem]:
+    """Return the problems for a report, with the commands as the settings have them."""
     return as_found(hook_set, at_one_place(with_callers(hook_set, problems)))
