@@ -183,7 +183,7 @@ class Outcome:
             for _, run in self.trace.hook_runs()
             if hook is None or hook == run.hook.event or hook in run.hook.command
         )
-        if not number and hook is not None and is_near(hook, self.events):
+        if not number and hook is not None and hook.isidentifier() and is_near(hook, self.events):
             self._known(hook)
         return number
 

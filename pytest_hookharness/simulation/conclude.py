@@ -6,6 +6,7 @@ Every `Outcome` is built here. Later steps (campaigns) only replace parts of it.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping
 
 from pytest_hookharness import hosts
@@ -41,8 +42,8 @@ from pytest_hookharness.model.verdicts import Capped, Finding, Livelock, Termina
 from pytest_hookharness.simulation.testbed.testbed import Testbed
 
 _NO_BACKGROUND = BackgroundReport()
-# How a socket of IPv4 or IPv6 is worded, also one to this machine.
-_INTERNET = "a socket (inet"
+# How a socket to an address of another machine is worded.
+_INTERNET = re.compile(r"a socket \(inet6? (?!127\.|::1 |localhost)\S+ ")
 _BLIND = (
     "the tier of process groups does not see an agent that a hook starts in a session of its own (`setsid`); "
     "use another tier"
@@ -319,7 +320,7 @@ def _assumptions(testbed: Testbed, evidence: SessionEvidence) -> Iterator[str]:
 
 def _asks_network(evidence: SessionEvidence) -> bool:
     observed = evidence.observed
-    return observed is not None and any(one.startswith(_INTERNET) for one in observed.influences.outside)
+    return observed is not None and any(map(_INTERNET.match, observed.influences.outside))
 
 
 def _assumed_by_scenario(testbed: Testbed) -> Iterator[str]:

@@ -90,7 +90,8 @@ class OtherTimes:
             return slow.outcome
 
         finding = time_shift.compare(fast, simulate_slowly)
-        if finding is not None and fast.chance and not self._run.clock_uses:
+        looked = isinstance(fast.verdict, Terminated) and not self._run.clock_uses
+        if finding is not None and fast.chance and looked:
             # No decision by the clock was found in the sources, and a paced play has other process numbers.
             why = (
                 f"The source names random numbers ({fast.chance}); no decision by the clock was found in it."

@@ -52,7 +52,7 @@ def with_evidence(symptom: Symptom, outcomes: Sequence[Outcome]) -> Symptom:
     if not symptom.turn and symptom.kind in _FAULTS and (failed or symptom.kind != NOT_RUN.name):
         # It is in the source: what other runs of the hook printed and decided has nothing to do with it.
         runs = failed
-    if symptom.kind == CRASHED.name:
+    if symptom.kind == CRASHED.name and not symptom.turn:
         # Runs side by side are in no trace; the runs that are did not fail, so they are no evidence.
         runs = failed
     if not runs:

@@ -72,7 +72,10 @@ _ERROR = re.compile(
 _MAY_BE_OURS = re.compile(r"NoneType|undefined|null\b")
 _ERROR_LENGTH = 120
 # A hook that allows, and could not find a path below HOME.
-_LACKS_HOME = re.compile(r"although it says .*\bhome/[^\"]*: No such file or directory", re.IGNORECASE)
+_LACKS_HOME = re.compile(
+    r"although it says .*(?:/hookharness-[^/\s]+/\S*?|[\s\"])home/[^\"]*: No such file or directory",
+    re.IGNORECASE,
+)
 # An answer behind other output, and what looks like one.
 _LATE_ANSWER, _BRACES = "the answer does not begin the output", re.compile(r"\{[^\n]*\}")
 

@@ -27,6 +27,8 @@ _WORDS = {
     Ruling.DENY: "refuses",
 }
 _LONGEST = 600
+# One failure may be how a hook begins anew.
+_FEWEST_FAILURES = 2
 _TRACEBACK = "Traceback (most recent call last):"
 
 
@@ -209,7 +211,11 @@ def find_lasting_failure(mutation: object, usual: Trace, seen: Trace, *, since: 
     for command, later in runs.items():
         before = [one for _, one in usual.hook_runs() if one.hook.command == command]
         is_fine = bool(before) and all(status(one) == 0 for one in before)
-        if is_fine and all(_failed(one) and not is_cut_by_budget(one) for _, _, one in later):
+        if (
+            is_fine
+            and len(later) >= _FEWEST_FAILURES
+            and all(_failed(one) and not is_cut_by_budget(one) for _, _, one in later)
+        ):
             turn, event, first = later[0]
             end = describe_end(first, quoting=True)
             fails = f"every later run fails ({len(later)} x {end})"

@@ -190,8 +190,9 @@ _STEP = re.compile(
 
 # A sentence, or a part of one, that begins with a verb and what it is done to: "Bump the version."
 _ORDER = re.compile(
-    r"(?:\A|[.;:!,\n]\s*|\b(?:and|then|please)\s+)(?!\w*ed\b|(?:not?|is|are|was|has|had|with|for|from|in|on|at|by|of|to"
-    r"|and|but|or|as|like|only|still|yet|even|once|this|that|what|when|after|before|about|because|see)\b)[a-z]{3,}\s+"
+    r"(?:\A|[.;:!,\n]\s*|\b(?:and|then|please)\s+)(?!\w*(?:ed|ing|es)\b|(?:not?|is|are|was|has|had|with|for|from|in|on|at|by|of|to"
+    r"|and|but|or|as|like|only|still|yet|even|once|this|that|what|when|after|before|about|because|see|against|outside|inside|since|while|during|under|over|beyond|where|how|nor|via|within"
+    r"|without|violates|requires|needs|says)\b)[a-z]{3,}\s+"
     r"(?:the|your|an?|all|every|each|any|it|its|them|this|these|those|what|again|onto)\b",
     re.IGNORECASE,
 )

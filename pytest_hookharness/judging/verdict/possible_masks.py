@@ -20,7 +20,9 @@ from pytest_hookharness.model.trace import Change, State, Trace
 _SPECIAL = frozenset("*?[")
 _TURNS = 3
 # Durations, times of a day, dates and long numbers.
-_MEASURED = re.compile(r"\d+\.\d+|\d+(?=\s?(?:m?s|min|seconds?)\b)|\d+(?::\d+)+|\d{4}-\d\d-\d\d|\b\d{9,}\b")
+_MEASURED = re.compile(
+    r"\d+(?:\.\d+)?(?=\s?(?:[mn]?s|min|sec|seconds?|minutes?)\b)|\d+(?::\d+)+|\d{4}-\d\d-\d\d|\b\d{9,}\b"
+)
 
 
 def find_masks(trace: Trace, probing: ProbeReport | None) -> tuple[str, ...]:
@@ -38,7 +40,8 @@ def find_masks(trace: Trace, probing: ProbeReport | None) -> tuple[str, ...]:
         masks = _masks_for(states, newest, period)
         if masks:
             said = [_said_in(trace, newest - times * period) for times in range(_TURNS)]
-            return masks if len({*said}) == 1 else ()
+            if len({*said}) == 1:
+                return masks
     return ()
 
 

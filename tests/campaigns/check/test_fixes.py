@@ -300,7 +300,9 @@ def test_a_gate_whose_check_fails_is_limited(project, forgetful):
     folder = project(HERE, text=GATE, Makefile="test:\n\t@echo ok\n")
     if forgetful:
         # The state of the limiter lies below HOME, which this hook removes.
-        (folder / "hooks/hook.sh").write_text(f"{GATE[:10]}rm -rf ~/.* ~/* 2>/dev/null\n{GATE[10:]}")
+        (folder / "hooks/hook.sh").write_text(
+            f'{GATE[:10]}rm -rf "$HOME/.local/state/hookharness-limit"\n{GATE[10:]}'
+        )
     (place,) = find_hook_sets(folder)
     with Harness(Settings(wall=240.0)) as harness, project_copies(harness) as copies:
         (report,) = check_all([place], harness, copies, 240.0, only="livelock-hook")
