@@ -224,7 +224,7 @@ class CheckRun:
 
     def _leave_out(self, first: Outcome) -> Outcome:
         """Leave out hooks that keep the others from being tried; return the first outcome without them."""
-        hindering = hindering_hooks(self._static, first)
+        hindering = hindering_hooks(self.place, self._static, first)
         if (place := mend(self.place, hindering)) == self.place:
             return first
         self.place, self._static = place, in_words_of(place, self._static)

@@ -200,22 +200,42 @@ def test_a_hook_that_is_cut_keeps_no_time_from_the_others(harness, tmp_path):
     assert told.startswith("the check ended SessionStart 1 (exec sleep 600) after ")
 
 
+WANTS = "[ -d node_modules ] || { echo Run npm install. >&2; exit 2; }"
+
+
+@pytest.fixture
+def hooked(tmp_path, harness):
+    """Look for a livelock of hooks, given their commands by event; return the report."""
+
+    def check(hooks):
+        entries = {
+            event: [{"hooks": [{"type": "command", "command": words}]}] for event, words in hooks.items()
+        }
+        (tmp_path / ".claude").mkdir()
+        (tmp_path / ".claude/settings.json").write_text(json.dumps({"hooks": entries}))
+        (place,) = find_hook_sets(tmp_path)
+        return CheckRun(place, harness.settings, harness.resources, "livelock").run()
+
+    return check
+
+
 @pytest.mark.slow
-def test_a_hook_that_refuses_every_prompt_keeps_nothing_from_the_others(harness, tmp_path):
-    """Hooks are tried without one that refuses every prompt, and the report says so, with its reason."""
-    wants = "[ -d node_modules ] || { echo Run npm install. >&2; exit 2; }"
-    hooks = {"UserPromptSubmit": wants, "Stop": "echo No. >&2; exit 2"}
-    settings = {event: [{"hooks": [{"type": "command", "command": words}]}] for event, words in hooks.items()}
-    (tmp_path / ".claude").mkdir()
-    (tmp_path / ".claude/settings.json").write_text(json.dumps({"hooks": settings}))
-    (place,) = find_hook_sets(tmp_path)
-    report = CheckRun(place, harness.settings, harness.resources, "livelock").run()
-    assert {problem.symptom.hook for problem in report.problems} == {hooks["Stop"]}
+def test_a_hook_that_refuses_the_prompt_keeps_nothing_from_the_others(hooked):
+    """Hooks are tried without one that refuses the prompt, and the report says so, with its reason."""
+    stop = "echo No. >&2; exit 2"
+    report = hooked({"UserPromptSubmit": WANTS, "Stop": stop})
+    assert {problem.symptom.hook for problem in report.problems} == {stop}
     (told,) = report.untried
     assert told.startswith("UserPromptSubmit 1 ")
-    assert told.endswith(
-        'refuses every prompt here ("Run npm install."), so the other hooks were tried without it'
-    )
+    assert '("Run npm install."), so the other hooks were tried without it' in told
+
+
+@pytest.mark.slow
+def test_a_hook_of_several_events_is_not_left_out(hooked):
+    """A hook that refuses the prompt and is asked at stops too stays, and nothing is said of other hooks."""
+    report = hooked({"UserPromptSubmit": WANTS, "Stop": WANTS})
+    assert not any("first session" in one for one in report.untried)
+    assert set(report.triggered) == {WANTS}
 
 
 @pytest.mark.slow
