@@ -140,9 +140,8 @@ def begin(behaviour: Behaviour, known: Mapping[str, BehaviourFunction], seen: Ob
     try:
         inspect.signature(function).bind(seen, **behaviour.options)
     except TypeError as error:
-        raise UnknownBehaviour(
-            f"behaviour {behaviour.name!r}: {error}; it takes: {', '.join(names)}"
-        ) from None
+        takes = ", ".join(names) or "no options"
+        raise UnknownBehaviour(f"behaviour {behaviour.name!r}: {error}; it takes: {takes}") from None
     return function(seen, **behaviour.options)
 
 

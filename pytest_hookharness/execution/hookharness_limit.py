@@ -42,9 +42,8 @@ _NAME = "hookharness-limit"
 # The hosts with a variable HOST_PROJECT_DIR.
 _HOSTS = ("CLAUDE", "GEMINI", "QWEN", "CURSOR", "FACTORY", "OPENHANDS")
 _SESSIONS = ("session_id", "sessionId", "conversation_id", "conversationId")
-_COUNTS = ("loop_count", "executionNum")
-_REFUSING = ("block", "deny", "continue")
-_CHUNK, _SCRIPTS = 1 << 16, (".sh", ".bash", ".py", ".js", ".cjs", ".mjs", ".ts", ".rb", ".pl")
+_COUNTS, _REFUSING = ("loop_count", "executionNum"), ("block", "deny", "continue")
+_CHUNK, _STARTERS = 1 << 16, ("sh", "bash", "dash", "zsh", "python", "node", "bun", "ruby", "perl", "php")
 # Larger files, and files after this many, are compared by size and time.
 _LARGE_FILE, _MOST_READ, _MOST_FILES = 1 << 20, 2000, 20_000
 # Seconds: for git, for output that a child of the command still holds open, for the counts of old sessions.
@@ -207,8 +206,9 @@ def _pass_on(ended: CommandEnd) -> int:
 
 def _allow(payload: Mapping[str, Any], ended: CommandEnd, words: Sequence[str], why: str) -> int:
     """Allow the stop that the command refused, and tell the user."""
-    script = next((one for one in words if one.endswith(_SCRIPTS)), words[0])
-    text = f"{_NAME}: the stop is allowed although {script} refuses it ({why})."
+    starts = os.path.basename(words[0]).rstrip("0123456789.") in _STARTERS
+    scripts = (one for one in words[1:] if starts and one[:1] != "-" and not {*" =;\n"} & {*one})
+    text = f"{_NAME}: the stop is allowed although {next(scripts, words[0])} refuses it ({why})."
     # Other hosts know no such key, and some would take an answer without known keys for a failure.
     if {"hook_event_name", "transcript_path"} <= payload.keys() and "conversation_id" not in payload:
         _write(1, json.dumps({"systemMessage": text}).encode() + b"\n")

@@ -71,9 +71,10 @@ def test_the_stop_is_allowed_after_some_refusals(stop):
 
 
 @pytest.mark.slow
-def test_the_user_is_told_of_the_script(stop):
-    """The message names the script of the hook, not the interpreter that runs it."""
-    runs = [stop(NEVER, "--after", "1", command=("sh", "-e", "./check.sh")) for _ in range(2)]
+@pytest.mark.parametrize("command", [("sh", "-e", "./check.sh"), ("./check.sh", "lint.js", "--rules=a.py")])
+def test_the_user_is_told_of_the_script(stop, command):
+    """The message names the script of the hook, not the interpreter that runs it, or another file."""
+    runs = [stop(NEVER, "--after", "1", command=command) for _ in range(2)]
     assert "although ./check.sh refuses it" in json.loads(runs[1].stdout)["systemMessage"]
 
 

@@ -337,10 +337,18 @@ def test_what_a_broken_hook_printed_and_did(refused, effect):
     assert "#!/usr/bin/env bash" in symptom.advice
 
 
-@pytest.mark.parametrize(("place", "number"), [("home/.claude/x.log", 0), ("workspace/x.log", 1)])
+@pytest.mark.parametrize(
+    ("place", "number"),
+    [
+        ("/tmp/hookharness-x1/0/check/home/.claude/x.log", 0),
+        ("home/.claude/x.log", 0),
+        ("/opt/home/notify.sh", 1),
+        ("workspace/x.log", 1),
+    ],
+)
 def test_a_log_that_cannot_be_written_below_home(place, number):
     """That a folder is missing below HOME, which is empty in a check, is no symptom of a hook that allows."""
-    error = f"a.sh: line 2: /tmp/0/{place}: No such file or directory"
+    error = f"a.sh: line 2: {place}: No such file or directory"
     found = MANGLED.found(f'Stop: exit code 0 allows, although it says "{error}"', turn=1, hook="./check.sh")
     seen = outcome(steps=[ran(Exited(0))], findings=(found,))
     assert len(find_symptoms(seen)) == number

@@ -36,6 +36,7 @@ def at_one_place(problems: Sequence[Problem]) -> list[Problem]:
             hook=f"{known.symptom.hook}, {symptom.hook}",
             text=_with_keys(_with_event(known.symptom.text, symptom.text), symptom.text),
             entries=entries,
+            advice=_with_advice(known.symptom.advice, symptom),
         )
         found[key] = replace(known, symptom=together)
     return [*found.values()]
@@ -64,6 +65,14 @@ def _with_event(text: str, other: str) -> str:
     same = text.partition(": ")[2] == other.partition(": ")[2]
     words = text.partition(": ")[2] if same else f"{program[0]}, nothing is refused."
     return f"{own[0]}, {event[0]}: {words}"
+
+
+def _with_advice(advice: str, other: Symptom) -> str:
+    """Return the advice on hooks without a program, with that for another event if it differs."""
+    event = _EVENT.match(other.text)
+    if other.kind != UNGUARDED_TOOL.name or event is None or other.advice in advice:
+        return advice
+    return f"{advice} At {event[0]}: {other.advice}"
 
 
 def _with_keys(text: str, other: str) -> str:

@@ -7,6 +7,7 @@ of the runs a mutation that must not matter is active; a difference names the co
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator
 from typing import TypeAlias
 
@@ -30,6 +31,7 @@ _LONGEST = 600
 # One failure may be how a hook begins anew.
 _FEWEST_FAILURES = 2
 _TRACEBACK = "Traceback (most recent call last):"
+_ENDS_SO = re.compile(r"[\w.]+(?:Error|Exception|Exit|Interrupt)\b")
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,7 +112,7 @@ def describe_end(hook_run: HookRun, *, quoting: bool = False) -> str:
     if hook_run.run is None:
         return "answered by the scenario"
     lines = hook_run.run.stderr.text.strip().splitlines() if quoting else []
-    line = lines[-1 if _TRACEBACK in lines else 0] if lines else ""
+    line = lines[-1 if _TRACEBACK in lines and _ENDS_SO.match(lines[-1]) else 0] if lines else ""
     said = f': "{_without_folder(line, hook_run)[:_LONGEST]}"' if line else ""
     match hook_run.run.ending:
         case Exited(code) | HeldOpen(Exited(code)):

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
+from pytest_hookharness.execution.paths import WorkspaceError, read_bytes
 from pytest_hookharness.judging.probing.limits import KnownNumbers, find_limits
 from pytest_hookharness.judging.probing.thresholds import (
     MOST_CANDIDATES,
@@ -63,8 +64,8 @@ def _content(path: str, largest: int) -> bytes:
         # Not a pipe or a device, which could block.
         if not Path(path).is_file() or Path(path).stat().st_size > largest:
             return b""
-        data = Path(path).read_bytes()
-    except OSError:
+        data = read_bytes(Path(path).resolve()) or b""
+    except (OSError, WorkspaceError):
         return b""
     return b"" if b"\0" in data else data
 

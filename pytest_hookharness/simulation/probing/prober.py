@@ -263,9 +263,8 @@ class Prober:
         files: Files = {}
         match perturbation.how:
             case PerturbationKind.TRANSCRIPT:
-                ranks = [*self._exact_limits.ranks()]
-                # Without the numbers in files that hooks read, as the transcript may be such a file.
-                sizes = {number for rank in (*ranks[:1], *ranks[2:]) for number in rank}
+                ranks = replace(self._exact_limits, read=frozenset()).ranks()
+                sizes = {number for rank in ranks for number in rank}
                 checkpoint.editor.lengthen_transcript(_TRANSCRIPT_FACTOR, sizes)
             case PerturbationKind.WAITED:
                 checkpoint.editor.wait(perturbation.seconds)

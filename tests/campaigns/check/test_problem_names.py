@@ -107,13 +107,19 @@ def test_what_a_source_says_is_told_of_its_own_hook(other, text):
     problems = [
         Problem(
             id=hook,
-            symptom=Symptom(kind="UNGUARDED-TOOL", hook=hook, text=words.format(without)),
+            symptom=Symptom(
+                kind="UNGUARDED-TOOL",
+                hook=hook,
+                text=words.format(without),
+                advice=f"Exit with {1 if hook == './a.sh' else 2}.",
+            ),
             scenario=Scenario(name="guards", host="claude-code"),
         )
         for hook, words in said.items()
     ]
     (found,) = at_one_place(problems)
     assert found.symptom.text == f"Stop, PreToolUse: {text.format(without)}"
+    assert found.symptom.advice == "Exit with 1. At PreToolUse: Exit with 2."
 
 
 @pytest.mark.parametrize(

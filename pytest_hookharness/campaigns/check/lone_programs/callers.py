@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterable
 from dataclasses import replace
 
+from pytest_hookharness.campaigns.check.shell_code.shell_scripts import without_comment_lines
 from pytest_hookharness.judging.findings.codes import UNGUARDED_TOOL
 from pytest_hookharness.model.checkup import HookSet, Problem
 
@@ -27,11 +28,15 @@ def _with_callers(hook_set: HookSet, problem: Problem) -> Problem:
     if program is None:
         return problem
     named = re.compile(rf"(?<![\w-]){re.escape(program[1])}(?![\w-])")
-    texts = {hook.command: (hook.command, *hook_set.scripts_of(hook)) for hook in hook_set.hooks}
+    texts = {
+        hook.command: (hook.command, *map(without_comment_lines, hook_set.scripts_of(hook)))
+        for hook in hook_set.hooks
+    }
     callers = [command for command, said in texts.items() if any(map(named.search, said))]
     commands = symptom.hook.split(", ")
     known = all(len(texts.get(command, ())) > 1 for command in commands)
     others = any(_OTHERS.search(one) for command in commands for one in texts.get(command, ())[1:])
-    if others or not known or not {*callers}.isdisjoint(commands):
+    # Of several it is unknown which one matters.
+    if others or not known or len(callers) != 1 or callers[0] in commands:
         return problem
     return replace(problem, symptom=replace(symptom, hook=", ".join([*callers, *commands])))

@@ -19,8 +19,9 @@ GATE = "#!/bin/bash\n[ -e dirty ] || exit 0\necho 'Run the tests.' >&2\nexit 2\n
         (GATE, "./count.sh, ./gate.sh"),
         (GATE.replace("exit 0", ". ./lib.sh"), "./gate.sh"),
         (GATE.replace("[ -e dirty ]", "jq -e .x"), "./gate.sh"),
+        (GATE.replace("#!/bin/bash", "#!/bin/bash\n# It needs no jq."), "./count.sh, ./gate.sh"),
     ],
-    ids=["only the other hook calls it", "a loaded file may call it", "it calls it itself"],
+    ids=["only the other hook calls it", "a loaded file may call it", "it calls it itself", "a comment"],
 )
 def test_the_hook_that_calls_the_program_is_named(gate, hooks):
     """The hook that calls a missing program is named beside the one whose decision changed."""
