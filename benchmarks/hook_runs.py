@@ -120,8 +120,15 @@ _TITLES = {"bare": "subprocess.run(input)", "usual": "subprocess.run(input, time
 
 def hook_environment(folder: Path) -> dict[str, str]:
     """Return the environment in which the hooks are run."""
-    places = {name: str(folder / name) for name in ("root", "home", "tmp", "doubles")}
-    return host_environment(path="/usr/local/bin:/usr/bin:/bin", given={}, **places)
+    return host_environment(
+        path="/usr/local/bin:/usr/bin:/bin",
+        root=str(folder / "root"),
+        home=str(folder / "home"),
+        tmp=str(folder / "tmp"),
+        top=str(folder / "root"),
+        doubles=str(folder / "doubles"),
+        given={},
+    )
 
 
 @contextmanager
