@@ -131,14 +131,15 @@ def begin(behaviour: Behaviour, known: Mapping[str, BehaviourFunction], seen: Ob
     if function is None:
         hint = name_hint(behaviour.name, sorted(known), "behaviours")
         raise UnknownBehaviour(f"unknown behaviour {behaviour.name!r}{hint}")
-    parameters = [*inspect.signature(function).parameters.values()][1:]
+    signature = inspect.signature(function)
+    parameters = [*signature.parameters.values()][1:]
     names = [one.name for one in parameters if one.kind is not inspect.Parameter.VAR_KEYWORD]
     other = next((name for name in behaviour.options if name not in names), None)
     if other is not None and len(names) == len(parameters):
         hint = name_hint(other, names, "options") if names else "; it has no options"
         raise UnknownBehaviour(f"behaviour {behaviour.name!r} has no option {other!r}{hint}")
     try:
-        inspect.signature(function).bind(seen, **behaviour.options)
+        signature.bind(seen, **behaviour.options)
     except TypeError as error:
         takes = ", ".join(names) or "no options"
         raise UnknownBehaviour(f"behaviour {behaviour.name!r}: {error}; it takes: {takes}") from None

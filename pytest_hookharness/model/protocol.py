@@ -269,6 +269,14 @@ class EventFields:
     rule: Rule
 
 
+_STOPS = frozenset({"stop", "subagentstop", "agentstop", "afteragent", "onstop"})
+
+
+def is_stop(event: str) -> bool:
+    """Return whether an event, in any spelling, asks whether an agent or a subagent may stop."""
+    return event.replace("_", "").casefold() in _STOPS
+
+
 # Events after a stop about which no hook decides.
 _AFTERWARDS = frozenset({"sessionend", "notification"})
 

@@ -8,7 +8,6 @@ run is judged by its reaction to the fault.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Iterator
 from typing import ClassVar, Literal, Protocol
 
@@ -18,12 +17,11 @@ from pytest_hookharness.judging.comparison.traces import Defect, Pair, find_firs
 from pytest_hookharness.model.fast_dataclass import dataclass, replace
 from pytest_hookharness.model.mutations import FaultOutcome, TrialResult, VaryRequest
 from pytest_hookharness.model.outcome import Outcome
+from pytest_hookharness.model.protocol import is_stop
 from pytest_hookharness.model.scenario import Scenario
 from pytest_hookharness.model.trace import HookRun, Trace
 from pytest_hookharness.model.verdicts import Finding
 
-# Names of the events of stops on all hosts.
-_OF_STOPS = re.compile(r"stop$|^afteragent$", re.IGNORECASE)
 # Refusing a stop because of a fault that the agent cannot correct makes an endless loop.
 _AT_A_STOP = (
     "Allow the stop, tell the user that nothing was checked, and declare `on_failure: allow` in a scenario; "
@@ -217,7 +215,7 @@ class Mutation:
         finding = None
         if code is not None:
             finding = code.found(f"Fault: {self}. {text}.", turn=reaction.turn, hook=reaction.hook)
-            if reaction.outcome == "fail-open" and _OF_STOPS.search(reaction.event):
+            if reaction.outcome == "fail-open" and is_stop(reaction.event):
                 finding = replace(finding, advice=_AT_A_STOP)
         return Evidence(
             hook=reaction.hook, outcome=reaction.outcome, text=text, payload=reaction.payload, finding=finding

@@ -16,6 +16,7 @@ from pytest_hookharness.model.expectations import ordinal
 from pytest_hookharness.model.moves import Wait
 from pytest_hookharness.model.outcome import Outcome, last_refusal
 from pytest_hookharness.model.probes import PerturbationKind, ProbeEffect, Threshold
+from pytest_hookharness.model.protocol import is_stop
 from pytest_hookharness.model.verdicts import (
     IF_MASKED,
     Cap,
@@ -44,7 +45,6 @@ _CLOCK_DOUBT = "with a moved clock"
 _OF_TIME = (PerturbationKind.AGED, PerturbationKind.WAITED, PerturbationKind.CLOCK)
 # Texts that stand in a YAML list as they are.
 _PLAIN_YAML = re.compile(r"\w[\w./-]*")
-_STOPS = ("stop", "subagentstop", "afteragent", "agentstop", "on_stop")
 
 
 def advice(outcome: Outcome) -> str:
@@ -85,7 +85,7 @@ def advice_on_agent(outcome: Outcome) -> str:
     """Return how to let the agent do what a hook asks for; empty unless a scenario expects an end."""
     refusal, script = last_refusal(outcome.trace), outcome.scenario.script
     wanted = outcome.scenario.origin is not None and outcome.scenario.expect.verdict == "terminated"
-    if not wanted or script.reactions or refusal is None or refusal.event.lower() not in _STOPS:
+    if not wanted or script.reactions or refusal is None or not is_stop(refusal.event):
         return ""
     if not isinstance(outcome.verdict, Livelock | Capped):
         return ""
@@ -213,13 +213,13 @@ def _loop(outcome: Outcome, verdict: Livelock) -> str:
     refusal = last_refusal(outcome.trace)
     if refusal is None:
         return "Nothing is refused and the session goes on: the turns above show which hook keeps it going."
-    is_stop = refusal.event.lower() in _STOPS
-    what = "stop" if is_stop else plain(refusal.event, 40)
+    of_stop = is_stop(refusal.event)
+    what = "stop" if of_stop else plain(refusal.event, 40)
     if verdict.evidence == "driven":
         seen = f"The same {what} was refused again and again, and nothing that was tried ended the loop."
     else:
         seen = f"The same {what} will be refused forever{IF_MASKED if verdict.evidence == 'masked' else ''}."
-    if is_stop:
+    if of_stop:
         return f"{seen} {_allow(outcome)}"
     return f"{seen} Let the reason name a move that is allowed, and allow the stop when nothing else is left."
 

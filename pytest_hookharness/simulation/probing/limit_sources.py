@@ -42,12 +42,21 @@ def gather_limits(
     roots = testbed.workspace.roots
     places = (path.partition("/") for path in changing if not path.startswith("/"))
     moving = {f"{roots[name]}/{rest}" for name, _, rest in places}
-    values = (value.encode("utf-8", "surrogateescape") for value in testbed.scenario.env.values())
     # What shows the simulated clock is no file of the hooks, and its paths have numbers of this run.
     shims = f"{testbed.workspace.clock.folder}/"
     paths = dict.fromkeys([*(path for path in read if not path.startswith(shims)), *_short_files(testbed)])
     files = (_content(path, _LARGEST_CHANGING if path in moving else _LARGEST) for path in paths)
-    return find_limits([*values, *texts(testbed, hook_runs)], files)
+    return find_limits(_sources(testbed, hook_runs), files)
+
+
+def named_limits(testbed: Testbed, hook_runs: Iterable[HookRun]) -> KnownNumbers:
+    """Return the numbers that stand in the sources of hooks, without those in other files."""
+    return find_limits(_sources(testbed, hook_runs), ())
+
+
+def _sources(testbed: Testbed, hook_runs: Iterable[HookRun]) -> Iterator[bytes]:
+    yield from (value.encode("utf-8", "surrogateescape") for value in testbed.scenario.env.values())
+    yield from texts(testbed, hook_runs)
 
 
 def _short_files(testbed: Testbed) -> Iterator[str]:

@@ -115,14 +115,15 @@ class RepetitionProbes:
         """
         driver, turn = self._driver, self._driver.turn
         repetition = self._history.last_repetition(driver, period)
-        moving = pattern is not None
-        differing = [change.path for change in self._history.differing(turn, period)] if moving else []
-        # Without a pattern, these are only used to lengthen the transcript.
-        limits = limit_sources.gather_limits(
-            driver.testbed, repetition.hook_runs, self._influences(period).read, differing
-        )
         sizes: tuple[GrowingSize, ...] = ()
-        if moving:
+        if pattern is None:
+            # These are only used to lengthen the transcript.
+            limits = limit_sources.named_limits(driver.testbed, repetition.hook_runs)
+        else:
+            differing = [change.path for change in self._history.differing(turn, period)]
+            limits = limit_sources.gather_limits(
+                driver.testbed, repetition.hook_runs, self._influences(period).read, differing
+            )
             refusals = driver.refusals(), driver.refusals(turn - period)
             sizes = limit_sources.growing_sizes(self._history, turn, period, refusals)
         prober = Prober(

@@ -8,12 +8,10 @@ imports is left out.
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
 
 from pytest_hookharness import hosts
 from pytest_hookharness.campaigns.arming.project_texts import project_files, read_known_text
 from pytest_hookharness.campaigns.check.shell_code.shell_functions import (
-    ShellFunction,
     functions_of,
     is_within,
 )
@@ -73,18 +71,16 @@ def removed_imports(hook_set: HookSet, hook: Hook) -> str:
 def _takes_argument(text: str) -> bool:
     """Return whether a script may look at its own arguments, or run the linter in a function with some."""
     functions = [*functions_of(text)]
-    within = [body for found in _ARGUMENT.finditer(text) for body in _around(found.start(), functions)]
-    if len(within) < len(_ARGUMENT.findall(text)) or _COUNTS.search(text):
+    within = [is_within(found.start(), functions) for found in _ARGUMENT.finditer(text)]
+    if not all(within) or _COUNTS.search(text):
         return True
     # A function that looks at an argument may run the linter, or decide whether another one does.
     if within and any(_CALL.search(text, one.begin, one.end) for one in functions):
         return True
     # Its own arguments may be those of a function that looks at them.
-    return bool(within) and any(not _around(one.start(), functions) for one in _ALL_ARGUMENTS.finditer(text))
-
-
-def _around(place: int, functions: Sequence[ShellFunction]) -> list[ShellFunction]:
-    return [one for one in functions if is_within(place, [one])][:1]
+    return bool(within) and any(
+        not is_within(one.start(), functions) for one in _ALL_ARGUMENTS.finditer(text)
+    )
 
 
 def _removes(hook_set: HookSet) -> bool:
