@@ -217,7 +217,7 @@ def _removes_more(spelling: str) -> bool:
     """
     Return whether a spelling also removes another path.
 
-    A refusal that names this path does not recommend the spelling.
+    If a refusal names that path, it need not mean the spelling.
     """
     return spelling.endswith(_BEHIND) or any(f" {one} " in spelling for one in _BESIDE)
 
