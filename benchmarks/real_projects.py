@@ -25,6 +25,7 @@ from typing import Any
 LABELS = Path(__file__).with_name("real_projects.json")
 BUDGET, OVER = 60.0, 1.1
 PRECISION, RECALL = 0.9, 0.7
+_PLACE = re.compile(r"\bhooks\.(\w+)\[(\d+)\]")
 _POSITION = re.compile(r"\w+ \d+")
 # The same defect, seen for longer or shorter: stops that are refused without end.
 _ENDLESS = frozenset({"livelock", "capped", "no-end"})
@@ -139,7 +140,10 @@ def _reported(report: dict[str, Any], problem: dict[str, Any]) -> Cause:
         if report["host"] == "claude-code"
         else f"{report['host']} "
     )
-    hooks = frozenset(f"{where}{name}" for name in _POSITION.findall(problem["hook_name"]))
+    names = _POSITION.findall(problem["hook_name"])
+    # An entry that the host cannot read has no hook, but a place among those of its event.
+    names = names or [f"{event} {int(place) + 1}" for event, place in _PLACE.findall(problem["text"])]
+    hooks = frozenset(f"{where}{name}" for name in names)
     return Cause(hooks, frozenset([problem["name"]]), problem["text"])
 
 

@@ -285,6 +285,16 @@ def test_a_failure_that_may_be_a_refusal():
 
 
 @pytest.mark.parametrize(
+    ("words", "kind"), [("BLOCKED: no rm.", "MANGLED"), ("No.", "CRASHED"), ("Permission denied", "CRASHED")]
+)
+def test_a_refusal_that_is_a_failure_for_the_host(words, kind):
+    """A failure is named as a lost refusal only if the hook says in words that it refuses."""
+    text = f'PreToolUse: exit code 1 is not a refusal on claude-code (2 is): "{words}"'
+    (symptom,) = find_symptoms(outcome(findings=(CRASHED.found(text, hook="./check.sh"),)))
+    assert symptom.kind == kind
+
+
+@pytest.mark.parametrize(
     ("text", "number"),
     [
         ("Stop: 2 hooks write to standard error and decide nothing; 2 lines for one event.", 0),

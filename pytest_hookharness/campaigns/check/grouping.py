@@ -18,7 +18,7 @@ from pytest_hookharness.campaigns.stress.first_run import ReplayScript
 from pytest_hookharness.campaigns.stress.plan import OUT_OF_TIME
 from pytest_hookharness.judging.checkup.bad_ends import open_questions
 from pytest_hookharness.judging.checkup.symptoms import find_symptoms
-from pytest_hookharness.judging.findings.codes import STAGED
+from pytest_hookharness.judging.findings.codes import INERT_GUARD, MISSING_INPUT, STAGED
 from pytest_hookharness.judging.findings.finding_catalogue import CONFIG_OFF, MANGLED, NEVER_FIRED, NOT_RUN
 from pytest_hookharness.model.checkup import CheckSession, HookSet, Problem, Symptom, hook_name, is_named
 from pytest_hookharness.model.expectations import counted
@@ -36,7 +36,9 @@ _NO_GIT = "Git is not installed here, so no copy was a repository; what hooks do
 # What was done when the time ended says nothing about the hooks.
 _WHILE = re.compile(r"(?<=the time budget ended) while .*", re.DOTALL)
 # Why a host gets no refusal of a guard.
-_DISABLED = frozenset({CONFIG_OFF.name, MANGLED.name, NEVER_FIRED.name, NOT_RUN.name})
+_DISABLED = frozenset(
+    one.name for one in (CONFIG_OFF, INERT_GUARD, MANGLED, MISSING_INPUT, NEVER_FIRED, NOT_RUN)
+)
 # A script that commits on purpose, and one that takes all that lies in the tree.
 _COMMITS = re.compile(r"""\bgit\b["',\s][^\n;|&]{0,60}?(?<![\w-])commit(?![\w-])""")
 _TAKES_ALL = re.compile(r"""\badd["',\s]+(?:-A|--all|\.)(?![\w/])|\bcommit["',\s]+-\w*a""")

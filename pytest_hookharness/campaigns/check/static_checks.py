@@ -41,6 +41,7 @@ from pytest_hookharness.campaigns.check.tool_names import (
     never_matches,
 )
 from pytest_hookharness.judging.findings.codes import (
+    INERT_GUARD,
     RELATIVE_PATH,
     STRICT_SHELL,
     TIMEOUT_UNIT,
@@ -167,7 +168,7 @@ def _of_names(hook_set: HookSet) -> Iterator[Symptom]:
     found += [(hook, former_tool(hook_set, hook)) for hook in hook_set.hooks]
     for hooks, (name, meant) in with_hooks(one for one in found if one[1][0]):
         text = f"the tool's name is compared with `{name}`, and {hook_set.host} sends `{meant}`."
-        yield replace(together(CONFIG_OFF, hooks, text), advice=f"Compare with `{meant}`.")
+        yield replace(together(INERT_GUARD, hooks, text), advice=f"Compare with `{meant}`.")
 
 
 def _of_branches(hook_set: HookSet) -> Iterator[Symptom]:

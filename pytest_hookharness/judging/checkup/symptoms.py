@@ -11,13 +11,13 @@ import json
 import posixpath
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
 
 from pytest_hookharness.judging.checkup.bad_ends import cut_by_us, find_bad_end
 from pytest_hookharness.judging.checkup.bypasses import find_bypasses
 from pytest_hookharness.judging.checkup.evidence import with_evidence
 from pytest_hookharness.judging.checkup.file_bypasses import find_file_bypasses
 from pytest_hookharness.judging.checkup.file_overblocks import find_file_overblocks
+from pytest_hookharness.judging.checkup.lost_refusals import name_lost_refusal
 from pytest_hookharness.judging.checkup.other_readers import find_other_readers
 from pytest_hookharness.judging.checkup.overblocks import find_overblocks
 from pytest_hookharness.judging.checkup.refused_work import (
@@ -40,12 +40,6 @@ _NOT_ABOUT_HOOKS = frozenset(
     {"UNREACHED", "NEVER-FIRED", "OPTION-IGNORED", "AGENT-MISSING", "DIVERGE", "CLOCK"}
 )
 _STAGED = re.compile(r"/\.git/(?:index|HEAD|packed-refs|refs/.+)$")
-# A failure that may be meant as a refusal.
-_OF_A_REFUSAL = " is not a refusal on "
-_REFUSE = (
-    "If it is meant to refuse, exit with 2 and print the reason to standard error. Else catch the failure "
-    "and exit with 0."
-)
 _UNKNOWN_KEYS = re.compile(r"the host knows none of the keys ([\w, ]+)")
 # Keys with which some host, or the author of a hook, says a decision or a text for the agent or the user.
 _KEYS_OF_HOSTS = frozenset(
@@ -124,8 +118,7 @@ def _findings(outcome: Outcome) -> Iterator[Symptom]:
             )
         ):
             continue
-        symptom = symptom_of(finding)
-        yield replace(symptom, advice=_REFUSE) if _OF_A_REFUSAL in finding.text else symptom
+        yield name_lost_refusal(symptom_of(finding))
 
 
 def _uncaught_errors(outcome: Outcome) -> Iterator[Symptom]:

@@ -211,7 +211,7 @@ BLOCKS_EVERYTHING = FindingCode(
 INERT_GUARD = FindingCode(
     "HH304",
     "INERT-GUARD",
-    "A hook checks for tool names that its host does not have, so it never does anything.",
+    "A hook checks for tool names that its host does not have, so what it does for these never happens.",
     "It looks like a guard hook but allows everything; each host has its own names for tools.",
     "Use the tool names from the host's own hook input (`hookharness explain`), and test the hook with a "
     "call that it must refuse.",
@@ -284,6 +284,15 @@ MISSED_SECRET = FindingCode(
     "Let the guard hook look at all tools that show files: at the path of those that read or search, and at "
     "the words of a shell's command. Or deny the file in the host's own permissions.",
 )
+MISSING_INPUT = FindingCode(
+    "HH313",
+    "MISSING-INPUT",
+    "A script reads something that its host does not give it: a variable, a key or a value of its input, a "
+    "record of the transcript, or an input that another program has read before.",
+    "The script finds nothing each time, so a guard allows everything and a check looks at nothing.",
+    "Read what the host sends (`hookharness explain` shows the input of each event), and test the hook with "
+    "a call for which it must do something.",
+)
 CHECK_CODES = (
     CARRIED_OUT,
     STAGED,
@@ -297,4 +306,5 @@ CHECK_CODES = (
     UNASKED,
     OVERBLOCK,
     MISSED_SECRET,
+    MISSING_INPUT,
 )

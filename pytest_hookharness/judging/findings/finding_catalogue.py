@@ -70,8 +70,8 @@ MANGLED = FindingCode(
 CONFIG_OFF = FindingCode(
     "HH007",
     "CONFIG-OFF",
-    "Part of the hook settings is malformed, so the host ignores hooks.",
-    "Correct hooks never run, and no message says so.",
+    "Part of the hook settings is not what the host reads, so it ignores hooks, or runs them at other times.",
+    "Correct hooks never run, or run for every call, and no message says so.",
     "Correct the setting that the finding names, then check in the report that each hook runs.",
 )
 EVENT_UNKNOWN = FindingCode(

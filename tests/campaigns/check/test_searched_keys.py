@@ -66,7 +66,7 @@ def test_a_script_of_several_events_and_hosts():
 def test_what_is_said_of_searches():
     """The static checks name both keys."""
     symptoms = check_statically(hooks(HEAD + BY_GREP, "afterFileEdit")).symptoms
-    (found,) = (one for one in symptoms if one.kind == "CONFIG-OFF")
+    (found,) = (one for one in symptoms if one.kind == "MISSING-INPUT")
     assert (
         found.text == "afterFileEdit: the script looks for `file` in its input, and cursor sends `file_path`."
     )

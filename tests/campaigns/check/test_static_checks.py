@@ -635,7 +635,7 @@ def test_hosts_that_read_the_same_settings(tmp_path, found):
 def test_variables_that_no_host_sets(found):
     """A variable of old examples is named, unless the command has a default for it."""
     (symptom,) = found(("PostToolUse", 'npx prettier "$CLAUDE_TOOL_INPUT_FILE_PATH"')).symptoms
-    assert symptom.kind == "CONFIG-OFF"
+    assert symptom.kind == "MISSING-INPUT"
     assert (
         "$CLAUDE_TOOL_INPUT_FILE_PATH is always empty, as claude-code sets no such variable" in symptom.text
     )
@@ -679,7 +679,7 @@ def test_a_key_that_no_host_sends(tmp_path, found, script, text, said):
     at(tmp_path, f"hooks/{script}", f"{text}{uses}\n")
     event = "PostToolUse" if "tool" in text else "Stop"
     result = found((event, f'sh "$CLAUDE_PROJECT_DIR/hooks/{script}"'))
-    assert kinds(result) == (["CONFIG-OFF"] if said else [])
+    assert kinds(result) == (["MISSING-INPUT"] if said else [])
     assert not said or f"and claude-code sends {said}" in result.symptoms[0].text
 
 
@@ -706,7 +706,7 @@ def test_a_key_in_a_function_that_is_not_called(tmp_path, found, call, named):
     text = "def answered(data):\n    if data:\n        return data.get('tool_output')\n\n"
     at(tmp_path, "hooks/x.py", f"{text}data = json.load(sys.stdin)\nprint(data['tool_name'])\n{call}")
     result = found(("PostToolUse", 'python3 "$CLAUDE_PROJECT_DIR/hooks/x.py"'))
-    assert kinds(result) == (["CONFIG-OFF"] if named else [])
+    assert kinds(result) == (["MISSING-INPUT"] if named else [])
 
 
 def test_a_script_with_many_empty_lines(tmp_path, found):
@@ -764,7 +764,7 @@ def test_a_tool_name_in_the_wrong_case(tmp_path, found, script, text, said):
     at(tmp_path, "hooks/lib.sh", "tool_name=$(jq -r '.tool_name | ascii_downcase')\n")
     at(tmp_path, "hooks/lib.py", "tool_name = json.load(sys.stdin)['tool_name'].lower()\n")
     result = found(("PreToolUse", f'sh "$CLAUDE_PROJECT_DIR/hooks/{script}"'))
-    assert kinds(result) == (["CONFIG-OFF"] if said else [])
+    assert kinds(result) == (["INERT-GUARD"] if said else [])
     assert not said or f"compared with {said}, and claude-code sends" in result.symptoms[0].text
 
 

@@ -26,7 +26,7 @@ def unnamed(tmp_path):
         file.parent.mkdir()
         file.write_text(json.dumps({"hooks": hooks}))
         (hook_set,) = [one for one in find_hook_sets(tmp_path) if one.host == "codex"]
-        texts = [one.text for one in check_statically(hook_set).symptoms if one.kind == "CONFIG-OFF"]
+        texts = [one.text for one in check_statically(hook_set).symptoms if one.kind == "MISSING-INPUT"]
         return any("`tool_input.command` with the text of the patch" in one for one in texts)
 
     return read

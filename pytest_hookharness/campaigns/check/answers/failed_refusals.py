@@ -10,14 +10,21 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from itertools import chain, islice
 
 from pytest_hookharness import hosts
 from pytest_hookharness.campaigns.check.answers.written_answers import written_answers
 from pytest_hookharness.campaigns.check.lone_programs.lone_answers import GATES
+from pytest_hookharness.campaigns.check.shell_code.shell_functions import functions_of
 from pytest_hookharness.campaigns.check.shell_code.shell_outputs import goes_elsewhere
-from pytest_hookharness.campaigns.check.shell_code.shell_scripts import SHELL_SCRIPT, code_of
+from pytest_hookharness.campaigns.check.shell_code.shell_scripts import (
+    SHELL_SCRIPT,
+    code_of,
+    loaded_texts,
+    without_comment_lines,
+)
+from pytest_hookharness.judging.checkup.lost_refusals import REFUSING
 from pytest_hookharness.model.checkup import HookSet
 from pytest_hookharness.model.processes import Exited, Output, ProcessResult
 from pytest_hookharness.model.protocol import Hook, Reply, Ruling
@@ -43,12 +50,15 @@ _WRITTEN = re.compile(
     r"(?:(?!(?P=mark)\n)[^\n]*\n){0,60}?(?P=mark)\n(?:[^\n]{0,200}\n){0,2}?[ \t]*" + _EXIT,
     re.MULTILINE,
 )
-_REFUSING = re.compile(
-    r"\bblock(?:ed|ing)\b|(?<!permission )(?<!access )\bden(?:ied|ying)\b|\bnot (?:allowed|permitted)\b"
-    r"|\bforbidden\b|\bprohibited\b"
-    r"|\brefus(?:ed|ing)\b|\brejected\b|\bviolation\b|\bbefore (?:stopping|you stop|finishing|committing)\b",
-    re.IGNORECASE,
+# The same in a group of a shell: its first text.
+_GROUPED = re.compile(
+    r"^[ \t]*\{[ \t]*\n?[ \t]*(?:echo|printf)[ \t]+"
+    r"([\"'])(?P<words>(?:(?!\1)[^\n]){3,300})\1(?:[^\n]{0,200}\n){1,12}?[ \t]*\}[ \t]*>&2[ \t]*\n"
+    r"(?:[^\n]{0,200}\n)?[ \t]*" + _EXIT,
+    re.MULTILINE,
 )
+# A text that a command puts into another one.
+_FORMATTED = re.compile(r"[\"']?%[sd][\"']?")
 # Words for a failed check; the next pattern has words for a failure of the hook itself.
 _FAILED = re.compile(
     r"\b(?:tests?|specs|suite|lint\w*|type[ -]?check\w*|checks|gates?|build|compilation|formatting)\b"
@@ -109,23 +119,24 @@ def _failed(hook_set: HookSet, hook: Hook) -> Iterator[str]:
     tells = read_printed(profile, hook, 2, stderr="Tests failed.").ruling is Ruling.DENY
     texts = hook_set.scripts_of(hook)
     tells = tells and not _MINDS.search(hook.command) and not any(map(_REFUSES_BY_CODE.search, texts))
-    for text in texts if is_gate or tells else ():
+    for text in chain(texts, _called_functions(hook_set, texts)) if is_gate or tells else ():
         if _REFUSES_BY_CODE.search(text):
             continue
         # A script that knows how to refuse may mean that it failed itself.
         knows = _KNOWS.search(text) is not None
-        said = chain(_SAID.finditer(text), _WRITTEN.finditer(text))
+        said = chain.from_iterable(form.finditer(text) for form in (_SAID, _WRITTEN, _GROUPED))
         for found in islice(said, 0 if knows else _MOST):
-            words = " ".join(found["words"].split())
+            words = " ".join(_FORMATTED.sub(" ... ", found["words"]).replace("\\n", " ").split())
             reply = read_printed(profile, hook, int(found["code"]), stderr=words)
-            captured = SHELL_SCRIPT.match(text) and goes_elsewhere(text, found.start("words"))
+            # Of a group it is known that it goes to standard error.
+            is_shell = found.re is not _GROUPED and SHELL_SCRIPT.match(text) is not None
+            captured = is_shell and goes_elsewhere(text, found.start("words"))
             if (
                 found["code"] != "0"
                 and not captured
                 and not _NO_REFUSAL.match(words)
                 and (
-                    (is_gate and _REFUSING.search(words))
-                    or (tells and _says_that_a_check_failed(text, found))
+                    (is_gate and REFUSING.search(words)) or (tells and _says_that_a_check_failed(text, found))
                 )
                 and _is_failure(reply)
             ):
@@ -135,6 +146,20 @@ def _failed(hook_set: HookSet, hook: Hook) -> Iterator[str]:
             refuses = read_printed(profile, hook, 0, stdout=written).ruling is Ruling.DENY
             if code and refuses and _is_failure(read_printed(profile, hook, code, stdout=written)):
                 yield f"the refusal ends with {code}, which {hook_set.host} takes for a failure of the hook"
+
+
+def _called_functions(hook_set: HookSet, texts: Iterable[str]) -> Iterator[str]:
+    """Yield the functions that shell scripts call in the files that they load, one text for each script."""
+    for text in filter(SHELL_SCRIPT.match, texts):
+        code = code_of(text)
+        loaded = without_comment_lines("\n".join(loaded_texts(hook_set, text)))
+        bodies = [
+            loaded[one.begin : one.end]
+            for one in functions_of(loaded)
+            if re.search(rf"(?<![\w$./-]){one.name}(?![\w=./-])", code)
+        ]
+        if bodies and not _REFUSES_BY_CODE.search(code):
+            yield "\n".join(["#!/bin/sh", *bodies])
 
 
 def _lost_texts(hook_set: HookSet, hook: Hook) -> Iterator[str]:

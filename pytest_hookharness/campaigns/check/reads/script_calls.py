@@ -39,12 +39,13 @@ from pytest_hookharness.campaigns.check.static.session_variables import loaded_b
 from pytest_hookharness.judging.findings.codes import (
     CARRIED_OUT,
     LOST_UPDATES,
+    MISSING_INPUT,
     STATUS_LEAK,
     STRICT_SHELL,
     TEXT_MATCH,
     WRONG_KEY,
 )
-from pytest_hookharness.judging.findings.finding_catalogue import CONFIG_OFF, CRASHED, MANGLED
+from pytest_hookharness.judging.findings.finding_catalogue import CRASHED, MANGLED
 from pytest_hookharness.model.checkup import HookSet, Symptom
 from pytest_hookharness.model.protocol import Hook
 from pytest_hookharness.model.verdicts import FindingCode
@@ -88,15 +89,15 @@ def find_in_calls(hook_set: HookSet) -> Iterator[Symptom]:
     """Yield the kinds of calls in scripts that do not do what they are for, each once with its hooks."""
     of_transcripts = (
         (TEXT_MATCH, _READ_LINES, words_anywhere),
-        (CONFIG_OFF, _READ_LINES, unfound_starts),
-        (CONFIG_OFF, _READ_MESSAGES, unfound_keys),
+        (MISSING_INPUT, _READ_LINES, unfound_starts),
+        (MISSING_INPUT, _READ_MESSAGES, unfound_keys),
     )
     for code, advice, find in (
         *(of_transcripts if hook_set.host == _JSON_LINES else ()),
         (CRASHED, CRASHED.fix, calls_for_a_mac),
         (CRASHED, _END_OPTIONS, texts_as_options),
-        (CONFIG_OFF, _GIVE_PROGRAM, lost_inputs),
-        (CONFIG_OFF, _KEEP_INPUT, spent_inputs),
+        (MISSING_INPUT, _GIVE_PROGRAM, lost_inputs),
+        (MISSING_INPUT, _KEEP_INPUT, spent_inputs),
         (STATUS_LEAK, _KEEP_STATUS, lost_statuses),
         (STRICT_SHELL, _COUNT, double_counts),
         (STRICT_SHELL, _GO_ON, partial(ended_searches, plugin=bool(hook_set.plugin))),

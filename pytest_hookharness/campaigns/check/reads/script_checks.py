@@ -30,12 +30,11 @@ from pytest_hookharness.campaigns.check.static.session_variables import shared_s
 from pytest_hookharness.campaigns.check.static.unset_variables import expected_variable, key_for
 from pytest_hookharness.judging.checkup.unseen_texts import describe_unseen
 from pytest_hookharness.judging.findings.codes import (
+    MISSING_INPUT,
     UNSEEN_REASON,
     WRONG_KEY,
 )
 from pytest_hookharness.judging.findings.finding_catalogue import (
-    CONFIG_OFF,
-    CRASHED,
     MANGLED,
     PINGPONG,
     SILENT_REFUSAL,
@@ -74,20 +73,20 @@ def _of_variables(hook_set: HookSet) -> Iterator[Symptom]:
     if hooks := [hook for hook, name in found if name]:
         name = next(name for _, name in found if name)
         text = f"${name} is always empty, as {hook_set.host} sets no such variable."
-        symptom = together(CONFIG_OFF, hooks, text)
-        yield replace(symptom, advice=f"Read the JSON on standard input: `jq -r .{key_for(name)}`.")
+        symptom = together(MISSING_INPUT, hooks, text)
+        yield replace(symptom, advice=f"Read the JSON on standard input: `jq -r .{key_for(name, hooks[0])}`.")
 
     absent = [(hook, name) for hook in hook_set.hooks if (name := absent_argument(hook_set, hook))]
     if absent:
         names = ", ".join(dict.fromkeys(f"${name}" for _, name in absent))
         text = f"{names} is the script's first argument, and the command gives it none."
-        symptom = together(CONFIG_OFF, [hook for hook, _ in absent], text)
+        symptom = together(MISSING_INPUT, [hook for hook, _ in absent], text)
         yield replace(symptom, advice="Read the JSON on standard input instead, as with `jq -r .tool_input`.")
 
     borrowed = [(hook, name) for hook in hook_set.hooks if (name := borrowed_variable(hook_set, hook))]
     for hooks, name in by_event(borrowed):
         text = f"{hook_set.host} sets no ${name}; only another host has such a variable."
-        yield replace(together(CONFIG_OFF, hooks, text), advice=_UNSET)
+        yield replace(together(MISSING_INPUT, hooks, text), advice=_UNSET)
 
 
 def _of_sessions(hook_set: HookSet) -> Iterator[Symptom]:
@@ -136,7 +135,7 @@ def _of_input(hook_set: HookSet) -> Iterator[Symptom]:
 def _at_entries(hook_set: HookSet, concerned: Sequence[bool], text: str, advice: str) -> Symptom:
     """Return the symptom of some hooks of a set, as the same command may be right at another event."""
     entries = tuple(number for number, one in enumerate(concerned, 1) if one)
-    symptom = together(CONFIG_OFF, [hook_set.hooks[number - 1] for number in entries], text)
+    symptom = together(MISSING_INPUT, [hook_set.hooks[number - 1] for number in entries], text)
     return replace(symptom, advice=advice, entries=entries)
 
 
@@ -174,7 +173,7 @@ def _of_refusals(hook_set: HookSet) -> Iterator[Symptom]:
     """Yield the refusals in scripts that their host takes for failures, each once with its hooks."""
     found = [(hook, why) for hook in hook_set.hooks if (why := failed_refusal(hook_set, hook))]
     for why in dict.fromkeys(why for _, why in found):
-        symptom = together(CRASHED, [hook for hook, one in found if one == why], f"{why}.")
+        symptom = together(MANGLED, [hook for hook, one in found if one == why], f"{why}.")
         yield replace(symptom, advice=_REFUSE)
 
 

@@ -31,7 +31,9 @@ _KEYS = {
     "COMMAND": "tool_input.command",
     "NOTIFICATION": "message",
     "LAST_": "last_assistant_message",
+    "FILE": "tool_input.file_path",
 } | dict.fromkeys(["OUTPUT", "RESULT", "RESPONSE", "EXIT_CODE"], "tool_response")
+_SHELL_TOOLS = re.compile(r"\bbash\b|shell|\bexec|terminal", re.IGNORECASE)
 # Without a default of its own.
 _BARE = r"\$\{{?({0})(?![\w:-])"
 # In a script also with an empty default, or with an argument that the command does not give.
@@ -97,9 +99,10 @@ def expected_variable(hook_set: HookSet, hook: Hook) -> str:
     return next((name for name in named if not re.search(_NAMED.format(name), hook.command)), "")
 
 
-def key_for(variable: str) -> str:
-    """Return the key of the input that has what a variable is expected to hold."""
-    return next((key for part, key in _KEYS.items() if part in variable), "tool_input.file_path")
+def key_for(variable: str, hook: Hook) -> str:
+    """Return the key of the input that has what a variable is expected to hold at a hook."""
+    any_input = "tool_input.command" if _SHELL_TOOLS.search(hook.matcher or "") else "tool_input.file_path"
+    return next((key for part, key in _KEYS.items() if part in variable), any_input)
 
 
 def is_bare(hook_set: HookSet, hook: Hook) -> bool:

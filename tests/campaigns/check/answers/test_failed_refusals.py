@@ -28,7 +28,7 @@ def found(tmp_path):
         file.parent.mkdir()
         file.write_text(json.dumps({"hooks": events}))
         (hook_set,) = find_hook_sets(tmp_path)
-        return [one.text for one in check_statically(hook_set).symptoms if one.kind == "CRASHED"]
+        return [one.text for one in check_statically(hook_set).symptoms if one.kind == "MANGLED"]
 
     return read
 
@@ -113,6 +113,35 @@ def test_what_is_no_failed_check_for_the_agent(found, event, text):
 def test_a_command_that_asks_for_the_status_of_a_check(found):
     """A failed check is not named if the command looks at the status of its script."""
     assert not found(ASKS, event="PostToolUse", more="; [ $? = 0 ] && exit 0; exit 2")
+
+
+LIBRARY = """#!/bin/sh
+finish() {
+  if [ -n "$BLOCKS" ]; then
+    { printf 'BLOCKED by %s: %s\\n' "$1" "$BLOCKS"
+      echo "See the rules."
+    } >&2
+    exit 1
+  fi
+}
+"""
+
+
+@pytest.mark.parametrize(
+    ("call", "library", "words"),
+    [
+        ("finish rules", LIBRARY, "BLOCKED by ... : ..."),
+        ("echo 'finish'", LIBRARY, ""),
+        ("finish rules", LIBRARY.replace("exit 1", "exit 2"), ""),
+        ("finish rules", LIBRARY.replace(">&2", ">>log"), ""),
+        ("finish rules\nexit 2", LIBRARY, ""),
+    ],
+)
+def test_a_refusal_in_a_file_that_a_script_loads(found, tmp_path, call, library, words):
+    """A refusal in a function of another file counts for a script that calls the function."""
+    (tmp_path / "lib.sh").write_text(library)
+    said = found(f'#!/bin/sh\n. "$(dirname "$0")/lib.sh"\n{call}\n')
+    assert [f'"{words}"' in one for one in said] == [True] * bool(words)
 
 
 def test_an_answer_with_a_status_of_failure(found):
@@ -202,7 +231,7 @@ def test_a_text_for_the_agent_beside_a_status_of_failure(host, text, more, count
     hook_set, hook = one_hook("PostToolUse", text)
     hooks = (replace(hook, command=hook.command + more),)
     found = check_statically(replace(hook_set, host=host, hooks=hooks)).symptoms
-    said = [one.text for one in found if one.kind == "CRASHED"]
+    said = [one.text for one in found if one.kind == "MANGLED"]
     words = (
         "its answer ends with 1, which codex takes for a failure of the hook, so the agent does not get it"
     )

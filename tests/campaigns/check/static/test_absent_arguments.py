@@ -28,7 +28,7 @@ def test_an_argument_that_no_host_gives(text, name):
     hook_set, hook = one_hook("PostToolUse", text)
 
     assert absent_argument(hook_set, hook) == name
-    texts = [one.text for one in check_statically(hook_set).symptoms if one.kind == "CONFIG-OFF"]
+    texts = [one.text for one in check_statically(hook_set).symptoms if one.kind == "MISSING-INPUT"]
     assert texts == [f"PostToolUse: ${name} is the script's first argument, and the command gives it none."]
 
 

@@ -169,4 +169,13 @@ def test_commands_that_give_a_script_more(command):
 def test_other_variables_that_no_host_sets(variable, key):
     """Variables that look like other parts of the input are named, each with the key that is meant."""
     assert found(f'{BASH}[ -n "${{{variable}:-}}" ] || exit 0\n') == variable
-    assert key_for(variable) == key
+    assert key_for(variable, Hook(event="PreToolUse", command="./x.sh", matcher="Edit")) == key
+
+
+@pytest.mark.parametrize(
+    ("matcher", "key"), [("Bash", "command"), ("Edit", "file_path"), (None, "file_path")]
+)
+def test_a_variable_for_the_whole_input(matcher, key):
+    """What is read instead of the whole input follows from the tools of the matcher."""
+    hook = Hook(event="PreToolUse", command="./x.sh", matcher=matcher)
+    assert key_for("CLAUDE_TOOL_INPUT", hook) == f"tool_input.{key}"
