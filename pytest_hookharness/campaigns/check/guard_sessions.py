@@ -35,6 +35,7 @@ from pytest_hookharness.campaigns.guards.file_ways import (
     unguarded_commands,
 )
 from pytest_hookharness.campaigns.guards.named_commands import named_commands, named_files, read_guards
+from pytest_hookharness.campaigns.guards.named_edits import named_edits
 from pytest_hookharness.campaigns.guards.new_branches import try_new_branch
 from pytest_hookharness.campaigns.guards.other_readers import prove_readers
 from pytest_hookharness.campaigns.guards.rewording import (
@@ -84,6 +85,7 @@ def plan_refusals(hook_set: HookSet) -> Iterator[CheckSession]:
     named, files = named_commands(hook_set, guards), named_files(hook_set, guards)
     for title, moves in (
         ("what guards commonly refuse", corpora.commonly_refused(sources, hook_set.root, named, files)),
+        ("edits that guards look for", named_edits(hook_set, guards)),
         ("commits in usual forms", corpora.usual_commits()),
     ):
         if acts := [one for move in moves if (one := watched(hook_set, move))]:

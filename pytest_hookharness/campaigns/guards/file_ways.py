@@ -95,15 +95,18 @@ def _source_of(hook_set: HookSet, command: str) -> str:
 
 
 def _refused_before(outcome: Outcome) -> set[str]:
-    """Return the files whose edits were refused before they were made, and not only blamed behind them."""
-    turns = {
-        step.turn
-        for step in outcome.trace.steps
-        if isinstance(step.exchange, Performed) and step.exchange.refused
-    }
-    moves = (step for step in outcome.trace.steps if step.turn in turns)
-    edits = (getattr(step.exchange, "move", None) for step in moves)
-    return {move.file for move in edits if isinstance(move, Edit)}
+    """
+    Return the files whose edits were refused before they were made, and not only blamed behind them.
+
+    If another edit of the same file was allowed, it was refused for its text, and not for the file.
+    """
+    files: dict[bool, set[str]] = {True: set(), False: set()}
+    done = {step.turn: step.exchange for step in outcome.trace.steps if isinstance(step.exchange, Performed)}
+    for step in outcome.trace.steps:
+        move, exchange = getattr(step.exchange, "move", None), done.get(step.turn)
+        if isinstance(move, Edit) and exchange is not None:
+            files[exchange.refused].add(move.file)
+    return files[True] - files[False]
 
 
 def is_named(file: str, source: str) -> bool:

@@ -139,11 +139,16 @@ def texts_of(pattern: str) -> list[str]:
 def find_texts(source: str) -> Iterator[str]:
     """Yield the texts that match what a source compares with, each once."""
     tokens = [next(filter(None, found)) for found in _TOKEN.findall(source)]
-    cases = [one for words in _CASE.findall(source) for one in words.split("|")]
-    cases += _EQUAL.findall(source)
-    globs = (one.replace("\\ ", " ").replace("*", " ").strip() for one in cases)
     # In a string that is not raw, a backslash stands twice.
     patterns = (token.replace("\\\\", "\\") for token in tokens if len(token) <= _LONGEST)
     texts = (text for pattern in patterns for text in texts_of(pattern))
-    plain = (" ".join(text.split()) for text in (*texts, *globs))
+    plain = (" ".join(text.split()) for text in (*texts, *globs(source)))
     yield from dict.fromkeys(text for text in plain if text)
+
+
+def globs(source: str) -> Iterator[str]:
+    """Yield texts that fit the patterns of `case` and of `[[ x == *y* ]]`."""
+    cases = [one for words in _CASE.findall(source) for one in words.split("|")]
+    yield from (
+        one.replace("\\ ", " ").replace("*", " ").strip() for one in [*cases, *_EQUAL.findall(source)]
+    )

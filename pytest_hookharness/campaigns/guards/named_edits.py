@@ -1,0 +1,141 @@
+"""Edits that guards look for: of files whose paths fit their patterns, and with texts that fit them."""
+
+from __future__ import annotations
+
+import posixpath
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+
+from pytest_hookharness.campaigns.arming.project_texts import project_files
+from pytest_hookharness.campaigns.check.lent_home import SECRET_NAME
+from pytest_hookharness.campaigns.check.shell_code.shell_scripts import SHELL_SCRIPT
+from pytest_hookharness.campaigns.guards.named_commands import GuardTexts
+from pytest_hookharness.campaigns.guards.pattern_texts import globs, texts_of
+from pytest_hookharness.campaigns.guards.watched_moves import is_asked_before, watched
+from pytest_hookharness.model.checkup import HookSet
+from pytest_hookharness.model.moves import Edit
+
+# A script that looks at what a tool writes.
+_WRITTEN = re.compile(
+    r"\bcontent\b|new_string|file_text|new_str\b|\bpatch\b|strings|\binput\b", re.IGNORECASE
+)
+_TEXT = r"""r?(?:'([^'\n]+)'|"([^"\n]+)")"""
+# Patterns with which scripts compare a text, and words that it contains, begins or ends with.
+_WORDS = re.compile(rf"\.(?:includes|startsWith|endsWith|startswith|endswith)\(\s*{_TEXT}|{_TEXT}\s+in\s+\w")
+_COMPARED = re.compile(
+    rf"\b[ef]?grep\b(?:\s+-{{1,2}}[\w-]+)*\s+{_TEXT}"
+    rf"|\bre\.(?:search|match|fullmatch|compile|findall)\(\s*{_TEXT}"
+    r"|=~\s+([^\s\"'$][^\n]*?)\s+\]\]"
+    r"|/((?:[^/\\\n]|\\.)+)/[gimsuy]*\.test\("
+)
+_PATH = re.compile(r"(?:[\w.@-]+/)+[\w.@-]*|[\w-]*\.[a-z]\w{1,5}|\.[a-z][\w.-]+")
+# Folders of the machine, and what belongs to Git and to the agent: the hooks themselves stand there.
+_ELSEWHERE = re.compile(
+    r"^(?:tmp|dev|usr|bin|etc|proc|var|home|root|opt|sys)(?:/|$)|\.git(?:/|$)|node_modules/"
+    r"|(?:^|/)\.(?:claude|codex|cursor|gemini|qwen|github)(?:/|$)|https?:|\.\.|[A-Z]{2,}[A-Z_]*/"
+)
+# Words of the input, and what is no text.
+_NO_CONTENT = re.compile(r"tool_|session_id|^[A-Z_]+$|transcript|^\W*\w{0,2}\W*$|^-|[^\x20-\x7e]")
+# A name that is only the kind of a file, or its end.
+_KIND = re.compile(
+    r"\.(?:(?:test|spec|d|stories)\.)?(?:pyi?|tsx?|jsx?|go|rs|rb|java|kt|php|swift|cs|sh|vue|sql|md|pem|key|p12|jks"
+    r"|json|ya?ml|lock)"
+)
+_SUFFIX = re.compile(r"\.(?:py|tsx?|jsx?|go|rs|rb|java|kt|php|swift|cs|vue|sql)\b")
+_MOST, _MOST_PATHS, _MOST_ALONE, _MOST_LINES, _LONGEST = 20, 4, 6, 16, 160
+# What hooks see of each edit.
+_ANY = Edit(file="src/sample.py", text="text\n")
+_PLAIN = "text\n"
+
+
+def named_edits(hook_set: HookSet, guards: GuardTexts) -> Iterator[Edit]:
+    """
+    Yield edits of files that fit the patterns of guards, plain and with the texts that fit other patterns.
+
+    A file that the project has gets the texts as further lines. What of it a hook refuses is seen when it is
+    played.
+    """
+    found = (edit for source in _sources(hook_set, guards) for edit in _edits_for(hook_set, guards, source))
+    yield from [*dict.fromkeys(found)][:_MOST]
+
+
+def _sources(hook_set: HookSet, guards: GuardTexts) -> Iterator[str]:
+    """Yield the texts of the hooks that run before edits, then those of what guards load."""
+    for hook in hook_set.hooks:
+        if is_asked_before(hook_set.host, hook.event) and watched(replace(hook_set, hooks=(hook,)), _ANY):
+            yield from (hook.command, *hook_set.scripts_of(hook))
+    yield from guards.loaded.values()
+
+
+def _edits_for(hook_set: HookSet, guards: GuardTexts, source: str) -> Iterator[Edit]:
+    own = {name for name, _ in hook_set.sources}
+    own |= {path.relative_to(hook_set.root).as_posix() for path in guards.loaded}
+    texts, suffix = [*dict.fromkeys(_compared(source))], _suffix_of(source)
+    paths = [*dict.fromkeys(path for text in texts if (path := _path_of(text, suffix)) and path not in own)]
+    lines = [text for text in texts if not _path_of(text, suffix) and _is_content(text)][:_MOST_LINES]
+    content = "".join(f"{line}\n" for line in lines if _WRITTEN.search(source))
+    for path in paths[:_MOST_PATHS]:
+        yield Edit(file=path, text=_PLAIN)
+        if content:
+            yield Edit(file=path, text=content)
+    if content:
+        # One line shows best what is refused.
+        for text in (*(f"{line}\n" for line in lines[:_MOST_ALONE]), content):
+            yield Edit(file=f"src/sample{suffix}", text=text)
+        known = (path.relative_to(hook_set.root).as_posix() for path in project_files(hook_set.root))
+        file = next(
+            (file for file in known if not (file in own or _ELSEWHERE.search(file)) and _fits(file, paths)),
+            "",
+        )
+        if file and (text := _read(hook_set, file)):
+            yield Edit(file=file, text=f"{text}\n{content}")
+
+
+def _compared(source: str) -> Iterator[str]:
+    """Yield texts that match what a source compares with."""
+    for found in _COMPARED.findall(source):
+        pattern = next(filter(None, found))
+        yield from texts_of(pattern) if len(pattern) <= _LONGEST else ()
+    yield from (next(filter(None, found)) for found in _WORDS.findall(source))
+    yield from globs(source) if SHELL_SCRIPT.match(source) else ()
+
+
+def _path_of(text: str, suffix: str) -> str:
+    """Return the path of a file that a text is, with what it lacks of a name; empty if it is none."""
+    text = text.strip().replace(" ", "x").lstrip("/")
+    if not _PATH.fullmatch(text) or _ELSEWHERE.search(text):
+        return ""
+    folder, name = posixpath.split(text)
+    if name.endswith("."):
+        name = f"{name}{suffix[1:]}"
+    if _KIND.fullmatch(name):
+        folder, name = folder or "src", f"x{name}"
+    return posixpath.join(folder, name or f"x{suffix}") if folder or "." in name else ""
+
+
+def _is_content(text: str) -> bool:
+    return 2 < len(text) <= _LONGEST and not _NO_CONTENT.search(text)
+
+
+def _suffix_of(source: str) -> str:
+    found = _SUFFIX.search(source)
+    return found[0] if found else ".py"
+
+
+def _fits(file: str, paths: Sequence[str]) -> bool:
+    """Return whether a file has the kind of a path, and a folder of it where that has one."""
+    return any(
+        posixpath.splitext(file)[1] == posixpath.splitext(path)[1] != ""
+        and {*path.split("/")[:-1]} - {"x"} <= {*file.split("/")[:-1], "src"}
+        for path in paths
+    )
+
+
+def _read(hook_set: HookSet, file: str) -> str:
+    if SECRET_NAME.search(posixpath.basename(file)):
+        return ""
+    try:
+        return (hook_set.root / file).read_text("utf-8")
+    except (OSError, UnicodeDecodeError):
+        return ""
