@@ -8,13 +8,12 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from pytest_hookharness.campaigns.arming.project_texts import project_files
-from pytest_hookharness.campaigns.check.lent_home import SECRET_NAME
-from pytest_hookharness.campaigns.check.shell_code.shell_scripts import SHELL_SCRIPT
 from pytest_hookharness.campaigns.guards.named_commands import GuardTexts
 from pytest_hookharness.campaigns.guards.pattern_texts import globs, texts_of
 from pytest_hookharness.campaigns.guards.watched_moves import is_asked_before, watched
 from pytest_hookharness.model.checkup import HookSet
 from pytest_hookharness.model.moves import Edit
+from pytest_hookharness.reports.redaction import has_secrets
 
 # A script that looks at what a tool writes.
 _WRITTEN = re.compile(
@@ -29,6 +28,7 @@ _COMPARED = re.compile(
     r"|=~\s+([^\s\"'$][^\n]*?)\s+\]\]"
     r"|/((?:[^/\\\n]|\\.)+)/[gimsuy]*\.test\("
 )
+_OF_SHELL = re.compile(r"#!\s*\S*(?:/|\benv )(?:ba|da|z|k)?sh\b")
 _PATH = re.compile(r"(?:[\w.@-]+/)+[\w.@-]*|[\w-]*\.[a-z]\w{1,5}|\.[a-z][\w.-]+")
 # Folders of the machine, and what belongs to Git and to the agent: the hooks themselves stand there.
 _ELSEWHERE = re.compile(
@@ -98,7 +98,7 @@ def _compared(source: str) -> Iterator[str]:
         pattern = next(filter(None, found))
         yield from texts_of(pattern) if len(pattern) <= _LONGEST else ()
     yield from (next(filter(None, found)) for found in _WORDS.findall(source))
-    yield from globs(source) if SHELL_SCRIPT.match(source) else ()
+    yield from globs(source) if _OF_SHELL.match(source) else ()
 
 
 def _path_of(text: str, suffix: str) -> str:
@@ -133,9 +133,8 @@ def _fits(file: str, paths: Sequence[str]) -> bool:
 
 
 def _read(hook_set: HookSet, file: str) -> str:
-    if SECRET_NAME.search(posixpath.basename(file)):
-        return ""
     try:
-        return (hook_set.root / file).read_text("utf-8")
+        text = (hook_set.root / file).read_text("utf-8")
     except (OSError, UnicodeDecodeError):
         return ""
+    return "" if has_secrets(text) or posixpath.basename(file).startswith(".env") else text
