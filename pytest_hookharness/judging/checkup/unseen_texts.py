@@ -20,6 +20,8 @@ _TELLS = re.compile(
     r"\b(?:remember to|reminder|please|consider|should|must|do not|don't|make sure|be sure|ensure"
     r"|you may want|recommend\w*|suggest\w*|never|instead of|before (?:you|\w+ing)|ask the user)\b"
     r"|\b(?:review|verify|check|fix|update) (?:the|your|it|all|this)\b"
+    r"|(?:^|[.!:]\s+)\W*(?:add|address|commit|create|delete|move|remove|rename|replace|resolve|run|split|use|write)"
+    r"\s+(?:an?|all|any|it|only|the|them|these|this|your)\b|\b(?:blocked|refused) until\b"
     # What is to be done next, behind a dash: no words about a review that is done.
     r"|\s[-\u2013\u2014]\s+(?:review|verify|inspect|address|fix|resolve|rerun|re-run)\s+"
     r"(?!(?:in|is|was|complete\w*|done|passe[ds]|started|finished|skipped|mode|ok|status|phase|step)\b)[a-z]+"
@@ -35,6 +37,7 @@ _OF_ITSELF = re.compile(
     r"|skip|unknown|invalid|could not|cannot|can't|unable",
     re.IGNORECASE,
 )
+_VARIABLE = re.compile(r"\$\{?\w+\}?")
 # A failed check of the project is not a failure of the script.
 _CHECK_FAILED = re.compile(
     r"\b(?:tests?|specs|suite|lint\w*|type[ -]?check\w*|checks?|build|compilation|format\w*)[ \t]+"
@@ -51,7 +54,8 @@ _LONGEST, _SHORTEST_QUOTE = 100, 4
 
 def is_advice(words: str) -> bool:
     """Return whether a text tells somebody to do something."""
-    return bool(_TELLS.search(words)) and not _OF_ITSELF.search(_CHECK_FAILED.sub("", words))
+    own = _CHECK_FAILED.sub("", _VARIABLE.sub("", words))
+    return bool(_TELLS.search(words)) and not _OF_ITSELF.search(own)
 
 
 def describe_unseen(event: str, words: str, stream: str, host: str) -> str:

@@ -55,6 +55,8 @@ _STARTS = re.compile(
     r"|[\"']?\$\{?(?:HERE|SCRIPT_DIR|DIR)\b",
     re.MULTILINE,
 )
+# What a shell script keeps in a variable: it is no answer of the hook.
+_KEPT = re.compile(r"=\"?\$\((?:[^()]|\((?:[^()]|\([^()]*\))*\))*\)")
 # A quoted text of one line.
 _QUOTED = r"([\"'])(?P<text>(?:(?!\1)[^\n]){3,400})\1"
 _SHELL_PRINTS = rf"\b(?:echo\s+(?:-e\s+)?|printf\s+){_QUOTED}"
@@ -111,7 +113,7 @@ def unseen_advice(hook_set: HookSet, hook: Hook) -> UnseenAdvice | None:
     if said := _ONLY_SAYS.fullmatch(text):
         words = said["text"].replace('\\"', '"')
         return UnseenAdvice(words, "stdout") if _is_lost(hook_set, hook, "stdout", words) else None
-    code = code_of(text) if SHELL_SCRIPT.match(text) else text
+    code = _KEPT.sub("=", code_of(text)) if SHELL_SCRIPT.match(text) else text
     if _REDIRECTS.search(hook.command):
         return None
     may_ask = _FOR_A_PERSON_TOO.search(text) and not reads_input(text)

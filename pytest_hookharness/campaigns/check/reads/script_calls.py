@@ -36,6 +36,7 @@ from pytest_hookharness.campaigns.check.static.rewritten_records import (
     runs_beside_itself,
 )
 from pytest_hookharness.campaigns.check.static.session_variables import loaded_by
+from pytest_hookharness.campaigns.check.static.unreached_statuses import broken_pipes, unreached_statuses
 from pytest_hookharness.judging.findings.codes import (
     CARRIED_OUT,
     LOST_UPDATES,
@@ -71,6 +72,8 @@ _MAKE_JSON = 'Let jq write the answer: `jq -n --arg text "$text" \'{decision: "b
 _GO_ON = "Write `NAME=$(...) || true`, as `grep` fails where it finds nothing."
 _NO_COMMIT = "Write `NAME=$(...) || true`, or ask `git rev-parse -q --verify HEAD` first."
 _READ_ALL = 'Let grep read all of it: `grep -q words <<< "$text"`, or `grep words >/dev/null`.'
+_ASK_AT_ONCE = "Ask in the same line: `program || status=$?`, with `status=0` before it."
+_READ_TO_THE_END = "Write `{ program || true; } | head`, or read everything: `program | sed -n 1,10p`."
 _APPEND_LINES = (
     "Append each record as a line of its own (JSON Lines), or hold a lock while the file is rewritten."
 )
@@ -102,6 +105,8 @@ def find_in_calls(hook_set: HookSet) -> Iterator[Symptom]:
         (STRICT_SHELL, _COUNT, double_counts),
         (STRICT_SHELL, _GO_ON, partial(ended_searches, plugin=bool(hook_set.plugin))),
         (STRICT_SHELL, _READ_ALL, missed_matches),
+        (STRICT_SHELL, _ASK_AT_ONCE, unreached_statuses),
+        (STRICT_SHELL, _READ_TO_THE_END, broken_pipes),
         *(((STRICT_SHELL, _NO_COMMIT, ended_without_commits),) if hook_set.plugin else ()),
         (CARRIED_OUT, _GIVE, pasted_code),
         (MANGLED, _MAKE_JSON, pasted_texts),

@@ -1,0 +1,101 @@
+"""Claims about statuses that strict shell scripts ask for in vain, and about pipes that end them."""
+
+import subprocess
+
+import pytest
+
+from pytest_hookharness.campaigns.check.static.unreached_statuses import broken_pipes, unreached_statuses
+
+STRICT = "#!/bin/bash\nset -e\n"
+PIPED = "#!/bin/bash\nset -euo pipefail\n"
+ASKS = "./scan.sh x\nstatus=$?\nif [ $status -ne 0 ]; then echo failed; fi\n"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        STRICT + ASKS,
+        STRICT + ASKS.replace("\nstatus", "; status"),
+        STRICT + 'out=$(npm test 2>&1)\nif [[ "$?" -ne 0 ]]; then echo failed; fi\n',
+        "#!/bin/bash -e\n" + ASKS,
+    ],
+)
+def test_a_status_that_is_asked_for_too_late(text):
+    """A program alone in its line, and its status in the next one, are named in a strict script."""
+    ((words, line),) = unreached_statuses(text)
+    assert "`set -e` ends the script where the program fails" in words
+    assert line == text[: text.index("./scan" if "./scan" in text else "out=")].count("\n") + 1
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "#!/bin/bash\n" + ASKS,
+        STRICT + ASKS.replace("scan.sh x", "scan.sh x || true"),
+        STRICT + "set +e\n" + ASKS,
+        STRICT + "trap 'exit 0' ERR\n" + ASKS,
+        STRICT + "if ./scan.sh x; then :\nelse\n  status=$?\n  [ $status = 1 ]\nfi\n",
+        STRICT
+        + "scan() {\n  ./scan.sh x\n  status=$?\n  [ $status -ne 0 ] && return 2\n}\nif scan; then :; fi\n",
+        # Nothing but the status is handed on.
+        STRICT + "./scan.sh x\nstatus=$?\nexit $status\n",
+        STRICT + "local out=$(npm test)\nif [ $? -ne 0 ]; then echo failed; fi\n",
+    ],
+)
+def test_a_status_that_is_reached(text):
+    """Scripts that go on behind a failure, or only hand the status on, are left alone."""
+    assert not [*unreached_statuses(text)]
+
+
+def test_what_the_shell_makes_of_it(tmp_path):
+    """The shell ends such a script before the status is looked at."""
+    (tmp_path / "scan.sh").write_text("exit 3\n")
+    script = (STRICT + ASKS).replace("./scan.sh", "sh scan.sh")
+    run = subprocess.run(
+        ["bash", "-c", script], cwd=tmp_path, capture_output=True, text=True, timeout=60, check=False
+    )
+    assert (run.returncode, run.stdout) == (3, "")
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        'changed="$(git status --porcelain | head -10)"',
+        "find . -type f | sort | head -5",
+        "git diff | head -50 | cat",
+    ],
+)
+def test_a_pipe_that_ends_the_script(line):
+    """A pipe from a program that may print much to `head` is named with its program."""
+    ((words, number),) = broken_pipes(PIPED + line + "\n")
+    assert "`| head` ends the script with 141" in words
+    assert number == 3
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        STRICT + "git status --porcelain | head -10\n",
+        PIPED + "git status --porcelain | head -10 || true\n",
+        PIPED + "x=$(git status --porcelain | head -10 || echo none)\n",
+        PIPED + "git log --oneline -5 | head -2\n",
+        PIPED + "if git status --porcelain | head -1 | grep -q .; then :; fi\n",
+        PIPED + "local x=$(git diff | head -50)\n",
+        PIPED + "# git diff | head -50\n",
+        PIPED + "cat VERSION | head -1\n",
+    ],
+)
+def test_pipes_that_end_nothing(text):
+    """A pipe is left alone whose status does not count, or whose program prints little."""
+    assert not [*broken_pipes(text)]
+
+
+def test_what_the_shell_makes_of_such_a_pipe(tmp_path):
+    """With more than a pipe holds, the script ends with the status of a broken pipe."""
+    for number in range(900):
+        (tmp_path / f"{number:03}{'x' * 120}").touch()
+    script = PIPED + "find . -type f | head -5 >/dev/null\necho done\n"
+    run = subprocess.run(
+        ["bash", "-c", script], cwd=tmp_path, capture_output=True, text=True, timeout=60, check=False
+    )
+    assert (run.returncode, run.stdout) == (141, "")
