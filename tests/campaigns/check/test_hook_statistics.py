@@ -63,6 +63,7 @@ def run(wall=0.1, stdout=b""):
         '[ "$(jq -r .tool_name)" = write_file ] || exit 0\n',
         "[[ $TOOL_NAME == write_file ]]\n",
         'case "$TOOL_NAME" in\n  write_file) exit 2 ;;\nesac\n',
+        'if (input.tool_name !== "runTerminalCommand") process.exit(0);\n',
     ],
 )
 def test_tools_of_another_host(source):

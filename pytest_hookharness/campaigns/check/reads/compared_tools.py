@@ -42,12 +42,19 @@ _FOLDS_CASE = re.compile(
 # The object of which a name is a part.
 _OWNER = re.compile(r"\b([A-Za-z_]\w*)(?:\?*\.)?(?:get\(|\[|(?<=\.))[\"']?\Z")
 _NEAR = 60
+# Tools of the agent in Visual Studio Code, which reads the files of hooks of Copilot CLI too (documented for
+# its hooks, and as its own names for tools).
+_OF_VS_CODE = (
+    "createFile", "create_file", "editFiles", "insert_edit_into_file", "readFile", "read_file",
+    "replace_string_in_file", "multi_replace_string_in_file", "runCommands", "runInTerminal",
+    "runTerminalCommand", "run_in_terminal",
+)  # fmt: skip
 _COMMENT = re.compile(r"^[ \t]*(?:#|//|\*).*$", re.MULTILINE)
 
 
 def foreign_tools(hook_set: HookSet, hook: Hook) -> tuple[str, ...]:
     """
-    Return the tool names that a hook compares, if this host has none of them and another host one.
+    Return the tool names that a hook compares, if this host has none of them and another agent one.
 
     Names that no host has may be tools that the person added, and prove nothing.
     """
@@ -55,6 +62,7 @@ def foreign_tools(hook_set: HookSet, hook: Hook) -> tuple[str, ...]:
     if {*map(plain, named)} & {*map(plain, known_tools(hook_set.host))}:
         return ()
     others = {plain(name) for profile in hosts.known() for name in usual_tools(profile)}
+    others |= {*map(plain, _OF_VS_CODE)}
     return tuple(named) if others & {*map(plain, named)} else ()
 
 

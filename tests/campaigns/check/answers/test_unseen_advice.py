@@ -148,6 +148,14 @@ def test_a_command_that_only_speaks(tmp_path, event, command, lost):
         ("#!/bin/sh\necho 'Research completed - review findings'\n", True),
         ("#!/bin/sh\necho 'Research completed - review passed'\n", False),
         ("#!/bin/sh\necho 'Pre-review code'\n", False),
+        # An order, and what is said of a variable, are no failure of the script.
+        ("#!/bin/sh\necho 'Three attempts. Write a summary first.' >&2\n", True),
+        ("#!/bin/sh\necho 'Three attempts. Write access is off.' >&2\n", False),
+        ('#!/bin/sh\necho "WARNING: attempt $FAILURES of 3." >&2\n', True),
+        ('#!/bin/sh\necho "WARNING: failures: 3." >&2\n', False),
+        # What another script prints into a variable is no answer.
+        (f"#!/bin/sh\nall=$(bash scan.sh 2>/dev/null)\necho '{WARNING}' >&2\n", True),
+        (f"#!/bin/sh\nbash scan.sh\necho '{WARNING}' >&2\n", False),
     ],
 )
 def test_advice_in_other_words(found, text, named):
