@@ -10,7 +10,7 @@ from dataclasses import replace
 from pytest_hookharness import hosts
 from pytest_hookharness.campaigns.guards.denials import is_denied, is_denied_to_shell
 from pytest_hookharness.campaigns.guards.named_commands import read_guards
-from pytest_hookharness.campaigns.guards.rewording import refused_moves
+from pytest_hookharness.campaigns.guards.rewording import edited_files, refused_moves
 from pytest_hookharness.campaigns.guards.sibling_files import siblings
 from pytest_hookharness.campaigns.guards.watched_moves import is_asked_about, may_refuse
 from pytest_hookharness.judging.checkup.file_bypasses import LOCKS, control_of, other_paths, shell_ways
@@ -28,7 +28,6 @@ from pytest_hookharness.model.moves import (
     Tools,
 )
 from pytest_hookharness.model.outcome import Outcome
-from pytest_hookharness.model.trace import Performed
 
 _GIVEN = ToolResult(text="done")
 # Files that nobody may change by any tool, for whatever reason a guard has.
@@ -100,13 +99,8 @@ def _refused_before(outcome: Outcome) -> set[str]:
 
     If another edit of the same file was allowed, it was refused for its text, and not for the file.
     """
-    files: dict[bool, set[str]] = {True: set(), False: set()}
-    done = {step.turn: step.exchange for step in outcome.trace.steps if isinstance(step.exchange, Performed)}
-    for step in outcome.trace.steps:
-        move, exchange = getattr(step.exchange, "move", None), done.get(step.turn)
-        if isinstance(move, Edit) and exchange is not None:
-            files[exchange.refused].add(move.file)
-    return files[True] - files[False]
+    refused, allowed = edited_files(outcome)
+    return refused - allowed
 
 
 def is_named(file: str, source: str) -> bool:

@@ -29,7 +29,12 @@ _COMPARED = re.compile(
     r"|/((?:[^/\\\n]|\\.)+)/[gimsuy]*\.test\("
 )
 _OF_SHELL = re.compile(r"#!\s*\S*(?:/|\benv )(?:ba|da|z|k)?sh\b")
-_PATH = re.compile(r"(?:[\w.@-]+/)+[\w.@-]*|[\w-]*\.[a-z]\w{1,5}|\.[a-z][\w.-]+")
+_SUFFIXES = (
+    r"(?:pyi?|tsx?|jsx?|mjs|cjs|go|rs|rb|java|kts?|php|swift|cs|sh|vue|sql|md|pem|key|p12|jks|json|ya?ml|toml|lock"
+    r"|mod|sum|xml|cfg|ini|conf|properties|gradle|txt|csv|env|tf|proto|ipynb)"
+)
+# A path with a folder, a name with a usual end, and a name that begins with a dot.
+_PATH = re.compile(rf"(?:[\w.@-]+/)+[\w.@-]*|[\w.-]*\.{_SUFFIXES}|\.[a-z][\w.-]+")
 # Folders of the machine, and what belongs to Git and to the agent: the hooks themselves stand there.
 _ELSEWHERE = re.compile(
     r"^(?:tmp|dev|usr|bin|etc|proc|var|home|root|opt|sys)(?:/|$)|\.git(?:/|$)|node_modules/"
@@ -38,10 +43,7 @@ _ELSEWHERE = re.compile(
 # Words of the input, and what is no text.
 _NO_CONTENT = re.compile(r"tool_|session_id|^[A-Z_]+$|transcript|^\W*\w{0,2}\W*$|^-|[^\x20-\x7e]")
 # A name that is only the kind of a file, or its end.
-_KIND = re.compile(
-    r"\.(?:(?:test|spec|d|stories)\.)?(?:pyi?|tsx?|jsx?|go|rs|rb|java|kt|php|swift|cs|sh|vue|sql|md|pem|key|p12|jks"
-    r"|json|ya?ml|lock)"
-)
+_KIND = re.compile(rf"\.(?:(?:test|spec|d|stories)\.)?{_SUFFIXES}")
 _SUFFIX = re.compile(r"\.(?:py|tsx?|jsx?|go|rs|rb|java|kt|php|swift|cs|vue|sql)\b")
 _MOST, _MOST_PATHS, _MOST_ALONE, _MOST_LINES, _LONGEST = 20, 4, 6, 16, 160
 # What hooks see of each edit.
@@ -120,7 +122,7 @@ def _is_content(text: str) -> bool:
 
 def _suffix_of(source: str) -> str:
     found = _SUFFIX.search(source)
-    return found[0] if found else ".py"
+    return found[0] if found else ".js" if "process." in source else ".py"
 
 
 def _fits(file: str, paths: Sequence[str]) -> bool:

@@ -209,9 +209,23 @@ def refused_calls(outcomes: Sequence[Outcome]) -> list[Act]:
     return moves[:_MOST_REFUSED]
 
 
+def edited_files(outcome: Outcome) -> tuple[set[str], set[str]]:
+    """Return the files of edits that were refused before they were made, and of those that nobody blamed."""
+    files: tuple[set[str], set[str]] = set(), set()
+    blamed = {step.turn for step, hooked in outcome.trace.hooked() if hooked.decision.refused}
+    done = {step.turn: step.exchange for step in outcome.trace.steps if isinstance(step.exchange, Performed)}
+    for step in outcome.trace.steps:
+        exchange, move = done.get(step.turn), getattr(step.exchange, "move", None)
+        judged = exchange is not None and (exchange.refused or step.turn not in blamed)
+        if exchange is not None and judged and isinstance(move, Edit):
+            files[not exchange.refused].add(move.file)
+    return files
+
+
 def refused_by_hook(outcomes: Sequence[Outcome]) -> list[Refusals]:
-    """Return what each hook refused."""
+    """Return what each hook refused; a file of which another edit was made is refused for its text alone."""
     found: dict[str, list[Act]] = {}
+    made = {file for outcome in outcomes for file in edited_files(outcome)[1]}
     for outcome in outcomes:
         for hook, move in refused_moves(outcome):
             found.setdefault(hook, []).append(move)
@@ -219,7 +233,9 @@ def refused_by_hook(outcomes: Sequence[Outcome]) -> list[Refusals]:
         Refusals(
             hook=hook,
             commands=tuple(mixed([one.command for one in moves if isinstance(one, RunCommand)])),
-            files=tuple(dict.fromkeys(one.file for one in moves if isinstance(one, Edit))),
+            files=tuple(
+                dict.fromkeys(one.file for one in moves if isinstance(one, Edit) and one.file not in made)
+            ),
             reads=tuple(dict.fromkeys(one.file for one in moves if isinstance(one, Read))),
             lines=tuple(dict.fromkeys(name for move in moves if ": " in (name := _edit_name(move)))),
             seconds=_seconds(hook, outcomes),

@@ -55,6 +55,13 @@ def test_texts_that_fit_a_pattern(edits):
     assert found == [("src/sample.py", text) for text in ("xit(\n", "lodash.get(\n", "xit(\nlodash.get(\n")]
 
 
+def test_a_text_that_looks_like_a_name(edits):
+    """A word with a dot is a text, and no file, unless it ends as files do."""
+    found, _ = edits(WORDS.replace("lodash.get(", "it.only"))
+    assert ("src/sample.py", "it.only\n") in found
+    assert {file for file, _ in found} == {"src/sample.py"}
+
+
 def test_a_file_of_the_project_with_the_texts(edits, tmp_path):
     """A file of the project that fits a pattern gets the texts as further lines."""
     (tmp_path / "app/Actions").mkdir(parents=True)
