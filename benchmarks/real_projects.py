@@ -141,7 +141,7 @@ def _reported(report: dict[str, Any], problem: dict[str, Any]) -> Cause:
         else f"{report['host']} "
     )
     names = _POSITION.findall(problem["hook_name"])
-    # An entry that the host cannot read has no hook, but a place among those of its event.
+    # An entry that the host cannot read has no hook name, so its place in the event's list counts.
     names = names or [f"{event} {int(place) + 1}" for event, place in _PLACE.findall(problem["text"])]
     hooks = frozenset(f"{where}{name}" for name in names)
     return Cause(hooks, frozenset([problem["name"]]), problem["text"])

@@ -120,6 +120,6 @@ def test_control_groups_are_removed() -> None:
     with Supervisor() as supervisor, supervisor.open(Confinement(tier=Tier.GROUP)) as sandbox:
         sandbox.run([launch("bash", "-c", leaves(DAEMONS["all of it"]))])
     made = set(Path("/sys/fs/cgroup").glob("**/hookharness-*")) - before
-    # Those of other runs belong to processes that are alive, or are removed before these end.
+    # A run beside this one may own some: its process is alive, or it removes them before it ends.
     left = [one for one in made if not Path(f"/proc/{one.name.rpartition('-')[2]}").exists()]
     assert not [one for one in left if one.exists()]

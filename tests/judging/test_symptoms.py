@@ -280,7 +280,7 @@ def test_a_failure_that_may_be_a_refusal():
     texts = ['Stop: exit code 1 is not a refusal on claude-code (2 is): "No."', "Stop: exit code 1: nothing"]
     found = [CRASHED.found(text, hook="./check.sh") for text in texts]
     advice = [find_symptoms(outcome(findings=(one,)))[0].advice for one in found]
-    assert advice[0].startswith("If it is meant to refuse, exit with 2 and print the reason")
+    assert advice[0].startswith("If the hook means to refuse, print the reason to standard error")
     assert advice[1] == CRASHED.fix
 
 
@@ -288,7 +288,7 @@ def test_a_failure_that_may_be_a_refusal():
     ("words", "kind"), [("BLOCKED: no rm.", "MANGLED"), ("No.", "CRASHED"), ("Permission denied", "CRASHED")]
 )
 def test_a_refusal_that_is_a_failure_for_the_host(words, kind):
-    """A failure is named as a lost refusal only if the hook says in words that it refuses."""
+    """A failure is reported as MANGLED only if the hook's words say that it refuses."""
     text = f'PreToolUse: exit code 1 is not a refusal on claude-code (2 is): "{words}"'
     (symptom,) = find_symptoms(outcome(findings=(CRASHED.found(text, hook="./check.sh"),)))
     assert symptom.kind == kind

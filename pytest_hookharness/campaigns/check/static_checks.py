@@ -167,7 +167,7 @@ def _of_names(hook_set: HookSet) -> Iterator[Symptom]:
     found = [(hook, miscased_tool(hook_set, hook)) for hook in hook_set.hooks]
     found += [(hook, former_tool(hook_set, hook)) for hook in hook_set.hooks]
     for hooks, (name, meant) in with_hooks(one for one in found if one[1][0]):
-        text = f"the tool's name is compared with `{name}`, and {hook_set.host} sends `{meant}`."
+        text = f"the script compares the tool's name with `{name}`, but {hook_set.host} sends `{meant}`."
         yield replace(together(INERT_GUARD, hooks, text), advice=f"Compare with `{meant}`.")
 
 

@@ -95,9 +95,9 @@ def _source_of(hook_set: HookSet, command: str) -> str:
 
 def _refused_before(outcome: Outcome) -> set[str]:
     """
-    Return the files whose edits were refused before they were made, and not only blamed behind them.
+    Return the files whose edits were all refused beforehand; refusals after an edit do not count.
 
-    If another edit of the same file was allowed, it was refused for its text, and not for the file.
+    If one edit of a file was allowed, another was refused for its text, so the file is left out.
     """
     refused, allowed = edited_files(outcome)
     return refused - allowed

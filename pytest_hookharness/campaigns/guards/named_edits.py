@@ -1,4 +1,4 @@
-"""Edits that guards look for: of files whose paths fit their patterns, and with texts that fit them."""
+"""Edits that match the patterns in the scripts of guards, by the path of the file or by what is written."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _WRITTEN = re.compile(
     r"\bcontent\b|new_string|file_text|new_str\b|\bpatch\b|strings|\binput\b", re.IGNORECASE
 )
 _TEXT = r"""r?(?:'([^'\n]+)'|"([^"\n]+)")"""
-# Patterns with which scripts compare a text, and words that it contains, begins or ends with.
+# Strings that a script looks for in a text, and regular expressions that it matches.
 _WORDS = re.compile(rf"\.(?:includes|startsWith|endsWith|startswith|endswith)\(\s*{_TEXT}|{_TEXT}\s+in\s+\w")
 _COMPARED = re.compile(
     rf"\b[ef]?grep\b(?:\s+-{{1,2}}[\w-]+)*\s+{_TEXT}"
@@ -35,35 +35,35 @@ _SUFFIXES = (
 )
 # A path with a folder, a name with a usual end, and a name that begins with a dot.
 _PATH = re.compile(rf"(?:[\w.@-]+/)+[\w.@-]*|[\w.-]*\.{_SUFFIXES}|\.[a-z][\w.-]+")
-# Folders of the machine, and what belongs to Git and to the agent: the hooks themselves stand there.
+# Paths that are not edited: system folders, and those of Git and of the agents, where the hooks are.
 _ELSEWHERE = re.compile(
     r"^(?:tmp|dev|usr|bin|etc|proc|var|home|root|opt|sys)(?:/|$)|\.git(?:/|$)|node_modules/"
     r"|(?:^|/)\.(?:claude|codex|cursor|gemini|qwen|github)(?:/|$)|https?:|\.\.|[A-Z]{2,}[A-Z_]*/"
 )
-# Words of the input, and what is no text.
+# Input keys, constants, options and very short strings: nothing to write.
 _NO_CONTENT = re.compile(r"tool_|session_id|^[A-Z_]+$|transcript|^\W*\w{0,2}\W*$|^-|[^\x20-\x7e]")
-# A name that is only the kind of a file, or its end.
+# A name that is only a suffix, such as `.py` or `.test.ts`.
 _KIND = re.compile(rf"\.(?:(?:test|spec|d|stories)\.)?{_SUFFIXES}")
 _SUFFIX = re.compile(r"\.(?:py|tsx?|jsx?|go|rs|rb|java|kt|php|swift|cs|vue|sql)\b")
 _MOST, _MOST_PATHS, _MOST_ALONE, _MOST_LINES, _LONGEST = 20, 4, 6, 16, 160
-# What hooks see of each edit.
+# A sample edit, by which the hooks that run for edits are found.
 _ANY = Edit(file="src/sample.py", text="text\n")
 _PLAIN = "text\n"
 
 
 def named_edits(hook_set: HookSet, guards: GuardTexts) -> Iterator[Edit]:
     """
-    Yield edits of files that fit the patterns of guards, plain and with the texts that fit other patterns.
+    Yield edits that the patterns in guards may match.
 
-    A file that the project has gets the texts as further lines. What of it a hook refuses is seen when it is
-    played.
+    Files whose paths match are written with plain text, and with texts that match other patterns. The first
+    such file of the project gets these texts appended. Playing the session shows which edits a hook refuses.
     """
     found = (edit for source in _sources(hook_set, guards) for edit in _edits_for(hook_set, guards, source))
     yield from [*dict.fromkeys(found)][:_MOST]
 
 
 def _sources(hook_set: HookSet, guards: GuardTexts) -> Iterator[str]:
-    """Yield the texts of the hooks that run before edits, then those of what guards load."""
+    """Yield the command and scripts of each hook that runs before edits, then the files that guards load."""
     for hook in hook_set.hooks:
         if is_asked_before(hook_set.host, hook.event) and watched(replace(hook_set, hooks=(hook,)), _ANY):
             yield from (hook.command, *hook_set.scripts_of(hook))
@@ -82,7 +82,7 @@ def _edits_for(hook_set: HookSet, guards: GuardTexts, source: str) -> Iterator[E
         if content:
             yield Edit(file=path, text=content)
     if content:
-        # One line shows best what is refused.
+        # Each line alone first, so that a refusal shows which line caused it.
         for text in (*(f"{line}\n" for line in lines[:_MOST_ALONE]), content):
             yield Edit(file=f"src/sample{suffix}", text=text)
         known = (path.relative_to(hook_set.root).as_posix() for path in project_files(hook_set.root))
@@ -95,7 +95,7 @@ def _edits_for(hook_set: HookSet, guards: GuardTexts, source: str) -> Iterator[E
 
 
 def _compared(source: str) -> Iterator[str]:
-    """Yield texts that match what a source compares with."""
+    """Yield samples that match the patterns in a script."""
     for found in _COMPARED.findall(source):
         pattern = next(filter(None, found))
         yield from texts_of(pattern) if len(pattern) <= _LONGEST else ()
@@ -104,7 +104,7 @@ def _compared(source: str) -> Iterator[str]:
 
 
 def _path_of(text: str, suffix: str) -> str:
-    """Return the path of a file that a text is, with what it lacks of a name; empty if it is none."""
+    """Return a text as a file path, with a missing name or suffix added; empty if it is no path."""
     text = text.strip().replace(" ", "x").lstrip("/")
     if not _PATH.fullmatch(text) or _ELSEWHERE.search(text):
         return ""
@@ -126,7 +126,7 @@ def _suffix_of(source: str) -> str:
 
 
 def _fits(file: str, paths: Sequence[str]) -> bool:
-    """Return whether a file has the kind of a path, and a folder of it where that has one."""
+    """Return whether a file has the suffix of one of the paths, and lies in the folders that it names."""
     return any(
         posixpath.splitext(file)[1] == posixpath.splitext(path)[1] != ""
         and {*path.split("/")[:-1]} - {"x"} <= {*file.split("/")[:-1], "src"}

@@ -210,7 +210,7 @@ def refused_calls(outcomes: Sequence[Outcome]) -> list[Act]:
 
 
 def edited_files(outcome: Outcome) -> tuple[set[str], set[str]]:
-    """Return the files of edits that were refused before they were made, and of those that nobody blamed."""
+    """Return the files whose edits were refused beforehand, and those edited without a refusal at all."""
     files: tuple[set[str], set[str]] = set(), set()
     blamed = {step.turn for step, hooked in outcome.trace.hooked() if hooked.decision.refused}
     done = {step.turn: step.exchange for step in outcome.trace.steps if isinstance(step.exchange, Performed)}
@@ -223,7 +223,7 @@ def edited_files(outcome: Outcome) -> tuple[set[str], set[str]]:
 
 
 def refused_by_hook(outcomes: Sequence[Outcome]) -> list[Refusals]:
-    """Return what each hook refused; a file of which another edit was made is refused for its text alone."""
+    """Return what each hook refused; a file is left out if another edit of it was allowed."""
     found: dict[str, list[Act]] = {}
     made = {file for outcome in outcomes for file in edited_files(outcome)[1]}
     for outcome in outcomes:

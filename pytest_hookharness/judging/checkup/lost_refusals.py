@@ -1,4 +1,4 @@
-"""Refusals that end with a status which their host takes for a failure of the hook."""
+"""Refusals that are lost because the hook ends with a status that its host takes for a failure."""
 
 from __future__ import annotations
 
@@ -17,22 +17,25 @@ REFUSING: re.Pattern[str] = re.compile(
 )
 # A failure that may be meant as a refusal, and what the hook said.
 _ENDED = re.compile(r'exit code \d+ is not a refusal on [^:]*: "(?P<words>.*)"', re.DOTALL)
-_REFUSE = (
-    "If it is meant to refuse, exit with 2 and print the reason to standard error. Else catch the failure "
-    "and exit with 0."
+_REFUSE = "To refuse, print the reason to standard error and exit with 2."
+_IF_MEANT = (
+    "If the hook means to refuse, print the reason to standard error and exit with 2. If it failed, "
+    "catch the failure and exit with 0."
 )
 
 
 def is_lost_refusal(text: str) -> bool:
-    """Return whether a finding says that a hook refused in words, with a status that means a failure."""
+    """Return whether the text of a finding quotes a refusal that ended with the status of a failure."""
     found = _ENDED.search(text)
     return found is not None and REFUSING.search(found["words"]) is not None
 
 
 def name_lost_refusal(symptom: Symptom) -> Symptom:
-    """Return a failure with the advice that it may be meant as a refusal, and with the name of one."""
-    if not _ENDED.search(symptom.text):
-        return symptom
+    """
+    Add advice to a failure that may be a refusal; report it as MANGLED if its words say that it refuses.
+
+    Other symptoms stay as they are.
+    """
     if is_lost_refusal(symptom.text):
-        symptom = replace(symptom, kind=MANGLED.name, code=MANGLED.code)
-    return replace(symptom, advice=_REFUSE)
+        return replace(symptom, kind=MANGLED.name, code=MANGLED.code, advice=_REFUSE)
+    return replace(symptom, advice=_IF_MEANT) if _ENDED.search(symptom.text) else symptom

@@ -20,8 +20,9 @@ CONTENTS = (
     ("src/sample.py", "pickle.loads(text)", r"pickle"),
     ("src/sample.py", "print(text)", r"\bprint\W{0,2}\("),
 )
-# Another line of code, as a pattern of a guard shows it, and what no document may hold either.
+# Any other line of code, derived from a pattern of a guard.
 _LINE = re.compile(rf"{WRITING}(?P<file>src/sample\.\w+): (?P<line>[^\n]*(?:[(.@;=]|//|::)[^\n]*)")
+# What a guard may rightly refuse in documents too.
 _SECRET = re.compile(r"\d{6}|key|token|secret|passw|BEGIN|<<<|>>>|https?:|\b\d+\.\d+\.\d+", re.IGNORECASE)
 # A comment with them may be code that somebody left out for now.
 _LEFT_OUT = re.compile(r"console|debugger|print")
@@ -33,7 +34,7 @@ _METHODS = {
 
 
 def written_words(refused: str) -> Iterator[Neighbour]:
-    """Yield the harmless edits beside a refused one, if that wrote a line of code."""
+    """Yield harmless edits that resemble a refused edit, if that wrote a line of code."""
     found = _LINE.fullmatch(refused)
     usual = found is not None and any(found["line"].strip() in line for _, line, _ in CONTENTS)
     if found and not usual and not _SECRET.search(found["line"]):

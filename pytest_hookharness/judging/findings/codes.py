@@ -211,8 +211,10 @@ BLOCKS_EVERYTHING = FindingCode(
 INERT_GUARD = FindingCode(
     "HH304",
     "INERT-GUARD",
-    "A hook checks for tool names that its host does not have, so what it does for these never happens.",
-    "It looks like a guard hook but allows everything; each host has its own names for tools.",
+    "A hook compares the tool's name with a name that its host never sends, so that part of the hook "
+    "never runs.",
+    "It looks like a guard hook, but it allows the calls that it should refuse; each host has its "
+    "own names for tools.",
     "Use the tool names from the host's own hook input (`hookharness explain`), and test the hook with a "
     "call that it must refuse.",
 )
@@ -287,11 +289,12 @@ MISSED_SECRET = FindingCode(
 MISSING_INPUT = FindingCode(
     "HH313",
     "MISSING-INPUT",
-    "A script reads something that its host does not give it: a variable, a key or a value of its input, a "
-    "record of the transcript, or an input that another program has read before.",
-    "The script finds nothing each time, so a guard allows everything and a check looks at nothing.",
-    "Read what the host sends (`hookharness explain` shows the input of each event), and test the hook with "
-    "a call for which it must do something.",
+    "A script reads something that is never there: a variable that the host does not set, a key or "
+    "value that it does not send, a record that no transcript has, or standard input that an earlier "
+    "command has already read.",
+    "The value is always empty, so a guard allows everything, and a formatter or linter gets no file.",
+    "Let the script read what the host sends (`hookharness explain` shows the input of each event), "
+    "then test the hook with a call that it must act on.",
 )
 CHECK_CODES = (
     CARRIED_OUT,

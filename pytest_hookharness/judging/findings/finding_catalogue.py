@@ -62,16 +62,19 @@ CRASHED = FindingCode(
 MANGLED = FindingCode(
     "HH006",
     "MANGLED",
-    "The host cannot use a hook's output.",
+    "The host cannot use a hook's answer: its output is malformed, or it refuses with a status that the host "
+    "does not read as a refusal.",
     "The hook decided, but the decision was lost; the hook's own log says that it refused.",
     "Print one JSON object and nothing else on standard output, with the fields that this host expects "
-    "for this event; write everything else to standard error.",
+    "for this event; write everything else to standard error. To refuse by the exit status, print "
+    "the reason to standard error and exit with 2.",
 )
 CONFIG_OFF = FindingCode(
     "HH007",
     "CONFIG-OFF",
-    "Part of the hook settings is not what the host reads, so it ignores hooks, or runs them at other times.",
-    "Correct hooks never run, or run for every call, and no message says so.",
+    "Part of the hook settings is malformed or means something else to the host, so the host ignores "
+    "hooks or runs them for other calls.",
+    "A correct hook never runs, or runs for every call, and the host reports nothing.",
     "Correct the setting that the finding names, then check in the report that each hook runs.",
 )
 EVENT_UNKNOWN = FindingCode(

@@ -196,7 +196,7 @@ def test_missing_scripts_of_one_folder(tmp_path, found, there, told):
 def test_the_script_at_another_place_is_read(tmp_path, found, command, read):
     """Of a command that names a missing script by a path, the one script of that name is read, too."""
     at(tmp_path, "lib/own/x.sh", '#!/bin/sh\n[ "$tool_name" = bash ] && exit 2\n', 0o755)
-    said = [one.text for one in found(("PreToolUse", command)).symptoms if "compared with `bash`" in one.text]
+    said = [one.text for one in found(("PreToolUse", command)).symptoms if "name with `bash`" in one.text]
     assert len(said) == read
 
 
@@ -636,9 +636,7 @@ def test_variables_that_no_host_sets(found):
     """A variable of old examples is named, unless the command has a default for it."""
     (symptom,) = found(("PostToolUse", 'npx prettier "$CLAUDE_TOOL_INPUT_FILE_PATH"')).symptoms
     assert symptom.kind == "MISSING-INPUT"
-    assert (
-        "$CLAUDE_TOOL_INPUT_FILE_PATH is always empty, as claude-code sets no such variable" in symptom.text
-    )
+    assert "$CLAUDE_TOOL_INPUT_FILE_PATH is always empty, because claude-code does not set it" in symptom.text
     assert not kinds(found(("PostToolUse", 'echo "${CLAUDE_TOOL_NAME:-none}" "$CLAUDE_PROJECT_DIR"')))
 
 
@@ -765,7 +763,7 @@ def test_a_tool_name_in_the_wrong_case(tmp_path, found, script, text, said):
     at(tmp_path, "hooks/lib.py", "tool_name = json.load(sys.stdin)['tool_name'].lower()\n")
     result = found(("PreToolUse", f'sh "$CLAUDE_PROJECT_DIR/hooks/{script}"'))
     assert kinds(result) == (["INERT-GUARD"] if said else [])
-    assert not said or f"compared with {said}, and claude-code sends" in result.symptoms[0].text
+    assert not said or f"name with {said}, but claude-code sends" in result.symptoms[0].text
 
 
 @pytest.mark.parametrize(
@@ -783,7 +781,7 @@ def test_a_tool_by_a_former_name(tmp_path, found, matcher, text, named):
     """A script that compares with a name that only older versions send is reported, with the current name."""
     at(tmp_path, "hooks/x.py", text)
     result = found(("PreToolUse", 'python3 "$CLAUDE_PROJECT_DIR"/hooks/x.py', matcher))
-    said = ["PreToolUse: the tool's name is compared with `Task`, and claude-code sends `Agent`."]
+    said = ["PreToolUse: the script compares the tool's name with `Task`, but claude-code sends `Agent`."]
     assert [one.text for one in result.symptoms if "compared" in one.text] == said * named
 
 
@@ -822,8 +820,8 @@ def test_a_script_that_compares_with_a_tool_in_another_spelling(tmp_path, found)
     result = found(
         ("BeforeTool", f"python3 {gemini}/x.py"), ("BeforeTool", f"sh {gemini}/y.sh"), place="gemini-cli"
     )
-    said = [(one.hook, one.text) for one in result.symptoms if "is compared with" in one.text]
-    text = "BeforeTool: the tool's name is compared with `write-file`, and gemini-cli sends `write_file`."
+    said = [(one.hook, one.text) for one in result.symptoms if "compares the tool" in one.text]
+    text = "BeforeTool: the script compares the tool's name with `write-file`, but gemini-cli sends `write_file`."
     assert said == [(f"python3 {gemini}/x.py", text)]
 
 

@@ -44,26 +44,26 @@ def edits(tmp_path):
 
 
 def test_files_that_fit_a_pattern(edits):
-    """A pattern of paths gives files that fit it."""
+    """A pattern for paths gives edits of files that match it."""
     found, _ = edits(PLACES)
     assert found == [("app/Services/x.php", "text\n"), ("app/Actions/x.php", "text\n")]
 
 
 def test_texts_that_fit_a_pattern(edits):
-    """A pattern of what is written gives one edit for each text, and one with all of them."""
+    """A pattern for contents gives one edit for each matching text, and one with all of them."""
     found, _ = edits(WORDS)
     assert found == [("src/sample.py", text) for text in ("xit(\n", "lodash.get(\n", "xit(\nlodash.get(\n")]
 
 
 def test_a_text_that_looks_like_a_name(edits):
-    """A word with a dot is a text, and no file, unless it ends as files do."""
+    """A word with a dot is a text to write, not a path, unless it ends with a known suffix."""
     found, _ = edits(WORDS.replace("lodash.get(", "it.only"))
     assert ("src/sample.py", "it.only\n") in found
     assert {file for file, _ in found} == {"src/sample.py"}
 
 
 def test_a_file_of_the_project_with_the_texts(edits, tmp_path):
-    """A file of the project that fits a pattern gets the texts as further lines."""
+    """A file of the project that matches a pattern gets the texts appended."""
     (tmp_path / "app/Actions").mkdir(parents=True)
     (tmp_path / "app/Actions/Old.php").write_text("<?php\n")
     script = PLACES + "# of its content\njq -r .tool_input.content | grep -q 'Schema::'\n"
@@ -80,13 +80,13 @@ def test_a_file_of_the_project_with_the_texts(edits, tmp_path):
     ],
 )
 def test_what_no_edit_follows_from(edits, script, matcher):
-    """Guards of commands, words that are compared with nothing, and folders of others give no edits."""
+    """Guards for commands, words that nothing is matched with, and system or agent folders give no edits."""
     assert edits(script, matcher)[0] == []
 
 
 @pytest.mark.parametrize(("script", "guarded"), [(PLACES, True), (WORDS, False)])
 def test_a_file_that_is_refused_for_its_text(edits, harness, script, guarded):
-    """Only a file of which each edit is refused is a guarded one."""
+    """A file is guarded only if every edit of it is refused."""
     _, hook_set = edits(script)
     outcomes = [play_session(one, harness.settings, harness.resources) for one in plan_refusals(hook_set)]
     found = {one.file for files in guarded_files(hook_set, outcomes).values() for one in files}

@@ -50,14 +50,14 @@ _WRITTEN = re.compile(
     r"(?:(?!(?P=mark)\n)[^\n]*\n){0,60}?(?P=mark)\n(?:[^\n]{0,200}\n){0,2}?[ \t]*" + _EXIT,
     re.MULTILINE,
 )
-# The same in a group of a shell: its first text.
+# The same in a group, `{ ...; } >&2`; its first text.
 _GROUPED = re.compile(
     r"^[ \t]*\{[ \t]*\n?[ \t]*(?:echo|printf)[ \t]+"
     r"([\"'])(?P<words>(?:(?!\1)[^\n]){3,300})\1(?:[^\n]{0,200}\n){1,12}?[ \t]*\}[ \t]*>&2[ \t]*\n"
     r"(?:[^\n]{0,200}\n)?[ \t]*" + _EXIT,
     re.MULTILINE,
 )
-# A text that a command puts into another one.
+# A placeholder of `printf`.
 _FORMATTED = re.compile(r"[\"']?%[sd][\"']?")
 # Words for a failed check; the next pattern has words for a failure of the hook itself.
 _FAILED = re.compile(
@@ -128,7 +128,7 @@ def _failed(hook_set: HookSet, hook: Hook) -> Iterator[str]:
         for found in islice(said, 0 if knows else _MOST):
             words = " ".join(_FORMATTED.sub(" ... ", found["words"]).replace("\\n", " ").split())
             reply = read_printed(profile, hook, int(found["code"]), stderr=words)
-            # Of a group it is known that it goes to standard error.
+            # The pattern for a group requires `>&2`, so it goes to standard error.
             is_shell = found.re is not _GROUPED and SHELL_SCRIPT.match(text) is not None
             captured = is_shell and goes_elsewhere(text, found.start("words"))
             if (
@@ -149,7 +149,7 @@ def _failed(hook_set: HookSet, hook: Hook) -> Iterator[str]:
 
 
 def _called_functions(hook_set: HookSet, texts: Iterable[str]) -> Iterator[str]:
-    """Yield the functions that shell scripts call in the files that they load, one text for each script."""
+    """Yield, for each shell script, a script of the functions that it calls from files it loads."""
     for text in filter(SHELL_SCRIPT.match, texts):
         code = code_of(text)
         loaded = without_comment_lines("\n".join(loaded_texts(hook_set, text)))

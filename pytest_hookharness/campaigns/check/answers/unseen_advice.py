@@ -55,7 +55,7 @@ _STARTS = re.compile(
     r"|[\"']?\$\{?(?:HERE|SCRIPT_DIR|DIR)\b",
     re.MULTILINE,
 )
-# What a shell script keeps in a variable: it is no answer of the hook.
+# Output captured in a variable, which is no part of the hook's answer.
 _KEPT = re.compile(r"=\"?\$\((?:[^()]|\((?:[^()]|\([^()]*\))*\))*\)")
 # A quoted text of one line.
 _QUOTED = r"([\"'])(?P<text>(?:(?!\1)[^\n]){3,400})\1"

@@ -42,8 +42,7 @@ _FOLDS_CASE = re.compile(
 # The object of which a name is a part.
 _OWNER = re.compile(r"\b([A-Za-z_]\w*)(?:\?*\.)?(?:get\(|\[|(?<=\.))[\"']?\Z")
 _NEAR = 60
-# Tools of the agent in Visual Studio Code, which reads the files of hooks of Copilot CLI too (documented for
-# its hooks, and as its own names for tools).
+# Tool names of Visual Studio Code's agent, which also reads Copilot CLI's hook files (documented).
 _OF_VS_CODE = (
     "createFile", "create_file", "editFiles", "insert_edit_into_file", "readFile", "read_file",
     "replace_string_in_file", "multi_replace_string_in_file", "runCommands", "runInTerminal",
@@ -54,7 +53,7 @@ _COMMENT = re.compile(r"^[ \t]*(?:#|//|\*).*$", re.MULTILINE)
 
 def foreign_tools(hook_set: HookSet, hook: Hook) -> tuple[str, ...]:
     """
-    Return the tool names that a hook compares, if this host has none of them and another agent one.
+    Return the tool names that a hook compares, if this host has none and another agent has one of them.
 
     Names that no host has may be tools that the person added, and prove nothing.
     """

@@ -72,8 +72,14 @@ _MAKE_JSON = 'Let jq write the answer: `jq -n --arg text "$text" \'{decision: "b
 _GO_ON = "Write `NAME=$(...) || true`, as `grep` fails where it finds nothing."
 _NO_COMMIT = "Write `NAME=$(...) || true`, or ask `git rev-parse -q --verify HEAD` first."
 _READ_ALL = 'Let grep read all of it: `grep -q words <<< "$text"`, or `grep words >/dev/null`.'
-_ASK_AT_ONCE = "Ask in the same line: `program || status=$?`, with `status=0` before it."
-_READ_TO_THE_END = "Write `{ program || true; } | head`, or read everything: `program | sed -n 1,10p`."
+_ASK_AT_ONCE = (
+    "Write `status=0; program || status=$?`, then test `$status`; with captured output, "
+    "`out=$(program) || status=$?`."
+)
+_READ_TO_THE_END = (
+    "Write `{ program || true; } | head`, or replace `head` by a command that reads all lines: "
+    "`program | sed -n 1,10p`."
+)
 _APPEND_LINES = (
     "Append each record as a line of its own (JSON Lines), or hold a lock while the file is rewritten."
 )

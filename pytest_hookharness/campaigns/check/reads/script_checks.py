@@ -72,7 +72,7 @@ def _of_variables(hook_set: HookSet) -> Iterator[Symptom]:
     found = [(hook, expected_variable(hook_set, hook)) for hook in hook_set.hooks]
     if hooks := [hook for hook, name in found if name]:
         name = next(name for _, name in found if name)
-        text = f"${name} is always empty, as {hook_set.host} sets no such variable."
+        text = f"${name} is always empty, because {hook_set.host} does not set it."
         symptom = together(MISSING_INPUT, hooks, text)
         yield replace(symptom, advice=f"Read the JSON on standard input: `jq -r .{key_for(name, hooks[0])}`.")
 

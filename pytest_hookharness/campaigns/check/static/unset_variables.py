@@ -100,7 +100,7 @@ def expected_variable(hook_set: HookSet, hook: Hook) -> str:
 
 
 def key_for(variable: str, hook: Hook) -> str:
-    """Return the key of the input that has what a variable is expected to hold at a hook."""
+    """Return the key of the input to read instead of a variable, for the tools of a hook's matcher."""
     any_input = "tool_input.command" if _SHELL_TOOLS.search(hook.matcher or "") else "tool_input.file_path"
     return next((key for part, key in _KEYS.items() if part in variable), any_input)
 

@@ -148,7 +148,7 @@ def test_a_command_that_only_speaks(tmp_path, event, command, lost):
         ("#!/bin/sh\necho 'Research completed - review findings'\n", True),
         ("#!/bin/sh\necho 'Research completed - review passed'\n", False),
         ("#!/bin/sh\necho 'Pre-review code'\n", False),
-        # An order, and what is said of a variable, are no failure of the script.
+        # An instruction is no failure of the script, nor is a variable whose name contains FAILURES.
         ("#!/bin/sh\necho 'Three attempts. Write a summary first.' >&2\n", True),
         ("#!/bin/sh\necho 'Three attempts. Write access is off.' >&2\n", False),
         ('#!/bin/sh\necho "WARNING: attempt $FAILURES of 3." >&2\n', True),

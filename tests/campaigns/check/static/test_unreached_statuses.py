@@ -21,9 +21,9 @@ ASKS = "./scan.sh x\nstatus=$?\nif [ $status -ne 0 ]; then echo failed; fi\n"
     ],
 )
 def test_a_status_that_is_asked_for_too_late(text):
-    """A program alone in its line, and its status in the next one, are named in a strict script."""
+    """A program on its own line, with its status read on the next, is reported in a `set -e` script."""
     ((words, line),) = unreached_statuses(text)
-    assert "`set -e` ends the script where the program fails" in words
+    assert "`set -e` ends the script when this program fails" in words
     assert line == text[: text.index("./scan" if "./scan" in text else "out=")].count("\n") + 1
 
 
@@ -37,13 +37,13 @@ def test_a_status_that_is_asked_for_too_late(text):
         STRICT + "if ./scan.sh x; then :\nelse\n  status=$?\n  [ $status = 1 ]\nfi\n",
         STRICT
         + "scan() {\n  ./scan.sh x\n  status=$?\n  [ $status -ne 0 ] && return 2\n}\nif scan; then :; fi\n",
-        # Nothing but the status is handed on.
+        # The script only passes the status on.
         STRICT + "./scan.sh x\nstatus=$?\nexit $status\n",
         STRICT + "local out=$(npm test)\nif [ $? -ne 0 ]; then echo failed; fi\n",
     ],
 )
 def test_a_status_that_is_reached(text):
-    """Scripts that go on behind a failure, or only hand the status on, are left alone."""
+    """Scripts that continue after a failure, or only pass the status on, are left alone."""
     assert not [*unreached_statuses(text)]
 
 
@@ -66,9 +66,9 @@ def test_what_the_shell_makes_of_it(tmp_path):
     ],
 )
 def test_a_pipe_that_ends_the_script(line):
-    """A pipe from a program that may print much to `head` is named with its program."""
+    """A pipe to `head` from a program that may print much is reported."""
     ((words, number),) = broken_pipes(PIPED + line + "\n")
-    assert "`| head` ends the script with 141" in words
+    assert "| head` ends the script with exit status 141" in words
     assert number == 3
 
 
@@ -86,12 +86,12 @@ def test_a_pipe_that_ends_the_script(line):
     ],
 )
 def test_pipes_that_end_nothing(text):
-    """A pipe is left alone whose status does not count, or whose program prints little."""
+    """A pipe is left alone if its status does not count or its program prints little."""
     assert not [*broken_pipes(text)]
 
 
 def test_what_the_shell_makes_of_such_a_pipe(tmp_path):
-    """With more than a pipe holds, the script ends with the status of a broken pipe."""
+    """If the output is larger than a pipe holds, the script ends with status 141."""
     for number in range(900):
         (tmp_path / f"{number:03}{'x' * 120}").touch()
     script = PIPED + "find . -type f | head -5 >/dev/null\necho done\n"

@@ -176,6 +176,6 @@ def test_other_variables_that_no_host_sets(variable, key):
     ("matcher", "key"), [("Bash", "command"), ("Edit", "file_path"), (None, "file_path")]
 )
 def test_a_variable_for_the_whole_input(matcher, key):
-    """What is read instead of the whole input follows from the tools of the matcher."""
+    """For a variable with the whole input, the tools of the matcher decide which key to read instead."""
     hook = Hook(event="PreToolUse", command="./x.sh", matcher=matcher)
     assert key_for("CLAUDE_TOOL_INPUT", hook) == f"tool_input.{key}"
