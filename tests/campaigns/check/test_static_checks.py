@@ -782,7 +782,7 @@ def test_a_tool_by_a_former_name(tmp_path, found, matcher, text, named):
     at(tmp_path, "hooks/x.py", text)
     result = found(("PreToolUse", 'python3 "$CLAUDE_PROJECT_DIR"/hooks/x.py', matcher))
     said = ["PreToolUse: the script compares the tool's name with `Task`, but claude-code sends `Agent`."]
-    assert [one.text for one in result.symptoms if "compared" in one.text] == said * named
+    assert [one.text for one in result.symptoms if "compares" in one.text] == said * named
 
 
 @pytest.mark.parametrize(
