@@ -821,7 +821,10 @@ def test_a_script_that_compares_with_a_tool_in_another_spelling(tmp_path, found)
         ("BeforeTool", f"python3 {gemini}/x.py"), ("BeforeTool", f"sh {gemini}/y.sh"), place="gemini-cli"
     )
     said = [(one.hook, one.text) for one in result.symptoms if "compares the tool" in one.text]
-    text = "BeforeTool: the script compares the tool's name with `write-file`, but gemini-cli sends `write_file`."
+    text = (
+        "BeforeTool: the script compares the tool's name with `write-file`, "
+        "but gemini-cli sends `write_file`."
+    )
     assert said == [(f"python3 {gemini}/x.py", text)]
 
 
