@@ -64,7 +64,7 @@ _OWN_PROGRAM = re.compile(
     r'"(?:/bin/\w+: (?:line )?\d+: \1: (?:command )?not found|(?:/usr/bin/)?env: \W\1\W: No such file)'
 )
 # A refusal with a status of failure, as scripts and sessions show it.
-_OF_A_REFUSAL = re.compile(r"is not a refusal on|the refusal ends with \d")
+_OF_A_REFUSAL = re.compile(r"is not a refusal on|(?:the refusal|its answer) ends with \d")
 # How answers in scripts are described, the first of them in words of their own.
 _ITS_ANSWER, _NO_JSON, _NO_KEYS = "its answer", "JSON", "the host knows none of the keys"
 _NO_ANSWER = "what it printed is no answer"
@@ -181,7 +181,9 @@ def independent(
     ]
     not_run = {*_commands(one.symptom for one in symptoms if one.symptom.kind == NOT_RUN.name)}
     hasty = {*_commands(one for one in static.symptoms if one.kind == TIMEOUT_UNIT.name)}
-    unread = [one for one in static.symptoms if one.kind == MANGLED.name]
+    unread = [
+        one for one in static.symptoms if one.kind == MANGLED.name and not _OF_A_REFUSAL.search(one.text)
+    ]
     unseen = {*_commands(one for one in static.symptoms if one.kind in _UNSEEN)}
     failed = {*_commands(one for one in static.symptoms if _OF_A_REFUSAL.search(one.text))}
     # One of several hooks that ran together may be known to remove what the agent wrote.

@@ -7,7 +7,7 @@ import math
 import re
 from collections.abc import Collection, Iterator, Sequence
 
-from pytest_hookharness.campaigns.check.reads.compared_tools import foreign_tools
+from pytest_hookharness.campaigns.check.reads.compared_tools import VS_CODE_TOOLS, foreign_tools
 from pytest_hookharness.campaigns.check.static.hook_program import empty_run
 from pytest_hookharness.campaigns.check.static.mendable_hooks import as_written
 from pytest_hookharness.campaigns.check.static.timeout_units import short_timeouts
@@ -71,6 +71,10 @@ def find_problems(hook_set: HookSet, outcomes: Sequence[Outcome]) -> Iterator[Pr
             text = (
                 f"{hook.event}: it has no effect; it checks for {named}, which {hook_set.host} does not have."
             )
+            if {*foreign} & {*VS_CODE_TOOLS}:
+                text += (
+                    " Visual Studio Code, which reads the files of hooks of Copilot CLI too, has such tools."
+                )
             yield _problem(hook_set, hook, INERT_GUARD, text)
     yield from _find_failed_imports(hook_set, outcomes)
     yield from _find_slow(hook_set, outcomes)

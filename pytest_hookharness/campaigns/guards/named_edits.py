@@ -46,6 +46,7 @@ _NO_CONTENT = re.compile(r"tool_|session_id|^[A-Z_]+$|transcript|^\W*\w{0,2}\W*$
 _KIND = re.compile(rf"\.(?:(?:test|spec|d|stories)\.)?{_SUFFIXES}")
 _SUFFIX = re.compile(r"\.(?:py|tsx?|jsx?|go|rs|rb|java|kt|php|swift|cs|vue|sql)\b")
 _MOST, _MOST_PATHS, _MOST_ALONE, _MOST_LINES, _LONGEST = 20, 4, 6, 16, 160
+_LONGEST_LINE = 500
 # A sample edit, by which the hooks that run for edits are found.
 _ANY = Edit(file="src/sample.py", text="text\n")
 _PLAIN = "text\n"
@@ -96,6 +97,8 @@ def _edits_for(hook_set: HookSet, guards: GuardTexts, source: str) -> Iterator[E
 
 def _compared(source: str) -> Iterator[str]:
     """Yield samples that match the patterns in a script."""
+    # The patterns need long for a line that no person wrote.
+    source = "\n".join(line for line in source.split("\n") if len(line) <= _LONGEST_LINE)
     for found in _COMPARED.findall(source):
         pattern = next(filter(None, found))
         yield from texts_of(pattern) if len(pattern) <= _LONGEST else ()

@@ -17,8 +17,13 @@ REFUSING: re.Pattern[str] = re.compile(
 )
 # A failure that may be meant as a refusal, and what the hook said.
 _ENDED = re.compile(r'exit code \d+ is not a refusal on [^:]*: "(?P<words>.*)"', re.DOTALL)
-_REFUSE = "To refuse, print the reason to standard error and exit with 2."
-_IF_MEANT = (
+# How programs and interpreters say that something failed.
+_OF_PROGRAM = re.compile(
+    r"\b\w*(?:Error|Exception)\b|(?-i:\bE[A-Z]{3,}\b)|connection refused|unhandled|not permitted|failed to"
+    r"|assertion violation",
+    re.IGNORECASE,
+)
+_REFUSE = (
     "If the hook means to refuse, print the reason to standard error and exit with 2. If it failed, "
     "catch the failure and exit with 0."
 )
@@ -27,7 +32,8 @@ _IF_MEANT = (
 def is_lost_refusal(text: str) -> bool:
     """Return whether the text of a finding quotes a refusal that ended with the status of a failure."""
     found = _ENDED.search(text)
-    return found is not None and REFUSING.search(found["words"]) is not None
+    words = found["words"] if found else ""
+    return bool(REFUSING.search(words)) and not _OF_PROGRAM.search(words)
 
 
 def name_lost_refusal(symptom: Symptom) -> Symptom:
@@ -38,4 +44,4 @@ def name_lost_refusal(symptom: Symptom) -> Symptom:
     """
     if is_lost_refusal(symptom.text):
         return replace(symptom, kind=MANGLED.name, code=MANGLED.code, advice=_REFUSE)
-    return replace(symptom, advice=_IF_MEANT) if _ENDED.search(symptom.text) else symptom
+    return replace(symptom, advice=_REFUSE) if _ENDED.search(symptom.text) else symptom

@@ -20,8 +20,9 @@ _TELLS = re.compile(
     r"\b(?:remember to|reminder|please|consider|should|must|do not|don't|make sure|be sure|ensure"
     r"|you may want|recommend\w*|suggest\w*|never|instead of|before (?:you|\w+ing)|ask the user)\b"
     r"|\b(?:review|verify|check|fix|update) (?:the|your|it|all|this)\b"
-    r"|(?:^|[.!:]\s+)\W*(?:add|address|commit|create|delete|move|remove|rename|replace|resolve|run|split|use|write)"
-    r"\s+(?:an?|all|any|it|only|the|them|these|this|your)\b|\b(?:blocked|refused) until\b"
+    r"|(?-i:(?:^|[.!]\s+)(?:Add|Address|Commit|Create|Delete|Move|Remove|Replace|Resolve|Run|Split|Use|Write)"
+    r"\s+(?:an?|all|only|the|these|this|your)\b)[^\n]*\b(?:first|before|until|again|instead|only)\b"
+    r"|\b(?:blocked|refused) until\b"
     # What is to be done next, behind a dash: no words about a review that is done.
     r"|\s[-\u2013\u2014]\s+(?:review|verify|inspect|address|fix|resolve|rerun|re-run)\s+"
     r"(?!(?:in|is|was|complete\w*|done|passe[ds]|started|finished|skipped|mode|ok|status|phase|step)\b)[a-z]+"

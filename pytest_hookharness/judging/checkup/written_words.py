@@ -21,7 +21,7 @@ CONTENTS = (
     ("src/sample.py", "print(text)", r"\bprint\W{0,2}\("),
 )
 # Any other line of code, derived from a pattern of a guard.
-_LINE = re.compile(rf"{WRITING}(?P<file>src/sample\.\w+): (?P<line>[^\n]*(?:[(.@;=]|//|::)[^\n]*)")
+_LINE = re.compile(rf"{WRITING}(?P<file>src/sample\.\w+): (?P<line>//\w[^\n]*|[^\n]*\w\([^\n]*)")
 # What a guard may rightly refuse in documents too.
 _SECRET = re.compile(r"\d{6}|key|token|secret|passw|BEGIN|<<<|>>>|https?:|\b\d+\.\d+\.\d+", re.IGNORECASE)
 # A comment with them may be code that somebody left out for now.

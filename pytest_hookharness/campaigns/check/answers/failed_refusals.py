@@ -53,7 +53,8 @@ _WRITTEN = re.compile(
 # The same in a group, `{ ...; } >&2`; its first text.
 _GROUPED = re.compile(
     r"^[ \t]*\{[ \t]*\n?[ \t]*(?:echo|printf)[ \t]+"
-    r"([\"'])(?P<words>(?:(?!\1)[^\n]){3,300})\1(?:[^\n]{0,200}\n){1,12}?[ \t]*\}[ \t]*>&2[ \t]*\n"
+    r"([\"'])(?P<words>(?:(?!\1)[^\n]){3,300})\1(?:(?![ \t]*\})[^\n]{0,200}\n|\n){1,12}?[ \t]*\}"
+    r"[ \t]*>&2[ \t]*\n"
     r"(?:[^\n]{0,200}\n)?[ \t]*" + _EXIT,
     re.MULTILINE,
 )
@@ -156,9 +157,9 @@ def _called_functions(hook_set: HookSet, texts: Iterable[str]) -> Iterator[str]:
         bodies = [
             loaded[one.begin : one.end]
             for one in functions_of(loaded)
-            if re.search(rf"(?<![\w$./-]){one.name}(?![\w=./-])", code)
+            if re.search(rf"(?m)(?:^|[;&|(]|\b(?:then|do|else)\b)[ \t]*{one.name}(?=[ \t;&|)]|$)", code)
         ]
-        if bodies and not _REFUSES_BY_CODE.search(code):
+        if bodies and not (_REFUSES_BY_CODE.search(text) or "trap" in f"{text}{loaded}"):
             yield "\n".join(["#!/bin/sh", *bodies])
 
 

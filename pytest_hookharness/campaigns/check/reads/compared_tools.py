@@ -43,7 +43,7 @@ _FOLDS_CASE = re.compile(
 _OWNER = re.compile(r"\b([A-Za-z_]\w*)(?:\?*\.)?(?:get\(|\[|(?<=\.))[\"']?\Z")
 _NEAR = 60
 # Tool names of Visual Studio Code's agent, which also reads Copilot CLI's hook files (documented).
-_OF_VS_CODE = (
+VS_CODE_TOOLS: tuple[str, ...] = (
     "createFile", "create_file", "editFiles", "insert_edit_into_file", "readFile", "read_file",
     "replace_string_in_file", "multi_replace_string_in_file", "runCommands", "runInTerminal",
     "runTerminalCommand", "run_in_terminal",
@@ -61,7 +61,7 @@ def foreign_tools(hook_set: HookSet, hook: Hook) -> tuple[str, ...]:
     if {*map(plain, named)} & {*map(plain, known_tools(hook_set.host))}:
         return ()
     others = {plain(name) for profile in hosts.known() for name in usual_tools(profile)}
-    others |= {*map(plain, _OF_VS_CODE)}
+    others |= {*map(plain, VS_CODE_TOOLS)}
     return tuple(named) if others & {*map(plain, named)} else ()
 
 

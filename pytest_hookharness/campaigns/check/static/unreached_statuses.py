@@ -19,7 +19,7 @@ _ASKED = re.compile(
     r"^[ \t]*+(?!(?:if|elif|else|then|fi|for|while|until|do|done|case|esac|local|declare|readonly|export|set"
     r"|return|exit|trap|echo|printf|true|false|wait|eval|test)\b|[!({\[}):]|\w+=(?!\"?\$\())"
     r"(?P<program>[^\n;|&]+?)[ \t]*(?:;|\n)[ \t]*"
-    r"(?:(?P<name>[A-Za-z_]\w*)=\$\?[ \t_]*(?:;|$)|(?:if|elif)[ \t]+\[\[?[ \t]+\$\?[ \t])",
+    r"(?:(?P<name>[A-Za-z_]\w*)=\$\?[ \t_]*(?:;|$)|(?:if|elif)[ \t]+\[\[?[ \t]+\$\?[ \t]+(?:-ne|-gt|!=))",
     re.MULTILINE,
 )
 # A test of the variable that holds the status.
@@ -27,11 +27,13 @@ _TESTED = r"(?:\[\[?[ \t]+|\(\([ \t]*|case[ \t]+)\"?\$?\{{?{0}\b"
 _PIPEFAIL = re.compile(r"^[ \t]*set[ \t]+-[^\n]*\bpipefail\b", re.MULTILINE)
 _HEADED = re.compile(
     r"^[ \t]*(?:[A-Za-z_]\w*=\"?\$\()?[ \t]*"
-    r"(?P<program>git[ \t]+(?:status|diff|log|ls-files)|find|grep[ \t]+-\w*[rR]\w*|rg|tree)\b"
-    r"(?P<words>[^\n|;&]*)\|(?!\|)(?:[^\n|;&]*\|(?!\|))*[ \t]*head\b[^\n|;&]*(?:\|(?!\|)[^\n|;&]*)*$",
+    r"(?P<program>git[ \t]+(?:status|diff|log|ls-files)|find|grep[ \t]+-\w*[rR]\w*|tree)\b"
+    r"(?P<words>[^\n|;&]*)\|(?!\|)[ \t]*head\b[^\n|;&\\]*(?:\|(?!\|)[^\n|;&\\]*)*$",
     re.MULTILINE,
 )
-_FEW = re.compile(r"[ \t]-(?:\d+|n[ \t]*\d+|name|iname)\b|--max-count|-maxdepth[ \t]+[01]\b|-m[ \t]*\d")
+_FEW = re.compile(
+    r"[ \t]-(?:\d+|n[ \t]*\d+|name|iname)\b|--max-count|-maxdepth[ \t]+[01]\b|-m[ \t]*\d|-quit|-L|stat\b|\.\."
+)
 _UNREACHED = (
     "`set -e` ends the script when this program fails, so the line that tests its exit status never "
     "runs after a failure"
@@ -42,14 +44,37 @@ _ENDED = (
 )
 
 
+# What a pipe, a list, a substitution or a function makes of a failure; then nothing is said.
+_CONTINUES = re.compile(r"(?:\\|&&|\|\|?)[ \t]*\n[ \t]*$")
+_FORGIVES = re.compile(r"^[ \t]*[})][ \t]*(?:\|\||&&)|\bshopt[ \t]+-uo", re.MULTILINE)
+_OTHER_FUNCTION = re.compile(
+    r"^[ \t]*function[ \t]|^[ \t]+[\w-]+[ \t]*\(\)|^[\w-]+[ \t]*\(\)[ \t]*\n", re.MULTILINE
+)
+_SET = re.compile(r"^set[ \t]+-[a-z]*e[a-z]*\b|^set[ \t][^\n]*-o[ \t]+errexit\b", re.MULTILINE)
+
+
+def _is_plain(shown: str) -> bool:
+    """Return whether a script itself asks to end at failures, and nothing in it may forgive one."""
+    return bool(_SET.search(shown)) and not (_FORGIVES.search(shown) or _OTHER_FUNCTION.search(shown))
+
+
+def _is_open(shown: str, place: int) -> bool:
+    """Return whether a place stands in a substitution, or continues a line."""
+    before = shown[:place]
+    return before.count("$(") > before.count(")") or _CONTINUES.search(before) is not None
+
+
 def unreached_statuses(text: str) -> Iterator[tuple[str, int]]:
     """Yield a message and the line number for each program whose exit status a script tests too late."""
     # Keep `"$?"`, which is code although it is quoted.
     shown = code_of(text.replace("2>&1", " " * 4).replace('"$?"', " $? "))
     begun, until = strict_part(text, shown)
-    functions = [*functions_of(without_comment_lines(text))]
-    for found in _ASKED.finditer(shown, begun, until):
-        tested = not found["name"] or re.compile(_TESTED.format(found["name"])).search(shown, found.end())
+    code = without_comment_lines(text)
+    functions = [*functions_of(code)]
+    for found in _ASKED.finditer(shown, begun, until) if _is_plain(shown) else ():
+        tested = not found["name"] or re.compile(_TESTED.format(found["name"])).search(code, found.end())
+        if not found["program"].strip("_ \t") or _is_open(shown, found.start()):
+            continue
         # Shells ignore `set -e` in a function that is called in a condition.
         if tested and not is_within(found.start("program"), functions):
             yield _UNREACHED, text.count("\n", 0, found.start("program")) + 1
@@ -61,8 +86,12 @@ def broken_pipes(text: str) -> Iterator[tuple[str, int]]:
     begun, until = strict_part(text, shown)
     piped = _PIPEFAIL.search(shown)
     functions = [*functions_of(code)]
-    for found in _HEADED.finditer(shown, max(begun, piped.end()), until) if piped and until else ():
+    for found in (
+        _HEADED.finditer(shown, max(begun, piped.end()), until)
+        if piped and until and _is_plain(shown)
+        else ()
+    ):
         place = found.start("program")
-        if not _FEW.search(found["words"]) and not is_within(place, functions):
+        if not (_FEW.search(found["words"]) or _is_open(shown, found.start()) or is_within(place, functions)):
             program = " ".join(found["program"].split())
             yield _ENDED.format(program=program), text.count("\n", 0, place) + 1

@@ -17,7 +17,7 @@ ASKS = "./scan.sh x\nstatus=$?\nif [ $status -ne 0 ]; then echo failed; fi\n"
         STRICT + ASKS,
         STRICT + ASKS.replace("\nstatus", "; status"),
         STRICT + 'out=$(npm test 2>&1)\nif [[ "$?" -ne 0 ]]; then echo failed; fi\n',
-        "#!/bin/bash -e\n" + ASKS,
+        STRICT + ASKS.replace("$status -ne", '"$status" -ne'),
     ],
 )
 def test_a_status_that_is_asked_for_too_late(text):
@@ -37,6 +37,13 @@ def test_a_status_that_is_asked_for_too_late(text):
         STRICT + "if ./scan.sh x; then :\nelse\n  status=$?\n  [ $status = 1 ]\nfi\n",
         STRICT
         + "scan() {\n  ./scan.sh x\n  status=$?\n  [ $status -ne 0 ] && return 2\n}\nif scan; then :; fi\n",
+        "#!/bin/bash -e\n" + ASKS,
+        STRICT
+        + "if ./scan.sh; then :\nelse\n  # 1 means nothing found\n  status=$?\n  [ $status = 1 ]\nfi\n",
+        STRICT + "function scan {\n  " + ASKS.replace("\n", "\n  ") + "\n}\nif scan; then :; fi\n",
+        STRICT + "out=$(\n" + ASKS + ")\n",
+        STRICT + "{\n" + ASKS + "} || true\n",
+        STRICT + "true &&\n" + ASKS,
         # The script only passes the status on.
         STRICT + "./scan.sh x\nstatus=$?\nexit $status\n",
         STRICT + "local out=$(npm test)\nif [ $? -ne 0 ]; then echo failed; fi\n",
@@ -61,7 +68,7 @@ def test_what_the_shell_makes_of_it(tmp_path):
     "line",
     [
         'changed="$(git status --porcelain | head -10)"',
-        "find . -type f | sort | head -5",
+        "find . -type f | head -5",
         "git diff | head -50 | cat",
     ],
 )
@@ -83,6 +90,9 @@ def test_a_pipe_that_ends_the_script(line):
         PIPED + "local x=$(git diff | head -50)\n",
         PIPED + "# git diff | head -50\n",
         PIPED + "cat VERSION | head -1\n",
+        PIPED + "git ls-files | wc -l | head -1\n",
+        PIPED + "git diff | head -50 \\\n  || true\n",
+        PIPED + "git diff --shortstat | head -1\n",
     ],
 )
 def test_pipes_that_end_nothing(text):
