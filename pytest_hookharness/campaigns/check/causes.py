@@ -181,10 +181,10 @@ def independent(
     ]
     not_run = {*_commands(one.symptom for one in symptoms if one.symptom.kind == NOT_RUN.name)}
     hasty = {*_commands(one for one in static.symptoms if one.kind == TIMEOUT_UNIT.name)}
-    of_refusals = {one.text for one in static.symptoms if _OF_A_REFUSAL.search(one.text)}
-    unread = [one for one in static.symptoms if one.kind == MANGLED.name and one.text not in of_refusals]
+    of_refusals = [one for one in static.symptoms if _OF_A_REFUSAL.search(one.text)]
+    unread = [one for one in static.symptoms if one.kind == MANGLED.name and one not in of_refusals]
     unseen = {*_commands(one for one in static.symptoms if one.kind in _UNSEEN)}
-    failed = {*_commands(one for one in static.symptoms if _OF_A_REFUSAL.search(one.text))}
+    failed = {*_commands(iter(of_refusals))}
     # One of several hooks that ran together may be known to remove what the agent wrote.
     removing = {*_commands(one for one in static.symptoms if one.kind == PINGPONG.name)}
     # An agent whose every act is refused cannot do what would end such a state either.

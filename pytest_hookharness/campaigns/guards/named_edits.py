@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import posixpath
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Container, Iterator, Sequence
 from dataclasses import replace
 
-from pytest_hookharness.campaigns.arming.project_texts import project_files
+from pytest_hookharness.campaigns.arming.project_texts import project_files, read_known_text
 from pytest_hookharness.campaigns.guards.named_commands import GuardTexts
 from pytest_hookharness.campaigns.guards.pattern_texts import globs, texts_of
 from pytest_hookharness.campaigns.guards.watched_moves import is_asked_before, watched
@@ -59,7 +59,9 @@ def named_edits(hook_set: HookSet, guards: GuardTexts) -> Iterator[Edit]:
     Files whose paths match are written with plain text, and with texts that match other patterns. The first
     such file of the project gets these texts appended. Playing the session shows which edits a hook refuses.
     """
-    found = (edit for source in _sources(hook_set, guards) for edit in _edits_for(hook_set, guards, source))
+    own = {name for name, _ in hook_set.sources}
+    own |= {path.relative_to(hook_set.root).as_posix() for path in guards.loaded}
+    found = (edit for source in _sources(hook_set, guards) for edit in _edits_for(hook_set, own, source))
     yield from [*dict.fromkeys(found)][:_MOST]
 
 
@@ -71,13 +73,13 @@ def _sources(hook_set: HookSet, guards: GuardTexts) -> Iterator[str]:
     yield from guards.loaded.values()
 
 
-def _edits_for(hook_set: HookSet, guards: GuardTexts, source: str) -> Iterator[Edit]:
-    own = {name for name, _ in hook_set.sources}
-    own |= {path.relative_to(hook_set.root).as_posix() for path in guards.loaded}
-    texts, suffix = [*dict.fromkeys(_compared(source))], _suffix_of(source)
-    paths = [*dict.fromkeys(path for text in texts if (path := _path_of(text, suffix)) and path not in own)]
-    lines = [text for text in texts if not _path_of(text, suffix) and _is_content(text)][:_MOST_LINES]
-    content = "".join(f"{line}\n" for line in lines if _WRITTEN.search(source))
+def _edits_for(hook_set: HookSet, own: Container[str], source: str) -> Iterator[Edit]:
+    """Yield the edits for one script; ``own`` are the files of the guards themselves."""
+    suffix = _suffix_of(source)
+    path_of = {text: _path_of(text, suffix) for text in _compared(source)}
+    paths = [path for path in dict.fromkeys(path_of.values()) if path and path not in own]
+    lines = [text for text, path in path_of.items() if not path and _is_content(text)][:_MOST_LINES]
+    content = "".join(f"{line}\n" for line in lines) if _WRITTEN.search(source) else ""
     for path in paths[:_MOST_PATHS]:
         yield Edit(file=path, text=_PLAIN)
         if content:
@@ -87,10 +89,8 @@ def _edits_for(hook_set: HookSet, guards: GuardTexts, source: str) -> Iterator[E
         for text in (*(f"{line}\n" for line in lines[:_MOST_ALONE]), content):
             yield Edit(file=f"src/sample{suffix}", text=text)
         known = (path.relative_to(hook_set.root).as_posix() for path in project_files(hook_set.root))
-        file = next(
-            (file for file in known if not (file in own or _ELSEWHERE.search(file)) and _fits(file, paths)),
-            "",
-        )
+        others = (file for file in known if file not in own and not _ELSEWHERE.search(file))
+        file = next((file for file in others if _fits(file, paths)), "")
         if file and (text := _read(hook_set, file)):
             yield Edit(file=file, text=f"{text}\n{content}")
 
@@ -138,8 +138,6 @@ def _fits(file: str, paths: Sequence[str]) -> bool:
 
 
 def _read(hook_set: HookSet, file: str) -> str:
-    try:
-        text = (hook_set.root / file).read_text("utf-8")
-    except (OSError, UnicodeDecodeError):
-        return ""
+    """Return the text of a file of the project; empty for one that may hold secrets or cannot be read."""
+    text = read_known_text(hook_set.root / file)
     return "" if has_secrets(text) or posixpath.basename(file).startswith(".env") else text

@@ -22,8 +22,10 @@ from pytest_hookharness.campaigns.check.shell_code.shell_scripts import (
 )
 
 _STRICT_LINE = re.compile(r"#![^\n]*sh[ \t]+-[a-z]*e")
-_STRICT = re.compile(r"^set[ \t]+-[a-z]*e[a-z]*\b|^set[ \t][^\n]*-o[ \t]+errexit\b", re.MULTILINE)
-_PIPEFAIL = re.compile(r"^[ \t]*set[ \t]+-[^\n]*\bpipefail\b", re.MULTILINE)
+STRICT: re.Pattern[str] = re.compile(
+    r"^set[ \t]+-[a-z]*e[a-z]*\b|^set[ \t][^\n]*-o[ \t]+errexit\b", re.MULTILINE
+)
+PIPEFAIL: re.Pattern[str] = re.compile(r"^[ \t]*set[ \t]+-[^\n]*\bpipefail\b", re.MULTILINE)
 # What goes on behind an error, or does something else there.
 _GOES_ON = re.compile(r"\bset[ \t]+\+\w*[eo]|^[ \t]*trap[ \t][^\n]*\b(?:ERR|EXIT)\b", re.MULTILINE)
 # A whole statement that takes what a pipe prints.
@@ -95,7 +97,7 @@ def ended_searches(text: str, *, plugin: bool = True) -> Iterator[tuple[str, int
 def strict_part(text: str, shown: str) -> tuple[int, int]:
     """Return where the part of a shell script begins and ends in which failures end it; 0 for nowhere."""
     # The first line is a comment to a shell.
-    strict = (_STRICT_LINE.match(text) or _STRICT.search(shown)) if SHELL_SCRIPT.match(text) else None
+    strict = (_STRICT_LINE.match(text) or STRICT.search(shown)) if SHELL_SCRIPT.match(text) else None
     if strict is None:
         return 0, 0
     goes_on = _GOES_ON.search(shown)
@@ -105,7 +107,7 @@ def strict_part(text: str, shown: str) -> tuple[int, int]:
 def _ended(code: str, shown: str, begun: int, until: int) -> Iterator[tuple[str, str, int]]:
     """Yield the programs that find nothing and end a script, with the variable and the place."""
     functions = [*functions_of(code)]
-    piped = _PIPEFAIL.search(shown) is not None
+    piped = PIPEFAIL.search(shown) is not None
     for found in islice(_TAKEN.finditer(shown, begun, until), _MOST):
         place, name = found.start("name"), found["name"]
         program = _failing(found["pipe"], piped=piped)
@@ -147,7 +149,7 @@ def _unreached(code: str, shown: str, begun: int, until: int) -> Iterator[tuple[
 
 def _fails(pipe: str, shown: str) -> bool:
     """Return whether a pipe fails if its first program does."""
-    return "|" not in pipe or _PIPEFAIL.search(shown) is not None
+    return "|" not in pipe or PIPEFAIL.search(shown) is not None
 
 
 def _failing(pipe: str, *, piped: bool) -> str:
@@ -179,7 +181,7 @@ def _is_known_to_match(code: str, shown: str, found: re.Match[str]) -> bool:
 def missed_matches(text: str) -> Iterator[tuple[str, int]]:
     """Yield the searches through long texts whose match fails the pipe, so that nothing is refused."""
     code, shown = without_comment_lines(text), code_of(text)
-    strict = _PIPEFAIL.search(shown) if SHELL_SCRIPT.match(text) else None
+    strict = PIPEFAIL.search(shown) if SHELL_SCRIPT.match(text) else None
     if strict is None or re.search(r"\bset[ \t]+\+o[ \t]+pipefail", shown):
         return
     places = [*refusals_of(code, shown)]

@@ -12,7 +12,7 @@ from collections.abc import Iterator
 
 from pytest_hookharness.campaigns.check.shell_code.shell_functions import functions_of, is_within
 from pytest_hookharness.campaigns.check.shell_code.shell_scripts import code_of, without_comment_lines
-from pytest_hookharness.campaigns.check.static.ended_searches import strict_part
+from pytest_hookharness.campaigns.check.static.ended_searches import PIPEFAIL, STRICT, strict_part
 
 # A program on its own line (or `name=$(program)`), followed by a read of `$?`.
 _ASKED = re.compile(
@@ -24,7 +24,6 @@ _ASKED = re.compile(
 )
 # A test of the variable that holds the status.
 _TESTED = r"(?:\[\[?[ \t]+|\(\([ \t]*|case[ \t]+)\"?\$?\{{?{0}\b"
-_PIPEFAIL = re.compile(r"^[ \t]*set[ \t]+-[^\n]*\bpipefail\b", re.MULTILINE)
 _HEADED = re.compile(
     r"^[ \t]*(?:[A-Za-z_]\w*=\"?\$\()?[ \t]*"
     r"(?P<program>git[ \t]+(?:status|diff|log|ls-files)|find|grep[ \t]+-\w*[rR]\w*|tree)\b"
@@ -42,20 +41,17 @@ _ENDED = (
     "`{program} | head` ends the script with exit status 141 (SIGPIPE) if `{program}` prints more "
     "than 64 KiB, because `set -e` and `pipefail` are on"
 )
-
-
 # What a pipe, a list, a substitution or a function makes of a failure; then nothing is said.
 _CONTINUES = re.compile(r"(?:\\|&&|\|\|?)[ \t]*\n[ \t]*$")
 _FORGIVES = re.compile(r"^[ \t]*[})][ \t]*(?:\|\||&&)|\bshopt[ \t]+-uo", re.MULTILINE)
 _OTHER_FUNCTION = re.compile(
     r"^[ \t]*function[ \t]|^[ \t]+[\w-]+[ \t]*\(\)|^[\w-]+[ \t]*\(\)[ \t]*\n", re.MULTILINE
 )
-_SET = re.compile(r"^set[ \t]+-[a-z]*e[a-z]*\b|^set[ \t][^\n]*-o[ \t]+errexit\b", re.MULTILINE)
 
 
 def _is_plain(shown: str) -> bool:
     """Return whether a script itself asks to end at failures, and nothing in it may forgive one."""
-    return bool(_SET.search(shown)) and not (_FORGIVES.search(shown) or _OTHER_FUNCTION.search(shown))
+    return bool(STRICT.search(shown)) and not (_FORGIVES.search(shown) or _OTHER_FUNCTION.search(shown))
 
 
 def _is_open(shown: str, place: int) -> bool:
@@ -84,7 +80,7 @@ def broken_pipes(text: str) -> Iterator[tuple[str, int]]:
     """Yield a message and the line number for each pipe to ``head`` that may end a strict script."""
     code, shown = without_comment_lines(text), code_of(text)
     begun, until = strict_part(text, shown)
-    piped = _PIPEFAIL.search(shown)
+    piped = PIPEFAIL.search(shown)
     functions = [*functions_of(code)]
     for found in (
         _HEADED.finditer(shown, max(begun, piped.end()), until)
