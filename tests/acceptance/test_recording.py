@@ -290,6 +290,26 @@ def test_first_scenarios_of_a_plugin_in_a_repository(project):
     assert [variant.variant for variant in variants] == ["obedient", "editing", "repeating"]
 
 
+@pytest.mark.parametrize(("check", "variants"), [("make -s test", ["failing-checks"]), ("test -f ok", [])])
+def test_first_scenario_of_a_gate(project, check, variants):
+    """A gate that starts a check gets a variant in which it fails; an endless loop shows only there."""
+    subprocess.run(["git", "init", "-q", project.path], check=True)
+    project.write("ok", "")
+    command = f"{check} || {{ echo Repair it >&2; exit 2; }}"
+    settings = {"hooks": {"Stop": [{"hooks": [{"type": "command", "command": command}]}]}}
+    project.write(".claude/settings.json", json.dumps(settings))
+    project.write("Makefile", "test:\n\t@true\n")
+
+    assert main.main(["init", str(project.path)]) == 0
+
+    file = project.path / "scenarios" / "claude-code.scenario.yaml"
+    names = [scenario.variant for scenario in scenario_files.load(file)]
+    assert names == ["", "obedient", "editing", "repeating", *variants]
+    result = project.run("--hook-scenarios")
+    result.assert_outcomes(passed=4, failed=len(variants))
+    assert ("livelock: Stop is blocked forever" in result.stdout.str()) == bool(variants)
+
+
 def test_first_scenarios_of_settings_that_cannot_be_read(project, capsys):
     """Settings that are no JSON are an error with line and column, and no scenario is written for them."""
     subprocess.run(["git", "init", "-q", project.path], check=True)

@@ -6,7 +6,7 @@ import pytest
 
 from pytest_hookharness.model.delivery import Asked, Dialogue
 from pytest_hookharness.model.processes import Activity, Cut, Exited, Process, ProcessResult, TimedOut
-from pytest_hookharness.reports.terminal.phrases import describe_activity
+from pytest_hookharness.reports.terminal.phrases import describe_activity, without_folder
 from pytest_hookharness.reports.terminal.turns import describe_dialogue
 
 ASKING = Activity(Process(3, "/bin/sh /a/bin/git fetch", 0.0), "S", asks="Username:")
@@ -47,3 +47,17 @@ def test_a_question_at_a_timeout_names_its_process() -> None:
 def test_a_process_has_a_short_name(command: str, name: str) -> None:
     """A script has its own name, not that of its interpreter."""
     assert Process(1, command, 0.0).name == name
+
+
+@pytest.mark.parametrize(
+    ("command", "shown"),
+    [
+        ('bash "$CLAUDE_PROJECT_DIR/hooks/gate.sh" now', "bash hooks/gate.sh now"),
+        ('bash "$CLAUDE_PROJECT_DIR"/hooks/gate.sh', "bash hooks/gate.sh"),
+        ("${CLAUDE_PLUGIN_ROOT}/gate.sh", "gate.sh"),
+        ('"${CLAUDE_PLUGIN_ROOT}/my hooks/gate.sh" now', '"my hooks/gate.sh" now'),
+    ],
+)
+def test_a_command_is_shown_without_folder(command: str, shown: str) -> None:
+    """The variable of the folder goes with its quotes, and quotes that the path needs stay in pairs."""
+    assert without_folder(command) == shown

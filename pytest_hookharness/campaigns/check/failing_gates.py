@@ -71,7 +71,7 @@ _PLACE = re.compile(
 # Extensions of files whose changes the scripts look for.
 _KINDS = ("ts", "tsx", "js", "jsx", "py", "go", "rs", "java", "kt", "rb", "php", "swift", "cs", "ex", "dart")
 _WAY_OUT = "makes the hook's check succeed"
-_FAILS, _SUCCEEDS = Double(exit=1, stdout="1 check failed\n"), Double(stdout="All checks passed\n")
+FAILS, _SUCCEEDS = Double(exit=1, stdout="1 check failed\n"), Double(stdout="All checks passed\n")
 
 
 def find_gates(hook_set: HookSet, waiting: Sequence[Hook], play: TryOut) -> list[CheckSession]:
@@ -94,7 +94,7 @@ def plan_failing_gates(
     """
     stops = {rule.name for rule in hosts.find(hook_set.host).for_role(hosts.Role.STOP)}
     hooks = [hook for hook in waiting if hook.event in stops]
-    started = sorted({name for hook in hooks for name in _started(hook_set, hook)})
+    started = sorted({name for hook in hooks for name in started_checks(hook_set, hook)})
     if not started:
         return
     texts = [text for hook in hooks for text in hook_set.scripts_of(hook)]
@@ -108,9 +108,9 @@ def plan_failing_gates(
     scenario = replace(scenario_of(hook_set, acts), turns=len(acts))
     if prepared:
         scenario = replace(scenario, files={**scenario.files, **made.files})
-    for double in (_FAILS, _SUCCEEDS):
+    for double in (FAILS, _SUCCEEDS):
         doubles = {**scenario.commands, **dict.fromkeys(started, double)}
-        says = "failing test doubles" if double is _FAILS else "succeeding test doubles"
+        says = "failing test doubles" if double is FAILS else "succeeding test doubles"
         title = f"{says} for {', '.join(started)}"
         yield CheckSession(
             title=title,
@@ -139,7 +139,7 @@ def kept_to_its_end(plays: Sequence[PlayedSession]) -> Iterator[CheckSession]:
 def failing_checks(session: CheckSession) -> list[str]:
     """Return the checks on whose failure the end of a kept session depends; none for any other session."""
     kept = session.way_out.startswith(_WAY_OUT)
-    return [name for name, double in session.scenario.commands.items() if kept and double == _FAILS]
+    return [name for name, double in session.scenario.commands.items() if kept and double == FAILS]
 
 
 def with_succeeding_checks(hook_set: HookSet, session: CheckSession, refusing: str) -> CheckSession | None:
@@ -150,7 +150,9 @@ def with_succeeding_checks(hook_set: HookSet, session: CheckSession, refusing: s
     doubles.
     """
     hooks = [hook for hook in hook_set.hooks if is_named(hook.command, refusing)]
-    started = {name for hook in hooks for name in _started(hook_set, hook)} - session.scenario.commands.keys()
+    started = {
+        name for hook in hooks for name in started_checks(hook_set, hook)
+    } - session.scenario.commands.keys()
     if not started:
         return None
     names = (
@@ -165,7 +167,7 @@ def _is_refused(played: PlayedSession) -> bool:
     return replace(played, session=replace(played.session, ends=True)).held
 
 
-def _started(hook_set: HookSet, hook: Hook) -> Iterator[str]:
+def started_checks(hook_set: HookSet, hook: Hook) -> Iterator[str]:
     """
     Yield the checks that a hook starts, without what starts its own script, or a helper of it anywhere.
 

@@ -15,6 +15,7 @@ from tempfile import TemporaryDirectory
 
 from pytest_hookharness import hosts
 from pytest_hookharness.campaigns.check.discovery import find_hook_sets
+from pytest_hookharness.campaigns.check.failing_gates import FAILS, started_checks
 from pytest_hookharness.execution.user_files import create_file
 from pytest_hookharness.execution.workspace.project_files import list_ignored
 from pytest_hookharness.frontends.option_types import make_folder
@@ -172,6 +173,21 @@ def compose(hook_set: HookSet, folder: str = REPOSITORY) -> tuple[str, str]:
         f"  {each}: {{agent: [{{prompt: Please do the work.}}, {{stop: Done.}}, {{then: {each}}}]}}"
         for each in _AGENTS
     ]
+    variants += _with_failing_checks(hook_set, stop)
     agent = f"{_WORK}{_GUARDS if guards else ''}{_REACTIONS.format(stop=stop)}"
     text = "\n".join([*lines, f"{agent}expect: {{verdict: terminated}}", "variants:"])
     return "-".join(filter(None, (hook_set.host, kind))), "\n".join([text, *variants, ""])
+
+
+def _with_failing_checks(hook_set: HookSet, stop: str) -> list[str]:
+    """Return the lines of the variant in which the checks that Stop hooks start fail; none without checks."""
+    hooks = [hook for hook in hook_set.hooks if hook.event == stop]
+    checks = sorted({name for hook in hooks for name in started_checks(hook_set, hook)})
+    if not checks:
+        return []
+    fails = f"{{exit: {FAILS.exit}, stdout: {json.dumps(FAILS.stdout)}}}"
+    doubles = ", ".join(f"{name}: {fails}" for name in checks)
+    return [
+        f"  # Test doubles replace what the {stop} hooks start; the agent cannot make these checks succeed.",
+        f"  failing-checks: {{commands: {{{doubles}}}}}",
+    ]

@@ -55,7 +55,9 @@ _REASON = 70
 LONGEST_ADVICE, LONGEST_TEXT, EVERYTHING = 160, 600, 1 << 16
 _COMMAND = 44
 _LISTED = 3
-_FOLDER = re.compile(r'"?\$\{?[A-Z_]*(?:DIR|ROOT)\}?"?/')
+_VARIABLE = r"\$\{?[A-Z_]*(?:DIR|ROOT)\}?"
+# Quotes around the whole path go with the variable unless the rest of the path needs them.
+_FOLDER = re.compile(rf'"{_VARIABLE}/([^"\s]*)"|"{_VARIABLE}"/|{_VARIABLE}/')
 
 
 def describe_move(move: Move) -> str:
@@ -185,7 +187,7 @@ def text_of_command(hook_run: HookRun) -> str:
 
 def without_folder(command: str) -> str:
     """Return a command without the host's folder variables, which add nothing for a reader."""
-    return _FOLDER.sub("", command)
+    return _FOLDER.sub(lambda found: found[1] or "", command)
 
 
 def describe_reply(hook_run: HookRun, hooked: HookEvent, longest: int = LONGEST_TEXT) -> str:
