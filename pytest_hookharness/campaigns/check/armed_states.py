@@ -21,6 +21,7 @@ from pytest_hookharness.campaigns.arming.state_files import LoopState, state_fil
 from pytest_hookharness.campaigns.arming.state_paths import HookScript, looked_for, scripts
 from pytest_hookharness.campaigns.arming.unlimited_states import has_limit, without_limit
 from pytest_hookharness.campaigns.check.failing_gates import TryOut, find_gates
+from pytest_hookharness.campaigns.check.gates.changed_sources import kept_changes, plan_changed_sources
 from pytest_hookharness.campaigns.check.gates.refused_texts import kept_texts, plan_refused_texts
 from pytest_hookharness.campaigns.check.grouping import PlayedSession
 from pytest_hookharness.campaigns.check.pointed_states import Look, pointed_states
@@ -109,7 +110,9 @@ def arm_states(
         known.update(command for one in plays for command, _ in _effects(one.outcome))
         return plays
 
-    sessions += find_gates(hook_set, waiting, noted)
+    gates = find_gates(hook_set, waiting, noted)
+    others = [hook for hook in waiting if not (gates and hook.command in known)]
+    sessions += [*gates, *kept_changes(noted([*plan_changed_sources(hook_set, others)]))]
     sessions += kept_texts(noted([*plan_refused_texts(hook_set, waiting)]))
     waiting = [hook for hook in waiting if hook.command not in known]
     idle = [hook for hook in waiting if not any(_hooks_of(state.script, [hook]) for state, _ in chosen)]

@@ -21,9 +21,8 @@ from pytest_hookharness.campaigns.check import causes, corpora, grouping, sessio
 from pytest_hookharness.campaigns.check import guard_sessions as guards
 from pytest_hookharness.campaigns.check import sessions as checkups
 from pytest_hookharness.campaigns.check.armed_states import arm_states
-from pytest_hookharness.campaigns.check.chance import prove_chance
 from pytest_hookharness.campaigns.check.confirmation import Confirmation
-from pytest_hookharness.campaigns.check.gates.spent_limits import prove_spent_limits
+from pytest_hookharness.campaigns.check.further_proofs import prove_further
 from pytest_hookharness.campaigns.check.grouping import PlayedSession, SymptomEvidence
 from pytest_hookharness.campaigns.check.held_loops import meet_held_loops
 from pytest_hookharness.campaigns.check.hindering_hooks import hindering_hooks, untried_hooks
@@ -32,7 +31,6 @@ from pytest_hookharness.campaigns.check.hook_statistics import is_kind, is_wante
 from pytest_hookharness.campaigns.check.report.reported_problems import reported_problems
 from pytest_hookharness.campaigns.check.report.tried_sessions import describe_mended
 from pytest_hookharness.campaigns.check.session_scenario import NOTHING, mend, with_commands
-from pytest_hookharness.campaigns.check.sole_readers import prove_sole_readers
 from pytest_hookharness.campaigns.check.static_checks import StaticResult, check_statically, in_words_of
 from pytest_hookharness.campaigns.guards import rewording
 from pytest_hookharness.execution.processes.slots import NoFreeSlot
@@ -212,14 +210,8 @@ class CheckRun:
         yield
 
     def _find_further(self) -> None:
-        """Add hooks that decide by chance, and guards that need one program to learn of a call."""
-        play = partial(self.try_out, words="the same session again")
-        chance = prove_chance(self.place, self._played, play, [problem.id for problem in self._problems])
-        found = [chance] if chance else []
-        play = partial(self.try_out, words="without a program")
-        found += prove_sole_readers(self.place, play, [*self._problems, *found], self._played)
-        play = partial(self.try_out, words="another prompt")
-        found += prove_spent_limits(self._played, play, [*self._problems, *found])
+        """Add hooks that decide by chance, guards that need one program, and what gates leave out."""
+        found = [*prove_further(self.place, self.try_out, tuple(self._problems), self._played)]
         self._problems += [one for one in found if is_wanted(self.only, one.id, one.symptom.kind)]
 
     def _leave_out(self, first: Outcome) -> Outcome:

@@ -16,10 +16,12 @@ from typing import TypeAlias
 
 from pytest_hookharness import hosts
 from pytest_hookharness.campaigns.arming.checked_projects import project_for_checks
+from pytest_hookharness.campaigns.check.gates.changed_sources import source_edits
+from pytest_hookharness.campaigns.check.gates.local_checks import failing_stand_ins, local_checks, stand_in
 from pytest_hookharness.campaigns.check.grouping import PlayedSession
+from pytest_hookharness.campaigns.check.kept_sessions import kept_to_its_end
 from pytest_hookharness.campaigns.check.session_scenario import scenario_of
 from pytest_hookharness.campaigns.check.shell_code.shell_scripts import SHELL_SCRIPT, code_of
-from pytest_hookharness.model.bad_ends import MANY_REFUSALS
 from pytest_hookharness.model.checkup import CheckSession, HookSet, is_named, script_of
 from pytest_hookharness.model.moves import FIRST_PROMPT, Act, Edit, Stop
 from pytest_hookharness.model.protocol import Hook
@@ -71,19 +73,26 @@ _PLACE = re.compile(
 # Extensions of files whose changes the scripts look for.
 _KINDS = ("ts", "tsx", "js", "jsx", "py", "go", "rs", "java", "kt", "rb", "php", "swift", "cs", "ex", "dart")
 _WAY_OUT = "makes the hook's check succeed"
+# A file of no kind that a gate names.
+ANY_FILE = "notes.txt"
 FAILS, _SUCCEEDS = Double(exit=1, stdout="1 check failed\n"), Double(stdout="All checks passed\n")
 
 
 def find_gates(hook_set: HookSet, waiting: Sequence[Hook], play: TryOut) -> list[CheckSession]:
-    """Return the session in which checks of Stop hooks fail, in the project or in one that they check."""
-    for prepared in (False, True):
-        if kept := [*_kept_gates(play([*plan_failing_gates(hook_set, waiting, prepared=prepared)]))]:
+    """
+    Return the session in which checks of Stop hooks fail, in the project or in one that they check.
+
+    What is new to git comes first, then changes of files that it knows.
+    """
+    for prepared, known in ((False, False), (True, False), (True, True)):
+        planned = [*plan_failing_gates(hook_set, waiting, prepared=prepared, known=known)]
+        if kept := [*_kept_gates(play(planned))]:
             return kept
     return []
 
 
 def plan_failing_gates(
-    hook_set: HookSet, waiting: Sequence[Hook], *, prepared: bool = False
+    hook_set: HookSet, waiting: Sequence[Hook], *, prepared: bool = False, known: bool = False
 ) -> Iterator[CheckSession]:
     """
     Yield two short sessions with the checks that Stop hooks start: in one they fail, in one not.
@@ -91,33 +100,41 @@ def plan_failing_gates(
     Args:
         waiting: The hooks that nothing activated so far.
         prepared: Whether the project has the files that they name; without such files, nothing is yielded.
+        known: Whether git knows the files that the agent changes; else they are new.
     """
     stops = {rule.name for rule in hosts.find(hook_set.host).for_role(hosts.Role.STOP)}
     hooks = [hook for hook in waiting if hook.event in stops]
     started = sorted({name for hook in hooks for name in started_checks(hook_set, hook)})
-    if not started:
+    paths = local_checks(hook_set, hooks)
+    if not (started or paths) or (known and not hook_set.git):
         return
     texts = [text for hook in hooks for text in hook_set.scripts_of(hook)]
     made = project_for_checks(hook_set, texts, started)
-    if prepared and not made.files:
+    if prepared and not known and not made.files:
         return
     sources = [f"{place}changed.{kind}" for place, kind in changed_places("\n".join(texts))]
     sources += [f"src/changed.{kind}" for kind in made.kinds if prepared]
-    changes = [Edit(file=file, text="text\n") for file in dict.fromkeys(sources)]
-    acts: list[Act] = [FIRST_PROMPT, Edit(file="notes.txt", text="text\n"), *changes, Stop()]
+    new = [Edit(file=file, text="text\n") for file in dict.fromkeys([ANY_FILE, *sources])]
+    own = source_edits(hook_set, texts) if known else []
+    changes = own or new
+    acts: list[Act] = [FIRST_PROMPT, *changes, Stop()]
     scenario = replace(scenario_of(hook_set, acts), turns=len(acts))
+    before = {change.file: "old text\n" for change in new} if known and not own else {}
     if prepared:
-        scenario = replace(scenario, files={**scenario.files, **made.files})
+        scenario = replace(scenario, files={**scenario.files, **made.files, **before})
+    lists = [made.words] if prepared and made.files else []
+    lists += [", ".join(before)] if before else []
     for double in (FAILS, _SUCCEEDS):
+        local = {path: stand_in(path, fails=double is FAILS) for path in paths}
         doubles = {**scenario.commands, **dict.fromkeys(started, double)}
         says = "failing test doubles" if double is FAILS else "succeeding test doubles"
-        title = f"{says} for {', '.join(started)}"
+        title = f"{says} for {', '.join([*started, *paths])}"
         yield CheckSession(
             title=title,
-            scenario=replace(scenario, commands=doubles),
+            scenario=replace(scenario, commands=doubles, files={**scenario.files, **local}),
             ends=False,
             proof=True,
-            active=f"a project that has {made.words}" if prepared else "",
+            active=f"a project that has {' and '.join(lists)}" if lists else "",
         )
 
 
@@ -127,19 +144,16 @@ def _kept_gates(plays: Sequence[PlayedSession]) -> Iterator[CheckSession]:
         yield replace(kept, way_out=f"{_WAY_OUT} ({kept.title.rpartition(' for ')[2]})")
 
 
-def kept_to_its_end(plays: Sequence[PlayedSession]) -> Iterator[CheckSession]:
-    """Yield the first of two short sessions, played to its end, if the stop was refused only in that one."""
-    refused = [_is_refused(one) for one in plays if one.outcome is not None]
-    if refused == [True, False]:
-        session = plays[0].session
-        scenario = replace(session.scenario, turns=session.scenario.turns + MANY_REFUSALS)
-        yield replace(session, scenario=scenario, ends=True)
-
-
 def failing_checks(session: CheckSession) -> list[str]:
-    """Return the checks on whose failure the end of a kept session depends; none for any other session."""
-    kept = session.way_out.startswith(_WAY_OUT)
-    return [name for name, double in session.scenario.commands.items() if kept and double == FAILS]
+    """
+    Return the checks on whose failure the end of a kept session depends; none for any other session.
+
+    These are commands, and paths of programs and scripts of the project.
+    """
+    if not session.way_out.startswith(_WAY_OUT):
+        return []
+    commands = [name for name, double in session.scenario.commands.items() if double == FAILS]
+    return commands + failing_stand_ins(session.scenario.files)
 
 
 def with_succeeding_checks(hook_set: HookSet, session: CheckSession, refusing: str) -> CheckSession | None:
@@ -161,10 +175,6 @@ def with_succeeding_checks(hook_set: HookSet, session: CheckSession, refusing: s
     commands = {**session.scenario.commands, **dict.fromkeys(sorted(started), _SUCCEEDS)}
     scenario = replace(session.scenario, commands=commands)
     return replace(session, scenario=scenario, way_out=f"{_WAY_OUT} ({'; '.join(names)})")
-
-
-def _is_refused(played: PlayedSession) -> bool:
-    return replace(played, session=replace(played.session, ends=True)).held
 
 
 def started_checks(hook_set: HookSet, hook: Hook) -> Iterator[str]:

@@ -254,7 +254,8 @@ BYPASS = FindingCode(
     "HH309",
     "BYPASS",
     "A guard hook refuses a command, but allows the same command in another common spelling; or it refuses "
-    "an edit of a file, but allows another usual way to change the same file.",
+    "an edit of a file, but allows another usual way to change the same file; or a hook of stops acts on a "
+    "changed file, but not on a new or committed one.",
     "Agents write `cd sub && rm -rf build`, `rm -r -f build` and `git -C . push` without intent, and change "
     "files by `sed -i` where an edit is refused. The guard hook does not stop them.",
     "Split the line at `&&`, `||`, `;` and `|` and look at each command; skip `cd` and options such as `-C`, "
@@ -273,7 +274,8 @@ UNASKED = FindingCode(
 OVERBLOCK = FindingCode(
     "HH311",
     "OVERBLOCK",
-    "A guard hook refuses harmless commands or edits that resemble what it is meant to refuse.",
+    "A guard hook refuses harmless commands or edits that resemble what it is meant to refuse, or a hook of "
+    "stops refuses the stop of a session that changed nothing.",
     "The agent is kept from usual work, looks for a way around, or is told that it did something dangerous.",
     "Split the line into commands and words. Compare the program, its options and each path as a whole "
     "instead of looking for a few letters anywhere in the line.",

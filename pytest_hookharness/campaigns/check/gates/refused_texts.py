@@ -14,8 +14,9 @@ from itertools import islice
 
 from pytest_hookharness import hosts
 from pytest_hookharness.campaigns.arming.project_texts import read_known_text
-from pytest_hookharness.campaigns.check.failing_gates import changed_places, kept_to_its_end
+from pytest_hookharness.campaigns.check.failing_gates import changed_places
 from pytest_hookharness.campaigns.check.grouping import PlayedSession
+from pytest_hookharness.campaigns.check.kept_sessions import kept_to_its_end
 from pytest_hookharness.campaigns.check.session_scenario import scenario_of
 from pytest_hookharness.campaigns.guards.pattern_texts import find_texts
 from pytest_hookharness.model.checkup import CheckSession, HookSet

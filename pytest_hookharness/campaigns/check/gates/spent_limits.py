@@ -14,7 +14,7 @@ from pytest_hookharness import hosts
 from pytest_hookharness.campaigns.check.grouping import PlayedSession
 from pytest_hookharness.campaigns.check.held_loops import problem_of
 from pytest_hookharness.judging.findings.codes import STUCK_PHASE
-from pytest_hookharness.model.checkup import CheckSession, Problem, Symptom
+from pytest_hookharness.model.checkup import CheckSession, HookSet, Problem, Symptom
 from pytest_hookharness.model.moves import Edit, Prompt, Script, Stop
 from pytest_hookharness.model.outcome import Outcome
 from pytest_hookharness.model.trace import commands_of
@@ -28,17 +28,18 @@ _ADVICE = (
 
 
 def prove_spent_limits(
-    played: Sequence[PlayedSession],
+    _hook_set: HookSet,
     play: Callable[[Sequence[CheckSession]], Sequence[PlayedSession]],
     known: Collection[Problem],
+    played: Sequence[PlayedSession],
 ) -> Iterator[Problem]:
     """
     Yield the hooks that allow the next turn's stop at once, after they gave up in one turn.
 
     Args:
-        played: The sessions so far; only those in which a check kept failing are looked at.
         play: Plays sessions.
         known: The other problems, whose names are taken.
+        played: The sessions so far; only those in which a check kept failing are looked at.
     """
     told = set[str]()
     for one in played:

@@ -40,7 +40,7 @@ def found(plugin, harness):
     def find(text):
         hook_set = plugin('bash "${CLAUDE_PLUGIN_ROOT}/gate.sh"', **{"gate.sh": text})
         kept = find_gates(hook_set, hook_set.hooks, play)
-        return [*prove_spent_limits(play(kept), play, [])]
+        return [*prove_spent_limits(hook_set, play, [], play(kept))]
 
     return find
 

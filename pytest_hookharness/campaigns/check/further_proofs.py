@@ -1,0 +1,59 @@
+"""What a check looks into when its sessions are played: the same sessions with one thing changed."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from functools import partial
+from typing import TypeAlias
+
+from pytest_hookharness.campaigns.check.chance import prove_chance
+from pytest_hookharness.campaigns.check.gates.counted_changes import prove_counted_changes
+from pytest_hookharness.campaigns.check.gates.spent_limits import prove_spent_limits
+from pytest_hookharness.campaigns.check.grouping import PlayedSession
+from pytest_hookharness.campaigns.check.sole_readers import prove_sole_readers
+from pytest_hookharness.model.checkup import CheckSession, HookSet, Problem
+
+_Play: TypeAlias = Callable[[Sequence[CheckSession]], Sequence[PlayedSession]]
+_Prove: TypeAlias = Callable[
+    [HookSet, _Play, Collection[Problem], Sequence[PlayedSession]], Iterable[Problem]
+]
+# By what is changed.
+_PROOFS: Mapping[str, _Prove] = {
+    "without a program": prove_sole_readers,
+    "another prompt": prove_spent_limits,
+    "other changes": prove_counted_changes,
+}
+
+
+def prove_further(
+    hook_set: HookSet,
+    try_out: Callable[[Sequence[CheckSession], str], Sequence[PlayedSession]],
+    known: Collection[Problem],
+    played: Sequence[PlayedSession],
+) -> Iterator[Problem]:
+    """
+    Yield hooks that decide by chance, guards that need one program, and what gates leave out.
+
+    Args:
+        hook_set: The hooks.
+        try_out: Plays sessions, and shows some words meanwhile.
+        known: The other problems, whose names are taken.
+        played: The sessions so far.
+    """
+    found = [*known]
+    same = partial(_play, try_out, "the same session again")
+    if chance := prove_chance(hook_set, played, same, [problem.id for problem in known]):
+        found.append(chance)
+        yield chance
+    for words, prove in _PROOFS.items():
+        for one in prove(hook_set, partial(_play, try_out, words), [*found], played):
+            found.append(one)
+            yield one
+
+
+def _play(
+    try_out: Callable[[Sequence[CheckSession], str], Sequence[PlayedSession]],
+    words: str,
+    sessions: Sequence[CheckSession],
+) -> Sequence[PlayedSession]:
+    return try_out(sessions, words)

@@ -1,0 +1,71 @@
+"""
+Stop hooks that ask git what changed, in sessions of an agent that changes sources of the project.
+
+The files are those of the kinds and folders that the scripts name. A session is kept if the stop is refused
+after the changes and allowed without them.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from pathlib import Path
+
+from pytest_hookharness import hosts
+from pytest_hookharness.campaigns.arming.project_texts import is_small, project_files, read_known_text
+from pytest_hookharness.campaigns.check.grouping import PlayedSession
+from pytest_hookharness.campaigns.check.kept_sessions import kept_to_its_end
+from pytest_hookharness.campaigns.check.session_scenario import scenario_of
+from pytest_hookharness.model.checkup import CheckSession, HookSet
+from pytest_hookharness.model.moves import FIRST_PROMPT, Act, Edit, Stop
+from pytest_hookharness.model.protocol import Hook
+
+LEFT_ALONE = "leaves these files as they were"
+_ASKS_GIT = re.compile(r"\bgit\b[\"',\s][^\n]{0,80}?\b(?:diff|status|ls-files)\b|--porcelain")
+_OWN = re.compile(r"^\.|^hooks/|(?:^|/)(?:LICENSE|CHANGELOG)")
+_MOST, _LARGEST, _DEEPEST = 4, 1 << 15, 2
+
+
+def plan_changed_sources(hook_set: HookSet, waiting: Sequence[Hook]) -> Iterator[CheckSession]:
+    """Yield two short sessions: in one the agent changes sources, in one it changes nothing."""
+    stops = {rule.name for rule in hosts.find(hook_set.host).for_role(hosts.Role.STOP)}
+    texts = [text for hook in waiting if hook.event in stops for text in hook_set.scripts_of(hook)]
+    edits = source_edits(hook_set, [text for text in texts if _ASKS_GIT.search(text)])
+    for title, changes in ((f"changes of {_listed(edits)}", edits), ("no change", [])):
+        acts: list[Act] = [FIRST_PROMPT, *changes, Stop()]
+        scenario = replace(scenario_of(hook_set, acts), turns=len(acts))
+        if edits:
+            yield CheckSession(title=title, scenario=scenario, ends=False, proof=True)
+
+
+def kept_changes(plays: Sequence[PlayedSession]) -> Iterator[CheckSession]:
+    """Yield the session with the changes, played to its end, if only they decide about the stop."""
+    for kept in kept_to_its_end(plays):
+        yield replace(kept, way_out=LEFT_ALONE)
+
+
+def source_edits(hook_set: HookSet, texts: Sequence[str]) -> list[Edit]:
+    """Return changes of files that the project has, of kinds and in folders that scripts name."""
+    if hook_set.plugin or not hook_set.git or not texts:
+        return []
+    text, chosen = "\n".join(texts), dict[tuple[str, str], Path]()
+    own = {path for path, _ in hook_set.sources}
+    for file in project_files(hook_set.root):
+        path = file.relative_to(hook_set.root).as_posix()
+        if path not in own and not _OWN.search(path) and is_small(file, _LARGEST) and _is_of_kind(path, text):
+            chosen.setdefault(("/".join(path.split("/")[:-1][:_DEEPEST]), file.suffix), file)
+    # Files in folders that the scripts name come first.
+    places = sorted(chosen, key=lambda place: not (place[0] and place[0] in text))
+    found = [(chosen[place].relative_to(hook_set.root).as_posix(), chosen[place]) for place in places]
+    return [Edit(file=path, text=f"{read_known_text(file)}\n") for path, file in found[:_MOST]]
+
+
+def _is_of_kind(path: str, text: str) -> bool:
+    """Return whether scripts name a file or its extension, as in `*.ts` or `.(ts|tsx)`."""
+    kind = path.rpartition("/")[2].rpartition(".")[2]
+    return path in text or bool(re.search(rf"[.(|{{,]{re.escape(kind)}\b", text))
+
+
+def _listed(edits: Sequence[Edit]) -> str:
+    return " and ".join(edit.file for edit in edits)

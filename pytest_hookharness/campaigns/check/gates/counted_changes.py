@@ -1,0 +1,250 @@
+"""
+What gates of stops count as a change, and what they take for a failed check.
+
+A gate is taken that refuses the stop while the check that it starts fails, and allows it while that succeeds.
+It is played with no change, with changes that git shows in another way, and without the program of the check.
+"""
+
+from __future__ import annotations
+
+import posixpath
+import re
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from dataclasses import replace
+from typing import TypeAlias
+
+from pytest_hookharness import hosts
+from pytest_hookharness.campaigns.check.failing_gates import ANY_FILE, failing_checks, find_gates
+from pytest_hookharness.campaigns.check.gates.changed_sources import (
+    LEFT_ALONE,
+    kept_changes,
+    plan_changed_sources,
+)
+from pytest_hookharness.campaigns.check.grouping import PlayedSession
+from pytest_hookharness.campaigns.check.held_loops import problem_of
+from pytest_hookharness.judging.findings.codes import BYPASS, OVERBLOCK, UNGUARDED_TOOL
+from pytest_hookharness.model.checkup import CheckSession, HookSet, Problem, Symptom, is_named
+from pytest_hookharness.model.moves import FIRST_PROMPT, Act, Edit, RunCommand, Script, Stop
+from pytest_hookharness.model.outcome import Outcome
+from pytest_hookharness.model.trace import HookEvent, commands_of
+from pytest_hookharness.model.verdicts import FindingCode
+
+# Plays sessions that are no part of the report.
+_Play: TypeAlias = Callable[[Sequence[CheckSession]], Sequence[PlayedSession]]
+_COMMIT = RunCommand(command="git add -A && git commit --quiet -m work")
+# What the agent does, what is seen then, and what to do about it.
+_NEW_FILE = (
+    "if the file is new",
+    "`git diff` leaves new files out: add `git ls-files --others --exclude-standard`.",
+)
+_NEW_FOLDER = (
+    "if the folder is new too",
+    "Of a new folder git shows only its name: use `git status --porcelain --untracked-files=all`.",
+)
+_LETTERS = (
+    "if the name of the file has an accent",
+    "Git quotes such names: use `-z`, or `git -c core.quotePath=false`.",
+)
+_COMMITTED = (
+    "if the agent commits the change before it stops",
+    "Compare with the commit at which the session began.",
+)
+# What a copy of the project lacks: without it, a gate may not see commits that it sees in the project.
+_OF_REMOTE = re.compile(r"\borigin/|@\{u|\bupstream\b|\bmerge-base\b")
+_LONGEST, _MOST = 100, 2
+
+
+def prove_counted_changes(
+    hook_set: HookSet, play: _Play, known: Collection[Problem], played: Sequence[PlayedSession]
+) -> Iterator[Problem]:
+    """
+    Yield what is wrong with what a gate counts as a change, and with what it says without its program.
+
+    Args:
+        hook_set: The hooks.
+        play: Plays sessions.
+        known: The other problems, whose names are taken.
+        played: The sessions so far, of which some show a gate.
+    """
+    taken = [one.id for one in known]
+    told = ", ".join(one.symptom.hook for one in known if one.symptom.kind == UNGUARDED_TOOL.name)
+    for gate in _gates(hook_set, play, played)[:_MOST]:
+        checks = failing_checks(gate)
+        (usual, idle) = play([_short(gate), _idle(gate)])
+        stop = _first_stop(usual.outcome)
+        if stop is None or not stop.decision.refused:
+            continue
+        hook = commands_of(stop.deciding)
+        if checks and not is_named(hook, told):
+            yield from _taken_for_failed(hook_set, gate, hook, play, taken)
+        while_failing = f" while {_named(checks)} {_verb(checks, 'fail')}" if checks else ""
+        if again := _refused_by(idle.outcome, hook):
+            text = f"{again.event} is refused{while_failing}, also in a session that changed nothing."
+            advice = "Allow the stop of a session that changed nothing: its agent only answers a question."
+            yield from _problem(OVERBLOCK, hook, text, advice, idle, taken)
+        else:
+            yield from _unseen_changes(hook_set, gate, hook, while_failing, play, taken)
+
+
+def _gates(hook_set: HookSet, play: _Play, played: Sequence[PlayedSession]) -> list[CheckSession]:
+    """Return the sessions that show gates; where none does, those of hooks that refused a stop."""
+    sessions = [one.session for one in played if one.outcome is not None]
+    kept = [one for one in sessions if failing_checks(one) or one.way_out == LEFT_ALONE]
+    stops = (stop for one in played for stop in _stops(one.outcome) if stop.decision.refused)
+    refusing = ", ".join({commands_of(stop.deciding) for stop in stops})
+    hooks = [hook for hook in hook_set.hooks if is_named(hook.command, refusing)]
+    found = kept or find_gates(hook_set, hooks, play)
+    return found or [*kept_changes(play([*plan_changed_sources(hook_set, hooks)]))]
+
+
+def _taken_for_failed(
+    hook_set: HookSet, gate: CheckSession, hook: str, play: _Play, taken: list[str]
+) -> Iterator[Problem]:
+    """Yield that a gate takes a missing program for a failed check."""
+    checks = [check for check in failing_checks(gate) if not (hook_set.root / check).exists()]
+    for missing in play([_without(gate, checks)]) if checks else ():
+        if lost := _refused_by(missing.outcome, hook):
+            text = f"{lost.event} is refused too if {_named(checks)} cannot be started{_saying(lost)}."
+            advice = "Tell a missing program from a failed check, and say which program is missing."
+            yield from _problem(UNGUARDED_TOOL, hook, text, advice, missing, taken)
+
+
+def _unseen_changes(
+    hook_set: HookSet, gate: CheckSession, hook: str, while_failing: str, play: _Play, taken: list[str]
+) -> Iterator[Problem]:
+    """Yield that a gate allows the stop after changes of another kind."""
+    forms = [*_other_changes(hook_set, gate)]
+    plays = zip(forms, play([_short(session) for _, session in forms]), strict=True)
+    allowed = [(form, one) for (form, _), one in plays if _is_allowed(one.outcome)]
+    if _NEW_FILE in [form for form, _ in allowed]:
+        # Files in new folders, and with other names, are new as well.
+        allowed = [(form, one) for form, one in allowed if form not in (_NEW_FOLDER, _LETTERS)]
+    if not allowed:
+        return
+    files = " and ".join(_changed(gate.scenario.script.acts))
+    when = " or ".join(words for (words, _), _ in allowed)
+    text = f"The stop is refused after an edit of {files}{while_failing}, but allowed {when}."
+    advice = " ".join(advice for (_, advice), _ in allowed)
+    yield from _problem(BYPASS, hook, text, advice, allowed[0][1], taken, topic="changes")
+
+
+def _other_changes(hook_set: HookSet, gate: CheckSession) -> Iterator[tuple[tuple[str, str], CheckSession]]:
+    """Yield the same session with changes that git shows in another way, with what is said of them."""
+    acts = gate.scenario.script.acts
+    changed = _changed(acts)
+    if any(path in gate.scenario.files or (hook_set.root / path).exists() for path in changed):
+        yield _NEW_FILE, _renamed(gate, {path: _beside(path) for path in changed})
+    yield _NEW_FOLDER, _renamed(gate, {path: _in_new_folder(path) for path in changed})
+    yield _LETTERS, _renamed(gate, {path: _with_accent(path) for path in changed})
+    texts = "\n".join(text for hook in hook_set.hooks for text in hook_set.scripts_of(hook))
+    if gate.scenario.git and not _OF_REMOTE.search(texts):
+        yield _COMMITTED, _with_acts(gate, [*acts[:-1], _COMMIT, acts[-1]])
+
+
+def _beside(path: str) -> str:
+    folder, name = posixpath.split(path)
+    return posixpath.join(folder, f"new_{name}")
+
+
+def _in_new_folder(path: str) -> str:
+    folder, name = posixpath.split(path)
+    return posixpath.join(folder, "newpart", name)
+
+
+def _with_accent(path: str) -> str:
+    stem, extension = posixpath.splitext(path)
+    return f"{stem}\u00e9{extension}"
+
+
+def _changed(acts: Sequence[Act]) -> list[str]:
+    """Return the files that the agent edits because the gate names their kind; else all of them."""
+    files = [act.file for act in acts if isinstance(act, Edit)]
+    return [file for file in files if file != ANY_FILE] or files
+
+
+def _renamed(session: CheckSession, paths: Mapping[str, str]) -> CheckSession:
+    """Return the session with other paths of its edits; edits of other files are left out."""
+    acts = session.scenario.script.acts
+    edits = [act for act in acts if isinstance(act, Edit) and act.file in paths]
+    renamed = [replace(edit, file=paths[edit.file]) for edit in edits]
+    return _with_acts(session, [acts[0], *renamed, acts[-1]])
+
+
+def _idle(session: CheckSession) -> CheckSession:
+    return _short(_with_acts(session, [FIRST_PROMPT, Stop()]))
+
+
+def _without(session: CheckSession, programs: Sequence[str]) -> CheckSession:
+    """Return the short session of a machine without some programs."""
+    old = session.scenario
+    kept = {name: double for name, double in old.commands.items() if name not in programs}
+    files = {path: text for path, text in old.files.items() if path not in programs}
+    hidden = tuple(name for name in programs if name in old.commands)
+    return _short(replace(session, scenario=replace(old, commands=kept, files=files, hidden=hidden)))
+
+
+def _with_acts(session: CheckSession, acts: Sequence[Act]) -> CheckSession:
+    return replace(session, scenario=replace(session.scenario, script=Script(acts=(*acts,))))
+
+
+def _short(session: CheckSession) -> CheckSession:
+    """Return the session until its last move, however often the stop is refused."""
+    scenario = replace(session.scenario, turns=len(session.scenario.script.acts))
+    return replace(session, scenario=scenario, ends=False, way_out="")
+
+
+def _stops(outcome: Outcome | None) -> list[HookEvent]:
+    if outcome is None:
+        return []
+    names = {rule.name for rule in hosts.find(outcome.scenario.host).for_role(hosts.Role.STOP)}
+    return [hooked for _, hooked in outcome.trace.hooked() if hooked.event in names]
+
+
+def _first_stop(outcome: Outcome | None) -> HookEvent | None:
+    """Return the first stop: many hooks allow the one after a refusal."""
+    return next(iter(_stops(outcome)), None)
+
+
+def _refused_by(outcome: Outcome | None, hook: str) -> HookEvent | None:
+    """Return the first stop if the same hooks refused it."""
+    stop = _first_stop(outcome)
+    refused = stop is not None and stop.decision.refused and commands_of(stop.deciding) == hook
+    return stop if refused else None
+
+
+def _is_allowed(outcome: Outcome | None) -> bool:
+    """Return whether hooks ran at the first stop, and it was allowed."""
+    stop = _first_stop(outcome)
+    return stop is not None and bool(stop.hook_runs) and not stop.decision.refused
+
+
+def _named(checks: Sequence[str]) -> str:
+    return " and ".join(f"`{check}`" for check in checks)
+
+
+def _verb(checks: Sequence[str], verb: str) -> str:
+    return verb if len(checks) > 1 else f"{verb}s"
+
+
+def _saying(stop: HookEvent) -> str:
+    words = " ".join(" ".join(one.demand for one in stop.deciding).split())
+    return f', with "{words[:_LONGEST]}"' if words else ""
+
+
+def _problem(
+    code: FindingCode,
+    hook: str,
+    text: str,
+    advice: str,
+    played: PlayedSession,
+    taken: list[str],
+    topic: str = "",
+) -> Iterator[Problem]:
+    """Yield the problem that a session shows, and note its name."""
+    symptom = Symptom(
+        kind=code.name, code=code.code, hook=hook, text=text, advice=advice, turn=1, topic=topic
+    )
+    if played.outcome is not None:
+        found = problem_of(symptom, played, played.outcome.trace, taken)
+        taken.append(found.id)
+        yield found

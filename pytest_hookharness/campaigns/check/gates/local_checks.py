@@ -1,0 +1,66 @@
+"""
+Checks that hooks start by a path in the project: programs of its environments, and scripts that it may have.
+
+Test doubles replace commands of the PATH. These get a script in their place, which fails or succeeds.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+
+from pytest_hookharness.campaigns.arming.state_paths import looked_for, scripts
+from pytest_hookharness.model.checkup import HookSet
+from pytest_hookharness.model.protocol import Hook
+
+_PROGRAM = (
+    r"(?:pytest|ruff|mypy|pyright|black|flake8|tox|eslint|prettier|tsc|vitest|jest|biome|phpunit|phpstan|pint"
+    r"|rspec|rubocop)"
+)
+_IN_FOLDER = re.compile(
+    rf"(?<![\w.-])((?:\.?venv/bin|node_modules/\.bin|vendor/bin)/{_PROGRAM}|(?<=\./)(?:gradlew|mvnw))(?![\w/.-])"
+)
+# The same as texts that are joined to a path.
+_JOINED = r"[\"']\s*[,/]\s*[\"']"
+_IN_PARTS = re.compile(rf"[\"'](\.?venv|node_modules|vendor){_JOINED}(\.?bin){_JOINED}({_PROGRAM})[\"']")
+_SCRIPT = re.compile(
+    r"(?:^|[/_.-])(?:verify|validate|check|checks|test|tests|lint|quality|ci)(?:[_-][\w-]+)?"
+    r"\.(sh|bash|py|mjs|cjs|js)$",
+    re.IGNORECASE,
+)
+# By the extension of a script; programs have none.
+_SOURCES = {
+    "": "#!/bin/sh\necho {words!r}\nexit {status}\n",
+    "py": "#!/usr/bin/env python3\nprint({words!r})\nraise SystemExit({status})\n",
+    "js": "#!/usr/bin/env node\nconsole.log({words!r});\nprocess.exitCode = {status};\n",
+}
+_FAILS, _SUCCEEDS = ("1 check failed", 1), ("All checks passed", 0)
+
+
+def local_checks(hook_set: HookSet, hooks: Sequence[Hook]) -> list[str]:
+    """Return the paths of such checks in the project, of scripts only those that it lacks."""
+    texts = [text for hook in hooks for text in hook_set.scripts_of(hook) or [hook.command]]
+    found = [path for text in texts for path in _programs(text)]
+    own = {path for hook in hooks for path, _ in hook_set.sources_of(hook)}
+    for script in scripts(hook_set):
+        if script.name in own:
+            found += [path for path in looked_for(hook_set, script) if _SCRIPT.search(path)]
+    return [*dict.fromkeys(found)]
+
+
+def stand_in(path: str, *, fails: bool) -> str:
+    """Return the text of a script that stands for a check of the project."""
+    extension = path.rpartition("/")[2].rpartition(".")[2]
+    kind = "js" if extension in ("mjs", "js", "cjs") else extension
+    words, status = _FAILS if fails else _SUCCEEDS
+    return _SOURCES.get(kind, _SOURCES[""]).format(words=words, status=status)
+
+
+def failing_stand_ins(files: Mapping[str, str]) -> list[str]:
+    """Return the paths of the files that stand for a check that fails."""
+    return [path for path, text in files.items() if text == stand_in(path, fails=True)]
+
+
+def _programs(text: str) -> Iterator[str]:
+    yield from _IN_FOLDER.findall(text)
+    yield from ("/".join(parts) for parts in _IN_PARTS.findall(text))

@@ -1,0 +1,23 @@
+"""Pairs of sessions with one difference: the first is kept if its stop is refused only because of that."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+
+from pytest_hookharness.campaigns.check.grouping import PlayedSession
+from pytest_hookharness.model.bad_ends import MANY_REFUSALS
+from pytest_hookharness.model.checkup import CheckSession
+
+
+def kept_to_its_end(plays: Sequence[PlayedSession]) -> Iterator[CheckSession]:
+    """Yield the first of two short sessions, played to its end, if the stop was refused only in that one."""
+    refused = [_is_refused(one) for one in plays if one.outcome is not None]
+    if refused == [True, False]:
+        session = plays[0].session
+        scenario = replace(session.scenario, turns=session.scenario.turns + MANY_REFUSALS)
+        yield replace(session, scenario=scenario, ends=True)
+
+
+def _is_refused(played: PlayedSession) -> bool:
+    return replace(played, session=replace(played.session, ends=True)).held

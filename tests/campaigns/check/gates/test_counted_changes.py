@@ -1,0 +1,88 @@
+"""Claims about what gates count as a change, with real gates in sessions."""
+
+import pytest
+
+from pytest_hookharness.campaigns.check.failing_gates import find_gates
+from pytest_hookharness.campaigns.check.gates.counted_changes import prove_counted_changes
+from pytest_hookharness.campaigns.check.grouping import PlayedSession
+from pytest_hookharness.campaigns.check.session_errors import play_session
+
+GATE = """#!/bin/bash
+{changes}
+{there}
+out=$(npm test 2>&1) || {{ echo "Repair the tests: $out" >&2; exit 2; }}
+"""
+ALL = r"{ git diff --name-only -z; git ls-files -zo --exclude-standard; } | grep -zqE '\.ts$' || exit 0"
+SINCE = f"""base=$(git rev-list --max-parents=0 HEAD)
+[ -z "$(git diff --name-only "$base" -- '*.ts')" ] && {{ {ALL.removesuffix("|| exit 0")}; }} && exit 0
+"""
+THERE = "command -v npm >/dev/null || exit 0"
+AFTER_EDIT = "The stop is refused after an edit of {} while `npm` fails, but allowed {}."
+
+
+@pytest.fixture
+def found(plugin, harness):
+    """What is said of a gate."""
+
+    def play(sessions):
+        return [
+            PlayedSession(one, play_session(one, harness.settings, harness.resources)) for one in sessions
+        ]
+
+    def find(changes, there=THERE):
+        text = GATE.format(changes=changes, there=there)
+        hook_set = plugin('bash "${CLAUDE_PLUGIN_ROOT}/gate.sh"', **{"gate.sh": text})
+        kept = find_gates(hook_set, hook_set.hooks, play)
+        problems = [*prove_counted_changes(hook_set, play, [], play(kept))]
+        return [(one.symptom.kind, one.symptom.text) for one in problems]
+
+    return find
+
+
+@pytest.mark.slow
+def test_a_session_that_changed_nothing(found):
+    """A gate that looks at no change refuses the stop of a session that changed nothing."""
+    assert found("") == [
+        ("OVERBLOCK", "Stop is refused while `npm` fails, also in a session that changed nothing.")
+    ]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("changes", "known", "allowed"),
+    [
+        pytest.param(
+            r"git status --porcelain | grep -qE '\.ts$' || exit 0",
+            "changed.ts",
+            "if the folder is new too or if the name of the file has an accent or if the agent commits the "
+            "change before it stops",
+            id="status",
+        ),
+        pytest.param(
+            r"git diff --name-only | grep -qE '\.ts$' || exit 0",
+            "changed.ts",
+            "if the file is new or if the agent commits the change before it stops",
+            id="diff",
+        ),
+        pytest.param(
+            ALL,
+            "changed.ts",
+            "if the agent commits the change before it stops",
+            id="all",
+            marks=pytest.mark.nightly,
+        ),
+    ],
+)
+def test_changes_that_are_not_seen(found, changes, known, allowed):
+    """A gate is told which changes it does not see, and only those."""
+    assert found(changes) == [("BYPASS", AFTER_EDIT.format(known, allowed))]
+
+
+@pytest.mark.slow
+def test_a_missing_program(found):
+    """A gate that takes a missing program for a failed check is told so, with what it says."""
+    kinds = dict(found("", there=""))
+    assert kinds.keys() == {"OVERBLOCK", "UNGUARDED-TOOL"}
+    assert kinds["UNGUARDED-TOOL"].startswith(
+        'Stop is refused too if `npm` cannot be started, with "Repair the tests: '
+    )

@@ -1,0 +1,39 @@
+"""Claims about checks that hooks start by a path in the project."""
+
+import subprocess
+from dataclasses import replace
+
+import pytest
+
+from pytest_hookharness.campaigns.check.gates.local_checks import failing_stand_ins, local_checks, stand_in
+
+
+@pytest.mark.parametrize(
+    ("text", "paths"),
+    [
+        ("out=$(.venv/bin/pytest -q 2>&1) || exit 2", [".venv/bin/pytest"]),
+        ("./gradlew test || exit 2", ["gradlew"]),
+        ('eslint = path.join(root, "node_modules", ".bin", "eslint")', ["node_modules/.bin/eslint"]),
+        ("[ -x scripts/verify-quick.sh ] || exit 0\nscripts/verify-quick.sh", ["scripts/verify-quick.sh"]),
+        ("[ -f scripts/deploy.sh ] || exit 0\nscripts/deploy.sh", []),
+        ("pytest -q || exit 2", []),
+        ("echo my.venv/bin/pytest-cov", []),
+    ],
+)
+def test_paths_of_checks(plugin, text, paths):
+    """Programs of environments and missing check scripts are checks; other scripts and commands are not."""
+    hook_set = plugin('bash "${CLAUDE_PLUGIN_ROOT}/gate.sh"', **{"gate.sh": f"#!/bin/bash\n{text}\n"})
+    hook_set = replace(hook_set, looked_for=("scripts/verify-quick.sh", "scripts/deploy.sh"))
+    assert local_checks(hook_set, hook_set.hooks) == paths
+
+
+@pytest.mark.parametrize("name", ["pytest", "check.sh", "check.py"])
+@pytest.mark.parametrize("fails", [True, False])
+def test_what_stands_for_a_check(tmp_path, name, fails):
+    """The script in the place of a check runs as a program, says what it is, and fails only if it should."""
+    file = tmp_path / name
+    file.write_text(stand_in(name, fails=fails))
+    file.chmod(0o755)
+    run = subprocess.run([file], capture_output=True, text=True, check=False)
+    assert (run.returncode, "failed" in run.stdout, run.stderr) == (int(fails), fails, "")
+    assert failing_stand_ins({name: file.read_text(), "other": "text"}) == [name] * fails
