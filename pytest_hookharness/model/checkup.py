@@ -185,29 +185,11 @@ class CheckSession:
 
 
 # Names of findings about hooks that work, and could work better.
-_WORTH_KNOWING = frozenset(
-    {
-        "EMPTY-ADVICE",
-        "TEXT-MATCH",
-        "RAW-JSON",
-        "BASENAME",
-        "DOUBLE-NOISE",
-        "PROMPT-NOISE",
-        "UNSEEN-REASON",
-        "STATUS-LEAK",
-        "UNGUARDED-TOOL",
-        "WRONG-KEY",
-        "LEFTOVER",
-        "SLOW",
-        "TIMEOUT-UNIT",
-        "UNQUOTED-PATH",
-        "RELATIVE-PATH",
-        "BYPASS",
-        "UNASKED",
-        "OVERBLOCK",
-        "MISSED-SECRET",
-    }
-)
+_WORTH_KNOWING = frozenset([
+    "EMPTY-ADVICE", "FALSE-ADVICE", "TEXT-MATCH", "RAW-JSON", "BASENAME", "DOUBLE-NOISE", "PROMPT-NOISE",
+    "UNSEEN-REASON", "STATUS-LEAK", "UNGUARDED-TOOL", "WRONG-KEY", "LEFTOVER", "SLOW", "TIMEOUT-UNIT",
+    "UNQUOTED-PATH", "RELATIVE-PATH", "BYPASS", "UNASKED", "OVERBLOCK", "MISSED-SECRET",
+])  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

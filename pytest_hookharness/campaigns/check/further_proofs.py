@@ -7,6 +7,7 @@ from functools import partial
 from typing import TypeAlias
 
 from pytest_hookharness.campaigns.check.chance import prove_chance
+from pytest_hookharness.campaigns.check.command_guards.false_advice import prove_false_advice
 from pytest_hookharness.campaigns.check.gates.counted_changes import prove_counted_changes
 from pytest_hookharness.campaigns.check.gates.spent_limits import prove_spent_limits
 from pytest_hookharness.campaigns.check.grouping import PlayedSession
@@ -22,6 +23,7 @@ _PROOFS: Mapping[str, _Prove] = {
     "without a program": prove_sole_readers,
     "another prompt": prove_spent_limits,
     "other changes": prove_counted_changes,
+    "what refusals advise": prove_false_advice,
 }
 
 
@@ -32,7 +34,7 @@ def prove_further(
     played: Sequence[PlayedSession],
 ) -> Iterator[Problem]:
     """
-    Yield hooks that decide by chance, guards that need one program, and what gates leave out.
+    Yield hooks that decide by chance, guards that need one program, what gates leave out, and false advice.
 
     Args:
         hook_set: The hooks.

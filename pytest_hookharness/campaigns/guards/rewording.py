@@ -174,6 +174,11 @@ def _texts(outcome: Outcome, *, refused: bool, described: bool = False) -> Itera
 
 def refused_moves(outcome: Outcome) -> Iterator[tuple[str, Act]]:
     """Yield the moves that hooks refused, each with the command of the refusing hook."""
+    yield from ((run.hook.command, move) for run, move in refusing_runs(outcome))
+
+
+def refusing_runs(outcome: Outcome) -> Iterator[tuple[HookRun, Act]]:
+    """Yield the hook runs that refused a move, each with the move."""
     moves = {
         step.turn: step.exchange.move for step in outcome.trace.steps if isinstance(step.exchange, Moved)
     }
@@ -182,7 +187,7 @@ def refused_moves(outcome: Outcome) -> Iterator[tuple[str, Act]]:
         if hooked.decision.refused and isinstance(move, RunCommand | Edit | Read | Tools):
             for hook_run in hooked.hook_runs:
                 if hook_run.reply.ruling is hooked.decision.ruling and not _is_failure(hook_run):
-                    yield hook_run.hook.command, move
+                    yield hook_run, move
 
 
 def _is_failure(hook_run: HookRun) -> bool:

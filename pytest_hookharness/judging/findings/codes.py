@@ -298,6 +298,14 @@ MISSING_INPUT = FindingCode(
     "Let the script read what the host sends (`hookharness explain` shows the input of each event), "
     "then test the hook with a call that it must act on.",
 )
+FALSE_ADVICE = FindingCode(
+    "HH314",
+    "FALSE-ADVICE",
+    "A refusal names a way that does not help: a variable or a command with which the agent is refused "
+    "again, or a file that the project does not have.",
+    "An agent that does what it is told is refused once more, tries other ways, or gives up.",
+    "Follow the advice of each refusal once, as an agent would, and correct what does not help.",
+)
 CHECK_CODES = (
     CARRIED_OUT,
     STAGED,
@@ -312,4 +320,5 @@ CHECK_CODES = (
     OVERBLOCK,
     MISSED_SECRET,
     MISSING_INPUT,
+    FALSE_ADVICE,
 )

@@ -22,6 +22,7 @@ from pytest_hookharness.campaigns.check.gates.changed_sources import (
 )
 from pytest_hookharness.campaigns.check.grouping import PlayedSession
 from pytest_hookharness.campaigns.check.held_loops import problem_of
+from pytest_hookharness.campaigns.check.static.untracked_files import overlooked_files
 from pytest_hookharness.judging.findings.codes import BYPASS, OVERBLOCK, UNGUARDED_TOOL
 from pytest_hookharness.model.checkup import CheckSession, HookSet, Problem, Symptom, is_named
 from pytest_hookharness.model.moves import FIRST_PROMPT, Act, Edit, RunCommand, Script, Stop
@@ -118,7 +119,8 @@ def _unseen_changes(
     allowed = [(form, one) for (form, _), one in plays if _is_allowed(one.outcome)]
     if _NEW_FILE in [form for form, _ in allowed]:
         # Files in new folders, and with other names, are new as well.
-        allowed = [(form, one) for form, one in allowed if form not in (_NEW_FOLDER, _LETTERS)]
+        gone = (_NEW_FOLDER, _LETTERS, *((_NEW_FILE,) if _is_told(hook_set, hook) else ()))
+        allowed = [(form, one) for form, one in allowed if form not in gone]
     if not allowed:
         return
     files = " and ".join(_changed(gate.scenario.script.acts))
@@ -126,6 +128,12 @@ def _unseen_changes(
     text = f"The stop is refused after an edit of {files}{while_failing}, but allowed {when}."
     advice = " ".join(advice for (_, advice), _ in allowed)
     yield from _problem(BYPASS, hook, text, advice, allowed[0][1], taken, topic="changes")
+
+
+def _is_told(hook_set: HookSet, hook: str) -> bool:
+    """Return whether the source of a gate shows that it never sees new files, as that is reported then."""
+    named = (one for one in hook_set.hooks if is_named(one.command, hook))
+    return any(overlooked_files(hook_set, one)[1] for one in named)
 
 
 def _other_changes(hook_set: HookSet, gate: CheckSession) -> Iterator[tuple[tuple[str, str], CheckSession]]:
