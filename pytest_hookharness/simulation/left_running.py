@@ -4,11 +4,13 @@ Runs after which something was left running, played again with processes that li
 The harness ends what a hook or a command of the agent leaves running, so that nothing but the state decides.
 Hosts let it live. In one more run it gets some seconds, as it would while a model answers; in another one it
 lives until the session ends. If that session ends otherwise, it is played again, and so is the first one: a
-difference that chance makes says nothing about the process.
+difference that chance makes says nothing about the process. Turns follow each other at once here, so a loop may
+be over long before such work is: what it changes at its end is unknown then.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator
 
 from pytest_hookharness.model.fast_dataclass import dataclass, replace
@@ -22,26 +24,28 @@ _LINGER, _TURNS_LATER = 5.0, 3
 # Seconds for further runs, however little is left of the budget.
 _LEAST = 3.0
 
+_SLEEPS = re.compile(r"(?:\S*/)?sleep [\d.]+[smhd]?$")
+
 # Plays the same scenario until the host ends it; nothing if the time ended before.
 Replay = Callable[[Settings], Outcome | None]
 
 
 @dataclass(frozen=True, slots=True)
 class _Left:
-    """The first process that was left running: its turn, its command, and whether a hook left it."""
+    """
+    A process that was left running, or a hook in the background that the harness ended.
+
+    Attributes:
+        what: The process, and what was done with it, in words.
+        by_hook: Whether a hook left it, and not a command of the agent.
+        will_end: Whether it is taken for work that comes to an end. What hooks leave running is mostly a
+            server, which waits for others and changes nothing by itself.
+    """
 
     turn: int
-    command: str
+    what: str
     by_hook: bool
-
-    def __str__(self) -> str:
-        who = "a hook" if self.by_hook else "the agent's command"
-        return f"`{self.command}`, which {who} left running, was ended with the {self.run}"
-
-    @property
-    def run(self) -> str:
-        """What left it running."""
-        return "hook run" if self.by_hook else "command"
+    will_end: bool
 
 
 class _NoTime(Exception):
@@ -72,18 +76,20 @@ def find_difference(outcome: Outcome, settings: Settings, replay: Replay, clock:
 
     try:
         if found := _find_other_end(outcome, play, settings.turns or outcome.iterations):
-            return f"{left}; if it stays alive, {found}"
+            return f"{left.what}; if it stays alive, {found}"
     except _NoTime:
-        return f"{left}, and no time was left to play the session with it alive"
-    if not left.by_hook or isinstance(outcome.verdict, Terminated):
+        return f"{left.what}, and no time was left to play the session with it alive"
+    if isinstance(outcome.verdict, Terminated):
         return ""
     try:
         longer = play(_LINGER, left.turn + _TURNS_LATER)
     except _NoTime:
         return ""
-    if not isinstance(longer.verdict, Terminated):
-        return ""
-    return f"{left}; if it may run for {_LINGER:g} s more, {_describe(longer)}"
+    if isinstance(longer.verdict, Terminated):
+        return f"{left.what}; if it may run for {_LINGER:g} s more, {_describe(longer)}"
+    if any(one.will_end for one in _left_running(longer)):
+        return f"{left.what}; it still ran {_LINGER:g} s later, and what it does at its end is unknown"
+    return ""
 
 
 def _find_other_end(outcome: Outcome, play: Callable[[float | None, int], Outcome], turns: int) -> str:
@@ -122,8 +128,12 @@ def _left_running(outcome: Outcome) -> Iterator[_Left]:
     for step in outcome.trace.steps:
         if isinstance(step.exchange, Performed) and step.exchange.run is not None:
             for process in step.exchange.run.leftovers:
-                yield _Left(step.turn, process.command, by_hook=False)
+                what = f"`{process.command}`, which the agent's command left running, was ended with it"
+                yield _Left(step.turn, what, by_hook=False, will_end=True)
     for step, hook_run in outcome.trace.hook_runs():
-        if hook_run.run is not None:
-            for process in hook_run.run.leftovers:
-                yield _Left(step.turn, process.command, by_hook=True)
+        for process in hook_run.run.leftovers if hook_run.run is not None else ():
+            what = f"`{process.command}`, which a hook left running, was ended with the hook run"
+            yield _Left(step.turn, what, by_hook=True, will_end=bool(_SLEEPS.match(process.command)))
+        if hook_run.run is not None and hook_run.run.cut_in_background:
+            what = f"`{hook_run.hook.command}`, which runs in the background, was ended before its time"
+            yield _Left(step.turn, what, by_hook=True, will_end=True)

@@ -30,7 +30,7 @@ def test_a_process_that_needs_more_time_leaves_a_loop_open(play):
 
 @pytest.mark.slow
 def test_a_process_that_a_command_left_running(play):
-    """That a command of the agent left a process running is an assumption, and no loop after it is proved."""
+    """A process of the agent that outlives a session is an assumption about its end; a loop stays open."""
     agent = [{"prompt": "go"}, {"run": "sleep 600 >/dev/null 2>&1 &"}, {"stop": "Done."}]
     ended = play(hooks={"Stop": "true"}, env=OFF, agent=agent)
     loop = play(hooks={"Stop": REFUSE}, env=OFF, agent=agent, turns=6)
@@ -39,8 +39,53 @@ def test_a_process_that_a_command_left_running(play):
     assert any(
         "command left running" in sentence and "sleep 600" in sentence for sentence in ended.assumptions
     )
-    assert isinstance(loop.verdict, Livelock)
-    assert loop.verdict.evidence == "driven"
+    assert isinstance(loop.verdict, Undecided)
+    assert loop.verdict.why.endswith("it still ran 5 s later, and what it does at its end is unknown")
+
+
+GATE = f"[ -f done ] && exit 0; {REFUSE}"
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("seconds", "why"),
+    [
+        (1, "if it may run for 5 s more, the session ends in turn 2"),
+        (20, "what it does at its end is unknown"),
+    ],
+)
+def test_a_job_of_the_agent_that_the_hook_waits_for(play, seconds, why):
+    """A gate that waits for a job of the agent is no loop, whether or not the job ends soon."""
+    agent = [{"prompt": "go"}, {"run": f"(sleep {seconds}; touch done) >/dev/null 2>&1 &"}, {"stop": "Done."}]
+    outcome = play(hooks={"Stop": GATE}, env=OFF, agent=agent, turns=6)
+
+    assert isinstance(outcome.verdict, Undecided)
+    assert outcome.verdict.why.endswith(why)
+
+
+@pytest.mark.slow
+def test_a_server_that_a_hook_left_running(play):
+    """A loop of a hook that left a server running is a loop, and no proved one."""
+    serve = "[ -f begun ] || { touch begun; tail -f /dev/null >/dev/null 2>&1 & }"
+    outcome = play(hooks={"Stop": f"{serve}; {GATE}"}, env=OFF, turns=6, expect={"leftovers": 1})
+
+    assert isinstance(outcome.verdict, Livelock)
+    assert outcome.verdict.evidence == "driven"
+
+
+@pytest.mark.slow
+def test_a_hook_in_the_background_that_a_gate_waits_for(play):
+    """A gate that waits for a hook in the background, which the harness ended, is no loop."""
+    review = {"type": "command", "command": "sleep 3; touch done", "async": True}
+    hooks = {
+        "PostToolUse": [{"matcher": "Bash", "hooks": [review]}],
+        "Stop": [{"hooks": [{"type": "command", "command": GATE}]}],
+    }
+    agent = [{"prompt": "go"}, {"run": "true"}, {"stop": "Done."}]
+    outcome = play(hooks=hooks, env=OFF, agent=agent, turns=6)
+
+    assert isinstance(outcome.verdict, Undecided)
+    assert "which runs in the background, was ended before its time" in outcome.verdict.why
 
 
 @pytest.mark.nightly

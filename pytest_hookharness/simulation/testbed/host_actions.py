@@ -119,7 +119,8 @@ def prepare_launch(testbed: Testbed, hooks: Sequence[Hook], index: int, payload:
     if rest is not None:
         rest = linger(scenario) or rest or spec.linger
     # A fake agent that a hook starts has a session to play.
-    background = testbed.hook_timeout if stated or scenario.fake_agents else spec.background
+    longer = testbed.settings.linger != 0.0
+    background = testbed.hook_timeout if stated or scenario.fake_agents or longer else spec.background
     spec = replace(spec, cwd=folder, linger=rest, exact=stated, background=background)
     variable = profile.process.env_file[0]
     if variable in spec.env:
@@ -172,4 +173,5 @@ def _shell_command(testbed: Testbed, operation: RunCommand) -> ProcessSpec:
         limit=testbed.hook_timeout,
         hook_timeout=testbed.hook_timeout,
     )
-    return replace(spec, linger=None) if testbed.settings.linger is None else spec
+    longer = testbed.settings.linger
+    return replace(spec, linger=longer) if longer is None or longer > 0 else spec

@@ -65,8 +65,8 @@ class Settings:
         warm: Fork runs of Python hooks from prepared interpreters, where they run alike then.
         lead: By how many seconds the hooks' clock is ahead when a session at a declared pace begins; at least
             the budget of the first play, and the same for all plays that are compared with it.
-        linger: Seconds for which processes that a hook leaves running may live on; 0 for the host's own rule;
-            ``None`` for the whole session, and those of the agent's commands too.
+        linger: Seconds for which processes that a hook or a command of the agent leaves running may live on;
+            0 for the host's own rule; ``None`` for the whole session.
     """
 
     seed: int = 0
