@@ -4,8 +4,8 @@ Runs after which something was left running, played again with processes that li
 The harness ends what a hook or a command of the agent leaves running, so that nothing but the state decides.
 Hosts let it live. In one more run it gets some seconds, as it would while a model answers; in another one it
 lives until the session ends. If that session ends otherwise, it is played again, and so is the first one: a
-difference that chance makes says nothing about the process. Turns follow each other at once here, so a loop may
-be over long before such work is: what it changes at its end is unknown then.
+difference that chance makes says nothing about the process. Turns follow each other at once here, so a loop
+may be over long before such work is: what it changes at its end is unknown then.
 """
 
 from __future__ import annotations

@@ -129,9 +129,8 @@ class Loop:
         testbed = self._testbed
         place = testbed.workspace
         place.clock.show_by_kernel(lambda specs: testbed.sandbox.run(specs, budget=self._remaining()))
-        # Of covered folders no state is restored, so nothing is tried there that takes time.
-        if testbed.scenario.pace and not testbed.scenario.cover:
-            place.clock.begin_ahead(testbed.settings.lead)
+        if ahead := testbed.settings.ahead(testbed.scenario):
+            place.clock.begin_ahead(ahead)
             if (place.root / ".git").exists():
                 # Git takes files for changed whose times are not those that it has noted.
                 refresh = ProcessSpec(argv=_REFRESH, cwd=str(place.root), env=place.environment)

@@ -3,6 +3,7 @@
 import re
 import shutil
 from dataclasses import replace
+from datetime import datetime
 from itertools import pairwise
 from pathlib import Path
 
@@ -74,8 +75,28 @@ def test_the_hosts_own_times_move_along(play, inputs):
         pace="10m",
     )
 
-    minutes = [payload["timestamp"][11:16] for payload in inputs(outcome, "AfterAgent")]
-    assert minutes == ["09:00", "09:10", "10:20"]
+    first, *later = (
+        datetime.fromisoformat(payload["timestamp"]) for payload in inputs(outcome, "AfterAgent")
+    )
+    assert [(moment - first).total_seconds() // 60 for moment in later] == [10, 80]
+
+
+NOW = "now=$(date +%s)"
+OF_PAYLOAD = 'then=$(date -d "$(jq -r .timestamp)" +%s)'
+OF_TRANSCRIPT = 'then=$(date -d "$(head -1 "$(jq -r .transcript_path)" | jq -r .timestamp)" +%s)'
+
+
+@pytest.mark.parametrize(
+    ("host", "event", "then"),
+    [("gemini-cli", "AfterAgent", OF_PAYLOAD), ("claude-code", "Stop", OF_TRANSCRIPT)],
+)
+def test_the_hosts_own_times_are_those_of_the_hooks(play, host, event, then):
+    """A hook sees that the host's event, or its session, is some seconds old by the hook's own clock."""
+    young = f"{then}; {NOW}; age=$((now - then)); [ $age -gt -60 ] && [ $age -lt 60 ]"
+    command = f"{young} || exit 0; echo too young >&2; exit 2"
+    hooks = {event: [{"hooks": [{"type": "command", "command": command}]}]}
+    outcome = play(host=host, hooks=hooks, cap="none", turns=2)
+    assert outcome.blocks(event) == len((1, 2))
 
 
 @pytest.mark.nightly
@@ -306,6 +327,17 @@ def find_difference(again: Outcome, later: Outcome, further: Outcome = NEVER) ->
 def test_a_difference_is_the_clocks_only_if_slow_runs_can_be_repeated(later: Outcome, name: str) -> None:
     """A slow run that ends otherwise when it is repeated shows chance, and nothing about the clock."""
     assert find_difference(ended(2), later).name == name
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "name"), [(116, 117, "CLOCK"), (116, 118, "FLAKY"), (2, 3, "FLAKY")]
+)
+def test_long_slow_runs_may_end_a_turn_apart(first: int, second: int, name: str) -> None:
+    """Slow runs of many turns that end one turn apart differ by the time that they took, not by chance."""
+    runs = {0.0: [NEVER], HUMAN: [ended(first), ended(second)]}
+    finding = compare(NEVER, lambda pace: runs[pace].pop(0) if runs.get(pace) else ended(first))
+    assert finding is not None
+    assert finding.name == name
 
 
 @pytest.mark.parametrize(

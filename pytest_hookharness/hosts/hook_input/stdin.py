@@ -39,7 +39,7 @@ def fixed_values(profile: Profile, facts: Facts) -> dict[str, Json]:
         "workspace": facts.workspace,
         "permission_mode": facts.permission_mode,
         "model": facts.model or profile.model,
-        **start_time(),
+        **start_time(facts.start),
         **{f"option {name}": value for name, value in facts.options.items()},
     }
 
@@ -58,11 +58,11 @@ def session_values(session: Session, event: str, given: Mapping[str, Json]) -> d
     """
     profile, facts = session.profile, session.facts
     values = fixed_values(profile, facts)
-    moment = derive_datetime(session.position, session.waited)
+    moment = derive_datetime(facts.start, session.position, session.waited)
     values |= {
         "cwd": session.cwd,
         "hook_event_name": event,
-        "timestamp": derive_timestamp(session.position, session.waited),
+        "timestamp": derive_timestamp(facts.start, session.position, session.waited),
         "time_ms": int(moment.timestamp() * 1000),
         "submitted_prompt": session.prompt,
         "spoken": "\n".join(session.spoken),

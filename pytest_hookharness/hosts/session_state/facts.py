@@ -1,7 +1,8 @@
 """
 The facts of a session, which stay the same from start to end.
 
-Identifiers and times follow from the seed and a position, so that a run can be repeated.
+Identifiers follow from the seed and a position, so that a run can be repeated; times from the start of the
+session, as hooks may compare them with their clock.
 """
 
 from __future__ import annotations
@@ -11,8 +12,8 @@ import posixpath
 import re
 from collections.abc import Mapping
 from dataclasses import field
-from datetime import UTC, datetime, timedelta
-from functools import cache
+from datetime import UTC, datetime
+from functools import lru_cache
 from typing import Literal
 
 from pytest_hookharness.hosts.rules.profile import Profile
@@ -20,8 +21,9 @@ from pytest_hookharness.model.fast_dataclass import dataclass, replace
 
 _COMMAND = re.compile(r"/([^\s/]+)(?:\s+(.*))?", re.DOTALL)
 _FRONT_MATTER = re.compile(r"---[ \t]*\n(?:.*?\n)??---[ \t]*(?:\n|\Z)", re.DOTALL)
-_EPOCH = datetime(2026, 1, 5, 9, 0, tzinfo=UTC)
-_LAST = (datetime.max.replace(tzinfo=UTC) - _EPOCH).total_seconds() - 1
+# When a session starts that nobody plays: a Monday morning, in seconds of the epoch.
+_MADE_UP = datetime(2026, 1, 5, 9, 0, tzinfo=UTC).timestamp()
+_LAST = datetime.max.replace(tzinfo=UTC).timestamp() - 1
 
 
 def derive_digest(seed: int, *parts: object) -> str:
@@ -38,15 +40,21 @@ def derive_uuid(seed: int, *parts: object) -> str:
     return f"{digest[:8]}-{digest[8:12]}-4{digest[13:16]}-{variant}{digest[17:20]}-{digest[20:32]}"
 
 
-def derive_datetime(position: int, waited: float) -> datetime:
-    """Return a made-up time: one second for each position, plus the seconds that the script waited."""
+def derive_datetime(start: float, position: int, waited: float) -> datetime:
+    """
+    Return a time of a session: one second for each position, plus the seconds that the script waited.
+
+    Args:
+        start: When the session starts, in seconds of the epoch.
+    """
     # A calendar ends, and a script may wait as often as it likes.
-    return _EPOCH + timedelta(seconds=min(position + waited, _LAST))
+    return datetime.fromtimestamp(min(start + position + waited, _LAST), UTC)
 
 
-def derive_timestamp(position: int, waited: float) -> str:
+def derive_timestamp(start: float, position: int, waited: float) -> str:
     """Return the same time as an ISO 8601 timestamp in UTC."""
-    return derive_datetime(position, waited).isoformat(timespec="milliseconds").replace("+00:00", "Z")
+    moment = derive_datetime(start, position, waited)
+    return moment.isoformat(timespec="milliseconds").replace("+00:00", "Z")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -125,6 +133,7 @@ class Facts:
         tmp: The folder for temporary files.
         transcript_path: The file of the conversation; empty if the host writes none.
         seed: The seed of all made-up values.
+        start: When it starts, in seconds of the epoch.
         env: The host's own environment.
         permission_mode: The mode, in the host's words.
         model: The model's name in the transcript.
@@ -152,6 +161,7 @@ class Facts:
     worktree: str = ""
     options: Mapping[str, bool | int | float | str] = field(default_factory=dict)
     flags: tuple[bool | Literal["absent"] | None, ...] = ()
+    start: float = _MADE_UP
 
     @property
     def template_values(self) -> dict[str, str]:
@@ -165,7 +175,7 @@ class Facts:
             "short": self.session_id[:8],
             "project": posixpath.basename(self.workspace.rstrip("/")),
             "model": self.model,
-            **start_time_values(),
+            **_parts_of(self.start),
         }
 
 
@@ -194,8 +204,9 @@ def facts(
     worktree: str = "",
     options: Mapping[str, bool | int | float | str] | None = None,
     flags: tuple[bool | Literal["absent"] | None, ...] = (),
+    start: float = _MADE_UP,
 ) -> Facts:
-    """Return the facts of a session. Everything that the host makes up follows from the seed."""
+    """Return the facts of a session: identifiers that follow from the seed, and times from the start."""
     known = {name: rule.default for name, rule in profile.options.items()} | dict(options or {})
     made = Facts(
         session_id=session_id(seed),
@@ -213,21 +224,21 @@ def facts(
         worktree=worktree,
         options=known,
         flags=flags,
+        start=start,
     )
     path = profile.transcript.path
     filled = posixpath.normpath(path.format(**made.template_values)) if path else ""
     return replace(made, transcript_path=filled)
 
 
-@cache
-def start_time_values() -> Mapping[str, str]:
-    """Return the parts of the time at which every session starts."""
+@lru_cache(maxsize=64)
+def _parts_of(start: float) -> Mapping[str, str]:
+    """Return the parts of the time at which a session starts."""
     parts = {"year": "%Y", "month": "%m", "day": "%d", "hour": "%H", "minute": "%M", "second": "%S"}
-    return {name: derive_datetime(0, 0.0).strftime(part) for name, part in parts.items()}
+    return {name: derive_datetime(start, 0, 0.0).strftime(part) for name, part in parts.items()}
 
 
-@cache
-def start_time() -> Mapping[str, str | int]:
-    """Return the time at which every session starts, by the engine's names of its two forms."""
-    moment = derive_datetime(0, 0.0)
-    return {"timestamp": derive_timestamp(0, 0.0), "time_ms": int(moment.timestamp() * 1000)}
+@lru_cache(maxsize=64)
+def start_time(start: float) -> Mapping[str, str | int]:
+    """Return the time at which a session starts, by the engine's names of its two forms."""
+    return {"timestamp": derive_timestamp(start, 0, 0.0), "time_ms": int(start * 1000)}

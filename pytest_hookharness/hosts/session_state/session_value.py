@@ -233,7 +233,7 @@ class Session:
             session=self.facts.session_id,
             cwd=self.cwd,
             version=self.profile.version,
-            time=derive_timestamp(self.position, self.waited),
+            time=derive_timestamp(self.facts.start, self.position, self.waited),
             agent=agent,
         )
 

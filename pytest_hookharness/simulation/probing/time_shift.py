@@ -39,6 +39,8 @@ _MORE_QUICK_TURNS, _MORE_SLOW_RUNS = 6, 4
 _STEADY_LIMIT = 12
 # Runs that narrow down the time from which on the hooks decide otherwise.
 _SEARCH_LIMIT = 14
+# Turns from which on the time that a play takes may change its end by one turn.
+_LONG = 10
 
 
 class TimeShift:
@@ -116,7 +118,7 @@ def compare(fast: Outcome, simulate: Callable[[float], Outcome]) -> Finding | No
         if not _differ(fast, slow):
             return None
     again, slow_again = simulate(0.0), simulate(high)
-    if _differ(slow, slow_again):
+    if _differ(slow, slow_again) and not _is_near(slow, slow_again):
         return finding_catalogue.FLAKY.found(_describe_repeated(high, slow, slow_again), turn=slow.iterations)
     uneven = _differ(fast, again)
     if uneven and not _is_no_chance((fast, again), (slow, slow_again), simulate):
@@ -243,6 +245,12 @@ def _is_no_chance(
             return False
         refused += run.iterations
     return refused >= wanted
+
+
+def _is_near(one: Outcome, other: Outcome) -> bool:
+    """Return whether two long plays ended one turn apart: they took real time too, and not equally much."""
+    ends = sorted(run.iterations for run in (one, other) if isinstance(run.verdict, Terminated))
+    return len(ends) == len((one, other)) and ends[0] >= _LONG and ends[1] - ends[0] <= 1
 
 
 def _describe_repeated(pace: float, *runs: Outcome) -> str:

@@ -14,6 +14,7 @@ import select
 import signal
 import sys
 import tempfile
+import time
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, replace
 from pathlib import Path
@@ -98,7 +99,7 @@ class FakeAgent:
         self._place = ChildPlace(scenario, Path.cwd(), record.folder.parents[2] / "plugin")
         self._configuration = _configure(scenario, profile, line, self._place)
         seed = _SEED_STEP * record.session.number
-        self._facts = find_facts(scenario, profile, self._configuration, self._place, seed)
+        self._facts = find_facts(scenario, profile, self._configuration, self._place, seed, time.time())
         self.session = self._facts.session_id
         acts = (Prompt(text=line.prompt), *double.does, Stop(text=double.stdout.rstrip("\n") or "Done."))
         self._agent = agents.start(Script(acts=acts), None)

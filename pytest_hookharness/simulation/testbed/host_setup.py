@@ -248,9 +248,13 @@ def find_facts(
     configuration: hosts.Configuration,
     workspace: HostFolders,
     seed: int,
+    start: float,
 ) -> hosts.Facts:
     """
     Return what is fixed for a whole session in a workspace.
+
+    Args:
+        start: When the session starts, in seconds of the epoch.
 
     Raises:
         SimulationError: The scenario asks for a start that this host, or this workspace, does not have.
@@ -270,6 +274,7 @@ def find_facts(
         worktree=scenario.worktree,
         options=scenario.options,
         flags=scenario.flags,
+        start=start,
     )
 
 

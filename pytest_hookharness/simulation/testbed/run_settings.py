@@ -8,6 +8,7 @@ from pytest_hookharness.model.fast_dataclass import dataclass, replace
 from pytest_hookharness.model.line_coverage import CoverageStore
 from pytest_hookharness.model.outcome import Outcome
 from pytest_hookharness.model.processes import Tier
+from pytest_hookharness.model.scenario import Scenario
 
 
 class Interrupted(KeyboardInterrupt):
@@ -85,6 +86,11 @@ class Settings:
     warm: bool = False
     lead: float = 600.0
     linger: float | None = 0.0
+
+    def ahead(self, scenario: Scenario) -> float:
+        """Return by how many seconds the hooks' clock is ahead when a session begins."""
+        # Of covered folders no state is restored, so nothing is tried there that takes time.
+        return self.lead if scenario.pace and not scenario.cover else 0.0
 
     def of_rerun(self, outcome: Outcome) -> Settings:
         """Return the settings for another run of a scenario: no probes, and no more turns than needed."""

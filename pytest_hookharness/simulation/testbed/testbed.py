@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Generator, Mapping, Sequence
 from contextlib import AbstractContextManager, ExitStack, contextmanager
 from functools import cached_property, partial
@@ -107,7 +108,9 @@ class Testbed(AbstractContextManager["Testbed"]):
         self._sandbox = self._begin_sandbox(reserved)
         # Also one that is not open yet, and the one by which `renew_sandbox` may have replaced it.
         self._stack.callback(lambda: self._sandbox.close(at_once=True))
-        self._facts = find_facts(self.scenario, self.profile, self._configuration, place, self.settings.seed)
+        # Hooks may compare the times of the host with their clock.
+        self._start = time.time() + self.settings.ahead(self.scenario)
+        self.begin_session(0)
         path = self._facts.transcript_path
         self.transcript = Path(path) if path else None
         self._transcript_name = f"home/{Path(path).relative_to(self.workspace.home)}" if path else ""
@@ -176,14 +179,10 @@ class Testbed(AbstractContextManager["Testbed"]):
         return self.scenario.turns if self.settings.turns is None else self.settings.turns
 
     def begin_session(self, number: int) -> None:
-        """
-        Give the testbed the facts of a session with an id of its own.
-
-        Sessions after the first (number 0) begin without the scenario's setup and worktree.
-        """
+        """Take the facts of a session with its own id; only the first (0) has the setup and the worktree."""
         scenario = replace(self.scenario, setup="", worktree="") if number else self.scenario
-        seed = self.settings.seed + number
-        self._facts = find_facts(scenario, self.profile, self._configuration, self.workspace, seed)
+        seed, configuration = self.settings.seed + number, self._configuration
+        self._facts = find_facts(scenario, self.profile, configuration, self.workspace, seed, self._start)
 
     def use_facts(self, facts: hosts.Facts) -> None:
         """Take the facts of the session that runs now; a copy of a session has another id."""
