@@ -34,6 +34,11 @@ AT_157 = {
     ),
     "many numbers in the script": (f"{ASSIGNED}; v=157; [ $n -eq $v ] || exit 2", {}),
     "difference": ("[ $n -eq $((200-43)) ] || exit 2", {}),
+    "lines of a file": ("[ $n -eq $(wc -l < tasks) ] || exit 2", {"files": {"tasks": "- task\n" * 157}}),
+    "items of a list": (
+        "[ $n -eq $(jq '.tasks | length' plan.json) ] || exit 2",
+        {"files": {"plan.json": json.dumps({"tasks": ["task"] * 157})}},
+    ),
     "sum": ("a=100; b=57; [ $n -eq $((a+b)) ] || exit 2", {}),
 }
 

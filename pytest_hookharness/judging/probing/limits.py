@@ -18,6 +18,7 @@ import time
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from itertools import combinations_with_replacement
 
+from pytest_hookharness.judging.probing.sizes import find_sizes
 from pytest_hookharness.model.fast_dataclass import dataclass
 
 # Not a part of a word, of a version or of a fraction; the end of a range such as {1..30} is one.
@@ -52,7 +53,7 @@ class KnownNumbers:
 
     Attributes:
         written: In the source of the hooks, also computed from two literals there.
-        read: In files that they read.
+        read: In files that they read, and how many lines or items these have.
         remainders: What the source computes remainders of.
     """
 
@@ -87,7 +88,7 @@ def find_limits(sources: Iterable[bytes], files: Iterable[bytes]) -> KnownNumber
         for factor, modulus in _FACTOR_AND_MODULUS.findall(text):
             if int(modulus) > 1:
                 remainders.add(Remainder(int(factor or b"1"), int(modulus)))
-    read = {number for text in files for number in _numbers(text)}
+    read = {number for text in files for number in (*_numbers(text), *find_sizes(text))}
     return KnownNumbers(frozenset(written), frozenset(read), frozenset(remainders))
 
 
