@@ -99,6 +99,17 @@ def test_the_hosts_own_times_are_those_of_the_hooks(play, host, event, then):
     assert outcome.blocks(event) == len((1, 2))
 
 
+@pytest.mark.slow
+def test_a_loop_that_ends_with_more_time_between_turns(play):
+    """Where a slower session ends, a loop of turns that follow at once is undecided, beside CLOCK."""
+    gate = "git log --since='25 minutes ago' --oneline | grep -q . || exit 0; echo wait for CI >&2; exit 2"
+    agent = [{"prompt": "go"}, {"run": "git commit -q --allow-empty -m work"}, {"stop": "Done."}]
+    outcome = play(hooks={"Stop": gate}, cap="none", git=True, agent=agent, turns=12)
+    assert isinstance(outcome.verdict, Undecided)
+    assert outcome.verdict.why.endswith("with more time between turns it ends")
+    assert [finding.name for finding in outcome.findings] == ["CLOCK"]
+
+
 @pytest.mark.nightly
 def test_a_paced_loop_is_driven_to_its_end(play):
     """A hook that allows the stop a minute after its first refusal ends a paced loop without changes."""

@@ -11,7 +11,7 @@ from dataclasses import replace
 
 from pytest_hookharness.judging.expectations.check_expectations import with_findings, with_verdict
 from pytest_hookharness.judging.findings.find import find
-from pytest_hookharness.judging.findings.finding_catalogue import FLAKY
+from pytest_hookharness.judging.findings.finding_catalogue import CLOCK, FLAKY
 from pytest_hookharness.judging.verdict.assumptions import (
     ASSUMED_CLOCK,
     CLOCKS,
@@ -132,6 +132,7 @@ def _time_that_allows(outcome: Outcome) -> str:
     )
 
 
+_SLOWER = "no turn that followed at once ended the session, and with more time between turns it ends"
 _AT_ONCE = "The session begins now and its turns follow at once; CLOCK says what other times give."
 _NOT_UNDONE = (
     "the session ends differently where copies of its state are played first: {} The end depends on chance, "
@@ -155,6 +156,8 @@ def judge_paces(outcome: Outcome, finding: verdicts.Finding, *, tried: bool) -> 
             outcome = with_verdict(outcome, verdicts.Undecided(turn=verdict.turn, why=why))
         else:
             outcome = replace(outcome, assumptions=(*outcome.assumptions, _AT_ONCE))
+    elif isinstance(verdict, verdicts.Livelock) and finding.name == CLOCK.name:
+        outcome = with_verdict(outcome, verdicts.Undecided(turn=outcome.iterations, why=_SLOWER))
     assumptions = without_unobserved(outcome.assumptions, "chance" if finding.name == FLAKY.name else "clock")
     return with_findings(replace(outcome, assumptions=assumptions), name_chance((finding,), outcome.chance))
 
