@@ -214,6 +214,12 @@ def test_what_programs_ask_of_the_machine_for_themselves() -> None:
     assert find(program="/usr/bin/free", sources=asked).matters
 
 
+def test_the_space_of_a_fixed_folder() -> None:
+    """The space on the file system of a folder that never changes may decide."""
+    assert find(PathLook("/", LookKind.FILE_SYSTEM, existed=True)).matters == ("the free space of /",)
+    assert find(PathLook("/", LookKind.STATUS, existed=True)) == Influences()
+
+
 def test_git_decides_by_contents() -> None:
     """Git asks for times only to spare itself the reading, so a file written again as it was is fine."""
     look = PathLook(HELD, LookKind.STATUS, existed=True)
