@@ -31,6 +31,7 @@ from pytest_hookharness.campaigns.check.static.hook_program import (
 )
 from pytest_hookharness.campaigns.check.static.inner_limits import longest_limit
 from pytest_hookharness.campaigns.check.static.mendable_hooks import original_commands, rename_hooks
+from pytest_hookharness.campaigns.check.static.refused_files import refused_files
 from pytest_hookharness.campaigns.check.static.relative_files import relative_file
 from pytest_hookharness.campaigns.check.static.timeout_units import odd_timeouts
 from pytest_hookharness.campaigns.check.static.unwired_hooks import unwired_hooks
@@ -142,6 +143,8 @@ def _of_settings(hook_set: HookSet) -> Iterator[Symptom]:
         text, _, known = said.partition(" known events: ")
         advice = f"{finding.advice} Known events: {known}." if known else finding.advice
         yield Symptom(kind=finding.name, code=finding.code, text=text, advice=advice)
+    for text, advice in refused_files(hook_set):
+        yield replace(together(CONFIG_OFF, hook_set.hooks, text), text=text, advice=advice)
 
 
 def _not_run(obstacles: Sequence[tuple[Hook, Obstacle]]) -> Iterator[Symptom]:

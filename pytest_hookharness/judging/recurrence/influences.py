@@ -178,11 +178,8 @@ def _decisive(reads: Reads, around: KnownPaths) -> Iterator[tuple[str, str, Look
     """Yield the paths of files and folders that could matter, each in words too, and how it was looked at."""
     for program in reads.programs:
         for look in program.looks:
-            if (
-                look.kind is LookKind.STATUS
-                and _tells(program, reads) is False
-                and _is_equal(look.path, around)
-            ):
+            status = look.kind is LookKind.STATUS
+            if status and _tells(program, reads) is False and _is_equal(look.path, around):
                 continue
             # What a test double reads besides the state is the harness's own.
             own = look.own or (program.script in around.own and look.path not in around.names)

@@ -641,6 +641,23 @@ def test_variables_that_no_host_sets(found):
 
 
 @pytest.mark.parametrize(
+    ("command", "name"),
+    [
+        ("FILE=$(echo $STDIN_JSON | jq -r '.tool_input.file_path'); black \"$FILE\"", "$STDIN_JSON"),
+        ("printf '%s' \"${INPUT}\" | jq -e '.tool_name'", "$INPUT"),
+        ("INPUT=$(cat); echo \"$INPUT\" | jq -r '.tool_name'", ""),
+        ("read -r INPUT; echo \"$INPUT\" | jq -r '.tool_name'", ""),
+        (". ./lib.sh; echo \"$INPUT\" | jq -r '.tool_name'", ""),
+        ("echo $RESULT | jq -r '.name'", ""),
+    ],
+)
+def test_variables_that_hold_no_input(found, command, name):
+    """A variable that is given to jq as the input of the hook, and that nothing sets, is MISSING-INPUT."""
+    texts = [one.text for one in found(("PostToolUse", command)).symptoms if one.kind == "MISSING-INPUT"]
+    assert [text.partition(" is always empty")[0] for text in texts] == [f"PostToolUse: {name}"] * bool(name)
+
+
+@pytest.mark.parametrize(
     ("script", "text", "said"),
     [
         ("x.sh", "IN=$(cat)\nT=$(echo \"$IN\" | jq -r '.transcript // empty')\n", "`transcript_path`"),

@@ -59,6 +59,12 @@ _JAVASCRIPT_IMPORT = re.compile(r"(?:\bfrom|\brequire\(|\bimport\(?)\s*(?:[\"'`]
 _JAVASCRIPT_OWN = re.compile(
     r"(?:node:)?(?:fs|path|os|child_process|util|url|crypto|process|https?|assert)(?:/promises)?"
 )
+# What a text gives to jq, which looks there for the keys of an input.
+_PIPED = re.compile(
+    r"\b(?:echo|printf[ \t]+[\"']%s(?:\\n)?[\"'])[ \t]+(?:-\w+[ \t]+)?\"?\$\{?([A-Za-z_]\w*)\}?\"?[ \t]*"
+    r"\|[ \t]*jq\b[^|;)\n]{0,80}"
+    r"\.(?:tool_input|tool_name|tool_response|transcript_path|session_id|hook_event_name|prompt)\b"
+)
 # Where a command begins, unless it is behind a pipe, and its first word, in code without quoted text.
 _COMMAND = re.compile(
     r"(?:^|[;`]|(?<!>)&|(?<!=)\(|\|\||[{!](?=\s)|\)\"?(?=\s))[ \t]*"
@@ -86,17 +92,30 @@ _OF_A_CHECK = re.compile(r"\s+(?:--?[\w-]+\s+)*(?:prettier|eslint|tsc|biome|test
 
 def expected_variable(hook_set: HookSet, hook: Hook) -> str:
     """Return a variable from which a hook takes its input in vain; empty for none."""
-    names = _NEVER_SET.get(hook_set.host)
+    names, given = _NEVER_SET.get(hook_set.host), {**hook_set.env, **hook.env}
+    texts = hook_set.scripts_of(hook)
+    if name := next((one for one in _piped(texts[0] if texts else hook.command) if one not in given), ""):
+        return name
     if names is None:
         return ""
-    given = {**hook_set.env, **hook.env}
     reads = _STDIN.search(hook.command) or "$(cat)" in hook.command
     found = [] if reads else re.findall(_BARE.format(names), hook.command)
-    texts = hook_set.scripts_of(hook)
     if not found and len(texts) == 1 and is_bare(hook_set, hook):
         found = [*_in_script(names, texts[0])]
     named = (name for name in found if name not in given)
     return next((name for name in named if not re.search(_NAMED.format(name), hook.command)), "")
+
+
+def _piped(text: str) -> Iterator[str]:
+    """Yield the variables that a text gives to `jq` as the input of a hook, and that it never assigns."""
+    loads = re.search(r"(?:^|[;&|]|\bthen\b)[ \t]*(?:\.|source)[ \t]+\S", text, re.MULTILINE)
+    for name in dict.fromkeys(_PIPED.findall(text)) if not loads else ():
+        assigned = (
+            rf"(?<![\w$]){name}\+?=|\b(?:read|mapfile|readarray)\b[^\n;|]*\b{name}\b|\bfor\s+{name}\b"
+            rf"|\bprintf\s+-v\s+{name}\b|\benviron\b|\bexport\s+{name}\b"
+        )
+        if not re.search(assigned, text):
+            yield name
 
 
 def key_for(variable: str, hook: Hook) -> str:
