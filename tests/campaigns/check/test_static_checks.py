@@ -646,6 +646,7 @@ def test_variables_that_no_host_sets(found):
         ("FILE=$(echo $STDIN_JSON | jq -r '.tool_input.file_path'); black \"$FILE\"", "$STDIN_JSON"),
         ("printf '%s' \"${INPUT}\" | jq -e '.tool_name'", "$INPUT"),
         ("INPUT=$(cat); echo \"$INPUT\" | jq -r '.tool_name'", ""),
+        ("set INPUT (cat); echo \"$INPUT\" | jq -r '.tool_name'", ""),
         ("read -r INPUT; echo \"$INPUT\" | jq -r '.tool_name'", ""),
         (". ./lib.sh; echo \"$INPUT\" | jq -r '.tool_name'", ""),
         ("echo $RESULT | jq -r '.name'", ""),

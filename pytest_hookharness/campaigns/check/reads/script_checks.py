@@ -27,6 +27,7 @@ from pytest_hookharness.campaigns.check.reads.unnamed_files import unnamed_file
 from pytest_hookharness.campaigns.check.reads.unsent_words import unsent_word
 from pytest_hookharness.campaigns.check.static.absent_arguments import absent_argument
 from pytest_hookharness.campaigns.check.static.session_variables import shared_session
+from pytest_hookharness.campaigns.check.static.subagent_transcripts import OWN, reads_main_transcript
 from pytest_hookharness.campaigns.check.static.unset_variables import expected_variable, key_for
 from pytest_hookharness.judging.checkup.unseen_texts import describe_unseen
 from pytest_hookharness.judging.findings.codes import (
@@ -130,6 +131,9 @@ def _of_input(hook_set: HookSet) -> Iterator[Symptom]:
         field, word, meant = each
         text = f"`{field}` of its input is compared with `{word}`, and {hook_set.host} sends `{meant}`."
         yield _at_entries(hook_set, [one == each for one in compared], text, f"Compare with `{meant}`.")
+    if hooks := [hook for hook in hook_set.hooks if reads_main_transcript(hook_set, hook)]:
+        text = f"the script reads `transcript_path`, the main agent's; `{OWN}` is the subagent's."
+        yield replace(together(WRONG_KEY, hooks, text), advice=f"Read `{OWN}`, or `last_assistant_message`.")
 
 
 def _at_entries(hook_set: HookSet, concerned: Sequence[bool], text: str, advice: str) -> Symptom:

@@ -112,7 +112,7 @@ def _piped(text: str) -> Iterator[str]:
     for name in dict.fromkeys(_PIPED.findall(text)) if not loads else ():
         assigned = (
             rf"(?<![\w$]){name}\+?=|\b(?:read|mapfile|readarray)\b[^\n;|]*\b{name}\b|\bfor\s+{name}\b"
-            rf"|\bprintf\s+-v\s+{name}\b|\benviron\b|\bexport\s+{name}\b"
+            rf"|\bset\s+(?:-\w+\s+)*{name}\b|\bprintf\s+-v\s+{name}\b|\benviron\b|\bexport\s+{name}\b"
         )
         if not re.search(assigned, text):
             yield name
