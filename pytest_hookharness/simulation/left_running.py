@@ -4,8 +4,8 @@ Runs after which something was left running, played again with processes that li
 The harness ends what a hook or a command of the agent leaves running, so that nothing but the state decides.
 Hosts let it live. In one more run it gets some seconds, as it would while a model answers; in another one it
 lives until the session ends. If that session ends otherwise, it is played again, and so is the first one: a
-difference that chance makes says nothing about the process. Turns follow each other at once here, so a loop
-may be over long before such work is: what it changes at its end is unknown then.
+difference that chance makes says nothing about the process. Simulated turns follow each
+other at once, so a loop may be played long before such work ends. What the work changes then is unknown.
 """
 
 from __future__ import annotations
@@ -36,10 +36,10 @@ class _Left:
     A process that was left running, or a hook in the background that the harness ended.
 
     Attributes:
-        what: The process, and what was done with it, in words.
-        by_hook: Whether a hook left it, and not a command of the agent.
-        will_end: Whether it is taken for work that comes to an end. What hooks leave running is mostly a
-            server, which waits for others and changes nothing by itself.
+        what: Its command, who left it running, and how it was ended, in words.
+        by_hook: Whether a hook left it running; else a command of the agent did.
+        will_end: Whether it is assumed to end by itself. Of the processes that hooks leave running, only a
+            `sleep` is; others are assumed to be servers, which change nothing by themselves.
     """
 
     turn: int
@@ -87,8 +87,8 @@ def find_difference(outcome: Outcome, settings: Settings, replay: Replay, clock:
         return ""
     if isinstance(longer.verdict, Terminated):
         return f"{left.what}; if it may run for {_LINGER:g} s more, {_describe(longer)}"
-    if any(one.will_end for one in _left_running(longer)):
-        return f"{left.what}; it still ran {_LINGER:g} s later, and what it does at its end is unknown"
+    if working := next((one for one in _left_running(longer) if one.will_end), None):
+        return f"{working.what}; with more time it still ran, and what it changes at its end is unknown"
     return ""
 
 

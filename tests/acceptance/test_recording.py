@@ -292,7 +292,7 @@ def test_first_scenarios_of_a_plugin_in_a_repository(project):
 
 @pytest.mark.parametrize(("check", "variants"), [("make -s test", ["failing-checks"]), ("test -f ok", [])])
 def test_first_scenario_of_a_gate(project, check, variants):
-    """A gate that starts a check gets a variant in which it fails; an endless loop shows only there."""
+    """A gate that starts a check gets a variant in which the check fails; only this one is a livelock."""
     subprocess.run(["git", "init", "-q", project.path], check=True)
     project.write("ok", "")
     command = f"{check} || {{ echo Repair it >&2; exit 2; }}"

@@ -215,7 +215,7 @@ def test_what_programs_ask_of_the_machine_for_themselves() -> None:
 
 
 def test_the_space_of_a_fixed_folder() -> None:
-    """The space on the file system of a folder that never changes may decide."""
+    """The free space of a file system may decide, even if its folder never changes."""
     assert find(PathLook("/", LookKind.FILE_SYSTEM, existed=True)).matters == ("the free space of /",)
     assert find(PathLook("/", LookKind.STATUS, existed=True)) == Influences()
 

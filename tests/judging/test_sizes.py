@@ -18,10 +18,10 @@ from pytest_hookharness.judging.probing.sizes import find_sizes
     ],
 )
 def test_sizes_of_a_file(text: bytes, sizes: set[int]) -> None:
-    """The lines of a text and the items of the lists of JSON are counted, at any depth that can be read."""
+    """Lines, and items of JSON lists at any depth, are counted; invalid JSON has only lines."""
     assert find_sizes(text) == sizes
 
 
 def test_sizes_are_numbers_to_compare_with() -> None:
-    """How many items a file has is tried like a number in it."""
+    """The number of items in a file is tried like a number in its text."""
     assert find_limits([], [b'{"steps": ["a", "b", "c", "d"]}']).read == {4}

@@ -59,5 +59,5 @@ def test_a_process_has_a_short_name(command: str, name: str) -> None:
     ],
 )
 def test_a_command_is_shown_without_folder(command: str, shown: str) -> None:
-    """The variable of the folder goes with its quotes, and quotes that the path needs stay in pairs."""
+    """The folder's variable is left out with its quotes; quotes that the path needs stay in pairs."""
     assert without_folder(command) == shown

@@ -172,7 +172,7 @@ def test_a_log_with_the_time(stop):
     [("sleep 600; touch done", Undecided), ("tail -f /dev/null; touch done", Livelock)],
 )
 def test_a_process_that_was_left_running_is_no_proof(stop, job, verdict):
-    """A hook that waits for a process is no proved loop, and none at all if that process would end."""
+    """A loop that waits for a process is not proved, and is undecided if that process is a `sleep`."""
     job = f"(setsid sh -c '{job}' >/dev/null 2>&1 &)"
     command = f"[ -f done ] && exit 0; [ -f begun ] || {{ touch begun; {job}; }}; {REFUSE}"
     outcome = stop(command, turns=6, expect={"leftovers": 1})

@@ -30,7 +30,7 @@ def test_a_process_that_needs_more_time_leaves_a_loop_open(play):
 
 @pytest.mark.slow
 def test_a_process_that_a_command_left_running(play):
-    """A process of the agent that outlives a session is an assumption about its end; a loop stays open."""
+    """A job that the agent left running is an assumption if the session ends; a loop is undecided."""
     agent = [{"prompt": "go"}, {"run": "sleep 600 >/dev/null 2>&1 &"}, {"stop": "Done."}]
     ended = play(hooks={"Stop": "true"}, env=OFF, agent=agent)
     loop = play(hooks={"Stop": REFUSE}, env=OFF, agent=agent, turns=6)
@@ -40,7 +40,7 @@ def test_a_process_that_a_command_left_running(play):
         "command left running" in sentence and "sleep 600" in sentence for sentence in ended.assumptions
     )
     assert isinstance(loop.verdict, Undecided)
-    assert loop.verdict.why.endswith("it still ran 5 s later, and what it does at its end is unknown")
+    assert loop.verdict.why.endswith("with more time it still ran, and what it changes at its end is unknown")
 
 
 GATE = f"[ -f done ] && exit 0; {REFUSE}"
@@ -51,11 +51,11 @@ GATE = f"[ -f done ] && exit 0; {REFUSE}"
     ("seconds", "why"),
     [
         (1, "if it may run for 5 s more, the session ends in turn 2"),
-        (20, "what it does at its end is unknown"),
+        (20, "what it changes at its end is unknown"),
     ],
 )
 def test_a_job_of_the_agent_that_the_hook_waits_for(play, seconds, why):
-    """A gate that waits for a job of the agent is no loop, whether or not the job ends soon."""
+    """A loop that waits for a job of the agent is undecided, whether or not the job ends soon."""
     agent = [{"prompt": "go"}, {"run": f"(sleep {seconds}; touch done) >/dev/null 2>&1 &"}, {"stop": "Done."}]
     outcome = play(hooks={"Stop": GATE}, env=OFF, agent=agent, turns=6)
 
@@ -65,7 +65,7 @@ def test_a_job_of_the_agent_that_the_hook_waits_for(play, seconds, why):
 
 @pytest.mark.slow
 def test_a_server_that_a_hook_left_running(play):
-    """A loop of a hook that left a server running is a loop, and no proved one."""
+    """A loop of a hook that left a server running is a livelock with driven evidence."""
     serve = "[ -f begun ] || { touch begun; tail -f /dev/null >/dev/null 2>&1 & }"
     outcome = play(hooks={"Stop": f"{serve}; {GATE}"}, env=OFF, turns=6, expect={"leftovers": 1})
 
@@ -75,7 +75,7 @@ def test_a_server_that_a_hook_left_running(play):
 
 @pytest.mark.slow
 def test_a_hook_in_the_background_that_a_gate_waits_for(play):
-    """A gate that waits for a hook in the background, which the harness ended, is no loop."""
+    """A loop that waits for a hook in the background, which the harness ended, is undecided."""
     review = {"type": "command", "command": "sleep 3; touch done", "async": True}
     hooks = {
         "PostToolUse": [{"matcher": "Bash", "hooks": [review]}],

@@ -91,7 +91,7 @@ OF_TRANSCRIPT = 'then=$(date -d "$(head -1 "$(jq -r .transcript_path)" | jq -r .
     [("gemini-cli", "AfterAgent", OF_PAYLOAD), ("claude-code", "Stop", OF_TRANSCRIPT)],
 )
 def test_the_hosts_own_times_are_those_of_the_hooks(play, host, event, then):
-    """A hook sees that the host's event, or its session, is some seconds old by the hook's own clock."""
+    """By the hook's clock, the timestamps of the event and of the session are less than 60 s old."""
     young = f"{then}; {NOW}; age=$((now - then)); [ $age -gt -60 ] && [ $age -lt 60 ]"
     command = f"{young} || exit 0; echo too young >&2; exit 2"
     hooks = {event: [{"hooks": [{"type": "command", "command": command}]}]}
@@ -101,12 +101,12 @@ def test_the_hosts_own_times_are_those_of_the_hooks(play, host, event, then):
 
 @pytest.mark.slow
 def test_a_loop_that_ends_with_more_time_between_turns(play):
-    """Where a slower session ends, a loop of turns that follow at once is undecided, beside CLOCK."""
+    """A loop of turns that follow at once is undecided, with CLOCK, if a slower session ends."""
     gate = "git log --since='25 minutes ago' --oneline | grep -q . || exit 0; echo wait for CI >&2; exit 2"
     agent = [{"prompt": "go"}, {"run": "git commit -q --allow-empty -m work"}, {"stop": "Done."}]
     outcome = play(hooks={"Stop": gate}, cap="none", git=True, agent=agent, turns=12)
     assert isinstance(outcome.verdict, Undecided)
-    assert outcome.verdict.why.endswith("with more time between turns it ends")
+    assert outcome.verdict.why.endswith("but a run at other times ended (see CLOCK)")
     assert [finding.name for finding in outcome.findings] == ["CLOCK"]
 
 
@@ -344,7 +344,7 @@ def test_a_difference_is_the_clocks_only_if_slow_runs_can_be_repeated(later: Out
     ("first", "second", "name"), [(116, 117, "CLOCK"), (116, 118, "FLAKY"), (2, 3, "FLAKY")]
 )
 def test_long_slow_runs_may_end_a_turn_apart(first: int, second: int, name: str) -> None:
-    """Slow runs of many turns that end one turn apart differ by the time that they took, not by chance."""
+    """Slow runs of many turns that end one turn apart are CLOCK, not FLAKY: real time may explain it."""
     runs = {0.0: [NEVER], HUMAN: [ended(first), ended(second)]}
     finding = compare(NEVER, lambda pace: runs[pace].pop(0) if runs.get(pace) else ended(first))
     assert finding is not None

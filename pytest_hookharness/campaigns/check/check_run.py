@@ -210,7 +210,7 @@ class CheckRun:
         yield
 
     def _find_further(self) -> None:
-        """Add hooks that decide by chance, guards that need one program, and what gates leave out."""
+        """Add hooks that decide by chance, guards that need one program, faulty gates, and false advice."""
         found = [*prove_further(self.place, self.try_out, tuple(self._problems), self._played)]
         self._problems += [one for one in found if is_wanted(self.only, one.id, one.symptom.kind)]
 

@@ -73,7 +73,7 @@ _PLACE = re.compile(
 # Extensions of files whose changes the scripts look for.
 _KINDS = ("ts", "tsx", "js", "jsx", "py", "go", "rs", "java", "kt", "rb", "php", "swift", "cs", "ex", "dart")
 _WAY_OUT = "makes the hook's check succeed"
-# A file of no kind that a gate names.
+# A file whose kind no gate names.
 ANY_FILE = "notes.txt"
 FAILS, _SUCCEEDS = Double(exit=1, stdout="1 check failed\n"), Double(stdout="All checks passed\n")
 
@@ -82,7 +82,7 @@ def find_gates(hook_set: HookSet, waiting: Sequence[Hook], play: TryOut) -> list
     """
     Return the session in which checks of Stop hooks fail, in the project or in one that they check.
 
-    What is new to git comes first, then changes of files that it knows.
+    Sessions with new files come first, then those with changes of files that git tracks.
     """
     for prepared, known in ((False, False), (True, False), (True, True)):
         planned = [*plan_failing_gates(hook_set, waiting, prepared=prepared, known=known)]
@@ -100,7 +100,7 @@ def plan_failing_gates(
     Args:
         waiting: The hooks that nothing activated so far.
         prepared: Whether the project has the files that they name; without such files, nothing is yielded.
-        known: Whether git knows the files that the agent changes; else they are new.
+        known: Whether git tracks the files that the agent changes; else they are new.
     """
     stops = {rule.name for rule in hosts.find(hook_set.host).for_role(hosts.Role.STOP)}
     hooks = [hook for hook in waiting if hook.event in stops]

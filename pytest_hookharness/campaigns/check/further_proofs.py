@@ -1,4 +1,4 @@
-"""What a check looks into when its sessions are played: the same sessions with one thing changed."""
+"""Problems that a check finds by playing its sessions again with one thing changed."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ _Play: TypeAlias = Callable[[Sequence[CheckSession]], Sequence[PlayedSession]]
 _Prove: TypeAlias = Callable[
     [HookSet, _Play, Collection[Problem], Sequence[PlayedSession]], Iterable[Problem]
 ]
-# By what is changed.
+# Keys: what is changed, in words that are shown while the sessions are played.
 _PROOFS: Mapping[str, _Prove] = {
     "without a program": prove_sole_readers,
     "another prompt": prove_spent_limits,
     "other changes": prove_counted_changes,
-    "what refusals advise": prove_false_advice,
+    "the advice of refusals": prove_false_advice,
 }
 
 
@@ -34,12 +34,12 @@ def prove_further(
     played: Sequence[PlayedSession],
 ) -> Iterator[Problem]:
     """
-    Yield hooks that decide by chance, guards that need one program, what gates leave out, and false advice.
+    Yield hooks that decide by chance, guards that need one program, faulty gates, and false advice.
 
     Args:
         hook_set: The hooks.
-        try_out: Plays sessions, and shows some words meanwhile.
-        known: The other problems, whose names are taken.
+        try_out: Plays sessions, and shows the words meanwhile.
+        known: The problems found so far; new ones get other ids.
         played: The sessions so far.
     """
     found = [*known]

@@ -1,4 +1,4 @@
-"""Pairs of sessions with one difference: the first is kept if its stop is refused only because of that."""
+"""Pairs of sessions with one difference: the first is kept if the stop is refused only in that one."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from pytest_hookharness.model.checkup import CheckSession
 
 
 def kept_to_its_end(plays: Sequence[PlayedSession]) -> Iterator[CheckSession]:
-    """Yield the first of two short sessions, played to its end, if the stop was refused only in that one."""
+    """Yield the first of two short sessions, to be played to its end, if only its stop was refused."""
     refused = [_is_refused(one) for one in plays if one.outcome is not None]
     if refused == [True, False]:
         session = plays[0].session

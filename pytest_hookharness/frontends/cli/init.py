@@ -188,6 +188,6 @@ def _with_failing_checks(hook_set: HookSet, stop: str) -> list[str]:
     fails = f"{{exit: {FAILS.exit}, stdout: {json.dumps(FAILS.stdout)}}}"
     doubles = ", ".join(f"{name}: {fails}" for name in checks)
     return [
-        f"  # Test doubles replace what the {stop} hooks start; the agent cannot make these checks succeed.",
+        f"  # Test doubles replace the checks that {stop} hooks start; the agent cannot make them succeed.",
         f"  failing-checks: {{commands: {{{doubles}}}}}",
     ]

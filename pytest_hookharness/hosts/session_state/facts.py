@@ -1,8 +1,8 @@
 """
 The facts of a session, which stay the same from start to end.
 
-Identifiers follow from the seed and a position, so that a run can be repeated; times from the start of the
-session, as hooks may compare them with their clock.
+Identifiers follow from the seed and a position, so that a run can be repeated. Times begin at the start of
+the session, because hooks may compare them with their clock.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from pytest_hookharness.model.fast_dataclass import dataclass, replace
 
 _COMMAND = re.compile(r"/([^\s/]+)(?:\s+(.*))?", re.DOTALL)
 _FRONT_MATTER = re.compile(r"---[ \t]*\n(?:.*?\n)??---[ \t]*(?:\n|\Z)", re.DOTALL)
-# When a session starts that nobody plays: a Monday morning, in seconds of the epoch.
+# The start of a session that is not simulated: a Monday morning, in seconds since the epoch.
 _MADE_UP = datetime(2026, 1, 5, 9, 0, tzinfo=UTC).timestamp()
 _LAST = datetime.max.replace(tzinfo=UTC).timestamp() - 1
 
@@ -42,10 +42,10 @@ def derive_uuid(seed: int, *parts: object) -> str:
 
 def derive_datetime(start: float, position: int, waited: float) -> datetime:
     """
-    Return a time of a session: one second for each position, plus the seconds that the script waited.
+    Return the start plus one second for each position, plus the seconds that the script waited.
 
     Args:
-        start: When the session starts, in seconds of the epoch.
+        start: When the session starts, in seconds since the epoch.
     """
     # A calendar ends, and a script may wait as often as it likes.
     return datetime.fromtimestamp(min(start + position + waited, _LAST), UTC)
@@ -133,7 +133,7 @@ class Facts:
         tmp: The folder for temporary files.
         transcript_path: The file of the conversation; empty if the host writes none.
         seed: The seed of all made-up values.
-        start: When it starts, in seconds of the epoch.
+        start: When the session starts, in seconds since the epoch.
         env: The host's own environment.
         permission_mode: The mode, in the host's words.
         model: The model's name in the transcript.

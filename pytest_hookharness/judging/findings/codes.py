@@ -254,8 +254,8 @@ BYPASS = FindingCode(
     "HH309",
     "BYPASS",
     "A guard hook refuses a command, but allows the same command in another common spelling; or it refuses "
-    "an edit of a file, but allows another usual way to change the same file; or a hook of stops acts on a "
-    "changed file, but not on a new or committed one.",
+    "an edit of a file, but allows another usual way to change the same file; or a Stop hook refuses "
+    "the stop after a change, but not if the file is new or the change is committed.",
     "Agents write `cd sub && rm -rf build`, `rm -r -f build` and `git -C . push` without intent, and change "
     "files by `sed -i` where an edit is refused. The guard hook does not stop them.",
     "Split the line at `&&`, `||`, `;` and `|` and look at each command; skip `cd` and options such as `-C`, "
@@ -274,8 +274,8 @@ UNASKED = FindingCode(
 OVERBLOCK = FindingCode(
     "HH311",
     "OVERBLOCK",
-    "A guard hook refuses harmless commands or edits that resemble what it is meant to refuse, or a hook of "
-    "stops refuses the stop of a session that changed nothing.",
+    "A guard hook refuses harmless commands or edits that resemble what it is meant to refuse, or a Stop "
+    "hook refuses the stop of a session that changed nothing.",
     "The agent is kept from usual work, looks for a way around, or is told that it did something dangerous.",
     "Split the line into commands and words. Compare the program, its options and each path as a whole "
     "instead of looking for a few letters anywhere in the line.",
@@ -301,10 +301,10 @@ MISSING_INPUT = FindingCode(
 FALSE_ADVICE = FindingCode(
     "HH314",
     "FALSE-ADVICE",
-    "A refusal names a way that does not help: a variable or a command with which the agent is refused "
-    "again, or a file that the project does not have.",
-    "An agent that does what it is told is refused once more, tries other ways, or gives up.",
-    "Follow the advice of each refusal once, as an agent would, and correct what does not help.",
+    "A refusal gives advice that does not help: a variable or a command that is refused too, or a file that "
+    "the project does not have.",
+    "An agent that follows the advice is refused again, tries other ways, or gives up.",
+    "Follow the advice of each refusal once, as an agent would, and correct advice that does not help.",
 )
 CHECK_CODES = (
     CARRIED_OUT,

@@ -53,7 +53,7 @@ class KnownNumbers:
 
     Attributes:
         written: In the source of the hooks, also computed from two literals there.
-        read: In files that they read, and how many lines or items these have.
+        read: In files that they read, and the numbers of lines and items of these files.
         remainders: What the source computes remainders of.
     """
 

@@ -1,7 +1,7 @@
 """
-How much is in a file: a hook may compare a count with its lines, or with the items of its lists.
+Sizes of a file: a hook may compare a count with the number of its lines, or of the items of its lists.
 
-A plan of steps is over when as many turns were made as it has steps, and no number in it says how many.
+A hook may allow the stop after as many turns as a plan has steps. No number in the plan says how many.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ _LARGEST, _MOST = 1 << 20, 200
 
 
 def find_sizes(text: bytes) -> frozenset[int]:
-    """Return the number of lines of a text, and of JSON the lengths of its lists and objects."""
+    """Return the numbers of lines, with and without empty ones, and JSON lengths; all without 0 and 1."""
     lines = text.count(b"\n")
     kept = sum(1 for line in text.splitlines() if line.strip())
     return frozenset({lines, kept, *_lengths(text)}) - {0, 1}

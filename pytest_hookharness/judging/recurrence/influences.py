@@ -183,7 +183,7 @@ def _decisive(reads: Reads, around: KnownPaths) -> Iterator[tuple[str, str, Look
                 continue
             # What a test double reads besides the state is the harness's own.
             own = look.own or (program.script in around.own and look.path not in around.names)
-            # The space on a file system changes although its folders never do.
+            # The free space of a file system changes even if the folder never does.
             fixed = look.kind is not LookKind.FILE_SYSTEM and _is_constant(look.path, around)
             if not own and not fixed and _matters(program.path, look, around):
                 yield look.path, _describe(look.path, look.kind, around), look.kind

@@ -18,7 +18,7 @@ UNOBSERVED = f"{_INDEPENDENT}clock, chance, kernel, network, or the times, links
 # Added where hooks decide by the clock, as their source shows, and ended the session at all times played.
 ASSUMED_CLOCK = "Assumed that no other time decides: the source may compare the clock"
 STANDING: tuple[str, ...] = (
-    "The host's ids follow from the seed; its times begin at the real one, and each step takes a second.",
+    "The host's ids follow from the seed; its times begin at the real time and go on by 1 s per id.",
     UNOBSERVED,
 )
 UNREAD_GIT = "Git's object store does not affect any decision."

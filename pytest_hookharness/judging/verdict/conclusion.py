@@ -132,7 +132,7 @@ def _time_that_allows(outcome: Outcome) -> str:
     )
 
 
-_SLOWER = "no turn that followed at once ended the session, and with more time between turns it ends"
+_SLOWER = "turns that follow at once did not end the session, but a run at other times ended (see CLOCK)"
 _AT_ONCE = "The session begins now and its turns follow at once; CLOCK says what other times give."
 _NOT_UNDONE = (
     "the session ends differently where copies of its state are played first: {} The end depends on chance, "

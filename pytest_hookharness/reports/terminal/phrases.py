@@ -56,7 +56,7 @@ LONGEST_ADVICE, LONGEST_TEXT, EVERYTHING = 160, 600, 1 << 16
 _COMMAND = 44
 _LISTED = 3
 _VARIABLE = r"\$\{?[A-Z_]*(?:DIR|ROOT)\}?"
-# Quotes around the whole path go with the variable unless the rest of the path needs them.
+# Quotes around the whole path are removed too, unless the rest of the path needs them.
 _FOLDER = re.compile(rf'"{_VARIABLE}/([^"\s]*)"|"{_VARIABLE}"/|{_VARIABLE}/')
 
 

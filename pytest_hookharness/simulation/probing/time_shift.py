@@ -39,7 +39,7 @@ _MORE_QUICK_TURNS, _MORE_SLOW_RUNS = 6, 4
 _STEADY_LIMIT = 12
 # Runs that narrow down the time from which on the hooks decide otherwise.
 _SEARCH_LIMIT = 14
-# Turns from which on the time that a play takes may change its end by one turn.
+# Least number of turns at which the real time of a play may move its end by one turn.
 _LONG = 10
 
 
@@ -248,7 +248,7 @@ def _is_no_chance(
 
 
 def _is_near(one: Outcome, other: Outcome) -> bool:
-    """Return whether two long plays ended one turn apart: they took real time too, and not equally much."""
+    """Return whether two long plays ended at most one turn apart: the real time they took may differ."""
     ends = sorted(run.iterations for run in (one, other) if isinstance(run.verdict, Terminated))
     return len(ends) == len((one, other)) and ends[0] >= _LONG and ends[1] - ends[0] <= 1
 

@@ -254,7 +254,7 @@ def find_facts(
     Return what is fixed for a whole session in a workspace.
 
     Args:
-        start: When the session starts, in seconds of the epoch.
+        start: When the session starts, in seconds since the epoch.
 
     Raises:
         SimulationError: The scenario asks for a start that this host, or this workspace, does not have.

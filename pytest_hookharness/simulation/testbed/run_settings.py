@@ -89,7 +89,7 @@ class Settings:
 
     def ahead(self, scenario: Scenario) -> float:
         """Return by how many seconds the hooks' clock is ahead when a session begins."""
-        # Of covered folders no state is restored, so nothing is tried there that takes time.
+        # The state of covered folders is not restored, so no experiment there takes simulated time.
         return self.lead if scenario.pace and not scenario.cover else 0.0
 
     def of_rerun(self, outcome: Outcome) -> Settings:

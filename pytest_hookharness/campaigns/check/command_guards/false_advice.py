@@ -26,7 +26,7 @@ from pytest_hookharness.model.moves import FIRST_PROMPT, Act, RunCommand, Script
 
 _Play: TypeAlias = Callable[[Sequence[CheckSession]], Sequence[PlayedSession]]
 _VARIABLE = re.compile(r"\b([A-Z][A-Z0-9_]{3,}=(?:1|0|true|false|yes|no|on|off|skip))\b")
-# A command in quotes, behind a word that recommends it.
+# A command in quotes, after a word that recommends it.
 _ADVISED = re.compile(
     r"\b(?i:use|run|try|consider|prefer|instead|with|first|recommended)\b[^.\n`\"';]{0,30}[`\"']"
     r"(?P<quoted>[a-z][\w./-]*(?: [^`\"'\n<>]{1,60})?)[`\"']"
@@ -39,7 +39,7 @@ _FILE = re.compile(
     r"[ \t]+[`\"']?"
     r"(?P<path>(?:\./)?[\w.-]+(?:/[\w.-]+)+\.(?:md|sh|py|js|mjs|json|ya?ml|toml|txt))(?![\w/])"
 )
-# What only a person does, before the agent starts or elsewhere.
+# Words that show that the advice is for a person, not for the agent.
 _FOR_A_PERSON = re.compile(
     r"\b(?:user|human|person|maintainer|yourself|your (?:shell|terminal))\b", re.IGNORECASE
 )
@@ -48,8 +48,8 @@ _WARNED = re.compile(
 )
 _NEAR, _MOST, _MOST_HOOKS, _LONGEST = 80, 3, 4, 60
 _OWN_ENVIRONMENT = (
-    "A hook does not get the variables of a command: let it look for `{name}` in the command's text, or tell "
-    "the user to set it where the host is started."
+    "A variable in front of a command does not reach the hook: look for `{name}` in the command's text, or "
+    "tell the user to set it before starting the host."
 )
 _REFUSED_TOO = "Allow what the refusal recommends, or recommend something else."
 _NO_FILE = "Name a file that the project has."
@@ -57,7 +57,7 @@ _NO_FILE = "Name a file that the project has."
 
 @dataclass(frozen=True, slots=True)
 class _Refusal:
-    """A refused command, the hook that refused it, what it said, and the session."""
+    """A refused command, the hook that refused it, the event, the reason, and the session."""
 
     hook: str
     command: str
@@ -67,7 +67,7 @@ class _Refusal:
 
     @property
     def ways(self) -> list[str]:
-        """The commands of an agent that does what the reason says."""
+        """The commands of an agent that follows the advice in the reason."""
         named = [name for name in _VARIABLE.findall(self.reason) if name not in self.command]
         free = [name for name in named if not _FOR_A_PERSON.search(self._before(name))]
         other = [one for one in _advised(self.reason) if not {*one.split()} <= {*self.command.split()}]
@@ -94,8 +94,8 @@ def prove_false_advice(
     Args:
         hook_set: The hooks.
         play: Plays sessions.
-        known: The other problems, whose names are taken.
-        played: The sessions so far, of which some have refused commands.
+        known: The problems found so far; new ones get other ids.
+        played: The sessions so far, some with refused commands.
     """
     taken, told = [one.id for one in known], set[str]()
     refusals = [*_refusals(hook_set, played)]
@@ -123,7 +123,7 @@ def prove_false_advice(
 
 
 def _refusals(hook_set: HookSet, played: Sequence[PlayedSession]) -> Iterator[_Refusal]:
-    """Yield the refused commands with what was said, each pair of hook and reason once."""
+    """Yield the refused commands with the reasons, one for each pair of hook and reason."""
     seen = set[tuple[str, str]]()
     for one in played:
         for run, move in refusing_runs(one.outcome) if one.outcome is not None else ():
@@ -135,14 +135,14 @@ def _refusals(hook_set: HookSet, played: Sequence[PlayedSession]) -> Iterator[_R
 
 
 def _following(refusal: _Refusal) -> CheckSession:
-    """Return the session in which the command is refused, and the agent does what the reason says."""
+    """Return the session in which the agent runs the refused command, then follows the advice."""
     commands = (refusal.command, *refusal.ways)
     acts: tuple[Act, ...] = (
         FIRST_PROMPT,
         *(RunCommand(command=command, given=GIVEN) for command in commands),
     )
     scenario = replace(refusal.played.session.scenario, script=Script(acts=acts), turns=len(acts), vary=())
-    return CheckSession(title="what the refusal advises", scenario=scenario, ends=False, proof=True)
+    return CheckSession(title="the advice of the refusal", scenario=scenario, ends=False, proof=True)
 
 
 def _of_way(refusal: _Refusal, way: str) -> Symptom:
@@ -170,7 +170,7 @@ def _advised(reason: str) -> Iterator[str]:
 
 
 def _missing_file(hook_set: HookSet, reason: str) -> str:
-    """Return the first file to which a reason sends the agent and which is nowhere; empty for none."""
+    """Return the first file that a reason names and the project lacks; empty for none."""
     for found in _FILE.finditer(reason):
         path = posixpath.normpath(found["path"])
         if _FOR_A_PERSON.search(reason[max(0, found.start() - _NEAR) : found.start()]):

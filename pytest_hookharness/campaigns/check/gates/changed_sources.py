@@ -1,8 +1,8 @@
 """
-Stop hooks that ask git what changed, in sessions of an agent that changes sources of the project.
+Stop hooks that ask git what changed, in sessions in which the agent changes sources of the project.
 
-The files are those of the kinds and folders that the scripts name. A session is kept if the stop is refused
-after the changes and allowed without them.
+The scripts name the path or the extension of these sources. A session is kept if the stop is refused after
+the changes and allowed without them.
 """
 
 from __future__ import annotations
@@ -21,14 +21,14 @@ from pytest_hookharness.model.checkup import CheckSession, HookSet
 from pytest_hookharness.model.moves import FIRST_PROMPT, Act, Edit, Stop
 from pytest_hookharness.model.protocol import Hook
 
-LEFT_ALONE = "leaves these files as they were"
+LEFT_ALONE = "changes no file"
 _ASKS_GIT = re.compile(r"\bgit\b[\"',\s][^\n]{0,80}?\b(?:diff|status|ls-files)\b|--porcelain")
 _OWN = re.compile(r"^\.|^hooks/|(?:^|/)(?:LICENSE|CHANGELOG)")
 _MOST, _LARGEST, _DEEPEST = 4, 1 << 15, 2
 
 
 def plan_changed_sources(hook_set: HookSet, waiting: Sequence[Hook]) -> Iterator[CheckSession]:
-    """Yield two short sessions: in one the agent changes sources, in one it changes nothing."""
+    """Yield two short sessions, or none without sources: the agent changes sources, or changes nothing."""
     stops = {rule.name for rule in hosts.find(hook_set.host).for_role(hosts.Role.STOP)}
     texts = [text for hook in waiting if hook.event in stops for text in hook_set.scripts_of(hook)]
     edits = source_edits(hook_set, [text for text in texts if _ASKS_GIT.search(text)])
@@ -40,13 +40,13 @@ def plan_changed_sources(hook_set: HookSet, waiting: Sequence[Hook]) -> Iterator
 
 
 def kept_changes(plays: Sequence[PlayedSession]) -> Iterator[CheckSession]:
-    """Yield the session with the changes, played to its end, if only they decide about the stop."""
+    """Yield the session with the changes, to be played to its end, if only there the stop is refused."""
     for kept in kept_to_its_end(plays):
         yield replace(kept, way_out=LEFT_ALONE)
 
 
 def source_edits(hook_set: HookSet, texts: Sequence[str]) -> list[Edit]:
-    """Return changes of files that the project has, of kinds and in folders that scripts name."""
+    """Return edits of project files whose path or extension scripts name; those in named folders first."""
     if hook_set.plugin or not hook_set.git or not texts:
         return []
     text, chosen = "\n".join(texts), dict[tuple[str, str], Path]()

@@ -1,8 +1,8 @@
 """
-What gates of stops count as a change, and what they take for a failed check.
+Stop hooks that miss changes, or take a missing program for a failed check.
 
-A gate is taken that refuses the stop while the check that it starts fails, and allows it while that succeeds.
-It is played with no change, with changes that git shows in another way, and without the program of the check.
+A hook is tried if it refuses the stop only while its check fails, or only after changes. It is played with
+no change, with changes that git shows in another way, and without the program of the check.
 """
 
 from __future__ import annotations
@@ -30,27 +30,27 @@ from pytest_hookharness.model.outcome import Outcome
 from pytest_hookharness.model.trace import HookEvent, commands_of
 from pytest_hookharness.model.verdicts import FindingCode
 
-# Plays sessions that are no part of the report.
+# Plays sessions that are not part of the report.
 _Play: TypeAlias = Callable[[Sequence[CheckSession]], Sequence[PlayedSession]]
 _COMMIT = RunCommand(command="git add -A && git commit --quiet -m work")
-# What the agent does, what is seen then, and what to do about it.
+# When a gate allows the stop, in words, and the advice.
 _NEW_FILE = (
     "if the file is new",
     "`git diff` leaves new files out: add `git ls-files --others --exclude-standard`.",
 )
 _NEW_FOLDER = (
-    "if the folder is new too",
-    "Of a new folder git shows only its name: use `git status --porcelain --untracked-files=all`.",
+    "if the file is in a new folder",
+    "Git shows only the name of a new folder: use `git status --porcelain --untracked-files=all`.",
 )
 _LETTERS = (
-    "if the name of the file has an accent",
+    "if the file's name has an accent",
     "Git quotes such names: use `-z`, or `git -c core.quotePath=false`.",
 )
 _COMMITTED = (
     "if the agent commits the change before it stops",
     "Compare with the commit at which the session began.",
 )
-# What a copy of the project lacks: without it, a gate may not see commits that it sees in the project.
+# Copies of the project have no remote, so a gate that compares with one may miss commits there.
 _OF_REMOTE = re.compile(r"\borigin/|@\{u|\bupstream\b|\bmerge-base\b")
 _LONGEST, _MOST = 100, 2
 
@@ -59,12 +59,12 @@ def prove_counted_changes(
     hook_set: HookSet, play: _Play, known: Collection[Problem], played: Sequence[PlayedSession]
 ) -> Iterator[Problem]:
     """
-    Yield what is wrong with what a gate counts as a change, and with what it says without its program.
+    Yield gates that need no change, miss changes, or take a missing program for a failed check.
 
     Args:
         hook_set: The hooks.
         play: Plays sessions.
-        known: The other problems, whose names are taken.
+        known: The problems found so far; new ones get other ids.
         played: The sessions so far, of which some show a gate.
     """
     taken = [one.id for one in known]
@@ -80,15 +80,15 @@ def prove_counted_changes(
             yield from _taken_for_failed(hook_set, gate, hook, play, taken)
         while_failing = f" while {_named(checks)} {_verb(checks, 'fail')}" if checks else ""
         if again := _refused_by(idle.outcome, hook):
-            text = f"{again.event} is refused{while_failing}, also in a session that changed nothing."
-            advice = "Allow the stop of a session that changed nothing: its agent only answers a question."
+            text = f"{again.event} is refused{while_failing}, even in a session that changed nothing."
+            advice = "Allow the stop if nothing was changed: the agent may only have given an answer."
             yield from _problem(OVERBLOCK, hook, text, advice, idle, taken)
         else:
             yield from _unseen_changes(hook_set, gate, hook, while_failing, play, taken)
 
 
 def _gates(hook_set: HookSet, play: _Play, played: Sequence[PlayedSession]) -> list[CheckSession]:
-    """Return the sessions that show gates; where none does, those of hooks that refused a stop."""
+    """Return the played sessions that show gates; if none does, new ones for hooks that refused a stop."""
     sessions = [one.session for one in played if one.outcome is not None]
     kept = [one for one in sessions if failing_checks(one) or one.way_out == LEFT_ALONE]
     stops = (stop for one in played for stop in _stops(one.outcome) if stop.decision.refused)
@@ -101,11 +101,11 @@ def _gates(hook_set: HookSet, play: _Play, played: Sequence[PlayedSession]) -> l
 def _taken_for_failed(
     hook_set: HookSet, gate: CheckSession, hook: str, play: _Play, taken: list[str]
 ) -> Iterator[Problem]:
-    """Yield that a gate takes a missing program for a failed check."""
+    """Yield the problem that a gate takes a missing program for a failed check."""
     checks = [check for check in failing_checks(gate) if not (hook_set.root / check).exists()]
     for missing in play([_without(gate, checks)]) if checks else ():
         if lost := _refused_by(missing.outcome, hook):
-            text = f"{lost.event} is refused too if {_named(checks)} cannot be started{_saying(lost)}."
+            text = f"{lost.event} is also refused if {_named(checks)} cannot be started{_saying(lost)}."
             advice = "Tell a missing program from a failed check, and say which program is missing."
             yield from _problem(UNGUARDED_TOOL, hook, text, advice, missing, taken)
 
@@ -113,7 +113,7 @@ def _taken_for_failed(
 def _unseen_changes(
     hook_set: HookSet, gate: CheckSession, hook: str, while_failing: str, play: _Play, taken: list[str]
 ) -> Iterator[Problem]:
-    """Yield that a gate allows the stop after changes of another kind."""
+    """Yield the problem that a gate allows the stop after changes of another kind."""
     forms = [*_other_changes(hook_set, gate)]
     plays = zip(forms, play([_short(session) for _, session in forms]), strict=True)
     allowed = [(form, one) for (form, _), one in plays if _is_allowed(one.outcome)]
@@ -131,13 +131,13 @@ def _unseen_changes(
 
 
 def _is_told(hook_set: HookSet, hook: str) -> bool:
-    """Return whether the source of a gate shows that it never sees new files, as that is reported then."""
+    """Return whether the source of a gate shows that it never sees new files; this is reported already."""
     named = (one for one in hook_set.hooks if is_named(one.command, hook))
     return any(overlooked_files(hook_set, one)[1] for one in named)
 
 
 def _other_changes(hook_set: HookSet, gate: CheckSession) -> Iterator[tuple[tuple[str, str], CheckSession]]:
-    """Yield the same session with changes that git shows in another way, with what is said of them."""
+    """Yield the session with changes that git shows in another way, each with its words and advice."""
     acts = gate.scenario.script.acts
     changed = _changed(acts)
     if any(path in gate.scenario.files or (hook_set.root / path).exists() for path in changed):
@@ -165,13 +165,13 @@ def _with_accent(path: str) -> str:
 
 
 def _changed(acts: Sequence[Act]) -> list[str]:
-    """Return the files that the agent edits because the gate names their kind; else all of them."""
+    """Return the edited files without `ANY_FILE`, which no gate names; all if there is no other."""
     files = [act.file for act in acts if isinstance(act, Edit)]
     return [file for file in files if file != ANY_FILE] or files
 
 
 def _renamed(session: CheckSession, paths: Mapping[str, str]) -> CheckSession:
-    """Return the session with other paths of its edits; edits of other files are left out."""
+    """Return the session with its edits at new paths; edits of files without a new path are left out."""
     acts = session.scenario.script.acts
     edits = [act for act in acts if isinstance(act, Edit) and act.file in paths]
     renamed = [replace(edit, file=paths[edit.file]) for edit in edits]
@@ -183,7 +183,7 @@ def _idle(session: CheckSession) -> CheckSession:
 
 
 def _without(session: CheckSession, programs: Sequence[str]) -> CheckSession:
-    """Return the short session of a machine without some programs."""
+    """Return the short session on a machine that lacks some programs."""
     old = session.scenario
     kept = {name: double for name, double in old.commands.items() if name not in programs}
     files = {path: text for path, text in old.files.items() if path not in programs}

@@ -1,7 +1,7 @@
 """
-Checks that hooks start by a path in the project: programs of its environments, and scripts that it may have.
+Checks that hooks start by a path in the project: programs of its environments, and scripts that it lacks.
 
-Test doubles replace commands of the PATH. These get a script in their place, which fails or succeeds.
+Test doubles replace only commands on the PATH. A script that fails or succeeds replaces such a check.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ _PROGRAM = (
 _IN_FOLDER = re.compile(
     rf"(?<![\w.-])((?:\.?venv/bin|node_modules/\.bin|vendor/bin)/{_PROGRAM}|(?<=\./)(?:gradlew|mvnw))(?![\w/.-])"
 )
-# The same as texts that are joined to a path.
+# The same path as strings that the code joins.
 _JOINED = r"[\"']\s*[,/]\s*[\"']"
 _IN_PARTS = re.compile(rf"[\"'](\.?venv|node_modules|vendor){_JOINED}(\.?bin){_JOINED}({_PROGRAM})[\"']")
 _SCRIPT = re.compile(
@@ -38,7 +38,7 @@ _FAILS, _SUCCEEDS = ("1 check failed", 1), ("All checks passed", 0)
 
 
 def local_checks(hook_set: HookSet, hooks: Sequence[Hook]) -> list[str]:
-    """Return the paths of such checks in the project, of scripts only those that it lacks."""
+    """Return the paths of the checks that hooks start by path: programs, and scripts that are missing."""
     texts = [text for hook in hooks for text in hook_set.scripts_of(hook) or [hook.command]]
     found = [path for text in texts for path in _programs(text)]
     own = {path for hook in hooks for path, _ in hook_set.sources_of(hook)}
@@ -49,7 +49,7 @@ def local_checks(hook_set: HookSet, hooks: Sequence[Hook]) -> list[str]:
 
 
 def stand_in(path: str, *, fails: bool) -> str:
-    """Return the text of a script that stands for a check of the project."""
+    """Return the text of a script that replaces a check of the project."""
     extension = path.rpartition("/")[2].rpartition(".")[2]
     kind = "js" if extension in ("mjs", "js", "cjs") else extension
     words, status = _FAILS if fails else _SUCCEEDS
@@ -57,7 +57,7 @@ def stand_in(path: str, *, fails: bool) -> str:
 
 
 def failing_stand_ins(files: Mapping[str, str]) -> list[str]:
-    """Return the paths of the files that stand for a check that fails."""
+    """Return the paths of the scripts that replace checks and fail."""
     return [path for path, text in files.items() if text == stand_in(path, fails=True)]
 
 

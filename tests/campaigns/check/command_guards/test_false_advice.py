@@ -25,7 +25,7 @@ BEGIN = "PreToolUse: the refusal of `git clean -fd`"
 
 @pytest.fixture
 def found(tmp_path, harness):
-    """What is said of the refusals of a guard."""
+    """The texts of the problems found in the refusals of a guard."""
 
     def played(session):
         return PlayedSession(session, play_session(session, harness.settings, harness.resources))
@@ -77,5 +77,5 @@ def test_advice_that_does_not_help(found, reason, text):
     ],
 )
 def test_advice_that_helps(found, reason, allowed):
-    """Advice that helps, or that is for a person, and a warning are not reported."""
+    """Advice that helps, advice for a person, and warnings are not reported."""
     assert found(reason, allowed) == []

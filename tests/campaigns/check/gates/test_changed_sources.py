@@ -18,7 +18,7 @@ exit 2
 
 @pytest.fixture
 def found(tmp_path, harness):
-    """What is said of the gate of a project with sources."""
+    """The texts of the problems about changes, for the gate of a project with sources."""
 
     def find(changed):
         files = {
@@ -42,7 +42,7 @@ def found(tmp_path, harness):
 
 @pytest.mark.slow
 def test_a_gate_of_changed_sources(found):
-    """A gate that acts on changes of some sources is met by such changes, and told which ones it misses."""
+    """The check changes the sources that a gate names, and reports which changes the gate misses."""
     (text,) = found("git diff --name-only")
     assert text == (
         "The stop is refused after an edit of apps/game/src/main.ts, but allowed if the file is new or if "
@@ -52,6 +52,6 @@ def test_a_gate_of_changed_sources(found):
 
 @pytest.mark.nightly
 def test_a_gate_that_sees_all_changes(found):
-    """Of a gate that sees new files, files in new folders and commits, nothing is said."""
+    """A gate that sees new files, files in new folders and commits has no problem about changes."""
     base = "git rev-list --max-parents=0 HEAD"
     assert found(f"{{ git diff --name-only -z $({base}); git ls-files -zo; }} | tr '\\0' '\\n'") == []

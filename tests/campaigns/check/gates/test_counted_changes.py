@@ -22,7 +22,7 @@ AFTER_EDIT = "The stop is refused after an edit of {} while `npm` fails, but all
 
 @pytest.fixture
 def found(plugin, harness):
-    """What is said of a gate."""
+    """The kinds and texts of the problems found in a gate."""
 
     def play(sessions):
         return [
@@ -41,9 +41,9 @@ def found(plugin, harness):
 
 @pytest.mark.slow
 def test_a_session_that_changed_nothing(found):
-    """A gate that looks at no change refuses the stop of a session that changed nothing."""
+    """A gate that refuses the stop of a session that changed nothing is reported as OVERBLOCK."""
     assert found("") == [
-        ("OVERBLOCK", "Stop is refused while `npm` fails, also in a session that changed nothing.")
+        ("OVERBLOCK", "Stop is refused while `npm` fails, even in a session that changed nothing.")
     ]
 
 
@@ -54,7 +54,7 @@ def test_a_session_that_changed_nothing(found):
         pytest.param(
             r"git status --porcelain | grep -qE '\.ts$' || exit 0",
             "changed.ts",
-            "if the folder is new too or if the name of the file has an accent or if the agent commits the "
+            "if the file is in a new folder or if the file's name has an accent or if the agent commits the "
             "change before it stops",
             id="status",
         ),
@@ -74,15 +74,15 @@ def test_a_session_that_changed_nothing(found):
     ],
 )
 def test_changes_that_are_not_seen(found, changes, known, allowed):
-    """A gate is told which changes it does not see, and only those."""
+    """The report names the changes that a gate does not see, and only those."""
     assert found(changes) == [("BYPASS", AFTER_EDIT.format(known, allowed))]
 
 
 @pytest.mark.slow
 def test_a_missing_program(found):
-    """A gate that takes a missing program for a failed check is told so, with what it says."""
+    """A gate that takes a missing program for a failed check is UNGUARDED-TOOL, with its own message."""
     kinds = dict(found("", there=""))
     assert kinds.keys() == {"OVERBLOCK", "UNGUARDED-TOOL"}
     assert kinds["UNGUARDED-TOOL"].startswith(
-        'Stop is refused too if `npm` cannot be started, with "Repair the tests: '
+        'Stop is also refused if `npm` cannot be started, with "Repair the tests: '
     )

@@ -30,7 +30,7 @@ def test_paths_of_checks(plugin, text, paths):
 @pytest.mark.parametrize("name", ["pytest", "check.sh", "check.py"])
 @pytest.mark.parametrize("fails", [True, False])
 def test_what_stands_for_a_check(tmp_path, name, fails):
-    """The script in the place of a check runs as a program, says what it is, and fails only if it should."""
+    """The script that replaces a check runs as a program, prints its result, and fails only if it should."""
     file = tmp_path / name
     file.write_text(stand_in(name, fails=fails))
     file.chmod(0o755)

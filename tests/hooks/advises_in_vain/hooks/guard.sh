@@ -1,5 +1,5 @@
 #!/bin/sh
-# Reads SKIP_GUARD of its own environment, which is not that of the command.
+# Reads SKIP_GUARD from its own environment, which is not that of the command.
 [ "${SKIP_GUARD:-}" = 1 ] && exit 0
 case "$(jq -r .tool_input.command)" in
 *"rm -rf"*)
