@@ -21,7 +21,7 @@ PARTS = f"""text=$(jq -r .tool_input.command)
 case "$text" in *[\\;\\&\\|]*) exit 0 ;; "git status"*) {ANSWER % "allow"} ;; esac
 """
 EVERYTHING = f"cat >/dev/null; {ANSWER % 'allow'}\n"
-LINE = "git status && rm -rf ~"
+LINE, IN_FOLDER = "git status && rm -rf ~", "cd . && git status && rm -rf ~"
 
 
 @pytest.fixture
@@ -45,11 +45,14 @@ def approved(tmp_path, harness):
 
 
 @pytest.mark.slow
-def test_a_hook_that_looks_at_the_beginning_of_a_line(approved):
+@pytest.mark.parametrize(
+    ("script", "line"), [(BEGINS, LINE), (APPROVES % '"cd "*" && git status"*', IN_FOLDER)]
+)
+def test_a_hook_that_looks_at_the_beginning_of_a_line(approved, script, line):
     """A hook that allows a line for its first command lets the next one through unasked, which is UNASKED."""
-    (text,) = approved(BEGINS)
+    (text,) = approved(script)
     assert text == (
-        f"PreToolUse: it answers `allow` to `{LINE}`, and nothing to `rm -rf ~` alone, so claude-code runs "
+        f"PreToolUse: it answers `allow` to `{line}`, and nothing to `rm -rf ~` alone, so claude-code runs "
         "the whole line without asking the user."
     )
 
