@@ -64,6 +64,16 @@ def test_a_job_of_the_agent_that_the_hook_waits_for(play, seconds, why):
 
 
 @pytest.mark.slow
+def test_a_command_that_runs_in_the_background(play):
+    """The agent stops while a command runs that its call put into the background."""
+    job = {"name": "Bash", "input": {"command": "sleep 1; touch done", "run_in_background": True}}
+    outcome = play(hooks={"Stop": GATE}, env=OFF, agent=[{"prompt": "go"}, {"tool": job}], turns=6)
+
+    assert isinstance(outcome.verdict, Undecided)
+    assert outcome.verdict.why.endswith("if it may run for 5 s more, the session ends in turn 2")
+
+
+@pytest.mark.slow
 def test_a_server_that_a_hook_left_running(play):
     """A loop of a hook that left a server running is a livelock with driven evidence."""
     serve = "[ -f begun ] || { touch begun; tail -f /dev/null >/dev/null 2>&1 & }"

@@ -20,6 +20,9 @@ from pytest_hookharness.simulation.testbed.hook_batch import linger, run_batch, 
 from pytest_hookharness.simulation.testbed.run_settings import SimulationError
 from pytest_hookharness.simulation.testbed.testbed import Testbed
 
+# Keys of a call that let its command run on while the agent goes on (documented: Claude Code, Qwen Code).
+_IN_BACKGROUND = ("run_in_background", "is_background")
+
 
 def run_hooks(
     testbed: Testbed, hooks: Sequence[Hook], payload: Payload, budget: float
@@ -146,6 +149,8 @@ def perform_call(
         )
     if not isinstance(operation, RunCommand):
         return edit_or_read(testbed, operation), None
+    if any(call.input.get(key) is True for key in _IN_BACKGROUND):
+        operation = replace(operation, command=f"(\n{operation.command}\n) >/dev/null 2>&1 &")
     result = testbed.run_processes([_shell_command(testbed, operation)], budget)[0]
     return replace(performance_of(result), folder=testbed.workspace.shell.pop_folder()), result
 
