@@ -14,7 +14,7 @@ import re
 from collections.abc import Callable, Iterator
 
 from pytest_hookharness.model.fast_dataclass import dataclass, replace
-from pytest_hookharness.model.outcome import Outcome
+from pytest_hookharness.model.outcome import LOOKED_FOR, Outcome
 from pytest_hookharness.model.trace import Performed
 from pytest_hookharness.model.verdicts import Capped, Livelock, Terminated, Undecided, verdict_name
 from pytest_hookharness.simulation.testbed.run_settings import Settings
@@ -24,6 +24,11 @@ _LINGER, _TURNS_LATER = 5.0, 3
 # Seconds for further runs, however little is left of the budget.
 _LEAST = 3.0
 
+# What never ends by itself: a server, or a program that watches files.
+_SERVES = re.compile(
+    r"\btail -\w*[fF]|\b(?:serve|server|dev|watch|start|listen|http\.server|vite|nodemon|daemon)\b"
+    r"|--watch|\b(?:uvicorn|gunicorn)\b|\b(?:redis|postgres|inotifywait|fswatch)"
+)
 _SLEEPS = re.compile(r"(?:\S*/)?sleep [\d.]+[smhd]?$")
 
 # Plays the same scenario until the host ends it; nothing if the time ended before.
@@ -39,13 +44,16 @@ class _Left:
         what: Its command, who left it running, and how it was ended, in words.
         by_hook: Whether a hook left it running; else a command of the agent did.
         will_end: Whether it is assumed to end by itself. Of the processes that hooks leave running, only a
-            `sleep` is; others are assumed to be servers, which change nothing by themselves.
+            `sleep` is; others are assumed to be servers, which change nothing by themselves. Commands of the
+            agent and hooks in the background are, unless they look like a server.
+        in_background: Whether it is a hook in the background.
     """
 
     turn: int
     what: str
     by_hook: bool
     will_end: bool
+    in_background: bool = False
 
 
 class _NoTime(Exception):
@@ -61,6 +69,9 @@ def find_difference(outcome: Outcome, settings: Settings, replay: Replay, clock:
         clock: Counts the time that they take.
     """
     left = next(_left_running(outcome), None)
+    if isinstance(outcome.verdict, Terminated) and left is not None and left.in_background:
+        # Its host goes on without it, as the session did.
+        left = None
     # Fake agents have their own rule for what hooks leave running.
     decided = isinstance(outcome.verdict, Terminated | Livelock | Capped) and not outcome.scenario.fake_agents
     if left is None or not decided:
@@ -87,7 +98,9 @@ def find_difference(outcome: Outcome, settings: Settings, replay: Replay, clock:
         return ""
     if isinstance(longer.verdict, Terminated):
         return f"{left.what}; if it may run for {_LINGER:g} s more, {_describe(longer)}"
-    if working := next((one for one in _left_running(longer) if one.will_end), None):
+    # A hook that looks for no file in vain does not wait for such work.
+    waits = any(LOOKED_FOR in one for one in outcome.assumptions)
+    if waits and (working := next((one for one in _left_running(longer) if one.will_end), None)):
         return f"{working.what}; with more time it still ran, and what it changes at its end is unknown"
     return ""
 
@@ -129,11 +142,13 @@ def _left_running(outcome: Outcome) -> Iterator[_Left]:
         if isinstance(step.exchange, Performed) and step.exchange.run is not None:
             for process in step.exchange.run.leftovers:
                 what = f"`{process.command}`, which the agent's command left running, was ended with it"
-                yield _Left(step.turn, what, by_hook=False, will_end=True)
+                works = not _SERVES.search(process.command)
+                yield _Left(step.turn, what, by_hook=False, will_end=works)
     for step, hook_run in outcome.trace.hook_runs():
         for process in hook_run.run.leftovers if hook_run.run is not None else ():
             what = f"`{process.command}`, which a hook left running, was ended with the hook run"
             yield _Left(step.turn, what, by_hook=True, will_end=bool(_SLEEPS.match(process.command)))
         if hook_run.run is not None and hook_run.run.cut_in_background:
             what = f"`{hook_run.hook.command}`, which runs in the background, was ended before its time"
-            yield _Left(step.turn, what, by_hook=True, will_end=True)
+            works = not _SERVES.search(hook_run.hook.command)
+            yield _Left(step.turn, what, by_hook=True, will_end=works, in_background=True)

@@ -216,8 +216,12 @@ def test_what_programs_ask_of_the_machine_for_themselves() -> None:
 
 def test_the_space_of_a_fixed_folder() -> None:
     """The free space of a file system may decide, even if its folder never changes."""
-    assert find(PathLook("/", LookKind.FILE_SYSTEM, existed=True)).matters == ("the free space of /",)
-    assert find(PathLook("/", LookKind.STATUS, existed=True)) == Influences()
+    around = replace(AROUND, own=frozenset({"/"}))
+    found = {
+        kind: find_influences([reads(PathLook("/", kind, existed=True))], around).matters
+        for kind in (LookKind.FILE_SYSTEM, LookKind.STATUS)
+    }
+    assert found == {LookKind.FILE_SYSTEM: ("the free space of /",), LookKind.STATUS: ()}
 
 
 def test_git_decides_by_contents() -> None:

@@ -39,8 +39,8 @@ def test_a_process_that_a_command_left_running(play):
     assert any(
         "command left running" in sentence and "sleep 600" in sentence for sentence in ended.assumptions
     )
-    assert isinstance(loop.verdict, Undecided)
-    assert loop.verdict.why.endswith("with more time it still ran, and what it changes at its end is unknown")
+    assert isinstance(loop.verdict, Livelock)
+    assert loop.verdict.evidence == "driven"
 
 
 GATE = f"[ -f done ] && exit 0; {REFUSE}"

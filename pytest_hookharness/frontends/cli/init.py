@@ -140,7 +140,8 @@ def _copied(hook_sets: Sequence[HookSet], root: Path) -> Iterator[HookSet]:
     for hook_set in hook_sets:
         files = tuple(file for file in hook_set.files if file not in ignored)
         if files:
-            yield replace(hook_set, files=files)
+            kept = tuple(hook for hook in hook_set.hooks if hook.source not in names)
+            yield replace(hook_set, files=files, hooks=kept)
 
 
 def compose(hook_set: HookSet, folder: str = REPOSITORY) -> tuple[str, str]:

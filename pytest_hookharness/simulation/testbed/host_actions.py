@@ -122,9 +122,9 @@ def prepare_launch(testbed: Testbed, hooks: Sequence[Hook], index: int, payload:
     if rest is not None:
         rest = linger(scenario) or rest or spec.linger
     # A fake agent that a hook starts has a session to play.
-    # A play that lets processes live on waits for hooks in the background too.
-    longer = testbed.settings.linger != 0.0
-    background = testbed.hook_timeout if stated or scenario.fake_agents or longer else spec.background
+    background = testbed.hook_timeout if stated or scenario.fake_agents else spec.background
+    # A play that gives processes more time gives it to hooks in the background too.
+    background = max(background, testbed.settings.linger or 0.0)
     spec = replace(spec, cwd=folder, linger=rest, exact=stated, background=background)
     variable = profile.process.env_file[0]
     if variable in spec.env:

@@ -237,6 +237,8 @@ def test_a_gate_whose_check_is_not_installed(plugin, harness, check, told):
     hook_set = plugin('bash "${CLAUDE_PLUGIN_ROOT}"/gate.sh', **{"gate.sh": text})
     symptoms = [one.symptom for one in CheckRun(hook_set, harness.settings, harness.resources).run().problems]
     (found,) = [one for one in symptoms if one.kind == "livelock"]
+    others = {one.kind for one in symptoms} - {"livelock"}
+    assert others == ({"OVERBLOCK", "UNGUARDED-TOOL"} if told else set())
     assert found.avoidable is bool(told)
     assert told in found.text
 

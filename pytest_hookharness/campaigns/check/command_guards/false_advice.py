@@ -25,26 +25,41 @@ from pytest_hookharness.model.fast_dataclass import dataclass
 from pytest_hookharness.model.moves import FIRST_PROMPT, Act, RunCommand, Script
 
 _Play: TypeAlias = Callable[[Sequence[CheckSession]], Sequence[PlayedSession]]
-_VARIABLE = re.compile(r"\b([A-Z][A-Z0-9_]{3,}=(?:1|0|true|false|yes|no|on|off|skip))\b")
-# A command in quotes, after a word that recommends it.
+_NAME = r"[A-Z][A-Z0-9_]{3,}=(?:1|0|true|false|yes|no|on|off|skip)"
+# A variable that a reason tells the agent to set, and not in a file or for a program that starts the agent.
+_VARIABLE = re.compile(
+    r"\b(?i:set|use|with|export|prefix|pass|override|bypass|retry|rerun)\b[^.\n;]{0,20}?"
+    rf"(?<![\w=])(?P<name>{_NAME})\b(?![`\"']?[ \t]+(?i:in|into|claude|codex|gemini|cursor)\b)"
+)
+# A command in quotes, right after a word that recommends it.
 _ADVISED = re.compile(
-    r"\b(?i:use|run|try|consider|prefer|instead|with|first|recommended)\b[^.\n`\"';]{0,30}[`\"']"
+    r"\b(?i:use|run|try|consider|prefer|instead|with|recommended)\b:?[ \t]+(?:e\.g\.[ \t]+)?[`\"']"
     r"(?P<quoted>[a-z][\w./-]*(?: [^`\"'\n<>]{1,60})?)[`\"']"
     # One without quotes, up to a bracket or the end of the line.
     r"|\b(?i:use|run|try|consider|prefer)(?: instead)?:[ \t]+"
-    r"(?P<plain>(?:git|npm|docker|rm)(?: [\w./=-]+){1,5})"
+    r"(?P<plain>(?:git|npm|docker|rm)(?: [\w./=-]+){1,4})(?=[ \t]*(?:[(\n]|\.?$))"
 )
 _FILE = re.compile(
     r"\b(?:[Ss]ee|[Rr]ead|[Ff]ollow|[Rr]un|refer to|details in|rules in|described in|bash|sh)\b:?"
     r"[ \t]+[`\"']?"
     r"(?P<path>(?:\./)?[\w.-]+(?:/[\w.-]+)+\.(?:md|sh|py|js|mjs|json|ya?ml|toml|txt))(?![\w/])"
 )
+# What is on the network, above the project, or made by tools.
+_ELSEWHERE = re.compile(
+    r"\.\.(?:/|$)|[\w-]+\.(?:com|org|io|net|dev)/|\.git/|(?:\S*/)?(?:node_modules|\.?venv)/"
+)
 # Words that show that the advice is for a person, not for the agent.
 _FOR_A_PERSON = re.compile(
     r"\b(?:user|human|person|maintainer|yourself|your (?:shell|terminal))\b", re.IGNORECASE
 )
 _WARNED = re.compile(
-    r"\b(?:not|never|don't|instead of|rather than|blocked|refused|then)\b[^.\n]*$", re.IGNORECASE
+    r"\b(?:not|never|don't|cannot|can't|won't|instead of|rather than|blocked|refused|forbidden|avoid|without"
+    r"|attempt\w*|then)\b[^.\n]*$",
+    re.IGNORECASE,
+)
+_WARNED_AFTER = re.compile(
+    r"[`\"']?[ \t]+(?:(?:or|and)[ \t]+\S+[ \t]+)?(?:is|are|was)[ \t]+"
+    r"(?:not|never|blocked|refused|forbidden)\b"
 )
 _NEAR, _MOST, _MOST_HOOKS, _LONGEST = 80, 3, 4, 60
 _OWN_ENVIRONMENT = (
@@ -68,10 +83,13 @@ class _Refusal:
     @property
     def ways(self) -> list[str]:
         """The commands of an agent that follows the advice in the reason."""
-        named = [name for name in _VARIABLE.findall(self.reason) if name not in self.command]
-        free = [name for name in named if not _FOR_A_PERSON.search(self._before(name))]
-        other = [one for one in _advised(self.reason) if not {*one.split()} <= {*self.command.split()}]
-        return [*dict.fromkeys([*(f"{name} {self.command}" for name in free), *other])][:_MOST]
+        found = (one for one in _VARIABLE.finditer(self.reason) if one["name"] not in self.command)
+        named = [one["name"] for one in found if self._is_advice(one.start(), one.end())]
+        advised = (one for one in _ADVISED.finditer(self.reason) if self._is_advice(one.start(), one.end()))
+        other = [(one["quoted"] or one["plain"]).strip().rstrip(".,;:") for one in advised]
+        # One that only repeats words of the refused command is that command once more.
+        new = [one for one in other if " " in one and not {*one.split()} <= {*self.command.split()}]
+        return [*dict.fromkeys([*(f"{name} {self.command}" for name in named), *new])][:_MOST]
 
     @property
     def begin(self) -> str:
@@ -80,9 +98,11 @@ class _Refusal:
         shown = words if len(words) <= _LONGEST else f"{words[:_LONGEST]}..."
         return f"{self.event}: the refusal of `{shown}`"
 
-    def _before(self, name: str) -> str:
-        place = self.reason.find(name)
-        return self.reason[max(0, place - _NEAR) : place]
+    def _is_advice(self, start: int, end: int) -> bool:
+        """Return whether a part of the reason is for the agent, and no warning."""
+        before, after = self.reason[max(0, start - _NEAR) : start], self.reason[end : end + _NEAR]
+        warned = _WARNED.search(before) or _WARNED_AFTER.match(after)
+        return not (warned or _FOR_A_PERSON.search(before) or _FOR_A_PERSON.search(after))
 
 
 def prove_false_advice(
@@ -113,7 +133,7 @@ def prove_false_advice(
             taken.append(found.id)
             yield found
     for one in refusals:
-        path = _missing_file(hook_set, one.reason)
+        path = _missing_file(hook_set, one)
         if path and one.hook not in told and one.played.outcome is not None:
             told.add(one.hook)
             symptom = _symptom(one, f"{one.begin} names {path}, which the project does not have.", _NO_FILE)
@@ -147,7 +167,7 @@ def _following(refusal: _Refusal) -> CheckSession:
 
 def _of_way(refusal: _Refusal, way: str) -> Symptom:
     name = way.removesuffix(f" {refusal.command}")
-    if name != way and _VARIABLE.fullmatch(name):
+    if name != way and re.fullmatch(_NAME, name):
         text = (
             f"{refusal.begin} names {name}, and the same command with {name} in front of it is refused too."
         )
@@ -161,21 +181,19 @@ def _symptom(refusal: _Refusal, text: str, advice: str) -> Symptom:
     )
 
 
-def _advised(reason: str) -> Iterator[str]:
-    """Yield the commands that a reason recommends."""
-    for found in _ADVISED.finditer(reason):
-        command = (found["quoted"] or found["plain"]).strip().rstrip(".,;:")
-        if " " in command and not _WARNED.search(reason[max(0, found.start() - _NEAR) : found.start()]):
-            yield command
-
-
-def _missing_file(hook_set: HookSet, reason: str) -> str:
-    """Return the first file that a reason names and the project lacks; empty for none."""
-    for found in _FILE.finditer(reason):
+def _missing_file(hook_set: HookSet, refusal: _Refusal) -> str:
+    """Return the first file that a reason names and that is not there for the agent; empty for none."""
+    # A plugin speaks of the project in which it is used.
+    outcome = refusal.played.outcome
+    if hook_set.plugin or outcome is None:
+        return ""
+    changed = [change.path for _, hooked in outcome.trace.hooked() for change in hooked.changes]
+    for found in _FILE.finditer(refusal.reason):
         path = posixpath.normpath(found["path"])
-        if _FOR_A_PERSON.search(reason[max(0, found.start() - _NEAR) : found.start()]):
+        before = refusal.reason[max(0, found.start() - _NEAR) : found.start()]
+        if _FOR_A_PERSON.search(before) or _ELSEWHERE.match(path) or (hook_set.root / path).exists():
             continue
-        files = project_files(hook_set.root)
-        if not any(file.as_posix().endswith(f"/{path}") for file in files):
+        files = (file.as_posix() for file in project_files(hook_set.root))
+        if not any(file.endswith(f"/{path}") for file in (*files, *changed)):
             return path
     return ""

@@ -34,6 +34,7 @@ from pytest_hookharness.model.verdicts import FindingCode
 _Play: TypeAlias = Callable[[Sequence[CheckSession]], Sequence[PlayedSession]]
 _COMMIT = RunCommand(command="git add -A && git commit --quiet -m work")
 # When a gate allows the stop, in words, and the advice.
+_SAME, _TRACKED = ("", "the same"), ("", "a file beside it that git tracks")
 _NEW_FILE = (
     "if the file is new",
     "`git diff` leaves new files out: add `git ls-files --others --exclude-standard`.",
@@ -52,6 +53,13 @@ _COMMITTED = (
 )
 # Copies of the project have no remote, so a gate that compares with one may miss commits there.
 _OF_REMOTE = re.compile(r"\borigin/|@\{u|\bupstream\b|\bmerge-base\b")
+_ASKS_FOR_COMMIT = re.compile(r"\bcommit|\bstash|\bclean\b", re.IGNORECASE)
+# What a shell says of a missing program, and how a gate says it in words of its own.
+_NOT_FOUND = re.compile(r"[\w./-]+: (?:command )?not found|No such file or directory")
+_NAMES_MISSING = re.compile(
+    r"not (?:installed|available|found)|\bmissing\b|\binstall\b|unavailable|cannot (?:be )?(?:run|start)",
+    re.IGNORECASE,
+)
 _LONGEST, _MOST = 100, 2
 
 
@@ -104,7 +112,8 @@ def _taken_for_failed(
     """Yield the problem that a gate takes a missing program for a failed check."""
     checks = [check for check in failing_checks(gate) if not (hook_set.root / check).exists()]
     for missing in play([_without(gate, checks)]) if checks else ():
-        if lost := _refused_by(missing.outcome, hook):
+        lost = _refused_by(missing.outcome, hook)
+        if lost is not None and not _NAMES_MISSING.search(_NOT_FOUND.sub("", _said(lost))):
             text = f"{lost.event} is also refused if {_named(checks)} cannot be started{_saying(lost)}."
             advice = "Tell a missing program from a failed check, and say which program is missing."
             yield from _problem(UNGUARDED_TOOL, hook, text, advice, missing, taken)
@@ -114,20 +123,32 @@ def _unseen_changes(
     hook_set: HookSet, gate: CheckSession, hook: str, while_failing: str, play: _Play, taken: list[str]
 ) -> Iterator[Problem]:
     """Yield the problem that a gate allows the stop after changes of another kind."""
-    forms = [*_other_changes(hook_set, gate)]
-    plays = zip(forms, play([_short(session) for _, session in forms]), strict=True)
-    allowed = [(form, one) for (form, _), one in plays if _is_allowed(one.outcome)]
-    if _NEW_FILE in [form for form, _ in allowed]:
-        # Files in new folders, and with other names, are new as well.
-        gone = (_NEW_FOLDER, _LETTERS, *((_NEW_FILE,) if _is_told(hook_set, hook) else ()))
-        allowed = [(form, one) for form, one in allowed if form not in gone]
-    if not allowed:
+    forms = _changes(gate)
+    plays = dict(zip(forms, play([_short(session) for session in forms.values()]), strict=True))
+    refused = {form for form, one in plays.items() if _refused_by(one.outcome, hook)}
+    if _SAME not in refused:
+        # Another file was the reason.
         return
-    files = " and ".join(_changed(gate.scenario.script.acts))
-    when = " or ".join(words for (words, _), _ in allowed)
-    text = f"The stop is refused after an edit of {files}{while_failing}, but allowed {when}."
-    advice = " ".join(advice for (_, advice), _ in allowed)
-    yield from _problem(BYPASS, hook, text, advice, allowed[0][1], taken, topic="changes")
+    wanted = [_NEW_FILE] if _TRACKED in refused and not _is_told(hook_set, hook) else []
+    # What is new is seen there, so the place or the name is the reason.
+    wanted += [_NEW_FOLDER, _LETTERS] if _NEW_FILE in refused else []
+    wanted += [_COMMITTED] if _may_leave_commits(hook_set, gate, plays[_SAME]) else []
+    allowed = [form for form in wanted if form in plays and _is_allowed(plays[form].outcome)]
+    if allowed:
+        files = " and ".join(_changed(gate.scenario.script.acts))
+        when = " or ".join(words for words, _ in allowed)
+        text = f"The stop is refused after an edit of {files}{while_failing}, but allowed {when}."
+        advice = " ".join(advice for _, advice in allowed)
+        yield from _problem(BYPASS, hook, text, advice, plays[allowed[0]], taken, topic="changes")
+
+
+def _may_leave_commits(hook_set: HookSet, gate: CheckSession, usual: PlayedSession) -> bool:
+    """Return whether it is a fault that a gate allows the stop once the change is committed."""
+    texts = "\n".join(text for hook in hook_set.hooks for text in hook_set.scripts_of(hook))
+    stop = _first_stop(usual.outcome)
+    asked = _said(stop) if stop is not None else ""
+    # A gate without a check may ask for nothing but the commit.
+    return bool(failing_checks(gate)) and not (_OF_REMOTE.search(texts) or _ASKS_FOR_COMMIT.search(asked))
 
 
 def _is_told(hook_set: HookSet, hook: str) -> bool:
@@ -136,32 +157,35 @@ def _is_told(hook_set: HookSet, hook: str) -> bool:
     return any(overlooked_files(hook_set, one)[1] for one in named)
 
 
-def _other_changes(hook_set: HookSet, gate: CheckSession) -> Iterator[tuple[tuple[str, str], CheckSession]]:
-    """Yield the session with changes that git shows in another way, each with its words and advice."""
-    acts = gate.scenario.script.acts
-    changed = _changed(acts)
-    if any(path in gate.scenario.files or (hook_set.root / path).exists() for path in changed):
-        yield _NEW_FILE, _renamed(gate, {path: _beside(path) for path in changed})
-    yield _NEW_FOLDER, _renamed(gate, {path: _in_new_folder(path) for path in changed})
-    yield _LETTERS, _renamed(gate, {path: _with_accent(path) for path in changed})
-    texts = "\n".join(text for hook in hook_set.hooks for text in hook_set.scripts_of(hook))
-    if gate.scenario.git and not _OF_REMOTE.search(texts):
-        yield _COMMITTED, _with_acts(gate, [*acts[:-1], _COMMIT, acts[-1]])
+def _changes(gate: CheckSession) -> dict[tuple[str, str], CheckSession]:
+    """Return the session with the same changes, with those to compare with, and with others."""
+    acts, changed = gate.scenario.script.acts, _changed(gate.scenario.script.acts)
+    beside = {path: _with_suffix(path, "2") for path in changed}
+    new = _renamed(gate, beside)
+    before = dict.fromkeys(beside.values(), "old text\n")
+    tracked = replace(new, scenario=replace(new.scenario, files={**new.scenario.files, **before}))
+    forms = {
+        _SAME: _renamed(gate, dict(zip(changed, changed, strict=True))),
+        _TRACKED: tracked,
+        _NEW_FILE: new,
+        _NEW_FOLDER: _renamed(gate, {path: _in_new_folder(path) for path in changed}),
+        _LETTERS: _renamed(gate, {path: _with_suffix(path, "\u00e9") for path in changed}),
+    }
+    if gate.scenario.git:
+        forms[_COMMITTED] = _with_acts(gate, [*acts[:-1], _COMMIT, acts[-1]])
+    return forms
 
 
-def _beside(path: str) -> str:
+def _with_suffix(path: str, suffix: str) -> str:
+    """Return a path with more letters before all extensions, as in `app2.test.ts`."""
     folder, name = posixpath.split(path)
-    return posixpath.join(folder, f"new_{name}")
+    stem, dot, extensions = name.partition(".") if name.partition(".")[0] else (name, "", "")
+    return posixpath.join(folder, f"{stem}{suffix}{dot}{extensions}")
 
 
 def _in_new_folder(path: str) -> str:
     folder, name = posixpath.split(path)
     return posixpath.join(folder, "newpart", name)
-
-
-def _with_accent(path: str) -> str:
-    stem, extension = posixpath.splitext(path)
-    return f"{stem}\u00e9{extension}"
 
 
 def _changed(acts: Sequence[Act]) -> list[str]:
@@ -234,8 +258,12 @@ def _verb(checks: Sequence[str], verb: str) -> str:
     return verb if len(checks) > 1 else f"{verb}s"
 
 
+def _said(stop: HookEvent) -> str:
+    return " ".join(one.demand for one in stop.deciding)
+
+
 def _saying(stop: HookEvent) -> str:
-    words = " ".join(" ".join(one.demand for one in stop.deciding).split())
+    words = " ".join(_said(stop).split())
     return f', with "{words[:_LONGEST]}"' if words else ""
 
 

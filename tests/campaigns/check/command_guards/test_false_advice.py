@@ -74,6 +74,13 @@ def test_advice_that_does_not_help(found, reason, text):
         ("See docs/rules.md.", "true"),
         (f"Ask the user to set {SKIP}.", "true"),
         ("Never run 'git clean -x'.", "true"),
+        ("Use a trash folder instead of 'git clean -x'.", "true"),
+        ("You cannot use 'git clean -x' here.", "true"),
+        (f"Do not set {SKIP}.", "true"),
+        (f"Set {SKIP} in the file guard.conf.", "true"),
+        (f"{SKIP} must be set by the user.", "true"),
+        ("See example.com/docs/cleaning.md.", "true"),
+        ("See ../shared/rules.md.", "true"),
     ],
 )
 def test_advice_that_helps(found, reason, allowed):

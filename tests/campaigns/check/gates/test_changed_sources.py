@@ -45,8 +45,7 @@ def test_a_gate_of_changed_sources(found):
     """The check changes the sources that a gate names, and reports which changes the gate misses."""
     (text,) = found("git diff --name-only")
     assert text == (
-        "The stop is refused after an edit of apps/game/src/main.ts, but allowed if the file is new or if "
-        "the agent commits the change before it stops."
+        "The stop is refused after an edit of apps/game/src/main.ts, but allowed if the file is new."
     )
 
 

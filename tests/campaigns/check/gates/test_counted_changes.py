@@ -78,6 +78,36 @@ def test_changes_that_are_not_seen(found, changes, known, allowed):
     assert found(changes) == [("BYPASS", AFTER_EDIT.format(known, allowed))]
 
 
+TRACKED = "git diff --name-only HEAD"
+
+
+@pytest.mark.nightly
+@pytest.mark.parametrize(
+    "changes",
+    [
+        pytest.param(rf"{TRACKED} | grep -qx src/app.ts || exit 0", id="one file"),
+        pytest.param(
+            "{ git diff --name-only -z; git ls-files -zo; } | grep -zqvE '\\.(ts|tsx|js)$' || exit 0",
+            id="other kinds",
+        ),
+        pytest.param(
+            "{ git diff --name-only -z; git ls-files -zo; } | grep -zqE '(^|/)test_[^/]*\\.py$' || exit 0",
+            id="test files",
+        ),
+    ],
+)
+def test_changes_that_are_not_meant(found, changes):
+    """A gate that is about one file, other kinds of files or some names misses no change of others."""
+    assert [kind for kind, text in found(changes) if "before it stops" not in text] == []
+
+
+@pytest.mark.slow
+def test_a_missing_program_that_is_named(found):
+    """A gate that says in its own words which program is missing is not told to do so."""
+    named = "command -v npm >/dev/null || { echo 'npm is not installed: install Node.js.' >&2; exit 2; }"
+    assert [kind for kind, _ in found("", there=named)] == ["OVERBLOCK"]
+
+
 @pytest.mark.slow
 def test_a_missing_program(found):
     """A gate that takes a missing program for a failed check is UNGUARDED-TOOL, with its own message."""
