@@ -191,7 +191,8 @@ def _missing_file(hook_set: HookSet, refusal: _Refusal) -> str:
     for found in _FILE.finditer(refusal.reason):
         path = posixpath.normpath(found["path"])
         before = refusal.reason[max(0, found.start() - _NEAR) : found.start()]
-        if _FOR_A_PERSON.search(before) or _ELSEWHERE.match(path) or (hook_set.root / path).exists():
+        elsewhere = path in refusal.command or _ELSEWHERE.match(path)
+        if elsewhere or _FOR_A_PERSON.search(before) or (hook_set.root / path).exists():
             continue
         files = (file.as_posix() for file in project_files(hook_set.root))
         if not any(file.endswith(f"/{path}") for file in (*files, *changed)):
