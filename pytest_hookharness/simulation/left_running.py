@@ -42,7 +42,6 @@ class _Left:
 
     Attributes:
         what: Its command, who left it running, and how it was ended, in words.
-        by_hook: Whether a hook left it running; else a command of the agent did.
         will_end: Whether it is assumed to end by itself. Of the processes that hooks leave running, only a
             `sleep` is; others are assumed to be servers, which change nothing by themselves. Commands of the
             agent and hooks in the background are, unless they look like a server.
@@ -51,7 +50,6 @@ class _Left:
 
     turn: int
     what: str
-    by_hook: bool
     will_end: bool
     in_background: bool = False
 
@@ -68,10 +66,9 @@ def find_difference(outcome: Outcome, settings: Settings, replay: Replay, clock:
         settings: Those of all further runs together.
         clock: Counts the time that they take.
     """
-    left = next(_left_running(outcome), None)
-    if isinstance(outcome.verdict, Terminated) and left is not None and left.in_background:
-        # Its host goes on without it, as the session did.
-        left = None
+    ended = isinstance(outcome.verdict, Terminated)
+    # A host goes on without a hook in the background, as the session that ended did.
+    left = next((one for one in _left_running(outcome) if not (ended and one.in_background)), None)
     # Fake agents have their own rule for what hooks leave running.
     decided = isinstance(outcome.verdict, Terminated | Livelock | Capped) and not outcome.scenario.fake_agents
     if left is None or not decided:
@@ -90,7 +87,7 @@ def find_difference(outcome: Outcome, settings: Settings, replay: Replay, clock:
             return f"{left.what}; if it stays alive, {found}"
     except _NoTime:
         return f"{left.what}, and no time was left to play the session with it alive"
-    if isinstance(outcome.verdict, Terminated):
+    if ended:
         return ""
     try:
         longer = play(_LINGER, left.turn + _TURNS_LATER)
@@ -143,12 +140,12 @@ def _left_running(outcome: Outcome) -> Iterator[_Left]:
             for process in step.exchange.run.leftovers:
                 what = f"`{process.command}`, which the agent's command left running, was ended with it"
                 works = not _SERVES.search(process.command)
-                yield _Left(step.turn, what, by_hook=False, will_end=works)
+                yield _Left(step.turn, what, will_end=works)
     for step, hook_run in outcome.trace.hook_runs():
         for process in hook_run.run.leftovers if hook_run.run is not None else ():
             what = f"`{process.command}`, which a hook left running, was ended with the hook run"
-            yield _Left(step.turn, what, by_hook=True, will_end=bool(_SLEEPS.match(process.command)))
+            yield _Left(step.turn, what, will_end=bool(_SLEEPS.match(process.command)))
         if hook_run.run is not None and hook_run.run.cut_in_background:
             what = f"`{hook_run.hook.command}`, which runs in the background, was ended before its time"
             works = not _SERVES.search(hook_run.hook.command)
-            yield _Left(step.turn, what, by_hook=True, will_end=works, in_background=True)
+            yield _Left(step.turn, what, will_end=works, in_background=True)

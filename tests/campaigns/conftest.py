@@ -5,6 +5,8 @@ import json
 import pytest
 
 from pytest_hookharness.campaigns.check.discovery import find_hook_sets
+from pytest_hookharness.campaigns.check.grouping import PlayedSession
+from pytest_hookharness.campaigns.check.session_errors import play_session
 
 from ..simulation.conftest import harness, inputs, play
 
@@ -28,3 +30,14 @@ def plugin(tmp_path):
         return hook_set
 
     return make
+
+
+@pytest.fixture
+def try_out(harness):
+    """Plays the sessions of a check, as a check run does."""
+
+    def play(sessions):
+        outcomes = [play_session(one, harness.settings, harness.resources) for one in sessions]
+        return [PlayedSession(one, outcome) for one, outcome in zip(sessions, outcomes, strict=True)]
+
+    return play

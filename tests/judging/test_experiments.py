@@ -13,7 +13,8 @@ from pytest_hookharness.judging.probing.experiments import (
     plan_experiments,
 )
 from pytest_hookharness.judging.probing.limits import KnownNumbers
-from pytest_hookharness.judging.probing.thresholds import MOST_REPETITIONS, GrowingSize
+from pytest_hookharness.judging.probing.sizes import GrowingSize
+from pytest_hookharness.judging.probing.thresholds import MOST_REPETITIONS
 from pytest_hookharness.model.probes import (
     PartKind,
     Perturbation,

@@ -5,7 +5,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pytest_hookharness.judging.probing.limits import KnownNumbers, Remainder, find_limits
-from pytest_hookharness.judging.probing.thresholds import GrowingSize, find_candidates
+from pytest_hookharness.judging.probing.sizes import GrowingSize
+from pytest_hookharness.judging.probing.thresholds import find_candidates
 from pytest_hookharness.model.probes import PartKind, StatePart
 
 COUNT = StatePart(path="workspace/n", kind=PartKind.COUNTER, before="4", after="5", step=1)

@@ -1,8 +1,9 @@
-"""Sizes that grow, in the units that a hook may measure."""
+"""Sizes of files, and sizes that grow, in the units that a hook may measure."""
 
 import pytest
 
-from pytest_hookharness.judging.probing.thresholds import GrowingSize, find_growing_sizes
+from pytest_hookharness.judging.probing.limits import find_limits
+from pytest_hookharness.judging.probing.sizes import GrowingSize, find_growing_sizes, find_sizes
 
 
 @pytest.mark.parametrize(
@@ -25,3 +26,24 @@ def test_files_of_a_folder():
     paths = [f"tmp/d/{number}" for number in range(7)]
 
     assert find_growing_sizes({"tmp/d/6": None}, {"tmp/d/6": b""}, paths) == (GrowingSize(7, 1),)
+
+
+@pytest.mark.parametrize(
+    ("text", "sizes"),
+    [
+        (b"a\nb\nc\n", {3}),
+        (b"a\n\nb\nc\nd", {4}),
+        (b'{"at": 0, "steps": ["a", "b", "c"], "notes": {"d": ["e", "f", "g", "h"]}}', {3, 4}),
+        (b'["a", "b"', set()),
+        (b"", set()),
+        (b"[" * 100_000, set()),
+    ],
+)
+def test_numbers_of_lines_and_items(text: bytes, sizes: set[int]) -> None:
+    """Lines, and items of JSON lists at any depth, are counted; invalid JSON has only lines."""
+    assert find_sizes(text) == sizes
+
+
+def test_sizes_are_numbers_to_compare_with() -> None:
+    """The number of items in a file is tried like a number in its text."""
+    assert find_limits([], [b'{"steps": ["a", "b", "c", "d"]}']).read == {4}

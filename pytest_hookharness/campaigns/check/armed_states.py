@@ -20,10 +20,10 @@ from pytest_hookharness.campaigns.arming.state_fields import described, state_re
 from pytest_hookharness.campaigns.arming.state_files import LoopState, state_files
 from pytest_hookharness.campaigns.arming.state_paths import HookScript, looked_for, scripts
 from pytest_hookharness.campaigns.arming.unlimited_states import has_limit, without_limit
-from pytest_hookharness.campaigns.check.failing_gates import TryOut, find_gates
+from pytest_hookharness.campaigns.check.failing_gates import find_gates
 from pytest_hookharness.campaigns.check.gates.changed_sources import kept_changes, plan_changed_sources
 from pytest_hookharness.campaigns.check.gates.refused_texts import kept_texts, plan_refused_texts
-from pytest_hookharness.campaigns.check.grouping import PlayedSession
+from pytest_hookharness.campaigns.check.grouping import PlayedSession, TryOut
 from pytest_hookharness.campaigns.check.pointed_states import Look, pointed_states
 from pytest_hookharness.campaigns.check.session_scenario import scenario_of
 from pytest_hookharness.campaigns.check.sessions import plan_each_event

@@ -9,14 +9,14 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 
-from pytest_hookharness.campaigns.check.grouping import PlayedSession, SymptomEvidence
+from pytest_hookharness.campaigns.check.grouping import PlayedSession, SymptomEvidence, TryOut
 from pytest_hookharness.campaigns.check.hook_statistics import name_problem
 from pytest_hookharness.campaigns.check.sessions import in_order
 from pytest_hookharness.judging.comparison.traces import Pair, describe_decision, pairs
 from pytest_hookharness.judging.findings.finding_catalogue import FLAKY
-from pytest_hookharness.model.checkup import CheckSession, HookSet, Problem, Symptom
+from pytest_hookharness.model.checkup import HookSet, Problem, Symptom
 from pytest_hookharness.model.outcome import Outcome
 from pytest_hookharness.model.processes import Exited
 from pytest_hookharness.model.protocol import Ruling
@@ -46,7 +46,7 @@ def find_suspect(played: Sequence[PlayedSession]) -> PlayedSession | None:
 def prove_chance(
     hook_set: HookSet,
     played: Sequence[PlayedSession],
-    play: Callable[[Sequence[CheckSession]], Sequence[PlayedSession]],
+    play: TryOut,
     taken: Collection[str],
 ) -> Problem | None:
     """

@@ -10,15 +10,14 @@ from __future__ import annotations
 
 import re
 import shutil
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from typing import TypeAlias
 
 from pytest_hookharness import hosts
 from pytest_hookharness.campaigns.arming.checked_projects import project_for_checks
 from pytest_hookharness.campaigns.check.gates.changed_sources import source_edits
 from pytest_hookharness.campaigns.check.gates.local_checks import failing_stand_ins, local_checks, stand_in
-from pytest_hookharness.campaigns.check.grouping import PlayedSession
+from pytest_hookharness.campaigns.check.grouping import PlayedSession, TryOut
 from pytest_hookharness.campaigns.check.kept_sessions import kept_to_its_end
 from pytest_hookharness.campaigns.check.session_scenario import scenario_of
 from pytest_hookharness.campaigns.check.shell_code.shell_scripts import SHELL_SCRIPT, code_of
@@ -27,8 +26,6 @@ from pytest_hookharness.model.moves import FIRST_PROMPT, Act, Edit, Stop
 from pytest_hookharness.model.protocol import Hook
 from pytest_hookharness.model.scenario import Double
 
-# Plays sessions that are no part of the report.
-TryOut: TypeAlias = Callable[[Sequence[CheckSession]], Sequence[PlayedSession]]
 # What runs tests, linters and builds.
 _PROGRAMS = (
     r"(?:npm|pnpm|yarn|npx|pnpx|bunx?|deno|make|tox|nox|pytest|ruff|mypy|pyright|flake8|black|uvx?|poetry"

@@ -10,13 +10,12 @@ from pytest_hookharness.campaigns.check.chance import prove_chance
 from pytest_hookharness.campaigns.check.command_guards.false_advice import prove_false_advice
 from pytest_hookharness.campaigns.check.gates.counted_changes import prove_counted_changes
 from pytest_hookharness.campaigns.check.gates.spent_limits import prove_spent_limits
-from pytest_hookharness.campaigns.check.grouping import PlayedSession
+from pytest_hookharness.campaigns.check.grouping import PlayedSession, TryOut
 from pytest_hookharness.campaigns.check.sole_readers import prove_sole_readers
 from pytest_hookharness.model.checkup import CheckSession, HookSet, Problem
 
-_Play: TypeAlias = Callable[[Sequence[CheckSession]], Sequence[PlayedSession]]
 _Prove: TypeAlias = Callable[
-    [HookSet, _Play, Collection[Problem], Sequence[PlayedSession]], Iterable[Problem]
+    [HookSet, TryOut, Collection[Problem], Sequence[PlayedSession]], Iterable[Problem]
 ]
 # Keys: what is changed, in words that are shown while the sessions are played.
 _PROOFS: Mapping[str, _Prove] = {

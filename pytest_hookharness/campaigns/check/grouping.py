@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import replace
+from typing import TypeAlias
 
 from pytest_hookharness import hosts
 from pytest_hookharness.campaigns.check.gates.local_checks import failing_stand_ins
@@ -65,6 +66,10 @@ class PlayedSession:
         stops = hosts.find(self.session.scenario.host).for_role(hosts.Role.STOP)
         ended = self.outcome if self.session.ends else None
         return ended is not None and any(ended.blocks(rule.name) for rule in stops)
+
+
+# Plays sessions that are not part of the report.
+TryOut: TypeAlias = Callable[[Sequence[CheckSession]], Sequence[PlayedSession]]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

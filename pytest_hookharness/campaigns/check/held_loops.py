@@ -13,13 +13,12 @@ import binascii
 import itertools
 import re
 import shlex
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import field, replace
-from typing import TypeAlias
 
 from pytest_hookharness import hosts
 from pytest_hookharness.campaigns.arming.state_names import SESSION
-from pytest_hookharness.campaigns.check.grouping import PlayedSession, SymptomEvidence
+from pytest_hookharness.campaigns.check.grouping import PlayedSession, SymptomEvidence, TryOut
 from pytest_hookharness.campaigns.check.hook_statistics import name_problem
 from pytest_hookharness.campaigns.check.session_scenario import varied
 from pytest_hookharness.judging.findings.codes import WRONG_KEY
@@ -29,8 +28,6 @@ from pytest_hookharness.model.moves import FIRST_PROMPT, Act, Edit, Prompt, RunC
 from pytest_hookharness.model.outcome import Outcome
 from pytest_hookharness.model.trace import Change, Exchange, HookEvent, Performed, Trace, commands_of
 
-# Plays sessions that are no part of the report.
-TryOut: TypeAlias = Callable[[Sequence[CheckSession]], Sequence[PlayedSession]]
 # Another session, and what it is asked: a loop may know its own turns by the prompt.
 _OTHER = "0e7b6d52-3f6c-4a51-9d0e-2b8c9a7f4c13"
 _ASKED = Prompt(text="What does this project do?")
@@ -225,7 +222,8 @@ def _beside_another(session: CheckSession) -> CheckSession:
     return replace(session, scenario=varied(scenario, "sessions"), ends=False)
 
 
-def _stops(outcome: Outcome | None) -> Iterator[HookEvent]:
+def stops_of(outcome: Outcome | None) -> Iterator[HookEvent]:
+    """Yield the stops of a session, as hooks met them."""
     if outcome is not None:
         names = {rule.name for rule in hosts.find(outcome.scenario.host).for_role(hosts.Role.STOP)}
         yield from (hooked for _, hooked in outcome.trace.hooked() if hooked.event in names)
@@ -233,7 +231,7 @@ def _stops(outcome: Outcome | None) -> Iterator[HookEvent]:
 
 def _refusing(outcome: Outcome | None) -> str:
     """Return the commands of the hooks that refused the first stop; empty if none did."""
-    first = next(_stops(outcome), None)
+    first = next(stops_of(outcome), None)
     return commands_of(first.deciding) if first is not None and first.decision.refused else ""
 
 
@@ -260,7 +258,7 @@ def _changes(exchange: Exchange) -> Sequence[Change]:
 
 def _own_session(outcome: Outcome | None) -> str:
     """Return the identifier that the host gave to the hooks of a session."""
-    for hooked in _stops(outcome):
+    for hooked in stops_of(outcome):
         for run in hooked.hook_runs:
             known = (run.payload.get(key) for key in _SESSION_KEYS)
             return next((value for value in known if isinstance(value, str) and value), SESSION)
@@ -303,7 +301,7 @@ def _copied(copy: PlayedSession, paths: Sequence[str]) -> dict[str, str]:
 
 def _shared(loop: _Loop, other: PlayedSession, taken: Sequence[str]) -> Iterator[Problem]:
     """Yield the problem that a loop holds a session which did not start it."""
-    first = next(_stops(other.outcome), None)
+    first = next(stops_of(other.outcome), None)
     state = _state(loop)
     if other.outcome is None or first is None or not first.decision.refused or not state:
         return

@@ -1,4 +1,4 @@
-"""Pairs of sessions with one difference: the first is kept if the stop is refused only in that one."""
+"""Short forms of sessions, and pairs of them: the first is kept if the stop is refused only in that one."""
 
 from __future__ import annotations
 
@@ -21,3 +21,9 @@ def kept_to_its_end(plays: Sequence[PlayedSession]) -> Iterator[CheckSession]:
 
 def _is_refused(played: PlayedSession) -> bool:
     return replace(played, session=replace(played.session, ends=True)).held
+
+
+def shortened(session: CheckSession) -> CheckSession:
+    """Return a session until its last move, however often the stop is refused."""
+    scenario = replace(session.scenario, turns=len(session.scenario.script.acts))
+    return replace(session, scenario=scenario, ends=False, way_out="")

@@ -10,16 +10,17 @@ refuses while a check fails is played without the program of the check.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import replace
 
 from pytest_hookharness import hosts
 from pytest_hookharness.campaigns.arming.activation import STOPS
 from pytest_hookharness.campaigns.check.corpora import MARKER
 from pytest_hookharness.campaigns.check.failing_gates import failing_checks
-from pytest_hookharness.campaigns.check.grouping import ENDLESS, PlayedSession, group
+from pytest_hookharness.campaigns.check.grouping import ENDLESS, PlayedSession, TryOut, group
 from pytest_hookharness.campaigns.check.held_loops import problem_of
 from pytest_hookharness.campaigns.check.hook_statistics import name_problem
+from pytest_hookharness.campaigns.check.kept_sessions import shortened
 from pytest_hookharness.campaigns.check.session_scenario import scenario_of
 from pytest_hookharness.campaigns.check.sessions import plan_each_event
 from pytest_hookharness.campaigns.check.shell_code.shell_scripts import SHELL_SCRIPT
@@ -115,7 +116,7 @@ def _allows_nothing_read(code: str) -> bool:
 
 def prove_sole_readers(
     hook_set: HookSet,
-    play: Callable[[Sequence[CheckSession]], Sequence[PlayedSession]],
+    play: TryOut,
     known: Collection[Problem],
     played: Sequence[PlayedSession] = (),
 ) -> Iterator[Problem]:
@@ -151,7 +152,7 @@ def prove_sole_readers(
 
 def _prove_needed(
     hook_set: HookSet,
-    play: Callable[[Sequence[CheckSession]], Sequence[PlayedSession]],
+    play: TryOut,
     known: Collection[Problem],
     names: list[str],
 ) -> Iterator[Problem]:
@@ -175,7 +176,7 @@ def _prove_needed(
 
 
 def _prove_checks(
-    play: Callable[[Sequence[CheckSession]], Sequence[PlayedSession]],
+    play: TryOut,
     sessions: Sequence[CheckSession],
     told: str,
     names: list[str],
@@ -183,10 +184,8 @@ def _prove_checks(
     """Play gates without the program of the check that they need, and yield those that end with an error."""
     tried = list[CheckSession]()
     for session in sessions:
-        once = replace(session.scenario, turns=len(session.scenario.script.acts))
-        short = replace(session, scenario=once, ends=False, way_out="")
-        commands = [check for check in failing_checks(session) if check in once.commands]
-        tried += [_without(short, tool) for tool in commands[:_MOST_CHECKS]]
+        commands = [check for check in failing_checks(session) if check in session.scenario.commands]
+        tried += [_without(shortened(session), tool) for tool in commands[:_MOST_CHECKS]]
     for one in play(tried):
         (tool,) = one.session.scenario.hidden
         for event, run in _ended_with_errors(one.outcome):

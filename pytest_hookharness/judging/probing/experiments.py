@@ -17,11 +17,11 @@ from collections.abc import Generator, Iterator, Sequence
 from dataclasses import replace
 
 from pytest_hookharness.judging.probing.limits import KnownNumbers
+from pytest_hookharness.judging.probing.sizes import GrowingSize
 from pytest_hookharness.judging.probing.thresholds import (
     MOST_CANDIDATES,
     MOST_REPETITIONS,
     Candidates,
-    GrowingSize,
     find_candidates,
 )
 from pytest_hookharness.model.fast_dataclass import dataclass

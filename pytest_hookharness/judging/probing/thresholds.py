@@ -4,16 +4,13 @@ Thresholds: after how many repetitions a count or a size reaches a value that a 
 
 from __future__ import annotations
 
-import json
 import math
-from collections import Counter
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from itertools import combinations
-from pathlib import PurePosixPath
-from typing import Any, TypeAlias
+from typing import TypeAlias
 
 from pytest_hookharness.judging.probing.limits import KnownNumbers, Remainder
-from pytest_hookharness.judging.state_diff.file_series import Files
+from pytest_hookharness.judging.probing.sizes import GrowingSize
 from pytest_hookharness.model.fast_dataclass import dataclass
 from pytest_hookharness.model.probes import PartKind, StatePart
 
@@ -24,59 +21,6 @@ MOST_CANDIDATES = 200
 
 # The value of something that grows now, and its growth per repetition.
 _Line: TypeAlias = tuple[float, float]
-
-
-@dataclass(frozen=True, slots=True)
-class GrowingSize:
-    """
-    A size that grows.
-
-    Attributes:
-        step: The growth per repetition.
-    """
-
-    now: int
-    step: int
-
-
-def find_growing_sizes(before: Files, after: Files, paths: Collection[str]) -> tuple[GrowingSize, ...]:
-    """Return the sizes that changed in the last repetition, from the files that differ and all paths now."""
-    found = [
-        GrowingSize(size, size - earlier[name])
-        for path in after.keys() & before.keys()
-        for earlier in [_sizes(before[path] or b"")]
-        for name, size in _sizes(after[path] or b"").items()
-        if name in earlier and size != earlier[name]
-    ]
-    folders = Counter(str(PurePosixPath(path).parent) for path in paths)
-    steps = Counter(_folders(after)) - Counter(_folders(before))
-    found += [GrowingSize(folders[folder], step) for folder, step in steps.items()]
-    return tuple(dict.fromkeys(found))
-
-
-def _folders(files: Files) -> Iterator[str]:
-    return (str(PurePosixPath(path).parent) for path, content in files.items() if content is not None)
-
-
-def _sizes(content: bytes) -> dict[str, int]:
-    sizes = {"bytes": len(content), "lines": content.count(b"\n"), "text": len(content.rstrip(b"\n"))}
-    try:
-        document = json.loads(content)
-    except (ValueError, RecursionError):
-        return sizes
-    return sizes | dict(_lengths(document, "$"))
-
-
-def _lengths(value: Any, path: str) -> Iterator[tuple[str, int]]:
-    match value:
-        case Mapping():
-            yield path, len(value)
-            for key, item in value.items():
-                yield from _lengths(item, f"{path}.{key}")
-        case list():
-            yield path, len(value)
-        case _:
-            pass
 
 
 @dataclass(frozen=True, slots=True)

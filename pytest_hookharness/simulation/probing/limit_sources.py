@@ -7,11 +7,10 @@ from pathlib import Path
 
 from pytest_hookharness.execution.paths import WorkspaceError, read_bytes
 from pytest_hookharness.judging.probing.limits import KnownNumbers, find_limits
+from pytest_hookharness.judging.probing.sizes import GrowingSize, find_growing_sizes
 from pytest_hookharness.judging.probing.thresholds import (
     MOST_CANDIDATES,
     Candidates,
-    GrowingSize,
-    find_growing_sizes,
 )
 from pytest_hookharness.model.expectations import counted
 from pytest_hookharness.model.trace import HookRun

@@ -27,7 +27,7 @@ from pytest_hookharness.judging.probing.experiments import (
 )
 from pytest_hookharness.judging.probing.limits import KnownNumbers
 from pytest_hookharness.judging.probing.reached import ProbedCycle
-from pytest_hookharness.judging.probing.thresholds import GrowingSize
+from pytest_hookharness.judging.probing.sizes import GrowingSize
 from pytest_hookharness.judging.recurrence.cycle import changes
 from pytest_hookharness.judging.state_diff.file_series import Files
 from pytest_hookharness.judging.state_diff.file_timestamps import equal_except_timestamps, find_timestamps

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Sequence
 
-from pytest_hookharness.judging.probing.thresholds import GrowingSize
+from pytest_hookharness.judging.probing.sizes import GrowingSize
 from pytest_hookharness.judging.state_diff.number_formats import SessionClock
 from pytest_hookharness.judging.state_diff.pattern import Irregular, Pattern, find_pattern
 from pytest_hookharness.model.expectations import counted

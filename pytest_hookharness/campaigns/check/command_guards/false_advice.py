@@ -9,12 +9,11 @@ from __future__ import annotations
 
 import posixpath
 import re
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import replace
-from typing import TypeAlias
 
 from pytest_hookharness.campaigns.arming.project_texts import project_files
-from pytest_hookharness.campaigns.check.grouping import PlayedSession
+from pytest_hookharness.campaigns.check.grouping import PlayedSession, TryOut
 from pytest_hookharness.campaigns.check.held_loops import problem_of
 from pytest_hookharness.campaigns.guards.rewording import refusing_runs
 from pytest_hookharness.campaigns.guards.watched_moves import is_asked_before
@@ -24,7 +23,6 @@ from pytest_hookharness.model.checkup import CheckSession, HookSet, Problem, Sym
 from pytest_hookharness.model.fast_dataclass import dataclass
 from pytest_hookharness.model.moves import FIRST_PROMPT, Act, RunCommand, Script
 
-_Play: TypeAlias = Callable[[Sequence[CheckSession]], Sequence[PlayedSession]]
 _NAME = r"[A-Z][A-Z0-9_]{3,}=(?:1|0|true|false|yes|no|on|off|skip)"
 # A variable that a reason tells the agent to set, and not in a file or for a program that starts the agent.
 _VARIABLE = re.compile(
@@ -106,7 +104,7 @@ class _Refusal:
 
 
 def prove_false_advice(
-    hook_set: HookSet, play: _Play, known: Collection[Problem], played: Sequence[PlayedSession]
+    hook_set: HookSet, play: TryOut, known: Collection[Problem], played: Sequence[PlayedSession]
 ) -> Iterator[Problem]:
     """
     Yield the refusals whose advice does not help.
@@ -119,27 +117,29 @@ def prove_false_advice(
     """
     taken, told = [one.id for one in known], set[str]()
     refusals = [*_refusals(hook_set, played)]
-    asked = [one for one in refusals if one.ways]
-    chosen = [*{one.hook: one for one in reversed(asked)}.values()][:_MOST_HOOKS]
+    missing = (
+        (_of_file(one, path), one.played) for one in refusals if (path := _missing_file(hook_set, one))
+    )
+    for symptom, shown in (*_refused_again(refusals, play), *missing):
+        if symptom.hook not in told and shown.outcome is not None:
+            told.add(symptom.hook)
+            found = problem_of(symptom, shown, shown.outcome.trace, taken)
+            taken.append(found.id)
+            yield found
+
+
+def _refused_again(refusals: Sequence[_Refusal], play: TryOut) -> Iterator[tuple[Symptom, PlayedSession]]:
+    """Yield the advice that is refused too, with the session that shows it, one for each hook."""
+    asked = {one.hook: one for one in reversed(refusals) if one.ways}
+    chosen = [*asked.values()][:_MOST_HOOKS]
     for one, again in zip(chosen, play([_following(each) for each in chosen]), strict=True):
         runs = refusing_runs(again.outcome) if again.outcome is not None else ()
         moves = [move for run, move in runs if run.hook.command == one.hook]
         refused = [move.command for move in moves if isinstance(move, RunCommand)]
         # A hook that refuses once may allow the same command afterwards.
         way = next((way for way in one.ways if way in refused), "") if one.command in refused else ""
-        if way and again.outcome is not None:
-            told.add(one.hook)
-            found = problem_of(_of_way(one, way), again, again.outcome.trace, taken)
-            taken.append(found.id)
-            yield found
-    for one in refusals:
-        path = _missing_file(hook_set, one)
-        if path and one.hook not in told and one.played.outcome is not None:
-            told.add(one.hook)
-            symptom = _symptom(one, f"{one.begin} names {path}, which the project does not have.", _NO_FILE)
-            found = problem_of(symptom, one.played, one.played.outcome.trace, taken)
-            taken.append(found.id)
-            yield found
+        if way:
+            yield _of_way(one, way), again
 
 
 def _refusals(hook_set: HookSet, played: Sequence[PlayedSession]) -> Iterator[_Refusal]:
@@ -173,6 +173,10 @@ def _of_way(refusal: _Refusal, way: str) -> Symptom:
         )
         return _symptom(refusal, text, _OWN_ENVIRONMENT.format(name=name))
     return _symptom(refusal, f"{refusal.begin} recommends `{way}`, which is refused too.", _REFUSED_TOO)
+
+
+def _of_file(refusal: _Refusal, path: str) -> Symptom:
+    return _symptom(refusal, f"{refusal.begin} names {path}, which the project does not have.", _NO_FILE)
 
 
 def _symptom(refusal: _Refusal, text: str, advice: str) -> Symptom:

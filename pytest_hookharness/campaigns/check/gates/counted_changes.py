@@ -9,19 +9,18 @@ from __future__ import annotations
 
 import posixpath
 import re
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
-from typing import TypeAlias
 
-from pytest_hookharness import hosts
 from pytest_hookharness.campaigns.check.failing_gates import ANY_FILE, failing_checks, find_gates
 from pytest_hookharness.campaigns.check.gates.changed_sources import (
     LEFT_ALONE,
     kept_changes,
     plan_changed_sources,
 )
-from pytest_hookharness.campaigns.check.grouping import PlayedSession
-from pytest_hookharness.campaigns.check.held_loops import problem_of
+from pytest_hookharness.campaigns.check.grouping import PlayedSession, TryOut
+from pytest_hookharness.campaigns.check.held_loops import problem_of, stops_of
+from pytest_hookharness.campaigns.check.kept_sessions import shortened
 from pytest_hookharness.campaigns.check.static.untracked_files import overlooked_files
 from pytest_hookharness.judging.findings.codes import BYPASS, OVERBLOCK, UNGUARDED_TOOL
 from pytest_hookharness.model.checkup import CheckSession, HookSet, Problem, Symptom, is_named
@@ -30,8 +29,6 @@ from pytest_hookharness.model.outcome import Outcome
 from pytest_hookharness.model.trace import HookEvent, commands_of
 from pytest_hookharness.model.verdicts import FindingCode
 
-# Plays sessions that are not part of the report.
-_Play: TypeAlias = Callable[[Sequence[CheckSession]], Sequence[PlayedSession]]
 _COMMIT = RunCommand(command="git add -A && git commit --quiet -m work")
 # When a gate allows the stop, in words, and the advice.
 _SAME, _TRACKED = ("", "the same"), ("", "a file beside it that git tracks")
@@ -64,7 +61,7 @@ _LONGEST, _MOST = 100, 2
 
 
 def prove_counted_changes(
-    hook_set: HookSet, play: _Play, known: Collection[Problem], played: Sequence[PlayedSession]
+    hook_set: HookSet, play: TryOut, known: Collection[Problem], played: Sequence[PlayedSession]
 ) -> Iterator[Problem]:
     """
     Yield gates that need no change, miss changes, or take a missing program for a failed check.
@@ -79,7 +76,7 @@ def prove_counted_changes(
     told = ", ".join(one.symptom.hook for one in known if one.symptom.kind == UNGUARDED_TOOL.name)
     for gate in _gates(hook_set, play, played)[:_MOST]:
         checks = failing_checks(gate)
-        (usual, idle) = play([_short(gate), _idle(gate)])
+        (usual, idle) = play([shortened(gate), _idle(gate)])
         stop = _first_stop(usual.outcome)
         if stop is None or not stop.decision.refused:
             continue
@@ -92,14 +89,14 @@ def prove_counted_changes(
             advice = "Allow the stop if nothing was changed: the agent may only have given an answer."
             yield from _problem(OVERBLOCK, hook, text, advice, idle, taken)
         else:
-            yield from _unseen_changes(hook_set, gate, hook, while_failing, play, taken)
+            yield from _unseen_changes(hook_set, gate, stop, while_failing, play, taken)
 
 
-def _gates(hook_set: HookSet, play: _Play, played: Sequence[PlayedSession]) -> list[CheckSession]:
+def _gates(hook_set: HookSet, play: TryOut, played: Sequence[PlayedSession]) -> list[CheckSession]:
     """Return the played sessions that show gates; if none does, new ones for hooks that refused a stop."""
     sessions = [one.session for one in played if one.outcome is not None]
     kept = [one for one in sessions if failing_checks(one) or one.way_out == LEFT_ALONE]
-    stops = (stop for one in played for stop in _stops(one.outcome) if stop.decision.refused)
+    stops = (stop for one in played for stop in stops_of(one.outcome) if stop.decision.refused)
     refusing = ", ".join({commands_of(stop.deciding) for stop in stops})
     hooks = [hook for hook in hook_set.hooks if is_named(hook.command, refusing)]
     found = kept or find_gates(hook_set, hooks, play)
@@ -107,7 +104,7 @@ def _gates(hook_set: HookSet, play: _Play, played: Sequence[PlayedSession]) -> l
 
 
 def _taken_for_failed(
-    hook_set: HookSet, gate: CheckSession, hook: str, play: _Play, taken: list[str]
+    hook_set: HookSet, gate: CheckSession, hook: str, play: TryOut, taken: list[str]
 ) -> Iterator[Problem]:
     """Yield the problem that a gate takes a missing program for a failed check."""
     checks = [check for check in failing_checks(gate) if not (hook_set.root / check).exists()]
@@ -120,20 +117,23 @@ def _taken_for_failed(
 
 
 def _unseen_changes(
-    hook_set: HookSet, gate: CheckSession, hook: str, while_failing: str, play: _Play, taken: list[str]
+    hook_set: HookSet, gate: CheckSession, stop: HookEvent, while_failing: str, play: TryOut, taken: list[str]
 ) -> Iterator[Problem]:
-    """Yield the problem that a gate allows the stop after changes of another kind."""
-    forms = _changes(gate)
-    plays = dict(zip(forms, play([_short(session) for session in forms.values()]), strict=True))
+    """Yield the problem that a gate allows the stop, which it refused, after changes of another kind."""
+    forms, hook = _changes(gate), commands_of(stop.deciding)
+    if _may_leave_commits(hook_set, gate, stop):
+        acts = gate.scenario.script.acts
+        forms[_COMMITTED] = _with_acts(gate, [*acts[:-1], _COMMIT, acts[-1]])
+    plays = dict(zip(forms, play([shortened(session) for session in forms.values()]), strict=True))
     refused = {form for form, one in plays.items() if _refused_by(one.outcome, hook)}
-    if _SAME not in refused:
+    if _SAME in forms and _SAME not in refused:
         # Another file was the reason.
         return
     wanted = [_NEW_FILE] if _TRACKED in refused and not _is_told(hook_set, hook) else []
     # What is new is seen there, so the place or the name is the reason.
     wanted += [_NEW_FOLDER, _LETTERS] if _NEW_FILE in refused else []
-    wanted += [_COMMITTED] if _may_leave_commits(hook_set, gate, plays[_SAME]) else []
-    allowed = [form for form in wanted if form in plays and _is_allowed(plays[form].outcome)]
+    wanted += [_COMMITTED] if _COMMITTED in forms else []
+    allowed = [form for form in wanted if _is_allowed(plays[form].outcome)]
     if allowed:
         files = " and ".join(_changed(gate.scenario.script.acts))
         when = " or ".join(words for words, _ in allowed)
@@ -142,13 +142,12 @@ def _unseen_changes(
         yield from _problem(BYPASS, hook, text, advice, plays[allowed[0]], taken, topic="changes")
 
 
-def _may_leave_commits(hook_set: HookSet, gate: CheckSession, usual: PlayedSession) -> bool:
+def _may_leave_commits(hook_set: HookSet, gate: CheckSession, stop: HookEvent) -> bool:
     """Return whether it is a fault that a gate allows the stop once the change is committed."""
     texts = "\n".join(text for hook in hook_set.hooks for text in hook_set.scripts_of(hook))
-    stop = _first_stop(usual.outcome)
-    asked = _said(stop) if stop is not None else ""
+    asks = _OF_REMOTE.search(texts) or _ASKS_FOR_COMMIT.search(_said(stop))
     # A gate without a check may ask for nothing but the commit.
-    return bool(failing_checks(gate)) and not (_OF_REMOTE.search(texts) or _ASKS_FOR_COMMIT.search(asked))
+    return gate.scenario.git and bool(failing_checks(gate)) and not asks
 
 
 def _is_told(hook_set: HookSet, hook: str) -> bool:
@@ -164,16 +163,15 @@ def _changes(gate: CheckSession) -> dict[tuple[str, str], CheckSession]:
     new = _renamed(gate, beside)
     before = dict.fromkeys(beside.values(), "old text\n")
     tracked = replace(new, scenario=replace(new.scenario, files={**new.scenario.files, **before}))
-    forms = {
-        _SAME: _renamed(gate, dict(zip(changed, changed, strict=True))),
+    same = _renamed(gate, dict(zip(changed, changed, strict=True)))
+    return {
+        # The gate itself was played already.
+        **({_SAME: same} if same.scenario.script.acts != acts else {}),
         _TRACKED: tracked,
         _NEW_FILE: new,
         _NEW_FOLDER: _renamed(gate, {path: _in_new_folder(path) for path in changed}),
         _LETTERS: _renamed(gate, {path: _with_suffix(path, "\u00e9") for path in changed}),
     }
-    if gate.scenario.git:
-        forms[_COMMITTED] = _with_acts(gate, [*acts[:-1], _COMMIT, acts[-1]])
-    return forms
 
 
 def _with_suffix(path: str, suffix: str) -> str:
@@ -203,7 +201,7 @@ def _renamed(session: CheckSession, paths: Mapping[str, str]) -> CheckSession:
 
 
 def _idle(session: CheckSession) -> CheckSession:
-    return _short(_with_acts(session, [FIRST_PROMPT, Stop()]))
+    return shortened(_with_acts(session, [FIRST_PROMPT, Stop()]))
 
 
 def _without(session: CheckSession, programs: Sequence[str]) -> CheckSession:
@@ -212,29 +210,16 @@ def _without(session: CheckSession, programs: Sequence[str]) -> CheckSession:
     kept = {name: double for name, double in old.commands.items() if name not in programs}
     files = {path: text for path, text in old.files.items() if path not in programs}
     hidden = tuple(name for name in programs if name in old.commands)
-    return _short(replace(session, scenario=replace(old, commands=kept, files=files, hidden=hidden)))
+    return shortened(replace(session, scenario=replace(old, commands=kept, files=files, hidden=hidden)))
 
 
 def _with_acts(session: CheckSession, acts: Sequence[Act]) -> CheckSession:
     return replace(session, scenario=replace(session.scenario, script=Script(acts=(*acts,))))
 
 
-def _short(session: CheckSession) -> CheckSession:
-    """Return the session until its last move, however often the stop is refused."""
-    scenario = replace(session.scenario, turns=len(session.scenario.script.acts))
-    return replace(session, scenario=scenario, ends=False, way_out="")
-
-
-def _stops(outcome: Outcome | None) -> list[HookEvent]:
-    if outcome is None:
-        return []
-    names = {rule.name for rule in hosts.find(outcome.scenario.host).for_role(hosts.Role.STOP)}
-    return [hooked for _, hooked in outcome.trace.hooked() if hooked.event in names]
-
-
 def _first_stop(outcome: Outcome | None) -> HookEvent | None:
     """Return the first stop: many hooks allow the one after a refusal."""
-    return next(iter(_stops(outcome)), None)
+    return next(stops_of(outcome), None)
 
 
 def _refused_by(outcome: Outcome | None, hook: str) -> HookEvent | None:

@@ -7,12 +7,11 @@ allowed, although what they check still fails.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import replace
 
-from pytest_hookharness import hosts
-from pytest_hookharness.campaigns.check.grouping import PlayedSession
-from pytest_hookharness.campaigns.check.held_loops import problem_of
+from pytest_hookharness.campaigns.check.grouping import PlayedSession, TryOut
+from pytest_hookharness.campaigns.check.held_loops import problem_of, stops_of
 from pytest_hookharness.judging.findings.codes import STUCK_PHASE
 from pytest_hookharness.model.checkup import CheckSession, HookSet, Problem, Symptom
 from pytest_hookharness.model.moves import Edit, Prompt, Script, Stop
@@ -29,7 +28,7 @@ _ADVICE = (
 
 def prove_spent_limits(
     _hook_set: HookSet,
-    play: Callable[[Sequence[CheckSession]], Sequence[PlayedSession]],
+    play: TryOut,
     known: Collection[Problem],
     played: Sequence[PlayedSession],
 ) -> Iterator[Problem]:
@@ -72,17 +71,12 @@ def _one_more_turn(session: CheckSession, limit: int) -> CheckSession:
 
 def _stops(outcome: Outcome | None) -> Iterator[tuple[bool, str]]:
     """Yield for each stop whether it was refused, with the hooks that decided."""
-    if outcome is not None:
-        names = {rule.name for rule in hosts.find(outcome.scenario.host).for_role(hosts.Role.STOP)}
-        for _, hooked in outcome.trace.hooked():
-            if hooked.event in names:
-                yield hooked.decision.refused, commands_of(hooked.deciding)
+    yield from ((one.decision.refused, commands_of(one.deciding)) for one in stops_of(outcome))
 
 
 def _tells_user(outcome: Outcome) -> bool:
     """Return whether a hook told the user something at the last stop: then it has checked the turn."""
-    names = {rule.name for rule in hosts.find(outcome.scenario.host).for_role(hosts.Role.STOP)}
-    runs = [hooked.hook_runs for _, hooked in outcome.trace.hooked() if hooked.event in names]
+    runs = [hooked.hook_runs for hooked in stops_of(outcome)]
     return any(run.reply.user_text for run in (runs[-1] if runs else ()))
 
 

@@ -7,8 +7,6 @@ import pytest
 
 from pytest_hookharness.campaigns.check.command_guards.false_advice import prove_false_advice
 from pytest_hookharness.campaigns.check.discovery import find_hook_sets
-from pytest_hookharness.campaigns.check.grouping import PlayedSession
-from pytest_hookharness.campaigns.check.session_errors import play_session
 from pytest_hookharness.campaigns.check.session_scenario import cut_short, scenario_of
 from pytest_hookharness.campaigns.stress.first_run import GIVEN
 from pytest_hookharness.model.moves import FIRST_PROMPT, RunCommand
@@ -24,11 +22,8 @@ BEGIN = "PreToolUse: the refusal of `git clean -fd`"
 
 
 @pytest.fixture
-def found(tmp_path, harness):
+def found(tmp_path, try_out):
     """The texts of the problems found in the refusals of a guard."""
-
-    def played(session):
-        return PlayedSession(session, play_session(session, harness.settings, harness.resources))
 
     def find(reason, allowed="true"):
         hook = {"type": "command", "command": 'bash "$CLAUDE_PROJECT_DIR/guard.sh"'}
@@ -43,8 +38,8 @@ def found(tmp_path, harness):
         subprocess.run(["git", "init", "-q", tmp_path], check=True)
         (hook_set,) = [one for one in find_hook_sets(tmp_path, "") if one.host == "claude-code"]
         acts = (FIRST_PROMPT, RunCommand(command="git clean -fd", given=GIVEN))
-        first = played(cut_short("a refused command", scenario_of(hook_set, acts)))
-        problems = prove_false_advice(hook_set, lambda sessions: [*map(played, sessions)], [], [first])
+        played = try_out([cut_short("a refused command", scenario_of(hook_set, acts))])
+        problems = prove_false_advice(hook_set, try_out, [], played)
         return [one.symptom.text for one in problems]
 
     return find

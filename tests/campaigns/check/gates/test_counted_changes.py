@@ -4,8 +4,6 @@ import pytest
 
 from pytest_hookharness.campaigns.check.failing_gates import find_gates
 from pytest_hookharness.campaigns.check.gates.counted_changes import prove_counted_changes
-from pytest_hookharness.campaigns.check.grouping import PlayedSession
-from pytest_hookharness.campaigns.check.session_errors import play_session
 
 GATE = """#!/bin/bash
 {changes}
@@ -21,19 +19,14 @@ AFTER_EDIT = "The stop is refused after an edit of {} while `npm` fails, but all
 
 
 @pytest.fixture
-def found(plugin, harness):
+def found(plugin, try_out):
     """The kinds and texts of the problems found in a gate."""
-
-    def play(sessions):
-        return [
-            PlayedSession(one, play_session(one, harness.settings, harness.resources)) for one in sessions
-        ]
 
     def find(changes, there=THERE):
         text = GATE.format(changes=changes, there=there)
         hook_set = plugin('bash "${CLAUDE_PLUGIN_ROOT}/gate.sh"', **{"gate.sh": text})
-        kept = find_gates(hook_set, hook_set.hooks, play)
-        problems = [*prove_counted_changes(hook_set, play, [], play(kept))]
+        kept = find_gates(hook_set, hook_set.hooks, try_out)
+        problems = [*prove_counted_changes(hook_set, try_out, [], try_out(kept))]
         return [(one.symptom.kind, one.symptom.text) for one in problems]
 
     return find

@@ -4,8 +4,6 @@ import pytest
 
 from pytest_hookharness.campaigns.check.failing_gates import find_gates
 from pytest_hookharness.campaigns.check.gates.spent_limits import prove_spent_limits
-from pytest_hookharness.campaigns.check.grouping import PlayedSession
-from pytest_hookharness.campaigns.check.session_errors import play_session
 
 GATE = """#!/bin/bash
 input=$(cat)
@@ -29,18 +27,13 @@ ANEW = '[ "$(echo "$input" | jq .stop_hook_active)" = true ] || n=0'
 
 
 @pytest.fixture
-def found(plugin, harness):
+def found(plugin, try_out):
     """What is said of a gate that gives up."""
-
-    def play(sessions):
-        return [
-            PlayedSession(one, play_session(one, harness.settings, harness.resources)) for one in sessions
-        ]
 
     def find(text):
         hook_set = plugin('bash "${CLAUDE_PLUGIN_ROOT}/gate.sh"', **{"gate.sh": text})
-        kept = find_gates(hook_set, hook_set.hooks, play)
-        return [*prove_spent_limits(hook_set, play, [], play(kept))]
+        kept = find_gates(hook_set, hook_set.hooks, try_out)
+        return [*prove_spent_limits(hook_set, try_out, [], try_out(kept))]
 
     return find
 
