@@ -17,7 +17,7 @@ from pytest_hookharness.execution.paths import PACKAGE
 from pytest_hookharness.execution.processes import sandbox
 from pytest_hookharness.execution.processes.sandbox import ExecutionError, Sandbox, Supervisor
 from pytest_hookharness.execution.processes.translation import Confinement
-from pytest_hookharness.model.processes import Exited, Stdin, Tier
+from pytest_hookharness.model.processes import Ending, Exited, NotStarted, Stdin, Tier
 
 from .toys import HOOKS, STAY, eventually, launch, staying
 
@@ -206,6 +206,24 @@ def test_a_lost_supervisor_is_an_error(own_supervisor: Supervisor) -> None:
     os.waitid(os.P_PID, own_supervisor.pid or 0, os.WEXITED | os.WNOWAIT)
     with pytest.raises(ExecutionError, match="lost"):
         own_supervisor.open(Confinement())
+
+
+def test_a_refused_start_is_reported_in_its_own_sandbox_only(supervisor: Supervisor) -> None:
+    """While one sandbox starts what cannot be started, each process of another one is started, and runs."""
+    # Two item supervisors that shared a pipe gave one start in ten of this test to the wrong sandbox.
+    wrong: list[Ending] = []
+
+    def run(box: Sandbox, cwd: str, expected: type[Ending]) -> None:
+        for _ in range(150):
+            runs = box.run([launch("true", cwd=cwd)] * 4)
+            wrong.extend(run.ending for run in runs if not isinstance(run.ending, expected))
+
+    with supervisor.open(Confinement()) as one, supervisor.open(Confinement()) as other:
+        refused = threading.Thread(target=run, args=(one, "/no/such", NotStarted))
+        refused.start()
+        run(other, "/", Exited)
+        refused.join()
+    assert wrong == []
 
 
 def test_a_closed_sandbox_runs_nothing(supervisor: Supervisor) -> None:

@@ -43,10 +43,7 @@ class Spawner:
         self.passed: tuple[int, ...] = ()
         self.warm = WarmInterpreters(self._start_passing)
         self.held: HeldProcess | None = None
-        # One pipe for all starts. With vfork the parent continues only after the exec, so a refusal can be
-        # read at once; a pipe for each hook would cost four system calls.
-        self._refusals, self._refuse = os.pipe()
-        os.set_blocking(self._refusals, False)
+        self._open_pipe()
         # The last argument allows vfork; not every version takes it.
         self._start: Starter = self._by_popen
         self._fork_exec = _find_fork_exec()
@@ -69,6 +66,18 @@ class Spawner:
         known = self._refusal(self._refusals) is not None
         os.waitpid(pid, 0)
         return known
+
+    def _open_pipe(self) -> None:
+        # One pipe for all starts. With vfork the parent continues only after the exec, so a refusal can be
+        # read at once; a pipe for each hook would cost four system calls.
+        self._refusals, self._refuse = os.pipe()
+        os.set_blocking(self._refusals, False)
+
+    def separate(self) -> None:
+        """Report refusals to this process only: until now, one that it was forked from might read them."""
+        os.close(self._refusals)
+        os.close(self._refuse)
+        self._open_pipe()
 
     def hold(self) -> None:
         """Fork a process that waits to become the hook of the next batch, if that is an observed one."""

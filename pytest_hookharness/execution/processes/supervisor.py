@@ -199,6 +199,7 @@ class Supervision:
             for other in self._peers.values():
                 other.close()
             self._peers.clear()
+            self._spawner.separate()
             serve()
         except (EOFError, ConnectionError):
             pass
