@@ -8,8 +8,10 @@ with every letter. The ``regex`` engine has the same language and takes a time l
 from __future__ import annotations
 
 import re
+import threading
 import warnings
-from collections.abc import Iterable
+from collections.abc import Generator, Iterable
+from contextlib import contextmanager
 from functools import lru_cache
 from typing import Any, Protocol
 
@@ -147,11 +149,21 @@ def _longest_safe(pattern: str) -> float:
     return _SHORT if repetitions == 1 and not groups else 0
 
 
+@contextmanager
+def without_warnings() -> Generator[None]:
+    """For a block, show no warnings of Python: those about valid patterns and programs are no errors."""
+    # The filters belong to the whole process: one thread would put back what another one has set.
+    with _filters, warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        yield
+
+
+_filters = threading.RLock()
+
+
 @lru_cache(maxsize=256)
 def _plain(pattern: str, dotall: bool) -> re.Pattern[str]:
-    with warnings.catch_warnings():
-        # Warnings about valid patterns are not errors.
-        warnings.simplefilter("ignore")
+    with without_warnings():
         try:
             return re.compile(pattern, re.DOTALL if dotall else 0)
         except (OverflowError, RecursionError) as error:
@@ -163,8 +175,7 @@ def _limited(pattern: str, dotall: bool) -> Any:
     # It takes time to import, and most runs need no limit.
     import regex  # noqa: PLC0415
 
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
+    with without_warnings():
         try:
             return regex.compile(pattern, regex.DOTALL if dotall else 0)
         except (regex.error, OverflowError, RecursionError, MemoryError) as error:

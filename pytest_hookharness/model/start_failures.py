@@ -52,6 +52,8 @@ class StartFailure:
                 return f"{self.name}, which it calls, does not exist"
 
 
+# Variables by which programs and interpreters find what they run.
+FINDS_PROGRAMS = re.compile(r"PATH|PYTHON|NODE|BASH|PERL|RUBY|^LD_|^ENV$|^HOME$|^LANG|^LC_")
 # What programs say that ran, and had no network. `ModuleNotFoundError` has the letters of a code, too.
 NO_NETWORK = re.compile(
     r"could not resolve (?:host|proxy)|name resolution|network (?:was|is) (?:disabled|unreachable)"

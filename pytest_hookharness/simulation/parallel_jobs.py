@@ -134,8 +134,13 @@ class RunsAhead:
         self._with_campaigns = True
 
     def needs_all_processors(self, scenario: Scenario) -> bool:
-        """Return whether a scenario runs alone: its hook runs race, or campaigns proved to be too slow."""
-        return scenario.parallel is not None or (_is_campaign(scenario) and not self._with_campaigns)
+        """
+        Return whether a scenario runs alone.
+
+        Its hook runs race, it expects hooks to be quick, or campaigns proved to be too slow beside others.
+        """
+        alone = scenario.parallel is not None or bool(scenario.expect.within_ms)
+        return alone or (_is_campaign(scenario) and not self._with_campaigns)
 
     def was_too_slow(self, scenario: Scenario, played: TimedOutcome, wall: float) -> bool:
         """Return whether a campaign used up its time beside others; all later ones run alone then."""

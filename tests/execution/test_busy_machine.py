@@ -75,6 +75,17 @@ def test_no_other_limit_is_extended(sandbox, code, keys, by):
 
 
 @pytest.mark.nightly
+@pytest.mark.usefixtures("crowd")
+def test_what_ends_soon_on_a_quiet_machine_is_not_left_running(sandbox):
+    """A process beside a hook that ended gets the time for which it had no processor, and then is cut."""
+    fork = "import os, sys\nif os.fork(): sys.exit()\n[os.close(number) for number in range(3)]\n"
+    soon, late = (run(sandbox, f"{fork}{code}", linger=0.5) for code in (WORKS.replace("0.5", "0.3"), WAITS))
+
+    assert soon.leftovers == ()
+    assert len(late.leftovers) == 1
+
+
+@pytest.mark.nightly
 def test_a_hook_that_has_a_processor_is_cut_in_time(sandbox):
     """A hook that works without end is cut at its timeout, or soon after on a machine that is not quiet."""
     result = run(sandbox, "while True: pass")

@@ -23,7 +23,7 @@ from pytest_hookharness.execution.processes.translation import Confinement
 from pytest_hookharness.execution.reads.tracer import Tracer
 from pytest_hookharness.model.processes import Exited, ProcessResult
 
-from .toys import eventually, launch
+from .toys import STAY, eventually, launch, staying
 
 BUSY = "end=$(($(date +%s%N) + {} * 1000000)); while [ $(date +%s%N) -lt $end ]; do :; done"
 
@@ -162,6 +162,24 @@ def test_work_after_a_wait_finds_no_free_slot(supervisor: Supervisor, slots: Cpu
         taken(slots)
         with pytest.raises(NoFreeSlot):
             running.result(10)
+
+
+class LostSlot(CpuSlot):
+    """A slot that is taken as soon as a hook has waited."""
+
+    shared = True
+
+    def resume(self) -> None:
+        """Refuse it."""
+        raise NoFreeSlot
+
+
+def test_without_a_free_slot_the_hook_is_ended_before_anything_else_happens(supervisor: Supervisor) -> None:
+    """When NoFreeSlot is raised, the hook is dead: files that are restored next stay as they are."""
+    with supervisor.open(Confinement(), LostSlot()) as sandbox:
+        with pytest.raises(NoFreeSlot):
+            sandbox.run([launch("sh", "-c", f"sleep {STAY} & sleep 0.3; {BUSY.format(60_000)}")])
+        assert staying() == []
 
 
 @pytest.mark.slow

@@ -51,6 +51,15 @@ def test_each_runs_once(runs_ahead):
     assert not runs.knows(ONE)
 
 
+def test_a_scenario_that_expects_quick_hooks_runs_alone(runs_ahead):
+    """A hook that is timed shares the processors with no other simulation."""
+    timed = scenario_from({"name": "quick", "hooks": {"Stop": "true"}, "expect": {"within_ms": {"Stop": 50}}})
+    runs = runs_ahead(lambda *_: None)
+
+    assert runs.needs_all_processors(timed)
+    assert not runs.needs_all_processors(ONE)
+
+
 def test_a_run_without_a_free_slot_is_repeated(runs_ahead):
     """A simulation that lost its CPU slot is repeated in the same folder, with a slot that it keeps."""
     begun = []

@@ -36,28 +36,22 @@ if TYPE_CHECKING:
 
         def members(self, hook: HookProcess) -> list[int]:
             """List the living processes that belong to a hook."""
-            ...
 
         def unclaimed(self, hook: HookProcess) -> list[int]:
             """List, for the last hook of the batch, the living processes that may be of any hook."""
-            ...
 
         def end_leftovers(self, hook: HookProcess, pids: list[int]) -> None:
             """Kill the processes of a hook, and those that may be of any, unless they may live on."""
-            ...
 
         def only_hooks_alive(self) -> bool:
             """Return whether it is proved that no process lives but hooks that still run."""
-            ...
 
 
 # RUNNING until its exit or its cut. CUTTING while signals are sent. CLOSING while the output of a hook that
 # was cut is awaited, DRAINING while the output of one that ended is. LINGERING while its descendants may end
 # by themselves.
 RUNNING, CUTTING, CLOSING, DRAINING, LINGERING, DONE = range(6)
-_KILL_TIMEOUT = 10.0
-_NEVER = float("inf")
-_DRAIN_ROUNDS = 64
+_KILL_TIMEOUT, _NEVER, _DRAIN_ROUNDS = 10.0, float("inf"), 64
 _table = platform.processes()
 
 
@@ -198,6 +192,7 @@ class HookProcess:
 
     def _linger(self, now: float) -> None:
         self.phase, self.deadline = LINGERING, now + (self.request.linger or 0.0)
+        self._lingers_since = now
 
     def _extends(self, now: float) -> bool:
         """Move the deadline of a phase once, by the time that an observed hook was kept waiting in it."""
@@ -237,7 +232,7 @@ class HookProcess:
         elif self.phase == DRAINING:
             self._report_held_open(now)
         elif self.phase == LINGERING:
-            self._end_leftovers()
+            self._end_leftovers(now)
 
     def _cut(self, now: float) -> None:
         """Record what the processes are doing, then begin to end them."""
@@ -321,8 +316,13 @@ class HookProcess:
             self._ending = "held", self._exit, self.request.pipe_wait, holders
             self._linger(now)
 
-    def _end_leftovers(self) -> None:
+    def _end_leftovers(self, now: float) -> None:
         members = self._batch.members(self)
+        # In the time without a CPU nothing could end by itself.
+        lost = process_tree.least_wait_for_cpu(members, now - self._lingers_since)
+        self.deadline = self._lingers_since + extended_wait(self.request.linger or 0.0, lost)
+        if self.deadline > now:
+            return
         self._leftovers = [process_tree.describe(pid, self._boot) for pid in members]
         # They had ``linger`` seconds to end by themselves.
         self._batch.end_leftovers(self, members)

@@ -19,20 +19,14 @@ from typing import Any, TypeAlias
 
 from pytest_hookharness.execution import platform
 from pytest_hookharness.execution.paths import PACKAGE
-from pytest_hookharness.execution.processes import framing
+from pytest_hookharness.execution.processes import framing, pseudo_terminals
 from pytest_hookharness.execution.processes.framing import WAITS
-from pytest_hookharness.execution.processes.pseudo_terminals import (
-    OpenedTerminal,
-    open_terminals,
-    with_dialogue,
-)
-from pytest_hookharness.execution.processes.slots import CpuSlot
+from pytest_hookharness.execution.processes.slots import CpuSlot, NoFreeSlot
 from pytest_hookharness.execution.processes.translation import Confinement, decode, encode, longest, notes_of
 from pytest_hookharness.model.processes import ProcessResult, ProcessSpec, Tier
 
 _PROGRAM = "pytest_hookharness.execution.processes.supervisor"
-_OPEN_TIMEOUT = _CLOSE_TIMEOUT = 30.0
-_MARGIN = 60.0
+_OPEN_TIMEOUT, _CLOSE_TIMEOUT, _MARGIN = 30.0, 30.0, 60.0
 _Results: TypeAlias = tuple[ProcessResult, ...]
 
 
@@ -95,13 +89,14 @@ class Sandbox(AbstractContextManager["Sandbox"]):
             raise ExecutionError("the sandbox is closed")
         if self._busy:
             raise ExecutionError("the sandbox was interrupted during a run and cannot be used again")
-        if all(spec.terminal is None for spec in specs):
+        wanted = [spec.terminal for spec in specs]
+        if not any(wanted):
             return self._run(specs, [""] * len(specs), budget)
-        with open_terminals([spec.terminal for spec in specs], self._open_terminal) as terminals:
+        with pseudo_terminals.open_terminals(wanted, self._open_terminal) as terminals:
             runs = self._run(specs, [one.path if one else "" for one in terminals], budget)
-        return tuple(map(with_dialogue, runs, terminals))
+        return tuple(map(pseudo_terminals.with_dialogue, runs, terminals))
 
-    def _open_terminal(self) -> OpenedTerminal:
+    def _open_terminal(self) -> pseudo_terminals.OpenedTerminal:
         """Open a terminal where the processes of the sandbox can find it."""
         self._tell((framing.TERMINAL,))
         kind, path = self._ask()
@@ -125,7 +120,12 @@ class Sandbox(AbstractContextManager["Sandbox"]):
         kind, value = self._ask()
         # Only a simulation that shares the CPUs gets these: its hooks began to wait, or to work again.
         while kind == "load":
-            (self._slot.leave if value == WAITS else self._slot.resume)()
+            try:
+                (self._slot.leave if value == WAITS else self._slot.resume)()
+            except NoFreeSlot:
+                # What still runs must not write to files that are restored meanwhile.
+                self.close()
+                raise
             kind, value = self._ask()
         self._slot.take()
         self._busy = False

@@ -7,6 +7,8 @@ import os
 import re
 import shlex
 from collections.abc import Sequence
+from itertools import islice
+from pathlib import Path
 
 from pytest_hookharness.execution import platform
 from pytest_hookharness.execution.paths import lies_in
@@ -22,6 +24,8 @@ _SHEBANG = re.compile(rb"#! ?(?:/usr/bin/env )?([\w./-]+)\s*\n")
 # Words of a script that looks at processes, of which the interpreter that waits is one.
 _PROCESSES = re.compile(rb"\b(?:ps|pgrep|pidof|pkill|killall|psutil)\b|/proc\b")
 _ELF = b"\x7fELF"
+# They are read before each run.
+_MOST_MODULES, _LARGEST = 40, 1 << 20
 # With these, an interpreter finds other modules or never reads ours.
 _OTHERWISE = ("PYTHONPATH", "PYTHONHOME", "PYTHONPLATLIBDIR", "BASH_ENV", "ENV", "LD_PRELOAD")
 
@@ -33,7 +37,8 @@ class WarmCommand:
 
     Attributes:
         interpreter: The program, and what shows that it is still the same.
-        digest: That of the command, the interpreter and the script; the same in each workspace.
+        digest: That of the command, the interpreter, the script and the modules beside it; the same in each
+            workspace.
     """
 
     interpreter: str
@@ -89,8 +94,19 @@ def _find(
     path = _look_up(program, spec)
     # A session may change the packages of an interpreter in its folders.
     interpreter = "" if lies_in(path, writable) else _identify(path)
-    digest = hashlib.sha256(repr((spec.argv, interpreter)).encode() + b"\0" + text).hexdigest()
-    return WarmCommand(interpreter, digest) if interpreter else None
+    beside = _modules(Path(script).parent)
+    if not interpreter or beside is None:
+        return None
+    digest = hashlib.sha256(repr((spec.argv, interpreter, beside)).encode() + b"\0" + text)
+    return WarmCommand(interpreter, digest.hexdigest())
+
+
+def _modules(folder: Path) -> list[tuple[str, bytes]] | None:
+    """Return what a script in a folder may import from there; ``None`` if that is too much to be read."""
+    paths = sorted(islice(folder.rglob("*.py"), _MOST_MODULES + 1))
+    if len(paths) > _MOST_MODULES or sum(path.stat().st_size for path in paths) > _LARGEST:
+        return None
+    return [(str(path.relative_to(folder)), hashlib.sha256(path.read_bytes()).digest()) for path in paths]
 
 
 def _words(spec: ProcessSpec) -> list[str]:

@@ -10,12 +10,12 @@ from __future__ import annotations
 
 import ast
 import re
-import warnings
 from collections.abc import Callable, Iterator
 
 from pytest_hookharness.judging.recurrence.clock_words import OTHER_CLOCK, PYTHON_CLOCK, PYTHON_RECORD
 from pytest_hookharness.judging.recurrence.hidden_chance import AWK, PYTHON, SHELL, Language
 from pytest_hookharness.judging.recurrence.shell_clock_use import TEXT, decode, follow, in_shell, shorten
+from pytest_hookharness.model.regex import without_warnings
 
 _PYTHON_CLOCK = re.compile(PYTHON_CLOCK)
 # Programs and databases that a text asks for the time.
@@ -96,8 +96,7 @@ def _other_names(statement: str) -> Iterator[str]:
 def in_python(text: bytes) -> str:
     """Return the expression of Python code that decides by the time; empty if none does."""
     try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
+        with without_warnings():
             tree = ast.parse(text)
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return in_other(text)

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import ast
 import re
-import warnings
 from collections.abc import Callable, Iterator
 
 from pytest_hookharness.judging.recurrence import hidden_chance
@@ -22,6 +21,7 @@ from pytest_hookharness.judging.recurrence.shell_clock_use import (
     split_statements,
 )
 from pytest_hookharness.judging.recurrence.shell_run_conditions import plain_code
+from pytest_hookharness.model.regex import without_warnings
 
 # A quick test, for most scripts draw nothing.
 _LIKELY = re.compile(rb"(?i)rand|shuf|sort|jot|sample|secrets|hash|pid|uuid4|\$\$")
@@ -103,8 +103,7 @@ def _is_name(code: str, found: re.Match[str]) -> bool:
 def in_python(text: bytes) -> Iterator[str]:
     """Yield what code of Python draws numbers with."""
     try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
+        with without_warnings():
             tree = ast.parse(text)
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         found = _PYTHON_TEXT.search(_COMMENT.sub(b"", text))

@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import ast
 import re
-import warnings
 from collections.abc import Iterator
+
+from pytest_hookharness.model.regex import without_warnings
 
 # In code of Python that is part of another text, such as a command line or a here-document.
 _PYTHON = re.compile(rb"(?<![\w.])(?:hash|set|frozenset)\(|\bpop\(\)|__hash__")
@@ -29,8 +30,7 @@ _OPERATORS = (ast.BitOr, ast.BitAnd, ast.Sub, ast.BitXor)
 def python_shows_order(text: bytes) -> bool:
     """Return whether code of Python may show a hash, an address, or the order of a set."""
     try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
+        with without_warnings():
             tree = ast.parse(text)
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return _PYTHON.search(text) is not None

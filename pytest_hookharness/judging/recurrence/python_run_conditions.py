@@ -9,10 +9,10 @@ from __future__ import annotations
 import ast
 import functools
 import re
-import warnings
 from collections.abc import Callable, Iterable, Iterator
 
 from pytest_hookharness.judging.recurrence.shell_clock_use import shorten
+from pytest_hookharness.model.regex import without_warnings
 
 # A process is ended or waited for by its number.
 _HANDLING = frozenset(("kill", "killpg", "waitpid", "send_signal", "terminate"))
@@ -259,8 +259,7 @@ def _words(node: ast.AST) -> str:
 def _nodes(text: bytes) -> tuple[ast.AST, ...] | None:
     """Return all nodes of a program but those of calls that handle a process; none if it is no program."""
     try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
+        with without_warnings():
             tree = ast.parse(text)
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return None

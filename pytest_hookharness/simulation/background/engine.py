@@ -12,7 +12,6 @@ no detour makes a chain look shorter.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
 from typing import TypeAlias, assert_never
 
 from pytest_hookharness.model.background import (
@@ -27,6 +26,7 @@ from pytest_hookharness.model.background import (
     hook_names,
 )
 from pytest_hookharness.model.expectations import counted
+from pytest_hookharness.model.fast_dataclass import replace
 from pytest_hookharness.model.regex import found_in
 from pytest_hookharness.simulation.background.context import TAIL, Context, exit_meaning, tidy
 from pytest_hookharness.simulation.background.engine_state import (

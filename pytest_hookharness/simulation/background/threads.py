@@ -9,7 +9,6 @@ that goes on is cut by the turn limit, and its verdict is `undecided`.
 from __future__ import annotations
 
 import time
-from dataclasses import replace
 
 from pytest_hookharness import agents, hosts
 from pytest_hookharness.execution.processes.sandbox import Supervisor
@@ -17,7 +16,7 @@ from pytest_hookharness.judging.verdict.conclusion import judge_threads
 from pytest_hookharness.judging.verdict.run_end import RunEnd
 from pytest_hookharness.judging.verdict.verdict import JudgeInput, judge
 from pytest_hookharness.model.background import USER, HookThread
-from pytest_hookharness.model.fast_dataclass import dataclass
+from pytest_hookharness.model.fast_dataclass import dataclass, replace
 from pytest_hookharness.model.moves import Act, Prompt, RunCommand, Script, Tools, Wait
 from pytest_hookharness.model.outcome import Outcome
 from pytest_hookharness.model.time_budget import remaining

@@ -9,13 +9,13 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import replace
 from typing import Any
 
 from pytest_hookharness.execution.background.area import DETACH, BackgroundArea
 from pytest_hookharness.execution.processes.sandbox import ExecutionError, Supervisor
 from pytest_hookharness.model.background import USER, BackgroundReport, HookThread
 from pytest_hookharness.model.delivery import DoubleCall
+from pytest_hookharness.model.fast_dataclass import replace
 from pytest_hookharness.model.scenario import Double, Scenario
 from pytest_hookharness.simulation.background.engine import advance, next_due
 from pytest_hookharness.simulation.background.engine_state import (

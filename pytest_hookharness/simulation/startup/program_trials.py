@@ -151,13 +151,13 @@ def _loads(
     """Return whether a program executes one of some modules if they are provided."""
     files: dict[str, str] = {}
     beside: dict[Path, str] = {}
+    folders = _folders_of(trials, program)
     for name in names:
         lines = "\n".join(line for line in program.text.splitlines() if name in line)
         exports = "".join(f"exports.{each} = 0;\n" for each in dict.fromkeys(_IDENTIFIER.findall(lines)))
         for path, content in modules(name, extension=program.place.suffix, probes=probes, exports=exports):
             if ".." not in path.split("/"):
                 files[path] = content
-            folders = _folders_of(trials, program)
             beside |= {Path(os.path.normpath(folder / path)): content for folder in folders}
     folder = trials.folder(files)
     known = trials.decider.environment

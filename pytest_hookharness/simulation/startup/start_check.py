@@ -11,17 +11,20 @@ from __future__ import annotations
 import hashlib
 import os
 import re
+from collections import Counter, defaultdict
 from collections.abc import Sequence
+from dataclasses import field
 from functools import partial
 from itertools import pairwise
 from pathlib import Path
 from typing import TypeAlias
+from weakref import WeakKeyDictionary
 
 from pytest_hookharness.execution.paths import is_file
 from pytest_hookharness.model.fast_dataclass import dataclass, replace
 from pytest_hookharness.model.processes import Exited, ProcessResult, ProcessSpec
 from pytest_hookharness.model.protocol import Hook, Payload, fill_variables
-from pytest_hookharness.model.start_failures import NO_NETWORK, StartFailure
+from pytest_hookharness.model.start_failures import FINDS_PROGRAMS, NO_NETWORK, StartFailure
 from pytest_hookharness.simulation.testbed.host_actions import run_again
 from pytest_hookharness.simulation.testbed.testbed import Testbed
 
@@ -39,6 +42,14 @@ _SAID = re.compile(r"[^\W\d]+")
 _LONGEST_INPUT = 1 << 16
 _OTHERWISE = "it ended otherwise when it ran again"
 _CUT = "it takes too long to be tried with other programs"
+# On a busy machine, or by chance.
+_MAY_CHANGE = (_OTHERWISE, _CUT)
+# Files that programs run or load, and those that say what is run. Test doubles are known by the scenario.
+_PROGRAM = re.compile(
+    r"\.(?:sh|bash|zsh|py|js|mjs|cjs|ts|rb|pl|php|toml|json)$|(?:^|/)(?:[Mm]akefile|justfile)$"
+)
+_DATA = re.compile(r"(?<!/package)\.json$")
+_OWN = ("bin/", "doubles/")
 _Key: TypeAlias = tuple[object, ...]
 
 
@@ -64,12 +75,28 @@ class _Finding:
 
 
 _RAN = _Finding()
-# Equal commands that failed with equal words, beside equal files, failed for the same reason. A program that
-# is still the same and ran is checked again only if it says a word that it has not said before, and in one
-# workspace not for each further message.
+
+
+@dataclass(slots=True)
+class _Settled:
+    """
+    What the checks of one testbed found so far.
+
+    Attributes:
+        ran: How often each program was seen to have run.
+        open: The findings about a program that another check might have changed.
+    """
+
+    ran: Counter[_Key] = field(default_factory=Counter[_Key])
+    open: defaultdict[_Key, list[_Finding]] = field(default_factory=lambda: defaultdict(list[_Finding]))
+
+
+# Equal commands that failed with equal words, in equal surroundings, failed for the same reason. A program
+# that is still the same and ran is checked again only if it says a word that it has not said before, and on
+# one testbed not for each further message.
 _known: dict[_Key, _Finding] = {}
-_runs: dict[_Key, int] = {}
 _said: dict[_Key, list[frozenset[str]]] = {}
+_settled: WeakKeyDictionary[Testbed, _Settled] = WeakKeyDictionary()
 
 
 def explain_failures(
@@ -117,27 +144,52 @@ def _look_up(
     if obstacle := _obstacle(testbed, spec):
         return _Finding(doubt=obstacle)
     files = tuple(_digest(Path(spec.cwd, word)) for word in words if _FILE.fullmatch(word))
-    # A command that names no file may look for one, as make does, and says the same if it finds another.
-    scenario = testbed.scenario
-    around = () if any(files) else (scenario.project, *sorted(scenario.files))
-    program: _Key = (testbed.sandbox.tier, hook.command, hook.args, code, *files, around)
-    here = (testbed.workspace.base, *program)
-    if _runs.get(here, 0) >= _ENOUGH:
+    program: _Key = (hook.command, hook.args, code, *files, *_surroundings(testbed, spec))
+    settled = _settled.setdefault(testbed, _Settled())
+    if settled.ran[program] >= _ENOUGH:
         return _RAN
+    if len(settled.open[program]) >= _ENOUGH:
+        return settled.open[program][-1]
     texts = _texts(testbed, run)
     key, said = (*program, *texts), frozenset(_SAID.findall(" ".join(texts)))
     if said and any(said <= earlier for earlier in _said.get(program, ())):
         return _RAN
-    if key not in _known:
-        if len(_known) >= _MOST_KNOWN:
-            for each in (_known, _runs, _said):
-                each.clear()
-        _known[key] = _explain(testbed, hook, spec, run, code)
-        if _known[key] == _RAN and code not in NOT_FOUND:
+    if (found := _known.get(key)) is not None:
+        return found
+    found = _explain(testbed, hook, spec, run, code)
+    if found.doubt in _MAY_CHANGE:
+        settled.open[program].append(found)
+        return found
+    if len(_known) >= _MOST_KNOWN:
+        _known.clear()
+        _said.clear()
+    _known[key] = found
+    if code not in NOT_FOUND:
+        if found == _RAN:
             _said.setdefault(program, []).append(said)
-        if _known[key].counts and code not in NOT_FOUND:
-            _runs[here] = _runs.get(here, 0) + 1
-    return _known[key]
+        settled.ran[program] += found.counts
+    return found
+
+
+def _surroundings(testbed: Testbed, spec: ProcessSpec) -> _Key:
+    """Return what decides which programs a hook finds, without what differs between equal sessions."""
+    scenario, base = testbed.scenario, str(testbed.workspace.base)
+    own = f"{base}/doubles/"
+    environment = {
+        name: ":".join(part for part in value.split(":") if own not in part).replace(base, "")
+        for name, value in spec.env.items()
+        if name in scenario.env or FINDS_PROGRAMS.search(name)
+    }
+    doubles = frozenset((name, repr(double)) for name, double in scenario.commands.items())
+    files = frozenset(
+        (path, entry.mode, "" if _DATA.search(path) else entry.content)
+        for path, entry in testbed.files.items()
+        if entry.kind != "folder"
+        and not path.startswith(_OWN)
+        and (entry.mode & 0o111 or _PROGRAM.search(path))
+    )
+    searched = frozenset((name, value) for name, value in environment.items() if value)
+    return testbed.sandbox.tier, searched, scenario.unset, scenario.hidden, scenario.shell, doubles, files
 
 
 def _obstacle(testbed: Testbed, spec: ProcessSpec) -> str:

@@ -18,6 +18,7 @@ from pytest_hookharness.execution.startup.programs import PROBE_CODE, PROBE_SIGN
 from pytest_hookharness.model.fast_dataclass import dataclass
 from pytest_hookharness.model.processes import Exited, ProcessResult, ProcessSpec, Signaled, Stdin, Tier
 from pytest_hookharness.model.reads import LookKind, PathLook
+from pytest_hookharness.model.start_failures import FINDS_PROGRAMS
 from pytest_hookharness.simulation.testbed.host_actions import run_again
 from pytest_hookharness.simulation.testbed.testbed import Testbed
 
@@ -195,8 +196,21 @@ class TrialRuns:
             self.program,
             *(each.replace(base, ANY_PATH) for each in words),
             *map(digest, others),
+            *(f"{name}={value.replace(base, ANY_PATH)}" for name, value in self._variables),
             *more,
         )
+
+    @property
+    def _variables(self) -> list[tuple[str, str]]:
+        return [one for one in sorted(self.decider.environment.items()) if FINDS_PROGRAMS.search(one[0])]
+
+    @property
+    def is_of_workspace(self) -> bool:
+        """Whether the deciding program, or what its variables name, belongs to this simulation."""
+        base = str(self._testbed.workspace.base)
+        # The doubles come first on PATH, and home is always there.
+        named = (value for name, value in self._variables if name not in ("PATH", "HOME"))
+        return self.is_of_project() or any(base in value for value in named)
 
     @property
     def program(self) -> str:
@@ -233,7 +247,8 @@ class TrialRuns:
 
     def folders_above(self, path: Path) -> list[Path]:
         """Return the folders above a file that belong to the throw-away folders, the nearest first."""
-        return [folder for folder in path.parents if self.may_write(folder)]
+        own = self._real_folders()
+        return [folder for folder in path.parents if lies_in(os.path.realpath(folder), own)]
 
     def may_write(self, path: Path) -> bool:
         """Return whether a file belongs to the throw-away folders, through all links."""

@@ -19,8 +19,9 @@ from pytest_hookharness.model.trace import StateEntry
 from pytest_hookharness.simulation.testbed.testbed import Testbed
 from pytest_hookharness.simulation.testbed.undo import undone
 
-# Whether a hook may be forked, by the digest of all that it depends on; for the whole session.
-_checked: dict[str, bool] = {}
+# Whether a hook may be forked, and the difference that forbids it, by the digest of all that it depends on;
+# for the whole session.
+_checked: dict[str, tuple[bool, str]] = {}
 # Seconds; a hook that takes longer gains too little for three runs more.
 _QUICK = 1.0
 # Usual runs that must agree with the first one before a difference is reported: an order of two things that
@@ -68,12 +69,13 @@ def run_warm(testbed: Testbed, specs: Sequence[ProcessSpec], budget: float) -> t
     command = find_warm(spec, testbed.visible, testbed.workspace.writable)
     if command is None:
         return testbed.run_processes(specs, budget)
-    began, difference = time.monotonic(), ""
+    began = time.monotonic()
     warm = replace(spec, warm=command.interpreter)
     if command.digest not in _checked:
-        _checked[command.digest], difference = _check(testbed, spec, warm, budget)
+        _checked[command.digest] = _check(testbed, spec, warm, budget)
+    alike, difference = _checked[command.digest]
     left = max(0.0, budget - (time.monotonic() - began))
-    (result,) = testbed.run_processes([warm if _checked[command.digest] else spec], left)
+    (result,) = testbed.run_processes([warm if alike else spec], left)
     return (replace(result, warm_difference=difference),)
 
 
