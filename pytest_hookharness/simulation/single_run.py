@@ -201,7 +201,7 @@ def run_once(
         matter = session.time_may_matter(ended=isinstance(outcome.verdict, Terminated))
         gap, unfinished = testbed.workspace.clock.gap, end.how == "wall"
         # Only of plays for comparison somebody wants to know it.
-        shown = settings.probes or unfinished or bool(gap) or _was_shown(testbed)
+        shown = settings.probes or unfinished or bool(gap) or _was_shown(testbed, outcome)
         run = SingleRun(outcome, matter, clock() - began, unfinished, gap, shown, session.was_tried)
         return _with_clock_uses(run, testbed) if settings.probes and settings.paces else run
 
@@ -220,17 +220,21 @@ def _with_clock_uses(run: SingleRun, testbed: Testbed) -> SingleRun:
     # Most hooks have nothing to do with the time, and the readers of sources take long to load.
     from pytest_hookharness.judging.probing.limits import find_named_times
     from pytest_hookharness.simulation.probing.hidden_chance import find_clock_words
+    from pytest_hookharness.simulation.probing.told_values import find_told
 
-    uses = tuple(dict.fromkeys(find_clock_words(found)))
+    told = find_told([one.payload for one in hook_runs], found)
+    uses = tuple(dict.fromkeys((*find_clock_words(found), *told.compared)))
     times = find_named_times((one.text for one in found), testbed.workspace.clock.now) if uses else ()
     return replace(run, clock_uses=uses, named_times=times)
 
 
-def _was_shown(testbed: Testbed) -> bool:
+def _was_shown(testbed: Testbed, outcome: Outcome) -> bool:
     from pytest_hookharness.simulation.probing.observed_repetition import time_was_shown
+    from pytest_hookharness.simulation.probing.told_values import has_times
 
     # Background processes are not stopped when they ask for the time.
-    return bool(testbed.scenario.processes) or time_was_shown(testbed)
+    told = any(has_times(one.payload) for _, one in outcome.trace.hook_runs())
+    return told or bool(testbed.scenario.processes) or time_was_shown(testbed)
 
 
 def _add_detach(scenario: Scenario) -> Scenario:

@@ -38,15 +38,15 @@ from pytest_hookharness.model.protocol import Json
 from pytest_hookharness.model.reads import Influences, LookKind, Reads
 from pytest_hookharness.model.trace import Change, HookEvent, HookRun, Performed, StateEntry, Step, Trace
 from pytest_hookharness.simulation.probing.hidden_chance import find_clock_use, find_hidden_chance
+from pytest_hookharness.simulation.probing.told_values import IDS, TIMES, ToldValues, find_told
 from pytest_hookharness.simulation.session.checkpoint import Checkpoint
 from pytest_hookharness.simulation.session.history import Repetition
+from pytest_hookharness.simulation.testbed.hook_scripts import hook_scripts
 from pytest_hookharness.simulation.testbed.testbed import Testbed
 
 _WORKSPACE = "workspace/"
 _OF_TOOLS = re.compile(r"/(\.git(ignore|attributes|modules)?|__pycache__)(/|$)")
 _OBJECTS = ("/objects", "/objects/pack", "/objects/info")
-# Ids and times in a hook's input, which the host makes up; that they decide nothing is assumed.
-_IDS = ("id", "uuid", "timestamp", "_at", "_ms")
 
 
 def find_shared(testbed: Testbed) -> SharedBaselines | None:
@@ -149,6 +149,9 @@ class ReadObservation:
             around = self._surroundings(paths, places, differing, repetition.files, since)
             found = self._with_opened(find_influences(runs, around), [*_opened(runs, places)])
             timed = [*find_clock_use(*scripts, str(testbed.workspace.clock.folder))] if found.clock else []
+            told = self._find_told(repetition.hook_runs)
+            timed += told.compared
+            chance += told.drawn
         if not found.observed:
             return found
         # The next repetition may make others of those that come or go.
@@ -159,6 +162,7 @@ class ReadObservation:
             matters=(*found.matters, *dict.fromkeys((*inputs, *chance))),
             outside=(*found.outside, *inputs),
             timed=tuple(dict.fromkeys(timed)),
+            clock=found.clock or bool(told.times),
             chance=found.chance or bool(chance),
             missing=tuple(dict.fromkeys(_missing(driver.steps, places))),
             unread=frozenset(
@@ -167,6 +171,11 @@ class ReadObservation:
                 if change.path not in moving and change.path not in found.decisive
             ),
         )
+
+    def _find_told(self, hook_runs: Collection[HookRun]) -> ToldValues:
+        """Return what scripts do with the times and ids that the host told them."""
+        own = [run for run in hook_runs if not run.hook.is_one_word]
+        return find_told([run.payload for run in own], hook_scripts(self._testbed, own))
 
     def _with_opened(self, found: Influences, opened: Sequence[tuple[str | None, str]]) -> Influences:
         """Return influences with the files that were opened for reading, masked ones also by name."""
@@ -284,14 +293,16 @@ def _changed_inputs(before: Collection[HookRun], steps: Collection[Step]) -> Ite
     for one, other in zip(before, after, strict=False):
         for key in one.payload.keys() | other.payload.keys():
             differs = _without_ids(one.payload.get(key)) != _without_ids(other.payload.get(key))
-            if differs and not key.endswith(_IDS):
+            if differs and not key.endswith((*IDS, *TIMES)):
                 yield f"{key} in its input"
 
 
 def _without_ids(value: Json) -> Json:
     match value:
         case Mapping():
-            return {key: _without_ids(item) for key, item in value.items() if not key.endswith(_IDS)}
+            return {
+                key: _without_ids(item) for key, item in value.items() if not key.endswith((*IDS, *TIMES))
+            }
         case list() | tuple():
             return [_without_ids(item) for item in value]
         case _:
