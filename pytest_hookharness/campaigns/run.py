@@ -12,10 +12,11 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from pytest_hookharness.judging.verdict.conclusion import judge_explored
-from pytest_hookharness.model.exploration import ExploreOptions
+from pytest_hookharness.model.exploration import Exploration, ExploreOptions
 from pytest_hookharness.model.outcome import Outcome
 from pytest_hookharness.model.scenario import Scenario
-from pytest_hookharness.model.verdicts import Hung, Recursing
+from pytest_hookharness.model.trace import Trace
+from pytest_hookharness.model.verdicts import Hung, Livelock, Recursing
 from pytest_hookharness.simulation.loop import Observer, OnProbe, OnTurn
 from pytest_hookharness.simulation.parallel_jobs import TrialRunner
 from pytest_hookharness.simulation.simulate import simulate as simulate_one
@@ -146,6 +147,24 @@ def _vary(
         raise Interrupted(latest) from None
 
 
+def _doubt(outcome: Outcome, explored: Exploration) -> str:
+    """Return why another try might lead out of what looks like a lock-out; empty if nothing is known."""
+    from pytest_hookharness.judging.findings.finding_catalogue import FLAKY
+    from pytest_hookharness.simulation.left_running import describe_left
+
+    if explored.trap is None:
+        return ""
+    met = (step for successor in explored.trap.met for step in successor.steps)
+    steps = (*outcome.trace.steps, *explored.trap.trace.steps, *met)
+    if isinstance(outcome.verdict, Livelock) and outcome.verdict.evidence == "driven":
+        return f"it could depend on {' and '.join(outcome.verdict.matters)}"
+    if outcome.chance:
+        return f"the hooks draw random numbers ({outcome.chance})"
+    if any(finding.name == FLAKY.name for finding in outcome.findings):
+        return "the scenario's own session did not go the same way twice (FLAKY)"
+    return describe_left(Trace(steps=steps))
+
+
 def _explore(
     outcome: Outcome,
     options: ExploreOptions,
@@ -169,7 +188,8 @@ def _explore(
             suggestions = suggest(testbed)
         expand_all = partial(expand_here, resources) if executor is None else expand_with(executor)
         explorer = Explorer(scenario, settings, suggestions, expand_all, seconds=seconds)
-        outcome = judge_explored(outcome, explorer.explore(outcome))
+        explored = explorer.explore(outcome)
+        outcome = judge_explored(outcome, explored, _doubt(outcome, explored))
     except KeyboardInterrupt:
         raise Interrupted(outcome) from None
     if explorer.interrupted:

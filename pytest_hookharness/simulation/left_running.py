@@ -15,7 +15,7 @@ from collections.abc import Callable, Iterator
 
 from pytest_hookharness.model.fast_dataclass import dataclass, replace
 from pytest_hookharness.model.outcome import LOOKED_FOR, Outcome
-from pytest_hookharness.model.trace import Performed
+from pytest_hookharness.model.trace import Performed, Trace
 from pytest_hookharness.model.verdicts import Capped, Livelock, Terminated, Undecided, verdict_name
 from pytest_hookharness.simulation.testbed.run_settings import Settings
 
@@ -68,7 +68,7 @@ def find_difference(outcome: Outcome, settings: Settings, replay: Replay, clock:
     """
     ended = isinstance(outcome.verdict, Terminated)
     # A host goes on without a hook in the background, as the session that ended did.
-    left = next((one for one in _left_running(outcome) if not (ended and one.in_background)), None)
+    left = next((one for one in _left_running(outcome.trace) if not (ended and one.in_background)), None)
     # Fake agents have their own rule for what hooks leave running.
     decided = isinstance(outcome.verdict, Terminated | Livelock | Capped) and not outcome.scenario.fake_agents
     if left is None or not decided:
@@ -97,7 +97,7 @@ def find_difference(outcome: Outcome, settings: Settings, replay: Replay, clock:
         return f"{left.what}; if it may run for {_LINGER:g} s more, {_describe(longer)}"
     # A hook that looks for no file in vain does not wait for such work.
     waits = any(LOOKED_FOR in one for one in outcome.assumptions)
-    if waits and (working := next((one for one in _left_running(longer) if one.will_end), None)):
+    if waits and (working := next((one for one in _left_running(longer.trace) if one.will_end), None)):
         return f"{working.what}; with more time it still ran, and what it changes at its end is unknown"
     return ""
 
@@ -134,14 +134,19 @@ def _describe(outcome: Outcome) -> str:
     return f"the session ends in turn {turn}" if name == "terminated" else f"it is {name} in turn {turn}{why}"
 
 
-def _left_running(outcome: Outcome) -> Iterator[_Left]:
-    for step in outcome.trace.steps:
+def describe_left(trace: Trace) -> str:
+    """Return the first process that something left running, and how it was ended; empty if there is none."""
+    return next((one.what for one in _left_running(trace)), "")
+
+
+def _left_running(trace: Trace) -> Iterator[_Left]:
+    for step in trace.steps:
         if isinstance(step.exchange, Performed) and step.exchange.run is not None:
             for process in step.exchange.run.leftovers:
                 what = f"`{process.command}`, which the agent's command left running, was ended with it"
                 works = not _SERVES.search(process.command)
                 yield _Left(step.turn, what, will_end=works)
-    for step, hook_run in outcome.trace.hook_runs():
+    for step, hook_run in trace.hook_runs():
         for process in hook_run.run.leftovers if hook_run.run is not None else ():
             what = f"`{process.command}`, which a hook left running, was ended with the hook run"
             yield _Left(step.turn, what, will_end=bool(_SLEEPS.match(process.command)))

@@ -52,8 +52,9 @@ _PATH_LIMIT = 60
 _SEARCH_SHARE = 0.75
 _NOT_REACHED = "the same path, run again, led to another state"
 _NOT_CONFIRMED = "run again, a year later, the move led to another state, or the time budget ended"
-# A state that is left by waiting is not a trap state.
+# A state that is left by waiting is not a trap state. Later times show other hours and days of the week.
 _LATER = Wait(seconds=365 * 24 * 3600.0)
+_OTHER_TIMES = tuple(Wait(seconds=number * (86_400.0 + 3 * 3600 - 61)) for number in range(1, 8))
 
 
 def check_explorable(scenario: Scenario) -> None:
@@ -291,15 +292,31 @@ class Explorer:
         Try all moves in some states once more, a year later; return whether all led to the same.
 
         A move that did not becomes unknown, so that the next search for a trap state does not rely on it.
+        In the time that is left the same is tried at other hours and days.
         """
+        if not self._confirm_after(_LATER, states):
+            return False
+        for wait in _OTHER_TIMES:
+            if time.monotonic() > self._began + self._search_seconds:
+                break
+            if not self._confirm_after(wait, states, sure=False):
+                return False
+        return True
+
+    def _confirm_after(self, wait: Wait, states: Sequence[int], *, sure: bool = True) -> bool:
+        """Try all moves in some states once more after a wait; if ``sure``, each must have been played."""
         moves, confirmed = tuple(self._candidates.moves), True
-        asked = [((*self._graph.paths[state], _LATER), moves) for state in states]
+        asked = [((*self._graph.paths[state], wait), moves) for state in states]
         repeated = self._expand(asked, self._seconds)
         for state, found in zip(states, repeated, strict=True):
             after = self._checked(state, found, len(moves)) if found is not None else ()
             for number, before in enumerate(self._graph.successors[state]):
                 now = after[number] if number < len(after) else None
-                if now is None or (now.fate, now.digest) != (before.fate, before.digest):
+                if now is None or now.fate == "unknown":
+                    differs = sure
+                else:
+                    differs = (now.fate, now.digest) != (before.fate, before.digest)
+                if differs:
                     self._graph.retract(state, number, _NOT_CONFIRMED)
                     confirmed = False
         return confirmed

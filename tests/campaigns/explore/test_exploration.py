@@ -11,6 +11,7 @@ import pytest
 from pytest_hookharness import explore
 from pytest_hookharness.model.moves import RunCommand, Stop
 from pytest_hookharness.model.processes import Tier
+from pytest_hookharness.model.verdicts import Undecided
 from pytest_hookharness.scenario_files import scenario_from
 from pytest_hookharness.simulation.testbed.run_settings import SimulationError
 
@@ -166,3 +167,34 @@ def test_what_cannot_be_undone_is_not_explored(harness, keys):
     """Folders of the developer, and background processes, are refused together with an exploration."""
     with pytest.raises(SimulationError, match="explore: moves cannot be undone with"):
         harness.simulate(scenario_from({**LOCKED, **keys}))
+
+
+BUILDS = "(sleep 1; touch built) >/dev/null 2>&1 &"
+# By what may lead out later: how a gate decides, and what the verdict says of it.
+LATER = {
+    "what a command leaves running": ("[ -e built ] && exit 0", "left running"),
+    "another time": ("[ -e minute ] || date +%M >minute; [ $(date +%M) = $(cat minute) ] || exit 0", ""),
+    "chance": ("[ $(($(od -An -N4 -tu4 /dev/urandom) % 1000003)) = 1 ] && exit 0", "random"),
+}
+
+
+@pytest.mark.parametrize("way", LATER)
+def test_what_may_lead_out_later_is_no_lock_out(way):
+    """Work that goes on, another time, and chance: no move leads out now, and each may later."""
+    decides, told = LATER[way]
+    build = BUILDS if told == "left running" else "exit 1"
+    gate = f"#!/bin/bash\n{decides}\necho 'Build it first.' >&2; exit 2\n"
+    outcome = explore(
+        scenario_from(
+            {
+                "name": "test",
+                "files": {"check.sh": gate, "build.sh": f"#!/bin/sh\n{build}\n"},
+                "hooks": {"Stop": "./check.sh"},
+                "agent": [{"stop": "Done."}],
+                "explore": {"moves": [{"run": "./build.sh"}]},
+            }
+        )
+    )
+
+    assert isinstance(outcome.verdict, Undecided)
+    assert told in outcome.verdict.why
