@@ -119,9 +119,7 @@ class ReadObservation:
         if testbed.scenario.cover:
             return unobserved("nothing is tried on covered folders")
         # Since the repetition ended nothing was written, unless others were played from its end and undone.
-        turn = repetition.point.turn
-        now = time.time_ns() if turn == self._observed else repetition.ended
-        self._observed = turn
+        now = self._note_turn(repetition)
         testbed.sandbox.expect_observed()
         try:
             checkpoint = Checkpoint(testbed, repetition.uncapped)
@@ -150,8 +148,7 @@ class ReadObservation:
             found = self._with_opened(find_influences(runs, around), [*_opened(runs, places)])
             timed = [*find_clock_use(*scripts, str(testbed.workspace.clock.folder))] if found.clock else []
             told = self._find_told(repetition.hook_runs)
-            timed += told.compared
-            chance += told.drawn
+            timed, chance = [*timed, *told.compared], [*chance, *told.drawn]
         if not found.observed:
             return found
         # The next repetition may make others of those that come or go.
@@ -171,6 +168,13 @@ class ReadObservation:
                 if change.path not in moving and change.path not in found.decisive
             ),
         )
+
+    def _note_turn(self, repetition: Repetition) -> int:
+        """Return the time since which nothing was written to the files; the turn is observed from now on."""
+        turn = repetition.point.turn
+        now = time.time_ns() if turn == self._observed else repetition.ended
+        self._observed = turn
+        return now
 
     def _find_told(self, hook_runs: Collection[HookRun]) -> ToldValues:
         """Return what scripts do with the times and ids that the host told them."""
