@@ -51,6 +51,8 @@ _OF_A_COPY = 0.25
 _INTERRUPTED = "The check was interrupted."
 # The share of the budget that is kept for playing what is written; the search uses up all of its own.
 _FOR_FILES = 0.2
+# The share that is kept for finding fixes, where these are asked for.
+_FOR_FIXES = 0.4
 # The share that the first copy of the project may take.
 _FOR_COPY = 0.4
 # The share for removing the copies of all hook sets at the end.
@@ -142,6 +144,8 @@ def check_all(
     given: Sequence[Activation] = (),
     executor: Executor | None = None,
     is_fixable: Callable[[HookSet, Problem], bool] | None = None,
+    *,
+    fixing: bool = False,
 ) -> list[CheckReport]:
     """
     Check hook sets, until Ctrl-C; if one problem is looked for, stop at the hook set that shows it.
@@ -158,6 +162,7 @@ def check_all(
         given: Ways to make hooks active that a person named.
         executor: Plays the sessions; ``None`` for this process.
         is_fixable: Returns whether to look for a fix of a problem; ``None``: always.
+        fixing: Whether fixes are asked for, so that a part of the time is kept for them.
     """
     seconds *= 1 - _FOR_CLEANING
     kept = _FOR_FILES * seconds if write is not None else 0.0
@@ -165,7 +170,7 @@ def check_all(
     found: list[_Checked] = []
     line = shell_line(sys.stderr)
     with ExitStack() as stack:
-        for hook_set, wall in _shares(hook_sets, seconds - kept):
+        for hook_set, wall in _shares(hook_sets, (seconds - kept) * (1 - _FOR_FIXES * (fixing and not only))):
             with line.about(hook_set.title) as progress:
                 try:
                     play = partial(checked, wall=wall, given=given, copies=copies, executor=executor)

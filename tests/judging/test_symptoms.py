@@ -1,6 +1,7 @@
 """Symptoms: what is wrong in an outcome, for hooks without expectations."""
 
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
@@ -177,6 +178,16 @@ def test_files_that_hooks_may_not_touch(path, kinds):
     Writing the index, files outside or the marker is a symptom, writing in the workspace or HOME is none.
     """
     assert [one.kind for one in find_symptoms(outcome(steps=[written(path)]), mark="MARK")] == kinds
+
+
+def test_what_git_ignores_in_the_project_is_inside():
+    """A cache of the project, to which the copy has a link, is not outside of it."""
+    seen = outcome(steps=[written("outside/work/shop/.pytest_cache/nodeids")])
+    others = replace(seen.scenario, project=Path("/work/shop-2"))
+    own = replace(seen.scenario, project=Path("/work/shop"))
+
+    assert [one.kind for one in find_symptoms(replace(seen, scenario=others))] == ["OUTSIDE-WRITE"]
+    assert not [*find_symptoms(replace(seen, scenario=own))]
 
 
 def test_folders_in_which_python_keeps_modules():

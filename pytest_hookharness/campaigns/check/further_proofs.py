@@ -10,6 +10,7 @@ from pytest_hookharness.campaigns.check.chance import prove_chance
 from pytest_hookharness.campaigns.check.command_guards.false_advice import prove_false_advice
 from pytest_hookharness.campaigns.check.gates.counted_changes import prove_counted_changes
 from pytest_hookharness.campaigns.check.gates.spent_limits import prove_spent_limits
+from pytest_hookharness.campaigns.check.gates.unheard_checks import prove_unheard_checks
 from pytest_hookharness.campaigns.check.grouping import PlayedSession, TryOut
 from pytest_hookharness.campaigns.check.sole_readers import prove_sole_readers
 from pytest_hookharness.model.checkup import CheckSession, HookSet, Problem
@@ -23,6 +24,7 @@ _PROOFS: Mapping[str, _Prove] = {
     "another prompt": prove_spent_limits,
     "other changes": prove_counted_changes,
     "the advice of refusals": prove_false_advice,
+    "failing checks": prove_unheard_checks,
 }
 
 

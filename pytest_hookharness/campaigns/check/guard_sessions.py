@@ -6,6 +6,7 @@ What hooks refuse in one session, the next ones ask about in other ways.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 
@@ -70,6 +71,10 @@ _MOST_WHOLE, _MOST_FILES = 1, 2
 # command, or for one file.
 _MOST_SECONDS, _FEWEST_ACTS = 6.0, 16
 _SHORT_SECONDS, _FEWEST_TRIED = 2.5, 12
+_DESTROYS = re.compile(
+    r"\brm -|--force\b|--hard\b|\bclean -|\bpush -f\b|\b(?:mkfs|shred|dd|truncate)\b"
+    r"|(?i:\bdrop (?:table|database)\b)"
+)
 # What runs once in a session, and may prepare what guards read.
 _ONCE = frozenset({hosts.Role.SETUP, hosts.Role.SESSION_START, hosts.Role.PROMPT})
 
@@ -193,8 +198,8 @@ def plan_bypasses(hook_set: HookSet, outcomes: Sequence[Outcome]) -> Iterator[Ch
     """Yield the sessions that prove that other spellings are allowed, or harmless commands refused."""
     guards = refused_by_hook(outcomes)
     found = (_not_denied(hook_set, allowed_spellings(outcomes, one.commands)) for one in guards)
-    # Of each hook the command with the most spellings says most.
-    most = [max(allowed.items(), key=lambda one: len(one[1])) for allowed in found if allowed]
+    # Of each hook one command: one that destroys something says most, then that with the most spellings.
+    most = [max(allowed.items(), key=_weight) for allowed in found if allowed]
     for command, texts in dict(most[:_MOST_PROVED]).items():
         yield _proof(hook_set, f"other spellings of `{command}`", prove_spellings(command, texts), guards)
     yield from _prove_files(hook_set, outcomes, guards)
@@ -208,6 +213,11 @@ def plan_bypasses(hook_set: HookSet, outcomes: Sequence[Outcome]) -> Iterator[Ch
     if harmless:
         acts = prove_neighbours(refused, harmless)
         yield _proof(hook_set, "harmless commands that are refused", acts, guards)
+
+
+def _weight(allowed: tuple[str, Sequence[str]]) -> tuple[bool, int]:
+    command, texts = allowed
+    return _DESTROYS.search(command) is not None, len(texts)
 
 
 def _not_denied(hook_set: HookSet, allowed: Mapping[str, Sequence[str]]) -> dict[str, list[str]]:

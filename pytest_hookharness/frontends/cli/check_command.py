@@ -280,7 +280,10 @@ def _check(
     def is_fixable(place: HookSet, problem: Problem) -> bool:
         return entry_for(place, problem, arguments.accepted) is None
 
-    found = check_all(hook_sets, harness, copies, wall, arguments.only, folder, given, is_fixable=is_fixable)
+    fixing: bool = arguments.fix
+    found = check_all(
+        hook_sets, harness, copies, wall, arguments.only, folder, given, is_fixable=is_fixable, fixing=fixing
+    )
     if is_new and folder is not None and not any(folder.iterdir()):
         folder.rmdir()
     return _report(found, arguments, harness.settings)
@@ -326,7 +329,7 @@ def _write_fixes(report: CheckReport) -> CheckReport:
     from pytest_hookharness.frontends.cli.fix_files import write_changes
 
     if not report.changes:
-        print(f"{report.place.title}: no fix to write", file=sys.stderr)
+        print(f"{report.place.title}: nothing was changed, for no fix was found", file=sys.stderr)
         return report
     write_changes(report.place.root, report.changes)
     for change in report.changes:

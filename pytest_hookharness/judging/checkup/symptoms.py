@@ -215,9 +215,17 @@ def _says_so(outcome: Outcome, finding: verdicts.Finding) -> bool:
 
 
 def _changes(outcome: Outcome, mark: str) -> Iterator[Symptom]:
+    # Folders that git ignores are links to those of the project itself.
+    own = tuple(
+        f"outside{folder}/" for folder in (outcome.scenario.project, outcome.scenario.plugin) if folder
+    )
     for step, hooked in outcome.trace.hooked():
         paths = [change.path for change in hooked.changes]
-        made = [change for change in hooked.changes if not _is_of_python(change.path, paths)]
+        made = [
+            change
+            for change in hooked.changes
+            if not _is_of_python(change.path, paths) and not f"{change.path}/".startswith(own)
+        ]
         # The deepest path says most, so it comes first.
         for change in sorted(made, key=lambda change: change.path, reverse=True):
             code, text = _judge(change.path, written_above_project(change.path, hooked), mark)

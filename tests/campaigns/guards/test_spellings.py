@@ -259,6 +259,18 @@ def test_a_spelling_that_a_guard_misses(guard):
     assert bypasses(scouted) == []
 
 
+@pytest.mark.slow
+def test_the_command_that_destroys_something_is_proved_first(guard):
+    """Of two commands that a guard refuses, that is proved which removes files, also with fewer spellings."""
+    text = AT_THE_START.replace('"rm -rf "', '"git commit --no-verify"*|"rm -rf "')
+    both = [RunCommand(command=command) for command in ("git commit --no-verify -m done", COMMAND)]
+    hook_set, refused = guard(text, lambda place: session_of(place, both))
+    scouted = guard.play(scouting(hook_set, [refused]))
+    (proving,) = plan_bypasses(hook_set, [refused, scouted])
+
+    assert proving.title == f"other spellings of `{COMMAND}`"
+
+
 def test_a_bypass_is_proved_beside_the_command(guard):
     """A spelling that is allowed before and after the command is refused is a BYPASS, told once."""
     _, outcome = guard(AT_THE_START, proof)

@@ -1,0 +1,164 @@
+"""
+Hooks that start tests or a linter after an edit, or at the stop, and do not tell the agent that these fail.
+
+Each is played with failing test doubles of what it starts. Only a hook is named that prints what the double
+printed where the host passes it to nobody. One that throws this away may only want to change files.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import replace
+
+from pytest_hookharness import hosts
+from pytest_hookharness.campaigns.arming.checked_projects import project_for_checks
+from pytest_hookharness.campaigns.check.failing_gates import FAILS, changed_places, started_checks
+from pytest_hookharness.campaigns.check.gates.local_checks import local_checks, stand_in
+from pytest_hookharness.campaigns.check.grouping import PlayedSession, TryOut
+from pytest_hookharness.campaigns.check.held_loops import problem_of
+from pytest_hookharness.campaigns.check.session_scenario import (
+    alone,
+    in_its_folder,
+    is_plain,
+    scenario_of,
+)
+from pytest_hookharness.judging.findings.codes import UNSEEN_REASON
+from pytest_hookharness.judging.findings.finding_catalogue import CRASHED
+from pytest_hookharness.model.checkup import CheckSession, HookSet, Problem, Symptom, is_named
+from pytest_hookharness.model.moves import FIRST_PROMPT, Act, Edit, Stop
+from pytest_hookharness.model.processes import Exited
+from pytest_hookharness.model.protocol import Hook, Ruling
+from pytest_hookharness.model.trace import HookEvent, HookRun, Trace
+
+_ROLES = (hosts.Role.AFTER_TOOL, hosts.Role.STOP)
+# What changes files, and may fail without anything to tell.
+_FORMATS = re.compile(
+    r"\b(?:prettier|black|gofmt|goimports|rustfmt|shfmt|isort|fmt)\b|format|--write\b",
+    re.IGNORECASE,
+)
+# In what the doubles and the stand-ins print.
+_MARK = "1 check failed"
+# For hooks that name no kind of files.
+_USUAL = ("ts", "py")
+_MOST_FILES = 4
+# A hook that ends with another status is told that this is no refusal.
+_SAYS_IT = frozenset({UNSEEN_REASON.name, CRASHED.name})
+
+
+def prove_unheard_checks(
+    hook_set: HookSet, play: TryOut, known: Collection[Problem], _played: Sequence[PlayedSession]
+) -> Iterator[Problem]:
+    """
+    Yield the hooks whose failing check the agent does not get to know.
+
+    Args:
+        hook_set: The hooks.
+        play: Plays sessions.
+        known: The problems found so far; new ones get other ids, and of their hooks nothing is said twice.
+    """
+    told = ", ".join(one.symptom.hook for one in known if one.symptom.kind in _SAYS_IT)
+    checks = {hook.command: names for hook in _hooks(hook_set) if (names := _checks_of(hook_set, hook))}
+    hooks = [hook for hook in _hooks(hook_set) if hook.command in checks]
+    waiting = [hook for hook in hooks if not is_named(hook.command, told)]
+    taken, named = [one.id for one in known], set[str]()
+    for one in play([_session(hook_set, waiting, checks)]) if waiting else ():
+        if one.outcome is None:
+            continue
+        for hooked, run, end in _unheard(one.outcome.trace):
+            command = run.hook.command
+            if command in checks and command not in named and not is_named(command, told):
+                named.add(command)
+                symptom = _symptom(hook_set.host, hooked, run, end, checks[command])
+                found = problem_of(symptom, one, one.outcome.trace, taken)
+                taken.append(found.id)
+                yield found
+
+
+def _hooks(hook_set: HookSet) -> list[Hook]:
+    """Return the hooks that run after calls and at stops, and that the host waits for."""
+    profile = hosts.find(hook_set.host)
+    events = {rule.name for role in _ROLES for rule in profile.for_role(role)}
+    return [hook for hook in hook_set.hooks if hook.event in events and not hook.options.get("async")]
+
+
+def _checks_of(hook_set: HookSet, hook: Hook) -> list[str]:
+    """Return the commands and paths of the checks that a hook starts, without programs that only format."""
+    text = "\n".join(hook_set.scripts_of(hook) or [hook.command])
+    found = [*dict.fromkeys([*started_checks(hook_set, hook), *local_checks(hook_set, [hook])])]
+    return [name for name in found if not _only_formats(text, name)]
+
+
+def _only_formats(text: str, name: str) -> bool:
+    uses = re.findall(rf"(?<![\w-]){re.escape(name)}(?![\w-])[^\n;|&\])]*", text)
+    return bool(uses) and all(map(_FORMATS.search, uses))
+
+
+def _session(hook_set: HookSet, waiting: Sequence[Hook], checks: Mapping[str, Sequence[str]]) -> CheckSession:
+    """Return the short session in which the agent changes files and stops while all checks fail."""
+    texts = [text for hook in waiting for text in hook_set.scripts_of(hook) or [hook.command]]
+    names = [*dict.fromkeys(name for hook in waiting for name in checks[hook.command])]
+    paths = [name for name in names if "/" in name or name in ("gradlew", "mvnw")]
+    commands = [name for name in names if name not in paths]
+    made = project_for_checks(hook_set, texts, commands)
+    places = [*changed_places("\n".join(texts))] or [("", kind) for kind in made.kinds or _USUAL]
+    files = [f"{place}changed.{kind}" for place, kind in places][:_MOST_FILES]
+    # Some hooks see only new files, or only changes of one passage.
+    edits = [edit for file in files for edit in (Edit(file=file, text="one\n"), _passage(file))]
+    acts: list[Act] = [FIRST_PROMPT, *edits, Stop()]
+    scenario = replace(scenario_of(hook_set, acts), turns=len(acts))
+    if hook_set.inline is None and all(is_plain(hook_set, hook) for hook in waiting):
+        # Guards may refuse the edits.
+        scenario = in_its_folder(hook_set, alone(scenario, *waiting))
+    # Some hooks keep only the lines with the name of the file.
+    double = replace(FAILS, stdout="".join(f"{file}:1:1: error: {_MARK}\n" for file in files))
+    stand_ins = {path: stand_in(path, fails=True) for path in paths}
+    return CheckSession(
+        title=f"failing test doubles for {', '.join(names)}",
+        scenario=replace(
+            scenario,
+            commands={**scenario.commands, **dict.fromkeys(commands, double)},
+            files={**scenario.files, **made.files, **stand_ins},
+        ),
+        ends=False,
+        proof=True,
+        active=f"a project that has {made.words}" if made.files else "",
+    )
+
+
+def _passage(file: str) -> Edit:
+    return Edit(file=file, text="two", old="one")
+
+
+def _unheard(trace: Trace) -> Iterator[tuple[HookEvent, HookRun, str]]:
+    """
+    Yield the hook runs that print that a check failed where neither agent nor user learns of it.
+
+    With each come its event, and the stream and the status in words.
+    """
+    for _, hooked in trace.hooked():
+        decision = hooked.decision
+        heard = any(_MARK in text for text in (*decision.to_agent, *decision.to_user, *decision.reasons))
+        for run in () if heard else hooked.hook_runs:
+            reply = run.reply
+            if run.run is None or reply.context or reply.user_text or reply.ruling is not Ruling.NONE:
+                continue
+            streams = {"standard output": run.run.stdout, "standard error": run.run.stderr}
+            printed = next((stream for stream, output in streams.items() if _MARK in output.text), "")
+            if printed and isinstance(run.ending, Exited):
+                yield hooked, run, f"on {printed} and ends with status {run.ending.code}"
+
+
+def _symptom(host: str, hooked: HookEvent, run: HookRun, end: str, checks: Sequence[str]) -> Symptom:
+    names = " and ".join(f"`{name}`" for name in checks)
+    return Symptom(
+        kind=UNSEEN_REASON.name,
+        code=UNSEEN_REASON.code,
+        hook=run.hook.command,
+        text=(
+            f"{hooked.event}: while {names} {'fail' if len(checks) > 1 else 'fails'}, the hook prints that "
+            f"{end}. {host} passes it neither to the agent nor to the user."
+        ),
+        advice=UNSEEN_REASON.fix,
+        turn=1,
+    )
