@@ -41,6 +41,12 @@ def test_the_place_of_a_problem(report, tmp_path):
     ("kind", "text", "place", "line"),
     [
         ("livelock", "It is.", "check.sh", 1),
+        (
+            "FAILS-OPEN",
+            "it asks only `git diff` in check.sh, line 7, whether anything changed.",
+            "check.sh",
+            7,
+        ),
         ("TIMEOUT-UNIT", "Its timeout is odd.", "settings.json", 8),
         ("NEVER-FIRED", "it never runs, because its matcher fits none.", "settings.json", 8),
         ("CONFIG-OFF", ".claude/settings.json: cannot be parsed (line 4, column 5).", "settings.json", 4),
@@ -80,6 +86,25 @@ def test_an_accepted_problem(report, tmp_path):
     assert [(one.problem.id, one.reason) for one in accepted.accepted] == [
         ("livelock-check", "We stop it by hand.")
     ]
+
+
+@pytest.mark.parametrize(
+    ("entry", "left"),
+    [
+        ('problem = "capped-check"', 0),
+        ('problem = "slow-check"', 1),
+        (f'problem = "livelock-check"\nhooks = [{json.dumps(HOOK)}]', 0),
+        ('problem = "livelock-check"\nhooks = ["./another.sh"]', 1),
+    ],
+    ids=["the same loop", "another problem", "the same hook", "another hook"],
+)
+def test_what_an_entry_accepts(report, tmp_path, entry, left):
+    """A loop is accepted however it ended, and a problem with a hook that the entry does not name is not."""
+    file = tmp_path / "hooks.toml"
+    file.write_text(f'[[accepted]]\n{entry}\nreason = "Known."\n')
+    (accepted,) = accept([report], read_baseline(file), file)
+
+    assert [one.id for one in accepted.problems].count("livelock-check") == left
 
 
 def test_a_problem_that_is_accepted_twice(report, tmp_path):

@@ -290,11 +290,19 @@ def test_first_scenarios_of_a_plugin_in_a_repository(project):
     assert [variant.variant for variant in variants] == ["obedient", "editing", "repeating"]
 
 
-@pytest.mark.parametrize(("check", "variants"), [("make -s test", ["failing-checks"]), ("test -f ok", [])])
+OF_CHANGES = r"git diff --name-only | grep -q '\.py$' || exit 0; make -s test"
+
+
+@pytest.mark.parametrize(
+    ("check", "variants"),
+    [("make -s test", ["failing-checks"]), (OF_CHANGES, ["failing-checks"]), ("test -f ok", [])],
+    ids=["always", "after changes", "no check"],
+)
 def test_first_scenario_of_a_gate(project, check, variants):
     """A gate that starts a check gets a variant in which the check fails; only this one is a livelock."""
     subprocess.run(["git", "init", "-q", project.path], check=True)
     project.write("ok", "")
+    project.write("app.py", "print(1)\n")
     command = f"{check} || {{ echo Repair it >&2; exit 2; }}"
     settings = {"hooks": {"Stop": [{"hooks": [{"type": "command", "command": command}]}]}}
     project.write(".claude/settings.json", json.dumps(settings))

@@ -151,8 +151,11 @@ class Trials:
             return replace(self._of_every_hook(trial, ()), notes=(note,) if note else ())
         # Where the time ends here, what was seen once is told.
         with suppress(BudgetEnded):
-            controls = self._unchanged.take(_CONTROLS, play)
-            steady = not any(trial.compare(self._base.trace, control) for control in controls)
+            if trial.reference is None:
+                controls = [*self._unchanged.take(_CONTROLS, play)]
+                steady = not any(trial.compare(self._base.trace, control) for control in controls)
+            else:
+                steady = not trial.compare(usual, mutated(trial.reference).trace)
             if steady and trial.compare(usual, mutated(trial).trace):
                 return self._of_every_hook(trial, evidence)
         why = self._once()

@@ -1,12 +1,13 @@
 """
 The baseline of ``hookharness check``: a TOML file of problems that are accepted, each with a reason.
 
-An entry names a problem as the report does, and may name its host, and its plugin or component.
+An entry names a problem as the report does, and may name its host, its plugin or component, and its hooks.
 """
 
 from __future__ import annotations
 
 import json
+import re
 import tomllib
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
@@ -14,13 +15,16 @@ from pathlib import Path
 from typing import Any
 
 from pytest_hookharness import hosts
+from pytest_hookharness.campaigns.check.grouping import ENDLESS
 from pytest_hookharness.execution.user_files import create_file
 from pytest_hookharness.frontends.option_types import OptionError
-from pytest_hookharness.model.checkup import AcceptedProblem, CheckReport, HookSet, Problem
+from pytest_hookharness.model.checkup import AcceptedProblem, CheckReport, HookSet, Problem, is_named
 from pytest_hookharness.model.fast_dataclass import dataclass
 from pytest_hookharness.model.name_hint import name_hint
 
-_KEYS = ("problem", "host", "part", "reason")
+_KEYS = ("problem", "host", "part", "hooks", "reason")
+# A loop that a longer check proves, or that another one sees the host end, is the same one.
+_LOOPS = re.compile(rf"(?:{'|'.join(sorted(ENDLESS))})-")
 _HEAD = """\
 # Accepted problems of the hooks. `hookharness check --baseline FILE` lists them with their reasons, and they
 # do not fail it. Each needs a reason.
@@ -36,13 +40,22 @@ class BaselineEntry:
         problem: Its name.
         host: Its host; empty for any.
         part: Its plugin, skill, command or subagent, as the report names it; empty for any.
+        hooks: The commands of its hooks; a problem that has others too is not accepted. Empty for any.
         reason: Why it is accepted.
     """
 
     problem: str
     host: str = ""
     part: str = ""
+    hooks: tuple[str, ...] = ()
     reason: str
+
+    def is_for(self, problem: Problem, place: HookSet) -> bool:
+        """Return whether the entry accepts a problem of a hook set that it is about."""
+        same = _LOOPS.sub("", self.problem) == _LOOPS.sub("", problem.id)
+        known = not self.hooks or {*self.hooks}.issuperset(_commands(place, problem))
+        loops = bool(_LOOPS.match(self.problem)) is bool(_LOOPS.match(problem.id))
+        return same and loops and known and self.is_about(place)
 
     def is_about(self, place: HookSet) -> bool:
         """Return whether the entry is about the hooks of a hook set."""
@@ -86,11 +99,18 @@ def _entry(file: Path, number: int, entry: Any) -> BaselineEntry:
     for key in ("host", "part"):
         if not isinstance(values.get(key, ""), str):
             raise OptionError(f'{where}: {key} is no text; write {key} = "..."')
+    commands = values.get("hooks", [])
+    if not isinstance(commands, list) or not all(isinstance(one, str) for one in commands):
+        raise OptionError(f'{where}: hooks is no list of commands; write hooks = ["..."]')
     host = values.get("host", "")
     if host and host not in hosts.names():
         raise OptionError(f"{where}: there is no host {host!r}{name_hint(host, hosts.names(), 'hosts')}")
     return BaselineEntry(
-        problem=values["problem"], host=host, part=values.get("part", ""), reason=values["reason"].strip()
+        problem=values["problem"],
+        host=host,
+        part=values.get("part", ""),
+        hooks=tuple(commands),
+        reason=values["reason"].strip(),
     )
 
 
@@ -105,7 +125,7 @@ def accept(reports: Sequence[CheckReport], entries: Sequence[BaselineEntry], fil
         places = [place for place, report in enumerate(accepted) if entry.is_about(report.place)]
         about = [accepted[place] for place in places]
         if not all(map(_is_complete, about)) or any(
-            one.problem.id == entry.problem for report in about for one in report.accepted
+            entry.is_for(one.problem, report.place) for report in about for one in report.accepted
         ):
             continue
         for place in places[-1:]:
@@ -129,7 +149,13 @@ def _is_complete(report: CheckReport) -> bool:
 
 def entry_for(place: HookSet, problem: Problem, entries: Sequence[BaselineEntry]) -> BaselineEntry | None:
     """Return the last entry by which a baseline accepts a problem of a hook set; ``None`` for none."""
-    return next((one for one in reversed(entries) if one.problem == problem.id and one.is_about(place)), None)
+    return next((one for one in reversed(entries) if one.is_for(problem, place)), None)
+
+
+def _commands(place: HookSet, problem: Problem) -> list[str]:
+    """Return the commands of a problem's hooks, each once."""
+    own = (hook.command for hook in place.hooks if is_named(hook.command, problem.symptom.hook))
+    return [*dict.fromkeys(own)]
 
 
 def write_baseline(file: Path, reports: Iterable[CheckReport]) -> int:
@@ -162,6 +188,8 @@ def _new_entry(place: HookSet, problem: Problem) -> str:
     keys = {"problem": problem.id, "host": place.host, "part": place.part, "reason": ""}
     # An empty part would be any.
     lines = [f"{key} = {_toml(text)}\n" for key, text in keys.items() if text or key != "part"]
+    if commands := _commands(place, problem):
+        lines.insert(-1, f"hooks = [{', '.join(map(_toml, commands))}]\n")
     return f"\n[[accepted]]\n{''.join(lines)}"
 
 

@@ -149,7 +149,7 @@ def _is_of_settings(symptom: Symptom) -> bool:
 
 
 def locate(report: CheckReport, problem: Problem) -> SarifLocation:
-    """Return the settings line of a settings problem; else the script of its hook, if that is known."""
+    """Return the settings line of a settings problem; else the script of its hook, and the line in it."""
     place, symptom = report.place, problem.symptom
     commands = [hook.command for hook in place.hooks if is_named(hook.command, symptom.hook)]
     for command in commands if not _is_of_settings(symptom) else ():
@@ -157,7 +157,8 @@ def locate(report: CheckReport, problem: Problem) -> SarifLocation:
             # A command may lead elsewhere, and not to the script of that name.
             named = script if symptom.kind == NOT_RUN.name else Path(script).name
             if named in command:
-                return SarifLocation((place.root / script).resolve())
+                told = re.search(rf"(?<![\w.-]){re.escape(script)}, line (\d+)", symptom.text)
+                return SarifLocation((place.root / script).resolve(), int(told[1]) if told else 1)
     for file in place.files:
         if malformed := re.match(rf"{re.escape(file)}: [^\n]*\bline (\d+)", symptom.text):
             return SarifLocation(place.root / file, int(malformed[1]))

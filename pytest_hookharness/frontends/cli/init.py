@@ -15,7 +15,8 @@ from tempfile import TemporaryDirectory
 
 from pytest_hookharness import hosts
 from pytest_hookharness.campaigns.check.discovery import find_hook_sets
-from pytest_hookharness.campaigns.check.failing_gates import FAILS, started_checks
+from pytest_hookharness.campaigns.check.failing_gates import FAILS, changed_places, started_checks
+from pytest_hookharness.campaigns.check.gates.changed_sources import source_edits
 from pytest_hookharness.execution.user_files import create_file
 from pytest_hookharness.execution.workspace.project_files import list_ignored
 from pytest_hookharness.frontends.option_types import make_folder
@@ -40,6 +41,7 @@ agent:
 """
 # Agents that react to a refusal in other ways; hooks are known to loop with each of them.
 _AGENTS = ("obedient", "editing", "repeating")
+_MOST_FILES = 4
 _REACTIONS = """\
 # A hook that refuses until something is done needs an agent that does it; the scenario fails without one:
 # when:
@@ -188,7 +190,15 @@ def _with_failing_checks(hook_set: HookSet, stop: str) -> list[str]:
         return []
     fails = f"{{exit: {FAILS.exit}, stdout: {json.dumps(FAILS.stdout)}}}"
     doubles = ", ".join(f"{name}: {fails}" for name in checks)
+    sources = "\n".join(text for hook in hooks for text in hook_set.scripts_of(hook) or [hook.command])
+    # Many gates check only after changes of some kinds of files.
+    files = [f"{place}changed.{kind}" for place, kind in changed_places(sources)][:_MOST_FILES]
+    edits = "".join(f'{{edit: {{file: {file}, text: "changed\\n"}}}}, ' for file in files)
+    # Some see only files that git tracks.
+    known = [f"echo >>{shlex.quote(edit.file)}" for edit in source_edits(hook_set, [sources])]
+    edits += "".join(f"{{run: {json.dumps(command)}}}, " for command in known[:_MOST_FILES])
+    agent = f"agent: [{{prompt: Please do the work.}}, {edits}{{stop: Done.}}, {{then: idle}}]"
     return [
         f"  # Test doubles replace the checks that {stop} hooks start; the agent cannot make them succeed.",
-        f"  failing-checks: {{commands: {{{doubles}}}}}",
+        f"  failing-checks: {{commands: {{{doubles}}}{f', {agent}' if edits else ''}}}",
     ]

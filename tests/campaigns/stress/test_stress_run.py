@@ -2,6 +2,7 @@
 
 import shutil
 from dataclasses import dataclass, replace
+from types import MappingProxyType
 
 import pytest
 
@@ -58,8 +59,8 @@ class Coin:
 def vary(play):
     """Run a scenario with one PreToolUse hook, with other keys or with families of mutations."""
 
-    def run(hook, *kinds, agent=REFUSED, **keys):
-        files = {"hook.sh": hook, "other.sh": hook}
+    def run(hook, *kinds, agent=REFUSED, more=MappingProxyType({}), **keys):
+        files = {"hook.sh": hook, "other.sh": hook, **more}
         keys = {"hooks": {"PreToolUse": "./hook.sh"}, **keys}
         return play(agent=agent, files=files, **({"vary": [*kinds]} if kinds else {}), **keys)
 
@@ -85,6 +86,40 @@ def _variables(hook_run):
 
 def names(outcome):
     return [finding.name for finding in outcome.findings]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("delay", ["", "sleep 0.2\n"], ids=["first", "last"])
+def test_a_hook_that_needs_another_one_is_found_whichever_is_quicker(vary, delay):
+    """The order decides, also if the hooks side by side usually end in a good or in a bad order."""
+    both = {"Stop": ["./marks.sh", "./asks.sh"]}
+    files = {
+        "marks.sh": f"#!/bin/sh\n{delay}touch .marked\n",
+        "asks.sh": "#!/bin/sh\n[ -e .marked ] && exit 0\necho 'Not marked.' >&2; exit 2\n",
+    }
+    outcome = vary("", "order", agent=[{"run": "ls"}, {"stop": "Done."}], hooks=both, more=files)
+
+    assert "ORDER" in names(outcome)
+
+
+COUNTS = """#!/usr/bin/python3
+import json, os, sys
+seen = json.load(open("seen.json")) if os.path.exists("seen.json") else {"stops": 0}
+seen["stops"] += 1
+json.dump(seen, open("seen.json", "w"))
+if seen["stops"] < 5:
+    print("Run the tests first.", file=sys.stderr)
+    sys.exit(2)
+"""
+
+
+@pytest.mark.slow
+def test_a_gate_that_fails_on_a_damaged_file_is_found(vary):
+    """A stop that a hook refused, and that it allows because it fails on its own file, is FAILS-OPEN."""
+    stops = [{"stop": word} for word in "abcde"]
+    outcome = vary("", "state", agent=stops, hooks={"Stop": "./counts.py"}, more={"counts.py": COUNTS})
+
+    assert "FAILS-OPEN" in names(outcome)
 
 
 @pytest.mark.slow

@@ -42,6 +42,12 @@ class HookOrder(Mutation, family="order"):
     def name(self) -> str:
         return "-".join(map(str, self.places))
 
+    @property
+    def reference(self) -> Mutation:
+        """Another order, one after the other too: side by side, chance may decide which hook is first."""
+        usual = tuple(sorted(self.places))
+        return replace(self, places=usual if usual != self.places else usual[::-1])
+
     def apply(self, scenario: Scenario, replay: ReplayScript) -> Scenario:
         return replace(scenario, order={**scenario.order, self.event: self.places})
 
