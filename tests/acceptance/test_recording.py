@@ -318,6 +318,16 @@ def test_first_scenario_of_a_gate(project, check, variants):
     assert ("livelock: Stop is blocked forever" in result.stdout.str()) == bool(variants)
 
 
+def test_first_scenario_beside_a_hook_that_asks_a_model(project):
+    """Hooks that are no commands get an empty answer, so that the scenario can be played."""
+    subprocess.run(["git", "init", "-q", project.path], check=True)
+    hooks = [{"type": "command", "command": "true"}, {"type": "prompt", "prompt": "May it stop?"}]
+    project.write(".claude/settings.json", json.dumps({"hooks": {"Stop": [{"hooks": hooks}]}}))
+
+    assert main.main(["init", str(project.path)]) == 0
+    project.run("--hook-scenarios").assert_outcomes(passed=4)
+
+
 def test_first_scenarios_of_settings_that_cannot_be_read(project, capsys):
     """Settings that are no JSON are an error with line and column, and no scenario is written for them."""
     subprocess.run(["git", "init", "-q", project.path], check=True)

@@ -40,6 +40,13 @@ def read(profile, ended):
     [
         ("Stop", 1, "", "No.", 'crashed: exit code 1 is not a refusal on claude-code (2 is): "No."'),
         ("Stop", 1, "Go on.", "", 'crashed: exit code 1 is not a refusal on claude-code (2 is): "Go on."'),
+        (
+            "Stop",
+            1,
+            "",
+            "Traceback (most recent call last):\nKeyError: 1",
+            'crashed: exit code 1: "KeyError: 1"',
+        ),
         ("Stop", 1, "", "", "crashed: exit code 1: nothing on standard error"),
         ("Stop", 127, "", "sh: x: not found", "not-run: exit code 127"),
         ("Stop", 126, "", "", "not-run: exit code 126"),

@@ -36,20 +36,22 @@ if TYPE_CHECKING:
 
         def members(self, hook: HookProcess) -> list[int]:
             """List the living processes that belong to a hook."""
+            ...
 
         def unclaimed(self, hook: HookProcess) -> list[int]:
             """List, for the last hook of the batch, the living processes that may be of any hook."""
+            ...
 
         def end_leftovers(self, hook: HookProcess, pids: list[int]) -> None:
             """Kill the processes of a hook, and those that may be of any, unless they may live on."""
 
         def only_hooks_alive(self) -> bool:
             """Return whether it is proved that no process lives but hooks that still run."""
+            ...
 
 
-# RUNNING until its exit or its cut. CUTTING while signals are sent. CLOSING while the output of a hook that
-# was cut is awaited, DRAINING while the output of one that ended is. LINGERING while its descendants may end
-# by themselves.
+# RUNNING until its exit or its cut. CUTTING while signals are sent. CLOSING while the output of a cut hook is
+# awaited, DRAINING while that of one that ended is. LINGERING while its descendants may end by themselves.
 RUNNING, CUTTING, CLOSING, DRAINING, LINGERING, DONE = range(6)
 _KILL_TIMEOUT, _NEVER, _DRAIN_ROUNDS = 10.0, float("inf"), 64
 _table = platform.processes()
@@ -182,13 +184,10 @@ class HookProcess:
     def _await_output(self, now: float) -> None:
         """Wait for the output of a hook that was cut, as long as the host does."""
         wait = self.request.close_wait
-        until = self._hook_timeout_end(now) if wait is None else now + wait
+        until = max(now, self.began + self._limits.patience) if wait is None else now + wait
         self.phase, self.deadline = CLOSING, until
         if wait == 0.0:
             self._linger(now)
-
-    def _hook_timeout_end(self, now: float) -> float:
-        return max(now, self.began + self._limits.patience)
 
     def _linger(self, now: float) -> None:
         self.phase, self.deadline = LINGERING, now + (self.request.linger or 0.0)
@@ -285,8 +284,9 @@ class HookProcess:
         if sent < len(signals):
             self._signal(signals[sent])
             last = self._sent == len(signals)
-            waits = last and self.request.close_wait is None
-            self.deadline = self._hook_timeout_end(now) if waits else now + self.request.grace
+            self.deadline = now + self.request.grace
+            if last and self.request.close_wait is None:
+                self.deadline = max(now, self.began + self._limits.patience)
         elif sent == len(signals):
             self._blame_hook_timeout()
             process_tree.send(self._batch.members(self), signal.SIGKILL)

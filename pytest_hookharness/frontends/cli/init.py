@@ -171,6 +171,11 @@ def compose(hook_set: HookSet, folder: str = REPOSITORY) -> tuple[str, str]:
         # Many hooks ask git for changes.
         "git": "true",
     }
+    others = dict.fromkeys((hook.event, hook.type) for hook in hook_set.hooks if hook.type != "command")
+    if others:
+        # What a model or a server answers is not known; this is no answer.
+        given = (f"{{event: {event}, type: {kind}, reply: {{}}}}" for event, kind in others)
+        keys["world"] = f"{{answers: [{', '.join(given)}]}}"
     lines = [f"{key}: {value}" for key, value in keys.items()]
     variants = [
         f"  {each}: {{agent: [{{prompt: Please do the work.}}, {{stop: Done.}}, {{then: {each}}}]}}"

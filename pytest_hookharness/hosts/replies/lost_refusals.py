@@ -36,6 +36,8 @@ _REFUSED = re.compile(
     r"|\b(?:is|are) (?:not (?:allowed|permitted)|forbidden|prohibited|blocked|denied|refused)\b",
     re.IGNORECASE,
 )
+# How programs end that do not mean to refuse.
+TRACEBACK = re.compile(r"^Traceback \(most recent call last\):|^\s+at \S.*:\d+:\d+\)?$", re.MULTILINE)
 # What programs write about a failure, and guards about a refusal, on standard error.
 _ERROR = re.compile(
     r"(?:^|[\s:(\[])(?:[A-Z]\w*(?:Error|Exception)|error|fatal(?: error)?|panic|blocked|denied|refused)"

@@ -19,6 +19,7 @@ from pytest_hookharness.hosts.replies.json_answer import (
 )
 from pytest_hookharness.hosts.replies.json_parser import dig
 from pytest_hookharness.hosts.replies.lost_refusals import (
+    TRACEBACK,
     find_error,
     find_message,
     find_overwritten,
@@ -213,7 +214,8 @@ def _describe_failure(reader: AnswerReader, table: Sequence[CodeRule], code: int
     """Return the fault for a failing exit code, with the hook's words, because it may be a refusal."""
     refusing = (CodeMeaning.REFUSES, CodeMeaning.REFUSES_IF_WORDS)
     refuses = any(_REFUSAL_CODE in (rule.codes or ()) and rule.meaning in refusing for rule in table)
-    hint = f" is not a refusal on {reader.profile.name} ({_REFUSAL_CODE} is)" if refuses else ""
+    meant = refuses and not TRACEBACK.search(said)
+    hint = f" is not a refusal on {reader.profile.name} ({_REFUSAL_CODE} is)" if meant else ""
     return f'exit code {code}{hint}: "{find_message(said)}"'
 
 

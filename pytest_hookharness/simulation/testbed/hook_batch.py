@@ -59,7 +59,8 @@ class ScenarioAnswers:
                 return answer.reply
         raise SimulationError(
             f"{hook.source}: the {hook.event} hook is of type {hook.type!r} and needs a model or a server; "
-            f"give its answer: answers: [{{event: {hook.event}, type: {hook.type}, reply: {{...}}}}]"
+            "give its answer in the scenario: "
+            f"world: {{answers: [{{event: {hook.event}, type: {hook.type}, reply: {{...}}}}]}}"
         )
 
 
