@@ -148,7 +148,7 @@ def _vary(
 
 
 def _doubt(outcome: Outcome, explored: Exploration) -> str:
-    """Return why another try might lead out of what looks like a lock-out; empty if nothing is known."""
+    """Return why another try might lead out of the lock-out, as a clause; empty if no reason is known."""
     from pytest_hookharness.judging.findings.finding_catalogue import FLAKY
     from pytest_hookharness.simulation.left_running import describe_left
 
@@ -157,7 +157,7 @@ def _doubt(outcome: Outcome, explored: Exploration) -> str:
     met = (step for successor in explored.trap.met for step in successor.steps)
     steps = (*outcome.trace.steps, *explored.trap.trace.steps, *met)
     if isinstance(outcome.verdict, Livelock) and outcome.verdict.evidence == "driven":
-        return f"it could depend on {' and '.join(outcome.verdict.matters)}"
+        return f"the decision could depend on {' and '.join(outcome.verdict.matters)}"
     if outcome.chance:
         return f"the hooks draw random numbers ({outcome.chance})"
     if any(finding.name == FLAKY.name for finding in outcome.findings):

@@ -51,7 +51,7 @@ _OF_A_COPY = 0.25
 _INTERRUPTED = "The check was interrupted."
 # The share of the budget that is kept for playing what is written; the search uses up all of its own.
 _FOR_FILES = 0.2
-# The share that is kept for finding fixes, where these are asked for.
+# The share of the budget that is kept for finding fixes, with `--fix`.
 _FOR_FIXES = 0.4
 # The share that the first copy of the project may take.
 _FOR_COPY = 0.4
@@ -162,7 +162,7 @@ def check_all(
         given: Ways to make hooks active that a person named.
         executor: Plays the sessions; ``None`` for this process.
         is_fixable: Returns whether to look for a fix of a problem; ``None``: always.
-        fixing: Whether fixes are asked for, so that a part of the time is kept for them.
+        fixing: Whether to keep a part of the time for finding fixes; not done with ``only``.
     """
     seconds *= 1 - _FOR_CLEANING
     kept = _FOR_FILES * seconds if write is not None else 0.0

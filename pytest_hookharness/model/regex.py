@@ -151,14 +151,14 @@ def _longest_safe(pattern: str) -> float:
 
 @contextmanager
 def without_warnings() -> Generator[None]:
-    """For a block, show no warnings of Python: those about valid patterns and programs are no errors."""
-    # The filters belong to the whole process: one thread would put back what another one has set.
-    with _filters, warnings.catch_warnings():
+    """Hide Python warnings in a block: valid patterns and programs can cause some."""
+    # Filters are global: without the lock, one thread could restore those that another one has set.
+    with _filter_lock, warnings.catch_warnings():
         warnings.simplefilter("ignore")
         yield
 
 
-_filters = threading.RLock()
+_filter_lock = threading.RLock()
 
 
 @lru_cache(maxsize=256)

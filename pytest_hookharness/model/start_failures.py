@@ -52,7 +52,7 @@ class StartFailure:
                 return f"{self.name}, which it calls, does not exist"
 
 
-# Variables by which programs and interpreters find what they run.
+# Variables that decide which programs are found, and in which language they report errors.
 FINDS_PROGRAMS = re.compile(r"PATH|PYTHON|NODE|BASH|PERL|RUBY|^LD_|^ENV$|^HOME$|^LANG|^LC_")
 # What programs say that ran, and had no network. `ModuleNotFoundError` has the letters of a code, too.
 NO_NETWORK = re.compile(

@@ -135,7 +135,7 @@ def _describe(outcome: Outcome) -> str:
 
 
 def describe_left(trace: Trace) -> str:
-    """Return the first process that something left running, and how it was ended; empty if there is none."""
+    """Return, in words, the first process that was left running and how it was ended; empty for none."""
     return next((one.what for one in _left_running(trace)), "")
 
 

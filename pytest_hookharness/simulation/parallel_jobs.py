@@ -137,7 +137,7 @@ class RunsAhead:
         """
         Return whether a scenario runs alone.
 
-        Its hook runs race, it expects hooks to be quick, or campaigns proved to be too slow beside others.
+        It does if its hook runs race or are timed, or if a campaign was too slow beside others.
         """
         alone = scenario.parallel is not None or bool(scenario.expect.within_ms)
         return alone or (_is_campaign(scenario) and not self._with_campaigns)

@@ -232,8 +232,8 @@ def _was_shown(testbed: Testbed, outcome: Outcome) -> bool:
     from pytest_hookharness.simulation.probing.observed_repetition import time_was_shown
     from pytest_hookharness.simulation.probing.told_values import has_times
 
-    # Background processes are not stopped when they ask for the time.
     told = any(has_times(one.payload) for _, one in outcome.trace.hook_runs())
+    # Background processes are not stopped when they ask for the time.
     return told or bool(testbed.scenario.processes) or time_was_shown(testbed)
 
 

@@ -99,7 +99,7 @@ def test_an_accepted_problem(report, tmp_path):
     ids=["the same loop", "another problem", "the same hook", "another hook"],
 )
 def test_what_an_entry_accepts(report, tmp_path, entry, left):
-    """A loop is accepted however it ended, and a problem with a hook that the entry does not name is not."""
+    """A loop is accepted however it ended; a problem of a hook that the entry does not name is not."""
     file = tmp_path / "hooks.toml"
     file.write_text(f'[[accepted]]\n{entry}\nreason = "Known."\n')
     (accepted,) = accept([report], read_baseline(file), file)

@@ -76,8 +76,8 @@ def test_no_other_limit_is_extended(sandbox, code, keys, by):
 
 @pytest.mark.nightly
 @pytest.mark.usefixtures("crowd")
-def test_what_ends_soon_on_a_quiet_machine_is_not_left_running(sandbox):
-    """A process beside a hook that ended gets the time for which it had no processor, and then is cut."""
+def test_time_without_a_cpu_does_not_count_for_leftovers(sandbox):
+    """A process that outlives its hook gets as much time more as it had no CPU, and is then ended."""
     fork = "import os, sys\nif os.fork(): sys.exit()\n[os.close(number) for number in range(3)]\n"
     soon, late = (run(sandbox, f"{fork}{code}", linger=0.5) for code in (WORKS.replace("0.5", "0.3"), WAITS))
 

@@ -165,17 +165,17 @@ def test_work_after_a_wait_finds_no_free_slot(supervisor: Supervisor, slots: Cpu
 
 
 class LostSlot(CpuSlot):
-    """A slot that is taken as soon as a hook has waited."""
+    """A slot that another simulation takes while a hook waits."""
 
     shared = True
 
     def resume(self) -> None:
-        """Refuse it."""
+        """Fail: no slot is free."""
         raise NoFreeSlot
 
 
-def test_without_a_free_slot_the_hook_is_ended_before_anything_else_happens(supervisor: Supervisor) -> None:
-    """When NoFreeSlot is raised, the hook is dead: files that are restored next stay as they are."""
+def test_without_a_free_slot_the_hook_is_ended_first(supervisor: Supervisor) -> None:
+    """When NoFreeSlot is raised, the hook has ended, so it cannot change files that are restored next."""
     with supervisor.open(Confinement(), LostSlot()) as sandbox:
         with pytest.raises(NoFreeSlot):
             sandbox.run([launch("sh", "-c", f"sleep {STAY} & sleep 0.3; {BUSY.format(60_000)}")])

@@ -209,8 +209,8 @@ def test_a_lost_supervisor_is_an_error(own_supervisor: Supervisor) -> None:
 
 
 def test_a_refused_start_is_reported_in_its_own_sandbox_only(supervisor: Supervisor) -> None:
-    """While one sandbox starts what cannot be started, each process of another one is started, and runs."""
-    # Two item supervisors that shared a pipe gave one start in ten of this test to the wrong sandbox.
+    """A start that fails in one sandbox is not reported in another one."""
+    # With a shared pipe, one start in ten of this test was reported in the wrong sandbox.
     wrong: list[Ending] = []
 
     def run(box: Sandbox, cwd: str, expected: type[Ending]) -> None:

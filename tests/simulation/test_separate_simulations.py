@@ -1,4 +1,4 @@
-"""What one simulation learned, or lost, changes nothing in another one."""
+"""What one simulation found, or could not find, does not affect another one."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ STOP = {"stop": "Done."}
 GUARD = "#!/bin/bash\nbash .hooks/check.sh 2>/dev/null || exit 2\n"
 CALLS = {"missing": {}, "present": {".hooks/check.sh": "#!/bin/bash\nexit 1\n"}}
 PLAN = "import sys\nsys.stderr.write('Line 1 of plan.md is wrong\\n'); sys.exit(2)\n"
-# It ends every Python program at once, with words that could be those of its caller.
+# It ends every Python program at once, with a message that the hook could have written.
 HELD_BACK = {
     ".hooks/a.py": "print(1)\n",
     ".lib/sitecustomize.py": "import os, sys\nsys.stderr.write('licence of a.py missing\\n')\nos._exit(1)\n",
@@ -26,14 +26,14 @@ def nothing_known(monkeypatch):
 
 
 def failures(outcome):
-    """Return the kinds of failures of all hook runs."""
+    """Return the kind of failure of each hook run, or else its doubt."""
     runs = [hook_run.run for _, hook_run in outcome.trace.hook_runs()]
     return {run.failure.kind if run.failure else run.doubt for run in runs}
 
 
 @pytest.mark.parametrize("order", [("missing", "present"), ("present", "missing")])
 def test_a_hook_without_its_helper_is_told_from_the_same_hook_with_it(play, order):
-    """Whichever comes first: the hook whose helper is missing calls nothing, and the other one refuses."""
+    """Whichever runs first, only the hook whose helper is missing is reported; the other one refuses."""
     seen = {
         name: failures(
             play(

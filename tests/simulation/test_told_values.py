@@ -35,7 +35,7 @@ def test_a_gate_that_waits_by_the_time_of_its_input_is_no_endless_loop(play):
 
 
 def test_a_hook_that_only_logs_the_time_of_its_input_is_proved(play):
-    """A hook that writes the host's time down, and refuses at all times, refuses forever."""
+    """A hook that only logs the host's time, and always refuses, is a livelock."""
     outcome = play(
         host="gemini-cli", files={"gate.sh": LOGS}, hooks={"AfterAgent": "./gate.sh"}, agent=[STOP]
     )
@@ -44,7 +44,7 @@ def test_a_hook_that_only_logs_the_time_of_its_input_is_proved(play):
     assert outcome.verdict.evidence == "unread"
 
 
-def test_a_guard_that_draws_from_the_id_of_a_call_is_not_proved(play):
+def test_a_guard_that_hashes_the_id_of_a_call_is_not_proved(play):
     """A guard that allows one call in 256, by its id, may allow the next one."""
     outcome = play(
         files={"guard.sh": ONE_IN_MANY},
@@ -71,7 +71,7 @@ def test_a_guard_that_draws_from_the_id_of_a_call_is_not_proved(play):
     ],
 )
 def test_what_a_source_does_with_the_input(text, times, compared, drawn):
-    """A time counts where it is named, and as a reason to decide where times are compared."""
+    """Times count if they are named, more if they are compared; ids only if they are hashed."""
     payload = {"session_id": "a", "timestamp": "2026-01-01T00:00:00Z", "tool": {"tool_use_id": "b"}}
     told = find_told([payload], [HookSource("gate.sh", "", text.encode())])
 

@@ -90,14 +90,14 @@ def test_a_hook_that_runs_otherwise_when_forked_is_found(warm):
 
 
 def test_each_simulation_with_such_a_hook_has_the_finding(warm):
-    """A hook that may not be forked is a finding in each simulation, and not only where it was tried."""
+    """A hook that runs otherwise when forked is a finding in each simulation, not only in the first."""
     found = [{one.name for one in warm(KNOWING).findings} for _ in range(2)]
 
     assert all("WARM-DIFFERS" in names for names in found)
 
 
 def test_a_module_beside_the_script_is_a_part_of_the_hook(warm):
-    """A hook is tried anew if a module beside it is another one."""
+    """If a module beside the script changed, the hook is tried again."""
     keys = {"hooks": {"PostToolUse": "python3 hook.py"}, "agent": [{"run": "true"}] * 3}
     forked = []
     for module in ("print(1)", KNOWING):

@@ -198,7 +198,7 @@ def plan_bypasses(hook_set: HookSet, outcomes: Sequence[Outcome]) -> Iterator[Ch
     """Yield the sessions that prove that other spellings are allowed, or harmless commands refused."""
     guards = refused_by_hook(outcomes)
     found = (_not_denied(hook_set, allowed_spellings(outcomes, one.commands)) for one in guards)
-    # Of each hook one command: one that destroys something says most, then that with the most spellings.
+    # Prove one command of each hook: a destructive one before others, then that with the most spellings.
     most = [max(allowed.items(), key=_weight) for allowed in found if allowed]
     for command, texts in dict(most[:_MOST_PROVED]).items():
         yield _proof(hook_set, f"other spellings of `{command}`", prove_spellings(command, texts), guards)

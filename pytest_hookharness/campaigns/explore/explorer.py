@@ -51,9 +51,10 @@ _PATH_LIMIT = 60
 # The share of the time for the search; the rest is for confirming what it found.
 _SEARCH_SHARE = 0.75
 _NOT_REACHED = "the same path, run again, led to another state"
-_NOT_CONFIRMED = "run again, a year later, the move led to another state, or the time budget ended"
-# A state that is left by waiting is not a trap state. Later times show other hours and days of the week.
+_NOT_CONFIRMED = "run again at a later time, the move led to another state, or the time budget ended"
+# A state that is left by waiting is not a trap state.
 _LATER = Wait(seconds=365 * 24 * 3600.0)
+# Other hours and days of the week.
 _OTHER_TIMES = tuple(Wait(seconds=number * (86_400.0 + 3 * 3600 - 61)) for number in range(1, 8))
 
 
@@ -129,7 +130,14 @@ class Explorer:
         self._candidates = CandidateMoves(known, limit=MOVE_LIMIT, fixed=bool(options.moves))
         # Tasks run a plain scenario: what it asks for besides is for the caller.
         self._plain = ExpansionTask(
-            scenario=replace(scenario, origin=None, explore=None, vary=(), parallel=None),
+            scenario=replace(
+                scenario,
+                origin=None,
+                explore=None,
+                vary=(),
+                parallel=None,
+                env={**_commit_dates(), **scenario.env},
+            ),
             settings=replace(settings, probes=False, keep=False, base=None),
             path=(),
             moves=(),
@@ -289,22 +297,26 @@ class Explorer:
 
     def _confirm(self, states: Sequence[int]) -> bool:
         """
-        Try all moves in some states once more, a year later; return whether all led to the same.
+        Try all moves in some states again, a year later; return whether all results are the same.
 
-        A move that did not becomes unknown, so that the next search for a trap state does not rely on it.
-        In the time that is left the same is tried at other hours and days.
+        If time is left, also try them at seven other times. A move with another result becomes unknown, so
+        that the next search for a trap state does not rely on it.
         """
         if not self._confirm_after(_LATER, states):
             return False
         for wait in _OTHER_TIMES:
             if time.monotonic() > self._began + self._search_seconds:
                 break
-            if not self._confirm_after(wait, states, sure=False):
+            if not self._confirm_after(wait, states, must_play=False):
                 return False
         return True
 
-    def _confirm_after(self, wait: Wait, states: Sequence[int], *, sure: bool = True) -> bool:
-        """Try all moves in some states once more after a wait; if ``sure``, each must have been played."""
+    def _confirm_after(self, wait: Wait, states: Sequence[int], *, must_play: bool = True) -> bool:
+        """
+        Try all moves in some states after a wait; return whether all results are the same.
+
+        An unknown result is a difference only with ``must_play``.
+        """
         moves, confirmed = tuple(self._candidates.moves), True
         asked = [((*self._graph.paths[state], wait), moves) for state in states]
         repeated = self._expand(asked, self._seconds)
@@ -313,13 +325,19 @@ class Explorer:
             for number, before in enumerate(self._graph.successors[state]):
                 now = after[number] if number < len(after) else None
                 if now is None or now.fate == "unknown":
-                    differs = sure
+                    differs = must_play
                 else:
                     differs = (now.fate, now.digest) != (before.fate, before.digest)
                 if differs:
                     self._graph.retract(state, number, _NOT_CONFIRMED)
                     confirmed = False
         return confirmed
+
+
+def _commit_dates() -> dict[str, str]:
+    """Return the variables by which git dates all commits alike, so that a path has the same ones again."""
+    now = f"{int(time.time())} +0000"
+    return {"GIT_AUTHOR_DATE": now, "GIT_COMMITTER_DATE": now}
 
 
 def _trace(steps: Sequence[Step], successors: Sequence[Successor]) -> Trace:

@@ -318,7 +318,7 @@ class HookProcess:
 
     def _end_leftovers(self, now: float) -> None:
         members = self._batch.members(self)
-        # In the time without a CPU nothing could end by itself.
+        # Time without a CPU does not count: nothing could end by itself in it.
         lost = process_tree.least_wait_for_cpu(members, now - self._lingers_since)
         self.deadline = self._lingers_since + extended_wait(self.request.linger or 0.0, lost)
         if self.deadline > now:

@@ -73,8 +73,8 @@ class Spawner:
         self._refusals, self._refuse = os.pipe()
         os.set_blocking(self._refusals, False)
 
-    def separate(self) -> None:
-        """Report refusals to this process only: until now, one that it was forked from might read them."""
+    def open_own_pipe(self) -> None:
+        """Open an own pipe for refusals: the inherited one is shared with other forks."""
         os.close(self._refusals)
         os.close(self._refuse)
         self._open_pipe()

@@ -199,7 +199,7 @@ class Supervision:
             for other in self._peers.values():
                 other.close()
             self._peers.clear()
-            self._spawner.separate()
+            self._spawner.open_own_pipe()
             serve()
         except (EOFError, ConnectionError):
             pass

@@ -24,7 +24,7 @@ _SHEBANG = re.compile(rb"#! ?(?:/usr/bin/env )?([\w./-]+)\s*\n")
 # Words of a script that looks at processes, of which the interpreter that waits is one.
 _PROCESSES = re.compile(rb"\b(?:ps|pgrep|pidof|pkill|killall|psutil)\b|/proc\b")
 _ELF = b"\x7fELF"
-# They are read before each run.
+# The modules beside a script are read before each run.
 _MOST_MODULES, _LARGEST = 40, 1 << 20
 # With these, an interpreter finds other modules or never reads ours.
 _OTHERWISE = ("PYTHONPATH", "PYTHONHOME", "PYTHONPLATLIBDIR", "BASH_ENV", "ENV", "LD_PRELOAD")
@@ -102,7 +102,7 @@ def _find(
 
 
 def _modules(folder: Path) -> list[tuple[str, bytes]] | None:
-    """Return what a script in a folder may import from there; ``None`` if that is too much to be read."""
+    """Return path and digest of the Python files in and below a folder; ``None`` if they are too many."""
     paths = sorted(islice(folder.rglob("*.py"), _MOST_MODULES + 1))
     if len(paths) > _MOST_MODULES or sum(path.stat().st_size for path in paths) > _LARGEST:
         return None

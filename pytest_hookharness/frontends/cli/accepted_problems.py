@@ -23,8 +23,8 @@ from pytest_hookharness.model.fast_dataclass import dataclass
 from pytest_hookharness.model.name_hint import name_hint
 
 _KEYS = ("problem", "host", "part", "hooks", "reason")
-# A loop that a longer check proves, or that another one sees the host end, is the same one.
-_LOOPS = re.compile(rf"(?:{'|'.join(sorted(ENDLESS))})-")
+# One check proves a loop and another one sees the host end it: the problem is the same.
+_LOOPS = re.compile(rf"^(?:{'|'.join(sorted(ENDLESS))})-")
 _HEAD = """\
 # Accepted problems of the hooks. `hookharness check --baseline FILE` lists them with their reasons, and they
 # do not fail it. Each needs a reason.
@@ -40,7 +40,7 @@ class BaselineEntry:
         problem: Its name.
         host: Its host; empty for any.
         part: Its plugin, skill, command or subagent, as the report names it; empty for any.
-        hooks: The commands of its hooks; a problem that has others too is not accepted. Empty for any.
+        hooks: The commands that the problem's hooks must be among; empty for any.
         reason: Why it is accepted.
     """
 
@@ -51,7 +51,7 @@ class BaselineEntry:
     reason: str
 
     def is_for(self, problem: Problem, place: HookSet) -> bool:
-        """Return whether the entry accepts a problem of a hook set that it is about."""
+        """Return whether the entry accepts a problem of a hook set."""
         same = _LOOPS.sub("", self.problem) == _LOOPS.sub("", problem.id)
         known = not self.hooks or {*self.hooks}.issuperset(_commands(place, problem))
         loops = bool(_LOOPS.match(self.problem)) is bool(_LOOPS.match(problem.id))

@@ -329,7 +329,7 @@ def _write_fixes(report: CheckReport) -> CheckReport:
     from pytest_hookharness.frontends.cli.fix_files import write_changes
 
     if not report.changes:
-        print(f"{report.place.title}: nothing was changed, for no fix was found", file=sys.stderr)
+        print(f"{report.place.title}: no fix found, so nothing was changed", file=sys.stderr)
         return report
     write_changes(report.place.root, report.changes)
     for change in report.changes:

@@ -149,7 +149,7 @@ def _is_of_settings(symptom: Symptom) -> bool:
 
 
 def locate(report: CheckReport, problem: Problem) -> SarifLocation:
-    """Return the settings line of a settings problem; else the script of its hook, and the line in it."""
+    """Return the settings line of a settings problem; else the hook's script, at the line that is known."""
     place, symptom = report.place, problem.symptom
     commands = [hook.command for hook in place.hooks if is_named(hook.command, symptom.hook)]
     for command in commands if not _is_of_settings(symptom) else ():
@@ -157,8 +157,8 @@ def locate(report: CheckReport, problem: Problem) -> SarifLocation:
             # A command may lead elsewhere, and not to the script of that name.
             named = script if symptom.kind == NOT_RUN.name else Path(script).name
             if named in command:
-                told = re.search(rf"(?<![\w.-]){re.escape(script)}, line (\d+)", symptom.text)
-                return SarifLocation((place.root / script).resolve(), int(told[1]) if told else 1)
+                at = re.search(rf"(?<![\w.-]){re.escape(script)}, line (\d+)", symptom.text)
+                return SarifLocation((place.root / script).resolve(), int(at[1]) if at else 1)
     for file in place.files:
         if malformed := re.match(rf"{re.escape(file)}: [^\n]*\bline (\d+)", symptom.text):
             return SarifLocation(place.root / file, int(malformed[1]))

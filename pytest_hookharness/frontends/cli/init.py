@@ -173,7 +173,7 @@ def compose(hook_set: HookSet, folder: str = REPOSITORY) -> tuple[str, str]:
     }
     others = dict.fromkeys((hook.event, hook.type) for hook in hook_set.hooks if hook.type != "command")
     if others:
-        # What a model or a server answers is not known; this is no answer.
+        # The real answer is unknown; an empty one decides nothing.
         given = (f"{{event: {event}, type: {kind}, reply: {{}}}}" for event, kind in others)
         keys["world"] = f"{{answers: [{', '.join(given)}]}}"
     lines = [f"{key}: {value}" for key, value in keys.items()]
@@ -196,10 +196,10 @@ def _with_failing_checks(hook_set: HookSet, stop: str) -> list[str]:
     fails = f"{{exit: {FAILS.exit}, stdout: {json.dumps(FAILS.stdout)}}}"
     doubles = ", ".join(f"{name}: {fails}" for name in checks)
     sources = "\n".join(text for hook in hooks for text in hook_set.scripts_of(hook) or [hook.command])
-    # Many gates check only after changes of some kinds of files.
+    # Many gates check only if files of certain kinds changed.
     files = [f"{place}changed.{kind}" for place, kind in changed_places(sources)][:_MOST_FILES]
     edits = "".join(f'{{edit: {{file: {file}, text: "changed\\n"}}}}, ' for file in files)
-    # Some see only files that git tracks.
+    # Some gates see only files that git tracks.
     known = [f"echo >>{shlex.quote(edit.file)}" for edit in source_edits(hook_set, [sources])]
     edits += "".join(f"{{run: {json.dumps(command)}}}, " for command in known[:_MOST_FILES])
     agent = f"agent: [{{prompt: Please do the work.}}, {edits}{{stop: Done.}}, {{then: idle}}]"

@@ -36,7 +36,7 @@ _REFUSED = re.compile(
     r"|\b(?:is|are) (?:not (?:allowed|permitted)|forbidden|prohibited|blocked|denied|refused)\b",
     re.IGNORECASE,
 )
-# How programs end that do not mean to refuse.
+# Stack traces of Python and JavaScript: a program that crashes so did not mean to refuse.
 TRACEBACK = re.compile(r"^Traceback \(most recent call last\):|^\s+at \S.*:\d+:\d+\)?$", re.MULTILINE)
 # What programs write about a failure, and guards about a refusal, on standard error.
 _ERROR = re.compile(

@@ -215,7 +215,7 @@ def _says_so(outcome: Outcome, finding: verdicts.Finding) -> bool:
 
 
 def _changes(outcome: Outcome, mark: str) -> Iterator[Symptom]:
-    # Folders that git ignores are links to those of the project itself.
+    # Ignored folders are links from the copy into the project itself.
     own = tuple(
         f"outside{folder}/" for folder in (outcome.scenario.project, outcome.scenario.plugin) if folder
     )

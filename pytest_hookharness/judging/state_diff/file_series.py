@@ -28,6 +28,9 @@ Files = Mapping[str, bytes | None]
 LARGEST = 4 * 1024 * 1024
 
 
+_OF_GIT = re.compile(r"/\.git/(?:.*/)?(?:refs/|logs/|[A-Z_]*HEAD$|packed-refs$)")
+
+
 class SeriesKind(enum.Enum):
     """What happens to a file: it is changed in place, renamed in each repetition, or created in each one."""
 
@@ -170,6 +173,9 @@ def _series(
     newest = paths[-1]
     if max(map(len, contents)) > LARGEST:
         return Unfollowable(newest, f"it is larger than {LARGEST // 1024 // 1024} MiB")
+    if _OF_GIT.search(newest) and len(set(contents)) > 1:
+        # A name that nobody gave to a commit would break the repository.
+        return Unfollowable(newest, "it names a new commit in each repetition")
     name = infer_template(paths, clock) if len(paths) > 1 else Template((newest,))
     if isinstance(name, str) or any(isinstance(item, AppendedBlock) for item in name.items):
         return Unfollowable(newest, "its name changes in each repetition, and by no known rule")

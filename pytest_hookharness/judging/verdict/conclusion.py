@@ -63,8 +63,10 @@ def judge_explored(outcome: Outcome, explored: Exploration, doubt: str = "") -> 
 
     A lock-out holds for the candidate moves only. ``doubt`` is why another try might lead out of it.
     """
+    if explored.trap is not None and doubt:
+        explored = replace(explored, trap=None, open={**explored.open, doubt: len(explored.trap.met)})
     outcome = replace(outcome, explored=explored, wall=outcome.wall + explored.wall)
-    outcome = with_verdict(outcome, _verdict(outcome.verdict, explored, doubt))
+    outcome = with_verdict(outcome, _verdict(outcome.verdict, explored))
     if explored.trap is None:
         return outcome
     masked = (_MASKED,) if outcome.scenario.masks else ()
@@ -72,16 +74,13 @@ def judge_explored(outcome: Outcome, explored: Exploration, doubt: str = "") -> 
     return replace(outcome, assumptions=tuple(dict.fromkeys(rests)))
 
 
-def _verdict(played: verdicts.Verdict, explored: Exploration, doubt: str) -> verdicts.Verdict:
+def _verdict(played: verdicts.Verdict, explored: Exploration) -> verdicts.Verdict:
     """
     Return the verdict on the hooks, given the verdict on the scenario's own agent.
 
     That agent's loop stays proved even if the exploration is incomplete. But that this one agent could stop
     says nothing about other agents.
     """
-    if explored.trap is not None and doubt:
-        why = f"no move that was tried led to a stop, but {doubt}, so another try may lead to one"
-        return verdicts.Undecided(turn=len(explored.trap.path), why=why)
     if explored.trap is not None:
         return verdicts.Lockout(turn=len(explored.trap.path), moves=explored.candidates)
     if explored.open and isinstance(played, verdicts.Terminated | verdicts.Capped):

@@ -119,7 +119,7 @@ class ReadObservation:
         if testbed.scenario.cover:
             return unobserved("nothing is tried on covered folders")
         # Since the repetition ended nothing was written, unless others were played from its end and undone.
-        now = self._note_turn(repetition)
+        now = self._unwritten_since(repetition)
         testbed.sandbox.expect_observed()
         try:
             checkpoint = Checkpoint(testbed, repetition.uncapped)
@@ -169,15 +169,15 @@ class ReadObservation:
             ),
         )
 
-    def _note_turn(self, repetition: Repetition) -> int:
-        """Return the time since which nothing was written to the files; the turn is observed from now on."""
+    def _unwritten_since(self, repetition: Repetition) -> int:
+        """Mark the turn as observed; return a time since which nothing wrote to the files."""
         turn = repetition.point.turn
         now = time.time_ns() if turn == self._observed else repetition.ended
         self._observed = turn
         return now
 
     def _find_told(self, hook_runs: Collection[HookRun]) -> ToldValues:
-        """Return what scripts do with the times and ids that the host told them."""
+        """Return what scripts do with the times and ids in their input."""
         own = [run for run in hook_runs if not run.hook.is_one_word]
         return find_told([run.payload for run in own], hook_scripts(self._testbed, own))
 

@@ -1,8 +1,8 @@
 """
-Times and ids that a host puts into the input of hooks, and scripts that name them.
+Times and ids in the input of hooks, and scripts that name them.
 
-They differ from one turn to the next, and mean nothing to most hooks. One that names such a key may decide by
-it, so time is let pass for it; one that also compares times, or hashes ids, surely may.
+They differ in each turn, and most hooks ignore them. For a script that names a time, the clock is moved; one
+that compares times, or computes something from an id, may decide by it at any later turn.
 """
 
 from __future__ import annotations
@@ -14,15 +14,17 @@ from pytest_hookharness.model.fast_dataclass import dataclass
 from pytest_hookharness.model.protocol import Json
 from pytest_hookharness.simulation.testbed.hook_scripts import HookSource
 
-# How the names of ids and times end.
+# Endings of the names of times and ids.
 TIMES = ("timestamp", "_at", "_ms")
 IDS = ("id", "uuid")
-# What takes a part of a text; what compares a time or makes a number of it, without `>`, which redirects.
+# What takes a part of a text.
 _PART = rb"%|\[-?\d*:-?\d*\]|\bslice\(|\bcut -"
+# What compares a time, or makes a number of it. Not `>`, which redirects.
 _COMPARES = re.compile(
     rb"-(?:lt|gt|le|ge|eq|ne)\b|fromisoformat|strptime|strftime|Date\.parse|new Date|\bdate -d|mktime"
     rb"|fromdate|todate|timedelta|/ *1000|(?:timestamp|_at|_ms)[\"'\])]*\s*[-<]|" + _PART
 )
+# What computes something from an id.
 _HASHES = re.compile(
     rb"md5|sha\d|hashlib|cksum|crc32|createHash|\bhash\(|16#|\bint\([^\n]*16\)|parseInt|" + _PART
 )
@@ -62,12 +64,12 @@ def find_told(payloads: Iterable[Json], scripts: Iterable[HookSource]) -> ToldVa
             compared |= dict.fromkeys(f"the time `{key}` in its input ({script.name})" for key in named)
         if _HASHES.search(text):
             used = (key for key in ids if _names(text, key))
-            drawn |= dict.fromkeys(f"the new `{key}` in its input ({script.name})" for key in used)
+            drawn |= dict.fromkeys(f"the id `{key}` in its input ({script.name})" for key in used)
     return ToldValues(tuple(told), tuple(compared), tuple(drawn))
 
 
 def has_times(payload: Json) -> bool:
-    """Return whether an input tells a time."""
+    """Return whether an input has a time."""
     return any(key.endswith(TIMES) for key in _keys(payload))
 
 

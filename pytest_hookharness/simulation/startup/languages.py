@@ -14,8 +14,8 @@ Languages: TypeAlias = tuple[tuple[ProbeProgram, ...], tuple[ProbeProgram, ...]]
 
 _MOST_KNOWN = 200
 
-# By the command line of an interpreter and the variables that it may look at. The same interpreter answers
-# the same all day, in all workspaces.
+# Keys: an interpreter's command line, and variables that it may read. The same key gives the same answer in
+# all workspaces.
 _known: dict[tuple[str, ...], Languages] = {}
 # For an interpreter and an ending: the probes that it executed last. Its programs may execute others.
 _spoken: dict[tuple[str, str], tuple[ProbeProgram, ...]] = {}
@@ -39,7 +39,7 @@ def find_languages(trials: TrialRuns, word: str, *, inline: bool = False) -> Lan
             _known.clear()
             _spoken.clear()
         found = _try_languages(trials, word, inline=inline)
-        if trials.cut or trials.is_of_workspace:
+        if trials.cut or trials.depends_on_workspace:
             return found
         _known[key] = found
     return _known[key]

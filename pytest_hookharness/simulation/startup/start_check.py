@@ -42,9 +42,9 @@ _SAID = re.compile(r"[^\W\d]+")
 _LONGEST_INPUT = 1 << 16
 _OTHERWISE = "it ended otherwise when it ran again"
 _CUT = "it takes too long to be tried with other programs"
-# On a busy machine, or by chance.
+# Doubts that a busy machine or chance may cause, so that another check may not have them.
 _MAY_CHANGE = (_OTHERWISE, _CUT)
-# Files that programs run or load, and those that say what is run. Test doubles are known by the scenario.
+# Files that are programs or say what to run. Test doubles are compared by the scenario.
 _PROGRAM = re.compile(
     r"\.(?:sh|bash|zsh|py|js|mjs|cjs|ts|rb|pl|php|toml|json)$|(?:^|/)(?:[Mm]akefile|justfile)$"
 )
@@ -78,25 +78,24 @@ _RAN = _Finding()
 
 
 @dataclass(slots=True)
-class _Settled:
+class _Checks:
     """
-    What the checks of one testbed found so far.
+    The results of the checks of one testbed.
 
     Attributes:
-        ran: How often each program was seen to have run.
-        open: The findings about a program that another check might have changed.
+        ran: How often a check found that a program had run.
+        unsure: The findings about a program that another check might not repeat.
     """
 
     ran: Counter[_Key] = field(default_factory=Counter[_Key])
-    open: defaultdict[_Key, list[_Finding]] = field(default_factory=lambda: defaultdict(list[_Finding]))
+    unsure: defaultdict[_Key, list[_Finding]] = field(default_factory=lambda: defaultdict(list[_Finding]))
 
 
-# Equal commands that failed with equal words, in equal surroundings, failed for the same reason. A program
-# that is still the same and ran is checked again only if it says a word that it has not said before, and on
-# one testbed not for each further message.
+# If equal commands in equal surroundings fail with equal words, the reason is the same. A program that ran is
+# checked again only if it says a word that it did not say before, and on one testbed at most `_ENOUGH` times.
 _known: dict[_Key, _Finding] = {}
 _said: dict[_Key, list[frozenset[str]]] = {}
-_settled: WeakKeyDictionary[Testbed, _Settled] = WeakKeyDictionary()
+_checks: WeakKeyDictionary[Testbed, _Checks] = WeakKeyDictionary()
 
 
 def explain_failures(
@@ -145,11 +144,11 @@ def _look_up(
         return _Finding(doubt=obstacle)
     files = tuple(_digest(Path(spec.cwd, word)) for word in words if _FILE.fullmatch(word))
     program: _Key = (hook.command, hook.args, code, *files, *_surroundings(testbed, spec))
-    settled = _settled.setdefault(testbed, _Settled())
-    if settled.ran[program] >= _ENOUGH:
+    checks = _checks.setdefault(testbed, _Checks())
+    if checks.ran[program] >= _ENOUGH:
         return _RAN
-    if len(settled.open[program]) >= _ENOUGH:
-        return settled.open[program][-1]
+    if len(checks.unsure[program]) >= _ENOUGH:
+        return checks.unsure[program][-1]
     texts = _texts(testbed, run)
     key, said = (*program, *texts), frozenset(_SAID.findall(" ".join(texts)))
     if said and any(said <= earlier for earlier in _said.get(program, ())):
@@ -158,7 +157,7 @@ def _look_up(
         return found
     found = _explain(testbed, hook, spec, run, code)
     if found.doubt in _MAY_CHANGE:
-        settled.open[program].append(found)
+        checks.unsure[program].append(found)
         return found
     if len(_known) >= _MOST_KNOWN:
         _known.clear()
@@ -167,7 +166,7 @@ def _look_up(
     if code not in NOT_FOUND:
         if found == _RAN:
             _said.setdefault(program, []).append(said)
-        settled.ran[program] += found.counts
+        checks.ran[program] += found.counts
     return found
 
 

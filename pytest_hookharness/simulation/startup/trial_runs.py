@@ -205,10 +205,10 @@ class TrialRuns:
         return [one for one in sorted(self.decider.environment.items()) if FINDS_PROGRAMS.search(one[0])]
 
     @property
-    def is_of_workspace(self) -> bool:
-        """Whether the deciding program, or what its variables name, belongs to this simulation."""
+    def depends_on_workspace(self) -> bool:
+        """Whether the deciding program, or a path in its variables, belongs to this simulation."""
         base = str(self._testbed.workspace.base)
-        # The doubles come first on PATH, and home is always there.
+        # PATH and HOME always name folders of the workspace.
         named = (value for name, value in self._variables if name not in ("PATH", "HOME"))
         return self.is_of_project() or any(base in value for value in named)
 

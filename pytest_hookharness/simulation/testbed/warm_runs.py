@@ -73,9 +73,9 @@ def run_warm(testbed: Testbed, specs: Sequence[ProcessSpec], budget: float) -> t
     warm = replace(spec, warm=command.interpreter)
     if command.digest not in _checked:
         _checked[command.digest] = _check(testbed, spec, warm, budget)
-    alike, difference = _checked[command.digest]
+    may_fork, difference = _checked[command.digest]
     left = max(0.0, budget - (time.monotonic() - began))
-    (result,) = testbed.run_processes([warm if alike else spec], left)
+    (result,) = testbed.run_processes([warm if may_fork else spec], left)
     return (replace(result, warm_difference=difference),)
 
 

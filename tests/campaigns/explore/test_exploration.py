@@ -11,7 +11,7 @@ import pytest
 from pytest_hookharness import explore
 from pytest_hookharness.model.moves import RunCommand, Stop
 from pytest_hookharness.model.processes import Tier
-from pytest_hookharness.model.verdicts import Undecided
+from pytest_hookharness.model.verdicts import Lockout
 from pytest_hookharness.scenario_files import scenario_from
 from pytest_hookharness.simulation.testbed.run_settings import SimulationError
 
@@ -170,7 +170,7 @@ def test_what_cannot_be_undone_is_not_explored(harness, keys):
 
 
 BUILDS = "(sleep 1; touch built) >/dev/null 2>&1 &"
-# By what may lead out later: how a gate decides, and what the verdict says of it.
+# What may allow the stop later: the gate's test, and words of the verdict.
 LATER = {
     "what a command leaves running": ("[ -e built ] && exit 0", "left running"),
     "another time": ("[ -e minute ] || date +%M >minute; [ $(date +%M) = $(cat minute) ] || exit 0", ""),
@@ -179,8 +179,8 @@ LATER = {
 
 
 @pytest.mark.parametrize("way", LATER)
-def test_what_may_lead_out_later_is_no_lock_out(way):
-    """Work that goes on, another time, and chance: no move leads out now, and each may later."""
+def test_no_lock_out_if_the_stop_may_be_allowed_later(way):
+    """If work still running, the time or chance may allow the stop later, it is no lock-out."""
     decides, told = LATER[way]
     build = BUILDS if told == "left running" else "exit 1"
     gate = f"#!/bin/bash\n{decides}\necho 'Build it first.' >&2; exit 2\n"
@@ -196,5 +196,25 @@ def test_what_may_lead_out_later_is_no_lock_out(way):
         )
     )
 
-    assert isinstance(outcome.verdict, Undecided)
-    assert told in outcome.verdict.why
+    assert outcome.explored.trap is None
+    assert not isinstance(outcome.verdict, Lockout)
+    assert any(told in why for why in outcome.explored.open)
+
+
+def test_a_commit_is_a_way_out():
+    """A path with a commit, run again, leads to the same state, so the stop that follows counts."""
+    gate = "#!/bin/sh\n[ -z \"$(git status --porcelain)\" ] && exit 0\necho 'Commit it first.' >&2; exit 2\n"
+    outcome = explore(
+        scenario_from(
+            {
+                "name": "test",
+                "git": True,
+                "files": {"check.sh": gate, "a.txt": "old"},
+                "hooks": {"Stop": "./check.sh"},
+                "agent": [{"run": "echo new >a.txt"}, {"stop": "Done."}],
+                "explore": {"moves": [{"run": "git commit -qam work"}]},
+            }
+        )
+    )
+
+    assert [getattr(move, "command", "") for move in outcome.explored.escape] == ["git commit -qam work", ""]

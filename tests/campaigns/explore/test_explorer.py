@@ -87,7 +87,7 @@ def explore(machine, commands=("lock",), verdict=None, steps=(), **bounds):
 
 
 def test_a_trap_state_is_found_with_the_shortest_path():
-    """The path into the trap state is reported with its steps, and each move was made there at many times."""
+    """The path into the trap state is reported with its steps; each move was made there nine times."""
     machine = Machine(LOCKING)
     explored = explore(machine)
 
@@ -196,7 +196,7 @@ def test_an_unconfirmed_trap_is_none():
 
     assert explored.trap is None
     assert explored.open == {
-        "run again, a year later, the move led to another state, or the time budget ended": 2
+        "run again at a later time, the move led to another state, or the time budget ended": 2
     }
 
 

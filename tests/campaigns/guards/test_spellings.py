@@ -261,7 +261,7 @@ def test_a_spelling_that_a_guard_misses(guard):
 
 @pytest.mark.slow
 def test_the_command_that_destroys_something_is_proved_first(guard):
-    """Of two commands that a guard refuses, that is proved which removes files, also with fewer spellings."""
+    """Of two refused commands, the one that removes files is proved, even with fewer spellings."""
     text = AT_THE_START.replace('"rm -rf "', '"git commit --no-verify"*|"rm -rf "')
     both = [RunCommand(command=command) for command in ("git commit --no-verify -m done", COMMAND)]
     hook_set, refused = guard(text, lambda place: session_of(place, both))

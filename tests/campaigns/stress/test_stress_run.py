@@ -91,7 +91,7 @@ def names(outcome):
 @pytest.mark.slow
 @pytest.mark.parametrize("delay", ["", "sleep 0.2\n"], ids=["first", "last"])
 def test_a_hook_that_needs_another_one_is_found_whichever_is_quicker(vary, delay):
-    """The order decides, also if the hooks side by side usually end in a good or in a bad order."""
+    """ORDER is found whichever hook ends first when they run side by side."""
     both = {"Stop": ["./marks.sh", "./asks.sh"]}
     files = {
         "marks.sh": f"#!/bin/sh\n{delay}touch .marked\n",
@@ -115,7 +115,7 @@ if seen["stops"] < 5:
 
 @pytest.mark.slow
 def test_a_gate_that_fails_on_a_damaged_file_is_found(vary):
-    """A stop that a hook refused, and that it allows because it fails on its own file, is FAILS-OPEN."""
+    """A gate that crashes on its damaged file, and so allows the stop, is FAILS-OPEN."""
     stops = [{"stop": word} for word in "abcde"]
     outcome = vary("", "state", agent=stops, hooks={"Stop": "./counts.py"}, more={"counts.py": COUNTS})
 

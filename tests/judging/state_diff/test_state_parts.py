@@ -204,6 +204,15 @@ def test_what_cannot_be_followed_says_why(write, why):
     assert why in found.why
 
 
+def test_commits_are_not_invented():
+    """A branch that names a new commit in each repetition is irregular: no other state has such a commit."""
+    branch = "workspace/.git/refs/heads/main"
+    found = recognised(lambda repetition: {branch: hashed(repetition)})
+
+    assert isinstance(found, Irregular)
+    assert found.paths == (branch,)
+
+
 def test_two_states_are_too_few():
     """Two states are rejected, because any two numbers have a step."""
     with pytest.raises(ValueError, match="2 states are too few"):

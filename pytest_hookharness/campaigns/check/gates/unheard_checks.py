@@ -1,8 +1,8 @@
 """
 Hooks that start tests or a linter after an edit, or at the stop, and do not tell the agent that these fail.
 
-Each is played with failing test doubles of what it starts. Only a hook is named that prints what the double
-printed where the host passes it to nobody. One that throws this away may only want to change files.
+Each is played with test doubles that fail. A problem is only a hook that prints their output where the host
+shows it to nobody: one that drops the output may run the program only to change files.
 """
 
 from __future__ import annotations
@@ -32,32 +32,32 @@ from pytest_hookharness.model.protocol import Hook, Ruling
 from pytest_hookharness.model.trace import HookEvent, HookRun, Trace
 
 _ROLES = (hosts.Role.AFTER_TOOL, hosts.Role.STOP)
-# What changes files, and may fail without anything to tell.
+# Formatters: they change files, and their exit code is no news for the agent.
 _FORMATS = re.compile(
     r"\b(?:prettier|black|gofmt|goimports|rustfmt|shfmt|isort|fmt)\b|format|--write\b",
     re.IGNORECASE,
 )
-# In what the doubles and the stand-ins print.
+# Part of what the doubles and the stand-ins print.
 _MARK = "1 check failed"
-# For hooks that name no kind of files.
+# Kinds of files for hooks that name none.
 _USUAL = ("ts", "py")
 _MOST_FILES = 4
-# A hook that ends with another status is told that this is no refusal.
-_SAYS_IT = frozenset({UNSEEN_REASON.name, CRASHED.name})
+# Problems that already say so; CRASHED says that only exit code 2 refuses.
+_ALREADY_REPORTED = frozenset({UNSEEN_REASON.name, CRASHED.name})
 
 
 def prove_unheard_checks(
     hook_set: HookSet, play: TryOut, known: Collection[Problem], _played: Sequence[PlayedSession]
 ) -> Iterator[Problem]:
     """
-    Yield the hooks whose failing check the agent does not get to know.
+    Yield the problems of hooks that do not tell the agent that their check failed.
 
     Args:
         hook_set: The hooks.
         play: Plays sessions.
-        known: The problems found so far; new ones get other ids, and of their hooks nothing is said twice.
+        known: The problems found so far; new ones get other ids. Hooks whose text is lost are left out.
     """
-    told = ", ".join(one.symptom.hook for one in known if one.symptom.kind in _SAYS_IT)
+    told = ", ".join(one.symptom.hook for one in known if one.symptom.kind in _ALREADY_REPORTED)
     checks = {hook.command: names for hook in _hooks(hook_set) if (names := _checks_of(hook_set, hook))}
     hooks = [hook for hook in _hooks(hook_set) if hook.command in checks]
     waiting = [hook for hook in hooks if not is_named(hook.command, told)]
@@ -108,7 +108,7 @@ def _session(hook_set: HookSet, waiting: Sequence[Hook], checks: Mapping[str, Se
     acts: list[Act] = [FIRST_PROMPT, *edits, Stop()]
     scenario = replace(scenario_of(hook_set, acts), turns=len(acts))
     if hook_set.inline is None and all(is_plain(hook_set, hook) for hook in waiting):
-        # Guards may refuse the edits.
+        # Other hooks, such as guards, may refuse the edits.
         scenario = in_its_folder(hook_set, alone(scenario, *waiting))
     # Some hooks keep only the lines with the name of the file.
     double = replace(FAILS, stdout="".join(f"{file}:1:1: error: {_MARK}\n" for file in files))
@@ -132,9 +132,9 @@ def _passage(file: str) -> Edit:
 
 def _unheard(trace: Trace) -> Iterator[tuple[HookEvent, HookRun, str]]:
     """
-    Yield the hook runs that print that a check failed where neither agent nor user learns of it.
+    Yield the hook runs that print a failure which neither the agent nor the user sees.
 
-    With each come its event, and the stream and the status in words.
+    Each comes with its event, and with the stream and the exit code in words.
     """
     for _, hooked in trace.hooked():
         decision = hooked.decision
@@ -156,8 +156,8 @@ def _symptom(host: str, hooked: HookEvent, run: HookRun, end: str, checks: Seque
         code=UNSEEN_REASON.code,
         hook=run.hook.command,
         text=(
-            f"{hooked.event}: while {names} {'fail' if len(checks) > 1 else 'fails'}, the hook prints that "
-            f"{end}. {host} passes it neither to the agent nor to the user."
+            f"{hooked.event}: while {names} {'fail' if len(checks) > 1 else 'fails'}, the hook prints the "
+            f"failure {end}. {host} shows it neither to the agent nor to the user."
         ),
         advice=UNSEEN_REASON.fix,
         turn=1,

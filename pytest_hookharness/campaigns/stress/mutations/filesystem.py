@@ -86,16 +86,16 @@ class StateFile(Mutation, family="state"):
         """
         Return the finding for a hook that no longer refuses a call once its file is corrupt.
 
-        At other events, such as a stop, it must fail: a gate may have forgotten what it waits for.
+        At other events, such as a stop, only a hook that crashes counts: a gate may forget what it waits for.
         """
         # A hook that counts, or knows what happened, may forget that together with its file.
         if self.how != "garbage":
             return None
         for reaction in find_reactions(usual, seen):
             about_tool = (reaction.event, reaction.hook) in _askings(usual)
-            open_ends = ("fail-open", "inert") if about_tool else ("fail-open",)
-            if reaction.turn > self.turn and reaction.outcome in open_ends:
-                what = "a call" if about_tool else "it"
+            defects = ("fail-open", "inert") if about_tool else ("fail-open",)
+            if reaction.turn > self.turn and reaction.outcome in defects:
+                what = "a call" if about_tool else "the event"
                 text = f"{reaction.event}: with {self}, {what} is no longer refused: {reaction}."
                 return FAILS_OPEN.found(text, turn=reaction.turn, hook=reaction.hook)
         return None

@@ -44,7 +44,7 @@ class HookOrder(Mutation, family="order"):
 
     @property
     def reference(self) -> Mutation:
-        """Another order, one after the other too: side by side, chance may decide which hook is first."""
+        """The usual order, or its reverse: hooks run one by one in both, so their speed decides nothing."""
         usual = tuple(sorted(self.places))
         return replace(self, places=usual if usual != self.places else usual[::-1])
 

@@ -40,14 +40,14 @@ def found(tmp_path, try_out):
         ("npm test", "Stop", "standard output and ends with status 1"),
     ],
 )
-def test_a_failed_check_that_nobody_gets(found, command, event, told):
-    """What a hook prints of a failed check, where the host drops it, is a problem."""
+def test_a_failed_check_that_nobody_sees(found, command, event, told):
+    """What a failed check prints is a problem if the host shows it to nobody."""
     (text,), _ = found(command, event)
     program = command.split()[0]
 
     assert text == (
-        f"{event}: while `{program}` fails, the hook prints that on {told}. claude-code passes it neither to "
-        "the agent nor to the user."
+        f"{event}: while `{program}` fails, the hook prints the failure on {told}. claude-code shows it "
+        "neither to the agent nor to the user."
     )
 
 
@@ -67,15 +67,15 @@ def test_no_problem_of_other_hooks(found, command):
     assert found(command) == ([], [])
 
 
-def test_nothing_is_said_twice(found):
-    """A hook of which it is known that its text is lost is not played."""
+def test_no_hook_is_reported_twice(found):
+    """A hook that already has this problem is not played again."""
     _, problems = found("npx eslint .; exit 0")
 
     assert found("npx eslint .; exit 0", known=problems) == ([], [])
 
 
 def test_a_check_in_an_arm_of_case_is_found(found):
-    """A script that chooses the check by the kind of the file is played with all of them."""
+    """A script that chooses the check by the kind of file is played with a file of that kind."""
     texts, _ = found('case "$(jq -r .tool_input.file_path)" in *.ts) npx eslint . ;; esac; exit 0')
 
     assert len(texts) == 1

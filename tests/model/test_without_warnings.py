@@ -8,7 +8,7 @@ import warnings
 from pytest_hookharness.model.regex import without_warnings
 
 
-def test_the_filters_are_the_old_ones_after_blocks_of_several_threads():
+def test_threads_restore_the_warning_filters():
     """Whichever thread ends first, afterwards warnings are shown as before."""
     before = [*warnings.filters]
     first_is_in, second_is_in, first_is_out = (threading.Event() for _ in range(3))
