@@ -155,7 +155,7 @@ def _doubt(outcome: Outcome, explored: Exploration) -> str:
     if explored.trap is None:
         return ""
     met = (step for successor in explored.trap.met for step in successor.steps)
-    steps = (*outcome.trace.steps, *explored.trap.trace.steps, *met)
+    steps = (*explored.trap.trace.steps, *met)
     if isinstance(outcome.verdict, Livelock) and outcome.verdict.evidence == "driven":
         return f"the decision could depend on {' and '.join(outcome.verdict.matters)}"
     if outcome.chance:

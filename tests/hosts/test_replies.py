@@ -44,7 +44,7 @@ def read(profile, ended):
             "Stop",
             1,
             "",
-            "Traceback (most recent call last):\nKeyError: 1",
+            "Traceback (most recent call last):\n  x.py\nKeyError: 1",
             'crashed: exit code 1: "KeyError: 1"',
         ),
         ("Stop", 1, "", "", "crashed: exit code 1: nothing on standard error"),

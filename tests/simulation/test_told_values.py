@@ -67,12 +67,17 @@ def test_a_guard_that_hashes_the_id_of_a_call_is_not_proved(play):
         ("# by timestamp\nexit 2", 0, 0, 0),
         ("jq -r .tool_use_id >>log", 0, 0, 0),
         ("jq -r .tool_use_id | md5sum", 0, 0, 1),
+        ("jq -r .conversation_id | md5sum", 0, 0, 0),
+        ("jq -r .duration_ms; [ $n -lt 5 ]", 0, 0, 0),
+        ("now=$(jq -r .timestamp)\nprintf '%s' $now; [ $# -lt 1 ]", 1, 0, 0),
         ("jq -r .session_id | md5sum", 0, 0, 0),
     ],
 )
 def test_what_a_source_does_with_the_input(text, times, compared, drawn):
     """Times count if they are named, more if they are compared; ids only if they are hashed."""
-    payload = {"session_id": "a", "timestamp": "2026-01-01T00:00:00Z", "tool": {"tool_use_id": "b"}}
-    told = find_told([payload], [HookSource("gate.sh", "", text.encode())])
+    same = {"session_id": "a", "conversation_id": "a", "timestamp": "2026-01-01T00:00:00Z", "duration_ms": 1}
+    told = find_told(
+        [{**same, "tool": {"tool_use_id": "b"}}], [HookSource("gate.sh", "", text.encode())], session_id="a"
+    )
 
     assert (len(told.times), len(told.compared), len(told.drawn)) == (times, compared, drawn)

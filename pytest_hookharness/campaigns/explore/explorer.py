@@ -325,7 +325,7 @@ class Explorer:
             for number, before in enumerate(self._graph.successors[state]):
                 now = after[number] if number < len(after) else None
                 if now is None or now.fate == "unknown":
-                    differs = must_play
+                    differs = must_play or (now is not None and now.why == _NOT_REACHED)
                 else:
                     differs = (now.fate, now.digest) != (before.fate, before.digest)
                 if differs:

@@ -6,8 +6,7 @@ import hashlib
 import os
 import re
 import shlex
-from collections.abc import Sequence
-from itertools import islice
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from pytest_hookharness.execution import platform
@@ -24,8 +23,9 @@ _SHEBANG = re.compile(rb"#! ?(?:/usr/bin/env )?([\w./-]+)\s*\n")
 # Words of a script that looks at processes, of which the interpreter that waits is one.
 _PROCESSES = re.compile(rb"\b(?:ps|pgrep|pidof|pkill|killall|psutil)\b|/proc\b")
 _ELF = b"\x7fELF"
+_IMPORTED = re.compile(rb"(?m)^[ \t]*(?:from|import)[ \t]+\.*(\w+)")
 # The modules beside a script are read before each run.
-_MOST_MODULES, _LARGEST = 40, 1 << 20
+_MOST_MODULES, _LARGEST = 40, 1 << 18
 # With these, an interpreter finds other modules or never reads ours.
 _OTHERWISE = ("PYTHONPATH", "PYTHONHOME", "PYTHONPLATLIBDIR", "BASH_ENV", "ENV", "LD_PRELOAD")
 
@@ -37,8 +37,8 @@ class WarmCommand:
 
     Attributes:
         interpreter: The program, and what shows that it is still the same.
-        digest: That of the command, the interpreter, the script and the modules beside it; the same in each
-            workspace.
+        digest: That of the command, the interpreter, the script and the modules beside it that it imports;
+            the same in each workspace.
     """
 
     interpreter: str
@@ -94,19 +94,26 @@ def _find(
     path = _look_up(program, spec)
     # A session may change the packages of an interpreter in its folders.
     interpreter = "" if lies_in(path, writable) else _identify(path)
-    beside = _modules(Path(script).parent)
-    if not interpreter or beside is None:
+    if not interpreter:
         return None
-    digest = hashlib.sha256(repr((spec.argv, interpreter, beside)).encode() + b"\0" + text)
+    digest = hashlib.sha256(repr((spec.argv, interpreter)).encode())
+    for part in (text, *_modules(Path(script).parent, text)):
+        digest.update(b"\0" + part)
     return WarmCommand(interpreter, digest.hexdigest())
 
 
-def _modules(folder: Path) -> list[tuple[str, bytes]] | None:
-    """Return path and digest of the Python files in and below a folder; ``None`` if they are too many."""
-    paths = sorted(islice(folder.rglob("*.py"), _MOST_MODULES + 1))
-    if len(paths) > _MOST_MODULES or sum(path.stat().st_size for path in paths) > _LARGEST:
-        return None
-    return [(str(path.relative_to(folder)), hashlib.sha256(path.read_bytes()).digest()) for path in paths]
+def _modules(folder: Path, script: bytes) -> Iterator[bytes]:
+    """Yield the texts of the modules beside a script that it, or one of them, imports by name."""
+    left, known = _IMPORTED.findall(script), set[bytes]()
+    while left and len(known) < _MOST_MODULES:
+        name = left.pop()
+        if name in known:
+            continue
+        known.add(name)
+        for path in (folder / f"{os.fsdecode(name)}.py", folder / os.fsdecode(name) / "__init__.py"):
+            if path.is_file() and path.stat().st_size <= _LARGEST:
+                left += _IMPORTED.findall(text := path.read_bytes())
+                yield text
 
 
 def _words(spec: ProcessSpec) -> list[str]:

@@ -53,7 +53,8 @@ class BaselineEntry:
     def is_for(self, problem: Problem, place: HookSet) -> bool:
         """Return whether the entry accepts a problem of a hook set."""
         same = _LOOPS.sub("", self.problem) == _LOOPS.sub("", problem.id)
-        known = not self.hooks or {*self.hooks}.issuperset(_commands(place, problem))
+        commands = _commands(place, problem)
+        known = not self.hooks or (bool(commands) and {*self.hooks}.issuperset(commands))
         loops = bool(_LOOPS.match(self.problem)) is bool(_LOOPS.match(problem.id))
         return same and loops and known and self.is_about(place)
 

@@ -36,8 +36,6 @@ _REFUSED = re.compile(
     r"|\b(?:is|are) (?:not (?:allowed|permitted)|forbidden|prohibited|blocked|denied|refused)\b",
     re.IGNORECASE,
 )
-# Stack traces of Python and JavaScript: a program that crashes so did not mean to refuse.
-TRACEBACK = re.compile(r"^Traceback \(most recent call last\):|^\s+at \S.*:\d+:\d+\)?$", re.MULTILINE)
 # What programs write about a failure, and guards about a refusal, on standard error.
 _ERROR = re.compile(
     r"(?:^|[\s:(\[])(?:[A-Z]\w*(?:Error|Exception)|error|fatal(?: error)?|panic|blocked|denied|refused)"
@@ -125,6 +123,17 @@ def find_error(stderr: str, stdout: str = "") -> str:
 
 # A line that only names a place in a program, such as the first one of a failure in node.
 _PLACE = re.compile(r"\S+:\d+")
+
+
+def is_stack_trace(text: str) -> bool:
+    """Return whether a text ends as a program of Python or JavaScript does that crashed."""
+    lines = [line for line in text.splitlines() if line.strip()]
+    if lines and lines[-1].startswith("Node.js v"):
+        lines.pop()
+    if len(lines) < 2:
+        return False
+    of_python = "Traceback (most recent call last):" in lines and lines[-2][:1] == " "
+    return of_python or (lines[-1].lstrip().startswith("at ") and lines[-1][:1] in " \t")
 
 
 def find_message(stderr: str) -> str:

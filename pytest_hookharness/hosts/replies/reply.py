@@ -19,11 +19,11 @@ from pytest_hookharness.hosts.replies.json_answer import (
 )
 from pytest_hookharness.hosts.replies.json_parser import dig
 from pytest_hookharness.hosts.replies.lost_refusals import (
-    TRACEBACK,
     find_error,
     find_message,
     find_overwritten,
     find_refusal,
+    is_stack_trace,
 )
 from pytest_hookharness.hosts.rules.profile import EventRule, Power, Profile
 from pytest_hookharness.hosts.rules.replies import AnswerRules, CodeMeaning, CodeRule, Precedence, Stream
@@ -214,7 +214,7 @@ def _describe_failure(reader: AnswerReader, table: Sequence[CodeRule], code: int
     """Return the fault for a failing exit code, with the hook's words, because it may be a refusal."""
     refusing = (CodeMeaning.REFUSES, CodeMeaning.REFUSES_IF_WORDS)
     refuses = any(_REFUSAL_CODE in (rule.codes or ()) and rule.meaning in refusing for rule in table)
-    meant = refuses and not TRACEBACK.search(said)
+    meant = refuses and not is_stack_trace(said)
     hint = f" is not a refusal on {reader.profile.name} ({_REFUSAL_CODE} is)" if meant else ""
     return f'exit code {code}{hint}: "{find_message(said)}"'
 

@@ -179,7 +179,8 @@ class ReadObservation:
     def _find_told(self, hook_runs: Collection[HookRun]) -> ToldValues:
         """Return what scripts do with the times and ids in their input."""
         own = [run for run in hook_runs if not run.hook.is_one_word]
-        return find_told([run.payload for run in own], hook_scripts(self._testbed, own))
+        scripts = hook_scripts(self._testbed, own)
+        return find_told([run.payload for run in own], scripts, self._testbed.facts.session_id)
 
     def _with_opened(self, found: Influences, opened: Sequence[tuple[str | None, str]]) -> Influences:
         """Return influences with the files that were opened for reading, masked ones also by name."""

@@ -17,18 +17,17 @@ from pytest_hookharness.simulation.testbed.hook_scripts import HookSource
 # Endings of the names of times and ids.
 TIMES = ("timestamp", "_at", "_ms")
 IDS = ("id", "uuid")
-# What takes a part of a text.
-_PART = rb"%|\[-?\d*:-?\d*\]|\bslice\(|\bcut -"
-# What compares a time, or makes a number of it. Not `>`, which redirects.
+# What compares a time, or makes a number of it, in the line that names it.
 _COMPARES = re.compile(
-    rb"-(?:lt|gt|le|ge|eq|ne)\b|fromisoformat|strptime|strftime|Date\.parse|new Date|\bdate -d|mktime"
-    rb"|fromdate|todate|timedelta|/ *1000|(?:timestamp|_at|_ms)[\"'\])]*\s*[-<]|" + _PART
+    rb"-(?:lt|gt|le|ge)\b|fromisoformat|strptime|strftime|Date\.parse|new Date|\bdate -d|mktime|fromdate"
+    rb"|todate|timedelta|/ *1000\b|(?:timestamp|_at|_ms)[\"']?[\])]\s*[-<]|\$\{\w+:\d|\[\d*:\d*\]"
+    rb"|\bslice\(|\bcut -"
 )
-# What computes something from an id.
+# What computes something from an id, anywhere in a script that names one.
 _HASHES = re.compile(
-    rb"md5|sha\d|hashlib|cksum|crc32|createHash|\bhash\(|16#|\bint\([^\n]*16\)|parseInt|" + _PART
+    rb"md5|\bsha\d|hashlib|cksum|crc32|createHash|\bhash\(|16#|\bint\([^()\n]{0,80},\s*16\)|parseInt"
 )
-_COMMENT = re.compile(rb"(?m)(?<!\S)(?:#|//).*$")
+_COMMENT = re.compile(rb"(?m)^[ \t]*(?:#|//).*$")
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,42 +46,46 @@ class ToldValues:
     drawn: tuple[str, ...] = ()
 
 
-def find_told(payloads: Iterable[Json], scripts: Iterable[HookSource]) -> ToldValues:
-    """Return what scripts do with the times and ids in some inputs."""
-    keys = {key for payload in payloads for key in _keys(payload)}
-    times = [key for key in keys if key.endswith(TIMES)]
-    # The id of a session is the same in all its turns.
-    ids = [
-        key for key in keys if key.endswith(IDS) and not key.endswith(TIMES) and "session" not in key.lower()
-    ]
+def find_told(payloads: Iterable[Json], scripts: Iterable[HookSource], session_id: str = "") -> ToldValues:
+    """Return what scripts do with the times and ids in some inputs; the id of the session does not count."""
+    items = dict(item for payload in payloads for item in _items(payload))
+    times = [key for key in items if _is_time(key)]
+    ids = [key for key, value in items.items() if key.endswith(IDS) and value != session_id]
     told, compared, drawn = dict[str, None](), dict[str, None](), dict[str, None]()
     for script in scripts:
         text = _COMMENT.sub(b"", script.text)
-        named = [key for key in times if _names(text, key)]
-        told |= dict.fromkeys(f"the time `{key}` in its input ({script.name})" for key in named)
-        if _COMPARES.search(text):
-            compared |= dict.fromkeys(f"the time `{key}` in its input ({script.name})" for key in named)
-        if _HASHES.search(text):
-            used = (key for key in ids if _names(text, key))
-            drawn |= dict.fromkeys(f"the id `{key}` in its input ({script.name})" for key in used)
+        for key in times:
+            words = f"the time `{key}` in its input ({script.name})"
+            lines = _lines(text, key)
+            told |= dict.fromkeys([words] if lines else [])
+            compared |= dict.fromkeys([words] if any(map(_COMPARES.search, lines)) else [])
+        used = (key for key in ids if _HASHES.search(text) and _lines(text, key))
+        drawn |= dict.fromkeys(f"the id `{key}` in its input ({script.name})" for key in used)
     return ToldValues(tuple(told), tuple(compared), tuple(drawn))
 
 
 def has_times(payload: Json) -> bool:
     """Return whether an input has a time."""
-    return any(key.endswith(TIMES) for key in _keys(payload))
+    return any(_is_time(key) for key, _ in _items(payload))
 
 
-def _names(text: bytes, key: str) -> bool:
-    return re.search(rb"(?<![\w-])%s(?![\w-])" % re.escape(key.encode()), text) is not None
+def _is_time(key: str) -> bool:
+    """Return whether a key has a time, and not how long something took."""
+    return key.endswith(("timestamp", "_at")) or (key.endswith("_ms") and "time" in key)
 
 
-def _keys(value: Json) -> Iterator[str]:
-    """Yield the keys of a value at any depth."""
+def _lines(text: bytes, key: str) -> list[bytes]:
+    """Return the lines of a script that name a key."""
+    named = re.compile(rb"(?<![\w-])%s(?![\w-])" % re.escape(key.encode()))
+    return [line for line in text.splitlines() if named.search(line)]
+
+
+def _items(value: Json) -> Iterator[tuple[str, Json]]:
+    """Yield the keys of a value at any depth, with their values."""
     if isinstance(value, Mapping):
         for key, item in value.items():
-            yield key
-            yield from _keys(item)
+            yield key, item
+            yield from _items(item)
     elif isinstance(value, list | tuple):
         for item in value:
-            yield from _keys(item)
+            yield from _items(item)

@@ -44,11 +44,8 @@ _OTHERWISE = "it ended otherwise when it ran again"
 _CUT = "it takes too long to be tried with other programs"
 # Doubts that a busy machine or chance may cause, so that another check may not have them.
 _MAY_CHANGE = (_OTHERWISE, _CUT)
-# Files that are programs or say what to run. Test doubles are compared by the scenario.
-_PROGRAM = re.compile(
-    r"\.(?:sh|bash|zsh|py|js|mjs|cjs|ts|rb|pl|php|toml|json)$|(?:^|/)(?:[Mm]akefile|justfile)$"
-)
-_DATA = re.compile(r"(?<!/package)\.json$")
+# Files that are no programs and do not say what to run. Test doubles are compared by the scenario.
+_DATA = re.compile(r"\.(?:log|txt|md|jsonl|csv|out|tmp|html|css|svg|png|gif|jpe?g|db|sqlite3?)$")
 _OWN = ("bin/", "doubles/")
 _Key: TypeAlias = tuple[object, ...]
 
@@ -84,17 +81,23 @@ class _Checks:
 
     Attributes:
         ran: How often a check found that a program had run.
-        unsure: The findings about a program that another check might not repeat.
+        said: The words that each program said when it had run.
+        unsure: Findings that hold for this testbed alone.
     """
 
     ran: Counter[_Key] = field(default_factory=Counter[_Key])
-    unsure: defaultdict[_Key, list[_Finding]] = field(default_factory=lambda: defaultdict(list[_Finding]))
+    said: defaultdict[_Key, list[frozenset[str]]] = field(
+        default_factory=lambda: defaultdict(list[frozenset[str]])
+    )
+    unsure: dict[_Key, _Finding] = field(default_factory=dict[_Key, _Finding])
 
 
-# If equal commands in equal surroundings fail with equal words, the reason is the same. A program that ran is
-# checked again only if it says a word that it did not say before, and on one testbed at most `_ENOUGH` times.
+# If equal commands in equal surroundings fail with equal words, the reason is the same.
 _known: dict[_Key, _Finding] = {}
-_said: dict[_Key, list[frozenset[str]]] = {}
+# The last doubt about what is not known.
+_unsure: dict[_Key, str] = {}
+# A program that ran is checked again only if it says a word that it did not say before, and on one testbed at
+# most `_ENOUGH` times.
 _checks: WeakKeyDictionary[Testbed, _Checks] = WeakKeyDictionary()
 
 
@@ -143,29 +146,28 @@ def _look_up(
     if obstacle := _obstacle(testbed, spec):
         return _Finding(doubt=obstacle)
     files = tuple(_digest(Path(spec.cwd, word)) for word in words if _FILE.fullmatch(word))
-    program: _Key = (hook.command, hook.args, code, *files, *_surroundings(testbed, spec))
+    program: _Key = (hook.event, hook.command, hook.args, code, *files)
     checks = _checks.setdefault(testbed, _Checks())
     if checks.ran[program] >= _ENOUGH:
         return _RAN
-    if len(checks.unsure[program]) >= _ENOUGH:
-        return checks.unsure[program][-1]
     texts = _texts(testbed, run)
-    key, said = (*program, *texts), frozenset(_SAID.findall(" ".join(texts)))
-    if said and any(said <= earlier for earlier in _said.get(program, ())):
+    said = frozenset(_SAID.findall(" ".join(texts)))
+    if said and any(said <= earlier for earlier in checks.said[program]):
         return _RAN
-    if (found := _known.get(key)) is not None:
-        return found
-    found = _explain(testbed, hook, spec, run, code)
-    if found.doubt in _MAY_CHANGE:
-        checks.unsure[program].append(found)
-        return found
-    if len(_known) >= _MOST_KNOWN:
-        _known.clear()
-        _said.clear()
-    _known[key] = found
+    key = (*program, *_surroundings(testbed, spec), *texts)
+    if (found := _known.get(key, checks.unsure.get(key))) is None:
+        found = _explain(testbed, hook, spec, run, code)
+        if len(_known) >= _MOST_KNOWN:
+            _known.clear()
+            _unsure.clear()
+        # What chance or a busy machine may have caused must be seen in two simulations.
+        if found.doubt not in _MAY_CHANGE or _unsure.get(key) == found.doubt:
+            _known[key] = found
+        else:
+            checks.unsure[key], _unsure[key] = found, found.doubt
     if code not in NOT_FOUND:
         if found == _RAN:
-            _said.setdefault(program, []).append(said)
+            checks.said[program].append(said)
         checks.ran[program] += found.counts
     return found
 
@@ -181,11 +183,9 @@ def _surroundings(testbed: Testbed, spec: ProcessSpec) -> _Key:
     }
     doubles = frozenset((name, repr(double)) for name, double in scenario.commands.items())
     files = frozenset(
-        (path, entry.mode, "" if _DATA.search(path) else entry.content)
+        (path, entry.mode, entry.content)
         for path, entry in testbed.files.items()
-        if entry.kind != "folder"
-        and not path.startswith(_OWN)
-        and (entry.mode & 0o111 or _PROGRAM.search(path))
+        if entry.kind != "folder" and not path.startswith(_OWN) and not _DATA.search(path)
     )
     searched = frozenset((name, value) for name, value in environment.items() if value)
     return testbed.sandbox.tier, searched, scenario.unset, scenario.hidden, scenario.shell, doubles, files

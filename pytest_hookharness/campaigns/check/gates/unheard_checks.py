@@ -32,11 +32,18 @@ from pytest_hookharness.model.protocol import Hook, Ruling
 from pytest_hookharness.model.trace import HookEvent, HookRun, Trace
 
 _ROLES = (hosts.Role.AFTER_TOOL, hosts.Role.STOP)
-# Formatters: they change files, and their exit code is no news for the agent.
-_FORMATS = re.compile(
-    r"\b(?:prettier|black|gofmt|goimports|rustfmt|shfmt|isort|fmt)\b|format|--write\b",
+# What checks something, by the name of the program or what it is asked to do; and what changes files.
+_CHECKS = re.compile(
+    r"test|lint|check|tsc|type|\bvet\b|clippy|jest|mypy|pyright|ruff|biome|flake8|phpstan|phpunit|rspec|rubocop"
+    r"|verify",
     re.IGNORECASE,
 )
+_CHANGES = re.compile(
+    r"--fix|--apply|:fix\b|--write|\binstall\b|\bgenerate\b|\bfmt\b|(?<!-)(?:\bformat|Format)\b"
+    r"|prettier(?!.*(?:--check|-c)\b)"
+)
+# What shows a person a message.
+_NOTIFIES = re.compile(r"\b(?:notify-send|osascript|terminal-notifier)\b")
 # Part of what the doubles and the stand-ins print.
 _MARK = "1 check failed"
 # Kinds of files for hooks that name none.
@@ -83,15 +90,15 @@ def _hooks(hook_set: HookSet) -> list[Hook]:
 
 
 def _checks_of(hook_set: HookSet, hook: Hook) -> list[str]:
-    """Return the commands and paths of the checks that a hook starts, without programs that only format."""
+    """Return the commands and paths of the checks that a hook starts, without what changes files."""
     text = "\n".join(hook_set.scripts_of(hook) or [hook.command])
     found = [*dict.fromkeys([*started_checks(hook_set, hook), *local_checks(hook_set, [hook])])]
-    return [name for name in found if not _only_formats(text, name)]
+    return [] if _NOTIFIES.search(text) else [name for name in found if _checks(text, name)]
 
 
-def _only_formats(text: str, name: str) -> bool:
+def _checks(text: str, name: str) -> bool:
     uses = re.findall(rf"(?<![\w-]){re.escape(name)}(?![\w-])[^\n;|&\])]*", text)
-    return bool(uses) and all(map(_FORMATS.search, uses))
+    return any(_CHECKS.search(use) and not _CHANGES.search(use) for use in uses)
 
 
 def _session(hook_set: HookSet, waiting: Sequence[Hook], checks: Mapping[str, Sequence[str]]) -> CheckSession:
@@ -111,13 +118,16 @@ def _session(hook_set: HookSet, waiting: Sequence[Hook], checks: Mapping[str, Se
         # Other hooks, such as guards, may refuse the edits.
         scenario = in_its_folder(hook_set, alone(scenario, *waiting))
     # Some hooks keep only the lines with the name of the file.
-    double = replace(FAILS, stdout="".join(f"{file}:1:1: error: {_MARK}\n" for file in files))
+    doubles = {
+        name: replace(FAILS, stdout="".join(f"{file}:1:1: error: {_MARK} by {name}\n" for file in files))
+        for name in commands
+    }
     stand_ins = {path: stand_in(path, fails=True) for path in paths}
     return CheckSession(
         title=f"failing test doubles for {', '.join(names)}",
         scenario=replace(
             scenario,
-            commands={**scenario.commands, **dict.fromkeys(commands, double)},
+            commands={**scenario.commands, **doubles},
             files={**scenario.files, **made.files, **stand_ins},
         ),
         ends=False,
@@ -132,14 +142,16 @@ def _passage(file: str) -> Edit:
 
 def _unheard(trace: Trace) -> Iterator[tuple[HookEvent, HookRun, str]]:
     """
-    Yield the hook runs that print a failure which neither the agent nor the user sees.
+    Yield the hook runs that print a failure which the agent does not see.
 
     Each comes with its event, and with the stream and the exit code in words.
     """
-    for _, hooked in trace.hooked():
-        decision = hooked.decision
-        heard = any(_MARK in text for text in (*decision.to_agent, *decision.to_user, *decision.reasons))
-        for run in () if heard else hooked.hook_runs:
+    decisions = [hooked.decision for _, hooked in trace.hooked()]
+    told = (text for one in decisions for text in (*one.to_agent, *one.to_user, *one.reasons))
+    # A later refusal may tell the agent what an earlier hook has noted.
+    heard = any(_MARK in text for text in told)
+    for _, hooked in () if heard else trace.hooked():
+        for run in hooked.hook_runs:
             reply = run.reply
             if run.run is None or reply.context or reply.user_text or reply.ruling is not Ruling.NONE:
                 continue
@@ -150,6 +162,8 @@ def _unheard(trace: Trace) -> Iterator[tuple[HookEvent, HookRun, str]]:
 
 
 def _symptom(host: str, hooked: HookEvent, run: HookRun, end: str, checks: Sequence[str]) -> Symptom:
+    said = f"{run.run.stdout.text}{run.run.stderr.text}" if run.run is not None else ""
+    checks = [name for name in checks if f"{_MARK} by {name}\n" in said] or checks
     names = " and ".join(f"`{name}`" for name in checks)
     return Symptom(
         kind=UNSEEN_REASON.name,
@@ -157,7 +171,7 @@ def _symptom(host: str, hooked: HookEvent, run: HookRun, end: str, checks: Seque
         hook=run.hook.command,
         text=(
             f"{hooked.event}: while {names} {'fail' if len(checks) > 1 else 'fails'}, the hook prints the "
-            f"failure {end}. {host} shows it neither to the agent nor to the user."
+            f"failure {end}. {host} does not pass it to the agent."
         ),
         advice=UNSEEN_REASON.fix,
         turn=1,

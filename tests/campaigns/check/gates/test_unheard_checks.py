@@ -46,8 +46,8 @@ def test_a_failed_check_that_nobody_sees(found, command, event, told):
     program = command.split()[0]
 
     assert text == (
-        f"{event}: while `{program}` fails, the hook prints the failure on {told}. claude-code shows it "
-        "neither to the agent nor to the user."
+        f"{event}: while `{program}` fails, the hook prints the failure on {told}. claude-code does not "
+        "pass it to the agent."
     )
 
 
@@ -59,8 +59,12 @@ def test_a_failed_check_that_nobody_sees(found, command, event, told):
         "npx eslint . >/dev/null 2>&1 || true",
         "npx prettier --write .",
         "ruff format . || true",
+        "npx eslint --fix .; exit 0",
+        "npm install; exit 0",
+        "npx tsc || notify-send 'It fails.'",
+        "npx prettier --check . >&2 || exit 2",
     ],
-    ids=["refuses", "answers", "thrown away", "formats", "formats too"],
+    ids=["refuses", "answers", "drops", "formats", "formats too", "mends", "installs", "shows", "tells"],
 )
 def test_no_problem_of_other_hooks(found, command):
     """A hook that tells the agent, throws the output away, or only formats, has no such problem."""
