@@ -558,11 +558,13 @@ def test_a_check_starts_few_processes(guard, monkeypatch):
     monkeypatch.setattr(trial_runs.TrialRuns, "run", counted)
     script = "import argparse, os, sys\nparser = argparse.ArgumentParser()\n"
     script += "parser.add_argument('--limit', type=int)\nparser.parse_args()\n"
-    script += "print('guard.py:3: no', 'rm' * (not os.path.exists('more')), file=sys.stderr)\nsys.exit(2)\n"
+    script += (
+        "print('guard.py:3: no', 'rm' * (not os.path.exists('more.txt')), file=sys.stderr)\nsys.exit(2)\n"
+    )
     command = "python3 ./guard.py --limit 5"
     first = guard(command, {"guard.py": script})
     trials = len(started)
-    again = guard(command, {"guard.py": script, "more": ""})
+    again = guard(command, {"guard.py": script, "more.txt": ""})
 
     assert not names(first)
     assert not names(again)

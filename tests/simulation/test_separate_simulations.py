@@ -20,7 +20,7 @@ HELD_BACK = {
 @pytest.fixture(autouse=True)
 def nothing_known(monkeypatch):
     """Begin each test as in a new process."""
-    for module, names in ((start_check, ("_known", "_unsure")), (languages, ("_known", "_spoken"))):
+    for module, names in ((start_check, ("_known", "_unsure", "_said")), (languages, ("_known", "_spoken"))):
         for name in names:
             monkeypatch.setattr(module, name, {})
 

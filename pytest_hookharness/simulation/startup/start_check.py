@@ -94,6 +94,8 @@ class _Checks:
 
 # If equal commands in equal surroundings fail with equal words, the reason is the same.
 _known: dict[_Key, _Finding] = {}
+# The words that each program said when it had run.
+_said: dict[_Key, list[frozenset[str]]] = {}
 # The last doubt about what is not known.
 _unsure: dict[_Key, str] = {}
 # A program that ran is checked again only if it says a word that it did not say before, and on one testbed at
@@ -154,12 +156,15 @@ def _look_up(
     said = frozenset(_SAID.findall(" ".join(texts)))
     if said and any(said <= earlier for earlier in checks.said[program]):
         return _RAN
-    key = (*program, *_surroundings(testbed, spec), *texts)
+    around = (*program, *_surroundings(testbed, spec))
+    if said and any(said <= earlier for earlier in _said.get(around, ())):
+        return _RAN
+    key = (*around, *texts)
     if (found := _known.get(key, checks.unsure.get(key))) is None:
         found = _explain(testbed, hook, spec, run, code)
         if len(_known) >= _MOST_KNOWN:
-            _known.clear()
-            _unsure.clear()
+            for each in (_known, _unsure, _said):
+                each.clear()
         # What chance or a busy machine may have caused must be seen in two simulations.
         if found.doubt not in _MAY_CHANGE or _unsure.get(key) == found.doubt:
             _known[key] = found
@@ -168,6 +173,7 @@ def _look_up(
     if code not in NOT_FOUND:
         if found == _RAN:
             checks.said[program].append(said)
+            _said.setdefault(around, []).append(said)
         checks.ran[program] += found.counts
     return found
 
