@@ -143,6 +143,10 @@ class HookSet:
         """Return the texts of the scripts whose names are in the command of a hook."""
         return [text for _, text in self.sources_of(hook)]
 
+    def code_of(self, *hooks: Hook) -> list[str]:
+        """Return the texts of the scripts of some hooks; the command of a hook that has none."""
+        return [text for hook in hooks for text in self.scripts_of(hook) or [hook.command]]
+
     def hooks_of(self, script: str) -> list[Hook]:
         """Return the hooks whose commands have the name of a script."""
         if script not in dict(self.sources):

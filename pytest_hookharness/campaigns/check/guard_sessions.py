@@ -16,7 +16,7 @@ from pytest_hookharness.campaigns.check.session_scenario import (
     alone,
     cut_short,
     in_its_folder,
-    is_plain,
+    may_be_alone,
     scenario_of,
     varied,
 )
@@ -161,20 +161,16 @@ def _of_guard(hook_set: HookSet, title: str, acts: Sequence[Act], guard: Refusal
 def _with(hook_set: HookSet, session: CheckSession, commands: Collection[str]) -> CheckSession:
     """Return a session with fewer hooks: it has many calls, and each run of a hook takes time."""
     kept = [hook for hook in hook_set.hooks if hook.command in commands or _is_once(hook_set, hook)]
-    if len(kept) == len(hook_set.hooks) or not _are_plain(hook_set, kept):
+    if len(kept) == len(hook_set.hooks) or not may_be_alone(hook_set, kept):
         return session
     return replace(session, scenario=in_its_folder(hook_set, alone(session.scenario, *kept)))
 
 
 def _can_be_alone(hook_set: HookSet, command: str) -> bool:
     """Return whether a session can have a hook without others of its kind."""
-    return _are_plain(
+    return may_be_alone(
         hook_set, [hook for hook in hook_set.hooks if hook.command == command or _is_once(hook_set, hook)]
     )
-
-
-def _are_plain(hook_set: HookSet, hooks: Sequence[Hook]) -> bool:
-    return hook_set.inline is None and all(is_plain(hook_set, hook) for hook in hooks)
 
 
 def _is_once(hook_set: HookSet, hook: Hook) -> bool:

@@ -64,7 +64,7 @@ def mend(hook_set: HookSet, hindering: Collection[str]) -> HookSet:
     bare = bare_scripts(placed)
     texts = {path: text for scripts in bare.values() for path, text in scripts.items()}
     if hook_set.plugin:
-        mendable = (texts or right) and all(is_plain(hook_set, hook) for hook in hook_set.hooks)
+        mendable = (texts or right) and all(_is_plain(hook_set, hook) for hook in hook_set.hooks)
         return _opened(placed, texts) if mendable else hook_set
     # A session makes files executable that begin as programs do.
     mended = _with_longer_timeouts(replace(placed, texts={**placed.texts, **texts}))
@@ -120,7 +120,12 @@ def in_its_folder(hook_set: HookSet, scenario: Scenario) -> Scenario:
     return replace(scenario, project=hook_set.root, plugin=None, env=env)
 
 
-def is_plain(hook_set: HookSet, hook: Hook) -> bool:
+def may_be_alone(hook_set: HookSet, hooks: Sequence[Hook]) -> bool:
+    """Return whether a scenario can have some hooks without the others."""
+    return hook_set.inline is None and all(_is_plain(hook_set, hook) for hook in hooks)
+
+
+def _is_plain(hook_set: HookSet, hook: Hook) -> bool:
     """Return whether an entry of its event can say all about a hook: a command, a matcher and other keys."""
     own = {hosts.find(hook_set.host).config.plugin_root} if hook_set.plugin else set()
     given = hook.env.keys() - own

@@ -132,7 +132,7 @@ def prove_sole_readers(
     told = ", ".join(one.symptom.hook for one in known if one.symptom.kind == UNGUARDED_TOOL.name)
     readers: dict[str, list[Hook]] = {}
     for hook in _commands_of(hook_set, _GUARDS):
-        texts = hook_set.scripts_of(hook) or [hook.command]
+        texts = hook_set.code_of(hook)
         tool = sole_reader(texts[0]) if len(texts) == 1 and not is_named(hook.command, told) else ""
         if tool:
             readers.setdefault(tool, []).append(hook)

@@ -152,7 +152,7 @@ class Trials:
         # Where the time ends here, what was seen once is told.
         with suppress(BudgetEnded):
             if trial.reference is None:
-                controls = [*self._unchanged.take(_CONTROLS, play)]
+                controls = self._unchanged.take(_CONTROLS, play)
                 steady = not any(trial.compare(self._base.trace, control) for control in controls)
             else:
                 steady = not trial.compare(usual, mutated(trial.reference).trace)

@@ -184,7 +184,7 @@ class HookProcess:
     def _await_output(self, now: float) -> None:
         """Wait for the output of a hook that was cut, as long as the host does."""
         wait = self.request.close_wait
-        until = max(now, self.began + self._limits.patience) if wait is None else now + wait
+        until = max(now, self._limits.hook_timeout_end) if wait is None else now + wait
         self.phase, self.deadline = CLOSING, until
         if wait == 0.0:
             self._linger(now)
@@ -283,10 +283,8 @@ class HookProcess:
         self._sent += 1
         if sent < len(signals):
             self._signal(signals[sent])
-            last = self._sent == len(signals)
-            self.deadline = now + self.request.grace
-            if last and self.request.close_wait is None:
-                self.deadline = max(now, self.began + self._limits.patience)
+            waits = self._sent == len(signals) and self.request.close_wait is None
+            self.deadline = max(now, self._limits.hook_timeout_end) if waits else now + self.request.grace
         elif sent == len(signals):
             self._blame_hook_timeout()
             process_tree.send(self._batch.members(self), signal.SIGKILL)
@@ -310,18 +308,20 @@ class HookProcess:
         self.settle(now)  # they may have let go while they were looked for
         if self.phase != DRAINING:
             return
-        lost = process_tree.least_wait_for_cpu([pid for pid, _, _ in holders], now - self.began - self._wall)
-        self.deadline = self.began + self._wall + extended_wait(self.request.pipe_wait or 0.0, lost)
-        if self.deadline <= now:
+        pids = [pid for pid, _, _ in holders]
+        if self._is_over(self.began + self._wall, self.request.pipe_wait, pids, now):
             self._ending = "held", self._exit, self.request.pipe_wait, holders
             self._linger(now)
 
+    def _is_over(self, began: float, wait: float | None, pids: list[int], now: float) -> bool:
+        """Extend a wait for processes by their time without a CPU: nothing could end by itself in it."""
+        lost = process_tree.least_wait_for_cpu(pids, now - began)
+        self.deadline = began + extended_wait(wait or 0.0, lost)
+        return self.deadline <= now
+
     def _end_leftovers(self, now: float) -> None:
         members = self._batch.members(self)
-        # Time without a CPU does not count: nothing could end by itself in it.
-        lost = process_tree.least_wait_for_cpu(members, now - self._lingers_since)
-        self.deadline = self._lingers_since + extended_wait(self.request.linger or 0.0, lost)
-        if self.deadline > now:
+        if not self._is_over(self._lingers_since, self.request.linger, members, now):
             return
         self._leftovers = [process_tree.describe(pid, self._boot) for pid in members]
         # They had ``linger`` seconds to end by themselves.

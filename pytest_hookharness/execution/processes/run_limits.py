@@ -47,6 +47,11 @@ class RunLimits:
         return self._began + self.seconds
 
     @property
+    def hook_timeout_end(self) -> float:
+        """When the hook timeout is over, on the monotonic clock."""
+        return self._began + self.patience
+
+    @property
     def extended(self) -> float:
         """Seconds by which the hook timeout was extended, because the run had no CPU."""
         return self.patience - self._stated

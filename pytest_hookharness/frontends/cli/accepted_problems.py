@@ -52,11 +52,11 @@ class BaselineEntry:
 
     def is_for(self, problem: Problem, place: HookSet) -> bool:
         """Return whether the entry accepts a problem of a hook set."""
-        same = _LOOPS.sub("", self.problem) == _LOOPS.sub("", problem.id)
+        # The number of replacements says whether it is a loop.
+        same = _LOOPS.subn("", self.problem) == _LOOPS.subn("", problem.id)
         commands = _commands(place, problem)
         known = not self.hooks or (bool(commands) and {*self.hooks}.issuperset(commands))
-        loops = bool(_LOOPS.match(self.problem)) is bool(_LOOPS.match(problem.id))
-        return same and loops and known and self.is_about(place)
+        return same and known and self.is_about(place)
 
     def is_about(self, place: HookSet) -> bool:
         """Return whether the entry is about the hooks of a hook set."""

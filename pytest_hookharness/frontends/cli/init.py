@@ -195,7 +195,7 @@ def _with_failing_checks(hook_set: HookSet, stop: str) -> list[str]:
         return []
     fails = f"{{exit: {FAILS.exit}, stdout: {json.dumps(FAILS.stdout)}}}"
     doubles = ", ".join(f"{name}: {fails}" for name in checks)
-    sources = "\n".join(text for hook in hooks for text in hook_set.scripts_of(hook) or [hook.command])
+    sources = "\n".join(hook_set.code_of(*hooks))
     # Many gates check only if files of certain kinds changed.
     files = [f"{place}changed.{kind}" for place, kind in changed_places(sources)][:_MOST_FILES]
     edits = "".join(f'{{edit: {{file: {file}, text: "changed\\n"}}}}, ' for file in files)

@@ -14,8 +14,8 @@ from collections.abc import Callable, Iterator
 
 from pytest_hookharness.judging.recurrence.clock_words import OTHER_CLOCK, PYTHON_CLOCK, PYTHON_RECORD
 from pytest_hookharness.judging.recurrence.hidden_chance import AWK, PYTHON, SHELL, Language
+from pytest_hookharness.judging.recurrence.python_tree import parse_python
 from pytest_hookharness.judging.recurrence.shell_clock_use import TEXT, decode, follow, in_shell, shorten
-from pytest_hookharness.model.regex import without_warnings
 
 _PYTHON_CLOCK = re.compile(PYTHON_CLOCK)
 # Programs and databases that a text asks for the time.
@@ -95,10 +95,8 @@ def _other_names(statement: str) -> Iterator[str]:
 
 def in_python(text: bytes) -> str:
     """Return the expression of Python code that decides by the time; empty if none does."""
-    try:
-        with without_warnings():
-            tree = ast.parse(text)
-    except (SyntaxError, ValueError, RecursionError, MemoryError):
+    tree = parse_python(text)
+    if tree is None:
         return in_other(text)
     known = {name for node in ast.walk(tree) for name in _imported(node)}
     defined = [node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)]

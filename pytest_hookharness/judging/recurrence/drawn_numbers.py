@@ -12,6 +12,7 @@ import re
 from collections.abc import Callable, Iterator
 
 from pytest_hookharness.judging.recurrence import hidden_chance
+from pytest_hookharness.judging.recurrence.python_tree import parse_python
 from pytest_hookharness.judging.recurrence.shell_clock_use import (
     SHELL_USE,
     assigned_names,
@@ -21,7 +22,6 @@ from pytest_hookharness.judging.recurrence.shell_clock_use import (
     split_statements,
 )
 from pytest_hookharness.judging.recurrence.shell_run_conditions import plain_code
-from pytest_hookharness.model.regex import without_warnings
 
 # A quick test, for most scripts draw nothing.
 _LIKELY = re.compile(rb"(?i)rand|shuf|sort|jot|sample|secrets|hash|pid|uuid4|\$\$")
@@ -102,10 +102,8 @@ def _is_name(code: str, found: re.Match[str]) -> bool:
 
 def in_python(text: bytes) -> Iterator[str]:
     """Yield what code of Python draws numbers with."""
-    try:
-        with without_warnings():
-            tree = ast.parse(text)
-    except (SyntaxError, ValueError, RecursionError, MemoryError):
+    tree = parse_python(text)
+    if tree is None:
         found = _PYTHON_TEXT.search(_COMMENT.sub(b"", text))
         if found:
             yield found[0].decode().rstrip("( \t")

@@ -10,7 +10,7 @@ import ast
 import re
 from collections.abc import Iterator
 
-from pytest_hookharness.model.regex import without_warnings
+from pytest_hookharness.judging.recurrence.python_tree import parse_python
 
 # In code of Python that is part of another text, such as a command line or a here-document.
 _PYTHON = re.compile(rb"(?<![\w.])(?:hash|set|frozenset)\(|\bpop\(\)|__hash__")
@@ -29,10 +29,8 @@ _OPERATORS = (ast.BitOr, ast.BitAnd, ast.Sub, ast.BitXor)
 
 def python_shows_order(text: bytes) -> bool:
     """Return whether code of Python may show a hash, an address, or the order of a set."""
-    try:
-        with without_warnings():
-            tree = ast.parse(text)
-    except (SyntaxError, ValueError, RecursionError, MemoryError):
+    tree = parse_python(text)
+    if tree is None:
         return _PYTHON.search(text) is not None
     return _Sets(tree).shown
 

@@ -11,8 +11,8 @@ import functools
 import re
 from collections.abc import Callable, Iterable, Iterator
 
+from pytest_hookharness.judging.recurrence.python_tree import parse_python
 from pytest_hookharness.judging.recurrence.shell_clock_use import shorten
-from pytest_hookharness.model.regex import without_warnings
 
 # A process is ended or waited for by its number.
 _HANDLING = frozenset(("kill", "killpg", "waitpid", "send_signal", "terminate"))
@@ -258,10 +258,8 @@ def _words(node: ast.AST) -> str:
 @functools.lru_cache(maxsize=2)
 def _nodes(text: bytes) -> tuple[ast.AST, ...] | None:
     """Return all nodes of a program but those of calls that handle a process; none if it is no program."""
-    try:
-        with without_warnings():
-            tree = ast.parse(text)
-    except (SyntaxError, ValueError, RecursionError, MemoryError):
+    tree = parse_python(text)
+    if tree is None:
         return None
     nodes: list[ast.AST] = []
     new: list[ast.AST] = [tree]

@@ -38,7 +38,7 @@ from pytest_hookharness.model.protocol import Json
 from pytest_hookharness.model.reads import Influences, LookKind, Reads
 from pytest_hookharness.model.trace import Change, HookEvent, HookRun, Performed, StateEntry, Step, Trace
 from pytest_hookharness.simulation.probing.hidden_chance import find_clock_use, find_hidden_chance
-from pytest_hookharness.simulation.probing.told_values import IDS, TIMES, ToldValues, find_told
+from pytest_hookharness.simulation.probing.told_values import MADE_UP, ToldValues, find_told
 from pytest_hookharness.simulation.session.checkpoint import Checkpoint
 from pytest_hookharness.simulation.session.history import Repetition
 from pytest_hookharness.simulation.testbed.hook_scripts import hook_scripts
@@ -298,16 +298,14 @@ def _changed_inputs(before: Collection[HookRun], steps: Collection[Step]) -> Ite
     for one, other in zip(before, after, strict=False):
         for key in one.payload.keys() | other.payload.keys():
             differs = _without_ids(one.payload.get(key)) != _without_ids(other.payload.get(key))
-            if differs and not key.endswith((*IDS, *TIMES)):
+            if differs and not key.endswith(MADE_UP):
                 yield f"{key} in its input"
 
 
 def _without_ids(value: Json) -> Json:
     match value:
         case Mapping():
-            return {
-                key: _without_ids(item) for key, item in value.items() if not key.endswith((*IDS, *TIMES))
-            }
+            return {key: _without_ids(item) for key, item in value.items() if not key.endswith(MADE_UP)}
         case list() | tuple():
             return [_without_ids(item) for item in value]
         case _:

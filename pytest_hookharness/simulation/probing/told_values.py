@@ -14,9 +14,9 @@ from pytest_hookharness.model.fast_dataclass import dataclass
 from pytest_hookharness.model.protocol import Json
 from pytest_hookharness.simulation.testbed.hook_scripts import HookSource
 
-# Endings of the names of times and ids.
-TIMES = ("timestamp", "_at", "_ms")
-IDS = ("id", "uuid")
+# Endings of the names of ids, and of all that a host makes up: ids and times.
+_IDS = ("id", "uuid")
+MADE_UP = (*_IDS, "timestamp", "_at", "_ms")
 # What compares a time, or makes a number of it, in the line that names it.
 _COMPARES = re.compile(
     rb"-(?:lt|gt|le|ge)\b|fromisoformat|strptime|strftime|Date\.parse|new Date|\bdate -d|mktime|fromdate"
@@ -50,7 +50,7 @@ def find_told(payloads: Iterable[Json], scripts: Iterable[HookSource], session_i
     """Return what scripts do with the times and ids in some inputs; the id of the session does not count."""
     items = dict(item for payload in payloads for item in _items(payload))
     times = [key for key in items if _is_time(key)]
-    ids = [key for key, value in items.items() if key.endswith(IDS) and value != session_id]
+    ids = [key for key, value in items.items() if key.endswith(_IDS) and value != session_id]
     told, compared, drawn = dict[str, None](), dict[str, None](), dict[str, None]()
     for script in scripts:
         text = _COMMENT.sub(b"", script.text)

@@ -248,11 +248,11 @@ class TrialRuns:
     def folders_above(self, path: Path) -> list[Path]:
         """Return the folders above a file that belong to the throw-away folders, the nearest first."""
         own = self._real_folders()
-        return [folder for folder in path.parents if lies_in(os.path.realpath(folder), own)]
+        return [folder for folder in path.parents if _leads_into(own, folder)]
 
     def may_write(self, path: Path) -> bool:
         """Return whether a file belongs to the throw-away folders, through all links."""
-        return lies_in(os.path.realpath(path), self._real_folders())
+        return _leads_into(self._real_folders(), path)
 
     def _real_folders(self) -> list[str]:
         return [os.path.realpath(each) for each in self._testbed.workspace.written]
@@ -306,3 +306,8 @@ class TrialRuns:
         except (OSError, WorkspaceError):
             return False
         return True
+
+
+def _leads_into(folders: Sequence[str], path: Path) -> bool:
+    """Return whether a path lies in some folders, through all links."""
+    return lies_in(os.path.realpath(path), folders)

@@ -7,6 +7,8 @@ import re
 import sys
 from collections.abc import Collection, Iterator, Sequence
 
+from pytest_hookharness.judging.recurrence.python_tree import parse_python
+
 # What may send the output elsewhere, or let a person start the script.
 _ELSEWHERE = re.compile(r"redirect_stdout|sys\.stdout\s*=|argparse|sys\.argv|isatty")
 _EXITS = re.compile(r"(?:sys\.|os\._?)?exit\((?P<code>[^()]*)\)|raise SystemExit\((?P<raised>[^()]*)\)")
@@ -29,9 +31,8 @@ def printed_texts(text: str) -> Iterator[str]:
 
 def blocks_of(text: str) -> Iterator[Sequence[ast.stmt]]:
     """Yield the blocks of statements that a Python script may run; none if it cannot be parsed."""
-    try:
-        tree = ast.parse(text)
-    except (SyntaxError, ValueError, RecursionError):
+    tree = parse_python(text)
+    if tree is None:
         return
     named = {one.id for one in ast.walk(tree) if isinstance(one, ast.Name)}
     tree.body = [one for one in tree.body if not _is_idle(one, named)]

@@ -103,7 +103,7 @@ class UnseenAdvice:
 
 def unseen_advice(hook_set: HookSet, hook: Hook) -> UnseenAdvice | None:
     """Return the first advice in a hook's script that its host passes to nobody; ``None`` for none."""
-    texts = hook_set.scripts_of(hook) or [hook.command]
+    texts = hook_set.code_of(hook)
     known = hosts.find(hook_set.host).events
     rule = known.get(hook.event)
     for_a_person = hook.event.lower() == FOR_A_PERSON

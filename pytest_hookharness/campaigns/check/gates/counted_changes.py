@@ -163,7 +163,7 @@ def _changes(gate: CheckSession) -> dict[tuple[str, str], CheckSession]:
     new = _renamed(gate, beside)
     before = dict.fromkeys(beside.values(), "old text\n")
     tracked = replace(new, scenario=replace(new.scenario, files={**new.scenario.files, **before}))
-    same = _renamed(gate, dict(zip(changed, changed, strict=True)))
+    same = _renamed(gate, {path: path for path in changed})
     return {
         # The gate itself was played already.
         **({_SAME: same} if same.scenario.script.acts != acts else {}),

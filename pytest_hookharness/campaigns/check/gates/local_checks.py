@@ -39,8 +39,7 @@ _FAILS, _SUCCEEDS = ("1 check failed", 1), ("All checks passed", 0)
 
 def local_checks(hook_set: HookSet, hooks: Sequence[Hook]) -> list[str]:
     """Return the paths of the checks that hooks start by path: programs, and scripts that are missing."""
-    texts = [text for hook in hooks for text in hook_set.scripts_of(hook) or [hook.command]]
-    found = [path for text in texts for path in _programs(text)]
+    found = [path for text in hook_set.code_of(*hooks) for path in _programs(text)]
     own = {path for hook in hooks for path, _ in hook_set.sources_of(hook)}
     for script in scripts(hook_set):
         if script.name in own:

@@ -20,7 +20,7 @@ from pytest_hookharness.campaigns.check.held_loops import problem_of
 from pytest_hookharness.campaigns.check.session_scenario import (
     alone,
     in_its_folder,
-    is_plain,
+    may_be_alone,
     scenario_of,
 )
 from pytest_hookharness.judging.findings.codes import UNSEEN_REASON
@@ -65,9 +65,9 @@ def prove_unheard_checks(
         known: The problems found so far; new ones get other ids. Hooks whose text is lost are left out.
     """
     told = ", ".join(one.symptom.hook for one in known if one.symptom.kind in _ALREADY_REPORTED)
-    checks = {hook.command: names for hook in _hooks(hook_set) if (names := _checks_of(hook_set, hook))}
-    hooks = [hook for hook in _hooks(hook_set) if hook.command in checks]
-    waiting = [hook for hook in hooks if not is_named(hook.command, told)]
+    hooks = _hooks(hook_set)
+    checks = {hook.command: names for hook in hooks if (names := _checks_of(hook_set, hook))}
+    waiting = [hook for hook in hooks if hook.command in checks and not is_named(hook.command, told)]
     taken, named = [one.id for one in known], set[str]()
     for one in play([_session(hook_set, waiting, checks)]) if waiting else ():
         if one.outcome is None:
@@ -91,7 +91,7 @@ def _hooks(hook_set: HookSet) -> list[Hook]:
 
 def _checks_of(hook_set: HookSet, hook: Hook) -> list[str]:
     """Return the commands and paths of the checks that a hook starts, without what changes files."""
-    text = "\n".join(hook_set.scripts_of(hook) or [hook.command])
+    text = "\n".join(hook_set.code_of(hook))
     found = [*dict.fromkeys([*started_checks(hook_set, hook), *local_checks(hook_set, [hook])])]
     return [] if _NOTIFIES.search(text) else [name for name in found if _checks(text, name)]
 
@@ -103,7 +103,7 @@ def _checks(text: str, name: str) -> bool:
 
 def _session(hook_set: HookSet, waiting: Sequence[Hook], checks: Mapping[str, Sequence[str]]) -> CheckSession:
     """Return the short session in which the agent changes files and stops while all checks fail."""
-    texts = [text for hook in waiting for text in hook_set.scripts_of(hook) or [hook.command]]
+    texts = hook_set.code_of(*waiting)
     names = [*dict.fromkeys(name for hook in waiting for name in checks[hook.command])]
     paths = [name for name in names if "/" in name or name in ("gradlew", "mvnw")]
     commands = [name for name in names if name not in paths]
@@ -114,7 +114,7 @@ def _session(hook_set: HookSet, waiting: Sequence[Hook], checks: Mapping[str, Se
     edits = [edit for file in files for edit in (Edit(file=file, text="one\n"), _passage(file))]
     acts: list[Act] = [FIRST_PROMPT, *edits, Stop()]
     scenario = replace(scenario_of(hook_set, acts), turns=len(acts))
-    if hook_set.inline is None and all(is_plain(hook_set, hook) for hook in waiting):
+    if may_be_alone(hook_set, waiting):
         # Other hooks, such as guards, may refuse the edits.
         scenario = in_its_folder(hook_set, alone(scenario, *waiting))
     # Some hooks keep only the lines with the name of the file.

@@ -50,7 +50,7 @@ def removed_imports(hook_set: HookSet, hook: Hook) -> str:
         return ""
     if hook.matcher and not _EDITS.search(hook.matcher):
         return ""
-    for whole in hook_set.scripts_of(hook) or [hook.command]:
+    for whole in hook_set.code_of(hook):
         text = whole.replace("\\\n", "  ")
         shell = SHELL_SCRIPT.match(text) is not None or whole == hook.command
         others = {one.event for path, _ in hook_set.sources_of(hook) for one in hook_set.hooks_of(path)}

@@ -14,6 +14,7 @@ from collections.abc import Iterator
 
 from pytest_hookharness.campaigns.check.shell_code.embedded_programs import EmbeddedProgram, embedded_programs
 from pytest_hookharness.campaigns.check.shell_code.shell_scripts import SHELL_SCRIPT, code_of
+from pytest_hookharness.judging.recurrence.python_tree import parse_python
 
 # What takes the input, in each of the languages: at the beginning of a line, or as a value.
 _OF_SHELL = re.compile(
@@ -58,10 +59,8 @@ def _reads_input(program: EmbeddedProgram) -> bool:
 
 
 def _reads_in_python(program: str) -> bool:
-    try:
-        nodes = [*ast.walk(ast.parse(program))]
-    except (SyntaxError, ValueError, RecursionError):
-        return False
+    tree = parse_python(program)
+    nodes = [*ast.walk(tree)] if tree is not None else []
     unread = {id(one.value) for one in nodes if isinstance(one, ast.Attribute) and one.attr in _UNREAD}
     found = [
         one

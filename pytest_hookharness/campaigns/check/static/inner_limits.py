@@ -16,6 +16,7 @@ from pytest_hookharness import hosts
 from pytest_hookharness.campaigns.check.shell_code.shell_conditions import conditions_at
 from pytest_hookharness.campaigns.check.shell_code.shell_scripts import SHELL_SCRIPT, code_of
 from pytest_hookharness.campaigns.check.static.timeout_units import is_odd
+from pytest_hookharness.judging.recurrence.python_tree import parse_python
 from pytest_hookharness.model.checkup import HookSet
 from pytest_hookharness.model.protocol import Hook
 
@@ -78,9 +79,8 @@ def _of_shell(text: str, shown: str) -> Iterator[tuple[float, int]]:
 
 
 def _of_python(text: str) -> Iterator[tuple[float, int]]:
-    try:
-        tree = ast.parse(text)
-    except (SyntaxError, ValueError, RecursionError):
+    tree = parse_python(text)
+    if tree is None:
         return
     functions = [one for one in ast.walk(tree) if isinstance(one, ast.FunctionDef | ast.AsyncFunctionDef)]
     helping = {call for one in functions for call in _calls_of_anything(one)}

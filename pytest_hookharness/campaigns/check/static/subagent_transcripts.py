@@ -26,5 +26,5 @@ def reads_main_transcript(hook_set: HookSet, hook: Hook) -> bool:
         return False
     if not any(field.name == OWN for field in rule.fields.fields):
         return False
-    texts = [_COMMENT.sub("", text) for text in hook_set.scripts_of(hook) or [hook.command]]
+    texts = [_COMMENT.sub("", text) for text in hook_set.code_of(hook)]
     return any(map(_READS.search, texts)) and not any(map(_KNOWS.search, texts))
