@@ -94,6 +94,7 @@ def test_engine_of_a_plugin_is_imported_plainly(tmp_path, prefix, loader):
     assert loaders(tmp_path)["toy.engine"] == loader
 
 
+@pytest.mark.slow
 def test_unused_plugin_loads_three_modules(tmp_path):
     """A run that does not use the plugin loads three of its modules, and no foreign module for it."""
     without = loaders(tmp_path, "-p", "no:hookharness")

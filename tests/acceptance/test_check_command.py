@@ -141,7 +141,7 @@ def test_problem_with_its_scenario_in_json(checked, capsys):
     assert problem["replay"].startswith("hookharness run 'claude-code-livelock-hook.scenario.yaml::")
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_a_problem_with_a_scenario_and_a_fix(checked, capsys):
     """A problem has its scenario, its fix and the command that writes the fix, in one report."""
     checked("Stop", NEVER)

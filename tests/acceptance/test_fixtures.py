@@ -79,6 +79,7 @@ def test_relative_commands_are_found_beside_the_test(project):
     project.run("checks").assert_outcomes(passed=1)
 
 
+@pytest.mark.slow
 def test_a_failed_assert_shows_the_story(project):
     """A Python test that fails carries the story of its simulation."""
     project.write(
@@ -301,6 +302,7 @@ def test_workspace(hook_workspace, hook_loop, hook_fire):
     assert hook_loop(Stop="./hook.sh").livelock
 
 
+@pytest.mark.slow
 def test_failing_command(failing_command, hook_loop):
     """A failing command is found first on the PATH, always fails, and records its calls."""
     npm = failing_command("npm", exit=3, stderr="lint: 3 problems")

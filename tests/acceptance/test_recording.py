@@ -293,6 +293,7 @@ def test_first_scenarios_of_a_plugin_in_a_repository(project):
 OF_CHANGES = r"git diff --name-only | grep -q '\.py$' || exit 0; make -s test"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("check", "variants"),
     [("make -s test", ["failing-checks"]), (OF_CHANGES, ["failing-checks"]), ("test -f ok", [])],
@@ -318,6 +319,7 @@ def test_first_scenario_of_a_gate(project, check, variants):
     assert ("livelock: Stop is blocked forever" in result.stdout.str()) == bool(variants)
 
 
+@pytest.mark.slow
 def test_first_scenario_beside_a_hook_that_asks_a_model(project):
     """Hooks that are no commands get an empty answer, so that the scenario can be played."""
     subprocess.run(["git", "init", "-q", project.path], check=True)

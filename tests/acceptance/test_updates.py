@@ -89,6 +89,7 @@ def test_nothing_is_written_after_an_interruption(project):
     result.stdout.fnmatch_lines(["the run was interrupted: nothing is written"])
 
 
+@pytest.mark.slow
 def test_an_edit_at_the_last_moment(project, monkeypatch):
     """An edit that is made while the new text is computed stays, and the file is not changed."""
     polite = project.scenario("polite", verdict="terminated\n  within: 1")

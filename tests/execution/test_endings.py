@@ -123,6 +123,7 @@ def test_closed_streams_are_not_an_exit(sandbox: Sandbox) -> None:
     assert run_hook(sandbox, "closes_its_stdio.sh").ending == Exited(7)
 
 
+@pytest.mark.slow
 def test_a_hook_that_ignores_term_is_cut_and_reported_so(sandbox: Sandbox) -> None:
     """A hook that ignores TERM is cut by the hook timeout, killed, and reported as ignoring it."""
     _, ending = cut(sandbox, "ignores_term.sh")
@@ -166,6 +167,7 @@ def test_a_host_that_signals_all_leaves_nothing_over(sandbox: Sandbox, scope: Ki
     assert run.leftovers == ()
 
 
+@pytest.mark.slow
 def test_a_stopped_hook_is_alive_and_is_cut(sandbox: Sandbox) -> None:
     """A hook that stopped itself is cut, and its state is reported."""
     _, ending = cut(sandbox, "stops_itself.sh")

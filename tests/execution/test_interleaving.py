@@ -54,6 +54,7 @@ def test_updates_without_a_lock_are_lost(place: Sandbox, tmp_path: Path, words: 
     assert (tmp_path / "count").read_text().strip() == "1"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "script",
     [

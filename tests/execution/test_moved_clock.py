@@ -83,6 +83,7 @@ def test_clocks_that_measure_time_stay(sandbox, tmp_path, observed):
     assert now - time.time() == pytest.approx(DAY, abs=60)
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(shutil.which("perl") is None, reason="perl is not installed")
 def test_whole_seconds_do_not_go_back(ask):
     """The call that gives whole seconds is never behind one that gave a fraction too."""

@@ -114,6 +114,7 @@ def test_a_daemon_without_a_trace_is_found_by_its_control_group(grouped: Sandbox
     assert any("may survive and is not reported" in note for note in grouped.notes)
 
 
+@pytest.mark.slow
 def test_control_groups_are_removed() -> None:
     """After the last item no control group of the harness is left."""
     before = set(Path("/sys/fs/cgroup").glob("**/hookharness-*"))

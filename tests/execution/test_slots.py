@@ -174,6 +174,7 @@ class LostSlot(CpuSlot):
         raise NoFreeSlot
 
 
+@pytest.mark.slow
 def test_without_a_free_slot_the_hook_is_ended_first(supervisor: Supervisor) -> None:
     """When NoFreeSlot is raised, the hook has ended, so it cannot change files that are restored next."""
     with supervisor.open(Confinement(), LostSlot()) as sandbox:

@@ -208,6 +208,7 @@ def test_a_lost_supervisor_is_an_error(own_supervisor: Supervisor) -> None:
         own_supervisor.open(Confinement())
 
 
+@pytest.mark.slow
 def test_a_refused_start_is_reported_in_its_own_sandbox_only(supervisor: Supervisor) -> None:
     """A start that fails in one sandbox is not reported in another one."""
     # With a shared pipe, one start in ten of this test was reported in the wrong sandbox.

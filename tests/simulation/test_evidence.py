@@ -133,6 +133,7 @@ def test_a_log_whose_lines_are_counted(stop, limit):
     assert outcome.iterations == limit
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "allows",
     [

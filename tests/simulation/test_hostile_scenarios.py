@@ -91,6 +91,7 @@ def test_an_endless_expression_is_an_error(play, keys):
         play(**keys)
 
 
+@pytest.mark.slow
 def test_an_endless_glob_ends(play):
     """A glob of a mask with many stars is decided or refused in little time."""
     began = time.monotonic()

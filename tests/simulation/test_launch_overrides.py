@@ -54,6 +54,7 @@ def test_hooks_are_started_in_a_removed_folder(play):
     assert "gone" in said(outcome)
 
 
+@pytest.mark.slow
 def test_a_folder_that_cannot_be_removed_under_a_hook_is_told(play):
     """Where a file is in the place of that folder, the hook is not started, and a message says why."""
     outcome = play(
@@ -69,6 +70,7 @@ def test_a_folder_that_cannot_be_removed_under_a_hook_is_told(play):
     assert outcome.reasons("Stop") == ()
 
 
+@pytest.mark.slow
 def test_a_removed_folder_is_no_file_that_a_hook_looked_for(play, monkeypatch):
     """A hook that fails for a missing file is run again with that file, and never with one as its folder."""
     made, present = [], trial_runs.TrialRuns.present

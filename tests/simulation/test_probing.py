@@ -236,6 +236,7 @@ def test_a_count_without_a_clock_has_no_such_finding(play):
     assert "CLOCK" not in [finding.name for finding in outcome.findings]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("network", [False, True])
 def test_a_network_that_was_asked_for(play, network):
     """The assumptions of a loop name the network if a hook opened a socket."""

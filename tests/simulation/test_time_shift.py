@@ -86,6 +86,7 @@ OF_PAYLOAD = 'then=$(date -d "$(jq -r .timestamp)" +%s)'
 OF_TRANSCRIPT = 'then=$(date -d "$(head -1 "$(jq -r .transcript_path)" | jq -r .timestamp)" +%s)'
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("host", "event", "then"),
     [("gemini-cli", "AfterAgent", OF_PAYLOAD), ("claude-code", "Stop", OF_TRANSCRIPT)],

@@ -23,7 +23,7 @@ echo "Busy, try again." >&2; exit 2
 """
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_a_gate_that_waits_by_the_time_of_its_input_is_no_endless_loop(play):
     """A stop that is allowed ten minutes later, by the host's time, is not blocked forever."""
     outcome = play(
@@ -34,6 +34,7 @@ def test_a_gate_that_waits_by_the_time_of_its_input_is_no_endless_loop(play):
     assert "CLOCK" in [finding.name for finding in outcome.findings]
 
 
+@pytest.mark.slow
 def test_a_hook_that_only_logs_the_time_of_its_input_is_proved(play):
     """A hook that only logs the host's time, and always refuses, is a livelock."""
     outcome = play(
@@ -44,6 +45,7 @@ def test_a_hook_that_only_logs_the_time_of_its_input_is_proved(play):
     assert outcome.verdict.evidence == "unread"
 
 
+@pytest.mark.slow
 def test_a_guard_that_hashes_the_id_of_a_call_is_not_proved(play):
     """A guard that allows one call in 256, by its id, may allow the next one."""
     outcome = play(

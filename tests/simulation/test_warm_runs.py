@@ -96,6 +96,7 @@ def test_each_simulation_with_such_a_hook_has_the_finding(warm):
     assert all("WARM-DIFFERS" in names for names in found)
 
 
+@pytest.mark.slow
 def test_a_module_beside_the_script_is_a_part_of_the_hook(warm):
     """If a module beside the script changed, the hook is tried again."""
     keys = {"hooks": {"PostToolUse": "python3 hook.py"}, "agent": [{"run": "true"}] * 3}

@@ -139,7 +139,7 @@ def test_a_path_of_another_folder(project):
     assert candidates(folder, "NOT-RUN") == []
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_a_path_is_corrected_before_its_hook_is_limited(project):
     """Both fixes are offered for an endless hook whose path is wrong, and the limiter runs the right one."""
     folder = project('"$CLAUDE_PROJECT_DIR"/x/hook.sh')

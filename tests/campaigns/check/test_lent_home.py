@@ -315,7 +315,7 @@ def test_hooks_run_as_if_their_collection_were_installed(tmp_path, person, harne
     assert "Tests are missing." in report.problems[0].symptom.text
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_a_plugin_that_looks_for_itself_where_it_is_installed(tmp_path, plugin, person, harness):
     """A hook that looks for its plugin's scripts where the host installs plugins finds them there."""
     person()

@@ -148,7 +148,7 @@ def test_what_the_source_and_a_session_show_is_one_problem(tmp_path, harness):
     assert len({one.id for one in report.problems}) == len(kinds)
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_other_defects_of_a_hook_that_its_timeout_ends(tmp_path, harness):
     """A guard whose timeout in the wrong unit ends each run is played with a longer one, and judged."""
     (tmp_path / "guard.sh").write_text(GUARD.replace("grep", "sleep 0.1; grep"))

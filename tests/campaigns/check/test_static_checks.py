@@ -490,7 +490,7 @@ def test_timeouts_of_one_file_are_one_cause(tmp_path, found):
     assert names == "Stop 1 (a.sh), Stop 2 (b.sh), Stop 3 (c.sh)"
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_a_hook_that_its_wrong_timeout_ends_does_not_hang(tmp_path, found, harness):
     """Where a timeout in the wrong unit ends a run, that is the one problem, and it must be fixed."""
     found(("AfterAgent", {"command": "exec tail -f /dev/null", "timeout": 30}), place="gemini-cli")

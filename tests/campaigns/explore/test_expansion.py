@@ -75,6 +75,7 @@ def test_a_path_leads_to_the_same_state_again(harness, tmp_path):
     assert again.successors[0].fate == "stopped"
 
 
+@pytest.mark.slow
 def test_states_are_the_same_in_any_folder(harness, tmp_path):
     """A hook that writes its own folder's path makes the same state in another folder."""
     given = expansion_task(WRITES_WHERE, [Read(file="where.txt")], [Stop()], settings=harness.settings)

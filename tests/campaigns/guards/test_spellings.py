@@ -231,6 +231,7 @@ def test_several_lines_have_no_other_spelling():
     assert [*spellings("cat <<'END'\nrm -rf build\nEND")] == []
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("text", "told"),
     [

@@ -168,6 +168,7 @@ jq -r .tool_input.command | grep -q 'rm -rf' && { echo "Removing is for people."
     assert "Write a word that the host knows" in found.advice
 
 
+@pytest.mark.slow
 def test_long_text_is_read_at_once():
     """A script with many braces and no end of an object is read in time that grows with its length."""
     texts = (

@@ -202,6 +202,7 @@ def test_scripts_that_load_others(plugin, loaded, named):
     assert bool(relative_file(hook_set, hook_set.hooks[0])) is named
 
 
+@pytest.mark.slow
 def test_long_empty_parts():
     """Empty lines do not make the reading of a script endless."""
     assert found("#!/bin/bash\n" + "\n" * 300_000 + "F=.run/count\necho 1 >$F\n") == ".run/count"
