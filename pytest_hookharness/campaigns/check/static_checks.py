@@ -20,7 +20,6 @@ from pytest_hookharness.campaigns.check.reads.script_checks import find_in_scrip
 from pytest_hookharness.campaigns.check.reads.shared_symptoms import together, with_hooks
 from pytest_hookharness.campaigns.check.reads.unreached_tools import unreached_tools
 from pytest_hookharness.campaigns.check.session_errors import gather
-from pytest_hookharness.campaigns.check.static.added_limits import added_limits
 from pytest_hookharness.campaigns.check.static.entry_keys import unread_key, unread_limit
 from pytest_hookharness.campaigns.check.static.hook_program import (
     Obstacle,
@@ -29,7 +28,6 @@ from pytest_hookharness.campaigns.check.static.hook_program import (
     relative_script,
     unquoted_paths,
 )
-from pytest_hookharness.campaigns.check.static.inner_limits import longest_limit
 from pytest_hookharness.campaigns.check.static.mendable_hooks import original_commands, rename_hooks
 from pytest_hookharness.campaigns.check.static.refused_files import refused_files
 from pytest_hookharness.campaigns.check.static.relative_files import relative_file
@@ -94,7 +92,6 @@ def check_statically(hook_set: HookSet) -> StaticResult:
         _not_run([(hook, found) for hook, found in obstacles if not found.local]),
         _of_entries(hook_set),
         _of_timeouts(hook_set),
-        _of_added_limits(readable),
         _of_keys(hook_set),
         _of_expressions(hook_set),
         *find_in_scripts(readable),
@@ -270,40 +267,10 @@ def _of_keys(hook_set: HookSet) -> Iterator[Symptom]:
 
 
 def _of_timeouts(hook_set: HookSet) -> Iterator[Symptom]:
-    """Yield the timeouts in another unit, each settings file once, and those below limits in the scripts."""
+    """Yield the timeouts in another unit, each settings file once."""
     for why, entries in odd_timeouts(hook_set):
         symptom = together(TIMEOUT_UNIT, [hook_set.hooks[number - 1] for number in entries], f"{why}.")
         yield replace(symptom, entries=tuple(entries))
-    found = {number: longest_limit(hook_set, hook) for number, hook in enumerate(hook_set.hooks, 1)}
-    for limit in dict.fromkeys(one for one in found.values() if one[0]):
-        entries = [number for number, one in found.items() if one == limit]
-        hooks = [hook_set.hooks[number - 1] for number in entries]
-        seconds, path, line = limit
-        ends = max(hook.timeout or 0 for hook in hooks)
-        text = (
-            f"{hook_set.host} ends the hook after {ends:g} s, so the limit of {seconds:g} s in {path}, line "
-            f"{line}, is never reached, and a slow program leaves no answer."
-        )
-        advice = f"Raise the timeout of the hook above {seconds:g} s, or lower the limit in the script."
-        yield replace(together(TIMEOUT_UNIT, hooks, text), advice=advice, entries=tuple(entries))
-
-
-def _of_added_limits(hook_set: HookSet) -> Iterator[Symptom]:
-    """Yield the timeouts below limits in a script that follow each other, each script once."""
-    found = {number: added_limits(hook_set, hook) for number, hook in enumerate(hook_set.hooks, 1)}
-    for path, limits in dict.fromkeys(one for one in found.values() if one):
-        entries = tuple(number for number, one in found.items() if one == (path, limits))
-        hooks = [hook_set.hooks[number - 1] for number in entries]
-        ends = max(hook.timeout or 0 for hook in hooks)
-        text = (
-            f"{hook_set.host} ends the hook after {ends:g} s, and the {limits.number} programs from {path}, "
-            f"line {limits.line}, may take {limits.seconds:g} s one after the other, so slow ones "
-            "leave no answer."
-        )
-        advice = (
-            f"Raise the timeout of the hook above {limits.seconds:g} s, or lower the limits in the script."
-        )
-        yield replace(together(TIMEOUT_UNIT, hooks, text), advice=advice, entries=entries)
 
 
 def _of_expressions(hook_set: HookSet) -> Iterator[Symptom]:

@@ -6,7 +6,6 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from pytest_hookharness.campaigns.check.gates.early_ends import early_end
-from pytest_hookharness.campaigns.check.gates.shared_counts import shared_count
 from pytest_hookharness.campaigns.check.reads.shared_symptoms import by_event, together, with_hooks
 from pytest_hookharness.campaigns.check.static.shared_loops import shared_loop
 from pytest_hookharness.judging.findings.codes import EARLY_EXIT, WRONG_KEY
@@ -21,7 +20,6 @@ def find_in_loops(hook_set: HookSet) -> Iterator[Iterator[Symptom]]:
     """Yield the symptoms of each kind, so that an error in one kind leaves the others."""
     yield _of_loops(hook_set)
     yield _of_limits(hook_set)
-    yield _of_counts(hook_set)
 
 
 def _of_loops(hook_set: HookSet) -> Iterator[Symptom]:
@@ -42,16 +40,3 @@ def _of_limits(hook_set: HookSet) -> Iterator[Symptom]:
         )
         advice = f"Remove the test of `stop_hook_active`; the test of `{limit}` ends the loop."
         yield replace(together(EARLY_EXIT, hooks, text), advice=advice)
-
-
-def _of_counts(hook_set: HookSet) -> Iterator[Symptom]:
-    """Yield the gates that count their refusals for all sessions together, each file once."""
-    found = [(hook, file) for hook in hook_set.hooks if (file := shared_count(hook_set, hook))]
-    for hooks, file in by_event(found):
-        text = (
-            f"it counts its refusals in {file} for all sessions together, so if a session ends before the "
-            "limit, the gate gives up earlier in the next session."
-        )
-        yield replace(
-            together(WRONG_KEY, hooks, text), advice="Name the file after `session_id` of the input."
-        )

@@ -13,23 +13,18 @@ from functools import partial
 from pytest_hookharness.campaigns.check.answers.pasted_texts import pasted_texts
 from pytest_hookharness.campaigns.check.lone_programs.inline_scripts import inline_program
 from pytest_hookharness.campaigns.check.reads.shared_symptoms import together
-from pytest_hookharness.campaigns.check.reads.spent_inputs import spent_inputs
 from pytest_hookharness.campaigns.check.reads.transcript_searches import (
     unfound_keys,
-    unfound_starts,
     words_anywhere,
 )
 from pytest_hookharness.campaigns.check.shell_code.embedded_programs import embedded_programs
 from pytest_hookharness.campaigns.check.shell_code.shell_scripts import SHELL_SCRIPT
 from pytest_hookharness.campaigns.check.static.double_counts import double_counts
-from pytest_hookharness.campaigns.check.static.empty_repositories import ended_without_commits
 from pytest_hookharness.campaigns.check.static.ended_searches import ended_searches, missed_matches
-from pytest_hookharness.campaigns.check.static.here_scripts import lost_inputs
 from pytest_hookharness.campaigns.check.static.leading_dashes import texts_as_options
 from pytest_hookharness.campaigns.check.static.lost_statuses import lost_statuses
 from pytest_hookharness.campaigns.check.static.mac_shell import calls_for_a_mac
 from pytest_hookharness.campaigns.check.static.pasted_code import pasted_code
-from pytest_hookharness.campaigns.check.static.process_files import files_of_processes
 from pytest_hookharness.campaigns.check.static.rewritten_records import (
     may_wait,
     rewritten_records,
@@ -44,7 +39,6 @@ from pytest_hookharness.judging.findings.codes import (
     STATUS_LEAK,
     STRICT_SHELL,
     TEXT_MATCH,
-    WRONG_KEY,
 )
 from pytest_hookharness.judging.findings.finding_catalogue import CRASHED, MANGLED
 from pytest_hookharness.model.checkup import HookSet, Symptom
@@ -60,17 +54,8 @@ _KEEP_STATUS = (
 )
 _GIVE = 'Pass it as an argument: `python3 -c "..." "$x"`, then `sys.argv[1]`.'
 _END_OPTIONS = "End the options before the text: `printf -- '- %s\\n' \"$x\"`, `grep -q -e '--force'`."
-_GIVE_PROGRAM = (
-    "Put the program into a file, or give it as an argument: `bash -c '...'`, `python3 -c '...'`; or read "
-    "the input before and pass it in a variable."
-)
-_KEEP_INPUT = (
-    "Keep the input in a variable, and read it from there: `INPUT=$(cat)`, then `printf '%s' \"$INPUT\" | "
-    "jq -r .key`."
-)
 _MAKE_JSON = 'Let jq write the answer: `jq -n --arg text "$text" \'{decision: "block", reason: $text}\'`.'
 _GO_ON = "Write `NAME=$(...) || true`, as `grep` fails where it finds nothing."
-_NO_COMMIT = "Write `NAME=$(...) || true`, or ask `git rev-parse -q --verify HEAD` first."
 _READ_ALL = 'Let grep read all of it: `grep -q words <<< "$text"`, or `grep words >/dev/null`.'
 _ASK_AT_ONCE = (
     "Write `status=0; program || status=$?`, then test `$status`; with captured output, "
@@ -91,32 +76,26 @@ _READ_LINES = (
     'select(.type == "text").text\'`.'
 )
 _READ_MESSAGES = "Calls stand in `.message.content[]`, with `type` `tool_use`, `name` and `input`."
-_NAME_IT = "Name it after `session_id` of the input."
 
 
 def find_in_calls(hook_set: HookSet) -> Iterator[Symptom]:
     """Yield the kinds of calls in scripts that do not do what they are for, each once with its hooks."""
     of_transcripts = (
         (TEXT_MATCH, _READ_LINES, words_anywhere),
-        (MISSING_INPUT, _READ_LINES, unfound_starts),
         (MISSING_INPUT, _READ_MESSAGES, unfound_keys),
     )
     for code, advice, find in (
         *(of_transcripts if hook_set.host == _JSON_LINES else ()),
         (CRASHED, CRASHED.fix, calls_for_a_mac),
         (CRASHED, _END_OPTIONS, texts_as_options),
-        (MISSING_INPUT, _GIVE_PROGRAM, lost_inputs),
-        (MISSING_INPUT, _KEEP_INPUT, spent_inputs),
         (STATUS_LEAK, _KEEP_STATUS, lost_statuses),
         (STRICT_SHELL, _COUNT, double_counts),
         (STRICT_SHELL, _GO_ON, partial(ended_searches, plugin=bool(hook_set.plugin))),
         (STRICT_SHELL, _READ_ALL, missed_matches),
         (STRICT_SHELL, _ASK_AT_ONCE, unreached_statuses),
         (STRICT_SHELL, _READ_TO_THE_END, broken_pipes),
-        *(((STRICT_SHELL, _NO_COMMIT, ended_without_commits),) if hook_set.plugin else ()),
         (CARRIED_OUT, _GIVE, pasted_code),
         (MANGLED, _MAKE_JSON, pasted_texts),
-        (WRONG_KEY, _NAME_IT, files_of_processes),
     ):
         yield from _found(hook_set, code, advice, find)
     # Of other events a host starts one hook after the other. A lock may stand around a program in a script.

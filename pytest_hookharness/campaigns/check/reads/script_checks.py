@@ -17,14 +17,10 @@ from pytest_hookharness.campaigns.check.answers.unseen_advice import advise_on_p
 from pytest_hookharness.campaigns.check.answers.user_messages import message_for_agent
 from pytest_hookharness.campaigns.check.lone_programs.missing_programs import missing_programs
 from pytest_hookharness.campaigns.check.lone_programs.removed_imports import removed_imports
-from pytest_hookharness.campaigns.check.reads.borrowed_variables import borrowed_variable
 from pytest_hookharness.campaigns.check.reads.input_keys import never_sent
 from pytest_hookharness.campaigns.check.reads.recorded_sessions import recorded_session
-from pytest_hookharness.campaigns.check.reads.searched_keys import searched_keys
-from pytest_hookharness.campaigns.check.reads.shared_symptoms import by_event, together, with_hooks
+from pytest_hookharness.campaigns.check.reads.shared_symptoms import together, with_hooks
 from pytest_hookharness.campaigns.check.reads.unknown_keys import unknown_keys
-from pytest_hookharness.campaigns.check.reads.unnamed_files import unnamed_file
-from pytest_hookharness.campaigns.check.reads.unsent_words import unsent_word
 from pytest_hookharness.campaigns.check.static.absent_arguments import absent_argument
 from pytest_hookharness.campaigns.check.static.session_variables import shared_session
 from pytest_hookharness.campaigns.check.static.subagent_transcripts import OWN, reads_main_transcript
@@ -48,7 +44,6 @@ _REFUSE = (
 )
 _NAME_IT = "Name it after `session_id` of the input."
 _READ_IT = "Read `session_id` of the input."
-_SEARCH_FOR_IT = "Read the keys that are sent, with a program that knows JSON, such as `jq`."
 _LONGEST = 80
 _UNSET = "Find out in another way, or have the command set it: `NAME=value ./hook.sh`."
 _NO_KEY = "Take the value from elsewhere, such as the transcript, or remove what depends on it."
@@ -84,11 +79,6 @@ def _of_variables(hook_set: HookSet) -> Iterator[Symptom]:
         symptom = together(MISSING_INPUT, [hook for hook, _ in absent], text)
         yield replace(symptom, advice="Read the JSON on standard input instead, as with `jq -r .tool_input`.")
 
-    borrowed = [(hook, name) for hook in hook_set.hooks if (name := borrowed_variable(hook_set, hook))]
-    for hooks, name in by_event(borrowed):
-        text = f"{hook_set.host} sets no ${name}; only another host has such a variable."
-        yield replace(together(MISSING_INPUT, hooks, text), advice=_UNSET)
-
 
 def _of_sessions(hook_set: HookSet) -> Iterator[Symptom]:
     """Yield variables by which scripts tell sessions apart in vain, each once with its hooks."""
@@ -110,27 +100,15 @@ def _of_sessions(hook_set: HookSet) -> Iterator[Symptom]:
 
 def _of_input(hook_set: HookSet) -> Iterator[Symptom]:
     """Yield keys for which scripts look in their input in vain, each once with its hooks."""
-    sent = [
-        one if (one := never_sent(hook_set, hook))[0] else unnamed_file(hook_set, hook)
-        for hook in hook_set.hooks
-    ]
+    sent = [never_sent(hook_set, hook) for hook in hook_set.hooks]
     for keys, meant in dict.fromkeys(pair for pair in sent if pair[0]):
         text = f"the script reads {keys} of its input, and {hook_set.host} sends {meant}."
         advice = "the file that it names" if "transcript_path" in meant else "that"
         yield _at_entries(hook_set, [one == (keys, meant) for one in sent], text, f"Read {advice} instead.")
-    searched = [searched_keys(hook_set, hook) for hook in hook_set.hooks]
-    for keys, meant in dict.fromkeys(pair for pair in searched if pair[0]):
-        text = f"the script looks for {keys} in its input, and {hook_set.host} sends {meant}."
-        yield _at_entries(hook_set, [one == (keys, meant) for one in searched], text, _SEARCH_FOR_IT)
     unknown = [unknown_keys(hook_set, hook) for hook in hook_set.hooks]
     for keys in dict.fromkeys(filter(None, unknown)):
         text = f"the script reads {keys} of its input, and {hook_set.host} sends no such key."
         yield _at_entries(hook_set, [one == keys for one in unknown], text, _NO_KEY)
-    compared = [unsent_word(hook_set, hook) for hook in hook_set.hooks]
-    for each in dict.fromkeys(one for one in compared if one[0]):
-        field, word, meant = each
-        text = f"`{field}` of its input is compared with `{word}`, and {hook_set.host} sends `{meant}`."
-        yield _at_entries(hook_set, [one == each for one in compared], text, f"Compare with `{meant}`.")
     if hooks := [hook for hook in hook_set.hooks if reads_main_transcript(hook_set, hook)]:
         text = f"the script reads `transcript_path`, the main agent's; `{OWN}` is the subagent's."
         yield replace(together(WRONG_KEY, hooks, text), advice=f"Read `{OWN}`, or `last_assistant_message`.")

@@ -3,8 +3,7 @@ Searches in transcripts that find too much, or never anything.
 
 A transcript of Claude Code is JSON in lines (observed in version 2.1.329): each line begins with `{`, and
 what was said and called stands below `message`. So a word that is searched for in its text is also found
-where the user, a file or the hook itself said it; and a pattern for the start of a line, or a key of tools at
-the top, is not found.
+where the user, a file or the hook itself said it, and a key of tools at the top is not found.
 """
 
 from __future__ import annotations
@@ -84,13 +83,6 @@ def words_anywhere(text: str) -> Iterator[tuple[str, int]]:
         shown = _listed(_shown(pattern) for pattern, _ in found)
         said = "what the user, a file or the hook itself says counts too"
         yield f"the transcript is searched as text for {shown}, so {said}", found[0][1]
-
-
-def unfound_starts(text: str) -> Iterator[tuple[str, int]]:
-    """Yield the patterns for the start of a line that no line of a transcript has, with the first line."""
-    if found := [(pattern, line) for pattern, line in _searched(text) if _is_at_start(pattern)]:
-        shown = _listed(_shown(pattern) for pattern, _ in found)
-        yield f"no line of the transcript fits {shown}, as each is JSON and begins with `{{`", found[0][1]
 
 
 def unfound_keys(text: str) -> Iterator[tuple[str, int]]:
