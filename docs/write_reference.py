@@ -11,7 +11,7 @@ from pytest_hookharness.agents.behaviours import BEHAVIOURS
 from pytest_hookharness.reports.terminal.host_facts import hosts_table
 from pytest_hookharness.reports.trace.schema import schema as trace_schema
 from pytest_hookharness.scenario_files.json_schema import export, schema
-from pytest_hookharness.scenario_files.keys.common import DURATION
+from pytest_hookharness.scenario_files.keys.common import DURATION, TIME_LIMIT
 
 PAGES = Path(__file__).parent / "reference"
 PACKAGE = Path(__file__).parent.parent / "pytest_hookharness"
@@ -24,7 +24,7 @@ KINDS_OF_VALUES = {
     "boolean": "`true` or `false`",
     "null": "nothing",
 }
-A_DURATION = export(DURATION)["anyOf"]
+DURATIONS = [export(one)["anyOf"] for one in (DURATION, TIME_LIMIT)]
 MOST_KEYS = 12
 HOW_TO = Path(__file__).parent / "how-to" / "another-kind-of-agent.md"
 TABLE = "<!-- this table is made by docs/write_reference.py -->"
@@ -34,7 +34,7 @@ def allowed(schema: Schema, top: Schema) -> str:
     """What may stand at a place, in words."""
     if "$ref" in schema:
         return allowed(top["$defs"][schema["$ref"].rpartition("/")[2]], top)
-    if schema.get("anyOf") == A_DURATION:
+    if schema.get("anyOf") in DURATIONS:
         return "a time such as `500ms`, `10s`, `2m`, `1h`, `1d`; or a number of seconds"
     if "anyOf" in schema:
         return "; or ".join(dict.fromkeys(allowed(one, top) for one in schema["anyOf"]))

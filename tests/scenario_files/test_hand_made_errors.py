@@ -166,6 +166,21 @@ MEANING = [
         ["3:3 agent[0]: then must be the last item"],
     ),
     (
+        "move after the end",
+        N + "agent:\n- end: done\n- stop: a\n",
+        ["3:3 agent[0]: end must be the last act, because nothing is played after"],
+    ),
+    (
+        "no time for a run",
+        N + "hook_timeout: 0\n",
+        ["2:15 hook_timeout: 0 (a number) is out of range; allowed: a number of seconds from 0.001"],
+    ),
+    (
+        "less time than a run takes",
+        N + "hook_timeout: 0.9ms\n",
+        ["2:15 hook_timeout: '0.9ms' is too short for anything to run; write 1ms or more"],
+    ),
+    (
         "then with two",
         N + "agent: [then: {fixing: {}, idle: {}}]\n",
         ["2:15 agent[0].then: expected a behaviour with its options, as in {fixing: {after: 2}}, got 2 keys"],

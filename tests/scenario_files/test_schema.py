@@ -23,7 +23,7 @@ VALID = [
     {"name": "a", "hooks": ".claude/settings.json", "modes": {"x": "0755", "y": 4755}},
     {"name": "a", "hooks": {"Stop": "./x.sh"}, "env": {"A_1": ""}, "files": {"./a/b": ""}},
     {"name": "a", "agent": [{"prompt": "x"}, {"say": "y"}, {"run": "z", "expect": "ask", "result": "r"}]},
-    {"name": "a", "agent": [{"compact": None}, {"resume": None}, {"end": None}, {"wait": "2h"}]},
+    {"name": "a", "agent": [{"compact": None}, {"resume": None}, {"wait": "2h"}, {"end": None}]},
     {"name": "a", "agent": [{"tool": [{"name": "X"}, {"name": "Y", "input": {"a": [1]}}]}]},
     {"name": "a", "agent": [{"corrupt": {"file": "x", "how": "bom"}}, {"then": {"fixing": {"after": 2}}}]},
     {"name": "a", "when": [{"do": [{"stop": "x"}]}], "turns": 1.0, "hook_timeout": 0.5},

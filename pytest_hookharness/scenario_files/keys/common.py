@@ -10,7 +10,7 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Collection, Iterator, Mapping
-from dataclasses import MISSING, fields
+from dataclasses import MISSING, fields, replace
 from typing import Any, TypeAlias
 
 from pytest_hookharness.model import moves
@@ -43,14 +43,14 @@ TOOL_FILE = Text(
 REGEX = Text(noun="a regular expression", format="regex", example="tests? failed", read=texts.read_regex)
 EVENT = Text(noun="an event name", pattern=texts.EVENT, example="PreToolUse")
 HOST = Text(noun="a host", pattern=texts.HOST, example="claude-code")
-DURATION = either(
-    Text(
-        noun="a duration in ms, s, m, h or d",
-        pattern=texts.DURATION,
-        example="301s",
-        read=texts.read_duration,
-    ),
-    Number(noun="a number of seconds", maximum=texts.LONGEST),
+_DURATION_TEXT = Text(
+    noun="a duration in ms, s, m, h or d", pattern=texts.DURATION, example="301s", read=texts.read_duration
+)
+DURATION = either(_DURATION_TEXT, Number(noun="a number of seconds", maximum=texts.LONGEST))
+# A duration within which something can run.
+TIME_LIMIT = either(
+    replace(_DURATION_TEXT, read=texts.read_limit),
+    Number(noun="a number of seconds", minimum=texts.SHORTEST_LIMIT, maximum=texts.LONGEST),
 )
 TIMES = Whole(noun="a number of times", minimum=1)
 JSON_MAPPING = Named(key=Text(), value=Anything())

@@ -213,7 +213,7 @@ GOING_ON = Tag("then", THEN, role="then", doc="What the agent does when its scri
 
 
 def check_acts(items: Sequence[PlacedValue | None]) -> Iterator[tuple[int, str]]:
-    """Yield a problem for ``say`` without a call after it, and for ``then`` that is not the last item."""
+    """Yield a problem for ``say`` without a call after it, and for what follows ``then`` or ``end``."""
     for index, item in enumerate(items):
         if item is None:
             continue
@@ -221,6 +221,10 @@ def check_acts(items: Sequence[PlacedValue | None]) -> Iterator[tuple[int, str]]
             yield from ((index, str(error)) for error in _unreadable(item.value))
         if item.tag.role == "then" and index + 1 < len(items):
             yield index, "then must be the last item: it says what the agent does after its script"
+        if item.tag.name == "end" and any(
+            one is None or one.tag.role != "then" for one in items[index + 1 :]
+        ):
+            yield index, "end must be the last act, because nothing is played after the end of the session"
         if item.tag.role == "say":
             after = items[index + 1] if index + 1 < len(items) else "the end"
             if after == "the end" or (isinstance(after, PlacedValue) and after.tag.role != "call"):

@@ -14,6 +14,7 @@ from pytest_hookharness.scenario_files.keys.common import (
     JSON_MAPPING,
     REGEX,
     TEXTS,
+    TIME_LIMIT,
     keys_of,
     record_of,
 )
@@ -153,6 +154,7 @@ _FIELDS = keys_of(
         "masks": Many(noun="a list of masks", item=MASK),
         "until": "an end",
         "turns": Whole(minimum=1),
+        "hook_timeout": TIME_LIMIT,
         "parallel": campaigns.PARALLEL,
         "vary": campaigns.VARY,
         "explore": campaigns.EXPLORE,

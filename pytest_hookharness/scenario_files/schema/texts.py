@@ -32,6 +32,8 @@ RELATIVE = r"[^/\x00][^\x00]*"
 FOLDER = rf"/|/?{STEP}(/{STEP})*"
 DURATION = r"[0-9]{1,9}(\.[0-9]{1,9})?(ms|s|m|h|d)"
 
+# Seconds.
+SHORTEST_LIMIT = 0.001
 # Seconds of the longest duration: clocks and calendars end some thousand years from now.
 LONGEST = 36525 * 86400.0
 
@@ -74,6 +76,13 @@ def read_duration(text: str) -> float:
     seconds = float(text.removesuffix(unit)) * UNITS[unit]
     if seconds > LONGEST:
         raise ValueError(f"is longer than {LONGEST / UNITS['d']:g}d, a hundred years")
+    return seconds
+
+
+def read_limit(text: str) -> float:
+    """Return the seconds of a duration that limits something; within 0 s nothing could run."""
+    if (seconds := read_duration(text)) < SHORTEST_LIMIT:
+        raise ValueError("is too short for anything to run; write 1ms or more")
     return seconds
 
 
