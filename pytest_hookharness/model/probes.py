@@ -101,6 +101,10 @@ class Perturbation:
     pace: float = 0.0
 
 
+class UnknownDecisionError(Exception):
+    """The harness ended a hook run of an experiment before it decided, so the experiment shows nothing."""
+
+
 class ProbeEffect(enum.Enum):
     """The difference between a repetition from the changed state and one from the original state."""
 

@@ -95,6 +95,23 @@ def test_an_experiment_that_is_cut_shows_no_stop(play):
     assert isinstance(outcome.verdict, Undecided)
     assert "allow the stop" not in outcome.verdict.why
     assert "is unknown: it was cut after the hook timeout" in outcome.verdict.why
+    assert "do something else" not in outcome.verdict.why
+
+
+@pytest.mark.nightly
+@pytest.mark.parametrize("cap", [None, "none"])
+def test_a_hook_that_is_cut_at_a_later_time_only(play, cap):
+    """Where only a run at a later time is cut, it is unknown what the hook does then, and said once."""
+    hook = (
+        "start=$(cat .start 2>/dev/null || date +%s | tee .start)\n"
+        '[ "$(date +%s)" -lt $((start + 3600)) ] || sleep 30\n'
+        "echo more >&2; exit 2"
+    )
+    outcome = play(hooks={"Stop": hook}, hook_timeout=0.5, **({"cap": cap} if cap else {}))
+
+    why = outcome.verdict.why if cap else outcome.verdict.without.why
+    assert why.count("is unknown: it was cut after the hook timeout") == 1
+    assert "do something else" not in why
 
 
 @pytest.mark.slow

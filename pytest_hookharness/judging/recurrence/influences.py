@@ -320,7 +320,7 @@ def _of_mention(mention: Mention, around: KnownPaths) -> Iterator[str]:
 
 def unobserved(why: str, *, chance: bool = True) -> Influences:
     """Return that it is not known what a repetition reads; ``chance``: it may be random numbers."""
-    what = f"not everything that it reads could be observed: {why}"
+    what = f"something that could not be observed ({why})"
     return Influences(matters=(what,), why=why, chance=chance, outside=(what,))
 
 

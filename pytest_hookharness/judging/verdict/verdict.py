@@ -333,7 +333,7 @@ def _doubts(case: JudgeInput, conflict: cycle.Contradiction | None) -> Iterator[
     threshold = case.probing.threshold if case.probing is not None else None
     if threshold is not None and threshold.seconds is not None and case.end.how == "turns":
         yield f"a probe showed that something else happens after {threshold.at}"
-    if case.probing is not None and (unclear := case.probing.unclear):
+    if case.probing is not None and (unclear := case.probing.unclear) not in ("", case.end.why):
         told = f"probes after turn {case.probing.turn} were inconclusive: {unclear}"
         yield unclear if unclear.startswith(USED_UP) else told
     if conflict is not None:

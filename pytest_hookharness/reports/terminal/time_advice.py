@@ -31,7 +31,7 @@ def longer_hook_runs(outcome: Outcome) -> str:
     return (
         f"Let the hook run for as long as the host does: --hook-timeout {limit}s {_budget(runs * limit)}. "
         f"That is time for {runs} runs up to that limit, which is enough if the state repeats. A "
-        "quicker hook needs less."
+        "quicker hook needs less. A `hook_timeout` in the scenario overrides the option."
     )
 
 

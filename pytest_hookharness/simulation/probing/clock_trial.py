@@ -23,6 +23,7 @@ from pytest_hookharness.model.probes import (
     ProbeReport,
     ProbeResult,
     Threshold,
+    UnknownDecisionError,
 )
 from pytest_hookharness.model.time_budget import format_duration
 from pytest_hookharness.simulation.session.checkpoint import Checkpoint
@@ -103,15 +104,22 @@ class ClockTrial:
             return self._report(None, f"the state cannot be saved and restored: {error}")
         clock = self._testbed.workspace.clock
         with checkpoint, clock.shown_by_kernel():
-            threshold = self._play_all(checkpoint.resume())
-            if threshold is None:
-                threshold = self._play_named(checkpoint)
-            elif threshold.allows_stop:
-                threshold = self._narrow(checkpoint, threshold)
-                if threshold.at.endswith(_BETWEEN):
-                    threshold = self._play_at_once(checkpoint) or threshold
+            try:
+                threshold = self._find_threshold(checkpoint)
+            except UnknownDecisionError as error:
+                return self._report(None, f"{error} (tried: a later time)")
             unclear = f"the clock could not be moved for all programs: {clock.gap}" if clock.gap else ""
         return self._report(threshold, unclear)
+
+    def _find_threshold(self, checkpoint: Checkpoint) -> Threshold | None:
+        threshold = self._play_all(checkpoint.resume())
+        if threshold is None:
+            return self._play_named(checkpoint)
+        if threshold.allows_stop:
+            threshold = self._narrow(checkpoint, threshold)
+            if threshold.at.endswith(_BETWEEN):
+                threshold = self._play_at_once(checkpoint) or threshold
+        return threshold
 
     def _play_all(self, driver: SessionDriver) -> Threshold | None:
         clock, period = self._testbed.workspace.clock, self._repetition.period

@@ -7,7 +7,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from pytest_hookharness.model.fast_dataclass import replace
-from pytest_hookharness.model.probes import ProbeReport
+from pytest_hookharness.model.probes import ProbeReport, UnknownDecisionError
 from pytest_hookharness.model.reads import Influences, ObservedCycle
 from pytest_hookharness.model.trace import Performed, Trace
 from pytest_hookharness.simulation.session.driver import SessionDriver
@@ -109,7 +109,12 @@ class ObservedCycles:
 
     def _observe(self, turn: int, period: int) -> Influences:
         repetition = self._history.last_repetition(self._driver, period)
-        found = self._observation.observe(repetition, self._history.differing(turn, period))
+        try:
+            found = self._observation.observe(repetition, self._history.differing(turn, period))
+        except UnknownDecisionError as error:
+            from pytest_hookharness.judging.recurrence.influences import unobserved
+
+            found = unobserved(str(error))
         if self._history.states[turn].agent != self._history.states[turn - period].agent:
             found = replace(found, matters=(*found.matters, "the messages that the agent gets"))
         if self._history.outlines.wording_varies:

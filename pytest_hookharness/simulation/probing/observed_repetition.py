@@ -114,11 +114,13 @@ class ReadObservation:
 
         Args:
             differing: What differed between the states after the last repetitions.
+
+        Raises:
+            UnknownDecisionError: A hook run of it was cut before it decided.
         """
         testbed = self._testbed
         if testbed.scenario.cover:
             return unobserved("nothing is tried on covered folders")
-        # Since the repetition ended nothing was written, unless others were played from its end and undone.
         now = self._unwritten_since(repetition)
         testbed.sandbox.expect_observed()
         try:
@@ -126,9 +128,7 @@ class ReadObservation:
         except SnapshotError as error:
             return unobserved(f"the state cannot be saved and restored: {error}")
         with checkpoint:
-            paths = self._paths
-            # Nothing has written to the files meanwhile.
-            since = next_tick(now)
+            paths, since = self._paths, next_tick(now)
             self._observer.shared = find_shared(testbed)
             with testbed.observed_by(self._observer):
                 driver = checkpoint.resume()
@@ -172,6 +172,7 @@ class ReadObservation:
     def _unwritten_since(self, repetition: Repetition) -> int:
         """Mark the turn as observed; return a time since which nothing wrote to the files."""
         turn = repetition.point.turn
+        # Since it ended nothing was written, unless others were played from its end and undone.
         now = time.time_ns() if turn == self._observed else repetition.ended
         self._observed = turn
         return now

@@ -42,6 +42,7 @@ from pytest_hookharness.model.probes import (
     ProbeReport,
     ProbeResult,
     StatePart,
+    UnknownDecisionError,
 )
 from pytest_hookharness.model.time_budget import BudgetEnded
 from pytest_hookharness.simulation.probing.limit_sources import describe_untried, most_candidates
@@ -129,7 +130,10 @@ class Prober:
             unclear = f"the state cannot be saved and restored: {error}"
             return self._report(ExperimentResult(unclear=unclear), slow=slow)
         with checkpoint:
-            conclusion = self._control(checkpoint) or self._make_probes(self._plan(slow=slow), checkpoint)
+            try:
+                conclusion = self._control(checkpoint) or self._make_probes(self._plan(slow=slow), checkpoint)
+            except UnknownDecisionError as error:
+                conclusion = ExperimentResult(unclear=str(error))
         return self._report(conclusion, slow=slow)
 
     def _plan(self, *, slow: bool) -> ExperimentPlan:
@@ -230,7 +234,10 @@ class Prober:
         point = point or self._point_ahead(perturbation)
         self._shift_file_times(point, checkpoint)
         driver = checkpoint.resume(point)
-        seen = self._repetition.compare_decisions(driver, self._remaining)
+        try:
+            seen = self._repetition.compare_decisions(driver, self._remaining)
+        except UnknownDecisionError as error:
+            raise UnknownDecisionError(f"{error} (tried: {self._cycle.describe(perturbation)})") from None
         if same := seen.reaction is ProbeEffect.SAME:
             seen = self._compare_effects(perturbation, before, checkpoint)
         tried, hook_runs = self._cycle.describe(perturbation), driver.hook_run_count

@@ -25,7 +25,7 @@ from pytest_hookharness.judging.state_diff.number_formats import SessionClock
 from pytest_hookharness.judging.verdict.run_end import why_undecided_run
 from pytest_hookharness.model.fast_dataclass import dataclass, replace
 from pytest_hookharness.model.moves import Message, Observation
-from pytest_hookharness.model.probes import ProbeEffect, ProbeResult
+from pytest_hookharness.model.probes import ProbeEffect, ProbeResult, UnknownDecisionError
 from pytest_hookharness.model.time_budget import BudgetEnded, check_time
 from pytest_hookharness.model.trace import Change, HookRun, State, StateEntry, Step, Trace
 from pytest_hookharness.simulation.session.driver import SessionDriver, SessionPoint
@@ -90,6 +90,7 @@ class Repetition:
 
         Raises:
             BudgetEnded: The time ended before that.
+            UnknownDecisionError: What a hook would have decided is unknown.
         """
         request: hosts.Request | None = driver.progress.request
         for number, expected in enumerate(self.turns, 1):
@@ -99,11 +100,10 @@ class Repetition:
             if driver.out_of_time:
                 raise BudgetEnded(f"turn {driver.turn} was tried")
             if request is None:
-                what = "a limit of the harness was reached"
-                return ProbeResult(reaction=ProbeEffect.DECISION, what=what, turn=number)
+                raise UnknownDecisionError("a limit of the harness ended an experiment")
             seen = driver.steps_after(driver.turn - 1)
             if unknown := why_undecided_run(Trace(steps=tuple(seen))):
-                return ProbeResult(reaction=ProbeEffect.DECISION, what=unknown, turn=number)
+                raise UnknownDecisionError(unknown)
             what = describe_difference(expected, seen, self.outlines)
             over = isinstance(request, hosts.Ended) or (
                 isinstance(request, hosts.NextAct) and request.turn_over
@@ -151,7 +151,7 @@ class History:
         self, turn: int, state: State, point: SessionPoint, seen: Observation, steps: list[Step]
     ) -> None:
         """
-        Add one turn.
+        Add a turn.
 
         Args:
             turn: Its number.
