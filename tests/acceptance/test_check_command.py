@@ -207,3 +207,20 @@ def test_an_item_for_each_host(project, checked, monkeypatch):
     result.stdout.fnmatch_lines(
         ["livelock Stop 1 (hook.sh): Stop is refused each time*", "FAILED *::check?claude-code?*"]
     )
+
+
+@pytest.mark.slow
+def test_equal_problems_of_two_plugins(project, monkeypatch, tmp_path, capsys):
+    """Each of two plugins with the same problem has a command that checks this plugin."""
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    hook = {"type": "command", "command": "${CLAUDE_PLUGIN_ROOT}/missing.sh"}
+    for name in ("first", "second"):
+        project.write(f"all/{name}/.claude-plugin/plugin.json", json.dumps({"name": name}))
+        project.write(f"all/{name}/hooks/hooks.json", json.dumps({"hooks": {"Stop": [{"hooks": [hook]}]}}))
+    main.main(["check", str(project.path / "all"), "--yes", "--format", "json", "--budget", "5s"])
+    reports = json.loads(capsys.readouterr().out)["checkups"]
+    parts = [report["part"] for report in reports]
+    replays = [[one["replay"] for one in report["problems"]] for report in reports]
+    assert parts == ["first", "second"]
+    assert all(f"/{part} " in each for part, found in zip(parts, replays, strict=True) for each in found)
+    assert all(replays)

@@ -296,9 +296,11 @@ def _report(found: Sequence[CheckReport], arguments: argparse.Namespace, setting
     shown = [*found] if baseline is None else accept(found, arguments.accepted, baseline)
 
     def replay(problem: Problem) -> str:
-        # The command that writes a fix is that of a problem without its file.
+        # Two parts may have equal problems. The command that writes a fix is that of a problem without its file.
         named = replace(problem, file=None)
-        place = next(one.place for one in shown for each in one.problems if replace(each, file=None) == named)
+        pairs = [(each, one.place) for one in shown for each in one.problems]
+        same = [place for each, place in pairs if each is problem]
+        place = (same or [place for each, place in pairs if replace(each, file=None) == named])[0]
         path = place.root if place.part else Path(arguments.path)
         host = arguments.host or (place.host if place.part else "")
         return problem_command(problem, path, host, settings, _arming(arguments))
