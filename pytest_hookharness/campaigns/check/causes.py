@@ -68,6 +68,8 @@ _OF_A_REFUSAL = re.compile(r"is not a refusal on|(?:the refusal|its answer) ends
 # How answers in scripts are described, the first of them in words of their own.
 _ITS_ANSWER, _NO_JSON, _NO_KEYS = "its answer", "JSON", "the host knows none of the keys"
 _NO_ANSWER = "what it printed is no answer"
+# How a source and a session show that a program took a text for an option.
+_DASH, _NO_OPTION = "for an option because of its dash", re.compile(r"(?:unrecognized|invalid) option")
 # How a shell says that a text is no number.
 _NO_NUMBER = re.compile(
     r"integer expression expected|Illegal number|operand expected|value too great for base"
@@ -173,11 +175,7 @@ def independent(
         if one.symptom.kind not in _STATIC
         and not _is_of(one.symptom, hindered)
         and not _is_of(one.symptom, broken - mended if _ran(one, mended) else broken)
-    ]
-    symptoms = [
-        one
-        for one in symptoms
-        if not (network_program(one.symptom) or is_moot(one) or _is_unread_anyway(one) or _is_misarmed(one))
+        and not (network_program(one.symptom) or is_moot(one) or _is_unread_anyway(one) or _is_misarmed(one))
     ]
     not_run = {*_commands(one.symptom for one in symptoms if one.symptom.kind == NOT_RUN.name)}
     hasty = {*_commands(one for one in static.symptoms if one.kind == TIMEOUT_UNIT.name)}
@@ -185,6 +183,7 @@ def independent(
     unread = [one for one in static.symptoms if one.kind == MANGLED.name and one not in of_refusals]
     unseen = {*_commands(one for one in static.symptoms if one.kind in _UNSEEN)}
     failed = {*_commands(iter(of_refusals))}
+    dashed = {*_commands(one for one in static.symptoms if _DASH in one.text)}
     # One of several hooks that ran together may be known to remove what the agent wrote.
     removing = {*_commands(one for one in static.symptoms if one.kind == PINGPONG.name)}
     # An agent whose every act is refused cannot do what would end such a state either.
@@ -196,6 +195,7 @@ def independent(
         and not (one.symptom.kind == STUCK_PHASE.name and _is_of(one.symptom, closed))
         and not (one.symptom.kind == HUNG_HOOK.name and _is_of(one.symptom, hasty))
         and not (_OF_A_REFUSAL.search(one.symptom.text) and _is_of(one.symptom, failed))
+        and not (_NO_OPTION.search(one.symptom.text) and _is_of(one.symptom, dashed))
         and not (one.symptom.kind in _UNSEEN and _is_of(one.symptom, unseen))
         and not (one.symptom.kind == PINGPONG.name and removing & {*one.symptom.hook.split(", ")})
         and not (one.symptom.kind == MANGLED.name and any(_is_told(one.symptom, other) for other in unread))

@@ -108,6 +108,33 @@ def test_a_revert_by_a_hook_that_is_known_to_remove_imports(kind, hook, left):
 
 
 @pytest.mark.parametrize(
+    ("source", "said", "left"),
+    [
+        (
+            "`grep` takes the pattern `--x` for an option because of its dash, and fails.",
+            "unrecognized",
+            False,
+        ),
+        ("`grep` takes the pattern `--x` for an option because of its dash, and fails.", "no such", True),
+        ("`local` hides the status.", "unrecognized", True),
+    ],
+)
+def test_a_text_that_was_taken_for_an_option(source, said, left):
+    """That a program complains of an option is not told again if the source shows where it comes from."""
+    static = StaticResult(symptoms=(Symptom(kind="CRASHED", hook="bash x.sh", text=source),))
+    text = f"exit code 0 allows, although it says \"grep: {said} option '--x'\""
+    seen = SymptomEvidence(
+        id="x",
+        symptom=Symptom(kind="MANGLED", hook="bash x.sh", text=text),
+        session=CheckSession(title="x", scenario=Scenario(name="x", host="claude-code")),
+        trace=Trace(steps=()),
+        shown_by=(),
+    )
+
+    assert bool(independent([seen], static)) == left
+
+
+@pytest.mark.parametrize(
     ("command", "left"), [("exit 2", False), ("grep -q '_active.: *true' || exit 2", True)]
 )
 def test_a_loop_that_a_session_shows_to_go_on(harness, command, left):
