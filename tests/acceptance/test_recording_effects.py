@@ -1,5 +1,6 @@
 """Claims that hooks behave the same whether they are recorded or not, on the shipped scenarios."""
 
+import re
 import shutil
 from pathlib import Path
 
@@ -17,6 +18,7 @@ SHIPPED = Path(__file__).parents[2] / "scenarios"
 EVERY = sorted(str(file.relative_to(SHIPPED)) for file in SHIPPED.rglob("*.scenario.yaml"))
 # Of Python.
 SAMPLE = ["failing-tool/failing-tool.scenario.yaml", "prompt-gate/prompt-gate.scenario.yaml"]
+TIME = re.compile(r"\d{4}-\d\d-\d\dT\d\d[:-]\d\d[:-]\d\d(?:\.\d+)?")
 # Of sh, with a plugin, and with a hook that runs twice.
 SAMPLE_FOR_BASH = [
     "plugin-folder/plugin-folder.scenario.yaml",
@@ -42,19 +44,24 @@ def ended(run):
             return type(other)
 
 
+def timeless(text):
+    """Return a text or bytes without times of the host, which begin at the real time."""
+    return TIME.sub("", text if isinstance(text, str) else text.decode("latin-1"))
+
+
 def facts(outcome):
     hook_runs = [
         (
             hook_run.hook.command,
             ended(hook_run.run),
-            hook_run.run.stdout.data,
-            hook_run.run.stderr.data,
+            timeless(hook_run.run.stdout.data),
+            timeless(hook_run.run.stderr.data),
             hook_run.reply.ruling,
         )
         for _, hook_run in outcome.trace.hook_runs()
         if hook_run.run is not None
     ]
-    decisions = [(hooked.event, hooked.decision) for _, hooked in outcome.trace.hooked()]
+    decisions = [(hooked.event, timeless(repr(hooked.decision))) for _, hooked in outcome.trace.hooked()]
     findings = sorted(finding.name for finding in outcome.findings)
     # The recorder spares a hook some time, so it is cut later, and perhaps by the host instead. How many
     # other times are played depends on how long a play takes.
