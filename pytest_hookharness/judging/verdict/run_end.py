@@ -8,7 +8,6 @@ from collections.abc import Iterable
 from pytest_hookharness.judging.recurrence.cycle import changes
 from pytest_hookharness.model import moves
 from pytest_hookharness.model.fast_dataclass import dataclass
-from pytest_hookharness.model.moves import Move
 from pytest_hookharness.model.probes import Threshold
 from pytest_hookharness.model.processes import Cut, TimedOut
 from pytest_hookharness.model.protocol import Rule, is_afterwards
@@ -19,7 +18,6 @@ from pytest_hookharness.model.trace import (
     HookEvent,
     HookRun,
     Moved,
-    Performed,
     State,
     Step,
     Trace,
@@ -127,9 +125,7 @@ def _is_over(trace: Trace, number: int) -> bool:
 
 def _leaves_running(trace: Trace) -> bool:
     """Return whether a process was left running that might wake a hook which waits."""
-    calls = [step.exchange.run for step in trace.steps if isinstance(step.exchange, Performed)]
-    runs = [run for run in (*calls, *(hook_run.run for _, hook_run in trace.hook_runs())) if run is not None]
-    left = [run for run in runs if run.leftovers or run.unclaimed or run.cut_in_background]
+    left = (run for run in trace.results() if run.leftovers or run.unclaimed or run.cut_in_background)
     return any(not isinstance(run.ending, TimedOut) or run.cut_in_background for run in left)
 
 
@@ -215,15 +211,11 @@ def state_difference(before: State, after: State) -> StateDifference:
 def _similar_turn(trace: Trace, newest: int) -> int | None:
     earlier = sorted((turn for turn in trace.states if turn < newest), reverse=True)
     position = trace.states[newest].agent
-    moves = _moves(trace)
+    moves = trace.moves
     # A position with a counter never comes again; then the last turn with the same kind of move is similar.
     by_position = [turn for turn in earlier if trace.states[turn].agent == position]
     by_move = [turn for turn in earlier if newest in moves and type(moves.get(turn)) is type(moves[newest])]
     return next(iter([*by_position, *by_move, *earlier]), None)
-
-
-def _moves(trace: Trace) -> dict[int, Move]:
-    return {step.turn: step.exchange.move for step in trace.steps if isinstance(step.exchange, Moved)}
 
 
 def _others(before: State, after: State) -> tuple[str, ...]:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from pytest_hookharness.model.fast_dataclass import replace
 from pytest_hookharness.model.probes import ProbeReport
 from pytest_hookharness.model.reads import Influences, ObservedCycle
-from pytest_hookharness.model.trace import Performed, Trace
+from pytest_hookharness.model.trace import Trace
 from pytest_hookharness.simulation.session.driver import SessionDriver
 from pytest_hookharness.simulation.session.history import History
 
@@ -114,9 +114,7 @@ class ObservedCycles:
             found = replace(found, matters=(*found.matters, "the messages that the agent gets"))
         if self._history.outlines.wording_varies:
             found = replace(found, matters=(*found.matters, _WORDING))
-        steps = tuple(self._driver.steps)
-        calls = [step.exchange.run for step in steps if isinstance(step.exchange, Performed)]
-        results = [run for run in (*calls, *(run.run for _, run in Trace(steps=steps).hook_runs())) if run]
+        results = Trace(steps=tuple(self._driver.steps)).results()
         if any(result.leftovers or result.unclaimed or result.cut_in_background for result in results):
             found = replace(found, matters=(*found.matters, _LEFT), outside=(*found.outside, _LEFT))
         return found
