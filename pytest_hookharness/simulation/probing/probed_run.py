@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import TYPE_CHECKING
 
-from pytest_hookharness.judging.state_diff.number_formats import SessionClock
 from pytest_hookharness.model.fast_dataclass import dataclass
 from pytest_hookharness.simulation.session.driver import SessionDriver
 from pytest_hookharness.simulation.session.history import History, Repetition
 from pytest_hookharness.simulation.testbed.testbed import Testbed
+
+if TYPE_CHECKING:
+    from pytest_hookharness.judging.state_diff.number_formats import SessionClock
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -42,6 +45,9 @@ class ProbedRun:
     @property
     def clock(self) -> SessionClock:
         """When it began, and the present."""
+        # Only runs that are compared in detail need it.
+        from pytest_hookharness.judging.state_diff.number_formats import SessionClock
+
         return SessionClock(started=self.started, now=self.testbed.workspace.clock.now)
 
     def last_repetition(self, period: int) -> Repetition:
