@@ -75,7 +75,6 @@ class Change:
     One file that differs between two states.
 
     Attributes:
-        path: State path.
         how: ``added``, ``removed``, ``content``, ``mode`` or ``kind``.
         before: Known content before, shortened; empty if there was none.
         after: Known content after, likewise.
@@ -281,7 +280,6 @@ class Step:
     Attributes:
         number: Number of the step, from 1.
         turn: Number of its turn; 0 before the first move.
-        exchange: What happened.
     """
 
     number: int

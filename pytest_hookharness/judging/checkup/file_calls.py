@@ -17,7 +17,6 @@ class FileCall:
     A call that may change a file.
 
     Attributes:
-        tool: The host's name of the tool.
         file: The file, as the agent's script names it; empty for a command.
         command: The command line; empty for a tool for files.
     """

@@ -23,7 +23,6 @@ class FileReading:
     A way to read a file.
 
     Attributes:
-        file: The file.
         by_command: Whether a command of the shell prints it; else the host's tool for files reads it.
     """
 

@@ -73,9 +73,7 @@ class RunEnd:
             and no difference between them decides. ``threshold``: according to a probe,
             something else happens in a state that is out of reach. ``disagreed``: such a state was reached,
             and it did not happen.
-        turn: The last turn that was played.
         why: One sentence about it; empty if ``how`` says everything.
-        rule: The host's rule behind it, if there is one.
         status: The host's own word for it, if it has one.
         finishing: Tools whose call is an attempt to stop.
         running: Commands of the hooks that were running when the time budget ended.
@@ -178,7 +176,6 @@ class StateDifference:
     Why the newest turn did not bring an earlier state back.
 
     Attributes:
-        files: The files that differ.
         other_parts: The other parts of the state that differ, in words.
         unknown: Why the newest state is not known completely; empty if it is.
     """

@@ -20,8 +20,6 @@ class ProbedRun:
     A run that is probed.
 
     Attributes:
-        driver: Drives it.
-        history: Its turns.
         turn_limit: After how many turns it is cut.
         remaining: Returns the seconds of real time that are left.
         on_probe: Called after each probe.

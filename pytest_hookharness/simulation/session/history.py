@@ -50,7 +50,6 @@ class Repetition:
         period: Its length in turns.
         files: The covered files at its end.
         written: The contents of the files that were written since the session began.
-        outlines: The outlines of texts of the run.
         ended: When everything that it wrote was written, in nanoseconds.
     """
 
