@@ -30,7 +30,6 @@ class HookRefusal:
     A refusal by a hook, as a transcript tells it.
 
     Attributes:
-        event: The host's name of the event.
         hook: The hook's command, or where it is configured; empty if the transcript does not say it.
         reason: Text for the agent; empty if the transcript does not contain it.
         doubt: Why it may be something else; empty if the transcript names it a refusal.
@@ -49,8 +48,6 @@ class Action:
 
     Attributes:
         tool: The host's name of the tool.
-        arguments: Input of the tool.
-        outcome: Kind of result.
         result: Text for the agent; the error or the reason, if the call failed or was refused.
         agent: Name of the agent; empty for the main one.
         place: Where it was read, in words; empty if unknown.
@@ -87,7 +84,6 @@ class Break:
         text: The prompt, or the agent's last words; what led to a compaction.
         place: Where it was read, in words.
         at: Time in seconds since 1970; 0 if unknown.
-        refusals: Refusals of a stop by hooks.
     """
 
     why: str
@@ -118,7 +114,6 @@ class DetectedLoop:
         first: Where it started, in words.
         last: Where it was last observed, in words.
         text: The observation, in one sentence.
-        advice: How to fix it.
     """
 
     name: LoopName
@@ -154,7 +149,6 @@ class Analysis:
         unanswered: Number of actions without a result.
         unread: Number of parts that could not be read, by reason.
         own: Number of refusals by the guard hook itself, which do not count.
-        loops: The loops, in order.
     """
 
     source: str

@@ -29,11 +29,8 @@ class ChildHookRun:
     One hook run in a child session.
 
     Attributes:
-        event: The host's name of the event.
-        command: Command of the hook.
         code: Exit code; ``None`` if it did not end by itself.
         ruling: Its decision, as the host interprets it.
-        reason: The hook's reason.
         size: Number of bytes of its standard input.
         pid: Process id inside the sandbox; 0 while it is unknown.
         payload: Its standard input as JSON; empty if it was too long to keep.
@@ -58,7 +55,6 @@ class ChildCall:
 
     Attributes:
         name: The host's name of the tool.
-        refused: Whether hooks refused it.
         expected: The expected decision; empty if the scenario expects none.
         label: Key path in the scenario.
     """
@@ -78,15 +74,10 @@ class ChildSession:
         number: Number of the session, from 1, in order of start.
         parent: Number of the session that started it; 0 for the scenario's own.
         depth: Number of sessions around it.
-        host: Name of its host.
         argv: Its command line, command name first.
         size: Number of bytes of its prompt.
         starter: The event and hook, or the call, that started it.
         ancestors: Process ids above its own, nearest first.
-        environment: Its environment.
-        folder: Its working folder.
-        hook_runs: Its hook runs, in order.
-        calls: The calls of its agent, in order.
         ended: How it ended; empty if it was ended from outside.
         refused: The limit that refused it; empty if it ran.
         trouble: Why the fake agent could not run it; empty if it could.

@@ -184,7 +184,6 @@ class HookThread:
         process: Id of the process.
         hook: Name of the hook, such as ``build.on_exit``.
         because: Why the hook fired, in words.
-        depth: Depth of the thread.
         turns: Its first and last turn.
         verdict: Name of its verdict.
     """
@@ -225,8 +224,6 @@ class BackgroundReport:
     The record of all process hooks of one simulation.
 
     Attributes:
-        processes: The processes, in the order of their start.
-        threads: The threads that hooks started.
         denials: Refused threads and processes; each hook of a process once.
     """
 

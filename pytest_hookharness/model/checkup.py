@@ -72,7 +72,6 @@ class HookSet:
     The hooks that one host finds in a project.
 
     Attributes:
-        host: Name of the host.
         root: Folder of the project or the plugin.
         files: Settings files, relative to it.
         part: The plugin, skill, command or subagent that has these hooks, if there are several; else empty.
@@ -206,7 +205,6 @@ class Symptom:
         code: Code of the finding; empty for a verdict.
         hook: Command of the hook; several are separated by commas.
         text: The observation, in one sentence.
-        advice: How to fix it.
         turn: The turn in which it was observed.
         printed: The deciding lines that the hook wrote to standard error; empty if there are none.
         effect: What the host made of it, in one sentence; empty if that is in ``text``.
@@ -250,7 +248,6 @@ class Fix:
     Attributes:
         text: What changes, as a command to a person.
         evidence: What was played with it, and what was seen.
-        files: The files that it changes.
         written: The files that were written; none until then.
     """
 
@@ -267,8 +264,6 @@ class Problem:
 
     Attributes:
         id: Name of the problem, for the command line.
-        symptom: The symptom in that session.
-        scenario: The session.
         shown_by: Titles of all sessions that showed it.
         move: The agent's last move before it, if the session could not be made smaller; else ``None``.
         file: The scenario file written for it; ``None`` if there is none.

@@ -45,7 +45,6 @@ class Successor:
             ``held``: the session ended without such a decision, or waits forever. ``unknown``: no result.
         digest: Fingerprint of the state after the move.
         why: Reason for ``held`` or ``unknown``.
-        steps: The recorded steps.
     """
 
     fate: Fate
@@ -110,7 +109,6 @@ class Exploration:
     The result of an exploration.
 
     Attributes:
-        candidates: The candidate moves, tried in each state.
         states: Number of states found.
         tried: Number of moves tried.
         stopping: Number of states with a known path to a stop.

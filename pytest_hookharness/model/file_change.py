@@ -13,7 +13,6 @@ class FileChange:
     Attributes:
         file: Its path in the project.
         before: Its contents; ``None`` if it does not exist.
-        after: Its new contents.
         mode_before: Its permission bits; 0 if it does not exist.
         mode: Its new permission bits.
     """

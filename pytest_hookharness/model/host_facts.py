@@ -41,7 +41,6 @@ class Meaning:
         case: The combination, in a few words.
         printed: Standard output of the hook; empty for none.
         refuses: Whether the host honours a refusal.
-        action: What the host does.
         to_agent: Texts that the agent's model sees.
         fault: Why the host cannot use the output; empty if it can.
     """
@@ -61,13 +60,10 @@ class EventMeanings:
     How a host interprets the hooks of one event.
 
     Attributes:
-        event: The host's name of the event.
-        role: Purpose of the event.
         limit: Default time limit of a hook, in seconds.
         unreachable: Why a simulated session never reaches the event; empty if it does.
         rule: The fact about the event, with its source.
         rests_on: Facts that are assumed.
-        meanings: One for each combination of exit code and output.
     """
 
     host: str

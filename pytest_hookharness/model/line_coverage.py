@@ -39,13 +39,7 @@ class TracedLine:
 
 @dataclass(frozen=True, slots=True)
 class Gap:
-    """
-    A script without recorded lines.
-
-    Attributes:
-        script: Its path.
-        reason: The reason, if known.
-    """
+    """A script without recorded lines."""
 
     script: str
     reason: str

@@ -33,8 +33,6 @@ class Performance:
 
     Attributes:
         exit: Exit code of a shell command; ``None`` for other calls, or if there was none.
-        stdout: Standard output of a shell command.
-        stderr: Standard error of a shell command.
         error: Why the call could not be carried out; empty if it was.
         original: Text of the file before; ``None`` if the file did not exist.
         content: Text of the file after, or the text read; ``None`` if there is none.
@@ -177,10 +175,6 @@ class SubagentText:
     A further message of a subagent whose stop was refused, with which it wants to stop again.
 
     It is a turn of its own, and no scenario writes it: it follows from the texts of ``Subagent``.
-
-    Attributes:
-        kind: Type of the subagent.
-        text: The message.
     """
 
     kind: str
@@ -285,7 +279,6 @@ class Message:
 
     Attributes:
         kind: ``prompt``, ``result``, ``refusal``, ``feedback`` or ``context``.
-        text: The text.
         event: The hook event that caused it; empty if none did.
     """
 
@@ -339,7 +332,6 @@ class Script:
     A scripted agent.
 
     Attributes:
-        acts: Moves and events, in order.
         then: What the agent does after the last act.
         reactions: Moves in answer to certain messages; the first that matches is used.
     """

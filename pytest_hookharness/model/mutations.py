@@ -80,7 +80,6 @@ class TrialResult:
     What one hook did in one trial, for one kind of payload.
 
     Attributes:
-        family: The family of the mutation.
         mutation: The mutation in words; ``--only`` accepts them.
         outcome: How the hook took it.
         subject: What the mutation is about, such as a command; empty where the family says it.

@@ -65,13 +65,11 @@ class Outcome:
 
     Attributes:
         host: The simulated host profile, with its version.
-        trace: The recorded session.
         verdict: Whether and how the session ends.
         findings: Defects found in it.
         violations: Expectations of the scenario that were not met.
         assumptions: Facts that the verdict depends on, in sentences.
         tier: How hook runs were isolated from the machine.
-        seed: Seed of the simulation.
         wall: Duration in seconds, that of slower runs for comparison included.
         calls: Calls of each test double, by name.
         probe_reports: Probes of saved states; their hook runs are not part of the trace.

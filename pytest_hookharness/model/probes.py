@@ -37,7 +37,6 @@ class StatePart:
         path: State path of the file, or of the folder with the growing number of files.
         name: Position in the file: a JSON path (``$.queue[0].count``), a key, ``line 3``, ``file name``;
             empty for the whole file.
-        kind: The kind of value.
         before: The value one repetition ago, shortened; empty if it has grown.
         after: The value now, shortened; the added text if it has grown.
         step: The difference of a counter per repetition.
@@ -88,7 +87,6 @@ class Perturbation:
 
     Attributes:
         parts: Indexes of the changed parts in the list of all parts.
-        how: The kind of change.
         repetitions: Number of repetitions to go ahead; for ``AHEAD``.
         seconds: Seconds that pass; for ``AGED`` and ``WAITED``.
         pace: Seconds that the hooks' clock advances per repetition; for ``AHEAD``.
@@ -119,7 +117,6 @@ class ProbeResult:
     The result of one repetition from a changed state.
 
     Attributes:
-        reaction: The kind of difference.
         what: The difference, in a few words; empty if there was none.
         turn: The turn of the repetition in which it occurred; 0 if there was none.
         allows_stop: Whether the hooks allowed a stop in that turn.
@@ -137,9 +134,7 @@ class Probe:
     One experiment on a saved state.
 
     Attributes:
-        kind: The kind of change.
         tried: The change, in words.
-        hook_runs: Number of hook runs in it.
     """
 
     kind: PerturbationKind
@@ -162,7 +157,6 @@ class Threshold:
             ``None`` if it comes in ``turn``.
         seconds: Time that would have to pass; ``None`` if turns lead there.
         allows_stop: Whether the hooks would then allow the stop.
-        reaction: The kind of difference.
     """
 
     at: str
@@ -182,7 +176,6 @@ class ProbeReport:
     Attributes:
         period: Length of a repetition in turns.
         parts: The state parts; empty if nothing differs.
-        probes: The probes, in order.
         threshold: The threshold that was found; ``None`` if there was none within what was tried.
         unclear: Why the probes are inconclusive; empty if they are conclusive.
         limits: What the probes did not cover, in sentences.

@@ -94,7 +94,6 @@ class ProcessSpec:
         argv: Argument vector; the first word is looked up on the PATH of ``env``.
         cwd: Absolute working folder.
         env: The complete environment.
-        stdin: Standard input, and how it is written.
         own_session: Whether the host starts it in a session of its own (``setsid``).
         limit: The host's time limit.
         hook_timeout: The harness's own time limit; the smaller of the two cuts the run.
@@ -103,9 +102,7 @@ class ProcessSpec:
         linger: Time that descendants may live after that before they are ended; ``None``: all the time.
         detach: When the host goes on without it.
         background: Time after that until the harness ends it.
-        kill: How the host cuts it.
         output_limit: Number of bytes of each output stream that are kept.
-        terminal: Its controlling terminal, if it has one.
         observed: Whether to record what it looks at.
         ahead: Seconds by which the kernel shows it a later clock, and later times of files that it writes.
         since: The files that then count as times shown: those changed from then on, in nanoseconds.
@@ -248,12 +245,7 @@ class HeldOpen:
 
 @dataclass(frozen=True, slots=True)
 class NotStarted:
-    """
-    The command could not be started.
-
-    Attributes:
-        reason: Why, in words.
-    """
+    """The command could not be started."""
 
     reason: str
 
@@ -291,7 +283,6 @@ class ProcessResult:
     The result of one process.
 
     Attributes:
-        ending: How it ended.
         stdin_taken: Bytes of standard input that the system accepted from the harness.
         stdin_read: Bytes that the hook read; ``None`` where that is unknown.
         started: Start time in seconds, relative to the first start of its batch.

@@ -80,7 +80,6 @@ class Hook:
     One configured hook of one event.
 
     Attributes:
-        event: The host's name of the event.
         command: The shell command line; with ``args``, the same words quoted for a shell. Empty for a hook
             that is not a command.
         type: ``command``, or another type, whose answers the scenario must supply.
@@ -129,13 +128,7 @@ class Hook:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Unheard:
-    """
-    Text of a hook that its host does not pass to the agent's model.
-
-    Attributes:
-        place: Where the hook wrote it.
-        rule: The host's rule behind it.
-    """
+    """Text of a hook that its host does not pass to the agent's model."""
 
     place: Literal["output on a prompt", "reason of an allow"]
     text: str
@@ -148,7 +141,6 @@ class Reply:
     The reply of one hook run, as its host interprets it.
 
     Attributes:
-        ruling: The hook's decision.
         reason: Text of a refusal, as the agent will see it.
         context: Text that the hook adds for the agent.
         user_text: Text for the user only.
@@ -165,7 +157,6 @@ class Reply:
         echo: Whether the hook printed its unchanged input, which the host ignores.
         folder: The folder that the hook created for the session, on an event that asks for one.
         fault: Why the host could not use the output or the ending; ``None`` if it could.
-        rule: The host's rule that was applied.
     """
 
     ruling: Ruling = Ruling.NONE
@@ -194,7 +185,6 @@ class Decision:
     The host's decision from all replies to one event.
 
     Attributes:
-        event: The host's name of the event.
         ruling: The decision that takes precedence.
         refused: Whether the host honoured a refusal: the call was not made, or the turn goes on. A *block*
             is such a decision.
@@ -207,7 +197,6 @@ class Decision:
         updated_output: The tool's result after the hooks; ``None`` if they did not change it.
         halt: Text with which the turn ends at once; ``None`` if it does not.
         folder: The folder that the hooks created for the session, on an event that asks for one.
-        rule: The host's rule that decided.
         rests_on: Other facts about the host that the decision depends on.
     """
 
@@ -233,7 +222,6 @@ class Field:
     One key of the JSON on the standard input of an event's hooks.
 
     Attributes:
-        name: The key.
         kind: Kind of the value: ``uuid``, ``path``, ``folder``, ``word``, ``text``, ``flag``, ``count``,
             ``list``, ``object``, ``nothing``, ``event``, ``tool`` (a tool's name), ``input`` (its
             input), ``input text`` (the same as a JSON text) or ``response`` (its result).
@@ -255,14 +243,7 @@ class Field:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EventFields:
-    """
-    All keys of the standard input of one event, in the host's order.
-
-    Attributes:
-        event: The host's name of the event.
-        fields: The keys.
-        rule: The fact about the host, with its source.
-    """
+    """All keys of the standard input of one event, in the host's order."""
 
     event: str
     fields: tuple[Field, ...]

@@ -60,7 +60,6 @@ class PathLook:
     Attributes:
         path: Absolute, with all links resolved that the look followed. The own entry of a process in the
             process table is ``/proc/self``.
-        kind: How.
         existed: Whether there was something.
         own: Whether the same hook run had made, emptied or removed it before, so that it shows nothing else.
     """
@@ -77,7 +76,6 @@ class ReadSource:
     Something besides files that was asked.
 
     Attributes:
-        kind: What it is.
         detail: Which one: ``realtime``, ``monotonic`` or ``boottime`` for a clock; ``getrandom`` or a device
             for random numbers; family and address of a socket; a process number or ``all``; a path; a call.
         times: How often, beyond what the start of the program asks for.
@@ -158,7 +156,6 @@ class Reads:
 
     Attributes:
         programs: The programs that ran, in the order of their starts.
-        writes: The files that were opened for writing.
         mentions: Words in scripts that stand for what stays invisible.
         gap: Why the record is not complete, or why there is none; empty if it is complete.
         observed: Whether there is a record at all.
@@ -250,7 +247,6 @@ class ObservedCycle:
     Attributes:
         stem: The turn after which it begins.
         period: Its length in turns.
-        influences: What could make a later repetition go another way.
     """
 
     stem: int

@@ -36,7 +36,6 @@ class SlowPattern(Exception):
     A regular expression could not be matched within the time limit.
 
     Attributes:
-        pattern: The expression.
         length: Of the text, in characters.
     """
 
@@ -66,12 +65,7 @@ class Match(Protocol):
 
 
 class Regex:
-    """
-    A regular expression whose matching ends.
-
-    Attributes:
-        pattern: The expression.
-    """
+    """A regular expression whose matching ends."""
 
     def __init__(self, pattern: str, *, dotall: bool = False, quick: bool = False) -> None:
         """

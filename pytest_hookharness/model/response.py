@@ -39,7 +39,6 @@ class Response:
     The hook runs of one event and the host's decision.
 
     Attributes:
-        hooked: The hook runs and the decision.
         folders: Absolute paths of the folders of the run, each with the name that begins its state paths.
     """
 

@@ -94,7 +94,6 @@ class Origin:
     The place where a scenario was written.
 
     Attributes:
-        file: The scenario file.
         marks: Line and column (both from 1) of each value, by key path (``expect.verdict``,
             ``agent[2].tool``); a variant's own values are under ``variants.NAME.``.
     """

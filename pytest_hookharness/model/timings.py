@@ -34,7 +34,6 @@ class RunTime:
     Attributes:
         cut: Whether it was cut, so that its true duration is longer.
         seconds: Time that the host waited for it.
-        turn: Number of its turn.
     """
 
     cut: bool
@@ -63,8 +62,6 @@ class Timing:
     The durations of all runs of one hook.
 
     Attributes:
-        event: The host's name of the event.
-        command: Command of the hook.
         hook_runs: The durations, shortest first.
         limit: The host's time limit in seconds, the smallest if it varies; ``None`` if unknown.
     """

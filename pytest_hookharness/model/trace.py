@@ -75,7 +75,6 @@ class Change:
     One file that differs between two states.
 
     Attributes:
-        path: State path.
         how: ``added``, ``removed``, ``content``, ``mode`` or ``kind``.
         before: Known content before, shortened; empty if there was none.
         after: Known content after, likewise.
@@ -107,7 +106,6 @@ class HookRun:
         payload: Its standard input, as JSON.
         stdin: Its standard input, as bytes.
         run: The result of the process; ``None`` for a hook that the scenario answered.
-        reply: The reply as the host interprets it.
         transcript_opened: Whether the hook opened the transcript; ``None`` if that is unknown.
     """
 
@@ -212,10 +210,7 @@ class Performed:
     A tool call was carried out or refused.
 
     Attributes:
-        refused: Whether hooks refused it.
         run: The result of its process; ``None`` if there was none.
-        changes: Files that it changed.
-        children: Child sessions that it started.
     """
 
     call: ToolCall
@@ -232,12 +227,8 @@ class HookEvent:
     The host ran the hooks of an event.
 
     Attributes:
-        event: The host's name of the event.
         target: The text that matchers were compared with.
         hook_runs: The hook runs, in the order of configuration.
-        decision: The host's decision.
-        changes: Files that the hooks changed.
-        children: Child sessions that the hooks started.
     """
 
     event: str
@@ -260,11 +251,8 @@ class HookEvent:
         if not refusing or any(run.ran and not run.suspicion for run in refusing):
             return ""
         command, why = refusing[0].hook.command, refusing[0].suspicion
-        return (
-            f"refused, but `{command}` did not run"
-            if not why
-            else (f"refused, but it is unknown whether `{command}` itself ran: {why}")
-        )
+        doubt = f"it is unknown whether `{command}` itself ran: {why}" if why else f"`{command}` did not run"
+        return f"refused, but {doubt}"
 
     @property
     def deciding(self) -> list[HookRun]:
@@ -292,7 +280,6 @@ class Step:
     Attributes:
         number: Number of the step, from 1.
         turn: Number of its turn; 0 before the first move.
-        exchange: What happened.
     """
 
     number: int
@@ -302,13 +289,7 @@ class Step:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Trace:
-    """
-    All steps, and the state after each turn.
-
-    Attributes:
-        steps: The steps, in order.
-        states: The state after each turn, by number of the turn.
-    """
+    """All steps, in order, and the state after each turn, by its number."""
 
     steps: tuple[Step, ...] = ()
     states: Mapping[int, State] = field(default_factory=dict)
@@ -317,6 +298,22 @@ class Trace:
     def turns(self) -> int:
         """The number of the last turn."""
         return max((step.turn for step in self.steps), default=0)
+
+    @property
+    def moves(self) -> dict[int, Move]:
+        """The moves of the agent, by number of the turn."""
+        return {step.turn: step.exchange.move for step in self.steps if isinstance(step.exchange, Moved)}
+
+    def performed(self) -> Iterator[tuple[Step, Performed]]:
+        """Yield the tool calls with their steps, in order."""
+        for step in self.steps:
+            if isinstance(step.exchange, Performed):
+                yield step, step.exchange
+
+    def results(self) -> Iterator[ProcessResult]:
+        """Yield the results of all processes: those of tool calls, then those of hook runs."""
+        runs = (*(call.run for _, call in self.performed()), *(one.run for _, one in self.hook_runs()))
+        yield from (run for run in runs if run is not None)
 
     def hooked(self, event: str | None = None) -> Iterator[tuple[Step, HookEvent]]:
         """Yield the steps in which hooks ran: all, or those of one event."""

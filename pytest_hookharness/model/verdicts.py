@@ -43,7 +43,6 @@ class Cap:
         overrides: The refusal that it overrides, counted from 1 within the current series; ``None`` if it
             never acts on this loop.
         why: The reason, as one sentence.
-        rule: The fact about the host behind it.
     """
 
     overrides: int | None
@@ -59,7 +58,6 @@ class Limit:
     Attributes:
         turn: The turn in which it would end this loop.
         why: The reason, as one sentence.
-        rule: The fact about the host behind it.
     """
 
     turn: int
@@ -69,12 +67,7 @@ class Limit:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Terminated:
-    """
-    The agent wanted to stop and the hooks allowed it.
-
-    Attributes:
-        turn: The turn in which they allowed it.
-    """
+    """The agent wanted to stop and the hooks allowed it."""
 
     turn: int
 
@@ -110,7 +103,6 @@ class Capped:
     The host's cap ended the loop before a livelock was proved, or because of ``until: guard``.
 
     Attributes:
-        turn: The turn in which the cap ended it.
         without: What the hooks would do without it.
         changed: Files that changed from turn to turn and prevented a proof.
         masks: Masks with which the last turns repeat, as tried on the states of the run.
@@ -163,9 +155,7 @@ class Hung:
 
     Attributes:
         turn: The turn in which it started to wait.
-        event: The host's name of the event.
         command: The hook that causes it.
-        rule: The host's rule behind it.
         asked: Whether the hook asked the user a question; otherwise the hook did not end and was cut.
     """
 
@@ -182,7 +172,6 @@ class Recursing:
     Hook runs caused hook runs beyond a limit of depth or number.
 
     Attributes:
-        turn: The turn in which the limit was reached.
         limit: The limit, and how it was reached.
         chain: The causes, in short sentences, root first.
     """
@@ -212,7 +201,6 @@ class Undecided:
     It is unknown whether the session ends.
 
     Attributes:
-        turn: The last turn.
         why: What ended the simulation.
         changed: Files that differed between the last turns, if no state occurred again.
         masks: Masks with which the last turns repeat, as tried on the states of the run.
@@ -261,7 +249,6 @@ class Finding:
         code: ``HH`` and three digits.
         name: Short name in capitals, such as ``EARLY-EXIT``.
         text: The observation, in one sentence.
-        advice: How to fix it.
         turn: The turn in which it was first observed; 0 before the first.
         hook: Command of the hook; empty if none.
         times: Number of observations.
@@ -285,8 +272,6 @@ class Violation:
 
     Attributes:
         path: Key path of the expectation, as written in the file.
-        expected: The expectation, in words.
-        seen: The observation, in words.
     """
 
     path: str
@@ -296,13 +281,7 @@ class Violation:
 
 @dataclass(frozen=True, slots=True)
 class Conclusion:
-    """
-    The judgement of a trace.
-
-    Attributes:
-        findings: The defects.
-        assumptions: Facts that verdict and findings depend on, in sentences.
-    """
+    """The judgement of a trace."""
 
     verdict: Verdict
     findings: tuple[Finding, ...] = ()

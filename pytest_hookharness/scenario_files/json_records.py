@@ -41,7 +41,6 @@ class Records:
     The records of one file or folder.
 
     Attributes:
-        path: Path of the file or folder.
         malformed: Number of values that were left out, by reason; complete after ``read`` has ended.
     """
 

@@ -56,9 +56,6 @@ class SessionEvidence:
     What the loop knows of the session that it ran.
 
     Attributes:
-        session: The host's session at its end.
-        trace: What took place.
-        end: How it ended.
         lasso: The cycle of states that was seen; ``None`` if there is none.
         flaky: Whether a repetition of the cycle went another way than the one before.
         observed: The cycle whose reads were observed; ``None`` if there is none.

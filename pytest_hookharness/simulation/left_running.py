@@ -15,7 +15,7 @@ from collections.abc import Callable, Iterator
 
 from pytest_hookharness.model.fast_dataclass import dataclass, replace
 from pytest_hookharness.model.outcome import LOOKED_FOR, Outcome
-from pytest_hookharness.model.trace import Performed, Trace
+from pytest_hookharness.model.trace import Trace
 from pytest_hookharness.model.verdicts import Capped, Livelock, Terminated, Undecided, verdict_name
 from pytest_hookharness.simulation.testbed.run_settings import Settings
 
@@ -140,12 +140,10 @@ def describe_left(trace: Trace) -> str:
 
 
 def _left_running(trace: Trace) -> Iterator[_Left]:
-    for step in trace.steps:
-        if isinstance(step.exchange, Performed) and step.exchange.run is not None:
-            for process in step.exchange.run.leftovers:
-                what = f"`{process.command}`, which the agent's command left running, was ended with it"
-                works = not _SERVES.search(process.command)
-                yield _Left(step.turn, what, will_end=works)
+    for step, call in trace.performed():
+        for process in call.run.leftovers if call.run is not None else ():
+            what = f"`{process.command}`, which the agent's command left running, was ended with it"
+            yield _Left(step.turn, what, will_end=not _SERVES.search(process.command))
     for step, hook_run in trace.hook_runs():
         for process in hook_run.run.leftovers if hook_run.run is not None else ():
             what = f"`{process.command}`, which a hook left running, was ended with the hook run"

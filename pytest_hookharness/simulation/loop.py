@@ -19,6 +19,7 @@ from collections.abc import Callable, Mapping
 from typing import Literal, TypeAlias
 
 from pytest_hookharness import agents, hosts
+from pytest_hookharness.execution import platform
 from pytest_hookharness.execution.state.file_contents import Contents
 from pytest_hookharness.judging.recurrence.cycle import (
     Lasso,
@@ -42,6 +43,7 @@ from pytest_hookharness.model.time_budget import BudgetEnded, format_duration, r
 from pytest_hookharness.model.trace import State, StateEntry, Step, Trace
 from pytest_hookharness.model.verdicts import Finding
 from pytest_hookharness.simulation.conclude import SessionEvidence, conclude_session
+from pytest_hookharness.simulation.probing.probed_run import ProbedRun
 from pytest_hookharness.simulation.probing.reentry_check import find_open_guards
 from pytest_hookharness.simulation.probing.schedule import ProbeSchedule
 from pytest_hookharness.simulation.probing.time_shift import TimeShift
@@ -113,13 +115,17 @@ class Loop:
         self._flaky = False
         self._turn_limit = testbed.turn_limit
         self._environment = environment_digest(testbed.workspace.environment)
-        self._probes = ProbeSchedule(
-            self._driver,
-            self._history,
+        run = ProbedRun(
+            driver=self._driver,
+            history=self._history,
             turn_limit=self._turn_limit,
             remaining=self._remaining,
             on_probe=on_probe,
+            # Now, and not when a repetition is observed: files that changed since may change again.
+            began=platform.files().file_clock(),
+            started=testbed.workspace.clock.now,
         )
+        self._probes = ProbeSchedule(run)
         self._time_shift = TimeShift(self._history, testbed)
         if passing == "aging":
             self._driver.pass_time = self._time_shift.let_pass

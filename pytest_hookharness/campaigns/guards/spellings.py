@@ -8,8 +8,7 @@ from pytest_hookharness.judging.checkup.bypasses import (
     PRINTS_OTHER,
     READING,
     WRITING,
-    passed_turns,
-    refused_turns,
+    command_calls,
     spellings,
 )
 from pytest_hookharness.judging.checkup.neighbour import Neighbour
@@ -62,7 +61,8 @@ def allowed_spellings(outcomes: Sequence[Outcome], commands: Sequence[str]) -> d
     """
     found: dict[str, list[str]] = {}
     for outcome in outcomes:
-        passed, refused = passed_turns(outcome), refused_turns(outcome)
+        calls = command_calls(outcome)
+        passed, refused = calls.passed, calls.refused
         for command in commands:
             if command in refused and command not in passed:
                 texts = (text for text in spellings(command) if text in passed and text not in refused)
@@ -108,12 +108,14 @@ def refused_neighbours(
     outcomes: Sequence[Outcome], commands: Sequence[str], source: str = ""
 ) -> list[Neighbour]:
     """Return the harmless commands that a session refused which allowed what they resemble."""
-    seen = [(passed_turns(outcome), refused_turns(outcome)) for outcome in outcomes]
+    seen = [command_calls(outcome) for outcome in outcomes]
     return [
         one
         for one in neighbours(commands, source)
         if any(
-            one.text in refused and one.text not in passed and {*one.controls} <= passed.keys()
-            for passed, refused in seen
+            one.text in calls.refused
+            and one.text not in calls.passed
+            and {*one.controls} <= calls.passed.keys()
+            for calls in seen
         )
     ]

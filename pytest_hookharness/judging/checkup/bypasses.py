@@ -7,16 +7,20 @@ Such a guard is bypassed by accident. Forms that take intent, such as `sh -c`, a
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Iterator
 
-from pytest_hookharness.judging.checkup.refused_work import shell_text, symptom_of
-from pytest_hookharness.judging.comparison.traces import is_asked, refusers
+from pytest_hookharness.judging.checkup.refused_work import (
+    CallTurns,
+    call_turns,
+    found_at,
+    refusal_word,
+    shell_text,
+)
+from pytest_hookharness.judging.comparison.traces import refusing_runs
 from pytest_hookharness.judging.findings import codes
 from pytest_hookharness.model.checkup import Symptom
 from pytest_hookharness.model.moves import Edit, Move, Read, RunCommand
 from pytest_hookharness.model.outcome import Outcome
-from pytest_hookharness.model.protocol import Ruling
-from pytest_hookharness.model.trace import Moved, Performed
 
 # Programs whose options of one letter may be written together or apart.
 _JOINED = re.compile(r"(rm|git clean) -([A-Za-z]{2,3}) (?=[^-])")
@@ -69,7 +73,7 @@ _FOR_ROOT = re.compile(r"(?:rm|dd|chmod|chown|mkfs\S*|kill|docker|systemctl) ")
 _PIPED = re.compile(r"(curl [^|]+\| ?)sh$")
 # Two words whose order does not matter.
 _EITHER = re.compile(r"(dd|git reset) ((?:if=|--hard)\S*) ((?:of=|HEAD)\S+)")
-_TWICE, _MOST_NAMED = 2, 5
+_MOST_NAMED = 5
 # Agents often write several lines at once.
 _FIRST_LINE = "pwd\n"
 # A command that prints a file, and the same for a file of which no guard knows.
@@ -122,32 +126,13 @@ def is_rare(spelling: str) -> bool:
     return _RARE.match(spelling) is not None
 
 
-def passed_turns(outcome: Outcome) -> dict[str, list[int]]:
-    """Return the shell commands that were allowed without a question, each with its turns."""
-    asked = {step.turn for step, hooked in outcome.trace.hooked() if hooked.decision.ruling is Ruling.ASK}
-    return _turns(outcome, refused=False, but=asked)
-
-
-def refused_turns(outcome: Outcome) -> dict[str, list[int]]:
-    """Return the shell commands that were refused, each with its turns."""
-    return _turns(outcome, refused=True)
-
-
-def _turns(outcome: Outcome, *, refused: bool, but: Collection[int] = ()) -> dict[str, list[int]]:
+def command_calls(outcome: Outcome) -> CallTurns[str]:
     """
-    Return commands as the agent's script writes them, before the folder of the run is filled in.
+    Return the commands as the agent's script writes them, before the folder of the run is filled in.
 
     What reads or writes a file by a tool is called by ``READING`` or ``WRITING``, the file, and its line.
     """
-    written = {
-        step.turn: step.exchange.move for step in outcome.trace.steps if isinstance(step.exchange, Moved)
-    }
-    found: dict[str, list[int]] = {}
-    for step in outcome.trace.steps:
-        if isinstance(step.exchange, Performed) and step.exchange.refused is refused and step.turn not in but:
-            text = call_name(written.get(step.turn)) or shell_text(step.exchange.call)
-            found.setdefault(text, []).append(step.turn)
-    return found
+    return call_turns(outcome, lambda move, call: call_name(move) or shell_text(call))
 
 
 def call_name(move: Move | None) -> str:
@@ -164,49 +149,33 @@ def call_name(move: Move | None) -> str:
             return ""
 
 
-def framed(inner: Sequence[int], outer: Sequence[int]) -> bool:
-    """Return whether the first of some turns is before others, and the last of them behind."""
-    return bool(inner and outer) and min(outer) < min(inner) and max(outer) > max(inner)
-
-
 def find_bypasses(outcome: Outcome) -> Iterator[Symptom]:
     """Find commands that were refused each time, with another spelling that was allowed before and after."""
-    refused, passed = refused_turns(outcome), passed_turns(outcome)
-    for command, turns in refused.items():
-        if len(turns) < _TWICE or command in passed:
+    calls = command_calls(outcome)
+    for command, turns in calls.refused.items():
+        if not calls.is_kept(command):
             continue
-        tried = (text for text in spellings(command) if text not in refused)
-        others = [text for text in tried if framed(turns, passed.get(text, ()))]
-        if rules := _rules_of(outcome, turns[0]):
+        refusing = [*refusing_runs(outcome.trace, turns[0])]
+        others = [text for text in spellings(command) if calls.frames(text, command)]
+        # The rules about commands, read by the host, in the entries of the hooks.
+        rules = dict.fromkeys(f"`{run.hook.options['if']}`" for run in refusing if "if" in run.hook.options)
+        if rules:
             others = [text for text in others if not _is_around(command, text)]
-        if command.startswith(_PRINTS) and not framed(turns, passed.get(PRINTS_OTHER, ())):
+        if command.startswith(_PRINTS) and not calls.frames(PRINTS_OTHER, command):
             # The guard refuses the program, whatever its file.
             others = [text for text in others if _PRINTS in text]
-        told = _words_of_refusal(outcome, turns[0])
+        # What hooks advise to do instead is no bypass.
+        told = {word for run in refusing for word in _WORD.findall(run.demand)}
         others = [
             text for text in others if _removes_more(text) or told.isdisjoint(_new_names(command, text))
         ]
         if not all(map(is_rare, others)):
             more = f" and {len(others) - _MOST_NAMED} more" if len(others) > _MOST_NAMED else ""
             named = ", ".join(map(_shown, others[:_MOST_NAMED])) + more
-            done = "asked about" if is_asked(outcome.trace, turns[0]) else "refused"
+            done = refusal_word(outcome, turns[0])
             text = f"`{command}` is {done}, but the same command in another spelling is allowed: {named}"
             text += f"; the host asks the hook only about {', '.join(rules)}." if rules else "."
-            hook = refusers(outcome.trace, turns[0])
-            yield symptom_of(codes.BYPASS.found(text, turn=turns[0], hook=hook))
-
-
-def _rules_of(outcome: Outcome, turn: int) -> list[str]:
-    """Return the rules about commands, read by the host, in the entries of the hooks that refused a call."""
-    refused = (one for step, one in outcome.trace.hooked() if step.turn == turn and one.decision.refused)
-    options = (run.hook.options for hooked in refused for run in hooked.deciding)
-    return [*dict.fromkeys(f"`{one['if']}`" for one in options if "if" in one)]
-
-
-def _words_of_refusal(outcome: Outcome, turn: int) -> set[str]:
-    """Return the words with which hooks refused a call: what they advise to do instead is no bypass."""
-    refused = (one for step, one in outcome.trace.hooked() if step.turn == turn and one.decision.refused)
-    return {word for hooked in refused for run in hooked.deciding for word in _WORD.findall(run.demand)}
+            yield found_at(codes.BYPASS, text, outcome, turns[0])
 
 
 def _new_names(command: str, spelling: str) -> set[str]:

@@ -8,15 +8,9 @@ import shlex
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
-from pytest_hookharness.judging.checkup.file_calls import (
-    FileCall,
-    FileCalls,
-    file_calls,
-    listed,
-    ran_in,
-)
-from pytest_hookharness.judging.checkup.refused_work import symptom_of
-from pytest_hookharness.judging.comparison.traces import is_asked, refusers
+from pytest_hookharness.judging.checkup.file_calls import FileCall, FileCalls, file_calls, listed, ran_in
+from pytest_hookharness.judging.checkup.refused_work import capitalized, found_at, refusal_word
+from pytest_hookharness.judging.comparison.traces import refusers
 from pytest_hookharness.judging.findings import codes
 from pytest_hookharness.model.checkup import Symptom, is_named
 from pytest_hookharness.model.fast_dataclass import dataclass
@@ -101,7 +95,7 @@ def find_file_bypasses(outcome: Outcome) -> Iterator[Symptom]:
         text = " ".join(_describe(outcome, calls, one, hook) for one in some)
         advice = dict.fromkeys(words for one in some for words in one.advice)
         turn = calls.refused[some[0].known][0]
-        symptom = symptom_of(codes.BYPASS.found(text, turn=turn, hook=hook))
+        symptom = found_at(codes.BYPASS, text, outcome, turn)
         yield replace(symptom, advice=" ".join(advice), topic=TOPIC)
 
 
@@ -167,11 +161,10 @@ def _edits_in_words(files: Sequence[str]) -> list[str]:
 def _describe(outcome: Outcome, calls: FileCalls, one: FileBypass, hook: str) -> str:
     """Return the refusal and the other ways that were allowed, in a sentence."""
     first = calls.refused[one.known][0]
-    done = "asked about" if is_asked(outcome.trace, first) else "refused"
+    done = refusal_word(outcome, first)
     turns = [turn for command in one.commands for turn in calls.passed[command]]
     more = ""
     if turns and not any(is_named(ran, hook) for ran in ran_in(outcome, turns)):
         more = "; the host asks this hook about no command"
     verb = "is" if len(one.others) == 1 and not one.others[0].startswith(_EDITS) else "are"
-    text = f"{one.known.words} is {done}, but {listed(one.others)} {verb} allowed{more}."
-    return f"{text[0].upper()}{text[1:]}"
+    return capitalized(f"{one.known.words} is {done}, but {listed(one.others)} {verb} allowed{more}.")

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from typing import TypeAlias
 
+from pytest_hookharness.judging.checkup.refused_work import CallTurns, call_turns
 from pytest_hookharness.model.fast_dataclass import dataclass
 from pytest_hookharness.model.moves import WORKSPACE, Act, Edit, RunCommand, ToolCall, Tools
 from pytest_hookharness.model.outcome import Outcome
-from pytest_hookharness.model.protocol import Ruling
-from pytest_hookharness.model.trace import Moved, Performed
 
 
 @dataclass(frozen=True, slots=True)
@@ -17,7 +17,6 @@ class FileCall:
     A call that may change a file.
 
     Attributes:
-        tool: The host's name of the tool.
         file: The file, as the agent's script names it; empty for a command.
         command: The command line; empty for a tool for files.
     """
@@ -34,45 +33,12 @@ class FileCall:
         )
 
 
-@dataclass(frozen=True, slots=True)
-class FileCalls:
-    """
-    The calls of a session that may change files.
-
-    Attributes:
-        refused: The refused ones, each with its turns.
-        passed: Those that were allowed without a question.
-    """
-
-    refused: dict[FileCall, list[int]]
-    passed: dict[FileCall, list[int]]
-
-    def is_kept(self, one: FileCall) -> bool:
-        """Return whether a call was refused more than once, and never allowed."""
-        return len(self.refused.get(one, ())) > 1 and one not in self.passed
-
-    def frames(self, one: FileCall, other: FileCall) -> bool:
-        """Return whether a call was only allowed, before another one and behind it."""
-        outer, inner = self.passed.get(one, ()), self.refused.get(other, ())
-        around = bool(inner and outer) and min(outer) < min(inner) and max(outer) > max(inner)
-        return around and one not in self.refused
+FileCalls: TypeAlias = CallTurns[FileCall]
 
 
 def file_calls(outcome: Outcome) -> FileCalls:
     """Return the calls of a session that may change files."""
-    steps = outcome.trace.steps
-    moves = {step.turn: step.exchange.move for step in steps if isinstance(step.exchange, Moved)}
-    asked = {step.turn for step, hooked in outcome.trace.hooked() if hooked.decision.ruling is Ruling.ASK}
-    found = FileCalls({}, {})
-    for step in steps:
-        if not isinstance(step.exchange, Performed):
-            continue
-        one = call_of(moves.get(step.turn), step.exchange.call)
-        # What the user is asked about, and says yes to, is neither refused nor allowed.
-        if one is not None and (step.exchange.refused or step.turn not in asked):
-            by_end = found.refused if step.exchange.refused else found.passed
-            by_end.setdefault(one, []).append(step.turn)
-    return found
+    return call_turns(outcome, call_of)
 
 
 def call_of(move: Act | None, call: ToolCall) -> FileCall | None:

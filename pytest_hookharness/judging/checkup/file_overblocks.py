@@ -8,7 +8,7 @@ from dataclasses import replace
 
 from pytest_hookharness.judging.checkup.file_bypasses import TOPIC
 from pytest_hookharness.judging.checkup.file_calls import FileCall, FileCalls, file_calls
-from pytest_hookharness.judging.checkup.refused_work import symptom_of
+from pytest_hookharness.judging.checkup.refused_work import capitalized, found_at
 from pytest_hookharness.judging.comparison.traces import is_asked, refusers
 from pytest_hookharness.judging.findings import codes
 from pytest_hookharness.model.checkup import Symptom
@@ -111,10 +111,9 @@ def find_file_overblocks(outcome: Outcome) -> Iterator[Symptom]:
                 words = f"{one.words}, {neighbour.detail}, is refused, but of {neighbour.control} allowed"
                 hook = refusers(outcome.trace, turns[0])
                 found.setdefault(hook, []).append((turns[0], words, neighbour.advice))
-    for hook, some in found.items():
+    for some in found.values():
         text = "; ".join(words for _, words, _ in some[:_MOST_NAMED])
-        text = f"{text[0].upper()}{text[1:]}."
-        symptom = symptom_of(codes.OVERBLOCK.found(text, turn=some[0][0], hook=hook))
+        symptom = found_at(codes.OVERBLOCK, capitalized(f"{text}."), outcome, some[0][0])
         advice = dict.fromkeys(advice for _, _, advice in some[:_MOST_NAMED])
         yield replace(symptom, advice=" ".join(advice), topic=TOPIC)
     yield from _find_folders(outcome, calls)
@@ -137,6 +136,5 @@ def _find_folders(outcome: Outcome, calls: FileCalls) -> Iterator[Symptom]:
                 f"In a project whose own folder is called {place}, {one.words} is refused, as the folders "
                 "above the file are compared too."
             )
-            hook = refusers(outcome.trace, turns[0])
-            symptom = symptom_of(codes.OVERBLOCK.found(text, turn=turns[0], hook=hook))
+            symptom = found_at(codes.OVERBLOCK, text, outcome, turns[0])
             yield replace(symptom, advice=_BELOW_PROJECT, topic=_OF_FOLDERS)

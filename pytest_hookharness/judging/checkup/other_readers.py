@@ -5,19 +5,14 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from pytest_hookharness.judging.checkup.bypasses import framed
-from pytest_hookharness.judging.checkup.refused_work import symptom_of
-from pytest_hookharness.judging.comparison.traces import is_asked, refusers
+from pytest_hookharness.judging.checkup.refused_work import call_turns, capitalized, found_at, refusal_word
 from pytest_hookharness.judging.findings import codes
 from pytest_hookharness.model.checkup import Symptom
 from pytest_hookharness.model.fast_dataclass import dataclass
-from pytest_hookharness.model.moves import Act, Read, RunCommand
+from pytest_hookharness.model.moves import Act, Move, Read, RunCommand, ToolCall
 from pytest_hookharness.model.outcome import Outcome
-from pytest_hookharness.model.protocol import Ruling
-from pytest_hookharness.model.trace import Moved, Performed
 
 _PRINTED = re.compile(r"cat ([\w./-]+)")
-_TWICE = 2
 # A file that no guard means.
 _PLAIN = "notes.txt"
 
@@ -28,7 +23,6 @@ class FileReading:
     A way to read a file.
 
     Attributes:
-        file: The file.
         by_command: Whether a command of the shell prints it; else the host's tool for files reads it.
     """
 
@@ -64,30 +58,19 @@ def reading_of(act: Act | None) -> FileReading | None:
 
 def find_other_readers(outcome: Outcome) -> Iterator[Symptom]:
     """Find files whose reading was refused each time, and allowed by another tool before and after."""
-    asked = {step.turn for step, one in outcome.trace.hooked() if one.decision.ruling is Ruling.ASK}
-    refused, passed = dict[FileReading, list[int]](), dict[FileReading, list[int]]()
     tools: dict[FileReading, str] = {}
-    moved: FileReading | None = None
-    for step in outcome.trace.steps:
-        match step.exchange:
-            case Moved(move=move):
-                moved = reading_of(move)
-            case Performed(call=call, refused=was_refused) if moved is not None:
-                # What the user is asked about is neither refused for sure nor allowed.
-                if was_refused or step.turn not in asked:
-                    (refused if was_refused else passed).setdefault(moved, []).append(step.turn)
-                tools[moved] = call.name
-            case _:
-                continue
-    for one, turns in refused.items():
-        both = one.other, one.control
-        around = all(two not in refused and framed(turns, passed.get(two, ())) for two in both)
-        if len(turns) >= _TWICE and one not in passed and around:
-            done = "asked about" if is_asked(outcome.trace, turns[0]) else "refused"
+
+    def reading(move: Move | None, call: ToolCall) -> FileReading | None:
+        if (one := reading_of(move)) is not None:
+            tools[one] = call.name
+        return one
+
+    calls = call_turns(outcome, reading)
+    for one, turns in calls.refused.items():
+        if calls.is_kept(one) and calls.frames(one.other, one) and calls.frames(one.control, one):
+            done = refusal_word(outcome, turns[0])
             text = f"{_describe(one, tools)} is {done}, but {_describe(one.other, tools)} is allowed."
-            hook = refusers(outcome.trace, turns[0])
-            text = f"{text[0].upper()}{text[1:]}"
-            yield symptom_of(codes.MISSED_SECRET.found(text, turn=turns[0], hook=hook))
+            yield found_at(codes.MISSED_SECRET, capitalized(text), outcome, turns[0])
 
 
 def _describe(one: FileReading, tools: dict[FileReading, str]) -> str:

@@ -1,18 +1,21 @@
-"""Harmless work that hooks refuse: everything, words that are only data, and a usual form of a command."""
+"""Which calls hooks refuse, and refused harmless work: everything, words that are data, a usual form."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import replace
+from typing import Generic, TypeVar
 
-from pytest_hookharness.judging.comparison.traces import refusers
+from pytest_hookharness.judging.comparison.traces import is_asked, refusers
 from pytest_hookharness.judging.findings import codes
 from pytest_hookharness.model import verdicts
 from pytest_hookharness.model.checkup import Symptom
-from pytest_hookharness.model.moves import Edit, Read, RunCommand, ToolCall
+from pytest_hookharness.model.fast_dataclass import dataclass
+from pytest_hookharness.model.moves import Edit, Move, Read, RunCommand, ToolCall
 from pytest_hookharness.model.outcome import Outcome
-from pytest_hookharness.model.trace import Moved, Performed
+from pytest_hookharness.model.protocol import Ruling
 
+_Call = TypeVar("_Call")
 _FEWEST = 3
 # The form in which agents write commits, with other work; a commit in another form; a commit in that form.
 SAME_WORK = (
@@ -24,6 +27,59 @@ _READ_IT = (
     "Agents write most commit messages in this form: read the lines of the here-document, or leave the "
     "check to a `commit-msg` hook of Git."
 )
+
+
+@dataclass(frozen=True, slots=True)
+class CallTurns(Generic[_Call]):
+    """
+    The calls of a session, each with its turns.
+
+    Attributes:
+        refused: The refused ones.
+        passed: Those that were allowed without a question.
+    """
+
+    refused: dict[_Call, list[int]]
+    passed: dict[_Call, list[int]]
+
+    def is_kept(self, one: _Call) -> bool:
+        """Return whether a call was refused more than once, and never allowed."""
+        return len(self.refused.get(one, ())) > 1 and one not in self.passed
+
+    def frames(self, one: _Call, other: _Call) -> bool:
+        """Return whether a call was only allowed, before another one that was refused and behind it."""
+        outer, inner = self.passed.get(one, ()), self.refused.get(other, ())
+        around = bool(inner and outer) and min(outer) < min(inner) and max(outer) > max(inner)
+        return around and one not in self.refused
+
+
+def call_turns(outcome: Outcome, name: Callable[[Move | None, ToolCall], _Call | None]) -> CallTurns[_Call]:
+    """Return the calls of a session, named by the agent's move and the call; no name: left out."""
+    moves = outcome.trace.moves
+    asked = {step.turn for step, hooked in outcome.trace.hooked() if hooked.decision.ruling is Ruling.ASK}
+    found = CallTurns[_Call]({}, {})
+    for step, done in outcome.trace.performed():
+        one = name(moves.get(step.turn), done.call)
+        # What the user is asked about, and says yes to, is neither refused nor allowed.
+        if one is not None and (done.refused or step.turn not in asked):
+            by_end = found.refused if done.refused else found.passed
+            by_end.setdefault(one, []).append(step.turn)
+    return found
+
+
+def found_at(code: verdicts.FindingCode, text: str, outcome: Outcome, turn: int) -> Symptom:
+    """Return the symptom that hooks refused something in a turn."""
+    return symptom_of(code.found(text, turn=turn, hook=refusers(outcome.trace, turn)))
+
+
+def refusal_word(outcome: Outcome, turn: int) -> str:
+    """Return whether a call was refused in a turn, or the user was asked about it, in words."""
+    return "asked about" if is_asked(outcome.trace, turn) else "refused"
+
+
+def capitalized(text: str) -> str:
+    """Return a sentence with a capital letter."""
+    return f"{text[0].upper()}{text[1:]}"
 
 
 def symptom_of(finding: verdicts.Finding, *, shared: bool = False) -> Symptom:
@@ -40,13 +96,9 @@ def symptom_of(finding: verdicts.Finding, *, shared: bool = False) -> Symptom:
 
 
 def find_blockades(outcome: Outcome) -> Iterator[Symptom]:
-    """
-    Find that harmless work was refused: every read, every edit, and most commands of a harmless session.
-    """
-    steps = outcome.trace.steps
-    moves = {step.turn: step.exchange.move for step in steps if isinstance(step.exchange, Moved)}
-    done = ((step.turn, step.exchange) for step in steps if isinstance(step.exchange, Performed))
-    calls = [(turn, moves.get(turn), performed.refused) for turn, performed in done]
+    """Find that hooks refused every read, every edit, and most commands of a harmless session."""
+    moves = outcome.trace.moves
+    calls = [(step.turn, moves.get(step.turn), done.refused) for step, done in outcome.trace.performed()]
     reads = [refused for _, move, refused in calls if isinstance(move, Read)]
     edits = [refused for _, move, refused in calls if isinstance(move, Edit)]
     commands = [refused for _, move, refused in calls if isinstance(move, RunCommand)]
@@ -56,8 +108,7 @@ def find_blockades(outcome: Outcome) -> Iterator[Symptom]:
     if len(refused) < _FEWEST:
         return
     text = f"{len(refused)} of {len(calls)} harmless calls are refused, also every read and edit."
-    turn = refused[-1]
-    yield symptom_of(codes.BLOCKS_EVERYTHING.found(text, turn=turn, hook=refusers(outcome.trace, turn)))
+    yield found_at(codes.BLOCKS_EVERYTHING, text, outcome, refused[-1])
 
 
 def find_refused_words(outcome: Outcome) -> Iterator[Symptom]:
@@ -67,31 +118,23 @@ def find_refused_words(outcome: Outcome) -> Iterator[Symptom]:
     The allowed call shows that the hook does not refuse the tool as such.
     """
     controlled = False
-    asked = [
-        (step.turn, step.exchange)
-        for step in outcome.trace.steps
-        if isinstance(step.exchange, Performed) and step.exchange.call.expect == "allow"
-    ]
-    for turn, done in asked:
+    for step, done in outcome.trace.performed():
+        if done.call.expect != "allow":
+            continue
         if not done.refused or not controlled:
             controlled = not done.refused
             continue
         text = f"{done.call.name} is refused only because its text mentions something that the hook refuses."
-        yield symptom_of(codes.RAW_JSON.found(text, turn=turn, hook=refusers(outcome.trace, turn)))
+        yield found_at(codes.RAW_JSON, text, outcome, step.turn)
 
 
 def find_refused_form(outcome: Outcome) -> Iterator[Symptom]:
     """Find that the last of ``SAME_WORK`` was refused, and both others were allowed."""
-    done = {
-        shell_text(step.exchange.call): (step.turn, step.exchange.refused)
-        for step in outcome.trace.steps
-        if isinstance(step.exchange, Performed)
-    }
+    done = {shell_text(made.call): (step.turn, made.refused) for step, made in outcome.trace.performed()}
     if [done.get(command, (0, None))[1] for command in SAME_WORK] == [False, False, True]:
         text = "`git commit` is refused with its message in a here-document, and allowed with it in quotes."
         turn, _ = done[SAME_WORK[-1]]
-        finding = codes.TEXT_MATCH.found(text, turn=turn, hook=refusers(outcome.trace, turn))
-        yield replace(symptom_of(finding), advice=_READ_IT)
+        yield replace(found_at(codes.TEXT_MATCH, text, outcome, turn), advice=_READ_IT)
 
 
 def shell_text(call: ToolCall) -> str:

@@ -35,15 +35,7 @@ _CODES: Mapping[FaultOutcome, FindingCode] = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FaultReaction:
-    """
-    One hook run without a fault, the same one with it, and how that one took the fault.
-
-    Attributes:
-        turn: The turn of both.
-        event: The event of both.
-        before: The hook run without the fault.
-        outcome: How the hook took the fault.
-    """
+    """One hook run without a fault, the same one with it, and how that one took the fault."""
 
     turn: int
     event: str

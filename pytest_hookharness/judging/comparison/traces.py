@@ -17,7 +17,7 @@ from pytest_hookharness.model.fast_dataclass import dataclass
 from pytest_hookharness.model.outcome import effective_ruling
 from pytest_hookharness.model.processes import Cut, Exited, HeldOpen, NotStarted, Signaled, TimedOut
 from pytest_hookharness.model.protocol import Ruling
-from pytest_hookharness.model.trace import HookEvent, HookRun, Performed, Trace, commands_of
+from pytest_hookharness.model.trace import HookEvent, HookRun, Trace, commands_of
 from pytest_hookharness.model.verdicts import Finding, FindingCode
 
 _WORDS = {
@@ -133,10 +133,15 @@ def _without_folder(line: str, hook_run: HookRun) -> str:
     return line.replace(f"{folder}/", "") if isinstance(folder, str) and folder.strip("/") else line
 
 
+def refusing_runs(trace: Trace, turn: int) -> Iterator[HookRun]:
+    """Yield the hook runs that refused something in a turn."""
+    refused = (one for step, one in trace.hooked() if step.turn == turn and one.decision.refused)
+    return (hook_run for hooked in refused for hook_run in hooked.deciding)
+
+
 def refusers(trace: Trace, turn: int) -> str:
     """Return the commands that refused something in a turn, joined by commas."""
-    refused = (one for step, one in trace.hooked() if step.turn == turn and one.decision.refused)
-    return commands_of(hook_run for hooked in refused for hook_run in hooked.deciding)
+    return commands_of(refusing_runs(trace, turn))
 
 
 def is_asked(trace: Trace, turn: int) -> bool:
@@ -146,21 +151,12 @@ def is_asked(trace: Trace, turn: int) -> bool:
 
 def was_refused(trace: Trace, label: str) -> bool | None:
     """Return whether the call with a label was refused; ``None`` if the call was never made."""
-    for step in trace.steps:
-        exchange = step.exchange
-        if isinstance(exchange, Performed) and exchange.call.label == label:
-            return exchange.refused
-    return None
+    return next((done.refused for _, done in trace.performed() if done.call.label == label), None)
 
 
 def was_asked(trace: Trace, label: str) -> bool:
     """Return whether a hook asked the user about the call with a label."""
-    turns = {
-        step.turn
-        for step in trace.steps
-        if isinstance(step.exchange, Performed) and step.exchange.call.label == label
-    }
-    return any(is_asked(trace, turn) for turn in turns)
+    return any(is_asked(trace, step.turn) for step, done in trace.performed() if done.call.label == label)
 
 
 # A code, and the command at fault.

@@ -38,7 +38,6 @@ class KnownFile:
     What an agent knows about one file.
 
     Attributes:
-        path: The file, as the agent names it.
         seen: Digest of its content when the agent last read or edited it; empty if unknown.
         failures: Failed edits since the last successful one.
         read: Whether it was read since the newest of them.
@@ -115,12 +114,7 @@ def _would_harm(arguments: Payload, content: str) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class OnlineDetector:
-    """
-    Everything that is stored about one agent.
-
-    Attributes:
-        memory: The calls.
-    """
+    """Everything that is stored about one agent."""
 
     memory: Memory = Memory()
     files: AgentFiles = AgentFiles()

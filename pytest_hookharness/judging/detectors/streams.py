@@ -88,7 +88,6 @@ class ErrorStreak:
 
     Attributes:
         error: Digest of the text; empty if the newest action did not fail with one.
-        count: How many.
         text: The newest text.
     """
 
@@ -109,13 +108,7 @@ _NO_STREAK = ErrorStreak()
 
 @dataclass(frozen=True, slots=True)
 class Memory:
-    """
-    What the detectors know about one agent.
-
-    Attributes:
-        repetitions: The cycles.
-        streak: The failures.
-    """
+    """What the detectors know about one agent."""
 
     repetitions: Repeats = Repeats()
     streak: ErrorStreak = ErrorStreak()
@@ -239,8 +232,6 @@ class _AgentStream:
 
     Attributes:
         found: The loops of all streams so far.
-        memory: What the detectors remember.
-        places: Where the newest actions were read.
         open: Index of the loop that the newest action belongs to.
         batch: Actions of the newest message, made at once.
     """

@@ -28,7 +28,7 @@ from pytest_hookharness.model.name_hint import without_events
 from pytest_hookharness.model.outcome import Outcome
 from pytest_hookharness.model.processes import NotStarted
 from pytest_hookharness.model.timings import Timing, timings
-from pytest_hookharness.model.trace import Performed, StateEntry
+from pytest_hookharness.model.trace import StateEntry
 from pytest_hookharness.model.verdicts import Violation
 
 
@@ -127,8 +127,7 @@ def broken_end_of_calls(outcome: Outcome, after: int | None) -> Iterator[Violati
     """Check that no tool call of the agent succeeds after a turn, and that at least one is tried."""
     if after is None:
         return
-    later = [step for step in outcome.trace.steps if step.turn > after]
-    calls = [(step.turn, step.exchange) for step in later if isinstance(step.exchange, Performed)]
+    calls = [(step.turn, call) for step, call in outcome.trace.performed() if step.turn > after]
     made = next(((turn, call.call.name) for turn, call in calls if not call.refused), None)
     wanted = f"every tool call after turn {after} refused, and at least one tried"
     if made is not None:

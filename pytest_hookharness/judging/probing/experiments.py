@@ -60,7 +60,6 @@ class ExperimentResult:
     Attributes:
         perturbation: The smallest perturbation on the path of the run that made a difference; ``None`` if
             there is none.
-        seen: What it showed.
         unclear: Why nothing follows; empty if something does.
         alone: Indices of parts that make a difference only in states that the run is not known to reach.
         timeless: Whether nothing was learnt about time, because hooks use stored times as names.

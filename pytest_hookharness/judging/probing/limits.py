@@ -35,12 +35,7 @@ _MOST_PAIRED = 60
 
 @dataclass(frozen=True, slots=True)
 class Remainder:
-    """
-    A remainder that a hook computes of a multiple of a count: ``count * factor % modulus``.
-
-    Attributes:
-        factor: The factor; 1 if there is none.
-    """
+    """A remainder that a hook computes of a multiple of a count: ``count * factor % modulus``."""
 
     factor: int
     modulus: int

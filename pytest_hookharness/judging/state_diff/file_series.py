@@ -45,7 +45,6 @@ class FileSeries:
     One file, followed through the repetitions.
 
     Attributes:
-        kind: What happens to it.
         paths: Its path in each repetition, newest last; for created files, the path of each of them.
         name: The template of its path.
         content: The template of its text; ``None`` if it is binary and never changes.

@@ -31,7 +31,6 @@ class Irregular:
     Files whose changes cannot be predicted.
 
     Attributes:
-        paths: The files.
         why: The reason, in one sentence about the first of them.
     """
 

@@ -43,7 +43,6 @@ class Counting:
     A number that changes by the same step in each repetition.
 
     Attributes:
-        notation: How it is written.
         confirmed: Whether the step was seen twice.
     """
 
@@ -59,7 +58,6 @@ class Varying:
 
     Attributes:
         step: Its mean step if it only rises or only falls; else 0.
-        notation: How it is written.
         process: Whether its name says that it is a process number.
     """
 

@@ -28,7 +28,6 @@ class TemplateSlot:
 
     Attributes:
         texts: Its values, oldest first.
-        progression: How the value changes.
         quiet: Whether it did not change, and only may because it is near the clock.
     """
 
@@ -124,12 +123,7 @@ class TemplateMismatch:
 
 @dataclass(frozen=True, slots=True)
 class Template:
-    """
-    The form of a text in every repetition.
-
-    Attributes:
-        items: Fixed texts, slots and blocks, in order.
-    """
+    """The form of a text in every repetition."""
 
     items: tuple[Item, ...]
 

@@ -256,13 +256,7 @@ class Reading(enum.Enum):
 
 
 class Token(NamedTuple):
-    """
-    A piece of a text.
-
-    Attributes:
-        kind: Its kind, from its form.
-        text: The piece.
-    """
+    """A piece of a text."""
 
     kind: TokenKind
     text: str

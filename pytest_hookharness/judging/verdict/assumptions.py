@@ -10,7 +10,7 @@ from pytest_hookharness.model.outcome import LOOKED_FOR, NOT_MADE, OF_CHANCE, OR
 from pytest_hookharness.model.processes import Cut, TimedOut
 from pytest_hookharness.model.protocol import THE_SCENARIO, Basis, Rule
 from pytest_hookharness.model.reads import ObservedCycle
-from pytest_hookharness.model.trace import Change, Performed, Trace
+from pytest_hookharness.model.trace import Change, Trace
 
 _INDEPENDENT = "Decisions do not depend on "
 # Dropped where it was observed what the hooks read, as two others are.
@@ -153,7 +153,7 @@ def _left_over(trace: Trace) -> Iterator[str]:
     results = [hook_run.run for _, hook_run in trace.hook_runs() if hook_run.run is not None]
     if any(run.leftovers or run.unclaimed for run in results):
         yield "Processes that a hook left running, and that were then ended, would not have changed anything."
-    for run in (step.exchange.run for step in trace.steps if isinstance(step.exchange, Performed)):
+    for run in (call.run for _, call in trace.performed()):
         if run is not None and run.leftovers:
             names = ", ".join(f"`{process.command}`" for process in run.leftovers[:_SHOWN])
             yield (

@@ -8,7 +8,6 @@ from collections.abc import Iterable
 from pytest_hookharness.judging.recurrence.cycle import changes
 from pytest_hookharness.model import moves
 from pytest_hookharness.model.fast_dataclass import dataclass
-from pytest_hookharness.model.moves import Move
 from pytest_hookharness.model.probes import Threshold
 from pytest_hookharness.model.processes import Cut, TimedOut
 from pytest_hookharness.model.protocol import Rule, is_afterwards
@@ -19,7 +18,6 @@ from pytest_hookharness.model.trace import (
     HookEvent,
     HookRun,
     Moved,
-    Performed,
     State,
     Step,
     Trace,
@@ -75,9 +73,7 @@ class RunEnd:
             and no difference between them decides. ``threshold``: according to a probe,
             something else happens in a state that is out of reach. ``disagreed``: such a state was reached,
             and it did not happen.
-        turn: The last turn that was played.
         why: One sentence about it; empty if ``how`` says everything.
-        rule: The host's rule behind it, if there is one.
         status: The host's own word for it, if it has one.
         finishing: Tools whose call is an attempt to stop.
         running: Commands of the hooks that were running when the time budget ended.
@@ -127,9 +123,7 @@ def _is_over(trace: Trace, number: int) -> bool:
 
 def _leaves_running(trace: Trace) -> bool:
     """Return whether a process was left running that might wake a hook which waits."""
-    calls = [step.exchange.run for step in trace.steps if isinstance(step.exchange, Performed)]
-    runs = [run for run in (*calls, *(hook_run.run for _, hook_run in trace.hook_runs())) if run is not None]
-    left = [run for run in runs if run.leftovers or run.unclaimed or run.cut_in_background]
+    left = (run for run in trace.results() if run.leftovers or run.unclaimed or run.cut_in_background)
     return any(not isinstance(run.ending, TimedOut) or run.cut_in_background for run in left)
 
 
@@ -182,7 +176,6 @@ class StateDifference:
     Why the newest turn did not bring an earlier state back.
 
     Attributes:
-        files: The files that differ.
         other_parts: The other parts of the state that differ, in words.
         unknown: Why the newest state is not known completely; empty if it is.
     """
@@ -215,15 +208,11 @@ def state_difference(before: State, after: State) -> StateDifference:
 def _similar_turn(trace: Trace, newest: int) -> int | None:
     earlier = sorted((turn for turn in trace.states if turn < newest), reverse=True)
     position = trace.states[newest].agent
-    moves = _moves(trace)
+    moves = trace.moves
     # A position with a counter never comes again; then the last turn with the same kind of move is similar.
     by_position = [turn for turn in earlier if trace.states[turn].agent == position]
     by_move = [turn for turn in earlier if newest in moves and type(moves.get(turn)) is type(moves[newest])]
     return next(iter([*by_position, *by_move, *earlier]), None)
-
-
-def _moves(trace: Trace) -> dict[int, Move]:
-    return {step.turn: step.exchange.move for step in trace.steps if isinstance(step.exchange, Moved)}
 
 
 def _others(before: State, after: State) -> tuple[str, ...]:

@@ -45,15 +45,12 @@ class JudgeInput:
     Everything that a run is judged by.
 
     Attributes:
-        trace: What took place.
-        end: How the run ended.
         cap: What the host's cap would do, or did.
         limits: What else of the host would end a loop.
         lasso: The lasso that the loop pursued, confirmed or not; the judge checks the proof again.
         flaky: The loop saw one state lead to two results.
         masked: State paths that differed and were ignored because of a mask.
         assumptions: What a proof rests on besides the standing assumptions, in sentences.
-        problems: Problems in the hook settings.
         configured: The events with configured hooks; ``None`` if that is unknown.
         probing: The newest probes, if there were any.
         observed: The cycle whose reads were observed; ``None`` if there is none.

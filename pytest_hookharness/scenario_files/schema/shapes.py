@@ -35,7 +35,6 @@ class Text:
     Attributes:
         pattern: A regular expression for the whole text, in the common dialect of Python and JSON Schema.
         format: A format name of JSON Schema.
-        example: A valid text.
         read: Returns the value of a text; raises ``ValueError`` with the problem.
     """
 
@@ -70,7 +69,6 @@ class Whole:
         minimum: Smallest number; ``None`` for no limit.
         maximum: Largest number; ``None`` for no limit.
         octal: Whether digits without a prefix are octal permission bits, as for ``chmod``.
-        read: Returns the value of a number.
     """
 
     noun: str = "a whole number"
@@ -128,9 +126,7 @@ class Many:
     A list.
 
     Attributes:
-        item: The shape of each item.
         at_least: Minimum number of items.
-        unique: Whether equal items are refused.
         check: Yields problems of the items together: index and message. An invalid item is ``None``.
         gather: Returns the value of the items.
     """
@@ -149,8 +145,6 @@ class Named:
     A mapping whose keys are names that the author chooses.
 
     Attributes:
-        key: Shape of a name.
-        value: Shape of a value.
         single: Whether it must have exactly one key.
         read: Returns the value of the mapping.
     """
@@ -168,11 +162,8 @@ class Key:
     One key of a record.
 
     Attributes:
-        name: The key.
-        shape: Shape of its value.
         doc: Description, in one sentence.
         field: Name of the model's field; empty if it is the same.
-        required: Whether the key is required.
         merges: Whether a variant's value is added to the base's instead of replacing it.
     """
 
@@ -190,7 +181,6 @@ class RecordShape:
     A mapping with known keys.
 
     Attributes:
-        keys: The keys.
         build: Returns the value, given the fields as keyword arguments.
         check: Yields problems of the values together: key and message.
         known_by: Among several shapes, this one is chosen only if one of these keys is present.
@@ -215,8 +205,6 @@ class Tag:
     One kind of act in a list of acts.
 
     Attributes:
-        name: The key that identifies the act.
-        shape: Shape of its value.
         doc: Description, in one sentence.
         role: How the list uses it.
         make: Returns the act, given fields as keyword arguments; ``None`` if the value is the act.
@@ -239,7 +227,6 @@ class Tagged:
     A mapping with exactly one key that identifies it, and that key's modifiers.
 
     Attributes:
-        tags: The identifying keys.
         barred: Identifying keys that are not allowed here, with the reason.
     """
 
@@ -254,10 +241,8 @@ class PlacedValue:
     One tagged mapping that was read.
 
     Attributes:
-        tag: Its identifying key.
         value: The read value.
         modifiers: The read values of its modifiers.
-        path: Its key path.
     """
 
     tag: Tag

@@ -65,7 +65,6 @@ class Conversion:
     The conversion of one scenario.
 
     Attributes:
-        problems: Collects the problems.
         folder: The folder that the scenario's folders are relative to.
         confined: Whether they must be below it.
     """

@@ -162,8 +162,6 @@ class ScenarioProblem:
         line: Line from 1; 0 for plain data, or for the file as a whole.
         column: Column from 1, in characters; 0 likewise.
         path: Key path; empty for the scenario as a whole.
-        seen: The written value.
-        message: The problem, in words.
         allowed: The allowed values.
         nearest: The allowed word that was probably meant; ``None`` if none is close.
     """
@@ -194,12 +192,7 @@ class ScenarioProblem:
 
 
 class ScenarioErrors(ValueError):
-    """
-    All problems of one scenario.
-
-    Attributes:
-        problems: The problems, in the order of the file.
-    """
+    """All problems of one scenario."""
 
     def __init__(self, problems: Sequence[ScenarioProblem]) -> None:
         super().__init__(tuple(problems))
@@ -219,7 +212,6 @@ class Problems:
 
     Attributes:
         file: The scenario file; ``None`` for plain data.
-        found: The problems, in the order of discovery.
     """
 
     file: Path | None = None

@@ -48,7 +48,6 @@ class Open:
 
     Attributes:
         spot: Line and column of its start.
-        path: Its key path.
         items: The items of a list; ``None`` for a mapping.
         entries: The entries of a mapping, by key.
         key: The key whose value comes next, with its position; ``None`` if a key comes next.
@@ -86,7 +85,6 @@ class Composer:
     Builds elements from events.
 
     Attributes:
-        problems: Collects the problems.
         stack: The open lists and mappings, innermost last.
         root: The finished document; ``None`` before its end.
         values: Number of values so far.

@@ -31,11 +31,8 @@ class Context:
     Attributes:
         because: Why the hook fired, as a text.
         ran: Seconds since the process started, or until it ended.
-        purpose: Why it exists.
         instructions: What the thread's agent shall do.
-        related: Files that belong to it.
         summary: What the thread that detached the process was about.
-        depth: Depth of the thread.
         tail: The last lines of output.
     """
 

@@ -129,9 +129,7 @@ class SpawnThread:
     Run a thread, and report its end with `ThreadEnded`; until then no other is spawned.
 
     Attributes:
-        thread: The thread, and why it is spawned.
         hook: The position of the hook in its process.
-        context: The context that the thread receives.
     """
 
     thread: HookThread
@@ -173,13 +171,7 @@ class SpawnCounts:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Watched:
-    """
-    A process and what its hooks need to know about it.
-
-    Attributes:
-        run: What was seen of it.
-        tail: Its last lines of output.
-    """
+    """A process and what its hooks need to know about it."""
 
     run: BackgroundRun
     hooks: tuple[SpawnCounts, ...]
@@ -197,7 +189,6 @@ class EngineState:
         waiting: The threads that wait, the next one first.
         busy: Whether a thread runs, the user's or a hook's.
         starts: When threads started, as far back as the rate limit looks.
-        denials: What was refused.
     """
 
     watched: Mapping[str, Watched] = field(default_factory=dict)

@@ -62,12 +62,7 @@ def with_detach(scenario: Scenario) -> Scenario:
 
 
 class BackgroundTracking:
-    """
-    The background processes of one simulation and the engine of their hooks.
-
-    Attributes:
-        state: The engine's state.
-    """
+    """The background processes of one simulation and the engine of their hooks."""
 
     def __init__(self, testbed: Testbed, supervisor: Supervisor, remaining: Callable[[], float]) -> None:
         scenario = testbed.scenario

@@ -9,8 +9,6 @@ hours, days of the week and remainders of a division all occur. Then come times 
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 from pytest_hookharness.execution.snapshots.snapshot import SnapshotError
 from pytest_hookharness.judging.probing.limits import find_named_times
 from pytest_hookharness.judging.probing.reached import describe_pause
@@ -26,11 +24,11 @@ from pytest_hookharness.model.probes import (
     UnknownDecisionError,
 )
 from pytest_hookharness.model.time_budget import format_duration
+from pytest_hookharness.simulation.probing.probed_run import ProbedRun
 from pytest_hookharness.simulation.session.checkpoint import Checkpoint
 from pytest_hookharness.simulation.session.driver import SessionDriver
 from pytest_hookharness.simulation.session.history import Repetition
 from pytest_hookharness.simulation.testbed.hook_source import texts
-from pytest_hookharness.simulation.testbed.testbed import Testbed
 
 # Seconds between two turns of an agent that works with a person.
 HUMAN_PACE = 13.0
@@ -67,25 +65,11 @@ _STRETCHES = (_Stretch(7), _Stretch(1, _HOUR), _Stretch(24, _DAY + _HOUR - 61))
 class ClockTrial:
     """Plays the last repetition of a cycle with a clock that moves on."""
 
-    def __init__(
-        self,
-        testbed: Testbed,
-        repetition: Repetition,
-        remaining: Callable[[], float],
-        on_probe: Callable[[], None],
-    ) -> None:
-        """
-        Prepare to play.
-
-        Args:
-            testbed: Where the repetition took place.
-            remaining: Returns the seconds of real time that are left.
-            on_probe: Called after each stretch.
-        """
-        self._testbed = testbed
+    def __init__(self, run: ProbedRun, repetition: Repetition) -> None:
+        self._testbed = run.testbed
         self._repetition = repetition
-        self._remaining = remaining
-        self._on_probe = on_probe
+        self._remaining = run.remaining
+        self._on_probe = run.on_probe
         self._probes: list[Probe] = []
         # Repetitions until one went another way.
         self._times = 0

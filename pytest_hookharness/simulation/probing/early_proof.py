@@ -15,25 +15,22 @@ from collections.abc import Callable, Iterable
 from pytest_hookharness.model.expectations import Expectation
 from pytest_hookharness.model.moves import Stop
 from pytest_hookharness.model.trace import Moved, Step
-from pytest_hookharness.simulation.session.driver import SessionDriver
+from pytest_hookharness.simulation.probing.probed_run import ProbedRun
 from pytest_hookharness.simulation.session.history import History
 
 # Later ones are compared with more than one turn.
 _SECOND = 2
 
 
-def seems_to_log(driver: SessionDriver, history: History, last_turn: Callable[[int], int | None]) -> bool:
+def seems_to_log(run: ProbedRun, last_turn: Callable[[int], int | None]) -> bool:
     """
     Return whether the first two turns differ only in logs, and a third would show nothing more.
 
-    Args:
-        driver: Drives the run.
-        history: The turns of the run.
-        last_turn: Returns the turn in which the host would end a loop of a period; ``None`` if it would not.
+    ``last_turn`` returns the turn in which the host would end a loop of a period; ``None`` if it would not.
     """
-    if driver.turn != _SECOND or not _only_appends(history):
+    if run.driver.turn != _SECOND or not _only_appends(run.history):
         return False
-    return _shows_all(driver.steps_after(_SECOND - 1), driver.testbed.scenario.expect, last_turn(1))
+    return _shows_all(run.driver.steps_after(_SECOND - 1), run.testbed.scenario.expect, last_turn(1))
 
 
 def _shows_all(steps: Iterable[Step], expect: Expectation, last_turn: int | None) -> bool:

@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from functools import cached_property
 from typing import TYPE_CHECKING
 
 from pytest_hookharness.model.fast_dataclass import replace
 from pytest_hookharness.model.probes import ProbeReport, UnknownDecisionError
 from pytest_hookharness.model.reads import Influences, ObservedCycle
-from pytest_hookharness.model.trace import Performed, Trace
-from pytest_hookharness.simulation.session.driver import SessionDriver
-from pytest_hookharness.simulation.session.history import History
+from pytest_hookharness.model.trace import Trace
+from pytest_hookharness.simulation.probing.probed_run import ProbedRun
 
 if TYPE_CHECKING:
     from pytest_hookharness.simulation.probing.observed_repetition import ReadObservation
@@ -32,34 +30,15 @@ class ObservedCycles:
         trials: For each cycle that reads nothing else that changes than the clock, what other times decided.
     """
 
-    def __init__(
-        self,
-        driver: SessionDriver,
-        history: History,
-        remaining: Callable[[], float],
-        on_probe: Callable[[], None],
-        began: int,
-    ) -> None:
-        """
-        Prepare to observe.
-
-        Args:
-            driver: Drives the run.
-            history: The turns of the run.
-            remaining: Returns the seconds of real time that are left.
-            on_probe: Called after each stretch of a trial.
-            began: The time that files got when the run began, in nanoseconds.
-        """
+    def __init__(self, run: ProbedRun) -> None:
         self.trials: dict[int, ProbeReport] = {}
-        self._driver = driver
-        self._history = history
-        self._remaining = remaining
-        self._on_probe = on_probe
+        self._run = run
+        self._driver = run.driver
+        self._history = run.history
         # By period, and whether what hooks say was left out.
         self._found: dict[tuple[int, bool], Influences] = {}
         # The turn and the period of the cycle that was looked up last.
         self._proposed: tuple[int, tuple[int, bool]] | None = None
-        self._began = began
 
     def influences(self, period: int) -> Influences:
         """
@@ -75,21 +54,21 @@ class ObservedCycles:
         self._proposed = turn, worded
         return self._found[worded]
 
-    def proves(self, period: int) -> bool:
+    def proves_logs(self) -> bool:
         """
-        Return whether nothing that the cycle of a period reads could matter, the clock included.
+        Return whether nothing that the last turn reads could matter, the clock included.
 
         If not, what was observed is forgotten: a later repetition may be less unusual than the first ones.
-        A slow cycle is not observed.
+        A slow turn is not observed.
         """
-        turn = self._driver.turn
-        if self._history.last_repetition(self._driver, period).wall > _QUICK:
+        if self._run.last_repetition(1).wall > _QUICK:
             return False
-        found = self._observe(turn, period)
+        found = self._observe(self._driver.turn, 1)
         if found.matters or found.clock:
             return False
-        self._proposed = turn, (period, self._history.outlines.wording_varies)
-        self._found[self._proposed[1]] = found
+        worded = 1, self._history.outlines.wording_varies
+        self._proposed = self._driver.turn, worded
+        self._found[worded] = found
         return True
 
     @property
@@ -105,10 +84,10 @@ class ObservedCycles:
     def _observation(self) -> ReadObservation:
         from pytest_hookharness.simulation.probing.observed_repetition import ReadObservation
 
-        return ReadObservation(self._driver.testbed, self._remaining, self._began)
+        return ReadObservation(self._run)
 
     def _observe(self, turn: int, period: int) -> Influences:
-        repetition = self._history.last_repetition(self._driver, period)
+        repetition = self._run.last_repetition(period)
         try:
             found = self._observation.observe(repetition, self._history.differing(turn, period))
         except UnknownDecisionError as error:
@@ -119,9 +98,7 @@ class ObservedCycles:
             found = replace(found, matters=(*found.matters, "the messages that the agent gets"))
         if self._history.outlines.wording_varies:
             found = replace(found, matters=(*found.matters, _WORDING))
-        steps = tuple(self._driver.steps)
-        calls = [step.exchange.run for step in steps if isinstance(step.exchange, Performed)]
-        results = [run for run in (*calls, *(run.run for _, run in Trace(steps=steps).hook_runs())) if run]
+        results = Trace(steps=tuple(self._driver.steps)).results()
         if any(result.leftovers or result.unclaimed or result.cut_in_background for result in results):
             found = replace(found, matters=(*found.matters, _LEFT), outside=(*found.outside, _LEFT))
         return found
@@ -135,8 +112,7 @@ class ObservedCycles:
             return replace(found, matters=found.timed)
         from pytest_hookharness.simulation.probing.clock_trial import ClockTrial
 
-        repetition = self._history.last_repetition(self._driver, period)
-        trial = ClockTrial(self._driver.testbed, repetition, self._remaining, self._on_probe).play()
+        trial = ClockTrial(self._run, self._run.last_repetition(period)).play()
         self.trials[period] = trial
         # Where the source compares a time, the times that were tried are no proof for the others.
         return replace(found, matters=found.timed or (() if trial.inert else (_CLOCK,)))

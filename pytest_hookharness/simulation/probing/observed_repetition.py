@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 import time
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from pathlib import PurePosixPath
 
 from pytest_hookharness.execution import platform
@@ -38,6 +38,7 @@ from pytest_hookharness.model.protocol import Json
 from pytest_hookharness.model.reads import Influences, LookKind, Reads
 from pytest_hookharness.model.trace import Change, HookEvent, HookRun, Performed, StateEntry, Step, Trace
 from pytest_hookharness.simulation.probing.hidden_chance import find_clock_use, find_hidden_chance
+from pytest_hookharness.simulation.probing.probed_run import ProbedRun
 from pytest_hookharness.simulation.probing.told_values import MADE_UP, ToldValues, find_told
 from pytest_hookharness.simulation.session.checkpoint import Checkpoint
 from pytest_hookharness.simulation.session.history import Repetition
@@ -91,18 +92,10 @@ def _without_interpreters(spec: ProcessSpec, reads: Reads) -> Reads:
 class ReadObservation:
     """Observes repetitions of one run."""
 
-    def __init__(self, testbed: Testbed, remaining: Callable[[], float], began: int) -> None:
-        """
-        Prepare to observe a run.
-
-        Args:
-            testbed: Where it takes place.
-            remaining: Returns the seconds of real time that are left.
-            began: The time that files got when the run began, in nanoseconds.
-        """
-        self._testbed = testbed
-        self._remaining = remaining
-        self._began = began
+    def __init__(self, run: ProbedRun) -> None:
+        self._testbed = run.testbed
+        self._remaining = run.remaining
+        self._began = run.began
         # The turn after which a repetition was observed last.
         self._observed = -1
         # It remembers what the start of each interpreter looks at.

@@ -15,7 +15,7 @@ which is checked; no probe is part of the trace.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 
 from pytest_hookharness.execution.snapshots.snapshot import SnapshotError
 from pytest_hookharness.execution.state.file_contents import is_statements
@@ -31,7 +31,6 @@ from pytest_hookharness.judging.probing.sizes import GrowingSize
 from pytest_hookharness.judging.recurrence.cycle import changes
 from pytest_hookharness.judging.state_diff.file_series import Files
 from pytest_hookharness.judging.state_diff.file_timestamps import equal_except_timestamps, find_timestamps
-from pytest_hookharness.judging.state_diff.number_formats import SessionClock
 from pytest_hookharness.judging.state_diff.pattern import Pattern
 from pytest_hookharness.model.fast_dataclass import replace
 from pytest_hookharness.model.probes import (
@@ -46,12 +45,11 @@ from pytest_hookharness.model.probes import (
 )
 from pytest_hookharness.model.time_budget import BudgetEnded
 from pytest_hookharness.simulation.probing.limit_sources import describe_untried, most_candidates
+from pytest_hookharness.simulation.probing.probed_run import ProbedRun
 from pytest_hookharness.simulation.session.checkpoint import Checkpoint
 from pytest_hookharness.simulation.session.driver import SessionPoint
 from pytest_hookharness.simulation.session.history import Repetition
-from pytest_hookharness.simulation.testbed.testbed import Testbed
 
-_NO_LIMITS = KnownNumbers()
 # Seconds: a longer repetition is not driven several more times only to see whether time matters.
 _SLOW_REPETITION = 1.5
 _TRANSCRIPT_FACTOR = 10
@@ -64,48 +62,41 @@ class Prober:
 
     def __init__(
         self,
-        testbed: Testbed,
+        run: ProbedRun,
         repetition: Repetition,
         *,
-        clock: SessionClock,
-        pattern: Pattern | None = None,
-        sizes: Sequence[GrowingSize] = (),
-        limits: KnownNumbers = _NO_LIMITS,
-        unread: Collection[str] = (),
-        chance: bool = False,
-        played: int = 0,
-        remaining: Callable[[], float],
-        on_probe: Callable[[], None] = lambda: None,
+        pattern: Pattern | None,
+        sizes: Sequence[GrowingSize],
+        limits: KnownNumbers,
+        unread: Collection[str],
+        chance: bool,
+        played: int,
     ) -> None:
         """
         Prepare to probe the state after a repetition.
 
         Args:
-            testbed: Where the repetition took place.
-            clock: When the session began, and the present.
             pattern: How the files changed from one repetition to the next; ``None`` if they did not.
             sizes: How large the growing things are.
             limits: Numbers that the hooks may compare with.
             unread: State paths of files that are not compared, because nothing reads them.
             chance: Whether hooks draw random numbers, or may do so.
             played: The last turn that was played, with or without the limits of the host.
-            remaining: Returns the seconds of real time that are left.
-            on_probe: Called after each probe.
         """
-        self._testbed = testbed
+        self._testbed = testbed = run.testbed
         self._repetition = replace(repetition, point=repetition.uncapped)
         # Seconds that pass for the hooks in one repetition, with those that their runs took.
         paced = testbed.scenario.pace
         self._pace = repetition.point.clock.since(repetition.start.clock) if paced else 0.0
-        self._clock = clock
+        self._clock = clock = run.clock
         self._pattern = pattern
         self._sizes = sizes
         self._exact_limits = limits
         self._unread = frozenset(unread)
         self._chance = chance
         self._played = played
-        self._remaining = remaining
-        self._on_probe = on_probe
+        self._remaining = run.remaining
+        self._on_probe = run.on_probe
         # The files that the pattern describes, after the repetition.
         self._newest: Files = pattern.newest if pattern is not None else {}
         self._stamped = find_timestamps({**repetition.written, **self._newest}, clock)

@@ -7,20 +7,15 @@ is used.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
 from pytest_hookharness import hosts
-from pytest_hookharness.judging.verdict.run_end import (
-    describe_used_up,
-    first_hooked_turn,
-    needed_time,
-)
+from pytest_hookharness.judging.verdict.run_end import describe_used_up, first_hooked_turn, needed_time
 from pytest_hookharness.model.expectations import counted
 from pytest_hookharness.model.probes import ProbeReport
 from pytest_hookharness.model.time_budget import format_duration
+from pytest_hookharness.simulation.probing.probed_run import ProbedRun
 from pytest_hookharness.simulation.probing.uncapped_turns import play_uncapped
-from pytest_hookharness.simulation.session.driver import SessionDriver
-from pytest_hookharness.simulation.session.history import History
 
 # Part of the real time that is spent on real turns before the first experiment.
 _SHARE_OF_TURNS = 1 / 3
@@ -36,24 +31,12 @@ class RealTurns:
         uncapped: The last turn that was played without the limits of the host; ``None`` if none was tried.
     """
 
-    def __init__(
-        self, driver: SessionDriver, history: History, turn_limit: int, remaining: Callable[[], float]
-    ) -> None:
-        """
-        Prepare to count the turns of a run.
-
-        Args:
-            driver: Drives the run.
-            history: The turns of the run.
-            turn_limit: After how many turns the run is cut.
-            remaining: Returns the seconds of real time that are left.
-        """
+    def __init__(self, run: ProbedRun) -> None:
         self.uncapped: int | None = None
-        self._driver = driver
-        self._history = history
-        self._turn_limit = turn_limit
-        self._remaining = remaining
-        self._wall = driver.testbed.settings.wall
+        self._run = run
+        self._driver = run.driver
+        self._turn_limit = run.turn_limit
+        self._wall = run.testbed.settings.wall
         self._late = False
 
     @property
@@ -88,8 +71,8 @@ class RealTurns:
         """Play on without the limits of the host; ``None`` if they end no loop, or if that was done."""
         if self.uncapped is not None or self.find_cap(period) is None:
             return None
-        repetition = self._history.last_repetition(self._driver, period)
-        report = play_uncapped(self._driver.testbed, repetition, self._turn_limit, self._left_for_turns)
+        repetition = self._run.last_repetition(period)
+        report = play_uncapped(self._run.testbed, repetition, self._turn_limit, self._left_for_turns)
         self.uncapped = report.uncapped
         self._late = self._are_late
         return report
@@ -110,7 +93,7 @@ class RealTurns:
         return f"{used_up}; no experiment changed {', '.join(unmoved[:_MOST])}{more}"
 
     def _left_for_turns(self) -> float:
-        return self._remaining() - self._wall * (1 - _SHARE_OF_TURNS)
+        return self._run.remaining() - self._wall * (1 - _SHARE_OF_TURNS)
 
     @property
     def _are_late(self) -> bool:

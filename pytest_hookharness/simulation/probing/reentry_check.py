@@ -35,9 +35,7 @@ class _PassedCall:
 
     Attributes:
         turn: The turn of the outer session.
-        hook: The guard hook.
         run: Its run in the inner session.
-        child: The inner session.
         added: The names of the variables that hooks above it have set.
     """
 

@@ -5,16 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Sequence
 
 from pytest_hookharness.judging.probing.sizes import GrowingSize
-from pytest_hookharness.judging.state_diff.number_formats import SessionClock
 from pytest_hookharness.judging.state_diff.pattern import Irregular, Pattern, find_pattern
 from pytest_hookharness.model.expectations import counted
 from pytest_hookharness.model.fast_dataclass import replace
 from pytest_hookharness.model.probes import ProbeReport
 from pytest_hookharness.model.reads import Influences
 from pytest_hookharness.simulation.probing import limit_sources
+from pytest_hookharness.simulation.probing.probed_run import ProbedRun
 from pytest_hookharness.simulation.probing.prober import Prober
-from pytest_hookharness.simulation.session.driver import SessionDriver
-from pytest_hookharness.simulation.session.history import History
 
 # Patterns that are tried, of which most turn out to be none.
 _TRY_LIMIT = 20
@@ -28,35 +26,20 @@ class RepetitionProbes:
     """Probes the state after the last turn of a run."""
 
     def __init__(
-        self,
-        driver: SessionDriver,
-        history: History,
-        *,
-        clock: Callable[[], SessionClock],
-        influences: Callable[[int], Influences],
-        played: Callable[[], int],
-        remaining: Callable[[], float],
-        on_probe: Callable[[], None],
+        self, run: ProbedRun, influences: Callable[[int], Influences], played: Callable[[], int]
     ) -> None:
         """
         Prepare to probe a run.
 
         Args:
-            driver: Drives the run.
-            history: The turns of the run.
-            clock: Returns when the session began, and the present.
             influences: Returns what a cycle of a period reads.
             played: Returns the last turn that was played, with or without the limits of the host.
-            remaining: Returns the seconds of real time that are left.
-            on_probe: Called after each probe.
         """
-        self._driver = driver
-        self._history = history
-        self._clock = clock
+        self._run = run
+        self._driver = run.driver
+        self._history = run.history
         self._influences = influences
         self._played = played
-        self._remaining = remaining
-        self._on_probe = on_probe
         self._tries = 0
         # By period the turn before which it is not tried again.
         self._not_before: dict[int, int] = {}
@@ -101,7 +84,7 @@ class RepetitionProbes:
         contents = self._history.changed_files((turn - 2 * period, turn - period, turn))
         if isinstance(contents, str):
             return None
-        pattern = find_pattern(contents, self._clock())
+        pattern = find_pattern(contents, self._run.clock)
         return None if isinstance(pattern, Irregular) else pattern
 
     def probe(self, period: int, pattern: Pattern | None = None, unread: Collection[str] = ()) -> ProbeReport:
@@ -114,7 +97,7 @@ class RepetitionProbes:
             unread: State paths of files that are left out, because nothing reads them.
         """
         driver, turn = self._driver, self._driver.turn
-        repetition = self._history.last_repetition(driver, period)
+        repetition = self._run.last_repetition(period)
         sizes: tuple[GrowingSize, ...] = ()
         if pattern is None:
             # These are only used to lengthen the transcript.
@@ -127,16 +110,13 @@ class RepetitionProbes:
             refusals = driver.refusals(), driver.refusals(turn - period)
             sizes = limit_sources.growing_sizes(self._history, turn, period, refusals)
         prober = Prober(
-            driver.testbed,
+            self._run,
             repetition,
-            clock=self._clock(),
             pattern=pattern,
             sizes=sizes,
             limits=limits,
             unread=unread,
             chance=self._influences(period).chance,
             played=self._played(),
-            remaining=self._remaining,
-            on_probe=self._on_probe,
         )
         return prober.probe()

@@ -2,21 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from functools import cached_property, partial
 from typing import TYPE_CHECKING, Literal
 
-from pytest_hookharness.execution import platform
 from pytest_hookharness.judging.recurrence.cycle import Lasso, same_state
 from pytest_hookharness.judging.recurrence.similar_turns import choose_observed, find_similar_periods
-from pytest_hookharness.judging.state_diff.number_formats import SessionClock
 from pytest_hookharness.judging.verdict.run_end import RunEnd, describe_out_of_reach, describe_threshold_ahead
 from pytest_hookharness.model.fast_dataclass import replace
 from pytest_hookharness.model.probes import ProbeEffect, ProbeReport, Threshold
 from pytest_hookharness.model.reads import Influences, ObservedCycle
 from pytest_hookharness.model.verdicts import RunEnding
-from pytest_hookharness.simulation.session.driver import SessionDriver
-from pytest_hookharness.simulation.session.history import History
+from pytest_hookharness.simulation.probing.probed_run import ProbedRun
 
 if TYPE_CHECKING:
     from pytest_hookharness.simulation.probing.observed_cycles import ObservedCycles
@@ -39,34 +35,12 @@ class ProbeSchedule:
         made: Their reports.
     """
 
-    def __init__(
-        self,
-        driver: SessionDriver,
-        history: History,
-        *,
-        turn_limit: int,
-        remaining: Callable[[], float],
-        on_probe: Callable[[], None] = lambda: None,
-    ) -> None:
-        """
-        Prepare to probe a run.
-
-        Args:
-            driver: Drives the run.
-            history: The turns of the run.
-            turn_limit: After how many turns the run is cut.
-            remaining: Returns the seconds of real time that are left.
-            on_probe: Called after each probe.
-        """
+    def __init__(self, run: ProbedRun) -> None:
         self.made: list[ProbeReport] = []
-        self._driver = driver
-        self._history = history
-        self._turn_limit = turn_limit
-        self._remaining = remaining
-        # Now, and not when a repetition is observed: files that changed since may change again.
-        self._began = platform.files().file_clock()
-        self._on_probe = on_probe
-        self._started = driver.testbed.workspace.clock.now
+        self._run = run
+        self._driver = run.driver
+        self._history = run.history
+        self._turn_limit = run.turn_limit
         # The threshold that the run is driven on to, which will confirm or refute it.
         self._awaited: Threshold | None = None
         # The end that follows if the host did not end the run by itself after that turn.
@@ -124,7 +98,7 @@ class ProbeSchedule:
         states = self._history.states
         differing = [turn for turn in later if not same_state(states[turn - lasso.period], states[turn])]
         if not all(
-            self._history.only_time_differs(turn - lasso.period, turn, self._clock) for turn in differing
+            self._history.only_time_differs(turn - lasso.period, turn, self._run.clock) for turn in differing
         ):
             return False
         for turn in differing:
@@ -145,7 +119,7 @@ class ProbeSchedule:
         if early and turn + 2 >= self._not_before:
             from pytest_hookharness.simulation.probing.early_proof import seems_to_log
 
-            if seems_to_log(self._driver, self._history, self._turns.find_last) and self._cycles.proves(1):
+            if seems_to_log(self._run, self._turns.find_last) and self._cycles.proves_logs():
                 return self._end_proved("progression", 1)
             self._driver.testbed.slot.plan(partial(self._history.prepare, turn))
         if early or len(self.made) >= _REPORT_LIMIT:
@@ -232,15 +206,7 @@ class ProbeSchedule:
         # Most runs are not probed, so what probes is imported only then.
         from pytest_hookharness.simulation.probing.repetition_probes import RepetitionProbes
 
-        return RepetitionProbes(
-            self._driver,
-            self._history,
-            clock=lambda: self._clock,
-            influences=self.observe,
-            played=lambda: self.played,
-            remaining=self._remaining,
-            on_probe=self._on_probe,
-        )
+        return RepetitionProbes(self._run, self._cycles.influences, lambda: self.played)
 
     def _add(self, report: ProbeReport) -> ProbeReport:
         threshold, played = report.threshold, self._turns.uncapped or 0
@@ -256,14 +222,14 @@ class ProbeSchedule:
         # Most runs repeat nothing, so what observes repetitions is imported only then.
         from pytest_hookharness.simulation.probing.observed_cycles import ObservedCycles
 
-        return ObservedCycles(self._driver, self._history, self._remaining, self._on_probe, self._began)
+        return ObservedCycles(self._run)
 
     @cached_property
     def _turns(self) -> RealTurns:
         # As above.
         from pytest_hookharness.simulation.probing.real_turns import RealTurns
 
-        return RealTurns(self._driver, self._history, self._turn_limit, self._remaining)
+        return RealTurns(self._run)
 
     def observe(self, period: int) -> Influences:
         """Return what a cycle of that period reads that could matter; each is observed once."""
@@ -341,10 +307,6 @@ class ProbeSchedule:
             f"the probes predicted a change in turn {threshold.turn} ({threshold.at}), "
             "and it did not happen: this is a defect of the harness, please report it",
         )
-
-    @property
-    def _clock(self) -> SessionClock:
-        return SessionClock(started=self._started, now=self._driver.testbed.workspace.clock.now)
 
     def _end(self, how: RunEnding, why: str = "") -> RunEnd:
         return RunEnd(how=how, turn=self._driver.turn, why=why)

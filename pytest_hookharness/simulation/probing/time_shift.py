@@ -8,11 +8,9 @@ exist for all programs, so a second run follows in which everything that was wri
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING
 
 from pytest_hookharness.judging.findings import finding_catalogue
-from pytest_hookharness.judging.state_diff.file_series import Files
-from pytest_hookharness.judging.state_diff.file_timestamps import find_timestamps
-from pytest_hookharness.judging.state_diff.number_formats import SessionClock
 from pytest_hookharness.model.fast_dataclass import replace
 from pytest_hookharness.model.moves import Wait
 from pytest_hookharness.model.outcome import Outcome
@@ -43,6 +41,10 @@ _SEARCH_LIMIT = 14
 _LONG = 10
 
 
+if TYPE_CHECKING:
+    from pytest_hookharness.judging.state_diff.file_timestamps import FileTimestamps
+
+
 class TimeShift:
     """Lets time pass by making everything older, for hooks that read the machine's clock."""
 
@@ -56,7 +58,7 @@ class TimeShift:
     @property
     def has_timestamps(self) -> bool:
         """Whether a file that was written contains a time of this run."""
-        return bool(find_timestamps(self._written, self._clock).parts)
+        return bool(self._timestamps.parts)
 
     def let_pass(self, seconds: float) -> None:
         """Make all files, and the timestamps in them, older."""
@@ -67,17 +69,19 @@ class TimeShift:
         newest = max(self._history.states, default=0)
         self._passed = seconds + (self._passed if newest == self._turn else 0.0)
         self._turn = newest
-        editor.write(find_timestamps(self._written, self._clock).aged(self._passed))
+        editor.write(self._timestamps.aged(self._passed))
         editor.age(seconds)
         self._started -= seconds
 
     @property
-    def _written(self) -> Files:
-        return self._history.written(max(self._history.states, default=0))
+    def _timestamps(self) -> FileTimestamps:
+        """The times of this run in the files that were written."""
+        # Most runs read none of them.
+        from pytest_hookharness.judging.state_diff.file_timestamps import find_timestamps
+        from pytest_hookharness.judging.state_diff.number_formats import SessionClock
 
-    @property
-    def _clock(self) -> SessionClock:
-        return SessionClock(started=self._started, now=self._testbed.workspace.clock.now)
+        written = self._history.written(max(self._history.states, default=0))
+        return find_timestamps(written, SessionClock(self._started, self._testbed.workspace.clock.now))
 
 
 def find_doubt(moved: Outcome, aged: Outcome, gap: str) -> str:

@@ -77,9 +77,6 @@ class Checkpoint(AbstractContextManager["Checkpoint"]):
     A testbed as it was at one point, to which it can be restored any number of times.
 
     While it is open, nothing that runs on the testbed belongs to the trace of the run.
-
-    Attributes:
-        editor: Changes the files of the testbed.
     """
 
     def __init__(self, testbed: Testbed, point: SessionPoint) -> None:

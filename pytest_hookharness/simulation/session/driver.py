@@ -76,12 +76,10 @@ class SessionDriver:
     Attributes:
         progress: The host's session, and what it asks for.
         turn: The last turn that was begun.
-        hook_run_count: How many hook runs there were.
         out_of_time: Whether the time budget ended; what it cut is no part of the run.
         running: Commands of the hooks that it cut.
         refused_session: The first session of a fake agent that a limit refused; ``None`` while there is none.
         steps: What took place.
-        pass_time: Lets seconds pass for the hooks.
         pace: Seconds between two turns.
         on_step: Called with each step once it has taken place.
     """

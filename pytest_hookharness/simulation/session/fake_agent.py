@@ -74,7 +74,6 @@ class FakeAgent:
     Attributes:
         answer: The agent's last text.
         session: The host's id of the session.
-        hook_run_count: The number of hook runs.
         stops: How often the agent wanted to stop.
     """
 

@@ -7,7 +7,7 @@ import time
 from collections.abc import Callable, Collection, Mapping
 from contextlib import suppress
 from itertools import pairwise
-from typing import TypeAlias
+from typing import TYPE_CHECKING, TypeAlias
 
 from pytest_hookharness import agents, hosts
 from pytest_hookharness.execution.workspace.workspace import WorkspaceError
@@ -19,9 +19,6 @@ from pytest_hookharness.judging.recurrence.similar_turns import (
     actions_of,
     describe_difference,
 )
-from pytest_hookharness.judging.state_diff.file_series import Files
-from pytest_hookharness.judging.state_diff.file_timestamps import equal_except_timestamps
-from pytest_hookharness.judging.state_diff.number_formats import SessionClock
 from pytest_hookharness.judging.verdict.run_end import why_undecided_run
 from pytest_hookharness.model.fast_dataclass import dataclass, replace
 from pytest_hookharness.model.moves import Message, Observation
@@ -29,6 +26,10 @@ from pytest_hookharness.model.probes import ProbeEffect, ProbeResult, UnknownDec
 from pytest_hookharness.model.time_budget import BudgetEnded, check_time
 from pytest_hookharness.model.trace import Change, HookRun, State, StateEntry, Step, Trace
 from pytest_hookharness.simulation.session.driver import SessionDriver, SessionPoint
+
+if TYPE_CHECKING:
+    from pytest_hookharness.judging.state_diff.file_series import Files
+    from pytest_hookharness.judging.state_diff.number_formats import SessionClock
 
 # What the agent saw, as it was and in equal words for equal outlines.
 _Reworded: TypeAlias = tuple[tuple[Observation, ...], tuple[Observation, ...]]
@@ -49,7 +50,6 @@ class Repetition:
         period: Its length in turns.
         files: The covered files at its end.
         written: The contents of the files that were written since the session began.
-        outlines: The outlines of texts of the run.
         ended: When everything that it wrote was written, in nanoseconds.
     """
 
@@ -150,15 +150,7 @@ class History:
     def remember(
         self, turn: int, state: State, point: SessionPoint, seen: Observation, steps: list[Step]
     ) -> None:
-        """
-        Add a turn.
-
-        Args:
-            turn: Its number.
-            state: The state after it.
-            point: Where host and agent stand, before the next act.
-            seen: What the agent will see next.
-        """
+        """Add one turn, after which host and agent stand at a point; ``seen`` is what the agent sees next."""
         before = self.states[turn - 1].files if turn - 1 in self.states else self._initial
         self.states[turn] = state
         self._turns[turn] = (point, seen, steps)
@@ -166,11 +158,11 @@ class History:
         contents = dict(self._contents.get(turn - 1, {}))
         for change in changes(before, state.files):
             contents.pop(change.path, None)
-            try:
-                contents[change.path] = self._content(change.path, state.files.get(change.path))
-            except WorkspaceError:
-                # Too large, or not a regular file; then its content counts as unknown.
-                continue
+            entry = state.files.get(change.path)
+            is_file = entry is not None and entry.kind == "file"
+            # One that is too large, or that is no regular file any more, counts as unknown.
+            with suppress(WorkspaceError):
+                contents[change.path] = self._read(change.path) if is_file else None
         self._contents[turn] = contents
         # No comparison looks back further than two of the longest periods.
         self._contents.pop(turn - 2 * LONGEST_PERIOD - 1, None)
@@ -246,10 +238,6 @@ class History:
         ]
         return [change for one, other in pairwise(ends) for change in changes(other, one)]
 
-    def point(self, turn: int) -> SessionPoint:
-        """Return where host and agent stood after a turn."""
-        return self._turns[turn][0]
-
     def written(self, turn: int) -> Files:
         """Return the known contents, after a turn, of the files written since the session began."""
         return self._contents.get(turn, {})
@@ -259,7 +247,7 @@ class History:
         steps = tuple(driver.steps_after(driver.turn - period))
         hook_runs = (run for _, run in Trace(steps=steps).hook_runs())
         return Repetition(
-            start=self.point(driver.turn - period),
+            start=self._turns[driver.turn - period][0],
             point=driver.point,
             period=period,
             steps=steps,
@@ -272,6 +260,9 @@ class History:
 
     def only_time_differs(self, first: int, second: int, clock: SessionClock) -> bool:
         """Return whether the states after two turns differ in nothing but timestamps of their own turn."""
+        # In most runs no repetition is compared so.
+        from pytest_hookharness.judging.state_diff.file_timestamps import equal_except_timestamps
+
         one, other = self.states[first], self.states[second]
         if (one.visible, one.agent, one.environment) != (other.visible, other.agent, other.environment):
             return False
@@ -325,9 +316,6 @@ class History:
                     return f"an earlier content of {path} is not known"
                 found[place][path] = known.get(path)
         return tuple(found)
-
-    def _content(self, path: str, entry: StateEntry | None) -> bytes | None:
-        return self._read(path) if entry is not None and entry.kind == "file" else None
 
     def _reworded(self, agent: agents.Agent) -> agents.Agent:
         """Return the agent as if messages with equal outlines had been equal."""

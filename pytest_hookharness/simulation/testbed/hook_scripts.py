@@ -50,7 +50,6 @@ class HookSource:
     A command of a hook, or a script that it leads to.
 
     Attributes:
-        name: The name for people.
         interpreter: The name of what runs it; empty for a shell.
     """
 

@@ -36,11 +36,8 @@ class HostFolders(Protocol):
 
     Attributes:
         root: The project folder: the one in which the session starts.
-        home: The user's home folder.
-        tmp: The folder for temporary files.
         plugin: The plugin's folder; ``None`` without a plugin.
         roots: The folders by the first part of their state paths.
-        environment: The host's own environment.
     """
 
     root: Path

@@ -42,10 +42,8 @@ class _Origin:
     What a testbed was when it was new.
 
     Attributes:
-        scenario: The scenario that it was made for.
         made: When, by the monotonic clock.
         machine: What distinguishes the machine from another one.
-        files: The covered files.
         stamps: What the system notes of its folders.
         settled: Whether a change since these were noted would show in them, however coarse the clock is.
     """
