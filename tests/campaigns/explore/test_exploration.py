@@ -159,7 +159,7 @@ def test_a_state_that_is_left_by_waiting_is_no_trap(harness):
 
     assert outcome.verdict_name == "undecided"
     assert outcome.explored.trap is None
-    assert any("a year later" in why for why in outcome.explored.open)
+    assert any("at a later time" in why for why in outcome.explored.open)
 
 
 @pytest.mark.parametrize("keys", [{"world": {"cover": ["/opt"]}}, {"processes": {"build": {"run": "true"}}}])
