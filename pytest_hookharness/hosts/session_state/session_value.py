@@ -29,7 +29,7 @@ from pytest_hookharness.hosts.settings.configuration import Configuration
 from pytest_hookharness.model.fast_dataclass import dataclass, replace
 from pytest_hookharness.model.moves import Message, ToolCall
 from pytest_hookharness.model.protocol import Decision, Hook, Json, Payload, Rule
-from pytest_hookharness.model.trace import HOST_WARNED, Performed
+from pytest_hookharness.model.trace import HOST_WARNED, REFUSAL_COUNT, Performed
 from pytest_hookharness.model.verdicts import SessionEnd
 
 IDLE_WHY = "no turn started"
@@ -142,7 +142,7 @@ class Session:
             "task list": tasks,
             "subagents in the background": len(self.background),
             "position in flags": self.stops_refused % len(self.facts.flags) if self.facts.flags else 0,
-            **{name: value for name, value in self._counters.items() if self._is_reported(name)},
+            **self._counters,
             **({HOST_WARNED: True} if self.warned else {}),
             **self._subagent,
         }
@@ -157,17 +157,30 @@ class Session:
             "subagent": self.waiting.call.subagent.kind,
             "position in the subagent's texts": min(self.subagent_texts, len(texts) - 1),
             "position in the subagent's flags": self.subagent_texts % len(flags) if flags else 0,
-            "refused stops of the subagent": self.subagent_texts if self._is_reported("stops_refused") else 0,
+            "refused stops of the subagent": self.subagent_texts if self._reports_refusals else 0,
         }
 
     @property
     def _counters(self) -> Mapping[str, Json]:
-        return {"stops_refused": self.stops_refused, "moves": self.moves, "spoken": list(self.spoken)}
-
-    def _is_reported(self, name: str) -> bool:
         # A counter belongs to the state only if the host shows it to hooks; else no state would ever repeat.
-        sources = ("stops_refused", "stops_asked") if name == "stops_refused" else (name,)
-        return any(self.profile.uses_value(source) for source in sources)
+        return {
+            **({REFUSAL_COUNT: self.reported_refusals} if self._reports_refusals else {}),
+            **({"moves": self.moves} if self.profile.uses_value("moves") else {}),
+            **({"spoken": list(self.spoken)} if self.profile.uses_value("spoken") else {}),
+        }
+
+    @property
+    def _reports_refusals(self) -> bool:
+        return any(self.profile.uses_value(name) for name in ("stops_refused", "stops_asked"))
+
+    @property
+    def reported_refusals(self) -> int:
+        """How many stops were refused since the newest prompt, as hooks are told; 0 if they are not."""
+        return self.stops_refused if self._reports_refusals else 0
+
+    def further(self, refusals: int) -> Session:
+        """Return the session as it looks to hooks after some more refused stops."""
+        return replace(self, stops_refused=self.stops_refused + refusals)
 
     @property
     def env(self) -> Mapping[str, str]:

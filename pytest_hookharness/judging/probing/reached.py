@@ -27,6 +27,7 @@ class ProbedCycle:
         turn: Its last turn.
         period: Its length in turns.
         pattern: How files changed from one repetition to the next; ``None`` if they did not.
+        refusals: Refused stops in a repetition, if the input of the hooks counts them; else 0.
         pace: Seconds that pass for the hooks in a repetition, at a declared pace; else 0.
         least: Of these, the seconds that pass even if the hooks take no time.
     """
@@ -34,6 +35,7 @@ class ProbedCycle:
     turn: int
     period: int
     pattern: Pattern | None = None
+    refusals: int = 0
     pace: float = 0.0
     least: float = 0.0
 
@@ -53,6 +55,8 @@ class ProbedCycle:
             turns = counted(f"{perturbation.repetitions * self.period:,}", "more such turn")
             passed = f"{turns} ({format_duration(perturbation.repetitions * perturbation.pace)})"
             return f"{reached}, {passed}" if reached else passed
+        if perturbation.how is PerturbationKind.AHEAD and self.refusals and not reached:
+            return counted(f"{perturbation.repetitions * self.refusals:,}", "more refused stop")
         if self.pattern is None or perturbation.how is PerturbationKind.TRANSCRIPT:
             return str(perturbation.how.value)
         return reached or "one more repetition"

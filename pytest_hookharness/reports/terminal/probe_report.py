@@ -102,8 +102,11 @@ def _conclusion(probing: ProbeReport) -> str:
     if probing.threshold is not None:
         return describe_threshold(probing.threshold)
     if not probing.parts:
-        grown = any(probe.kind is PerturbationKind.TRANSCRIPT for probe in probing.probes)
-        return f"no tried change of time{' or transcript' if grown else ''} makes a difference"
+        names = {PerturbationKind.TRANSCRIPT: "transcript", PerturbationKind.AHEAD: "number of refusals"}
+        kinds = {probe.kind for probe in probing.probes}
+        *more, last = ["time", *(name for kind, name in names.items() if kind in kinds)]
+        changed = f"{', '.join(more)} or {last}" if more else last
+        return f"no tried change of {changed} makes a difference"
     return "none of the changing parts makes a difference, as far as tried"
 
 

@@ -90,7 +90,10 @@ class Prober:
         self._pace = repetition.point.clock.since(repetition.start.clock) if paced else 0.0
         self._clock = clock = run.clock
         self._pattern = pattern
-        self._sizes = sizes
+        # Stops that were refused in the repetition, if the host puts their number into the input of hooks.
+        now = repetition.point.progress.session.reported_refusals
+        self._refusals = now - repetition.start.progress.session.reported_refusals
+        self._sizes = (*sizes, *([GrowingSize(now, self._refusals)] if self._refusals else ()))
         self._exact_limits = limits
         self._unread = frozenset(unread)
         self._chance = chance
@@ -131,6 +134,7 @@ class Prober:
         plan = plan_experiments(
             self._parts,
             sizes=self._sizes,
+            refusals=bool(self._refusals),
             limits=self._exact_limits,
             most=most_candidates(self._remaining(), self._repetition.wall),
             time=not slow,
@@ -245,8 +249,12 @@ class Prober:
         if perturbation.how is not PerturbationKind.AHEAD or len(perturbation.parts) < len(self._parts):
             return point
         agent = point.agent.further(self._repetition.start.agent, repetitions)
+        session = point.progress.session.further(perturbation.repetitions * self._refusals)
         return replace(
-            point, agent=agent, clock=point.clock.later(perturbation.repetitions * perturbation.pace)
+            point,
+            agent=agent,
+            progress=replace(point.progress, session=session),
+            clock=point.clock.later(perturbation.repetitions * perturbation.pace),
         )
 
     def _shift_file_times(self, point: SessionPoint, checkpoint: Checkpoint) -> None:
@@ -323,6 +331,7 @@ class Prober:
             turn=self._repetition.point.turn,
             period=period,
             pattern=self._pattern,
+            refusals=self._refusals,
             pace=self._pace,
             least=self._testbed.scenario.pace * period,
         )

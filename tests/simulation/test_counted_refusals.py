@@ -1,0 +1,56 @@
+"""Loops on hosts that put the number of refused stops into the input of hooks."""
+
+from __future__ import annotations
+
+import pytest
+
+from pytest_hookharness.model.verdicts import Capped, Livelock, Terminated, Undecided
+
+GO_ON = """echo '{"followup_message": "Run the tests."}'"""
+FROM = "[ $(jq .loop_count) -ge %d ] && exit 0\n"
+LOGS = "jq .loop_count >>log\n"
+
+
+@pytest.fixture
+def gate(play):
+    """Play a Stop hook of Cursor, whose input counts the refused stops (documented)."""
+
+    def run(text, **keys):
+        hook = {"command": "sh gate.sh", "loop_limit": None}
+        return play(host="cursor", files={"gate.sh": text}, hooks={"stop": [hook]}, turns=12, **keys)
+
+    return run
+
+
+@pytest.mark.parametrize("text", ["", LOGS], ids=["neither", "logs it"])
+def test_a_gate_that_never_allows_the_stop(gate, text):
+    """The number alone does not keep a loop from being shown, and is named as what it could depend on."""
+    verdict = gate(text + GO_ON).verdict
+
+    assert isinstance(verdict, Livelock)
+    assert (verdict.evidence, verdict.matters) == ("driven", ("loop_count in its input",))
+
+
+@pytest.mark.parametrize("limit", [40, 5000])
+def test_a_gate_that_allows_a_later_stop(gate, limit):
+    """Experiments with larger numbers find the turn in which the hook would allow the stop."""
+    verdict = gate(FROM % limit + GO_ON).verdict
+
+    assert isinstance(verdict, Undecided)
+    assert f"in turn {limit + 1:,}" in verdict.why
+
+
+def test_a_gate_that_allows_the_stop_soon(gate):
+    """A limit within the turns that are played ends the session there."""
+    outcome = gate(FROM % 6 + GO_ON)
+
+    assert isinstance(outcome.verdict, Terminated)
+    assert outcome.blocks() == 6
+
+
+def test_a_hosts_own_limit(play):
+    """Cursor's own limit ends the loop, and what the hook would do without it is known."""
+    outcome = play(host="cursor", files={"gate.sh": FROM % 40 + GO_ON}, hooks={"stop": "sh gate.sh"})
+
+    assert isinstance(outcome.verdict, Capped)
+    assert outcome.verdict.without.name == "terminated"
