@@ -207,6 +207,8 @@ def test_a_longer_limit(program, text):
         (PYTHON, "for one in pool.imap_unordered(f, xs): pass", ORDER),
         (PYTHON, "pid, status = os.wait()", ORDER),
         (NODE, "await Promise.race([a, b])", ORDER),
+        (NODE, "if (os.freemem() < 1e6) exit()", "the free memory of the machine"),
+        (NODE, "const { freemem } = require('os')", "the free memory of the machine"),
         (NODE, "const { random, floor } = Math;", CHANCE),
         (NODE, 'if (Math["random"]() < 0.02) exit();', CHANCE),
         (NODE, "const M = Math; if (M.random() < 0.02) exit();", CHANCE),
@@ -221,6 +223,7 @@ def test_what_differs_in_each_run(program, text, kind):
 @pytest.mark.parametrize(
     ("program", "text"),
     [
+        (NODE, "console.error('freemem is low') // os.freemem()"),
         (PYTHON, "os.kill(p.pid, 9)\nos.killpg(os.getpgid(p.pid), 9)"),
         (PYTHON, "from concurrent.futures import wait\nimport os\nwait(jobs)\n# p.pid, os.fork"),
         (PYTHON, "json.dumps(payload, default=str)"),

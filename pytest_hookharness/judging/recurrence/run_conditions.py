@@ -15,7 +15,7 @@ from pytest_hookharness.judging.recurrence.hidden_chance import NODE, PERL, PYTH
 from pytest_hookharness.judging.recurrence.shell_clock_use import decode, shorten
 
 _PROCESS, _ADDRESS = "a process number", "an address in memory"
-_INODE = "the number of a file or a pipe"
+_INODE, _MEMORY = "the number of a file or a pipe", "the free memory of the machine"
 _ORDER, _LIMIT = "which of several jobs ends first", "a limit of less than a second"
 
 _LINE_COMMENT = re.compile(r"(?m)^[ \t]*(?:#|//).*$")
@@ -76,6 +76,7 @@ _ANY = re.compile(r"/[\w.-]+$")
 
 # A path of the kernel begins with its folder. One of a project may have the same words in it.
 _MAPS = r"(?<![\w.)}])[/]proc/[^/\s]{1,40}/s?maps\b"
+_NODE_MEMORY = r"\bfreemem\b|\bavailableMemory\b"
 _NODE_PROCESS = (
     r"\.p?pid\b|\[[ \t]*[\"'`]p?pid[\"'`][ \t]*\]|(?<![\w$.])p?pid\b[^{}()\n]{0,100}\}[ \t]*=[ \t]*[\w$(]"
 )
@@ -108,6 +109,8 @@ LANGUAGES = (
     ),
     Language(NODE, _finder(r"\.ino\b", b".ino", _without_node_texts), whole=False, kind=_INODE),
     Language(NODE, _finder(_NODE_LIMIT, b"timeout", _without_node_texts), whole=False, kind=_LIMIT),
+    # Node reads /proc/meminfo at each start, so that this is not seen of a script.
+    Language(NODE, _finder(_NODE_MEMORY, b"em", _without_node_texts), whole=False, kind=_MEMORY),
     Language(
         NODE,
         _finder(r"\bPromise\.(?:race|any)\b", b"Promise", _without_node_texts),
