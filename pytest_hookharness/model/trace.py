@@ -21,8 +21,9 @@ _VARIABLE = re.compile(r"\$\{\w+\}")
 _NEVER_RAN = (Exited(126), Exited(127))
 # Key of what is visible of a session whose host has warned the agent that it repeats itself.
 HOST_WARNED = "warned of a repetition"
-# The name of the number of refused stops, on hosts that put it into the input of hooks.
-REFUSAL_COUNT = "number of refused stops"
+# What some hosts count in the input of hooks.
+REFUSED_STOPS, MOVES = "refused stops", "moves"
+REPORTED_COUNTS = (REFUSED_STOPS, MOVES)
 
 
 @dataclass(frozen=True, slots=True)

@@ -30,7 +30,7 @@ from pytest_hookharness.hosts.rules.turns import (
 from pytest_hookharness.model.moves import Prompt, RunCommand, Stop, Subagent, ToolCall, ToolResult, Tools
 from pytest_hookharness.model.processes import Cut, Exited, ProcessResult, TimedOut
 from pytest_hookharness.model.protocol import Basis, Field, Hook, Rule, Ruling
-from pytest_hookharness.model.trace import REFUSAL_COUNT
+from pytest_hookharness.model.trace import REFUSED_STOPS
 
 KNOWN = Rule("made for a test", Basis.ASSUMED, "this test")
 BLOCK = {"decision": "block", "reason": "not yet"}
@@ -628,7 +628,7 @@ def test_fields_of_standard_input(play, profile):
         "shout": "GO",
     }
     assert second["loop_count"] == 1
-    assert REFUSAL_COUNT in played.sessions[-1].visible
+    assert REFUSED_STOPS in played.sessions[-1].visible
     assert list(hosts.payload_for(kind, "Stop", played.sessions[0].facts)) == list(first)
 
 

@@ -9,6 +9,7 @@ from pytest_hookharness.model.verdicts import Capped, Livelock, Terminated, Unde
 GO_ON = """echo '{"followup_message": "Run the tests."}'"""
 FROM = "[ $(jq .loop_count) -ge %d ] && exit 0\n"
 LOGS = "jq .loop_count >>log\n"
+CONTINUE = """echo '{"decision": "continue", "reason": "Run `true`."}'"""
 
 
 @pytest.fixture
@@ -46,6 +47,26 @@ def test_a_gate_that_allows_the_stop_soon(gate):
 
     assert isinstance(outcome.verdict, Terminated)
     assert outcome.blocks() == 6
+
+
+def test_a_host_that_counts_moves_too(play):
+    """Antigravity also counts moves in the input (documented); experiments send larger numbers of both."""
+    late = "[ $(jq .stepIdx) -lt 300 ] || touch done"
+    stop = f"cat >/dev/null; [ -e done ] && exit 0; {CONTINUE}"
+    hooks = {"PreToolUse": late, "Stop": stop}
+    stops = [{"stop": "Done."}]
+    outcome = play(host="antigravity", cap="none", hooks=hooks, agent=stops, then="obedient", turns=12)
+
+    assert isinstance(outcome.verdict, Undecided)
+    assert "in turn 301" in outcome.verdict.why
+
+
+def test_another_name_of_the_count(play):
+    """Antigravity calls the number of refused stops otherwise (documented)."""
+    verdict = play(host="antigravity", cap="none", hooks={"Stop": f"cat >/dev/null; {CONTINUE}"}).verdict
+
+    assert isinstance(verdict, Livelock)
+    assert verdict.matters == ("executionNum in its input",)
 
 
 def test_a_hosts_own_limit(play):

@@ -29,7 +29,7 @@ from pytest_hookharness.hosts.settings.configuration import Configuration
 from pytest_hookharness.model.fast_dataclass import dataclass, replace
 from pytest_hookharness.model.moves import Message, ToolCall
 from pytest_hookharness.model.protocol import Decision, Hook, Json, Payload, Rule
-from pytest_hookharness.model.trace import HOST_WARNED, REFUSAL_COUNT, Performed
+from pytest_hookharness.model.trace import HOST_WARNED, MOVES, REFUSED_STOPS, Performed
 from pytest_hookharness.model.verdicts import SessionEnd
 
 IDLE_WHY = "no turn started"
@@ -142,7 +142,8 @@ class Session:
             "task list": tasks,
             "subagents in the background": len(self.background),
             "position in flags": self.stops_refused % len(self.facts.flags) if self.facts.flags else 0,
-            **self._counters,
+            **self.reported_counts,
+            **({"spoken": list(self.spoken)} if self.profile.uses_value("spoken") else {}),
             **({HOST_WARNED: True} if self.warned else {}),
             **self._subagent,
         }
@@ -153,34 +154,28 @@ class Session:
         if not isinstance(self.waiting, AwaitSubagent) or self.waiting.call.subagent is None:
             return {}
         texts, flags = self.waiting.call.subagent.texts, self.facts.flags
+        refused = self.subagent_texts if REFUSED_STOPS in self.reported_counts else 0
         return {
             "subagent": self.waiting.call.subagent.kind,
             "position in the subagent's texts": min(self.subagent_texts, len(texts) - 1),
             "position in the subagent's flags": self.subagent_texts % len(flags) if flags else 0,
-            "refused stops of the subagent": self.subagent_texts if self._reports_refusals else 0,
+            "refused stops of the subagent": refused,
         }
 
     @property
-    def _counters(self) -> Mapping[str, Json]:
-        # A counter belongs to the state only if the host shows it to hooks; else no state would ever repeat.
+    def reported_counts(self) -> Mapping[str, int]:
+        """What was counted since the newest prompt, if the host shows the number to hooks."""
+        # Other counts do not belong to the state; else no state would ever repeat.
+        uses = self.profile.uses_value
         return {
-            **({REFUSAL_COUNT: self.reported_refusals} if self._reports_refusals else {}),
-            **({"moves": self.moves} if self.profile.uses_value("moves") else {}),
-            **({"spoken": list(self.spoken)} if self.profile.uses_value("spoken") else {}),
+            **({REFUSED_STOPS: self.stops_refused} if uses("stops_refused") or uses("stops_asked") else {}),
+            **({MOVES: self.moves} if uses("moves") else {}),
         }
 
-    @property
-    def _reports_refusals(self) -> bool:
-        return any(self.profile.uses_value(name) for name in ("stops_refused", "stops_asked"))
-
-    @property
-    def reported_refusals(self) -> int:
-        """How many stops were refused since the newest prompt, as hooks are told; 0 if they are not."""
-        return self.stops_refused if self._reports_refusals else 0
-
-    def further(self, refusals: int) -> Session:
-        """Return the session as it looks to hooks after some more refused stops."""
-        return replace(self, stops_refused=self.stops_refused + refusals)
+    def further(self, counts: Mapping[str, int]) -> Session:
+        """Return the session with larger counts; ``counts`` says by how much."""
+        refused, moves = counts.get(REFUSED_STOPS, 0), counts.get(MOVES, 0)
+        return replace(self, stops_refused=self.stops_refused + refused, moves=self.moves + moves)
 
     @property
     def env(self) -> Mapping[str, str]:
@@ -261,7 +256,7 @@ class Session:
             refusals_in_row=earlier.refusals_in_row,
             calls_refused=earlier.calls_refused,
             subagent_refusals=earlier.subagent_refusals,
-            moves=earlier.moves,
+            moves=self.moves if MOVES in self.reported_counts else earlier.moves,
             calls=earlier.calls,
             recent=earlier.recent,
             warned=earlier.warned,

@@ -101,7 +101,7 @@ def plan_experiments(
     time: bool = True,
     transcript: bool = False,
     pace: float = 0.0,
-    refusals: bool = False,
+    counts: bool = False,
 ) -> ExperimentPlan:
     """
     Yield the perturbations to probe, one after the other, and return the result.
@@ -116,12 +116,12 @@ def plan_experiments(
         time: Whether to probe passing time.
         transcript: Whether to probe a longer transcript, which no hook opened.
         pace: Seconds by which the hooks' clock advances per repetition; if set, no other time is probed.
-        refusals: Whether the input of the hooks counts refused stops.
+        counts: Whether the host counts something in the input of the hooks.
     """
     every = tuple(range(len(parts)))
     alone: list[int] = []
     candidates = Candidates()
-    if parts or pace or refusals:
+    if parts or pace or counts:
         candidates = find_candidates(parts, sizes, limits, most)
         ahead = yield from _ahead(parts, candidates.repetitions, pace)
         if ahead is not None:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
+from dataclasses import field
 
 from pytest_hookharness.judging.probing.experiments import ExperimentResult
 from pytest_hookharness.judging.state_diff.pattern import Pattern
@@ -27,7 +29,7 @@ class ProbedCycle:
         turn: Its last turn.
         period: Its length in turns.
         pattern: How files changed from one repetition to the next; ``None`` if they did not.
-        refusals: Refused stops in a repetition, if the input of the hooks counts them; else 0.
+        counts: What the host counts in the input of the hooks, with the growth in a repetition.
         pace: Seconds that pass for the hooks in a repetition, at a declared pace; else 0.
         least: Of these, the seconds that pass even if the hooks take no time.
     """
@@ -35,7 +37,7 @@ class ProbedCycle:
     turn: int
     period: int
     pattern: Pattern | None = None
-    refusals: int = 0
+    counts: Mapping[str, int] = field(default_factory=dict)
     pace: float = 0.0
     least: float = 0.0
 
@@ -55,8 +57,9 @@ class ProbedCycle:
             turns = counted(f"{perturbation.repetitions * self.period:,}", "more such turn")
             passed = f"{turns} ({format_duration(perturbation.repetitions * perturbation.pace)})"
             return f"{reached}, {passed}" if reached else passed
-        if perturbation.how is PerturbationKind.AHEAD and self.refusals and not reached:
-            return counted(f"{perturbation.repetitions * self.refusals:,}", "more refused stop")
+        if perturbation.how is PerturbationKind.AHEAD and self.counts and not reached:
+            more = ((name, perturbation.repetitions * step) for name, step in self.counts.items())
+            return ", ".join(counted(f"{number:,}", f"more {name[:-1]}") for name, number in more)
         if self.pattern is None or perturbation.how is PerturbationKind.TRANSCRIPT:
             return str(perturbation.how.value)
         return reached or "one more repetition"

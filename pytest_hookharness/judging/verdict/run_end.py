@@ -13,7 +13,7 @@ from pytest_hookharness.model.processes import Cut, TimedOut
 from pytest_hookharness.model.protocol import Rule, is_afterwards
 from pytest_hookharness.model.time_budget import USED_UP
 from pytest_hookharness.model.trace import (
-    REFUSAL_COUNT,
+    REPORTED_COUNTS,
     Change,
     Happened,
     HookEvent,
@@ -220,7 +220,7 @@ def _others(before: State, after: State) -> tuple[str, ...]:
     names = sorted(before.visible.keys() | after.visible.keys())
     absent = object()
     words = [
-        f"the {name}" if name == REFUSAL_COUNT else f"the host's {name}"
+        f"the number of {name}" if name in REPORTED_COUNTS else f"the host's {name}"
         for name in names
         if before.visible.get(name, absent) != after.visible.get(name, absent)
     ]

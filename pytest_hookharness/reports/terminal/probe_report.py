@@ -102,7 +102,7 @@ def _conclusion(probing: ProbeReport) -> str:
     if probing.threshold is not None:
         return describe_threshold(probing.threshold)
     if not probing.parts:
-        names = {PerturbationKind.TRANSCRIPT: "transcript", PerturbationKind.AHEAD: "number of refusals"}
+        names = {PerturbationKind.TRANSCRIPT: "transcript", PerturbationKind.AHEAD: "what the host counts"}
         kinds = {probe.kind for probe in probing.probes}
         *more, last = ["time", *(name for kind, name in names.items() if kind in kinds)]
         changed = f"{', '.join(more)} or {last}" if more else last

@@ -90,10 +90,10 @@ class Prober:
         self._pace = repetition.point.clock.since(repetition.start.clock) if paced else 0.0
         self._clock = clock = run.clock
         self._pattern = pattern
-        # Stops that were refused in the repetition, if the host puts their number into the input of hooks.
-        now = repetition.point.progress.session.reported_refusals
-        self._refusals = now - repetition.start.progress.session.reported_refusals
-        self._sizes = (*sizes, *([GrowingSize(now, self._refusals)] if self._refusals else ()))
+        # By how much the counts that the host puts into the input of hooks grew in the repetition.
+        before, now = (each.progress.session.reported_counts for each in (repetition.start, repetition.point))
+        self._counts = {name: number - before[name] for name, number in now.items() if number > before[name]}
+        self._sizes = (*sizes, *(GrowingSize(now[name], step) for name, step in self._counts.items()))
         self._exact_limits = limits
         self._unread = frozenset(unread)
         self._chance = chance
@@ -134,7 +134,7 @@ class Prober:
         plan = plan_experiments(
             self._parts,
             sizes=self._sizes,
-            refusals=bool(self._refusals),
+            counts=bool(self._counts),
             limits=self._exact_limits,
             most=most_candidates(self._remaining(), self._repetition.wall),
             time=not slow,
@@ -249,7 +249,8 @@ class Prober:
         if perturbation.how is not PerturbationKind.AHEAD or len(perturbation.parts) < len(self._parts):
             return point
         agent = point.agent.further(self._repetition.start.agent, repetitions)
-        session = point.progress.session.further(perturbation.repetitions * self._refusals)
+        counts = {name: perturbation.repetitions * step for name, step in self._counts.items()}
+        session = point.progress.session.further(counts)
         return replace(
             point,
             agent=agent,
@@ -331,7 +332,7 @@ class Prober:
             turn=self._repetition.point.turn,
             period=period,
             pattern=self._pattern,
-            refusals=self._refusals,
+            counts=self._counts,
             pace=self._pace,
             least=self._testbed.scenario.pace * period,
         )

@@ -24,7 +24,7 @@ from pytest_hookharness.model.fast_dataclass import dataclass, replace
 from pytest_hookharness.model.moves import Message, Observation
 from pytest_hookharness.model.probes import ProbeEffect, ProbeResult, UnknownDecisionError
 from pytest_hookharness.model.time_budget import BudgetEnded, check_time
-from pytest_hookharness.model.trace import REFUSAL_COUNT, Change, HookRun, State, StateEntry, Step, Trace
+from pytest_hookharness.model.trace import REPORTED_COUNTS, Change, HookRun, State, StateEntry, Step, Trace
 from pytest_hookharness.simulation.session.driver import SessionDriver, SessionPoint
 
 if TYPE_CHECKING:
@@ -181,8 +181,8 @@ class History:
             messages = [*map(self._outlined, seen.messages)]
             parts = [
                 unique,
-                # It differs in each repetition; experiments show whether it matters.
-                {name: value for name, value in state.visible.items() if name != REFUSAL_COUNT},
+                # They differ in each repetition; experiments show whether they matter.
+                {name: value for name, value in state.visible.items() if name not in REPORTED_COUNTS},
                 state.environment,
                 position.text,
                 point.answers,
