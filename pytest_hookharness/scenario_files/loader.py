@@ -100,8 +100,6 @@ def load(
     Return the scenarios of a file: its base and variants, on each of ``hosts`` or else of the file's hosts.
 
     Args:
-        path: The file.
-        hosts: The hosts to play on instead of those in the file.
         known_hosts: The hosts that it may name; ``None`` for any.
         known_findings: The findings that it may name, with the reason if it must not, else an empty text.
         known_behaviours: The behaviours that it may name.

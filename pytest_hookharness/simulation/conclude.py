@@ -90,8 +90,6 @@ def conclude_session(
     Judge one session, and compare it with what its scenario expects.
 
     Args:
-        testbed: Where it ran; not closed yet.
-        evidence: What is known of it.
         initial: The covered files before its first turn.
         wall: Seconds of real time that it took.
     """
@@ -144,11 +142,7 @@ def conclude_threads(
     Build the outcome of a run with background processes from the verdict on all its threads.
 
     Args:
-        testbed: Where it ran; not closed yet.
-        trace: The steps of all threads.
         end: How the user's own thread ended, or the whole run if it was interrupted.
-        verdict: The verdict on all threads together.
-        background: What background processes and their hooks did.
         initial: The covered files before the first turn.
         wall: Seconds of real time that it took.
     """

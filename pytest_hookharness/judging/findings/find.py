@@ -64,8 +64,6 @@ def find(
     Return all findings, each once, with the number of times and the first turn.
 
     Args:
-        trace: What took place.
-        problems: Problems in the hook settings.
         flaky: The loop saw one state lead to two results; the trace is searched for it as well.
         configured: The events with configured hooks; ``None`` if that is unknown.
         expect: What the scenario expects; some findings are expectations that only hooks can break.

@@ -108,8 +108,6 @@ def plan_experiments(
     That the unchanged state gives the same decisions again is already known to the caller.
 
     Args:
-        parts: What differs from repetition to repetition.
-        sizes: The sizes that grow.
         limits: Numbers that the hooks may compare with.
         most: How many of these are tried at most.
         time: Whether to probe passing time.

@@ -10,10 +10,10 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 
 from pytest_hookharness.judging.recurrence.clock_words import OTHER_CLOCK, PYTHON_CLOCK, PYTHON_RECORD
-from pytest_hookharness.judging.recurrence.hidden_chance import AWK, PYTHON, SHELL, Language
+from pytest_hookharness.judging.recurrence.hidden_chance import AWK, PYTHON, SHELL, Language, finder
 from pytest_hookharness.judging.recurrence.python_tree import parse_python
 from pytest_hookharness.judging.recurrence.shell_clock_use import TEXT, decode, follow, in_shell, shorten
 
@@ -203,16 +203,6 @@ def _deciding(node: ast.AST) -> Iterator[ast.expr]:
             return
 
 
-def _finder(pattern: str) -> Callable[[bytes], str]:
-    compiled = re.compile(pattern)
-
-    def find(text: bytes) -> str:
-        found = compiled.search(decode(text))
-        return found[0] if found else ""
-
-    return find
-
-
 _AWK = (
     r"\b(?:systime|srand)\s*\(\s*\)|\bstrftime\s*\([^()]*\)\s*[-+*/%<>!=~?&|]"
     r"|[-+*/%<>=~!&|]\s*strftime\b|\bstrftime\s*\([^()]*\)\s+in\b"
@@ -234,9 +224,9 @@ LANGUAGES = (
     Language(SHELL, in_shell),
     Language(PYTHON, in_python, whole=False),
     Language(re.compile(r"/(node|nodejs|deno|bun|perl|ruby)[0-9.]*$"), in_other, whole=False),
-    Language(AWK, _finder(_AWK)),
-    Language(re.compile(r"/jq$"), _finder(r"\bnow\b")),
-    Language(re.compile(r"/sqlite3$"), _finder(_SQLITE)),
-    Language(re.compile(r"/find$"), _finder(r"-[acm](?:min|time)\b|-newer[acm]?t\b")),
-    Language(re.compile(r"/git$"), _finder(_GIT)),
+    Language(AWK, finder(_AWK)),
+    Language(re.compile(r"/jq$"), finder(r"\bnow\b")),
+    Language(re.compile(r"/sqlite3$"), finder(_SQLITE)),
+    Language(re.compile(r"/find$"), finder(r"-[acm](?:min|time)\b|-newer[acm]?t\b")),
+    Language(re.compile(r"/git$"), finder(_GIT)),
 )

@@ -12,16 +12,7 @@ from pytest_hookharness.model.probes import Threshold
 from pytest_hookharness.model.processes import Cut, TimedOut
 from pytest_hookharness.model.protocol import Rule, is_afterwards
 from pytest_hookharness.model.time_budget import USED_UP
-from pytest_hookharness.model.trace import (
-    Change,
-    Happened,
-    HookEvent,
-    HookRun,
-    Moved,
-    State,
-    Step,
-    Trace,
-)
+from pytest_hookharness.model.trace import Change, Happened, HookEvent, HookRun, Moved, State, Step, Trace
 from pytest_hookharness.model.verdicts import RunEnding
 
 # The time for experiments, in turns, where a budget is recommended.
@@ -46,13 +37,11 @@ def first_hooked_turn(steps: Iterable[Step], default: int) -> int:
 
 def describe_used_up(seen: str, wanted: str, wall: float, needed: float) -> str:
     """
-    Say that the time budget is used up, with a budget that would be enough.
+    Say that the time budget is used up, with a budget that would be enough; both in seconds.
 
     Args:
         seen: What it was used for.
         wanted: What a larger budget is for.
-        wall: The budget, in seconds.
-        needed: The seconds that are needed.
     """
     enough = f"{math.ceil(max(2 * wall, needed) / 60)}m"
     options = f"--budget {enough}, or --hook-budget {enough} in pytest"

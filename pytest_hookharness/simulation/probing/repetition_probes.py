@@ -92,8 +92,6 @@ class RepetitionProbes:
         Return the report on a period whose states recur, or whose parts move by a pattern.
 
         Args:
-            period: The period.
-            pattern: How the parts move.
             unread: State paths of files that are left out, because nothing reads them.
         """
         driver, turn = self._driver, self._driver.turn

@@ -89,8 +89,6 @@ def find_doubt(moved: Outcome, aged: Outcome, gap: str) -> str:
     Return why nothing follows from a run whose clock was moved; empty if a second run agrees with it.
 
     Args:
-        moved: The run.
-        aged: The second run, in which all files were made older.
         gap: Why the kernel could not move the clock for all programs.
     """
     if not _differ(moved, aged) and moved.first_difference(aged) is None:
@@ -173,9 +171,7 @@ def compare_starts(
         UnevenPlays: Such plays went otherwise at a declared pace.
 
     Args:
-        now: The outcome of the run that began at once.
         begin: Runs the same scenario, begun by a number of seconds later, until the same turn.
-        starts: The seconds to try.
     """
     for later in starts:
         other = begin(later)
@@ -228,7 +224,6 @@ def _is_no_chance(
     Args:
         quick: Two runs whose turns follow at once.
         slow: Two runs of a slow agent, which go alike.
-        simulate: Plays more of them.
     """
     if all(map(_ended, slow)):
         first, then = (sum(run.iterations for run in runs) for runs in (slow, quick))

@@ -28,8 +28,6 @@ def play_uncapped(
     Play on after a repetition until the hooks end it, and restore the testbed.
 
     Args:
-        testbed: Where the repetition took place.
-        repetition: The last repetition of a loop.
         turns: The last turn that may be played.
         remaining: Returns the seconds of real time that are left for these turns.
 

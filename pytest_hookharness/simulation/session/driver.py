@@ -22,13 +22,7 @@ from pytest_hookharness.model.processes import ProcessResult
 from pytest_hookharness.model.protocol import Decision, Hook, Json, Payload
 from pytest_hookharness.model.trace import Change, Exchange, Happened, HookEvent, HookRun, Moved, Step
 from pytest_hookharness.simulation.startup.start_check import explain_failures
-from pytest_hookharness.simulation.testbed.hook_batch import (
-    attribute,
-    check_ran,
-    collect,
-    delayed,
-    started,
-)
+from pytest_hookharness.simulation.testbed.hook_batch import attribute, check_ran, collect, delayed, started
 from pytest_hookharness.simulation.testbed.host_actions import edit_or_read, perform_call, run_hooks
 from pytest_hookharness.simulation.testbed.testbed import Testbed
 

@@ -179,14 +179,7 @@ class History:
             # A state that cannot be compared gets its turn's number, which no other signature has.
             unique = turn if position.opaque or (state.opaque and state.opaque != BLURRED) else 0
             messages = [*map(self._outlined, seen.messages)]
-            parts = [
-                unique,
-                dict(state.visible),
-                state.environment,
-                position.text,
-                point.answers,
-                messages,
-            ]
+            parts = [unique, dict(state.visible), state.environment, position.text, point.answers, messages]
             text = json.dumps(parts, sort_keys=True, default=str)
             signature = TurnSignature(actions=actions_of(steps, self.outlines), state=text)
             # Equal ones are the same object, which is compared faster.
@@ -207,12 +200,7 @@ class History:
         return stem
 
     def disregard_wording(self, turn: int, period: int) -> bool:
-        """
-        Return whether the last turns are similar but for the words of hooks; these then stop counting.
-
-        Args:
-            period: The period after which they may be similar.
-        """
+        """Return whether the last turns are similar but for the words of hooks; these then stop counting."""
         if self.outlines.wording_varies:
             return False
         last = range(turn, max(2 * period, turn - LONGEST_PERIOD - period), -1)
@@ -285,7 +273,6 @@ class History:
         Return the contents, after each of some turns, of all files that differ between them.
 
         Args:
-            turns: The turns.
             without: State paths of files that are left out.
 
         Returns:
