@@ -17,9 +17,9 @@ from pytest_hookharness import hosts
 from pytest_hookharness.execution.workspace.user_home import find_programs
 from pytest_hookharness.execution.workspace.workspace import Workspace
 from pytest_hookharness.hosts.settings.configuration import INLINE
-from pytest_hookharness.hosts.settings.handlers import SettingsProblem
 from pytest_hookharness.model.expectations import FileExpectations
 from pytest_hookharness.model.fast_dataclass import replace
+from pytest_hookharness.model.protocol import SettingsProblem
 from pytest_hookharness.model.scenario import Scenario
 from pytest_hookharness.simulation.testbed.launch_overrides import ordered
 from pytest_hookharness.simulation.testbed.run_settings import SimulationError
