@@ -40,28 +40,23 @@ def write(scenario: Scenario, *, name: str, why: str, folder: str = "") -> str:
         keys["plugin" if scenario.plugin is not None else "project"] = folder
     if scenario.hooks is not None:
         keys["hooks"] = scenario.hooks
-    if scenario.env:
-        keys["env"] = dict(scenario.env)
     if scenario.git != (folder == REPOSITORY):
         keys["git"] = scenario.git
-    if scenario.options:
-        keys["options"] = dict(scenario.options)
-    if scenario.order:
-        keys["order"] = {event: [*places] for event, places in scenario.order.items()}
-    if scenario.commands:
-        keys["commands"] = {word: _double(word, double) for word, double in scenario.commands.items()}
-    world: dict[str, Any] = {"subfolder": scenario.subfolder} if scenario.subfolder else {}
-    if scenario.answers:
-        world["answers"] = [
-            {"event": answer.event, "type": answer.type, "reply": dict(answer.reply)}
-            for answer in scenario.answers
-        ]
-    if world:
-        keys["world"] = world
-    if scenario.vary:
-        keys["vary"] = [request.family for request in scenario.vary]
-    if scenario.modes:
-        keys["modes"] = {path: f"{mode:04o}" for path, mode in scenario.modes.items()}
+    answers = [
+        {"event": answer.event, "type": answer.type, "reply": dict(answer.reply)}
+        for answer in scenario.answers
+    ]
+    world = {"subfolder": scenario.subfolder, "answers": answers}
+    more = {
+        "env": dict(scenario.env),
+        "options": dict(scenario.options),
+        "order": {event: [*places] for event, places in scenario.order.items()},
+        "commands": {word: _double(word, double) for word, double in scenario.commands.items()},
+        "world": {key: value for key, value in world.items() if value},
+        "vary": [request.family for request in scenario.vary],
+        "modes": {path: f"{mode:04o}" for path, mode in scenario.modes.items()},
+    }
+    keys |= {key: value for key, value in more.items() if value}
     lines = [f"{key}: {_json(value)}" for key, value in keys.items()]
     if scenario.files:
         lines += ["files:", *(line for path, text in scenario.files.items() for line in _file(path, text))]

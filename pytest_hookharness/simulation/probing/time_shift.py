@@ -11,6 +11,7 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
 from pytest_hookharness.judging.findings import finding_catalogue
+from pytest_hookharness.judging.verdict.repeats import describe_end
 from pytest_hookharness.model.fast_dataclass import replace
 from pytest_hookharness.model.moves import Wait
 from pytest_hookharness.model.outcome import Outcome
@@ -254,13 +255,7 @@ def _is_near(one: Outcome, other: Outcome) -> bool:
 
 def _describe_repeated(pace: float, *runs: Outcome) -> str:
     when = f"with {format_duration(pace)} between its turns" if pace else "with turns that follow at once"
-    first, second = (
-        f"allowed the stop in turn {run.iterations}"
-        if isinstance(run.verdict, Terminated)
-        else f"had not allowed the stop by turn {run.iterations}"
-        for run in runs
-    )
-    return f"Played twice {when}, it {first}, and then it {second}."
+    return f"Played twice {when}, it {', and then it '.join(map(describe_end, runs))}."
 
 
 def goes_alike(fast: Outcome, slow: Outcome) -> bool:
