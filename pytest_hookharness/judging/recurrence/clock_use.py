@@ -54,7 +54,7 @@ def in_other(text: bytes) -> str:
     }
     clock = OTHER_CLOCK
     while True:
-        timed, _ = follow([*shown], clock, _other_names, r"\b(?:NAMES)\b")
+        timed, _ = follow([*shown], clock, _OTHER_ASSIGNED.findall, r"\b(?:NAMES)\b")
         more = "|".join((OTHER_CLOCK, *(rf"\b{name}\b" for name in sorted(_from_functions(plain, timed)))))
         if more == clock:
             break
@@ -87,10 +87,6 @@ def _from_functions(plain: str, timed: list[str]) -> Iterator[str]:
 def _blank(text: re.Match[str]) -> str:
     word = "Date" if _ASKING.search(text[0][1:-1]) else ""
     return f'"{word.ljust(len(text[0]) - 2)}"'
-
-
-def _other_names(statement: str) -> Iterator[str]:
-    return (found[1] for found in _OTHER_ASSIGNED.finditer(statement))
 
 
 def in_python(text: bytes) -> str:

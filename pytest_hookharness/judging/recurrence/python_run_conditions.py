@@ -118,7 +118,8 @@ class _Objects:
                 self._classes.add(node.name)
                 self._plain.append(node)
         given = [(target, value) for node in self._nodes for target, value in _given(node)]
-        stored = {node.id for node in self._nodes if isinstance(node, ast.Name) and _is_stored(node)}
+        named = (node for node in self._nodes if isinstance(node, ast.Name))
+        stored = {node.id for node in named if isinstance(node.ctx, ast.Store)}
         stored |= {node.arg for node in self._nodes if isinstance(node, ast.arg)}
         defined = (ast.FunctionDef, ast.AsyncFunctionDef)
         self._names = {node.name for node in self._nodes if isinstance(node, defined)} - stored
@@ -195,10 +196,6 @@ def _given(node: ast.AST) -> Iterator[tuple[ast.expr, ast.expr]]:
             yield target, value
         case _:
             return
-
-
-def _is_stored(node: ast.Name) -> bool:
-    return isinstance(node.ctx, ast.Store)
 
 
 def _key(node: ast.AST) -> str:

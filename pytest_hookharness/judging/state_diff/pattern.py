@@ -150,18 +150,19 @@ def find_pattern(states: Sequence[Files], clock: SessionClock) -> Pattern | Irre
 def _invalid_json(pattern: Pattern) -> Irregular | None:
     """Return the JSON files that a perturbation would make invalid."""
     # One step in each direction shows whether separators and chunks still fit together.
-    whole = {series.path for series in pattern.all_series if is_json(text_of(series.raw) or "")}
+    whole = {series.path for series in pattern.all_series if _is_json(series.raw)}
     everything = tuple(range(len(pattern.locations)))
     for perturbation in (
         Perturbation(parts=everything, how=PerturbationKind.AHEAD, repetitions=2),
         Perturbation(parts=everything, how=PerturbationKind.OLDER),
     ):
         files = pattern.perturbed(perturbation)
-        broken = tuple(path for path in sorted(whole) if _is_invalid_json(files.get(path)))
+        predicted = {path: files[path] for path in sorted(whole) if files.get(path) is not None}
+        broken = tuple(path for path, content in predicted.items() if not _is_json(content))
         if broken:
             return Irregular(broken, f"{broken[0]} cannot be followed: its predicted text is no valid JSON.")
     return None
 
 
-def _is_invalid_json(content: bytes | None) -> bool:
-    return content is not None and not is_json(text_of(content) or "")
+def _is_json(content: bytes | None) -> bool:
+    return content is not None and is_json(text_of(content) or "")
