@@ -236,12 +236,18 @@ def _waited(probe: Try) -> ExperimentResult:
 def _narrowed(
     probe: Try, every: tuple[int, ...], low: float, high: float, seen: ProbeResult
 ) -> ExperimentResult:
-    while high - low > max(MOMENT, high * 0.02):
-        # Far apart, the geometric mean narrows the range faster.
-        middle = (low + high) / 2 if high < 2 * low or high < 60 else (max(low, 1.0) * high) ** 0.5
+    while (middle := time_between(low, high)) is not None:
         between = probe(_age(every, middle))
         if between.reaction is ProbeEffect.DECISION:
             high, seen = middle, between
         else:
             low = middle
     return ExperimentResult(perturbation=_age(every, high), seen=seen)
+
+
+def time_between(low: float, high: float) -> float | None:
+    """Return the next time to try between two; ``None`` once they are a second or 2 % apart."""
+    if high - low <= max(MOMENT, high * 0.02):
+        return None
+    # Far apart, the geometric mean narrows the range faster.
+    return (low + high) / 2 if high < 2 * low or high < 60 else (max(low, 1.0) * high) ** 0.5
