@@ -59,7 +59,7 @@ class TimeShift:
     @property
     def has_timestamps(self) -> bool:
         """Whether a file that was written contains a time of this run."""
-        return bool(self._timestamps.parts)
+        return bool(self._timestamps.texts)
 
     def let_pass(self, seconds: float) -> None:
         """Make all files, and the timestamps in them, older."""
