@@ -30,7 +30,7 @@ from pytest_hookharness.execution.workspace.project_copies import ProjectCopies
 from pytest_hookharness.frontends.harness import Harness
 from pytest_hookharness.frontends.replay_command import item_of, replay_options
 from pytest_hookharness.frontends.screen import ProgressLine, shell_line
-from pytest_hookharness.judging.checkup.repeated_problems import without_repeats
+from pytest_hookharness.judging.checkup.one_place import without_repeats
 from pytest_hookharness.model.checkup import CheckReport, HookSet, Problem
 from pytest_hookharness.model.processes import Tier
 from pytest_hookharness.model.scenario import Scenario

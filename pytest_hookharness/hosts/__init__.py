@@ -61,7 +61,7 @@ _MODULES = {
     "hosts.session_state.session_value": ["Session"],
     "hosts.settings.configuration": ["Configuration", "configure", "own_event"],
     "hosts.settings.components": ["component_hooks", "plugin_files", "plugin_name"],
-    "hosts.settings.handlers": ["SettingsProblem", "find_ignored"],
+    "hosts.settings.handlers": ["find_ignored"],
 }
 
 

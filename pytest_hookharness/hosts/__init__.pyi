@@ -59,7 +59,7 @@ from pytest_hookharness.hosts.session_state.requests import (
 from pytest_hookharness.hosts.session_state.session_value import Session
 from pytest_hookharness.hosts.settings.components import component_hooks, plugin_files, plugin_name
 from pytest_hookharness.hosts.settings.configuration import Configuration, configure, own_event
-from pytest_hookharness.hosts.settings.handlers import SettingsProblem, find_ignored
+from pytest_hookharness.hosts.settings.handlers import find_ignored
 
 __all__ = [
     "EVENTS",
@@ -82,7 +82,6 @@ __all__ = [
     "Role",
     "RunHooks",
     "Session",
-    "SettingsProblem",
     "UnknownHost",
     "advance",
     "aggregate",

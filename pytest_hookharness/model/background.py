@@ -6,7 +6,8 @@ Times are in seconds; those of a record are measured from the start of the simul
 
 from __future__ import annotations
 
-from typing import TypeAlias, assert_never
+from collections.abc import Mapping
+from typing import TypeAlias
 
 from pytest_hookharness.model.fast_dataclass import dataclass
 from pytest_hookharness.model.moves import Script, Stop
@@ -44,17 +45,12 @@ class OnTimeout:
 Trigger: TypeAlias = OnExit | OnOutputMatch | OnTimeout
 
 
-def trigger_name(trigger: Trigger) -> str:
-    """Return the key of a trigger in scenario files."""
-    match trigger:
-        case OnExit():
-            return "on_exit"
-        case OnOutputMatch():
-            return "on_output_match"
-        case OnTimeout():
-            return "on_timeout"
-        case _:
-            assert_never(trigger)
+# The keys of triggers in scenario files.
+TRIGGERS: Mapping[str, type[Trigger]] = {
+    "on_exit": OnExit,
+    "on_output_match": OnOutputMatch,
+    "on_timeout": OnTimeout,
+}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -102,7 +98,8 @@ class BackgroundProcess:
 
 def hook_names(name: str, process: BackgroundProcess) -> tuple[str, ...]:
     """Return the names of a process's hooks: ``build.on_exit``, and ``build.on_exit.2`` for a second one."""
-    kinds = [trigger_name(hook.trigger) for hook in process.hooks]
+    keys = {kind: key for key, kind in TRIGGERS.items()}
+    kinds = [keys[type(hook.trigger)] for hook in process.hooks]
     counts = [kinds[: place + 1].count(kind) for place, kind in enumerate(kinds)]
     pairs = zip(kinds, counts, strict=True)
     return tuple(f"{name}.{kind}" if count == 1 else f"{name}.{kind}.{count}" for kind, count in pairs)

@@ -40,7 +40,6 @@ class StatePart:
         before: The value one repetition ago, shortened; empty if it has grown.
         after: The value now, shortened; the added text if it has grown.
         step: The difference of a counter per repetition.
-        unit: Unit of a timestamp: ``s``, ``ms``, ``us``, ``ns``, ``text``.
         stamped: Whether it is a timestamp or contains timestamps, so that it can be made older.
     """
 
@@ -50,7 +49,6 @@ class StatePart:
     before: str = ""
     after: str = ""
     step: int | float | None = None
-    unit: str = ""
     stamped: bool = False
 
     @property

@@ -126,6 +126,27 @@ class Hook:
         return not any(sign.isspace() or sign in "/." for sign in self.command)
 
 
+@dataclass(frozen=True, slots=True)
+class SettingsProblem:
+    """
+    A problem of the settings.
+
+    Attributes:
+        kind: ``malformed``, ``unreadable``, ``unknown-event``, ``unreachable-event``, ``misplaced``,
+            ``disabled`` or ``ignored-option``.
+        source: The file.
+        path: The key path in the file.
+        text: The place, the value found, the value expected and the effect, in one sentence.
+        rule: The host's rule behind the effect.
+    """
+
+    kind: str
+    source: str
+    path: str
+    text: str
+    rule: Rule
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Unheard:
     """Text of a hook that its host does not pass to the agent's model."""

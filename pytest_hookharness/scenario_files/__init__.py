@@ -9,11 +9,4 @@ JSON Schema; they are derived from the dataclasses of the model.
 from pytest_hookharness.scenario_files.loader import load, loads, scenario_from, script_from
 from pytest_hookharness.scenario_files.yaml.elements import ScenarioErrors, ScenarioProblem
 
-__all__ = [
-    "ScenarioErrors",
-    "ScenarioProblem",
-    "load",
-    "loads",
-    "scenario_from",
-    "script_from",
-]
+__all__ = ["ScenarioErrors", "ScenarioProblem", "load", "loads", "scenario_from", "script_from"]

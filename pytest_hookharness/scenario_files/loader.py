@@ -100,8 +100,6 @@ def load(
     Return the scenarios of a file: its base and variants, on each of ``hosts`` or else of the file's hosts.
 
     Args:
-        path: The file.
-        hosts: The hosts to play on instead of those in the file.
         known_hosts: The hosts that it may name; ``None`` for any.
         known_findings: The findings that it may name, with the reason if it must not, else an empty text.
         known_behaviours: The behaviours that it may name.
@@ -112,34 +110,28 @@ def load(
     problems = Problems(path)
     data = read_bytes(path, problems)
     problems.raise_if_any()
-    return loads(
-        decode(data, problems),
-        path,
-        hosts=hosts,
-        known_hosts=known_hosts,
-        known_findings=known_findings,
-        known_behaviours=known_behaviours,
-    )
+    element = _compose(decode(data, problems), problems)
+    if known_hosts is not None:
+        variants.check_hosts(element, known_hosts, problems)
+    if known_findings is not None:
+        variants.check_findings(element, known_findings, problems)
+    if known_behaviours is not None:
+        variants.check_behaviours(element, known_behaviours, problems)
+    return _scenarios(element, path, problems, hosts)
 
 
-def loads(
-    text: str,
-    path: Path,
-    *,
-    hosts: Sequence[str] | None = None,
-    known_hosts: Sequence[str] | None = None,
-    known_findings: Mapping[str, str] | None = None,
-    known_behaviours: Collection[str] | None = None,
-) -> tuple[Scenario, ...]:
+def loads(text: str, path: Path, *, hosts: Sequence[str] | None = None) -> tuple[Scenario, ...]:
     """
     Return the scenarios of the text of a file, which need not exist yet; folders are relative to it.
-
-    The other arguments are those of `load`.
 
     Raises:
         ScenarioErrors: The text has problems.
     """
     problems = Problems(path)
+    return _scenarios(_compose(text, problems), path, problems, hosts)
+
+
+def _compose(text: str, problems: Problems) -> Element:
     if len(text) > MAX_SIZE:
         too_large(problems)
         problems.raise_if_any()
@@ -149,13 +141,12 @@ def loads(
     element = compose(text, problems)
     if element is None:
         problems.raise_if_any()
-        element = RefusedNode()
-    if known_hosts is not None:
-        variants.check_hosts(element, known_hosts, problems)
-    if known_findings is not None:
-        variants.check_findings(element, known_findings, problems)
-    if known_behaviours is not None:
-        variants.check_behaviours(element, known_behaviours, problems)
+    return element or RefusedNode()
+
+
+def _scenarios(
+    element: Element, path: Path, problems: Problems, hosts: Sequence[str] | None
+) -> tuple[Scenario, ...]:
     variants.check_removals(element, problems)
     values = convert(SCENARIO, element, Conversion(problems, path.parent))
     return tuple(variants.assemble(values, Origin(file=path, marks=marks(element)), hosts))

@@ -116,7 +116,6 @@ def within(value: Payload, cwd: str, above: int = 0) -> Payload:
     Return arguments in which paths of the recorded project are relative to the folder of the session.
 
     Args:
-        value: The arguments.
         cwd: The folder of the session.
         above: How many folders the top of the project is above it.
     """

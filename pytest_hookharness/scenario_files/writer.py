@@ -40,32 +40,29 @@ def write(scenario: Scenario, *, name: str, why: str, folder: str = "") -> str:
         keys["plugin" if scenario.plugin is not None else "project"] = folder
     if scenario.hooks is not None:
         keys["hooks"] = scenario.hooks
-    if scenario.env:
-        keys["env"] = dict(scenario.env)
     if scenario.git != (folder == REPOSITORY):
         keys["git"] = scenario.git
-    if scenario.options:
-        keys["options"] = dict(scenario.options)
-    if scenario.order:
-        keys["order"] = {event: [*places] for event, places in scenario.order.items()}
-    if scenario.commands:
-        keys["commands"] = {word: _double(word, double) for word, double in scenario.commands.items()}
-    world: dict[str, Any] = {"subfolder": scenario.subfolder} if scenario.subfolder else {}
-    if scenario.answers:
-        world["answers"] = [
-            {"event": answer.event, "type": answer.type, "reply": dict(answer.reply)}
-            for answer in scenario.answers
-        ]
-    if world:
-        keys["world"] = world
-    if scenario.vary:
-        keys["vary"] = [request.family for request in scenario.vary]
-    if scenario.modes:
-        keys["modes"] = {path: f"{mode:04o}" for path, mode in scenario.modes.items()}
+    answers = [
+        {"event": answer.event, "type": answer.type, "reply": dict(answer.reply)}
+        for answer in scenario.answers
+    ]
+    world = {"subfolder": scenario.subfolder, "answers": answers}
+    more = {
+        "env": dict(scenario.env),
+        "options": dict(scenario.options),
+        "order": {event: [*places] for event, places in scenario.order.items()},
+        "commands": {word: _double(word, double) for word, double in scenario.commands.items()},
+        "world": {key: value for key, value in world.items() if value},
+        "vary": [request.family for request in scenario.vary],
+        "modes": {path: f"{mode:04o}" for path, mode in scenario.modes.items()},
+    }
+    keys |= {key: value for key, value in more.items() if value}
     lines = [f"{key}: {_json(value)}" for key, value in keys.items()]
     if scenario.files:
         lines += ["files:", *(line for path, text in scenario.files.items() for line in _file(path, text))]
-    acts = [*(each for act in scenario.script.acts for each in _acts(act)), *_then(scenario)]
+    then = scenario.script.then
+    acts = [each for act in scenario.script.acts for each in _acts(act)]
+    acts.append({"then": {then.name: dict(then.options)} if then.options else then.name})
     lines += ["agent:", *(f"  - {_json(act)}" for act in acts)]
     return "\n".join([*lines, ""])
 
@@ -91,15 +88,9 @@ def _file(path: str, text: str) -> Iterator[str]:
 
 
 def _acts(act: moves.Act) -> Iterator[dict[str, Any]]:
-    say = getattr(act, "say", "")
-    if say:
+    if say := getattr(act, "say", ""):
         yield {"say": say}
     yield _act(act)
-
-
-def _then(scenario: Scenario) -> Iterator[dict[str, Any]]:
-    then = scenario.script.then
-    yield {"then": {then.name: dict(then.options)} if then.options else then.name}
 
 
 def _double(word: str, double: Double) -> dict[str, Any]:
@@ -141,8 +132,7 @@ def _act(act: moves.Act) -> dict[str, Any]:
 
 
 def _modifiers(call: moves.RunCommand | moves.Edit | moves.Read | moves.ToolCall) -> dict[str, Any]:
-    result: dict[str, Any] = {}
-    if call.given is not None:
-        failed = {"text": call.given.text, "failed": True}
-        result = {"result": failed if call.given.failed else call.given.text}
-    return result if call.expect is None else {**result, "expect": call.expect}
+    modifiers: dict[str, Any] = {} if call.expect is None else {"expect": call.expect}
+    if given := call.given:
+        modifiers["result"] = {"text": given.text, "failed": True} if given.failed else given.text
+    return modifiers

@@ -35,13 +35,21 @@ from pytest_hookharness.model.fast_dataclass import dataclass, replace
 from pytest_hookharness.model.outcome import Outcome
 from pytest_hookharness.model.probes import ProbeReport
 from pytest_hookharness.model.processes import Tier
+from pytest_hookharness.model.protocol import SettingsProblem
 from pytest_hookharness.model.reads import ObservedCycle
 from pytest_hookharness.model.time_budget import format_duration
 from pytest_hookharness.model.trace import HookEvent, StateEntry, Step, Trace
-from pytest_hookharness.model.verdicts import Capped, Finding, Livelock, Terminated, Undecided, Verdict
+from pytest_hookharness.model.verdicts import (
+    Capped,
+    Conclusion,
+    Finding,
+    Livelock,
+    Terminated,
+    Undecided,
+    Verdict,
+)
 from pytest_hookharness.simulation.testbed.testbed import Testbed
 
-_NO_BACKGROUND = BackgroundReport()
 # How a socket to an address of another machine is worded.
 _INTERNET = re.compile(r"a socket \(inet6? (?!127\.|::1 |localhost)\S+ ")
 _BLIND = (
@@ -90,8 +98,6 @@ def conclude_session(
     Judge one session, and compare it with what its scenario expects.
 
     Args:
-        testbed: Where it ran; not closed yet.
-        evidence: What is known of it.
         initial: The covered files before its first turn.
         wall: Seconds of real time that it took.
     """
@@ -117,17 +123,13 @@ def conclude_session(
     verdict = formed.verdict
     if _is_blind(testbed) and isinstance(verdict, Terminated):
         verdict = Undecided(turn=verdict.turn, why=f"the session ended, but {_BLIND}")
-    return _build(
-        testbed,
-        evidence.trace,
+    formed = Conclusion(
         verdict,
         findings=(*formed.findings, *evidence.findings),
         assumptions=without_unobserved(formed.assumptions, *_seen_to_decide(evidence)),
-        initial=initial,
-        wall=wall,
-        probes=evidence.probes,
-        unmatched_masks=_unmatched_masks(testbed, evidence.end),
     )
+    outcome = _build(testbed, evidence.trace, formed, wall)
+    return _checked(replace(outcome, probe_reports=evidence.probes), testbed, evidence.end, initial)
 
 
 def conclude_threads(
@@ -144,11 +146,7 @@ def conclude_threads(
     Build the outcome of a run with background processes from the verdict on all its threads.
 
     Args:
-        testbed: Where it ran; not closed yet.
-        trace: The steps of all threads.
         end: How the user's own thread ended, or the whole run if it was interrupted.
-        verdict: The verdict on all threads together.
-        background: What background processes and their hooks did.
         initial: The covered files before the first turn.
         wall: Seconds of real time that it took.
     """
@@ -168,17 +166,8 @@ def conclude_threads(
             expect=Expectation(),
         )
     )
-    return _build(
-        testbed,
-        trace,
-        verdict,
-        findings=formed.findings,
-        assumptions=formed.assumptions,
-        initial=initial,
-        wall=wall,
-        background=background,
-        unmatched_masks=_unmatched_masks(testbed, end),
-    )
+    outcome = _build(testbed, trace, replace(formed, verdict=verdict), wall)
+    return _checked(replace(outcome, background=background), testbed, end, initial)
 
 
 def conclude_event(testbed: Testbed, hooked: HookEvent) -> Outcome:
@@ -195,45 +184,38 @@ def conclude_event(testbed: Testbed, hooked: HookEvent) -> Outcome:
     )
 
 
-def _build(
-    testbed: Testbed,
-    trace: Trace,
-    verdict: Verdict,
-    *,
-    findings: tuple[Finding, ...],
-    assumptions: tuple[str, ...],
-    initial: Mapping[str, StateEntry],
-    wall: float,
-    probes: tuple[ProbeReport, ...] = (),
-    background: BackgroundReport = _NO_BACKGROUND,
-    unmatched_masks: Mapping[int, str],
-) -> Outcome:
-    chance = "" if isinstance(verdict, Livelock) else _chance(testbed, trace)
-    if chance and isinstance(verdict, Terminated | Capped):
+def _build(testbed: Testbed, trace: Trace, formed: Conclusion, wall: float) -> Outcome:
+    chance = "" if isinstance(formed.verdict, Livelock) else _chance(testbed, trace)
+    assumptions = formed.assumptions
+    if chance and isinstance(formed.verdict, Terminated | Capped):
         assumptions = (*without_unobserved(assumptions, "chance"), chance_was_drawn(chance))
-    outcome = Outcome(
+    return Outcome(
         scenario=testbed.scenario,
         host=testbed.profile.id,
         trace=trace,
-        verdict=verdict,
-        findings=name_chance(findings, chance),
+        verdict=formed.verdict,
+        findings=name_chance(formed.findings, chance),
         assumptions=assumptions,
         tier=testbed.sandbox.tier,
         seed=testbed.settings.seed,
         calls={name: testbed.workspace.doubles.calls(name) for name in testbed.scenario.commands},
         wall=wall,
-        probe_reports=probes,
-        background=background,
         folders=testbed.workspace.folders,
         chance=chance,
         events=tuple(testbed.profile.events),
     )
+
+
+def _checked(outcome: Outcome, testbed: Testbed, end: RunEnd, initial: Mapping[str, StateEntry]) -> Outcome:
+    """Return an outcome with the broken expectations of its scenario."""
+    # A run that was cut might have come to what masks name.
+    unmatched = {} if end.how in ("interrupted", "wall") else testbed.scanner.unmatched
     broken = find_violations(
         outcome,
         initial=initial,
         final=testbed.files,
         final_text=testbed.read_text,
-        unmatched_masks=unmatched_masks,
+        unmatched_masks=unmatched,
     )
     return replace(outcome, violations=broken)
 
@@ -261,12 +243,7 @@ def _chance(testbed: Testbed, trace: Trace) -> str:
     return describe_chance(testbed, trace)
 
 
-def _unmatched_masks(testbed: Testbed, end: RunEnd) -> Mapping[int, str]:
-    # A run that was cut might have come to what they name.
-    return {} if end.how in ("interrupted", "wall") else testbed.scanner.unmatched
-
-
-def _settings_problems(testbed: Testbed) -> tuple[hosts.SettingsProblem, ...]:
+def _settings_problems(testbed: Testbed) -> tuple[SettingsProblem, ...]:
     ignored = hosts.find_ignored(testbed.profile, testbed.scenario.options)
     return (*testbed.configuration.problems, *ignored)
 

@@ -7,12 +7,11 @@ import threading
 import time
 from collections.abc import Callable, Generator, Sequence
 from concurrent.futures import CancelledError, Executor, Future, ThreadPoolExecutor, as_completed, wait
-from contextlib import AbstractContextManager, suppress
+from contextlib import suppress
 from functools import partial
 from pathlib import Path
 from typing import Any, TypeAlias, TypeVar
 
-from pytest_hookharness import agents
 from pytest_hookharness.execution.processes.sandbox import Supervisor
 from pytest_hookharness.execution.processes.slots import CpuSlot, CpuSlots, NoFreeSlot, processors
 from pytest_hookharness.model.fast_dataclass import dataclass, replace
@@ -24,7 +23,6 @@ from pytest_hookharness.simulation.remote_work import Work, receive, submit
 from pytest_hookharness.simulation.simulate import simulate
 from pytest_hookharness.simulation.single_run import Resources
 from pytest_hookharness.simulation.testbed.run_settings import Interrupted, Settings
-from pytest_hookharness.simulation.testbed.testbed import Testbed
 
 T = TypeVar("T")
 # A function that gets the CPU slot it runs in and the folder below which it writes everything.
@@ -284,12 +282,6 @@ class TrialRunner:
             return work(self.resources)
         found: T = receive(submit(self.executor, work, self.resources.behaviours), until)
         return found
-
-    def open(
-        self, scenario: Scenario, settings: Settings
-    ) -> AbstractContextManager[tuple[Testbed, agents.Agent]]:
-        """Open a testbed for a scenario, and start its agent."""
-        return self.resources.open(scenario, settings)
 
     def side_by_side(
         self, jobs: Sequence[Callable[[TrialRunner], T]], settings: Settings

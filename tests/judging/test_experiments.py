@@ -10,7 +10,7 @@ from pytest_hookharness.judging.probing.experiments import (
     HOUR,
     ExperimentResult,
     confirm,
-    plan_experiments,
+    run_experiments,
 )
 from pytest_hookharness.judging.probing.limits import KnownNumbers
 from pytest_hookharness.judging.probing.sizes import GrowingSize
@@ -42,16 +42,14 @@ EFFECT = ProbeResult(reaction=ProbeEffect.EFFECT, what="the log was cut")
 def ask(
     *parts, react: Callable[[Perturbation], ProbeResult] = lambda _: SAME, **options
 ) -> tuple[ExperimentResult, list[Perturbation]]:
-    """The result of a plan whose probes react as ``react`` says, and the probes."""
+    """The result of experiments whose probes react as ``react`` says, and the probes."""
     perturbations: list[Perturbation] = []
-    experiment = plan_experiments(parts, **options)
-    try:
-        perturbation = next(experiment)
-        while True:
-            perturbations.append(perturbation)
-            perturbation = experiment.send(react(perturbation))
-    except StopIteration as ended:
-        return ended.value, perturbations
+
+    def probe(perturbation: Perturbation) -> ProbeResult:
+        perturbations.append(perturbation)
+        return react(perturbation)
+
+    return run_experiments(probe, parts, **options), perturbations
 
 
 def ahead(perturbation: Perturbation) -> bool:
@@ -235,16 +233,15 @@ def test_at_a_pace_the_threshold_in_time_is_found():
 def test_what_chance_may_decide_is_tried_three_times(answers, found):
     """Where hooks draw random numbers, a difference counts if the same experiment shows it each time."""
     perturbation = Perturbation(parts=(0,), how=PerturbationKind.AHEAD, repetitions=60)
+    seen, *others = answers
+    tried = []
 
-    def plan():
-        seen = yield perturbation
-        return ExperimentResult(perturbation=perturbation, seen=seen)
+    def probe(again):
+        tried.append(again)
+        return others[len(tried) - 1]
 
-    experiment, *others = confirm(plan()), *answers
-    tried = [next(experiment), *map(experiment.send, others[:-1])]
-    with pytest.raises(StopIteration) as ended:
-        experiment.send(others[-1])
+    result = confirm(ExperimentResult(perturbation=perturbation, seen=seen), probe)
 
-    assert tried == [perturbation] * len(answers)
-    assert (ended.value.value.perturbation == perturbation) is found
-    assert ("chance may decide" in ended.value.value.unclear) is not found
+    assert tried == [perturbation] * len(others)
+    assert (result.perturbation == perturbation) is found
+    assert ("chance may decide" in result.unclear) is not found

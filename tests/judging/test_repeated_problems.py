@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from pytest_hookharness.judging.checkup.repeated_problems import without_repeats
+from pytest_hookharness.judging.checkup.one_place import without_repeats
 from pytest_hookharness.model.checkup import CheckReport, Problem, Symptom
 from pytest_hookharness.model.scenario import Scenario
 

@@ -30,7 +30,7 @@ from pytest_hookharness.campaigns.check.static.mendable_hooks import missing_scr
 from pytest_hookharness.judging.findings.settings_findings import find_settings_problems
 from pytest_hookharness.model import moves
 from pytest_hookharness.model.checkup import HookSet
-from pytest_hookharness.model.protocol import Hook, Json
+from pytest_hookharness.model.protocol import Hook, Json, SettingsProblem
 from pytest_hookharness.model.verdicts import Finding
 
 WORKSPACE, PLUGIN = "workspace/", "plugin/"
@@ -271,7 +271,7 @@ def _component(
     return _as_settings(profile, root, file, {"hooks": hooks}, part=file, env=env)
 
 
-def _in_file(problem: hosts.SettingsProblem, place: str, file: str) -> hosts.SettingsProblem:
+def _in_file(problem: SettingsProblem, place: str, file: str) -> SettingsProblem:
     return replace(problem, source=file, text=problem.text.replace(place, file, 1))
 
 

@@ -120,7 +120,7 @@ class _Series:
         result: RaceResult | None = None
         try:
             with (
-                runner.open(scenario, self._settings) as (testbed, agent),
+                runner.resources.open(scenario, self._settings) as (testbed, agent),
                 suppress(BudgetEnded),
                 limited_to(self._remaining()),
             ):

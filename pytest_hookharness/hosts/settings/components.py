@@ -13,9 +13,8 @@ import re
 from collections.abc import Callable, Iterator, Mapping
 
 from pytest_hookharness.hosts.rules.settings import ConfigRules
-from pytest_hookharness.hosts.settings.handlers import SettingsProblem
 from pytest_hookharness.model.fast_dataclass import dataclass
-from pytest_hookharness.model.protocol import Json
+from pytest_hookharness.model.protocol import Json, SettingsProblem
 
 _FRONT_MATTER = re.compile(r"\A---[ \t]*\r?\n(.*?)^---[ \t]*\r?$", re.DOTALL | re.MULTILINE)
 _HOOKS = re.compile(r"^[\"']?hooks[\"']?[ \t]*:", re.MULTILINE)

@@ -21,14 +21,9 @@ from pytest_hookharness.hosts.rules.settings import (
 from pytest_hookharness.hosts.rules.turns import COMMON
 from pytest_hookharness.hosts.settings.components import read_components, read_manifest
 from pytest_hookharness.hosts.settings.formats import describe_value
-from pytest_hookharness.hosts.settings.handlers import (
-    SettingsProblem,
-    SettingsSource,
-    find_unpassable,
-    read_hooks,
-)
+from pytest_hookharness.hosts.settings.handlers import SettingsSource, find_unpassable, read_hooks
 from pytest_hookharness.model.fast_dataclass import dataclass
-from pytest_hookharness.model.protocol import Basis, Hook, Json
+from pytest_hookharness.model.protocol import Basis, Hook, Json, SettingsProblem
 
 INLINE = "inline"
 

@@ -21,33 +21,12 @@ from pytest_hookharness.hosts.rules.turns import COMMON
 from pytest_hookharness.hosts.settings.formats import describe_value, read_timeout
 from pytest_hookharness.model.fast_dataclass import dataclass
 from pytest_hookharness.model.name_hint import name_hint
-from pytest_hookharness.model.protocol import Hook, Json, Rule
+from pytest_hookharness.model.protocol import Hook, Json, SettingsProblem
 
 # Characters that JSON allows and arguments of a process do not: NUL, and halves of surrogate pairs.
 _UNPASSABLE = re.compile("[\0\ud800-\udfff]")
 # A word with variables that hosts fill in where there is no shell.
 _FILLED_IN = re.compile(r'[^"`\\$]*(?:\$\{\w+\}[^"`\\$]*)+')
-
-
-@dataclass(frozen=True, slots=True)
-class SettingsProblem:
-    """
-    A problem of the settings.
-
-    Attributes:
-        kind: ``malformed``, ``unreadable``, ``unknown-event``, ``unreachable-event``, ``misplaced``,
-            ``disabled`` or ``ignored-option``.
-        source: The file.
-        path: The key path in the file.
-        text: The place, the value found, the value expected and the effect, in one sentence.
-        rule: The host's rule behind the effect.
-    """
-
-    kind: str
-    source: str
-    path: str
-    text: str
-    rule: Rule
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -32,10 +32,7 @@ _NEIGHBOURS = (
     Neighbour("rm -rf ./build", "the same folder", ("rm -rf build",), _REMOVES),
     # The second folder stands in no list of those that may be removed.
     Neighbour(
-        "rm -rf .cache",
-        "a folder whose name begins with a dot",
-        ("rm -rf build", "rm -rf topic"),
-        _REMOVES,
+        "rm -rf .cache", "a folder whose name begins with a dot", ("rm -rf build", "rm -rf topic"), _REMOVES
     ),
     Neighbour(
         "git push --force-with-lease origin topic",
@@ -45,10 +42,7 @@ _NEIGHBOURS = (
         named="with-lease",
     ),
     Neighbour(
-        f"{_PUSH} && npm ci --force",
-        "where --force is an option of npm",
-        (_PUSH, "npm ci --force"),
-        _FORCES,
+        f"{_PUSH} && npm ci --force", "where --force is an option of npm", (_PUSH, "npm ci --force"), _FORCES
     ),
     Neighbour(
         f"{_PUSH} && docker build -f Dockerfile .",
@@ -57,17 +51,9 @@ _NEIGHBOURS = (
         _FORCES,
     ),
     Neighbour(
-        "rm -rf build && git add .",
-        "where the dot is what Git adds",
-        ("rm -rf build", "git add ."),
-        _REMOVES,
+        "rm -rf build && git add .", "where the dot is what Git adds", ("rm -rf build", "git add ."), _REMOVES
     ),
-    Neighbour(
-        "rm -rf build; ls /",
-        "where / is only listed",
-        ("rm -rf build", "ls /"),
-        _REMOVES,
-    ),
+    Neighbour("rm -rf build; ls /", "where / is only listed", ("rm -rf build", "ls /"), _REMOVES),
     Neighbour(
         f"{_PUSH} && git switch main",
         "where main is the branch to switch to",
@@ -81,10 +67,7 @@ _NEIGHBOURS = (
         _MAIN,
     ),
     Neighbour(
-        "git stash push -m topic",
-        "which sends nothing to another repository",
-        ("git stash",),
-        r"git push\b",
+        "git stash push -m topic", "which sends nothing to another repository", ("git stash",), r"git push\b"
     ),
     Neighbour(
         "git merge --abort", "which only ends a merge", (_SELDOM,), r"git merge(?! --abort)", made=True
@@ -96,12 +79,7 @@ _NEIGHBOURS = (
         "git merge-base HEAD main", "which only reads", (_SELDOM,), r"git merge(?! --abort)\b", made=True
     ),
     Neighbour("grep -rn process.env src", "a search", ("grep -rn process.title src",), r".*\.env\b"),
-    Neighbour(
-        "cat .env.example",
-        "which has no secrets",
-        ("cat example.txt",),
-        r"cat .*\.env$",
-    ),
+    Neighbour("cat .env.example", "which has no secrets", ("cat example.txt",), r"cat .*\.env$"),
     # Edits of such files are tried beside guarded ones.
     Neighbour(
         f"{READING}.env.example", "which has no secrets", (f"{READING}example.txt",), rf"{READING}\S*\.env$"
@@ -139,12 +117,7 @@ _NEIGHBOURS = (
         r"git branch -D\b",
         named=r"-d\b|dD|Dd|--delete",
     ),
-    Neighbour(
-        "dd if=a.img of=b.img",
-        "which only copies a file",
-        ("dd of=b.img if=c.img",),
-        r"dd ",
-    ),
+    Neighbour("dd if=a.img of=b.img", "which only copies a file", ("dd of=b.img if=c.img",), r"dd "),
     Neighbour(
         "git checkout -b topic",
         "which only begins a branch",
@@ -197,7 +170,6 @@ def neighbours(refused: Collection[str], source: str = "") -> list[Neighbour]:
     Return the harmless commands that a guard may confuse with commands that it refused.
 
     Args:
-        refused: The commands.
         source: The texts of the guards; what they name, they are meant to refuse.
     """
     usual = [one for one in _NEIGHBOURS if one.belongs_to(refused)]

@@ -1,14 +1,14 @@
-"""Problems of several hooks that are one cause: told once, with all hooks that have it."""
+"""Problems of several hooks, or of two hook sets, with one cause: told once, with all hooks that have it."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 
 from pytest_hookharness.judging.findings.codes import LOST_UPDATES, UNGUARDED_TOOL, UNSEEN_REASON
 from pytest_hookharness.judging.findings.finding_catalogue import MANGLED, SILENT_REFUSAL
-from pytest_hookharness.model.checkup import Problem, Symptom
+from pytest_hookharness.model.checkup import CheckReport, HookSet, Problem, Symptom
 
 # What the agent should read: each hook says something else where nobody hears it.
 _UNSEEN = frozenset({SILENT_REFUSAL.name, UNSEEN_REASON.name})
@@ -98,3 +98,26 @@ def _of_fewest_hooks(problems: Sequence[Problem]) -> Iterator[Problem]:
 
 def _without_numbers(problem: Problem) -> str:
     return re.sub(r"\d+", "N", problem.symptom.text)
+
+
+def without_repeats(reports: Iterable[CheckReport]) -> Iterator[CheckReport]:
+    """
+    Yield the reports, without problems that an earlier one has of the same scripts, in the same words.
+
+    A project's settings and its plugin may start the same scripts.
+    """
+    told: set[tuple[object, ...]] = set()
+    for report in reports:
+        keys = {problem.id: _key(report.place, problem) for problem in report.problems}
+        kept = tuple(one for one in report.problems if keys[one.id] is None or keys[one.id] not in told)
+        told |= {key for key in keys.values() if key is not None}
+        yield replace(report, problems=kept)
+
+
+def _key(hook_set: HookSet, problem: Problem) -> tuple[object, ...] | None:
+    """Return what makes two problems the same; ``None`` if its scripts are not known."""
+    symptom = problem.symptom
+    named = [hook for hook in hook_set.hooks if hook.command in symptom.hook.split(", ")]
+    scripts = {hook_set.root / path for hook in named for path, _ in hook_set.sources_of(hook)}
+    known = bool(named) and all(hook_set.sources_of(hook) for hook in named)
+    return (hook_set.host, symptom.kind, symptom.text, frozenset(scripts)) if known else None

@@ -42,22 +42,12 @@ _NOT_ABOUT_HOOKS = frozenset(
 _STAGED = re.compile(r"/\.git/(?:index|HEAD|packed-refs|refs/.+)$")
 _UNKNOWN_KEYS = re.compile(r"the host knows none of the keys ([\w, ]+)")
 # Keys with which some host, or the author of a hook, says a decision or a text for the agent or the user.
-_KEYS_OF_HOSTS = frozenset(
-    [
-        *(
-            "action",
-            "additionalContext",
-            "additional_context",
-            "agent_message",
-            "behavior",
-            "context",
-            "continue",
-        ),
-        *("decision", "followup_message", "hookSpecificOutput", "permission", "permissionDecision", "reason"),
-        *("permissionDecisionReason", "stopReason", "systemMessage", "updatedInput", "updated_input"),
-        *("message", "user_message", "userMessage", "agentMessage", "block", "ok"),
-    ]
-)
+_KEYS_OF_HOSTS = frozenset([
+    "action", "additionalContext", "additional_context", "agent_message", "agentMessage", "behavior", "block",
+    "context", "continue", "decision", "followup_message", "hookSpecificOutput", "message", "ok",
+    "permission", "permissionDecision", "permissionDecisionReason", "reason", "stopReason", "systemMessage",
+    "updatedInput", "updated_input", "user_message", "userMessage",
+])  # fmt: skip
 # Errors of Python and JavaScript that a missing file, tool or network does not cause.
 _ERROR = re.compile(
     r"(?:ValueError|TypeError|AttributeError|IndexError|UnicodeDecodeError|UnicodeEncodeError|RecursionError"
@@ -86,8 +76,6 @@ def find_symptoms(outcome: Outcome, *, mark: str = "", harmless: bool = False) -
         *_findings(outcome),
         *find_refused_words(outcome),
         *_changes(outcome, mark),
-    ]
-    found += [
         *_uncaught_errors(outcome),
         *find_refused_form(outcome),
         *find_bypasses(outcome),
@@ -96,8 +84,8 @@ def find_symptoms(outcome: Outcome, *, mark: str = "", harmless: bool = False) -
         *find_overblocks(outcome),
         *find_other_readers(outcome),
         *find_unseen_texts(outcome),
+        *(find_blockades(outcome) if harmless else ()),
     ]
-    found += find_blockades(outcome) if harmless else ()
     unique = {symptom.cause: symptom for symptom in reversed(found)}
     return tuple(with_evidence(symptom, [outcome]) for symptom in unique.values())[::-1]
 
@@ -233,8 +221,7 @@ def _changes(outcome: Outcome, mark: str) -> Iterator[Symptom]:
                 hooks = change.hooks or tuple(run.hook.command for run in hooked.hook_runs)
                 words = f"{hooked.event}: {text}{change.doubt}."
                 finding = code.found(words, turn=step.turn, hook=", ".join(dict.fromkeys(hooks)))
-                shared = len({*hooks}) > 1
-                yield symptom_of(finding, shared=shared)
+                yield symptom_of(finding, shared=len({*hooks}) > 1)
 
 
 def _is_of_python(path: str, paths: Sequence[str]) -> bool:
@@ -249,10 +236,8 @@ def _judge(path: str, above: str, mark: str) -> tuple[verdicts.FindingCode | Non
     if mark and posixpath.basename(path) == mark:
         return codes.CARRIED_OUT, "text from the input was executed"
     if path.startswith("outside/"):
-        return (
-            finding_catalogue.OUTSIDE_WRITE,
-            f"/{path.removeprefix('outside/')} was written, outside of the project",
-        )
+        written = path.removeprefix("outside")
+        return finding_catalogue.OUTSIDE_WRITE, f"{written} was written, outside of the project"
     if above:
         return finding_catalogue.OUTSIDE_WRITE, f"{above} was written in a parent folder of the project"
     if _STAGED.search(path) and path.startswith("workspace/"):

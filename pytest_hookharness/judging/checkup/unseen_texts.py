@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping, Sequence
 
+from pytest_hookharness.judging.checkup.refused_work import symptom_of
 from pytest_hookharness.judging.findings import codes
 from pytest_hookharness.model.checkup import Symptom
 from pytest_hookharness.model.outcome import Outcome
@@ -72,14 +73,8 @@ def find_unseen_texts(outcome: Outcome) -> Iterator[Symptom]:
     """Find texts that hooks printed in a session and that nobody got, one for each hook."""
     for step, hook_run in outcome.trace.hook_runs():
         for stream, words in _unseen(hook_run):
-            yield Symptom(
-                kind=codes.UNSEEN_REASON.name,
-                code=codes.UNSEEN_REASON.code,
-                hook=hook_run.hook.command,
-                text=describe_unseen(hook_run.hook.event, words, stream, outcome.scenario.host),
-                advice=codes.UNSEEN_REASON.fix,
-                turn=step.turn,
-            )
+            text = describe_unseen(hook_run.hook.event, words, stream, outcome.scenario.host)
+            yield symptom_of(codes.UNSEEN_REASON.found(text, turn=step.turn, hook=hook_run.hook.command))
             break
 
 

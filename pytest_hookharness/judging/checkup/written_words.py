@@ -35,15 +35,15 @@ _METHODS = {
 
 def written_words(refused: str) -> Iterator[Neighbour]:
     """Yield harmless edits that resemble a refused edit, if that wrote a line of code."""
+    beside = re.escape(refused) + "$"
     found = _LINE.fullmatch(refused)
     usual = found is not None and any(found["line"].strip() in line for _, line, _ in CONTENTS)
     if found and not usual and not _SECRET.search(found["line"]):
-        line, beside = found["line"], re.escape(refused) + "$"
-        yield _neighbour("docs/notes.md", f"Never write {line}", "Never write that", "a document", beside)
+        line = f"Never write {found['line']}"
+        yield _neighbour("docs/notes.md", line, "Never write that", "a document", beside)
     for file, line, _ in CONTENTS:
         if refused != f"{WRITING}{file}: {line}":
             continue
-        beside = re.escape(refused) + "$"
         yield _neighbour("docs/notes.md", f"Never write {line}", "Never write that", "a document", beside)
         if line in _METHODS:
             own, other = _METHODS[line]

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Literal
 
-from pytest_hookharness.judging.comparison.traces import describe_end, is_cut_by_budget, status
+from pytest_hookharness.judging.comparison.traces import describe_end, status
 from pytest_hookharness.judging.findings import codes
 from pytest_hookharness.model.fast_dataclass import dataclass
 from pytest_hookharness.model.mutations import Direction, FaultOutcome
@@ -89,7 +89,7 @@ def _by_place(trace: Trace) -> dict[tuple[int, str, str, int], HookEvent]:
 
 
 def _outcome(before: HookRun, after: HookRun, *, explains_127: bool) -> FaultOutcome | None:
-    if before.run is None or after.run is None or is_cut_by_budget(before) or is_cut_by_budget(after):
+    if before.run is None or after.run is None or before.run.cut_by_budget or after.run.cut_by_budget:
         return None
     if isinstance(after.run.ending, TimedOut) and not isinstance(before.run.ending, TimedOut):
         return "hung"

@@ -15,7 +15,7 @@ from pytest_hookharness.judging.findings import codes
 from pytest_hookharness.judging.findings.finding_catalogue import CRASHED
 from pytest_hookharness.model.fast_dataclass import dataclass
 from pytest_hookharness.model.outcome import effective_ruling
-from pytest_hookharness.model.processes import Cut, Exited, HeldOpen, NotStarted, Signaled, TimedOut
+from pytest_hookharness.model.processes import Exited, HeldOpen, NotStarted, Signaled, TimedOut
 from pytest_hookharness.model.protocol import Ruling
 from pytest_hookharness.model.trace import HookEvent, HookRun, Trace, commands_of
 from pytest_hookharness.model.verdicts import Finding, FindingCode
@@ -75,19 +75,13 @@ class Pair:
 def pairs(first: Trace, second: Trace) -> Iterator[Pair]:
     """Yield the events of two runs, up to and including the first with another decision."""
     for (step, before), (_, after) in zip(first.hooked(), second.hooked(), strict=False):
-        if (before.event, before.target) != (after.event, after.target) or any(
-            map(is_cut_by_budget, after.hook_runs)
-        ):
+        cut = any(one.run is not None and one.run.cut_by_budget for one in after.hook_runs)
+        if cut or (before.event, before.target) != (after.event, after.target):
             return
         pair = Pair(step.turn, before, after)
         yield pair
         if pair.differs:
             return
-
-
-def is_cut_by_budget(hook_run: HookRun) -> bool:
-    """Return whether the end of our own time budget cut a hook run, so that it shows nothing."""
-    return isinstance(hook_run.ending, TimedOut) and hook_run.ending.by is Cut.BUDGET
 
 
 def _decision(hooked: HookEvent) -> tuple[object, ...]:
@@ -209,11 +203,7 @@ def find_lasting_failure(mutation: object, usual: Trace, seen: Trace, *, since: 
     for command, later in runs.items():
         before = [one for _, one in usual.hook_runs() if one.hook.command == command]
         is_fine = bool(before) and all(status(one) == 0 for one in before)
-        if (
-            is_fine
-            and len(later) >= _FEWEST_FAILURES
-            and all(_failed(one) and not is_cut_by_budget(one) for _, _, one in later)
-        ):
+        if is_fine and len(later) >= _FEWEST_FAILURES and all(_failed(one) for _, _, one in later):
             turn, event, first = later[0]
             end = describe_end(first, quoting=True)
             fails = f"every later run fails ({len(later)} x {end})"

@@ -7,10 +7,11 @@ what is a loop, and what is polling or batch work.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import assert_never
 
-from pytest_hookharness.model.actions import DetectedLoop
+from pytest_hookharness.model.actions import DetectedLoop, LoopName
 from pytest_hookharness.model.fast_dataclass import dataclass
 
 LONGEST = 8
@@ -58,6 +59,22 @@ class LoopLimits:
 
 # The first words of every refusal, by which the detectors recognise their own.
 MARK = "Loop guard:"
+# What to do next, by the name of a loop.
+_STEPS: Mapping[LoopName, str] = {
+    "repetition": (
+        "the result will be the same. Use it, change what it depends on, or say what is missing and "
+        "stop. To wait for something, make the call wait, for example with `sleep 30`."
+    ),
+    "cycle": (
+        "each repetition ended like the one before. Read the current file or output that it depends "
+        "on, and remove or change the step that has no effect; or say what is missing and stop."
+    ),
+    "failures": (
+        "the cause lies outside of these calls. Read the file or the log that the error is "
+        "about before you try again, or say what is missing and stop."
+    ),
+    "refusals": "play the session against the hook: `hookharness reproduce FILE --project DIR`.",
+}
 _PREVIEW_LINES = 10
 _PREVIEW_WIDTH = 200
 
@@ -97,7 +114,7 @@ def preview(text: str) -> str:
 
 def with_text(loop: DetectedLoop) -> DetectedLoop:
     """Return a loop with its message and its advice."""
-    return replace(loop, text=_seen(loop), advice=_step(loop))
+    return replace(loop, text=_seen(loop), advice=_STEPS[loop.name])
 
 
 def _seen(loop: DetectedLoop) -> str:
@@ -129,35 +146,7 @@ def _seen_refusals(loop: DetectedLoop) -> str:
     return f"{one.event} refused {loop.count} times in a row{by}{text}{end}"
 
 
-def _step(loop: DetectedLoop) -> str:
-    match loop.name:
-        case "repetition":
-            return (
-                "the result will be the same. Use it, change what it depends on, or say what is missing and "
-                "stop. To wait for something, make the call wait, for example with `sleep 30`."
-            )
-        case "cycle":
-            return (
-                "each repetition ended like the one before. Read the current file or output that it depends "
-                "on, and remove or change the step that has no effect; or say what is missing and stop."
-            )
-        case "failures":
-            return (
-                "the cause lies outside of these calls. Read the file or the log that the error is "
-                "about before you try again, or say what is missing and stop."
-            )
-        case "refusals":
-            return "play the session against the hook: `hookharness reproduce FILE --project DIR`."
-        case _:
-            assert_never(loop.name)
-
-
 def refusal_for(loop: DetectedLoop) -> Refusal:
     """Return the refusal of a call that would close a loop."""
-    match loop.name:
-        case "repetition" | "cycle":
-            return Refusal(why=f"this call would close a loop. {loop.text}", step=loop.advice)
-        case "failures" | "refusals":
-            return Refusal(why=loop.text, step=loop.advice)
-        case _:
-            assert_never(loop.name)
+    would = "this call would close a loop. " if loop.name in ("repetition", "cycle") else ""
+    return Refusal(why=f"{would}{loop.text}", step=loop.advice)

@@ -7,7 +7,6 @@ repeats its call once is allowed to. The caller reads the files; nothing here do
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -182,46 +181,37 @@ def from_json(value: Json) -> OnlineDetector:
     Raises:
         Malformed: It is not what `to_json` returns.
     """
-    try:
-        match value:
-            case {"recent": recent, "runs": runs, "streak": [error, count, text], "files": files}:
-                repeats = Repeats(tuple(map(_signature, _rows(recent))), tuple(map(_number, _rows(runs))))
-                streak = ErrorStreak(_text(error), _number(count), _text(text))
-                return OnlineDetector(Memory(repeats, streak), AgentFiles(tuple(map(_file, _rows(files)))))
-            case _:
-                raise Malformed("the keys recent, runs, streak and files are missing")
-    except TypeError as error:
-        raise Malformed(str(error)) from error
+    match value:
+        case {
+            "recent": [*recent],
+            "runs": [*runs],
+            "streak": [str(error), count, str(text)],
+            "files": [*files],
+        }:
+            repeats = Repeats(tuple(map(_signature, recent)), tuple(map(_number, runs)))
+            streak = ErrorStreak(error, _number(count), text)
+            return OnlineDetector(Memory(repeats, streak), AgentFiles(tuple(map(_file, files))))
+        case _:
+            raise Malformed("the lists recent, runs, streak and files are missing")
 
 
 def _signature(row: Json) -> ActionSignature:
-    cells = [_text(cell) for cell in _rows(row)]
-    if len(cells) != len(_FIELDS):
-        raise TypeError("a signature has four texts")
-    return ActionSignature(*cells)
+    match row:
+        case [str(call), str(result), str(error), str(text)]:
+            return ActionSignature(call, result, error, text)
+        case _:
+            raise Malformed("a signature has four texts")
 
 
 def _file(row: Json) -> KnownFile:
     match row:
-        case [path, seen, failures, bool(read)]:
-            return KnownFile(_text(path), _text(seen), _number(failures), read)
+        case [str(path), str(seen), failures, bool(read)]:
+            return KnownFile(path, seen, _number(failures), read)
         case _:
-            raise TypeError("a file has a path, a digest, a number and a flag")
-
-
-def _rows(value: Json) -> Sequence[Json]:
-    if isinstance(value, Sequence) and not isinstance(value, str):
-        return value
-    raise TypeError("a list was expected")
-
-
-def _text(value: Json) -> str:
-    if isinstance(value, str):
-        return value
-    raise TypeError("a text was expected")
+            raise Malformed("a file has a path, a digest, a number and a flag")
 
 
 def _number(value: Json) -> int:
     if isinstance(value, int) and not isinstance(value, bool) and value >= 0:
         return value
-    raise TypeError("a number was expected")
+    raise Malformed("a number was expected")

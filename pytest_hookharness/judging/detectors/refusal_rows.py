@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import field, replace
+from itertools import groupby
 
 from pytest_hookharness.judging.detectors.messages import LoopLimits, with_text
 from pytest_hookharness.judging.detectors.signatures import mask_numbers
@@ -65,38 +66,29 @@ def _rows(stream: Sequence[StreamItem], agent: str) -> Iterator[_RefusedItems]:
     stops: dict[_Key, _RefusedItems] = {}
     for first, items in _steps(stream, agent):
         item = items[0]
-        if isinstance(item, Break) and item.why != "stop":
-            yield from (*calls.values(), *stops.values())
-            calls, stops = {}, {}
-            continue
-        refusals = {_key(one): one for each in items for one in _counted(each)}
-        if isinstance(item, Break):
-            yield from calls.values()
-            calls = {}
+        is_call = isinstance(item, Action)
+        counts = isinstance(item, Action) or item.why == "stop"
+        refusals = {_key(one): one for each in items if counts for one in _counted(each)}
+        # A stop ends the rows of calls; a prompt, whose refusals do not count, ends all.
+        yield from (row for key, row in calls.items() if not is_call or key not in refusals)
+        calls = _continued(calls, refusals, first) if is_call else {}
+        if not is_call:
             yield from (row for key, row in stops.items() if key not in refusals)
             stops = _continued(stops, refusals, first)
-        else:
-            yield from (row for key, row in calls.items() if key not in refusals)
-            calls = _continued(calls, refusals, first)
     yield from (*calls.values(), *stops.values())
 
 
 def _steps(stream: Sequence[StreamItem], agent: str) -> Iterator[tuple[int, list[StreamItem]]]:
     """Yield the items of one agent after the index of the first; calls of one message together."""
-    batch: list[StreamItem] = []
-    start, message = 0, ""
-    for index, item in enumerate(stream):
-        if item.agent != agent:
-            continue
-        if batch and isinstance(item, Action) and item.message and item.message == message:
-            batch.append(item)
-            continue
-        if batch:
-            yield start, batch
-        start, batch = index, [item]
-        message = item.message if isinstance(item, Action) else ""
-    if batch:
-        yield start, batch
+
+    def message_of(pair: tuple[int, StreamItem]) -> str | int:
+        index, item = pair
+        return item.message or index if isinstance(item, Action) else index
+
+    own = ((index, item) for index, item in enumerate(stream) if item.agent == agent)
+    for _, group in groupby(own, key=message_of):
+        pairs = [*group]
+        yield pairs[0][0], [item for _, item in pairs]
 
 
 def _counted(item: StreamItem) -> Iterable[HookRefusal]:

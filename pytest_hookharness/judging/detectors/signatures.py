@@ -249,7 +249,6 @@ def signature_of(action: Action, kind: ActionKind | None = None, *, late: bool =
     Return the signature of an action that is over.
 
     Args:
-        action: The action.
         kind: Its kind, if that is known.
         late: Whether the call is compared as it is, and the digest of a result is made when it is compared.
             Such a signature has any size, and is not stored.

@@ -122,8 +122,6 @@ class Memory:
         Return the memory after actions that were made at once; they count as one.
 
         Args:
-            actions: The actions.
-            limits: The limits.
             late: Whether results are only looked at when they are compared; such a memory is not stored.
         """
         signatures: list[ActionSignature] = []

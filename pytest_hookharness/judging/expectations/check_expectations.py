@@ -7,7 +7,7 @@ that was met.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import chain
 from types import MappingProxyType
@@ -41,7 +41,7 @@ def find_violations(
     unmatched_masks: Mapping[int, str] = MappingProxyType({}),
 ) -> tuple[Violation, ...]:
     """
-    Return the broken expectations, in the order of the keys; their paths are as written in the file.
+    Return the broken expectations, those about the verdict first; their paths are as written in the file.
 
     Args:
         outcome: What took place; its own ``violations`` are ignored.
@@ -56,16 +56,11 @@ def find_violations(
         final = states[max(states)].files if states else {}
     expect = outcome.scenario.expect
     broken = chain(
-        _verdict(outcome, expect),
-        _loop_by_chance(outcome, expect),
+        _of_verdict(outcome, expect),
         end_of_run.broken_times(outcome, expect.within_ms),
         events.broken_blocks(outcome, expect.blocks),
         events.broken_hook_runs(outcome, expect.hook_runs),
         events.broken_decisions(outcome, expect.decisions),
-        _period(outcome.verdict, expect.period),
-        _cap(outcome.verdict, expect.cap),
-        _without_cap(outcome.verdict, expect.without_cap),
-        _evidence(outcome.verdict, expect.evidence),
         events.broken_reasons(outcome, expect.reasons),
         events.broken_loops(outcome, expect.detectors),
         end_of_run.broken_findings(outcome, expect),
@@ -75,14 +70,28 @@ def find_violations(
         events.broken_sometimes(outcome, expect.sometimes),
         events.broken_told(outcome, expect.told),
         events.broken_threads(outcome, expect.processes),
-        end_of_run.broken_paths(outcome, expect),
         events.broken_sessions(outcome, expect),
         events.broken_calls(outcome),
         events.broken_received(outcome),
         end_of_run.broken_masks(outcome, unmatched_masks),
     )
+    return _as_written(outcome, broken)
+
+
+def _of_verdict(outcome: Outcome, expect: Expectation) -> Iterator[Violation]:
+    verdict = outcome.verdict
+    yield from _verdict(outcome, expect)
+    yield from _loop_by_chance(outcome, expect)
+    yield from _period(verdict, expect.period)
+    yield from _cap(verdict, expect.cap)
+    yield from _without_cap(verdict, expect.without_cap)
+    yield from _evidence(verdict, expect.evidence)
+    yield from end_of_run.broken_paths(outcome, expect)
+
+
+def _as_written(outcome: Outcome, broken: Iterable[Violation]) -> tuple[Violation, ...]:
     mark = outcome.scenario.mark
-    return tuple(Violation(mark(item.path), item.expected, item.seen) for item in broken)
+    return tuple(replace(item, path=mark(item.path)) for item in broken)
 
 
 def with_findings(outcome: Outcome, found: Sequence[Finding]) -> Outcome:
@@ -90,32 +99,18 @@ def with_findings(outcome: Outcome, found: Sequence[Finding]) -> Outcome:
     if not found:
         return outcome
     outcome = replace(outcome, findings=(*outcome.findings, *found))
-    mark = outcome.scenario.mark
-    place = mark("expect.findings")
+    place = outcome.scenario.mark("expect.findings")
     others = (broken for broken in outcome.violations if not broken.path.startswith(place))
-    broken = (
-        replace(item, path=mark(item.path))
-        for item in end_of_run.broken_findings(outcome, outcome.scenario.expect)
-    )
-    return replace(outcome, violations=(*others, *broken))
+    broken = end_of_run.broken_findings(outcome, outcome.scenario.expect)
+    return replace(outcome, violations=(*others, *_as_written(outcome, broken)))
 
 
 def with_verdict(outcome: Outcome, verdict: Verdict) -> Outcome:
     """Return an outcome with another verdict, and with its expectations about the verdict checked again."""
     outcome = replace(outcome, verdict=verdict)
-    expect, mark = outcome.scenario.expect, outcome.scenario.mark
-    places = {mark(f"expect.{name}") for name in _OF_VERDICT}
+    places = {outcome.scenario.mark(f"expect.{name}") for name in _OF_VERDICT}
     others = (broken for broken in outcome.violations if broken.path not in places)
-    broken = chain(
-        _verdict(outcome, expect),
-        _loop_by_chance(outcome, expect),
-        _period(verdict, expect.period),
-        _cap(verdict, expect.cap),
-        _without_cap(verdict, expect.without_cap),
-        _evidence(verdict, expect.evidence),
-        end_of_run.broken_paths(outcome, expect),
-    )
-    anew = (replace(item, path=mark(item.path)) for item in broken)
+    anew = _as_written(outcome, _of_verdict(outcome, outcome.scenario.expect))
     return replace(outcome, violations=(*anew, *others))
 
 

@@ -22,7 +22,7 @@ from pytest_hookharness.judging.findings.finding_catalogue import FindingCode
 from pytest_hookharness.judging.recurrence.cycle import find_contradiction
 from pytest_hookharness.model import processes
 from pytest_hookharness.model.expectations import Expectation, counted
-from pytest_hookharness.model.protocol import Ruling
+from pytest_hookharness.model.protocol import Ruling, SettingsProblem
 from pytest_hookharness.model.start_failures import StartFailure
 from pytest_hookharness.model.trace import HookRun, Trace, commands_of, one_of
 from pytest_hookharness.model.verdicts import Finding
@@ -54,7 +54,7 @@ _Defect: TypeAlias = tuple[FindingCode, str]
 def find(
     trace: Trace,
     *,
-    problems: Sequence[settings_findings.ConfigurationProblem] = (),
+    problems: Sequence[SettingsProblem] = (),
     flaky: bool = False,
     configured: Sequence[str] | None = None,
     expect: Expectation = _NO_EXPECTATION,
@@ -64,33 +64,30 @@ def find(
     Return all findings, each once, with the number of times and the first turn.
 
     Args:
-        trace: What took place.
-        problems: Problems in the hook settings.
         flaky: The loop saw one state lead to two results; the trace is searched for it as well.
         configured: The events with configured hooks; ``None`` if that is unknown.
         expect: What the scenario expects; some findings are expectations that only hooks can break.
         endless: Whether what was refused last will be refused again without end.
     """
-    seen = [
-        *settings_findings.find_settings_problems(problems),
-        *_hook_runs(trace),
-        *_unclaimed(trace),
-        *_refusals(trace),
-        *_undone(trace),
-    ]
-    seen += [*_states(trace, flaky=flaky), *hook_messages.find_empty_advice(trace, endless=endless)]
-    seen += [
-        *session_findings.find_pingpong(trace),
-        *session_findings.find_missing_agents(trace),
-        *session_findings.find_capped_children(trace),
-    ]
-    if configured is not None:
-        seen += settings_findings.find_never_fired(trace, configured, problems)
-    seen += hook_messages.find_lost_effects(trace, expect.effects)
-    seen += session_findings.find_stuck_phases(trace, alike=expect.sessions_alike)
-    seen += hook_messages.find_unheard(trace, expect.told)
-    seen += hook_messages.find_double_noise(trace)
-    return _merge(seen)
+    return _merge(
+        [
+            *settings_findings.find_settings_problems(problems),
+            *_hook_runs(trace),
+            *_unclaimed(trace),
+            *_refusals(trace),
+            *_undone(trace),
+            *_states(trace, flaky=flaky),
+            *hook_messages.find_empty_advice(trace, endless=endless),
+            *session_findings.find_pingpong(trace),
+            *session_findings.find_missing_agents(trace),
+            *session_findings.find_capped_children(trace),
+            *settings_findings.find_never_fired(trace, configured, problems),
+            *hook_messages.find_lost_effects(trace, expect.effects),
+            *session_findings.find_stuck_phases(trace, alike=expect.sessions_alike),
+            *hook_messages.find_unheard(trace, expect.told),
+            *hook_messages.find_double_noise(trace),
+        ]
+    )
 
 
 def _merge(findings: Sequence[Finding]) -> tuple[Finding, ...]:

@@ -3,55 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import Protocol
 
 from pytest_hookharness.judging.findings import finding_catalogue
 from pytest_hookharness.judging.findings.finding_catalogue import FindingCode
 from pytest_hookharness.model.moves import Stop
-from pytest_hookharness.model.protocol import Rule
+from pytest_hookharness.model.protocol import SettingsProblem
 from pytest_hookharness.model.trace import Happened, HookEvent, Moved, Performed, Trace
 from pytest_hookharness.model.verdicts import Finding
 
 _SHOWN = 3
 
 
-# A protocol, because the class is in `hosts`, which this package must not import.
-class ConfigurationProblem(Protocol):
-    """A problem in the hook settings, as the host reads them."""
-
-    @property
-    def kind(self) -> str:
-        """
-        The kind of problem.
-
-        ``unknown`` together with ``event``: an event that the host does not know. ``unreachable``: an event
-        that a simulated session never reaches. ``option``: an option without effect. With every other kind
-        the host ignores hooks.
-        """
-        ...
-
-    @property
-    def source(self) -> str:
-        """The settings file."""
-        ...
-
-    @property
-    def path(self) -> str:
-        """The place in the file."""
-        ...
-
-    @property
-    def text(self) -> str:
-        """The problem in one sentence."""
-        ...
-
-    @property
-    def rule(self) -> Rule | None:
-        """The rule of the host."""
-        ...
-
-
-def find_settings_problems(problems: Sequence[ConfigurationProblem]) -> Iterator[Finding]:
+def find_settings_problems(problems: Sequence[SettingsProblem]) -> Iterator[Finding]:
     """Find what is wrong in the hook settings."""
     for problem in problems:
         place = ", ".join(part for part in (problem.source, problem.path) if part)
@@ -73,10 +36,10 @@ def _code(kind: str) -> FindingCode:
 
 
 def find_never_fired(
-    trace: Trace, configured: Sequence[str], problems: Sequence[ConfigurationProblem]
+    trace: Trace, configured: Sequence[str] | None, problems: Sequence[SettingsProblem]
 ) -> Iterator[Finding]:
     """Find that no hook ran, unless problems in the settings already explain it."""
-    if any(trace.hook_runs()):
+    if configured is None or any(trace.hook_runs()):
         return
     if not configured and any("option" not in problem.kind for problem in problems):
         return

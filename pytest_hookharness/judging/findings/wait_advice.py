@@ -17,10 +17,7 @@ _BY_WAIT = (
         r"input from the terminal",
         "Nobody answers on a terminal: tell the program not to ask, for example with `--yes`.",
     ),
-    (
-        r".*\bstdin\b",
-        "Read one line instead of the whole input, or set a time limit: `timeout 5 cat`.",
-    ),
+    (r".*\bstdin\b", "Read one line instead of the whole input, or set a time limit: `timeout 5 cat`."),
     (
         r"a file to be opened",
         "If it opens a FIFO, let its other end be opened first, or set a time limit: `timeout 5 cat FIFO`.",

@@ -1,8 +1,8 @@
 """
-The experiment plan: which perturbations of a state are probed, and what follows from the results.
+Experiments: which perturbations of a state are probed, and what follows from the results.
 
-The plan yields one perturbation after the other and receives what one repetition from there showed. The
-caller writes the states and plays the repetitions.
+Each perturbation is given to a function of the caller, which writes the state, plays a repetition from there,
+and returns what it showed.
 
 Parts with a known progression (counters, growing texts, growing numbers of files) move ahead together: the
 state after ``n`` more repetitions is predicted and tried. Doubling ``n`` finds every threshold that stays
@@ -13,8 +13,9 @@ shows whether it matters, but in a state that a real run may never reach.
 
 from __future__ import annotations
 
-from collections.abc import Generator, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
+from typing import TypeAlias
 
 from pytest_hookharness.judging.probing.limits import KnownNumbers
 from pytest_hookharness.judging.probing.sizes import GrowingSize
@@ -46,16 +47,14 @@ _RISING = PREDICTABLE | {PartKind.NUMBER, PartKind.PROCESS}
 _ANY = frozenset({PartKind.IDENTIFIER, PartKind.DIGEST, PartKind.OTHER, PartKind.PROCESS})
 _MOST_ALONE = 6
 
-ExperimentPlan = Generator[Perturbation, ProbeResult, "ExperimentResult"]
+Try: TypeAlias = Callable[[Perturbation], ProbeResult]
 _BY_CHANCE = "an experiment went another way, but not each time that it was made: chance may decide"
-# One group of experiments; without a result the plan goes on.
-_Group = Generator[Perturbation, ProbeResult, "ExperimentResult | None"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ExperimentResult:
     """
-    What an experiment plan found out.
+    What experiments found out.
 
     Attributes:
         perturbation: The smallest perturbation on the path of the run that made a difference; ``None`` if
@@ -76,23 +75,23 @@ class ExperimentResult:
     untried: Candidates = _NO_CANDIDATES
 
 
-def confirm(plan: ExperimentPlan) -> ExperimentPlan:
+def confirm(found: ExperimentResult, probe: Try) -> ExperimentResult:
     """
-    Yield the perturbations of a plan, and twice more the one that made a difference.
+    Return a result after trying twice more what made a difference.
 
     It may be the random numbers of the hooks that made the difference, and hardly three times.
     """
-    found = yield from plan
     if found.perturbation is None or found.seen is None:
         return found
     for _ in range(2):
-        again = yield found.perturbation
+        again = probe(found.perturbation)
         if (again.reaction, again.allows_stop) != (found.seen.reaction, found.seen.allows_stop):
             return ExperimentResult(unclear=_BY_CHANCE)
     return found
 
 
-def plan_experiments(
+def run_experiments(
+    probe: Try,
     parts: Sequence[StatePart],
     *,
     sizes: Sequence[GrowingSize] = (),
@@ -102,15 +101,13 @@ def plan_experiments(
     transcript: bool = False,
     pace: float = 0.0,
     counts: bool = False,
-) -> ExperimentPlan:
+) -> ExperimentResult:
     """
-    Yield the perturbations to probe, one after the other, and return the result.
+    Probe one perturbation after the other, and return the result.
 
     That the unchanged state gives the same decisions again is already known to the caller.
 
     Args:
-        parts: What differs from repetition to repetition.
-        sizes: The sizes that grow.
         limits: Numbers that the hooks may compare with.
         most: How many of these are tried at most.
         time: Whether to probe passing time.
@@ -119,29 +116,29 @@ def plan_experiments(
         counts: Whether the host counts something in the input of the hooks.
     """
     every = tuple(range(len(parts)))
-    alone: list[int] = []
     candidates = Candidates()
     if parts or pace or counts:
         candidates = find_candidates(parts, sizes, limits, most)
-        ahead = yield from _ahead(parts, candidates.repetitions, pace)
+        ahead = _ahead(probe, parts, candidates.repetitions, pace)
         if ahead is not None:
             return ahead
-    if parts:
-        unclear = yield from _each_alone(parts, alone)
-        if unclear is not None:
-            return unclear
+    alone = _each_alone(probe, parts)
+    if isinstance(alone, ExperimentResult):
+        return alone
     if transcript:
-        seen = yield Perturbation(parts=(), how=PerturbationKind.TRANSCRIPT)
+        seen = probe(Perturbation(parts=(), how=PerturbationKind.TRANSCRIPT))
         if seen.reaction is ProbeEffect.DECISION:
             return ExperimentResult(unclear=f"the length of the transcript matters: {seen.what}", seen=seen)
     if time and not pace:
-        aged = yield from _aged(every)
+        aged = _aged(probe, every)
         if aged is not None:
-            return replace(aged, alone=tuple(alone), untried=candidates)
-    return ExperimentResult(alone=tuple(alone), untried=candidates)
+            return replace(aged, alone=alone, untried=candidates)
+    return ExperimentResult(alone=alone, untried=candidates)
 
 
-def _ahead(parts: Sequence[StatePart], candidates: Sequence[int], pace: float) -> _Group:
+def _ahead(
+    probe: Try, parts: Sequence[StatePart], candidates: Sequence[int], pace: float
+) -> ExperimentResult | None:
     ahead = Perturbation(parts=tuple(range(len(parts))), how=PerturbationKind.AHEAD, pace=pace)
     farthest = min(MOST_REPETITIONS, int(AGE / pace)) if pace else MOST_REPETITIONS
     # Repetitions up to which nothing changed; -1, because 0 has not been probed yet.
@@ -149,8 +146,7 @@ def _ahead(parts: Sequence[StatePart], candidates: Sequence[int], pace: float) -
     for repetitions in sorted({*_doubling(farthest), *candidates}):
         if repetitions > farthest:
             break
-        perturbation = replace(ahead, repetitions=repetitions)
-        seen = yield perturbation
+        seen = probe(replace(ahead, repetitions=repetitions))
         if seen.reaction is ProbeEffect.SAME:
             same = repetitions
             continue
@@ -158,7 +154,7 @@ def _ahead(parts: Sequence[StatePart], candidates: Sequence[int], pace: float) -
         low, high = same, repetitions
         while high - low > 1:
             middle = (low + high) // 2
-            between = yield replace(ahead, repetitions=middle)
+            between = probe(replace(ahead, repetitions=middle))
             if between.reaction is ProbeEffect.SAME:
                 low = middle
             else:
@@ -189,35 +185,40 @@ def _perturbed_alone(parts: Sequence[StatePart]) -> Iterator[Perturbation]:
         yield Perturbation(parts=ids, how=PerturbationKind.REPLACED)
 
 
-def _each_alone(parts: Sequence[StatePart], alone: list[int]) -> _Group:
-    """Perturb each part alone; note those that make a difference in states that the run may never reach."""
+def _each_alone(probe: Try, parts: Sequence[StatePart]) -> tuple[int, ...] | ExperimentResult:
+    """
+    Perturb each part alone.
+
+    Returns:
+        The indices of those that make a difference only in states that the run may never reach; the result,
+        if one makes a difference in others.
+    """
+    alone: dict[int, None] = {}
     for perturbation in _perturbed_alone(parts):
-        seen = yield perturbation
+        seen = probe(perturbation)
         # Another effect is normal here, because the perturbed part no longer matches the others. Only
         # another decision shows that the part matters.
         if seen.reaction is not ProbeEffect.DECISION:
             continue
         if all(parts[place].kind in PREDICTABLE for place in perturbation.parts):
             # A real run may never reach such a state, so no threshold follows; the report mentions it.
-            alone += [place for place in perturbation.parts if place not in alone]
+            alone |= dict.fromkeys(perturbation.parts)
             continue
         names = ", ".join(parts[place].place for place in perturbation.parts)
         return ExperimentResult(unclear=f"the value of {names} matters: {seen.what}", seen=seen)
-    return None
+    return tuple(alone)
 
 
-def _aged(every: tuple[int, ...]) -> _Group:
+def _aged(probe: Try, every: tuple[int, ...]) -> ExperimentResult | None:
     same = 0.0
     for passed in (HOUR, DAY, YEAR):
-        seen = yield _age(every, passed)
+        seen = probe(_age(every, passed))
         if seen.reaction is not ProbeEffect.DECISION:
             same = passed
             continue
-        if passed == HOUR:
-            soon = yield _age(every, MOMENT)
-            if soon.reaction is ProbeEffect.DECISION:
-                return (yield from _waited())
-        return (yield from _narrowed(every, same, passed, seen))
+        if passed == HOUR and probe(_age(every, MOMENT)).reaction is ProbeEffect.DECISION:
+            return _waited(probe)
+        return _narrowed(probe, every, same, passed, seen)
     return None
 
 
@@ -225,22 +226,30 @@ def _age(every: tuple[int, ...], seconds: float) -> Perturbation:
     return Perturbation(parts=every, how=PerturbationKind.AGED, seconds=seconds)
 
 
-def _waited() -> ExperimentPlan:
+def _waited(probe: Try) -> ExperimentResult:
     """Check by really waiting whether time decides, because making times older spoils those used as names."""
     perturbation = Perturbation(parts=(), how=PerturbationKind.WAITED, seconds=1.5 * MOMENT)
-    seen = yield perturbation
+    seen = probe(perturbation)
     if seen.reaction is ProbeEffect.DECISION:
         return ExperimentResult(perturbation=perturbation, seen=seen)
     return ExperimentResult(timeless=True)
 
 
-def _narrowed(every: tuple[int, ...], low: float, high: float, seen: ProbeResult) -> ExperimentPlan:
-    while high - low > max(MOMENT, high * 0.02):
-        # Far apart, the geometric mean narrows the range faster.
-        middle = (low + high) / 2 if high < 2 * low or high < 60 else (max(low, 1.0) * high) ** 0.5
-        between = yield _age(every, middle)
+def _narrowed(
+    probe: Try, every: tuple[int, ...], low: float, high: float, seen: ProbeResult
+) -> ExperimentResult:
+    while (middle := time_between(low, high)) is not None:
+        between = probe(_age(every, middle))
         if between.reaction is ProbeEffect.DECISION:
             high, seen = middle, between
         else:
             low = middle
     return ExperimentResult(perturbation=_age(every, high), seen=seen)
+
+
+def time_between(low: float, high: float) -> float | None:
+    """Return the next time to try between two; ``None`` once they are a second or 2 % apart."""
+    if high - low <= max(MOMENT, high * 0.02):
+        return None
+    # Far apart, the geometric mean narrows the range faster.
+    return (low + high) / 2 if high < 2 * low or high < 60 else (max(low, 1.0) * high) ** 0.5

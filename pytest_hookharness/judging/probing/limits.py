@@ -69,13 +69,7 @@ class KnownNumbers:
 
 
 def find_limits(sources: Iterable[bytes], files: Iterable[bytes]) -> KnownNumbers:
-    """
-    Return the numbers of hooks.
-
-    Args:
-        sources: Commands and scripts.
-        files: Contents of other files.
-    """
+    """Return the numbers in commands and scripts (``sources``), and in other files that hooks read."""
     written: set[int] = set()
     remainders: set[Remainder] = set()
     for text in sources:

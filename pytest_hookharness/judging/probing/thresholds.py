@@ -46,8 +46,6 @@ def find_candidates(
     The likeliest limits come first, and of those the ones that are reached soonest.
 
     Args:
-        parts: What differs from repetition to repetition.
-        sizes: The sizes that grow.
         limits: The numbers that the hooks may compare with.
         most: How many are tried at most.
     """

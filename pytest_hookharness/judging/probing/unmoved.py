@@ -29,7 +29,6 @@ def find_unmoved(
 
     Args:
         found: What the loop reads that changes or lies outside of its state.
-        reports: All experiments of the run.
         changing: The state paths that differ between its last repetitions; when it was observed, others may
             have done so too.
         paced: Whether the experiments that go ahead also move the clock.

@@ -10,10 +10,10 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 
 from pytest_hookharness.judging.recurrence.clock_words import OTHER_CLOCK, PYTHON_CLOCK, PYTHON_RECORD
-from pytest_hookharness.judging.recurrence.hidden_chance import AWK, PYTHON, SHELL, Language
+from pytest_hookharness.judging.recurrence.hidden_chance import AWK, PYTHON, SHELL, Language, finder
 from pytest_hookharness.judging.recurrence.python_tree import parse_python
 from pytest_hookharness.judging.recurrence.shell_clock_use import TEXT, decode, follow, in_shell, shorten
 
@@ -54,7 +54,7 @@ def in_other(text: bytes) -> str:
     }
     clock = OTHER_CLOCK
     while True:
-        timed, _ = follow([*shown], clock, _other_names, r"\b(?:NAMES)\b")
+        timed, _ = follow([*shown], clock, _OTHER_ASSIGNED.findall, r"\b(?:NAMES)\b")
         more = "|".join((OTHER_CLOCK, *(rf"\b{name}\b" for name in sorted(_from_functions(plain, timed)))))
         if more == clock:
             break
@@ -87,10 +87,6 @@ def _from_functions(plain: str, timed: list[str]) -> Iterator[str]:
 def _blank(text: re.Match[str]) -> str:
     word = "Date" if _ASKING.search(text[0][1:-1]) else ""
     return f'"{word.ljust(len(text[0]) - 2)}"'
-
-
-def _other_names(statement: str) -> Iterator[str]:
-    return (found[1] for found in _OTHER_ASSIGNED.finditer(statement))
 
 
 def in_python(text: bytes) -> str:
@@ -203,16 +199,6 @@ def _deciding(node: ast.AST) -> Iterator[ast.expr]:
             return
 
 
-def _finder(pattern: str) -> Callable[[bytes], str]:
-    compiled = re.compile(pattern)
-
-    def find(text: bytes) -> str:
-        found = compiled.search(decode(text))
-        return found[0] if found else ""
-
-    return find
-
-
 _AWK = (
     r"\b(?:systime|srand)\s*\(\s*\)|\bstrftime\s*\([^()]*\)\s*[-+*/%<>!=~?&|]"
     r"|[-+*/%<>=~!&|]\s*strftime\b|\bstrftime\s*\([^()]*\)\s+in\b"
@@ -234,9 +220,9 @@ LANGUAGES = (
     Language(SHELL, in_shell),
     Language(PYTHON, in_python, whole=False),
     Language(re.compile(r"/(node|nodejs|deno|bun|perl|ruby)[0-9.]*$"), in_other, whole=False),
-    Language(AWK, _finder(_AWK)),
-    Language(re.compile(r"/jq$"), _finder(r"\bnow\b")),
-    Language(re.compile(r"/sqlite3$"), _finder(_SQLITE)),
-    Language(re.compile(r"/find$"), _finder(r"-[acm](?:min|time)\b|-newer[acm]?t\b")),
-    Language(re.compile(r"/git$"), _finder(_GIT)),
+    Language(AWK, finder(_AWK)),
+    Language(re.compile(r"/jq$"), finder(r"\bnow\b")),
+    Language(re.compile(r"/sqlite3$"), finder(_SQLITE)),
+    Language(re.compile(r"/find$"), finder(r"-[acm](?:min|time)\b|-newer[acm]?t\b")),
+    Language(re.compile(r"/git$"), finder(_GIT)),
 )

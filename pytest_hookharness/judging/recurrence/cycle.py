@@ -40,7 +40,6 @@ def build_state(
         visible: Counters of session and host that hook or agent can see.
         agent: The agent's position.
         environment: Digest of the environment.
-        files: Entries by state path.
         opaque: Why the state is not known completely; empty if it is.
         previous: Any earlier state of :func:`build_state`. The more files they share, the faster this is.
     """

@@ -235,7 +235,6 @@ def find_draws(text: bytes, interpreter: str) -> list[str]:
     Return what a text draws random numbers with, in words, each once.
 
     Args:
-        text: The source.
         interpreter: The name of the program that runs it; one that is not known is taken for a shell.
     """
     if _LIKELY.search(text) is None or len(text) > _LONGEST:

@@ -10,6 +10,7 @@ import re
 from collections.abc import Callable
 
 from pytest_hookharness.judging.recurrence.hash_order import python_shows_order
+from pytest_hookharness.judging.recurrence.shell_clock_use import decode
 from pytest_hookharness.model.fast_dataclass import dataclass
 
 _ORDER = "the order of a set or a hash"
@@ -68,12 +69,13 @@ def in_perl(text: bytes) -> str:
     return _ORDER if any(not each[0].startswith(_UNORDERED) for each in _LISTED.finditer(text)) else ""
 
 
-def _finder(pattern: bytes) -> Callable[[bytes], str]:
+def finder(pattern: str) -> Callable[[bytes], str]:
+    """Return a function that returns the first match in a script; empty for none."""
     compiled = re.compile(pattern)
 
     def find(text: bytes) -> str:
-        found = compiled.search(text)
-        return found[0].decode() if found else ""
+        found = compiled.search(decode(text))
+        return found[0] if found else ""
 
     return find
 
@@ -86,16 +88,16 @@ def in_javascript(text: bytes) -> str:
     return found[0].decode("utf-8", "replace") if found else ""
 
 
-in_awk = _finder(rb"\bs?rand(?=\s*\()")
+in_awk = finder(r"\bs?rand(?=\s*\()")
 
 LANGUAGES = (
     Language(PYTHON, in_python, whole=False),
     Language(PERL, in_perl),
     Language(NODE, in_javascript),
     Language(AWK, in_awk),
-    Language(re.compile(r"/ruby[0-9.]*$"), _finder(rb"\b(?:s?rand|shuffle|sample|Random)\b")),
+    Language(re.compile(r"/ruby[0-9.]*$"), finder(r"\b(?:s?rand|shuffle|sample|Random)\b")),
     Language(
-        re.compile(r"/php[0-9.]*$"), _finder(rb"\b(?:(?:mt_|array_)?s?rand|str_shuffle|shuffle|lcg_value)\b")
+        re.compile(r"/php[0-9.]*$"), finder(r"\b(?:(?:mt_|array_)?s?rand|str_shuffle|shuffle|lcg_value)\b")
     ),
-    Language(re.compile(r"/lua(jit)?[0-9.]*$"), _finder(rb"math\.random\b")),
+    Language(re.compile(r"/lua(jit)?[0-9.]*$"), finder(r"math\.random\b")),
 )

@@ -112,7 +112,6 @@ def find_influences(runs: Sequence[Reads | None], around: KnownPaths) -> Influen
 
     Args:
         runs: What each process of the repetition looked at; ``None`` if that was not recorded.
-        around: What is known of the paths.
     """
     known = [reads for reads in runs if reads is not None and reads.observed]
     gaps = [reads.gap if reads is not None else "" for reads in runs if reads is None or not reads.complete]
@@ -143,12 +142,7 @@ def find_influences(runs: Sequence[Reads | None], around: KnownPaths) -> Influen
 
 
 def with_time(reads: Reads) -> Reads:
-    """
-    Return the part of a record with the programs that may decide by a time which they were shown.
-
-    Args:
-        reads: What showed a time to a hook run whose clock the kernel moved.
-    """
+    """Return the part of a record with the programs that may decide by a time which they were shown."""
     dated = any(mention.word == "st_mtime" for mention in reads.mentions)
     shown = tuple(
         program

@@ -34,11 +34,6 @@ _SHOWING = frozenset(("repr", "str", "ascii", "format", "print"))
 _TEXTS = frozenset(("__str__", "__repr__", "__format__"))
 
 
-def process_number(text: bytes) -> str:
-    """Return how code uses the number of a process or of a thread."""
-    return _find(text, _PROCESS, _has_process)
-
-
 def _has_process(node: ast.AST) -> bool:
     match node:
         case ast.Attribute(value=ast.Name(id="self"), attr="pid"):
@@ -53,22 +48,12 @@ def _has_process(node: ast.AST) -> bool:
             return _named(node) in _PROCESS_NAMES
 
 
-def job_order(text: bytes) -> str:
-    """Return how code learns which of several jobs ends first."""
-    return _find(text, _ORDER, _has_order)
-
-
 def _has_order(node: ast.AST) -> bool:
     match node:
         case ast.Attribute(value=ast.Name(id="os"), attr="wait" | "wait3"):
             return True
         case _:
             return _named(node) in _ORDER_NAMES
-
-
-def file_number(text: bytes) -> str:
-    """Return how code asks for the number of a file, or for the name of a file that it has open."""
-    return _find(text, _INODE, _has_inode)
 
 
 def _has_inode(node: ast.AST) -> bool:
@@ -84,11 +69,6 @@ def _has_inode(node: ast.AST) -> bool:
             )
         case _:
             return False
-
-
-def short_limit(text: bytes) -> str:
-    """Return where code gives something less than a second, but not none at all."""
-    return _find(text, _LIMIT, _has_limit)
 
 
 def _has_limit(node: ast.AST) -> bool:
@@ -138,7 +118,8 @@ class _Objects:
                 self._classes.add(node.name)
                 self._plain.append(node)
         given = [(target, value) for node in self._nodes for target, value in _given(node)]
-        stored = {node.id for node in self._nodes if isinstance(node, ast.Name) and _is_stored(node)}
+        named = (node for node in self._nodes if isinstance(node, ast.Name))
+        stored = {node.id for node in named if isinstance(node.ctx, ast.Store)}
         stored |= {node.arg for node in self._nodes if isinstance(node, ast.arg)}
         defined = (ast.FunctionDef, ast.AsyncFunctionDef)
         self._names = {node.name for node in self._nodes if isinstance(node, defined)} - stored
@@ -217,10 +198,6 @@ def _given(node: ast.AST) -> Iterator[tuple[ast.expr, ast.expr]]:
             return
 
 
-def _is_stored(node: ast.Name) -> bool:
-    return isinstance(node.ctx, ast.Store)
-
-
 def _key(node: ast.AST) -> str:
     """Return the name of a variable, or of an attribute of ``self``; empty for anything else."""
     match node:
@@ -249,6 +226,14 @@ def _find(text: bytes, words: re.Pattern[bytes], uses: Callable[[ast.AST], bool]
     if nodes is None:
         return found[0].decode("utf-8", "replace")
     return next((_words(node) for node in nodes if uses(node)), "")
+
+
+# Each returns where code of Python uses something: the number of a process or thread, the order in which jobs
+# end, the number of a file or the name of one that it has open, a limit of less than a second but not none.
+process_number = functools.partial(_find, words=_PROCESS, uses=_has_process)
+job_order = functools.partial(_find, words=_ORDER, uses=_has_order)
+file_number = functools.partial(_find, words=_INODE, uses=_has_inode)
+short_limit = functools.partial(_find, words=_LIMIT, uses=_has_limit)
 
 
 def _words(node: ast.AST) -> str:

@@ -101,21 +101,13 @@ LANGUAGES = (
     Language(PYTHON, python.short_limit, whole=False, kind=_LIMIT),
     Language(PYTHON, python.file_number, whole=False, kind=_INODE),
     Language(PYTHON, python.address, whole=False, kind=_ADDRESS),
-    Language(
-        NODE,
-        _finder(_NODE_PROCESS, b"pid", _without_node_texts, _ENDED),
-        whole=False,
-        kind=_PROCESS,
-    ),
+    Language(NODE, _finder(_NODE_PROCESS, b"pid", _without_node_texts, _ENDED), whole=False, kind=_PROCESS),
     Language(NODE, _finder(r"\.ino\b", b".ino", _without_node_texts), whole=False, kind=_INODE),
     Language(NODE, _finder(_NODE_LIMIT, b"timeout", _without_node_texts), whole=False, kind=_LIMIT),
     # Node reads /proc/meminfo at each start, so that this is not seen of a script.
     Language(NODE, _finder(_NODE_MEMORY, b"em", _without_node_texts), whole=False, kind=_MEMORY),
     Language(
-        NODE,
-        _finder(r"\bPromise\.(?:race|any)\b", b"Promise", _without_node_texts),
-        whole=False,
-        kind=_ORDER,
+        NODE, _finder(r"\bPromise\.(?:race|any)\b", b"Promise", _without_node_texts), whole=False, kind=_ORDER
     ),
     Language(PERL, _references_as_text, kind=_ADDRESS),
     Language(PERL, _finder(r"\brefaddr\b|\bHASH\(0x", b"", _without_perl_comments), kind=_ADDRESS),

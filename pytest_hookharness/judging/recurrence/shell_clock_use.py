@@ -8,7 +8,7 @@ gets it that does more than to write it.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 
 from pytest_hookharness.judging.recurrence.clock_words import ANY_CLOCK
 from pytest_hookharness.judging.recurrence.inline_code import (
@@ -215,7 +215,7 @@ def _first_word(command: str) -> str:
 
 
 def follow(
-    statements: list[str], clock: str, names: Callable[[str], Iterator[str]], use: str
+    statements: list[str], clock: str, names: Callable[[str], Iterable[str]], use: str
 ) -> tuple[list[str], set[str]]:
     """Return the statements with a time, or with a variable that got one, and these variables."""
     known: set[str] = set()

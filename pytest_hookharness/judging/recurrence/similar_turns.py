@@ -197,7 +197,6 @@ def choose_observed(
     Yield the periods that are worth observing: the first, and those at which something recurs for once.
 
     Args:
-        periods: Those after which it is similar, shortest first.
         differing: Returns what differs between the states after the last repetitions of a period.
     """
     compared: list[int] = []

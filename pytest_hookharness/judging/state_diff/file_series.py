@@ -66,7 +66,7 @@ class FileSeries:
 @dataclass(frozen=True, slots=True)
 class Unfollowable:
     """
-    A file that cannot be followed, is missing later, or does not match its template any more.
+    A file that is missing later, or does not match its template any more.
 
     Attributes:
         why: The reason, as the end of a sentence about the file.
@@ -86,12 +86,12 @@ def text_of(content: bytes) -> str | None:
         return None
 
 
-def follow_files(states: Sequence[Files], clock: SessionClock) -> list[FileSeries | Unfollowable]:
-    """Return a series for each file that differs between states, and the files that cannot be followed."""
+def follow_files(states: Sequence[Files], clock: SessionClock) -> list[FileSeries] | None:
+    """Return a series for each file that differs between states; ``None`` if one cannot be followed."""
     paths = sorted({path for state in states for path in state})
     contents = {path: [state.get(path) for state in states] for path in paths}
     changing = {path: row for path, row in contents.items() if len(set(row)) > 1}
-    found: list[FileSeries | Unfollowable] = []
+    found: list[FileSeries | None] = []
     others: dict[str, list[bytes | None]] = {}
     for path, row in changing.items():
         known = [content for content in row if content is not None]
@@ -99,7 +99,9 @@ def follow_files(states: Sequence[Files], clock: SessionClock) -> list[FileSerie
             found.append(_series(SeriesKind.IN_PLACE, (path,), known, clock))
         else:
             others[path] = row
-    return [*found, *_follow_names(others, len(states), clock)]
+    found += _follow_names(others, len(states), clock)
+    followed = [series for series in found if series is not None]
+    return followed if len(followed) == len(found) else None
 
 
 def _group_by_shape(paths: Iterable[str], reading: Reading) -> list[list[str]]:
@@ -111,7 +113,7 @@ def _group_by_shape(paths: Iterable[str], reading: Reading) -> list[list[str]]:
 
 def _follow_names(
     others: dict[str, list[bytes | None]], repetitions: int, clock: SessionClock
-) -> Iterator[FileSeries | Unfollowable]:
+) -> Iterator[FileSeries | None]:
     # Names are grouped by shape, strictly first: a lenient reading only gets the files that are left.
     left = dict(others)
     for reading in (Reading.PLAIN, Reading.RANDOM, Reading.HEXADECIMAL):
@@ -125,8 +127,8 @@ def _follow_names(
                 yield _series(kind, line, contents, clock)
             for path in group:
                 del left[path]
-    why = "it appears and disappears, and no similar file does so in each repetition"
-    yield from (Unfollowable(path, why) for path in left)
+    # These appear and disappear, and no similar file does so in each repetition.
+    yield from (None for _ in left)
 
 
 def _by_repetition(
@@ -168,27 +170,26 @@ def natural_key(path: str) -> list[tuple[int, int, str]]:
 
 def _series(
     kind: SeriesKind, paths: tuple[str, ...], contents: list[bytes], clock: SessionClock
-) -> FileSeries | Unfollowable:
-    newest = paths[-1]
-    if max(map(len, contents)) > LARGEST:
-        return Unfollowable(newest, f"it is larger than {LARGEST // 1024 // 1024} MiB")
-    if _OF_GIT.search(newest) and len(set(contents)) > 1:
-        # A name that nobody gave to a commit would break the repository.
-        return Unfollowable(newest, "it names a new commit in each repetition")
+) -> FileSeries | None:
+    newest, changes = paths[-1], len(set(contents)) > 1
+    # A name that nobody gave to a commit would break the repository.
+    if max(map(len, contents)) > LARGEST or (changes and _OF_GIT.search(newest)):
+        return None
     name = infer_template(paths, clock) if len(paths) > 1 else Template((newest,))
-    if isinstance(name, str) or any(isinstance(item, AppendedBlock) for item in name.items):
-        return Unfollowable(newest, "its name changes in each repetition, and by no known rule")
+    if name is None or _grows(name):
+        return None
     texts = [text for content in contents if (text := text_of(content)) is not None]
     if len(texts) < len(contents):
-        if len(set(contents)) > 1:
-            return Unfollowable(newest, "it is binary and changes in each repetition")
-        return FileSeries(kind, paths, name, None, contents[-1])
+        # What is binary and changes cannot be predicted.
+        return None if changes else FileSeries(kind, paths, name, None, contents[-1])
     content = infer_template(texts, clock)
-    if isinstance(content, str):
-        return Unfollowable(newest, content)
-    if kind is SeriesKind.CREATED and any(isinstance(item, AppendedBlock) for item in content.items):
-        return Unfollowable(newest, "each file of its kind is longer than the one before")
+    if content is None or (kind is SeriesKind.CREATED and _grows(content)):
+        return None
     return FileSeries(kind, paths, name, content, contents[-1])
+
+
+def _grows(template: Template) -> bool:
+    return any(isinstance(item, AppendedBlock) for item in template.items)
 
 
 _EMPTY = Values({}, {})

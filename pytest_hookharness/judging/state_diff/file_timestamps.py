@@ -7,17 +7,10 @@ exactly, so the prober makes these times older.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 from pytest_hookharness.judging.state_diff.file_series import LARGEST, Files, text_of
 from pytest_hookharness.judging.state_diff.number_formats import SessionClock
-from pytest_hookharness.judging.state_diff.part_locations import PlaceNames
-from pytest_hookharness.judging.state_diff.timestamps import Timestamp, age_timestamps, timestamps_in
+from pytest_hookharness.judging.state_diff.timestamps import age_timestamps, timestamps_in
 from pytest_hookharness.model.fast_dataclass import dataclass
-from pytest_hookharness.model.probes import PartKind, StatePart
-
-# A file with more times is one part.
-_MANY = 20
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,11 +20,9 @@ class FileTimestamps:
 
     Attributes:
         texts: Path and text of the files that contain such times.
-        parts: The times; one part for the whole file if it contains many.
     """
 
     texts: tuple[tuple[str, str], ...]
-    parts: tuple[StatePart, ...]
     clock: SessionClock
 
     def aged(self, seconds: float) -> Files:
@@ -42,15 +33,11 @@ class FileTimestamps:
 def find_timestamps(files: Files, clock: SessionClock) -> FileTimestamps:
     """Find all times near the clock, except in binary files and in files that are too large to rewrite."""
     texts: list[tuple[str, str]] = []
-    parts: list[StatePart] = []
     for path, content in sorted(files.items()):
         text = text_of(content) if content is not None and len(content) <= LARGEST else None
-        found = [] if text is None else list(timestamps_in(text, clock))
-        if text is not None and found:
+        if text is not None and any(timestamps_in(text, clock)):
             texts.append((path, text))
-            together = _part(path, text, f"{len(found):,} times", found[0], found[-1])
-            parts += _parts(path, text, found) if len(found) <= _MANY else [together]
-    return FileTimestamps(tuple(texts), tuple(parts), clock)
+    return FileTimestamps(tuple(texts), clock)
 
 
 def equal_except_timestamps(one: bytes | None, other: bytes | None, clock: SessionClock) -> bool:
@@ -68,22 +55,3 @@ def _without_stamps(text: str, clock: SessionClock) -> list[str]:
         len(text),
     ]
     return [text[start:end] for start, end in zip(ends[::2], ends[1::2], strict=True)]
-
-
-def _parts(path: str, text: str, found: list[Timestamp]) -> Iterator[StatePart]:
-    places = PlaceNames(text)
-    for timestamp in found:
-        name = places.of_value(timestamp.start, timestamp.end)
-        yield _part(path, text, name, timestamp, timestamp)
-
-
-def _part(path: str, text: str, name: str, first: Timestamp, last: Timestamp) -> StatePart:
-    return StatePart(
-        path=path,
-        name=name,
-        kind=PartKind.STAMP,
-        before=text[first.start : first.end],
-        after=text[last.start : last.end],
-        unit=first.unit,
-        stamped=True,
-    )

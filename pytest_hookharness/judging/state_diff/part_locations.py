@@ -210,7 +210,6 @@ def _slot(slot: TemplateSlot, path: str, name: str) -> StatePart:
         before=shorten(slot.texts[-2], _LONGEST),
         after=shorten(slot.newest, _LONGEST),
         step=_number(progression.step) if isinstance(progression, Counting) else None,
-        unit=progression.unit if isinstance(progression, CurrentTime) else "",
         stamped=isinstance(progression, CurrentTime),
     )
 

@@ -13,7 +13,6 @@ from pytest_hookharness.judging.state_diff.extrapolate import (
 from pytest_hookharness.judging.state_diff.file_series import (
     Files,
     FileSeries,
-    Unfollowable,
     follow_files,
     text_of,
 )
@@ -23,19 +22,6 @@ from pytest_hookharness.model.fast_dataclass import dataclass
 from pytest_hookharness.model.probes import PartKind, Perturbation, PerturbationKind, StatePart
 
 _GROWING = (PartKind.GROWTH, PartKind.FILES)
-
-
-@dataclass(frozen=True, slots=True)
-class Irregular:
-    """
-    Files whose changes cannot be predicted.
-
-    Attributes:
-        why: The reason, in one sentence about the first of them.
-    """
-
-    paths: tuple[str, ...]
-    why: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,9 +106,9 @@ class Pattern:
         )
 
 
-def find_pattern(states: Sequence[Files], clock: SessionClock) -> Pattern | Irregular:
+def find_pattern(states: Sequence[Files], clock: SessionClock) -> Pattern | None:
     """
-    Find out how files change from the states of consecutive repetitions.
+    Return how files change, from the states of consecutive repetitions; ``None`` if they follow no rule.
 
     Args:
         states: At least three states, oldest first, one repetition apart: the content of every file that
@@ -137,31 +123,27 @@ def find_pattern(states: Sequence[Files], clock: SessionClock) -> Pattern | Irre
             f"{len(states)} states are too few for a pattern; at least 3 are needed, one repetition apart"
         )
     followed = follow_files(states, clock)
-    lost = [series for series in followed if isinstance(series, Unfollowable)]
-    if lost:
-        return Irregular(
-            tuple(one.path for one in lost), f"{lost[0].path} cannot be followed: {lost[0].why}."
-        )
-    all_series = tuple(series for series in followed if isinstance(series, FileSeries))
-    pattern = Pattern(all_series, locate_parts(all_series), clock)
-    return _invalid_json(pattern) or pattern
+    if followed is None:
+        return None
+    pattern = Pattern(tuple(followed), locate_parts(followed), clock)
+    return pattern if _keeps_json(pattern) else None
 
 
-def _invalid_json(pattern: Pattern) -> Irregular | None:
-    """Return the JSON files that a perturbation would make invalid."""
+def _keeps_json(pattern: Pattern) -> bool:
+    """Return whether perturbations leave all JSON files valid."""
     # One step in each direction shows whether separators and chunks still fit together.
-    whole = {series.path for series in pattern.all_series if is_json(text_of(series.raw) or "")}
+    whole = {series.path for series in pattern.all_series if _is_json(series.raw)}
     everything = tuple(range(len(pattern.locations)))
     for perturbation in (
         Perturbation(parts=everything, how=PerturbationKind.AHEAD, repetitions=2),
         Perturbation(parts=everything, how=PerturbationKind.OLDER),
     ):
         files = pattern.perturbed(perturbation)
-        broken = tuple(path for path in sorted(whole) if _is_invalid_json(files.get(path)))
-        if broken:
-            return Irregular(broken, f"{broken[0]} cannot be followed: its predicted text is no valid JSON.")
-    return None
+        predicted = (content for path in whole if (content := files.get(path)) is not None)
+        if not all(map(_is_json, predicted)):
+            return False
+    return True
 
 
-def _is_invalid_json(content: bytes | None) -> bool:
-    return content is not None and not is_json(text_of(content) or "")
+def _is_json(content: bytes) -> bool:
+    return is_json(text_of(content) or "")

@@ -68,12 +68,16 @@ class _Column:
     tokens: tuple[Token, ...]
 
 
-def infer_template(texts: Sequence[str], clock: SessionClock) -> Template | str:
-    """Return the template of some texts, oldest first; else why there is none, to end a sentence."""
+def infer_template(texts: Sequence[str], clock: SessionClock) -> Template | None:
+    """
+    Return the template of some texts, oldest first.
+
+    ``None`` if the form of the text changes in each repetition, or too much of it does.
+    """
     head, tail = _ends(texts)
     inner = [text[head : len(text) - tail] for text in texts]
     if max(map(len, inner)) > _MOST:
-        return f"more than {_MOST // 1024} KiB of it change in each repetition"
+        return None
     newest = texts[-1]
     before = list(fixed_pieces(newest[:head], clock, len(texts)))
     after = list(fixed_pieces(newest[len(newest) - tail :], clock, len(texts)))
@@ -86,7 +90,7 @@ def infer_template(texts: Sequence[str], clock: SessionClock) -> Template | str:
         if found:
             items = min(found, key=_cost)
             return with_older_chunks(Template(_joined([*before, *items, *after])), clock)
-    return f"the form of its text changes in each repetition, first in line {_first_line(texts)}"
+    return None
 
 
 def _align_all(shapes: list[list[str]], values: list[list[str]], first: AlignFirst) -> list[Alignment] | None:
@@ -241,15 +245,3 @@ def _ends(texts: Sequence[str]) -> tuple[int, int]:
 
 def _differ(texts: Sequence[str], start: int, end: int | None) -> bool:
     return len({text[start:end] for text in texts}) > 1
-
-
-def _first_line(texts: Sequence[str]) -> int:
-    line = 1
-    for older, newer in pairwise(texts):
-        one, other = tokenize(older[:_LENIENT], Reading.PLAIN), tokenize(newer[:_LENIENT], Reading.PLAIN)
-        line = 1
-        for mine, theirs in zip(one, other, strict=False):
-            if shape(mine, Reading.PLAIN) != shape(theirs, Reading.PLAIN):
-                return line
-            line += theirs.text.count("\n")
-    return line

@@ -100,26 +100,27 @@ def _why(explored: Exploration) -> str:
 
 def judge_without_cap(outcome: Outcome, alone: Outcome) -> Outcome:
     """Return a capped outcome with what the same scenario did on the host without its cap."""
-    match outcome.verdict, alone.verdict:
-        case verdicts.Capped() as verdict, verdicts.Terminated(turn=turn):
+    verdict, turns = outcome.verdict, counted(alone.iterations, "turn")
+    if not isinstance(verdict, verdicts.Capped):
+        return outcome
+    match alone.verdict:
+        case verdicts.Terminated(turn=turn):
             why = f"the hooks allow the stop in turn {turn} (played again)"
             without = verdicts.WithoutCap(name="terminated", why=why)
-        case verdicts.Capped() as verdict, verdicts.Livelock(evidence="driven", matters=matters):
-            turns = counted(alone.iterations, "turn")
+        case verdicts.Livelock(evidence="driven", matters=matters):
             why = f"the hooks did not allow the stop in {turns} (played again; driven evidence: it could "
             without = verdicts.WithoutCap(name="livelock", why=f"{why}depend on {' and '.join(matters)})")
-        case verdicts.Capped() as verdict, verdicts.Livelock() if at := _time_that_allows(outcome):
+        case verdicts.Livelock() if at := _time_that_allows(outcome):
             # The play without the cap began at another second, and did not meet that time.
-            turns = counted(alone.iterations, "turn")
             why = (
                 f"the hooks did not allow the stop in {turns} (played again), but did at {at} (an experiment)"
             )
             without = verdicts.WithoutCap(name="undecided", why=why)
-        case verdicts.Capped() as verdict, verdicts.Livelock(evidence=evidence):
+        case verdicts.Livelock(evidence=evidence):
             masked = verdicts.IF_MASKED if evidence == "masked" else ""
             why = f"the hooks never allow the stop{masked} (played again; {evidence} evidence)"
             without = verdicts.WithoutCap(name="livelock", why=why)
-        case verdicts.Capped() as verdict, verdicts.Undecided(why=why):
+        case verdicts.Undecided(why=why):
             without = verdicts.WithoutCap(name="undecided", why=why)
         case _:
             return outcome

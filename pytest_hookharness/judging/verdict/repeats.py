@@ -47,21 +47,23 @@ def _difference(first: Outcome, again: Outcome) -> tuple[int, str]:
     """Return what differs between two plays, as a sentence, and in which turn; empty if nothing does."""
     pair = first.first_difference(again)
     ended = [isinstance(outcome.verdict, Terminated) for outcome in (again, first)]
+    end, first_end = describe_end(again), describe_end(first, short=True)
+    ends = f"Played again, it {end}, and the first time {first_end}."
     if pair is None:
         alike = ended[0] == ended[1] and (not all(ended) or first.iterations == again.iterations)
-        text = f"Played again, it {_end(again)}, and the first time {_end(first, short=True)}."
-        return min(first.iterations, again.iterations), "" if alike else text
+        return min(first.iterations, again.iterations), "" if alike else ends
     (turn, event, refused), other = pair
     if (turn, event) != other[:2]:
         return turn, f"Played again, it goes another way in turn {min(turn, other[0])}."
     unlike = ended[0] != ended[1] or first.iterations != again.iterations
     if unlike and turn and event == first.decided[-1][1] == again.decided[-1][1]:
-        return turn, f"Played again, it {_end(again)}, and the first time {_end(first, short=True)}."
+        return turn, ends
     now, then = ("refused" if known else "allowed" for known in (other[2], refused))
     return turn, f"Played again, {event} was {now} in turn {turn}; the first time it was {then}."
 
 
-def _end(outcome: Outcome, *, short: bool = False) -> str:
+def describe_end(outcome: Outcome, *, short: bool = False) -> str:
+    """Return when the hooks of a play allowed the stop, in words behind "it"."""
     turn = outcome.iterations
     if isinstance(outcome.verdict, Terminated):
         return f"in turn {turn}" if short else f"allowed the stop in turn {turn}"

@@ -12,7 +12,6 @@ from dataclasses import KW_ONLY, replace
 from typing import Literal, assert_never
 
 from pytest_hookharness.judging.findings.session_findings import find_chain
-from pytest_hookharness.judging.findings.settings_findings import ConfigurationProblem
 from pytest_hookharness.judging.recurrence import cycle
 from pytest_hookharness.judging.verdict.assumptions import clock_was_read, gather_assumptions
 from pytest_hookharness.judging.verdict.run_end import (
@@ -30,7 +29,7 @@ from pytest_hookharness.model.expectations import Expectation, counted
 from pytest_hookharness.model.fast_dataclass import dataclass
 from pytest_hookharness.model.probes import ProbeReport
 from pytest_hookharness.model.processes import HeldOpen, TimedOut
-from pytest_hookharness.model.protocol import Basis, Rule, Ruling
+from pytest_hookharness.model.protocol import Basis, Rule, Ruling, SettingsProblem
 from pytest_hookharness.model.reads import ObservedCycle
 from pytest_hookharness.model.time_budget import USED_UP
 from pytest_hookharness.model.trace import HookEvent, Trace
@@ -66,7 +65,7 @@ class JudgeInput:
     flaky: bool = False
     masked: frozenset[str] = frozenset()
     assumptions: tuple[str, ...] = ()
-    problems: tuple[ConfigurationProblem, ...] = ()
+    problems: tuple[SettingsProblem, ...] = ()
     configured: tuple[str, ...] | None = None
     probing: ProbeReport | None = None
     observed: ObservedCycle | None = None

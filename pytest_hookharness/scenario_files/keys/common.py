@@ -87,7 +87,6 @@ def keys_of(
     Return the keys for the fields of a dataclass, in their order.
 
     Args:
-        model: The dataclass.
         shapes: Shapes by field, where the type is not enough; a text is the noun of a ``Literal`` type.
         names: Keys by field, where they differ.
         without: Fields that are no keys.

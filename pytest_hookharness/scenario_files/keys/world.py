@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import Any, get_args
 
@@ -95,11 +95,7 @@ ANSWERS = Many(
 )
 
 
-TRIGGERS = {
-    "on_exit": background.OnExit,
-    "on_output_match": background.OnOutputMatch,
-    "on_timeout": background.OnTimeout,
-}
+TRIGGERS: Mapping[str, Any] = background.TRIGGERS
 OFF = ChoiceShape(noun="the word off", words=("off",), read=lambda _: None)
 THREADS = Whole(noun="a number of threads", minimum=1)
 CODE = Whole(noun="an exit code", maximum=255)

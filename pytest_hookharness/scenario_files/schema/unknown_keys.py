@@ -42,7 +42,6 @@ def suggest_key(word: str, known: Sequence[str], keys: Sequence[Key]) -> Suggest
     Return what to say about an unknown key.
 
     Args:
-        word: The unknown key.
         known: The names that are allowed in its place.
         keys: The keys of that mapping, for what is allowed below each; empty if it is a list's item.
     """

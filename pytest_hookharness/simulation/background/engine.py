@@ -31,14 +31,12 @@ from pytest_hookharness.model.regex import found_in
 from pytest_hookharness.simulation.background.context import TAIL, Context, exit_meaning, tidy
 from pytest_hookharness.simulation.background.engine_state import (
     Action,
-    Deny,
     Detached,
     EngineState,
     Event,
     OutputLine,
     Policy,
     ProcessExited,
-    Restarted,
     RunProcess,
     SpawnCounts,
     SpawnThread,
@@ -65,7 +63,9 @@ def matching(hooks: Sequence[ProcessHook], counts: Sequence[SpawnCounts], text: 
 Step: TypeAlias = tuple[EngineState, tuple[Action, ...]]
 
 
-def _fire(policy: Policy, state: EngineState, process: str, place: int, because: str, at: float) -> Step:
+def _fire(
+    policy: Policy, state: EngineState, process: str, place: int, because: str, at: float
+) -> EngineState:
     """
     Let a hook spawn its thread, unless it has spawned enough or a limit forbids it.
 
@@ -75,7 +75,7 @@ def _fire(policy: Policy, state: EngineState, process: str, place: int, because:
     tracked = policy.processes[watched.run.name]
     hook, count = tracked.hooks[place], watched.hooks[place]
     if count.done:
-        return state, ()
+        return state
     name, depth = watched.run.name, watched.run.depth + 1
     called = hook_names(name, tracked)[place]
     reason = _forbids(policy, state, depth)
@@ -91,7 +91,7 @@ def _fire(policy: Policy, state: EngineState, process: str, place: int, because:
     thread = HookThread(number=number, name=name, process=process, hook=called, because=because, depth=depth)
     context = _context(policy, watched, hook, because, depth, at)
     spawn = SpawnThread(thread=thread, hook=place, context=context)
-    return replace(state, threads=(*state.threads, thread), waiting=(*state.waiting, spawn)), ()
+    return replace(state, threads=(*state.threads, thread), waiting=(*state.waiting, spawn))
 
 
 def _forbids(policy: Policy, state: EngineState, depth: int) -> str:
@@ -139,18 +139,16 @@ def advance(policy: Policy, state: EngineState, event: Event) -> Step:
         case Started(process=process, pid=pid, at=at):
             return _note(state, process, pid=pid, started=at), ()
         case OutputLine():
-            state, actions = _read(policy, state, event)
+            state = _read(policy, state, event)
         case ProcessExited():
-            state, actions = _end(policy, state, event)
-        case ThreadEnded() | Restarted():
-            # A thread that ran when the watcher was killed is not run again: its spawn was counted.
-            state, actions = replace(state, busy=False), ()
+            state = _end(policy, state, event)
+        case ThreadEnded():
+            state = replace(state, busy=False)
         case Tick(at=at):
-            state, actions = _overdue(policy, state, at)
+            state = _overdue(policy, state, at)
         case _:
             assert_never(event)
-    state, spawned = _go_on(policy, state, event.at)
-    return state, (*actions, *spawned)
+    return _go_on(policy, state, event.at)
 
 
 def next_due(policy: Policy, state: EngineState) -> float | None:
@@ -170,11 +168,11 @@ def next_due(policy: Policy, state: EngineState) -> float | None:
 def _detach(policy: Policy, state: EngineState, event: Detached) -> Step:
     name, limits = event.name, policy.limits
     if name not in policy.processes:
-        return deny(state, name, "", "the scenario has no process of that name", stops=False)
+        return deny(state, name, "", "the scenario has no process of that name", stops=False), ()
     by, side = (event.by, False) if event.by is not None else (_deepest(state), True)
     if len(state.watched) >= limits.most:
         reason = f"the harness's own bound of {limits.most} processes"
-        return deny(state, name, "", reason, stops=True, chain=chain_of(state, by))
+        return deny(state, name, "", reason, stops=True, chain=chain_of(state, by)), ()
     again = sum(1 for each in state.watched.values() if each.run.name == name)
     run = BackgroundRun(
         id=f"{name}.{again + 1}" if again else name,
@@ -205,25 +203,22 @@ def _note(
     return replace(state, watched={**state.watched, process: watched})
 
 
-def _read(policy: Policy, state: EngineState, event: OutputLine) -> Step:
+def _read(policy: Policy, state: EngineState, event: OutputLine) -> EngineState:
     watched = state.watched[event.process]
     text = tidy(event.text)
     tail = (*watched.tail[1 - TAIL :], text)
     state = _note(state, event.process, tail=tail, lines=watched.run.lines + 1)
-    actions: tuple[Action, ...] = ()
     for place in matching(policy.processes[watched.run.name].hooks, watched.hooks, event.text):
-        because = f"on_output_match ({text})"
-        state, more = _fire(policy, state, event.process, place, because, event.at)
-        actions += more
-    return state, actions
+        state = _fire(policy, state, event.process, place, f"on_output_match ({text})", event.at)
+    return state
 
 
-def _end(policy: Policy, state: EngineState, event: ProcessExited) -> Step:
+def _end(policy: Policy, state: EngineState, event: ProcessExited) -> EngineState:
     watched = state.watched[event.process]
     if watched.run.ended is not None:
-        return state, ()
+        return state
     # The watcher may see the end late; a timeout before the end still counts.
-    state, actions = _overdue(policy, state, event.at)
+    state = _overdue(policy, state, event.at)
     state = _note(
         state,
         event.process,
@@ -235,21 +230,18 @@ def _end(policy: Policy, state: EngineState, event: ProcessExited) -> Step:
     for place, hook in enumerate(policy.processes[watched.run.name].hooks):
         if isinstance(hook.trigger, OnExit) and event.code in (hook.trigger.codes or (event.code,)):
             because = f"on_exit (exit code {event.code}: {exit_meaning(event.code)})"
-            state, more = _fire(policy, state, event.process, place, because, event.at)
-            actions += more
-    return state, actions
+            state = _fire(policy, state, event.process, place, because, event.at)
+    return state
 
 
-def _overdue(policy: Policy, state: EngineState, at: float) -> Step:
-    actions: tuple[Action, ...] = ()
+def _overdue(policy: Policy, state: EngineState, at: float) -> EngineState:
     for process in state.living:
         run = state.watched[process].run
         for place, hook in enumerate(policy.processes[run.name].hooks):
             if isinstance(hook.trigger, OnTimeout) and run.pid and at - run.started >= hook.trigger.seconds:
                 because = f"on_timeout (it runs longer than {hook.trigger.seconds:g} s)"
-                state, more = _fire(policy, state, process, place, because, at)
-                actions += more
-    return state, actions
+                state = _fire(policy, state, process, place, because, at)
+    return state
 
 
 def _go_on(policy: Policy, state: EngineState, at: float) -> Step:
@@ -275,12 +267,10 @@ def free_from(policy: Policy, state: EngineState) -> float:
 
 def deny(
     state: EngineState, process: str, hook: str, reason: str, *, stops: bool, chain: tuple[str, ...] = ()
-) -> tuple[EngineState, tuple[Deny, ...]]:
-    """Refuse something; the action that reports it is returned only the first time."""
+) -> EngineState:
+    """Note that something was refused; the same refusal is noted once."""
     denial = Denial(process=process, hook=hook, reason=reason, stops=stops, chain=chain)
-    if denial in state.denials:
-        return state, ()
-    return replace(state, denials=(*state.denials, denial)), (Deny(denial),)
+    return state if denial in state.denials else replace(state, denials=(*state.denials, denial))
 
 
 def chain_of(state: EngineState, thread: int) -> tuple[str, ...]:

@@ -84,13 +84,6 @@ class ProcessExited:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Restarted:
-    """The watcher was killed, and continues from the state that it had written down."""
-
-    at: float
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class ThreadEnded:
     """The running thread has ended."""
 
@@ -104,9 +97,7 @@ class Tick:
     at: float
 
 
-Event: TypeAlias = (
-    UserStarted | Detached | Started | OutputLine | ProcessExited | Restarted | ThreadEnded | Tick
-)
+Event: TypeAlias = UserStarted | Detached | Started | OutputLine | ProcessExited | ThreadEnded | Tick
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -137,14 +128,7 @@ class SpawnThread:
     context: Context
 
 
-@dataclass(frozen=True, slots=True)
-class Deny:
-    """Report that something was not started."""
-
-    denial: Denial
-
-
-Action: TypeAlias = RunProcess | SpawnThread | Deny
+Action: TypeAlias = RunProcess | SpawnThread
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

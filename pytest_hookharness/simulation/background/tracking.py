@@ -19,14 +19,12 @@ from pytest_hookharness.model.fast_dataclass import replace
 from pytest_hookharness.model.scenario import Double, Scenario
 from pytest_hookharness.simulation.background.engine import advance, next_due
 from pytest_hookharness.simulation.background.engine_state import (
-    Deny,
     Detached,
     EngineState,
     Event,
     OutputLine,
     Policy,
     ProcessExited,
-    Restarted,
     RunProcess,
     SpawnThread,
     Started,
@@ -184,9 +182,6 @@ class BackgroundTracking:
             area.pause()
         self.state = read_journal(area.load())
         area.start_watcher()
-        # A running thread does not end with the watcher here; the other threads still wait for its end.
-        if not self.state.busy:
-            self._apply(Restarted(at=self._now()))
 
     def _apply(self, event: Event) -> None:
         self.state, actions = advance(self._policy, self.state, event)
@@ -196,8 +191,6 @@ class BackgroundTracking:
                     self._run(process, name)
                 case SpawnThread():
                     self._due = action
-                case Deny():
-                    pass  # reported from the state
 
     def _run(self, process: str, name: str) -> None:
         if self._area is None:

@@ -10,6 +10,7 @@ hours, days of the week and remainders of a division all occur. Then come times 
 from __future__ import annotations
 
 from pytest_hookharness.execution.snapshots.snapshot import SnapshotError
+from pytest_hookharness.judging.probing.experiments import DAY, HOUR, time_between
 from pytest_hookharness.judging.probing.limits import find_named_times
 from pytest_hookharness.judging.probing.reached import describe_pause
 from pytest_hookharness.model.expectations import counted
@@ -25,14 +26,12 @@ from pytest_hookharness.model.probes import (
 )
 from pytest_hookharness.model.time_budget import format_duration
 from pytest_hookharness.simulation.probing.probed_run import ProbedRun
+from pytest_hookharness.simulation.probing.time_shift import HUMAN
 from pytest_hookharness.simulation.session.checkpoint import Checkpoint
 from pytest_hookharness.simulation.session.driver import SessionDriver
 from pytest_hookharness.simulation.session.history import Repetition
 from pytest_hookharness.simulation.testbed.hook_source import texts
 
-# Seconds between two turns of an agent that works with a person.
-HUMAN_PACE = 13.0
-_HOUR, _DAY = 3600.0, 86400.0
 _BETWEEN = " with turns between"
 
 
@@ -59,7 +58,7 @@ class _Stretch:
 
 # A step of a day and an hour, less a minute and a second, shows each hour of the day and each day of the
 # week. With a minute more instead, it would leave out an hour as soon as the minutes exceed 60.
-_STRETCHES = (_Stretch(7), _Stretch(1, _HOUR), _Stretch(24, _DAY + _HOUR - 61))
+_STRETCHES = (_Stretch(7), _Stretch(1, HOUR), _Stretch(24, DAY + HOUR - 61))
 
 
 class ClockTrial:
@@ -110,7 +109,7 @@ class ClockTrial:
         began = clock.seconds
         for stretch in _STRETCHES:
             pace = self._testbed.scenario.pace
-            driver.pace = pace if stretch.jump else pace or HUMAN_PACE
+            driver.pace = pace if stretch.jump else pace or HUMAN
             runs = driver.hook_run_count
             seen, times = self._play_stretch(driver, stretch)
             tried, runs = stretch.describe(times, period, driver.pace), driver.hook_run_count - runs
@@ -155,11 +154,8 @@ class ClockTrial:
         seen, runs, played = ProbeResult(reaction=ProbeEffect.SAME), 0, [0.0]
         for seconds in times:
             played.append(seconds)
-            checkpoint.restore()
-            driver = checkpoint.resume()
-            driver.let_pass(seconds)
-            seen = self._repetition.compare_decisions(driver, self._remaining)
-            runs += driver.hook_run_count
+            seen, made = self._play_after(checkpoint, seconds)
+            runs += made
             if seen.reaction is not ProbeEffect.SAME:
                 break
         latest = format_duration(max(played))
@@ -174,12 +170,12 @@ class ClockTrial:
         """Return the shortest pause, to 2 %, after which the stop is allowed, if one pause leads there."""
         low, high = 0.0, threshold.seconds or 0.0
         # What follows the hour or the day of the week comes sooner than after many days.
-        for cycle in (_DAY, 7 * _DAY):
-            if high > cycle and self._play_after(checkpoint, high % cycle).allows_stop:
+        for cycle in (DAY, 7 * DAY):
+            if high > cycle and self._play_after(checkpoint, high % cycle)[0].allows_stop:
                 high %= cycle
-        seconds = high
-        while seconds == high or high - low > max(1.0, high * 0.02):
-            seen = self._play_after(checkpoint, seconds)
+        seconds: float | None = high
+        while seconds is not None:
+            seen, _ = self._play_after(checkpoint, seconds)
             if seen.allows_stop:
                 high, at = seconds, f"{describe_pause(seconds)}, perhaps sooner"
                 threshold = Threshold(at=at, what=seen.what, seconds=seconds, allows_stop=True)
@@ -187,16 +183,15 @@ class ClockTrial:
                 break
             else:
                 low = seconds
-            # Far apart, the geometric mean narrows the range faster.
-            seconds = (low + high) / 2 if high < 2 * low or high < 60 else (max(low, 1.0) * high) ** 0.5
+            seconds = time_between(low, high)
         return threshold
 
-    def _play_after(self, checkpoint: Checkpoint, seconds: float) -> ProbeResult:
-        """Play one repetition after a pause."""
+    def _play_after(self, checkpoint: Checkpoint, seconds: float) -> tuple[ProbeResult, int]:
+        """Play one repetition after a pause; return what it showed, and the number of its hook runs."""
         checkpoint.restore()
         driver = checkpoint.resume()
         driver.let_pass(seconds)
-        return self._repetition.compare_decisions(driver, self._remaining)
+        return self._repetition.compare_decisions(driver, self._remaining), driver.hook_run_count
 
     def _play_stretch(self, driver: SessionDriver, stretch: _Stretch) -> tuple[ProbeResult, int]:
         """Return what the first repetition that went another way showed, and how many were played."""

@@ -42,16 +42,13 @@ _LONGEST = 1 << 15
 
 
 def find_hidden_chance(
-    runs: Iterable[Reads | None],
-    hook_runs: Iterable[HookRun],
-    places: Mapping[str, tuple[str | None, str]],
+    runs: Iterable[Reads | None], hook_runs: Iterable[HookRun], places: Mapping[str, tuple[str | None, str]]
 ) -> Iterator[str]:
     """
     Yield where scripts get random numbers, or what else differs in each run, that no call shows, in words.
 
     Args:
         runs: What each process of the repetition looked at.
-        hook_runs: The hook runs among them.
         places: For each path that was looked at its state path, and where it really is.
     """
     languages = (*hidden_chance.LANGUAGES, *run_conditions.LANGUAGES)

@@ -8,10 +8,7 @@ from pathlib import Path
 from pytest_hookharness.execution.paths import WorkspaceError, read_bytes
 from pytest_hookharness.judging.probing.limits import KnownNumbers, find_limits
 from pytest_hookharness.judging.probing.sizes import GrowingSize, find_growing_sizes
-from pytest_hookharness.judging.probing.thresholds import (
-    MOST_CANDIDATES,
-    Candidates,
-)
+from pytest_hookharness.judging.probing.thresholds import MOST_CANDIDATES, Candidates
 from pytest_hookharness.model.expectations import counted
 from pytest_hookharness.model.trace import HookRun
 from pytest_hookharness.simulation.session.history import History
@@ -34,7 +31,6 @@ def gather_limits(
     Return the numbers that hooks may compare a count with.
 
     Args:
-        hook_runs: Hook runs of one repetition.
         read: The real places of the files that they opened.
         changing: State paths of the files that are not the same after each repetition.
     """
@@ -85,9 +81,6 @@ def growing_sizes(
     Return the sizes that grew in the last repetition.
 
     Args:
-        history: The turns of the run.
-        turn: The last turn.
-        period: The length of a repetition in turns.
         refusals: The number of refusals until now, and those of the last repetition.
     """
     contents = history.changed_files((turn - period, turn))

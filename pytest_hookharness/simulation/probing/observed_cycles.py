@@ -2,18 +2,24 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from functools import cached_property
 from typing import TYPE_CHECKING
 
+from pytest_hookharness.model.expectations import Expectation
 from pytest_hookharness.model.fast_dataclass import replace
+from pytest_hookharness.model.moves import Stop
 from pytest_hookharness.model.probes import ProbeReport, UnknownDecisionError
 from pytest_hookharness.model.reads import Influences, ObservedCycle
-from pytest_hookharness.model.trace import Trace
+from pytest_hookharness.model.trace import Moved, Step, Trace
 from pytest_hookharness.simulation.probing.probed_run import ProbedRun
+from pytest_hookharness.simulation.session.history import History
 
 if TYPE_CHECKING:
     from pytest_hookharness.simulation.probing.observed_repetition import ReadObservation
 
+# Later turns are compared with more than one turn.
+_SECOND = 2
 # Seconds: a longer repetition is not observed once more than needed.
 _QUICK = 1.0
 _CLOCK = "the clock"
@@ -54,14 +60,24 @@ class ObservedCycles:
         self._proposed = turn, worded
         return self._found[worded]
 
-    def proves_logs(self) -> bool:
+    def proves_logs(self, last_turn: int | None) -> bool:
         """
-        Return whether nothing that the last turn reads could matter, the clock included.
+        Return whether hooks seem only to log, and nothing that the second turn reads could matter.
 
-        If not, what was observed is forgotten: a later repetition may be less unusual than the first ones.
-        A slow turn is not observed.
+        Two turns that are alike propose a cycle; a third one confirms it, and then one more is observed.
+        Where hooks seem only to log, the third is observed at once. If that proves nothing the run goes on as
+        any other, and what was observed is forgotten: a later repetition may be less unusual.
+
+        A real third turn may show more than the proof: a limit of the host, what the scenario counts, or a
+        loop in the calls of the agent itself. There is no early proof then, and none of slow turns.
+
+        Args:
+            last_turn: The turn in which the host would end the loop; ``None`` if it would not.
         """
-        if self._run.last_repetition(1).wall > _QUICK:
+        if self._driver.turn != _SECOND or not _only_appends(self._history):
+            return False
+        steps, expect = self._driver.steps_after(_SECOND - 1), self._run.testbed.scenario.expect
+        if not _shows_all(steps, expect, last_turn) or self._run.last_repetition(1).wall > _QUICK:
             return False
         found = self._observe(self._driver.turn, 1)
         if found.matters or found.clock:
@@ -116,3 +132,21 @@ class ObservedCycles:
         self.trials[period] = trial
         # Where the source compares a time, the times that were tried are no proof for the others.
         return replace(found, matters=found.timed or (() if trial.inert else (_CLOCK,)))
+
+
+def _shows_all(steps: Iterable[Step], expect: Expectation, last_turn: int | None) -> bool:
+    counted = expect.blocks or expect.hook_runs or expect.decisions or expect.detectors
+    moves = [step.exchange.move for step in steps if isinstance(step.exchange, Moved)]
+    ends_next = last_turn is not None and last_turn <= _SECOND + 1
+    return not counted and not ends_next and all(isinstance(move, Stop) for move in moves)
+
+
+def _only_appends(history: History) -> bool:
+    changed = history.differing(_SECOND, 1)
+    before, after = history.written(_SECOND - 1), history.written(_SECOND)
+    for change in changed:
+        old, new = before.get(change.path), after.get(change.path)
+        if change.how != "content" or old is None or new is None or not new.startswith(old):
+            return False
+    signature = history.signature(_SECOND) if changed else None
+    return signature is not None and signature == history.signature(_SECOND - 1)

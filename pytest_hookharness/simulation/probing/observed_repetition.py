@@ -15,11 +15,7 @@ from pytest_hookharness.execution import platform
 from pytest_hookharness.execution.clock.clock import next_tick
 from pytest_hookharness.execution.reads.baseline import SharedBaselines, empty_program
 from pytest_hookharness.execution.reads.observer import ReadObserver
-from pytest_hookharness.execution.reads.path_map import (
-    PathMap,
-    exists,
-    written_since,
-)
+from pytest_hookharness.execution.reads.path_map import PathMap, exists, written_since
 from pytest_hookharness.execution.snapshots.snapshot import SnapshotError
 from pytest_hookharness.execution.state.relevance import counts
 from pytest_hookharness.execution.workspace.workspace import OUTSIDE

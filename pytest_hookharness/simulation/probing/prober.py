@@ -19,12 +19,7 @@ from collections.abc import Collection, Iterator, Sequence
 
 from pytest_hookharness.execution.snapshots.snapshot import SnapshotError
 from pytest_hookharness.execution.state.file_contents import is_statements
-from pytest_hookharness.judging.probing.experiments import (
-    ExperimentPlan,
-    ExperimentResult,
-    confirm,
-    plan_experiments,
-)
+from pytest_hookharness.judging.probing.experiments import ExperimentResult, confirm, run_experiments
 from pytest_hookharness.judging.probing.limits import KnownNumbers
 from pytest_hookharness.judging.probing.reached import ProbedCycle
 from pytest_hookharness.judging.probing.sizes import GrowingSize
@@ -125,13 +120,19 @@ class Prober:
             return self._report(ExperimentResult(unclear=unclear), slow=slow)
         with checkpoint:
             try:
-                conclusion = self._control(checkpoint) or self._make_probes(self._plan(slow=slow), checkpoint)
+                conclusion = self._control(checkpoint) or self._experiment(checkpoint, slow=slow)
             except UnknownDecisionError as error:
                 conclusion = ExperimentResult(unclear=str(error))
         return self._report(conclusion, slow=slow)
 
-    def _plan(self, *, slow: bool) -> ExperimentPlan:
-        plan = plan_experiments(
+    def _experiment(self, checkpoint: Checkpoint, *, slow: bool) -> ExperimentResult:
+        def probe(perturbation: Perturbation) -> ProbeResult:
+            if self._remaining() == 0.0:
+                raise BudgetEnded("experiments were made")
+            return self._probe(perturbation, checkpoint)
+
+        found = run_experiments(
+            probe,
             self._parts,
             sizes=self._sizes,
             counts=bool(self._counts),
@@ -141,7 +142,7 @@ class Prober:
             pace=self._pace,
             transcript=not slow and not self._testbed.transcript_counts,
         )
-        return confirm(plan) if self._chance else plan
+        return confirm(found, probe) if self._chance else found
 
     def _report(self, conclusion: ExperimentResult, *, slow: bool) -> ProbeReport:
         return ProbeReport(
@@ -204,18 +205,6 @@ class Prober:
         if seen.reaction is ProbeEffect.SAME:
             return None
         return ExperimentResult(unclear=f"the same repetition, run once more, went another way: {seen.what}")
-
-    def _make_probes(self, experiment: ExperimentPlan, checkpoint: Checkpoint) -> ExperimentResult:
-        perturbation = next(experiment, None)
-        while perturbation is not None:
-            if self._remaining() == 0.0:
-                raise BudgetEnded("experiments were made")
-            try:
-                perturbation = experiment.send(self._probe(perturbation, checkpoint))
-            except StopIteration as ended:
-                conclusion: ExperimentResult = ended.value
-                return conclusion
-        return ExperimentResult()
 
     def _probe(
         self, perturbation: Perturbation, checkpoint: Checkpoint, point: SessionPoint | None = None

@@ -10,15 +10,20 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from pytest_hookharness import hosts
+from pytest_hookharness.execution.snapshots.snapshot import SnapshotError
 from pytest_hookharness.judging.verdict.run_end import describe_used_up, first_hooked_turn, needed_time
 from pytest_hookharness.model.expectations import counted
-from pytest_hookharness.model.probes import ProbeReport
+from pytest_hookharness.model.fast_dataclass import replace
+from pytest_hookharness.model.probes import ProbeReport, Threshold
 from pytest_hookharness.model.time_budget import format_duration
 from pytest_hookharness.simulation.probing.probed_run import ProbedRun
-from pytest_hookharness.simulation.probing.uncapped_turns import play_uncapped
+from pytest_hookharness.simulation.session.checkpoint import Checkpoint
+from pytest_hookharness.simulation.session.driver import SessionDriver
+from pytest_hookharness.simulation.session.history import Repetition
 
 # Part of the real time that is spent on real turns before the first experiment.
 _SHARE_OF_TURNS = 1 / 3
+_BY_HOOKS = frozenset(("stopped", "halted"))
 # What no experiment changed and is named.
 _MOST = 2
 
@@ -68,14 +73,53 @@ class RealTurns:
         return None if last is None or last > self._turn_limit else last
 
     def play_uncapped(self, period: int) -> ProbeReport | None:
-        """Play on without the limits of the host; ``None`` if they end no loop, or if that was done."""
+        """
+        Play on without the limits of the host, and restore the testbed.
+
+        A hook that would allow the stop in turn 50 never comes to it on a host whose cap ends the loop in
+        turn 9. These turns are played before anything is claimed of the hook, and it sees no difference.
+
+        Returns:
+            A report without experiments, with a threshold if the hooks ended the loop; ``None`` if the limits
+            end no loop, or if these turns were played before.
+        """
         if self.uncapped is not None or self.find_cap(period) is None:
             return None
-        repetition = self._run.last_repetition(period)
-        report = play_uncapped(self._run.testbed, repetition, self._turn_limit, self._left_for_turns)
+        report = self._play_uncapped(self._run.last_repetition(period))
         self.uncapped = report.uncapped
         self._late = self._are_late
         return report
+
+    def _play_uncapped(self, repetition: Repetition) -> ProbeReport:
+        report = ProbeReport(turn=repetition.point.turn, period=repetition.period)
+        try:
+            checkpoint = Checkpoint(self._run.testbed, repetition.uncapped)
+        except SnapshotError:
+            # The experiments that follow say so.
+            return report
+        with checkpoint:
+            driver = checkpoint.resume()
+            ended = self._find_end(driver, repetition)
+            report = replace(report, uncapped=driver.turn - driver.out_of_time)
+        if ended is None or ended.how not in _BY_HOOKS:
+            return report
+        found = Threshold(at="", what=ended.why, turn=report.uncapped, allows_stop=True)
+        return replace(report, threshold=found)
+
+    def _find_end(self, driver: SessionDriver, repetition: Repetition) -> hosts.Ended | None:
+        """Return how the session, or the agent's turn in it, ended; ``None`` if it did not."""
+        before, first = repetition.start.progress.session, driver.turn
+        request: hosts.Request | None = driver.progress.request
+        while isinstance(request, hosts.NextAct):
+            if request.turn_over:
+                return request.ending
+            if driver.turn >= self._turn_limit:
+                return None
+            if (driver.turn - first) % repetition.period == 0:
+                driver.replace_session(driver.progress.session.with_host_counts_of(before))
+            driver.give(request, driver.choose(request))
+            request = driver.drive(self._left_for_turns)
+        return request if isinstance(request, hosts.Ended) else None
 
     def are_cut(self, period: int) -> bool:
         """Return whether time ended the real turns before the allowed number of them."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Sequence
 
 from pytest_hookharness.judging.probing.sizes import GrowingSize
-from pytest_hookharness.judging.state_diff.pattern import Irregular, Pattern, find_pattern
+from pytest_hookharness.judging.state_diff.pattern import Pattern, find_pattern
 from pytest_hookharness.model.expectations import counted
 from pytest_hookharness.model.fast_dataclass import replace
 from pytest_hookharness.model.probes import ProbeReport
@@ -82,18 +82,13 @@ class RepetitionProbes:
 
     def _pattern(self, turn: int, period: int) -> Pattern | None:
         contents = self._history.changed_files((turn - 2 * period, turn - period, turn))
-        if isinstance(contents, str):
-            return None
-        pattern = find_pattern(contents, self._run.clock)
-        return None if isinstance(pattern, Irregular) else pattern
+        return None if isinstance(contents, str) else find_pattern(contents, self._run.clock)
 
     def probe(self, period: int, pattern: Pattern | None = None, unread: Collection[str] = ()) -> ProbeReport:
         """
         Return the report on a period whose states recur, or whose parts move by a pattern.
 
         Args:
-            period: The period.
-            pattern: How the parts move.
             unread: State paths of files that are left out, because nothing reads them.
         """
         driver, turn = self._driver, self._driver.turn

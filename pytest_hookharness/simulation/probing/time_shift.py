@@ -11,6 +11,7 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
 from pytest_hookharness.judging.findings import finding_catalogue
+from pytest_hookharness.judging.verdict.repeats import describe_end
 from pytest_hookharness.model.fast_dataclass import replace
 from pytest_hookharness.model.moves import Wait
 from pytest_hookharness.model.outcome import Outcome
@@ -58,7 +59,7 @@ class TimeShift:
     @property
     def has_timestamps(self) -> bool:
         """Whether a file that was written contains a time of this run."""
-        return bool(self._timestamps.parts)
+        return bool(self._timestamps.texts)
 
     def let_pass(self, seconds: float) -> None:
         """Make all files, and the timestamps in them, older."""
@@ -89,8 +90,6 @@ def find_doubt(moved: Outcome, aged: Outcome, gap: str) -> str:
     Return why nothing follows from a run whose clock was moved; empty if a second run agrees with it.
 
     Args:
-        moved: The run.
-        aged: The second run, in which all files were made older.
         gap: Why the kernel could not move the clock for all programs.
     """
     if not _differ(moved, aged) and moved.first_difference(aged) is None:
@@ -173,9 +172,7 @@ def compare_starts(
         UnevenPlays: Such plays went otherwise at a declared pace.
 
     Args:
-        now: The outcome of the run that began at once.
         begin: Runs the same scenario, begun by a number of seconds later, until the same turn.
-        starts: The seconds to try.
     """
     for later in starts:
         other = begin(later)
@@ -228,7 +225,6 @@ def _is_no_chance(
     Args:
         quick: Two runs whose turns follow at once.
         slow: Two runs of a slow agent, which go alike.
-        simulate: Plays more of them.
     """
     if all(map(_ended, slow)):
         first, then = (sum(run.iterations for run in runs) for runs in (slow, quick))
@@ -259,13 +255,7 @@ def _is_near(one: Outcome, other: Outcome) -> bool:
 
 def _describe_repeated(pace: float, *runs: Outcome) -> str:
     when = f"with {format_duration(pace)} between its turns" if pace else "with turns that follow at once"
-    first, second = (
-        f"allowed the stop in turn {run.iterations}"
-        if isinstance(run.verdict, Terminated)
-        else f"had not allowed the stop by turn {run.iterations}"
-        for run in runs
-    )
-    return f"Played twice {when}, it {first}, and then it {second}."
+    return f"Played twice {when}, it {', and then it '.join(map(describe_end, runs))}."
 
 
 def goes_alike(fast: Outcome, slow: Outcome) -> bool:

@@ -22,13 +22,7 @@ from pytest_hookharness.model.processes import ProcessResult
 from pytest_hookharness.model.protocol import Decision, Hook, Json, Payload
 from pytest_hookharness.model.trace import Change, Exchange, Happened, HookEvent, HookRun, Moved, Step
 from pytest_hookharness.simulation.startup.start_check import explain_failures
-from pytest_hookharness.simulation.testbed.hook_batch import (
-    attribute,
-    check_ran,
-    collect,
-    delayed,
-    started,
-)
+from pytest_hookharness.simulation.testbed.hook_batch import attribute, check_ran, collect, delayed, started
 from pytest_hookharness.simulation.testbed.host_actions import edit_or_read, perform_call, run_hooks
 from pytest_hookharness.simulation.testbed.testbed import Testbed
 
@@ -314,7 +308,13 @@ class SessionDriver:
 
     def _perform(self, request: hosts.PerformCall, budget: float) -> None:
         before = self.testbed.workspace.doubles.session_records.begin()
-        performance, result = self._perform_unless_expected_refused(request, budget)
+        expected, result = request.call.expect, None
+        if expected in ("deny", "ask"):
+            # The hook under test has failed. The call that it should have refused may be harmful.
+            error = f"not carried out: hooks were expected to {expected} this call"
+            performance = Performance(error=error)
+        else:
+            performance, result = perform_call(self.testbed, request.call, request.operation, budget)
         if self._was_cut((result,)):
             return
         starter = f"a call of {request.call.name}"
@@ -325,16 +325,6 @@ class SessionDriver:
         self.progress = hosts.advance(self.progress.session, performance)
         self._note_calls(result, changed, children)
         self._reload_settings(changed)
-
-    def _perform_unless_expected_refused(
-        self, request: hosts.PerformCall, budget: float
-    ) -> tuple[Performance, ProcessResult | None]:
-        expected = request.call.expect
-        if expected in ("deny", "ask"):
-            # The hook under test has failed. The call that it should have refused may be harmful.
-            error = f"not carried out: hooks were expected to {expected} this call"
-            return Performance(error=error), None
-        return perform_call(self.testbed, request.call, request.operation, budget)
 
     def _note_calls(
         self,

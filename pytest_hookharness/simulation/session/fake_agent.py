@@ -323,11 +323,7 @@ def main(arguments: Sequence[str]) -> int:
 
 
 def _leave(
-    record: SessionWriter,
-    rules: CallRules,
-    line: hosts.CommandLine,
-    child: FakeAgent,
-    ended: hosts.Ended,
+    record: SessionWriter, rules: CallRules, line: hosts.CommandLine, child: FakeAgent, ended: hosts.Ended
 ) -> None:
     record.append(ended=ended.how)
     if ended.how == "waiting":

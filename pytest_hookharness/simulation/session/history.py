@@ -208,12 +208,7 @@ class History:
         return stem
 
     def disregard_wording(self, turn: int, period: int) -> bool:
-        """
-        Return whether the last turns are similar but for the words of hooks; these then stop counting.
-
-        Args:
-            period: The period after which they may be similar.
-        """
+        """Return whether the last turns are similar but for the words of hooks; these then stop counting."""
         if self.outlines.wording_varies:
             return False
         last = range(turn, max(2 * period, turn - LONGEST_PERIOD - period), -1)
@@ -286,7 +281,6 @@ class History:
         Return the contents, after each of some turns, of all files that differ between them.
 
         Args:
-            turns: The turns.
             without: State paths of files that are left out.
 
         Returns:

@@ -105,8 +105,6 @@ def move_recorded(
     the folder nor the transcript of a session, or a folder of this run, are returned as they are.
 
     Args:
-        fields: The fields.
-        facts: The facts of this run.
         homes: Home folders on this machine, where the fields may have been recorded.
         temporary: Its folder for temporary files.
     """

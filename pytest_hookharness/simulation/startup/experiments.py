@@ -33,13 +33,7 @@ _SHOWN = 60
 
 
 def find_failure(trials: TrialRuns, seen: Trial) -> StartFailure | None:
-    """
-    Return why the program that decided did not run; ``None`` if it ran, or if that is unknown.
-
-    Args:
-        trials: Where it is run again.
-        seen: How the hook ended.
-    """
+    """Return why the program that decided did not run; ``None`` if it ran, or if that is unknown."""
     files, arguments = trials.decider.files, trials.decider.argv[1:]
     if missing := find_missing(trials, seen.code, seen):
         return missing
@@ -69,9 +63,7 @@ def find_missing(trials: TrialRuns, code: int | None, seen: Trial) -> StartFailu
     Return the program that a process could not open, if the hook ends as it does for that reason.
 
     Args:
-        trials: Where that process is run again.
         code: Its exit code.
-        seen: How the hook ended.
     """
     for word, kind in trials.decider.files.items():
         if not word or word.startswith("-") or kind == "file":
@@ -131,8 +123,6 @@ def _find_unopened(trials: TrialRuns, seen: Trial, *, alone: bool) -> StartFailu
     Return the program that some process of the hook looked for in vain.
 
     Args:
-        trials: Where the hook is run again.
-        seen: How it ended.
         alone: Whether the deciding program was given no program, so that it looks for one by itself, as make
             does. Else only files count that were opened, and whose names are shown; others are optional.
     """

@@ -26,7 +26,6 @@ def find_languages(trials: TrialRuns, word: str, *, inline: bool = False) -> Lan
     Return the probes that the deciding program executes in the place of a word.
 
     Args:
-        trials: Where it is run.
         word: The path of a program.
         inline: Whether the word is the text of a program itself.
 

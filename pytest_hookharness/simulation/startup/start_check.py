@@ -115,9 +115,7 @@ def explain_failures(
     What the hooks changed must have been scanned.
 
     Args:
-        hooks: The hooks.
         specs: How they were started; ``None`` for those that were not.
-        given: What they gave.
     """
     checked = list(given)
     for place, (spec, run) in enumerate(zip(specs, given, strict=True)):

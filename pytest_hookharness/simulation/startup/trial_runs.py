@@ -121,9 +121,7 @@ class TrialRuns:
         """Write a new file, alone in a folder; return its path."""
         self._count += 1
         path = self._scratch / str(self._count) / name.lstrip("/")
-        make_folders(path.parent)
-        write_bytes(path, text.encode("utf-8", "surrogateescape"))
-        path.chmod(_EXECUTABLE)
+        _write_program(path, text)
         return str(path)
 
     def folder(self, files: Mapping[str, str]) -> str:
@@ -133,10 +131,7 @@ class TrialRuns:
         make_folders(folder)
         for name, text in files.items():
             with suppress(WorkspaceError, OSError):
-                path = confine(folder / name.lstrip("/"), [folder])
-                make_folders(path.parent)
-                write_bytes(path, text.encode("utf-8", "surrogateescape"))
-                path.chmod(_EXECUTABLE)
+                _write_program(confine(folder / name.lstrip("/"), [folder]), text)
         return str(folder)
 
     def run(
@@ -306,6 +301,12 @@ class TrialRuns:
         except (OSError, WorkspaceError):
             return False
         return True
+
+
+def _write_program(path: Path, text: str) -> None:
+    make_folders(path.parent)
+    write_bytes(path, text.encode("utf-8", "surrogateescape"))
+    path.chmod(_EXECUTABLE)
 
 
 def _leads_into(folders: Sequence[str], path: Path) -> bool:

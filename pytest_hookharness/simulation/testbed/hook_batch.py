@@ -75,8 +75,6 @@ def run_batch(
 
     Args:
         launches: How each hook that is a command is started, by its place among the hooks.
-        run: Runs processes together.
-        answers: What the scenario answers for the other hooks.
 
     Returns:
         For each hook the result of its process, or the answer.

@@ -117,17 +117,17 @@ def _joined(source: str) -> Iterator[tuple[str, str, str]]:
 
 def texts(testbed: Testbed, hook_runs: Iterable[HookRun]) -> Iterator[bytes]:
     """Yield the commands of hook runs and the scripts that these name."""
-    for run in _distinct(hook_runs):
-        launch = _launch_of(testbed, run)
-        for argument in launch.argv:
-            yield argument.encode("utf-8", "surrogateescape")
-        yield from map(read_script, _named(launch))
+    for launch, named in launches(testbed, hook_runs):
+        yield from (argument.encode("utf-8", "surrogateescape") for argument in launch.argv)
+        yield from map(read_script, named)
 
 
 def launches(testbed: Testbed, hook_runs: Iterable[HookRun]) -> Iterator[tuple[ProcessSpec, Sequence[Path]]]:
     """Yield how hook runs are started, each with the paths that its command may name."""
-    for run in _distinct(hook_runs):
-        launch = _launch_of(testbed, run)
+    # One hook run of each command that was started.
+    distinct = {run.hook.command: run for run in hook_runs if run.run is not None}
+    for run in distinct.values():
+        launch = _launch(testbed, run.hook, run.payload)
         yield launch, [*_named(launch)]
 
 
@@ -138,11 +138,7 @@ def words(testbed: Testbed, hook_runs: Iterable[HookRun]) -> frozenset[str]:
     Of Python, JavaScript and the like, only texts that start a program: `file=` and `as` are no commands.
     Nor are variables of a shell script, unless a command of the same name is called.
     """
-    found: set[str] = set()
-    for run in _distinct(hook_runs):
-        for text in _shell_texts(testbed, run):
-            found |= words_of(text)
-    return frozenset(found)
+    return frozenset[str]().union(*map(words_of, _shell_texts(testbed, hook_runs)))
 
 
 def words_of(text: bytes) -> frozenset[str]:
@@ -155,11 +151,7 @@ def words_of(text: bytes) -> frozenset[str]:
 
 def called(testbed: Testbed, hook_runs: Iterable[HookRun]) -> frozenset[str]:
     """Return the words that stand where a command is called."""
-    found: set[str] = set()
-    for run in _distinct(hook_runs):
-        for text in _shell_texts(testbed, run):
-            found |= _called_in(text)
-    return frozenset(found)
+    return frozenset[str]().union(*map(_called_in, _shell_texts(testbed, hook_runs)))
 
 
 def _called_in(text: bytes) -> frozenset[str]:
@@ -173,13 +165,12 @@ def runners(testbed: Testbed, hook_runs: Iterable[HookRun]) -> frozenset[str]:
     These are the words before a script in a command, and those in the first line of a script.
     """
     found: set[str] = set()
-    for run in _distinct(hook_runs):
-        launch = _launch_of(testbed, run)
+    for launch, named in launches(testbed, hook_runs):
         for argument in launch.argv:
             words = _SHELL_WORD.findall(_expand(argument, launch.env))
             scripts = (place for place, word in enumerate(words) if read_script(Path(launch.cwd, word)))
             found |= {Path(word).name for word in words[: next(scripts, 0)]}
-        for path in _named(launch):
+        for path in named:
             found |= {Path(word.decode()).name for word in _RUNNER.findall(_first_line(path))}
     return frozenset(found)
 
@@ -188,27 +179,26 @@ def scripts(testbed: Testbed, hook_runs: Iterable[HookRun]) -> Mapping[str, byte
     """Return the texts of the workspace files that the commands of hook runs name, by relative path."""
     root = testbed.workspace.top
     found: dict[str, bytes] = {}
-    for run in _distinct(hook_runs):
-        for path in _named(_launch_of(testbed, run)):
-            inside = path.is_relative_to(root) and not path.is_symlink()
-            if inside and (text := read_script(path)):
-                found[str(path.relative_to(root))] = text
+    for path in (path for _, named in launches(testbed, hook_runs) for path in named):
+        inside = path.is_relative_to(root) and not path.is_symlink()
+        if inside and (text := read_script(path)):
+            found[str(path.relative_to(root))] = text
     return found
 
 
 def configured(testbed: Testbed) -> Mapping[str, str]:
     """Return the texts of all configured commands and of the scripts that they name, by command or path."""
     found: dict[str, str] = {}
-    for hook in testbed.configuration.hooks:
-        if hook.type == "command":
-            launch = _launch(testbed, hook, {})
-            found[hook.command] = " ".join(launch.argv)
-            found |= {
-                str(path): text.decode("utf-8", "replace")
-                for path in _named(launch)
-                if (text := read_script(path))
-            }
+    for hook, launch in _configured_launches(testbed):
+        found[hook.command] = " ".join(launch.argv)
+        texts = ((path, read_script(path)) for path in _named(launch))
+        found |= {str(path): text.decode("utf-8", "replace") for path, text in texts if text}
     return found
+
+
+def _configured_launches(testbed: Testbed) -> Iterator[tuple[Hook, ProcessSpec]]:
+    commands = (hook for hook in testbed.configuration.hooks if hook.type == "command")
+    return ((hook, _launch(testbed, hook, {})) for hook in commands)
 
 
 def hook_files(testbed: Testbed) -> frozenset[str]:
@@ -217,17 +207,11 @@ def hook_files(testbed: Testbed) -> frozenset[str]:
 
     A file that is not a program is data of a hook, and not part of it.
     """
-    launches = [_launch(testbed, hook, {}) for hook in testbed.configuration.hooks if hook.type == "command"]
-    names = {path.name for launch in launches for path in _named(launch)}
+    names = {path.name for _, launch in _configured_launches(testbed) for path in _named(launch)}
     files = (path.removeprefix("workspace/") for path in testbed.files if path.startswith("workspace/"))
     return frozenset(
         path for path in files if Path(path).name in names and _is_program(testbed.workspace.top / path)
     )
-
-
-def _distinct(hook_runs: Iterable[HookRun]) -> Iterable[HookRun]:
-    """Return one hook run of each command that was started."""
-    return {run.hook.command: run for run in hook_runs if run.run is not None}.values()
 
 
 def _is_program(path: Path) -> bool:
@@ -235,17 +219,14 @@ def _is_program(path: Path) -> bool:
     return text.startswith(b"#!") or path.suffix in _PROGRAMS or (bool(text) and os.access(path, os.X_OK))
 
 
-def _shell_texts(testbed: Testbed, run: HookRun) -> Iterator[bytes]:
+def _shell_texts(testbed: Testbed, hook_runs: Iterable[HookRun]) -> Iterator[bytes]:
     """Yield what is written for a shell: commands, shell scripts, and texts in other code that start one."""
-    launch = _launch_of(testbed, run)
-    for argument in launch.argv:
-        yield from split_code(argument.encode("utf-8", "surrogateescape"))
-    for path in _named(launch):
-        text = read_script(path)
-        if path.suffix in _CODE_SUFFIXES or _CODE_LINE.search(_first_line(path)):
-            yield from started(text)
-        else:
-            yield from split_code(text)
+    for launch, named in launches(testbed, hook_runs):
+        for argument in launch.argv:
+            yield from split_code(argument.encode("utf-8", "surrogateescape"))
+        for path in named:
+            is_code = path.suffix in _CODE_SUFFIXES or _CODE_LINE.search(_first_line(path))
+            yield from (started if is_code else split_code)(read_script(path))
 
 
 def split_code(text: bytes) -> Iterator[bytes]:
@@ -288,10 +269,6 @@ def _named(launch: ProcessSpec) -> Iterator[Path]:
     for argument in launch.argv:
         for word in _SHELL_WORD.findall(_expand(argument, launch.env)):
             yield Path(os.path.normpath(Path(launch.cwd, word)))
-
-
-def _launch_of(testbed: Testbed, run: HookRun) -> ProcessSpec:
-    return _launch(testbed, run.hook, run.payload)
 
 
 def _launch(testbed: Testbed, hook: Hook, payload: Payload) -> ProcessSpec:

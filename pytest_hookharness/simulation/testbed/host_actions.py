@@ -31,7 +31,6 @@ def run_hooks(
     Run hooks at the same time, as the host does.
 
     Args:
-        hooks: The hooks, in the order of configuration.
         budget: Seconds after which all of them are cut.
 
     Returns:

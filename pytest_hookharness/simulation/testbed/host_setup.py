@@ -17,9 +17,9 @@ from pytest_hookharness import hosts
 from pytest_hookharness.execution.workspace.user_home import find_programs
 from pytest_hookharness.execution.workspace.workspace import Workspace
 from pytest_hookharness.hosts.settings.configuration import INLINE
-from pytest_hookharness.hosts.settings.handlers import SettingsProblem
 from pytest_hookharness.model.expectations import FileExpectations
 from pytest_hookharness.model.fast_dataclass import replace
+from pytest_hookharness.model.protocol import SettingsProblem
 from pytest_hookharness.model.scenario import Scenario
 from pytest_hookharness.simulation.testbed.launch_overrides import ordered
 from pytest_hookharness.simulation.testbed.run_settings import SimulationError
@@ -204,10 +204,14 @@ def _expand(workspace: HostFolders, pattern: str) -> Iterator[str]:
         yield pattern
         return
     folder, _, last = pattern.rpartition("/")
+    yield from (f"{folder}/{name}" for name in _names_in(workspace, folder) if fnmatchcase(name, last))
+
+
+def _names_in(workspace: HostFolders, folder: str) -> list[str]:
+    """Return the names in a folder, given by its state path; none if there is no such folder."""
     root, _, inner = folder.partition("/")
     place = workspace.roots[root] / inner
-    names = sorted(path.name for path in place.iterdir()) if place.is_dir() else []
-    yield from (f"{folder}/{name}" for name in names if fnmatchcase(name, last))
+    return sorted(path.name for path in place.iterdir()) if place.is_dir() else []
 
 
 def named_folders(configuration: hosts.Configuration, workspace: Workspace) -> Iterator[str]:
@@ -285,10 +289,7 @@ def _command_files(profile: hosts.Profile, workspace: HostFolders) -> Iterator[t
     folders: Mapping[str, str] = rules.folders if rules is not None else {}
     for folder in folders:
         found = _in_subfolder(workspace, folder)
-        root, _, inner = found.partition("/")
-        place = workspace.roots[root] / inner
-        names = sorted(path.name for path in place.iterdir()) if place.is_dir() else []
-        for name in names:
+        for name in _names_in(workspace, found):
             text = workspace.read(f"{found}/{name}") if rules and name.endswith(rules.suffix) else None
             if text is not None:
                 yield f"{folder}/{name}", text

@@ -152,10 +152,6 @@ def check_disks(scenario: Scenario, locate: Callable[[str], Path], place: Launch
     """
     Check by trying that the `readonly` and `full` folders of a scenario cannot be written to.
 
-    Args:
-        locate: Returns the place of a state path.
-        place: The sandbox.
-
     Raises:
         SimulationError: They can be written to, or the tier does not support these keys.
     """

@@ -34,7 +34,6 @@ class SavedFiles:
         Make the files as they were.
 
         Args:
-            what: What changed them, for the error.
             scanned: Whether nothing was written since the last scan.
 
         Raises:

@@ -15,13 +15,11 @@ from pytest_hookharness.model.background import (
 )
 from pytest_hookharness.simulation.background.engine import advance, next_due
 from pytest_hookharness.simulation.background.engine_state import (
-    Deny,
     Detached,
     EngineState,
     OutputLine,
     Policy,
     ProcessExited,
-    Restarted,
     RunProcess,
     SpawnThread,
     Started,
@@ -67,7 +65,7 @@ class Run:
     @property
     def denied(self):
         """Return what was refused."""
-        return [action.denial for action in self.actions if isinstance(action, Deny)]
+        return list(self.state.denials)
 
 
 def ends(process="build", code=0, at=1.0):
@@ -99,7 +97,7 @@ def test_an_exit_fires_once():
     run = Run(ANY_EXIT)
     run.detach()
 
-    assert len(run(ends(), ThreadEnded(at=2.0), ends(), Restarted(at=3.0), ends(at=4.0)).spawned) == 1
+    assert len(run(ends(), ThreadEnded(at=2.0), ends(), ends(at=4.0)).spawned) == 1
     assert run.state.watched["build"].run.ended == 1.0
 
 
@@ -337,12 +335,3 @@ def test_what_was_printed_unwatched_is_counted():
     )
 
     assert (run.state.watched["build"].run.missed, run.spawned) == (3, [])
-
-
-def test_a_thread_that_ended_with_its_watcher_is_not_run_again():
-    """After a restart the next thread runs, and the one that was running does not."""
-    run = Run(ANY_EXIT, ANY_EXIT)
-    run.detach()
-    run(ends(), Restarted(at=5.0))
-
-    assert [spawn.thread.number for spawn in run.spawned] == [1, 2]
