@@ -158,10 +158,10 @@ def apply_worktree_decision(session: Session, decision: Decision | None) -> Sess
     return session.put_first(EnterWorktree(f"cd -- {shlex.quote(decision.folder)}"))
 
 
-def request_entry(session: Session, task: EnterWorktree) -> PerformCall:
+def request_entry(task: EnterWorktree) -> PerformCall:
     """Return the request that enters the worktree, after creating it where no hook did."""
     call = ToolCall(name=Role.WORKTREE.value, input={})
-    return session.request_call(call, RunCommand(command=task.command))
+    return PerformCall(call=call, operation=RunCommand(command=task.command))
 
 
 def enter_worktree(session: Session, done: Performance) -> Session:

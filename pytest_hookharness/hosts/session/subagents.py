@@ -16,7 +16,6 @@ from pytest_hookharness.hosts.session.tool_calls import finish_call
 from pytest_hookharness.hosts.session_state.requests import (
     AskHooks,
     AwaitSubagent,
-    Lines,
     NextAct,
     PendingCall,
     Task,
@@ -120,8 +119,7 @@ def _write_lines(session: Session, call: PendingCall, *lines: tuple[str, str]) -
         blank = session.blank_line(line, session.subagent_line, call.agent_id)
         records.append(session.profile.transcript.put_message(blank, kind, message, {}))
         session = replace(session, subagent_line=line)
-    added = Lines(path=_transcript_path(session, call), records=tuple(records))
-    return replace(session, subagent_lines=(*session.subagent_lines, added))
+    return session.add_lines(_transcript_path(session, call), *records)
 
 
 def apply_subagent_stop_decision(session: Session, call: PendingCall, decision: Decision | None) -> Session:
@@ -190,14 +188,8 @@ def _with_text(session: Session, task: Task, text: str) -> Task:
 def ask_subagent(session: Session, task: AwaitSubagent) -> tuple[Session, NextAct]:
     """Return the request for the next text of a subagent whose stop was refused."""
     move = task.call.subagent or Subagent()
-    request = NextAct(
-        observation=Observation(task.messages),
-        records=session.records,
-        transcript_path=session.facts.transcript_path,
-        given=SubagentText(kind=move.kind, text=_current_text(session, move)),
-        subagent_lines=session.subagent_lines,
-    )
-    return replace(session, waiting=task), request
+    text = SubagentText(kind=move.kind, text=_current_text(session, move))
+    return replace(session, waiting=task), NextAct(observation=Observation(task.messages), given=text)
 
 
 def continue_subagent(session: Session, call: PendingCall, text: str) -> Session:

@@ -29,20 +29,6 @@ from pytest_hookharness.model.verdicts import SessionEnd
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Lines:
-    """
-    Lines to append to a transcript before the request is carried out.
-
-    Attributes:
-        path: The transcript.
-        records: The lines, as JSON.
-    """
-
-    path: str
-    records: tuple[Payload, ...]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class RunHooks:
     """
     Run hooks of an event, all at once.
@@ -54,17 +40,12 @@ class RunHooks:
         target: The value that matchers were compared with.
         hooks: The hooks, in the order of the configuration.
         payload: Their standard input, keys in the host's order.
-        records: Lines to append to the transcript first.
-        subagent_lines: Lines to append to the transcripts of subagents first.
     """
 
     event: str
     target: str
     hooks: tuple[Hook, ...]
     payload: Payload
-    records: tuple[Payload, ...] = ()
-    transcript_path: str = ""
-    subagent_lines: tuple[Lines, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -75,13 +56,10 @@ class PerformCall:
     Attributes:
         call: The call, with changes by hooks.
         operation: What the call does; ``None`` if the harness cannot perform this tool.
-        records: Lines to append to the transcript first.
     """
 
     call: ToolCall
     operation: Operation | None
-    records: tuple[Payload, ...] = ()
-    transcript_path: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -95,15 +73,12 @@ class Ended:
             (no turn started).
         why: The reason, in one sentence.
         status: The host's own word for this end; empty if it has none.
-        records: Lines to append to the transcript.
     """
 
     how: SessionEnd
     why: str
     rule: Rule
     status: str = ""
-    records: tuple[Payload, ...] = ()
-    transcript_path: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -114,19 +89,14 @@ class NextAct:
     Attributes:
         observation: What the agent's model sees since its last move.
         turn_over: Whether no turn is running, so that only an event of the script fits.
-        records: Lines to append to the transcript first.
         ending: How the last turn ended, if it is over.
         given: The only act that fits, because a subagent goes on; ``None`` for any act of the agent.
-        subagent_lines: Lines to append to the transcripts of subagents first.
     """
 
     observation: Observation = Observation()
     turn_over: bool = False
-    records: tuple[Payload, ...] = ()
-    transcript_path: str = ""
     ending: Ended | None = None
     given: SubagentText | None = None
-    subagent_lines: tuple[Lines, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

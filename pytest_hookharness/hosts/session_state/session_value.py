@@ -10,7 +10,7 @@ import posixpath
 from collections.abc import Mapping
 from dataclasses import field
 
-from pytest_hookharness.hosts.rules.profile import Operation, Profile
+from pytest_hookharness.hosts.rules.profile import Profile
 from pytest_hookharness.hosts.rules.tools_and_transcript import TaskItem, TranscriptLine
 from pytest_hookharness.hosts.session_state.facts import Facts, derive_timestamp, derive_uuid
 from pytest_hookharness.hosts.session_state.requests import (
@@ -20,14 +20,12 @@ from pytest_hookharness.hosts.session_state.requests import (
     CheckFile,
     CloseBatch,
     Ended,
-    Lines,
     PendingCall,
-    PerformCall,
     Task,
 )
 from pytest_hookharness.hosts.settings.configuration import Configuration
 from pytest_hookharness.model.fast_dataclass import dataclass, replace
-from pytest_hookharness.model.moves import Message, ToolCall
+from pytest_hookharness.model.moves import Message
 from pytest_hookharness.model.protocol import Decision, Hook, Json, Payload, Rule
 from pytest_hookharness.model.trace import HOST_WARNED, Performed
 from pytest_hookharness.model.verdicts import SessionEnd
@@ -59,8 +57,7 @@ class Session:
         hooks: The hooks of that request.
         messages: The messages that the agent will see next.
         shown: The messages that it saw last; shown again if an event happens before it acts.
-        records: Lines not yet in the transcript.
-        subagent_lines: Lines not yet in the transcripts of subagents.
+        lines: Lines not yet in the transcripts, by path.
         performed: Calls made or refused since the last request.
         position: How many values the host has made up.
         parent: The last line of the transcript.
@@ -101,8 +98,7 @@ class Session:
     hooks: tuple[Hook, ...] = ()
     messages: tuple[Message, ...] = ()
     shown: tuple[Message, ...] = ()
-    records: tuple[Payload, ...] = ()
-    subagent_lines: tuple[Lines, ...] = ()
+    lines: Mapping[str, tuple[Payload, ...]] = field(default_factory=dict)
     performed: tuple[Performed, ...] = ()
     position: int = 0
     parent: str = ""
@@ -209,11 +205,6 @@ class Session:
         )
         return replace(self, messages=tuple(changed))
 
-    def request_call(self, call: ToolCall, operation: Operation | None) -> PerformCall:
-        """Return the request for a call, after the new lines of the transcript."""
-        path = self.facts.transcript_path
-        return PerformCall(call=call, operation=operation, records=self.records, transcript_path=path)
-
     def make_id(self, kind: str) -> tuple[str, Session]:
         """Return a new identifier, and the session that has used it."""
         position = self.position + 1
@@ -223,7 +214,11 @@ class Session:
         """Return the session with one more line for the transcript."""
         uuid, after = self.make_id("line")
         line = self.profile.transcript.put_message(after.blank_line(uuid, after.parent), kind, message, extra)
-        return replace(after, records=(*after.records, line), parent=uuid)
+        return replace(after, parent=uuid).add_lines(self.facts.transcript_path, line)
+
+    def add_lines(self, path: str, *lines: Payload) -> Session:
+        """Return the session with more lines for a transcript."""
+        return replace(self, lines={**self.lines, path: (*self.lines.get(path, ()), *lines)})
 
     def blank_line(self, uuid: str, parent: str, agent: str = "") -> TranscriptLine:
         """Return a transcript line without content."""
