@@ -86,12 +86,10 @@ class Agent:
     A scripted agent at one point of its script.
 
     Attributes:
-        script: The whole script.
         place: Index of the next act.
         queue: Remaining moves of a reaction, and prompts of the user among them.
         reacted: Number of uses of each reaction.
         seen: Observations since the behaviour started.
-        behaviours: The known behaviours, by name.
         playback: The generator of the behaviour, if it was played before.
     """
 

@@ -99,15 +99,7 @@ def _describe_cap(profile: Profile) -> str:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ExplainedCase:
-    """
-    An invented end of a hook run.
-
-    Attributes:
-        name: The end in a few words.
-        ending: How the process ended.
-        stdout: What it printed.
-        stderr: What it printed on standard error.
-    """
+    """An invented end of a hook run."""
 
     name: str
     ending: Ending = Exited(0)

@@ -28,11 +28,7 @@ from pytest_hookharness.execution.user_files import create_file, store_file
 from pytest_hookharness.frontends.harness import Harness
 from pytest_hookharness.frontends.option_types import OptionError, require_new, seconds
 from pytest_hookharness.frontends.screen import shell_line
-from pytest_hookharness.hosts.profiles.shared import (
-    Calibration,
-    facts_file,
-    parse_calibrations,
-)
+from pytest_hookharness.hosts.profiles.shared import Calibration, facts_file, parse_calibrations
 from pytest_hookharness.hosts.rules.profile import Profile
 from pytest_hookharness.hosts.wire.programs import find_program, known_programs
 from pytest_hookharness.model.expectations import counted

@@ -22,6 +22,8 @@ _PERMISSION_RULE = re.compile(r"\s*([^()\s]+)\s*(?:\((.*)\))?\s*", re.DOTALL)
 
 
 _SUBJECTS = ("command", "file_path", "url", "pattern", "path")
+# Seconds of the largest time budget that the hooks of an event share.
+_MOST_SHARED = 60.0
 _IDENTITY = frozenset(("type", "command", "args", "plugin"))
 
 
@@ -132,7 +134,6 @@ def launch(
         base_env: The environment that the host's variables are added to.
         hook_timeout: Seconds after which the harness cuts the hook run although the host would wait longer.
         hooks_of_event: All hooks of the event, where they share a time budget.
-        index: The hook's position among them.
     """
     rule, process = profile.events[hook.event], profile.process
     cwd = str(value_in(rule, payload, "cwd") or facts.workspace)
@@ -238,5 +239,5 @@ def _limit(
     if not budget:
         # One hook's own timeout raises the budget that all hooks share; a plugin's does not.
         raised = [other.timeout for other in hooks_of_event if other.timeout is not None and not other.plugin]
-        budget = min(max([rule.timeout, *raised]), profile.process.shared_most)
+        budget = min(max([rule.timeout, *raised]), _MOST_SHARED)
     return min(hook.timeout, budget) if hook.timeout is not None else budget

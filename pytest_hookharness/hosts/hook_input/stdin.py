@@ -225,7 +225,6 @@ def compose(
     Return the input of an event, keys in the host's order.
 
     Args:
-        fields: The keys of the event.
         values: Values by the engine's names.
         given: Values of keys, which replace those of ``values``.
         invent: Returns a value for a key without one; ``None`` in a session, which has all values.

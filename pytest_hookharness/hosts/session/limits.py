@@ -28,8 +28,6 @@ class CapSetting:
     The places where the size of the cap can be set.
 
     Attributes:
-        env: The host's environment.
-        options: The options that the host was started with.
         configured: The value in the host's settings files.
     """
 
@@ -77,9 +75,7 @@ def apply_cap(session: Session, role: Role, decision: Decision, refusing: Sequen
     Return the decision on a stop after the cap: a refusal beyond the cap is overridden.
 
     Args:
-        session: The session before the decision.
         role: The role of the event; on other events than stops there is no cap.
-        decision: The decision that follows from the replies.
         refusing: The hooks that refuse.
     """
     if role not in _COUNTS:
@@ -189,8 +185,6 @@ def describe_cap(
     Return what the cap would do about an endless loop; ``None`` if the host has no cap.
 
     Args:
-        rules: The host's cap.
-        setting: Where its size can be set.
         repetition_resets: Whether each repetition of the loop has a call that can reset the count.
         calls_refused: Whether calls are attempted but refused in it.
         stops_refused: Whether stops are refused in it.

@@ -31,11 +31,7 @@ from pytest_hookharness.hosts.session.starts_and_ends import (
     wait_for_hook,
 )
 from pytest_hookharness.hosts.session.subagents import ask_subagent, continue_subagent, launch_subagent
-from pytest_hookharness.hosts.session.tool_calls import (
-    close_batch,
-    finish_call,
-    refuse_by_mode,
-)
+from pytest_hookharness.hosts.session.tool_calls import close_batch, finish_call, refuse_by_mode
 from pytest_hookharness.hosts.session_state.facts import Facts
 from pytest_hookharness.hosts.session_state.requests import (
     Answer,

@@ -36,7 +36,6 @@ class RunHooks:
     A host that runs hooks one by one makes one request for each; only the last step has a decision.
 
     Attributes:
-        event: The host's name of the event.
         target: The value that matchers were compared with.
         hooks: The hooks, in the order of the configuration.
         payload: Their standard input, keys in the host's order.
@@ -128,11 +127,8 @@ class PendingCall:
     A tool call between its request by the agent and its result.
 
     Attributes:
-        tool_call: The call, with changes by hooks.
         use_id: The host's name of the call.
-        subagent: The subagent that the call starts, if it does.
         agent_id: The host's name of that subagent.
-        result: The result, once the call was made.
         notes: Messages that the agent gets after the result.
         refused_on: The event whose hooks made the call fail; empty if none did.
         changed: Keys of the input that hooks changed.
@@ -162,9 +158,7 @@ class AskHooks:
     Run the hooks of an event.
 
     Attributes:
-        role: The role of the event.
         values: Values of the event beside those of the session.
-        call: The tool call that the event is about.
         expanded: What the model will see of the prompt, if the prompt names a command.
         incidental: Whether the event only accompanies another: the agent gets the hooks' texts, and a refusal
             ends the turn.

@@ -46,11 +46,8 @@ class Session:
     The state of the simulated host.
 
     Attributes:
-        configuration: Its hooks and settings.
-        facts: What stays the same for the whole session.
         root: The folder where the session began: the project folder or its worktree.
         cwd: The current folder.
-        tasks: The task list that the host keeps for the agent.
         known_files: Digests of files as the agent last saw them, on hosts that refuse edits of changed files.
         agenda: The tasks still to be done, the next one first.
         waiting: The task whose request is not answered yet.
@@ -63,8 +60,6 @@ class Session:
         parent: The last line of the transcript.
         waited: Seconds that the script let pass.
         prompt_id: The host's name of the prompt; empty before the first.
-        in_turn: Whether a turn is running.
-        ending: How the last turn ended.
         stop_hook_active: Whether the agent continues because a stop was refused.
         refusals_in_row: How many refusals of a stop in a row the host has honoured.
         calls_refused: Whether calls were refused since that count started, and none was carried out.
@@ -75,8 +70,6 @@ class Session:
         batch: Calls already made in this move, for the event after all of them.
         pending_halt: The text and rule by which the turn ends once the calls are made.
         started: Whether the hooks of the session's start have run.
-        prompt: The newest prompt.
-        prompts: How many prompts there were.
         held_prompts: Refused prompts that stay in the conversation.
         spoken: The texts that the agent said since the newest prompt.
         moves: How many moves it made since then.

@@ -30,7 +30,6 @@ class ComponentHooks:
     The hooks of one component.
 
     Attributes:
-        path: The state path of its file.
         content: Settings with those hooks that are played, as in a settings file of the host.
         problems: Why others are not.
     """

@@ -9,7 +9,6 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import replace
 
 from pytest_hookharness.hosts.rules.settings import (
     ConfigRules,
@@ -141,58 +140,59 @@ def _as_list(value: Json) -> Sequence[Json]:
     return value if isinstance(value, Sequence) and not isinstance(value, str) else [value]
 
 
-def _indexed_items(path: str, value: Json) -> Iterator[tuple[str, Json, RawHandler | None]]:
+def _indexed_items(path: str, value: Json) -> Iterator[tuple[str, Json, MalformedSettings | None]]:
     """Yield the items of a list with their key paths; a value that is no list as one item with a flaw."""
-    flawed = None
     if isinstance(value, str) or not isinstance(value, Sequence):
         text = f"is {describe_value(value)}; expected a list"
-        flawed = RawHandler(path=path, handler=value, flaw=Flaw.NOT_LIST, place=path, text=text)
-        yield path, value, flawed
+        yield path, value, MalformedSettings(path, Flaw.NOT_LIST, text)
         return
     yield from ((f"{path}[{place}]", item, None) for place, item in enumerate(value))
 
 
 def _grouped(path: str, value: Json) -> Iterator[RawHandler]:
-    for here, group, flawed in _indexed_items(path, value):
+    for here, group, unlisted in _indexed_items(path, value):
         if not isinstance(group, Mapping):
             text = f"is {describe_value(group)}; expected an object"
-            yield flawed or RawHandler(path=here, flaw=Flaw.NOT_OBJECT, place=here, text=text)
+            yield RawHandler(
+                path=here, handler=group, bad=unlisted or MalformedSettings(here, Flaw.NOT_OBJECT, text)
+            )
             continue
         if "hooks" not in group:
             text = "has no key 'hooks'; expected the handler in a list below that key"
-            yield flawed or RawHandler(path=here, handler=group, flaw=Flaw.FLAT, place=here, text=text)
+            yield RawHandler(
+                path=here, handler=group, bad=unlisted or MalformedSettings(here, Flaw.FLAT, text)
+            )
             continue
-        group_flaw = flawed or _matcher_flaw(here, group)
+        bad = unlisted or _matcher_flaw(here, group)
         handlers = list(_indexed_items(f"{here}.hooks", group["hooks"]))
-        yield from (_entry(at, handler, group, group_flaw or flaw) for at, handler, flaw in handlers)
-        if group_flaw is not None and not handlers:
+        yield from (_entry(at, handler, group, bad or flaw) for at, handler, flaw in handlers)
+        if bad is not None and not handlers:
             # A group without handlers has nothing else to report its own flaw with.
-            yield group_flaw
+            yield RawHandler(path=here, handler=group, bad=bad)
 
 
-def _matcher_flaw(path: str, group: Mapping[str, Json]) -> RawHandler | None:
+def _matcher_flaw(path: str, group: Mapping[str, Json]) -> MalformedSettings | None:
     matcher = group.get("matcher")
     if matcher is None or isinstance(matcher, str):
         return None
     text = f"is {describe_value(matcher)}; expected a string"
-    return RawHandler(path=path, flaw=Flaw.BAD_MATCHER, place=f"{path}.matcher", text=text)
+    return MalformedSettings(f"{path}.matcher", Flaw.BAD_MATCHER, text)
 
 
-def _entry(path: str, handler: Json, group: Mapping[str, Json], flawed: RawHandler | None) -> RawHandler:
-    entry = RawHandler(path=path, handler=handler, matcher=group.get("matcher"), group=group)
-    return entry if flawed is None else replace(entry, flaw=flawed.flaw, place=flawed.place, text=flawed.text)
+def _entry(path: str, handler: Json, group: Mapping[str, Json], bad: MalformedSettings | None) -> RawHandler:
+    return RawHandler(path=path, handler=handler, matcher=group.get("matcher"), group=group, bad=bad)
 
 
 def _flat(path: str, value: Json) -> Iterator[RawHandler]:
-    for here, handler, flawed in _indexed_items(path, value):
+    for here, handler, bad in _indexed_items(path, value):
         around = handler if isinstance(handler, Mapping) else {}
-        yield _entry(here, handler, around, flawed or _matcher_flaw(here, around))
+        yield _entry(here, handler, around, bad or _matcher_flaw(here, around))
 
 
 def _both(path: str, value: Json) -> Iterator[RawHandler]:
-    for here, item, flawed in _indexed_items(path, value):
-        if flawed is not None:
-            yield flawed
+    for here, item, bad in _indexed_items(path, value):
+        if bad is not None:
+            yield RawHandler(path=here, handler=item, bad=bad)
         elif isinstance(item, Mapping) and "hooks" in item:
             yield from _grouped(here, [item])
         else:
@@ -252,8 +252,6 @@ class TimeoutSetting:
 
     Attributes:
         seconds: The timeout; ``None`` for the host's default, or if the value has no meaning.
-        flaw: The flaw of the value, if it has one.
-        text: The flaw in words.
     """
 
     seconds: float | None = None

@@ -37,8 +37,6 @@ class SettingsProblem:
     Attributes:
         kind: ``malformed``, ``unreadable``, ``unknown-event``, ``unreachable-event``, ``misplaced``,
             ``disabled`` or ``ignored-option``.
-        source: The file.
-        path: The key path in the file.
         text: The place, the value found, the value expected and the effect, in one sentence.
         rule: The host's rule behind the effect.
     """
@@ -56,13 +54,12 @@ class SettingsSource:
     The content of a settings file and how to read it.
 
     Attributes:
-        name: The file.
-        content: Its values.
-        form: Its format.
-        keys: The names of the keys of its handlers.
         events: The host's own event for each event name of the file.
         only: Whether it is another host's file, of which only these events count.
         options: Options added to each of its handlers.
+        problems: Why it cannot be read as it is written.
+        plugin: Whether it is a plugin's.
+        component: Whether it is a command, skill or subagent.
     """
 
     name: str
@@ -72,6 +69,14 @@ class SettingsSource:
     events: Mapping[str, str] = field(default_factory=dict)
     only: bool = False
     options: Mapping[str, Json] = field(default_factory=dict)
+    problems: tuple[SettingsProblem, ...] = ()
+    plugin: bool = False
+    component: bool = False
+
+    @property
+    def own(self) -> bool:
+        """Whether it is a file of the host itself, with settings beside hooks."""
+        return not (self.plugin or self.only or self.component)
 
 
 class _UnpassableError(Exception):
@@ -142,8 +147,7 @@ class _FileReader:
             self._read_entry(event, entry)
 
     def _read_entry(self, event: str, entry: RawHandler) -> None:
-        flaw = entry.flaw
-        if flaw is not None and self._apply_effect(MalformedSettings(entry.place, flaw, entry.text)):
+        if entry.bad is not None and self._apply_effect(entry.bad):
             return
         try:
             hook = _read_handler(self, entry, event)

@@ -26,11 +26,8 @@ class FailureAnnotation:
     One item that failed or could not be played.
 
     Attributes:
-        name: Its node id.
         file: Its file, relative to the repository.
         line: The line of the broken expectation.
-        headline: The first line of its report.
-        story: The whole report.
         level: ``error`` or ``warning``.
     """
 

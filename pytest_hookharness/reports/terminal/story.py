@@ -8,14 +8,8 @@ from collections.abc import Iterator
 
 from pytest_hookharness.model.expectations import counted
 from pytest_hookharness.model.outcome import Outcome
-from pytest_hookharness.model.verdicts import (
-    OBSERVED,
-    Finding,
-    Livelock,
-    Lockout,
-    Recursing,
-    Terminated,
-)
+from pytest_hookharness.model.verdicts import OBSERVED, Finding, Livelock, Lockout, Recursing, Terminated
+from pytest_hookharness.reports.model_texts import with_short_paths
 from pytest_hookharness.reports.safe_text import (
     columns,
     fit,
@@ -24,7 +18,6 @@ from pytest_hookharness.reports.safe_text import (
     without_runner_command,
     wrapped,
 )
-from pytest_hookharness.reports.short_paths import with_short_paths
 from pytest_hookharness.reports.terminal.agent_tree import render_background
 from pytest_hookharness.reports.terminal.campaign_report import describe_exploration, render_trap
 from pytest_hookharness.reports.terminal.phrases import EVERYTHING, LONGEST_TEXT, and_more, describe_tier
@@ -51,7 +44,6 @@ def story(outcome: Outcome, *, width: int = 100, replay_command: str = "", verbo
     Return the whole report on one simulation.
 
     Args:
-        outcome: The simulation.
         width: The columns of a line.
         replay_command: The command that repeats it; by default made from its file.
         verbose: Cut no text and leave out no turn.

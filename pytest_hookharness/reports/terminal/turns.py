@@ -13,6 +13,7 @@ from pytest_hookharness.model.processes import Cut, ProcessResult, TimedOut
 from pytest_hookharness.model.response import Response
 from pytest_hookharness.model.trace import Happened, HookEvent, HookRun, Moved, Performed, Step, Trace
 from pytest_hookharness.model.verdicts import IF_MASKED, Livelock
+from pytest_hookharness.reports.model_texts import with_short_paths, with_short_paths_of_event
 from pytest_hookharness.reports.safe_text import (
     columns,
     fit,
@@ -21,7 +22,6 @@ from pytest_hookharness.reports.safe_text import (
     quoted,
     without_runner_command,
 )
-from pytest_hookharness.reports.short_paths import with_short_paths, with_short_paths_of_event
 from pytest_hookharness.reports.terminal.agent_tree import render_sessions
 from pytest_hookharness.reports.terminal.phrases import (
     EVERYTHING,
@@ -76,7 +76,6 @@ class StoryLine:
 
     Attributes:
         label: Who acts: the agent, the script, a tool or an event.
-        text: What happens.
         key: The text without durations and process numbers, to compare turns.
     """
 

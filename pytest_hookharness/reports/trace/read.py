@@ -43,10 +43,6 @@ class TraceRun:
     One simulation, as far as its trace file goes.
 
     Attributes:
-        name: The name of the file.
-        begin: How it began.
-        steps: The steps, in order.
-        states: The states, in order of their turns.
         live: The comparison with the real program of its host; ``None`` if it was not made.
         end: How it ended; ``None`` if it was interrupted or could not be played.
         trouble: Why it could not be played; ``None`` if it was.

@@ -125,7 +125,6 @@ WORDING = Wording(
     context="<system-reminder>\n{label} hook additional context: {text}\n</system-reminder>",
     shown="<system-reminder>\n{label} hook success: {text}\n</system-reminder>",
     escapes={"</system-reminder": "&lt;/system-reminder"},
-    denied="Permission to use {tool} was denied.",
 )
 
 CAP = CapRules(
@@ -224,7 +223,6 @@ COMMANDS = CommandRules(
         "home/.claude/commands": "userSettings",
     },
     suffix=".md",
-    kind="slash_command",
     arguments="$ARGUMENTS",
     appended="ARGUMENTS: {arguments}",
     rules={

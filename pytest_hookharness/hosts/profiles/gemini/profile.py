@@ -232,8 +232,8 @@ CAP = CapRules(
 
 TOOLS = ToolRules(
     ids=IdRules(call="{digest}", message="msg_{prompt}{position:06d}"),
-    call=tools.call,
-    operation=tools.operation,
+    call=tools.PLAIN.call,
+    operation=tools.PLAIN.operation,
     result=tools.result,
     given=tools.given,
     rules={

@@ -242,7 +242,6 @@ TURNS = TurnRules(
 COMMANDS = CommandRules(
     folders={"workspace/.qwen/commands": "project", "home/.qwen/commands": "user"},
     suffix=".md",
-    kind="slash_command",
     arguments="{{args}}",
     appended="{arguments}",
     rules={
