@@ -13,7 +13,8 @@ from collections.abc import Collection, Hashable, Mapping, Sequence
 from fnmatch import fnmatchcase
 
 from pytest_hookharness.hosts.hook_input.stdin import encode, value_in
-from pytest_hookharness.hosts.rules.profile import EventRule, MatcherRules, Profile
+from pytest_hookharness.hosts.rules.profile import EventRule, Profile
+from pytest_hookharness.hosts.rules.settings import MatcherRules
 from pytest_hookharness.hosts.session_state.facts import Facts
 from pytest_hookharness.model.processes import ProcessSpec, Stdin
 from pytest_hookharness.model.protocol import Hook, Payload

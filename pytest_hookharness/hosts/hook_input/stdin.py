@@ -12,8 +12,9 @@ import posixpath
 import re
 from collections.abc import Callable, Mapping, Sequence
 
-from pytest_hookharness.hosts.rules.profile import EventRule, Operation, Profile
+from pytest_hookharness.hosts.rules.profile import EventRule, Profile
 from pytest_hookharness.hosts.rules.replies import JsonParser
+from pytest_hookharness.hosts.rules.tools_and_transcript import Operation
 from pytest_hookharness.hosts.rules.turns import Role
 from pytest_hookharness.hosts.session_state.facts import (
     Facts,

@@ -16,8 +16,9 @@ from functools import cache
 from pathlib import Path
 from typing import Any, TypedDict
 
-from pytest_hookharness.hosts.rules.profile import Operation, Power, ToolRules
+from pytest_hookharness.hosts.rules.profile import Power
 from pytest_hookharness.hosts.rules.replies import AnswerRules, CodeRule, Merging
+from pytest_hookharness.hosts.rules.tools_and_transcript import Operation, ToolRules
 from pytest_hookharness.hosts.rules.turns import Role
 from pytest_hookharness.model.fast_dataclass import dataclass
 from pytest_hookharness.model.moves import Edit, Performance, Read, RunCommand, ToolCall, ToolResult

@@ -10,7 +10,6 @@ from pytest_hookharness.hosts.rules.replies import AnswerRules, CodeRule, Mergin
 from pytest_hookharness.hosts.rules.settings import ConfigRules, MatcherRules
 from pytest_hookharness.hosts.rules.tools_and_transcript import (
     CommandRules,
-    Operation,
     ToolRules,
     TranscriptRules,
     WorktreeRules,
@@ -19,28 +18,6 @@ from pytest_hookharness.hosts.rules.turns import CapRules, OptionRule, Role, Ste
 from pytest_hookharness.model.fast_dataclass import dataclass
 from pytest_hookharness.model.processes import Detach, KillPolicy, Stdio
 from pytest_hookharness.model.protocol import EventFields, Hook, Json, Payload, Rule
-
-__all__ = [
-    "CapRules",
-    "CommandRules",
-    "ConfigRules",
-    "EventRule",
-    "MatcherRules",
-    "Operation",
-    "OptionRule",
-    "Power",
-    "ProcessRules",
-    "Profile",
-    "ReplyRules",
-    "Role",
-    "StepRules",
-    "StuckRules",
-    "ToolRules",
-    "TranscriptRules",
-    "TurnRules",
-    "Wording",
-    "WorktreeRules",
-]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

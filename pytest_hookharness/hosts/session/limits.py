@@ -6,9 +6,8 @@ import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
 
-from pytest_hookharness.hosts.rules.profile import CapRules, StepRules, StuckRules
 from pytest_hookharness.hosts.rules.tools_and_transcript import user_message
-from pytest_hookharness.hosts.rules.turns import AtCap, FlagUse, Resets, Role
+from pytest_hookharness.hosts.rules.turns import AtCap, CapRules, FlagUse, Resets, Role, StepRules, StuckRules
 from pytest_hookharness.hosts.session_state.facts import derive_digest
 from pytest_hookharness.hosts.session_state.session_value import Session
 from pytest_hookharness.model.expectations import counted

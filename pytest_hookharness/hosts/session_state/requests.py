@@ -10,7 +10,7 @@ from __future__ import annotations
 from dataclasses import field
 from typing import TypeAlias
 
-from pytest_hookharness.hosts.rules.profile import Operation
+from pytest_hookharness.hosts.rules.tools_and_transcript import Operation
 from pytest_hookharness.hosts.rules.turns import Role
 from pytest_hookharness.model.fast_dataclass import dataclass
 from pytest_hookharness.model.moves import (

@@ -18,7 +18,6 @@ from pytest_hookharness.model.protocol import Decision, Rule, Ruling
 from pytest_hookharness.model.trace import HookEvent, Step
 from pytest_hookharness.model.verdicts import Capped, Livelock
 from pytest_hookharness.reports.safe_text import aligned, columns, fit, plain
-from pytest_hookharness.reports.terminal.table import Row
 
 Turn: TypeAlias = Mapping[str, str | int]
 HostPath: TypeAlias = Sequence[Turn]
@@ -105,25 +104,12 @@ def _fact(rule: Rule | None) -> dict[str, str | int]:
 
 @dataclass(frozen=True, slots=True)
 class HostRun:
-    """One scenario on one host."""
+    """One scenario on one host, with the result of each turn."""
 
-    row: Row
+    scenario: str
+    host: str
+    verdict: str
     path: HostPath
-
-    @property
-    def scenario(self) -> str:
-        """Return the scenario's name and variant."""
-        return str(self.row["scenario"])
-
-    @property
-    def host(self) -> str:
-        """Return the host with its version."""
-        return str(self.row["host"])
-
-    @property
-    def verdict(self) -> str:
-        """Return the name of the verdict."""
-        return str(self.row["verdict"])
 
     @property
     def result(self) -> str:

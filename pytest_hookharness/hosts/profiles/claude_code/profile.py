@@ -11,21 +11,23 @@ from pytest_hookharness.hosts.profiles.claude_code import tools
 from pytest_hookharness.hosts.profiles.claude_code.events import EVENTS
 from pytest_hookharness.hosts.profiles.claude_code.fields import ANSWERS, FACTS, MODES
 from pytest_hookharness.hosts.profiles.claude_code.hook_settings import CONFIG, MATCHERS, PROCESS
-from pytest_hookharness.hosts.rules.profile import (
-    CapRules,
-    CommandRules,
-    OptionRule,
-    Profile,
+from pytest_hookharness.hosts.rules.profile import Profile
+from pytest_hookharness.hosts.rules.replies import (
+    CodeMeaning,
+    CodeRule,
     ReplyRules,
+    Stream,
+    TextLimit,
+    Wording,
+)
+from pytest_hookharness.hosts.rules.tools_and_transcript import (
+    CommandRules,
+    IdRules,
     ToolRules,
     TranscriptRules,
-    TurnRules,
-    Wording,
     WorktreeRules,
 )
-from pytest_hookharness.hosts.rules.replies import CodeMeaning, CodeRule, Stream, TextLimit
-from pytest_hookharness.hosts.rules.tools_and_transcript import IdRules
-from pytest_hookharness.hosts.rules.turns import Resets
+from pytest_hookharness.hosts.rules.turns import CapRules, OptionRule, Resets, TurnRules
 
 _observed, _documented, _assumed = FACTS.observed, FACTS.documented, FACTS.assumed
 

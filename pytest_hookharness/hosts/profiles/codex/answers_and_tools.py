@@ -18,8 +18,8 @@ from collections.abc import Mapping
 
 from pytest_hookharness.hosts.profiles.shared import make_call
 from pytest_hookharness.hosts.replies.json_parser import dig
-from pytest_hookharness.hosts.rules.profile import Operation
 from pytest_hookharness.hosts.rules.replies import AnswerRules, Halting, JsonParser, VerdictPath
+from pytest_hookharness.hosts.rules.tools_and_transcript import Operation
 from pytest_hookharness.hosts.rules.turns import Role
 from pytest_hookharness.model.moves import Edit, Performance, Read, RunCommand, Subagent, ToolCall, ToolResult
 from pytest_hookharness.model.protocol import Json, Payload, Ruling

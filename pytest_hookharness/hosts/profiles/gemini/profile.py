@@ -13,30 +13,28 @@ from dataclasses import replace
 from pytest_hookharness.hosts.profiles import command_line
 from pytest_hookharness.hosts.profiles.gemini import tools
 from pytest_hookharness.hosts.profiles.gemini.events import EVENTS, FACTS, own_values
-from pytest_hookharness.hosts.rules.profile import (
-    CapRules,
-    ConfigRules,
-    EventRule,
-    MatcherRules,
-    ProcessRules,
-    Profile,
-    ReplyRules,
-    ToolRules,
-    TranscriptRules,
-    TurnRules,
-    Wording,
-)
+from pytest_hookharness.hosts.rules.profile import EventRule, ProcessRules, Profile
 from pytest_hookharness.hosts.rules.replies import (
     AnswerRules,
     CodeMeaning,
     CodeRule,
     Halting,
+    ReplyRules,
     Stream,
     VerdictPath,
+    Wording,
 )
-from pytest_hookharness.hosts.rules.settings import Effect, Flaw, LimitRules, Switch, Syntax
-from pytest_hookharness.hosts.rules.tools_and_transcript import IdRules
-from pytest_hookharness.hosts.rules.turns import AskEffect, AtCap, FlagUse, Role
+from pytest_hookharness.hosts.rules.settings import (
+    ConfigRules,
+    Effect,
+    Flaw,
+    LimitRules,
+    MatcherRules,
+    Switch,
+    Syntax,
+)
+from pytest_hookharness.hosts.rules.tools_and_transcript import IdRules, ToolRules, TranscriptRules
+from pytest_hookharness.hosts.rules.turns import AskEffect, AtCap, CapRules, FlagUse, Role, TurnRules
 from pytest_hookharness.hosts.settings.formats import GROUPS, parse_json
 from pytest_hookharness.model.processes import KillPolicy, KillScope, Stdio
 from pytest_hookharness.model.protocol import Rule, Ruling
@@ -231,7 +229,7 @@ CAP = CapRules(
 )
 
 TOOLS = ToolRules(
-    ids=IdRules(call="{digest}", message="msg_{prompt}{position:06d}"),
+    ids=IdRules(call="{digest}"),
     call=tools.PLAIN.call,
     operation=tools.PLAIN.operation,
     result=tools.result,

@@ -12,8 +12,7 @@ import posixpath
 from pytest_hookharness.hosts.profiles.file_changes import describe_change, join_output, result_with_display
 from pytest_hookharness.hosts.profiles.gemini.events import FACTS
 from pytest_hookharness.hosts.profiles.shared import PlainTools
-from pytest_hookharness.hosts.rules.profile import OptionRule, StuckRules
-from pytest_hookharness.hosts.rules.turns import ModeRefusal
+from pytest_hookharness.hosts.rules.turns import ModeRefusal, OptionRule, StuckRules
 from pytest_hookharness.model.moves import Performance, ToolCall, ToolResult
 from pytest_hookharness.model.protocol import Payload
 

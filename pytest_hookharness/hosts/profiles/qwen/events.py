@@ -109,7 +109,6 @@ _SESSION_EVENTS = (
         fact="InstructionsLoaded ignores the output of hooks",
         role=Role.INSTRUCTIONS,
         target="load_reason",
-        recorded=True,
         chosen="InstructionsLoaded occurs before SessionStart, for files of the project and one of the host",
     ),
     event_rule(
@@ -121,7 +120,6 @@ _SESSION_EVENTS = (
         target="source",
         plain=True,
         context=True,
-        recorded=True,
         measured=True,
     ),
     event_rule(
@@ -133,7 +131,6 @@ _SESSION_EVENTS = (
         role=Role.NOTIFICATION,
         target="notification_type",
         exact=True,
-        recorded=True,
         measured=True,
         chosen="only the notification of having signed in occurs",
     ),
@@ -142,6 +139,7 @@ _SESSION_EVENTS = (
         Field(name="trigger", kind=WORD, choices=("manual", "auto")),
         Field(name="custom_instructions", kind="nothing"),
         fact="PreCompact can add context and prevents nothing",
+        recorded=False,
         role=Role.BEFORE_COMPACT,
         target="trigger",
         exact=True,
@@ -152,6 +150,7 @@ _SESSION_EVENTS = (
         Field(name="trigger", kind=WORD, choices=("manual", "auto")),
         Field(name="compact_summary"),
         fact="PostCompact ignores refusals",
+        recorded=False,
         role=Role.AFTER_COMPACT,
         target="trigger",
     ),
@@ -169,7 +168,6 @@ _TURN_EVENTS = (
         target="command_name",
         plain=True,
         context=True,
-        recorded=True,
         chosen=(
             "UserPromptExpansion occurs before UserPromptSubmit, which gets the expanded prompt; on the real "
             "host & is escaped in texts that its hooks add"
@@ -187,7 +185,6 @@ _TURN_EVENTS = (
         power=Power.REFUSES,
         plain=True,
         context=True,
-        recorded=True,
         measured=True,
         chosen="a refusal after a tool result, or of the reason of a refused stop, ends the turn",
     ),
@@ -199,7 +196,6 @@ _TURN_EVENTS = (
         fact="MessageDisplay ignores the output of hooks, and the host does not wait for them",
         role=Role.MESSAGE,
         waits=False,
-        recorded=True,
         chosen=(
             "MessageDisplay occurs twice for a text, with is_final false and then true; on the real host "
             "also for each 200 ms in which pieces come, and only once if all of it comes within 200 ms; "
@@ -217,7 +213,6 @@ _TURN_EVENTS = (
         fact="a refusal on Stop makes the agent continue, and so does continue: false",
         role=Role.STOP,
         power=Power.REFUSES,
-        recorded=True,
         measured=True,
     ),
 )
@@ -233,7 +228,6 @@ _TOOL_EVENTS = (
         power=Power.REFUSES,
         merging=OF_CALLS,
         target="tool_name",
-        recorded=True,
         measured=True,
     ),
     event_rule(
@@ -248,7 +242,6 @@ _TOOL_EVENTS = (
         role=Role.AFTER_TOOL,
         target="tool_name",
         context=True,
-        recorded=True,
         measured=True,
     ),
     event_rule(
@@ -263,7 +256,6 @@ _TOOL_EVENTS = (
         role=Role.TOOL_FAILED,
         target="tool_name",
         context=True,
-        recorded=True,
     ),
     event_rule(
         "PostToolBatch",
@@ -276,7 +268,6 @@ _TOOL_EVENTS = (
         role=Role.AFTER_BATCH,
         power=Power.REPLACES,
         context=True,
-        recorded=True,
         chosen=(
             "PostToolBatch occurs once for a response; on the real host it occurs for each call of it, in "
             "the order in which they end"
@@ -292,7 +283,6 @@ _SUBAGENT_EVENTS = (
         role=Role.SUBAGENT_START,
         target="agent_type",
         context=True,
-        recorded=True,
     ),
     event_rule(
         "SubagentStop",
@@ -305,7 +295,6 @@ _SUBAGENT_EVENTS = (
         role=Role.SUBAGENT_STOP,
         power=Power.REFUSES,
         target="agent_type",
-        recorded=True,
         measured=True,
     ),
 )
