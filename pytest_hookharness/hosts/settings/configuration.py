@@ -141,7 +141,8 @@ def expand_short_form(profile: Profile, inline: Mapping[str, Json]) -> Mapping[s
     inline = {own_event(profile, name): value for name, value in inline.items()}
     known = {*profile.events, *config.events}
     # Named sets of hooks, as the format NAMED has them, are complete already.
-    if inline and not known & set(inline) and _holds_named_sets(known, inline):
+    named = (isinstance(value, Mapping) and known & set(value) for value in inline.values())
+    if inline and not known & set(inline) and all(named):
         return inline
     return config.form.build(_handler_lists(config, inline))
 
@@ -152,10 +153,6 @@ def own_event(profile: Profile, name: str) -> str:
         return name
     rule = profile.by_role(COMMON[name])
     return name if rule is None else rule.name
-
-
-def _holds_named_sets(known: set[str], inline: Mapping[str, Json]) -> bool:
-    return all(isinstance(value, Mapping) and known & set(value) for value in inline.values())
 
 
 def _handler_lists(config: ConfigRules, events: Mapping[str, Json]) -> dict[str, Json]:

@@ -18,7 +18,6 @@ from pytest_hookharness.hosts.rules.settings import (
     RawHandler,
     SettingsForm,
 )
-from pytest_hookharness.model.fast_dataclass import dataclass
 from pytest_hookharness.model.protocol import Json
 
 # Tokens of JSON with comments. A parser would lose comments and spacing, which must stay as they are.
@@ -106,10 +105,14 @@ def parse_toml(text: str) -> Json:
     return value
 
 
+def _object(path: str, value: Json) -> Mapping[str, Json]:
+    if not isinstance(value, Mapping):
+        raise MalformedSettings(path, Flaw.NOT_OBJECT, f"is {describe_value(value)}; expected an object")
+    return value
+
+
 def _below_hooks(content: Mapping[str, Json]) -> Iterator[tuple[str, str, Json]]:
-    events = content.get("hooks", {})
-    if not isinstance(events, Mapping):
-        raise MalformedSettings("hooks", Flaw.NOT_OBJECT, f"is {describe_value(events)}; expected an object")
+    events = _object("hooks", content.get("hooks", {}))
     return ((event, f"hooks.{event}", value) for event, value in events.items())
 
 
@@ -120,14 +123,12 @@ def _with_or_without(content: Mapping[str, Json]) -> Iterator[tuple[str, str, Js
 
 
 def _by_name(content: Mapping[str, Json]) -> Iterator[tuple[str, str, Json]]:
-    for name, events in content.items():
-        if not isinstance(events, Mapping):
-            raise MalformedSettings(name, Flaw.NOT_OBJECT, f"is {describe_value(events)}; expected an object")
-        if events.get("enabled") is False:
-            continue
-        yield from (
-            (event, f"{name}.{event}", value) for event, value in events.items() if event != "enabled"
-        )
+    for name, value in content.items():
+        events = _object(name, value)
+        if events.get("enabled") is not False:
+            yield from (
+                (event, f"{name}.{event}", each) for event, each in events.items() if event != "enabled"
+            )
 
 
 def _from_table(content: Mapping[str, Json]) -> Iterator[tuple[str, str, Json]]:
@@ -245,39 +246,26 @@ NAMED = SettingsForm(_by_name, _both, lambda events: {"inline": _as_groups(event
 TABLE = SettingsForm(_from_table, _flat, lambda events: {"hooks": _as_rows(events)})
 
 
-@dataclass(frozen=True, slots=True)
-class TimeoutSetting:
-    """
-    A timeout of the settings as the host understands it.
-
-    Attributes:
-        seconds: The timeout; ``None`` for the host's default, or if the value has no meaning.
-    """
-
-    seconds: float | None = None
-    flaw: Flaw | None = None
-    text: str = ""
-
-
-def read_timeout(rules: LimitRules, written: Json) -> TimeoutSetting:
-    """Return a timeout of the settings in seconds, as far as the host can read it."""
+def read_timeout(
+    rules: LimitRules, path: str, written: Json
+) -> tuple[float | None, MalformedSettings | None]:
+    """Return a timeout of the settings in seconds, if the host can read it, and its flaw, if it has one."""
     if written is None:
-        return TimeoutSetting()
+        return None, None
     unit = "seconds" if rules.unit == 1.0 else "milliseconds"
     text = f"is {written!r}; expected a number of {unit} above 0"
     if isinstance(written, bool) or not isinstance(written, int | float):
         number = _number(written)
-        return TimeoutSetting(None if number is None else _seconds(rules, number), Flaw.LIMIT_TEXT, text)
+        seconds = None if number is None else _seconds(rules, number)
+        return seconds, MalformedSettings(path, Flaw.LIMIT_TEXT, text)
     seconds = _seconds(rules, float(written))
-    if written == 0:
-        return TimeoutSetting(seconds, Flaw.LIMIT_ZERO, text)
-    if written < 0:
-        return TimeoutSetting(seconds, Flaw.LIMIT_NEGATIVE, text)
+    if written <= 0:
+        flaw = Flaw.LIMIT_NEGATIVE if written else Flaw.LIMIT_ZERO
+        return seconds, MalformedSettings(path, flaw, text)
     if written != written // 1:
-        return TimeoutSetting(
-            seconds, Flaw.LIMIT_FRACTION, f"is {written!r}; expected a whole number of {unit}"
-        )
-    return TimeoutSetting(seconds)
+        text = f"is {written!r}; expected a whole number of {unit}"
+        return seconds, MalformedSettings(path, Flaw.LIMIT_FRACTION, text)
+    return seconds, None
 
 
 def _number(written: Json) -> float | None:

@@ -186,15 +186,15 @@ class _FileReader:
 
     def limit(self, path: str, written: Json) -> float | None:
         """Return a timeout in seconds; ``None`` for the host's default."""
-        limit = read_timeout(self.config.limits, written)
-        if limit.flaw is not None:
-            bad = MalformedSettings(path, limit.flaw, limit.text)
-            if self.config.effect(limit.flaw) is Effect.DEFAULTS:
+        seconds, bad = read_timeout(self.config.limits, path, written)
+        if bad is not None:
+            effect = self.config.effect(bad.flaw)
+            if effect is Effect.DEFAULTS:
                 self._apply_effect(bad)
                 return None
-            if self.config.effect(limit.flaw) is not Effect.TAKES or limit.seconds is None:
+            if effect is not Effect.TAKES or seconds is None:
                 raise bad
-        return limit.seconds
+        return seconds
 
 
 def _unreachable(profile: Profile, source: str, hooks: Sequence[Hook]) -> Iterator[SettingsProblem]:

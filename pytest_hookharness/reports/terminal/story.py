@@ -64,17 +64,15 @@ def story(outcome: Outcome, *, width: int = 100, replay_command: str = "", verbo
     lines += _advice(outcome, width)
     lines += _findings(outcome, width, longest)
     lines += [*lookup, *_varied(outcome, width)]
-    if outcome.explored is not None:
-        said = describe_exploration(outcome.explored)
-        lines += [line for words in said for line in _wrapped(words, width, hanging=" " * 6)]
+    tried = [] if outcome.explored is None else [*describe_exploration(outcome.explored)]
     # Earlier probes only led to later ones. A lock-out shows the turns of another run, without these probes.
     for probing in () if isinstance(outcome.verdict, Lockout) else outcome.probe_reports[-_MOST_PROBINGS:]:
-        said = render_probes(probing, outcome.verdict)
-        lines += [line for words in said for line in _wrapped(words, width, hanging=" " * 6)]
+        tried += render_probes(probing, outcome.verdict)
+    lines += [line for words in tried for line in _wrapped(words, width, hanging=" " * 6)]
     lines += _assumptions(outcome, width)
     if outcome.kept_workspace:
         lines.append(f"  workspace: {plain(outcome.kept_workspace, _LONGEST)}")
-    return "\n".join([*lines, _replay(outcome, replay_command)])
+    return "\n".join([*lines, *_replay(outcome, replay_command)])
 
 
 def _wrapped(text: str, width: int, indent: str = "  ", hanging: str | None = None) -> list[str]:
@@ -189,17 +187,15 @@ def _assumptions(outcome: Outcome, width: int) -> Iterator[str]:
     yield from _wrapped(f"tier:    {describe_tier(outcome.tier)}", width, hanging=" " * 11)
 
 
-def _replay(outcome: Outcome, replay_command: str) -> str:
-    # In a line of its own, since people copy the command.
-    chance = "\n          which may go otherwise: the source names random numbers" if outcome.chance else ""
-    return f"{_replay_line(outcome, replay_command)}{chance}"
-
-
-def _replay_line(outcome: Outcome, replay_command: str) -> str:
-    if replay_command:
-        return f"  replay: {plain(replay_command, _LONGEST)}"
+def _replay(outcome: Outcome, replay_command: str) -> Iterator[str]:
     origin = outcome.scenario.origin
-    if origin is None:
-        return f"  replay: the same scenario ({plain(outcome.scenario.id)}) with seed {outcome.seed}"
-    node = shlex.quote(f"{plain(str(origin.file), _LONGEST)}::{plain(outcome.scenario.id, _LONGEST)}")
-    return f"  replay: hookharness run {node} --seed {outcome.seed}"
+    # In a line of its own, since people copy the command.
+    if replay_command:
+        yield f"  replay: {plain(replay_command, _LONGEST)}"
+    elif origin is None:
+        yield f"  replay: the same scenario ({plain(outcome.scenario.id)}) with seed {outcome.seed}"
+    else:
+        node = shlex.quote(f"{plain(str(origin.file), _LONGEST)}::{plain(outcome.scenario.id, _LONGEST)}")
+        yield f"  replay: hookharness run {node} --seed {outcome.seed}"
+    if outcome.chance:
+        yield "          which may go otherwise: the source names random numbers"

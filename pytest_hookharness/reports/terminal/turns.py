@@ -245,7 +245,12 @@ def _hooked(hooked: HookEvent, longest: int) -> Iterator[StoryLine]:
 
 
 def _hook_run(event: str, hook_run: HookRun, wall: float | None, said: str) -> Iterator[StoryLine]:
-    ran, timeless = (f"{text_of_command(hook_run)}  {_ended(hook_run, took)}" for took in (wall, None))
+    run = hook_run.run
+    ended = (
+        "answered by the scenario" if run is None else describe_ending(run.ending, took)
+        for took in (wall, None)
+    )
+    ran, timeless = (f"{text_of_command(hook_run)}  {how}" for how in ended)
     if columns(ran) + columns(said) > _ROOM:
         yield _line(event, ran, timeless)
         if said:
@@ -253,7 +258,3 @@ def _hook_run(event: str, hook_run: HookRun, wall: float | None, said: str) -> I
     else:
         together = f"  {said}" if said else ""
         yield _line(event, ran + together, timeless + _DURATION.sub("0 s", together))
-
-
-def _ended(hook_run: HookRun, wall: float | None) -> str:
-    return "answered by the scenario" if hook_run.run is None else describe_ending(hook_run.run.ending, wall)
