@@ -105,14 +105,15 @@ def parse_toml(text: str) -> Json:
     return value
 
 
-def _object(path: str, value: Json) -> Mapping[str, Json]:
+def require_object(path: str, value: Json) -> Mapping[str, Json]:
+    """Return a value of a settings file that must be an object; raise ``MalformedSettings`` if it is none."""
     if not isinstance(value, Mapping):
         raise MalformedSettings(path, Flaw.NOT_OBJECT, f"is {describe_value(value)}; expected an object")
     return value
 
 
 def _below_hooks(content: Mapping[str, Json]) -> Iterator[tuple[str, str, Json]]:
-    events = _object("hooks", content.get("hooks", {}))
+    events = require_object("hooks", content.get("hooks", {}))
     return ((event, f"hooks.{event}", value) for event, value in events.items())
 
 
@@ -124,7 +125,7 @@ def _with_or_without(content: Mapping[str, Json]) -> Iterator[tuple[str, str, Js
 
 def _by_name(content: Mapping[str, Json]) -> Iterator[tuple[str, str, Json]]:
     for name, value in content.items():
-        events = _object(name, value)
+        events = require_object(name, value)
         if events.get("enabled") is not False:
             yield from (
                 (event, f"{name}.{event}", each) for event, each in events.items() if event != "enabled"

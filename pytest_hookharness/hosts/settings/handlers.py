@@ -18,7 +18,7 @@ from pytest_hookharness.hosts.rules.settings import (
     SettingsForm,
 )
 from pytest_hookharness.hosts.rules.turns import COMMON
-from pytest_hookharness.hosts.settings.formats import describe_value, read_timeout
+from pytest_hookharness.hosts.settings.formats import describe_value, read_timeout, require_object
 from pytest_hookharness.model.fast_dataclass import dataclass
 from pytest_hookharness.model.name_hint import name_hint
 from pytest_hookharness.model.protocol import Hook, Json, Rule
@@ -221,8 +221,7 @@ def _unknown_event(profile: Profile, source: str, event: str, path: str) -> Sett
 
 def _read_handler(reading: _FileReader, entry: RawHandler, event: str) -> Hook:
     path, handler, config, keys = entry.path, entry.handler, reading.config, reading.source.keys
-    if not isinstance(handler, Mapping):
-        raise MalformedSettings(path, Flaw.NOT_OBJECT, f"is {describe_value(handler)}; expected an object")
+    handler = require_object(path, handler)
     unknown = next((key for key in handler if keys.known and key not in keys.known), None)
     if unknown is not None:
         hint = name_hint(unknown, keys.known, "keys")

@@ -1,8 +1,4 @@
-"""
-Advice on a verdict: what to do next.
-
-Advice on findings comes with the findings.
-"""
+"""Advice on a verdict: what to do next."""
 
 from __future__ import annotations
 

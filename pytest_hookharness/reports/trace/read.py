@@ -58,11 +58,6 @@ class TraceRun:
     trouble: TraceRecord | None = None
     torn: bool = False
 
-    @property
-    def interrupted(self) -> bool:
-        """Return whether the file has neither an end nor a reason why there is none."""
-        return self.end is None and self.trouble is None
-
 
 def read_run(lines: Iterable[bytes], name: str) -> TraceRun | None:
     """

@@ -1,8 +1,4 @@
-"""
-The profile of Claude Code 2.1.329.
-
-Facts marked observed were measured by running the host headless.
-"""
+"""The profile of Claude Code 2.1.329."""
 
 from __future__ import annotations
 

@@ -1,8 +1,4 @@
-"""
-The profile of Codex 0.169.0.
-
-Facts marked observed were measured by running the host headless.
-"""
+"""The profile of Codex 0.169.0."""
 
 from __future__ import annotations
 

@@ -1,9 +1,4 @@
-"""
-The tools of Gemini CLI 0.61.0, their results, its detector of repeated calls, and its approval modes.
-
-The forms of run_shell_command, of write_file for a new file and of a failed read_file were recorded; the
-others are assumed, as the profile says.
-"""
+"""The tools of Gemini CLI 0.61.0, their results, its detector of repeated calls, and its approval modes."""
 
 from __future__ import annotations
 

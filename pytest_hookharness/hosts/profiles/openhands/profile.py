@@ -1,8 +1,4 @@
-"""
-The profiles of the OpenHands SDK: releases 1.58 and 1.12, and the branch with a cap.
-
-Facts marked observed were measured by running the SDK with a scripted model.
-"""
+"""The profiles of the OpenHands SDK: releases 1.58 and 1.12, and the branch with a cap."""
 
 from __future__ import annotations
 

@@ -1,8 +1,4 @@
-"""
-The fields of Qwen Code 0.24.4's events, the form of its events' rules, and how it reads replies.
-
-The order of the keys is the host's own.
-"""
+"""The fields of Qwen Code 0.24.4's events, the form of its events' rules, and how it reads replies."""
 
 from __future__ import annotations
 

@@ -1,8 +1,4 @@
-"""
-The profiles of Qwen Code 0.24.4 and 0.15.10.
-
-Facts marked observed were measured by running the host headless.
-"""
+"""The profiles of Qwen Code 0.24.4 and 0.15.10."""
 
 from __future__ import annotations
 
