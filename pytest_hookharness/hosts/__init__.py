@@ -67,7 +67,3 @@ def __getattr__(name: str) -> object:
             globals()[name] = value
             return value
     raise AttributeError(f"{__name__} has no {name!r}")
-
-
-def __dir__() -> list[str]:
-    return sorted([*globals(), *(name for names in _MODULES.values() for name in names)])

@@ -52,17 +52,17 @@ def select(
 
 
 def _matcher_fits(rules: MatcherRules, rule: EventRule, matcher: str | None, target: str) -> bool:
-    if not rule.target:
-        return rules.untargeted or matcher is None or matcher in rules.everything
-    if rule.exact:
-        written = matcher.strip() if matcher is not None and rules.trims else matcher
-        return written is None or written in rules.everything or written == target
-    if matcher is None or matcher in rules.everything:
+    written = matcher.strip() if matcher is not None and rules.trims else matcher
+    if written is None or written in rules.everything:
         return True
+    if not rule.target:
+        return rules.untargeted
+    if rule.exact:
+        return written == target
     # Many hooks have no matcher.
     from pytest_hookharness.hosts.hook_input.matchers import matches
 
-    return matches(rules, matcher, target)
+    return matches(rules, written, target)
 
 
 def _identity_part(hook: Hook, name: str) -> Hashable:
@@ -70,14 +70,10 @@ def _identity_part(hook: Hook, name: str) -> Hashable:
     return known
 
 
-def runs_one_by_one(profile: Profile, hooks: Sequence[Hook]) -> bool:
-    """Return whether the hooks of one event run one after the other. One that asks for it decides for all."""
-    return profile.process.one_by_one or any(hook.sequential for hook in hooks)
-
-
 def start_groups(profile: Profile, hooks: Sequence[Hook]) -> tuple[tuple[Hook, ...], ...]:
     """Return the hooks of one event in the groups that start together: all at once, or one by one."""
-    if runs_one_by_one(profile, hooks):
+    # One hook that asks for it decides for all.
+    if profile.process.one_by_one or any(hook.sequential for hook in hooks):
         return tuple((hook,) for hook in hooks)
     return (tuple(hooks),) if hooks else ()
 

@@ -244,7 +244,7 @@ class Profile:
     matchers: MatcherRules
     config: ConfigRules
     replies: ReplyRules
-    wording: Wording
+    wording: Wording = Wording()
     process: ProcessRules
     cap: CapRules
     turns: TurnRules = TurnRules()

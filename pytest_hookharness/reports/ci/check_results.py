@@ -11,7 +11,7 @@ from pathlib import Path
 
 from pytest_hookharness.model.checkup import CheckReport, Problem, Symptom
 from pytest_hookharness.model.verdicts import FindingCode
-from pytest_hookharness.reports.ci.github import FailureAnnotation, annotation, cell, notice
+from pytest_hookharness.reports.ci.github import FailureAnnotation, annotation, cell, warning
 from pytest_hookharness.reports.ci.sarif import VERDICTS, Json, SarifLocation, SarifRunInfo, log, result
 from pytest_hookharness.reports.safe_text import code, fence, plain, plain_lines, without_runner_command
 from pytest_hookharness.reports.terminal.check_report import ReplayCommand, headline, render_check
@@ -90,7 +90,7 @@ def github_log(
         for problem in _left(report):
             yield annotation(_annotated(report, problem, locate(report, problem), info.root))
         for text in (*report.untried, *report.undecided):
-            yield notice("warning", f"{report.place.title}: not checked completely", text)
+            yield warning(f"{report.place.title}: not checked completely", text)
 
 
 def _annotated(report: CheckReport, problem: Problem, place: SarifLocation, root: Path) -> FailureAnnotation:

@@ -19,7 +19,6 @@ from pytest_hookharness.hosts.rules.replies import (
     ReplyRules,
     Stream,
     VerdictPath,
-    Wording,
 )
 from pytest_hookharness.hosts.rules.settings import (
     ConfigRules,
@@ -189,7 +188,6 @@ COPILOT_CLI = Profile(
     matchers=MATCHERS,
     config=CONFIG,
     replies=REPLIES,
-    wording=Wording(),
     process=PROCESS,
     cap=CAP,
     turns=TurnRules(end_reason="complete"),

@@ -18,7 +18,7 @@ from pytest_hookharness.hosts.profiles.cursor.events import (
     own_values,
 )
 from pytest_hookharness.hosts.rules.profile import ProcessRules, Profile
-from pytest_hookharness.hosts.rules.replies import CodeMeaning, CodeRule, ReplyRules, Stream, Wording
+from pytest_hookharness.hosts.rules.replies import CodeMeaning, CodeRule, ReplyRules, Stream
 from pytest_hookharness.hosts.rules.settings import ConfigRules, HandlerKeys, Import, MatcherRules, Syntax
 from pytest_hookharness.hosts.rules.tools_and_transcript import TranscriptRules
 from pytest_hookharness.hosts.rules.turns import CapRules, FlagUse, Role, TurnRules
@@ -191,7 +191,6 @@ CURSOR = Profile(
     matchers=MATCHERS,
     config=CONFIG,
     replies=REPLIES,
-    wording=Wording(),
     process=PROCESS,
     cap=CAP,
     turns=TURNS,

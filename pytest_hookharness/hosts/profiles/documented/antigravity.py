@@ -19,7 +19,6 @@ from pytest_hookharness.hosts.rules.replies import (
     ReplyRules,
     Stream,
     VerdictPath,
-    Wording,
 )
 from pytest_hookharness.hosts.rules.settings import ConfigRules, MatcherRules
 from pytest_hookharness.hosts.rules.tools_and_transcript import TranscriptRules
@@ -246,7 +245,6 @@ ANTIGRAVITY = Profile(
     matchers=MATCHERS,
     config=CONFIG,
     replies=REPLIES,
-    wording=Wording(),
     process=PROCESS,
     cap=CAP,
     turns=TurnRules(before_request=(Role.BEFORE_MODEL,), after_request=(Role.AFTER_MODEL,)),

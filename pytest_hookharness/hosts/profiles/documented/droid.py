@@ -19,7 +19,6 @@ from pytest_hookharness.hosts.rules.replies import (
     ReplyRules,
     Stream,
     VerdictPath,
-    Wording,
 )
 from pytest_hookharness.hosts.rules.settings import ConfigRules, Import, MatcherRules, Syntax
 from pytest_hookharness.hosts.rules.tools_and_transcript import TranscriptRules
@@ -234,7 +233,6 @@ DROID = Profile(
     matchers=MATCHERS,
     config=CONFIG,
     replies=REPLIES,
-    wording=Wording(),
     process=PROCESS,
     cap=CAP,
     turns=TurnRules(mode="off", rules={"mode": DOCS.assumed("a session starts in the permission mode off")}),
