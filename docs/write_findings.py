@@ -13,15 +13,46 @@ import os
 import shlex
 import subprocess
 import sys
+import textwrap
+from collections.abc import Sequence
 from pathlib import Path
 
 from pytest_hookharness.judging.findings.finding_catalogue import catalogue, look_up
-from pytest_hookharness.reports.terminal.host_facts import SEEN, index, page_head
+from pytest_hookharness.model.verdicts import FindingCode
 
 ROOT = Path(__file__).parent.parent
 PAGES = ROOT / "docs" / "findings"
 MOST_LINES = 24
+# People write the part of a page below this heading; it is kept.
+SEEN = "## How it was seen"
+COLUMN = 119
 UNSEEN = "\nNot shown yet: `nox -s pages -- CODE PROOF COMMAND` puts an example here.\n"
+
+
+def page_head(code: FindingCode) -> str:
+    """The generated part of a finding's page, with the heading below which people write."""
+    paragraphs = (code.what, f"**Why it matters.** {code.why}", f"**What to do.** {code.fix}")
+    body = "\n\n".join(textwrap.fill(text, COLUMN, break_on_hyphens=False) for text in paragraphs)
+    return f"# {code.code} {code.name}\n\n{body}\n\n{SEEN}\n"
+
+
+def index(codes: Sequence[FindingCode]) -> str:
+    """The index page of all findings."""
+    rows = [f"| [{code.code}]({code.code}.md) | {code.name} | {code.what} |" for code in codes]
+    return "\n".join(
+        [
+            "# Findings",
+            "",
+            "Defects that are seen on the way to a verdict. A scenario lists those that it expects, by code",
+            "or name, under `expect.findings`; any other finding fails it. `hookharness findings CODE`",
+            "prints the same in a terminal. `nox -s pages` generates the first part of each page.",
+            "",
+            "| code | name | what was seen |",
+            "| --- | --- | --- |",
+            *rows,
+            "",
+        ]
+    )
 
 
 def write_all() -> None:

@@ -11,10 +11,11 @@ import yaml
 
 from pytest_hookharness.judging.findings.finding_catalogue import catalogue, look_up
 from pytest_hookharness.model.verdicts import FindingCode
-from pytest_hookharness.reports.terminal.host_facts import SEEN, index, page_head
 
 ROOT = Path(__file__).parent.parent
 PAGES = ROOT / "docs" / "findings"
+MADE = runpy.run_path(str(ROOT / "docs" / "write_findings.py"))
+SEEN, index, page_head = MADE["SEEN"], MADE["index"], MADE["page_head"]
 COVERED = ROOT / "docs" / "what-is-covered.md"
 SCENARIOS = sorted((ROOT / "scenarios").rglob("*.scenario.yaml"))
 MEND = "run `nox -s pages`, and `nox -s pages -- CODE PROOF COMMAND` for an example"
@@ -68,6 +69,16 @@ def is_tested(source: str, test: str, code: FindingCode) -> bool:
         return False
     texts = [ast.get_source_segment(source, node) or "" for node in (found, *found.decorator_list)]
     return any(word in text for text in texts for word in (code.code, code.name))
+
+
+def test_what_is_generated_of_a_page():
+    """The head of a page ends with the heading for an example, and the index has a row for each code."""
+    code = FindingCode("HH777", "ODD-THING", "A thing was odd.", "It matters.", "Correct it.")
+    head = page_head(code)
+
+    assert head.startswith("# HH777 ODD-THING\n\nA thing was odd.\n\n**Why it matters.** It matters.\n")
+    assert head.endswith(f"Correct it.\n\n{SEEN}\n")
+    assert "| [HH777](HH777.md) | ODD-THING | A thing was odd. |" in index([code])
 
 
 def test_pages_agree_with_the_catalogue():

@@ -86,12 +86,10 @@ class Agent:
     A scripted agent at one point of its script.
 
     Attributes:
-        script: The whole script.
         place: Index of the next act.
         queue: Remaining moves of a reaction, and prompts of the user among them.
         reacted: Number of uses of each reaction.
         seen: Observations since the behaviour started.
-        behaviours: The known behaviours, by name.
         playback: The generator of the behaviour, if it was played before.
     """
 
@@ -111,7 +109,7 @@ class Agent:
         were written for a refusal that did not happen are skipped. ``None`` means that the script has ended.
         """
         if turn_over:
-            return self._prompt_of_reaction() or self._event(self.place)
+            return self._prompt_of_reaction() or self._event()
         reaction = self._react(observation)
         if reaction is not None:
             return reaction
@@ -130,8 +128,8 @@ class Agent:
                 return act, replace(self, queue=self.queue[index + 1 :], seen=())
         return None
 
-    def _event(self, place: int) -> tuple[Act | None, Agent]:
-        for index in range(place, len(self.script.acts)):
+    def _event(self) -> tuple[Act | None, Agent]:
+        for index in range(self.place, len(self.script.acts)):
             act = self.script.acts[index]
             if isinstance(act, Prompt | Wait | Compact | Resume | End | Corrupt):
                 return act, replace(self, place=index + 1, queue=(), seen=())

@@ -29,10 +29,7 @@ def make_payload(
     Return a payload for the hooks of an event: generated values, equal for equal seeds, and fixed ones.
 
     Args:
-        rules: The event's table of fields.
-        seed: Seed of the generated values.
         sample: Returns the host's keys for a generated tool call.
-        fixed: Values by key.
 
     Raises:
         UnknownField: A fixed key is not in the payload of the event.

@@ -91,9 +91,7 @@ def checked(
     Check one hook set; for a block, further sessions can be played with its copy.
 
     Args:
-        harness: Runs the sessions.
         only: The problem that is looked for; empty for all.
-        on_step: Called after each session.
         wall: Seconds that the check may take; ``None`` for those of the harness.
         given: Ways to make hooks active that a person named.
         copies: Copies of projects that sessions take in turns; ``None`` to make one for each session.
@@ -124,14 +122,10 @@ def project_copies(harness: Harness) -> AbstractContextManager[ProjectCopies | N
     return ProjectCopies(harness.base / ".copies", _FOR_COPY * harness.settings.wall)
 
 
-def check(hook_set: HookSet, harness: Harness, only: str = "", write: Path | None = None) -> CheckReport:
-    """Check one hook set; with a folder, write a scenario file there for each problem."""
-    kept = _FOR_FILES * harness.settings.wall if write is not None else 0.0
-    with (
-        project_copies(harness) as copies,
-        checked(hook_set, harness, only, wall=harness.settings.wall - kept, copies=copies) as (run, report),
-    ):
-        return report if write is None else _write_scenarios(run, report, write, kept)
+def check(hook_set: HookSet, harness: Harness) -> CheckReport:
+    """Check one hook set."""
+    with project_copies(harness) as copies, checked(hook_set, harness, copies=copies) as (_, report):
+        return report
 
 
 def check_all(
@@ -153,8 +147,6 @@ def check_all(
     Fixes are looked for in the time that all of the checks have left.
 
     Args:
-        hook_sets: The hook sets.
-        harness: Runs the sessions.
         copies: Copies of projects that sessions take in turns; ``None`` to make one for each session.
         seconds: How long all of it may take.
         only: The problem that is looked for; empty for all.

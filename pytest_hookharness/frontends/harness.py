@@ -87,7 +87,6 @@ class Harness(AbstractContextManager["Harness"]):
         Start nothing yet.
 
         Args:
-            settings: The settings of the run.
             hook: pytest's hook relay; ``None`` outside of pytest.
             line: Shows the progress; ``None`` for a line that shows nothing.
             supervisor: One that was started already, and ends with this harness.
@@ -217,7 +216,6 @@ class Harness(AbstractContextManager["Harness"]):
         Play a scenario to its verdict.
 
         Args:
-            on_trial: Called after each trial.
             item: The test it is played for; ``None`` for the item of a scenario file.
             executor: Runs mutations, and expands states of an exploration; ``None`` for this process.
         """

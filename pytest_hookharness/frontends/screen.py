@@ -49,13 +49,7 @@ def headed(text: str, passed: bool | None) -> str:
 
 
 class ProgressEntry:
-    """
-    The progress of one simulation or check.
-
-    Attributes:
-        text: What is being done.
-        probes: How many probes of saved states have ended.
-    """
+    """The progress of one simulation or check."""
 
     def __init__(self, name: str) -> None:
         self._name = name
@@ -100,7 +94,6 @@ class ProgressLine:
 
         Args:
             write: Writes to the terminal at once; ``None`` without a terminal.
-            width: Columns of the terminal.
             column: Returns the column of the cursor.
             delay: Seconds before the line is drawn.
         """

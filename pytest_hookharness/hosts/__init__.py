@@ -36,13 +36,8 @@ _MODULES = {
     "hosts.profiles.command_line": ["CommandLine", "join_prompt", "read_command_line", "write_answer"],
     "hosts.replies.decision": ["aggregate"],
     "hosts.replies.reply": ["read_reply", "refuses_at_once"],
-    "hosts.rules.profile": [
-        "EventRule",
-        "FinalAnswer",
-        "Operation",
-        "Power",
-        "Profile",
-    ],
+    "hosts.rules.profile": ["EventRule", "FinalAnswer", "Power", "Profile"],
+    "hosts.rules.tools_and_transcript": ["Operation"],
     "hosts.rules.turns": ["Role"],
     "hosts.session.folders_and_files": ["find_outdated"],
     "hosts.session.limits": ["cap_for", "find_last_turn", "find_limits"],
@@ -72,7 +67,3 @@ def __getattr__(name: str) -> object:
             globals()[name] = value
             return value
     raise AttributeError(f"{__name__} has no {name!r}")
-
-
-def __dir__() -> list[str]:
-    return sorted([*globals(), *(name for names in _MODULES.values() for name in names)])

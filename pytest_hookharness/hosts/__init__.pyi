@@ -28,13 +28,8 @@ from pytest_hookharness.hosts.profiles.command_line import (
 )
 from pytest_hookharness.hosts.replies.decision import aggregate
 from pytest_hookharness.hosts.replies.reply import read_reply, refuses_at_once
-from pytest_hookharness.hosts.rules.profile import (
-    EventRule,
-    FinalAnswer,
-    Operation,
-    Power,
-    Profile,
-)
+from pytest_hookharness.hosts.rules.profile import EventRule, FinalAnswer, Power, Profile
+from pytest_hookharness.hosts.rules.tools_and_transcript import Operation
 from pytest_hookharness.hosts.rules.turns import Role
 from pytest_hookharness.hosts.session.folders_and_files import find_outdated
 from pytest_hookharness.hosts.session.limits import cap_for, find_last_turn, find_limits

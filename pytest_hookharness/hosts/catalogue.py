@@ -11,8 +11,8 @@ from collections.abc import Iterable, Mapping
 from functools import cache
 from importlib.metadata import EntryPoint, entry_points
 
-from pytest_hookharness.hosts.rules.profile import CapRules, Profile
-from pytest_hookharness.hosts.rules.turns import Resets
+from pytest_hookharness.hosts.rules.profile import Profile
+from pytest_hookharness.hosts.rules.turns import CapRules, Resets
 from pytest_hookharness.model.expectations import counted
 from pytest_hookharness.model.fast_dataclass import replace
 from pytest_hookharness.model.name_hint import UnknownName

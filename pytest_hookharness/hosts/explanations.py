@@ -22,7 +22,7 @@ from pytest_hookharness.hosts.rules.profile import EventRule, Profile
 from pytest_hookharness.hosts.rules.replies import Halting, VerdictPath
 from pytest_hookharness.hosts.rules.settings import KeyPath
 from pytest_hookharness.hosts.rules.turns import AskEffect, AtCap, Role
-from pytest_hookharness.hosts.session.limits import CapSetting, describe_cap
+from pytest_hookharness.hosts.session.limits import describe_cap
 from pytest_hookharness.hosts.session_state.facts import Facts, facts
 from pytest_hookharness.model.fast_dataclass import dataclass
 from pytest_hookharness.model.host_facts import EventMeanings, HostSummary, Meaning
@@ -81,8 +81,7 @@ def _describe_answers(answers: Calibration | None) -> str:
 
 def _describe_cap(profile: Profile) -> str:
     rules = profile.cap
-    setting = CapSetting(env={}, options={})
-    cap = describe_cap(rules, setting, repetition_resets=False)
+    cap = describe_cap(rules, "", repetition_resets=False)
     if cap is None or cap.overrides is None:
         basis = rules.rules["no cap"].basis if "no cap" in rules.rules else Basis.ASSUMED
         return "none is known" if basis is Basis.ASSUMED else "none"
@@ -99,15 +98,7 @@ def _describe_cap(profile: Profile) -> str:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ExplainedCase:
-    """
-    An invented end of a hook run.
-
-    Attributes:
-        name: The end in a few words.
-        ending: How the process ended.
-        stdout: What it printed.
-        stderr: What it printed on standard error.
-    """
+    """An invented end of a hook run."""
 
     name: str
     ending: Ending = Exited(0)

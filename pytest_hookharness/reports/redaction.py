@@ -10,19 +10,15 @@ that matches the same letters, and unbounded ones begin at a word boundary.
 from __future__ import annotations
 
 import base64
-import dataclasses
-import enum
 import json
 import re
 import shlex
 from collections.abc import Iterable, Iterator, Mapping
-from pathlib import PurePath
-from typing import Any, TypeVar, cast
+from typing import TypeVar
 from urllib.parse import quote
 
-from pytest_hookharness.model.delivery import Dialogue
 from pytest_hookharness.model.fast_dataclass import dataclass
-from pytest_hookharness.model.processes import Output, Process
+from pytest_hookharness.reports.model_texts import rewritten
 
 _START = r"(?<![A-Za-z0-9])"
 _QUOTES = r"[\"'\\]{0,3}"
@@ -229,52 +225,4 @@ def _pieces(text: str, end: int, secrets: Secrets) -> Iterator[tuple[int, int, s
 
 def redacted(value: _T, secrets: Secrets) -> _T:
     """Return a value of the model without secrets in its texts; the same object if it had none."""
-    return cast("_T", _redacted(value, secrets))
-
-
-def _redacted(value: object, secrets: Secrets) -> object:
-    match value:
-        case str():
-            return redact(value, secrets)
-        case bytes():
-            return _bytes(value, secrets)
-        case Output(data=data, total=total):
-            kept = _bytes(data, secrets, cut=value.cut_at is not None)
-            return value if kept is data else Output(kept, total + len(kept) - len(data))
-        case Process(command=command):
-            hidden = redact(command, secrets, cut=True)
-            return value if hidden == command else dataclasses.replace(value, command=hidden)
-        case Dialogue(shown=shown, total=total):
-            kept = _bytes(shown, secrets, cut=total > len(shown))
-            plain = dataclasses.replace(value, shown=kept, total=total + len(kept) - len(shown))
-            return _fields(plain, secrets, left_out=("shown",))
-        case enum.Enum():
-            return value
-        case PurePath():
-            path = redact(str(value), secrets)
-            return value if path == str(value) else type(value)(path)
-        case Mapping():
-            return {_redacted(key, secrets): _redacted(item, secrets) for key, item in value.items()}
-        case tuple():
-            return tuple(_redacted(item, secrets) for item in value)
-        case list():
-            return [_redacted(item, secrets) for item in value]
-        case _ if dataclasses.is_dataclass(value) and not isinstance(value, type):
-            return _fields(value, secrets)
-        case _:
-            return value
-
-
-def _bytes(data: bytes, secrets: Secrets, *, cut: bool = False) -> bytes:
-    text = data.decode("utf-8", "surrogateescape")
-    kept = redact(text, secrets, cut=cut)
-    return data if kept == text else kept.encode("utf-8", "surrogateescape")
-
-
-def _fields(value: Any, secrets: Secrets, left_out: Iterable[str] = ()) -> object:
-    before = {field.name: getattr(value, field.name) for field in dataclasses.fields(value)}
-    after = {name: _redacted(item, secrets) for name, item in before.items() if name not in left_out}
-    changed = {
-        name: item for name, item in after.items() if item is not before[name] and item != before[name]
-    }
-    return dataclasses.replace(value, **changed) if changed else value
+    return rewritten(value, lambda text, cut: redact(text, secrets, cut=cut))

@@ -34,6 +34,7 @@ class Play:
     """The record of a session from its start to its end."""
 
     requests: list[hosts.Request] = field(default_factory=list)
+    written: list[Mapping[str, tuple[Payload, ...]]] = field(default_factory=list)
     decisions: list[Decision] = field(default_factory=list)
     replies: list[Reply] = field(default_factory=list)
     performed: list[Performed] = field(default_factory=list)
@@ -45,6 +46,11 @@ class Play:
     def events(self) -> list[str]:
         """The events whose hooks ran, in order."""
         return [request.event for request in self.asked()]
+
+    @property
+    def lines(self) -> list[Payload]:
+        """The lines of all transcripts, in order."""
+        return [line for written in self.written for lines in written.values() for line in lines]
 
     def asked(self, event: str | None = None) -> list[hosts.RunHooks]:
         """Return the requests to run hooks, all or those of one event."""
@@ -82,6 +88,7 @@ def play(
     for _ in range(most):
         request = progress.request
         result.requests.append(request)
+        result.written.append(progress.lines)
         result.sessions.append(progress.session)
         result.performed += progress.performed
         match request:

@@ -555,14 +555,16 @@ def test_the_transcript(run):
 
     played = run([], [GO, Tools(calls=(supplied,), say="I look"), DONE])
 
-    lines = [line for request in played.requests for line in request.records]
+    lines = played.lines
     kinds = [(line["payload"]["type"], line["payload"].get("role")) for line in lines]
     said = [("message", "user"), ("message", "assistant")]
     assert kinds == [*said, ("function_call", None), ("function_call_output", None), said[1]]
     assert lines[2]["payload"]["call_id"] == lines[3]["payload"]["call_id"]
     assert json.loads(lines[2]["payload"]["arguments"]) == {"command": "ls"}
     assert lines[3]["payload"]["output"] == "a.txt"
-    assert played.requests[0].transcript_path.startswith("/home/dev/.codex/sessions/2026/")
+    assert {path.rpartition("/")[0] for written in played.written for path in written} == {
+        "/home/dev/.codex/sessions/2026/01/05"
+    }
 
 
 @pytest.mark.parametrize("event", hosts.find("codex").events)

@@ -103,15 +103,14 @@ def test_prompts_are_named_by_a_template(play, profile):
     assert {session for session, _, _ in named} == {played.asked("Stop")[0].payload["session_id"]}
 
 
-def test_a_result_is_replaced_in_the_words_of_the_host(play, profile):
-    """The reason that replaces a result is put into the host's words."""
+def test_a_result_is_replaced(play, profile):
+    """Where a refusal replaces the result of a call, the agent gets its reason instead."""
     rule = replace(profile.events["PostToolUse"], power=hosts.Power.REPLACES)
     kind = replace(profile, events={**profile.events, "PostToolUse": rule})
-    kind = change(kind, "wording", replaced="Blocked: {reason}")
 
     played = play({"PostToolUse": "./x"}, [GO, RUN, DONE], lambda *_: BLOCK, profile=kind)
 
-    assert "Blocked: not yet" in played.seen()
+    assert "not yet" in played.seen()
 
 
 @pytest.mark.parametrize("words, shown", [({"stopReason": "halt"}, "halt"), ({}, "not yet")])

@@ -360,7 +360,7 @@ def test_a_wait_moves_the_timestamps(play):
     stamps = []
     for seconds in (0.0, 3600.0):
         played = play({}, [GO, Wait(seconds=seconds), Stop()], always(None))
-        stamps.append([line["timestamp"] for request in played.requests for line in request.records][-1])
+        stamps.append(played.lines[-1]["timestamp"])
 
     assert stamps[0][:13] == "2026-01-05T09"
     assert stamps[1][:13] == "2026-01-05T10"
@@ -421,10 +421,10 @@ def test_the_transcript_is_one_chain_of_json_lines(play):
         {"Stop": "./hook"}, [GO, RunCommand(command="x", say="Now."), Stop(text="Bye.")], always(None)
     )
 
-    lines = [line for request in played.requests for line in request.records]
+    lines, stop = played.lines, played.requests.index(played.asked("Stop")[0])
     assert [line["parentUuid"] for line in lines] == [None, *(line["uuid"] for line in lines[:-1])]
     assert json.loads(json.dumps(lines)) == lines
-    assert "Bye." in json.dumps(played.asked("Stop")[0].records)
+    assert "Bye." in json.dumps(played.written[stop])
     assert [line["type"] for line in lines] == ["user", "assistant", "assistant", "user", "assistant"]
 
 

@@ -2,13 +2,7 @@
 
 from pytest_hookharness.judging.findings.finding_catalogue import catalogue
 from pytest_hookharness.model.verdicts import FindingCode
-from pytest_hookharness.reports.terminal.host_facts import (
-    SEEN,
-    codes_table,
-    describe_findings,
-    index,
-    page_head,
-)
+from pytest_hookharness.reports.terminal.host_facts import codes_table, describe_findings
 
 CODE = FindingCode("HH777", "ODD-THING", "A thing was odd.", "It matters.", "Correct it.")
 
@@ -26,16 +20,7 @@ def test_a_code_is_described_in_full() -> None:
 
 
 def test_all_codes_are_listed() -> None:
-    """The table and the index have one line for each code."""
+    """The table has one line for each code."""
     lines = codes_table(catalogue()).splitlines()
 
     assert [line.split()[:2] for line in lines] == [[code.code, code.name] for code in catalogue()]
-    assert "| [HH777](HH777.md) | ODD-THING | A thing was odd. |" in index([CODE])
-
-
-def test_a_page_ends_with_the_heading_for_examples() -> None:
-    """The head of a page has the text of the catalogue, and then the heading for an example."""
-    head = page_head(CODE)
-
-    assert head.startswith("# HH777 ODD-THING\n\nA thing was odd.\n\n**Why it matters.** It matters.\n")
-    assert head.endswith(f"Correct it.\n\n{SEEN}\n")

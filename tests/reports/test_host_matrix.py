@@ -17,7 +17,6 @@ def turn(number, result, fact):
 
 def run(host, verdict, *turns, scenario="loop"):
     """One scenario on one host."""
-    row = {"scenario": scenario, "host": host, "verdict": verdict}
     last = {
         "turn": 0,
         "result": verdict,
@@ -25,7 +24,7 @@ def run(host, verdict, *turns, scenario="loop"):
         "basis": "documented",
         "source": "its pages",
     }
-    return HostRun(row, [*turns, last])
+    return HostRun(scenario, host, verdict, [*turns, last])
 
 
 REFUSED = turn(1, "refused", "exit code 2 refuses")

@@ -41,13 +41,7 @@ def test_a_whole_run_is_read():
     """The records of a run are sorted by kind, and its row of the table is made of them."""
     run = read_run(lines(BEGIN, STEP, STATE, END), "a.jsonl")
 
-    assert (run.steps, run.states, run.end, run.interrupted, run.torn) == (
-        (STEP,),
-        (STATE,),
-        END,
-        False,
-        False,
-    )
+    assert (run.steps, run.states, run.end, run.torn) == ((STEP,), (STATE,), END, False)
     assert "lint[old]  claude-code      0       0  terminated  2.0 s  passed" in render_table([row(run)])
 
 
@@ -55,7 +49,6 @@ def test_a_run_without_an_end_was_interrupted():
     """A run that was killed is interrupted, has the turns that were seen, and its result is unknown."""
     run = read_run(lines(BEGIN, STEP), "a.jsonl")
 
-    assert run.interrupted
     assert render_table([row(run)]).splitlines()[1:] == [
         "lint[old]  claude-code      3       0  interrupted  0.0 s  unknown",
         "1 simulation: 1 unknown",
@@ -68,7 +61,6 @@ def test_a_run_that_could_not_be_played_says_why():
     """A scenario that could not be played has its reason, and does not count as interrupted."""
     run = read_run(lines(BEGIN, records.trouble("no room")), "a.jsonl")
 
-    assert not run.interrupted
     assert row(run)["verdict"] == "not played"
     assert "no room" in unfinished(run)
 

@@ -37,11 +37,9 @@ class BaselineEntry:
     One accepted problem.
 
     Attributes:
-        problem: Its name.
         host: Its host; empty for any.
         part: Its plugin, skill, command or subagent, as the report names it; empty for any.
         hooks: The commands that the problem's hooks must be among; empty for any.
-        reason: Why it is accepted.
     """
 
     problem: str

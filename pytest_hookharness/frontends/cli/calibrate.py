@@ -28,11 +28,7 @@ from pytest_hookharness.execution.user_files import create_file, store_file
 from pytest_hookharness.frontends.harness import Harness
 from pytest_hookharness.frontends.option_types import OptionError, require_new, seconds
 from pytest_hookharness.frontends.screen import shell_line
-from pytest_hookharness.hosts.profiles.shared import (
-    Calibration,
-    facts_file,
-    parse_calibrations,
-)
+from pytest_hookharness.hosts.profiles.shared import Calibration, facts_file, parse_calibrations
 from pytest_hookharness.hosts.rules.profile import Profile
 from pytest_hookharness.hosts.wire.programs import find_program, known_programs
 from pytest_hookharness.model.expectations import counted
@@ -136,28 +132,25 @@ def _collect(
     old = next((one for one in before if (one.version, one.profile) == (version, profile.id)), None)
     kept = old or Calibration(version=version, profile=profile.id, date="")
     unasked = battery.keys() - new.keys()
-    different = {name: one for name, one in new.items() if one.word == "different"}
-    same = (
-        *(name for name in kept.same if name in unasked),
-        *(name for name, one in new.items() if one.word == "same"),
-    )
+    differing = {name: one for name, one in new.items() if one.word == "different"}
+    different = {name: _words(one) for name, one in differing.items() if not one.why}
+    known = {name: _words(one) for name, one in differing.items() if one.why}
+    unreached = {name: plain(one.why, _MOST) for name, one in new.items() if one.word == "not reached"}
+
+    def still(texts: Mapping[str, str]) -> dict[str, str]:
+        return {name: text for name, text in texts.items() if name in unasked}
+
     collected = Calibration(
         version=version,
         profile=profile.id,
         date=datetime.now(UTC).date().isoformat() if new else kept.date,
-        same=same,
-        different={
-            **{name: text for name, text in kept.different.items() if name in unasked},
-            **{name: _words(one) for name, one in different.items() if not one.why},
-        },
-        known={
-            **{name: text for name, text in kept.known.items() if name in unasked},
-            **{name: _words(one) for name, one in different.items() if one.why},
-        },
-        unreached={
-            **{name: text for name, text in kept.unreached.items() if name in unasked},
-            **{name: plain(one.why, _MOST) for name, one in new.items() if one.word == "not reached"},
-        },
+        same=(
+            *(name for name in kept.same if name in unasked),
+            *(name for name, one in new.items() if one.word == "same"),
+        ),
+        different={**still(kept.different), **different},
+        known={**still(kept.known), **known},
+        unreached={**still(kept.unreached), **unreached},
     )
     answered = _by_question(collected)
     facts: defaultdict[str, tuple[str, ...]] = defaultdict(tuple)

@@ -39,9 +39,7 @@ class WrappedSettings:
     Attributes:
         named: The file as the host finds it, absolute.
         file: The file, with links followed.
-        before: Its contents before.
         meanwhile: Its contents while hooks are recorded.
-        keys: The keys of its commands.
         commands: The wrapped commands, each with the original.
     """
 

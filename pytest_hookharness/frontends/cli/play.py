@@ -159,9 +159,8 @@ def declare_try(parser: argparse.ArgumentParser) -> None:
     parser.description = _TRY
     parser.add_argument("event", metavar="EVENT", help="the host's name of an event, such as Stop")
     parser.add_argument("command", metavar="COMMAND", help="the hook, as a shell command line")
-    parser.add_argument(
-        "--host", default="claude-code", help=f"host to play: {', '.join(_hosts())} (claude-code)"
-    )
+    known = ", ".join(name for name in hosts.names() if "@" not in name)
+    parser.add_argument("--host", default="claude-code", help=f"host to play: {known} (claude-code)")
     parser.add_argument(
         "--project",
         type=Path,
@@ -188,10 +187,6 @@ def declare_try(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--cov", action="store_true", help="record which lines of the hook run")
     add_settings(parser)
     parser.set_defaults(call=_try, incident=None)
-
-
-def _hosts() -> tuple[str, ...]:
-    return tuple(name for name in hosts.names() if "@" not in name)
 
 
 def _try(arguments: argparse.Namespace) -> int:

@@ -12,7 +12,7 @@ import os
 import shlex
 import signal
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from pathlib import Path
 
 from pytest_hookharness import hosts
@@ -29,6 +29,7 @@ from pytest_hookharness.frontends.cli.guardian import (
     restore,
 )
 from pytest_hookharness.frontends.option_types import make_folder
+from pytest_hookharness.hosts.replies.json_parser import dig
 from pytest_hookharness.hosts.rules.settings import ConfigRules
 from pytest_hookharness.hosts.settings.formats import command_keys, replace_commands
 from pytest_hookharness.model.checkup import HookSet
@@ -260,9 +261,7 @@ def _turned_off(hook_set: HookSet, rules: ConfigRules) -> frozenset[str]:
     found: set[str] = set()
     for place in places if rules.turned_off else ():
         with contextlib.suppress(OSError, ValueError):
-            value = rules.parse(place.read_text(encoding="utf-8"))
-            for key in rules.turned_off:
-                value = value.get(key) if isinstance(value, Mapping) else None
+            value = dig(rules.parse(place.read_text(encoding="utf-8")), rules.turned_off)
             found |= {one for one in value if isinstance(one, str)} if isinstance(value, list) else set()
     return frozenset(found)
 

@@ -19,7 +19,7 @@ from pytest_hookharness.frontends.output.simulation_files import SUFFIX, read_fi
 from pytest_hookharness.judging.detectors.messages import LoopLimits
 from pytest_hookharness.judging.detectors.refusal_rows import detect_all
 from pytest_hookharness.judging.detectors.streams import is_guard_refusal
-from pytest_hookharness.model.actions import Action, ActionResult, Analysis, DetectedLoop
+from pytest_hookharness.model.actions import Action, ActionResult, Analysis
 from pytest_hookharness.model.expectations import counted
 from pytest_hookharness.model.protocol import Payload
 from pytest_hookharness.reports.html.page import page
@@ -172,22 +172,18 @@ def _analyze(arguments: argparse.Namespace) -> int:
         analysis = analyze(arguments.file, limits)
     finally:
         gc.enable()
-    print(json.dumps(_as_json(analysis), indent=2) if arguments.json else _describe_loops(analysis))
+    print(json.dumps(_as_json(analysis), indent=2) if arguments.json else "\n".join(_describe(analysis)))
     return FAILED if analysis.loops else PASSED
 
 
-def _describe_loops(analysis: Analysis) -> str:
-    """Return an analysis as text."""
-    return "\n".join(_lines_about(analysis))
-
-
-def _lines_about(analysis: Analysis) -> Iterator[str]:
+def _describe(analysis: Analysis) -> Iterator[str]:
     seen = counted(len(analysis.loops) or "no", "loop")
     calls = counted(analysis.actions, "tool call")
     yield f"{seen}; {calls} in the session: {plain(analysis.source, 200)} ({analysis.form})"
     for loop in analysis.loops:
         who = f", agent {plain(loop.agent, 40)}" if loop.agent else ""
-        yield f"  {loop.title}, {_place(loop)}{who}"
+        since = f"{plain(loop.first, 80)} to" if loop.first else "until"
+        yield f"  {loop.title}, {since} {plain(loop.last, 80)}{who}"
         yield f"    {plain(loop.text, _LONGEST)}"
         yield f"    Next: {plain(loop.advice, _LONGEST)}"
     for why, count in analysis.unread.items():
@@ -196,12 +192,6 @@ def _lines_about(analysis: Analysis) -> Iterator[str]:
         yield f"  without a result: {analysis.unanswered}"
     if analysis.own:
         yield f"  refused by the loop guard itself, not counted: {analysis.own}"
-
-
-def _place(loop: DetectedLoop) -> str:
-    if not loop.first:
-        return f"until {plain(loop.last, 80)}"
-    return f"{plain(loop.first, 80)} to {plain(loop.last, 80)}"
 
 
 def _as_json(analysis: Analysis) -> Payload:

@@ -30,12 +30,7 @@ _MATERIAL = re.compile(r"\b(?:project|plugin):\s*(\"[^\"]+\"|'[^']+'|[^\"'\s#,}]
 
 
 class ScenarioFailed(Exception):
-    """
-    A scenario failed its expectations.
-
-    Attributes:
-        outcome: The outcome of the simulation.
-    """
+    """A scenario failed its expectations."""
 
     def __init__(self, outcome: Outcome) -> None:
         self.outcome = outcome

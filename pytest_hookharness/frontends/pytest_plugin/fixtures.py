@@ -51,8 +51,6 @@ class TestResults:
     What the simulations of a test gave, for its report.
 
     Attributes:
-        outcomes: The outcomes of its simulations.
-        responses: The responses to single events.
         seconds: The duration of a simulation that ran beside others; ``None`` for that of the test.
     """
 
@@ -66,10 +64,8 @@ class TestContext(AbstractContextManager["TestContext"]):
     The state that the hook fixtures of one test share: test doubles, files and results.
 
     Attributes:
-        harness: The harness of the run.
         folder: The folder of the test file; commands are relative to it.
         test: The node id of the test.
-        results: What its simulations gave so far.
         keys: Scenario keys that every simulation of this test starts from.
         commands: The test doubles, by command name.
     """

@@ -183,11 +183,11 @@ def _write_tables(reporter: pytest.TerminalReporter, properties: Sequence[dict[s
             for sentence in found.get("hook_varied", ())
         ]
     _write_section(reporter, "hook scenarios", lines)
-    paths = [(found["hook_row"], found["hook_path"]) for found in properties if "hook_path" in found]
-    if paths:
-        from pytest_hookharness.reports.terminal import host_matrix
+    if paths := [(found["hook_row"], found["hook_path"]) for found in properties if "hook_path" in found]:
+        from pytest_hookharness.reports.terminal.host_matrix import HostRun, render_matrix
 
-        matrix = host_matrix.render_matrix([host_matrix.HostRun(*each) for each in paths], width=width)
+        runs = [HostRun(row["scenario"], row["host"], row["verdict"], path) for row, path in paths]
+        matrix = render_matrix(runs, width=width)
         _write_section(reporter, "hosts compared", matrix.splitlines())
 
 

@@ -40,8 +40,6 @@ class Updates:
 
     Attributes:
         trouble: Whether endless loops and other defects may become expectations too.
-        results: The results of the items, in the order of their reports.
-        lines: What was written and what not, for the summary.
     """
 
     def __init__(self, config: pytest.Config) -> None:

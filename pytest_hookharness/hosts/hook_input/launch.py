@@ -13,7 +13,8 @@ from collections.abc import Collection, Hashable, Mapping, Sequence
 from fnmatch import fnmatchcase
 
 from pytest_hookharness.hosts.hook_input.stdin import encode, value_in
-from pytest_hookharness.hosts.rules.profile import EventRule, MatcherRules, Profile
+from pytest_hookharness.hosts.rules.profile import EventRule, Profile
+from pytest_hookharness.hosts.rules.settings import MatcherRules
 from pytest_hookharness.hosts.session_state.facts import Facts
 from pytest_hookharness.model.processes import ProcessSpec, Stdin
 from pytest_hookharness.model.protocol import Hook, Payload
@@ -22,6 +23,8 @@ _PERMISSION_RULE = re.compile(r"\s*([^()\s]+)\s*(?:\((.*)\))?\s*", re.DOTALL)
 
 
 _SUBJECTS = ("command", "file_path", "url", "pattern", "path")
+# Seconds of the largest time budget that the hooks of an event share.
+_MOST_SHARED = 60.0
 _IDENTITY = frozenset(("type", "command", "args", "plugin"))
 
 
@@ -49,17 +52,17 @@ def select(
 
 
 def _matcher_fits(rules: MatcherRules, rule: EventRule, matcher: str | None, target: str) -> bool:
-    if not rule.target:
-        return rules.untargeted or matcher is None or matcher in rules.everything
-    if rule.exact:
-        written = matcher.strip() if matcher is not None and rules.trims else matcher
-        return written is None or written in rules.everything or written == target
-    if matcher is None or matcher in rules.everything:
+    written = matcher.strip() if matcher is not None and rules.trims else matcher
+    if written is None or written in rules.everything:
         return True
+    if not rule.target:
+        return rules.untargeted
+    if rule.exact:
+        return written == target
     # Many hooks have no matcher.
     from pytest_hookharness.hosts.hook_input.matchers import matches
 
-    return matches(rules, matcher, target)
+    return matches(rules, written, target)
 
 
 def _identity_part(hook: Hook, name: str) -> Hashable:
@@ -67,14 +70,10 @@ def _identity_part(hook: Hook, name: str) -> Hashable:
     return known
 
 
-def runs_one_by_one(profile: Profile, hooks: Sequence[Hook]) -> bool:
-    """Return whether the hooks of one event run one after the other. One that asks for it decides for all."""
-    return profile.process.one_by_one or any(hook.sequential for hook in hooks)
-
-
 def start_groups(profile: Profile, hooks: Sequence[Hook]) -> tuple[tuple[Hook, ...], ...]:
     """Return the hooks of one event in the groups that start together: all at once, or one by one."""
-    if runs_one_by_one(profile, hooks):
+    # One hook that asks for it decides for all.
+    if profile.process.one_by_one or any(hook.sequential for hook in hooks):
         return tuple((hook,) for hook in hooks)
     return (tuple(hooks),) if hooks else ()
 
@@ -132,7 +131,6 @@ def launch(
         base_env: The environment that the host's variables are added to.
         hook_timeout: Seconds after which the harness cuts the hook run although the host would wait longer.
         hooks_of_event: All hooks of the event, where they share a time budget.
-        index: The hook's position among them.
     """
     rule, process = profile.events[hook.event], profile.process
     cwd = str(value_in(rule, payload, "cwd") or facts.workspace)
@@ -238,5 +236,5 @@ def _limit(
     if not budget:
         # One hook's own timeout raises the budget that all hooks share; a plugin's does not.
         raised = [other.timeout for other in hooks_of_event if other.timeout is not None and not other.plugin]
-        budget = min(max([rule.timeout, *raised]), profile.process.shared_most)
+        budget = min(max([rule.timeout, *raised]), _MOST_SHARED)
     return min(hook.timeout, budget) if hook.timeout is not None else budget

@@ -21,11 +21,8 @@ _OPENING_NAME = re.compile(r"\(\?<(?![=!])")
 _COMMON = re.compile(r"(?:\.\*|[\w|^$ .-])*")
 
 
-def matches(rules: MatcherRules, matcher: str | None, target: str) -> bool:
-    """Return whether a matcher fits a target."""
-    matcher = matcher.strip() if matcher is not None and rules.trims else matcher
-    if matcher is None or matcher in rules.everything:
-        return True
+def matches(rules: MatcherRules, matcher: str, target: str) -> bool:
+    """Return whether a matcher fits a target; one for every target does not come here."""
     names = (target, *rules.aliases.get(target, ()))
     # A matcher of plain characters is first read as a list of names, any other only as an expression.
     if rules.plain is not None and re.fullmatch(rules.plain, matcher):

@@ -12,8 +12,9 @@ import posixpath
 import re
 from collections.abc import Callable, Mapping, Sequence
 
-from pytest_hookharness.hosts.rules.profile import EventRule, Operation, Profile
+from pytest_hookharness.hosts.rules.profile import EventRule, Profile
 from pytest_hookharness.hosts.rules.replies import JsonParser
+from pytest_hookharness.hosts.rules.tools_and_transcript import Operation
 from pytest_hookharness.hosts.rules.turns import Role
 from pytest_hookharness.hosts.session_state.facts import (
     Facts,
@@ -225,7 +226,6 @@ def compose(
     Return the input of an event, keys in the host's order.
 
     Args:
-        fields: The keys of the event.
         values: Values by the engine's names.
         given: Values of keys, which replace those of ``values``.
         invent: Returns a value for a key without one; ``None`` in a session, which has all values.

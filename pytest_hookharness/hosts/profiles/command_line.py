@@ -47,30 +47,36 @@ def _claude_stream(answer: FinalAnswer) -> tuple[Json, ...]:
     )
 
 
+def _options(without_effect: str, **effects: str) -> dict[str, str]:
+    """Return options by name, each with its effect; several names are separated by blanks."""
+    effects = {"": without_effect, **effects}
+    return {name: effect for effect, names in effects.items() for name in names.split()}
+
+
 CLAUDE = CallRules(
-    flags=frozenset(
-        {"-p", "--print", "--verbose", "-c", "--continue", "--dangerously-skip-permissions"}
-        | {"--no-session-persistence", "--strict-mcp-config", "--include-partial-messages", "--debug"}
+    flags=_options(
+        "-p --print --verbose -c --continue --dangerously-skip-permissions --no-session-persistence "
+        "--strict-mcp-config --include-partial-messages --debug",
+        hookless="--bare --safe-mode",
+        version="-v --version",
     ),
-    valued=frozenset(
-        {"--model", "--fallback-model", "--append-system-prompt", "--system-prompt", "--max-turns"}
-        | {"--permission-mode", "--max-budget-usd", "--session-id", "-r", "--resume", "--agents", "--effort"}
-        | {"--json-schema", "--input-format", "--append-system-prompt-file", "--system-prompt-file"}
+    valued=_options(
+        "--model --fallback-model --append-system-prompt --system-prompt --max-turns --permission-mode "
+        "--max-budget-usd --session-id -r --resume --agents --effort --json-schema --input-format "
+        "--append-system-prompt-file --system-prompt-file",
+        settings="--settings",
+        sources="--setting-sources",
+        form="--output-format",
     ),
     listed=frozenset(
         {"--allowedTools", "--allowed-tools", "--disallowedTools", "--disallowed-tools", "--add-dir"}
         | {"--tools", "--mcp-config"}
     ),
-    settings=frozenset({"--settings"}),
-    sources=frozenset({"--setting-sources"}),
     source_paths={
         "user": "home/.claude/settings.json",
         "project": "workspace/.claude/settings.json",
         "local": "workspace/.claude/settings.local.json",
     },
-    hookless=frozenset({"--bare", "--safe-mode"}),
-    formats=frozenset({"--output-format"}),
-    versions=frozenset({"-v", "--version"}),
     answer={
         "": _text,
         "text": _text,
@@ -93,18 +99,17 @@ CLAUDE = CallRules(
 
 CODEX = CallRules(
     verb="exec",
-    flags=frozenset(
-        {"--full-auto", "--skip-git-repo-check", "--dangerously-bypass-approvals-and-sandbox", "--yolo"}
-        | {"--dangerously-bypass-hook-trust", "--ephemeral", "--oss"}
+    flags=_options(
+        "--full-auto --skip-git-repo-check --dangerously-bypass-approvals-and-sandbox --yolo "
+        "--dangerously-bypass-hook-trust --ephemeral --oss",
+        json="--json",
+        version="-V --version",
     ),
-    valued=frozenset(
-        {"-m", "--model", "-s", "--sandbox", "-c", "--config", "-p", "--profile", "-a", "--ask-for-approval"}
-        | {"-o", "--output-last-message", "--output-schema", "--color", "-i", "--image", "--add-dir"}
-        | {"--enable", "--disable"}
+    valued=_options(
+        "-m --model -s --sandbox -c --config -p --profile -a --ask-for-approval -o --output-last-message "
+        "--output-schema --color -i --image --add-dir --enable --disable",
+        folder="-C --cd",
     ),
-    folders=frozenset({"-C", "--cd"}),
-    json_flags=frozenset({"--json"}),
-    versions=frozenset({"-V", "--version"}),
     joined="{prompt}\n\n<stdin>\n{stdin}\n</stdin>",
     answer={
         "": _text,
@@ -118,12 +123,13 @@ CODEX = CallRules(
 )
 
 GEMINI = CallRules(
-    prompts=frozenset({"-p", "--prompt"}),
-    flags=frozenset({"-y", "--yolo", "-d", "--debug", "-s", "--sandbox", "--skip-trust"}),
-    valued=frozenset({"-m", "--model", "--approval-mode", "--allowed-mcp-server-names", "-r", "--resume"}),
+    flags=_options("-y --yolo -d --debug -s --sandbox --skip-trust", version="-v --version"),
+    valued=_options(
+        "-m --model --approval-mode --allowed-mcp-server-names -r --resume",
+        prompt="-p --prompt",
+        form="-o --output-format",
+    ),
     listed=frozenset({"--include-directories", "-e", "--extensions", "--allowed-tools"}),
-    formats=frozenset({"-o", "--output-format"}),
-    versions=frozenset({"-v", "--version"}),
     joined="{stdin}\n\n{prompt}",
     answer={
         "": _text,
@@ -140,13 +146,9 @@ class CommandLine:
     What the command line of a host asks for.
 
     Attributes:
-        prompt: The prompt, as far as the command line gives it.
-        form: The output format.
         folder: The working folder; empty for the current one.
         settings: Additional settings, each a file or JSON.
         sources: The settings files to read, by state path; ``None`` for all.
-        hookless: Whether all hooks are off.
-        version: Whether only the version is printed.
         unknown: The first unknown word, and the known ones; empty if every word is known.
     """
 
@@ -163,7 +165,7 @@ class CommandLine:
 def read_command_line(rules: CallRules, words: Sequence[str]) -> CommandLine:
     """Return what the words after a host's name ask for."""
     remaining, line, prompt_words = [*words], CommandLine(), list[str]()
-    if rules.verb and remaining and remaining[0] not in rules.versions:
+    if rules.verb and remaining and rules.flags.get(remaining[0]) != "version":
         if remaining[0] != rules.verb:
             return replace(line, unknown=f"{remaining[0]!r}; known here is {rules.verb!r}")
         del remaining[0]
@@ -178,9 +180,9 @@ def read_command_line(rules: CallRules, words: Sequence[str]) -> CommandLine:
         elif name in rules.listed:
             while remaining and not remaining[0].startswith("-"):
                 del remaining[0]
-        elif _takes_value(rules, name):
+        elif name in rules.valued:
             value = value if equals else remaining.pop(0) if remaining else ""
-            line = _set(rules, line, name, value)
+            line = _set(rules, line, rules.valued[name], value)
         else:
             line = _flag(rules, line, word)
     # "-" stands for standard input, which join_prompt adds.
@@ -191,36 +193,37 @@ def read_command_line(rules: CallRules, words: Sequence[str]) -> CommandLine:
     return replace(line, prompt=prompt)
 
 
-def _takes_value(rules: CallRules, name: str) -> bool:
-    own = (rules.prompts, rules.folders, rules.settings, rules.sources, rules.formats)
-    return any(name in names for names in (rules.valued, *own))
-
-
-def _set(rules: CallRules, line: CommandLine, name: str, value: str) -> CommandLine:
-    if name in rules.prompts:
-        return replace(line, prompt=value)
-    if name in rules.folders:
-        return replace(line, folder=value)
-    if name in rules.settings:
-        return replace(line, settings=(*line.settings, value))
-    if name in rules.sources:
-        paths = (rules.source_paths.get(word.strip(), "") for word in value.split(","))
-        return replace(line, sources=tuple(paths))
-    return replace(line, form=value) if name in rules.formats else line
+def _set(rules: CallRules, line: CommandLine, what: str, value: str) -> CommandLine:
+    match what:
+        case "prompt":
+            return replace(line, prompt=value)
+        case "folder":
+            return replace(line, folder=value)
+        case "settings":
+            return replace(line, settings=(*line.settings, value))
+        case "sources":
+            paths = (rules.source_paths.get(word.strip(), "") for word in value.split(","))
+            return replace(line, sources=tuple(paths))
+        case "form":
+            return replace(line, form=value)
+        case _:
+            return line
 
 
 def _flag(rules: CallRules, line: CommandLine, word: str) -> CommandLine:
-    if word in rules.versions:
-        return replace(line, version=True)
-    if word in rules.hookless:
-        return replace(line, hookless=True)
-    if word in rules.json_flags:
-        return replace(line, form="json")
-    if word in rules.flags or line.unknown:
-        # Only the first unknown word is reported.
-        return line
-    known = (*rules.flags, *rules.valued, *rules.listed, *rules.settings, *rules.hookless, *rules.formats)
-    return replace(line, unknown=f"the option {word!r}; known here are {_sorted_list(known)}")
+    match rules.flags.get(word):
+        case "version":
+            return replace(line, version=True)
+        case "hookless":
+            return replace(line, hookless=True)
+        case "json":
+            return replace(line, form="json")
+        case None if not line.unknown:
+            # Only the first unknown word is reported.
+            known = _sorted_list((*rules.flags, *rules.valued, *rules.listed))
+            return replace(line, unknown=f"the option {word!r}; known here are {known}")
+        case _:
+            return line
 
 
 def _sorted_list(words: Iterable[str]) -> str:

@@ -16,8 +16,9 @@ from functools import cache
 from pathlib import Path
 from typing import Any, TypedDict
 
-from pytest_hookharness.hosts.rules.profile import Operation, Power, ToolRules
+from pytest_hookharness.hosts.rules.profile import Power
 from pytest_hookharness.hosts.rules.replies import AnswerRules, CodeRule, Merging
+from pytest_hookharness.hosts.rules.tools_and_transcript import Operation, ToolRules
 from pytest_hookharness.hosts.rules.turns import Role
 from pytest_hookharness.model.fast_dataclass import dataclass
 from pytest_hookharness.model.moves import Edit, Performance, Read, RunCommand, ToolCall, ToolResult
@@ -32,9 +33,7 @@ class Calibration:
     The answers of one version of a real program.
 
     Attributes:
-        version: The version of the program.
         profile: Name and version of the profile that was compared with it.
-        date: The day of the newest answer.
         same: Names of the questions for which both did the same.
         different: What differs, by the name of the question.
         known: The same for differences that are listed with their reason.
@@ -245,16 +244,15 @@ class PlainTools:
     The names of a host's tools, and the keys of their inputs.
 
     Attributes:
-        run: The tool that runs a command.
         write: The tool that writes a whole file.
         edit: The tool that replaces a passage of a file.
         read: The tool that reads a file; empty if the agent reads files with commands.
-        command: The key of the command.
         path: The key of the file to write or edit.
         text: The key of a whole new text.
         old: The key of the passage to replace.
         new: The key of its replacement.
         read_path: The key of the file to read; empty if it is the same as ``path``.
+        absolute: Whether the model names files by absolute paths.
         more: What the model writes into the input of a tool besides, by the name of the tool.
     """
 
@@ -268,6 +266,7 @@ class PlainTools:
     old: str = "old_string"
     new: str = "new_string"
     read_path: str = ""
+    absolute: bool = True
     more: Mapping[str, Payload] = field(default_factory=dict)
 
     def rules(self, rule: Rule, *, subagent: str = "", gated: bool = False) -> ToolRules:
@@ -292,18 +291,17 @@ class PlainTools:
 
     def call(self, operation: Operation, workspace: str) -> ToolCall:
         """Return the call that the model would make for an operation."""
+        named = "" if isinstance(operation, RunCommand) else operation.file
+        file = posixpath.join(workspace if self.absolute else "", named)
         match operation:
             case RunCommand():
                 name, given = self.run, {self.command: operation.command}
             case Edit(old=None):
-                file = posixpath.join(workspace, operation.file)
                 name, given = self.write, {self.path: file, self.text: operation.text}
             case Edit():
-                file = posixpath.join(workspace, operation.file)
                 name = self.edit
                 given = {self.path: file, self.old: operation.old or "", self.new: operation.text}
             case Read():
-                file = posixpath.join(workspace, operation.file)
                 shown = {self.command: f"cat {shlex.quote(file)}"}
                 name, given = (self.read, {self._read_key: file}) if self.read else (self.run, shown)
         return make_call(operation, name, {**given, **self.more.get(name, {})})

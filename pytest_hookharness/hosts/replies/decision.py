@@ -44,9 +44,6 @@ def aggregate(
     Args:
         replies: One reply for each hook, in the order of the configuration.
         finished: Positions in ``replies`` in the order in which the hooks ended.
-        hooks: The hooks themselves; the host names some of them to the agent.
-        target: The value that matchers were compared with.
-        tool_input: The input of the call that the event is about.
     """
     rule = profile.events[event]
     replied = _in_order(rule, replies, finished, hooks)
@@ -65,8 +62,7 @@ def aggregate(
     inputs = [reply.updated_input for reply in ended if reply.updated_input is not None]
     outputs = [reply.updated_output for reply in ended if reply.updated_output is not None]
     if rule.power is Power.REPLACES and ruling is Ruling.DENY:
-        reason = profile.wording.between.join(texts.reasons())
-        outputs = [profile.wording.replaced.format(reason=reason)]
+        outputs = [profile.wording.between.join(texts.reasons())]
     return Decision(
         event=event,
         ruling=ruling,
@@ -236,17 +232,12 @@ class _DecisionTexts:
         return template.format(event=self.rule.name, target=self.target) if by_tool else self.rule.name
 
     def _tool_texts(self) -> tuple[str, ...]:
-        template = {
-            Ruling.DENY: self.profile.wording.refusal,
-            Ruling.ASK: self.profile.wording.asked,
-        }.get(self.ruling)
-        if template is None:
-            return ()
-        subject = next((str(self.tool_input[key]) for key in _SUBJECTS if key in self.tool_input), "")
         reason = "\n".join(self.reasons())
-        event = self.rule.name
-        named = {"label": self._label, "event": event, "tool": self.target, "subject": subject}
-        return (template.format(reason=reason, **named),)
+        if self.ruling is not Ruling.DENY:
+            return (reason,) if self.ruling is Ruling.ASK else ()
+        subject = next((str(self.tool_input[key]) for key in _SUBJECTS if key in self.tool_input), "")
+        named = {"event": self.rule.name, "tool": self.target, "subject": subject}
+        return (self.profile.wording.refusal.format(label=self._label, reason=reason, **named),)
 
     def _blocked_texts(self) -> list[str]:
         template, by_code = self.profile.wording.blocked, self.profile.replies.rules.get("code refuses")

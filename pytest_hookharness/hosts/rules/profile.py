@@ -10,7 +10,6 @@ from pytest_hookharness.hosts.rules.replies import AnswerRules, CodeRule, Mergin
 from pytest_hookharness.hosts.rules.settings import ConfigRules, MatcherRules
 from pytest_hookharness.hosts.rules.tools_and_transcript import (
     CommandRules,
-    Operation,
     ToolRules,
     TranscriptRules,
     WorktreeRules,
@@ -19,28 +18,6 @@ from pytest_hookharness.hosts.rules.turns import CapRules, OptionRule, Role, Ste
 from pytest_hookharness.model.fast_dataclass import dataclass
 from pytest_hookharness.model.processes import Detach, KillPolicy, Stdio
 from pytest_hookharness.model.protocol import EventFields, Hook, Json, Payload, Rule
-
-__all__ = [
-    "CapRules",
-    "CommandRules",
-    "ConfigRules",
-    "EventRule",
-    "MatcherRules",
-    "Operation",
-    "OptionRule",
-    "Power",
-    "ProcessRules",
-    "Profile",
-    "ReplyRules",
-    "Role",
-    "StepRules",
-    "StuckRules",
-    "ToolRules",
-    "TranscriptRules",
-    "TurnRules",
-    "Wording",
-    "WorktreeRules",
-]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -66,36 +43,21 @@ class CallRules:
 
     Attributes:
         verb: The word that must come first; empty for none.
-        prompts: Options whose value is the prompt.
-        flags: Options without a value.
-        valued: Options with one value.
+        flags: Options without a value, each with its effect: ``version``, ``hookless``, ``json`` or none.
+        valued: Options with one value, each with what that sets: ``prompt``, ``folder``, ``settings``,
+            ``sources`` (separated by commas), ``form`` (of the output) or nothing.
         listed: Options that take all words up to the next option.
-        folders: Options that set the working folder.
-        settings: Options that name additional settings: a file, or JSON.
-        sources: Options that list the settings files to read, separated by commas.
-        source_paths: The state path of each name in such a list.
-        hookless: Flags that turn off all hooks.
-        formats: Options that set the output format.
-        json_flags: Flags that set the output format ``json``.
-        versions: Flags that only print the version.
+        source_paths: The settings file of each word of ``sources``, by state path.
         joined: The prompt if standard input has text too; a template over ``prompt`` and ``stdin``.
         answer: What is printed in each output format; the empty name is the default format.
         rules: Facts by topic.
     """
 
     verb: str = ""
-    prompts: frozenset[str] = frozenset()
-    flags: frozenset[str]
-    valued: frozenset[str]
+    flags: Mapping[str, str]
+    valued: Mapping[str, str]
     listed: frozenset[str] = frozenset()
-    folders: frozenset[str] = frozenset()
-    settings: frozenset[str] = frozenset()
-    sources: frozenset[str] = frozenset()
     source_paths: Mapping[str, str] = field(default_factory=dict)
-    hookless: frozenset[str] = frozenset()
-    formats: frozenset[str] = frozenset()
-    json_flags: frozenset[str] = frozenset()
-    versions: frozenset[str] = frozenset({"--version"})
     joined: str = "{prompt}\n{stdin}"
     answer: Mapping[str, Callable[[FinalAnswer], tuple[Json, ...]]]
     rules: Mapping[str, Rule]
@@ -133,7 +95,6 @@ class ProcessRules:
             (``plugin``) and its folder (``plugin_folder``).
         plugin_start: Whether the hooks of a plugin start in its folder, and not in that of the session.
         shared_limit: The variable that sets a shared time budget in milliseconds.
-        shared_most: The largest shared time budget in seconds.
         rules: The facts about processes. Always: ``output``; more where another field needs them.
     """
 
@@ -156,7 +117,6 @@ class ProcessRules:
     plugin_env: Mapping[str, str] = field(default_factory=dict)
     plugin_start: bool = False
     shared_limit: str = ""
-    shared_most: float = 60.0
     rules: Mapping[str, Rule]
 
     @property
@@ -284,7 +244,7 @@ class Profile:
     matchers: MatcherRules
     config: ConfigRules
     replies: ReplyRules
-    wording: Wording
+    wording: Wording = Wording()
     process: ProcessRules
     cap: CapRules
     turns: TurnRules = TurnRules()

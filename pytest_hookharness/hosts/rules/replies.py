@@ -313,9 +313,7 @@ class Wording:
         label: The name of an event that has a target.
         refusal: The result of a refused tool call; over ``label``, ``reason``, ``event``, ``tool`` and
             ``subject``, the command or file of the call.
-        replaced: What replaces the result of a call on an event that replaces results; over ``reason``.
-        between: What stands between several reasons in it.
-        asked: The result of a call that needs the permission of a person who is not there.
+        between: What stands between several reasons that replace the result of a call.
         feedback: A refused stop; over ``event``, ``reason``, and ``index`` and ``source`` (file) of the hook.
         blocked: The notice before the feedback, or in its place where a refusal stops nothing. Empty for no
             notice; where a refusal stops nothing, the agent then reads the reason alone.
@@ -325,14 +323,11 @@ class Wording:
         escapes: What is replaced in the texts of hooks that stand between tags in these templates.
         escapes_context: Whether it is replaced in a text that a hook adds even without tags.
         modified: What follows the result of a call whose input a hook changed; over ``changed``, the keys.
-        denied: A denied permission without a reason.
     """
 
     label: str = "{event}"
     refusal: str = "{reason}"
-    replaced: str = "{reason}"
     between: str = "\n"
-    asked: str = "{reason}"
     feedback: str = "{reason}"
     blocked: str = ""
     context: str = "{text}"
@@ -340,7 +335,6 @@ class Wording:
     escapes: Mapping[str, str] = field(default_factory=dict)
     escapes_context: bool = False
     modified: str = ""
-    denied: str = "Permission to use {tool} was denied."
 
     def fill(self, template: str, **named: object) -> str:
         """Return a template with values in it, escaped where the host does so."""

@@ -108,9 +108,7 @@ class Effect(enum.Enum):
 
 
 class MalformedSettings(Exception):
-    """
-    A value in a settings file has not the form that a host expects, so the host reads nothing of the file.
-    """
+    """A value in a settings file that a host does not expect: its key path, its flaw, and that in words."""
 
     def __init__(self, path: str, flaw: Flaw, text: str) -> None:
         super().__init__(path, flaw, text)
@@ -129,18 +127,14 @@ class RawHandler:
         handler: The value at that path.
         matcher: The matcher as it is written.
         group: The object that holds the list of handlers.
-        flaw: What is wrong; ``None`` for nothing. A host may use the handler nevertheless.
-        place: The key path of the flaw.
-        text: The flaw in words, to be written after ``place``.
+        bad: What is wrong; ``None`` for nothing. A host may use the handler nevertheless.
     """
 
     path: str
     handler: Json = None
     matcher: Json = None
     group: Mapping[str, Json] = field(default_factory=dict)
-    flaw: Flaw | None = None
-    place: str = ""
-    text: str = ""
+    bad: MalformedSettings | None = None
 
 
 @dataclass(frozen=True, slots=True)

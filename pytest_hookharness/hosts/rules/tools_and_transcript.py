@@ -151,7 +151,6 @@ class CommandRules:
         folders: The folders of their files by state path, each with the host's name of that source; the
             first one with a command counts.
         suffix: The suffix of the files.
-        kind: The host's name of such an expansion.
         arguments: The placeholder for arguments in a text.
         appended: What is added to a text without the placeholder; a template over ``arguments``.
         rules: The facts about commands.
@@ -159,7 +158,6 @@ class CommandRules:
 
     folders: Mapping[str, str]
     suffix: str
-    kind: str
     arguments: str
     appended: str
     rules: Mapping[str, Rule]

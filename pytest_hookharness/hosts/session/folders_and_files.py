@@ -70,7 +70,7 @@ def request_check(session: Session, call: PendingCall) -> tuple[Session, Perform
     operation = session.profile.tools.operation(call.tool_call, session.facts.workspace)
     if not isinstance(operation, Edit) or operation.file not in session.known_files:
         return None
-    request = session.request_call(call.tool_call, Read(file=operation.file, label=operation.label))
+    request = PerformCall(call=call.tool_call, operation=Read(file=operation.file, label=operation.label))
     return replace(session, waiting=CheckFile(call, operation.file)), request
 
 

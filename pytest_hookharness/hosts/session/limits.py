@@ -4,15 +4,14 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 
-from pytest_hookharness.hosts.rules.profile import CapRules, StepRules, StuckRules
 from pytest_hookharness.hosts.rules.tools_and_transcript import user_message
-from pytest_hookharness.hosts.rules.turns import AtCap, FlagUse, Resets, Role
+from pytest_hookharness.hosts.rules.turns import AtCap, CapRules, FlagUse, Resets, Role, StepRules, StuckRules
 from pytest_hookharness.hosts.session_state.facts import derive_digest
 from pytest_hookharness.hosts.session_state.session_value import Session
 from pytest_hookharness.model.expectations import counted
-from pytest_hookharness.model.fast_dataclass import dataclass, replace
+from pytest_hookharness.model.fast_dataclass import replace
 from pytest_hookharness.model.moves import Message, ToolCall
 from pytest_hookharness.model.protocol import Decision, Hook, Json, Reply, Rule, Ruling
 from pytest_hookharness.model.trace import HookEvent, Performed, Step
@@ -22,25 +21,8 @@ from pytest_hookharness.model.verdicts import Cap, Limit
 _COUNTS = {Role.STOP: "refusals_in_row", Role.SUBAGENT_STOP: "subagent_refusals"}
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class CapSetting:
-    """
-    The places where the size of the cap can be set.
-
-    Attributes:
-        env: The host's environment.
-        options: The options that the host was started with.
-        configured: The value in the host's settings files.
-    """
-
-    env: Mapping[str, str]
-    options: Mapping[str, Json]
-    configured: Json = None
-
-
-def find_cap(rules: CapRules, setting: CapSetting) -> int | None:
+def _find_cap(rules: CapRules, written: str) -> int | None:
     """Return the size of the cap; ``None`` if the host honours any number of refusals."""
-    written = _written_cap(rules, setting)
     # Like parseInt of JavaScript: the digits at the start count, and a text without any sets nothing.
     number = re.match(r"\s*([+-]?\d+)", written)
     cap = rules.cap if number is None else int(number[1])
@@ -51,25 +33,22 @@ def find_cap(rules: CapRules, setting: CapSetting) -> int | None:
     return cap if rules.most is None else min(cap, rules.most)
 
 
-def _written_cap(rules: CapRules, setting: CapSetting) -> str:
+def _written_cap(session: Session) -> str:
+    """Return the size of the cap as the user set it; empty if it is not set."""
+    rules, configured = session.profile.cap, session.configuration.setting(session.profile.cap.setting)
     # From strongest to weakest: the command line, the environment, the settings files.
-    given = setting.options.get(rules.option) if rules.option else None
-    if given is None and rules.variable in setting.env:
-        given = setting.env[rules.variable]
-    if given is None and isinstance(setting.configured, int | str):
-        given = setting.configured
+    given = session.facts.options.get(rules.option) if rules.option else None
+    if given is None:
+        given = session.env.get(rules.variable)
+    if given is None and isinstance(configured, int | str):
+        given = configured
     return "" if given is None or isinstance(given, bool) else str(given)
 
 
-def _honoured_refusals(rules: CapRules, setting: CapSetting) -> int | None:
-    # With ``on``, the refusal whose number is the cap is already overridden.
-    cap = find_cap(rules, setting)
+def _honoured_refusals(rules: CapRules, written: str) -> int | None:
+    # With ``overrides_at_cap``, the refusal whose number is the cap is already overridden.
+    cap = _find_cap(rules, written)
     return cap - 1 if cap is not None and rules.overrides_at_cap else cap
-
-
-def _setting_of(session: Session) -> CapSetting:
-    configured = session.configuration.setting(session.profile.cap.setting)
-    return CapSetting(env=session.env, options=session.facts.options, configured=configured)
 
 
 def apply_cap(session: Session, role: Role, decision: Decision, refusing: Sequence[Hook]) -> Decision:
@@ -77,15 +56,13 @@ def apply_cap(session: Session, role: Role, decision: Decision, refusing: Sequen
     Return the decision on a stop after the cap: a refusal beyond the cap is overridden.
 
     Args:
-        session: The session before the decision.
         role: The role of the event; on other events than stops there is no cap.
-        decision: The decision that follows from the replies.
         refusing: The hooks that refuse.
     """
     if role not in _COUNTS:
         return decision
     rules, refusals_in_row = session.profile.cap, int(getattr(session, _COUNTS[role]))
-    honoured = _honoured_for(rules, refusing, _honoured_refusals(rules, _setting_of(session)))
+    honoured = _honoured_for(rules, refusing, _honoured_refusals(rules, _written_cap(session)))
     if not decision.refused or honoured is None or refusals_in_row < honoured:
         return decision
     # ``calls_refused`` goes with the count of the main agent's stops, not with that of a subagent's.
@@ -111,7 +88,7 @@ def find_refusing(hooks: Sequence[Hook], replies: Sequence[Reply]) -> list[Hook]
 def skips_stop_hooks(session: Session) -> bool:
     """Return whether the host no longer runs the hooks of a stop, because they refused too often."""
     rules = session.profile.cap
-    honoured = _honoured_refusals(rules, _setting_of(session))
+    honoured = _honoured_refusals(rules, _written_cap(session))
     return rules.at_cap is AtCap.ASKS_NO_MORE and honoured is not None and session.refusals_in_row >= honoured
 
 
@@ -145,7 +122,7 @@ def cap_for(session: Session, repetition: Sequence[Step], played: Sequence[Step]
     refused_too = session.profile.cap.resets is Resets.CALLS_TRIED
     return describe_cap(
         session.profile.cap,
-        _setting_of(session),
+        _written_cap(session),
         repetition_resets=any(refused_too or not call.refused for call in calls),
         calls_refused=session.calls_refused,
         # A repetition lies within one turn, so its refusals are still in the count unless a call reset it.
@@ -167,7 +144,7 @@ def _refused_last(session: Session, steps: Sequence[Step]) -> list[Hook]:
 def refusals_left(session: Session, refusing: Sequence[Hook]) -> int | None:
     """Return how many more refusals of some hooks in a row the host honours; ``None`` for any number."""
     rules = session.profile.cap
-    honoured = _honoured_for(rules, refusing, _honoured_refusals(rules, _setting_of(session)))
+    honoured = _honoured_for(rules, refusing, _honoured_refusals(rules, _written_cap(session)))
     return None if honoured is None else honoured - max(session.refusals_in_row, session.subagent_refusals)
 
 
@@ -178,7 +155,7 @@ def _cap_rule(rules: CapRules, calls_refused: bool) -> Rule:
 
 def describe_cap(
     rules: CapRules,
-    setting: CapSetting,
+    written: str,
     *,
     repetition_resets: bool,
     calls_refused: bool = False,
@@ -189,8 +166,7 @@ def describe_cap(
     Return what the cap would do about an endless loop; ``None`` if the host has no cap.
 
     Args:
-        rules: The host's cap.
-        setting: Where its size can be set.
+        written: The size of the cap as the user set it; empty if it is not set.
         repetition_resets: Whether each repetition of the loop has a call that can reset the count.
         calls_refused: Whether calls are attempted but refused in it.
         stops_refused: Whether stops are refused in it.
@@ -198,13 +174,12 @@ def describe_cap(
     """
     if rules.cap is None:
         return None
-    of_host = _honoured_refusals(rules, setting)
+    of_host = _honoured_refusals(rules, written)
     honoured = _honoured_for(rules, refusing, of_host)
     if honoured is None and of_host is not None:
         why = f"`{rules.per_hook}` of a hook that refuses is null"
         return Cap(overrides=None, why=why, rule=rules.rules["cap"])
     if honoured is None:
-        written = _written_cap(rules, setting)
         why = f"{rules.variable or rules.option or '.'.join(rules.setting)}={written} switches the cap off"
         return Cap(overrides=None, why=why, rule=rules.rules["off"])
     tried = rules.resets is Resets.CALLS_TRIED and calls_refused

@@ -21,12 +21,7 @@ from pytest_hookharness.hosts.session.starts_and_ends import (
 )
 from pytest_hookharness.hosts.session.tool_calls import plan_calls
 from pytest_hookharness.hosts.session_state.facts import derive_uuid, expand_command, find_command
-from pytest_hookharness.hosts.session_state.requests import (
-    AskHooks,
-    AwaitAct,
-    ExpandedPrompt,
-    Mismatch,
-)
+from pytest_hookharness.hosts.session_state.requests import AskHooks, AwaitAct, ExpandedPrompt, Mismatch
 from pytest_hookharness.hosts.session_state.session_value import Session, context_notes
 from pytest_hookharness.model.fast_dataclass import replace
 from pytest_hookharness.model.moves import (
@@ -105,12 +100,12 @@ def _prompt_event(session: Session, text: str) -> AskHooks:
 
 
 def _expansion_event(session: Session, text: str) -> AskHooks | None:
-    found, rules = find_command(session.facts.commands, text), session.profile.commands
-    if found is None or rules is None:
+    found = find_command(session.facts.commands, text)
+    if found is None:
         return None
     command, arguments = found
     values: Payload = {
-        "expansion_type": rules.kind,
+        "expansion_type": "slash_command",
         "command_name": command.name,
         "command_args": arguments,
         "command_source": command.source,

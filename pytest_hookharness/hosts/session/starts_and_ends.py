@@ -14,9 +14,7 @@ from pytest_hookharness.hosts.rules.profile import EventRule
 from pytest_hookharness.hosts.rules.tools_and_transcript import user_message
 from pytest_hookharness.hosts.rules.turns import AtCap, Role
 from pytest_hookharness.hosts.session.limits import end_if_out_of_steps, reported_flag
-from pytest_hookharness.hosts.session_state.facts import (
-    derive_uuid,
-)
+from pytest_hookharness.hosts.session_state.facts import derive_uuid
 from pytest_hookharness.hosts.session_state.requests import (
     AskHooks,
     AwaitAct,
@@ -29,12 +27,7 @@ from pytest_hookharness.hosts.session_state.requests import (
 from pytest_hookharness.hosts.session_state.session_value import Session, context_notes
 from pytest_hookharness.model.expectations import counted
 from pytest_hookharness.model.fast_dataclass import replace
-from pytest_hookharness.model.moves import (
-    Message,
-    Performance,
-    RunCommand,
-    ToolCall,
-)
+from pytest_hookharness.model.moves import Message, Performance, RunCommand, ToolCall
 from pytest_hookharness.model.processes import Cut, ProcessResult, TimedOut
 from pytest_hookharness.model.protocol import Decision, Hook, Payload
 
@@ -158,10 +151,10 @@ def apply_worktree_decision(session: Session, decision: Decision | None) -> Sess
     return session.put_first(EnterWorktree(f"cd -- {shlex.quote(decision.folder)}"))
 
 
-def request_entry(session: Session, task: EnterWorktree) -> PerformCall:
+def request_entry(task: EnterWorktree) -> PerformCall:
     """Return the request that enters the worktree, after creating it where no hook did."""
     call = ToolCall(name=Role.WORKTREE.value, input={})
-    return session.request_call(call, RunCommand(command=task.command))
+    return PerformCall(call=call, operation=RunCommand(command=task.command))
 
 
 def enter_worktree(session: Session, done: Performance) -> Session:

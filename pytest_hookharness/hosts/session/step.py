@@ -31,11 +31,7 @@ from pytest_hookharness.hosts.session.starts_and_ends import (
     wait_for_hook,
 )
 from pytest_hookharness.hosts.session.subagents import ask_subagent, continue_subagent, launch_subagent
-from pytest_hookharness.hosts.session.tool_calls import (
-    close_batch,
-    finish_call,
-    refuse_by_mode,
-)
+from pytest_hookharness.hosts.session.tool_calls import close_batch, finish_call, refuse_by_mode
 from pytest_hookharness.hosts.session_state.facts import Facts
 from pytest_hookharness.hosts.session_state.requests import (
     Answer,
@@ -52,6 +48,7 @@ from pytest_hookharness.hosts.session_state.requests import (
     Mismatch,
     NextAct,
     PendingCall,
+    PerformCall,
     Request,
     RunHooks,
 )
@@ -59,7 +56,7 @@ from pytest_hookharness.hosts.session_state.session_value import IDLE_WHY, Sessi
 from pytest_hookharness.hosts.settings.configuration import Configuration, locate
 from pytest_hookharness.model.fast_dataclass import dataclass, replace
 from pytest_hookharness.model.moves import Observation, Performance, RunCommand, SubagentText, ToolResult
-from pytest_hookharness.model.protocol import Decision, Hook, Reply, Rule
+from pytest_hookharness.model.protocol import Decision, Hook, Payload, Reply, Rule
 from pytest_hookharness.model.trace import Performed
 
 _TaskResult: TypeAlias = "Session | tuple[Session, Request]"
@@ -76,12 +73,14 @@ class Progress:
         decision: The host's decision on the event whose hook runs were just answered; ``None`` while other
             hooks of that event still have to run.
         replies: The replies to that event in the order asked, including those of earlier requests for it.
+        lines: Lines to append to transcripts before the request is carried out, by path.
         performed: All calls that this step made, took from the scenario or refused, in order.
         result: The result of the call that was just answered.
     """
 
     session: Session
     request: Request
+    lines: Mapping[str, tuple[Payload, ...]]
     decision: Decision | None = None
     replies: tuple[Reply, ...] = ()
     performed: tuple[Performed, ...] = ()
@@ -175,7 +174,7 @@ def _take_results(session: Session, ask: AskHooks, results: HooksFinished) -> Pr
             remaining_hooks=ask.remaining_hooks[1:],
         )
         session, request = _request_hooks(session, following, ask.remaining_hooks[:1])
-        return Progress(session=session, request=request, replies=replies)
+        return _progress(session, request, None, replies)
     # ``finished`` counts within this request; ``replies`` begins with those of the requests before it.
     before = len(ask.replies)
     finished = (*range(before), *(before + at for at in results.finished)) if results.finished else ()
@@ -236,15 +235,21 @@ def _run_agenda(
         if isinstance(step, Session):
             session = step
             continue
-        session, request = step
-        # The request and the progress carry these away, so the session starts again with none.
-        return Progress(
-            session=replace(session, performed=(), records=(), subagent_lines=()),
-            request=request,
-            decision=decision,
-            replies=replies,
-            performed=session.performed,
-        )
+        return _progress(*step, decision, replies)
+
+
+def _progress(
+    session: Session, request: Request, decision: Decision | None, replies: tuple[Reply, ...]
+) -> Progress:
+    # The progress carries lines and calls away, so the session starts again with none.
+    return Progress(
+        session=replace(session, performed=(), lines={}),
+        request=request,
+        lines=session.lines,
+        decision=decision,
+        replies=replies,
+        performed=session.performed,
+    )
 
 
 def _do_task(session: Session) -> _TaskResult:
@@ -256,7 +261,7 @@ def _do_task(session: Session) -> _TaskResult:
         case MakeCall():
             return _make_call(session, task)
         case EnterWorktree():
-            return replace(session, waiting=task), request_entry(session, task)
+            return replace(session, waiting=task), request_entry(task)
         case CloseBatch():
             return close_batch(session)
         case AwaitAct():
@@ -266,9 +271,7 @@ def _do_task(session: Session) -> _TaskResult:
             return ask_subagent(session, task)
         case CloseSession():
             rule = session.profile.replies.rules["no hooks"]
-            ending = session.ending or Ended(how="idle", why=IDLE_WHY, rule=rule)
-            path = session.facts.transcript_path
-            return session, replace(ending, records=session.records, transcript_path=path)
+            return session, session.ending or Ended(how="idle", why=IDLE_WHY, rule=rule)
         case _:
             assert_never(task)
 
@@ -291,14 +294,13 @@ def _make_call(session: Session, task: MakeCall) -> _TaskResult:
     # Only commands depend on the current folder; the paths of file tools are absolute by now.
     if isinstance(operation, RunCommand) and session.cwd != workspace:
         operation = replace(operation, folder=session.cwd)
-    return replace(session, waiting=task), session.request_call(call.tool_call, operation)
+    return replace(session, waiting=task), PerformCall(call=call.tool_call, operation=operation)
 
 
 def _await_act(session: Session) -> tuple[Session, Request]:
-    request = NextAct(records=session.records, transcript_path=session.facts.transcript_path)
     if not session.in_turn:
-        return session, replace(request, turn_over=True, ending=session.ending)
-    request = replace(request, observation=Observation(session.messages))
+        return session, NextAct(turn_over=True, ending=session.ending)
+    request = NextAct(observation=Observation(session.messages))
     return replace(session, shown=session.messages, messages=()), request
 
 
@@ -330,16 +332,8 @@ def _request_hooks(session: Session, ask: AskHooks, hooks: tuple[Hook, ...]) -> 
     payload = compose(rule.fields, session_values(session, rule.name, ask.values))
     if ask.values.get("stop_hook_active") == "absent":
         payload.pop(key_of(rule, "stop_hook_active"), None)
-    request = RunHooks(
-        event=rule.name,
-        target=_matcher_target(session, rule, ask),
-        hooks=hooks,
-        payload=payload,
-        records=session.records,
-        transcript_path=session.facts.transcript_path,
-        subagent_lines=session.subagent_lines,
-    )
-    session = replace(session, records=(), subagent_lines=())
+    target = _matcher_target(session, rule, ask)
+    request = RunHooks(event=rule.name, target=target, hooks=hooks, payload=payload)
     return replace(session, waiting=ask, hooks=hooks), request
 
 

@@ -16,7 +16,6 @@ from pytest_hookharness.hosts.session.tool_calls import finish_call
 from pytest_hookharness.hosts.session_state.requests import (
     AskHooks,
     AwaitSubagent,
-    Lines,
     NextAct,
     PendingCall,
     Task,
@@ -30,14 +29,13 @@ from pytest_hookharness.model.protocol import Decision, Json, Payload
 def launch_subagent(session: Session, call: PendingCall, move: Subagent) -> Session:
     """Return the session after the permitted call of a subagent."""
     tools, given = session.profile.tools, call.tool_call.input
-    values = {**session.facts.template_values, "agent": call.agent_id}
     prompt = str(given.get("prompt", given.get("message", move.prompt)))
     text = move.texts[0]
-    response = tools.launched(given, {**values, "text": text})
+    response = tools.launched(given, _template_values(session, call, text))
     # The subagent makes no tool calls: it gets a prompt, says its text and stops.
     session = _write_lines(replace(session, subagent_line="", subagent_texts=0), call, ("user", prompt))
     session = _write_lines(session, call, ("assistant", text))
-    result = tools.started.format(**_notice_values(session, call, text)) if tools.notice else text
+    result = tools.started.format(**_template_values(session, call, text)) if tools.notice else text
     session = finish_call(session, call, ToolResult(text=result, response=response))
     start = AskHooks(role=Role.SUBAGENT_START, values=_agent_values(call, move), call=call)
     prompted = AskHooks(
@@ -62,9 +60,10 @@ def _is_result(task: Task, call: PendingCall) -> bool:
     return task.role in (Role.AFTER_TOOL, Role.TOOL_FAILED) and task.call.use_id == call.use_id
 
 
-def _notice_values(session: Session, call: PendingCall, text: str) -> dict[str, str]:
-    values = {**session.facts.template_values, "agent": call.agent_id, "call": call.use_id, "text": text}
-    return {**values, "description": str(call.tool_call.input.get("description", ""))}
+def _template_values(session: Session, call: PendingCall, text: str = "") -> dict[str, str]:
+    description = str(call.tool_call.input.get("description", ""))
+    own = {"agent": call.agent_id, "call": call.use_id, "text": text, "description": description}
+    return {**session.facts.template_values, **own}
 
 
 def end_background(session: Session) -> Session:
@@ -87,8 +86,7 @@ def _agent_values(call: PendingCall, move: Subagent) -> dict[str, Json]:
 
 
 def _transcript_path(session: Session, call: PendingCall) -> str:
-    values = {**session.facts.template_values, "agent": call.agent_id}
-    return session.profile.transcript.subagent_path.format(**values)
+    return session.profile.transcript.subagent_path.format(**_template_values(session, call))
 
 
 def _stop_event(session: Session, call: PendingCall, move: Subagent, text: str, *, active: bool) -> AskHooks:
@@ -120,8 +118,7 @@ def _write_lines(session: Session, call: PendingCall, *lines: tuple[str, str]) -
         blank = session.blank_line(line, session.subagent_line, call.agent_id)
         records.append(session.profile.transcript.put_message(blank, kind, message, {}))
         session = replace(session, subagent_line=line)
-    added = Lines(path=_transcript_path(session, call), records=tuple(records))
-    return replace(session, subagent_lines=(*session.subagent_lines, added))
+    return session.add_lines(_transcript_path(session, call), *records)
 
 
 def apply_subagent_stop_decision(session: Session, call: PendingCall, decision: Decision | None) -> Session:
@@ -145,7 +142,7 @@ def apply_subagent_stop_decision(session: Session, call: PendingCall, decision: 
 
 def _announce_end(session: Session, call: PendingCall, move: Subagent) -> Session:
     """Return the session whose agent is told that a subagent in the background has ended."""
-    values = _notice_values(session, call, _current_text(session, move))
+    values = _template_values(session, call, _current_text(session, move))
     text = session.profile.tools.notice.format(**values)
     others = tuple(one for one in session.background if one.use_id != call.use_id)
     session = replace(session, background=others, subagent_refusals=0, subagent_texts=0)
@@ -181,7 +178,7 @@ def _deliver(session: Session, call: PendingCall, move: Subagent) -> Session:
 def _with_text(session: Session, task: Task, text: str) -> Task:
     if not isinstance(task, AskHooks) or task.call is None:
         return task
-    known = {**session.facts.template_values, "agent": task.call.agent_id, "text": text}
+    known = _template_values(session, task.call, text)
     result = ToolResult(text=text, response=session.profile.tools.launched(task.call.tool_call.input, known))
     values = {**task.values, "tool_response": result.response, "tool_text": text}
     return replace(task, call=replace(task.call, result=result), values=values)
@@ -190,14 +187,8 @@ def _with_text(session: Session, task: Task, text: str) -> Task:
 def ask_subagent(session: Session, task: AwaitSubagent) -> tuple[Session, NextAct]:
     """Return the request for the next text of a subagent whose stop was refused."""
     move = task.call.subagent or Subagent()
-    request = NextAct(
-        observation=Observation(task.messages),
-        records=session.records,
-        transcript_path=session.facts.transcript_path,
-        given=SubagentText(kind=move.kind, text=_current_text(session, move)),
-        subagent_lines=session.subagent_lines,
-    )
-    return replace(session, waiting=task), request
+    text = SubagentText(kind=move.kind, text=_current_text(session, move))
+    return replace(session, waiting=task), NextAct(observation=Observation(task.messages), given=text)
 
 
 def continue_subagent(session: Session, call: PendingCall, text: str) -> Session:

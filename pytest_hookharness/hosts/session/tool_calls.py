@@ -22,13 +22,7 @@ from pytest_hookharness.hosts.session_state.requests import (
 )
 from pytest_hookharness.hosts.session_state.session_value import Session, context_notes
 from pytest_hookharness.model.fast_dataclass import replace
-from pytest_hookharness.model.moves import (
-    Message,
-    Performance,
-    Subagent,
-    ToolCall,
-    ToolResult,
-)
+from pytest_hookharness.model.moves import Message, Performance, Subagent, ToolCall, ToolResult
 from pytest_hookharness.model.protocol import Decision, Json, Payload, Ruling
 from pytest_hookharness.model.trace import Performed
 
@@ -203,7 +197,7 @@ def apply_permission_decision(session: Session, call: PendingCall, decision: Dec
     place = next(at for at, task in enumerate(session.agenda) if isinstance(task, MakeCall))
     before, rest = session.agenda[:place], session.agenda[place + 1 :]
     if decision.ruling is Ruling.DENY:
-        default = session.profile.wording.denied.format(tool=call.tool_call.name)
+        default = f"Permission to use {call.tool_call.name} was denied."
         text = decision.to_agent[-1] if decision.to_agent else default
         return _refuse(replace(session, agenda=(*before, *rest)), call, text, (), event=decision.event)
     if decision.updated_input is not None:

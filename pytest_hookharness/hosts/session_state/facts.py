@@ -129,10 +129,8 @@ class Facts:
     Attributes:
         session_id: The host's name of the session.
         workspace: The project folder, absolute.
-        home: The user's home folder.
         tmp: The folder for temporary files.
         transcript_path: The file of the conversation; empty if the host writes none.
-        seed: The seed of all made-up values.
         start: When the session starts, in seconds since the epoch.
         env: The host's own environment.
         permission_mode: The mode, in the host's words.
@@ -197,7 +195,6 @@ def facts(
     tmp: str,
     seed: int = 0,
     env: Mapping[str, str] | None = None,
-    permission_mode: str = "",
     instructions: tuple[str, ...] = (),
     commands: tuple[PromptCommand, ...] = (),
     setup: str = "",
@@ -216,7 +213,7 @@ def facts(
         transcript_path="",
         seed=seed,
         env=dict(env or {}),
-        permission_mode=permission_mode or str(known.get(_MODE, profile.turns.mode)),
+        permission_mode=str(known.get(_MODE, profile.turns.mode)),
         model=profile.model,
         instructions=instructions,
         commands=commands,

@@ -10,7 +10,7 @@ from __future__ import annotations
 from dataclasses import field
 from typing import TypeAlias
 
-from pytest_hookharness.hosts.rules.profile import Operation
+from pytest_hookharness.hosts.rules.tools_and_transcript import Operation
 from pytest_hookharness.hosts.rules.turns import Role
 from pytest_hookharness.model.fast_dataclass import dataclass
 from pytest_hookharness.model.moves import (
@@ -29,20 +29,6 @@ from pytest_hookharness.model.verdicts import SessionEnd
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Lines:
-    """
-    Lines to append to a transcript before the request is carried out.
-
-    Attributes:
-        path: The transcript.
-        records: The lines, as JSON.
-    """
-
-    path: str
-    records: tuple[Payload, ...]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class RunHooks:
     """
     Run hooks of an event, all at once.
@@ -50,21 +36,15 @@ class RunHooks:
     A host that runs hooks one by one makes one request for each; only the last step has a decision.
 
     Attributes:
-        event: The host's name of the event.
         target: The value that matchers were compared with.
         hooks: The hooks, in the order of the configuration.
         payload: Their standard input, keys in the host's order.
-        records: Lines to append to the transcript first.
-        subagent_lines: Lines to append to the transcripts of subagents first.
     """
 
     event: str
     target: str
     hooks: tuple[Hook, ...]
     payload: Payload
-    records: tuple[Payload, ...] = ()
-    transcript_path: str = ""
-    subagent_lines: tuple[Lines, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -75,13 +55,10 @@ class PerformCall:
     Attributes:
         call: The call, with changes by hooks.
         operation: What the call does; ``None`` if the harness cannot perform this tool.
-        records: Lines to append to the transcript first.
     """
 
     call: ToolCall
     operation: Operation | None
-    records: tuple[Payload, ...] = ()
-    transcript_path: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -95,15 +72,12 @@ class Ended:
             (no turn started).
         why: The reason, in one sentence.
         status: The host's own word for this end; empty if it has none.
-        records: Lines to append to the transcript.
     """
 
     how: SessionEnd
     why: str
     rule: Rule
     status: str = ""
-    records: tuple[Payload, ...] = ()
-    transcript_path: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -114,19 +88,14 @@ class NextAct:
     Attributes:
         observation: What the agent's model sees since its last move.
         turn_over: Whether no turn is running, so that only an event of the script fits.
-        records: Lines to append to the transcript first.
         ending: How the last turn ended, if it is over.
         given: The only act that fits, because a subagent goes on; ``None`` for any act of the agent.
-        subagent_lines: Lines to append to the transcripts of subagents first.
     """
 
     observation: Observation = Observation()
     turn_over: bool = False
-    records: tuple[Payload, ...] = ()
-    transcript_path: str = ""
     ending: Ended | None = None
     given: SubagentText | None = None
-    subagent_lines: tuple[Lines, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -158,11 +127,8 @@ class PendingCall:
     A tool call between its request by the agent and its result.
 
     Attributes:
-        tool_call: The call, with changes by hooks.
         use_id: The host's name of the call.
-        subagent: The subagent that the call starts, if it does.
         agent_id: The host's name of that subagent.
-        result: The result, once the call was made.
         notes: Messages that the agent gets after the result.
         refused_on: The event whose hooks made the call fail; empty if none did.
         changed: Keys of the input that hooks changed.
@@ -192,9 +158,7 @@ class AskHooks:
     Run the hooks of an event.
 
     Attributes:
-        role: The role of the event.
         values: Values of the event beside those of the session.
-        call: The tool call that the event is about.
         expanded: What the model will see of the prompt, if the prompt names a command.
         incidental: Whether the event only accompanies another: the agent gets the hooks' texts, and a refusal
             ends the turn.

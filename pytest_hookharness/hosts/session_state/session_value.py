@@ -10,7 +10,7 @@ import posixpath
 from collections.abc import Mapping
 from dataclasses import field
 
-from pytest_hookharness.hosts.rules.profile import Operation, Profile
+from pytest_hookharness.hosts.rules.profile import Profile
 from pytest_hookharness.hosts.rules.tools_and_transcript import TaskItem, TranscriptLine
 from pytest_hookharness.hosts.session_state.facts import Facts, derive_timestamp, derive_uuid
 from pytest_hookharness.hosts.session_state.requests import (
@@ -20,14 +20,12 @@ from pytest_hookharness.hosts.session_state.requests import (
     CheckFile,
     CloseBatch,
     Ended,
-    Lines,
     PendingCall,
-    PerformCall,
     Task,
 )
 from pytest_hookharness.hosts.settings.configuration import Configuration
 from pytest_hookharness.model.fast_dataclass import dataclass, replace
-from pytest_hookharness.model.moves import Message, ToolCall
+from pytest_hookharness.model.moves import Message
 from pytest_hookharness.model.protocol import Decision, Hook, Json, Payload, Rule
 from pytest_hookharness.model.trace import HOST_WARNED, MOVES, REFUSED_STOPS, Performed
 from pytest_hookharness.model.verdicts import SessionEnd
@@ -48,26 +46,20 @@ class Session:
     The state of the simulated host.
 
     Attributes:
-        configuration: Its hooks and settings.
-        facts: What stays the same for the whole session.
         root: The folder where the session began: the project folder or its worktree.
         cwd: The current folder.
-        tasks: The task list that the host keeps for the agent.
         known_files: Digests of files as the agent last saw them, on hosts that refuse edits of changed files.
         agenda: The tasks still to be done, the next one first.
         waiting: The task whose request is not answered yet.
         hooks: The hooks of that request.
         messages: The messages that the agent will see next.
         shown: The messages that it saw last; shown again if an event happens before it acts.
-        records: Lines not yet in the transcript.
-        subagent_lines: Lines not yet in the transcripts of subagents.
+        lines: Lines not yet in the transcripts, by path.
         performed: Calls made or refused since the last request.
         position: How many values the host has made up.
         parent: The last line of the transcript.
         waited: Seconds that the script let pass.
         prompt_id: The host's name of the prompt; empty before the first.
-        in_turn: Whether a turn is running.
-        ending: How the last turn ended.
         stop_hook_active: Whether the agent continues because a stop was refused.
         refusals_in_row: How many refusals of a stop in a row the host has honoured.
         calls_refused: Whether calls were refused since that count started, and none was carried out.
@@ -78,8 +70,6 @@ class Session:
         batch: Calls already made in this move, for the event after all of them.
         pending_halt: The text and rule by which the turn ends once the calls are made.
         started: Whether the hooks of the session's start have run.
-        prompt: The newest prompt.
-        prompts: How many prompts there were.
         held_prompts: Refused prompts that stay in the conversation.
         spoken: The texts that the agent said since the newest prompt.
         moves: How many moves it made since then.
@@ -101,8 +91,7 @@ class Session:
     hooks: tuple[Hook, ...] = ()
     messages: tuple[Message, ...] = ()
     shown: tuple[Message, ...] = ()
-    records: tuple[Payload, ...] = ()
-    subagent_lines: tuple[Lines, ...] = ()
+    lines: Mapping[str, tuple[Payload, ...]] = field(default_factory=dict)
     performed: tuple[Performed, ...] = ()
     position: int = 0
     parent: str = ""
@@ -217,11 +206,6 @@ class Session:
         )
         return replace(self, messages=tuple(changed))
 
-    def request_call(self, call: ToolCall, operation: Operation | None) -> PerformCall:
-        """Return the request for a call, after the new lines of the transcript."""
-        path = self.facts.transcript_path
-        return PerformCall(call=call, operation=operation, records=self.records, transcript_path=path)
-
     def make_id(self, kind: str) -> tuple[str, Session]:
         """Return a new identifier, and the session that has used it."""
         position = self.position + 1
@@ -231,7 +215,11 @@ class Session:
         """Return the session with one more line for the transcript."""
         uuid, after = self.make_id("line")
         line = self.profile.transcript.put_message(after.blank_line(uuid, after.parent), kind, message, extra)
-        return replace(after, records=(*after.records, line), parent=uuid)
+        return replace(after, parent=uuid).add_lines(self.facts.transcript_path, line)
+
+    def add_lines(self, path: str, *lines: Payload) -> Session:
+        """Return the session with more lines for a transcript."""
+        return replace(self, lines={**self.lines, path: (*self.lines.get(path, ()), *lines)})
 
     def blank_line(self, uuid: str, parent: str, agent: str = "") -> TranscriptLine:
         """Return a transcript line without content."""

@@ -29,7 +29,6 @@ class ComponentHooks:
     The hooks of one component.
 
     Attributes:
-        path: The state path of its file.
         content: Settings with those hooks that are played, as in a settings file of the host.
         problems: Why others are not.
     """
@@ -94,7 +93,8 @@ def _component(config: ConfigRules, path: str, name: str, hooks: Mapping[str, Js
     is_agent = _AGENTS in path.split("/")[:-1]
     # The host takes a subagent's Stop for its SubagentStop; only this subagent runs them.
     played = [groups for event, groups in hooks.items() if is_agent and event in _STOPS]
-    own = [{**group, "matcher": name} for groups in played for group in _groups(groups)]
+    groups = (group for value in played if isinstance(value, list) for group in value)
+    own = [{**group, "matcher": name} for group in groups if isinstance(group, Mapping)]
     why = "subagents make no calls" if is_agent else "commands and skills run no hooks, also if one is used"
     text = f"these hooks were not played, for in a simulation {why}"
     rule = config.rules["components"]
@@ -107,10 +107,6 @@ def _component(config: ConfigRules, path: str, name: str, hooks: Mapping[str, Js
     return ComponentHooks(path, content, problems)
 
 
-def _groups(value: Json) -> list[Mapping[str, Json]]:
-    return [group for group in value if isinstance(group, Mapping)] if isinstance(value, list) else []
-
-
 def plugin_files(config: ConfigRules, read: Callable[[str], str | None]) -> dict[str, str]:
     """
     Return the texts of a plugin's files with hooks, by path relative to the plugin.
@@ -120,11 +116,12 @@ def plugin_files(config: ConfigRules, read: Callable[[str], str | None]) -> dict
         read: Returns the text of a file of the plugin, given its relative path; ``None`` for no such file.
     """
     manifest = read(config.plugin_manifest) if config.plugin_manifest else None
-    written = manifest_hooks(config, manifest or "")
+    written = _manifest_value(config, manifest or "", "hooks")
     usual = "" if config.plugin_replaces and written is not None else config.plugin_path
-    paths = dict.fromkeys(posixpath.normpath(path) for path in (usual, *_named(written)) if path)
+    named = (value for value in _values(written) if isinstance(value, str))
+    paths = dict.fromkeys(posixpath.normpath(path) for path in (usual, *named) if path)
     found = {path: text for path in paths if (text := read(path)) is not None}
-    if manifest is not None and _inline(manifest_hooks(config, manifest)):
+    if manifest is not None and _inline(written):
         found[config.plugin_manifest] = manifest
     return found
 
@@ -136,12 +133,8 @@ def plugin_name(config: ConfigRules, read: Callable[[str], str | None]) -> str:
     return name if isinstance(name, str) else ""
 
 
-def manifest_hooks(config: ConfigRules, text: str) -> Json:
-    """Return the value of ``hooks`` in a manifest; ``None`` if there is none, or it cannot be parsed."""
-    return _manifest_value(config, text, "hooks")
-
-
 def _manifest_value(config: ConfigRules, text: str, key: str) -> Json:
+    """Return a value of a manifest; ``None`` if there is none, or the manifest cannot be parsed."""
     try:
         content = config.parse(text)
     except (ValueError, RecursionError):
@@ -152,17 +145,13 @@ def _manifest_value(config: ConfigRules, text: str, key: str) -> Json:
 def read_manifest(config: ConfigRules, text: str) -> Mapping[str, Json]:
     """Return the hooks that a manifest contains itself, in the form of a settings file."""
     events: dict[str, Json] = {}
-    for value in _inline(manifest_hooks(config, text)):
+    for value in _inline(_manifest_value(config, text, "hooks")):
         events.update(value)
     return {"hooks": events}
 
 
 def _values(hooks: Json) -> list[Json]:
     return [*hooks] if isinstance(hooks, list) else [hooks]
-
-
-def _named(hooks: Json) -> Iterator[str]:
-    yield from (value for value in _values(hooks) if isinstance(value, str))
 
 
 def _inline(hooks: Json) -> list[Mapping[str, Json]]:

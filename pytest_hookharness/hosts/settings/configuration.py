@@ -11,13 +11,7 @@ from types import MappingProxyType
 
 from pytest_hookharness.hosts.replies.json_parser import dig
 from pytest_hookharness.hosts.rules.profile import Profile
-from pytest_hookharness.hosts.rules.settings import (
-    ConfigRules,
-    Import,
-    KeyPath,
-    Switch,
-    TrustRule,
-)
+from pytest_hookharness.hosts.rules.settings import ConfigRules, Import, KeyPath, Switch, TrustRule
 from pytest_hookharness.hosts.rules.turns import COMMON
 from pytest_hookharness.hosts.settings.components import read_components, read_manifest
 from pytest_hookharness.hosts.settings.formats import describe_value
@@ -59,26 +53,6 @@ class Configuration:
         return next((value for value in found if value is not None), None)
 
 
-@dataclass(frozen=True, slots=True)
-class _Settings:
-    source: SettingsSource
-    problems: tuple[SettingsProblem, ...] = ()
-    plugin: bool = False
-    component: bool = False
-
-    @property
-    def content(self) -> Mapping[str, Json]:
-        return self.source.content
-
-    @property
-    def own(self) -> bool:
-        """Whether it is a file of the host itself, with settings beside hooks."""
-        return not self.plugin and not self.source.only and not self.component
-
-    def value_at(self, path: KeyPath) -> Json:
-        return dig(self.content, path) if path else None
-
-
 def configure(
     profile: Profile,
     files: Mapping[str, str],
@@ -100,7 +74,6 @@ def configure(
         plugin_root: The plugin's folder, absolute.
         plugin_name: Its name; empty for the name of the folder.
         components: Texts of the files of commands, skills and subagents by state path.
-        options: The options that the host is started with.
     """
     config = profile.config
     # First the host's own files, then files imported from other hosts, the scenario's settings, the plugin's.
@@ -112,11 +85,11 @@ def configure(
         theirs = _in_order(one.paths, [path for path in files if _matches_any(path, one.paths)])
         settings += [_read(profile, _shorten(path), files[path], one) for path in theirs]
     if inline is not None:
-        settings.append(_Settings(_source(profile, INLINE, expand_short_form(profile, inline))))
+        settings.append(_source(profile, INLINE, expand_short_form(profile, inline)))
     for path, text in (plugin_files or {}).items():
         name = f"{PLUGIN}/{path}"
         if path == config.plugin_manifest:
-            read = _Settings(_source(profile, name, read_manifest(config, text)))
+            read = _source(profile, name, read_manifest(config, text))
         else:
             read = _read(profile, name, text)
         settings.append(replace(read, plugin=True))
@@ -124,24 +97,24 @@ def configure(
     for each in found:
         if each.content:
             source = _source(profile, _shorten(each.path), each.content)
-            settings.append(_Settings(source, plugin=each.path.startswith(f"{PLUGIN}/"), component=True))
+            settings.append(replace(source, plugin=each.path.startswith(f"{PLUGIN}/"), component=True))
     trusted = [(one, _find_distrust(config, one, options)) for one in settings]
     merged = _merge(profile, [one for one, why in trusted if why is None], plugin_root)
     problems = (replace(one, source=_shorten(one.source)) for each in found for one in each.problems)
-    unread = (_unread(one, why) for one, why in trusted if why and read_hooks(profile, one.source)[0])
+    unread = (_unread(one, why) for one, why in trusted if why and read_hooks(profile, one)[0])
     named = (replace(hook, plugin_name=plugin_name) if hook.plugin else hook for hook in merged.hooks)
     return replace(merged, hooks=tuple(named), problems=(*merged.problems, *problems, *unread))
 
 
-def _find_distrust(config: ConfigRules, one: _Settings, options: Mapping[str, Json]) -> TrustRule | None:
+def _find_distrust(config: ConfigRules, one: SettingsSource, options: Mapping[str, Json]) -> TrustRule | None:
     """Return the rule by which the host leaves a file out; ``None`` if it reads it."""
-    own = one.source.name.startswith("~/")
+    own = one.name.startswith("~/")
     given = (rule for rule in config.trust if options.get(rule.option) == rule.value)
     return next((rule for rule in given if not (own and rule.project_only)), None)
 
 
-def _unread(one: _Settings, why: TrustRule) -> SettingsProblem:
-    name, value = one.source.name, str(why.value).lower()
+def _unread(one: SettingsSource, why: TrustRule) -> SettingsProblem:
+    name, value = one.name, str(why.value).lower()
     text = f"{name}: its hooks are left out, because the option {why.option} is {value}"
     return SettingsProblem("disabled", name, "", text, why.rule)
 
@@ -163,7 +136,8 @@ def expand_short_form(profile: Profile, inline: Mapping[str, Json]) -> Mapping[s
     inline = {own_event(profile, name): value for name, value in inline.items()}
     known = {*profile.events, *config.events}
     # Named sets of hooks, as the format NAMED has them, are complete already.
-    if inline and not known & set(inline) and _holds_named_sets(known, inline):
+    named = (isinstance(value, Mapping) and known & set(value) for value in inline.values())
+    if inline and not known & set(inline) and all(named):
         return inline
     return config.form.build(_handler_lists(config, inline))
 
@@ -174,10 +148,6 @@ def own_event(profile: Profile, name: str) -> str:
         return name
     rule = profile.by_role(COMMON[name])
     return name if rule is None else rule.name
-
-
-def _holds_named_sets(known: set[str], inline: Mapping[str, Json]) -> bool:
-    return all(isinstance(value, Mapping) and known & set(value) for value in inline.values())
 
 
 def _handler_lists(config: ConfigRules, events: Mapping[str, Json]) -> dict[str, Json]:
@@ -235,7 +205,7 @@ def _source(
     return source if imported is None else replace(source, only=True, options=imported.options)
 
 
-def _read(profile: Profile, name: str, text: str, imported: Import | None = None) -> _Settings:
+def _read(profile: Profile, name: str, text: str, imported: Import | None = None) -> SettingsSource:
     rule = profile.config.rules["unreadable"]
     assumed = "it is assumed that " if rule.basis is Basis.ASSUMED else ""
     then = f"{assumed}the host runs none of its hooks until that is fixed"
@@ -248,8 +218,9 @@ def _read(profile: Profile, name: str, text: str, imported: Import | None = None
         why = f"expected an object, got {describe_value(content)}; {then}"
     if not isinstance(content, Mapping):
         problem = SettingsProblem("unreadable", name, "", f"{name}: {why}", rule)
-        return _Settings(_source(profile, name, {}, imported), (problem,))
-    return _Settings(_source(profile, name, content, imported), (*_find_misplaced(profile, name, content),))
+        return replace(_source(profile, name, {}, imported), problems=(problem,))
+    problems = (*_find_misplaced(profile, name, content),)
+    return replace(_source(profile, name, content, imported), problems=problems)
 
 
 def _find_misplaced(profile: Profile, name: str, content: Mapping[str, Json]) -> Iterator[SettingsProblem]:
@@ -260,19 +231,19 @@ def _find_misplaced(profile: Profile, name: str, content: Mapping[str, Json]) ->
         yield SettingsProblem("misplaced", name, stray[0], text, profile.config.rules["misplaced"])
 
 
-def _merge(profile: Profile, settings: list[_Settings], plugin_root: str) -> Configuration:
+def _merge(profile: Profile, settings: list[SettingsSource], plugin_root: str) -> Configuration:
     hooks: list[Hook] = []
     problems: list[SettingsProblem] = []
     env: dict[str, str] = {}
     refused = ""
     for one in settings:
-        read, flaws, why = read_hooks(profile, one.source)
+        read, flaws, why = read_hooks(profile, one)
         hooks += [_plugin_hook(profile, hook, plugin_root) for hook in read] if one.plugin else read
         problems += [*one.problems, *flaws]
         refused = refused or why
-        variables = _env_values(one.value_at(profile.config.env)) if one.own else {}
+        variables = _env_values(_value_at(one, profile.config.env)) if one.own else {}
         odd = [name for name, value in variables.items() if find_unpassable(f"{name}{value}")]
-        problems += [_unpassable_variable(profile, one.source.name, name) for name in odd]
+        problems += [_unpassable_variable(profile, one.name, name) for name in odd]
         env.update({name: value for name, value in variables.items() if name not in odd})
     own = [one for one in settings if one.own]
     off = next(
@@ -289,7 +260,7 @@ def _merge(profile: Profile, settings: list[_Settings], plugin_root: str) -> Con
     return Configuration(
         hooks=() if refused else kept,
         problems=tuple(problems),
-        allowed=tuple(rule for one in own for rule in _texts(one.value_at(profile.config.allowed))),
+        allowed=tuple(rule for one in own for rule in _texts(_value_at(one, profile.config.allowed))),
         env=env,
         disabled=off is not None,
         refused=refused,
@@ -297,7 +268,11 @@ def _merge(profile: Profile, settings: list[_Settings], plugin_root: str) -> Con
     )
 
 
-def _find_off_switch(switch: Switch, settings: list[_Settings]) -> tuple[Switch, str] | None:
+def _value_at(source: SettingsSource, path: KeyPath) -> Json:
+    return dig(source.content, path) if path else None
+
+
+def _find_off_switch(switch: Switch, settings: list[SettingsSource]) -> tuple[Switch, str] | None:
     """
     Return the switch and the file that turns all hooks off by it; the nearest file with the key decides.
     """
@@ -305,7 +280,7 @@ def _find_off_switch(switch: Switch, settings: list[_Settings]) -> tuple[Switch,
         value = dig(one.content, switch.path)
         # Compared with the type, since 0 == False: a number does not switch hooks off.
         if type(value) is type(switch.off):
-            return (switch, one.source.name) if value == switch.off else None
+            return (switch, one.name) if value == switch.off else None
     return None
 
 

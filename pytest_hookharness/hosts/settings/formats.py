@@ -9,7 +9,6 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import replace
 
 from pytest_hookharness.hosts.rules.settings import (
     ConfigRules,
@@ -19,7 +18,6 @@ from pytest_hookharness.hosts.rules.settings import (
     RawHandler,
     SettingsForm,
 )
-from pytest_hookharness.model.fast_dataclass import dataclass
 from pytest_hookharness.model.protocol import Json
 
 # Tokens of JSON with comments. A parser would lose comments and spacing, which must stay as they are.
@@ -107,10 +105,15 @@ def parse_toml(text: str) -> Json:
     return value
 
 
+def require_object(path: str, value: Json) -> Mapping[str, Json]:
+    """Return a value of a settings file that must be an object; raise ``MalformedSettings`` if it is none."""
+    if not isinstance(value, Mapping):
+        raise MalformedSettings(path, Flaw.NOT_OBJECT, f"is {describe_value(value)}; expected an object")
+    return value
+
+
 def _below_hooks(content: Mapping[str, Json]) -> Iterator[tuple[str, str, Json]]:
-    events = content.get("hooks", {})
-    if not isinstance(events, Mapping):
-        raise MalformedSettings("hooks", Flaw.NOT_OBJECT, f"is {describe_value(events)}; expected an object")
+    events = require_object("hooks", content.get("hooks", {}))
     return ((event, f"hooks.{event}", value) for event, value in events.items())
 
 
@@ -121,14 +124,12 @@ def _with_or_without(content: Mapping[str, Json]) -> Iterator[tuple[str, str, Js
 
 
 def _by_name(content: Mapping[str, Json]) -> Iterator[tuple[str, str, Json]]:
-    for name, events in content.items():
-        if not isinstance(events, Mapping):
-            raise MalformedSettings(name, Flaw.NOT_OBJECT, f"is {describe_value(events)}; expected an object")
-        if events.get("enabled") is False:
-            continue
-        yield from (
-            (event, f"{name}.{event}", value) for event, value in events.items() if event != "enabled"
-        )
+    for name, value in content.items():
+        events = require_object(name, value)
+        if events.get("enabled") is not False:
+            yield from (
+                (event, f"{name}.{event}", each) for event, each in events.items() if event != "enabled"
+            )
 
 
 def _from_table(content: Mapping[str, Json]) -> Iterator[tuple[str, str, Json]]:
@@ -141,58 +142,59 @@ def _as_list(value: Json) -> Sequence[Json]:
     return value if isinstance(value, Sequence) and not isinstance(value, str) else [value]
 
 
-def _indexed_items(path: str, value: Json) -> Iterator[tuple[str, Json, RawHandler | None]]:
+def _indexed_items(path: str, value: Json) -> Iterator[tuple[str, Json, MalformedSettings | None]]:
     """Yield the items of a list with their key paths; a value that is no list as one item with a flaw."""
-    flawed = None
     if isinstance(value, str) or not isinstance(value, Sequence):
         text = f"is {describe_value(value)}; expected a list"
-        flawed = RawHandler(path=path, handler=value, flaw=Flaw.NOT_LIST, place=path, text=text)
-        yield path, value, flawed
+        yield path, value, MalformedSettings(path, Flaw.NOT_LIST, text)
         return
     yield from ((f"{path}[{place}]", item, None) for place, item in enumerate(value))
 
 
 def _grouped(path: str, value: Json) -> Iterator[RawHandler]:
-    for here, group, flawed in _indexed_items(path, value):
+    for here, group, unlisted in _indexed_items(path, value):
         if not isinstance(group, Mapping):
             text = f"is {describe_value(group)}; expected an object"
-            yield flawed or RawHandler(path=here, flaw=Flaw.NOT_OBJECT, place=here, text=text)
+            yield RawHandler(
+                path=here, handler=group, bad=unlisted or MalformedSettings(here, Flaw.NOT_OBJECT, text)
+            )
             continue
         if "hooks" not in group:
             text = "has no key 'hooks'; expected the handler in a list below that key"
-            yield flawed or RawHandler(path=here, handler=group, flaw=Flaw.FLAT, place=here, text=text)
+            yield RawHandler(
+                path=here, handler=group, bad=unlisted or MalformedSettings(here, Flaw.FLAT, text)
+            )
             continue
-        group_flaw = flawed or _matcher_flaw(here, group)
+        bad = unlisted or _matcher_flaw(here, group)
         handlers = list(_indexed_items(f"{here}.hooks", group["hooks"]))
-        yield from (_entry(at, handler, group, group_flaw or flaw) for at, handler, flaw in handlers)
-        if group_flaw is not None and not handlers:
+        yield from (_entry(at, handler, group, bad or flaw) for at, handler, flaw in handlers)
+        if bad is not None and not handlers:
             # A group without handlers has nothing else to report its own flaw with.
-            yield group_flaw
+            yield RawHandler(path=here, handler=group, bad=bad)
 
 
-def _matcher_flaw(path: str, group: Mapping[str, Json]) -> RawHandler | None:
+def _matcher_flaw(path: str, group: Mapping[str, Json]) -> MalformedSettings | None:
     matcher = group.get("matcher")
     if matcher is None or isinstance(matcher, str):
         return None
     text = f"is {describe_value(matcher)}; expected a string"
-    return RawHandler(path=path, flaw=Flaw.BAD_MATCHER, place=f"{path}.matcher", text=text)
+    return MalformedSettings(f"{path}.matcher", Flaw.BAD_MATCHER, text)
 
 
-def _entry(path: str, handler: Json, group: Mapping[str, Json], flawed: RawHandler | None) -> RawHandler:
-    entry = RawHandler(path=path, handler=handler, matcher=group.get("matcher"), group=group)
-    return entry if flawed is None else replace(entry, flaw=flawed.flaw, place=flawed.place, text=flawed.text)
+def _entry(path: str, handler: Json, group: Mapping[str, Json], bad: MalformedSettings | None) -> RawHandler:
+    return RawHandler(path=path, handler=handler, matcher=group.get("matcher"), group=group, bad=bad)
 
 
 def _flat(path: str, value: Json) -> Iterator[RawHandler]:
-    for here, handler, flawed in _indexed_items(path, value):
+    for here, handler, bad in _indexed_items(path, value):
         around = handler if isinstance(handler, Mapping) else {}
-        yield _entry(here, handler, around, flawed or _matcher_flaw(here, around))
+        yield _entry(here, handler, around, bad or _matcher_flaw(here, around))
 
 
 def _both(path: str, value: Json) -> Iterator[RawHandler]:
-    for here, item, flawed in _indexed_items(path, value):
-        if flawed is not None:
-            yield flawed
+    for here, item, bad in _indexed_items(path, value):
+        if bad is not None:
+            yield RawHandler(path=here, handler=item, bad=bad)
         elif isinstance(item, Mapping) and "hooks" in item:
             yield from _grouped(here, [item])
         else:
@@ -245,41 +247,26 @@ NAMED = SettingsForm(_by_name, _both, lambda events: {"inline": _as_groups(event
 TABLE = SettingsForm(_from_table, _flat, lambda events: {"hooks": _as_rows(events)})
 
 
-@dataclass(frozen=True, slots=True)
-class TimeoutSetting:
-    """
-    A timeout of the settings as the host understands it.
-
-    Attributes:
-        seconds: The timeout; ``None`` for the host's default, or if the value has no meaning.
-        flaw: The flaw of the value, if it has one.
-        text: The flaw in words.
-    """
-
-    seconds: float | None = None
-    flaw: Flaw | None = None
-    text: str = ""
-
-
-def read_timeout(rules: LimitRules, written: Json) -> TimeoutSetting:
-    """Return a timeout of the settings in seconds, as far as the host can read it."""
+def read_timeout(
+    rules: LimitRules, path: str, written: Json
+) -> tuple[float | None, MalformedSettings | None]:
+    """Return a timeout of the settings in seconds, if the host can read it, and its flaw, if it has one."""
     if written is None:
-        return TimeoutSetting()
+        return None, None
     unit = "seconds" if rules.unit == 1.0 else "milliseconds"
     text = f"is {written!r}; expected a number of {unit} above 0"
     if isinstance(written, bool) or not isinstance(written, int | float):
         number = _number(written)
-        return TimeoutSetting(None if number is None else _seconds(rules, number), Flaw.LIMIT_TEXT, text)
+        seconds = None if number is None else _seconds(rules, number)
+        return seconds, MalformedSettings(path, Flaw.LIMIT_TEXT, text)
     seconds = _seconds(rules, float(written))
-    if written == 0:
-        return TimeoutSetting(seconds, Flaw.LIMIT_ZERO, text)
-    if written < 0:
-        return TimeoutSetting(seconds, Flaw.LIMIT_NEGATIVE, text)
+    if written <= 0:
+        flaw = Flaw.LIMIT_NEGATIVE if written else Flaw.LIMIT_ZERO
+        return seconds, MalformedSettings(path, flaw, text)
     if written != written // 1:
-        return TimeoutSetting(
-            seconds, Flaw.LIMIT_FRACTION, f"is {written!r}; expected a whole number of {unit}"
-        )
-    return TimeoutSetting(seconds)
+        text = f"is {written!r}; expected a whole number of {unit}"
+        return seconds, MalformedSettings(path, Flaw.LIMIT_FRACTION, text)
+    return seconds, None
 
 
 def _number(written: Json) -> float | None:

@@ -18,7 +18,7 @@ from pytest_hookharness.hosts.rules.settings import (
     SettingsForm,
 )
 from pytest_hookharness.hosts.rules.turns import COMMON
-from pytest_hookharness.hosts.settings.formats import describe_value, read_timeout
+from pytest_hookharness.hosts.settings.formats import describe_value, read_timeout, require_object
 from pytest_hookharness.model.fast_dataclass import dataclass
 from pytest_hookharness.model.name_hint import name_hint
 from pytest_hookharness.model.protocol import Hook, Json, SettingsProblem
@@ -35,13 +35,12 @@ class SettingsSource:
     The content of a settings file and how to read it.
 
     Attributes:
-        name: The file.
-        content: Its values.
-        form: Its format.
-        keys: The names of the keys of its handlers.
         events: The host's own event for each event name of the file.
         only: Whether it is another host's file, of which only these events count.
         options: Options added to each of its handlers.
+        problems: Why it cannot be read as it is written.
+        plugin: Whether it is a plugin's.
+        component: Whether it is a command, skill or subagent.
     """
 
     name: str
@@ -51,6 +50,14 @@ class SettingsSource:
     events: Mapping[str, str] = field(default_factory=dict)
     only: bool = False
     options: Mapping[str, Json] = field(default_factory=dict)
+    problems: tuple[SettingsProblem, ...] = ()
+    plugin: bool = False
+    component: bool = False
+
+    @property
+    def own(self) -> bool:
+        """Whether it is a file of the host itself, with settings beside hooks."""
+        return not (self.plugin or self.only or self.component)
 
 
 class _UnpassableError(Exception):
@@ -121,8 +128,7 @@ class _FileReader:
             self._read_entry(event, entry)
 
     def _read_entry(self, event: str, entry: RawHandler) -> None:
-        flaw = entry.flaw
-        if flaw is not None and self._apply_effect(MalformedSettings(entry.place, flaw, entry.text)):
+        if entry.bad is not None and self._apply_effect(entry.bad):
             return
         try:
             hook = _read_handler(self, entry, event)
@@ -161,15 +167,15 @@ class _FileReader:
 
     def limit(self, path: str, written: Json) -> float | None:
         """Return a timeout in seconds; ``None`` for the host's default."""
-        limit = read_timeout(self.config.limits, written)
-        if limit.flaw is not None:
-            bad = MalformedSettings(path, limit.flaw, limit.text)
-            if self.config.effect(limit.flaw) is Effect.DEFAULTS:
+        seconds, bad = read_timeout(self.config.limits, path, written)
+        if bad is not None:
+            effect = self.config.effect(bad.flaw)
+            if effect is Effect.DEFAULTS:
                 self._apply_effect(bad)
                 return None
-            if self.config.effect(limit.flaw) is not Effect.TAKES or limit.seconds is None:
+            if effect is not Effect.TAKES or seconds is None:
                 raise bad
-        return limit.seconds
+        return seconds
 
 
 def _unreachable(profile: Profile, source: str, hooks: Sequence[Hook]) -> Iterator[SettingsProblem]:
@@ -196,8 +202,7 @@ def _unknown_event(profile: Profile, source: str, event: str, path: str) -> Sett
 
 def _read_handler(reading: _FileReader, entry: RawHandler, event: str) -> Hook:
     path, handler, config, keys = entry.path, entry.handler, reading.config, reading.source.keys
-    if not isinstance(handler, Mapping):
-        raise MalformedSettings(path, Flaw.NOT_OBJECT, f"is {describe_value(handler)}; expected an object")
+    handler = require_object(path, handler)
     unknown = next((key for key in handler if keys.known and key not in keys.known), None)
     if unknown is not None:
         hint = name_hint(unknown, keys.known, "keys")

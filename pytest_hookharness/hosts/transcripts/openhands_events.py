@@ -9,12 +9,7 @@ from __future__ import annotations
 
 import json
 
-from pytest_hookharness.hosts.transcripts.session_stream import (
-    SessionStream,
-    object_of,
-    string_of,
-    text_of,
-)
+from pytest_hookharness.hosts.transcripts.session_stream import SessionStream, object_of, string_of, text_of
 from pytest_hookharness.model.actions import ActionResult, HookRefusal
 from pytest_hookharness.model.protocol import Json, Payload
 

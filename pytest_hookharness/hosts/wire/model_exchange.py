@@ -58,13 +58,7 @@ class ModelRequest:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WireCall:
-    """
-    One tool call as the model writes it.
-
-    Attributes:
-        id: The identifier of the call.
-        name: Name of the tool.
-    """
+    """One tool call as the model writes it."""
 
     id: str
     name: str
@@ -78,8 +72,6 @@ class ModelReply:
 
     Attributes:
         number: How many came before it.
-        text: Its text; empty for none.
-        calls: Its tool calls.
     """
 
     number: int

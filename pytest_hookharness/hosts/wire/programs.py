@@ -31,7 +31,6 @@ class LiveProgram:
     The real program of a host.
 
     Attributes:
-        host: Name of the host, without a version.
         packages: What npm installs, or pip; templates over ``version``.
         python: The Python for pip's environment; empty if npm installs the program.
         binary: Where the program is below its folder, with ``*`` for the machine's part of a name.
@@ -41,11 +40,8 @@ class LiveProgram:
         settings: Returns the files of the home folder that a session needs, by path, given their present
             texts, the workspace and the options.
         hooks_file: The state path of the settings file of a project.
-        wire: The format in which it talks with its model.
         options: The options of a scenario that are passed on.
         plugin: The argument before the folder of a plugin; empty if plugins are not loaded.
-        subagents: Whether its subagents are played.
-        resumes: Whether it can resume a session.
         unordered: Sets of events whose hooks may run at the same time, so that their order means nothing.
     """
 

@@ -11,14 +11,10 @@ from pathlib import Path
 
 from pytest_hookharness.model.checkup import CheckReport, Problem, Symptom
 from pytest_hookharness.model.verdicts import FindingCode
-from pytest_hookharness.reports.ci.github import FailureAnnotation, annotation, cell, notice
+from pytest_hookharness.reports.ci.github import FailureAnnotation, annotation, cell, warning
 from pytest_hookharness.reports.ci.sarif import VERDICTS, Json, SarifLocation, SarifRunInfo, log, result
 from pytest_hookharness.reports.safe_text import code, fence, plain, plain_lines, without_runner_command
-from pytest_hookharness.reports.terminal.check_report import (
-    ReplayCommand,
-    headline,
-    render_check,
-)
+from pytest_hookharness.reports.terminal.check_report import ReplayCommand, headline, render_check
 
 # Returns where a problem of a report is shown.
 Locate = Callable[[CheckReport, Problem], SarifLocation]
@@ -38,11 +34,7 @@ def sarif_log(
     Return check reports as one SARIF log, without fixed problems; accepted ones are suppressed results.
 
     Args:
-        codes: All kinds of findings.
         info: The folder that file names are relative to.
-        locate: Returns where a problem is shown.
-        version: Our version.
-        status: The exit status.
     """
     found: list[Json] = []
     for report in reports:
@@ -98,7 +90,7 @@ def github_log(
         for problem in _left(report):
             yield annotation(_annotated(report, problem, locate(report, problem), info.root))
         for text in (*report.untried, *report.undecided):
-            yield notice("warning", f"{report.place.title}: not checked completely", text)
+            yield warning(f"{report.place.title}: not checked completely", text)
 
 
 def _annotated(report: CheckReport, problem: Problem, place: SarifLocation, root: Path) -> FailureAnnotation:

@@ -26,11 +26,8 @@ class FailureAnnotation:
     One item that failed or could not be played.
 
     Attributes:
-        name: Its node id.
         file: Its file, relative to the repository.
         line: The line of the broken expectation.
-        headline: The first line of its report.
-        story: The whole report.
         level: ``error`` or ``warning``.
     """
 
@@ -44,18 +41,14 @@ class FailureAnnotation:
 
 def annotation(failure: FailureAnnotation) -> str:
     """Return the workflow command that shows a failure beside the line of its expectation."""
-    properties = {
-        "file": failure.file,
-        "line": str(failure.line),
-        "title": plain(failure.name, _LONGEST),
-    }
-    written = ",".join(f"{name}={_property(value)}" for name, value in properties.items())
-    return f"::{failure.level} {written}::{_data(plain(failure.headline, _LONGEST))}"
+    place = f"file={_property(failure.file)},line={failure.line}"
+    title, text = _property(plain(failure.name, _LONGEST)), _data(plain(failure.headline, _LONGEST))
+    return f"::{failure.level} {place},title={title}::{text}"
 
 
-def notice(level: str, title: str, text: str) -> str:
-    """Return the workflow command that shows a text beside no file; the level is warning or notice."""
-    return f"::{level} title={_property(plain(title, _LONGEST))}::{_data(plain(text, _LONGEST))}"
+def warning(title: str, text: str) -> str:
+    """Return the workflow command that shows a text beside no file."""
+    return f"::warning title={_property(plain(title, _LONGEST))}::{_data(plain(text, _LONGEST))}"
 
 
 def _data(text: str) -> str:

@@ -19,8 +19,8 @@ from pytest_hookharness.model.bad_ends import BAD_ENDS, UNDECIDED
 from pytest_hookharness.model.fast_dataclass import dataclass
 from pytest_hookharness.model.outcome import Outcome
 from pytest_hookharness.model.verdicts import Finding, FindingCode, Violation
+from pytest_hookharness.reports.model_texts import shorten
 from pytest_hookharness.reports.safe_text import plain
-from pytest_hookharness.reports.short_paths import shorten
 from pytest_hookharness.reports.terminal.advice import advice
 from pytest_hookharness.reports.terminal.verdict_text import first_line
 
@@ -54,7 +54,6 @@ class SarifRunInfo:
     The facts about a run that the outcome does not contain.
 
     Attributes:
-        item: The node id of the test.
         place: The test itself: the location of results that have no better one.
         root: The folder that file names are relative to.
         script: Returns where the script of a command is, if it is in the repository.

@@ -40,13 +40,9 @@ class PageRow:
         data: The id of the element with its records.
         name: The scenario with its variant, or the test.
         number: The number of this run of the item, from 1.
-        host: The simulated host.
         file: The file it comes from; empty if unknown.
         verdict: The name of the verdict; ``interrupted`` or ``not played`` if there is none.
         result: ``passed``, ``failed``, ``decided by its test`` or ``unknown``.
-        said: The first line of its report.
-        turns: Number of the last turn.
-        blocks: Refusals that the host honoured.
         seconds: Duration; ``None`` if unknown.
     """
 

@@ -20,8 +20,8 @@ from pytest_hookharness.model.protocol import Hook, Rule
 from pytest_hookharness.model.response import Response
 from pytest_hookharness.model.trace import HookEvent, Performed
 from pytest_hookharness.model.verdicts import Capped, Finding, Hung, Livelock
+from pytest_hookharness.reports.model_texts import with_short_paths
 from pytest_hookharness.reports.safe_text import code, fence, plain, without_runner_command
-from pytest_hookharness.reports.short_paths import with_short_paths
 from pytest_hookharness.reports.terminal.advice import advice
 from pytest_hookharness.reports.terminal.phrases import and_more, describe_cap, describe_tier, text_of_changes
 from pytest_hookharness.reports.terminal.probe_report import render_probes
@@ -50,9 +50,6 @@ class IncidentContext:
     The context of a report that the outcome does not contain.
 
     Attributes:
-        replay_command: The shell command that repeats the run.
-        day: When it was played.
-        versions: Names and versions of the programs involved.
         asked: Single events of the same test.
         root: The folder that file names are shown relative to.
     """

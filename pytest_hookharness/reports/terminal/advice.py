@@ -1,8 +1,4 @@
-"""
-Advice on a verdict: what to do next.
-
-Advice on findings comes with the findings.
-"""
+"""Advice on a verdict: what to do next."""
 
 from __future__ import annotations
 
@@ -28,8 +24,8 @@ from pytest_hookharness.model.verdicts import (
     Terminated,
     Undecided,
 )
+from pytest_hookharness.reports.model_texts import with_short_paths
 from pytest_hookharness.reports.safe_text import plain
-from pytest_hookharness.reports.short_paths import with_short_paths
 from pytest_hookharness.reports.terminal.phrases import first_few, text_of_command, text_of_reason
 from pytest_hookharness.reports.terminal.time_advice import budget_for_first_verdict, longer_hook_runs
 

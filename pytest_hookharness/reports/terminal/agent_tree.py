@@ -18,16 +18,12 @@ _COMMAND = 40
 
 def render_sessions(children: Sequence[ChildSession]) -> list[str]:
     """Return each session below the session that started it, with its hook runs; bounded."""
-    lines = [
-        line for child in children if not _has_parent(child, children) for line in _tree(child, children)
-    ]
+    started = {child.number for child in children}
+    roots = (child for child in children if child.parent not in started or child.parent >= child.number)
+    lines = [line for child in roots for line in _tree(child, children)]
     if len(lines) > _MOST_LINES:
         return [*lines[:_MOST_LINES], f"  ... {counted(len(lines) - _MOST_LINES, 'line')} ..."]
     return lines
-
-
-def _has_parent(child: ChildSession, children: Sequence[ChildSession]) -> bool:
-    return any(other.number == child.parent < child.number for other in children)
 
 
 def _tree(child: ChildSession, children: Sequence[ChildSession]) -> Iterator[str]:

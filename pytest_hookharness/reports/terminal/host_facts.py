@@ -1,4 +1,4 @@
-"""What is known of hosts, and the catalogue of findings: in a terminal and as pages of the documentation."""
+"""What is known of hosts, and the catalogue of findings, in a terminal."""
 
 from __future__ import annotations
 
@@ -74,10 +74,7 @@ def _rule(rule: Rule, indent: str) -> list[str]:
     return textwrap.wrap(text, _WIDTH, initial_indent=indent, subsequent_indent=indent + "  ")
 
 
-# People write the part of a page below this heading; it is kept.
-SEEN = "## How it was seen"
 _PAGE_WIDTH = 100
-_COLUMN = 119
 
 
 def codes_table(codes: Sequence[FindingCode]) -> str:
@@ -97,29 +94,3 @@ def _describe(code: FindingCode) -> str:
     for name, text in parts:
         lines += wrapped(text, _PAGE_WIDTH, f"  {name + ':':6}", " " * 8)
     return "\n".join(lines)
-
-
-def page_head(code: FindingCode) -> str:
-    """Return the generated part of a finding's page, with the heading below which people write."""
-    paragraphs = (code.what, f"**Why it matters.** {code.why}", f"**What to do.** {code.fix}")
-    body = "\n\n".join(textwrap.fill(text, _COLUMN, break_on_hyphens=False) for text in paragraphs)
-    return f"# {code.code} {code.name}\n\n{body}\n\n{SEEN}\n"
-
-
-def index(codes: Sequence[FindingCode]) -> str:
-    """Return the index page of all findings."""
-    rows = [f"| [{code.code}]({code.code}.md) | {code.name} | {code.what} |" for code in codes]
-    return "\n".join(
-        [
-            "# Findings",
-            "",
-            "Defects that are seen on the way to a verdict. A scenario lists those that it expects, by code",
-            "or name, under `expect.findings`; any other finding fails it. `hookharness findings CODE`",
-            "prints the same in a terminal. `nox -s pages` generates the first part of each page.",
-            "",
-            "| code | name | what was seen |",
-            "| --- | --- | --- |",
-            *rows,
-            "",
-        ]
-    )

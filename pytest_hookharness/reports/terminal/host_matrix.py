@@ -17,13 +17,11 @@ from pytest_hookharness.model.outcome import Outcome
 from pytest_hookharness.model.protocol import Decision, Rule, Ruling
 from pytest_hookharness.model.trace import HookEvent, Step
 from pytest_hookharness.model.verdicts import Capped, Livelock
-from pytest_hookharness.reports.safe_text import fit, plain
-from pytest_hookharness.reports.terminal.table import Row
+from pytest_hookharness.reports.safe_text import aligned, columns, fit, plain
 
 Turn: TypeAlias = Mapping[str, str | int]
 HostPath: TypeAlias = Sequence[Turn]
 
-_GAP = "  "
 _LONGEST = 400
 _NOTE = 160
 # More hosts than this are shown as rows.
@@ -106,31 +104,12 @@ def _fact(rule: Rule | None) -> dict[str, str | int]:
 
 @dataclass(frozen=True, slots=True)
 class HostRun:
-    """
-    One scenario on one host.
+    """One scenario on one host, with the result of each turn."""
 
-    Attributes:
-        row: Its row of the table.
-        path: The path: the result of each turn.
-    """
-
-    row: Row
+    scenario: str
+    host: str
+    verdict: str
     path: HostPath
-
-    @property
-    def scenario(self) -> str:
-        """Return the scenario's name and variant."""
-        return str(self.row["scenario"])
-
-    @property
-    def host(self) -> str:
-        """Return the host with its version."""
-        return str(self.row["host"])
-
-    @property
-    def verdict(self) -> str:
-        """Return the name of the verdict."""
-        return str(self.row["verdict"])
 
     @property
     def result(self) -> str:
@@ -182,20 +161,15 @@ def _grid(scenarios: Mapping[str, list[HostRun]], width: int) -> Iterator[str]:
     rows += [[plain(name, 60), *(among.get(host, "-") for host in hosts)] for name, among in cells.items()]
     if len(hosts) > _MOST_COLUMNS:
         rows = [[*column] for column in zip(*rows, strict=True)]
-    sizes = [max(map(len, column)) for column in zip(*rows, strict=True)]
-    for row in rows:
-        yield _line(row, sizes, width)
+    least = max(columns(row[0]) for row in rows) + 20
+    for line in aligned(rows[0], rows[1:]):
+        yield fit(line, max(width, least)).rstrip()
 
 
 def _cells(among: Sequence[HostRun]) -> Mapping[str, str]:
     """Return the text for each host: only the verdict if that distinguishes all results."""
     enough = len({run.verdict for run in among}) == len(_by_result(among))
     return {run.host: run.verdict if enough else run.result for run in among}
-
-
-def _line(trial_results: Sequence[str], sizes: Sequence[int], width: int) -> str:
-    padded = [cell.ljust(size) for cell, size in zip(trial_results, sizes, strict=True)]
-    return fit(_GAP.join(padded).rstrip(), max(width, sizes[0] + 20)).rstrip()
 
 
 def _all_differing(scenarios: Mapping[str, list[HostRun]]) -> Iterator[str]:

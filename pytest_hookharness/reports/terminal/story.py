@@ -8,14 +8,8 @@ from collections.abc import Iterator
 
 from pytest_hookharness.model.expectations import counted
 from pytest_hookharness.model.outcome import Outcome
-from pytest_hookharness.model.verdicts import (
-    OBSERVED,
-    Finding,
-    Livelock,
-    Lockout,
-    Recursing,
-    Terminated,
-)
+from pytest_hookharness.model.verdicts import OBSERVED, Finding, Livelock, Lockout, Recursing, Terminated
+from pytest_hookharness.reports.model_texts import with_short_paths
 from pytest_hookharness.reports.safe_text import (
     columns,
     fit,
@@ -24,7 +18,6 @@ from pytest_hookharness.reports.safe_text import (
     without_runner_command,
     wrapped,
 )
-from pytest_hookharness.reports.short_paths import with_short_paths
 from pytest_hookharness.reports.terminal.agent_tree import render_background
 from pytest_hookharness.reports.terminal.campaign_report import describe_exploration, render_trap
 from pytest_hookharness.reports.terminal.phrases import EVERYTHING, LONGEST_TEXT, and_more, describe_tier
@@ -51,7 +44,6 @@ def story(outcome: Outcome, *, width: int = 100, replay_command: str = "", verbo
     Return the whole report on one simulation.
 
     Args:
-        outcome: The simulation.
         width: The columns of a line.
         replay_command: The command that repeats it; by default made from its file.
         verbose: Cut no text and leave out no turn.
@@ -72,17 +64,15 @@ def story(outcome: Outcome, *, width: int = 100, replay_command: str = "", verbo
     lines += _advice(outcome, width)
     lines += _findings(outcome, width, longest)
     lines += [*lookup, *_varied(outcome, width)]
-    if outcome.explored is not None:
-        said = describe_exploration(outcome.explored)
-        lines += [line for words in said for line in _wrapped(words, width, hanging=" " * 6)]
+    tried = [] if outcome.explored is None else [*describe_exploration(outcome.explored)]
     # Earlier probes only led to later ones. A lock-out shows the turns of another run, without these probes.
     for probing in () if isinstance(outcome.verdict, Lockout) else outcome.probe_reports[-_MOST_PROBINGS:]:
-        said = render_probes(probing, outcome.verdict)
-        lines += [line for words in said for line in _wrapped(words, width, hanging=" " * 6)]
+        tried += render_probes(probing, outcome.verdict)
+    lines += [line for words in tried for line in _wrapped(words, width, hanging=" " * 6)]
     lines += _assumptions(outcome, width)
     if outcome.kept_workspace:
         lines.append(f"  workspace: {plain(outcome.kept_workspace, _LONGEST)}")
-    return "\n".join([*lines, _replay(outcome, replay_command)])
+    return "\n".join([*lines, *_replay(outcome, replay_command)])
 
 
 def _wrapped(text: str, width: int, indent: str = "  ", hanging: str | None = None) -> list[str]:
@@ -197,17 +187,15 @@ def _assumptions(outcome: Outcome, width: int) -> Iterator[str]:
     yield from _wrapped(f"tier:    {describe_tier(outcome.tier)}", width, hanging=" " * 11)
 
 
-def _replay(outcome: Outcome, replay_command: str) -> str:
-    # In a line of its own, since people copy the command.
-    chance = "\n          which may go otherwise: the source names random numbers" if outcome.chance else ""
-    return f"{_replay_line(outcome, replay_command)}{chance}"
-
-
-def _replay_line(outcome: Outcome, replay_command: str) -> str:
-    if replay_command:
-        return f"  replay: {plain(replay_command, _LONGEST)}"
+def _replay(outcome: Outcome, replay_command: str) -> Iterator[str]:
     origin = outcome.scenario.origin
-    if origin is None:
-        return f"  replay: the same scenario ({plain(outcome.scenario.id)}) with seed {outcome.seed}"
-    node = shlex.quote(f"{plain(str(origin.file), _LONGEST)}::{plain(outcome.scenario.id, _LONGEST)}")
-    return f"  replay: hookharness run {node} --seed {outcome.seed}"
+    # In a line of its own, since people copy the command.
+    if replay_command:
+        yield f"  replay: {plain(replay_command, _LONGEST)}"
+    elif origin is None:
+        yield f"  replay: the same scenario ({plain(outcome.scenario.id)}) with seed {outcome.seed}"
+    else:
+        node = shlex.quote(f"{plain(str(origin.file), _LONGEST)}::{plain(outcome.scenario.id, _LONGEST)}")
+        yield f"  replay: hookharness run {node} --seed {outcome.seed}"
+    if outcome.chance:
+        yield "          which may go otherwise: the source names random numbers"

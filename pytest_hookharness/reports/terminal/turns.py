@@ -13,6 +13,7 @@ from pytest_hookharness.model.processes import Cut, ProcessResult, TimedOut
 from pytest_hookharness.model.response import Response
 from pytest_hookharness.model.trace import Happened, HookEvent, HookRun, Moved, Performed, Step, Trace
 from pytest_hookharness.model.verdicts import IF_MASKED, Livelock
+from pytest_hookharness.reports.model_texts import with_short_paths, with_short_paths_of_event
 from pytest_hookharness.reports.safe_text import (
     columns,
     fit,
@@ -21,7 +22,6 @@ from pytest_hookharness.reports.safe_text import (
     quoted,
     without_runner_command,
 )
-from pytest_hookharness.reports.short_paths import with_short_paths, with_short_paths_of_event
 from pytest_hookharness.reports.terminal.agent_tree import render_sessions
 from pytest_hookharness.reports.terminal.phrases import (
     EVERYTHING,
@@ -76,7 +76,6 @@ class StoryLine:
 
     Attributes:
         label: Who acts: the agent, the script, a tool or an event.
-        text: What happens.
         key: The text without durations and process numbers, to compare turns.
     """
 
@@ -246,7 +245,12 @@ def _hooked(hooked: HookEvent, longest: int) -> Iterator[StoryLine]:
 
 
 def _hook_run(event: str, hook_run: HookRun, wall: float | None, said: str) -> Iterator[StoryLine]:
-    ran, timeless = (f"{text_of_command(hook_run)}  {_ended(hook_run, took)}" for took in (wall, None))
+    run = hook_run.run
+    ended = (
+        "answered by the scenario" if run is None else describe_ending(run.ending, took)
+        for took in (wall, None)
+    )
+    ran, timeless = (f"{text_of_command(hook_run)}  {how}" for how in ended)
     if columns(ran) + columns(said) > _ROOM:
         yield _line(event, ran, timeless)
         if said:
@@ -254,7 +258,3 @@ def _hook_run(event: str, hook_run: HookRun, wall: float | None, said: str) -> I
     else:
         together = f"  {said}" if said else ""
         yield _line(event, ran + together, timeless + _DURATION.sub("0 s", together))
-
-
-def _ended(hook_run: HookRun, wall: float | None) -> str:
-    return "answered by the scenario" if hook_run.run is None else describe_ending(hook_run.run.ending, wall)

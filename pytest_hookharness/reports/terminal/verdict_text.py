@@ -25,8 +25,8 @@ from pytest_hookharness.model.verdicts import (
     Undecided,
     Violation,
 )
+from pytest_hookharness.reports.model_texts import with_short_paths
 from pytest_hookharness.reports.safe_text import clip_words, plain, quoted
-from pytest_hookharness.reports.short_paths import with_short_paths
 from pytest_hookharness.reports.terminal.phrases import (
     EVERYTHING,
     first_few,

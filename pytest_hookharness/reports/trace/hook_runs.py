@@ -41,16 +41,10 @@ _REPLACED = "\N{REPLACEMENT CHARACTER}"
 _HALVES = re.compile("[\ud800-\udfff]")
 
 
-def excerpt(text: str, size: int | None = None) -> TraceRecord:
-    """Return a text as an excerpt; ``size`` is that of the whole text in bytes, if it is longer."""
-    known_text = _HALVES.sub(_REPLACED, text)
-    known = len(known_text.encode())
-    return {
-        "text": known_text,
-        "bytes": known if size is None else size,
-        "cut_at": known if size is not None and size > known else None,
-        "replaced": known_text != text,
-    }
+def excerpt(text: str) -> TraceRecord:
+    """Return a whole text as an excerpt."""
+    known = _HALVES.sub(_REPLACED, text)
+    return {"text": known, "bytes": len(known.encode()), "cut_at": None, "replaced": known != text}
 
 
 def of_bytes(data: bytes, size: int | None = None) -> TraceRecord:

@@ -43,10 +43,6 @@ class TraceRun:
     One simulation, as far as its trace file goes.
 
     Attributes:
-        name: The name of the file.
-        begin: How it began.
-        steps: The steps, in order.
-        states: The states, in order of their turns.
         live: The comparison with the real program of its host; ``None`` if it was not made.
         end: How it ended; ``None`` if it was interrupted or could not be played.
         trouble: Why it could not be played; ``None`` if it was.
@@ -61,11 +57,6 @@ class TraceRun:
     end: TraceRecord | None = None
     trouble: TraceRecord | None = None
     torn: bool = False
-
-    @property
-    def interrupted(self) -> bool:
-        """Return whether the file has neither an end nor a reason why there is none."""
-        return self.end is None and self.trouble is None
 
 
 def read_run(lines: Iterable[bytes], name: str) -> TraceRun | None:

@@ -52,10 +52,7 @@ class TraceHeader:
         id: Node id of the test, or of the item of a scenario file.
         front_end: ``pytest`` or ``hookharness``.
         host: The profile that is simulated, with its version.
-        seed: The seed of the run.
         tier: The isolation of hook runs; ``None`` while it is not known.
-        hooks: The hooks that are configured.
-        replay_command: The shell command that repeats the run.
         began: Day and time in ISO 8601.
     """
 

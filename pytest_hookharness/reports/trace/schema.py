@@ -55,6 +55,7 @@ _CONSEQUENCES: Mapping[str, Schema] = {
     "more_changes": _COUNT,
     "children": _list(_ref("child")),
 }
+_PROCESS_KEYS: Mapping[str, Schema] = {"pid": _WHOLE, "command": _TEXT, "age": _NUMBER}
 _HOOK: Mapping[str, Schema] = {
     "event": _TEXT,
     "command": _TEXT,
@@ -199,16 +200,9 @@ DEFINITIONS: Mapping[str, Schema] = {
         hooks=_list(_TEXT),
         in_doubt=_FLAG,
     ),
-    "process": _object(pid=_WHOLE, command=_TEXT, age=_NUMBER),
+    "process": _object(**_PROCESS_KEYS),
     "activity": _object(
-        pid=_WHOLE,
-        command=_TEXT,
-        age=_NUMBER,
-        words=_TEXT,
-        state=_TEXT,
-        blocked_in=_TEXT,
-        waits_for=_TEXT,
-        asks=_TEXT,
+        **_PROCESS_KEYS, words=_TEXT, state=_TEXT, blocked_in=_TEXT, waits_for=_TEXT, asks=_TEXT
     ),
     "exited": _object(kind=_one_of("exited"), code=_WHOLE),
     "signaled": _object(kind=_one_of("signaled"), signal=_WHOLE),

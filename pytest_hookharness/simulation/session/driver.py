@@ -162,7 +162,8 @@ class SessionDriver:
         """
         while True:
             request = self.progress.request
-            self._write_records(request)
+            for path, lines in self.progress.lines.items():
+                self.testbed.write_transcript(path, lines)
             left = remaining()
             match request:
                 case hosts.RunHooks() | hosts.PerformCall() if left <= 0:
@@ -239,14 +240,6 @@ class SessionDriver:
         self.pass_time(seconds)
         session = self.progress.session
         self.replace_session(replace(session, waited=session.waited + seconds))
-
-    def _write_records(self, request: hosts.Request) -> None:
-        testbed = self.testbed
-        if request.records:
-            testbed.write_transcript(request.transcript_path, request.records)
-        if isinstance(request, hosts.RunHooks | hosts.NextAct):
-            for lines in request.subagent_lines:
-                testbed.write_transcript(lines.path, lines.records)
 
     def _note(self, exchange: Exchange) -> None:
         self.steps.append(Step(number=len(self.steps) + 1, turn=self.turn, exchange=exchange))

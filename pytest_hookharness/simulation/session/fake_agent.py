@@ -109,11 +109,9 @@ class FakeAgent:
         ending = None
         while True:
             request = progress.request
-            if request.records and request.transcript_path:
-                append_lines(Path(request.transcript_path), request.records)
-            if isinstance(request, hosts.RunHooks | hosts.NextAct):
-                for lines in request.subagent_lines:
-                    append_lines(Path(lines.path), lines.records)
+            for path, lines in progress.lines.items():
+                if path:
+                    append_lines(Path(path), lines)
             match request:
                 case hosts.RunHooks():
                     progress = self._run_hooks(progress, request)

@@ -1,8 +1,4 @@
-"""
-The events of Claude Code 2.1.329 that occur in a simulated session.
-
-The order of the keys is the host's own.
-"""
+"""The events of Claude Code 2.1.329 that occur in a simulated session."""
 
 from __future__ import annotations
 
@@ -35,7 +31,7 @@ _TASK_REFUSED = (
     "see a failed call"
 )
 
-_SESSION_EVENTS = (
+_ALL = (
     event_rule(
         "WorktreeCreate",
         Field(name="name", kind=WORD),
@@ -118,9 +114,6 @@ _SESSION_EVENTS = (
         shared=True,
         observed=True,
     ),
-)
-
-_TURN_EVENTS = (
     event_rule(
         "UserPromptExpansion",
         Field(name="expansion_type", kind=WORD, choices=("slash_command",)),
@@ -171,9 +164,6 @@ _TURN_EVENTS = (
         context_continues=True,
         observed=True,
     ),
-)
-
-_TOOL_EVENTS = (
     event_rule(
         "PreToolUse",
         TOOL,
@@ -240,9 +230,6 @@ _TOOL_EVENTS = (
         power=Power.REFUSES,
         context=True,
     ),
-)
-
-_TASK_EVENTS = (
     event_rule(
         "TaskCreated",
         *_TASK,
@@ -277,9 +264,6 @@ _TASK_EVENTS = (
         env_file=True,
         assumed="CwdChanged occurs before the hooks after the call that changed the folder",
     ),
-)
-
-_SUBAGENT_EVENTS = (
     event_rule(
         "SubagentStart",
         fact="SubagentStart cannot be refused",
@@ -303,7 +287,6 @@ _SUBAGENT_EVENTS = (
         context_continues=True,
         observed=True,
     ),
+    *UNREACHED,
 )
-
-_ALL = (*_SESSION_EVENTS, *_TURN_EVENTS, *_TOOL_EVENTS, *_TASK_EVENTS, *_SUBAGENT_EVENTS, *UNREACHED)
 EVENTS: Mapping[str, EventRule] = {event.name: event for event in _ALL}

@@ -3,8 +3,16 @@
 from __future__ import annotations
 
 from pytest_hookharness.hosts.profiles.claude_code.fields import FACTS
-from pytest_hookharness.hosts.rules.profile import ConfigRules, MatcherRules, ProcessRules
-from pytest_hookharness.hosts.rules.settings import Effect, Flaw, HandlerKeys, Switch, Syntax
+from pytest_hookharness.hosts.rules.profile import ProcessRules
+from pytest_hookharness.hosts.rules.settings import (
+    ConfigRules,
+    Effect,
+    Flaw,
+    HandlerKeys,
+    MatcherRules,
+    Switch,
+    Syntax,
+)
 from pytest_hookharness.hosts.settings.formats import GROUPS, parse_json
 from pytest_hookharness.model.processes import KillPolicy, KillScope, Stdio
 

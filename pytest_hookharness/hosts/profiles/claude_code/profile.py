@@ -1,8 +1,4 @@
-"""
-The profile of Claude Code 2.1.329.
-
-Facts marked observed were measured by running the host headless.
-"""
+"""The profile of Claude Code 2.1.329."""
 
 from __future__ import annotations
 
@@ -11,21 +7,23 @@ from pytest_hookharness.hosts.profiles.claude_code import tools
 from pytest_hookharness.hosts.profiles.claude_code.events import EVENTS
 from pytest_hookharness.hosts.profiles.claude_code.fields import ANSWERS, FACTS, MODES
 from pytest_hookharness.hosts.profiles.claude_code.hook_settings import CONFIG, MATCHERS, PROCESS
-from pytest_hookharness.hosts.rules.profile import (
-    CapRules,
-    CommandRules,
-    OptionRule,
-    Profile,
+from pytest_hookharness.hosts.rules.profile import Profile
+from pytest_hookharness.hosts.rules.replies import (
+    CodeMeaning,
+    CodeRule,
     ReplyRules,
+    Stream,
+    TextLimit,
+    Wording,
+)
+from pytest_hookharness.hosts.rules.tools_and_transcript import (
+    CommandRules,
+    IdRules,
     ToolRules,
     TranscriptRules,
-    TurnRules,
-    Wording,
     WorktreeRules,
 )
-from pytest_hookharness.hosts.rules.replies import CodeMeaning, CodeRule, Stream, TextLimit
-from pytest_hookharness.hosts.rules.tools_and_transcript import IdRules
-from pytest_hookharness.hosts.rules.turns import Resets
+from pytest_hookharness.hosts.rules.turns import CapRules, OptionRule, Resets, TurnRules
 
 _observed, _documented, _assumed = FACTS.observed, FACTS.documented, FACTS.assumed
 
@@ -125,7 +123,6 @@ WORDING = Wording(
     context="<system-reminder>\n{label} hook additional context: {text}\n</system-reminder>",
     shown="<system-reminder>\n{label} hook success: {text}\n</system-reminder>",
     escapes={"</system-reminder": "&lt;/system-reminder"},
-    denied="Permission to use {tool} was denied.",
 )
 
 CAP = CapRules(
@@ -224,7 +221,6 @@ COMMANDS = CommandRules(
         "home/.claude/commands": "userSettings",
     },
     suffix=".md",
-    kind="slash_command",
     arguments="$ARGUMENTS",
     appended="ARGUMENTS: {arguments}",
     rules={

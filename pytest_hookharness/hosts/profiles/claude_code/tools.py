@@ -1,9 +1,4 @@
-"""
-The tools of Claude Code 2.1.329, their results, and its task list.
-
-Names and forms of Bash, Write, Read failures and Agent were recorded, and the input of hooks about tasks.
-The other forms, and the numbering of tasks, are assumed, as the profile says.
-"""
+"""The tools of Claude Code 2.1.329, their results, and its task list."""
 
 from __future__ import annotations
 

@@ -17,8 +17,9 @@ import shlex
 from collections.abc import Mapping
 
 from pytest_hookharness.hosts.profiles.shared import make_call
-from pytest_hookharness.hosts.rules.profile import Operation
+from pytest_hookharness.hosts.replies.json_parser import dig
 from pytest_hookharness.hosts.rules.replies import AnswerRules, Halting, JsonParser, VerdictPath
+from pytest_hookharness.hosts.rules.tools_and_transcript import Operation
 from pytest_hookharness.hosts.rules.turns import Role
 from pytest_hookharness.model.moves import Edit, Performance, Read, RunCommand, Subagent, ToolCall, ToolResult
 from pytest_hookharness.model.protocol import Json, Payload, Ruling
@@ -127,9 +128,7 @@ def _check_specific(event: str, specific: Mapping[str, Json]) -> str | None:
 
 def _unsupported(event: str, answer: Payload) -> str | None:
     for path, harmless in _UNSUPPORTED.get(event, ()):
-        value: Json = answer
-        for key in path:
-            value = value.get(key) if isinstance(value, Mapping) else None
+        value = dig(answer, path)
         if value is not None and value != harmless:
             return f"{path[-1]!r} is not supported on {event}"
     return None

@@ -116,7 +116,7 @@ def _event(
     )
 
 
-_SESSION_EVENTS = (
+_ALL = (
     _event(
         "SessionStart",
         _MAIN_TRANSCRIPT,
@@ -181,9 +181,6 @@ _SESSION_EVENTS = (
         target="trigger",
         assumed="PostCompact occurs right after SessionStart with the source compact",
     ),
-)
-
-_TURN_EVENTS = (
     _event(
         "UserPromptSubmit",
         *_OF_TURN,
@@ -205,9 +202,6 @@ _TURN_EVENTS = (
         power=Power.REFUSES,
         plain_fails=True,
     ),
-)
-
-_TOOL_EVENTS = (
     _event(
         "PreToolUse",
         *_OF_TURN,
@@ -258,9 +252,6 @@ _TOOL_EVENTS = (
             "effect on it"
         ),
     ),
-)
-
-_SUBAGENT_EVENTS = (
     _event(
         "SubagentStart",
         _TURN,
@@ -293,8 +284,6 @@ _SUBAGENT_EVENTS = (
         target="agent_kind",
     ),
 )
-
-_ALL = (*_SESSION_EVENTS, *_TURN_EVENTS, *_TOOL_EVENTS, *_SUBAGENT_EVENTS)
 EVENTS: Mapping[str, EventRule] = {event.name: event for event in _ALL}
 
 

@@ -1,8 +1,4 @@
-"""
-The profile of Codex 0.169.0.
-
-Facts marked observed were measured by running the host headless.
-"""
+"""The profile of Codex 0.169.0."""
 
 from __future__ import annotations
 
@@ -18,23 +14,27 @@ from pytest_hookharness.hosts.profiles.codex.events import (
     seen_as,
 )
 from pytest_hookharness.hosts.profiles.shared import give_plainly
-from pytest_hookharness.hosts.rules.profile import (
-    CapRules,
-    ConfigRules,
-    MatcherRules,
-    OptionRule,
-    ProcessRules,
-    Profile,
+from pytest_hookharness.hosts.rules.profile import ProcessRules, Profile
+from pytest_hookharness.hosts.rules.replies import (
+    CodeMeaning,
+    CodeRule,
     ReplyRules,
-    ToolRules,
-    TranscriptRules,
-    TurnRules,
+    Stream,
+    TextLimit,
     Wording,
 )
-from pytest_hookharness.hosts.rules.replies import CodeMeaning, CodeRule, Stream, TextLimit
-from pytest_hookharness.hosts.rules.settings import Effect, Flaw, LimitRules, Switch, Syntax, TrustRule
-from pytest_hookharness.hosts.rules.tools_and_transcript import IdRules
-from pytest_hookharness.hosts.rules.turns import Role
+from pytest_hookharness.hosts.rules.settings import (
+    ConfigRules,
+    Effect,
+    Flaw,
+    LimitRules,
+    MatcherRules,
+    Switch,
+    Syntax,
+    TrustRule,
+)
+from pytest_hookharness.hosts.rules.tools_and_transcript import ToolRules, TranscriptRules
+from pytest_hookharness.hosts.rules.turns import CapRules, OptionRule, Role, TurnRules
 from pytest_hookharness.hosts.settings.formats import GROUPS, parse_json, parse_toml
 from pytest_hookharness.model.processes import KillPolicy, KillScope
 from pytest_hookharness.model.protocol import Json
@@ -145,12 +145,7 @@ CONFIG = ConfigRules(
 REPLIES = ReplyRules(
     codes=(
         CodeRule(codes=(0,), answer=(Stream.OUT,), meaning=CodeMeaning.PLAIN),
-        CodeRule(
-            codes=(2,),
-            reason_streams=(Stream.ERR,),
-            meaning=CodeMeaning.REFUSES_IF_WORDS,
-            rule="code refuses",
-        ),
+        CodeRule(codes=(2,), meaning=CodeMeaning.REFUSES_IF_WORDS, rule="code refuses"),
         CodeRule(meaning=CodeMeaning.FAILS),
     ),
     answers=ANSWERS,
@@ -275,7 +270,6 @@ TOOLS = ToolRules(
     launched=tools.launched,
     gated=(tools.SHELL, tools.PATCH),
     asks=asks,
-    ids=IdRules(call="call_{turn}_{index}", agent="{uuid}"),
     call=tools.call,
     operation=tools.operation,
     result=tools.result,

@@ -11,21 +11,26 @@ from dataclasses import replace
 
 from pytest_hookharness.hosts.profiles.copilot.events import DOCS, EVENTS, own_values
 from pytest_hookharness.hosts.profiles.shared import PlainTools
-from pytest_hookharness.hosts.rules.profile import (
-    CapRules,
-    ConfigRules,
-    EventRule,
-    MatcherRules,
-    ProcessRules,
-    Profile,
+from pytest_hookharness.hosts.rules.profile import EventRule, ProcessRules, Profile
+from pytest_hookharness.hosts.rules.replies import (
+    AnswerRules,
+    CodeMeaning,
+    CodeRule,
     ReplyRules,
-    TranscriptRules,
-    TurnRules,
-    Wording,
+    Stream,
+    VerdictPath,
 )
-from pytest_hookharness.hosts.rules.replies import AnswerRules, CodeMeaning, CodeRule, Stream, VerdictPath
-from pytest_hookharness.hosts.rules.settings import Effect, Flaw, HandlerKeys, Switch, Syntax
-from pytest_hookharness.hosts.rules.turns import FlagUse, Role
+from pytest_hookharness.hosts.rules.settings import (
+    ConfigRules,
+    Effect,
+    Flaw,
+    HandlerKeys,
+    MatcherRules,
+    Switch,
+    Syntax,
+)
+from pytest_hookharness.hosts.rules.tools_and_transcript import TranscriptRules
+from pytest_hookharness.hosts.rules.turns import CapRules, FlagUse, Role, TurnRules
 from pytest_hookharness.hosts.settings.formats import MIXED, parse_json
 from pytest_hookharness.model.processes import KillPolicy, KillScope
 from pytest_hookharness.model.protocol import Ruling
@@ -183,7 +188,6 @@ COPILOT_CLI = Profile(
     matchers=MATCHERS,
     config=CONFIG,
     replies=REPLIES,
-    wording=Wording(),
     process=PROCESS,
     cap=CAP,
     turns=TurnRules(end_reason="complete"),

@@ -17,19 +17,11 @@ from pytest_hookharness.hosts.profiles.cursor.events import (
     TOOLS,
     own_values,
 )
-from pytest_hookharness.hosts.rules.profile import (
-    CapRules,
-    ConfigRules,
-    MatcherRules,
-    ProcessRules,
-    Profile,
-    ReplyRules,
-    TranscriptRules,
-    Wording,
-)
-from pytest_hookharness.hosts.rules.replies import CodeMeaning, CodeRule, Stream
-from pytest_hookharness.hosts.rules.settings import HandlerKeys, Import, Syntax
-from pytest_hookharness.hosts.rules.turns import FlagUse, Role, TurnRules
+from pytest_hookharness.hosts.rules.profile import ProcessRules, Profile
+from pytest_hookharness.hosts.rules.replies import CodeMeaning, CodeRule, ReplyRules, Stream
+from pytest_hookharness.hosts.rules.settings import ConfigRules, HandlerKeys, Import, MatcherRules, Syntax
+from pytest_hookharness.hosts.rules.tools_and_transcript import TranscriptRules
+from pytest_hookharness.hosts.rules.turns import CapRules, FlagUse, Role, TurnRules
 from pytest_hookharness.hosts.settings.formats import FLAT, GROUPS, parse_json
 from pytest_hookharness.model.processes import KillPolicy, KillScope
 from pytest_hookharness.model.protocol import Basis, Rule
@@ -199,7 +191,6 @@ CURSOR = Profile(
     matchers=MATCHERS,
     config=CONFIG,
     replies=REPLIES,
-    wording=Wording(),
     process=PROCESS,
     cap=CAP,
     turns=TURNS,

@@ -7,30 +7,22 @@ It was not measured for this project.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import Unpack
 
-from pytest_hookharness.hosts.profiles.shared import FactSources, PlainTools
-from pytest_hookharness.hosts.rules.profile import (
-    CapRules,
-    ConfigRules,
-    EventRule,
-    MatcherRules,
-    Power,
-    ProcessRules,
-    Profile,
-    ReplyRules,
-    TranscriptRules,
-    TurnRules,
-    Wording,
-)
+from pytest_hookharness.hosts.profiles.shared import EventOptions, FactSources, PlainTools
+from pytest_hookharness.hosts.rules.profile import EventRule, Power, ProcessRules, Profile
 from pytest_hookharness.hosts.rules.replies import (
     AnswerRules,
     CodeMeaning,
     CodeRule,
     EmptyAnswer,
+    ReplyRules,
     Stream,
     VerdictPath,
 )
-from pytest_hookharness.hosts.rules.turns import FlagUse, Role
+from pytest_hookharness.hosts.rules.settings import ConfigRules, MatcherRules
+from pytest_hookharness.hosts.rules.tools_and_transcript import TranscriptRules
+from pytest_hookharness.hosts.rules.turns import CapRules, FlagUse, Role, TurnRules
 from pytest_hookharness.hosts.settings.formats import NAMED, parse_json
 from pytest_hookharness.model.processes import KillPolicy, KillScope
 from pytest_hookharness.model.protocol import Field, Json, Payload, Rule, Ruling
@@ -100,55 +92,57 @@ def _own_values(values: Payload) -> Mapping[str, Json]:
     }
 
 
+def _event(
+    name: str, *fields: Field, rule: Rule, assumed: str = "", **own: Unpack[EventOptions]
+) -> EventRule:
+    options: EventOptions = {"timeout": 30.0, **own}
+    rests_on = (DOCS.assumed(assumed),) if assumed else ()
+    return EventRule(fields=DOCS.fields(name, *_COMMON, *fields), rule=rule, rests_on=rests_on, **options)
+
+
 _ALL = (
-    EventRule(
-        fields=DOCS.fields("PreInvocation", *_COMMON, *_INVOCATION),
+    _event(
+        "PreInvocation",
+        *_INVOCATION,
         role=Role.BEFORE_MODEL,
-        timeout=30.0,
         rule=DOCS.documented("PreInvocation occurs before each request to the model"),
-        rests_on=(DOCS.assumed("texts for the model from PreInvocation hooks are not simulated"),),
+        assumed="texts for the model from PreInvocation hooks are not simulated",
     ),
-    EventRule(
-        fields=DOCS.fields("PostInvocation", *_COMMON, *_INVOCATION),
+    _event(
+        "PostInvocation",
+        *_INVOCATION,
         role=Role.AFTER_MODEL,
-        timeout=30.0,
         rule=DOCS.documented("PostInvocation occurs after each response of the model"),
-        rests_on=(
-            DOCS.assumed(
-                "force_continue of PostInvocation, which the real host follows without a limit, is not "
-                "simulated"
-            ),
+        assumed=(
+            "force_continue of PostInvocation, which the real host follows without a limit, is not simulated"
         ),
     ),
-    EventRule(
-        fields=DOCS.fields(
-            "PreToolUse", *_COMMON, Field(name="toolCall", kind="object", source="call"), _STEP
-        ),
+    _event(
+        "PreToolUse",
+        Field(name="toolCall", kind="object", source="call"),
+        _STEP,
         role=Role.BEFORE_TOOL,
         power=Power.REFUSES,
         codes=_CODES_BEFORE_TOOL,
         answers=_BEFORE_TOOL,
         target="tool_name",
-        timeout=30.0,
         rule=DOCS.documented("a refusal on PreToolUse prevents the call"),
     ),
-    EventRule(
-        fields=DOCS.fields("PostToolUse", *_COMMON, Field(name="error", optional=True), _STEP),
+    _event(
+        "PostToolUse",
+        Field(name="error", optional=True),
+        _STEP,
         role=Role.AFTER_TOOL,
         target="tool_name",
-        timeout=30.0,
         after_failures=False,
         rule=_captured("PostToolUse occurs after successful calls and blocks nothing"),
     ),
-    EventRule(
-        fields=DOCS.fields(
-            "Stop",
-            *_COMMON,
-            Field(name="executionNum", kind="count", source="stops_refused"),
-            Field(name="terminationReason", kind="word", fixed=("NO_TOOL_CALL",)),
-            Field(name="error", fixed=("",)),
-            Field(name="fullyIdle", kind="flag", fixed=(True,)),
-        ),
+    _event(
+        "Stop",
+        Field(name="executionNum", kind="count", source="stops_refused"),
+        Field(name="terminationReason", kind="word", fixed=("NO_TOOL_CALL",)),
+        Field(name="error", fixed=("",)),
+        Field(name="fullyIdle", kind="flag", fixed=(True,)),
         role=Role.STOP,
         power=Power.REFUSES,
         codes=(
@@ -157,7 +151,6 @@ _ALL = (
             CodeRule(meaning=CodeMeaning.FAILS),
         ),
         answers=_STOP,
-        timeout=30.0,
         rule=DOCS.documented("decision continue on Stop makes the agent continue, with its reason"),
     ),
 )
@@ -252,7 +245,6 @@ ANTIGRAVITY = Profile(
     matchers=MATCHERS,
     config=CONFIG,
     replies=REPLIES,
-    wording=Wording(),
     process=PROCESS,
     cap=CAP,
     turns=TurnRules(before_request=(Role.BEFORE_MODEL,), after_request=(Role.AFTER_MODEL,)),

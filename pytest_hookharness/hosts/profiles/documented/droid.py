@@ -10,29 +10,19 @@ from collections.abc import Mapping
 from typing import Unpack
 
 from pytest_hookharness.hosts.profiles.shared import EventOptions, FactSources, PlainTools
-from pytest_hookharness.hosts.rules.profile import (
-    CapRules,
-    ConfigRules,
-    EventRule,
-    MatcherRules,
-    Power,
-    ProcessRules,
-    Profile,
-    ReplyRules,
-    TranscriptRules,
-    TurnRules,
-    Wording,
-)
+from pytest_hookharness.hosts.rules.profile import EventRule, Power, ProcessRules, Profile
 from pytest_hookharness.hosts.rules.replies import (
     AnswerRules,
     CodeMeaning,
     CodeRule,
     Halting,
+    ReplyRules,
     Stream,
     VerdictPath,
 )
-from pytest_hookharness.hosts.rules.settings import Import, Syntax
-from pytest_hookharness.hosts.rules.turns import Role
+from pytest_hookharness.hosts.rules.settings import ConfigRules, Import, MatcherRules, Syntax
+from pytest_hookharness.hosts.rules.tools_and_transcript import TranscriptRules
+from pytest_hookharness.hosts.rules.turns import CapRules, Role, TurnRules
 from pytest_hookharness.hosts.settings.formats import GROUPS, OPEN_GROUPS, parse_json
 from pytest_hookharness.model.processes import KillPolicy, KillScope
 from pytest_hookharness.model.protocol import Field, Ruling
@@ -243,7 +233,6 @@ DROID = Profile(
     matchers=MATCHERS,
     config=CONFIG,
     replies=REPLIES,
-    wording=Wording(),
     process=PROCESS,
     cap=CAP,
     turns=TurnRules(mode="off", rules={"mode": DOCS.assumed("a session starts in the permission mode off")}),

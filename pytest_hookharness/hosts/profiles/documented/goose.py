@@ -10,18 +10,7 @@ from collections.abc import Mapping
 from typing import Unpack
 
 from pytest_hookharness.hosts.profiles.shared import EventOptions, FactSources, PlainTools
-from pytest_hookharness.hosts.rules.profile import (
-    CapRules,
-    ConfigRules,
-    EventRule,
-    MatcherRules,
-    Power,
-    ProcessRules,
-    Profile,
-    ReplyRules,
-    TranscriptRules,
-    Wording,
-)
+from pytest_hookharness.hosts.rules.profile import EventRule, Power, ProcessRules, Profile
 from pytest_hookharness.hosts.rules.replies import (
     AnswerRules,
     CodeMeaning,
@@ -31,11 +20,21 @@ from pytest_hookharness.hosts.rules.replies import (
     Merging,
     Precedence,
     ReasonChoice,
+    ReplyRules,
     Stream,
     VerdictPath,
+    Wording,
 )
-from pytest_hookharness.hosts.rules.settings import Effect, Flaw, HandlerKeys, Syntax
-from pytest_hookharness.hosts.rules.turns import Role
+from pytest_hookharness.hosts.rules.settings import (
+    ConfigRules,
+    Effect,
+    Flaw,
+    HandlerKeys,
+    MatcherRules,
+    Syntax,
+)
+from pytest_hookharness.hosts.rules.tools_and_transcript import TranscriptRules
+from pytest_hookharness.hosts.rules.turns import CapRules, Role
 from pytest_hookharness.hosts.settings.formats import GROUPS, parse_json
 from pytest_hookharness.model.processes import KillPolicy, KillScope
 from pytest_hookharness.model.protocol import Field, Json, Payload, Ruling

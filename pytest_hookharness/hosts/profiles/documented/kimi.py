@@ -10,30 +10,28 @@ from collections.abc import Mapping
 from typing import Unpack
 
 from pytest_hookharness.hosts.profiles.shared import EventOptions, FactSources, PlainTools
-from pytest_hookharness.hosts.rules.profile import (
-    CapRules,
-    ConfigRules,
-    EventRule,
-    MatcherRules,
-    Power,
-    ProcessRules,
-    Profile,
-    ReplyRules,
-    TranscriptRules,
-    TurnRules,
-    Wording,
-)
+from pytest_hookharness.hosts.rules.profile import EventRule, Power, ProcessRules, Profile
 from pytest_hookharness.hosts.rules.replies import (
     AnswerRules,
     CodeMeaning,
     CodeRule,
     Merging,
     ReasonChoice,
+    ReplyRules,
     Stream,
     VerdictPath,
+    Wording,
 )
-from pytest_hookharness.hosts.rules.settings import Effect, Flaw, HandlerKeys, Syntax
-from pytest_hookharness.hosts.rules.turns import AtCap, FlagUse, Role
+from pytest_hookharness.hosts.rules.settings import (
+    ConfigRules,
+    Effect,
+    Flaw,
+    HandlerKeys,
+    MatcherRules,
+    Syntax,
+)
+from pytest_hookharness.hosts.rules.tools_and_transcript import TranscriptRules
+from pytest_hookharness.hosts.rules.turns import AtCap, CapRules, FlagUse, Role, TurnRules
 from pytest_hookharness.hosts.settings.formats import TABLE, parse_toml
 from pytest_hookharness.model.processes import KillPolicy, KillScope
 from pytest_hookharness.model.protocol import Field, Ruling

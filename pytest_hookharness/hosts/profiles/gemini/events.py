@@ -1,8 +1,4 @@
-"""
-The events of Gemini CLI 0.61.0.
-
-The order of the keys is the host's own.
-"""
+"""The events of Gemini CLI 0.61.0."""
 
 from __future__ import annotations
 
@@ -64,7 +60,7 @@ def _event(
     )
 
 
-_SESSION_EVENTS = (
+_ALL = (
     _event(
         "SessionStart",
         Field(name="source", kind=_WORD, choices=("startup", "resume", "clear")),
@@ -98,9 +94,6 @@ _SESSION_EVENTS = (
         fact="Notification ignores the output of hooks; it occurs when the host asks the user about a call",
         role=Role.NOTIFICATION,
     ),
-)
-
-_TURN_EVENTS = (
     _event(
         "BeforeAgent",
         Field(name="prompt"),
@@ -163,9 +156,6 @@ _TURN_EVENTS = (
             "prompt_response has the agent's texts since a refusal; on the real host also those before it",
         ),
     ),
-)
-
-_TOOL_EVENTS = (
     _event(
         "BeforeTool",
         *_TOOL,
@@ -189,10 +179,7 @@ _TOOL_EVENTS = (
         context=True,
     ),
 )
-
-EVENTS: Mapping[str, EventRule] = {
-    event.name: event for event in (*_SESSION_EVENTS, *_TURN_EVENTS, *_TOOL_EVENTS)
-}
+EVENTS: Mapping[str, EventRule] = {event.name: event for event in _ALL}
 
 
 def own_values(values: Payload) -> Mapping[str, Json]:

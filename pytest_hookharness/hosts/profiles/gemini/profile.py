@@ -7,39 +7,36 @@ known; all other facts are those of 0.61.0.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import replace
 
 from pytest_hookharness.hosts.profiles import command_line
 from pytest_hookharness.hosts.profiles.gemini import tools
 from pytest_hookharness.hosts.profiles.gemini.events import EVENTS, FACTS, own_values
-from pytest_hookharness.hosts.rules.profile import (
-    CapRules,
-    ConfigRules,
-    EventRule,
-    MatcherRules,
-    ProcessRules,
-    Profile,
-    ReplyRules,
-    ToolRules,
-    TranscriptRules,
-    TurnRules,
-    Wording,
-)
+from pytest_hookharness.hosts.rules.profile import ProcessRules, Profile
 from pytest_hookharness.hosts.rules.replies import (
     AnswerRules,
     CodeMeaning,
     CodeRule,
     Halting,
+    ReplyRules,
     Stream,
     VerdictPath,
+    Wording,
 )
-from pytest_hookharness.hosts.rules.settings import Effect, Flaw, LimitRules, Switch, Syntax
-from pytest_hookharness.hosts.rules.tools_and_transcript import IdRules
-from pytest_hookharness.hosts.rules.turns import AskEffect, AtCap, FlagUse, Role
+from pytest_hookharness.hosts.rules.settings import (
+    ConfigRules,
+    Effect,
+    Flaw,
+    LimitRules,
+    MatcherRules,
+    Switch,
+    Syntax,
+)
+from pytest_hookharness.hosts.rules.tools_and_transcript import IdRules, ToolRules, TranscriptRules
+from pytest_hookharness.hosts.rules.turns import AskEffect, AtCap, CapRules, FlagUse, Role, TurnRules
 from pytest_hookharness.hosts.settings.formats import GROUPS, parse_json
 from pytest_hookharness.model.processes import KillPolicy, KillScope, Stdio
-from pytest_hookharness.model.protocol import Rule, Ruling
+from pytest_hookharness.model.protocol import Ruling
 
 _observed, _documented, _assumed = FACTS.observed, FACTS.documented, FACTS.assumed
 
@@ -231,9 +228,9 @@ CAP = CapRules(
 )
 
 TOOLS = ToolRules(
-    ids=IdRules(call="{digest}", message="msg_{prompt}{position:06d}"),
-    call=tools.call,
-    operation=tools.operation,
+    ids=IdRules(call="{digest}"),
+    call=tools.PLAIN.call,
+    operation=tools.PLAIN.operation,
     result=tools.result,
     given=tools.given,
     rules={
@@ -306,11 +303,10 @@ _REPORTS = "Gemini CLI, its makers' issue tracker, 2026"
 
 def _older(version: str, cap: CapRules) -> Profile:
     rest = _assumed(f"except for its stops, {version} is assumed to be like {GEMINI_CLI.version}")
-    return replace(GEMINI_CLI, version=version, cap=cap, events=_resting(GEMINI_CLI.events, rest))
-
-
-def _resting(events: Mapping[str, EventRule], rest: Rule) -> Mapping[str, EventRule]:
-    return {name: replace(event, rests_on=(*event.rests_on, rest)) for name, event in events.items()}
+    events = {
+        name: replace(event, rests_on=(*event.rests_on, rest)) for name, event in GEMINI_CLI.events.items()
+    }
+    return replace(GEMINI_CLI, version=version, cap=cap, events=events)
 
 
 GEMINI_CLI_0_30_0 = _older(

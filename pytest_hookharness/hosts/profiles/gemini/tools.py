@@ -1,9 +1,4 @@
-"""
-The tools of Gemini CLI 0.61.0, their results, its detector of repeated calls, and its approval modes.
-
-The forms of run_shell_command, of write_file for a new file and of a failed read_file were recorded; the
-others are assumed, as the profile says.
-"""
+"""The tools of Gemini CLI 0.61.0, their results, its detector of repeated calls, and its approval modes."""
 
 from __future__ import annotations
 
@@ -11,10 +6,9 @@ import posixpath
 
 from pytest_hookharness.hosts.profiles.file_changes import describe_change, join_output, result_with_display
 from pytest_hookharness.hosts.profiles.gemini.events import FACTS
-from pytest_hookharness.hosts.profiles.shared import PlainTools, make_call
-from pytest_hookharness.hosts.rules.profile import Operation, OptionRule, StuckRules
-from pytest_hookharness.hosts.rules.turns import ModeRefusal
-from pytest_hookharness.model.moves import Edit, Performance, Read, RunCommand, ToolCall, ToolResult
+from pytest_hookharness.hosts.profiles.shared import PlainTools
+from pytest_hookharness.hosts.rules.turns import ModeRefusal, OptionRule, StuckRules
+from pytest_hookharness.model.moves import Performance, ToolCall, ToolResult
 from pytest_hookharness.model.protocol import Payload
 
 SHELL, WRITE, REPLACE, READ = "run_shell_command", "write_file", "replace", "read_file"
@@ -22,29 +16,14 @@ SHELL, WRITE, REPLACE, READ = "run_shell_command", "write_file", "replace", "rea
 # A row of up to five calls that comes five times without another call is a repetition.
 _LONGEST, _TIMES = 5, 5
 
-# The operation that a call performs in the workspace.
-operation = PlainTools(run=SHELL, write=WRITE, edit=REPLACE, read=READ).operation
-
-
-def call(operation: Operation, workspace: str) -> ToolCall:  # noqa: ARG001 - paths stay as the model gives them
-    """Return the call that the model would make for an operation."""
-    given: Payload
-    match operation:
-        case RunCommand():
-            name, given = SHELL, {"command": operation.command, "description": "Runs a command"}
-        case Edit(old=None):
-            name, given = WRITE, {"file_path": operation.file, "content": operation.text}
-        case Edit():
-            name = REPLACE
-            given = {
-                "file_path": operation.file,
-                "instruction": "Replaces a passage",
-                "old_string": operation.old or "",
-                "new_string": operation.text,
-            }
-        case Read():
-            name, given = READ, {"file_path": operation.file}
-    return make_call(operation, name, given)
+PLAIN = PlainTools(
+    run=SHELL,
+    write=WRITE,
+    edit=REPLACE,
+    read=READ,
+    absolute=False,
+    more={SHELL: {"description": "Runs a command"}, REPLACE: {"instruction": "Replaces a passage"}},
+)
 
 
 def result(tool_call: ToolCall, performance: Performance, workspace: str) -> ToolResult:

@@ -114,18 +114,17 @@ _RESPONSE = Field(name="tool_response", kind="response")
 _MESSAGE = Field(name="message", source="prompt")
 
 
-def _nothing(name: str) -> Field:
-    return Field(name=name, kind="nothing", fixed=(None,))
+_OWN = ("tool_name", "tool_input", "tool_response", "message")
 
 
 def _fields(event: str, own: tuple[Field, ...], metadata: Mapping[str, Json]) -> EventFields:
-    given = {field.name: field for field in own}
-    names = ("tool_name", "tool_input", "tool_response", "message")
+    given = {name: Field(name=name, kind="nothing", fixed=(None,)) for name in _OWN}
+    given |= {field.name: field for field in own}
     return EventFields(
         event=event,
         fields=(
             Field(name="event_type", kind="event", source="hook_event_name"),
-            *(given.get(name) or _nothing(name) for name in names),
+            *given.values(),
             Field(name="session_id", kind="uuid"),
             Field(name="working_dir", kind="folder", source="cwd"),
             Field(name="metadata", kind="object", fixed=(dict(metadata),)),
@@ -144,8 +143,6 @@ def _event(
     return EventRule(fields=_fields(event, own, metadata or {}), rule=observed(fact), **options)
 
 
-_ALL_RUN = Merging()
-
 _LISTED = (
     _event(
         "SessionStart",
@@ -154,7 +151,6 @@ _LISTED = (
             "added before the message"
         ),
         role=Role.SESSION_START,
-        merging=_ALL_RUN,
         context=True,
     ),
     _event(
@@ -188,7 +184,6 @@ _LISTED = (
         _RESPONSE,
         fact="PostToolUse cannot be refused, and the output of its hooks does not reach the model",
         role=Role.AFTER_TOOL,
-        merging=_ALL_RUN,
         target="tool_name",
     ),
     _event(
@@ -209,7 +204,6 @@ _LISTED = (
         "SessionEnd",
         fact="SessionEnd cannot be refused; without a message it does not occur",
         role=Role.SESSION_END,
-        merging=_ALL_RUN,
     ),
 )
 

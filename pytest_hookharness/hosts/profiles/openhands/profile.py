@@ -1,8 +1,4 @@
-"""
-The profiles of the OpenHands SDK: releases 1.58 and 1.12, and the branch with a cap.
-
-Facts marked observed were measured by running the SDK with a scripted model.
-"""
+"""The profiles of the OpenHands SDK: releases 1.58 and 1.12, and the branch with a cap."""
 
 from __future__ import annotations
 
@@ -19,22 +15,20 @@ from pytest_hookharness.hosts.profiles.openhands.events import (
     observed,
 )
 from pytest_hookharness.hosts.profiles.openhands.tools import find_repetition, find_repetition_of_texts
-from pytest_hookharness.hosts.rules.profile import (
+from pytest_hookharness.hosts.rules.profile import ProcessRules, Profile
+from pytest_hookharness.hosts.rules.replies import Wording
+from pytest_hookharness.hosts.rules.settings import ConfigRules, Effect, Flaw, MatcherRules
+from pytest_hookharness.hosts.rules.tools_and_transcript import ToolRules, TranscriptRules
+from pytest_hookharness.hosts.rules.turns import (
+    AtCap,
     CapRules,
-    ConfigRules,
-    MatcherRules,
+    FlagUse,
     OptionRule,
-    ProcessRules,
-    Profile,
+    Resets,
     StepRules,
     StuckRules,
-    ToolRules,
-    TranscriptRules,
     TurnRules,
-    Wording,
 )
-from pytest_hookharness.hosts.rules.settings import Effect, Flaw
-from pytest_hookharness.hosts.rules.turns import AtCap, FlagUse, Resets
 from pytest_hookharness.hosts.settings.formats import OPEN_GROUPS, parse_json
 from pytest_hookharness.model.processes import KillPolicy, KillScope
 
@@ -149,7 +143,6 @@ PROCESS = ProcessRules(  # noqa: S604 - a value; nothing is started here
 )
 
 TOOLS = ToolRules(
-    paths=(),
     call=tools.call,
     operation=tools.operation,
     result=tools.result,

@@ -13,7 +13,7 @@ from collections.abc import Mapping, Sequence
 from typing import TypeAlias
 
 from pytest_hookharness.hosts.profiles.shared import make_call
-from pytest_hookharness.hosts.rules.profile import Operation
+from pytest_hookharness.hosts.rules.tools_and_transcript import Operation
 from pytest_hookharness.model.moves import Edit, Performance, Read, RunCommand, ToolCall, ToolResult
 from pytest_hookharness.model.protocol import Json, Payload
 

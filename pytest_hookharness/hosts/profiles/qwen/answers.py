@@ -1,8 +1,4 @@
-"""
-The fields of Qwen Code 0.24.4's events, the form of its events' rules, and how it reads replies.
-
-The order of the keys is the host's own.
-"""
+"""The fields of Qwen Code 0.24.4's events, the form of its events' rules, and how it reads replies."""
 
 from __future__ import annotations
 
@@ -10,7 +6,7 @@ from collections.abc import Mapping
 from typing import Unpack
 
 from pytest_hookharness.hosts.profiles.shared import EventOptions, FactSources
-from pytest_hookharness.hosts.rules.profile import EventRule, ReplyRules
+from pytest_hookharness.hosts.rules.profile import EventRule
 from pytest_hookharness.hosts.rules.replies import (
     AnswerRules,
     CodeMeaning,
@@ -19,6 +15,7 @@ from pytest_hookharness.hosts.rules.replies import (
     Merging,
     Precedence,
     ReasonChoice,
+    ReplyRules,
     Stream,
     VerdictPath,
 )
@@ -66,7 +63,7 @@ def event_rule(
     event: str,
     *extra: Field,
     fact: str,
-    recorded: bool = False,
+    recorded: bool = True,
     measured: bool = False,
     chosen: str = "",
     **own: Unpack[EventOptions],
@@ -74,6 +71,7 @@ def event_rule(
     """Return an event: the keys that all events have, its own keys after them, and the facts about it."""
     text = f"{event} hooks get these keys, in this order"
     unordered = f"{FACTS.documents}; the order of the keys is assumed"
+    recorded = recorded and "unreachable" not in own
     keys = observed(text, _RECORDED) if recorded else documented(text, unordered)
     options: EventOptions = {"merging": JOINED, **own}
     return EventRule(

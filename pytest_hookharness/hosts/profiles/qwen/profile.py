@@ -1,8 +1,4 @@
-"""
-The profiles of Qwen Code 0.24.4 and 0.15.10.
-
-Facts marked observed were measured by running the host headless.
-"""
+"""The profiles of Qwen Code 0.24.4 and 0.15.10."""
 
 from __future__ import annotations
 
@@ -11,23 +7,33 @@ from dataclasses import replace
 from pytest_hookharness.hosts.profiles.qwen import tools
 from pytest_hookharness.hosts.profiles.qwen.answers import REPLIES, assumed, documented, observed, own_values
 from pytest_hookharness.hosts.profiles.qwen.events import EVENTS
-from pytest_hookharness.hosts.rules.profile import (
-    CapRules,
-    CommandRules,
+from pytest_hookharness.hosts.rules.profile import ProcessRules, Profile
+from pytest_hookharness.hosts.rules.replies import Wording
+from pytest_hookharness.hosts.rules.settings import (
     ConfigRules,
+    Effect,
+    Flaw,
+    LimitRules,
     MatcherRules,
-    OptionRule,
-    ProcessRules,
-    Profile,
-    StuckRules,
+    Switch,
+    Syntax,
+)
+from pytest_hookharness.hosts.rules.tools_and_transcript import (
+    CommandRules,
+    IdRules,
     ToolRules,
     TranscriptRules,
-    TurnRules,
-    Wording,
 )
-from pytest_hookharness.hosts.rules.settings import Effect, Flaw, LimitRules, Switch, Syntax
-from pytest_hookharness.hosts.rules.tools_and_transcript import IdRules
-from pytest_hookharness.hosts.rules.turns import FlagUse, ModeRefusal, Resets, Role
+from pytest_hookharness.hosts.rules.turns import (
+    CapRules,
+    FlagUse,
+    ModeRefusal,
+    OptionRule,
+    Resets,
+    Role,
+    StuckRules,
+    TurnRules,
+)
 from pytest_hookharness.hosts.settings.formats import GROUPS, parse_json
 from pytest_hookharness.model.processes import KillPolicy, KillScope, Stdio
 
@@ -242,7 +248,6 @@ TURNS = TurnRules(
 COMMANDS = CommandRules(
     folders={"workspace/.qwen/commands": "project", "home/.qwen/commands": "user"},
     suffix=".md",
-    kind="slash_command",
     arguments="{{args}}",
     appended="{arguments}",
     rules={

@@ -1,9 +1,4 @@
-"""
-The tools of Qwen Code 0.24.4 and their results.
-
-The forms of run_shell_command, of a failed read_file and of an agent's call were recorded; the others are
-assumed, as the profile says.
-"""
+"""The tools of Qwen Code 0.24.4 and their results."""
 
 from __future__ import annotations
 
