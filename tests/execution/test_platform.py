@@ -114,6 +114,6 @@ def test_words_about_the_system_are_allowed(tmp_path, text):
 
 def test_every_part_has_an_implementation():
     """Each part of the protocol can be had, and is the same object each time it is asked for."""
-    parts = (platform.processes, platform.spawning, platform.files, platform.isolation, platform.tracing)
+    parts = (platform.processes, platform.spawning, platform.files)
 
     assert all(part() is part() for part in parts)

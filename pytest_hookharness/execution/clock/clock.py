@@ -270,11 +270,13 @@ class Clock:
 
     def shift(self, seconds: float, since: float) -> None:
         """Move the times of files that were written since a time, in seconds of the epoch by this clock."""
+        from pytest_hookharness.execution.platform.linux_clock_calls import shown_time
+
         now = time.time_ns()
         for place, status in self._files():
             shown = status.st_mtime_ns
             if self.by_kernel:
-                shown = platform.clock_calls().shown_time(shown, now, self._shifts, self._chosen)
+                shown = shown_time(shown, now, self._shifts, self._chosen)
             if shown / _BILLION >= since:
                 self._chosen[_shift(place, status, seconds + (shown - status.st_mtime_ns) / _BILLION)] = None
 

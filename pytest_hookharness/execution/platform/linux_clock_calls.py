@@ -20,8 +20,8 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Container, Iterator, Sequence
 
+CHOSEN = "chosen times"  # what a call shows that gives a file its times
 # Calls by their numbers on x86_64 and on aarch64, and the argument that says where the answer is stored.
-CHOSEN: str = "chosen times"  # what a call shows that gives a file its times
 _TIMES = {"clock_gettime": (228, 113, 1), "gettimeofday": (96, 169, 0), "time": (201, -1, 0)}
 # And the one with flags, of which one says that the status of an open file is asked, and those of the folder
 # and of the path.
@@ -52,25 +52,18 @@ _WORD = struct.Struct("=q")
 _TIME = struct.Struct("=qIi")
 _BILLION = 1_000_000_000
 
-_machine = os.uname().machine
-_place = ("x86_64", "aarch64").index(_machine) if _machine in linux_ptrace.ARCHITECTURES else -1
 # The kind of a file.
-_MODE, _MODE_IN_STATX = struct.Struct("=16xI" if _machine == "aarch64" else "=24xI"), struct.Struct("=28xH")
-_NAMES_OF = {
-    values[_place]: name
-    for name, values in {**_TIMES, **_STATUSES, **_CHOOSING, **_ROOTS}.items()
-    if _place >= 0 and values[_place] >= 0
+_MODE, _MODE_IN_STATX = (
+    struct.Struct("=16xI" if linux_ptrace.MACHINE == "aarch64" else "=24xI"),
+    struct.Struct("=28xH"),
+)
+_NAMES_OF = linux_ptrace.names_by_number(_TIMES, _STATUSES, _CHOOSING, _ROOTS)
+# Of this call only some clocks are moved: its first argument says which it asks.
+_CASES = {
+    number: linux_ptrace.stop_if(0, _MOVED) for number, name in _NAMES_OF.items() if name == "clock_gettime"
 }
-
-
-def _prepare_filter() -> linux_ptrace.SeccompProgram:
-    # Of this call only some clocks are moved: its first argument says which it asks.
-    cases = {_TIMES["clock_gettime"][_place]: linux_ptrace.stop_if(0, _MOVED)}
-    return linux_ptrace.prepare_filter(linux_ptrace.stops_before(_NAMES_OF.keys(), cases))
-
-
 # Before a process is forked that installs it, which then does so sooner.
-_FILTER = _prepare_filter() if _NAMES_OF else None
+_FILTER = linux_ptrace.prepare_filter(linux_ptrace.stops_before(_NAMES_OF.keys(), _CASES))
 
 
 def filter_times() -> None:
@@ -80,8 +73,6 @@ def filter_times() -> None:
     Raises:
         OSError: The kernel refuses.
     """
-    if _FILTER is None:
-        raise OSError(f"the system calls of {_machine} are not known")
     linux_ptrace.install_filter(_FILTER)
 
 
@@ -89,8 +80,10 @@ def asked(task: int, since: int) -> tuple[str, int, str, str]:
     """
     Return the call before which a task stopped, where its answer will be, what that shows, and the file.
 
-    No call is returned for a file whose times are all before ``since``, for its answer stays as it is. A call
-    after which paths may lead elsewhere has no answer, and shows ``another root``.
+    It shows ``realtime``, ``times of a file`` or ``times of an open file``. No call is returned for a file
+    whose times are all before ``since``, for its answer stays as it is. A call after which paths may lead
+    elsewhere has no answer, and shows ``another root``. One that chooses the times of a file is none either:
+    it shows ``CHOSEN``, and its name stands in the place of the file.
 
     Raises:
         ValueError: It is a call of another architecture.
@@ -98,9 +91,9 @@ def asked(task: int, since: int) -> tuple[str, int, str, str]:
     call = linux_observing.stopped_call(task)
     if call is None:
         return "", 0, "", ""
-    architecture, number, arguments = call
-    if architecture != linux_ptrace.ARCHITECTURES[_machine] or number & linux_ptrace.X32:
-        raise ValueError("a program of another architecture (32 bit) was run")
+    number, arguments = call
+    if number == linux_observing.FOREIGN:
+        raise ValueError(linux_observing.ANOTHER_ARCHITECTURE)
     name = _NAMES_OF.get(number, "")
     # A process may be stopped where it reads another clock, which is recorded and not moved.
     if name == "clock_gettime" and arguments[0] & 0xFFFFFFFF not in _MOVED:

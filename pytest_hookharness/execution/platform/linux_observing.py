@@ -22,6 +22,17 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    # What a call looks at: the kind of this entry, how it looks, a text, and whether a link at the end of a
+    # path is followed. The kinds and their texts:
+    # ``path``, ``open``, ``name``, ``socket``: an absolute path that is not resolved. How it is opened: r, w,
+    # and a for append, c for create, t for truncate, x for exclusive. What becomes of a name: ``made``,
+    # ``gone``, ``moved`` onto it, ``linked``.
+    # ``file``: the resolved path of an open file; the last entry says that it is not a program's output.
+    # ``source``: something else than a file, after its kind.
+    # ``processors``: on which processors processes run, which is no source.
+    # ``trouble``: nothing; how says why the call cannot be recorded.
+    Seen = tuple[str, str, str, bool]
+
 _SYSCALL, _POKE, _SEIZE = 24, 5, 0x4206
 # Forks, vforks, clones, programs, filtered calls; marked results of calls; end all with the tracer.
 _OPTIONS = 0x1 | 0x2 | 0x4 | 0x8 | 0x10 | 0x80 | 0x100000
@@ -35,6 +46,8 @@ _MAX_PATH = 4096
 _AT_CALL = (1, 3)
 # Why a task stopped, its architecture, and the number and the arguments of its call.
 _CALL = struct.Struct("=B3xI16x7Q")
+FOREIGN = -1  # the number of each call of another architecture
+ANOTHER_ARCHITECTURE = "a program of another architecture (32 bit) was run"
 _AWAITED = frozenset((signal.SIGCHLD, signal.SIGALRM))
 # Seconds after which something else than a stop may be due.
 _SILENCE = 0.002
@@ -51,9 +64,14 @@ _pieces = ctypes.byref(_here), ctypes.byref(_there)
 
 
 def observe(pid: int) -> None:
-    """Begin to record a process, and everything that it will start."""
-    if os.uname().machine not in linux_ptrace.ARCHITECTURES:
-        raise OSError(f"the system calls of {os.uname().machine} are not known")
+    """
+    Begin to record a process, and everything that it will start.
+
+    Raises:
+        OSError: The system refuses, or its calls are unknown.
+    """
+    if linux_ptrace.MACHINE not in linux_ptrace.ARCHITECTURES:
+        raise OSError(f"the system calls of {linux_ptrace.MACHINE} are not known")
     linux_ptrace.ptrace(_SEIZE, pid, 0, _OPTIONS)
 
 
@@ -85,7 +103,12 @@ def use_processors(task: int, processors: set[int]) -> None:
 
 
 def attend(take: Callable[[], bool]) -> None:
-    """Handle stops as they come, by a function that returns whether to wait for more of them."""
+    """
+    Handle stops as they come, for some milliseconds at most.
+
+    Args:
+        take: Handles all tasks that have stopped; returns whether to wait for more of them.
+    """
     # Sooner than by a handler, a pipe and a poll, and with one timer for all of them.
     signal.pthread_sigmask(signal.SIG_BLOCK, _AWAITED)
     signal.setitimer(signal.ITIMER_REAL, _SILENCE, _SILENCE)
@@ -100,7 +123,12 @@ def attend(take: Callable[[], bool]) -> None:
 
 
 def stop_of(status: int) -> tuple[str, int]:
-    """Return why a task stopped, and the number of the signal."""
+    """
+    Return why a task stopped, and the signal if one is to be delivered.
+
+    The reason is ``call``, ``result``, ``program`` (it has become another one), ``started`` (it has started
+    another task), ``stopped`` (by a signal, until another one), ``signal``, or empty.
+    """
     event, number = status >> 16, os.WSTOPSIG(status)
     if event == _FILTERED:
         return "call", 0
@@ -129,13 +157,14 @@ def succeeded(task: int) -> bool:
     return bool(info) and not info[32]
 
 
-def stopped_call(task: int) -> tuple[int, int, tuple[int, ...]] | None:
-    """Return architecture, number and arguments of the call before which a task stopped."""
+def stopped_call(task: int) -> tuple[int, tuple[int, ...]] | None:
+    """Return number and arguments of the call before which a task stopped."""
     info = linux_ptrace.call_info(task)
     if not info or info[0] not in _AT_CALL:
         return None
     _, architecture, number, *arguments = _CALL.unpack_from(info)
-    return architecture, number, tuple(arguments)
+    known = architecture == linux_ptrace.ARCHITECTURE and not number & linux_ptrace.X32
+    return (number if known else FOREIGN), tuple(arguments)
 
 
 def read_bytes(task: int, address: int, size: int) -> bytes:
@@ -190,7 +219,7 @@ def begin_program(task: int, lets: Callable[[str], bool]) -> tuple[str, bytes, s
     if not path or not info:
         return path, b"", "", False
     architecture, _, stack = struct.unpack_from("=IQQ", info, 4)
-    if architecture != linux_ptrace.ARCHITECTURES[os.uname().machine]:
+    if architecture != linux_ptrace.ARCHITECTURE:
         return path, b"", f"{path} is a program of another architecture", False
     arguments, freed = _change_vdso(task, stack, freed=lets(path))
     return path, arguments, _privileges(path), freed

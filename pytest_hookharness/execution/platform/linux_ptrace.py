@@ -19,18 +19,17 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping, Sequence
     from collections.abc import Set as AbstractSet
+    from typing import Any
 
 _CONT, _GETEVENTMSG, _SEIZE, _LISTEN, _GET_SYSCALL_INFO = 7, 0x4201, 0x4206, 0x4208, 0x420E
 _OPTIONS = 0x2 | 0x4 | 0x8 | 0x80 | 0x100000  # forks, vforks, clones, filtered calls; end all with the tracer
-_LIFE = (
-    0x2 | 0x4 | 0x8 | 0x10 | 0x40 | 0x100000
-)  # forks, vforks, clones, execs, exits; end all with the tracer
-FORKS: tuple[int, ...] = (1, 2, 3)
-EXECUTED: int = 4
-EXITING: int = 6
-FILTERED: int = 7
-STOPPED: int = 128
-ALL_TASKS: int = 0x40000000  # __WALL: threads too
+# Forks, vforks, clones, execs, exits; end all with the tracer.
+_LIFE = 0x2 | 0x4 | 0x8 | 0x10 | 0x40 | 0x100000
+# Events with which a traced task stops: it started another task; it has become another program; it is about
+# to end; it is about to make a filtered call; it was stopped by a signal.
+FORKS = (1, 2, 3)
+EXECUTED, EXITING, FILTERED, STOPPED = 4, 6, 7, 128
+ALL_TASKS = 0x40000000  # __WALL, a flag for ``waitpid``: threads too
 _NO_NEW_PRIVS, _SECCOMP, _FILTER = 38, 22, 2
 # Codes of rules: load a value, compare it, and answer.
 _LOAD, _EQUAL, _AT_LEAST, _ANY_BIT, ANSWER = 0x20, 0x15, 0x35, 0x45, 0x06
@@ -55,6 +54,8 @@ _CALLS = {
     },
 }  # fmt: skip
 ARCHITECTURES = {"x86_64": 0xC000003E, "aarch64": 0xC00000B7}
+MACHINE = os.uname().machine
+ARCHITECTURE = ARCHITECTURES.get(MACHINE, 0)
 AT_CWD = (1 << 32) - 100
 
 
@@ -85,18 +86,21 @@ def ptrace(request: int, pid: int, address: int, data: object) -> int:
 
 
 def memory_file(name: str) -> int:
+    """Return a descriptor of a new file that has no path."""
     return os.memfd_create(name)
 
 
 def filter_calls() -> None:
-    machine = os.uname().machine
-    numbers = sorted(_CALLS[machine])
-    # A seccomp program in classic BPF: load the architecture and compare it, load the number of the call,
-    # compare it with each call of interest, then allow the call or stop the task.
-    rules = [(0x20, 0, 0, 4), (0x15, 0, len(numbers) + 1, ARCHITECTURES[machine]), (0x20, 0, 0, 0)]
-    rules += [(0x15, len(numbers) - place, 0, number) for place, number in enumerate(numbers)]
-    rules += [(0x06, 0, 0, ALLOW), (0x06, 0, 0, TRACE)]
-    install_filter(prepare_filter(rules))
+    """Have the kernel stop this process, and all that it becomes and starts, before calls that write."""
+    install_filter(prepare_filter(stops_before(_CALLS[MACHINE].keys(), {})))
+
+
+def names_by_number(*tables: Mapping[str, tuple[Any, ...]]) -> dict[int, str]:
+    """Return calls by their number on this machine, which tables have first for x86_64, then for aarch64."""
+    if MACHINE not in ARCHITECTURES:
+        return {}
+    place = [*ARCHITECTURES].index(MACHINE)
+    return {row[place]: name for table in tables for name, row in table.items() if row[place] >= 0}
 
 
 def stops_before(
@@ -113,7 +117,7 @@ def stops_before(
     # The tests come first, then the two answers, then the cases.
     allow = 4 + len(cases) + len(plain)
     rules = [
-        (_LOAD, 0, 0, 4), (_EQUAL, 0, allow - 1, ARCHITECTURES[os.uname().machine]),
+        (_LOAD, 0, 0, 4), (_EQUAL, 0, allow - 1, ARCHITECTURE),
         (_LOAD, 0, 0, 0), (_AT_LEAST, allow - 3, 0, X32),
     ]  # fmt: skip
     target = allow + 2
@@ -173,6 +177,7 @@ def _prctl(option: int, value: int, pointer: object) -> int:
 
 
 def try_filter() -> None:
+    """Test in a process of its own whether calls can be filtered here; if not, that is an ``OSError``."""
     pid = os.fork()
     if pid == 0:
         try:
@@ -185,13 +190,19 @@ def try_filter() -> None:
 
 
 def seize(pid: int) -> None:
-    if os.uname().machine not in _CALLS:
-        raise OSError(f"the system calls of {os.uname().machine} are not known")
+    """Begin to trace a process, and everything that it will start."""
+    if MACHINE not in _CALLS:
+        raise OSError(f"the system calls of {MACHINE} are not known")
     ptrace(_SEIZE, pid, 0, _OPTIONS)
 
 
 def follow(pid: int) -> None:
-    """Begin to trace the programs and ends of a process, and of everything that it will start."""
+    """
+    Begin to trace the programs and ends of a process, and of everything that it will start.
+
+    Raises:
+        OSError: The system refuses.
+    """
     ptrace(_SEIZE, pid, 0, _LIFE)
 
 
@@ -201,16 +212,19 @@ def exit_status(pid: int) -> int:
 
 
 def resume(pid: int, number: int = 0) -> None:
+    """Resume a stopped task, with a signal if there was one."""
     # That fails if it was killed meanwhile; its end is reported next.
     libc.ptrace(_CONT, pid, 0, number)
 
 
 def keep_stopped(pid: int) -> None:
+    """Leave a task stopped that a signal stopped, until another signal resumes it."""
     with contextlib.suppress(OSError):
         ptrace(_LISTEN, pid, 0, 0)
 
 
 def started(pid: int) -> set[int]:
+    """Return the task that a stopped one has just started; nothing if that is no longer known."""
     number = ctypes.c_ulong()
     try:
         ptrace(_GETEVENTMSG, pid, 0, ctypes.addressof(number))
@@ -230,7 +244,7 @@ def changes(pid: int, paths: Collection[str]) -> bool:
     if not info:
         return False
     number, *arguments = struct.unpack_from("=7Q", info, 24)
-    kind, first = _CALLS[os.uname().machine].get(number, (FD, 5))
+    kind, first = _CALLS[MACHINE].get(number, (FD, 5))
     if kind == FD:
         return link(pid, arguments[first] & 0xFFFFFFFF) in paths
     if kind in (FLAGGED, FLAGGED_AT, HOW_AT):
@@ -278,6 +292,7 @@ def _memory(pid: int, address: int, size: int) -> bytes:
 
 
 def relatives(task: int) -> list[int]:
+    """List the process that a task belongs to and the parent of that process."""
     found = {}
     try:
         with open(f"/proc/{task}/status", "rb") as status:
@@ -316,5 +331,6 @@ def written(pid: int) -> int | None:
 
 
 def sleeps(task: int) -> bool:
+    """Return whether a task sleeps, or is gone."""
     found = row(task)
     return found is None or found.state in "SZ"

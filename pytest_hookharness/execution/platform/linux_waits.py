@@ -21,6 +21,11 @@ _ENDLESS = 1 << 31
 
 
 def sleeps_until(pid: int) -> float:
+    """
+    Return when the timer ends by which a process sleeps, in seconds of ``boot_clock``; 0 if unknown.
+
+    Where the sleep began at an unknown moment, the start of the process stands for this moment.
+    """
     call, arguments = linux.blocked_arguments(pid)
     if call == "nanosleep":
         return _from_start(pid, _seconds_at(pid, arguments[0]))
@@ -55,6 +60,7 @@ def _seconds_at(pid: int, address: int) -> float:
 
 
 def may_go_on(pid: int) -> bool:
+    """Return whether an alarm or another thread may let a process go on although it is blocked."""
     # The kernel shows timers of POSIX, and of an alarm only that the process handles its signal. Of several
     # threads, others than the one that is looked at may work.
     timers = f"/proc/{pid}/timers"
@@ -66,5 +72,6 @@ def may_go_on(pid: int) -> bool:
 
 
 def opens_fifo(pid: int) -> bool:
+    """Return whether a process that opens a file waits for the other end of a FIFO."""
     # Another file may be slow to open. This function of the kernel waits for the other end of a FIFO only.
     return linux.kernel_function(pid) in ("wait_for_partner", "fifo_open")

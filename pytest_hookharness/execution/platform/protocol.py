@@ -1,5 +1,5 @@
 """
-What the package needs of an operating system.
+What the package needs of every operating system.
 
 A function that the system cannot offer raises ``OSError``, or answers as its docstring says.
 """
@@ -7,10 +7,7 @@ A function that the system cannot offer raises ``OSError``, or answers as its do
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from dataclasses import field
 from typing import Protocol
-
-from pytest_hookharness.model.fast_dataclass import dataclass
 
 
 class ProcessRow(Protocol):
@@ -189,155 +186,5 @@ class Files(Protocol):
         """Exchange two files in one step."""
 
 
-class Tracing(Protocol):
-    """Stops processes just before certain calls, or when they execute a program and when they end."""
-
-    ALL_TASKS: int  # flag for ``waitpid``: threads too
-    # Events with which a traced task stops: it started another task; it has become another program; it is
-    # about to end; it is about to make a filtered call; it was stopped by a signal.
-    FORKS: tuple[int, ...]
-    EXECUTED: int
-    EXITING: int
-    FILTERED: int
-    STOPPED: int
-
-    def memory_file(self, name: str) -> int:
-        """Return a descriptor of a new file that has no path."""
-        ...
-
-    def filter_calls(self) -> None:
-        """Have the kernel stop this process, and all that it becomes and starts, before calls that write."""
-
-    def try_filter(self) -> None:
-        """Test in a process of its own whether calls can be filtered here; if not, that is an ``OSError``."""
-
-    def seize(self, pid: int) -> None:
-        """Begin to trace a process, and everything that it will start."""
-
-    def follow(self, pid: int) -> None:
-        """
-        Begin to trace the programs and ends of a process, and of everything that it will start.
-
-        Raises:
-            OSError: The system refuses.
-        """
-
-    def exit_status(self, pid: int) -> int:
-        """Return the status, as ``waitpid`` gives it, with which a task that is about to end will end."""
-        ...
-
-    def resume(self, pid: int, number: int = 0) -> None:
-        """Resume a stopped task, with a signal if there was one."""
-
-    def keep_stopped(self, pid: int) -> None:
-        """Leave a task stopped that a signal stopped, until another signal resumes it."""
-
-    def started(self, pid: int) -> set[int]:
-        """Return the task that a stopped one has just started; nothing if that is no longer known."""
-        ...
-
-    def changes(self, pid: int, paths: Collection[str]) -> bool:
-        """Return whether the call before which a task stopped changes one of these files."""
-        ...
-
-    def relatives(self, task: int) -> list[int]:
-        """List the process that a task belongs to and the parent of that process."""
-        ...
-
-    def program(self, pid: int) -> tuple[list[str], dict[str, str], str]:
-        """
-        Return the argument vector, the environment and the working folder of a process.
-
-        Raises:
-            OSError: It is gone.
-        """
-        ...
-
-    def written(self, pid: int) -> int | None:
-        """Return how many bytes a process itself has written; ``None`` if that is unknown."""
-        ...
-
-    def sleeps(self, task: int) -> bool:
-        """Return whether a task sleeps, or is gone."""
-        ...
-
-
-@dataclass(slots=True)
-class TouchedPaths:
-    """
-    What happened to watched files since the last look.
-
-    Attributes:
-        paths: Paths that were written, made, removed, renamed or got another mode.
-        folders: Those of them whose content may differ, so that it must be listed anew.
-        opened: Single files that were opened, moved or removed.
-        removed: Paths that were removed, which may have been names of a file that has others.
-        written: How often each file was written or moved into place. Seldom too low: the system merges two
-            equal events that follow each other directly.
-        lost: The system could not keep up; anything may have been touched.
-    """
-
-    paths: set[str] = field(default_factory=set)
-    folders: set[str] = field(default_factory=set)
-    opened: set[str] = field(default_factory=set)
-    removed: set[str] = field(default_factory=set)
-    written: dict[str, int] = field(default_factory=dict)
-    lost: bool = False
-
-    def add(self, later: TouchedPaths) -> None:
-        """Add what happened afterwards."""
-        # Mostly, nothing happened.
-        if later.paths:
-            self.paths |= later.paths
-            self.folders |= later.folders
-            self.removed |= later.removed
-            for path, times in later.written.items():
-                self.written[path] = self.written.get(path, 0) + times
-        self.opened |= later.opened
-        self.lost = self.lost or later.lost
-
-
-class Watch(Protocol):
-    """A watch on folders for writes, and on single files for being opened."""
-
-    def add_folder(self, path: str) -> None:
-        """
-        Watch a folder, but not the folders in it.
-
-        Raises:
-            OSError: It is not a folder, or the system has no more watches.
-        """
-
-    def add_file(self, path: str) -> bool:
-        """Watch a file for being opened; false if it does not exist. A watched file stays watched."""
-        ...
-
-    def forget_below(self, path: str) -> None:
-        """End the watches on a folder and on everything below it."""
-
-    def follow(self, before: str, after: str) -> None:
-        """Take note that a folder with everything below it was moved."""
-
-    def look(self) -> TouchedPaths:
-        """Return what happened since the last look."""
-        ...
-
-    def forget_all(self) -> None:
-        """End the watches on everything; the object can be used for something else."""
-
-    def close(self) -> None:
-        """End all watches."""
-
-
-class WatchPool(Protocol):
-    """Watches, for one user after the other."""
-
-    def take(self) -> Watch:
-        """Return a watch on nothing yet."""
-        ...
-
-    def give_back(self, watch: Watch) -> None:
-        """Keep a watch for the next user."""
-
-    def close(self) -> None:
-        """Close the watches that nobody uses."""
+class System(Processes, Spawning, Files, Protocol):
+    """All that the module for one system implements."""

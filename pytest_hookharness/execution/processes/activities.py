@@ -9,13 +9,14 @@ from __future__ import annotations
 import math
 
 from pytest_hookharness.execution import platform
+from pytest_hookharness.execution.platform import linux_waits
 from pytest_hookharness.execution.processes.process_tree import describe, has_open
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-_table, _waits = platform.processes(), platform.waits()
+_table = platform.processes()
 
 _READING = {"read", "readv", "recvfrom", "recvmsg"}
 _WRITING = {"write", "writev", "sendto"}
@@ -125,16 +126,16 @@ def _idle_until(
     Args:
         kept: Whether all of standard input was written and the host keeps it open.
     """
-    if _waits.may_go_on(pid):
+    if linux_waits.may_go_on(pid):
         return 0.0
     if call in _SLEEPING:
-        return _waits.sleeps_until(pid)
+        return linux_waits.sleeps_until(pid)
     if call in _READING:
         name = _table.link(pid, descriptor)
         endless = kept if name in streams else name.startswith(("pipe:", *_TERMINALS))
         return math.inf if endless else 0.0
     if call == "openat":
-        return math.inf if _waits.opens_fifo(pid) else 0.0
+        return math.inf if linux_waits.opens_fifo(pid) else 0.0
     # A child that has ended, or begun since, makes its parent go on.
     children = _table.children(pid)
     awaited = call in _SIGNAL or (call in _CHILD and bool(children))

@@ -14,6 +14,7 @@ import socket
 import time
 
 from pytest_hookharness.execution import platform
+from pytest_hookharness.execution.platform import linux_observing
 from pytest_hookharness.execution.processes import framing, process_tree
 from pytest_hookharness.execution.processes.framing import WAITS, WORKS, ProcessRequest
 from pytest_hookharness.execution.processes.hook_process import CUTTING, DONE, LINGERING, RUNNING, HookProcess
@@ -37,7 +38,7 @@ _POLL_INTERVAL = 0.005
 _LONGEST_FOLLOWED = 0.01
 _IN, _OUT = select.POLLIN, select.POLLOUT
 _monotonic = time.monotonic
-_table, _observing = platform.processes(), platform.observing()
+_table = platform.processes()
 
 _FIRST, _INTERVAL = 0.05, 0.1
 _IDLE = 0.2  # share of one CPU; a process that sleeps and polls needs less
@@ -259,7 +260,7 @@ class Batch:
             now = _monotonic()
             return not self._reap(now) and self.tracer.together and now < until
 
-        _observing.attend(take)
+        linux_observing.attend(take)
 
     def _rebuild(self) -> None:
         """Register exactly what is open now."""

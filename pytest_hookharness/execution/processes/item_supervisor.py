@@ -14,6 +14,7 @@ import socket
 
 from pytest_hookharness.execution import platform
 from pytest_hookharness.execution.exhaustion import explain_exhaustion
+from pytest_hookharness.execution.platform import linux_namespaces as isolation
 from pytest_hookharness.execution.processes import framing
 from pytest_hookharness.execution.processes.batch import Batch
 from pytest_hookharness.execution.processes.overlay import OverlayView
@@ -27,7 +28,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Generator, Sequence
     from typing import Any
 
-    from pytest_hookharness.execution.platform.confining import Renewal
+    from pytest_hookharness.execution.platform.linux_namespaces import Renewal
     from pytest_hookharness.model.processes import ProcessResult, ProcessSpec
 
 NAMESPACES, SUBREAPER, GROUP = "namespaces", "subreaper", "process group"
@@ -103,7 +104,9 @@ def _serve(peer: socket.socket, spawner: Spawner, tiers: dict[str, str]) -> None
 
 def _serve_in_group(peer: socket.socket, spawner: Spawner, reason: str) -> None:
     """Serve where no process becomes the parent of orphans; in a control group if the system allows one."""
-    groups = platform.control_groups()
+    # Needed in this tier only.
+    from pytest_hookharness.execution.platform import linux_control_groups as groups
+
     try:
         own = groups.enter()
     except OSError:
@@ -151,7 +154,6 @@ def _serve_in_namespaces(
         network: Whether the machine's network is shared.
         wait: Returns the socket to the pytest process and the view of the files; called inside.
     """
-    isolation = platform.isolation()
     refusal, names, own_users = "", -1, False
     try:
         names = isolation.hold_names()

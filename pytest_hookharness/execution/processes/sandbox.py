@@ -17,8 +17,8 @@ from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager
 from typing import Any, TypeAlias
 
-from pytest_hookharness.execution import platform
 from pytest_hookharness.execution.paths import PACKAGE
+from pytest_hookharness.execution.platform.linux_inotify import InotifyPool
 from pytest_hookharness.execution.processes import framing, pseudo_terminals
 from pytest_hookharness.execution.processes.framing import WAITS
 from pytest_hookharness.execution.processes.slots import CpuSlot, NoFreeSlot
@@ -214,7 +214,7 @@ class Supervisor(AbstractContextManager["Supervisor"]):
     """
 
     def __init__(self) -> None:
-        self.watches = platform.watch_pool()
+        self.watches = InotifyPool()
         self._starting = threading.Lock()
         self._channel: socket.socket | None = None
         self._process: subprocess.Popen[bytes] | None = None

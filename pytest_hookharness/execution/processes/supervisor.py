@@ -24,6 +24,7 @@ import signal
 import socket
 
 from pytest_hookharness.execution import platform
+from pytest_hookharness.execution.platform import linux_namespaces
 from pytest_hookharness.execution.processes import framing, item_supervisor, process_tree
 from pytest_hookharness.execution.processes.spawn import Spawner
 
@@ -145,7 +146,7 @@ class Supervision:
             return
         ours, theirs = socket.socketpair()
         with theirs:
-            mounts = platform.isolation().mount_table()
+            mounts = linux_namespaces.mount_table()
             pid = os.fork()
             if pid == 0:
                 ours.close()
@@ -162,7 +163,7 @@ class Supervision:
         # Closed in any case: without the socket of an item it ends.
         with self._peers[pid] as channel, contextlib.suppress(OSError):
             # It does not see what was mounted since.
-            if platform.isolation().mount_table() == mounts:
+            if linux_namespaces.mount_table() == mounts:
                 socket.send_fds(channel, [framing.BEST], [peer.fileno()])
                 return pid
         return 0
@@ -280,11 +281,11 @@ def _try(attempt: Callable[[], None]) -> str:
 
 
 def _enter_namespaces() -> None:
-    platform.isolation().enter(False)
+    linux_namespaces.enter(False)
     pid = os.fork()
     if pid == 0:
         try:
-            platform.isolation().set_up(False)
+            linux_namespaces.set_up(False)
         except OSError as problem:
             # The pipe of the report belongs to the grandparent, so only a number can be returned.
             os._exit((problem.errno or 1) & 0x7F)

@@ -15,7 +15,7 @@ import select
 import signal
 import sys
 
-from pytest_hookharness.execution import platform
+from pytest_hookharness.execution.platform import linux_ptrace
 from pytest_hookharness.execution.processes.framing import ProcessRequest
 from pytest_hookharness.execution.processes.stdio import HookStdio
 
@@ -178,7 +178,7 @@ def _archive(module: int) -> int:
     first = b"PK\3\4" + entry + name + text
     index = b"PK\1\2\x14\0" + entry + bytes(14) + name
     lengths = len(index).to_bytes(4, "little") + len(first).to_bytes(4, "little")
-    archive = platform.tracing().memory_file("hookharness")
+    archive = linux_ptrace.memory_file("hookharness")
     os.write(archive, first + index + b"PK\5\6" + bytes(4) + b"\1\0\1\0" + lengths + bytes(2))
     return archive
 

@@ -14,8 +14,7 @@ from difflib import get_close_matches
 from pathlib import Path
 from types import MappingProxyType
 
-from pytest_hookharness.execution import platform
-from pytest_hookharness.execution.platform.protocol import TouchedPaths, WatchPool
+from pytest_hookharness.execution.platform.linux_inotify import InotifyPool, TouchedPaths
 from pytest_hookharness.execution.real_paths import real_paths
 from pytest_hookharness.execution.state.masking import Hidden, Masking, glob_pattern
 from pytest_hookharness.execution.state.standing_watch import RoutedWatch, StandingWatch, assume_known
@@ -40,7 +39,7 @@ class Scanner:
         masks: Sequence[Mask] = (),
         transcripts: Sequence[Path] = (),
         watch: bool = True,
-        watches: WatchPool | None = None,
+        watches: InotifyPool | None = None,
         walked: Collection[str] = (),
         standing: Mapping[str, StandingWatch] | None = None,
     ) -> None:
@@ -67,7 +66,7 @@ class Scanner:
         self._survey = Survey(self._masking, self._hidden, self._roots)
         self._standing = {name: one for name, one in (standing or {}).items() if not masks}
         self._unreadable: tuple[str, ...] = ()
-        self._watches = watches or platform.watch_pool()
+        self._watches = watches or InotifyPool()
         self._shares_watches = watches is not None
         self._watch = RoutedWatch.take(self._watches, self._standing.values()) if watch else None
         # The roots that have to be looked at as a whole, and what was touched in the others.

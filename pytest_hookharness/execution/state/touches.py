@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from pytest_hookharness.execution.platform.protocol import TouchedPaths
+from pytest_hookharness.execution.platform.linux_inotify import TouchedPaths
 from pytest_hookharness.model.fast_dataclass import dataclass
 
 

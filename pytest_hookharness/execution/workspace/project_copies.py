@@ -22,7 +22,6 @@ from dataclasses import field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from pytest_hookharness.execution import platform
 from pytest_hookharness.execution.paths import (
     WorkspaceError,
     confine,
@@ -31,6 +30,7 @@ from pytest_hookharness.execution.paths import (
     remove_tree,
     write_bytes,
 )
+from pytest_hookharness.execution.platform.linux_inotify import InotifyPool
 from pytest_hookharness.execution.snapshots.snapshot import Snapshot, SnapshotError, Snapshots
 from pytest_hookharness.execution.state.standing_watch import StandingWatch, take_watch
 from pytest_hookharness.execution.workspace.project_files import (
@@ -194,7 +194,7 @@ class ProjectCopies(AbstractContextManager["ProjectCopies"]):
             return ignored, None
         finally:
             folder.rename(target)
-        watch = StandingWatch(take_watch(platform.watch_pool()), str(target))
+        watch = StandingWatch(take_watch(InotifyPool()), str(target))
         return ignored, ProjectCopy(key, folder, ignored, snapshots, snapshot, watch)
 
     def give_back(self, copy: ProjectCopy, *, contained: bool) -> None:

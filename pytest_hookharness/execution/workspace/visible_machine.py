@@ -19,6 +19,7 @@ from pathlib import Path
 
 from pytest_hookharness.execution import platform
 from pytest_hookharness.execution.paths import PACKAGE, WorkspaceError, lies_in, make_folders
+from pytest_hookharness.execution.platform import linux_namespaces
 from pytest_hookharness.execution.workspace.test_doubles import home_of_module
 from pytest_hookharness.execution.workspace.user_home import find_programs
 from pytest_hookharness.model.fast_dataclass import dataclass
@@ -88,7 +89,7 @@ def find_visible_paths(scenario: Scenario, private: Collection[str], homes: Coll
 def identify_machine(paths: Iterable[str], *, mounts: bool) -> tuple[object, ...]:
     """Return what tells the machine from another one: variables, places of modules, mounts, these paths."""
     found: list[object] = [os.environ.get(name) for name in ("PATH", "HOME")]
-    found += [tuple(sys.path), platform.isolation().mount_table() if mounts else b""]
+    found += [tuple(sys.path), linux_namespaces.mount_table() if mounts else b""]
     for path in dict.fromkeys(paths):
         try:
             seen = os.stat(path)
