@@ -171,15 +171,11 @@ def _archive(module: int) -> int:
 
     Python stores no compiled file for a module that it imports from an archive.
     """
-    text, name = os.pread(module, os.fstat(module).st_size, 0), _MODULE.encode()
-    size = len(text).to_bytes(4, "little")
-    # Not compressed, and without time and checksum, which Python does not ask for.
-    entry = b"\x14\0" + bytes(12) + size + size + len(name).to_bytes(4, "little")
-    first = b"PK\3\4" + entry + name + text
-    index = b"PK\1\2\x14\0" + entry + bytes(14) + name
-    lengths = len(index).to_bytes(4, "little") + len(first).to_bytes(4, "little")
+    import zipfile  # only few runs need it
+
     archive = linux_ptrace.memory_file("hookharness")
-    os.write(archive, first + index + b"PK\5\6" + bytes(4) + b"\1\0\1\0" + lengths + bytes(2))
+    with open(archive, "wb", closefd=False) as file, zipfile.ZipFile(file, "w") as members:
+        members.writestr(_MODULE, os.pread(module, os.fstat(module).st_size, 0))
     return archive
 
 

@@ -250,9 +250,8 @@ def _refresh_index(copy: ProjectCopy, differed: Collection[Path]) -> None:
     wanted, repository = copy.snapshot.entries, Path(copy.watch.folder, ".git")
     restored = (path for path in differed if not path.is_relative_to(repository))
     tracked = any(str(path) in wanted and not stat.S_ISDIR(wanted[str(path)].mode) for path in restored)
-    git = shutil.which("git")
-    if tracked and git is not None and os.path.lexists(repository):
-        run_git(git, ("update-index", "-q", "--refresh"), copy.folder, copy.folder.parent)
+    if tracked and shutil.which("git") is not None and os.path.lexists(repository):
+        run_git(("update-index", "-q", "--refresh"), copy.folder, copy.folder.parent)
         differed = (*differed, repository, repository / "index")
     if differed:
         copy.snapshot = copy.snapshots.renew(copy.snapshot, differed)

@@ -60,8 +60,7 @@ def commit_all(root: Path, home: Path, excluded: Sequence[str] = ()) -> None:
     Raises:
         WorkspaceError: Git is not installed, or refuses.
     """
-    git = shutil.which("git")
-    if git is None:
+    if shutil.which("git") is None:
         problem = "`git: true` needs git, which is not on PATH; install it or write `git: false`"
         raise WorkspaceError(root, problem)
     for words in (
@@ -73,7 +72,7 @@ def commit_all(root: Path, home: Path, excluded: Sequence[str] = ()) -> None:
         ("add", "--all"),
         ("commit", "--quiet", "--no-verify", "--allow-empty", "--message", "Start"),
     ):
-        run_git(git, words, root, home)
+        run_git(words, root, home)
     # Every new repository has these two, and hooks write there without making the folder. Git itself would
     # also copy a dozen samples.
     (root / ".git" / "hooks").mkdir(exist_ok=True)
@@ -93,12 +92,11 @@ def list_ignored(root: Path, home: Path) -> tuple[str, ...]:
     Raises:
         WorkspaceError: Git refuses.
     """
-    git = shutil.which("git")
     mark = root / ".git"
-    if git is None or not (mark.is_file() or (mark / "HEAD").is_file()):
+    if shutil.which("git") is None or not (mark.is_file() or (mark / "HEAD").is_file()):
         return ()
     words = ("ls-files", "-z", "--others", "--ignored", "--exclude-standard", "--directory")
-    return tuple(filter(None, os.fsdecode(run_git(git, words, root, home)).split("\0")))
+    return tuple(filter(None, os.fsdecode(run_git(words, root, home)).split("\0")))
 
 
 def _environment(home: Path) -> dict[str, str]:
@@ -122,14 +120,11 @@ def _environment(home: Path) -> dict[str, str]:
     }
 
 
-def run_git(
-    git: str, words: tuple[str, ...], root: Path, home: Path, more: Mapping[str, str] | None = None
-) -> bytes:
+def run_git(words: tuple[str, ...], root: Path, home: Path, more: Mapping[str, str] | None = None) -> bytes:
     """
     Return what git prints, without the developer's configuration and hooks.
 
     Args:
-        git: The program.
         words: Its arguments.
         home: A folder without any git configuration.
         more: Further environment variables.
@@ -140,7 +135,7 @@ def run_git(
     settings = [word for setting in _HARDENED for word in ("-c", setting)]
     try:
         done = subprocess.run(
-            [git, *settings, *words],
+            ["git", *settings, *words],
             cwd=root,
             env={**_environment(home), **(more or {})},
             stdin=subprocess.DEVNULL,

@@ -16,6 +16,7 @@ from functools import cache
 from pathlib import Path
 
 from pytest_hookharness.execution import platform
+from pytest_hookharness.execution.paths import lies_in
 from pytest_hookharness.execution.real_paths import real_paths
 
 # Folders of programs that belong to the folder above them, if that is an installation.
@@ -48,11 +49,7 @@ def _is_of_the_system(home: str, points: Collection[str]) -> bool:
     """Return whether a folder holds or lies in what every process needs, as the homes of some services do."""
     if platform.files().is_kernel_folder(home):
         return True
-    return any(_lies_in(point, home) or _lies_in(home, point) for point in points)
-
-
-def _lies_in(path: str, folder: str) -> bool:
-    return f"{path}/".startswith(f"{folder.rstrip('/')}/")
+    return lies_in(home, points) or any(lies_in(point, [home]) for point in points)
 
 
 @cache
@@ -87,7 +84,7 @@ def find_programs(home: str, path: tuple[str, ...]) -> tuple[str, ...]:
         if real(folder) not in listed:
             listed.add(real(folder))
             pending += dict.fromkeys(_elsewhere(folder, home, real))
-    return tuple(each for each in found if _lies_in(os.path.realpath(each), home))
+    return tuple(each for each in found if lies_in(os.path.realpath(each), [home]))
 
 
 def _installation(folder: str, home: str) -> str:
@@ -96,7 +93,7 @@ def _installation(folder: str, home: str) -> str:
     if name.lower() not in _PROGRAM_FOLDERS or above == home or os.path.basename(above) == _SHARED:
         return folder
     whole = name == "shims" or any(os.path.exists(os.path.join(above, each)) for each in _LIBRARIES)
-    return above if whole and _lies_in(above, home) else folder
+    return above if whole and lies_in(above, [home]) else folder
 
 
 def _elsewhere(folder: str, home: str, real: Callable[[str], str]) -> Iterator[str]:
@@ -108,7 +105,7 @@ def _elsewhere(folder: str, home: str, real: Callable[[str], str]) -> Iterator[s
         return
     here = real(folder)
     # The many programs of the system name no interpreter in anybody's home.
-    own = _lies_in(here, home)
+    own = lies_in(here, [home])
     mixed = {os.path.normpath(os.path.join(home, each)) for each in _MIXED}
     for entry in entries:
         target = ""
@@ -173,7 +170,7 @@ def what_opens(home: str, visible: Mapping[str, str]) -> str:
 
     ``visible`` are the visible paths, each with its real path.
     """
-    return next((path for path, real in visible.items() if _lies_in(home, real)), "")
+    return next((path for path, real in visible.items() if lies_in(home, [real])), "")
 
 
 def describe_homes(homes: Sequence[str], visible: Sequence[str]) -> Iterator[str]:
@@ -183,8 +180,8 @@ def describe_homes(homes: Sequence[str], visible: Sequence[str]) -> Iterator[str
         if path := what_opens(home, real):
             yield f"Hooks can read all of {home}, for {path} must be visible."
             continue
-        inside = {place for place in real.values() if _lies_in(place, home)}
-        top = sorted(each for each in inside if not any(_lies_in(each, other) for other in inside - {each}))
+        inside = {place for place in real.values() if lies_in(place, [home])}
+        top = sorted(each for each in inside if not lies_in(each, inside - {each}))
         if top:
             more = f" and {len(top) - _SHOWN} more" if len(top) > _SHOWN else ""
             yield f"Of {home} hooks can read only {', '.join(top[:_SHOWN])}{more}."
