@@ -77,12 +77,8 @@ def read_bytes(path: Path, *, most: int | None = None) -> bytes | None:
     """
     Return all of a regular file; ``None`` if nothing is at that path.
 
-    Args:
-        path: The file.
-        most: Bytes that it may have; ``None`` for any number.
-
     Raises:
-        WorkspaceError: It cannot be read, is too large, or is not a regular file.
+        WorkspaceError: It cannot be read, has more than ``most`` bytes, or is not a regular file.
     """
     try:
         # Non-blocking: opening a named pipe without a writer would never return.
@@ -132,10 +128,7 @@ def write_all(stream: io.RawIOBase, data: bytes) -> None:
 
 def write_bytes(path: Path, data: bytes, *, append: bool = False) -> bool:
     """
-    Write a regular file in place, with the folders above it.
-
-    Returns:
-        Whether such a folder was missing.
+    Write a regular file in place, with the folders above it; return whether such a folder was missing.
 
     Raises:
         WorkspaceError: It cannot be written, or is not a regular file.
@@ -200,12 +193,7 @@ def make_new_folder(base: Path, name: str) -> Path:
 
 
 def remove_tree(path: Path) -> list[str]:
-    """
-    Remove a folder with everything in it; links are removed, never followed.
-
-    Returns:
-        What could not be removed, each with the reason.
-    """
+    """Remove a folder with everything in it, but not what links lead to; return what stays, and why."""
     left: list[str] = []
     top = os.fspath(path)
     pending = [top]
@@ -218,12 +206,7 @@ def remove_tree(path: Path) -> list[str]:
 
 
 def remove_folder(folder: Path) -> None:
-    """
-    Remove a folder with everything in it.
-
-    Raises:
-        WorkspaceError: Something could not be removed.
-    """
+    """Remove a folder with everything in it; raise `WorkspaceError` if something could not be removed."""
     left = remove_tree(folder)
     if left:
         raise WorkspaceError(folder, f"{len(left)} paths could not be removed: {'; '.join(left[:5])}")
@@ -289,11 +272,9 @@ def paths_below(folders: Iterable[Path]) -> Iterator[str]:
 
 def stamps_below(folder: str | Path, without: Collection[str] = ()) -> dict[str, tuple[int, ...]]:
     """
-    Return what the system notes of a folder and each path below it whenever one is changed, by path.
+    Return by path what the system notes of a folder, and of each path below it, whenever one is changed.
 
-    Args:
-        folder: The folder.
-        without: Folders that are left out, with all below them.
+    Folders ``without`` are left out, with all below them.
     """
     pending = [os.fspath(folder)]
     found = {pending[0]: stamp_of(os.lstat(folder))}

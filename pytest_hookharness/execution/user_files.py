@@ -67,12 +67,7 @@ def replace_file(file: Path, before: bytes, after: bytes, *, inherited: Collecti
 
 
 def store_file(file: Path, data: bytes, mode: int) -> None:
-    """
-    Write a file of our own in one step, whether it exists or not.
-
-    Raises:
-        OSError: It cannot be written, and is unchanged.
-    """
+    """Write a file of our own in one step, whether it exists or not; after an `OSError` it is unchanged."""
     fresh = _store(file, data, mode)
     try:
         fresh.replace(file)

@@ -45,7 +45,6 @@ class BackgroundArea(AbstractContextManager["BackgroundArea"]):
     The background processes of one simulation; when it is closed, all of them are dead.
 
     Attributes:
-        sandbox: Where they run.
         separate: Whether the kernel keeps requests from inside apart from those of the agent's shell.
     """
 
@@ -122,12 +121,7 @@ class BackgroundArea(AbstractContextManager["BackgroundArea"]):
         os.write(self._orders, watcher.COUNT.encode() + b"\n")
 
     def events(self, wait: float) -> Iterator[Mapping[str, Any]]:
-        """
-        Yield what the watcher has reported since the last time, after at most ``wait`` seconds.
-
-        Raises:
-            ExecutionError: The watcher or a process monitor is lost.
-        """
+        """Yield what was reported since, after ``wait`` seconds at most; `ExecutionError` if it is lost."""
         for _, seen in self._poll.poll(wait * 1000):
             data = os.read(self._events, _READ) if seen & select.POLLIN else b""
             if not data:
@@ -167,11 +161,7 @@ class BackgroundArea(AbstractContextManager["BackgroundArea"]):
                 break
 
     def _poll_states(self, trouble: str) -> Iterator[int]:
-        """
-        Yield the state of the watcher's end of the pipe again and again.
-
-        No process holds that end once the watcher is dead.
-        """
+        """Yield the state of the pipe again and again: once the watcher is dead, no process holds its end."""
         end = time.monotonic() + _TIMEOUT
         while time.monotonic() < end and not self.sandbox.ended:
             yield next((seen for _, seen in self._poll.poll(0)), 0)

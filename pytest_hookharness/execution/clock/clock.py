@@ -63,7 +63,6 @@ class Clock:
     The clock that the processes of one simulation see.
 
     Attributes:
-        folder: Where the scripts are that show the time.
         seconds: How far it is ahead of the machine's.
         moved: Whether shims ever showed it ahead.
         by_kernel: Whether processes are stopped at the calls that show a time, so that it needs no shims.
@@ -115,12 +114,7 @@ class Clock:
         return time.time() + self.seconds
 
     def advance(self, seconds: float) -> None:
-        """
-        Let time pass.
-
-        Raises:
-            WorkspaceError: The hooks' clock cannot be moved on this machine.
-        """
+        """Let time pass; raise `WorkspaceError` if the hooks' clock cannot be moved on this machine."""
         if seconds:
             self._try_kernel()
             if not self.by_kernel:
@@ -186,7 +180,7 @@ class Clock:
 
     def show_by_kernel(self, start: Starter) -> None:
         """
-        Show it to all programs, and not only to those that have shims, if the kernel can.
+        Show it to all programs, if the kernel can.
 
         That is tried when the clock is moved first; ``gap`` says why it cannot.
         """
@@ -235,9 +229,7 @@ class Clock:
 
     def settle(self) -> None:
         """
-        Shift the times of files that were written since the clock was moved.
-
-        Call it only while no process of a hook run lives.
+        Shift the times of files that were written since the clock was moved, when no process of a hook lives.
 
         Raises:
             WorkspaceError: The system does not allow it.
@@ -309,8 +301,7 @@ def next_tick(since: int | None = None) -> int:
     """
     Return a time that files written from now on have or exceed, and files written before do not reach.
 
-    Args:
-        since: A time since which nothing was written, in nanoseconds; ``None`` for the present.
+    ``since`` is a time since which nothing was written, in nanoseconds; ``None`` for the present.
     """
     # Within one tick the kernel gives the same time to what came before and after. A file may also be stamped
     # more finely, and then be ahead of the tick (Linux 6.13); it is never ahead of the time itself.

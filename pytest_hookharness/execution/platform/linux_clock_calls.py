@@ -190,8 +190,7 @@ def move(
         task: The task, which stopped with the result.
         name: The call.
         address: Where its answer is.
-        shifts: As those of `shown_time`; the last one holds now.
-        chosen: As those of `shown_time`.
+        shifts, chosen: As those of `shown_time`; the last shift holds now.
     """
     info = linux_ptrace.call_info(task)
     if not info or info[32]:

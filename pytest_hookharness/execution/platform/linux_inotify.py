@@ -79,12 +79,7 @@ class InotifyWatch:
         self._files: dict[int, str] = {}
 
     def add_folder(self, path: str) -> None:
-        """
-        Watch a folder, but not the folders in it.
-
-        Raises:
-            OSError: It is not a folder, or the system has no more watches.
-        """
+        """Watch a folder, but not the folders in it; `OSError` if the system has no more watches."""
         self._folders[self._begin(path, _FOLDER)] = path
 
     def add_file(self, path: str) -> bool:
@@ -178,22 +173,13 @@ class InotifyWatch:
 
 
 class InotifyPool:
-    """
-    Watches that are used one after the other.
-
-    Making one is quick, but closing one takes the kernel milliseconds.
-    """
+    """Watches that are used one after the other: closing one takes the kernel milliseconds."""
 
     def __init__(self) -> None:
         self._spare: list[InotifyWatch] = []
 
     def take(self) -> InotifyWatch:
-        """
-        Return a watch on nothing yet.
-
-        Raises:
-            OSError: The system has no more watches, or does not report what is touched.
-        """
+        """Return a watch on nothing yet; `OSError` where the system does not report what is touched."""
         try:
             return self._spare.pop()
         except IndexError:

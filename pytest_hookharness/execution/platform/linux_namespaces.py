@@ -60,9 +60,6 @@ def enter(network: bool) -> bool:
     """
     Leave the machine's namespaces; the next child is the first process of the new ones.
 
-    Args:
-        network: Whether the machine's network stays reachable.
-
     Returns:
         Whether a user namespace was needed, which gives no rights over the machine.
     """
@@ -110,11 +107,7 @@ def make_renewable(network: bool, names: int) -> Renewal:
 
     It is called after all other processes have ended: with the places of overlays, which then forget which
     names did not exist, and with what it calls once all is new. It returns whether that is so; it cannot be
-    after a hook has changed mounts, or the first process itself.
-
-    Args:
-        network: Whether the machine's network stays reachable.
-        names: The namespace with the machine's own name.
+    after a hook has changed mounts, or the first process itself. ``names`` has the machine's own name.
     """
     # Opened now: a hook may mount something over these files.
     try:

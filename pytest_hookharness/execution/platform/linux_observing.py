@@ -64,24 +64,14 @@ _pieces = ctypes.byref(_here), ctypes.byref(_there)
 
 
 def observe(pid: int) -> None:
-    """
-    Begin to record a process, and everything that it will start.
-
-    Raises:
-        OSError: The system refuses, or its calls are unknown.
-    """
+    """Begin to record a process and all that it starts; `OSError` if the system refuses or is unknown."""
     if linux_ptrace.MACHINE not in linux_ptrace.ARCHITECTURES:
         raise OSError(f"the system calls of {linux_ptrace.MACHINE} are not known")
     linux_ptrace.ptrace(_SEIZE, pid, 0, _OPTIONS)
 
 
 def share_processor() -> set[int]:
-    """
-    Keep this process, and those that it starts, on the processor where it runs now.
-
-    Returns:
-        The processors that it could use before; nothing if it stays as it was.
-    """
+    """Keep this process and what it starts on one processor; return those that it could use, if several."""
     try:
         before = os.sched_getaffinity(0)
         if len(before) > 1:
@@ -103,12 +93,7 @@ def use_processors(task: int, processors: set[int]) -> None:
 
 
 def attend(take: Callable[[], bool]) -> None:
-    """
-    Handle stops as they come, for some milliseconds at most.
-
-    Args:
-        take: Handles all tasks that have stopped; returns whether to wait for more of them.
-    """
+    """Handle stops for some milliseconds, by a function that returns whether to wait for more of them."""
     # Sooner than by a handler, a pipe and a poll, and with one timer for all of them.
     signal.pthread_sigmask(signal.SIG_BLOCK, _AWAITED)
     signal.setitimer(signal.ITIMER_REAL, _SILENCE, _SILENCE)
@@ -168,12 +153,7 @@ def stopped_call(task: int) -> tuple[int, tuple[int, ...]] | None:
 
 
 def read_bytes(task: int, address: int, size: int) -> bytes:
-    """
-    Return the bytes at an address of a task, fewer where its memory ends.
-
-    Raises:
-        PermissionError: The system does not allow it.
-    """
+    """Return the bytes at an address of a task, as far as there are any; `PermissionError` if closed."""
     size = min(size, _STACK)
     _here.length = _there.length = size
     _there.base = address
@@ -204,7 +184,6 @@ def begin_program(task: int, lets: Callable[[str], bool]) -> tuple[str, bytes, s
     Prepare a task that has just become another program, before its first instruction.
 
     Args:
-        task: The task.
         lets: Whether a program of this path may read the monotonic clock without a stop.
 
     Returns:
@@ -230,8 +209,6 @@ def _change_vdso(task: int, stack: int, *, freed: bool) -> tuple[bytes, bool]:
     Let a new program make system calls instead of those of the vDSO.
 
     Args:
-        task: The task, which has just become the program.
-        stack: The address of its stack.
         freed: Whether readings of the monotonic clock need not stop.
 
     Returns:

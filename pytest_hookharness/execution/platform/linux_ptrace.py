@@ -73,12 +73,7 @@ class SeccompProgram(ctypes.Structure):
 
 
 def ptrace(request: int, pid: int, address: int, data: object) -> int:
-    """
-    Make a request of a tracer.
-
-    Raises:
-        OSError: The system refuses.
-    """
+    """Make a request of a tracer; raise `OSError` if the system refuses."""
     done: int = libc.ptrace(request, pid, address, data)
     if done < 0:
         raise last_error("ptrace")
@@ -109,9 +104,7 @@ def stops_before(
     """
     Return the rules of a filter that stops a task before some calls, and before all of another architecture.
 
-    Args:
-        calls: Their numbers.
-        cases: For some numbers, the rules that follow instead.
+    ``cases`` are, for some numbers, the rules that follow instead.
     """
     plain = sorted(calls - cases.keys())
     # The tests come first, then the two answers, then the cases.
@@ -197,12 +190,7 @@ def seize(pid: int) -> None:
 
 
 def follow(pid: int) -> None:
-    """
-    Begin to trace the programs and ends of a process, and of everything that it will start.
-
-    Raises:
-        OSError: The system refuses.
-    """
+    """Begin to trace programs and ends of a process and all that it starts; `OSError` if that is refused."""
     ptrace(_SEIZE, pid, 0, _LIFE)
 
 
@@ -305,12 +293,7 @@ def relatives(task: int) -> list[int]:
 
 
 def program(pid: int) -> tuple[list[str], dict[str, str], str]:
-    """
-    Return the argument vector, the environment and the working folder of a process.
-
-    Raises:
-        OSError: It is gone.
-    """
+    """Return the arguments, the environment and the working folder of a process; `OSError` if it is gone."""
     parts: list[list[str]] = []
     for name in ("cmdline", "environ"):
         with open(f"/proc/{pid}/{name}", "rb") as file:

@@ -150,12 +150,7 @@ def filter_reads() -> None:
 
 
 def decode(task: int) -> list[Seen]:
-    """
-    Return what the call before which a task stopped looks at.
-
-    Raises:
-        PermissionError: The system does not allow to read what the task asks.
-    """
+    """Return what the call before which a task stopped looks at; `PermissionError` if it cannot be read."""
     call = linux_observing.stopped_call(task)
     if call is None:
         return []

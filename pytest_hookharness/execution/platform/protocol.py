@@ -172,11 +172,7 @@ class Files(Protocol):
         ...
 
     def read_attributes(self, path: str, wanted: Callable[[str], bool]) -> dict[str, bytes]:
-        """
-        Return the wanted extended attributes and access lists of a path itself, sorted by name.
-
-        Nothing where the file system has none.
-        """
+        """Return the wanted attributes and access lists of a path itself, sorted; none if it has none."""
         ...
 
     def change_attributes(self, path: str, removed: Collection[str], changed: Mapping[str, bytes]) -> None:

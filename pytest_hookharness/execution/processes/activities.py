@@ -123,8 +123,7 @@ def _idle_until(
     """
     Return until when a blocked process surely waits, by the clock of the table.
 
-    Args:
-        kept: Whether all of standard input was written and the host keeps it open.
+    ``kept`` is whether all of standard input was written and the host keeps it open.
     """
     if linux_waits.may_go_on(pid):
         return 0.0

@@ -296,12 +296,7 @@ class Batch:
         return until
 
     def _reap(self, now: float) -> bool:
-        """
-        Reap all children that ended; one that is not a hook is an orphan.
-
-        Returns:
-            Whether a hook has ended.
-        """
+        """Reap all children that ended, orphans too; return whether a hook has ended."""
         # All children are reaped before any hook reacts, so that each sees which others are gone.
         ended: list[tuple[HookProcess, int, Any]] = []
         while True:

@@ -26,12 +26,7 @@ def send(peer: socket.socket, value: Any) -> None:
 
 
 def receive(peer: socket.socket) -> Any:
-    """
-    Read one value and nothing of the next.
-
-    Raises:
-        EOFError: The other side is gone, perhaps in the middle of the value.
-    """
+    """Read one value and nothing of the next; `EOFError` if the other side is gone, perhaps in the middle."""
     (length,) = _HEAD.unpack(_read(peer, _HEAD.size))
     return marshal.loads(_read(peer, length))  # both ends are ours
 

@@ -26,20 +26,10 @@ if TYPE_CHECKING:
 
 
 class HeldProcess:
-    """
-    A process that waits.
-
-    Attributes:
-        tracer: Traces it.
-    """
+    """A process that waits, and the tracer that traces it."""
 
     def __init__(self, execute: Execute) -> None:
-        """
-        Fork it.
-
-        Raises:
-            OSError: The system refuses.
-        """
+        """Fork it; raise `OSError` if the system refuses."""
         self.tracer = Tracer()
         self._orders, orders = socket.socketpair()
         ours, gate = socket.socketpair()

@@ -42,13 +42,7 @@ _IGNORED = (_signal.SIGPIPE, _signal.SIGXFSZ)
 
 
 def run_wrapped(command: Sequence[str], recording: HookRecording) -> NoReturn:
-    """
-    Run a hook and end as it does: with its exit code, or by the signal that ended it.
-
-    Args:
-        command: The hook's command with its arguments.
-        recording: Records its input and its end.
-    """
+    """Run a hook and end as it does: with its exit code, or by the signal that ended it."""
     _take_input()
     # Before the hook starts: whatever kills it, the payload is stored.
     begun = _read_batch(_PATIENCE)

@@ -73,10 +73,7 @@ def serve_item(peer: socket.socket, spawner: Spawner, tiers: dict[str, str]) -> 
     """
     Serve one item from its first request to its last.
 
-    Args:
-        peer: Socket to the pytest process.
-        spawner: Starts processes.
-        tiers: Every tier, with the reason why it is not available here, empty if it is.
+    ``tiers`` has every tier, with the reason why it is not available here, empty if it is.
     """
     with _reporting(peer):
         _serve(peer, spawner, tiers)
@@ -125,9 +122,7 @@ def serve_prepared(channel: socket.socket, spawner: Spawner) -> None:
     """
     Enter namespaces without network ahead of an item, wait for its socket, and serve it.
 
-    Args:
-        channel: Where the supervisor sends the socket; this process ends if it closes the channel instead.
-        spawner: Starts processes.
+    This process ends if the supervisor closes the channel instead of sending the socket.
     """
 
     def wait() -> tuple[socket.socket, OverlayView]:
@@ -149,10 +144,7 @@ def _serve_in_namespaces(
     """
     Enter namespaces and let their first process serve; return when that and everything inside is gone.
 
-    Args:
-        spawner: Starts processes.
-        network: Whether the machine's network is shared.
-        wait: Returns the socket to the pytest process and the view of the files; called inside.
+    ``wait``, called inside, returns the socket to the pytest process and the view of the files.
     """
     refusal, names, own_users = "", -1, False
     try:
@@ -200,11 +192,7 @@ def serve_batches(
     """
     Run one batch after the other until the other side is gone, then kill everything that is left.
 
-    Args:
-        peer: Socket to the pytest process.
-        spawner: Starts processes.
-        tree: Their descendants.
-        renew: Makes the sandbox as new, if it can, after all processes have ended.
+    ``renew`` makes the sandbox as new, if it can, after all processes have ended.
     """
     wake = watch_children()
     signal.signal(signal.SIGHUP, _on_hangup)

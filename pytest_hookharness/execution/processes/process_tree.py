@@ -83,26 +83,12 @@ class Descendants:
     sees_all = True
 
     def __init__(self, first_of_namespace: bool, kept: set[int] | None = None) -> None:
-        """
-        Begin with no process.
-
-        Args:
-            first_of_namespace: Whether the reaper is the first process of its namespace.
-            kept: Children of the reaper that belong to no hook and outlive a batch.
-        """
+        """Begin with no process; ``kept`` are children that belong to no hook and outlive a batch."""
         self._first = first_of_namespace
         self._kept = kept if kept is not None else set()
 
     def members(self, pid: int, lives: bool, running: Collection[int], owners: ProcessOwners) -> list[int]:
-        """
-        List the living processes of a hook, the hook first if it lives.
-
-        Args:
-            pid: The hook.
-            lives: Whether the hook itself lives.
-            running: The hooks that still run.
-            owners: The hooks of the batch.
-        """
+        """List the living processes of a hook, itself first if it ``lives``; ``running`` are all that do."""
         found = [pid, *descendants(pid)] if lives else []
         return found + [each for each, owner in self._orphans(running, owners) if owner == pid]
 
@@ -122,12 +108,7 @@ class Descendants:
         return [describe(pid, boot_time) for pid in below if has_open(pid, names)]
 
     def kill_all(self, hooks: Collection[int], owners: ProcessOwners | None = None) -> None:  # noqa: ARG002
-        """
-        Kill every descendant, of whatever hook; return when the kernel confirms that none is left.
-
-        Raises:
-            SurvivorError: One is still there after 10 seconds.
-        """
+        """Kill every descendant, and return when the kernel confirms it; `SurvivorError` after 10 seconds."""
         end = time.monotonic() + _KILL_TIMEOUT
         while True:
             self._kill()

@@ -96,9 +96,7 @@ class Spawner:
         """
         Start a process; return its number, and why it never became the command if it did not.
 
-        Args:
-            streams: Its standard streams; for a terminal only the first.
-            tracer: Stops it at some of its calls; ``None`` if nobody does.
+        ``streams`` are its standard streams; for a terminal only the first.
         """
         on_terminal = request.stdio == request.stdin == TTY
         first, *others = streams

@@ -84,11 +84,7 @@ class InputWriter:
         self._close = False
 
     def keep_child_end(self, reading_end: int) -> bool:
-        """
-        Keep the hook's end of a pipe open too; return false if that is unsafe.
-
-        It shows how much of the input was never read.
-        """
+        """Keep the hook's end of a pipe, which shows what was never read; return false if that is unsafe."""
         # Not while we still write: we could not notice any more that the last reader is gone.
         if self._kind != PIPE or self.waiting or not self.taken:
             return False

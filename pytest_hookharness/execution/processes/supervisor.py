@@ -37,13 +37,7 @@ _END_TIMEOUT_MS = 2000
 
 
 def main(channel: str, pytest_pid: str) -> None:
-    """
-    Serve until pytest is gone, then end everything that is left.
-
-    Args:
-        channel: The number of the socket to pytest.
-        pytest_pid: The number of the pytest process.
-    """
+    """Serve until pytest is gone, then end everything; ``channel`` is the number of the socket to pytest."""
     _be_neutral()
     # The loops create no reference cycles. Frozen objects are never written to, so the forked item
     # supervisors keep sharing the memory that was loaded so far.

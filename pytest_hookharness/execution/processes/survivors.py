@@ -42,12 +42,7 @@ class ProcessGroup:
     sees_all = False
 
     def __init__(self, confined: Callable[[], Collection[int]] = tuple) -> None:
-        """
-        Prepare to look for processes.
-
-        Args:
-            confined: Lists the processes in the control group of the hooks.
-        """
+        """Look for processes; ``confined`` lists those in the control group of the hooks."""
         self._confined = confined
 
     def members(self, pid: int, lives: bool, running: Collection[int], owners: ProcessOwners) -> list[int]:
@@ -83,12 +78,7 @@ class ProcessGroup:
         return [describe(pid, boot_time) for pid in everyone if has_open(pid, names)]
 
     def kill_all(self, hooks: Collection[int], owners: ProcessOwners | None = None) -> None:
-        """
-        Kill the groups of these hooks, and what else they started and can be found.
-
-        Raises:
-            SurvivorError: One is still there after 10 seconds.
-        """
+        """Kill these hooks' groups, and what else can be found of them; `SurvivorError` after 10 seconds."""
         end = time.monotonic() + _KILL_TIMEOUT
         for pid in hooks:
             send_group(pid, signal.SIGKILL)

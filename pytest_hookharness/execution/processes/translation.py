@@ -90,8 +90,6 @@ def notes_of(
     Yield what a tier cannot guarantee, in sentences.
 
     Args:
-        tier: The tier in force.
-        confinement: What was asked for.
         reason: Why namespaces are not available, if the tier is the best one.
         contained: The folders below which no write reaches the machine.
         refusals: Where writes do although they should not, each with the reason.
@@ -148,13 +146,7 @@ _ENCODING, _ERRORS = sys.getfilesystemencoding(), sys.getfilesystemencodeerrors(
 
 
 def encode(spec: ProcessSpec, terminal: str = "") -> tuple[Any, ...]:
-    """
-    Encode a process spec as the values that ``ProcessRequest`` unpacks, in its order.
-
-    Args:
-        spec: What to start.
-        terminal: Path of its controlling terminal; empty if it has none.
-    """
+    """Encode a process spec, and the path of its terminal, as the values of `ProcessRequest`, in order."""
     if not spec.argv:
         raise ValueError("argv is empty; a process needs at least one word")
     stdin, kill = spec.stdin, spec.kill

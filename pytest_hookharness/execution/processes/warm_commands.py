@@ -50,7 +50,6 @@ def find_warm(spec: ProcessSpec, visible: Sequence[str], writable: Sequence[str]
     Return what a run can be forked from; ``None`` if the hook has to be started as usual.
 
     Args:
-        spec: How the hook is started.
         visible: The folders whose files hooks see at the same paths as this process.
         writable: The folders of the session, which hooks may change.
     """

@@ -85,9 +85,7 @@ def without_startup(reads: Reads, baselines: Mapping[str, Sequence[Reads]]) -> R
     """
     Return a record without what the interpreters' own start looks at.
 
-    Args:
-        reads: The record.
-        baselines: For each interpreter, as it was invoked, the records of empty programs.
+    ``baselines`` are, for each interpreter as it was invoked, the records of empty programs.
     """
     words = {mention.word for mention in reads.mentions}
     programs = tuple(

@@ -46,10 +46,6 @@ class ReadObserver:
         Start all processes at once and return their results in the same order, each with its ``reads``.
 
         Afterwards each interpreter runs an empty program, twice, unless a record of that is known.
-
-        Args:
-            start: Runs process specs in the sandbox, as ``Sandbox.run`` does.
-            specs: The hook runs.
         """
         results = start([replace(spec, observed=True) for spec in specs])
         return tuple(

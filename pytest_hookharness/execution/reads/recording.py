@@ -136,12 +136,7 @@ class Recording:
         return image
 
     def look(self, task: int, pid: int, image: Image, seen: Seen) -> tuple[str, ...]:
-        """
-        Note what a call looks at.
-
-        Returns:
-            The paths whose names it changes if it succeeds, each after what becomes of it.
-        """
+        """Note what a call looks at; return the names that it changes if it succeeds, each after how."""
         what, how, text, last = seen
         if what == "trouble":
             self.miss(how)

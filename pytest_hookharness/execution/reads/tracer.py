@@ -55,12 +55,7 @@ class Tracer:
     """
 
     def __init__(self, gap: str = "") -> None:
-        """
-        Begin a batch.
-
-        Args:
-            gap: Why nothing can be observed; empty if it can be tried.
-        """
+        """Begin a batch; ``gap`` is why nothing can be observed, empty if it can be tried."""
         self._gap = gap
         # Times of files that programs chose by a moved clock, and that may be before the machine's present.
         self._chosen: set[int] = set()
@@ -100,9 +95,7 @@ class Tracer:
         """
         Have this process stopped at some of its calls, if the tracer at the other side of the gate can do so.
 
-        Args:
-            gate: Leads to the tracer.
-            times_only: Whether at calls that show a time, and not at all by which it looks at something.
+        ``times_only``: at calls that show a time, and not at all by which it looks at something.
         """
         # Or its parent could not trace it, unless it has rights over the machine.
         platform.spawning().allow_dumps(True)
@@ -120,10 +113,9 @@ class Tracer:
 
     def let_in(self, pid: int, gate: _socket.socket, since: int = 0, *, times_only: bool = False) -> None:
         """
-        Observe a process that waits in `enter`.
+        Observe a process that waits in `enter`, at the other side of the gate.
 
         Args:
-            gate: Leads to it.
             since: Times of files count as times if they are since this moment, in nanoseconds.
             times_only: Whether it stops only where it is shown a time, and only that is recorded.
         """

@@ -125,7 +125,6 @@ class Inventory:
 
     Attributes:
         folders: Their real paths.
-        store: Where contents are kept.
         permissions: Permissions that were widened to look.
     """
 
@@ -138,21 +137,14 @@ class Inventory:
         self._known: dict[str, tuple[InventoryEntry, Key, int]] = {}
 
     def walk(self) -> FolderScan:
-        """
-        Scan the folders themselves and everything in them; a folder that is missing is left out.
-
-        Raises:
-            SnapshotError: One is not a folder, or cannot be listed.
-        """
+        """Scan the folders and everything in them, as `look` does."""
         return self.look(self._tops)
 
     def look(self, paths: Iterable[str], alone: Iterable[str] = ()) -> FolderScan:
         """
         Scan some paths, and everything in those that are folders; what is missing is left out.
 
-        Args:
-            paths: Paths in the folders, or the folders themselves.
-            alone: More of them, of which only the paths themselves are scanned.
+        Of paths ``alone``, only the paths themselves are scanned.
 
         Raises:
             SnapshotError: One of the folders is none any more, or something cannot be listed.
@@ -211,12 +203,7 @@ class Inventory:
 
     def find(self, path: str, scan: FolderScan, *, keep: bool) -> InventoryEntry:
         """
-        Return everything about a scanned path.
-
-        Args:
-            path: Where.
-            scan: The scan that saw it.
-            keep: Whether to keep the content of a file.
+        Return everything about a scanned path, and ``keep`` the content of a file.
 
         Raises:
             SnapshotError: It cannot be read.
@@ -300,12 +287,7 @@ def number_of(status: os.stat_result) -> Number:
 
 
 def attributes_of(path: str) -> Attributes:
-    """
-    Return the extended attributes and access lists of a path itself that programs and people set.
-
-    Raises:
-        OSError: They cannot be read.
-    """
+    """Return the attributes and access lists of a path itself that programs set; `OSError` if unreadable."""
     return tuple(_files.read_attributes(path, _is_kept).items())
 
 

@@ -22,12 +22,7 @@ class Permissions:
         self._uid = os.geteuid()
 
     def open(self, path: str, mode: int, bits: int) -> None:
-        """
-        Widen the permissions of a file or folder.
-
-        Raises:
-            OSError: It is not ours.
-        """
+        """Widen the permissions of a file or folder; raise `OSError` if it is not ours."""
         if self._uid != 0 and mode & bits != bits:
             os.chmod(path, stat.S_IMODE(mode) | bits)
             self._modes.setdefault(path, (stat.S_IMODE(mode), os.lstat(path).st_ino))

@@ -104,12 +104,7 @@ class Snapshots(AbstractContextManager["Snapshots"]):
         self._inventory = Inventory(real, self._store)
 
     def take(self) -> Snapshot:
-        """
-        Record everything as it is now.
-
-        Raises:
-            SnapshotError: Something cannot be read.
-        """
+        """Record everything as it is now; raise `SnapshotError` if something cannot be read."""
         return self._record({}, None)
 
     def renew(self, snapshot: Snapshot, paths: Collection[Path]) -> Snapshot:
@@ -205,12 +200,7 @@ class Snapshots(AbstractContextManager["Snapshots"]):
             raise SnapshotError(place, f"it cannot be cleared: {error.strerror}", "") from error
 
     def close(self) -> None:
-        """
-        Remove the store; no snapshot can be restored any more.
-
-        Raises:
-            SnapshotError: Something in it could not be removed.
-        """
+        """Remove the store; no snapshot can be restored any more. `SnapshotError` if something stays."""
         self.keep()
         left = remove_tree(self._store.folder)
         if left:

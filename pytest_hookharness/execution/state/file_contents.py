@@ -54,9 +54,7 @@ def content_of(real: str, status: os.stat_result, digest: Callable[[bytes], str]
     """
     Return what stands for the content of an entry.
 
-    Args:
-        real: The path.
-        digest: Makes a digest of the bytes of a file; ``None`` for one of all of them.
+    Without ``digest``, that of a file is a digest of all its bytes.
 
     Raises:
         OSError: It cannot be read, or is too large.
@@ -141,12 +139,7 @@ def statements(data: bytes) -> bytes:
 
 
 def database(text: bytes) -> bytes:
-    """
-    Return the database that some statements make.
-
-    Raises:
-        ValueError: They make none.
-    """
+    """Return the database that some statements make; raise `ValueError` if they make none."""
     import sqlite3
 
     connection = sqlite3.connect(":memory:")
@@ -171,9 +164,7 @@ class Contents:
 
     def read(self, path: str) -> bytes | None:
         """
-        Return the content of a covered file, as statements if it is a database.
-
-        ``None`` if it does not exist.
+        Return the content of a covered file, as statements if it is a database; ``None`` if there is none.
 
         Raises:
             WorkspaceError: It is not a regular file, is larger than 4 MiB, or cannot be read.
@@ -183,9 +174,7 @@ class Contents:
 
     def write(self, files: Mapping[str, bytes | None]) -> None:
         """
-        Write other contents to files, in the form of `read`.
-
-        ``None`` removes a file; a missing one is made.
+        Write contents to files, in the form of `read`: ``None`` removes a file, a missing one is made.
 
         Raises:
             WorkspaceError: A path leads out of the covered folders, or cannot be written.

@@ -43,8 +43,7 @@ class Hidden:
     """
     Records where masks hid a difference: the content differed, but what the masks left of it did not.
 
-    Attributes:
-        paths: State paths where that happened, whatever became of them later.
+    ``paths`` are the state paths where that happened, whatever became of them later.
     """
 
     def __init__(self) -> None:
@@ -143,8 +142,7 @@ def glob_pattern(glob: str, *, below: bool = False) -> Regex:
     """
     Return a glob over state paths as a regular expression: only ``**`` crosses folders.
 
-    Args:
-        below: Whether it also stands for everything below what it names.
+    ``below``: it also stands for everything below what it names.
     """
     tokens = re.findall(r"\*\*/|\*\*|\*|\?|\[!?\]?[^]/]*\]|.", glob, re.DOTALL)
     # With one star, each place of a path is tried once.

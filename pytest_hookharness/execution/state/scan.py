@@ -194,11 +194,7 @@ class Scanner:
         return now and not before
 
     def settle(self) -> None:
-        """
-        Count everything that was opened until now as opened by the harness.
-
-        Call it after each of our own writes to a transcript.
-        """
+        """Count all that was opened until now as opened by the harness, as by its writes to a transcript."""
         self._read_events()
         self._since.opened.clear()
         for file in self._places.values():

@@ -130,10 +130,7 @@ class Survey:
         """
         Look at one path; return whether it is a folder whose content must be listed again.
 
-        Args:
-            real: The path.
-            name: Its state path.
-            force: Whether to read it even if its status is unchanged.
+        ``force``: read it even if its status is unchanged.
         """
         if force:
             self._keys.pop(name, None)
@@ -161,11 +158,8 @@ class Survey:
         """
         Look at a folder and everything below it; what no longer exists is dropped.
 
-        Args:
-            real: Its path.
-            name: Its state path.
-            entering: Called with the path of each folder before it is listed.
-            without: State paths that are not read now.
+        ``entering`` is called with the path of each folder before it is listed. State paths ``without`` are
+        not read now.
         """
         seen = {name}
         # Nothing is known below what is new, and there may be thousands of entries elsewhere.

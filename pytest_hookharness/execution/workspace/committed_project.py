@@ -43,15 +43,7 @@ def _top(project: Path, home: Path) -> Path:
 
 def write_commit(project: Path, commit: str, target: Path) -> Path:
     """
-    Write all files of a commit into an existing, empty folder.
-
-    Args:
-        project: A folder of the repository.
-        commit: Full identifier of the commit.
-        target: The folder.
-
-    Returns:
-        The folder of the project within ``target``.
+    Write all files of a commit into an existing, empty folder; return the folder of the project in it.
 
     Raises:
         WorkspaceError: Git fails, or the commit does not have the folder.

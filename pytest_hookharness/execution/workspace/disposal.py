@@ -94,12 +94,7 @@ class Disposal(AbstractContextManager["Disposal"]):
             self._failures.append(error)
 
     def close(self) -> None:
-        """
-        Remove everything that is left.
-
-        Raises:
-            WorkspaceError: Something could not be removed; all the rest is.
-        """
+        """Remove everything that is left; `WorkspaceError`, but after all the rest, if something stays."""
         with self._lock:
             self._waiting += self.mount_points.take_all()
             if len(self._waiting) > _FEW:

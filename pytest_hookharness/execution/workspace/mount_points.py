@@ -66,12 +66,7 @@ class SpareMountPoints:
             return found
 
     def put(self, key: _Key, top: Path, stubs: Iterable[str]) -> None:
-        """
-        Put private folders aside.
-
-        Raises:
-            OSError: They cannot be moved.
-        """
+        """Put private folders aside; raise `OSError` if they cannot be moved."""
         with self._lock:
             self._number += 1
             aside = self._folder / f"private-{self._number}"
@@ -90,12 +85,7 @@ class SpareMountPoints:
 
 
 class MountPoints:
-    """
-    The private folders of one workspace.
-
-    Attributes:
-        stubs: The mount points in them, as far as they are known.
-    """
+    """The private folders of one workspace, and the mount points in them, as far as they are known."""
 
     def __init__(
         self, base: Path, private: Mapping[str, str], shared: Collection[str], spares: SpareMountPoints | None
@@ -123,13 +113,7 @@ class MountPoints:
         self._names: dict[str, set[str]] = {}
 
     def make(self, visible: Sequence[str], writable: Collection[str]) -> None:
-        """
-        Make the folders, or take some that have all mount points already.
-
-        Args:
-            visible: What hooks see at its own place.
-            writable: Where they may write.
-        """
+        """Make the folders, or take some that have the mount points for what is visible and writable."""
         if self._spares is not None:
             self._visible, self._key = visible, self._find_key(visible, writable)
             if (spare := self._spares.take(self._key)) is not None:

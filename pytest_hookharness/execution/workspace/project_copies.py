@@ -110,12 +110,7 @@ def project_of(scenario: Scenario, home: Path) -> tuple[Hashable, Callable[[Path
 
 
 def locate_below(top: Path, path: str) -> Path:
-    """
-    Return the place of a path that a scenario names.
-
-    Raises:
-        WorkspaceError: It is not a path below the workspace.
-    """
+    """Return the place of a path that a scenario names; `WorkspaceError` if it is not below the workspace."""
     if not path or path.startswith("/") or "\0" in path or ".." in path.split("/"):
         problem = "is not a path below the workspace; allowed is no leading / and no .."
         raise WorkspaceError(path or "(no path)", problem)
@@ -201,10 +196,8 @@ class ProjectCopies(AbstractContextManager["ProjectCopies"]):
         """
         Take a copy from its place, and undo what changed in it; discard it if that cannot be done.
 
-        Args:
-            copy: The copy.
-            contained: Whether nothing could be written where no write is reported: a process may give a file
-                a name in a folder that nobody watches, and write to it by that.
+        ``contained`` is whether nothing could be written where no write is reported: a process may give a
+        file a name in a folder that nobody watches, and write to it by that.
         """
         if not contained:
             copy.watch.distrust()
@@ -226,12 +219,7 @@ class ProjectCopies(AbstractContextManager["ProjectCopies"]):
             _discard(surplus)
 
     def __exit__(self, *_: object) -> None:
-        """
-        Remove all copies.
-
-        Raises:
-            WorkspaceError: Something could not be removed.
-        """
+        """Remove all copies; raise `WorkspaceError` if something could not be removed."""
         for copy in self._idle:
             _discard(copy)
         remove_folder(self._folder)
@@ -270,13 +258,7 @@ class CopiedFolders:
 
     def place(self, what: str, key: Hashable, target: Path, make: Callable[[Path], IgnoredFiles]) -> None:
         """
-        Put the project, or the plugin, into an existing, empty folder, where ``make`` makes a new copy of it.
-
-        Args:
-            what: ``workspace`` or ``plugin``.
-            key: Names everything that decides what ``make`` makes.
-            target: The folder.
-            make: Makes it.
+        Put ``what``, the workspace or the plugin, into an existing, empty folder, by `ProjectCopies.lend`.
 
         Raises:
             WorkspaceError: It cannot be made.

@@ -51,11 +51,9 @@ _SPECIAL = re.compile(r"[\\*?\[]| (?= *$)")
 
 def commit_all(root: Path, home: Path, excluded: Sequence[str] = ()) -> None:
     """
-    Make a folder a repository with one commit on the branch ``main``.
+    Make a folder a repository with one commit on the branch ``main``, without the ``excluded`` paths.
 
-    Args:
-        home: A folder without any git configuration.
-        excluded: Paths that are never part of it.
+    ``home`` is a folder without any git configuration.
 
     Raises:
         WorkspaceError: Git is not installed, or refuses.
@@ -85,9 +83,7 @@ def commit_all(root: Path, home: Path, excluded: Sequence[str] = ()) -> None:
 
 def list_ignored(root: Path, home: Path) -> tuple[str, ...]:
     """
-    Return the relative paths that git ignores in a repository.
-
-    A folder that is ignored as a whole ends with a slash.
+    Return the relative paths that git ignores in a repository; a whole folder ends with a slash.
 
     Raises:
         WorkspaceError: Git refuses.
@@ -124,10 +120,7 @@ def run_git(words: tuple[str, ...], root: Path, home: Path, more: Mapping[str, s
     """
     Return what git prints, without the developer's configuration and hooks.
 
-    Args:
-        words: Its arguments.
-        home: A folder without any git configuration.
-        more: Further environment variables.
+    ``home`` is a folder without any git configuration; ``more`` are further environment variables.
 
     Raises:
         WorkspaceError: It could not be run, or failed.
@@ -210,10 +203,7 @@ def stays_below(top: Path, folder: tuple[str, ...], target: str) -> bool:
     """
     Return whether a link never leaves a folder, on any step of its way, so that its copy does not either.
 
-    Args:
-        top: The folder.
-        folder: Where the link stands, relative to it.
-        target: The target that the link names.
+    ``folder`` is where the link stands, relative to ``top``.
     """
     done, pending, links = list(folder), target.split("/")[::-1], 1
     if target.startswith("/"):
@@ -255,12 +245,7 @@ class IgnoredFiles:
 
     @classmethod
     def of(cls, project: Path, home: Path) -> Self:
-        """
-        Return what git ignores, if the project is a repository; as `list_ignored`.
-
-        Raises:
-            WorkspaceError: Git refuses.
-        """
+        """Return what git ignores, if the project is a repository; as `list_ignored`, with its errors."""
         real = Path(os.path.realpath(project))
         paths = list_ignored(real, home)
         folders = tuple(path.rstrip("/") for path in paths if path.endswith("/"))
@@ -289,11 +274,6 @@ class IgnoredFiles:
 def copy_project(source: Path, target: Path, home: Path) -> IgnoredFiles:
     """
     Copy a project into an existing, empty folder; return what was not copied.
-
-    Args:
-        source: The project.
-        target: The folder.
-        home: A folder without any git configuration.
 
     Raises:
         WorkspaceError: It cannot be copied, or git refuses.

@@ -33,12 +33,7 @@ _MAX_WORD = 4096
 
 @dataclass(frozen=True, slots=True)
 class SessionRecords:
-    """
-    The sessions of one workspace's fake agents.
-
-    Attributes:
-        folder: Where their records are.
-    """
+    """The sessions of one workspace's fake agents, in a folder of records."""
 
     folder: Path
 
@@ -109,8 +104,7 @@ class SessionRecords:
         Return the sessions that were started after the first ``after``, in order; at most 200.
 
         Raises:
-            WorkspaceError: Their records cannot be read: hooks can reach them, and may have put anything in
-                their place.
+            WorkspaceError: Their records cannot be read: hooks can put anything in their place.
         """
         if not self.folder.is_dir():
             return ()
@@ -126,13 +120,7 @@ class SessionRecords:
 
 
 class SessionWriter:
-    """
-    The record of one session, written line by line, since the session may be killed at any time.
-
-    Attributes:
-        session: What is known of it at its start.
-        folder: Where it keeps its files.
-    """
+    """The record of one session, written line by line, since the session may be killed at any time."""
 
     def __init__(self, folder: Path, session: ChildSession) -> None:
         self.folder = folder

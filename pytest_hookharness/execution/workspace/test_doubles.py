@@ -49,13 +49,7 @@ _STDIN_WAIT = "1"
 
 @dataclass(frozen=True, slots=True)
 class TestDoubles:
-    """
-    The test doubles of one workspace.
-
-    Attributes:
-        bin: The folder that stands first on PATH.
-        folder: Where they keep their output and their records.
-    """
+    """The test doubles of one workspace: those first on PATH, and the folder of their output and records."""
 
     bin: Path
     folder: Path
@@ -75,12 +69,7 @@ class TestDoubles:
         return self.folder / "calls" / name
 
     def write(self, scenario: Scenario) -> None:
-        """
-        Write all test doubles of a scenario.
-
-        Raises:
-            WorkspaceError: A name is not a bare command name, or something cannot be written.
-        """
+        """Write all test doubles of a scenario; `WorkspaceError` if a name is not a bare command name."""
         make_folders(self.bin)
         make_folders(self.counters)
         if scenario.fake_agents:
@@ -113,8 +102,7 @@ class TestDoubles:
         Return the calls of one double, in order.
 
         Raises:
-            WorkspaceError: There is no such double, or its records cannot be read: hooks can reach them, and
-                may have put anything in their place.
+            WorkspaceError: There is no such double, or its records cannot be read: hooks can reach them.
         """
         folder = confine(self.records(name), [self.folder])
         try:
@@ -177,12 +165,7 @@ def script_of(name: str, double: Double, folder: Path) -> str:
 
 
 def home_of_module(name: str) -> str:
-    """
-    Return the folder or file of the package that a module belongs to.
-
-    Raises:
-        WorkspaceError: The Python that runs the harness has no such package.
-    """
+    """Return the folder or file of the package that a module belongs to; `WorkspaceError` without one."""
     top = name.partition(".")[0]
     spec = importlib.util.find_spec(top)
     places: list[str] = [] if spec is None else [*(spec.submodule_search_locations or ()), spec.origin or ""]

@@ -33,10 +33,9 @@ _MOST_LINKS = 40
 
 def find_homes(points: Collection[str]) -> tuple[str, ...]:
     """
-    Return the real paths of the user's home folders: of ``HOME``, and of the system's list of users.
+    Return the real paths of the user's home folders, but for those in ``points``, which are private anyway.
 
-    Args:
-        points: Places that are private anyway.
+    They are ``HOME``, and that in the system's list of users.
     """
     named = [os.environ.get("HOME", "")]
     with suppress(KeyError):  # a user without an entry, as in many containers
@@ -54,13 +53,7 @@ def _is_of_the_system(home: str, points: Collection[str]) -> bool:
 
 @cache
 def find_programs(home: str, path: tuple[str, ...]) -> tuple[str, ...]:
-    """
-    Return the paths in a home folder that the programs on a search path need, as far as files show it.
-
-    Args:
-        home: The real path of the home folder.
-        path: The folders of the search path.
-    """
+    """Return the paths in a home folder that the programs on a search path need, as far as files show it."""
     found: dict[str, None] = {}
 
     @cache  # thousands of links lead to some tens of folders
@@ -165,11 +158,7 @@ def _interpreters(folder: str) -> Iterator[str]:
 
 
 def what_opens(home: str, visible: Mapping[str, str]) -> str:
-    """
-    Return a path because of which all of a home folder must be visible; empty if there is none.
-
-    ``visible`` are the visible paths, each with its real path.
-    """
+    """Return a path because of which all of a home folder must be visible; empty if there is none."""
     return next((path for path, real in visible.items() if lies_in(home, [real])), "")
 
 

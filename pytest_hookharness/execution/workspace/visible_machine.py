@@ -64,10 +64,7 @@ def find_visible_paths(scenario: Scenario, private: Collection[str], homes: Coll
     """
     List the developer's files that must stay visible, if they exist, although private places may hide them.
 
-    Args:
-        scenario: What is played.
-        private: The private places, with the home folders of the user.
-        homes: The home folders of the user.
+    ``private`` are these places, with the home folders of the user.
     """
     found = [sys.prefix, sys.base_prefix]
     found += [str(folder) for folder in (scenario.project, scenario.plugin) if folder is not None]
@@ -121,13 +118,7 @@ def _home_of(folder: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class HiddenCommands:
-    """
-    A search path without some commands.
-
-    Attributes:
-        folders: The folders of the new path, in order.
-        replaced: The folders that are replaced, by their replacement.
-    """
+    """A search path without some commands: its folders, and what was replaced, by the replacement."""
 
     names: tuple[str, ...] = ()
     folders: tuple[str, ...] = ()
@@ -153,12 +144,7 @@ class HiddenCommands:
         return os.pathsep.join(self.folders)
 
     def make(self) -> None:
-        """
-        Make the replacements, and prove that they hide exactly what they should.
-
-        Raises:
-            WorkspaceError: They cannot be made, or hide more or less than they should.
-        """
+        """Make the replacements; `WorkspaceError` if they hide more or less than they should."""
         for replacement, folder in self.replaced.items():
             make_folders(Path(replacement))
             for name in os.listdir(folder):

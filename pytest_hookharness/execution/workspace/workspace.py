@@ -87,16 +87,12 @@ class Workspace(AbstractContextManager["Workspace"]):
         base: The folder that holds all others.
         top: The workspace proper.
         root: The folder in it where the session starts, usually the same.
-        home: The home folder.
-        tmp: The folder for temporary files.
         bin: The folder of the test doubles, first on PATH.
-        shell: The agent's shell.
         doubles: The test doubles, their calls, and the sessions that fake agents played.
         clock: The clock that the hooks and the agent's shell see.
         instruments: The clock, and the recorder of the hooks.
         copied: The copies of project and plugin.
         kept: Whether everything is left in place at the end.
-        plugin: The copy of the scenario's plugin; ``None`` if it has none.
         homes: Home folders of the user; hooks see only what programs need of them, where possible.
         looked_up: Paths of the machine on which it depends what hooks see.
         private: Mount points, and the folders that stand behind them where the tier can do that.
@@ -221,12 +217,7 @@ class Workspace(AbstractContextManager["Workspace"]):
         return tuple(folder for folder in every.values() if every.keys().isdisjoint(map(str, folder.parents)))
 
     def clear_overlay(self) -> None:
-        """
-        Remove the files of an overlay that is no longer mounted, so that another one can take its place.
-
-        Raises:
-            WorkspaceError: They could not be removed.
-        """
+        """Remove the files of an overlay that is no longer mounted; `WorkspaceError` if they stay."""
         for folder in (self.outside / "root", self.outside / "work"):
             left = remove_tree(folder)
             if left:
@@ -265,12 +256,7 @@ class Workspace(AbstractContextManager["Workspace"]):
                 raise WorkspaceError(path, "does not exist, so it cannot be made read-only (`readonly`)")
 
     def locate(self, state_path: str) -> Path:
-        """
-        Return the place of a state path, or of a whole covered folder.
-
-        Raises:
-            WorkspaceError: It is not a state path, or leads out of the covered folders.
-        """
+        """Return the place of a state path, or of a whole covered folder; `WorkspaceError` if it is none."""
         name = next((name for name in self.roots if f"{state_path}/".startswith(name + "/")), None)
         if name is None:
             allowed = ", ".join(self.roots)
@@ -291,23 +277,13 @@ class Workspace(AbstractContextManager["Workspace"]):
             raise WorkspaceError(path, f"is not UTF-8 text: {error.reason} at byte {error.start}") from error
 
     def write_transcript(self, path: str | Path, lines: Iterable[Mapping[str, Any]]) -> bool:
-        """
-        Append lines of JSON to a file, all at once; return whether a folder above it was missing.
-
-        Raises:
-            WorkspaceError: The path leads out of the workspace's folders, or cannot be written.
-        """
+        """Append lines of JSON to a file, as `append_lines` does; it must lie in the workspace's folders."""
         missing = append_lines(confine(path, [self.base]), lines)
         self.clock.set_time_of(path)
         return missing
 
     def make_folder(self, path: Path) -> None:
-        """
-        Make a folder as the host does, if it is missing.
-
-        Raises:
-            WorkspaceError: The path leads out of the workspace's folders, or something else stands there.
-        """
+        """Make a folder as the host does, if it is missing; `WorkspaceError` if that cannot be."""
         try:
             make_folders(confine(path, [self.base]))
         except OSError as error:
@@ -325,12 +301,7 @@ class Workspace(AbstractContextManager["Workspace"]):
         return self.base
 
     def close(self) -> None:
-        """
-        Remove everything, or have it removed by the disposal, unless it is kept.
-
-        Raises:
-            WorkspaceError: Something could not be removed.
-        """
+        """Remove everything, now or by the disposal, unless it is kept; `WorkspaceError` if some stays."""
         self.instruments.close()
         if not self.kept:
             self.copied.give_back()
