@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from pytest_hookharness.execution import platform
 from pytest_hookharness.execution.clock.clock import next_tick
 from pytest_hookharness.execution.platform import linux_clock_calls
+from pytest_hookharness.execution.platform.current import system
 from pytest_hookharness.execution.processes.sandbox import Sandbox
 from pytest_hookharness.model.processes import Exited, ProcessSpec
 
@@ -32,7 +32,7 @@ def ask(sandbox: Sandbox, tmp_path):
 
     def run(command, ahead=DAY):
         env = {"PATH": os.environ["PATH"], "HOME": str(tmp_path)}
-        since = platform.files().file_clock()
+        since = system.file_clock()
         spec = ProcessSpec(argv=("sh", "-c", command), cwd=str(tmp_path), env=env, ahead=ahead, since=since)
         (result,) = sandbox.run([spec], budget=20.0)
         assert result.ending == Exited(0)
@@ -188,7 +188,7 @@ def test_what_shows_a_time_is_recorded(sandbox, tmp_path, command, shown):
     folder, since = str(tmp_path), (tmp_path / "old").stat().st_ctime_ns + 1
     spec = ProcessSpec(argv=("/bin/dash", "-c", command), cwd=folder, env=env, ahead=DAY, since=since)
     # The clock of files has a resolution of some milliseconds: a file of the same tick is not newer.
-    while platform.files().file_clock() < since:
+    while system.file_clock() < since:
         pass
 
     (run,) = sandbox.run([spec], budget=20.0)

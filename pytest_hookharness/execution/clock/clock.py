@@ -15,9 +15,9 @@ from collections.abc import Callable, Collection, Generator, Iterator, Mapping, 
 from contextlib import contextmanager
 from pathlib import Path
 
-from pytest_hookharness.execution import platform
 from pytest_hookharness.execution.clock.shims import Shims
 from pytest_hookharness.execution.paths import WorkspaceError, paths_below, reason_of
+from pytest_hookharness.execution.platform.current import system
 from pytest_hookharness.model.fast_dataclass import dataclass, replace
 from pytest_hookharness.model.processes import ProcessResult, ProcessSpec
 from pytest_hookharness.model.reads import Reads
@@ -201,7 +201,7 @@ class Clock:
     def run(self, start: Starter, specs: Sequence[ProcessSpec]) -> tuple[ProcessResult, ...]:
         """Start processes that see this clock; how they do is decided in ``environment`` or here."""
         if self.by_kernel:
-            self._began = self._began or platform.files().file_clock()
+            self._began = self._began or system.file_clock()
         if not self.by_kernel or not self.seconds:
             return start(specs)
         shifts, chosen = tuple(self._shifts), tuple(self._chosen)[-_MOST_CHOSEN:]
@@ -242,7 +242,7 @@ class Clock:
         # What changed after ``since`` was written meanwhile. A time of modification outside of the two
         # moments was set by the writer.
         since, until, settled = self._since, time.time_ns(), {}
-        self._since = platform.files().file_clock()
+        self._since = system.file_clock()
         for place, status in self._files():
             if status.st_ctime_ns < since:
                 continue
@@ -307,6 +307,6 @@ def next_tick(since: int | None = None) -> int:
     # more finely, and then be ahead of the tick (Linux 6.13); it is never ahead of the time itself.
     # A finer stamp does not serve: it may be ahead of the clock by which other files are stamped.
     before = time.time_ns() if since is None else since
-    while (now := platform.files().file_clock()) <= before:
+    while (now := system.file_clock()) <= before:
         time.sleep(_LOOK)
     return now

@@ -15,8 +15,8 @@ import shutil
 from collections.abc import Mapping
 from pathlib import Path
 
-from pytest_hookharness.execution import platform
 from pytest_hookharness.execution.paths import TOOLS_PATH, WorkspaceError, make_folders, write_bytes
+from pytest_hookharness.execution.platform.current import system
 from pytest_hookharness.model.fast_dataclass import dataclass
 
 _BASH, _NODE, _PYTHON = "clock.bash", "clock.js", "python"
@@ -58,7 +58,7 @@ class Shims:
     def _make(self) -> None:
         from pytest_hookharness.execution.clock.python_clock import PYTHON_CLOCK
 
-        if not platform.files().SHIFTS_TIME:
+        if not system.SHIFTS_TIME:
             raise WorkspaceError(self.folder, "the clock of hooks can be moved on Linux only")
         make_folders(self.folder / "bin")
         make_folders(self.folder / _PYTHON)

@@ -13,8 +13,8 @@ import signal
 import socket
 import time
 
-from pytest_hookharness.execution import platform
 from pytest_hookharness.execution.platform import linux_observing
+from pytest_hookharness.execution.platform.current import system
 from pytest_hookharness.execution.processes import framing, process_tree
 from pytest_hookharness.execution.processes.framing import WAITS, WORKS, ProcessRequest
 from pytest_hookharness.execution.processes.hook_process import CUTTING, DONE, LINGERING, RUNNING, HookProcess
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
     from typing import Any
 
-    from pytest_hookharness.execution.platform.protocol import ProcessRow
+    from pytest_hookharness.execution.platform.linux import ProcessRow
     from pytest_hookharness.execution.processes.process_tree import Descendants
     from pytest_hookharness.execution.processes.spawn import Spawner
     from pytest_hookharness.execution.processes.survivors import ProcessGroup
@@ -38,7 +38,6 @@ _POLL_INTERVAL = 0.005
 _LONGEST_FOLLOWED = 0.01
 _IN, _OUT = select.POLLIN, select.POLLOUT
 _monotonic = time.monotonic
-_table = platform.processes()
 
 _FIRST, _INTERVAL = 0.05, 0.1
 _IDLE = 0.2  # share of one CPU; a process that sleeps and polls needs less
@@ -82,7 +81,7 @@ class Load:
 def _seen() -> tuple[list[ProcessRow], bool]:
     """Return all descendants of this process, and whether one of them works."""
     pids = process_tree.descendants(os.getpid())
-    rows = [found for pid in pids if (found := _table.row(pid))]
+    rows = [found for pid in pids if (found := system.row(pid))]
     # If one has ended meanwhile, another one that was seen waiting for it works by now.
     return rows, len(rows) < len(pids) or any(each.state in _BUSY for each in rows)
 
@@ -203,7 +202,7 @@ class Batch:
             # What those of earlier batches started meanwhile may live on as well.
             kept = self.spawner.warm.pids
             kept.update(pids, self.unclaimed(hook))
-            self._all_gone = self._pending == [hook] or kept.issuperset(_table.children(os.getpid()))
+            self._all_gone = self._pending == [hook] or kept.issuperset(system.children(os.getpid()))
             return
         process_tree.send(pids, signal.SIGKILL)
         for pid in (unclaimed := self.unclaimed(hook)):
@@ -222,7 +221,7 @@ class Batch:
         if len(self._pending) == 1:
             return False
         known = self._by_pid.keys() | self.spawner.warm.pids
-        return known.issuperset(_table.children(os.getpid()))
+        return known.issuperset(system.children(os.getpid()))
 
     def _turn(self) -> None:
         """Wait for the next event and attend to it."""
@@ -307,7 +306,7 @@ class Batch:
                 break
             if pid == 0:
                 prepared = self.spawner.warm.pids
-                self._all_gone = bool(prepared) and prepared.issuperset(_table.children(os.getpid()))
+                self._all_gone = bool(prepared) and prepared.issuperset(system.children(os.getpid()))
                 break
             self.spawner.warm.pids.discard(pid)
             self.tracer.handle(pid, status)

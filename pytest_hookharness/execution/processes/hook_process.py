@@ -11,7 +11,7 @@ import select
 import signal
 import time
 
-from pytest_hookharness.execution import platform
+from pytest_hookharness.execution.platform.current import system
 from pytest_hookharness.execution.processes import process_tree
 from pytest_hookharness.execution.processes.framing import CHILD, GROUP, TREE, ProcessRequest
 from pytest_hookharness.execution.processes.run_limits import RunLimits, extended_wait
@@ -54,7 +54,6 @@ if TYPE_CHECKING:
 # awaited, DRAINING while that of one that ended is. LINGERING while its descendants may end by themselves.
 RUNNING, CUTTING, CLOSING, DRAINING, LINGERING, DONE = range(6)
 _KILL_TIMEOUT, _NEVER, _DRAIN_ROUNDS = 10.0, float("inf"), 64
-_table = platform.processes()
 
 
 class HookProcess:
@@ -82,7 +81,7 @@ class HookProcess:
             self._batch.spawner.warm.prepare(request)
         self._channels = channels = HookStdio(request)
         self.source, self.sinks = channels.source, channels.sinks
-        self._boot = _table.boot_clock()
+        self._boot = system.boot_clock()
         self.began = now = time.monotonic()
         # Written before the start where possible: a hook that reads at once then never waits for us.
         if request.delay:
@@ -110,7 +109,7 @@ class HookProcess:
         """Record how the hook ended, and how much of its input it had read."""
         code = os.waitstatus_to_exitcode(status)
         self._exit = ("exited", code) if code >= 0 else ("signaled", -code)
-        self._usage = usage.ru_utime + usage.ru_stime, usage.ru_maxrss * _table.MEMORY_UNIT
+        self._usage = usage.ru_utime + usage.ru_stime, usage.ru_maxrss * system.MEMORY_UNIT
         self._channels.close_child_ends()
         self._drain()
         # Before closing: a closed input no longer shows how much was read.
@@ -290,7 +289,7 @@ class HookProcess:
             process_tree.send(self._batch.members(self), signal.SIGKILL)
             self.deadline = now + _KILL_TIMEOUT
         else:
-            name = _table.command_line(self.pid)
+            name = system.command_line(self.pid)
             raise process_tree.SurvivorError(f"the kernel does not end {name} (pid {self.pid})")
 
     def _signal(self, number: int) -> None:

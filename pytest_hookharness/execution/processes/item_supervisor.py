@@ -12,9 +12,10 @@ import os
 import signal
 import socket
 
-from pytest_hookharness.execution import platform
 from pytest_hookharness.execution.exhaustion import explain_exhaustion
+from pytest_hookharness.execution.platform import linux
 from pytest_hookharness.execution.platform import linux_namespaces as isolation
+from pytest_hookharness.execution.platform.current import system
 from pytest_hookharness.execution.processes import framing
 from pytest_hookharness.execution.processes.batch import Batch
 from pytest_hookharness.execution.processes.overlay import OverlayView
@@ -92,7 +93,7 @@ def _serve(peer: socket.socket, spawner: Spawner, tiers: dict[str, str]) -> None
         planned = OverlayView(*view)
         _serve_in_namespaces(spawner, network, lambda: (peer, planned))
     elif tier == SUBREAPER:
-        platform.spawning().become_subreaper()
+        system.become_subreaper()
         framing.send(peer, ("ready", tier, [], [], [], "" if asked else tiers[NAMESPACES], []))
         serve_batches(peer, spawner, Descendants(False, spawner.warm.pids))
     else:
@@ -109,7 +110,7 @@ def _serve_in_group(peer: socket.socket, spawner: Spawner, reason: str) -> None:
     except OSError:
         own = ""
     try:
-        evidence = ["the limit on file locks" if platform.processes().has_marks() else "an open descriptor"]
+        evidence = ["the limit on file locks" if linux.has_marks() else "an open descriptor"]
         evidence += ["streams", "environment", *(["control group"] if own else [])]
         framing.send(peer, ("ready", GROUP, [], [], [], reason, evidence))
         serve_batches(peer, spawner, ProcessGroup((lambda: groups.processes(own)) if own else tuple))
@@ -160,7 +161,7 @@ def _serve_in_namespaces(
             os.waitpid(pid, 0)
             return
         # Asked for by the child itself, since the kernel clears it at every fork.
-        platform.spawning().die_with_parent()
+        linux.die_with_parent()
         isolation.set_up(network)
     except OSError as problem:
         refusal = describe_error(problem)
@@ -266,7 +267,7 @@ class NestedProcesses:
     def __init__(self) -> None:
         self._tree: Descendants | ProcessGroup
         try:
-            platform.spawning().become_subreaper()
+            system.become_subreaper()
             self._tree = Descendants(first_of_namespace=False)
         except OSError:
             self._tree = ProcessGroup()

@@ -11,7 +11,8 @@ import os
 import signal
 import time
 
-from pytest_hookharness.execution import platform
+from pytest_hookharness.execution.platform import linux
+from pytest_hookharness.execution.platform.current import system
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -19,7 +20,6 @@ if TYPE_CHECKING:
 
     from pytest_hookharness.execution.processes.process_owners import ProcessOwners
 
-_table = platform.processes()
 
 _KILL_TIMEOUT = 10.0
 
@@ -29,7 +29,7 @@ def descendants(pid: int) -> list[int]:
     found: list[int] = []
     level = [pid]
     while level:
-        level = [child for parent in level for child in _table.children(parent)]
+        level = [child for parent in level for child in system.children(parent)]
         found += level
     return found
 
@@ -40,15 +40,15 @@ def describe(pid: int, boot_time: float) -> tuple[int, str, float]:
 
     The start is in seconds after ``boot_time``, the start of its hook run on the clock of the table.
     """
-    found = _table.row(pid)
+    found = system.row(pid)
     age = 0.0 if found is None else found.started - boot_time
     # The table counts in ticks and rounds down, so a process may seem up to one tick older than it is.
-    return pid, _table.command_line(pid), round(age if age < -2 * _table.TICK else max(age, 0.0), 3)
+    return pid, system.command_line(pid), round(age if age < -2 * system.TICK else max(age, 0.0), 3)
 
 
 def has_open(pid: int, names: set[str]) -> bool:
     """Return whether a process has one of these files open, by their names in the process table."""
-    return any(name in names for name in _table.open_files(pid))
+    return any(name in names for name in system.open_files(pid))
 
 
 class SurvivorError(Exception):
@@ -98,7 +98,7 @@ class Descendants:
 
     def _orphans(self, running: Collection[int], owners: ProcessOwners) -> Iterator[tuple[int, int]]:
         """Yield the processes below orphans, each with the hook that started it."""
-        for orphan in _table.children(os.getpid()):
+        for orphan in system.children(os.getpid()):
             if orphan not in running and orphan not in self._kept:
                 yield from owners.owners([orphan, *descendants(orphan)])
 
@@ -144,8 +144,8 @@ class Descendants:
 
 def wait_for_cpu(pids: Collection[int], elapsed: float) -> float:
     """Return for how many of the elapsed seconds processes and their ended children waited for a CPU."""
-    rows = [row for pid in pids if (row := _table.row(pid))]
-    times = [_table.cpu_and_wait(row.pid) for row in rows]
+    rows = [row for pid in pids if (row := system.row(pid))]
+    times = [linux.cpu_and_wait(row.pid) for row in rows]
     had, waited = sum(time[0] for time in times), sum(time[1] for time in times)
     if not had:
         return min(waited, elapsed)
@@ -156,10 +156,10 @@ def wait_for_cpu(pids: Collection[int], elapsed: float) -> float:
 
 def least_wait_for_cpu(pids: Collection[int], elapsed: float) -> float:
     """Return for how many of the elapsed seconds each of some processes waited for a CPU; 0 for none."""
-    return min([elapsed, *(_table.cpu_and_wait(pid)[1] for pid in pids)]) if pids else 0.0
+    return min([elapsed, *(linux.cpu_and_wait(pid)[1] for pid in pids)]) if pids else 0.0
 
 
 def is_in_group(pid: int, leader: int) -> bool:
     """Return whether a process is in the group that another one leads."""
-    found = _table.row(pid)
+    found = system.row(pid)
     return found is not None and found.group == leader

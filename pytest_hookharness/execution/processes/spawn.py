@@ -13,7 +13,7 @@ import os
 import signal
 import termios
 
-from pytest_hookharness.execution import platform
+from pytest_hookharness.execution.platform.current import system
 from pytest_hookharness.execution.processes.framing import TTY, ProcessRequest
 from pytest_hookharness.execution.processes.held_process import HeldProcess
 from pytest_hookharness.execution.processes.warm_interpreters import WarmInterpreters
@@ -228,7 +228,7 @@ def _take_terminal(request: ProcessRequest, stream: int) -> None:
 
 def _find_fork_exec() -> Any:
     """Return the interpreter's private function that starts processes; ``None`` if it is of no use."""
-    if not platform.spawning().FORK_WAITS_FOR_PROGRAM:
+    if not system.FORK_WAITS_FOR_PROGRAM:
         return None
     # Untyped: every version declares it differently.
     try:

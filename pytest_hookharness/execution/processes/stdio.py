@@ -12,10 +12,8 @@ import os
 import struct
 import termios
 
-from pytest_hookharness.execution import platform
+from pytest_hookharness.execution.platform.current import system
 from pytest_hookharness.execution.processes.framing import PIPE, TTY, ProcessRequest
-
-_table = platform.processes()
 
 _SIOCOUTQ = termios.TIOCOUTQ
 _SAFE_SIZE = 4096  # bytes that a new pipe takes at once under every limit
@@ -251,4 +249,4 @@ def open_terminal() -> tuple[int, int]:
 def _name(descriptor: int, stdio: str) -> str:
     if stdio == TTY:
         return os.ttyname(descriptor)
-    return _table.stream_name(descriptor, socket=stdio != PIPE)
+    return system.stream_name(descriptor, socket=stdio != PIPE)

@@ -23,8 +23,8 @@ import select
 import signal
 import socket
 
-from pytest_hookharness.execution import platform
 from pytest_hookharness.execution.platform import linux_namespaces
+from pytest_hookharness.execution.platform.current import system
 from pytest_hookharness.execution.processes import framing, item_supervisor, process_tree
 from pytest_hookharness.execution.processes.spawn import Spawner
 
@@ -48,7 +48,7 @@ def main(channel: str, pytest_pid: str) -> None:
 
 def _be_neutral() -> None:
     """Reset what this process inherited and no hook may inherit, and keep hooks out of its memory."""
-    platform.spawning().allow_dumps(False)
+    system.allow_dumps(False)
     signal.pthread_sigmask(signal.SIG_SETMASK, ())
     for number in signal.valid_signals() - {signal.SIGKILL, signal.SIGSTOP, signal.SIGPIPE, signal.SIGXFSZ}:
         if signal.getsignal(number) == signal.SIG_IGN:
@@ -74,7 +74,7 @@ class Supervision:
         self._delay: int | None = None
         self._wake = item_supervisor.watch_children()
         # The socket is not enough: a process forked from pytest may hold its other end open.
-        self._pytest = platform.spawning().open_process(pytest_pid)
+        self._pytest = system.open_process(pytest_pid)
         self._is_subreaper = False
 
     def run(self) -> None:
@@ -167,7 +167,7 @@ class Supervision:
             self._tiers = _probe()
         if kind != framing.PLAIN and not self._is_subreaper and not self._tiers["subreaper"]:
             # The orphans of an item supervisor that is killed become children of this process.
-            platform.spawning().become_subreaper()
+            system.become_subreaper()
             self._is_subreaper = True
         return os.fork()
 
@@ -219,9 +219,8 @@ class Supervision:
 
     def _kill_orphans(self) -> None:
         """End the orphans that became our children, with their descendants, until there are none."""
-        table = platform.processes()
         # A loop, for the children of a killed process become ours.
-        while orphans := [pid for pid in table.children(os.getpid()) if pid not in self._peers]:
+        while orphans := [pid for pid in system.children(os.getpid()) if pid not in self._peers]:
             for pid in orphans:
                 process_tree.send([pid, *process_tree.descendants(pid)], signal.SIGKILL)
             for pid in orphans:
@@ -251,7 +250,7 @@ def _probe() -> dict[str, str]:
     """Try each tier once; return the reason why it is not available, empty if it is."""
     return {
         item_supervisor.NAMESPACES: _try(_enter_namespaces),
-        item_supervisor.SUBREAPER: _try(platform.spawning().become_subreaper),
+        item_supervisor.SUBREAPER: _try(system.become_subreaper),
         item_supervisor.GROUP: "",
     }
 

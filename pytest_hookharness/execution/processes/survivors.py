@@ -11,7 +11,7 @@ import os
 import signal
 import time
 
-from pytest_hookharness.execution import platform
+from pytest_hookharness.execution.platform.current import system
 from pytest_hookharness.execution.processes.process_tree import (
     SurvivorError,
     describe,
@@ -26,7 +26,6 @@ if TYPE_CHECKING:
 
     from pytest_hookharness.execution.processes.process_owners import ProcessOwners
 
-_table = platform.processes()
 _KILL_TIMEOUT = 10.0
 
 
@@ -60,7 +59,7 @@ class ProcessGroup:
         confined, found = frozenset(self._confined()), dict.fromkeys(running, 0)
         for pid in running:
             found[pid] = pid
-        rows = [row for row in _table.all_rows() if row.state != "Z" and row.started >= owners.since]
+        rows = [row for row in system.all_rows() if row.state != "Z" and row.started >= owners.since]
         # Parents first, for a process may show nothing but that its parent shows something.
         for row in sorted(rows, key=lambda row: (row.started, row.pid)):
             if row.pid in found or row.pid == os.getpid():
@@ -74,7 +73,7 @@ class ProcessGroup:
 
     def holders(self, names: set[str], boot_time: float) -> list[tuple[int, str, float]]:
         """Describe the processes that have one of these files open."""
-        everyone = [each.pid for each in _table.all_rows() if each.pid != os.getpid()]
+        everyone = [each.pid for each in system.all_rows() if each.pid != os.getpid()]
         return [describe(pid, boot_time) for pid in everyone if has_open(pid, names)]
 
     def kill_all(self, hooks: Collection[int], owners: ProcessOwners | None = None) -> None:
@@ -101,4 +100,4 @@ def _is_group(pid: int) -> bool:
         os.killpg(pid, 0)
     except (ProcessLookupError, PermissionError):
         return False
-    return any(each.group == pid and each.state != "Z" for each in _table.all_rows())
+    return any(each.group == pid and each.state != "Z" for each in system.all_rows())

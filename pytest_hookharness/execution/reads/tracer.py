@@ -11,11 +11,11 @@ import os
 import struct
 import time
 
-from pytest_hookharness.execution import platform
 from pytest_hookharness.execution.platform import linux_clock_calls as clock_calls
 from pytest_hookharness.execution.platform import linux_observing as observing
 from pytest_hookharness.execution.platform import linux_ptrace as tracing
 from pytest_hookharness.execution.platform import linux_read_calls as read_calls
+from pytest_hookharness.execution.platform.current import system
 from pytest_hookharness.execution.reads.recording import Image, Recording
 
 TYPE_CHECKING = False
@@ -98,7 +98,7 @@ class Tracer:
         ``times_only``: at calls that show a time, and not at all by which it looks at something.
         """
         # Or its parent could not trace it, unless it has rights over the machine.
-        platform.spawning().allow_dumps(True)
+        system.allow_dumps(True)
         gate.send(_GO)
         if gate.recv(1) != _GO:
             return
@@ -137,7 +137,7 @@ class Tracer:
         """Move the clock of a process that was let in, and the times of files that are written since."""
         if ahead:
             self._chosen.update(chosen)
-            self._recordings[pid].shifts = shifts or ((platform.files().file_clock(), ahead),)
+            self._recordings[pid].shifts = shifts or ((system.file_clock(), ahead),)
 
     def _attach(self, pid: int, recording: Recording) -> str:
         """Begin to observe a process; return why that is not possible."""

@@ -2,8 +2,7 @@
 The inventory: everything the system knows of the files in some folders.
 
 Links are never followed, and only regular files and folders are opened. A file is read again only if its
-status differs, or if its last change is so recent that a later write could have the same time. Permissions
-that prevent looking and restoring are widened for a while; with rights over the machine none do.
+status differs, or if its last change is so recent that a later write could have the same time.
 """
 
 from __future__ import annotations
@@ -13,16 +12,15 @@ import os
 import stat
 import time
 from collections import Counter
-from collections.abc import Callable, Container, Iterable, Mapping, Sequence
-from contextlib import nullcontext
+from collections.abc import Callable, Container, Generator, Iterable, Mapping, Sequence
+from contextlib import contextmanager, nullcontext
 from dataclasses import field
 from operator import attrgetter
 from typing import TypeAlias
 
-from pytest_hookharness.execution import platform
 from pytest_hookharness.execution.paths import lies_in, open_unnoticed, reason_of
+from pytest_hookharness.execution.platform.current import system
 from pytest_hookharness.execution.snapshots.content_store import ContentStore
-from pytest_hookharness.execution.snapshots.permissions import Permissions
 from pytest_hookharness.execution.state.file_contents import RACY, READING
 from pytest_hookharness.model.fast_dataclass import dataclass, replace
 from pytest_hookharness.model.time_budget import check_time
@@ -36,7 +34,6 @@ _SPACES = ("user.", "trusted.", "system.posix_acl_")
 _CAPABILITY = "security.capability"
 _COMPARED = attrgetter("mode", "owner", "size", "modified", "device", "content", "attributes")
 _NOTHING = nullcontext()
-_files = platform.files()
 # Taken of each path in each scan.
 _key: Callable[[os.stat_result], Key] = attrgetter(
     "st_dev", "st_ino", "st_size", "st_mtime_ns", "st_ctime_ns", "st_mode", "st_nlink"
@@ -117,6 +114,55 @@ class FolderScan:
     def foreign(self, status: os.stat_result) -> int:
         """Return how many names an inode has that were not seen."""
         return status.st_nlink - self.inside[number_of(status)] if has_other_names(status) else 0
+
+
+class Permissions:
+    """
+    Permissions that are widened for a while.
+
+    A user without rights over the machine may look into and restore all of its own files, but first has to
+    give itself the permission. Nothing but the permission and the time of the last status change shows that.
+    """
+
+    def __init__(self) -> None:
+        # With the number of the inode, for another file may stand there when this is undone.
+        self._modes: dict[str, tuple[int, int]] = {}
+        self._uid = os.geteuid()
+
+    def open(self, path: str, mode: int, bits: int) -> None:
+        """Widen the permissions of a file or folder; raise `OSError` if it is not ours."""
+        if self._uid != 0 and mode & bits != bits:
+            os.chmod(path, stat.S_IMODE(mode) | bits)
+            self._modes.setdefault(path, (stat.S_IMODE(mode), os.lstat(path).st_ino))
+
+    @property
+    def opened(self) -> frozenset[str]:
+        """The paths whose permissions are still widened."""
+        return frozenset(self._modes)
+
+    def forget(self) -> None:
+        """Leave all permissions as they are now."""
+        self._modes.clear()
+
+    def restore(self) -> None:
+        """Reset all widened permissions."""
+        for path, (mode, number) in sorted(self._modes.items(), reverse=True):
+            if os.path.lexists(path) and os.lstat(path).st_ino == number:
+                os.chmod(path, mode)
+        self._modes.clear()
+
+    @contextmanager
+    def readable(self, path: str, status: os.stat_result) -> Generator[None]:
+        """Make one of our own files readable for the time of a block."""
+        mode = status.st_mode
+        if self._uid == 0 or not stat.S_ISREG(mode) or mode & stat.S_IRUSR or status.st_uid != self._uid:
+            yield
+            return
+        os.chmod(path, stat.S_IMODE(mode) | stat.S_IRUSR)
+        try:
+            yield
+        finally:
+            os.chmod(path, stat.S_IMODE(mode))
 
 
 class Inventory:
@@ -288,8 +334,8 @@ def number_of(status: os.stat_result) -> Number:
 
 def attributes_of(path: str) -> Attributes:
     """Return the attributes and access lists of a path itself that programs set; `OSError` if unreadable."""
-    return tuple(_files.read_attributes(path, _is_kept).items())
+    return tuple(system.read_attributes(path, _is_kept).items())
 
 
 def _is_kept(name: str) -> bool:
-    return name.startswith(_SPACES) or name == _CAPABILITY or _files.is_of_a_program(name)
+    return name.startswith(_SPACES) or name == _CAPABILITY or system.is_of_a_program(name)

@@ -15,8 +15,8 @@ from collections.abc import Callable, Container, Mapping
 from pathlib import Path
 from typing import TypeAlias
 
-from pytest_hookharness.execution import platform
 from pytest_hookharness.execution.paths import reason_of, remove_tree
+from pytest_hookharness.execution.platform.current import system
 from pytest_hookharness.execution.snapshots.inventory import (
     FolderScan,
     Inventory,
@@ -305,4 +305,4 @@ class Restore:
 def _set_attributes(path: str, found: InventoryEntry) -> None:
     now, wanted = dict(attributes_of(path)), dict(found.attributes)
     changed = {name: value for name, value in wanted.items() if now.get(name) != value}
-    platform.files().change_attributes(path, now.keys() - wanted.keys(), changed)
+    system.change_attributes(path, now.keys() - wanted.keys(), changed)

@@ -15,7 +15,6 @@ from collections.abc import Callable, Iterator, Mapping
 from hashlib import blake2b
 from pathlib import Path
 
-from pytest_hookharness.execution import platform
 from pytest_hookharness.execution.paths import (
     WorkspaceError,
     confine,
@@ -26,6 +25,7 @@ from pytest_hookharness.execution.paths import (
     reason_of,
     write_bytes,
 )
+from pytest_hookharness.execution.platform.current import system
 from pytest_hookharness.model.time_budget import check_time
 
 # Bytes of the largest file that is read; a sparse file of any size takes no time to make.
@@ -35,7 +35,6 @@ LARGEST = 256 << 20
 RACY = 20_000_000
 READING = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_NOCTTY | os.O_CLOEXEC
 _CHUNK = 1 << 20
-_files = platform.files()
 _KINDS: Mapping[int, str] = {stat.S_IFDIR: "folder", stat.S_IFLNK: "link", stat.S_IFREG: "file"}
 _OTHERS: Mapping[int, str] = {
     stat.S_IFIFO: "pipe",
@@ -78,7 +77,7 @@ def content_of(real: str, status: os.stat_result, digest: Callable[[bytes], str]
 def attributes_of(real: str) -> str:
     """Return a digest of the extended attributes that programs and people set; empty if there are none."""
     try:
-        found = _files.read_attributes(real, _files.is_of_a_program)
+        found = system.read_attributes(real, system.is_of_a_program)
     except OSError as error:
         if error.errno == errno.ENODATA:
             return ""

@@ -19,13 +19,11 @@ from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 from typing import Self
 
-from pytest_hookharness.execution import platform
 from pytest_hookharness.execution.paths import WorkspaceError, lies_in
+from pytest_hookharness.execution.platform.current import system
 from pytest_hookharness.model.fast_dataclass import dataclass
 from pytest_hookharness.model.time_budget import check_time
 from pytest_hookharness.model.trace import is_cache
-
-_files = platform.files()
 
 _DATE = "2024-01-01T00:00:00+0000"
 _NAME, _EMAIL = "Agent", "agent@example.invalid"
@@ -183,7 +181,7 @@ def _copy_below(top: Path, source: Path, target: Path, without: Collection[Path]
             # files.
             place.symlink_to(_checked_target(top, Path(entry.path)))
         elif entry.is_file(follow_symlinks=False):
-            _files.copy_file(entry.path, str(place))
+            system.copy_file(entry.path, str(place))
         else:
             raise WorkspaceError(entry.path, "is neither file, folder nor link; remove it from the project")
     # Last, since copying into a folder changes its time.

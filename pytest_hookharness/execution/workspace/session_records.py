@@ -17,13 +17,11 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from pytest_hookharness.execution import platform
 from pytest_hookharness.execution.paths import WorkspaceError, confine, make_folders, read_bytes, write_bytes
+from pytest_hookharness.execution.platform.current import system
 from pytest_hookharness.model.agent_sessions import ChildCall, ChildHookRun, ChildSession, Nesting
 from pytest_hookharness.model.expectations import counted
 from pytest_hookharness.model.fast_dataclass import dataclass
-
-_table = platform.processes()
 
 _MAX_RECORD = 8 << 20
 _MAX_SESSIONS = 200
@@ -75,7 +73,7 @@ class SessionRecords:
         elif number - before > limits.sessions:
             session = replace(session, refused=f"{counted(limits.sessions, 'session')} of one event")
         own = os.getpid()
-        row = _table.row(own)
+        row = system.row(own)
         known = {"number": number, "depth": session.depth, "born": row.started if row else 0.0}
         write_bytes(self.folder / "living" / str(own), json.dumps(known).encode())
         return SessionWriter(self.folder / str(number), session)
@@ -92,7 +90,7 @@ class SessionRecords:
 
     def _parent(self, ancestors: tuple[int, ...]) -> tuple[int, int]:
         for pid in ancestors:
-            record, row = read_bytes(self.folder / "living" / str(pid), most=_MAX_WORD), _table.row(pid)
+            record, row = read_bytes(self.folder / "living" / str(pid), most=_MAX_WORD), system.row(pid)
             known = json.loads(record) if record and row is not None else {}
             # The number of a process that is gone may belong to another one now.
             if known and row is not None and known["born"] == row.started:
@@ -132,10 +130,10 @@ class SessionWriter:
 
 
 def _ancestors() -> Iterator[int]:
-    row = _table.row(os.getpid())
+    row = system.row(os.getpid())
     while row is not None and row.parent > 0:
         yield row.parent
-        row = _table.row(row.parent)
+        row = system.row(row.parent)
 
 
 def _read(number: int, record: bytes) -> ChildSession:

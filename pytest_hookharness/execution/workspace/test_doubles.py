@@ -16,7 +16,6 @@ import shutil
 import sys
 from pathlib import Path
 
-from pytest_hookharness.execution import platform
 from pytest_hookharness.execution.paths import (
     PACKAGE,
     TOOLS_PATH,
@@ -26,6 +25,7 @@ from pytest_hookharness.execution.paths import (
     read_bytes,
     write_bytes,
 )
+from pytest_hookharness.execution.platform.current import system
 from pytest_hookharness.execution.workspace.session_records import SessionRecords
 from pytest_hookharness.model.delivery import DoubleCall
 from pytest_hookharness.model.fast_dataclass import dataclass
@@ -131,10 +131,9 @@ def _read_call(folder: Path, name: str, number: int) -> DoubleCall | None:
 
 def script_of(name: str, double: Double, folder: Path) -> str:
     """Return the text of a double."""
-    spawning = platform.spawning()
     texts = shlex.quote(str(folder / "texts" / name))
     calls = shlex.quote(str(folder / "calls" / name))
-    head = _HEAD.format(name=shlex.quote(name), calls=calls, stdin=spawning.SHELL_STDIN)
+    head = _HEAD.format(name=shlex.quote(name), calls=calls, stdin=system.SHELL_STDIN)
     if double.module:
         # Its standard input is left to the module, which may be a hook.
         return f'{head}exec {shlex.quote(sys.executable)} -B -m {shlex.quote(double.module)} "$@"\n'
@@ -142,8 +141,8 @@ def script_of(name: str, double: Double, folder: Path) -> str:
         words = (sys.executable, "-I", "-S", "-B", str(folder / "agents" / name))
         return f'{head}exec {shlex.join(words)} "$@"\n'
     parts = [head]
-    if spawning.SHELL_HAS_OWN_STDIN and (reader := _bounded_reader()):
-        parts += [spawning.SHELL_HAS_OWN_STDIN, _STDIN.format(reader=reader)]
+    if system.SHELL_HAS_OWN_STDIN and (reader := _bounded_reader()):
+        parts += [system.SHELL_HAS_OWN_STDIN, _STDIN.format(reader=reader)]
     cat = _tool("cat")
     if double.prompts:
         parts.append(_PROMPT.format(cat=cat, texts=texts))

@@ -15,8 +15,8 @@ from contextlib import suppress
 from functools import cache
 from pathlib import Path
 
-from pytest_hookharness.execution import platform
 from pytest_hookharness.execution.paths import lies_in
+from pytest_hookharness.execution.platform import linux
 from pytest_hookharness.execution.real_paths import real_paths
 
 # Folders of programs that belong to the folder above them, if that is an installation.
@@ -46,7 +46,7 @@ def find_homes(points: Collection[str]) -> tuple[str, ...]:
 
 def _is_of_the_system(home: str, points: Collection[str]) -> bool:
     """Return whether a folder holds or lies in what every process needs, as the homes of some services do."""
-    if platform.files().is_kernel_folder(home):
+    if linux.is_kernel_folder(home):
         return True
     return lies_in(home, points) or any(lies_in(point, [home]) for point in points)
 

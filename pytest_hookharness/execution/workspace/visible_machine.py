@@ -17,9 +17,8 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import field
 from pathlib import Path
 
-from pytest_hookharness.execution import platform
 from pytest_hookharness.execution.paths import PACKAGE, WorkspaceError, lies_in, make_folders
-from pytest_hookharness.execution.platform import linux_namespaces
+from pytest_hookharness.execution.platform import linux, linux_namespaces
 from pytest_hookharness.execution.workspace.test_doubles import home_of_module
 from pytest_hookharness.execution.workspace.user_home import find_programs
 from pytest_hookharness.model.fast_dataclass import dataclass
@@ -105,7 +104,7 @@ def check_cover(folder: str, base: Path) -> None:
     if lies_in(os.path.realpath(base), [real]):
         reason = f"the harness writes below it ({base})"
         raise WorkspaceError(folder, f"cannot be covered, for {reason}; cover the folder that hooks use")
-    if platform.files().is_kernel_folder(real):
+    if linux.is_kernel_folder(real):
         reason = "the kernel changes it all the time"
         raise WorkspaceError(folder, f"cannot be covered, for {reason}; cover the folder that hooks use")
 

@@ -22,7 +22,6 @@ from functools import cached_property, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
-from pytest_hookharness.execution import platform
 from pytest_hookharness.execution.clock.clock import Clock
 from pytest_hookharness.execution.paths import (
     WorkspaceError,
@@ -35,6 +34,7 @@ from pytest_hookharness.execution.paths import (
     remove_folder,
     remove_tree,
 )
+from pytest_hookharness.execution.platform.current import system
 from pytest_hookharness.execution.real_paths import real_paths
 from pytest_hookharness.execution.state.file_contents import LARGEST
 from pytest_hookharness.execution.workspace.agent_tools import AgentShell
@@ -148,7 +148,7 @@ class Workspace(AbstractContextManager["Workspace"]):
             recorder = Recorder(coverage_store, scenario.id, sources, base)
         self.instruments = Instruments(self.clock, recorder)
         self.writable = _unique([*folders, *covered, *self.instruments.written])
-        shown = [*visible, *self.instruments.seen, *platform.files().devices()]
+        shown = [*visible, *self.instruments.seen, *system.devices()]
         self.visible = _unique([*self.writable, *self._hiding.replaced, *shown])
         named = {"root": str(self.root), "home": str(self.home), "tmp": str(self.tmp), "top": str(self.top)}
         path, doubles = self._hiding.path, str(self.bin)

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from functools import cached_property, partial
 from typing import TYPE_CHECKING, Literal
 
-from pytest_hookharness.execution import platform
+from pytest_hookharness.execution.platform.current import system
 from pytest_hookharness.judging.recurrence.cycle import Lasso, same_state
 from pytest_hookharness.judging.recurrence.similar_turns import choose_observed, find_similar_periods
 from pytest_hookharness.judging.state_diff.number_formats import SessionClock
@@ -64,7 +64,7 @@ class ProbeSchedule:
         self._turn_limit = turn_limit
         self._remaining = remaining
         # Now, and not when a repetition is observed: files that changed since may change again.
-        self._began = platform.files().file_clock()
+        self._began = system.file_clock()
         self._on_probe = on_probe
         self._started = driver.testbed.workspace.clock.now
         # The threshold that the run is driven on to, which will confirm or refute it.
