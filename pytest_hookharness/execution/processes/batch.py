@@ -173,7 +173,7 @@ class Batch:
         """Return the tracer of the process that waits to become the only hook, or a new one."""
         alone = requests[0] if len(requests) == 1 else None
         held = self.spawner.held
-        if held is not None and alone is not None and held.fits(alone):
+        if held is not None and held.tracer is not None and alone is not None and alone.observed:
             return held.tracer
         self.spawner.release()
         tracer = Tracer("" if self.tree.sees_all else _NO_REACH)
