@@ -15,8 +15,9 @@ import re
 import stat
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from functools import partial
+from operator import attrgetter
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias
 
 from pytest_hookharness.execution.real_paths import real_path, real_paths
 from pytest_hookharness.model.time_budget import check_time
@@ -25,6 +26,12 @@ from pytest_hookharness.model.time_budget import check_time
 PACKAGE = Path(__file__).parents[1]
 # Where the system's own tools are, whatever a scenario hides or replaces.
 TOOLS_PATH = "/usr/bin:/bin:/usr/local/bin:/opt/homebrew/bin"
+# What the system notes of a path whenever it is changed: times, number, mode, and more. Nobody can set the
+# time of the change (ctime); the rest is for clocks that are too coarse.
+Stamp: TypeAlias = tuple[int, ...]
+stamp_of: Callable[[os.stat_result], Stamp] = attrgetter(
+    *("st_ctime_ns", "st_mtime_ns", "st_ino", "st_mode", "st_uid", "st_gid", "st_nlink", "st_size", "st_dev")
+)
 _MAX_PATH = 600
 _FOLDER_MODE = 0o755
 # Only Linux has this flag.
@@ -270,7 +277,7 @@ def paths_below(folders: Iterable[Path]) -> Iterator[str]:
             yield folder
 
 
-def stamps_below(folder: str | Path, without: Collection[str] = ()) -> dict[str, tuple[int, ...]]:
+def stamps_below(folder: str | Path, without: Collection[str] = ()) -> dict[str, Stamp]:
     """
     Return by path what the system notes of a folder, and of each path below it, whenever one is changed.
 
@@ -290,14 +297,7 @@ def stamps_below(folder: str | Path, without: Collection[str] = ()) -> dict[str,
     return found
 
 
-def stamp_of(seen: os.stat_result) -> tuple[int, ...]:
-    """Return what the system notes of a path whenever it is changed: times, number, mode, and more."""
-    # Nobody can set the time of the change (ctime); the rest is for clocks that are too coarse.
-    times = seen.st_ctime_ns, seen.st_mtime_ns
-    return (*times, seen.st_ino, seen.st_mode, seen.st_uid, seen.st_gid, seen.st_nlink, seen.st_size)
-
-
-def have_stamps(stamps: Mapping[str, tuple[int, ...]]) -> bool:
+def have_stamps(stamps: Mapping[str, Stamp]) -> bool:
     """
     Return whether paths still have their stamps.
 

@@ -217,7 +217,7 @@ def link(pid: int, descriptor: int | str) -> str:
 
 
 def read_link(path: str) -> str:
-    """Return the target of a link in /proc; empty if it is gone or closed to us."""
+    """Return the target of a link, as of one in /proc; empty if it is gone or closed to us."""
     try:
         return os.readlink(path)
     except OSError:

@@ -72,9 +72,8 @@ class Confinement:
 
     def encode(self) -> tuple[Any, ...]:
         """Encode the request to open a sandbox."""
-        private = [(str(point), str(folder)) for point, folder in self.private.items()]
-        visible, writable = ([str(path) for path in paths] for paths in (self.visible, self.writable))
-        view = private, visible, writable, str(self.outside), list(self.readonly), list(self.full)
+        private = tuple(self.private.items())
+        view = private, self.visible, self.writable, self.outside, self.readonly, self.full
         return "open", self.tier.value if self.tier else None, self.network, view
 
 
@@ -241,7 +240,11 @@ def decode_reads(values: tuple[Any, ...]) -> Reads:
     suspicious = any(mention.word in _QUERY_WORDS for mention in found)
     return Reads(
         programs=tuple(_program(*image) for image in images),
-        writes=tuple(_write(*write, suspicious=suspicious) for write in writes),
+        # Of a file that it has made or emptied, a run knows what it wrote.
+        writes=tuple(
+            FileWrite(path, existed, read, append, emptied, not emptied and _queried(queries, suspicious))
+            for path, existed, read, append, emptied, queries in writes
+        ),
         mentions=found,
         gap=gap,
         observed=observed,
@@ -249,35 +252,18 @@ def decode_reads(values: tuple[Any, ...]) -> Reads:
     )
 
 
-def _program(
-    path: str,
-    script: str,
-    invoked: str,
-    looks: Sequence[tuple[str, str, bool, bool]],
-    sources: Sequence[tuple[str, str, int]],
-) -> ProgramReads:
+def _program(path: str, script: str, invoked: str, looks: Any, sources: Any) -> ProgramReads:
     return ProgramReads(
         path=path,
         script=script,
         invoked=invoked,
-        looks=tuple(PathLook(path, _KINDS[kind], existed, own) for path, kind, existed, own in looks),
+        looks=tuple(PathLook(at, _KINDS[kind], existed, own) for at, kind, existed, own in looks),
         sources=tuple(ReadSource(SourceKind(kind), detail, times) for kind, detail, times in sources),
     )
 
 
-def _write(
-    path: str,
-    existed: bool,
-    read: bool,
-    append: bool,
-    emptied: bool,
-    queries: Sequence[tuple[str, Sequence[str]]],
-    *,
-    suspicious: bool,
-) -> FileWrite:
-    # Of a file that it has made or emptied, a run knows what it wrote.
-    queried = not emptied and any(_asks(program, asked, suspicious=suspicious) for program, asked in queries)
-    return FileWrite(path, existed, read, append, emptied, queried)
+def _queried(queries: Sequence[tuple[str, Sequence[str]]], suspicious: bool) -> bool:
+    return any(_asks(program, asked, suspicious=suspicious) for program, asked in queries)
 
 
 def _asks(program: str, asked: Sequence[str], *, suspicious: bool) -> bool:

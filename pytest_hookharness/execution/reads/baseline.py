@@ -33,20 +33,8 @@ _EMPTY_PROGRAMS = (
 )
 # Variables that decide what an interpreter does when it starts.
 _RELEVANT = (
-    "PYTHON",
-    "NODE_",
-    "GIT_",
-    "PERL",
-    "RUBY",
-    "LD_",
-    "LC_",
-    "LANG",
-    "BASH_ENV",
-    "ENV",
-    "HOME",
-    "PATH",
-    "TZ",
-    "PWD",
+    *("PYTHON", "NODE_", "GIT_", "PERL", "RUBY", "LD_", "LC_", "LANG"),
+    *("BASH_ENV", "ENV", "HOME", "PATH", "TZ", "PWD"),
 )
 # The C library seeds the checks of its memory with this call, once for each program.
 _OF_LIBRARY = ReadSource(SourceKind.RANDOM, "getrandom 8 1")

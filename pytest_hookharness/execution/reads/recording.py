@@ -16,10 +16,11 @@ from pytest_hookharness.execution.reads.file_times import (
     BY_ARGUMENTS,
     FILE_TIMES,
     is_environment,
+    names_script,
     names_times,
+    script_of_system,
     tells_times,
 )
-from pytest_hookharness.execution.reads.script_arguments import names_script, script_of_system
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

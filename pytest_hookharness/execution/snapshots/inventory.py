@@ -12,13 +12,13 @@ import os
 import stat
 import time
 from collections import Counter
-from collections.abc import Callable, Container, Generator, Iterable, Mapping, Sequence
+from collections.abc import Container, Generator, Iterable, Mapping, Sequence
 from contextlib import contextmanager, nullcontext
 from dataclasses import field
 from operator import attrgetter
 from typing import TypeAlias
 
-from pytest_hookharness.execution.paths import lies_in, open_unnoticed, reason_of
+from pytest_hookharness.execution.paths import Stamp, lies_in, open_unnoticed, reason_of, stamp_of
 from pytest_hookharness.execution.platform.current import system
 from pytest_hookharness.execution.snapshots.content_store import ContentStore
 from pytest_hookharness.execution.state.file_contents import RACY, READING
@@ -27,17 +27,12 @@ from pytest_hookharness.model.time_budget import check_time
 
 Number: TypeAlias = tuple[int, int]
 Attributes: TypeAlias = tuple[tuple[str, bytes], ...]
-Key: TypeAlias = tuple[int, int, int, int, int, int, int]
 
 # Attributes of other kinds, such as security labels, are set by the system itself.
 _SPACES = ("user.", "trusted.", "system.posix_acl_")
 _CAPABILITY = "security.capability"
 _COMPARED = attrgetter("mode", "owner", "size", "modified", "device", "content", "attributes")
 _NOTHING = nullcontext()
-# Taken of each path in each scan.
-_key: Callable[[os.stat_result], Key] = attrgetter(
-    "st_dev", "st_ino", "st_size", "st_mtime_ns", "st_ctime_ns", "st_mode", "st_nlink"
-)
 
 
 class SnapshotError(Exception):
@@ -180,7 +175,7 @@ class Inventory:
         self.store = store
         self.permissions = Permissions()
         # What was found, the status at that time, and when.
-        self._known: dict[str, tuple[InventoryEntry, Key, int]] = {}
+        self._known: dict[str, tuple[InventoryEntry, Stamp, int]] = {}
 
     def walk(self) -> FolderScan:
         """Scan the folders and everything in them, as `look` does."""
@@ -243,7 +238,7 @@ class Inventory:
             return None
         found, key, when = known
         status = scan.statuses[path]
-        if key != _key(status) or status.st_ctime_ns >= when - RACY:
+        if key != stamp_of(status) or status.st_ctime_ns >= when - RACY:
             return None
         return found if found.foreign == scan.foreign(status) else None
 
@@ -265,7 +260,7 @@ class Inventory:
             with self.permissions.readable(path, status) if stat.S_ISREG(status.st_mode) else _NOTHING:
                 found = self._read(path, status, scan.foreign(status), keep=keep)
             # Taken after reading: making a file readable changes its status.
-            key = _key(os.lstat(path) if stat.S_ISREG(status.st_mode) else status)
+            key = stamp_of(os.lstat(path) if stat.S_ISREG(status.st_mode) else status)
         except OSError as error:
             problem = f"it cannot be read: {reason_of(error)}"
             raise SnapshotError(path, problem, "what it is is unknown") from error
@@ -281,7 +276,7 @@ class Inventory:
             content = os.readlink(path)
         elif kind == stat.S_IFREG:
             content, unkept = self._content(path, keep=keep)
-            content = content or repr(_key(status))
+            content = content or repr(stamp_of(status))
         return InventoryEntry(
             mode=status.st_mode,
             owner=(status.st_uid, status.st_gid),
@@ -314,7 +309,7 @@ class Inventory:
     def record(self, path: str, found: InventoryEntry) -> None:
         """Record what a path was made to be."""
         status = os.lstat(path)
-        self._known[path] = (replace(found, number=number_of(status)), _key(status), time.time_ns())
+        self._known[path] = (replace(found, number=number_of(status)), stamp_of(status), time.time_ns())
 
     def forget(self, there: Container[str]) -> None:
         """Drop what is known of paths that no longer exist."""

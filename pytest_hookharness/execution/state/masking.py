@@ -127,7 +127,7 @@ class Masking:
 def _files_of(mask: Mask, transcripts: Collection[str]) -> Regex:
     if mask.file == TRANSCRIPT:
         return Regex("|".join(map(re.escape, transcripts)) or "(?!)", quick=True)
-    return glob_pattern(mask.file.rstrip("/"), below=True)
+    return glob_pattern(mask.file)
 
 
 def _expression_of(mask: Mask) -> Regex:
@@ -138,17 +138,17 @@ def _expression_of(mask: Mask) -> Regex:
         raise WorkspaceError(f"mask of {mask.file}", problem) from error
 
 
-def glob_pattern(glob: str, *, below: bool = False) -> Regex:
+def glob_pattern(glob: str) -> Regex:
     """
-    Return a glob over state paths as a regular expression: only ``**`` crosses folders.
+    Return a regular expression for what a glob over state paths names, and for everything below.
 
-    ``below``: it also stands for everything below what it names.
+    Only ``**`` crosses folders.
     """
-    tokens = re.findall(r"\*\*/|\*\*|\*|\?|\[!?\]?[^]/]*\]|.", glob, re.DOTALL)
+    tokens = re.findall(r"\*\*/|\*\*|\*|\?|\[!?\]?[^]/]*\]|.", glob.rstrip("/"), re.DOTALL)
     # With one star, each place of a path is tried once.
     quick = sum(token.startswith("*") for token in tokens) <= 1
     found = "".join(map(_expression, tokens))
-    return Regex(f"(?:{found})(?:/.*)?" if below else found, dotall=True, quick=quick)
+    return Regex(f"(?:{found})(?:/.*)?", dotall=True, quick=quick)
 
 
 def _expression(token: str) -> str:

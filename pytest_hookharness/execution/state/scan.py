@@ -114,7 +114,7 @@ class Scanner:
         known = [*self._survey.entries]
         found: dict[int, str] = {}
         for place, mask in self._masking.unused.items():
-            files = glob_pattern(mask.file.rstrip("/"), below=True)
+            files = glob_pattern(mask.file)
             named = min(filter(files.fullmatch, known), default="")
             similar = [] if "*" in mask.file else get_close_matches(mask.file, known, n=1)
             if named:

@@ -19,8 +19,8 @@ import time
 from collections.abc import Callable, Collection, Mapping
 from functools import partial
 from hashlib import blake2b
-from typing import TypeAlias
 
+from pytest_hookharness.execution.paths import Stamp, stamp_of
 from pytest_hookharness.execution.state.file_contents import RACY, attributes_of, content_of, kind_of
 from pytest_hookharness.execution.state.masking import Hidden, Masking
 from pytest_hookharness.execution.state.relevance import (
@@ -33,8 +33,6 @@ from pytest_hookharness.execution.state.relevance import (
 from pytest_hookharness.model.fast_dataclass import dataclass
 from pytest_hookharness.model.time_budget import check_time
 from pytest_hookharness.model.trace import StateEntry
-
-Key: TypeAlias = tuple[int, int, int, int, int]
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,7 +48,7 @@ class SurveyedFiles:
     """
 
     entries: Mapping[str, StateEntry]
-    keys: Mapping[str, tuple[Key, int]]
+    keys: Mapping[str, tuple[Stamp, int]]
     linked: frozenset[str]
     uncounted: frozenset[str]
 
@@ -90,7 +88,7 @@ class Survey:
         # Folders that were found and do not count themselves.
         self._uncounted: set[str] = set()
         self._owner = (os.geteuid(), os.getegid())
-        self._keys: dict[str, tuple[Key, int]] = {}
+        self._keys: dict[str, tuple[Stamp, int]] = {}
         # Folders in which nothing was found when they were walked.
         self._empty: set[str] = set()
 
@@ -198,7 +196,7 @@ class Survey:
         """Look at a folder that nobody watches and everything below it, unless it is still empty."""
         if name in self._empty:
             try:
-                if self._is_known(name, _key(os.lstat(real))):
+                if self._is_known(name, stamp_of(os.lstat(real))):
                     return
             except OSError:
                 pass  # it is gone, or cannot be looked at
@@ -224,7 +222,7 @@ class Survey:
             if stat.S_ISDIR(mode):
                 self._uncounted.add(name)
             return
-        key = _key(status)
+        key = stamp_of(status)
         if self._is_known(name, key):
             return
         check_time(f"{real} was read")
@@ -246,7 +244,7 @@ class Survey:
             self.linked[name] = real
             self.inodes.add(status.st_ino)
 
-    def _is_known(self, name: str, key: Key) -> bool:
+    def _is_known(self, name: str, key: Stamp) -> bool:
         """Return whether a path with that status must still be what was found there."""
         known = self._keys.get(name)
         return known is not None and known[0] == key and key[0] < known[1] - RACY
@@ -299,7 +297,7 @@ class Survey:
         """List the files that share their inode with a file that was found to have several names."""
         if not self.inodes:
             return []
-        found = [name for name, (key, _) in self._keys.items() if key[3] in self.inodes]
+        found = [name for name, (key, _) in self._keys.items() if key[2] in self.inodes]
         self.inodes.clear()
         return found
 
@@ -326,7 +324,3 @@ def _exists_in(roots: Mapping[str, str], path: str) -> bool:
     """Return whether a state path is that of something in one of these roots."""
     found = (place + path[len(root) :] for root, place in roots.items() if f"{path}/".startswith(f"{root}/"))
     return any(map(os.path.lexists, found))
-
-
-def _key(status: os.stat_result) -> Key:
-    return status.st_ctime_ns, status.st_mtime_ns, status.st_size, status.st_ino, status.st_mode

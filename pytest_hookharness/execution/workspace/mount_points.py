@@ -16,7 +16,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TypeAlias
 
-from pytest_hookharness.execution.paths import have_stamps, lies_in, make_folders, stamp_of
+from pytest_hookharness.execution.paths import Stamp, have_stamps, lies_in, make_folders, stamp_of
 from pytest_hookharness.execution.real_paths import real_paths
 from pytest_hookharness.execution.state.file_contents import RACY
 from pytest_hookharness.model.fast_dataclass import dataclass
@@ -108,7 +108,7 @@ class MountPoints:
         self._key: _Key = ()
         self._visible: Sequence[str] = ()
         # Nothing before it is noted what they are like.
-        self._stamps: dict[str, tuple[int, ...]] = {}
+        self._stamps: dict[str, Stamp] = {}
         # The names in folders whose last change is so recent that a later one could have the same time.
         self._names: dict[str, set[str]] = {}
 

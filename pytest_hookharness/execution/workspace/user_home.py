@@ -17,6 +17,7 @@ from pathlib import Path
 
 from pytest_hookharness.execution.paths import lies_in
 from pytest_hookharness.execution.platform import linux
+from pytest_hookharness.execution.platform.linux import read_link
 from pytest_hookharness.execution.real_paths import real_paths
 
 # Folders of programs that belong to the folder above them, if that is an installation.
@@ -103,7 +104,7 @@ def _elsewhere(folder: str, home: str, real: Callable[[str], str]) -> Iterator[s
     for entry in entries:
         target = ""
         if entry.is_symlink():
-            led = _link(entry.path)
+            led = read_link(entry.path)
             # A link to another program of the folder leads where that one does.
             if "/" in led or here in mixed:
                 target = _end_of(os.path.join(here, led), real)
@@ -119,18 +120,10 @@ def _end_of(path: str, real: Callable[[str], str]) -> str:
     for _ in range(_MOST_LINKS):
         folder, name = os.path.split(path)
         path = f"{real(folder)}/{name}"
-        if not (led := _link(path)):
+        if not (led := read_link(path)):
             break
         path = os.path.join(os.path.dirname(path), led)
     return os.path.normpath(path)
-
-
-def _link(path: str) -> str:
-    """Return what a link contains; empty if there is none."""
-    try:
-        return os.readlink(path)
-    except OSError:
-        return ""
 
 
 def _interpreter(program: str) -> str:
