@@ -14,7 +14,7 @@ import stat
 import struct
 import time
 
-from pytest_hookharness.execution.platform import linux, linux_observing, linux_ptrace
+from pytest_hookharness.execution.platform import linux, linux_memory, linux_observing, linux_ptrace
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -108,7 +108,7 @@ def asked(task: int, since: int) -> tuple[str, int, str, str]:
     flags = arguments[flagged] if flagged >= 0 else 0
     is_open = name == "fstat" or bool(flags & _OF_DESCRIPTOR)
     at = arguments[folder] & 0xFFFFFFFF if folder >= 0 else linux_ptrace.AT_CWD
-    written = b"" if path < 0 else linux_observing.read_text(task, arguments[path])
+    written = b"" if path < 0 else linux_memory.read_text(task, arguments[path])
     file = find(task, written, at)
     if since and _is_older(file, since, follow=name != "lstat" and not flags & _NO_FOLLOW):
         return "", 0, "", file
@@ -149,7 +149,7 @@ def _is_older(place: str, since: int, *, follow: bool) -> bool:
 def chosen_times(task: int, name: str, address: int) -> Iterator[int]:
     """Yield the times, in nanoseconds, that a program gives a file by a call with its times at an address."""
     unit = _CHOOSING[name][3]
-    data = linux_observing.read_bytes(task, address, 32 if unit else 16) if address else b""
+    data = linux_memory.read_bytes(task, address, 32 if unit else 16) if address else b""
     words = struct.unpack(f"={len(data) // 8}q", data[: len(data) // 8 * 8])
     if not unit:
         yield from (second * _BILLION for second in words)
@@ -211,7 +211,7 @@ def move(
 
 def _move_time(task: int, address: int, seconds: float, unit: int) -> None:
     """Move a time ahead, in seconds and a number of units of ``unit`` nanoseconds."""
-    data = linux_observing.read_bytes(task, address, _TIME.size)
+    data = linux_memory.read_bytes(task, address, _TIME.size)
     if len(data) == _TIME.size:
         _store(task, address, _TIME.unpack(data), seconds, unit)
 
@@ -230,7 +230,7 @@ def _move_status(
 ) -> tuple[int, bool]:
     now = time.time_ns()
     places = _IN_STATX if of_statx else _IN_STATUS
-    data = linux_observing.read_bytes(task, address, max(places) + _TIME.size)
+    data = linux_memory.read_bytes(task, address, max(places) + _TIME.size)
     if len(data) < max(places) + _TIME.size:
         return 0, False
     changed = 0

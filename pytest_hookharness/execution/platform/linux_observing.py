@@ -8,14 +8,12 @@ library then reads the clock by such calls, which stop, and not in memory that i
 from __future__ import annotations
 
 import contextlib
-import ctypes
-import errno
 import os
 import signal
 import stat
 import struct
 
-from pytest_hookharness.execution.platform import linux, linux_ptrace, linux_vdso
+from pytest_hookharness.execution.platform import linux, linux_memory, linux_ptrace, linux_vdso
 from pytest_hookharness.execution.platform.linux import libc
 
 TYPE_CHECKING = False
@@ -42,7 +40,6 @@ _WORD, _PAGE = 8, 4096
 _STACK = 1 << 18
 _ARGUMENTS = 1 << 16
 _VDSO, _IGNORE = 33, 1
-_MAX_PATH = 4096
 _AT_CALL = (1, 3)
 # Why a task stopped, its architecture, and the number and the arguments of its call.
 _CALL = struct.Struct("=B3xI16x7Q")
@@ -51,16 +48,6 @@ ANOTHER_ARCHITECTURE = "a program of another architecture (32 bit) was run"
 _AWAITED = frozenset((signal.SIGCHLD, signal.SIGALRM))
 # Seconds after which something else than a stop may be due.
 _SILENCE = 0.002
-
-
-class _Piece(ctypes.Structure):
-    _fields_ = (("base", ctypes.c_void_p), ("length", ctypes.c_size_t))
-
-
-_buffer = ctypes.create_string_buffer(_STACK)
-_here = _Piece(ctypes.addressof(_buffer), 0)
-_there = _Piece(0, 0)
-_pieces = ctypes.byref(_here), ctypes.byref(_there)
 
 
 def observe(pid: int) -> None:
@@ -152,33 +139,6 @@ def stopped_call(task: int) -> tuple[int, tuple[int, ...]] | None:
     return (number if known else FOREIGN), tuple(arguments)
 
 
-def read_bytes(task: int, address: int, size: int) -> bytes:
-    """Return the bytes at an address of a task, as far as there are any; `PermissionError` if closed."""
-    size = min(size, _STACK)
-    _here.length = _there.length = size
-    _there.base = address
-    done: int = libc.process_vm_readv(task, _pieces[0], 1, _pieces[1], 1, 0)
-    if done >= 0:
-        return ctypes.string_at(_buffer, done)
-    if ctypes.get_errno() in (errno.EPERM, errno.ENOSYS):
-        raise PermissionError(f"the memory of process {task} cannot be read")
-    return b""
-
-
-def read_text(task: int, address: int) -> bytes:
-    """Return the text at an address of a task, without the zero that ends it."""
-    text = b""
-    while len(text) < _MAX_PATH:
-        # Not beyond the page, for the next one may not exist.
-        data = read_bytes(task, address, min(256, _PAGE - address % _PAGE))
-        piece, end, _ = data.partition(b"\0")
-        text += piece
-        if end or not data:
-            return text
-        address += len(data)
-    return text
-
-
 def begin_program(task: int, lets: Callable[[str], bool]) -> tuple[str, bytes, str, bool]:
     """
     Prepare a task that has just become another program, before its first instruction.
@@ -218,7 +178,7 @@ def _change_vdso(task: int, stack: int, *, freed: bool) -> tuple[bytes, bool]:
     # the variables and a zero, and then pairs of words that the kernel tells the program.
     size = _PAGE
     while True:
-        data = read_bytes(task, stack, size)
+        data = linux_memory.read_bytes(task, stack, size)
         words = struct.unpack_from(f"={len(data) // _WORD}Q", data)
         try:
             variables = words[0] + 2
@@ -238,7 +198,7 @@ def _change_vdso(task: int, stack: int, *, freed: bool) -> tuple[bytes, bool]:
         return b"", freed
     # The texts of arguments and variables follow each other.
     length = words[variables] - words[1] if words[variables] else _PAGE
-    return read_bytes(task, words[1], max(0, min(length, _ARGUMENTS))), freed
+    return linux_memory.read_bytes(task, words[1], max(0, min(length, _ARGUMENTS))), freed
 
 
 def _privileges(path: str) -> str:

@@ -13,6 +13,7 @@ import ctypes
 import os
 import struct
 
+from pytest_hookharness.execution.platform import linux_memory
 from pytest_hookharness.execution.platform.linux import last_error, libc, link, read_link, row
 
 TYPE_CHECKING = False
@@ -36,22 +37,17 @@ _LOAD, _EQUAL, _AT_LEAST, _ANY_BIT, ANSWER = 0x20, 0x15, 0x35, 0x45, 0x06
 X32 = 0x40000000  # in the number of a call: another architecture of the same processor
 # What a filter answers: let the call pass, stop before it, or make it fail with an error number.
 ALLOW, TRACE, REFUSE = 0x7FFF0000, 0x7FF00000, 0x00050000
-_MAX_PATH = 4096
 
-# For each call: which arguments name what it changes. That is a descriptor, a path, a folder and a path, or
-# one of the last two followed by flags.
+# For each call its numbers on x86_64 and on aarch64, and which arguments name what it changes: a descriptor,
+# a path, a folder and a path, or one of the last two followed by flags.
 FD, PATH, AT, FLAGGED, FLAGGED_AT, HOW_AT = range(6)
-_CALLS = {
-    "x86_64": {
-        1: (FD, 0), 18: (FD, 0), 20: (FD, 0), 296: (FD, 0), 328: (FD, 0), 77: (FD, 0), 40: (FD, 0),
-        326: (FD, 2), 2: (FLAGGED, 0), 85: (PATH, 0), 76: (PATH, 0), 82: (PATH, 1), 86: (PATH, 1),
-        257: (FLAGGED_AT, 0), 437: (HOW_AT, 0), 264: (AT, 2), 316: (AT, 2), 265: (AT, 2),
-    },
-    "aarch64": {
-        64: (FD, 0), 68: (FD, 0), 66: (FD, 0), 70: (FD, 0), 287: (FD, 0), 46: (FD, 0), 71: (FD, 0),
-        285: (FD, 2), 45: (PATH, 0), 56: (FLAGGED_AT, 0), 437: (HOW_AT, 0), 38: (AT, 2), 276: (AT, 2),
-        37: (AT, 2),
-    },
+_CHANGING = {
+    "write": (1, 64, FD, 0), "pwrite64": (18, 68, FD, 0), "writev": (20, 66, FD, 0),
+    "pwritev": (296, 70, FD, 0), "pwritev2": (328, 287, FD, 0), "ftruncate": (77, 46, FD, 0),
+    "sendfile": (40, 71, FD, 0), "copy_file_range": (326, 285, FD, 2), "open": (2, -1, FLAGGED, 0),
+    "creat": (85, -1, PATH, 0), "truncate": (76, 45, PATH, 0), "rename": (82, -1, PATH, 1),
+    "link": (86, -1, PATH, 1), "openat": (257, 56, FLAGGED_AT, 0), "openat2": (437, 437, HOW_AT, 0),
+    "renameat": (264, 38, AT, 2), "renameat2": (316, 276, AT, 2), "linkat": (265, 37, AT, 2),
 }  # fmt: skip
 ARCHITECTURES = {"x86_64": 0xC000003E, "aarch64": 0xC00000B7}
 MACHINE = os.uname().machine
@@ -87,7 +83,7 @@ def memory_file(name: str) -> int:
 
 def filter_calls() -> None:
     """Have the kernel stop this process, and all that it becomes and starts, before calls that write."""
-    install_filter(prepare_filter(stops_before(_CALLS[MACHINE].keys(), {})))
+    install_filter(prepare_filter(stops_before(_CHANGING_BY_NUMBER.keys(), {})))
 
 
 def names_by_number(*tables: Mapping[str, tuple[Any, ...]]) -> dict[int, str]:
@@ -96,6 +92,9 @@ def names_by_number(*tables: Mapping[str, tuple[Any, ...]]) -> dict[int, str]:
         return {}
     place = [*ARCHITECTURES].index(MACHINE)
     return {row[place]: name for table in tables for name, row in table.items() if row[place] >= 0}
+
+
+_CHANGING_BY_NUMBER = names_by_number(_CHANGING)
 
 
 def stops_before(
@@ -184,7 +183,7 @@ def try_filter() -> None:
 
 def seize(pid: int) -> None:
     """Begin to trace a process, and everything that it will start."""
-    if MACHINE not in _CALLS:
+    if not _CHANGING_BY_NUMBER:
         raise OSError(f"the system calls of {MACHINE} are not known")
     ptrace(_SEIZE, pid, 0, _OPTIONS)
 
@@ -228,17 +227,16 @@ def call_info(pid: int) -> bytes:
 
 def changes(pid: int, paths: Collection[str]) -> bool:
     """Return whether the call before which a task stopped changes one of these files."""
-    info = call_info(pid)
-    if not info:
+    number, *arguments = struct.unpack_from("=7Q", call_info(pid) or bytes(80), 24)
+    if number not in _CHANGING_BY_NUMBER:
         return False
-    number, *arguments = struct.unpack_from("=7Q", info, 24)
-    kind, first = _CALLS[MACHINE].get(number, (FD, 5))
+    kind, first = _CHANGING[_CHANGING_BY_NUMBER[number]][2:]
     if kind == FD:
         return link(pid, arguments[first] & 0xFFFFFFFF) in paths
     if kind in (FLAGGED, FLAGGED_AT, HOW_AT):
         flags = arguments[first + 1 if kind == FLAGGED else first + 2]
         if kind == HOW_AT:
-            flags = int.from_bytes(_memory(pid, flags, 8), "little")
+            flags = int.from_bytes(linux_memory.read_bytes(pid, flags, 8), "little")
         if not flags & (os.O_TRUNC | os.O_CREAT):
             return False
         empties = bool(flags & os.O_TRUNC)
@@ -246,7 +244,7 @@ def changes(pid: int, paths: Collection[str]) -> bool:
         empties = True
     folder = AT_CWD if kind in (PATH, FLAGGED) else arguments[first] & 0xFFFFFFFF
     address = arguments[first if kind in (PATH, FLAGGED) else first + 1]
-    path = _match_path(pid, folder, _memory(pid, address, _MAX_PATH).partition(b"\0")[0], paths)
+    path = _match_path(pid, folder, linux_memory.read_text(pid, address), paths)
     # Opening an existing file for writing does not change it yet.
     return bool(path) and (empties or not os.path.lexists(path))
 
@@ -260,23 +258,6 @@ def _match_path(pid: int, folder: int, written: bytes, paths: Collection[str]) -
     head, _, name = os.path.join(base, path).rpartition("/")
     whole = f"{os.path.realpath(head)}/{name}"
     return whole if whole in paths else ""
-
-
-def _memory(pid: int, address: int, size: int) -> bytes:
-    """Return the bytes at an address, up to the end of the next page at most."""
-    try:
-        memory = os.open(f"/proc/{pid}/mem", os.O_RDONLY | os.O_CLOEXEC)
-    except OSError:
-        return b""
-    try:
-        near = min(size, 4096 - address % 4096)
-        data = os.pread(memory, near, address)
-        whole = len(data) == size or b"\0" in data
-        return data if whole else data + os.pread(memory, size - near, address + near)
-    except (OSError, OverflowError):
-        return b""
-    finally:
-        os.close(memory)
 
 
 def relatives(task: int) -> list[int]:

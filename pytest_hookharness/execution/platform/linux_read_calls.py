@@ -13,7 +13,13 @@ import resource
 import socket
 import struct
 
-from pytest_hookharness.execution.platform import linux, linux_observing, linux_ptrace, linux_vdso
+from pytest_hookharness.execution.platform import (
+    linux,
+    linux_memory,
+    linux_observing,
+    linux_ptrace,
+    linux_vdso,
+)
 from pytest_hookharness.execution.platform.linux_ptrace import AT_CWD
 
 TYPE_CHECKING = False
@@ -193,7 +199,7 @@ def is_constant(path: str) -> bool:
 
 def _absolute(task: int, folder: int, address: int) -> str:
     """Return the path that a call names, absolute but not resolved; empty if it names none."""
-    written = linux_observing.read_text(task, address) if address else b""
+    written = linux_memory.read_text(task, address) if address else b""
     if not written:
         return ""
     path = os.fsdecode(written)
@@ -251,7 +257,7 @@ def _decode_open(task: int, name: str, arguments: tuple[int, ...]) -> list[Seen]
     if name == "creat":
         flags = os.O_CREAT | os.O_WRONLY | os.O_TRUNC
     elif name == "openat2":
-        flags = int.from_bytes(linux_observing.read_bytes(task, flags, 8), "little")
+        flags = int.from_bytes(linux_memory.read_bytes(task, flags, 8), "little")
     path = _absolute(task, folder, rest[0])
     if not path or flags & os.O_TMPFILE == os.O_TMPFILE:
         return []  # an unnamed file is new, so nothing is learnt from it
@@ -289,8 +295,8 @@ def _decode_socket(task: int, name: str, arguments: tuple[int, ...]) -> list[See
     if name == "sendto":
         address, size = arguments[4], arguments[5]
     elif name == "sendmsg":
-        address, size = struct.unpack("=QI4x", linux_observing.read_bytes(task, address, 16) or bytes(16))
-    data = linux_observing.read_bytes(task, address, min(size & 0xFFFFFFFF, 128)) if address else b""
+        address, size = struct.unpack("=QI4x", linux_memory.read_bytes(task, address, 16) or bytes(16))
+    data = linux_memory.read_bytes(task, address, min(size & 0xFFFFFFFF, 128)) if address else b""
     if len(data) < 2:
         return []
     (family,) = struct.unpack_from("=H", data)
@@ -317,7 +323,7 @@ def _family(number: int) -> str:
 def _decode_trouble(task: int, name: str, arguments: tuple[int, ...]) -> list[Seen]:
     flags = arguments[0]
     if name == "clone3":
-        flags = int.from_bytes(linux_observing.read_bytes(task, arguments[0], 8), "little")
+        flags = int.from_bytes(linux_memory.read_bytes(task, arguments[0], 8), "little")
     if name in ("clone", "clone3", "unshare") and not flags & _NEW_SPACES:
         return []
     if name == "seccomp" and not (arguments[0] == 1 and arguments[1] & _NEW_LISTENER):

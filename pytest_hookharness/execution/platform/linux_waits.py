@@ -12,25 +12,17 @@ import signal
 import sys
 import time
 
-from pytest_hookharness.execution.platform import linux
+from pytest_hookharness.execution.platform import linux, linux_memory, linux_ptrace
 
-# The numbers of system calls in which a hook commonly waits, by machine.
-_CALLS = {
-    "x86_64": {
-        0: "read", 1: "write", 7: "poll", 19: "readv", 20: "writev", 23: "select", 34: "pause",
-        35: "nanosleep", 42: "connect", 43: "accept", 44: "sendto", 45: "recvfrom", 47: "recvmsg",
-        61: "wait4", 72: "fcntl", 73: "flock", 130: "rt_sigsuspend", 202: "futex", 230: "clock_nanosleep",
-        232: "epoll_wait", 247: "waitid", 257: "openat", 270: "pselect6", 271: "ppoll",
-        281: "epoll_pwait", 288: "accept4", 441: "epoll_pwait2",
-    },
-    "aarch64": {
-        22: "epoll_pwait", 25: "fcntl", 32: "flock", 56: "openat", 63: "read", 64: "write", 65: "readv",
-        66: "writev", 72: "pselect6", 73: "ppoll", 95: "waitid", 98: "futex", 101: "nanosleep",
-        115: "clock_nanosleep", 133: "rt_sigsuspend", 202: "accept", 203: "connect", 206: "sendto",
-        207: "recvfrom", 212: "recvmsg", 242: "accept4", 260: "wait4", 441: "epoll_pwait2",
-    },
-}  # fmt: skip
-_NAMES = _CALLS.get(os.uname().machine, {})
+# System calls in which a hook commonly waits, by their numbers on x86_64 and on aarch64.
+_NAMES = linux_ptrace.names_by_number({
+    "read": (0, 63), "write": (1, 64), "poll": (7, -1), "readv": (19, 65), "writev": (20, 66),
+    "select": (23, -1), "pause": (34, -1), "nanosleep": (35, 101), "connect": (42, 203), "accept": (43, 202),
+    "sendto": (44, 206), "recvfrom": (45, 207), "recvmsg": (47, 212), "wait4": (61, 260), "fcntl": (72, 25),
+    "flock": (73, 32), "rt_sigsuspend": (130, 133), "futex": (202, 98), "clock_nanosleep": (230, 115),
+    "epoll_wait": (232, -1), "waitid": (247, 95), "openat": (257, 56), "pselect6": (270, 72),
+    "ppoll": (271, 73), "epoll_pwait": (281, 22), "accept4": (288, 242), "epoll_pwait2": (441, 441),
+})  # fmt: skip
 _TIMER_ABSTIME = 1
 _WORD = 8
 # Of 68 years. Programs that sleep without end ask for longer times than this.
@@ -99,12 +91,10 @@ def _from_start(pid: int, seconds: float) -> float:
 def _seconds_at(pid: int, address: int) -> float:
     """Return the whole seconds of a time in the memory of a process; 0 if it is closed to us."""
     try:
-        with open(f"/proc/{pid}/mem", "rb", buffering=0) as memory:
-            memory.seek(address)
-            seconds = int.from_bytes(memory.read(_WORD), sys.byteorder, signed=True)
-            return math.inf if seconds > _ENDLESS else float(max(0, seconds))
-    except (OSError, ValueError, OverflowError):
-        return 0
+        seconds = int.from_bytes(linux_memory.read_bytes(pid, address, _WORD), sys.byteorder, signed=True)
+    except PermissionError:
+        return 0.0
+    return math.inf if seconds > _ENDLESS else float(max(0, seconds))
 
 
 def may_go_on(pid: int) -> bool:
