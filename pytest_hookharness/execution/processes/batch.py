@@ -115,8 +115,8 @@ class Batch:
         self._changed = True
 
     def run(
-        self, values: list[tuple[Any, ...]], budget: float | None, watched: bool = False
-    ) -> list[tuple[Any, ...]]:
+        self, values: list[dict[str, Any]], budget: float | None, watched: bool = False
+    ) -> list[dict[str, Any]]:
         """
         Run all hooks until they and all their descendants are gone; return the reports in the same order.
 

@@ -78,7 +78,7 @@ class ForkedProcess:
             self.tracer.move_clock(self._pid, request.ahead, request.shifts, request.chosen)
         with self._orders as orders:
             socket.send_fds(orders, [b"s"], streams if terminal is None else (*streams, terminal))
-            framing.send(orders, tuple({**vars(request), "data": b""}.values()))
+            framing.send(orders, {**vars(request), "data": b""})
         if self.tracer is not None:
             self.tracer.await_program(self._pid)
         return self._pid, self._refusals

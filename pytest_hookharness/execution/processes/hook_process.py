@@ -66,7 +66,7 @@ class HookProcess:
         self._batch = batch
         self._ending: tuple[Any, ...] = ()
         self._exit: tuple[str, int] = ("exited", 0)
-        self._usage: tuple[float, int] = (0.0, 0)
+        self._cpu, self._peak = 0.0, 0
         self._leftovers: list[tuple[int, str, float]] = []
         self._unclaimed: list[tuple[int, str, float]] = []
         self._wall = 0.0
@@ -109,7 +109,7 @@ class HookProcess:
         """Record how the hook ended, and how much of its input it had read."""
         code = os.waitstatus_to_exitcode(status)
         self._exit = ("exited", code) if code >= 0 else ("signaled", -code)
-        self._usage = usage.ru_utime + usage.ru_stime, usage.ru_maxrss * system.MEMORY_UNIT
+        self._cpu, self._peak = usage.ru_utime + usage.ru_stime, usage.ru_maxrss * system.MEMORY_UNIT
         self._channels.close_child_ends()
         self._drain()
         # Before closing: a closed input no longer shows how much was read.
@@ -337,13 +337,14 @@ class HookProcess:
         """Close all descriptors."""
         self._channels.close()
 
-    def report(self, first: float) -> tuple[Any, ...]:
+    def report(self, first: float) -> dict[str, Any]:
         """Return the report that ``translation.decode`` reads."""
         request, (stdout, stderr) = self.request, self.sinks
-        cpu, peak = self._usage
-        reads = self._batch.tracer.report(self.pid) if request.traced else None
-        return (
-            self._ending, self.source.taken, self._read, stdout.data, stdout.total, stderr.data, stderr.total,
-            self.began - first, self._wall, cpu, peak, self._leftovers, self._unclaimed,
-            self.pid, reads, self._limits.extended, bool(request.warm),
-        )  # fmt: skip
+        return {
+            "ending": self._ending, "stdin_taken": self.source.taken, "stdin_read": self._read,
+            "stdout": (stdout.data, stdout.total), "stderr": (stderr.data, stderr.total),
+            "started": self.began - first, "wall": self._wall, "cpu": self._cpu, "peak_memory": self._peak,
+            "leftovers": self._leftovers, "unclaimed": self._unclaimed, "pid": self.pid,
+            "reads": self._batch.tracer.report(self.pid) if request.traced else None,
+            "extended": self._limits.extended, "warm": bool(request.warm),
+        }  # fmt: skip

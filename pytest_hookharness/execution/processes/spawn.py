@@ -50,9 +50,8 @@ class Spawner:
 
     def _has_fork_exec(self) -> bool:
         """Try the interpreter's private function, which may change, on no program at all."""
-        times = 0.0, 0.0, False, 0.0, 0.0, "", 0.0
-        rest = (), "", 0.0, 0.0, 0, b"", False, 0.0, 0, (), (), b""
-        nothing = ProcessRequest(([b"?"], [], b"/", [], b"", True, None, 0.0, "", "", True, *times, *rest))
+        words = {"argv": [b"?"], "executables": [], "env": []}
+        nothing = ProcessRequest({**words, "cwd": b"/", "own_session": True})
         try:
             pid = self._by_fork_exec(nothing, (-1, -1, -1), 0)
         except (TypeError, ValueError):

@@ -141,11 +141,15 @@ def longest(specs: Sequence[ProcessSpec]) -> float:
     return max(times, default=0.0)
 
 
+_UNCHANGED = (
+    *("own_session", "limit", "hook_timeout", "exact", "pipe_wait", "linger", "background", "output_limit"),
+    *("observed", "ahead", "since", "shifts", "chosen"),
+)
 _ENCODING, _ERRORS = sys.getfilesystemencoding(), sys.getfilesystemencodeerrors()
 
 
-def encode(spec: ProcessSpec, terminal: str = "") -> tuple[Any, ...]:
-    """Encode a process spec, and the path of its terminal, as the values of `ProcessRequest`, in order."""
+def encode(spec: ProcessSpec, terminal: str = "") -> dict[str, Any]:
+    """Encode a process spec, and the path of its terminal, as the attributes of a `ProcessRequest`."""
     if not spec.argv:
         raise ValueError("argv is empty; a process needs at least one word")
     stdin, kill = spec.stdin, spec.kill
@@ -153,16 +157,16 @@ def encode(spec: ProcessSpec, terminal: str = "") -> tuple[Any, ...]:
     argv = [os.fsencode(word) for word in spec.argv]
     # Not by ``os.fsencode``: two calls for each variable would take most of the time spent here.
     env = [f"{name}={value}".encode(_ENCODING, _ERRORS) for name, value in spec.env.items()]
-    return (
-        argv, _candidates(argv[0], spec.env.get("PATH", os.defpath)), os.fsencode(spec.cwd), env,
-        stdin.data, stdin.close, stdin.chunk, stdin.delay, (stdin.stdio or spec.stdio).value,
-        spec.stdio.value, spec.own_session,
-        spec.limit, spec.hook_timeout, spec.exact, spec.pipe_wait, spec.linger,
-        spec.detach.value, spec.background,
-        kill.signals, kill.scope.value, kill.grace, kill.close_wait, spec.output_limit,
-        os.fsencode(terminal), spec.observed, spec.ahead, spec.since, spec.shifts, spec.chosen,
-        os.fsencode(spec.warm),
-    )  # fmt: skip
+    return {
+        **{name: getattr(spec, name) for name in _UNCHANGED},
+        "argv": argv, "executables": _candidates(argv[0], spec.env.get("PATH", os.defpath)),
+        "cwd": os.fsencode(spec.cwd), "env": env,
+        "terminal": os.fsencode(terminal), "warm": os.fsencode(spec.warm),
+        "data": stdin.data, "close": stdin.close, "chunk": stdin.chunk, "delay": stdin.delay,
+        "stdin": (stdin.stdio or spec.stdio).value, "stdio": spec.stdio.value, "detach": spec.detach.value,
+        "signals": kill.signals, "scope": kill.scope.value, "grace": kill.grace,
+        "close_wait": kill.close_wait,
+    }  # fmt: skip
 
 
 def _candidates(word: bytes, search_path: str) -> list[bytes]:
@@ -172,28 +176,18 @@ def _candidates(word: bytes, search_path: str) -> list[bytes]:
     return [os.fsencode(folder or ".") + b"/" + word for folder in search_path.split(os.pathsep)]
 
 
-def decode(values: tuple[Any, ...], limit: float | None = None) -> ProcessResult:
-    """Decode the report of one process that had a time limit."""
-    ending, taken, read, out, out_total, err, err_total, started, wall, cpu, peak, *rest = values
-    leftovers, unclaimed, pid, reads, extended, warm = rest
-    return ProcessResult(
-        ending=_ending(ending),
-        stdin_taken=taken,
-        stdin_read=read,
-        stdout=Output(out, out_total),
-        stderr=Output(err, err_total),
-        started=started,
-        wall=wall,
-        cpu=cpu,
-        peak_memory=peak,
-        leftovers=tuple(Process(*row) for row in leftovers),
-        unclaimed=tuple(Process(*row) for row in unclaimed),
-        pid=pid,
-        limit=limit,
-        extended=extended,
-        reads=decode_reads(reads) if reads is not None else None,
-        warm=warm,
-    )
+def decode(values: dict[str, Any], limit: float | None = None) -> ProcessResult:
+    """Decode the report of one process that had a time limit: attributes of the result."""
+    reads = values["reads"]
+    encoded = {
+        "ending": _ending(values["ending"]),
+        "stdout": Output(*values["stdout"]),
+        "stderr": Output(*values["stderr"]),
+        "leftovers": tuple(Process(*row) for row in values["leftovers"]),
+        "unclaimed": tuple(Process(*row) for row in values["unclaimed"]),
+        "reads": decode_reads(reads) if reads is not None else None,
+    }
+    return ProcessResult(limit=limit, **{**values, **encoded})
 
 
 def _exit(values: tuple[str, int]) -> Exited | Signaled:

@@ -135,7 +135,7 @@ class WarmInterpreters:
 
     def _open(self, request: ProcessRequest) -> PreparedInterpreter | None:
         """Start an interpreter and wait until it pauses; ``None`` if it does not."""
-        start = ProcessRequest(tuple(vars(request).values()))
+        start = ProcessRequest(vars(request))
         start.data, start.delay, start.warm = b"", 0.0, b""
         if self._archive < 0:
             self._archive = _archive(self._module)
