@@ -63,12 +63,7 @@ def lies_in(path: str | Path, folders: Iterable[str | Path]) -> bool:
 
 
 def confine(path: str | Path, folders: Iterable[Path]) -> Path:
-    """
-    Return an absolute path with all links in it resolved that are below one of some folders.
-
-    Raises:
-        WorkspaceError: It leads out of all the folders.
-    """
+    """Return an absolute path, its links resolved; `WorkspaceError` if it leads out of all these folders."""
     given = [str(folder) for folder in folders]
     resolved = real_path(path, given)
     # Mostly, the folders are given by their real paths.
@@ -81,12 +76,7 @@ def confine(path: str | Path, folders: Iterable[Path]) -> Path:
 
 
 def read_bytes(path: Path, *, most: int | None = None) -> bytes | None:
-    """
-    Return all of a regular file; ``None`` if nothing is at that path.
-
-    Raises:
-        WorkspaceError: It cannot be read, has more than ``most`` bytes, or is not a regular file.
-    """
+    """Return all of a regular file, ``None`` for nothing; `WorkspaceError` for others or large ones."""
     try:
         # Non-blocking: opening a named pipe without a writer would never return.
         descriptor = open_unnoticed(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
@@ -175,12 +165,7 @@ def make_folders(path: Path) -> None:
 
 
 def make_new_folder(base: Path, name: str) -> Path:
-    """
-    Make a folder below another one, named after something; a number is added if it exists already.
-
-    Raises:
-        WorkspaceError: The folder above cannot hold one.
-    """
+    """Make a folder in another one, named after something, with a number if it exists."""
     # A predictable name, for it shows in what hooks print, and a short one, for the paths of sockets.
     stem = re.sub(r"[^A-Za-z0-9._-]", "-", name).lstrip(".-")[:32] or "item"
     try:
@@ -278,11 +263,7 @@ def paths_below(folders: Iterable[Path]) -> Iterator[str]:
 
 
 def stamps_below(folder: str | Path, without: Collection[str] = ()) -> dict[str, Stamp]:
-    """
-    Return by path what the system notes of a folder, and of each path below it, whenever one is changed.
-
-    Folders ``without`` are left out, with all below them.
-    """
+    """Return by path the stamps of a folder and of each path below it, but for folders that are left out."""
     pending = [os.fspath(folder)]
     found = {pending[0]: stamp_of(os.lstat(folder))}
     while pending:
@@ -311,12 +292,7 @@ def have_stamps(stamps: Mapping[str, Stamp]) -> bool:
 
 
 def append_lines(path: Path, lines: Iterable[Mapping[str, Any]]) -> bool:
-    """
-    Append lines of JSON to a file, all at once; return whether a folder above it was missing.
-
-    Raises:
-        WorkspaceError: The file cannot be written.
-    """
+    """Append lines of JSON to a file at once, and return as `write_bytes` does."""
     # Characters that UTF-8 cannot encode are written as \\udc80, as JSON escapes them.
     text = "".join(json.dumps(line, ensure_ascii=False, separators=(",", ":")) + "\n" for line in lines)
     return write_bytes(path, text.encode("utf-8", "backslashreplace"), append=True)

@@ -67,12 +67,7 @@ _FILTER = linux_ptrace.prepare_filter(linux_ptrace.stops_before(_NAMES_OF.keys()
 
 
 def filter_times() -> None:
-    """
-    Have the kernel stop this process, and all that it becomes and starts, before each call that shows a time.
-
-    Raises:
-        OSError: The kernel refuses.
-    """
+    """Have the kernel stop this process, and all that follows, where they learn a time; or `OSError`."""
     linux_ptrace.install_filter(_FILTER)
 
 

@@ -14,12 +14,7 @@ _PROCESSES = "cgroup.procs"
 
 
 def enter() -> str:
-    """
-    Put this process, and all that it starts, into a new group; return the folder of the group.
-
-    Raises:
-        OSError: The system has no such groups, or does not let this user make one.
-    """
+    """Put this process, and all that it starts, into a new group; return its folder, or raise `OSError`."""
     parent = _own_folder()
     with os.scandir(parent) as listing:
         left = [each.path for each in listing if each.name.startswith(_PREFIX)]

@@ -57,12 +57,7 @@ _OVERLAY = "redirect_dir=nofollow,metacopy=off,index=off,volatile"
 
 
 def enter(network: bool) -> bool:
-    """
-    Leave the machine's namespaces; the next child is the first process of the new ones.
-
-    Returns:
-        Whether a user namespace was needed, which gives no rights over the machine.
-    """
+    """Leave the machine's namespaces, for the next child; return whether that needed a user namespace."""
     if not hasattr(libc, "unshare"):
         raise OSError("this system has no namespaces")
     flags = _NEWNS | _NEWPID | _NEWIPC | _NEWUTS | (0 if network else _NEWNET)

@@ -146,12 +146,7 @@ _FILTER = linux_ptrace.prepare_filter(linux_ptrace.stops_before(_NAMES_OF.keys()
 
 
 def filter_reads() -> None:
-    """
-    Have the kernel stop this process, and all that it becomes and starts, before each call that looks.
-
-    Raises:
-        OSError: The kernel refuses.
-    """
+    """Have the kernel stop this process, and all that follows, at calls that look; or raise `OSError`."""
     linux_ptrace.install_filter(_FILTER)
 
 

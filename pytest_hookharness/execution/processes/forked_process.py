@@ -69,10 +69,7 @@ class ForkedProcess:
         self, request: ProcessRequest, streams: tuple[int, int, int], terminal: int | None
     ) -> tuple[int, int]:
         """
-        Let it become a hook with a controlling terminal, if it has one.
-
-        Returns:
-            Its number, and the descriptor where it reports if it could not.
+        Let it become a hook, perhaps with a terminal; return its number, and where it reports a failure.
         """
         if self.tracer is not None:
             self.tracer.move_clock(self._pid, request.ahead, request.shifts, request.chosen)

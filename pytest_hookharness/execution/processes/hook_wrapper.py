@@ -139,8 +139,7 @@ def _read_batch(patience: float | None) -> bytes | None:
     """
     Return what the host writes until it pauses or closes the input; nothing at its end.
 
-    Args:
-        patience: Seconds until the host begins; ``None`` for any time. ``None`` is returned if it does not.
+    ``None`` is returned if it does not begin in ``patience`` seconds, where these are not ``None``.
     """
     batch = bytearray()
     try:

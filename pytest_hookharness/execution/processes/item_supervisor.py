@@ -71,11 +71,7 @@ def _reporting(peer: socket.socket) -> Generator[None]:
 
 
 def serve_item(peer: socket.socket, spawner: Spawner, tiers: dict[str, str]) -> None:
-    """
-    Serve one item from its first request to its last.
-
-    ``tiers`` has every tier, with the reason why it is not available here, empty if it is.
-    """
+    """Serve one item from its first request to its last; ``tiers`` say why each is not available here."""
     with _reporting(peer):
         _serve(peer, spawner, tiers)
 

@@ -31,10 +31,7 @@ _CHANGING = (b"PWD=", b"OLDPWD=", b"SHLVL=", b"_=")
 
 class DescriptorMark:
     """
-    A pipe that all descendants of a hook inherit, for systems where a process cannot be marked.
-
-    Attributes:
-        passed: The descriptors that a hook inherits: this pipe, and those of the hooks around it.
+    A pipe that descendants of a hook inherit, where a process cannot be marked; all such are ``passed``.
     """
 
     def __init__(self) -> None:

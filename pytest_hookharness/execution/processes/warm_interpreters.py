@@ -57,12 +57,7 @@ class PreparedInterpreter:
         return bool(answer) and not printed.poll(0)
 
     def fork(self, streams: tuple[int, ...], *, own_session: bool) -> int:
-        """
-        Fork a hook run and return its process; 0 if the interpreter ended because the script changed.
-
-        Raises:
-            OSError: It does not answer, so it is unknown whether the hook runs.
-        """
+        """Fork a hook run and return its process; 0 if the script changed, `OSError` if that is unknown."""
         numbers = b"".join(stream.to_bytes(4, sys.byteorder) for stream in streams)
         rights = (_socket.SOL_SOCKET, _socket.SCM_RIGHTS, numbers)
         self._control.settimeout(_FORK_TIMEOUT)
@@ -78,12 +73,7 @@ class PreparedInterpreter:
 
 
 class WarmInterpreters:
-    """
-    The prepared interpreters of one item supervisor.
-
-    Attributes:
-        pids: Their processes, until these are reaped: children that no hook started.
-    """
+    """The prepared interpreters of one item supervisor; ``pids`` are processes until these are reaped."""
 
     def __init__(self, start: Start) -> None:
         self.pids: set[int] = set()

@@ -88,12 +88,7 @@ class ReadObserver:
 
 
 class SearchObserver(ReadObserver):
-    """
-    Runs hooks and remembers what they, and the programs that they start, look for and do not find.
-
-    Attributes:
-        missing: The paths, in order, each with the command lines that looked for it.
-    """
+    """Runs hooks and notes which paths they look for in vain, each with the command lines that did."""
 
     def __init__(self) -> None:
         super().__init__()

@@ -29,12 +29,7 @@ _MOST_FILES_ASIDE, _MOST_BYTES_ASIDE = 50_000, 64 << 20
 
 
 class ContentStore:
-    """
-    A folder of kept contents.
-
-    Attributes:
-        largest: Bytes of the largest content that is read; zeros in it do not count.
-    """
+    """A folder of kept contents, each of at most the ``largest`` number of bytes; zeros do not count."""
 
     def __init__(self, folder: Path, largest: int) -> None:
         self.folder = folder
@@ -49,12 +44,7 @@ class ContentStore:
         return digest in self._small or digest in self._large
 
     def digest(self, descriptor: int, *, keep: bool) -> str:
-        """
-        Return the name of the content of an open file, and ``keep`` it; empty if it is too large.
-
-        Raises:
-            OSError: It cannot be read or copied.
-        """
+        """Return the name of the content of an open file, and ``keep`` it; empty if it is too large."""
         size = os.fstat(descriptor).st_size
         if size > self.largest:
             most = self.largest // _BLOCK + 1

@@ -243,12 +243,7 @@ class Inventory:
         return found if found.foreign == scan.foreign(status) else None
 
     def find(self, path: str, scan: FolderScan, *, keep: bool) -> InventoryEntry:
-        """
-        Return everything about a scanned path, and ``keep`` the content of a file.
-
-        Raises:
-            SnapshotError: It cannot be read.
-        """
+        """Return everything about a scanned path, and ``keep`` the content of a file; or `SnapshotError`."""
         status = scan.statuses[path]
         known = self.recall(path, scan)
         if known is not None and not (keep and self._is_missing(known)):

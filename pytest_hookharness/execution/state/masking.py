@@ -40,11 +40,7 @@ class Masked:
 
 
 class Hidden:
-    """
-    Records where masks hid a difference: the content differed, but what the masks left of it did not.
-
-    ``paths`` are the state paths where that happened, whatever became of them later.
-    """
+    """Records state paths where masks hid a difference: contents differed, but not what the masks left."""
 
     def __init__(self) -> None:
         self.paths: set[str] = set()
@@ -139,11 +135,7 @@ def _expression_of(mask: Mask) -> Regex:
 
 
 def glob_pattern(glob: str) -> Regex:
-    """
-    Return a regular expression for what a glob over state paths names, and for everything below.
-
-    Only ``**`` crosses folders.
-    """
+    """Return a glob over state paths, and all below, as an expression; only ``**`` crosses folders."""
     tokens = re.findall(r"\*\*/|\*\*|\*|\?|\[!?\]?[^]/]*\]|.", glob.rstrip("/"), re.DOTALL)
     # With one star, each place of a path is tried once.
     quick = sum(token.startswith("*") for token in tokens) <= 1

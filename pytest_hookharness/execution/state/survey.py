@@ -128,7 +128,7 @@ class Survey:
         """
         Look at one path; return whether it is a folder whose content must be listed again.
 
-        ``force``: read it even if its status is unchanged.
+        Without ``force`` it is not read if its status is unchanged.
         """
         if force:
             self._keys.pop(name, None)

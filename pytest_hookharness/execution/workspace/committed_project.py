@@ -42,12 +42,7 @@ def _top(project: Path, home: Path) -> Path:
 
 
 def write_commit(project: Path, commit: str, target: Path) -> Path:
-    """
-    Write all files of a commit into an existing, empty folder; return the folder of the project in it.
-
-    Raises:
-        WorkspaceError: Git fails, or the commit does not have the folder.
-    """
+    """Write a commit into an empty folder; return the project in it, or raise `WorkspaceError` if none."""
     with TemporaryDirectory(prefix="hookharness-git-") as home:
         scratch = Path(home)
         # An index of its own: that of the repository stays as it is.

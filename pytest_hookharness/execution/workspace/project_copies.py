@@ -257,12 +257,7 @@ class CopiedFolders:
         self._contained = False
 
     def place(self, what: str, key: Hashable, target: Path, make: Callable[[Path], IgnoredFiles]) -> None:
-        """
-        Put ``what``, the workspace or the plugin, into an existing, empty folder, by `ProjectCopies.lend`.
-
-        Raises:
-            WorkspaceError: It cannot be made.
-        """
+        """Put the workspace or the plugin into an existing, empty folder, by `ProjectCopies.lend`."""
         if self._copies is None:
             self._made[what] = make(target), target
             return

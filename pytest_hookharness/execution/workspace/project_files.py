@@ -80,12 +80,7 @@ def commit_all(root: Path, home: Path, excluded: Sequence[str] = ()) -> None:
 
 
 def list_ignored(root: Path, home: Path) -> tuple[str, ...]:
-    """
-    Return the relative paths that git ignores in a repository; a whole folder ends with a slash.
-
-    Raises:
-        WorkspaceError: Git refuses.
-    """
+    """Return the relative paths that git ignores in a repository, a whole folder with a slash at its end."""
     mark = root / ".git"
     if shutil.which("git") is None or not (mark.is_file() or (mark / "HEAD").is_file()):
         return ()
@@ -198,11 +193,7 @@ def _checked_target(top: Path, link: Path) -> str:
 
 
 def stays_below(top: Path, folder: tuple[str, ...], target: str) -> bool:
-    """
-    Return whether a link never leaves a folder, on any step of its way, so that its copy does not either.
-
-    ``folder`` is where the link stands, relative to ``top``.
-    """
+    """Return whether a link in a ``folder`` below ``top`` never leaves that, on any step of its way."""
     done, pending, links = list(folder), target.split("/")[::-1], 1
     if target.startswith("/"):
         return False
@@ -270,12 +261,7 @@ class IgnoredFiles:
 
 
 def copy_project(source: Path, target: Path, home: Path) -> IgnoredFiles:
-    """
-    Copy a project into an existing, empty folder; return what was not copied.
-
-    Raises:
-        WorkspaceError: It cannot be copied, or git refuses.
-    """
+    """Copy a project into an empty folder; return what was not copied, or raise `WorkspaceError`."""
     ignored = IgnoredFiles.of(source, home)
     copy_folder(source, target, without=ignored.paths)
     return ignored

@@ -48,12 +48,7 @@ class SessionRecords:
         make_folders(self.folder / "living")
 
     def begin(self) -> int:
-        """
-        Record that sessions from now on belong to another event; return how many there were before.
-
-        Raises:
-            WorkspaceError: Something else stands in the place of the records.
-        """
+        """Let sessions from now on belong to another event, and return how many there were before."""
         if not self.folder.is_dir():
             return 0
         # A hook may have put a link in its place.

@@ -60,11 +60,7 @@ def search_path(path: str) -> tuple[str, ...]:
 
 
 def find_visible_paths(scenario: Scenario, private: Collection[str], homes: Collection[str]) -> list[str]:
-    """
-    List the developer's files that must stay visible, if they exist, although private places may hide them.
-
-    ``private`` are these places, with the home folders of the user.
-    """
+    """List the developer's files that must stay visible, if they exist, where private places hide them."""
     found = [sys.prefix, sys.base_prefix]
     found += [str(folder) for folder in (scenario.project, scenario.plugin) if folder is not None]
     # The programs of the harness that run beside hooks; nothing is shown where the package is seen anyway.

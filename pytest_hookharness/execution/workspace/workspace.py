@@ -168,12 +168,7 @@ class Workspace(AbstractContextManager["Workspace"]):
         copies: ProjectCopies | None = None,
         disposal: Disposal | None = None,
     ) -> Self:
-        """
-        Make a fresh workspace in a new folder below ``base``; project and plugin are taken from ``copies``.
-
-        Raises:
-            WorkspaceError: It cannot be made as the scenario asks; nothing is left behind.
-        """
+        """Make a workspace in a new folder below ``base``; `WorkspaceError` leaves nothing behind."""
         for folder in scenario.cover:
             check_cover(folder, base)
         # From here on everything that fails must remove the new folder again.
@@ -264,12 +259,7 @@ class Workspace(AbstractContextManager["Workspace"]):
         return confine(self.roots[name] / state_path[len(name) + 1 :], self.roots.values())
 
     def read(self, state_path: str) -> str | None:
-        """
-        Return the text of a covered file; ``None`` if there is no such file.
-
-        Raises:
-            WorkspaceError: It is not readable UTF-8 text, or leads out of the covered folders.
-        """
+        """Return the text of a covered file; ``None`` for none, `WorkspaceError` if it is not UTF-8 text."""
         data = read_bytes(path := self.locate(state_path), most=LARGEST)
         try:
             return None if data is None else data.decode("utf-8")
