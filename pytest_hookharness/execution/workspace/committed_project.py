@@ -14,12 +14,11 @@ def find_commit(project: Path, commit: str) -> str:
     """
     Return the full identifier of a commit of the repository that contains a folder; empty if it has none.
     """
-    with TemporaryDirectory(prefix="hookharness-git-") as home:
-        words = ("rev-parse", "--verify", "--quiet", "--end-of-options", f"{commit}^{{commit}}")
-        try:
-            return os.fsdecode(run_git(words, project, Path(home))).strip()
-        except WorkspaceError:
-            return ""
+    words = ("rev-parse", "--verify", "--quiet", "--end-of-options", f"{commit}^{{commit}}")
+    try:
+        return os.fsdecode(run_git(words, project)).strip()
+    except WorkspaceError:
+        return ""
 
 
 def find_top(project: Path) -> Path:
@@ -28,28 +27,26 @@ def find_top(project: Path) -> Path:
 
     A repository around a folder that has nothing in the newest commit is not that of the folder.
     """
-    with TemporaryDirectory(prefix="hookharness-git-") as home:
-        try:
-            top = _top(project, Path(home))
-            listed = run_git(("ls-tree", "--name-only", "HEAD", "./"), project, Path(home))
-        except WorkspaceError:
-            return project
+    try:
+        top = _top(project)
+        listed = run_git(("ls-tree", "--name-only", "HEAD", "./"), project)
+    except WorkspaceError:
+        return project
     return top if listed and top != Path.home() else project
 
 
-def _top(project: Path, home: Path) -> Path:
-    return Path(os.fsdecode(run_git(("rev-parse", "--show-toplevel"), project, home)).rstrip("\n"))
+def _top(project: Path) -> Path:
+    return Path(os.fsdecode(run_git(("rev-parse", "--show-toplevel"), project)).rstrip("\n"))
 
 
 def write_commit(project: Path, commit: str, target: Path) -> Path:
     """Write a commit into an empty folder; return the project in it, or raise `WorkspaceError` if none."""
-    with TemporaryDirectory(prefix="hookharness-git-") as home:
-        scratch = Path(home)
+    top = _top(project)
+    with TemporaryDirectory(prefix="hookharness-git-") as scratch:
         # An index of its own: that of the repository stays as it is.
-        index = {"GIT_INDEX_FILE": str(scratch / "index")}
-        top = _top(project, scratch)
-        run_git(("read-tree", "--end-of-options", commit), top, scratch, index)
-        run_git(("checkout-index", "--all", f"--prefix={target}/"), top, scratch, index)
+        index = {"GIT_INDEX_FILE": f"{scratch}/index"}
+        run_git(("read-tree", "--end-of-options", commit), top, index)
+        run_git(("checkout-index", "--all", f"--prefix={target}/"), top, index)
     inside = target / os.path.relpath(os.path.realpath(project), os.path.realpath(top))
     if not inside.is_dir():
         raise WorkspaceError(project, f"is not in commit {commit[:12]}; give another --at or --project")

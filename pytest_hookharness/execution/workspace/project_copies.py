@@ -81,17 +81,16 @@ class ProjectCopy:
     state: State | None = None
 
 
-def project_of(scenario: Scenario, home: Path) -> tuple[Hashable, Callable[[Path], IgnoredFiles]]:
+def project_of(scenario: Scenario) -> tuple[Hashable, Callable[[Path], IgnoredFiles]]:
     """
     Return what makes the files of a scenario's project in an empty folder, and all that decides about them.
 
-    ``home`` is a folder without any git configuration. Raises `WorkspaceError` where the scenario asks for
-    something that cannot be made.
+    It raises `WorkspaceError` where the scenario asks for something that cannot be made.
     """
 
     def make(top: Path) -> IgnoredFiles:
         project = scenario.project
-        ignored = IgnoredFiles(top) if project is None else copy_project(project, top, home)
+        ignored = IgnoredFiles(top) if project is None else copy_project(project, top)
         for path, text in scenario.files.items():
             write_file(locate_below(top, path), text)
         make_folders(confine(top / scenario.subfolder, [top]))
@@ -102,7 +101,7 @@ def project_of(scenario: Scenario, home: Path) -> tuple[Hashable, Callable[[Path
                 raise WorkspaceError(place, f"has no mode to set; write it under `files` (`modes`: {path})")
             place.chmod(mode)
         if scenario.git:
-            commit_all(top, home, excluded=ignored.folders)
+            commit_all(top, excluded=ignored.folders)
         return ignored
 
     texts = tuple(scenario.files.items()), tuple(scenario.modes.items())
@@ -239,7 +238,7 @@ def _refresh_index(copy: ProjectCopy, differed: Collection[Path]) -> None:
     restored = (path for path in differed if not path.is_relative_to(repository))
     tracked = any(str(path) in wanted and not stat.S_ISDIR(wanted[str(path)].mode) for path in restored)
     if tracked and shutil.which("git") is not None and os.path.lexists(repository):
-        run_git(("update-index", "-q", "--refresh"), copy.folder, copy.folder.parent)
+        run_git(("update-index", "-q", "--refresh"), copy.folder)
         differed = (*differed, repository, repository / "index")
     if differed:
         copy.snapshot = copy.snapshots.renew(copy.snapshot, differed)

@@ -47,11 +47,9 @@ _MAX_LINKS, _MAX_NAMED = 40, 5
 _SPECIAL = re.compile(r"[\\*?\[]| (?= *$)")
 
 
-def commit_all(root: Path, home: Path, excluded: Sequence[str] = ()) -> None:
+def commit_all(root: Path, excluded: Sequence[str] = ()) -> None:
     """
     Make a folder a repository with one commit on the branch ``main``, without the ``excluded`` paths.
-
-    ``home`` is a folder without any git configuration.
 
     Raises:
         WorkspaceError: Git is not installed, or refuses.
@@ -68,7 +66,7 @@ def commit_all(root: Path, home: Path, excluded: Sequence[str] = ()) -> None:
         ("add", "--all"),
         ("commit", "--quiet", "--no-verify", "--allow-empty", "--message", "Start"),
     ):
-        run_git(words, root, home)
+        run_git(words, root)
     # Every new repository has these two, and hooks write there without making the folder. Git itself would
     # also copy a dozen samples.
     (root / ".git" / "hooks").mkdir(exist_ok=True)
@@ -79,19 +77,20 @@ def commit_all(root: Path, home: Path, excluded: Sequence[str] = ()) -> None:
         exclude.write(os.fsencode("".join(f"/{pattern}\n" for pattern in patterns)))
 
 
-def list_ignored(root: Path, home: Path) -> tuple[str, ...]:
+def list_ignored(root: Path) -> tuple[str, ...]:
     """Return the relative paths that git ignores in a repository, a whole folder with a slash at its end."""
     mark = root / ".git"
     if shutil.which("git") is None or not (mark.is_file() or (mark / "HEAD").is_file()):
         return ()
     words = ("ls-files", "-z", "--others", "--ignored", "--exclude-standard", "--directory")
-    return tuple(filter(None, os.fsdecode(run_git(words, root, home)).split("\0")))
+    return tuple(filter(None, os.fsdecode(run_git(words, root)).split("\0")))
 
 
-def _environment(home: Path) -> dict[str, str]:
+def _environment(root: Path) -> dict[str, str]:
     return {
         "PATH": os.environ.get("PATH", os.defpath),
-        "HOME": str(home),
+        # Where no configuration can be.
+        "HOME": os.devnull,
         "LC_ALL": "C.UTF-8",
         "GIT_CONFIG_NOSYSTEM": "1",
         "GIT_CONFIG_GLOBAL": "/dev/null",
@@ -100,7 +99,8 @@ def _environment(home: Path) -> dict[str, str]:
         # Missing objects are not fetched, for the repository itself names the program that would do it.
         "GIT_ALLOW_PROTOCOL": "",
         "GIT_NO_LAZY_FETCH": "1",
-        "GIT_CEILING_DIRECTORIES": str(home),
+        # What a hook has done to a repository must not lead to one around it.
+        "GIT_CEILING_DIRECTORIES": str(root.parent) if os.path.lexists(root / ".git") else "",
         **{
             f"GIT_{role}_{key}": value
             for role in ("AUTHOR", "COMMITTER")
@@ -109,11 +109,9 @@ def _environment(home: Path) -> dict[str, str]:
     }
 
 
-def run_git(words: tuple[str, ...], root: Path, home: Path, more: Mapping[str, str] | None = None) -> bytes:
+def run_git(words: tuple[str, ...], root: Path, more: Mapping[str, str] | None = None) -> bytes:
     """
-    Return what git prints, without the developer's configuration and hooks.
-
-    ``home`` is a folder without any git configuration; ``more`` are further environment variables.
+    Return what git prints, without the developer's configuration and hooks, with ``more`` variables.
 
     Raises:
         WorkspaceError: It could not be run, or failed.
@@ -123,7 +121,7 @@ def run_git(words: tuple[str, ...], root: Path, home: Path, more: Mapping[str, s
         done = subprocess.run(
             ["git", *settings, *words],
             cwd=root,
-            env={**_environment(home), **(more or {})},
+            env={**_environment(root), **(more or {})},
             stdin=subprocess.DEVNULL,
             capture_output=True,
             timeout=_TIMEOUT,
@@ -233,10 +231,10 @@ class IgnoredFiles:
     files: tuple[str, ...] = ()
 
     @classmethod
-    def of(cls, project: Path, home: Path) -> Self:
+    def of(cls, project: Path) -> Self:
         """Return what git ignores, if the project is a repository; as `list_ignored`, with its errors."""
         real = Path(os.path.realpath(project))
-        paths = list_ignored(real, home)
+        paths = list_ignored(real)
         folders = tuple(path.rstrip("/") for path in paths if path.endswith("/"))
         return cls(real, folders, tuple(path for path in paths if not path.endswith("/")))
 
@@ -260,9 +258,9 @@ class IgnoredFiles:
         return f"Of what git ignores in the {what}, {'; '.join(parts)}." if parts else ""
 
 
-def copy_project(source: Path, target: Path, home: Path) -> IgnoredFiles:
+def copy_project(source: Path, target: Path) -> IgnoredFiles:
     """Copy a project into an empty folder; return what was not copied, or raise `WorkspaceError`."""
-    ignored = IgnoredFiles.of(source, home)
+    ignored = IgnoredFiles.of(source)
     copy_folder(source, target, without=ignored.paths)
     return ignored
 

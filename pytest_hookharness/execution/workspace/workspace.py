@@ -222,11 +222,11 @@ class Workspace(AbstractContextManager["Workspace"]):
         for folder in (self.top, self.home, self.tmp, self.roots[OUTSIDE]):
             make_folders(folder)
         self.mount_points.make(self.visible, self.writable)
-        key, make = project_of(scenario, self.base)
+        key, make = project_of(scenario)
         self.copied.place("workspace", key, self.top, make)
         if scenario.plugin is not None and self.plugin is not None:
             make_folders(self.plugin)
-            make = partial(copy_project, scenario.plugin, home=self.base)
+            make = partial(copy_project, scenario.plugin)
             self.copied.place("plugin", scenario.plugin, self.plugin, make)
         if scenario.home_folder is not None:
             copy_folder(scenario.home_folder, self.home)
