@@ -16,6 +16,7 @@ from itertools import islice
 from pathlib import Path
 from typing import TypeAlias
 
+from pytest_hookharness.execution.state.file_contents import LARGEST
 from pytest_hookharness.model.fast_dataclass import dataclass, replace
 
 Block: TypeAlias = tuple[int, bytes]
@@ -29,11 +30,10 @@ _MOST_FILES_ASIDE, _MOST_BYTES_ASIDE = 50_000, 64 << 20
 
 
 class ContentStore:
-    """A folder of kept contents, each of at most the ``largest`` number of bytes; zeros do not count."""
+    """A folder of kept contents."""
 
-    def __init__(self, folder: Path, largest: int) -> None:
+    def __init__(self, folder: Path) -> None:
         self.folder = folder
-        self.largest = largest
         self._small = Pack(folder / "small")
         self._large: set[str] = set()
         folder.mkdir(mode=0o700, parents=True)
@@ -46,8 +46,8 @@ class ContentStore:
     def digest(self, descriptor: int, *, keep: bool) -> str:
         """Return the name of the content of an open file, and ``keep`` it; empty if it is too large."""
         size = os.fstat(descriptor).st_size
-        if size > self.largest:
-            most = self.largest // _BLOCK + 1
+        if size > LARGEST:
+            most = LARGEST // _BLOCK + 1
             if sum(1 for _ in islice(_places(descriptor, size), most)) == most:
                 return ""
         if size > _SMALL:

@@ -21,7 +21,7 @@ from typing import TypeAlias
 from pytest_hookharness.execution.paths import Stamp, lies_in, open_unnoticed, reason_of, stamp_of
 from pytest_hookharness.execution.platform.current import system
 from pytest_hookharness.execution.snapshots.content_store import ContentStore
-from pytest_hookharness.execution.state.file_contents import RACY, READING
+from pytest_hookharness.execution.state.file_contents import LARGEST, RACY, READING
 from pytest_hookharness.model.fast_dataclass import dataclass, replace
 from pytest_hookharness.model.time_budget import check_time
 
@@ -297,9 +297,7 @@ class Inventory:
             digest = self.store.digest(descriptor, keep=keep)
         finally:
             os.close(descriptor)
-        largest = self.store.largest
-        size = f"{largest >> 20} MiB" if largest >> 20 else f"{largest} bytes"
-        return digest, "" if digest else f"it is larger than {size}"
+        return digest, "" if digest else f"it is larger than {LARGEST >> 20} MiB"
 
     def record(self, path: str, found: InventoryEntry) -> None:
         """Record what a path was made to be."""

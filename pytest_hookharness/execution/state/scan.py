@@ -38,7 +38,6 @@ class Scanner:
         *,
         masks: Sequence[Mask] = (),
         transcripts: Sequence[Path] = (),
-        watch: bool = True,
         watches: InotifyPool | None = None,
         walked: Collection[str] = (),
         standing: Mapping[str, StandingWatch] | None = None,
@@ -50,7 +49,6 @@ class Scanner:
             roots: The covered folders by name.
             masks: What the author declared irrelevant.
             transcripts: Files for which it matters whether a hook opened them.
-            watch: Whether to ask the system which paths were touched, if it can tell.
             watches: Where a watch is taken from and given back to; ``None`` for one of its own.
             walked: Names of folders that are walked every time, for the system may not report them: kernels
                 differ in whether a write through an overlay is one to the folder behind it.
@@ -68,7 +66,7 @@ class Scanner:
         self._unreadable: tuple[str, ...] = ()
         self._watches = watches or InotifyPool()
         self._shares_watches = watches is not None
-        self._watch = RoutedWatch.take(self._watches, self._standing.values()) if watch else None
+        self._watch = RoutedWatch.take(self._watches, self._standing.values())
         # The roots that have to be looked at as a whole, and what was touched in the others.
         self._unknown, self._since = assume_known(self._survey, self._roots, self._standing)
         self._postponed: set[str] = set()
