@@ -187,8 +187,7 @@ def move(
         address: Where its answer is.
         shifts, chosen: As those of `shown_time`; the last shift holds now.
     """
-    info = linux_ptrace.call_info(task)
-    if not info or info[32]:
+    if not linux_observing.succeeded(task):
         return 0, False
     seconds = shifts[-1][1]
     if name in _STATUSES:

@@ -193,11 +193,6 @@ def follow(pid: int) -> None:
     ptrace(_SEIZE, pid, 0, _LIFE)
 
 
-def exit_status(pid: int) -> int:
-    """Return the status with which a task that stopped at its exit will end."""
-    return next(iter(started(pid)), 0)
-
-
 def resume(pid: int, number: int = 0) -> None:
     """Resume a stopped task, with a signal if there was one."""
     # That fails if it was killed meanwhile; its end is reported next.
@@ -210,14 +205,16 @@ def keep_stopped(pid: int) -> None:
         ptrace(_LISTEN, pid, 0, 0)
 
 
-def started(pid: int) -> set[int]:
-    """Return the task that a stopped one has just started; nothing if that is no longer known."""
+def event_message(pid: int) -> int:
+    """
+    Return what the kernel says of the event at which a task stopped; 0 if that is no longer known.
+
+    It is the number of a task that was started, or the status, as ``waitpid`` gives it, of one that ends.
+    """
     number = ctypes.c_ulong()
-    try:
+    with contextlib.suppress(OSError):
         ptrace(_GETEVENTMSG, pid, 0, ctypes.addressof(number))
-    except OSError:
-        return set()
-    return {number.value}
+    return number.value
 
 
 def call_info(pid: int) -> bytes:

@@ -179,12 +179,14 @@ class Batch:
     def members(self, hook: HookProcess) -> list[int]:
         """List the living processes that belong to a hook."""
         # Once the hook was reaped, another process may have its number.
-        lives = hook.pid in self._by_pid
-        return self.tree.members(hook.pid, lives, self._by_pid, self._owners)
+        own = self.tree.below(hook.pid) if hook.pid in self._by_pid else []
+        others = self.tree.others(self._by_pid, self._owners)
+        return own + [pid for pid, owner in others if owner == hook.pid]
 
     def unclaimed(self, hook: HookProcess) -> list[int]:
         """List, for the last hook of the batch, the living processes that may be of any hook."""
-        return self.tree.unclaimed(self._by_pid, self._owners) if self._pending == [hook] else []
+        others = self.tree.others(self._by_pid, self._owners) if self._pending == [hook] else ()
+        return [pid for pid, owner in others if not owner]
 
     def end_leftovers(self, hook: HookProcess, pids: list[int]) -> None:
         """

@@ -51,6 +51,11 @@ def has_open(pid: int, names: set[str]) -> bool:
     return any(name in names for name in system.open_files(pid))
 
 
+def holders(pids: Collection[int], names: set[str], boot_time: float) -> list[tuple[int, str, float]]:
+    """Describe those of some processes that have one of these files open."""
+    return [describe(pid, boot_time) for pid in pids if has_open(pid, names)]
+
+
 class SurvivorError(Exception):
     """Processes that the kernel does not end although they were sent SIGKILL."""
 
@@ -87,25 +92,19 @@ class Descendants:
         self._first = first_of_namespace
         self._kept = kept if kept is not None else set()
 
-    def members(self, pid: int, lives: bool, running: Collection[int], owners: ProcessOwners) -> list[int]:
-        """List the living processes of a hook, itself first if it ``lives``; ``running`` are all that do."""
-        found = [pid, *descendants(pid)] if lives else []
-        return found + [each for each, owner in self._orphans(running, owners) if owner == pid]
+    def below(self, pid: int) -> list[int]:
+        """List a process and its descendants."""
+        return [pid, *descendants(pid)]
 
-    def unclaimed(self, running: Collection[int], owners: ProcessOwners) -> list[int]:
-        """List the living processes that some hook of the batch started, but nothing shows which."""
-        return [each for each, owner in self._orphans(running, owners) if not owner]
-
-    def _orphans(self, running: Collection[int], owners: ProcessOwners) -> Iterator[tuple[int, int]]:
-        """Yield the processes below orphans, each with the hook that started it."""
+    def others(self, running: Collection[int], owners: ProcessOwners) -> Iterator[tuple[int, int]]:
+        """Yield the living processes that no running hook is above, each with the hook that started it."""
         for orphan in system.children(os.getpid()):
             if orphan not in running and orphan not in self._kept:
                 yield from owners.owners([orphan, *descendants(orphan)])
 
-    def holders(self, names: set[str], boot_time: float) -> list[tuple[int, str, float]]:
-        """Describe the processes that have one of these files open."""
-        below = descendants(os.getpid())
-        return [describe(pid, boot_time) for pid in below if has_open(pid, names)]
+    def everyone(self) -> list[int]:
+        """List all processes that hooks may have started."""
+        return descendants(os.getpid())
 
     def kill_all(self, hooks: Collection[int], owners: ProcessOwners | None = None) -> None:  # noqa: ARG002
         """Kill every descendant, and return when the kernel confirms it; `SurvivorError` after 10 seconds."""

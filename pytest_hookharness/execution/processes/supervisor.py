@@ -173,8 +173,6 @@ class Supervision:
 
     def _refuse(self, peer: socket.socket, problem: OSError) -> None:
         """Tell pytest why there is no item supervisor, and go on for the other items."""
-        from pytest_hookharness.execution.processes import framing, item_supervisor
-
         try:
             framing.send(peer, ("failed", item_supervisor.describe_error(problem)))
         except OSError:

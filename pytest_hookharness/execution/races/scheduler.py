@@ -195,7 +195,7 @@ class InterleavingScheduler:
         if event == tracing.FILTERED and process is not None and self._holds(process, task):
             return
         if event in tracing.FORKS and process is not None:
-            process.tasks |= tracing.started(task)
+            process.tasks |= {tracing.event_message(task)} - {0}
         if event == tracing.STOPPED and number != signal.SIGTRAP:
             tracing.keep_stopped(task)
         else:

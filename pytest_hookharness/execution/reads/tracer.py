@@ -196,7 +196,7 @@ class Tracer:
             if timed:
                 recording.note_source(found.image, "clock", "monotonic")
         elif why == "started":
-            for child in tracing.started(task):
+            if child := tracing.event_message(task):
                 self._begin(found, child)
         elif why == "result":
             self._take_result(found, task)

@@ -122,7 +122,7 @@ class ProgramTracer:
             return task
         number, event = os.WSTOPSIG(status), status >> 16
         if event in tracing.FORKS:
-            for new in tracing.started(task):
+            if new := tracing.event_message(task):
                 self._processes.setdefault(new, _ProcessEvents(next(iter(tracing.relatives(task)), task)))
         elif event == tracing.EXECUTED:
             # The kernel may report a new process before the fork that made it.
@@ -131,7 +131,7 @@ class ProgramTracer:
             self._ended += 1
             process = self._process(task)
             process.acted |= self._position() > self._taken.get(task, self._position())
-            process.exits(task, tracing.exit_status(task), self._ended)
+            process.exits(task, tracing.event_message(task), self._ended)
         if event == tracing.STOPPED and number != signal.SIGTRAP:
             tracing.keep_stopped(task)
         else:
