@@ -26,6 +26,7 @@ from pytest_hookharness.execution.processes.sandbox import (
     python_program,
 )
 from pytest_hookharness.execution.processes.translation import Confinement
+from pytest_hookharness.execution.user_files import store_file
 from pytest_hookharness.execution.workspace.test_doubles import TestDoubles
 from pytest_hookharness.execution.workspace.workspace import Workspace
 from pytest_hookharness.model.delivery import DoubleCall
@@ -170,13 +171,7 @@ class BackgroundArea(AbstractContextManager["BackgroundArea"]):
 
     def save(self, text: str) -> None:
         """Keep a text, completely or not at all, where no background process can reach it."""
-        new = self._memory.with_suffix(".new")
-        with new.open("w", encoding="utf-8") as file:
-            file.write(text)
-            # Written to the disk and then renamed, so that a crash leaves the old text or the new one.
-            file.flush()
-            os.fsync(file.fileno())
-        new.replace(self._memory)
+        store_file(self._memory, text.encode(), 0o600)
 
     def load(self) -> str:
         """Return the text that was kept last."""

@@ -19,7 +19,7 @@ from pytest_hookharness.execution.platform.current import system
 from pytest_hookharness.execution.processes import framing
 from pytest_hookharness.execution.processes.batch import Batch
 from pytest_hookharness.execution.processes.overlay import OverlayView
-from pytest_hookharness.execution.processes.process_tree import Descendants, SurvivorError
+from pytest_hookharness.execution.processes.process_tree import Descendants, SurvivorError, watch_children
 from pytest_hookharness.execution.processes.spawn import Spawner
 from pytest_hookharness.execution.processes.stdio import open_terminal
 from pytest_hookharness.execution.processes.survivors import ProcessGroup
@@ -47,16 +47,6 @@ def describe_error(problem: BaseException) -> str:
         frames.append(f"{os.path.basename(code.co_filename)}:{frame.tb_lineno} {code.co_name}")
         frame = frame.tb_next
     return f"{type(problem).__name__}: {problem} ({' > '.join(frames)})"
-
-
-def watch_children() -> int:
-    """Return a descriptor that becomes readable when a child ends."""
-    read_end, write_end = os.pipe()
-    os.set_blocking(read_end, False)
-    os.set_blocking(write_end, False)
-    signal.signal(signal.SIGCHLD, lambda *_: None)
-    signal.set_wakeup_fd(write_end, warn_on_full_buffer=False)
-    return read_end
 
 
 @contextlib.contextmanager

@@ -24,6 +24,16 @@ if TYPE_CHECKING:
 _KILL_TIMEOUT = 10.0
 
 
+def watch_children() -> int:
+    """Return a descriptor that becomes readable when a child ends."""
+    read_end, write_end = os.pipe()
+    os.set_blocking(read_end, False)
+    os.set_blocking(write_end, False)
+    signal.signal(signal.SIGCHLD, lambda *_: None)
+    signal.set_wakeup_fd(write_end, warn_on_full_buffer=False)
+    return read_end
+
+
 def descendants(pid: int) -> list[int]:
     """List all descendants of a process, nearest first."""
     found: list[int] = []

@@ -72,7 +72,7 @@ class Supervision:
         self._asked = 0
         # Milliseconds after which something is prepared for the next item.
         self._delay: int | None = None
-        self._wake = item_supervisor.watch_children()
+        self._wake = process_tree.watch_children()
         # The socket is not enough: a process forked from pytest may hold its other end open.
         self._pytest = system.open_process(pytest_pid)
         self._is_subreaper = False

@@ -17,6 +17,7 @@ import sys
 import time
 
 from pytest_hookharness.execution.platform import linux_ptrace as tracing
+from pytest_hookharness.execution.processes.process_tree import watch_children
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -116,11 +117,7 @@ class InterleavingScheduler:
 
     def run(self) -> dict[str, Any]:
         """Run all processes; return the report."""
-        wake, write_end = os.pipe()
-        for descriptor in (wake, write_end):
-            os.set_blocking(descriptor, False)
-        signal.signal(signal.SIGCHLD, lambda *_: None)
-        signal.set_wakeup_fd(write_end, warn_on_full_buffer=False)
+        wake = watch_children()
         self._poll.register(wake, select.POLLIN)
         self._prepare()
         first = time.monotonic()
