@@ -76,7 +76,12 @@ def confine(path: str | Path, folders: Iterable[Path]) -> Path:
 
 
 def read_bytes(path: Path, *, most: int | None = None) -> bytes | None:
-    """Return all of a regular file, ``None`` for nothing; `WorkspaceError` for others or large ones."""
+    """
+    Return all of a regular file; ``None`` if nothing is at that path.
+
+    Raises:
+        WorkspaceError: It cannot be read, has more than ``most`` bytes, or is not a regular file.
+    """
     try:
         # Non-blocking: opening a named pipe without a writer would never return.
         descriptor = open_unnoticed(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
@@ -165,7 +170,12 @@ def make_folders(path: Path) -> None:
 
 
 def make_new_folder(base: Path, name: str) -> Path:
-    """Make a folder in another one, named after something, with a number if it exists."""
+    """
+    Make a folder in another one, named after something; a number is added if it exists already.
+
+    Raises:
+        WorkspaceError: The folder above cannot hold one.
+    """
     # A predictable name, for it shows in what hooks print, and a short one, for the paths of sockets.
     stem = re.sub(r"[^A-Za-z0-9._-]", "-", name).lstrip(".-")[:32] or "item"
     try:

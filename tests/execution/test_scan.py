@@ -18,7 +18,7 @@ import pytest
 
 from pytest_hookharness.execution.platform.linux_inotify import InotifyWatch
 from pytest_hookharness.execution.state import survey
-from pytest_hookharness.execution.state.masking import Masking
+from pytest_hookharness.execution.state.masking import Hidden, Masking
 from pytest_hookharness.execution.state.scan import Scanner
 from pytest_hookharness.execution.state.survey import Survey
 from pytest_hookharness.model.scenario import Mask
@@ -127,7 +127,7 @@ def test_every_rewrite_of_the_same_size_is_seen(scanner: Scanner, root: Path) ->
 
 def test_a_recent_file_is_read_again_although_its_times_are_equal(root: Path) -> None:
     """Where the clock of the file system is coarse, a file written twice within one tick is still seen."""
-    known = Survey(Masking(()))
+    known = Survey(Masking(()), Hidden(), {})
     place = root / "notes"
     place.write_text("aaa")
     status = os.lstat(place)
@@ -140,7 +140,7 @@ def test_a_recent_file_is_read_again_although_its_times_are_equal(root: Path) ->
 
 def test_an_old_file_is_not_read_again(root: Path) -> None:
     """A file with equal times that are older than the last reading is not read a second time."""
-    known = Survey(Masking(()))
+    known = Survey(Masking(()), Hidden(), {})
     place = root / "notes"
     real = os.lstat(place)
     old = os.stat_result(tuple(real)[:10], {"st_ctime_ns": 1, "st_mtime_ns": 1})

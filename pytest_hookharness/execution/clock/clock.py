@@ -228,7 +228,12 @@ class Clock:
             _shift(str(path), os.lstat(path), self.now - os.lstat(path).st_mtime)
 
     def settle(self) -> None:
-        """Shift the times of files written since it was moved; only while no process of a hook run lives."""
+        """
+        Shift the times of files that were written since it was moved; only while no process of a hook lives.
+
+        Raises:
+            WorkspaceError: The system does not allow it.
+        """
         if self.seconds and not self.by_kernel:
             self._shift_written()
 

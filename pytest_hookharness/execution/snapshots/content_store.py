@@ -44,7 +44,9 @@ class ContentStore:
         return digest in self._small or digest in self._large
 
     def digest(self, descriptor: int, *, keep: bool) -> str:
-        """Return the name of the content of an open file, and ``keep`` it; empty if it is too large."""
+        """
+        Return the name of an open file's content, and ``keep`` it; empty if too large. May raise `OSError`.
+        """
         size = os.fstat(descriptor).st_size
         if size > LARGEST:
             most = LARGEST // _BLOCK + 1

@@ -68,15 +68,10 @@ class Survey:
         skipped: State paths that do not count themselves, though what is below them does.
     """
 
-    def __init__(
-        self,
-        masking: Masking,
-        hidden: Hidden | None = None,
-        roots: Mapping[str, str] | None = None,
-    ) -> None:
+    def __init__(self, masking: Masking, hidden: Hidden, roots: Mapping[str, str]) -> None:
         self.entries: dict[str, StateEntry] = {}
         self.unreadable: dict[str, str] = {}
-        self.hidden = hidden or Hidden()
+        self.hidden = hidden
         self.unapplied: dict[str, str] = {}
         self.linked: dict[str, str] = {}
         self.inodes: set[int] = set()
@@ -84,7 +79,7 @@ class Survey:
         self.skipped: frozenset[str] = frozenset()
         self._masking = masking
         # By their state paths, of which one may seem to lie below another one.
-        self._roots = roots or {}
+        self._roots = roots
         # Folders that were found and do not count themselves.
         self._uncounted: set[str] = set()
         self._owner = (os.geteuid(), os.getegid())

@@ -126,7 +126,12 @@ _KINDS_OF_DAMAGE = ("delete", "empty", "truncate", "garbage", "crlf", "bom", "gr
 
 
 def corrupt(root: Path, event: Corrupt) -> None:
-    """Damage a file of the workspace, which may be missing if it is deleted; `WorkspaceError` otherwise."""
+    """
+    Damage a file of the workspace. Deleting a missing file is no error.
+
+    Raises:
+        WorkspaceError: The file is outside, does not exist, or the kind of damage is unknown.
+    """
     # Only the folder is resolved: a link is deleted itself.
     named = root / event.file
     if named == root:

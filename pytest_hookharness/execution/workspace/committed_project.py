@@ -40,7 +40,12 @@ def _top(project: Path) -> Path:
 
 
 def write_commit(project: Path, commit: str, target: Path) -> Path:
-    """Write a commit into an empty folder; return the project in it, or raise `WorkspaceError` if none."""
+    """
+    Write all files of a commit into an empty folder; return the folder of the project in it.
+
+    Raises:
+        WorkspaceError: Git fails, or the commit does not have the folder.
+    """
     top = _top(project)
     with TemporaryDirectory(prefix="hookharness-git-") as scratch:
         # An index of its own: that of the repository stays as it is.

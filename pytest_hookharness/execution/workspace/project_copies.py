@@ -256,7 +256,9 @@ class CopiedFolders:
         self._contained = False
 
     def place(self, what: str, key: Hashable, target: Path, make: Callable[[Path], IgnoredFiles]) -> None:
-        """Put the workspace or the plugin into an existing, empty folder, by `ProjectCopies.lend`."""
+        """
+        Put the workspace or the plugin into an empty folder, by `ProjectCopies.lend`; or `WorkspaceError`.
+        """
         if self._copies is None:
             self._made[what] = make(target), target
             return

@@ -78,7 +78,9 @@ def commit_all(root: Path, excluded: Sequence[str] = ()) -> None:
 
 
 def list_ignored(root: Path) -> tuple[str, ...]:
-    """Return the relative paths that git ignores in a repository, a whole folder with a slash at its end."""
+    """
+    Return what git ignores in a repository, relative to it; folders end with a slash. Or `WorkspaceError`.
+    """
     mark = root / ".git"
     if shutil.which("git") is None or not (mark.is_file() or (mark / "HEAD").is_file()):
         return ()

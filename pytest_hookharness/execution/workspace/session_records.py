@@ -48,7 +48,9 @@ class SessionRecords:
         make_folders(self.folder / "living")
 
     def begin(self) -> int:
-        """Let sessions from now on belong to another event, and return how many there were before."""
+        """
+        Let later sessions belong to another event; return how many there were, or raise `WorkspaceError`.
+        """
         if not self.folder.is_dir():
             return 0
         # A hook may have put a link in its place.
