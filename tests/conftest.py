@@ -15,7 +15,7 @@ from pathlib import Path
 
 import pytest
 
-from pytest_hookharness.execution import platform
+from pytest_hookharness.execution.platform.linux_inotify import InotifyPool
 
 _GRACE = 5.0
 # Seconds after which a test is probably stuck, and between two moments from which that is counted.
@@ -127,7 +127,7 @@ def needs_linux() -> dict[str, str]:
 
 def _reports_touched_files() -> bool:
     """Return whether this kernel reports which files are touched, as only Linux does."""
-    pool = platform.watch_pool()
+    pool = InotifyPool()
     try:
         pool.give_back(pool.take())
     except OSError:

@@ -51,12 +51,7 @@ def explain_exhaustion(error: BaseException) -> str:
 
 @contextmanager
 def naming_exhaustion() -> Generator[None]:
-    """
-    Say in words what the machine lacks, if an error in the block means that.
-
-    Raises:
-        Exhausted: It did.
-    """
+    """Raise `Exhausted`, which says in words what the machine lacks, if an error in the block means that."""
     try:
         yield
     except (OSError, RuntimeError) as error:

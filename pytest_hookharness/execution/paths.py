@@ -15,8 +15,9 @@ import re
 import stat
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from functools import partial
+from operator import attrgetter
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias
 
 from pytest_hookharness.execution.real_paths import real_path, real_paths
 from pytest_hookharness.model.time_budget import check_time
@@ -25,6 +26,12 @@ from pytest_hookharness.model.time_budget import check_time
 PACKAGE = Path(__file__).parents[1]
 # Where the system's own tools are, whatever a scenario hides or replaces.
 TOOLS_PATH = "/usr/bin:/bin:/usr/local/bin:/opt/homebrew/bin"
+# What the system notes of a path whenever it is changed: times, number, mode, and more. Nobody can set the
+# time of the change (ctime); the rest is for clocks that are too coarse.
+Stamp: TypeAlias = tuple[int, ...]
+stamp_of: Callable[[os.stat_result], Stamp] = attrgetter(
+    *("st_ctime_ns", "st_mtime_ns", "st_ino", "st_mode", "st_uid", "st_gid", "st_nlink", "st_size", "st_dev")
+)
 _MAX_PATH = 600
 _FOLDER_MODE = 0o755
 # Only Linux has this flag.
@@ -56,12 +63,7 @@ def lies_in(path: str | Path, folders: Iterable[str | Path]) -> bool:
 
 
 def confine(path: str | Path, folders: Iterable[Path]) -> Path:
-    """
-    Return an absolute path with all links in it resolved that are below one of some folders.
-
-    Raises:
-        WorkspaceError: It leads out of all the folders.
-    """
+    """Return an absolute path, its links resolved; `WorkspaceError` if it leads out of all these folders."""
     given = [str(folder) for folder in folders]
     resolved = real_path(path, given)
     # Mostly, the folders are given by their real paths.
@@ -77,12 +79,8 @@ def read_bytes(path: Path, *, most: int | None = None) -> bytes | None:
     """
     Return all of a regular file; ``None`` if nothing is at that path.
 
-    Args:
-        path: The file.
-        most: Bytes that it may have; ``None`` for any number.
-
     Raises:
-        WorkspaceError: It cannot be read, is too large, or is not a regular file.
+        WorkspaceError: It cannot be read, has more than ``most`` bytes, or is not a regular file.
     """
     try:
         # Non-blocking: opening a named pipe without a writer would never return.
@@ -132,10 +130,7 @@ def write_all(stream: io.RawIOBase, data: bytes) -> None:
 
 def write_bytes(path: Path, data: bytes, *, append: bool = False) -> bool:
     """
-    Write a regular file in place, with the folders above it.
-
-    Returns:
-        Whether such a folder was missing.
+    Write a regular file in place, with the folders above it; return whether such a folder was missing.
 
     Raises:
         WorkspaceError: It cannot be written, or is not a regular file.
@@ -176,7 +171,7 @@ def make_folders(path: Path) -> None:
 
 def make_new_folder(base: Path, name: str) -> Path:
     """
-    Make a folder below another one, named after something; a number is added if it exists already.
+    Make a folder in another one, named after something; a number is added if it exists already.
 
     Raises:
         WorkspaceError: The folder above cannot hold one.
@@ -200,12 +195,7 @@ def make_new_folder(base: Path, name: str) -> Path:
 
 
 def remove_tree(path: Path) -> list[str]:
-    """
-    Remove a folder with everything in it; links are removed, never followed.
-
-    Returns:
-        What could not be removed, each with the reason.
-    """
+    """Remove a folder with everything in it, but not what links lead to; return what stays, and why."""
     left: list[str] = []
     top = os.fspath(path)
     pending = [top]
@@ -218,12 +208,7 @@ def remove_tree(path: Path) -> list[str]:
 
 
 def remove_folder(folder: Path) -> None:
-    """
-    Remove a folder with everything in it.
-
-    Raises:
-        WorkspaceError: Something could not be removed.
-    """
+    """Remove a folder with everything in it; raise `WorkspaceError` if something could not be removed."""
     left = remove_tree(folder)
     if left:
         raise WorkspaceError(folder, f"{len(left)} paths could not be removed: {'; '.join(left[:5])}")
@@ -287,14 +272,8 @@ def paths_below(folders: Iterable[Path]) -> Iterator[str]:
             yield folder
 
 
-def stamps_below(folder: str | Path, without: Collection[str] = ()) -> dict[str, tuple[int, ...]]:
-    """
-    Return what the system notes of a folder and each path below it whenever one is changed, by path.
-
-    Args:
-        folder: The folder.
-        without: Folders that are left out, with all below them.
-    """
+def stamps_below(folder: str | Path, without: Collection[str] = ()) -> dict[str, Stamp]:
+    """Return by path the stamps of a folder and of each path below it, but for folders that are left out."""
     pending = [os.fspath(folder)]
     found = {pending[0]: stamp_of(os.lstat(folder))}
     while pending:
@@ -309,14 +288,7 @@ def stamps_below(folder: str | Path, without: Collection[str] = ()) -> dict[str,
     return found
 
 
-def stamp_of(seen: os.stat_result) -> tuple[int, ...]:
-    """Return what the system notes of a path whenever it is changed: times, number, mode, and more."""
-    # Nobody can set the time of the change (ctime); the rest is for clocks that are too coarse.
-    times = seen.st_ctime_ns, seen.st_mtime_ns
-    return (*times, seen.st_ino, seen.st_mode, seen.st_uid, seen.st_gid, seen.st_nlink, seen.st_size)
-
-
-def have_stamps(stamps: Mapping[str, tuple[int, ...]]) -> bool:
+def have_stamps(stamps: Mapping[str, Stamp]) -> bool:
     """
     Return whether paths still have their stamps.
 
@@ -330,12 +302,7 @@ def have_stamps(stamps: Mapping[str, tuple[int, ...]]) -> bool:
 
 
 def append_lines(path: Path, lines: Iterable[Mapping[str, Any]]) -> bool:
-    """
-    Append lines of JSON to a file, all at once; return whether a folder above it was missing.
-
-    Raises:
-        WorkspaceError: The file cannot be written.
-    """
+    """Append lines of JSON to a file at once, and return as `write_bytes` does."""
     # Characters that UTF-8 cannot encode are written as \\udc80, as JSON escapes them.
     text = "".join(json.dumps(line, ensure_ascii=False, separators=(",", ":")) + "\n" for line in lines)
     return write_bytes(path, text.encode("utf-8", "backslashreplace"), append=True)

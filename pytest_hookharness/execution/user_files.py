@@ -17,8 +17,8 @@ from collections.abc import Collection
 from hashlib import sha256
 from pathlib import Path
 
-from pytest_hookharness.execution import platform
 from pytest_hookharness.execution.paths import write_all
+from pytest_hookharness.execution.platform.current import system
 
 # Exit status of the process that writes in place: the file had other contents.
 _CHANGED = 3
@@ -67,12 +67,7 @@ def replace_file(file: Path, before: bytes, after: bytes, *, inherited: Collecti
 
 
 def store_file(file: Path, data: bytes, mode: int) -> None:
-    """
-    Write a file of our own in one step, whether it exists or not.
-
-    Raises:
-        OSError: It cannot be written, and is unchanged.
-    """
+    """Write a file of our own in one step, whether it exists or not; after an `OSError` it is unchanged."""
     fresh = _store(file, data, mode)
     try:
         fresh.replace(file)
@@ -121,10 +116,9 @@ def _store(file: Path, data: bytes, mode: int) -> Path:
 
 def _give_attributes(fresh: Path, real: Path, status: os.stat_result) -> bool:
     """Give a new file the owner, mode and extended attributes of another one; return whether it has them."""
-    files = platform.files()
 
     def read(path: Path) -> dict[str, bytes]:
-        return files.read_attributes(str(path), lambda _: True)
+        return system.read_attributes(str(path), lambda _: True)
 
     # What is not allowed shows in the comparison.
     with contextlib.suppress(OSError):
@@ -132,7 +126,7 @@ def _give_attributes(fresh: Path, real: Path, status: os.stat_result) -> bool:
             os.chown(fresh, status.st_uid, status.st_gid)
         own, wanted = read(fresh), read(real)
         changed = {name: value for name, value in wanted.items() if own.get(name) != value}
-        files.change_attributes(str(fresh), own.keys() - wanted.keys(), changed)
+        system.change_attributes(str(fresh), own.keys() - wanted.keys(), changed)
         fresh.chmod(status.st_mode & 0o7777)
     now = fresh.stat()
     same = (now.st_uid, now.st_gid, now.st_mode) == (status.st_uid, status.st_gid, status.st_mode)
@@ -145,9 +139,8 @@ def _swap(fresh: Path, real: Path, before: bytes, after: bytes, status: os.stat_
 
     The two are exchanged and then compared: between a comparison and a rename, an edit could be lost.
     """
-    files = platform.files()
     try:
-        files.exchange(str(fresh), str(real))
+        system.exchange(str(fresh), str(real))
     except OSError:
         # The file system cannot exchange files.
         if real.read_bytes() != before:
@@ -156,10 +149,10 @@ def _swap(fresh: Path, real: Path, before: bytes, after: bytes, status: os.stat_
         return
     if fresh.lstat().st_ino == status.st_ino and fresh.read_bytes() == before:
         return
-    files.exchange(str(fresh), str(real))
+    system.exchange(str(fresh), str(real))
     if fresh.read_bytes() != after:
         # Somebody saved once more between the two exchanges: that is the newest.
-        files.exchange(str(fresh), str(real))
+        system.exchange(str(fresh), str(real))
     raise ChangedMeanwhile(real)
 
 

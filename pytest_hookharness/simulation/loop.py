@@ -19,7 +19,7 @@ from collections.abc import Callable, Mapping
 from typing import Literal, TypeAlias
 
 from pytest_hookharness import agents, hosts
-from pytest_hookharness.execution import platform
+from pytest_hookharness.execution.platform.current import system
 from pytest_hookharness.execution.state.file_contents import Contents
 from pytest_hookharness.judging.recurrence.cycle import (
     Lasso,
@@ -122,7 +122,7 @@ class Loop:
             remaining=self._remaining,
             on_probe=on_probe,
             # Now, and not when a repetition is observed: files that changed since may change again.
-            began=platform.files().file_clock(),
+            began=system().file_clock(),
             started=testbed.workspace.clock.now,
         )
         self._probes = ProbeSchedule(run)

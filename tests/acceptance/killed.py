@@ -20,7 +20,7 @@ from typing import ClassVar
 
 from pytest_hookharness import scenario_files
 from pytest_hookharness.campaigns.check.scenario_export import export
-from pytest_hookharness.execution import platform
+from pytest_hookharness.execution.platform.current import system
 from pytest_hookharness.frontends.cli import guardian, record
 from pytest_hookharness.frontends.cli.main import main as main_command
 from pytest_hookharness.frontends.pytest_plugin import update_files
@@ -232,7 +232,7 @@ KINDS = {"record": Recording, "update": Update, "export": Export, "check": Check
 
 
 def descendants(pid):
-    for child in platform.processes().children(pid):
+    for child in system.children(pid):
         yield from descendants(child)
         yield child
 
@@ -270,7 +270,7 @@ def trial(kind, folder, number, delay):
 
 
 def main(name, folder):
-    platform.spawning().become_subreaper()
+    system.become_subreaper()
     # The first run imports what is imported late.
     took = min(trial(KINDS[name], folder / f"whole-{number}", number, None)[1] for number in range(4, 7))
     rng = random.Random(SEED)  # noqa: S311 -- the same moments in each run

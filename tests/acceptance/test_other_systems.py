@@ -66,8 +66,8 @@ sys.platform = "darwin"
 import pytest_hookharness
 for module in pkgutil.walk_packages(pytest_hookharness.__path__, "pytest_hookharness."):
     __import__(module.name)
-from pytest_hookharness.execution import platform
-print(platform.processes().__name__)
+from pytest_hookharness.execution.platform.current import system
+print(system.__name__)
 """
 
 

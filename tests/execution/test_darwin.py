@@ -4,7 +4,7 @@ import ctypes
 import os
 import struct
 
-from pytest_hookharness.execution.platform import darwin, protocol
+from pytest_hookharness.execution.platform import darwin, linux
 
 U32, I32, U64 = ctypes.c_uint32, ctypes.c_int32, ctypes.c_uint64
 ONE = 1e-9
@@ -58,15 +58,15 @@ class Status(ctypes.Structure):
     )
 
 
-def row(**values: int) -> darwin.DarwinProcessRow:
+def row(**values: int) -> linux.ProcessRow:
     process = Process(status=values.get("status", 2), ppid=3, pgid=5, running=values.get("running", 0))
     usage = Usage(user=1, system=10, child_user=100, child_system=1000, started=7, ended=99)
-    return darwin.DarwinProcessRow(4, bytes(process), bytes(usage), 6, ONE)
+    return darwin.read_row(4, bytes(process), bytes(usage), 6, ONE)
 
 
 def test_a_row_has_what_the_headers_say() -> None:
     """Parent, group, state, CPU time and start are read where the headers put them."""
-    seen: protocol.ProcessRow = row()
+    seen = row()
 
     assert (seen.pid, seen.parent, seen.group, seen.session) == (4, 3, 5, 6)
     assert (seen.cpu_time, seen.started) == (1111 * ONE, 7 * ONE)
@@ -121,7 +121,7 @@ def written(size: int, at: dict[int, bytes]) -> bytes:
 
 def test_bytes_of_the_documentation_are_understood() -> None:
     """What the kernel writes at the places that its headers declare is a row; other bytes do not count."""
-    found = darwin.DarwinProcessRow(298, written(232, TABLE), written(144, USED), 298, ONE)
+    found = darwin.read_row(298, written(232, TABLE), written(144, USED), 298, ONE)
 
     assert (found.state, found.parent, found.group) == ("R", 7, 298)
     assert (found.cpu_time, found.started) == ((10_000 + 20_000 + 1 + 2) * ONE, 1_000_000_000 * ONE)

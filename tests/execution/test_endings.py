@@ -11,7 +11,7 @@ from subprocess import Popen
 
 import pytest
 
-from pytest_hookharness.execution import platform
+from pytest_hookharness.execution.platform.current import system
 from pytest_hookharness.execution.processes.activities import describe_activities
 from pytest_hookharness.execution.processes.sandbox import Sandbox, Supervisor
 from pytest_hookharness.execution.processes.translation import Confinement
@@ -329,7 +329,7 @@ def test_a_process_that_has_just_ended_leaves_open_how_long_the_others_wait() ->
     """If one process of a hook is gone, or begun since, nobody knows until when the others wait."""
     with Popen(["sh", "-c", "sleep 86399; :"]) as shell:
         try:
-            while not (children := platform.processes().children(shell.pid)):
+            while not (children := system.children(shell.pid)):
                 pass
             while min(together := _idle(shell.pid, *children)) < 86_000:
                 pass

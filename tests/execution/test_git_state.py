@@ -17,6 +17,8 @@ from pytest_hookharness.execution.state.scan import Scanner
 from pytest_hookharness.execution.workspace.workspace import Workspace
 from pytest_hookharness.model.scenario import Scenario
 
+from .toys import watches
+
 pytestmark = pytest.mark.skipif(shutil.which("git") is None, reason="git is not installed")
 
 
@@ -40,7 +42,7 @@ def git(workspace: Workspace) -> Callable[..., str]:
 
 @pytest.fixture(params=[True, False], ids=["watched", "unwatched"])
 def scanner(workspace: Workspace, request: pytest.FixtureRequest) -> Iterator[Scanner]:
-    opened = Scanner({"workspace": workspace.root}, watch=request.param)
+    opened = Scanner({"workspace": workspace.root}, watches=watches(request.param))
     opened.scan()
     yield opened
     opened.close()

@@ -18,13 +18,13 @@ HOLDER = "sleep {seconds} </dev/null & exit 0"
 
 # The child ends after the wait, before anybody has looked who holds the output.
 ENDS_WHILE_IT_IS_LOOKED_FOR = """
-def holders(self, names, boot_time):
-    found = holders_of(self, names, boot_time)
+def holders(pids, names, boot_time):
+    found = holders_of(pids, names, boot_time)
     for pid, _, _ in found:
         os.kill(pid, 9)
         os.waitid(os.P_PID, pid, os.WEXITED | os.WNOWAIT)
     return ()
-holders_of, process_tree.Descendants.holders = process_tree.Descendants.holders, holders
+holders_of, process_tree.holders = process_tree.holders, holders
 """
 # As on a machine so busy that no process gets a CPU.
 HAS_NO_CPU = "linux.cpu_and_wait = lambda pid: (0.0, 3600.0)"

@@ -8,8 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from pytest_hookharness.execution import platform
 from pytest_hookharness.execution.clock.clock import next_tick
+from pytest_hookharness.execution.platform import linux_clock_calls
+from pytest_hookharness.execution.platform.current import system
 from pytest_hookharness.execution.processes.sandbox import Sandbox
 from pytest_hookharness.model.processes import Exited, ProcessSpec
 
@@ -31,7 +32,7 @@ def ask(sandbox: Sandbox, tmp_path):
 
     def run(command, ahead=DAY):
         env = {"PATH": os.environ["PATH"], "HOME": str(tmp_path)}
-        since = platform.files().file_clock()
+        since = system.file_clock()
         spec = ProcessSpec(argv=("sh", "-c", command), cwd=str(tmp_path), env=env, ahead=ahead, since=since)
         (result,) = sandbox.run([spec], budget=20.0)
         assert result.ending == Exited(0)
@@ -106,7 +107,7 @@ def test_whole_seconds_do_not_go_back(ask):
 )
 def test_a_time_of_a_file_is_shown_by_the_clock_of_that_time(at, shown):
     """What the system stamped is moved as the clock was then; older times, and chosen ones, stay."""
-    assert platform.clock_calls().shown_time(at, 300, ((100, 7.0), (200, 9.0))) == shown
+    assert linux_clock_calls.shown_time(at, 300, ((100, 7.0), (200, 9.0))) == shown
 
 
 def test_without_it_the_machines_time_is_read(ask):
@@ -187,7 +188,7 @@ def test_what_shows_a_time_is_recorded(sandbox, tmp_path, command, shown):
     folder, since = str(tmp_path), (tmp_path / "old").stat().st_ctime_ns + 1
     spec = ProcessSpec(argv=("/bin/dash", "-c", command), cwd=folder, env=env, ahead=DAY, since=since)
     # The clock of files has a resolution of some milliseconds: a file of the same tick is not newer.
-    while platform.files().file_clock() < since:
+    while system.file_clock() < since:
         pass
 
     (run,) = sandbox.run([spec], budget=20.0)
@@ -237,7 +238,7 @@ def test_the_place_of_an_open_file_is_its_path(tmp_path):
     (tmp_path / "folder").mkdir()
     (tmp_path / "folder/file").write_text("")
     (tmp_path / "link").symlink_to("folder/file")
-    path_of, here = platform.clock_calls().path_of, os.getpid()
+    path_of, here = linux_clock_calls.path_of, os.getpid()
 
     with (tmp_path / "link").open() as file, chdir(tmp_path):
         places = f"/proc/{here}/fd/{file.fileno()}", f"/proc/{here}/cwd/link", str(tmp_path / "link")

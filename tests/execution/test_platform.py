@@ -1,4 +1,4 @@
-"""One folder knows the operating system; the rest of the package asks it through a protocol."""
+"""One folder knows the operating system; the rest of the package asks it."""
 
 import ast
 import re
@@ -8,7 +8,6 @@ from pathlib import Path, PurePath
 import pytest
 
 import pytest_hookharness
-from pytest_hookharness.execution import platform
 
 FOLDER = PurePath("execution/platform")
 # Names of the standard library and of the kernel that only the folder uses, as names or attributes.
@@ -102,7 +101,7 @@ def test_knowledge_elsewhere_is_reported(tmp_path, text):
     [
         '"""Reads /proc/self/stat elsewhere."""\n',
         "MESSAGE = 'shared with you: the kernel, /proc, the clock'\n",
-        "from pytest_hookharness.execution import platform\nplatform.processes()\n",
+        "from pytest_hookharness.execution.platform.current import system\nsystem.row(1)\n",
     ],
 )
 def test_words_about_the_system_are_allowed(tmp_path, text):
@@ -110,10 +109,3 @@ def test_words_about_the_system_are_allowed(tmp_path, text):
     (tmp_path / "toy.py").write_text(text)
 
     assert breaches(tmp_path) == []
-
-
-def test_every_part_has_an_implementation():
-    """Each part of the protocol can be had, and is the same object each time it is asked for."""
-    parts = (platform.processes, platform.spawning, platform.files, platform.isolation, platform.tracing)
-
-    assert all(part() is part() for part in parts)

@@ -8,7 +8,7 @@ import sys
 
 import pytest
 
-from pytest_hookharness.execution import platform
+from pytest_hookharness.execution.platform.current import system
 from pytest_hookharness.execution.processes.process_owners import DescriptorMark, ProcessOwners
 from pytest_hookharness.execution.processes.sandbox import Sandbox
 
@@ -96,7 +96,7 @@ def test_marks_end_with_the_batch(sandbox: Sandbox) -> None:
 
 def test_hooks_within_a_hook_belong_to_it() -> None:
     """What hooks of a nested batch leave behind belongs to the hook in which that batch was."""
-    table = platform.processes()
+    table = system
     nested = (
         "from pytest_hookharness.execution.processes.process_owners import ProcessOwners\n"
         "import subprocess\n"
@@ -136,7 +136,7 @@ def test_a_pipe_that_marks_a_hook_keeps_its_name() -> None:
 
 def test_a_stream_is_evidence_only_while_it_is_open() -> None:
     """A process has the streams of a hook only as long as no other pipe can have got their names."""
-    table, hook = platform.processes(), (1 << 22) + 1
+    table, hook = system, (1 << 22) + 1
     with subprocess.Popen(["cat"], stdin=subprocess.PIPE, start_new_session=True) as process:
         assert process.stdin is not None
         streams = [table.stream_name(process.stdin.fileno(), socket=False)]

@@ -18,11 +18,13 @@ import pytest
 
 from pytest_hookharness.execution.platform.linux_inotify import InotifyWatch
 from pytest_hookharness.execution.state import survey
-from pytest_hookharness.execution.state.masking import Masking
+from pytest_hookharness.execution.state.masking import Hidden, Masking
 from pytest_hookharness.execution.state.scan import Scanner
 from pytest_hookharness.execution.state.survey import Survey
 from pytest_hookharness.model.scenario import Mask
 from pytest_hookharness.model.trace import StateEntry
+
+from .toys import watches
 
 NOBODY = 65534
 
@@ -38,7 +40,7 @@ def root(tmp_path: Path) -> Path:
 
 @pytest.fixture(params=[True, False], ids=["watched", "unwatched"])
 def scanner(root: Path, request: pytest.FixtureRequest) -> Iterator[Scanner]:
-    opened = Scanner({"workspace": root}, watch=request.param)
+    opened = Scanner({"workspace": root}, watches=watches(request.param))
     if request.param and not opened.watching:
         pytest.skip("needs Linux: the kernel does not report which files were touched")
     assert opened.watching is request.param
@@ -125,7 +127,7 @@ def test_every_rewrite_of_the_same_size_is_seen(scanner: Scanner, root: Path) ->
 
 def test_a_recent_file_is_read_again_although_its_times_are_equal(root: Path) -> None:
     """Where the clock of the file system is coarse, a file written twice within one tick is still seen."""
-    known = Survey(Masking(()))
+    known = Survey(Masking(()), Hidden(), {})
     place = root / "notes"
     place.write_text("aaa")
     status = os.lstat(place)
@@ -138,7 +140,7 @@ def test_a_recent_file_is_read_again_although_its_times_are_equal(root: Path) ->
 
 def test_an_old_file_is_not_read_again(root: Path) -> None:
     """A file with equal times that are older than the last reading is not read a second time."""
-    known = Survey(Masking(()))
+    known = Survey(Masking(()), Hidden(), {})
     place = root / "notes"
     real = os.lstat(place)
     old = os.stat_result(tuple(real)[:10], {"st_ctime_ns": 1, "st_mtime_ns": 1})
@@ -542,7 +544,7 @@ def test_a_transcript_that_comes_later_is_watched_from_then_on(tmp_path: Path) -
 
 def test_what_cannot_be_seen_is_unknown(root: Path) -> None:
     """Without reports of the system, and for a file that was not watched, the answer is unknown."""
-    unwatched = Scanner({"workspace": root}, watch=False, transcripts=[root / "notes"])
+    unwatched = Scanner({"workspace": root}, watches=watches(False), transcripts=[root / "notes"])
     assert unwatched.opened(root / "notes") is None
     scanner = Scanner({"workspace": root})
     assert scanner.opened(root / "notes") is None
@@ -552,7 +554,7 @@ def test_what_cannot_be_seen_is_unknown(root: Path) -> None:
 def test_what_is_left_out_is_not_read_until_it_is_asked_for(root: Path) -> None:
     """A path that is left out is no entry, and its changes show when it is no longer left out."""
     for watch in (True, False):
-        scanner = Scanner({"workspace": root}, watch=watch)
+        scanner = Scanner({"workspace": root}, watches=watches(watch))
         scanner.scan(without={"workspace/notes"})
         assert "workspace/notes" not in scanner._survey.entries
         before = dict(scanner.scan())
@@ -592,7 +594,7 @@ def test_a_mask_hides_between_any_two_looks(scanner: Scanner, root: Path) -> Non
     """
     scanner.close()
     masks = [Mask(file="workspace/*.json", keys=("time",))]
-    masked = Scanner({"workspace": root}, masks=masks, watch=scanner.watching)
+    masked = Scanner({"workspace": root}, masks=masks, watches=watches(scanner.watching))
     away, other, same = (root / f"{name}.json" for name in ("away", "other", "same"))
     for time in (1, 2, 3):
         away.unlink(missing_ok=True)

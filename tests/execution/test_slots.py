@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from pytest_hookharness.execution import platform
+from pytest_hookharness.execution.platform.current import system
 from pytest_hookharness.execution.processes import framing, process_tree
 from pytest_hookharness.execution.processes.batch import Load
 from pytest_hookharness.execution.processes.framing import WAITS
@@ -73,7 +73,7 @@ def taken(slots: CpuSlots) -> CpuSlot:
 
 def state(pid: int) -> str:
     """The state of a process in the process table; empty if it is gone."""
-    row = platform.processes().row(pid)
+    row = system.row(pid)
     return row.state if row is not None else ""
 
 

@@ -22,7 +22,7 @@ from hypothesis import strategies as st
 from pytest_hookharness.execution.paths import remove_tree
 from pytest_hookharness.execution.processes.sandbox import Supervisor
 from pytest_hookharness.execution.processes.translation import Confinement
-from pytest_hookharness.execution.snapshots import content_store
+from pytest_hookharness.execution.snapshots import content_store, inventory
 from pytest_hookharness.execution.snapshots.snapshot import SnapshotError, Snapshots
 from pytest_hookharness.execution.state.scan import Scanner
 from pytest_hookharness.execution.workspace.workspace import Workspace
@@ -584,13 +584,15 @@ def test_a_store_that_is_there_already_is_refused(folder: Path, tmp_path: Path) 
         Snapshots([folder], tmp_path / "store")
 
 
-def test_a_large_file_must_not_change(tmp_path: Path) -> None:
+def test_a_large_file_must_not_change(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A file that is too large to keep is left alone; its change is reported before anything is touched."""
+    for module in (content_store, inventory):
+        monkeypatch.setattr(module, "LARGEST", 1 << 20)
     folder = tmp_path / "top"
     folder.mkdir()
     (folder / "large").write_bytes(os.urandom(2 << 20))
     (folder / "a").write_text("a\n")
-    with Snapshots([folder], tmp_path / "store", largest=1 << 20) as snapshots:
+    with Snapshots([folder], tmp_path / "store") as snapshots:
         snapshot = snapshots.take()
         (folder / "a").write_text("changed\n")
         assert snapshots.restore(snapshot) == (folder / "a",)

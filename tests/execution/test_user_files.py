@@ -9,10 +9,10 @@ import sys
 
 import pytest
 
-from pytest_hookharness.execution import platform
+from pytest_hookharness.execution.platform.current import system
 from pytest_hookharness.execution.user_files import ChangedMeanwhile, create_file, replace_file
 
-EXCHANGE = platform.files().exchange
+EXCHANGE = system.exchange
 
 
 @pytest.fixture
@@ -28,7 +28,7 @@ def exchanging(monkeypatch):
     """Sets what happens instead of an exchange of two files."""
 
     def put(instead):
-        monkeypatch.setattr(platform.files(), "exchange", instead)
+        monkeypatch.setattr(system, "exchange", instead)
 
     return put
 

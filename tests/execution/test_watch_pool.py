@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from pytest_hookharness.execution import platform
+from pytest_hookharness.execution.platform.linux_inotify import InotifyPool
 from pytest_hookharness.execution.state.scan import Scanner
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="only Linux reports what was touched")
@@ -13,7 +13,7 @@ pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="only Linux repo
 
 @pytest.fixture
 def watches():
-    kept = platform.watch_pool()
+    kept = InotifyPool()
     yield kept
     kept.close()
 

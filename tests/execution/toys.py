@@ -10,6 +10,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from pytest_hookharness.execution.platform.linux_inotify import InotifyPool, InotifyWatch
 from pytest_hookharness.model.processes import ProcessSpec
 
 HOOKS = Path(__file__).parents[1] / "hooks"
@@ -56,3 +57,15 @@ def eventually(condition: Callable[[], bool], what: str) -> None:
     while not condition():
         assert time.monotonic() < end, f"never came true: {what}"
         select.select((), (), (), 0.01)
+
+
+class BlindPool(InotifyPool):
+    """A pool on a system that does not report what is touched."""
+
+    def take(self) -> InotifyWatch:
+        raise OSError("nothing is reported here")
+
+
+def watches(watch: bool) -> InotifyPool | None:
+    """Return where a scanner gets a watch, if it is to have one."""
+    return None if watch else BlindPool()

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from pytest_hookharness.execution import platform
+from pytest_hookharness.execution.platform.linux_kernel_paths import LINUX_PATHS
 from pytest_hookharness.judging.recurrence.influences import KnownPaths, find_influences
 from pytest_hookharness.model.reads import (
     FileWrite,
@@ -22,7 +22,7 @@ from pytest_hookharness.model.reads import (
 
 N, LOG, HELD, MARK, FOLDER = "/w/n", "/w/log", "/w/held", "/w/mark", "/w"
 AROUND = KnownPaths(
-    kernel=platform.kernel_paths(),
+    kernel=LINUX_PATHS,
     names={path: f"workspace/{path[3:]}".rstrip("/") for path in (N, LOG, HELD, MARK, FOLDER)},
     changed=frozenset({N, LOG, MARK}),
     moving=frozenset({MARK}),

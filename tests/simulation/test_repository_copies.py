@@ -126,7 +126,7 @@ def test_nothing_of_a_repository_is_run(repository, tmp_path_factory):
         git("config", name, value)
 
     with contextlib.suppress(WorkspaceError):
-        list_ignored(repository, tmp_path_factory.mktemp("home"))
+        list_ignored(repository)
 
     assert not said.exists()
     git("ls-files", "--others", "--ignored", "--exclude-standard")

@@ -33,7 +33,7 @@ def copyable(hook_set: HookSet, base: Path) -> Generator[tuple[HookSet, str]]:
     """
     with TemporaryDirectory(prefix="hookharness-check-", dir=base) as folder:
         # Files that git ignores are not copied anyway.
-        odd = {*_uncopyable(hook_set.root, IgnoredFiles.of(hook_set.root, Path(folder)).paths)}
+        odd = {*_uncopyable(hook_set.root, IgnoredFiles.of(hook_set.root).paths)}
         if not odd:
             yield hook_set, ""
             return

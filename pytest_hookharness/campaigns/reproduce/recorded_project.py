@@ -96,8 +96,7 @@ def find_project(
         write_commit(folder, commit, scratch)
         place, told = scratch, f"{top} at commit {commit[:12]}"
     else:
-        with TemporaryDirectory(prefix="hookharness-git-") as home:
-            ignored = IgnoredFiles.of(top, Path(home))
+        ignored = IgnoredFiles.of(top)
         without, large = ignored.paths, bool(ignored.folders)
         why = f"it has no commit {recorded[:12]}" if recorded else "the transcript names no commit"
         place, told = top, f"{top} as it is now ({why})"
@@ -188,11 +187,10 @@ def _text(path: Path) -> str | None:
 def copy_project(source: Path, target: Path, secrets: Secrets) -> None:
     """Copy a project beside its scenarios, without secrets in its texts."""
     with TemporaryDirectory(prefix="hookharness-copy-") as scratch:
-        home, fresh = Path(scratch, "home"), Path(scratch, "project")
-        home.mkdir()
+        fresh = Path(scratch, "project")
         fresh.mkdir()
         # The scenarios may lie in the project.
-        copy_folder(source, fresh, {*IgnoredFiles.of(source, home).paths, target.parent})
+        copy_folder(source, fresh, {*IgnoredFiles.of(source).paths, target.parent})
         for path in fresh.rglob("*"):
             if path.is_file() and not path.is_symlink():
                 data = path.read_bytes()

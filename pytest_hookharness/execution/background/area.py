@@ -26,6 +26,7 @@ from pytest_hookharness.execution.processes.sandbox import (
     python_program,
 )
 from pytest_hookharness.execution.processes.translation import Confinement
+from pytest_hookharness.execution.user_files import store_file
 from pytest_hookharness.execution.workspace.test_doubles import TestDoubles
 from pytest_hookharness.execution.workspace.workspace import Workspace
 from pytest_hookharness.model.delivery import DoubleCall
@@ -45,7 +46,6 @@ class BackgroundArea(AbstractContextManager["BackgroundArea"]):
     The background processes of one simulation; when it is closed, all of them are dead.
 
     Attributes:
-        sandbox: Where they run.
         separate: Whether the kernel keeps requests from inside apart from those of the agent's shell.
     """
 
@@ -122,12 +122,7 @@ class BackgroundArea(AbstractContextManager["BackgroundArea"]):
         os.write(self._orders, watcher.COUNT.encode() + b"\n")
 
     def events(self, wait: float) -> Iterator[Mapping[str, Any]]:
-        """
-        Yield what the watcher has reported since the last time, after at most ``wait`` seconds.
-
-        Raises:
-            ExecutionError: The watcher or a process monitor is lost.
-        """
+        """Yield what was reported since, after ``wait`` seconds at most; `ExecutionError` if it is lost."""
         for _, seen in self._poll.poll(wait * 1000):
             data = os.read(self._events, _READ) if seen & select.POLLIN else b""
             if not data:
@@ -167,11 +162,7 @@ class BackgroundArea(AbstractContextManager["BackgroundArea"]):
                 break
 
     def _poll_states(self, trouble: str) -> Iterator[int]:
-        """
-        Yield the state of the watcher's end of the pipe again and again.
-
-        No process holds that end once the watcher is dead.
-        """
+        """Yield the state of the pipe again and again: once the watcher is dead, no process holds its end."""
         end = time.monotonic() + _TIMEOUT
         while time.monotonic() < end and not self.sandbox.ended:
             yield next((seen for _, seen in self._poll.poll(0)), 0)
@@ -180,13 +171,7 @@ class BackgroundArea(AbstractContextManager["BackgroundArea"]):
 
     def save(self, text: str) -> None:
         """Keep a text, completely or not at all, where no background process can reach it."""
-        new = self._memory.with_suffix(".new")
-        with new.open("w", encoding="utf-8") as file:
-            file.write(text)
-            # Written to the disk and then renamed, so that a crash leaves the old text or the new one.
-            file.flush()
-            os.fsync(file.fileno())
-        new.replace(self._memory)
+        store_file(self._memory, text.encode(), 0o600)
 
     def load(self) -> str:
         """Return the text that was kept last."""

@@ -150,16 +150,15 @@ def _has_ended(name: str) -> bool:
 def other_processes(item_supervisor: int) -> list[str]:
     """List the command lines of the processes below the item supervisor that are not this program's own."""
     # Not at the top: only this needs it, and this program must start quickly.
-    from pytest_hookharness.execution import platform
+    from pytest_hookharness.execution.platform.current import system
 
-    table = platform.processes()
-    rows = table.all_rows()
+    rows = system.all_rows()
     below = {item_supervisor}
     while more := {row.pid for row in rows if row.parent in below} - below:
         below |= more
-    ours = table.command_line(os.getpid())
+    ours = system.command_line(os.getpid())
     living = (row.pid for row in rows if row.pid in below - {item_supervisor} and row.state != "Z")
-    return [line for line in map(table.command_line, living) if line and line != ours]
+    return [line for line in map(system.command_line, living) if line and line != ours]
 
 
 def _line(name: str, what: str, **more: Any) -> bytes:

@@ -15,9 +15,9 @@ from collections.abc import Callable, Collection, Generator, Iterator, Mapping, 
 from contextlib import contextmanager
 from pathlib import Path
 
-from pytest_hookharness.execution import platform
 from pytest_hookharness.execution.clock.shims import Shims
 from pytest_hookharness.execution.paths import WorkspaceError, paths_below, reason_of
+from pytest_hookharness.execution.platform.current import system
 from pytest_hookharness.model.fast_dataclass import dataclass, replace
 from pytest_hookharness.model.processes import ProcessResult, ProcessSpec
 from pytest_hookharness.model.reads import Reads
@@ -63,7 +63,6 @@ class Clock:
     The clock that the processes of one simulation see.
 
     Attributes:
-        folder: Where the scripts are that show the time.
         seconds: How far it is ahead of the machine's.
         moved: Whether shims ever showed it ahead.
         by_kernel: Whether processes are stopped at the calls that show a time, so that it needs no shims.
@@ -115,12 +114,7 @@ class Clock:
         return time.time() + self.seconds
 
     def advance(self, seconds: float) -> None:
-        """
-        Let time pass.
-
-        Raises:
-            WorkspaceError: The hooks' clock cannot be moved on this machine.
-        """
+        """Let time pass; raise `WorkspaceError` if the hooks' clock cannot be moved on this machine."""
         if seconds:
             self._try_kernel()
             if not self.by_kernel:
@@ -186,7 +180,7 @@ class Clock:
 
     def show_by_kernel(self, start: Starter) -> None:
         """
-        Show it to all programs, and not only to those that have shims, if the kernel can.
+        Show it to all programs, if the kernel can.
 
         That is tried when the clock is moved first; ``gap`` says why it cannot.
         """
@@ -207,7 +201,7 @@ class Clock:
     def run(self, start: Starter, specs: Sequence[ProcessSpec]) -> tuple[ProcessResult, ...]:
         """Start processes that see this clock; how they do is decided in ``environment`` or here."""
         if self.by_kernel:
-            self._began = self._began or platform.files().file_clock()
+            self._began = self._began or system.file_clock()
         if not self.by_kernel or not self.seconds:
             return start(specs)
         shifts, chosen = tuple(self._shifts), tuple(self._chosen)[-_MOST_CHOSEN:]
@@ -235,9 +229,7 @@ class Clock:
 
     def settle(self) -> None:
         """
-        Shift the times of files that were written since the clock was moved.
-
-        Call it only while no process of a hook run lives.
+        Shift the times of files that were written since it was moved; only while no process of a hook lives.
 
         Raises:
             WorkspaceError: The system does not allow it.
@@ -250,7 +242,7 @@ class Clock:
         # What changed after ``since`` was written meanwhile. A time of modification outside of the two
         # moments was set by the writer.
         since, until, settled = self._since, time.time_ns(), {}
-        self._since = platform.files().file_clock()
+        self._since = system.file_clock()
         for place, status in self._files():
             if status.st_ctime_ns < since:
                 continue
@@ -270,11 +262,13 @@ class Clock:
 
     def shift(self, seconds: float, since: float) -> None:
         """Move the times of files that were written since a time, in seconds of the epoch by this clock."""
+        from pytest_hookharness.execution.platform.linux_clock_calls import shown_time
+
         now = time.time_ns()
         for place, status in self._files():
             shown = status.st_mtime_ns
             if self.by_kernel:
-                shown = platform.clock_calls().shown_time(shown, now, self._shifts, self._chosen)
+                shown = shown_time(shown, now, self._shifts, self._chosen)
             if shown / _BILLION >= since:
                 self._chosen[_shift(place, status, seconds + (shown - status.st_mtime_ns) / _BILLION)] = None
 
@@ -307,13 +301,12 @@ def next_tick(since: int | None = None) -> int:
     """
     Return a time that files written from now on have or exceed, and files written before do not reach.
 
-    Args:
-        since: A time since which nothing was written, in nanoseconds; ``None`` for the present.
+    ``since`` is a time since which nothing was written, in nanoseconds; ``None`` for the present.
     """
     # Within one tick the kernel gives the same time to what came before and after. A file may also be stamped
     # more finely, and then be ahead of the tick (Linux 6.13); it is never ahead of the time itself.
     # A finer stamp does not serve: it may be ahead of the clock by which other files are stamped.
     before = time.time_ns() if since is None else since
-    while (now := platform.files().file_clock()) <= before:
+    while (now := system.file_clock()) <= before:
         time.sleep(_LOOK)
     return now

@@ -15,8 +15,8 @@ import shutil
 from collections.abc import Mapping
 from pathlib import Path
 
-from pytest_hookharness.execution import platform
 from pytest_hookharness.execution.paths import TOOLS_PATH, WorkspaceError, make_folders, write_bytes
+from pytest_hookharness.execution.platform.current import system
 from pytest_hookharness.model.fast_dataclass import dataclass
 
 _BASH, _NODE, _PYTHON = "clock.bash", "clock.js", "python"
@@ -29,24 +29,13 @@ def bash_env(file: Path) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Shims:
-    """
-    The shims of one workspace.
-
-    Attributes:
-        folder: Where they are.
-        dates: Whether there is one for ``date``.
-    """
+    """The shims of one workspace, in a folder; ``dates`` is whether there is one for ``date``."""
 
     folder: Path
     dates: bool = True
 
     def set_shift(self, seconds: float) -> None:
-        """
-        Show a time that many seconds ahead of the machine's.
-
-        Raises:
-            WorkspaceError: The machine's ``date`` cannot add seconds, or a file cannot be written.
-        """
+        """Show a time ahead of the machine's; `WorkspaceError` if its ``date`` cannot add seconds."""
         if not (self.folder / "seconds").exists():
             self._make()
         write_bytes(self.folder / "seconds", f"{seconds:.6f}\n".encode())
@@ -69,7 +58,7 @@ class Shims:
     def _make(self) -> None:
         from pytest_hookharness.execution.clock.python_clock import PYTHON_CLOCK
 
-        if not platform.files().SHIFTS_TIME:
+        if not system.SHIFTS_TIME:
             raise WorkspaceError(self.folder, "the clock of hooks can be moved on Linux only")
         make_folders(self.folder / "bin")
         make_folders(self.folder / _PYTHON)

@@ -159,13 +159,7 @@ class Statement:
 
 @dataclass(frozen=True, slots=True)
 class ScriptLines:
-    """
-    What can be run in a script.
-
-    Attributes:
-        statements: Everything that bash reports.
-        excluded: Lines that the author does not want counted.
-    """
+    """What can be run in a script, and the lines that the author does not want counted."""
 
     statements: tuple[Statement, ...]
     excluded: frozenset[int]
@@ -177,12 +171,7 @@ class ScriptLines:
 
 
 def read_script(source: bytes) -> ScriptLines:
-    """
-    Find what can be run in a script.
-
-    Raises:
-        ShellExtraMissing: The libraries that read shell scripts are not installed.
-    """
+    """Find what can be run in a script; `ShellExtraMissing` where no library that reads it is installed."""
     try:
         import tree_sitter_bash
         from tree_sitter import Language, Parser

@@ -3,7 +3,8 @@ macOS: the process table by libproc, what ties a process to its parent, and file
 
 Loaded by the supervisor too, so it imports few modules. The layouts are those of ``sys/proc_info.h`` and
 ``sys/resource.h``. A process that has ended, or that belongs to another user, has no row. Namespaces, tracers
-and reports of touched files do not exist; the modules for Linux raise ``OSError`` for them.
+and reports of touched files do not exist; the modules for Linux raise ``OSError`` for them. Each function is
+described in ``linux``.
 """
 
 from __future__ import annotations
@@ -15,6 +16,8 @@ import select
 import struct
 import sys
 import time
+
+from pytest_hookharness.execution.platform.linux import ProcessRow
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -53,20 +56,14 @@ libc = ctypes.CDLL(None, use_errno=True)
 _queues: list[object] = []  # their descriptors are closed with them
 
 
-class DarwinProcessRow:
-    """One process, as libproc tells of it."""
-
-    __slots__ = ("cpu_time", "group", "parent", "pid", "session", "started", "state")
-
-    def __init__(self, pid: int, table: bytes, usage: bytes, session: int, unit: float) -> None:
-        status, self.parent, self.group, running = PROCESS.unpack(table)
-        user, system, started, *of_children = USAGE.unpack(usage)
-        self.pid = pid
-        self.session = session
-        # The status of a process says only whether it lives; a thread that runs, whether it does.
-        self.state = _STATES.get(status) or ("R" if running else "S")
-        self.cpu_time = sum((user, system, *of_children)) * unit
-        self.started = started * unit
+def read_row(pid: int, table: bytes, usage: bytes, session: int, unit: float) -> ProcessRow:
+    """Return one process, from answers of libproc in units of so many seconds."""
+    status, parent, group, running = PROCESS.unpack(table)
+    user, system, started, *of_children = USAGE.unpack(usage)
+    # The status of a process says only whether it lives; a thread that runs, whether it does.
+    state = _STATES.get(status) or ("R" if running else "S")
+    cpu_time = sum((user, system, *of_children)) * unit
+    return ProcessRow(pid, state, parent, group, session, cpu_time, started * unit)
 
 
 def _clock_unit() -> float:
@@ -76,20 +73,16 @@ def _clock_unit() -> float:
     return float(ratio[0] / ratio[1] / 1e9)
 
 
-def row(pid: int) -> DarwinProcessRow | None:
+def row(pid: int) -> ProcessRow | None:
     table, usage = ctypes.create_string_buffer(PROCESS.size), ctypes.create_string_buffer(USAGE.size)
     if libc.proc_pidinfo(pid, _PROCESS_AND_TASK, ctypes.c_uint64(0), table, len(table)) < len(table):
         return None
     if libc.proc_pid_rusage(pid, _USAGE_1, usage):
         return None
     try:
-        return DarwinProcessRow(pid, table.raw, usage.raw, os.getsid(pid), _clock_unit())
+        return read_row(pid, table.raw, usage.raw, os.getsid(pid), _clock_unit())
     except OSError:
         return None
-
-
-def cpu_and_wait(pid: int) -> tuple[float, float]:
-    return 0.0, 0.0  # the system does not count it
 
 
 def _list(kind: int, argument: int) -> list[int]:
@@ -100,7 +93,7 @@ def _list(kind: int, argument: int) -> list[int]:
     return [pid for (pid,) in struct.iter_unpack("=i", buffer.raw[: length - length % 4]) if pid]
 
 
-def all_rows() -> list[DarwinProcessRow]:
+def all_rows() -> list[ProcessRow]:
     return [found for pid in _list(_ALL, 0) if (found := row(pid)) is not None]
 
 
@@ -137,22 +130,6 @@ def name(pid: int) -> str:
     buffer = ctypes.create_string_buffer(_NAME_LIMIT)
     libc.proc_name(pid, buffer, _NAME_LIMIT)
     return buffer.value.decode("utf-8", "replace")
-
-
-def has_marks() -> bool:
-    return False
-
-
-def own_mark() -> int:
-    return 0
-
-
-def mark_children(mark: int) -> None:
-    """Do nothing: there are no marks."""
-
-
-def mark(pid: int) -> int:
-    return 0
 
 
 def environment(pid: int) -> frozenset[bytes]:
@@ -214,20 +191,8 @@ def stream_name(descriptor: int, *, socket: bool) -> str:
     return "" if name == _NOBODY_READS else name
 
 
-def blocked_call(pid: int, state: str) -> tuple[str, int | None]:
-    return "", None
-
-
-def polled_files(pid: int, descriptor: int) -> list[int]:
-    return []
-
-
 def become_subreaper() -> None:
     raise OSError(errno.ENOSYS, "macOS gives orphans to its first process only")
-
-
-def die_with_parent() -> None:
-    raise OSError(errno.ENOSYS, "macOS does not end a process with its parent")
 
 
 def allow_dumps(allowed: bool) -> None:
@@ -252,10 +217,6 @@ def open_process(pid: int) -> int:
 
 def file_clock() -> int:
     return time.time_ns()
-
-
-def is_kernel_folder(path: str) -> bool:
-    return False
 
 
 def devices() -> tuple[str, ...]:

@@ -19,26 +19,9 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterator, Mapping
 
 _TICKS = os.sysconf("SC_CLK_TCK")
-TICK = 1 / _TICKS
-MEMORY_UNIT: int = 1024
+TICK = 1 / _TICKS  # seconds: the resolution of the times in the process table
+MEMORY_UNIT: int = 1024  # bytes: in which the system tells the most memory that a process had
 _COMMAND_LIMIT = 300
-# The numbers of system calls in which a hook commonly waits, by machine.
-_CALLS = {
-    "x86_64": {
-        0: "read", 1: "write", 7: "poll", 19: "readv", 20: "writev", 23: "select", 34: "pause",
-        35: "nanosleep", 42: "connect", 43: "accept", 44: "sendto", 45: "recvfrom", 47: "recvmsg",
-        61: "wait4", 72: "fcntl", 73: "flock", 130: "rt_sigsuspend", 202: "futex", 230: "clock_nanosleep",
-        232: "epoll_wait", 247: "waitid", 257: "openat", 270: "pselect6", 271: "ppoll",
-        281: "epoll_pwait", 288: "accept4", 441: "epoll_pwait2",
-    },
-    "aarch64": {
-        22: "epoll_pwait", 25: "fcntl", 32: "flock", 56: "openat", 63: "read", 64: "write", 65: "readv",
-        66: "writev", 72: "pselect6", 73: "ppoll", 95: "waitid", 98: "futex", 101: "nanosleep",
-        115: "clock_nanosleep", 133: "rt_sigsuspend", 202: "accept", 203: "connect", 206: "sendto",
-        207: "recvfrom", 212: "recvmsg", 242: "accept4", 260: "wait4", 441: "epoll_pwait2",
-    },
-}  # fmt: skip
-_NAMES = _CALLS.get(os.uname().machine, {})
 _PR_SET_PDEATHSIG, _PR_SET_DUMPABLE, _PR_SET_CHILD_SUBREAPER, _PR_SET_NO_NEW_PRIVS = 1, 4, 36, 38
 # CLOCK_REALTIME_COARSE, for which Python has no name: the kernel stamps files by it.
 _FILE_CLOCK = 5
@@ -48,9 +31,11 @@ _DEVICES = ("null", "zero", "full", "random", "urandom", "tty")
 _AT_FDCWD, _RENAME_EXCHANGE = -100, 2
 _LISTS = ("system.posix_acl_access", "system.posix_acl_default")
 
+# Whether `file_clock` works. Without it the clock of hooks cannot be moved, for file times must follow.
 SHIFTS_TIME: bool = True
-SHELL_STDIN: str = "/proc/self/fd/0"
-# A script's standard input is its own if its parent has another one. The first process of a hook is an
+SHELL_STDIN: str = "/proc/self/fd/0"  # the path by which a shell reaches its own standard input
+# Text of a shell function that returns whether standard input was made for a script; empty where that cannot
+# be learnt. Standard input is a script's own if its parent has another one. The first process of a hook is an
 # exception: its parent is the harness, and field 5 of ``stat`` shows that it leads its process group.
 SHELL_HAS_OWN_STDIN: str = """\
 has_own_stdin() {
@@ -60,26 +45,32 @@ has_own_stdin() {
 }
 """
 
-# By vfork, which stops this process until then.
+# Whether the interpreter's own function that starts a program returns only when it runs, or cannot run: by
+# vfork, which stops this process until then.
 FORK_WAITS_FOR_PROGRAM: bool = True
 
 libc = ctypes.CDLL(None, use_errno=True)
 
 
-class LinuxProcessRow:
-    """One line of /proc/PID/stat."""
+class ProcessRow:
+    """
+    One process, as the process table shows it.
+
+    Attributes:
+        state: As ``ps`` prints it: ``R`` runs, ``S`` sleeps, ``D`` waits for a device, ``Z`` is dead.
+        parent, group, session: The numbers of its parent, its process group and its session.
+        cpu_time: Seconds of CPU time, with those of the children that it has waited for.
+        started: Its start, in seconds since the machine started.
+    """
 
     __slots__ = ("cpu_time", "group", "parent", "pid", "session", "started", "state")
 
-    def __init__(self, pid: int, fields: list[bytes]) -> None:
-        self.pid = pid
-        self.state = fields[0].decode()
-        self.parent = int(fields[1])
-        self.group = int(fields[2])
-        self.session = int(fields[3])
-        # User and system time of its own, and of the children that it has waited for.
-        self.cpu_time = sum(map(int, fields[11:15])) / _TICKS
-        self.started = int(fields[19]) / _TICKS
+    def __init__(
+        self, pid: int, state: str, parent: int, group: int, session: int, cpu_time: float, started: float
+    ) -> None:
+        self.pid, self.state, self.parent = pid, state, parent
+        self.group, self.session = group, session
+        self.cpu_time, self.started = cpu_time, started
 
 
 def read(path: str) -> bytes:
@@ -96,16 +87,22 @@ def read(path: str) -> bytes:
         os.close(descriptor)
 
 
-def row(pid: int) -> LinuxProcessRow | None:
+def row(pid: int) -> ProcessRow | None:
+    """Look up one process; ``None`` if it is gone."""
     text = read(f"/proc/{pid}/stat")
     # The name of the command is in parentheses and may hold any character, so the last one counts.
     end = text.rfind(b")")
     if end < 0:
         return None
-    return LinuxProcessRow(pid, text[end + 2 :].split())
+    state, *numbers = text[end + 2 :].split()
+    parent, group, session = map(int, numbers[:3])
+    # User and system time of its own, and of the children that it has waited for.
+    cpu_time = sum(map(int, numbers[10:14])) / _TICKS
+    return ProcessRow(pid, state.decode(), parent, group, session, cpu_time, int(numbers[18]) / _TICKS)
 
 
-def all_rows() -> list[LinuxProcessRow]:
+def all_rows() -> list[ProcessRow]:
+    """List all processes that can be seen."""
     try:
         names = os.listdir("/proc")
     except OSError:
@@ -122,6 +119,7 @@ def threads(pid: int) -> list[int]:
 
 
 def cpu_and_wait(pid: int) -> tuple[float, float]:
+    """Return the seconds for which the threads of a process had a CPU, and were kept waiting for one."""
     # Both in nanoseconds; a kernel that does not count them has no such file.
     counts = [read(f"/proc/{pid}/task/{thread}/schedstat").split() for thread in threads(pid)]
     had = sum(int(count[0]) for count in counts if count)
@@ -129,6 +127,7 @@ def cpu_and_wait(pid: int) -> tuple[float, float]:
 
 
 def children(pid: int) -> list[int]:
+    """List the children of a process."""
     folder = f"/proc/{pid}/task"
     found: list[int] = []
     try:
@@ -145,25 +144,24 @@ def children(pid: int) -> list[int]:
 
 
 def command_line(pid: int) -> str:
+    """Return the command line of a process, cut to a bounded length."""
     words = read(f"/proc/{pid}/cmdline").rstrip(b"\0").replace(b"\0", b" ")
     text = words.decode("utf-8", "replace") or name(pid)
     return text if len(text) <= _COMMAND_LIMIT else text[: _COMMAND_LIMIT - 3] + "..."
 
 
 def has_marks() -> bool:
+    """Return whether the system has marks."""
     return libc.getrlimit(_RLIMIT_LOCKS, (ctypes.c_ulong * 2)()) == 0 and os.path.exists(_LIMITS)
-
-
-def own_mark() -> int:
-    return mark(os.getpid())
 
 
 def mark_children(mark: int) -> None:
     """
-    Give this process a mark, or none with 0.
+    Give this process a mark, or none with 0: a number that all processes inherit that it starts then.
 
-    The mark is the soft limit on file locks. Every process inherits it, and no kernel since Linux 2.4 applies
-    it. An environment variable would be lost with a cleared environment, and hooks print their environment.
+    The mark is the soft limit on file locks, which no kernel since Linux 2.4 applies. It outlives a new
+    session and a lost parent. An environment variable would be lost with a cleared environment, and hooks
+    print theirs. Nothing happens where the system has no marks.
     """
     limit = (ctypes.c_ulong * 2)()
     if libc.getrlimit(_RLIMIT_LOCKS, limit) == 0:
@@ -173,12 +171,14 @@ def mark_children(mark: int) -> None:
 
 
 def mark(pid: int) -> int:
+    """Return the mark of a process; 0 if it has none, or if that is unknown."""
     start = (text := read(f"/proc/{pid}/limits")).find(_MARK_TITLE)
     words = text[start + len(_MARK_TITLE) :].split(None, 1)
     return int(words[0]) if start >= 0 and words and words[0].isdigit() else 0
 
 
 def environment(pid: int) -> frozenset[bytes]:
+    """Return the entries of the environment with which a process was started; none if unknown."""
     try:
         with open(f"/proc/{pid}/environ", "rb") as file:
             return frozenset(file.read().split(b"\0"))
@@ -187,14 +187,17 @@ def environment(pid: int) -> frozenset[bytes]:
 
 
 def name(pid: int) -> str:
+    """Return the short name of a process; empty if it is gone."""
     return read(f"/proc/{pid}/comm").decode("utf-8", "replace").strip()
 
 
 def boot_clock() -> float:
+    """Return the seconds since the machine started, on the clock of `ProcessRow.started`."""
     return time.clock_gettime(time.CLOCK_BOOTTIME)
 
 
 def open_files(pid: int) -> Iterator[str]:
+    """Yield the names of the files that a process has open, as `link` gives them."""
     try:
         descriptors = os.listdir(f"/proc/{pid}/fd")
     except OSError:
@@ -204,11 +207,17 @@ def open_files(pid: int) -> Iterator[str]:
 
 
 def link(pid: int, descriptor: int | str) -> str:
+    """
+    Return the name of the file behind a descriptor of a process; empty if it is unknown.
+
+    Both ends of a pipe have the same name. Once the end is closed that is read from, another pipe may get it,
+    and once a socket is closed, another socket may.
+    """
     return read_link(f"/proc/{pid}/fd/{descriptor}")
 
 
 def read_link(path: str) -> str:
-    """Return the target of a link in /proc; empty if it is gone or closed to us."""
+    """Return the target of a link, as of one in /proc; empty if it is gone or closed to us."""
     try:
         return os.readlink(path)
     except OSError:
@@ -216,32 +225,8 @@ def read_link(path: str) -> str:
 
 
 def stream_name(descriptor: int, *, socket: bool) -> str:
+    """Return the name that `link` gives to a pipe or a socket of this process; empty if it has none."""
     return f"{'socket' if socket else 'pipe'}:[{os.fstat(descriptor).st_ino}]"
-
-
-def blocked_call(pid: int, state: str) -> tuple[str, int | None]:
-    call, arguments = blocked_arguments(pid)
-    if call:
-        return call, arguments[0]
-    return ("" if state == "R" else kernel_function(pid)), None
-
-
-def blocked_arguments(pid: int) -> tuple[str, list[int]]:
-    """Return the call in which a process is blocked and its arguments; empty if it runs, or if unknown."""
-    number, *words = read(f"/proc/{pid}/syscall").decode().split()[:7] or ("",)
-    call = _NAMES.get(int(number), "") if number.isdigit() else ""
-    return call, [int(word, 16) for word in words] if call else []
-
-
-def kernel_function(pid: int) -> str:
-    """Return the function of the kernel in which a process waits; empty if that is unknown."""
-    function = read(f"/proc/{pid}/wchan").decode()
-    return "" if function == "0" else function
-
-
-def polled_files(pid: int, descriptor: int) -> list[int]:
-    lines = read(f"/proc/{pid}/fdinfo/{descriptor}").decode().splitlines()
-    return [int(line.split()[1]) for line in lines if line.startswith("tfd:")]
 
 
 def last_error(what: str) -> OSError:
@@ -261,22 +246,31 @@ def _prctl(option: int, value: int, what: str) -> None:
 
 
 def become_subreaper() -> None:
+    """Make every orphaned descendant a child of this process."""
     _prctl(_PR_SET_CHILD_SUBREAPER, 1, "becoming the reaper of all descendants")
 
 
 def die_with_parent() -> None:
+    """Have the kernel kill this process when its parent ends."""
     _prctl(_PR_SET_PDEATHSIG, signal.SIGKILL, "asking to die with the parent")
 
 
 def allow_dumps(allowed: bool) -> None:
+    """
+    Decide whether other processes of the user may read and write the memory of this one.
+
+    A program that it starts may be read and written again. Nothing happens where the system cannot.
+    """
     _prctl(_PR_SET_DUMPABLE, int(allowed), "deciding who may look into this process")
 
 
 def give_up_privileges() -> None:
+    """Let no program that this process starts have more rights than this process."""
     _prctl(_PR_SET_NO_NEW_PRIVS, 1, "giving up the privileges of other programs")
 
 
 def open_process(pid: int) -> int:
+    """Return a descriptor that becomes readable when a process ends; -1 if the system has none."""
     try:
         return os.pidfd_open(pid)
     except (AttributeError, OSError):  # before Linux 5.3
@@ -284,6 +278,7 @@ def open_process(pid: int) -> int:
 
 
 def file_clock() -> int:
+    """Return the time, in nanoseconds, of the clock by which the kernel stamps files."""
     return time.clock_gettime_ns(_FILE_CLOCK)
 
 
@@ -293,21 +288,25 @@ def is_kernel_folder(path: str) -> bool:
 
 
 def devices() -> tuple[str, ...]:
+    """List the devices that programs need and that change nothing on the machine."""
     return tuple(path for name in _DEVICES if os.path.exists(path := f"/dev/{name}"))
 
 
 def copy_file(source: str, target: str) -> None:
+    """Copy a regular file with its times, mode and attributes, without its blocks where that works."""
     import shutil  # not by the supervisor
 
     shutil.copy2(source, target)
 
 
 def is_of_a_program(name: str) -> bool:
+    """Return whether programs and people set an attribute, and not the system itself."""
     # The others are records of the kernel, as those of an overlay.
     return name in _LISTS or (name.startswith("user.") and not name.startswith("user.overlay."))
 
 
 def read_attributes(path: str, wanted: Callable[[str], bool]) -> dict[str, bytes]:
+    """Return the wanted attributes and access lists of a path itself, sorted; none if it has none."""
     try:
         found = os.listxattr(path, follow_symlinks=False)
         if not found:
@@ -322,6 +321,7 @@ def read_attributes(path: str, wanted: Callable[[str], bool]) -> dict[str, bytes
 
 
 def change_attributes(path: str, removed: Collection[str], changed: Mapping[str, bytes]) -> None:
+    """Remove and set extended attributes of a path itself."""
     for name in removed:
         os.removexattr(path, name, follow_symlinks=False)
     for name, value in changed.items():
@@ -329,6 +329,7 @@ def change_attributes(path: str, removed: Collection[str], changed: Mapping[str,
 
 
 def exchange(one: str, other: str) -> None:
+    """Exchange two files in one step."""
     if not hasattr(libc, "renameat2"):
         raise OSError(errno.ENOSYS, "this C library has no renameat2")
     check(

@@ -14,14 +14,14 @@ import stat
 import struct
 import time
 
-from pytest_hookharness.execution.platform import linux, linux_observing, linux_ptrace
+from pytest_hookharness.execution.platform import linux, linux_memory, linux_observing, linux_ptrace
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Container, Iterator, Sequence
 
+CHOSEN = "chosen times"  # what a call shows that gives a file its times
 # Calls by their numbers on x86_64 and on aarch64, and the argument that says where the answer is stored.
-CHOSEN: str = "chosen times"  # what a call shows that gives a file its times
 _TIMES = {"clock_gettime": (228, 113, 1), "gettimeofday": (96, 169, 0), "time": (201, -1, 0)}
 # And the one with flags, of which one says that the status of an open file is asked, and those of the folder
 # and of the path.
@@ -52,36 +52,22 @@ _WORD = struct.Struct("=q")
 _TIME = struct.Struct("=qIi")
 _BILLION = 1_000_000_000
 
-_machine = os.uname().machine
-_place = ("x86_64", "aarch64").index(_machine) if _machine in linux_ptrace.ARCHITECTURES else -1
 # The kind of a file.
-_MODE, _MODE_IN_STATX = struct.Struct("=16xI" if _machine == "aarch64" else "=24xI"), struct.Struct("=28xH")
-_NAMES_OF = {
-    values[_place]: name
-    for name, values in {**_TIMES, **_STATUSES, **_CHOOSING, **_ROOTS}.items()
-    if _place >= 0 and values[_place] >= 0
+_MODE, _MODE_IN_STATX = (
+    struct.Struct("=16xI" if linux_ptrace.MACHINE == "aarch64" else "=24xI"),
+    struct.Struct("=28xH"),
+)
+_NAMES_OF = linux_ptrace.names_by_number(_TIMES, _STATUSES, _CHOOSING, _ROOTS)
+# Of this call only some clocks are moved: its first argument says which it asks.
+_CASES = {
+    number: linux_ptrace.stop_if(0, _MOVED) for number, name in _NAMES_OF.items() if name == "clock_gettime"
 }
-
-
-def _prepare_filter() -> linux_ptrace.SeccompProgram:
-    # Of this call only some clocks are moved: its first argument says which it asks.
-    cases = {_TIMES["clock_gettime"][_place]: linux_ptrace.stop_if(0, _MOVED)}
-    return linux_ptrace.prepare_filter(linux_ptrace.stops_before(_NAMES_OF.keys(), cases))
-
-
 # Before a process is forked that installs it, which then does so sooner.
-_FILTER = _prepare_filter() if _NAMES_OF else None
+_FILTER = linux_ptrace.prepare_filter(linux_ptrace.stops_before(_NAMES_OF.keys(), _CASES))
 
 
 def filter_times() -> None:
-    """
-    Have the kernel stop this process, and all that it becomes and starts, before each call that shows a time.
-
-    Raises:
-        OSError: The kernel refuses.
-    """
-    if _FILTER is None:
-        raise OSError(f"the system calls of {_machine} are not known")
+    """Have the kernel stop this process, and all that follows, where they learn a time; or `OSError`."""
     linux_ptrace.install_filter(_FILTER)
 
 
@@ -89,8 +75,10 @@ def asked(task: int, since: int) -> tuple[str, int, str, str]:
     """
     Return the call before which a task stopped, where its answer will be, what that shows, and the file.
 
-    No call is returned for a file whose times are all before ``since``, for its answer stays as it is. A call
-    after which paths may lead elsewhere has no answer, and shows ``another root``.
+    It shows ``realtime``, ``times of a file`` or ``times of an open file``. No call is returned for a file
+    whose times are all before ``since``, for its answer stays as it is. A call after which paths may lead
+    elsewhere has no answer, and shows ``another root``. One that chooses the times of a file is none either:
+    it shows ``CHOSEN``, and its name stands in the place of the file.
 
     Raises:
         ValueError: It is a call of another architecture.
@@ -98,9 +86,9 @@ def asked(task: int, since: int) -> tuple[str, int, str, str]:
     call = linux_observing.stopped_call(task)
     if call is None:
         return "", 0, "", ""
-    architecture, number, arguments = call
-    if architecture != linux_ptrace.ARCHITECTURES[_machine] or number & linux_ptrace.X32:
-        raise ValueError("a program of another architecture (32 bit) was run")
+    number, arguments = call
+    if number == linux_observing.FOREIGN:
+        raise ValueError(linux_observing.ANOTHER_ARCHITECTURE)
     name = _NAMES_OF.get(number, "")
     # A process may be stopped where it reads another clock, which is recorded and not moved.
     if name == "clock_gettime" and arguments[0] & 0xFFFFFFFF not in _MOVED:
@@ -115,7 +103,7 @@ def asked(task: int, since: int) -> tuple[str, int, str, str]:
     flags = arguments[flagged] if flagged >= 0 else 0
     is_open = name == "fstat" or bool(flags & _OF_DESCRIPTOR)
     at = arguments[folder] & 0xFFFFFFFF if folder >= 0 else linux_ptrace.AT_CWD
-    written = b"" if path < 0 else linux_observing.read_text(task, arguments[path])
+    written = b"" if path < 0 else linux_memory.read_text(task, arguments[path])
     file = find(task, written, at)
     if since and _is_older(file, since, follow=name != "lstat" and not flags & _NO_FOLLOW):
         return "", 0, "", file
@@ -156,7 +144,7 @@ def _is_older(place: str, since: int, *, follow: bool) -> bool:
 def chosen_times(task: int, name: str, address: int) -> Iterator[int]:
     """Yield the times, in nanoseconds, that a program gives a file by a call with its times at an address."""
     unit = _CHOOSING[name][3]
-    data = linux_observing.read_bytes(task, address, 32 if unit else 16) if address else b""
+    data = linux_memory.read_bytes(task, address, 32 if unit else 16) if address else b""
     words = struct.unpack(f"={len(data) // 8}q", data[: len(data) // 8 * 8])
     if not unit:
         yield from (second * _BILLION for second in words)
@@ -197,11 +185,9 @@ def move(
         task: The task, which stopped with the result.
         name: The call.
         address: Where its answer is.
-        shifts: As those of `shown_time`; the last one holds now.
-        chosen: As those of `shown_time`.
+        shifts, chosen: As those of `shown_time`; the last shift holds now.
     """
-    info = linux_ptrace.call_info(task)
-    if not info or info[32]:
+    if not linux_observing.succeeded(task):
         return 0, False
     seconds = shifts[-1][1]
     if name in _STATUSES:
@@ -219,7 +205,7 @@ def move(
 
 def _move_time(task: int, address: int, seconds: float, unit: int) -> None:
     """Move a time ahead, in seconds and a number of units of ``unit`` nanoseconds."""
-    data = linux_observing.read_bytes(task, address, _TIME.size)
+    data = linux_memory.read_bytes(task, address, _TIME.size)
     if len(data) == _TIME.size:
         _store(task, address, _TIME.unpack(data), seconds, unit)
 
@@ -238,7 +224,7 @@ def _move_status(
 ) -> tuple[int, bool]:
     now = time.time_ns()
     places = _IN_STATX if of_statx else _IN_STATUS
-    data = linux_observing.read_bytes(task, address, max(places) + _TIME.size)
+    data = linux_memory.read_bytes(task, address, max(places) + _TIME.size)
     if len(data) < max(places) + _TIME.size:
         return 0, False
     changed = 0

@@ -14,6 +14,7 @@ _PROCESSES = "cgroup.procs"
 
 
 def enter() -> str:
+    """Put this process, and all that it starts, into a new group; return its folder, or raise `OSError`."""
     parent = _own_folder()
     with os.scandir(parent) as listing:
         left = [each.path for each in listing if each.name.startswith(_PREFIX)]
@@ -33,6 +34,7 @@ def enter() -> str:
 
 
 def processes(folder: str) -> list[int]:
+    """List the processes in a group."""
     try:
         with open(f"{folder}/{_PROCESSES}", "rb") as file:
             return [int(line) for line in file]
@@ -41,6 +43,7 @@ def processes(folder: str) -> list[int]:
 
 
 def leave(folder: str) -> None:
+    """Leave a group and remove it."""
     # It stays where a process in it cannot be ended, or is not yet gone; the next one that enters removes it.
     with contextlib.suppress(OSError):
         _move_to(os.path.dirname(folder))

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import ctypes
 import errno
 import os
 import struct
+from dataclasses import field
 
-from pytest_hookharness.execution.platform.linux import libc
-from pytest_hookharness.execution.platform.protocol import TouchedPaths, Watch
+from pytest_hookharness.execution.platform.linux import last_error, libc
+from pytest_hookharness.model.fast_dataclass import dataclass
 
 _ACCESS_OPEN, _MODIFY, _ATTRIB, _CLOSE_WRITE = 0x20, 0x2, 0x4, 0x8
 _MOVED_FROM, _MOVED_TO, _CREATE, _DELETE = 0x40, 0x80, 0x100, 0x200
@@ -29,6 +29,41 @@ _BUFFER = 1 << 18
 _LARGEST_EVENT = _HEAD.size + 256
 
 
+@dataclass(slots=True)
+class TouchedPaths:
+    """
+    What happened to watched files since the last look.
+
+    Attributes:
+        paths: Paths that were written, made, removed, renamed or got another mode.
+        folders: Those of them whose content may differ, so that it must be listed anew.
+        opened: Single files that were opened, moved or removed.
+        removed: Paths that were removed, which may have been names of a file that has others.
+        written: How often each file was written or moved into place. Seldom too low: the system merges two
+            equal events that follow each other directly.
+        lost: The system could not keep up; anything may have been touched.
+    """
+
+    paths: set[str] = field(default_factory=set)
+    folders: set[str] = field(default_factory=set)
+    opened: set[str] = field(default_factory=set)
+    removed: set[str] = field(default_factory=set)
+    written: dict[str, int] = field(default_factory=dict)
+    lost: bool = False
+
+    def add(self, later: TouchedPaths) -> None:
+        """Add what happened afterwards."""
+        # Mostly, nothing happened.
+        if later.paths:
+            self.paths |= later.paths
+            self.folders |= later.folders
+            self.removed |= later.removed
+            for path, times in later.written.items():
+                self.written[path] = self.written.get(path, 0) + times
+        self.opened |= later.opened
+        self.lost = self.lost or later.lost
+
+
 class InotifyWatch:
     """A watch on folders for writes, and on single files for being opened."""
 
@@ -39,14 +74,16 @@ class InotifyWatch:
         self._remove = libc.inotify_rm_watch
         self._fd: int = libc.inotify_init1(os.O_NONBLOCK | os.O_CLOEXEC)
         if self._fd < 0:
-            raise _last_error("inotify_init1")
+            raise last_error("inotify_init1")
         self._folders: dict[int, str] = {}
         self._files: dict[int, str] = {}
 
     def add_folder(self, path: str) -> None:
+        """Watch a folder, but not the folders in it; `OSError` if the system has no more watches."""
         self._folders[self._begin(path, _FOLDER)] = path
 
     def add_file(self, path: str) -> bool:
+        """Watch a file for being opened; false if it does not exist. A watched file stays watched."""
         if path in self._files.values():
             return True
         try:
@@ -56,6 +93,7 @@ class InotifyWatch:
         return True
 
     def forget_below(self, path: str) -> None:
+        """End the watches on a folder and on everything below it."""
         inside = path + "/"
         for number in [n for n, at in self._folders.items() if at == path or at.startswith(inside)]:
             del self._folders[number]
@@ -63,11 +101,13 @@ class InotifyWatch:
             self._remove(self._fd, number)
 
     def follow(self, before: str, after: str) -> None:
+        """Take note that a folder with everything below it was moved."""
         for number, at in self._folders.items():
             if at == before or at.startswith(before + "/"):
                 self._folders[number] = after + at[len(before) :]
 
     def look(self) -> TouchedPaths:
+        """Return what happened since the last look."""
         touched = TouchedPaths()
         while True:
             try:
@@ -112,6 +152,7 @@ class InotifyWatch:
             touched.folders.add(path)
 
     def forget_all(self) -> None:
+        """End the watches on everything; the object can be used for something else."""
         for number in (*self._folders, *self._files):
             self._remove(self._fd, number)
         self._folders.clear()
@@ -121,40 +162,35 @@ class InotifyWatch:
     def _begin(self, path: str, mask: int) -> int:
         number: int = self._add(self._fd, os.fsencode(path), mask)
         if number < 0:
-            raise _last_error(path)
+            raise last_error(path)
         return number
 
     def close(self) -> None:
+        """End all watches."""
         if self._fd >= 0:
             os.close(self._fd)
             self._fd = -1
 
 
 class InotifyPool:
-    """
-    Watches that are used one after the other.
-
-    Making one is quick, but closing one takes the kernel milliseconds.
-    """
+    """Watches that are used one after the other: closing one takes the kernel milliseconds."""
 
     def __init__(self) -> None:
-        self._spare: list[Watch] = []
+        self._spare: list[InotifyWatch] = []
 
-    def take(self) -> Watch:
+    def take(self) -> InotifyWatch:
+        """Return a watch on nothing yet; `OSError` where the system does not report what is touched."""
         try:
             return self._spare.pop()
         except IndexError:
             return InotifyWatch()
 
-    def give_back(self, watch: Watch) -> None:
+    def give_back(self, watch: InotifyWatch) -> None:
+        """Keep a watch for the next user."""
         watch.forget_all()
         self._spare.append(watch)
 
     def close(self) -> None:
+        """Close the watches that nobody uses."""
         while self._spare:
             self._spare.pop().close()
-
-
-def _last_error(what: str) -> OSError:
-    number = ctypes.get_errno()
-    return OSError(number, os.strerror(number), what)

@@ -19,7 +19,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from pytest_hookharness.execution.platform.confining import Renewal
+    Renewal = Callable[[list[str], Callable[[], None]], bool]
 
 _NEWUTS = 0x4000000  # or a hook could rename the machine
 _NEWNS, _NEWIPC, _NEWUSER, _NEWPID, _NEWNET = 0x20000, 0x8000000, 0x10000000, 0x20000000, 0x40000000
@@ -57,6 +57,7 @@ _OVERLAY = "redirect_dir=nofollow,metacopy=off,index=off,volatile"
 
 
 def enter(network: bool) -> bool:
+    """Leave the machine's namespaces, for the next child; return whether that needed a user namespace."""
     if not hasattr(libc, "unshare"):
         raise OSError("this system has no namespaces")
     flags = _NEWNS | _NEWPID | _NEWIPC | _NEWUTS | (0 if network else _NEWNET)
@@ -80,6 +81,7 @@ def enter(network: bool) -> bool:
 
 
 def set_up(network: bool) -> None:
+    """Prepare the new namespaces from their first process: process table, mounts, loopback device."""
     # Later mounts stay inside this namespace, and only its processes show.
     _mount("none", "/", None, _MS_REC | _MS_PRIVATE, "making mounts private")
     # Not only in /proc: each other process table, such as that of a changed root, shows all processes.
@@ -90,10 +92,18 @@ def set_up(network: bool) -> None:
 
 
 def hold_names() -> int:
+    """Open the namespace with the name of the machine that this process is in."""
     return os.open("/proc/self/ns/uts", os.O_RDONLY | os.O_CLOEXEC)
 
 
 def make_renewable(network: bool, names: int) -> Renewal:
+    """
+    Return a function by which the first process makes everything but the view of the files new.
+
+    It is called after all other processes have ended: with the places of overlays, which then forget which
+    names did not exist, and with what it calls once all is new. It returns whether that is so; it cannot be
+    after a hook has changed mounts, or the first process itself. ``names`` has the machine's own name.
+    """
     # Opened now: a hook may mount something over these files.
     try:
         files = [os.open(path, os.O_RDONLY | os.O_CLOEXEC) for path in _OF_THE_FIRST if os.path.exists(path)]
@@ -156,6 +166,7 @@ def _mount(source: str, target: str, kind: str | None, flags: int, what: str, da
 
 
 def hold(path: str) -> int:
+    """Open a path, so that it can be mounted even when something else covers it."""
     return os.open(path, os.O_PATH | os.O_CLOEXEC)
 
 
@@ -164,16 +175,19 @@ def _held(descriptor: int) -> str:
 
 
 def bind(held: int, target: str) -> None:
+    """Show a held path at another place, with everything that is mounted below it."""
     _mount(_held(held), target, None, _MS_BIND | _MS_REC, f"binding over {target}")
 
 
 def forbid_writing(target: str) -> None:
+    """Make a mount read-only."""
     # Inherited flags must be repeated, or an unprivileged user is refused.
     flags = os.statvfs(target).f_flag & (_MS_NOSUID | _MS_NODEV | _MS_NOEXEC)
     _mount("none", target, None, _MS_REMOUNT | _MS_BIND | _MS_RDONLY | flags, f"forbidding to write {target}")
 
 
 def mount_full(target: str) -> None:
+    """Mount a file system without a free byte over an empty folder."""
     _mount("tmpfs", target, "tmpfs", _MS_NOSUID | _MS_NODEV, f"a full disk over {target}", "size=4k")
     descriptor = os.open(f"{target}/.full", os.O_CREAT | os.O_WRONLY | os.O_CLOEXEC, 0o644)
     try:
@@ -188,6 +202,16 @@ def mount_full(target: str) -> None:
 
 
 def overlay(lower: int, upper: int, work: int, target: str, *, own_users: bool) -> None:
+    """
+    Show a folder so that every write in it goes to another one.
+
+    Args:
+        lower: The folder that is shown; it is never written to.
+        upper: The folder that takes the writes.
+        work: An empty folder beside ``upper``, for the kernel's own use.
+        target: Where it is mounted.
+        own_users: Whether this happens in a user namespace.
+    """
     # By descriptor, also because a path may hold the characters that separate options. In a user namespace
     # the kernel may keep its notes only in attributes that any user may write.
     layers = f"lowerdir={_held(lower)},upperdir={_held(upper)},workdir={_held(work)}"
@@ -196,6 +220,7 @@ def overlay(lower: int, upper: int, work: int, target: str, *, own_users: bool) 
 
 
 def add_device_links(folder: str) -> list[str]:
+    """Add to a folder of devices the links and the folder that programs expect there; return these."""
     for name, target in _DEVICE_LINKS.items():
         if not os.path.lexists(f"{folder}/{name}"):
             os.symlink(target, f"{folder}/{name}")
@@ -204,15 +229,18 @@ def add_device_links(folder: str) -> list[str]:
 
 
 def mount_terminals(folder: str) -> None:
+    """Mount terminals of their own below a folder of devices."""
     flags = _MS_NOSUID | _MS_NOEXEC
     _mount("devpts", f"{folder}/{_TERMINALS}", "devpts", flags, "mounting terminals", _TERMINAL_OPTIONS)
 
 
 def detach(target: str) -> None:
+    """Remove a mount with everything below it."""
     check(libc.umount2(os.fsencode(target), _MNT_DETACH), f"unmounting {target}")
 
 
 def become_root(folder: str) -> None:
+    """Make a mount the root of all paths, with everything that is mounted below it."""
     os.chdir(folder)
     # Moved onto the old root and not only entered: where the root is not the topmost mount, the kernel
     # refuses new namespaces to the programs inside.
@@ -222,12 +250,14 @@ def become_root(folder: str) -> None:
 
 
 def mounted() -> Iterator[tuple[str, bool]]:
+    """Yield what is mounted below the root: each place once, and whether files can be written there."""
     found = {place: not closed and kind not in _NO_FILES for place, kind, closed in _table()}
     found.pop("/", None)
     yield from sorted(found.items())
 
 
 def mount_table() -> bytes:
+    """Return the system's own list of all mounts."""
     with open(_MOUNTS, "rb", buffering=0) as table:
         return table.read()
 

@@ -8,19 +8,28 @@ library then reads the clock by such calls, which stop, and not in memory that i
 from __future__ import annotations
 
 import contextlib
-import ctypes
-import errno
 import os
 import signal
 import stat
 import struct
 
-from pytest_hookharness.execution.platform import linux, linux_ptrace, linux_vdso
+from pytest_hookharness.execution.platform import linux, linux_memory, linux_ptrace, linux_vdso
 from pytest_hookharness.execution.platform.linux import libc
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
+
+    # What a call looks at: the kind of this entry, how it looks, a text, and whether a link at the end of a
+    # path is followed. The kinds and their texts:
+    # ``path``, ``open``, ``name``, ``socket``: an absolute path that is not resolved. How it is opened: r, w,
+    # and a for append, c for create, t for truncate, x for exclusive. What becomes of a name: ``made``,
+    # ``gone``, ``moved`` onto it, ``linked``.
+    # ``file``: the resolved path of an open file; the last entry says that it is not a program's output.
+    # ``source``: something else than a file, after its kind.
+    # ``processors``: on which processors processes run, which is no source.
+    # ``trouble``: nothing; how says why the call cannot be recorded.
+    Seen = tuple[str, str, str, bool]
 
 _SYSCALL, _POKE, _SEIZE = 24, 5, 0x4206
 # Forks, vforks, clones, programs, filtered calls; marked results of calls; end all with the tracer.
@@ -31,39 +40,25 @@ _WORD, _PAGE = 8, 4096
 _STACK = 1 << 18
 _ARGUMENTS = 1 << 16
 _VDSO, _IGNORE = 33, 1
-_MAX_PATH = 4096
 _AT_CALL = (1, 3)
 # Why a task stopped, its architecture, and the number and the arguments of its call.
 _CALL = struct.Struct("=B3xI16x7Q")
+FOREIGN = -1  # the number of each call of another architecture
+ANOTHER_ARCHITECTURE = "a program of another architecture (32 bit) was run"
 _AWAITED = frozenset((signal.SIGCHLD, signal.SIGALRM))
 # Seconds after which something else than a stop may be due.
 _SILENCE = 0.002
 
 
-class _Piece(ctypes.Structure):
-    _fields_ = (("base", ctypes.c_void_p), ("length", ctypes.c_size_t))
-
-
-_buffer = ctypes.create_string_buffer(_STACK)
-_here = _Piece(ctypes.addressof(_buffer), 0)
-_there = _Piece(0, 0)
-_pieces = ctypes.byref(_here), ctypes.byref(_there)
-
-
 def observe(pid: int) -> None:
-    """Begin to record a process, and everything that it will start."""
-    if os.uname().machine not in linux_ptrace.ARCHITECTURES:
-        raise OSError(f"the system calls of {os.uname().machine} are not known")
+    """Begin to record a process and all that it starts; `OSError` if the system refuses or is unknown."""
+    if linux_ptrace.MACHINE not in linux_ptrace.ARCHITECTURES:
+        raise OSError(f"the system calls of {linux_ptrace.MACHINE} are not known")
     linux_ptrace.ptrace(_SEIZE, pid, 0, _OPTIONS)
 
 
 def share_processor() -> set[int]:
-    """
-    Keep this process, and those that it starts, on the processor where it runs now.
-
-    Returns:
-        The processors that it could use before; nothing if it stays as it was.
-    """
+    """Keep this process and what it starts on one processor; return those that it could use, if several."""
     try:
         before = os.sched_getaffinity(0)
         if len(before) > 1:
@@ -85,7 +80,7 @@ def use_processors(task: int, processors: set[int]) -> None:
 
 
 def attend(take: Callable[[], bool]) -> None:
-    """Handle stops as they come, by a function that returns whether to wait for more of them."""
+    """Handle stops for some milliseconds, by a function that returns whether to wait for more of them."""
     # Sooner than by a handler, a pipe and a poll, and with one timer for all of them.
     signal.pthread_sigmask(signal.SIG_BLOCK, _AWAITED)
     signal.setitimer(signal.ITIMER_REAL, _SILENCE, _SILENCE)
@@ -100,7 +95,12 @@ def attend(take: Callable[[], bool]) -> None:
 
 
 def stop_of(status: int) -> tuple[str, int]:
-    """Return why a task stopped, and the number of the signal."""
+    """
+    Return why a task stopped, and the signal if one is to be delivered.
+
+    The reason is ``call``, ``result``, ``program`` (it has become another one), ``started`` (it has started
+    another task), ``stopped`` (by a signal, until another one), ``signal``, or empty.
+    """
     event, number = status >> 16, os.WSTOPSIG(status)
     if event == _FILTERED:
         return "call", 0
@@ -129,45 +129,14 @@ def succeeded(task: int) -> bool:
     return bool(info) and not info[32]
 
 
-def stopped_call(task: int) -> tuple[int, int, tuple[int, ...]] | None:
-    """Return architecture, number and arguments of the call before which a task stopped."""
+def stopped_call(task: int) -> tuple[int, tuple[int, ...]] | None:
+    """Return number and arguments of the call before which a task stopped."""
     info = linux_ptrace.call_info(task)
     if not info or info[0] not in _AT_CALL:
         return None
     _, architecture, number, *arguments = _CALL.unpack_from(info)
-    return architecture, number, tuple(arguments)
-
-
-def read_bytes(task: int, address: int, size: int) -> bytes:
-    """
-    Return the bytes at an address of a task, fewer where its memory ends.
-
-    Raises:
-        PermissionError: The system does not allow it.
-    """
-    size = min(size, _STACK)
-    _here.length = _there.length = size
-    _there.base = address
-    done: int = libc.process_vm_readv(task, _pieces[0], 1, _pieces[1], 1, 0)
-    if done >= 0:
-        return ctypes.string_at(_buffer, done)
-    if ctypes.get_errno() in (errno.EPERM, errno.ENOSYS):
-        raise PermissionError(f"the memory of process {task} cannot be read")
-    return b""
-
-
-def read_text(task: int, address: int) -> bytes:
-    """Return the text at an address of a task, without the zero that ends it."""
-    text = b""
-    while len(text) < _MAX_PATH:
-        # Not beyond the page, for the next one may not exist.
-        data = read_bytes(task, address, min(256, _PAGE - address % _PAGE))
-        piece, end, _ = data.partition(b"\0")
-        text += piece
-        if end or not data:
-            return text
-        address += len(data)
-    return text
+    known = architecture == linux_ptrace.ARCHITECTURE and not number & linux_ptrace.X32
+    return (number if known else FOREIGN), tuple(arguments)
 
 
 def begin_program(task: int, lets: Callable[[str], bool]) -> tuple[str, bytes, str, bool]:
@@ -175,7 +144,6 @@ def begin_program(task: int, lets: Callable[[str], bool]) -> tuple[str, bytes, s
     Prepare a task that has just become another program, before its first instruction.
 
     Args:
-        task: The task.
         lets: Whether a program of this path may read the monotonic clock without a stop.
 
     Returns:
@@ -190,7 +158,7 @@ def begin_program(task: int, lets: Callable[[str], bool]) -> tuple[str, bytes, s
     if not path or not info:
         return path, b"", "", False
     architecture, _, stack = struct.unpack_from("=IQQ", info, 4)
-    if architecture != linux_ptrace.ARCHITECTURES[os.uname().machine]:
+    if architecture != linux_ptrace.ARCHITECTURE:
         return path, b"", f"{path} is a program of another architecture", False
     arguments, freed = _change_vdso(task, stack, freed=lets(path))
     return path, arguments, _privileges(path), freed
@@ -201,8 +169,6 @@ def _change_vdso(task: int, stack: int, *, freed: bool) -> tuple[bytes, bool]:
     Let a new program make system calls instead of those of the vDSO.
 
     Args:
-        task: The task, which has just become the program.
-        stack: The address of its stack.
         freed: Whether readings of the monotonic clock need not stop.
 
     Returns:
@@ -212,7 +178,7 @@ def _change_vdso(task: int, stack: int, *, freed: bool) -> tuple[bytes, bool]:
     # the variables and a zero, and then pairs of words that the kernel tells the program.
     size = _PAGE
     while True:
-        data = read_bytes(task, stack, size)
+        data = linux_memory.read_bytes(task, stack, size)
         words = struct.unpack_from(f"={len(data) // _WORD}Q", data)
         try:
             variables = words[0] + 2
@@ -232,7 +198,7 @@ def _change_vdso(task: int, stack: int, *, freed: bool) -> tuple[bytes, bool]:
         return b"", freed
     # The texts of arguments and variables follow each other.
     length = words[variables] - words[1] if words[variables] else _PAGE
-    return read_bytes(task, words[1], max(0, min(length, _ARGUMENTS))), freed
+    return linux_memory.read_bytes(task, words[1], max(0, min(length, _ARGUMENTS))), freed
 
 
 def _privileges(path: str) -> str:

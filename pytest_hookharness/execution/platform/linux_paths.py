@@ -13,7 +13,7 @@ _OWN = "/proc/self"
 _MOST_LINKS = 40
 
 
-class LinuxResolver:
+class PathResolver:
     """Resolves paths, and remembers folders until a name changes."""
 
     def __init__(self) -> None:

@@ -13,48 +13,45 @@ import ctypes
 import os
 import struct
 
+from pytest_hookharness.execution.platform import linux_memory
 from pytest_hookharness.execution.platform.linux import last_error, libc, link, read_link, row
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping, Sequence
     from collections.abc import Set as AbstractSet
+    from typing import Any
 
 _CONT, _GETEVENTMSG, _SEIZE, _LISTEN, _GET_SYSCALL_INFO = 7, 0x4201, 0x4206, 0x4208, 0x420E
 _OPTIONS = 0x2 | 0x4 | 0x8 | 0x80 | 0x100000  # forks, vforks, clones, filtered calls; end all with the tracer
-_LIFE = (
-    0x2 | 0x4 | 0x8 | 0x10 | 0x40 | 0x100000
-)  # forks, vforks, clones, execs, exits; end all with the tracer
-FORKS: tuple[int, ...] = (1, 2, 3)
-EXECUTED: int = 4
-EXITING: int = 6
-FILTERED: int = 7
-STOPPED: int = 128
-ALL_TASKS: int = 0x40000000  # __WALL: threads too
+# Forks, vforks, clones, execs, exits; end all with the tracer.
+_LIFE = 0x2 | 0x4 | 0x8 | 0x10 | 0x40 | 0x100000
+# Events with which a traced task stops: it started another task; it has become another program; it is about
+# to end; it is about to make a filtered call; it was stopped by a signal.
+FORKS = (1, 2, 3)
+EXECUTED, EXITING, FILTERED, STOPPED = 4, 6, 7, 128
+ALL_TASKS = 0x40000000  # __WALL, a flag for ``waitpid``: threads too
 _NO_NEW_PRIVS, _SECCOMP, _FILTER = 38, 22, 2
 # Codes of rules: load a value, compare it, and answer.
 _LOAD, _EQUAL, _AT_LEAST, _ANY_BIT, ANSWER = 0x20, 0x15, 0x35, 0x45, 0x06
 X32 = 0x40000000  # in the number of a call: another architecture of the same processor
 # What a filter answers: let the call pass, stop before it, or make it fail with an error number.
 ALLOW, TRACE, REFUSE = 0x7FFF0000, 0x7FF00000, 0x00050000
-_MAX_PATH = 4096
 
-# For each call: which arguments name what it changes. That is a descriptor, a path, a folder and a path, or
-# one of the last two followed by flags.
+# For each call its numbers on x86_64 and on aarch64, and which arguments name what it changes: a descriptor,
+# a path, a folder and a path, or one of the last two followed by flags.
 FD, PATH, AT, FLAGGED, FLAGGED_AT, HOW_AT = range(6)
-_CALLS = {
-    "x86_64": {
-        1: (FD, 0), 18: (FD, 0), 20: (FD, 0), 296: (FD, 0), 328: (FD, 0), 77: (FD, 0), 40: (FD, 0),
-        326: (FD, 2), 2: (FLAGGED, 0), 85: (PATH, 0), 76: (PATH, 0), 82: (PATH, 1), 86: (PATH, 1),
-        257: (FLAGGED_AT, 0), 437: (HOW_AT, 0), 264: (AT, 2), 316: (AT, 2), 265: (AT, 2),
-    },
-    "aarch64": {
-        64: (FD, 0), 68: (FD, 0), 66: (FD, 0), 70: (FD, 0), 287: (FD, 0), 46: (FD, 0), 71: (FD, 0),
-        285: (FD, 2), 45: (PATH, 0), 56: (FLAGGED_AT, 0), 437: (HOW_AT, 0), 38: (AT, 2), 276: (AT, 2),
-        37: (AT, 2),
-    },
+_CHANGING = {
+    "write": (1, 64, FD, 0), "pwrite64": (18, 68, FD, 0), "writev": (20, 66, FD, 0),
+    "pwritev": (296, 70, FD, 0), "pwritev2": (328, 287, FD, 0), "ftruncate": (77, 46, FD, 0),
+    "sendfile": (40, 71, FD, 0), "copy_file_range": (326, 285, FD, 2), "open": (2, -1, FLAGGED, 0),
+    "creat": (85, -1, PATH, 0), "truncate": (76, 45, PATH, 0), "rename": (82, -1, PATH, 1),
+    "link": (86, -1, PATH, 1), "openat": (257, 56, FLAGGED_AT, 0), "openat2": (437, 437, HOW_AT, 0),
+    "renameat": (264, 38, AT, 2), "renameat2": (316, 276, AT, 2), "linkat": (265, 37, AT, 2),
 }  # fmt: skip
 ARCHITECTURES = {"x86_64": 0xC000003E, "aarch64": 0xC00000B7}
+MACHINE = os.uname().machine
+ARCHITECTURE = ARCHITECTURES.get(MACHINE, 0)
 AT_CWD = (1 << 32) - 100
 
 
@@ -72,12 +69,7 @@ class SeccompProgram(ctypes.Structure):
 
 
 def ptrace(request: int, pid: int, address: int, data: object) -> int:
-    """
-    Make a request of a tracer.
-
-    Raises:
-        OSError: The system refuses.
-    """
+    """Make a request of a tracer; raise `OSError` if the system refuses."""
     done: int = libc.ptrace(request, pid, address, data)
     if done < 0:
         raise last_error("ptrace")
@@ -85,18 +77,24 @@ def ptrace(request: int, pid: int, address: int, data: object) -> int:
 
 
 def memory_file(name: str) -> int:
+    """Return a descriptor of a new file that has no path."""
     return os.memfd_create(name)
 
 
 def filter_calls() -> None:
-    machine = os.uname().machine
-    numbers = sorted(_CALLS[machine])
-    # A seccomp program in classic BPF: load the architecture and compare it, load the number of the call,
-    # compare it with each call of interest, then allow the call or stop the task.
-    rules = [(0x20, 0, 0, 4), (0x15, 0, len(numbers) + 1, ARCHITECTURES[machine]), (0x20, 0, 0, 0)]
-    rules += [(0x15, len(numbers) - place, 0, number) for place, number in enumerate(numbers)]
-    rules += [(0x06, 0, 0, ALLOW), (0x06, 0, 0, TRACE)]
-    install_filter(prepare_filter(rules))
+    """Have the kernel stop this process, and all that it becomes and starts, before calls that write."""
+    install_filter(prepare_filter(stops_before(_CHANGING_BY_NUMBER.keys(), {})))
+
+
+def names_by_number(*tables: Mapping[str, tuple[Any, ...]]) -> dict[int, str]:
+    """Return calls by their number on this machine, which tables have first for x86_64, then for aarch64."""
+    if MACHINE not in ARCHITECTURES:
+        return {}
+    place = [*ARCHITECTURES].index(MACHINE)
+    return {row[place]: name for table in tables for name, row in table.items() if row[place] >= 0}
+
+
+_CHANGING_BY_NUMBER = names_by_number(_CHANGING)
 
 
 def stops_before(
@@ -105,15 +103,13 @@ def stops_before(
     """
     Return the rules of a filter that stops a task before some calls, and before all of another architecture.
 
-    Args:
-        calls: Their numbers.
-        cases: For some numbers, the rules that follow instead.
+    ``cases`` are, for some numbers, the rules that follow instead.
     """
     plain = sorted(calls - cases.keys())
     # The tests come first, then the two answers, then the cases.
     allow = 4 + len(cases) + len(plain)
     rules = [
-        (_LOAD, 0, 0, 4), (_EQUAL, 0, allow - 1, ARCHITECTURES[os.uname().machine]),
+        (_LOAD, 0, 0, 4), (_EQUAL, 0, allow - 1, ARCHITECTURE),
         (_LOAD, 0, 0, 0), (_AT_LEAST, allow - 3, 0, X32),
     ]  # fmt: skip
     target = allow + 2
@@ -173,6 +169,7 @@ def _prctl(option: int, value: int, pointer: object) -> int:
 
 
 def try_filter() -> None:
+    """Test in a process of its own whether calls can be filtered here; if not, that is an ``OSError``."""
     pid = os.fork()
     if pid == 0:
         try:
@@ -185,38 +182,39 @@ def try_filter() -> None:
 
 
 def seize(pid: int) -> None:
-    if os.uname().machine not in _CALLS:
-        raise OSError(f"the system calls of {os.uname().machine} are not known")
+    """Begin to trace a process, and everything that it will start."""
+    if not _CHANGING_BY_NUMBER:
+        raise OSError(f"the system calls of {MACHINE} are not known")
     ptrace(_SEIZE, pid, 0, _OPTIONS)
 
 
 def follow(pid: int) -> None:
-    """Begin to trace the programs and ends of a process, and of everything that it will start."""
+    """Begin to trace programs and ends of a process and all that it starts; `OSError` if that is refused."""
     ptrace(_SEIZE, pid, 0, _LIFE)
 
 
-def exit_status(pid: int) -> int:
-    """Return the status with which a task that stopped at its exit will end."""
-    return next(iter(started(pid)), 0)
-
-
 def resume(pid: int, number: int = 0) -> None:
+    """Resume a stopped task, with a signal if there was one."""
     # That fails if it was killed meanwhile; its end is reported next.
     libc.ptrace(_CONT, pid, 0, number)
 
 
 def keep_stopped(pid: int) -> None:
+    """Leave a task stopped that a signal stopped, until another signal resumes it."""
     with contextlib.suppress(OSError):
         ptrace(_LISTEN, pid, 0, 0)
 
 
-def started(pid: int) -> set[int]:
+def event_message(pid: int) -> int:
+    """
+    Return what the kernel says of the event at which a task stopped; 0 if that is no longer known.
+
+    It is the number of a task that was started, or the status, as ``waitpid`` gives it, of one that ends.
+    """
     number = ctypes.c_ulong()
-    try:
+    with contextlib.suppress(OSError):
         ptrace(_GETEVENTMSG, pid, 0, ctypes.addressof(number))
-    except OSError:
-        return set()
-    return {number.value}
+    return number.value
 
 
 def call_info(pid: int) -> bytes:
@@ -226,17 +224,16 @@ def call_info(pid: int) -> bytes:
 
 def changes(pid: int, paths: Collection[str]) -> bool:
     """Return whether the call before which a task stopped changes one of these files."""
-    info = call_info(pid)
-    if not info:
+    number, *arguments = struct.unpack_from("=7Q", call_info(pid) or bytes(80), 24)
+    if number not in _CHANGING_BY_NUMBER:
         return False
-    number, *arguments = struct.unpack_from("=7Q", info, 24)
-    kind, first = _CALLS[os.uname().machine].get(number, (FD, 5))
+    kind, first = _CHANGING[_CHANGING_BY_NUMBER[number]][2:]
     if kind == FD:
         return link(pid, arguments[first] & 0xFFFFFFFF) in paths
     if kind in (FLAGGED, FLAGGED_AT, HOW_AT):
         flags = arguments[first + 1 if kind == FLAGGED else first + 2]
         if kind == HOW_AT:
-            flags = int.from_bytes(_memory(pid, flags, 8), "little")
+            flags = int.from_bytes(linux_memory.read_bytes(pid, flags, 8), "little")
         if not flags & (os.O_TRUNC | os.O_CREAT):
             return False
         empties = bool(flags & os.O_TRUNC)
@@ -244,7 +241,7 @@ def changes(pid: int, paths: Collection[str]) -> bool:
         empties = True
     folder = AT_CWD if kind in (PATH, FLAGGED) else arguments[first] & 0xFFFFFFFF
     address = arguments[first if kind in (PATH, FLAGGED) else first + 1]
-    path = _match_path(pid, folder, _memory(pid, address, _MAX_PATH).partition(b"\0")[0], paths)
+    path = _match_path(pid, folder, linux_memory.read_text(pid, address), paths)
     # Opening an existing file for writing does not change it yet.
     return bool(path) and (empties or not os.path.lexists(path))
 
@@ -260,24 +257,8 @@ def _match_path(pid: int, folder: int, written: bytes, paths: Collection[str]) -
     return whole if whole in paths else ""
 
 
-def _memory(pid: int, address: int, size: int) -> bytes:
-    """Return the bytes at an address, up to the end of the next page at most."""
-    try:
-        memory = os.open(f"/proc/{pid}/mem", os.O_RDONLY | os.O_CLOEXEC)
-    except OSError:
-        return b""
-    try:
-        near = min(size, 4096 - address % 4096)
-        data = os.pread(memory, near, address)
-        whole = len(data) == size or b"\0" in data
-        return data if whole else data + os.pread(memory, size - near, address + near)
-    except (OSError, OverflowError):
-        return b""
-    finally:
-        os.close(memory)
-
-
 def relatives(task: int) -> list[int]:
+    """List the process that a task belongs to and the parent of that process."""
     found = {}
     try:
         with open(f"/proc/{task}/status", "rb") as status:
@@ -290,12 +271,7 @@ def relatives(task: int) -> list[int]:
 
 
 def program(pid: int) -> tuple[list[str], dict[str, str], str]:
-    """
-    Return the argument vector, the environment and the working folder of a process.
-
-    Raises:
-        OSError: It is gone.
-    """
+    """Return the arguments, the environment and the working folder of a process; `OSError` if it is gone."""
     parts: list[list[str]] = []
     for name in ("cmdline", "environ"):
         with open(f"/proc/{pid}/{name}", "rb") as file:
@@ -316,5 +292,6 @@ def written(pid: int) -> int | None:
 
 
 def sleeps(task: int) -> bool:
+    """Return whether a task sleeps, or is gone."""
     found = row(task)
     return found is None or found.state in "SZ"

@@ -13,14 +13,20 @@ import resource
 import socket
 import struct
 
-from pytest_hookharness.execution.platform import linux, linux_observing, linux_ptrace, linux_vdso
+from pytest_hookharness.execution.platform import (
+    linux,
+    linux_memory,
+    linux_observing,
+    linux_ptrace,
+    linux_vdso,
+)
 from pytest_hookharness.execution.platform.linux_ptrace import AT_CWD
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from pytest_hookharness.execution.platform.observation import Seen
+    from pytest_hookharness.execution.platform.linux_observing import Seen
 
     # A description of a call: the task, its name, and its arguments.
     Decoder = Callable[[int, str, tuple[int, ...]], list[Seen]]
@@ -105,8 +111,8 @@ _TROUBLE: dict[str, tuple[int, int, str]] = {
     "seccomp": (317, 277, "a process hands its system calls to another one"),
     "prlimit64": (302, 261, "a process limits the size of files"),  # a write that fails tells it
 }  # fmt: skip
-_SEEK, _IO_URING, _OUTPUTS = (8, 62), (425, 425), (1, 2)
-_MACHINES = ("x86_64", "aarch64")
+_SEEKS = {"lseek": (8, 62)}
+_IO_URING, _OUTPUTS = 425, (1, 2)  # the number is the same on both machines
 _NEW_SPACES = 0x7E020000 | 0x00800000  # new namespaces, or a child that asks not to be traced
 _NEW_LISTENER = 8
 _NO_FOLLOW, _EMPTY = 0x100, 0x1000
@@ -121,60 +127,37 @@ _SYSTEM = ("/usr/", "/lib", "/etc/", "/bin/", "/sbin/", "/proc/", "/sys/", "/dev
 _CONSTANT = frozenset(("/dev/null", "/dev/zero", "/dev/full"))
 
 
-def _numbers(machine: str) -> dict[int, str]:
-    place = _MACHINES.index(machine)
-    named: list[tuple[str, object]] = [("lseek", _SEEK[place])]
-    for table in (_PATHS, _DESCRIPTORS, _NAMES, _OPENS, _SOURCES, _TROUBLE):
-        named += [(name, values[place]) for name, values in table.items()]
-    return {number: name for name, number in named if isinstance(number, int) and number >= 0}
-
-
-_machine = os.uname().machine
-_NAMES_OF = _numbers(_machine) if _machine in _MACHINES else {}
-
-
-def _prepare_filter() -> linux_ptrace.SeccompProgram:
-    place = _MACHINES.index(_machine)
-    number_of = {name: number for number, name in _NAMES_OF.items()}
-    cases = {
-        # Rings of input and output would read past the filter. Programs do without where there are none.
-        _IO_URING[place]: [(linux_ptrace.ANSWER, 0, 0, linux_ptrace.REFUSE | errno.ENOSYS)],
-        # Only a seek from the end or from the present position says something about a file.
-        number_of["lseek"]: linux_ptrace.stop_unless(2, os.SEEK_SET),
-        number_of["clone"]: linux_ptrace.stop_if_any_bit(0, _NEW_SPACES),
-        number_of["clock_gettime"]: [
-            *linux_ptrace.pass_if_marked(0, linux_vdso.MARK),
-            *linux_ptrace.stop_if(0, _CLOCKS),
-        ],
-        number_of["prlimit64"]: linux_ptrace.stop_if(1, (resource.RLIMIT_FSIZE,)),
-    }
-    return linux_ptrace.prepare_filter(linux_ptrace.stops_before(_NAMES_OF.keys(), cases))
-
-
+_NAMES_OF = linux_ptrace.names_by_number(_PATHS, _DESCRIPTORS, _NAMES, _OPENS, _SOURCES, _TROUBLE, _SEEKS)
+# Calls of which not all stop.
+_CASES_BY_NAME = {
+    # Only a seek from the end or from the present position says something about a file.
+    "lseek": linux_ptrace.stop_unless(2, os.SEEK_SET),
+    "clone": linux_ptrace.stop_if_any_bit(0, _NEW_SPACES),
+    "clock_gettime": [*linux_ptrace.pass_if_marked(0, linux_vdso.MARK), *linux_ptrace.stop_if(0, _CLOCKS)],
+    "prlimit64": linux_ptrace.stop_if(1, (resource.RLIMIT_FSIZE,)),
+}
+_CASES = {
+    # Rings of input and output would read past the filter. Programs do without where there are none.
+    _IO_URING: [(linux_ptrace.ANSWER, 0, 0, linux_ptrace.REFUSE | errno.ENOSYS)],
+    **{number: _CASES_BY_NAME[name] for number, name in _NAMES_OF.items() if name in _CASES_BY_NAME},
+}
 # Before a process is forked that installs it, which then does so sooner.
-_FILTER = _prepare_filter() if _NAMES_OF else None
+_FILTER = linux_ptrace.prepare_filter(linux_ptrace.stops_before(_NAMES_OF.keys(), _CASES))
 
 
 def filter_reads() -> None:
-    """
-    Have the kernel stop this process, and all that it becomes and starts, before each call that looks.
-
-    Raises:
-        OSError: The kernel refuses.
-    """
-    if _FILTER is None:
-        raise OSError(f"the system calls of {_machine} are not known")
+    """Have the kernel stop this process, and all that follows, at calls that look; or raise `OSError`."""
     linux_ptrace.install_filter(_FILTER)
 
 
 def decode(task: int) -> list[Seen]:
-    """Return what the call before which a task stopped looks at; see `Observing.decode`."""
+    """Return what the call before which a task stopped looks at; `PermissionError` if it cannot be read."""
     call = linux_observing.stopped_call(task)
     if call is None:
         return []
-    architecture, number, arguments = call
-    if architecture != linux_ptrace.ARCHITECTURES[_machine] or number & linux_ptrace.X32:
-        return [("trouble", "a program of another architecture (32 bit) was run", "", True)]
+    number, arguments = call
+    if number == linux_observing.FOREIGN:
+        return [("trouble", linux_observing.ANOTHER_ARCHITECTURE, "", True)]
     return _DECODER_OF.get(name := _NAMES_OF.get(number, ""), _decode_seek)(task, name, arguments)
 
 
@@ -211,7 +194,7 @@ def is_constant(path: str) -> bool:
 
 def _absolute(task: int, folder: int, address: int) -> str:
     """Return the path that a call names, absolute but not resolved; empty if it names none."""
-    written = linux_observing.read_text(task, address) if address else b""
+    written = linux_memory.read_text(task, address) if address else b""
     if not written:
         return ""
     path = os.fsdecode(written)
@@ -269,7 +252,7 @@ def _decode_open(task: int, name: str, arguments: tuple[int, ...]) -> list[Seen]
     if name == "creat":
         flags = os.O_CREAT | os.O_WRONLY | os.O_TRUNC
     elif name == "openat2":
-        flags = int.from_bytes(linux_observing.read_bytes(task, flags, 8), "little")
+        flags = int.from_bytes(linux_memory.read_bytes(task, flags, 8), "little")
     path = _absolute(task, folder, rest[0])
     if not path or flags & os.O_TMPFILE == os.O_TMPFILE:
         return []  # an unnamed file is new, so nothing is learnt from it
@@ -307,8 +290,8 @@ def _decode_socket(task: int, name: str, arguments: tuple[int, ...]) -> list[See
     if name == "sendto":
         address, size = arguments[4], arguments[5]
     elif name == "sendmsg":
-        address, size = struct.unpack("=QI4x", linux_observing.read_bytes(task, address, 16) or bytes(16))
-    data = linux_observing.read_bytes(task, address, min(size & 0xFFFFFFFF, 128)) if address else b""
+        address, size = struct.unpack("=QI4x", linux_memory.read_bytes(task, address, 16) or bytes(16))
+    data = linux_memory.read_bytes(task, address, min(size & 0xFFFFFFFF, 128)) if address else b""
     if len(data) < 2:
         return []
     (family,) = struct.unpack_from("=H", data)
@@ -335,7 +318,7 @@ def _family(number: int) -> str:
 def _decode_trouble(task: int, name: str, arguments: tuple[int, ...]) -> list[Seen]:
     flags = arguments[0]
     if name == "clone3":
-        flags = int.from_bytes(linux_observing.read_bytes(task, arguments[0], 8), "little")
+        flags = int.from_bytes(linux_memory.read_bytes(task, arguments[0], 8), "little")
     if name in ("clone", "clone3", "unshare") and not flags & _NEW_SPACES:
         return []
     if name == "seccomp" and not (arguments[0] == 1 and arguments[1] & _NEW_LISTENER):

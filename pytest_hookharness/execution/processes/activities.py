@@ -8,14 +8,14 @@ from __future__ import annotations
 
 import math
 
-from pytest_hookharness.execution import platform
+from pytest_hookharness.execution.platform import linux_waits
+from pytest_hookharness.execution.platform.current import system
 from pytest_hookharness.execution.processes.process_tree import describe, has_open
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-_table, _waits = platform.processes(), platform.waits()
 
 _READING = {"read", "readv", "recvfrom", "recvmsg"}
 _WRITING = {"write", "writev", "sendto"}
@@ -69,12 +69,12 @@ def describe_activities(
         stdin = "more of stdin, which the host has already closed"
     seen = []
     for pid in pids:
-        found = _table.row(pid)
+        found = system.row(pid)
         if found is not None and found.state != "Z":
             call, text, until = "", "a signal to continue: it is stopped", math.inf
             state = state_of(pid, found.state)
             if state not in "Tt":
-                (call, first), text, until = _table.blocked_call(pid, state), "", 0.0
+                (call, first), text, until = linux_waits.blocked_call(pid, state), "", 0.0
                 if first is not None:
                     text = _describe_wait(pid, call, first, pids, streams, stdin)
                 if first is not None and state == "S":
@@ -90,7 +90,7 @@ def _describe_wait(
     pid: int, call: str, descriptor: int, pids: list[int], streams: dict[str, int], stdin: str
 ) -> str:
     """Describe what a call waits for."""
-    name = _table.link(pid, descriptor)
+    name = system.link(pid, descriptor)
     if call in _CHILD:
         return _children(pid) or "a child"
     if call in _READING:
@@ -108,7 +108,7 @@ def _describe_wait(
         return f"a lock on {name or 'a file'}"
     if call in _EPOLL:
         # Node and similar programs read stdin in an event loop.
-        names = [_table.link(pid, number) for number in _table.polled_files(pid, descriptor)]
+        names = [system.link(pid, number) for number in linux_waits.polled_files(pid, descriptor)]
         reads = any(streams.get(name) == 0 for name in names)
         return f"events in its loop, {f'one of them {stdin}' if reads else 'or a timer'}"
     text = _WAITS_FOR.get(call, "")
@@ -122,34 +122,33 @@ def _idle_until(
     """
     Return until when a blocked process surely waits, by the clock of the table.
 
-    Args:
-        kept: Whether all of standard input was written and the host keeps it open.
+    ``kept`` is whether all of standard input was written and the host keeps it open.
     """
-    if _waits.may_go_on(pid):
+    if linux_waits.may_go_on(pid):
         return 0.0
     if call in _SLEEPING:
-        return _waits.sleeps_until(pid)
+        return linux_waits.sleeps_until(pid)
     if call in _READING:
-        name = _table.link(pid, descriptor)
+        name = system.link(pid, descriptor)
         endless = kept if name in streams else name.startswith(("pipe:", *_TERMINALS))
         return math.inf if endless else 0.0
     if call == "openat":
-        return math.inf if _waits.opens_fifo(pid) else 0.0
+        return math.inf if linux_waits.opens_fifo(pid) else 0.0
     # A child that has ended, or begun since, makes its parent go on.
-    children = _table.children(pid)
+    children = system.children(pid)
     awaited = call in _SIGNAL or (call in _CHILD and bool(children))
     return math.inf if awaited and {*children} <= {*pids} else 0.0
 
 
 def _children(pid: int) -> str:
-    names = [f"{_name(child)} (pid {child})" for child in _table.children(pid)[:3]]
+    names = [f"{_name(child)} (pid {child})" for child in system.children(pid)[:3]]
     if not names:
         return ""
     return ("its child " if len(names) == 1 else "its children ") + ", ".join(names)
 
 
 def _name(pid: int) -> str:
-    return _table.name(pid) or "gone"
+    return system.name(pid) or "gone"
 
 
 def _describe_file(pid: int, name: str, descriptor: int, pids: list[int]) -> str:

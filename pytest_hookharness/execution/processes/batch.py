@@ -13,7 +13,8 @@ import signal
 import socket
 import time
 
-from pytest_hookharness.execution import platform
+from pytest_hookharness.execution.platform import linux_observing
+from pytest_hookharness.execution.platform.current import system
 from pytest_hookharness.execution.processes import framing, process_tree
 from pytest_hookharness.execution.processes.framing import WAITS, WORKS, ProcessRequest
 from pytest_hookharness.execution.processes.hook_process import CUTTING, DONE, LINGERING, RUNNING, HookProcess
@@ -26,7 +27,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
     from typing import Any
 
-    from pytest_hookharness.execution.platform.protocol import ProcessRow
+    from pytest_hookharness.execution.platform.linux import ProcessRow
     from pytest_hookharness.execution.processes.process_tree import Descendants
     from pytest_hookharness.execution.processes.spawn import Spawner
     from pytest_hookharness.execution.processes.survivors import ProcessGroup
@@ -37,7 +38,6 @@ _POLL_INTERVAL = 0.005
 _LONGEST_FOLLOWED = 0.01
 _IN, _OUT = select.POLLIN, select.POLLOUT
 _monotonic = time.monotonic
-_table, _observing = platform.processes(), platform.observing()
 
 _FIRST, _INTERVAL = 0.05, 0.1
 _IDLE = 0.2  # share of one CPU; a process that sleeps and polls needs less
@@ -46,12 +46,7 @@ _NO_REACH = "a process may outlive the hook run where only process groups isolat
 
 
 class Load:
-    """
-    Whether all descendants of this process only wait, or need a CPU.
-
-    Attributes:
-        due: When to look next, on the monotonic clock; never if nobody wants to know.
-    """
+    """Whether all descendants of this process only wait, or need a CPU; looked at when ``due``, if ever."""
 
     def __init__(self, now: float, tracer: Tracer, *, wanted: bool) -> None:
         self._tracer = tracer
@@ -81,7 +76,7 @@ class Load:
 def _seen() -> tuple[list[ProcessRow], bool]:
     """Return all descendants of this process, and whether one of them works."""
     pids = process_tree.descendants(os.getpid())
-    rows = [found for pid in pids if (found := _table.row(pid))]
+    rows = [found for pid in pids if (found := system.row(pid))]
     # If one has ended meanwhile, another one that was seen waiting for it works by now.
     return rows, len(rows) < len(pids) or any(each.state in _BUSY for each in rows)
 
@@ -115,8 +110,8 @@ class Batch:
         self._changed = True
 
     def run(
-        self, values: list[tuple[Any, ...]], budget: float | None, watched: bool = False
-    ) -> list[tuple[Any, ...]]:
+        self, values: list[dict[str, Any]], budget: float | None, watched: bool = False
+    ) -> list[dict[str, Any]]:
         """
         Run all hooks until they and all their descendants are gone; return the reports in the same order.
 
@@ -173,7 +168,7 @@ class Batch:
         """Return the tracer of the process that waits to become the only hook, or a new one."""
         alone = requests[0] if len(requests) == 1 else None
         held = self.spawner.held
-        if held is not None and alone is not None and held.fits(alone):
+        if held is not None and held.tracer is not None and alone is not None and alone.observed:
             return held.tracer
         self.spawner.release()
         tracer = Tracer("" if self.tree.sees_all else _NO_REACH)
@@ -184,12 +179,14 @@ class Batch:
     def members(self, hook: HookProcess) -> list[int]:
         """List the living processes that belong to a hook."""
         # Once the hook was reaped, another process may have its number.
-        lives = hook.pid in self._by_pid
-        return self.tree.members(hook.pid, lives, self._by_pid, self._owners)
+        own = self.tree.below(hook.pid) if hook.pid in self._by_pid else []
+        others = self.tree.others(self._by_pid, self._owners)
+        return own + [pid for pid, owner in others if owner == hook.pid]
 
     def unclaimed(self, hook: HookProcess) -> list[int]:
         """List, for the last hook of the batch, the living processes that may be of any hook."""
-        return self.tree.unclaimed(self._by_pid, self._owners) if self._pending == [hook] else []
+        others = self.tree.others(self._by_pid, self._owners) if self._pending == [hook] else ()
+        return [pid for pid, owner in others if not owner]
 
     def end_leftovers(self, hook: HookProcess, pids: list[int]) -> None:
         """
@@ -202,7 +199,7 @@ class Batch:
             # What those of earlier batches started meanwhile may live on as well.
             kept = self.spawner.warm.pids
             kept.update(pids, self.unclaimed(hook))
-            self._all_gone = self._pending == [hook] or kept.issuperset(_table.children(os.getpid()))
+            self._all_gone = self._pending == [hook] or kept.issuperset(system.children(os.getpid()))
             return
         process_tree.send(pids, signal.SIGKILL)
         for pid in (unclaimed := self.unclaimed(hook)):
@@ -221,7 +218,7 @@ class Batch:
         if len(self._pending) == 1:
             return False
         known = self._by_pid.keys() | self.spawner.warm.pids
-        return known.issuperset(_table.children(os.getpid()))
+        return known.issuperset(system.children(os.getpid()))
 
     def _turn(self) -> None:
         """Wait for the next event and attend to it."""
@@ -259,7 +256,7 @@ class Batch:
             now = _monotonic()
             return not self._reap(now) and self.tracer.together and now < until
 
-        _observing.attend(take)
+        linux_observing.attend(take)
 
     def _rebuild(self) -> None:
         """Register exactly what is open now."""
@@ -295,12 +292,7 @@ class Batch:
         return until
 
     def _reap(self, now: float) -> bool:
-        """
-        Reap all children that ended; one that is not a hook is an orphan.
-
-        Returns:
-            Whether a hook has ended.
-        """
+        """Reap all children that ended, orphans too; return whether a hook has ended."""
         # All children are reaped before any hook reacts, so that each sees which others are gone.
         ended: list[tuple[HookProcess, int, Any]] = []
         while True:
@@ -311,7 +303,7 @@ class Batch:
                 break
             if pid == 0:
                 prepared = self.spawner.warm.pids
-                self._all_gone = bool(prepared) and prepared.issuperset(_table.children(os.getpid()))
+                self._all_gone = bool(prepared) and prepared.issuperset(system.children(os.getpid()))
                 break
             self.spawner.warm.pids.discard(pid)
             self.tracer.handle(pid, status)

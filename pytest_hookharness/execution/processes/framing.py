@@ -26,12 +26,7 @@ def send(peer: socket.socket, value: Any) -> None:
 
 
 def receive(peer: socket.socket) -> Any:
-    """
-    Read one value and nothing of the next.
-
-    Raises:
-        EOFError: The other side is gone, perhaps in the middle of the value.
-    """
+    """Read one value and nothing of the next; `EOFError` if the other side is gone, perhaps in the middle."""
     (length,) = _HEAD.unpack(_read(peer, _HEAD.size))
     return marshal.loads(_read(peer, length))  # both ends are ours
 
@@ -70,7 +65,7 @@ AT_ONCE, ON_REQUEST = "at once", "on request"  # when a host goes on without wai
 
 
 class ProcessRequest:
-    """One `ProcessSpec`, encoded: values in this order; words, folder and environment are bytes already."""
+    """One `ProcessSpec`, encoded: words, folder and environment are bytes already."""
 
     argv: list[bytes]
     executables: list[bytes]
@@ -103,8 +98,8 @@ class ProcessRequest:
     chosen: tuple[int, ...]
     warm: bytes
 
-    def __init__(self, values: tuple[Any, ...]) -> None:
-        vars(self).update(zip(ProcessRequest.__annotations__, values, strict=True))
+    def __init__(self, values: dict[str, Any]) -> None:
+        vars(self).update(values)
 
     @property
     def traced(self) -> bool:

@@ -11,7 +11,7 @@ import select
 import signal
 import time
 
-from pytest_hookharness.execution import platform
+from pytest_hookharness.execution.platform.current import system
 from pytest_hookharness.execution.processes import process_tree
 from pytest_hookharness.execution.processes.framing import CHILD, GROUP, TREE, ProcessRequest
 from pytest_hookharness.execution.processes.run_limits import RunLimits, extended_wait
@@ -54,7 +54,6 @@ if TYPE_CHECKING:
 # awaited, DRAINING while that of one that ended is. LINGERING while its descendants may end by themselves.
 RUNNING, CUTTING, CLOSING, DRAINING, LINGERING, DONE = range(6)
 _KILL_TIMEOUT, _NEVER, _DRAIN_ROUNDS = 10.0, float("inf"), 64
-_table = platform.processes()
 
 
 class HookProcess:
@@ -67,7 +66,7 @@ class HookProcess:
         self._batch = batch
         self._ending: tuple[Any, ...] = ()
         self._exit: tuple[str, int] = ("exited", 0)
-        self._usage: tuple[float, int] = (0.0, 0)
+        self._cpu, self._peak = 0.0, 0
         self._leftovers: list[tuple[int, str, float]] = []
         self._unclaimed: list[tuple[int, str, float]] = []
         self._wall = 0.0
@@ -82,7 +81,7 @@ class HookProcess:
             self._batch.spawner.warm.prepare(request)
         self._channels = channels = HookStdio(request)
         self.source, self.sinks = channels.source, channels.sinks
-        self._boot = _table.boot_clock()
+        self._boot = system.boot_clock()
         self.began = now = time.monotonic()
         # Written before the start where possible: a hook that reads at once then never waits for us.
         if request.delay:
@@ -110,7 +109,7 @@ class HookProcess:
         """Record how the hook ended, and how much of its input it had read."""
         code = os.waitstatus_to_exitcode(status)
         self._exit = ("exited", code) if code >= 0 else ("signaled", -code)
-        self._usage = usage.ru_utime + usage.ru_stime, usage.ru_maxrss * _table.MEMORY_UNIT
+        self._cpu, self._peak = usage.ru_utime + usage.ru_stime, usage.ru_maxrss * system.MEMORY_UNIT
         self._channels.close_child_ends()
         self._drain()
         # Before closing: a closed input no longer shows how much was read.
@@ -290,7 +289,7 @@ class HookProcess:
             process_tree.send(self._batch.members(self), signal.SIGKILL)
             self.deadline = now + _KILL_TIMEOUT
         else:
-            name = _table.command_line(self.pid)
+            name = system.command_line(self.pid)
             raise process_tree.SurvivorError(f"the kernel does not end {name} (pid {self.pid})")
 
     def _signal(self, number: int) -> None:
@@ -303,7 +302,7 @@ class HookProcess:
 
     def _report_held_open(self, now: float) -> None:
         names = {name for name, number in self._channels.stream_names().items() if number}
-        holders = self._batch.tree.holders(names, self._boot)
+        holders = process_tree.holders(self._batch.tree.everyone(), names, self._boot)
         self._drain()
         self.settle(now)  # they may have let go while they were looked for
         if self.phase != DRAINING:
@@ -338,13 +337,14 @@ class HookProcess:
         """Close all descriptors."""
         self._channels.close()
 
-    def report(self, first: float) -> tuple[Any, ...]:
+    def report(self, first: float) -> dict[str, Any]:
         """Return the report that ``translation.decode`` reads."""
         request, (stdout, stderr) = self.request, self.sinks
-        cpu, peak = self._usage
-        reads = self._batch.tracer.report(self.pid) if request.traced else None
-        return (
-            self._ending, self.source.taken, self._read, stdout.data, stdout.total, stderr.data, stderr.total,
-            self.began - first, self._wall, cpu, peak, self._leftovers, self._unclaimed,
-            self.pid, reads, self._limits.extended, bool(request.warm),
-        )  # fmt: skip
+        return {
+            "ending": self._ending, "stdin_taken": self.source.taken, "stdin_read": self._read,
+            "stdout": (stdout.data, stdout.total), "stderr": (stderr.data, stderr.total),
+            "started": self.began - first, "wall": self._wall, "cpu": self._cpu, "peak_memory": self._peak,
+            "leftovers": self._leftovers, "unclaimed": self._unclaimed, "pid": self.pid,
+            "reads": self._batch.tracer.report(self.pid) if request.traced else None,
+            "extended": self._limits.extended, "warm": bool(request.warm),
+        }  # fmt: skip

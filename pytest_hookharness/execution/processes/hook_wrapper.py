@@ -15,7 +15,7 @@ import stat
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
     from typing import NoReturn, Protocol
 
     class HookRecording(Protocol):
@@ -42,13 +42,7 @@ _IGNORED = (_signal.SIGPIPE, _signal.SIGXFSZ)
 
 
 def run_wrapped(command: Sequence[str], recording: HookRecording) -> NoReturn:
-    """
-    Run a hook and end as it does: with its exit code, or by the signal that ended it.
-
-    Args:
-        command: The hook's command with its arguments.
-        recording: Records its input and its end.
-    """
+    """Run a hook and end as it does: with its exit code, or by the signal that ended it."""
     _take_input()
     # Before the hook starts: whatever kills it, the payload is stored.
     begun = _read_batch(_PATIENCE)
@@ -63,20 +57,16 @@ def run_wrapped(command: Sequence[str], recording: HookRecording) -> NoReturn:
     guard = _start_guard(process)
     os.write(starting, b"!")
     for number in _PASSED_ON:
-        _signal.signal(number, lambda received, _: _send(process, received))
+        _signal.signal(number, lambda received, _: _try(os.kill, process, received))
     # The process does not wait for this thread: a host that keeps the input open must not delay the end.
     _thread.start_new_thread(_pass_on, (begun, outer, recording))
     code = os.waitstatus_to_exitcode(os.waitpid(process, 0)[1])
-    try:  # noqa: SIM105 -- see above
-        os.write(guard, b"!")
-    except OSError:
-        pass  # A signal to all processes of the hook may have ended it.
+    # A signal to all processes of the hook may have ended it.
+    _try(os.write, guard, b"!")
     recording.keep(code)
     if code < 0:
-        try:  # noqa: SIM105 -- see above
-            _signal.signal(-code, _signal.SIG_DFL)
-        except OSError:
-            pass  # SIGKILL and SIGSTOP have no handler.
+        # SIGKILL and SIGSTOP have no handler.
+        _try(_signal.signal, -code, _signal.SIG_DFL)
         os.kill(os.getpid(), -code)
     os._exit(code & 0xFF)
 
@@ -115,11 +105,11 @@ def _start_guard(process: int) -> int:
     os._exit(0)
 
 
-def _send(process: int, number: int) -> None:
+def _try(act: Callable[..., object], *arguments: object) -> None:
     try:  # noqa: SIM105 -- see above
-        os.kill(process, number)
-    except ProcessLookupError:
-        pass  # The hook has just ended.
+        act(*arguments)
+    except OSError:
+        pass
 
 
 def _take_input() -> None:
@@ -145,8 +135,7 @@ def _read_batch(patience: float | None) -> bytes | None:
     """
     Return what the host writes until it pauses or closes the input; nothing at its end.
 
-    Args:
-        patience: Seconds until the host begins; ``None`` for any time. ``None`` is returned if it does not.
+    ``None`` is returned if it does not begin in ``patience`` seconds, where these are not ``None``.
     """
     batch = bytearray()
     try:

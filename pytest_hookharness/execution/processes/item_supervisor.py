@@ -12,12 +12,14 @@ import os
 import signal
 import socket
 
-from pytest_hookharness.execution import platform
 from pytest_hookharness.execution.exhaustion import explain_exhaustion
+from pytest_hookharness.execution.platform import linux
+from pytest_hookharness.execution.platform import linux_namespaces as isolation
+from pytest_hookharness.execution.platform.current import system
 from pytest_hookharness.execution.processes import framing
 from pytest_hookharness.execution.processes.batch import Batch
 from pytest_hookharness.execution.processes.overlay import OverlayView
-from pytest_hookharness.execution.processes.process_tree import Descendants, SurvivorError
+from pytest_hookharness.execution.processes.process_tree import Descendants, SurvivorError, watch_children
 from pytest_hookharness.execution.processes.spawn import Spawner
 from pytest_hookharness.execution.processes.stdio import open_terminal
 from pytest_hookharness.execution.processes.survivors import ProcessGroup
@@ -27,7 +29,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Generator, Sequence
     from typing import Any
 
-    from pytest_hookharness.execution.platform.confining import Renewal
+    from pytest_hookharness.execution.platform.linux_namespaces import Renewal
     from pytest_hookharness.model.processes import ProcessResult, ProcessSpec
 
 NAMESPACES, SUBREAPER, GROUP = "namespaces", "subreaper", "process group"
@@ -47,16 +49,6 @@ def describe_error(problem: BaseException) -> str:
     return f"{type(problem).__name__}: {problem} ({' > '.join(frames)})"
 
 
-def watch_children() -> int:
-    """Return a descriptor that becomes readable when a child ends."""
-    read_end, write_end = os.pipe()
-    os.set_blocking(read_end, False)
-    os.set_blocking(write_end, False)
-    signal.signal(signal.SIGCHLD, lambda *_: None)
-    signal.set_wakeup_fd(write_end, warn_on_full_buffer=False)
-    return read_end
-
-
 @contextlib.contextmanager
 def _reporting(peer: socket.socket) -> Generator[None]:
     """Report any error in a block to the pytest process, but not that this process is gone."""
@@ -69,14 +61,7 @@ def _reporting(peer: socket.socket) -> Generator[None]:
 
 
 def serve_item(peer: socket.socket, spawner: Spawner, tiers: dict[str, str]) -> None:
-    """
-    Serve one item from its first request to its last.
-
-    Args:
-        peer: Socket to the pytest process.
-        spawner: Starts processes.
-        tiers: Every tier, with the reason why it is not available here, empty if it is.
-    """
+    """Serve one item from its first request to its last; ``tiers`` say why each is not available here."""
     with _reporting(peer):
         _serve(peer, spawner, tiers)
 
@@ -94,7 +79,7 @@ def _serve(peer: socket.socket, spawner: Spawner, tiers: dict[str, str]) -> None
         planned = OverlayView(*view)
         _serve_in_namespaces(spawner, network, lambda: (peer, planned))
     elif tier == SUBREAPER:
-        platform.spawning().become_subreaper()
+        system.become_subreaper()
         framing.send(peer, ("ready", tier, [], [], [], "" if asked else tiers[NAMESPACES], []))
         serve_batches(peer, spawner, Descendants(False, spawner.warm.pids))
     else:
@@ -103,13 +88,15 @@ def _serve(peer: socket.socket, spawner: Spawner, tiers: dict[str, str]) -> None
 
 def _serve_in_group(peer: socket.socket, spawner: Spawner, reason: str) -> None:
     """Serve where no process becomes the parent of orphans; in a control group if the system allows one."""
-    groups = platform.control_groups()
+    # Needed in this tier only.
+    from pytest_hookharness.execution.platform import linux_control_groups as groups
+
     try:
         own = groups.enter()
     except OSError:
         own = ""
     try:
-        evidence = ["the limit on file locks" if platform.processes().has_marks() else "an open descriptor"]
+        evidence = ["the limit on file locks" if linux.has_marks() else "an open descriptor"]
         evidence += ["streams", "environment", *(["control group"] if own else [])]
         framing.send(peer, ("ready", GROUP, [], [], [], reason, evidence))
         serve_batches(peer, spawner, ProcessGroup((lambda: groups.processes(own)) if own else tuple))
@@ -122,9 +109,7 @@ def serve_prepared(channel: socket.socket, spawner: Spawner) -> None:
     """
     Enter namespaces without network ahead of an item, wait for its socket, and serve it.
 
-    Args:
-        channel: Where the supervisor sends the socket; this process ends if it closes the channel instead.
-        spawner: Starts processes.
+    This process ends if the supervisor closes the channel instead of sending the socket.
     """
 
     def wait() -> tuple[socket.socket, OverlayView]:
@@ -146,12 +131,8 @@ def _serve_in_namespaces(
     """
     Enter namespaces and let their first process serve; return when that and everything inside is gone.
 
-    Args:
-        spawner: Starts processes.
-        network: Whether the machine's network is shared.
-        wait: Returns the socket to the pytest process and the view of the files; called inside.
+    ``wait``, called inside, returns the socket to the pytest process and the view of the files.
     """
-    isolation = platform.isolation()
     refusal, names, own_users = "", -1, False
     try:
         names = isolation.hold_names()
@@ -166,7 +147,7 @@ def _serve_in_namespaces(
             os.waitpid(pid, 0)
             return
         # Asked for by the child itself, since the kernel clears it at every fork.
-        platform.spawning().die_with_parent()
+        linux.die_with_parent()
         isolation.set_up(network)
     except OSError as problem:
         refusal = describe_error(problem)
@@ -198,11 +179,7 @@ def serve_batches(
     """
     Run one batch after the other until the other side is gone, then kill everything that is left.
 
-    Args:
-        peer: Socket to the pytest process.
-        spawner: Starts processes.
-        tree: Their descendants.
-        renew: Makes the sandbox as new, if it can, after all processes have ended.
+    ``renew`` makes the sandbox as new, if it can, after all processes have ended.
     """
     wake = watch_children()
     signal.signal(signal.SIGHUP, _on_hangup)
@@ -276,7 +253,7 @@ class NestedProcesses:
     def __init__(self) -> None:
         self._tree: Descendants | ProcessGroup
         try:
-            platform.spawning().become_subreaper()
+            system.become_subreaper()
             self._tree = Descendants(first_of_namespace=False)
         except OSError:
             self._tree = ProcessGroup()

@@ -19,14 +19,12 @@ from __future__ import annotations
 import os
 import stat
 
-from pytest_hookharness.execution import platform
+from pytest_hookharness.execution.platform import linux_namespaces as mounts
 from pytest_hookharness.execution.real_paths import real_paths
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Container, Iterable
-
-mounts = platform.isolation()
 
 # What is mounted at a place: a folder of the item; a folder of the item that takes writes at its own path; a
 # folder of the developer that one of these would hide; an overlay; or a device of the machine.

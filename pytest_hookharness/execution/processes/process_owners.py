@@ -10,15 +10,15 @@ import os
 import resource
 import stat
 
-from pytest_hookharness.execution import platform
+from pytest_hookharness.execution.platform import linux
+from pytest_hookharness.execution.platform.current import system
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Sequence
 
-    from pytest_hookharness.execution.platform.protocol import ProcessRow
+    from pytest_hookharness.execution.platform.linux import ProcessRow
 
-_table = platform.processes()
 _STEP = 1 << 12
 _LARGEST = 1 << 62
 # Above all numbers of processes, so that no mark on the machine is an ancestor of another one by chance.
@@ -31,10 +31,7 @@ _CHANGING = (b"PWD=", b"OLDPWD=", b"SHLVL=", b"_=")
 
 class DescriptorMark:
     """
-    A pipe that all descendants of a hook inherit, for systems where a process cannot be marked.
-
-    Attributes:
-        passed: The descriptors that a hook inherits: this pipe, and those of the hooks around it.
+    A pipe that descendants of a hook inherit, where a process cannot be marked; all such are ``passed``.
     """
 
     def __init__(self) -> None:
@@ -70,11 +67,11 @@ class DescriptorMark:
 
     def name(self) -> str:
         """Return the name that the process table gives to the pipe."""
-        return _table.stream_name(self._number, socket=False)
+        return system.stream_name(self._number, socket=False)
 
     def of(self, pid: int) -> str:
         """Return the name of the pipe that a process has in this place; empty if it has none."""
-        return _table.link(pid, self._number)
+        return system.link(pid, self._number)
 
 
 def _mode(descriptor: int) -> int | None:
@@ -104,10 +101,10 @@ class ProcessOwners:
         """Begin a batch of hooks; ``whole_machine``: look through processes too that none of them started."""
         # With one hook nothing is to be told apart.
         self._marks = count > 1 or whole_machine
-        self._descriptor = DescriptorMark() if whole_machine and not _table.has_marks() else None
-        self._own = _table.own_mark() if self._marks else 0
+        self._descriptor = DescriptorMark() if whole_machine and not linux.has_marks() else None
+        self._own = linux.mark(os.getpid()) if self._marks else 0
         self._base = (self._own or (_OF_MACHINE + os.getpid() if whole_machine else 1)) * _STEP
-        self.since = _table.boot_clock() - 2 * _table.TICK if whole_machine else 0.0
+        self.since = system.boot_clock() - 2 * system.TICK if whole_machine else 0.0
         self._by_mark: dict[int, int] = {}
         self._by_pipe: dict[str, int] = {}
         self._by_stream: dict[str, int] = {}
@@ -121,7 +118,7 @@ class ProcessOwners:
             self._descriptor.renew()
         elif self._marks:
             known = place + 1 < _STEP and self._base < _LARGEST // _STEP
-            _table.mark_children(self._base + place + 1 if known else self._own)
+            linux.mark_children(self._base + place + 1 if known else self._own)
 
     def started(
         self,
@@ -150,7 +147,7 @@ class ProcessOwners:
         if self._descriptor is not None:
             self._descriptor.close()
         elif self._marks:
-            _table.mark_children(self._own)
+            linux.mark_children(self._own)
 
     def end(self) -> None:
         """Forget the hooks, for the batch has ended."""
@@ -166,11 +163,11 @@ class ProcessOwners:
         """Return the process of the hook that started a process; 0 if that is unknown."""
         if not self._marks:
             return self._pids[0] if self._pids else 0
-        return self._by_mark.get(self._mark(pid), 0) or self._by_leader(_table.row(pid))
+        return self._by_mark.get(self._mark(pid), 0) or self._by_leader(system.row(pid))
 
     def _mark(self, pid: int) -> int:
         """Return the mark of a process, or that of the hook of this batch around it."""
-        mark = _table.mark(pid)
+        mark = linux.mark(pid)
         while mark >= self._base + _STEP:
             mark //= _STEP
         return mark
@@ -195,21 +192,21 @@ class ProcessOwners:
         if known := self._by_leader(row) or self._by_mark.get(self._mark(row.pid), 0):
             return known
         return next(
-            (hook for name in _table.open_files(row.pid) if (hook := self._by_stream.get(name, 0))), 0
+            (hook for name in system.open_files(row.pid) if (hook := self._by_stream.get(name, 0))), 0
         )
 
     def has_environment(self, pid: int) -> bool:
         """Return whether a process that has no mark any more has the environment of the hooks."""
-        marked = _table.mark(pid) if self._descriptor is None else self._descriptor.of(pid)
+        marked = linux.mark(pid) if self._descriptor is None else self._descriptor.of(pid)
         if not self._environment or marked:
             return False
-        return self._environment <= _table.environment(pid)
+        return self._environment <= system.environment(pid)
 
     def owners(self, tree: Collection[int]) -> list[tuple[int, int]]:
         """Return the processes of a tree, parents first, each with its owner or else that of its parent."""
         found: dict[int, int] = {}
         for pid in tree:
             found[pid] = self.owner(pid)
-            if not found[pid] and (row := _table.row(pid)) is not None:
+            if not found[pid] and (row := system.row(pid)) is not None:
                 found[pid] = found.get(row.parent, 0)
         return [*found.items()]

@@ -11,7 +11,8 @@ import os
 import signal
 import time
 
-from pytest_hookharness.execution import platform
+from pytest_hookharness.execution.platform import linux
+from pytest_hookharness.execution.platform.current import system
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -19,9 +20,18 @@ if TYPE_CHECKING:
 
     from pytest_hookharness.execution.processes.process_owners import ProcessOwners
 
-_table = platform.processes()
 
 _KILL_TIMEOUT = 10.0
+
+
+def watch_children() -> int:
+    """Return a descriptor that becomes readable when a child ends."""
+    read_end, write_end = os.pipe()
+    os.set_blocking(read_end, False)
+    os.set_blocking(write_end, False)
+    signal.signal(signal.SIGCHLD, lambda *_: None)
+    signal.set_wakeup_fd(write_end, warn_on_full_buffer=False)
+    return read_end
 
 
 def descendants(pid: int) -> list[int]:
@@ -29,7 +39,7 @@ def descendants(pid: int) -> list[int]:
     found: list[int] = []
     level = [pid]
     while level:
-        level = [child for parent in level for child in _table.children(parent)]
+        level = [child for parent in level for child in system.children(parent)]
         found += level
     return found
 
@@ -40,15 +50,20 @@ def describe(pid: int, boot_time: float) -> tuple[int, str, float]:
 
     The start is in seconds after ``boot_time``, the start of its hook run on the clock of the table.
     """
-    found = _table.row(pid)
+    found = system.row(pid)
     age = 0.0 if found is None else found.started - boot_time
     # The table counts in ticks and rounds down, so a process may seem up to one tick older than it is.
-    return pid, _table.command_line(pid), round(age if age < -2 * _table.TICK else max(age, 0.0), 3)
+    return pid, system.command_line(pid), round(age if age < -2 * system.TICK else max(age, 0.0), 3)
 
 
 def has_open(pid: int, names: set[str]) -> bool:
     """Return whether a process has one of these files open, by their names in the process table."""
-    return any(name in names for name in _table.open_files(pid))
+    return any(name in names for name in system.open_files(pid))
+
+
+def holders(pids: Collection[int], names: set[str], boot_time: float) -> list[tuple[int, str, float]]:
+    """Describe those of some processes that have one of these files open."""
+    return [describe(pid, boot_time) for pid in pids if has_open(pid, names)]
 
 
 class SurvivorError(Exception):
@@ -83,51 +98,26 @@ class Descendants:
     sees_all = True
 
     def __init__(self, first_of_namespace: bool, kept: set[int] | None = None) -> None:
-        """
-        Begin with no process.
-
-        Args:
-            first_of_namespace: Whether the reaper is the first process of its namespace.
-            kept: Children of the reaper that belong to no hook and outlive a batch.
-        """
+        """Begin with no process; ``kept`` are children that belong to no hook and outlive a batch."""
         self._first = first_of_namespace
         self._kept = kept if kept is not None else set()
 
-    def members(self, pid: int, lives: bool, running: Collection[int], owners: ProcessOwners) -> list[int]:
-        """
-        List the living processes of a hook, the hook first if it lives.
+    def below(self, pid: int) -> list[int]:
+        """List a process and its descendants."""
+        return [pid, *descendants(pid)]
 
-        Args:
-            pid: The hook.
-            lives: Whether the hook itself lives.
-            running: The hooks that still run.
-            owners: The hooks of the batch.
-        """
-        found = [pid, *descendants(pid)] if lives else []
-        return found + [each for each, owner in self._orphans(running, owners) if owner == pid]
-
-    def unclaimed(self, running: Collection[int], owners: ProcessOwners) -> list[int]:
-        """List the living processes that some hook of the batch started, but nothing shows which."""
-        return [each for each, owner in self._orphans(running, owners) if not owner]
-
-    def _orphans(self, running: Collection[int], owners: ProcessOwners) -> Iterator[tuple[int, int]]:
-        """Yield the processes below orphans, each with the hook that started it."""
-        for orphan in _table.children(os.getpid()):
+    def others(self, running: Collection[int], owners: ProcessOwners) -> Iterator[tuple[int, int]]:
+        """Yield the living processes that no running hook is above, each with the hook that started it."""
+        for orphan in system.children(os.getpid()):
             if orphan not in running and orphan not in self._kept:
                 yield from owners.owners([orphan, *descendants(orphan)])
 
-    def holders(self, names: set[str], boot_time: float) -> list[tuple[int, str, float]]:
-        """Describe the processes that have one of these files open."""
-        below = descendants(os.getpid())
-        return [describe(pid, boot_time) for pid in below if has_open(pid, names)]
+    def everyone(self) -> list[int]:
+        """List all processes that hooks may have started."""
+        return descendants(os.getpid())
 
     def kill_all(self, hooks: Collection[int], owners: ProcessOwners | None = None) -> None:  # noqa: ARG002
-        """
-        Kill every descendant, of whatever hook; return when the kernel confirms that none is left.
-
-        Raises:
-            SurvivorError: One is still there after 10 seconds.
-        """
+        """Kill every descendant, and return when the kernel confirms it; `SurvivorError` after 10 seconds."""
         end = time.monotonic() + _KILL_TIMEOUT
         while True:
             self._kill()
@@ -163,8 +153,8 @@ class Descendants:
 
 def wait_for_cpu(pids: Collection[int], elapsed: float) -> float:
     """Return for how many of the elapsed seconds processes and their ended children waited for a CPU."""
-    rows = [row for pid in pids if (row := _table.row(pid))]
-    times = [_table.cpu_and_wait(row.pid) for row in rows]
+    rows = [row for pid in pids if (row := system.row(pid))]
+    times = [linux.cpu_and_wait(row.pid) for row in rows]
     had, waited = sum(time[0] for time in times), sum(time[1] for time in times)
     if not had:
         return min(waited, elapsed)
@@ -175,10 +165,10 @@ def wait_for_cpu(pids: Collection[int], elapsed: float) -> float:
 
 def least_wait_for_cpu(pids: Collection[int], elapsed: float) -> float:
     """Return for how many of the elapsed seconds each of some processes waited for a CPU; 0 for none."""
-    return min([elapsed, *(_table.cpu_and_wait(pid)[1] for pid in pids)]) if pids else 0.0
+    return min([elapsed, *(linux.cpu_and_wait(pid)[1] for pid in pids)]) if pids else 0.0
 
 
 def is_in_group(pid: int, leader: int) -> bool:
     """Return whether a process is in the group that another one leads."""
-    found = _table.row(pid)
+    found = system.row(pid)
     return found is not None and found.group == leader

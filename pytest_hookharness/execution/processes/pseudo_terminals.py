@@ -41,12 +41,7 @@ _CONTROL = re.compile(r"\x1b\[[0-?]*[ -/]*[@-~]|\x1b[@-_]")
 
 
 class Conversation:
-    """
-    What passes over one terminal, from its opening to the end of its hook.
-
-    Attributes:
-        path: Where a process finds the terminal.
-    """
+    """What passes over one terminal, from its opening to the end of its hook, which finds it at ``path``."""
 
     def __init__(self, terminal: Terminal, opened: OpenedTerminal) -> None:
         self._ours, self._theirs, self.path = opened
@@ -105,24 +100,14 @@ class Conversation:
 
     @property
     def dialogue(self) -> Dialogue:
-        """
-        What passed over the terminal.
-
-        Raises:
-            SlowPattern: An expected question took too long to look for.
-        """
+        """What passed over the terminal; `SlowPattern` if an expected question took too long to look for."""
         if self._failure is not None:
             raise self._failure
         return self._log.dialogue
 
 
 class _DialogueLog:
-    """
-    The part of a conversation that is kept; its size is bounded.
-
-    Attributes:
-        rest: The last output, which no expected question matches.
-    """
+    """The part of a conversation that is kept, of bounded size; ``rest`` is output that fits no question."""
 
     def __init__(self) -> None:
         self.rest = ""
@@ -155,13 +140,7 @@ class _DialogueLog:
 def open_terminals(
     terminals: Sequence[Terminal | None], opener: Callable[[], OpenedTerminal]
 ) -> Generator[list[Conversation | None]]:
-    """
-    Open the terminals of hooks that are started together; all are closed at the end of the block.
-
-    Args:
-        terminals: What each hook has.
-        opener: Opens one where the hooks can find it.
-    """
+    """Open the terminals of hooks that are started together; all are closed at the end of the block."""
     with ExitStack() as stack:
         opened: list[Conversation | None] = []
         for terminal in terminals:

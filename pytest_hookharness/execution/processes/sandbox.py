@@ -17,8 +17,8 @@ from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager
 from typing import Any, TypeAlias
 
-from pytest_hookharness.execution import platform
 from pytest_hookharness.execution.paths import PACKAGE
+from pytest_hookharness.execution.platform.linux_inotify import InotifyPool
 from pytest_hookharness.execution.processes import framing, pseudo_terminals
 from pytest_hookharness.execution.processes.framing import WAITS
 from pytest_hookharness.execution.processes.slots import CpuSlot, NoFreeSlot
@@ -214,7 +214,7 @@ class Supervisor(AbstractContextManager["Supervisor"]):
     """
 
     def __init__(self) -> None:
-        self.watches = platform.watch_pool()
+        self.watches = InotifyPool()
         self._starting = threading.Lock()
         self._channel: socket.socket | None = None
         self._process: subprocess.Popen[bytes] | None = None
@@ -250,11 +250,8 @@ class Supervisor(AbstractContextManager["Supervisor"]):
 
     def tiers(self) -> Mapping[Tier, str]:
         """Return every tier with the reason why it is not available here, empty if it is."""
-        if self._tiers is None:
-            self._tiers = self._find_tiers()
-        return self._tiers
-
-    def _find_tiers(self) -> Mapping[Tier, str]:
+        if self._tiers is not None:
+            return self._tiers
         with self._connect(framing.PLAIN) as peer:
             peer.settimeout(_OPEN_TIMEOUT)
             with contextlib.suppress(BrokenPipeError):
@@ -262,7 +259,8 @@ class Supervisor(AbstractContextManager["Supervisor"]):
             answer = framing.receive(peer)
         if not isinstance(answer, dict):
             raise ExecutionError(f"the supervisor cannot fork: {answer[1]}")
-        return {Tier(name): reason for name, reason in answer.items()}
+        self._tiers = {Tier(name): reason for name, reason in answer.items()}
+        return self._tiers
 
     def _connect(self, kind: bytes) -> socket.socket:
         """Have an item supervisor forked; return our end of the socket to it."""

@@ -84,12 +84,7 @@ class CpuSlot:
         """Give the slot to another simulation."""
 
     def resume(self) -> None:
-        """
-        Take the slot back at once, because a hook works again.
-
-        Raises:
-            NoFreeSlot: There is none left.
-        """
+        """Take the slot back at once, because a hook works again; raise `NoFreeSlot` if there is none."""
 
     def wait_readable(self, peer: socket.socket) -> None:
         """
@@ -137,9 +132,7 @@ class CpuSlots:
         """
         Take a slot as soon as there is one.
 
-        Args:
-            again: Whether the simulation had one before. Such a simulation is preferred, because time passes
-                for its hooks.
+        A simulation that had one before (``again``) is preferred, because time passes for its hooks.
 
         Raises:
             KeyboardInterrupt: All simulations are to stop.

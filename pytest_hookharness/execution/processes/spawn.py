@@ -6,24 +6,19 @@ Loaded by the supervisor too.
 
 from __future__ import annotations
 
-import _socket
 import errno
-import fcntl
 import os
-import signal
-import termios
 
-from pytest_hookharness.execution import platform
+from pytest_hookharness.execution.platform.current import system
+from pytest_hookharness.execution.processes.forked_process import ForkedProcess
 from pytest_hookharness.execution.processes.framing import TTY, ProcessRequest
-from pytest_hookharness.execution.processes.held_process import HeldProcess
 from pytest_hookharness.execution.processes.warm_interpreters import WarmInterpreters
+from pytest_hookharness.execution.reads.tracer import Tracer
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
     from typing import Any
-
-    from pytest_hookharness.execution.reads.tracer import Tracer
 
     Streams = tuple[int, int, int]
     Starter = Callable[[ProcessRequest, Streams, int], int]
@@ -42,7 +37,7 @@ class Spawner:
     def __init__(self) -> None:
         self.passed: tuple[int, ...] = ()
         self.warm = WarmInterpreters(self._start_passing)
-        self.held: HeldProcess | None = None
+        self.held: ForkedProcess | None = None
         self._open_pipe()
         # The last argument allows vfork; not every version takes it.
         self._start: Starter = self._by_popen
@@ -55,9 +50,8 @@ class Spawner:
 
     def _has_fork_exec(self) -> bool:
         """Try the interpreter's private function, which may change, on no program at all."""
-        times = 0.0, 0.0, False, 0.0, 0.0, "", 0.0
-        rest = (), "", 0.0, 0.0, 0, b"", False, 0.0, 0, (), (), b""
-        nothing = ProcessRequest(([b"?"], [], b"/", [], b"", True, None, 0.0, "", "", True, *times, *rest))
+        words = {"argv": [b"?"], "executables": [], "env": []}
+        nothing = ProcessRequest({**words, "cwd": b"/", "own_session": True})
         try:
             pid = self._by_fork_exec(nothing, (-1, -1, -1), 0)
         except (TypeError, ValueError):
@@ -82,7 +76,13 @@ class Spawner:
     def hold(self) -> None:
         """Fork a process that waits to become the hook of the next batch, if that is an observed one."""
         self.release()
-        self.held = HeldProcess(execute)
+        tracer = Tracer()
+        tracer.keep_together()
+        try:
+            self.held = ForkedProcess(self._execute, tracer)
+        except OSError:
+            tracer.part()
+            raise
 
     def release(self) -> None:
         """End the process that waits, if there is one."""
@@ -96,17 +96,13 @@ class Spawner:
         """
         Start a process; return its number, and why it never became the command if it did not.
 
-        Args:
-            streams: Its standard streams; for a terminal only the first.
-            tracer: Stops it at some of its calls; ``None`` if nobody does.
+        ``streams`` are its standard streams; for a terminal only the first.
         """
         on_terminal = request.stdio == request.stdin == TTY
         first, *others = streams
         theirs = (first, first, first) if on_terminal else (first, others[0], others[1])
-        if tracer is not None and self.held is not None and tracer is self.held.tracer:
-            return self._by_held(self.held, request, theirs)
         if on_terminal or request.terminal or tracer is not None:
-            return self._by_fork(request, theirs, tracer, terminal=on_terminal or bool(request.terminal))
+            return self._by_fork(request, theirs, tracer, on_terminal=on_terminal)
         if request.warm:
             if pid := self.warm.start(request, theirs):
                 return pid, None
@@ -168,69 +164,48 @@ class Spawner:
         process.returncode = 0  # it is waited for elsewhere
         return process.pid
 
-    def _by_held(
-        self, held: HeldProcess, request: ProcessRequest, streams: Streams
+    def _by_fork(
+        self, request: ProcessRequest, streams: Streams, tracer: Tracer | None, *, on_terminal: bool
     ) -> tuple[int, OSError | None]:
-        self.held = None
-        pid, refusals = held.become(request, streams)
+        """Start a process that code in the child must set up: one with a terminal, or a traced one."""
+        if tracer is not None and self.held is not None and tracer is self.held.tracer:
+            forked, self.held = self.held, None
+        else:
+            forked = ForkedProcess(self._execute, tracer, request.since, times_only=not request.observed)
+        terminal = streams[0] if on_terminal else None
+        if request.terminal:
+            terminal = os.open(request.terminal, os.O_RDWR | os.O_NOCTTY | os.O_CLOEXEC)
+        pid, refusals = forked.become(request, streams, terminal)
         try:
             return pid, self._refusal(refusals)
         finally:
             os.close(refusals)
+            if request.terminal and terminal is not None:
+                os.close(terminal)
 
-    def _by_fork(
-        self, request: ProcessRequest, streams: Streams, tracer: Tracer | None, *, terminal: bool
-    ) -> tuple[int, OSError | None]:
-        """
-        Start a process that code in the child must set up: one with a terminal, or an observed one.
-        """
-        refusals, refuse = os.pipe()
-        gate = _socket.socketpair() if tracer is not None else None
-        pid = os.fork()
-        if pid:
-            os.close(refuse)
-            try:
-                if tracer is not None and gate is not None:
-                    gate[1].close()
-                    tracer.let_in(pid, gate[0], request.since, times_only=not request.observed)
-                    tracer.move_clock(pid, request.ahead, request.shifts, request.chosen)
-                    tracer.await_program(pid)
-                return pid, self._refusal(refusals)
-            finally:
-                os.close(refusals)
+    def _execute(self, request: ProcessRequest, refuse: int) -> None:
+        """Turn this very process into the command, or report why that fails."""
+        for descriptor in self.passed:
+            os.set_inheritable(descriptor, True)
+        env = dict(entry.split(b"=", 1) for entry in request.env)
+        answer, number = b"noexec", 0
         try:
-            for number in (signal.SIGPIPE, signal.SIGXFSZ):
-                signal.signal(number, signal.SIG_DFL)
-            if terminal:
-                _take_terminal(request, streams[0])
-            elif request.own_session:
-                os.setsid()
-            else:
-                os.setpgid(0, 0)
-            for descriptor, stream in enumerate(streams):
-                os.dup2(stream, descriptor)
-            for descriptor in self.passed:
-                os.set_inheritable(descriptor, True)
-            if tracer is not None and gate is not None:
-                gate[0].close()
-                tracer.enter(gate[1], times_only=not request.observed)
-            execute(request, refuse)
-        finally:
-            os._exit(255)
-
-
-def _take_terminal(request: ProcessRequest, stream: int) -> None:
-    """Give this process a session and a controlling terminal."""
-    # A process that a host starts on its own terminal leads no session, and its end sends nobody SIGHUP.
-    signal.pthread_sigmask(signal.SIG_BLOCK, (signal.SIGHUP,))
-    os.setsid()
-    terminal = os.open(request.terminal, os.O_RDWR) if request.terminal else stream
-    fcntl.ioctl(terminal, termios.TIOCSCTTY, 0)
+            os.chdir(request.cwd)
+            answer = b""
+            for path in request.executables:
+                try:
+                    os.execve(path, request.argv, env)  # noqa: S606  # a hook runs any program
+                except OSError as problem:
+                    if problem.errno not in (errno.ENOENT, errno.ENOTDIR) or not number:
+                        number = problem.errno or 0
+        except OSError as problem:
+            number = problem.errno or 0
+        os.write(refuse, b"OSError:%x:%s" % (number, answer))
 
 
 def _find_fork_exec() -> Any:
     """Return the interpreter's private function that starts processes; ``None`` if it is of no use."""
-    if not platform.spawning().FORK_WAITS_FOR_PROGRAM:
+    if not system.FORK_WAITS_FOR_PROGRAM:
         return None
     # Untyped: every version declares it differently.
     try:
@@ -238,24 +213,6 @@ def _find_fork_exec() -> Any:
     except ImportError:
         return None
     return _posixsubprocess.fork_exec
-
-
-def execute(request: ProcessRequest, refuse: int) -> None:
-    """Turn this very process into the command, or report why that fails."""
-    env = dict(entry.split(b"=", 1) for entry in request.env)
-    answer, number = b"noexec", 0
-    try:
-        os.chdir(request.cwd)
-        answer = b""
-        for path in request.executables:
-            try:
-                os.execve(path, request.argv, env)  # noqa: S606  # a hook runs any program
-            except OSError as problem:
-                if problem.errno not in (errno.ENOENT, errno.ENOTDIR) or not number:
-                    number = problem.errno or 0
-    except OSError as problem:
-        number = problem.errno or 0
-    os.write(refuse, b"OSError:%x:%s" % (number, answer))
 
 
 def explain_refusal(request: ProcessRequest, problem: OSError) -> str:

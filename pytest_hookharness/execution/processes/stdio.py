@@ -12,10 +12,8 @@ import os
 import struct
 import termios
 
-from pytest_hookharness.execution import platform
+from pytest_hookharness.execution.platform.current import system
 from pytest_hookharness.execution.processes.framing import PIPE, TTY, ProcessRequest
-
-_table = platform.processes()
 
 _SIOCOUTQ = termios.TIOCOUTQ
 _SAFE_SIZE = 4096  # bytes that a new pipe takes at once under every limit
@@ -84,11 +82,7 @@ class InputWriter:
         self._close = False
 
     def keep_child_end(self, reading_end: int) -> bool:
-        """
-        Keep the hook's end of a pipe open too; return false if that is unsafe.
-
-        It shows how much of the input was never read.
-        """
+        """Keep the hook's end of a pipe, which shows what was never read; return false if that is unsafe."""
         # Not while we still write: we could not notice any more that the last reader is gone.
         if self._kind != PIPE or self.waiting or not self.taken:
             return False
@@ -255,4 +249,4 @@ def open_terminal() -> tuple[int, int]:
 def _name(descriptor: int, stdio: str) -> str:
     if stdio == TTY:
         return os.ttyname(descriptor)
-    return _table.stream_name(descriptor, socket=stdio != PIPE)
+    return system.stream_name(descriptor, socket=stdio != PIPE)

@@ -23,7 +23,8 @@ import select
 import signal
 import socket
 
-from pytest_hookharness.execution import platform
+from pytest_hookharness.execution.platform import linux_namespaces
+from pytest_hookharness.execution.platform.current import system
 from pytest_hookharness.execution.processes import framing, item_supervisor, process_tree
 from pytest_hookharness.execution.processes.spawn import Spawner
 
@@ -36,13 +37,7 @@ _END_TIMEOUT_MS = 2000
 
 
 def main(channel: str, pytest_pid: str) -> None:
-    """
-    Serve until pytest is gone, then end everything that is left.
-
-    Args:
-        channel: The number of the socket to pytest.
-        pytest_pid: The number of the pytest process.
-    """
+    """Serve until pytest is gone, then end everything; ``channel`` is the number of the socket to pytest."""
     _be_neutral()
     # The loops create no reference cycles. Frozen objects are never written to, so the forked item
     # supervisors keep sharing the memory that was loaded so far.
@@ -53,7 +48,7 @@ def main(channel: str, pytest_pid: str) -> None:
 
 def _be_neutral() -> None:
     """Reset what this process inherited and no hook may inherit, and keep hooks out of its memory."""
-    platform.spawning().allow_dumps(False)
+    system.allow_dumps(False)
     signal.pthread_sigmask(signal.SIG_SETMASK, ())
     for number in signal.valid_signals() - {signal.SIGKILL, signal.SIGSTOP, signal.SIGPIPE, signal.SIGXFSZ}:
         if signal.getsignal(number) == signal.SIG_IGN:
@@ -77,9 +72,9 @@ class Supervision:
         self._asked = 0
         # Milliseconds after which something is prepared for the next item.
         self._delay: int | None = None
-        self._wake = item_supervisor.watch_children()
+        self._wake = process_tree.watch_children()
         # The socket is not enough: a process forked from pytest may hold its other end open.
-        self._pytest = platform.spawning().open_process(pytest_pid)
+        self._pytest = system.open_process(pytest_pid)
         self._is_subreaper = False
 
     def run(self) -> None:
@@ -145,7 +140,7 @@ class Supervision:
             return
         ours, theirs = socket.socketpair()
         with theirs:
-            mounts = platform.isolation().mount_table()
+            mounts = linux_namespaces.mount_table()
             pid = os.fork()
             if pid == 0:
                 ours.close()
@@ -162,7 +157,7 @@ class Supervision:
         # Closed in any case: without the socket of an item it ends.
         with self._peers[pid] as channel, contextlib.suppress(OSError):
             # It does not see what was mounted since.
-            if platform.isolation().mount_table() == mounts:
+            if linux_namespaces.mount_table() == mounts:
                 socket.send_fds(channel, [framing.BEST], [peer.fileno()])
                 return pid
         return 0
@@ -172,14 +167,12 @@ class Supervision:
             self._tiers = _probe()
         if kind != framing.PLAIN and not self._is_subreaper and not self._tiers["subreaper"]:
             # The orphans of an item supervisor that is killed become children of this process.
-            platform.spawning().become_subreaper()
+            system.become_subreaper()
             self._is_subreaper = True
         return os.fork()
 
     def _refuse(self, peer: socket.socket, problem: OSError) -> None:
         """Tell pytest why there is no item supervisor, and go on for the other items."""
-        from pytest_hookharness.execution.processes import framing, item_supervisor
-
         try:
             framing.send(peer, ("failed", item_supervisor.describe_error(problem)))
         except OSError:
@@ -224,9 +217,8 @@ class Supervision:
 
     def _kill_orphans(self) -> None:
         """End the orphans that became our children, with their descendants, until there are none."""
-        table = platform.processes()
         # A loop, for the children of a killed process become ours.
-        while orphans := [pid for pid in table.children(os.getpid()) if pid not in self._peers]:
+        while orphans := [pid for pid in system.children(os.getpid()) if pid not in self._peers]:
             for pid in orphans:
                 process_tree.send([pid, *process_tree.descendants(pid)], signal.SIGKILL)
             for pid in orphans:
@@ -256,7 +248,7 @@ def _probe() -> dict[str, str]:
     """Try each tier once; return the reason why it is not available, empty if it is."""
     return {
         item_supervisor.NAMESPACES: _try(_enter_namespaces),
-        item_supervisor.SUBREAPER: _try(platform.spawning().become_subreaper),
+        item_supervisor.SUBREAPER: _try(system.become_subreaper),
         item_supervisor.GROUP: "",
     }
 
@@ -280,11 +272,11 @@ def _try(attempt: Callable[[], None]) -> str:
 
 
 def _enter_namespaces() -> None:
-    platform.isolation().enter(False)
+    linux_namespaces.enter(False)
     pid = os.fork()
     if pid == 0:
         try:
-            platform.isolation().set_up(False)
+            linux_namespaces.set_up(False)
         except OSError as problem:
             # The pipe of the report belongs to the grandparent, so only a number can be returned.
             os._exit((problem.errno or 1) & 0x7F)

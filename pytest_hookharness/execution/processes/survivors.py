@@ -11,22 +11,19 @@ import os
 import signal
 import time
 
-from pytest_hookharness.execution import platform
+from pytest_hookharness.execution.platform.current import system
 from pytest_hookharness.execution.processes.process_tree import (
     SurvivorError,
-    describe,
-    has_open,
     send,
     send_group,
 )
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection
+    from collections.abc import Callable, Collection, Iterator
 
     from pytest_hookharness.execution.processes.process_owners import ProcessOwners
 
-_table = platform.processes()
 _KILL_TIMEOUT = 10.0
 
 
@@ -42,30 +39,20 @@ class ProcessGroup:
     sees_all = False
 
     def __init__(self, confined: Callable[[], Collection[int]] = tuple) -> None:
-        """
-        Prepare to look for processes.
-
-        Args:
-            confined: Lists the processes in the control group of the hooks.
-        """
+        """Look for processes; ``confined`` lists those in the control group of the hooks."""
         self._confined = confined
 
-    def members(self, pid: int, lives: bool, running: Collection[int], owners: ProcessOwners) -> list[int]:
-        """List the living processes of a hook, the hook first if it lives."""
-        found = self._find(running, owners)
-        return [pid] * lives + [each for each, owner in found.items() if owner == pid]
+    def below(self, pid: int) -> list[int]:
+        """List a process itself: its descendants are among the others."""
+        return [pid]
 
-    def unclaimed(self, running: Collection[int], owners: ProcessOwners) -> list[int]:
-        """List the living processes that some hook of the batch started, but nothing shows which."""
-        return [each for each, owner in self._find(running, owners).items() if not owner]
-
-    def _find(self, running: Collection[int], owners: ProcessOwners) -> dict[int, int]:
-        """Return the living processes that hooks started, with the hook; 0 where it may be any of several."""
+    def others(self, running: Collection[int], owners: ProcessOwners) -> Iterator[tuple[int, int]]:
+        """Yield the living processes that hooks started, with the hook; 0 where it may be any of several."""
         owners.look()
         confined, found = frozenset(self._confined()), dict.fromkeys(running, 0)
         for pid in running:
             found[pid] = pid
-        rows = [row for row in _table.all_rows() if row.state != "Z" and row.started >= owners.since]
+        rows = [row for row in system.all_rows() if row.state != "Z" and row.started >= owners.since]
         # Parents first, for a process may show nothing but that its parent shows something.
         for row in sorted(rows, key=lambda row: (row.started, row.pid)):
             if row.pid in found or row.pid == os.getpid():
@@ -75,25 +62,19 @@ class ProcessGroup:
                 owner = owners.only_hook
             if owner is not None:
                 found[row.pid] = owner
-        return {pid: owner for pid, owner in found.items() if pid not in running}
+        yield from ((pid, owner) for pid, owner in found.items() if pid not in running)
 
-    def holders(self, names: set[str], boot_time: float) -> list[tuple[int, str, float]]:
-        """Describe the processes that have one of these files open."""
-        everyone = [each.pid for each in _table.all_rows() if each.pid != os.getpid()]
-        return [describe(pid, boot_time) for pid in everyone if has_open(pid, names)]
+    def everyone(self) -> list[int]:
+        """List all processes that hooks may have started: all but this one."""
+        return [each.pid for each in system.all_rows() if each.pid != os.getpid()]
 
     def kill_all(self, hooks: Collection[int], owners: ProcessOwners | None = None) -> None:
-        """
-        Kill the groups of these hooks, and what else they started and can be found.
-
-        Raises:
-            SurvivorError: One is still there after 10 seconds.
-        """
+        """Kill these hooks' groups, and what else can be found of them; `SurvivorError` after 10 seconds."""
         end = time.monotonic() + _KILL_TIMEOUT
         for pid in hooks:
             send_group(pid, signal.SIGKILL)
         # Another process reaps the orphans, so their end can only be polled for.
-        while (others := self._find((), owners) if owners else {}) or any(map(_is_group, hooks)):
+        while (others := dict(self.others((), owners)) if owners else {}) or any(map(_is_group, hooks)):
             send(others, signal.SIGKILL)
             if time.monotonic() > end:
                 raise SurvivorError(f"the kernel does not end the processes of {list(hooks)}")
@@ -111,4 +92,4 @@ def _is_group(pid: int) -> bool:
         os.killpg(pid, 0)
     except (ProcessLookupError, PermissionError):
         return False
-    return any(each.group == pid and each.state != "Z" for each in _table.all_rows())
+    return any(each.group == pid and each.state != "Z" for each in system.all_rows())

@@ -72,9 +72,8 @@ class Confinement:
 
     def encode(self) -> tuple[Any, ...]:
         """Encode the request to open a sandbox."""
-        private = [(str(point), str(folder)) for point, folder in self.private.items()]
-        visible, writable = ([str(path) for path in paths] for paths in (self.visible, self.writable))
-        view = private, visible, writable, str(self.outside), list(self.readonly), list(self.full)
+        private = tuple(self.private.items())
+        view = private, self.visible, self.writable, self.outside, self.readonly, self.full
         return "open", self.tier.value if self.tier else None, self.network, view
 
 
@@ -90,8 +89,6 @@ def notes_of(
     Yield what a tier cannot guarantee, in sentences.
 
     Args:
-        tier: The tier in force.
-        confinement: What was asked for.
         reason: Why namespaces are not available, if the tier is the best one.
         contained: The folders below which no write reaches the machine.
         refusals: Where writes do although they should not, each with the reason.
@@ -144,17 +141,15 @@ def longest(specs: Sequence[ProcessSpec]) -> float:
     return max(times, default=0.0)
 
 
+_UNCHANGED = (
+    *("own_session", "limit", "hook_timeout", "exact", "pipe_wait", "linger", "background", "output_limit"),
+    *("observed", "ahead", "since", "shifts", "chosen"),
+)
 _ENCODING, _ERRORS = sys.getfilesystemencoding(), sys.getfilesystemencodeerrors()
 
 
-def encode(spec: ProcessSpec, terminal: str = "") -> tuple[Any, ...]:
-    """
-    Encode a process spec as the values that ``ProcessRequest`` unpacks, in its order.
-
-    Args:
-        spec: What to start.
-        terminal: Path of its controlling terminal; empty if it has none.
-    """
+def encode(spec: ProcessSpec, terminal: str = "") -> dict[str, Any]:
+    """Encode a process spec, and the path of its terminal, as the attributes of a `ProcessRequest`."""
     if not spec.argv:
         raise ValueError("argv is empty; a process needs at least one word")
     stdin, kill = spec.stdin, spec.kill
@@ -162,16 +157,16 @@ def encode(spec: ProcessSpec, terminal: str = "") -> tuple[Any, ...]:
     argv = [os.fsencode(word) for word in spec.argv]
     # Not by ``os.fsencode``: two calls for each variable would take most of the time spent here.
     env = [f"{name}={value}".encode(_ENCODING, _ERRORS) for name, value in spec.env.items()]
-    return (
-        argv, _candidates(argv[0], spec.env.get("PATH", os.defpath)), os.fsencode(spec.cwd), env,
-        stdin.data, stdin.close, stdin.chunk, stdin.delay, (stdin.stdio or spec.stdio).value,
-        spec.stdio.value, spec.own_session,
-        spec.limit, spec.hook_timeout, spec.exact, spec.pipe_wait, spec.linger,
-        spec.detach.value, spec.background,
-        kill.signals, kill.scope.value, kill.grace, kill.close_wait, spec.output_limit,
-        os.fsencode(terminal), spec.observed, spec.ahead, spec.since, spec.shifts, spec.chosen,
-        os.fsencode(spec.warm),
-    )  # fmt: skip
+    return {
+        **{name: getattr(spec, name) for name in _UNCHANGED},
+        "argv": argv, "executables": _candidates(argv[0], spec.env.get("PATH", os.defpath)),
+        "cwd": os.fsencode(spec.cwd), "env": env,
+        "terminal": os.fsencode(terminal), "warm": os.fsencode(spec.warm),
+        "data": stdin.data, "close": stdin.close, "chunk": stdin.chunk, "delay": stdin.delay,
+        "stdin": (stdin.stdio or spec.stdio).value, "stdio": spec.stdio.value, "detach": spec.detach.value,
+        "signals": kill.signals, "scope": kill.scope.value, "grace": kill.grace,
+        "close_wait": kill.close_wait,
+    }  # fmt: skip
 
 
 def _candidates(word: bytes, search_path: str) -> list[bytes]:
@@ -181,28 +176,18 @@ def _candidates(word: bytes, search_path: str) -> list[bytes]:
     return [os.fsencode(folder or ".") + b"/" + word for folder in search_path.split(os.pathsep)]
 
 
-def decode(values: tuple[Any, ...], limit: float | None = None) -> ProcessResult:
-    """Decode the report of one process that had a time limit."""
-    ending, taken, read, out, out_total, err, err_total, started, wall, cpu, peak, *rest = values
-    leftovers, unclaimed, pid, reads, extended, warm = rest
-    return ProcessResult(
-        ending=_ending(ending),
-        stdin_taken=taken,
-        stdin_read=read,
-        stdout=Output(out, out_total),
-        stderr=Output(err, err_total),
-        started=started,
-        wall=wall,
-        cpu=cpu,
-        peak_memory=peak,
-        leftovers=tuple(Process(*row) for row in leftovers),
-        unclaimed=tuple(Process(*row) for row in unclaimed),
-        pid=pid,
-        limit=limit,
-        extended=extended,
-        reads=decode_reads(reads) if reads is not None else None,
-        warm=warm,
-    )
+def decode(values: dict[str, Any], limit: float | None = None) -> ProcessResult:
+    """Decode the report of one process that had a time limit: attributes of the result."""
+    reads = values["reads"]
+    encoded = {
+        "ending": _ending(values["ending"]),
+        "stdout": Output(*values["stdout"]),
+        "stderr": Output(*values["stderr"]),
+        "leftovers": tuple(Process(*row) for row in values["leftovers"]),
+        "unclaimed": tuple(Process(*row) for row in values["unclaimed"]),
+        "reads": decode_reads(reads) if reads is not None else None,
+    }
+    return ProcessResult(limit=limit, **{**values, **encoded})
 
 
 def _exit(values: tuple[str, int]) -> Exited | Signaled:
@@ -249,7 +234,11 @@ def decode_reads(values: tuple[Any, ...]) -> Reads:
     suspicious = any(mention.word in _QUERY_WORDS for mention in found)
     return Reads(
         programs=tuple(_program(*image) for image in images),
-        writes=tuple(_write(*write, suspicious=suspicious) for write in writes),
+        # Of a file that it has made or emptied, a run knows what it wrote.
+        writes=tuple(
+            FileWrite(path, existed, read, append, emptied, not emptied and _queried(queries, suspicious))
+            for path, existed, read, append, emptied, queries in writes
+        ),
         mentions=found,
         gap=gap,
         observed=observed,
@@ -257,35 +246,18 @@ def decode_reads(values: tuple[Any, ...]) -> Reads:
     )
 
 
-def _program(
-    path: str,
-    script: str,
-    invoked: str,
-    looks: Sequence[tuple[str, str, bool, bool]],
-    sources: Sequence[tuple[str, str, int]],
-) -> ProgramReads:
+def _program(path: str, script: str, invoked: str, looks: Any, sources: Any) -> ProgramReads:
     return ProgramReads(
         path=path,
         script=script,
         invoked=invoked,
-        looks=tuple(PathLook(path, _KINDS[kind], existed, own) for path, kind, existed, own in looks),
+        looks=tuple(PathLook(at, _KINDS[kind], existed, own) for at, kind, existed, own in looks),
         sources=tuple(ReadSource(SourceKind(kind), detail, times) for kind, detail, times in sources),
     )
 
 
-def _write(
-    path: str,
-    existed: bool,
-    read: bool,
-    append: bool,
-    emptied: bool,
-    queries: Sequence[tuple[str, Sequence[str]]],
-    *,
-    suspicious: bool,
-) -> FileWrite:
-    # Of a file that it has made or emptied, a run knows what it wrote.
-    queried = not emptied and any(_asks(program, asked, suspicious=suspicious) for program, asked in queries)
-    return FileWrite(path, existed, read, append, emptied, queried)
+def _queried(queries: Sequence[tuple[str, Sequence[str]]], suspicious: bool) -> bool:
+    return any(_asks(program, asked, suspicious=suspicious) for program, asked in queries)
 
 
 def _asks(program: str, asked: Sequence[str], *, suspicious: bool) -> bool:

@@ -9,8 +9,8 @@ import shlex
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from pytest_hookharness.execution import platform
 from pytest_hookharness.execution.paths import lies_in
+from pytest_hookharness.execution.platform.current import system
 from pytest_hookharness.model.fast_dataclass import dataclass
 from pytest_hookharness.model.processes import ProcessSpec, Stdio
 
@@ -50,12 +50,11 @@ def find_warm(spec: ProcessSpec, visible: Sequence[str], writable: Sequence[str]
     Return what a run can be forked from; ``None`` if the hook has to be started as usual.
 
     Args:
-        spec: How the hook is started.
         visible: The folders whose files hooks see at the same paths as this process.
         writable: The folders of the session, which hooks may change.
     """
     words = _words(spec)
-    if not words or not platform.spawning().FORK_WAITS_FOR_PROGRAM:
+    if not words or not system.FORK_WAITS_FOR_PROGRAM:
         return None
     if spec.terminal is not None or Stdio.TTY in (spec.stdio, spec.stdin.stdio):
         return None

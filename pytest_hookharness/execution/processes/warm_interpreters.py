@@ -15,7 +15,7 @@ import select
 import signal
 import sys
 
-from pytest_hookharness.execution import platform
+from pytest_hookharness.execution.platform import linux_ptrace
 from pytest_hookharness.execution.processes.framing import ProcessRequest
 from pytest_hookharness.execution.processes.stdio import HookStdio
 
@@ -57,12 +57,7 @@ class PreparedInterpreter:
         return bool(answer) and not printed.poll(0)
 
     def fork(self, streams: tuple[int, ...], *, own_session: bool) -> int:
-        """
-        Fork a hook run and return its process; 0 if the interpreter ended because the script changed.
-
-        Raises:
-            OSError: It does not answer, so it is unknown whether the hook runs.
-        """
+        """Fork a hook run and return its process; 0 if the script changed, `OSError` if that is unknown."""
         numbers = b"".join(stream.to_bytes(4, sys.byteorder) for stream in streams)
         rights = (_socket.SOL_SOCKET, _socket.SCM_RIGHTS, numbers)
         self._control.settimeout(_FORK_TIMEOUT)
@@ -78,12 +73,7 @@ class PreparedInterpreter:
 
 
 class WarmInterpreters:
-    """
-    The prepared interpreters of one item supervisor.
-
-    Attributes:
-        pids: Their processes, until these are reaped: children that no hook started.
-    """
+    """The prepared interpreters of one item supervisor; ``pids`` are processes until these are reaped."""
 
     def __init__(self, start: Start) -> None:
         self.pids: set[int] = set()
@@ -135,7 +125,7 @@ class WarmInterpreters:
 
     def _open(self, request: ProcessRequest) -> PreparedInterpreter | None:
         """Start an interpreter and wait until it pauses; ``None`` if it does not."""
-        start = ProcessRequest(tuple(vars(request).values()))
+        start = ProcessRequest(vars(request))
         start.data, start.delay, start.warm = b"", 0.0, b""
         if self._archive < 0:
             self._archive = _archive(self._module)
@@ -171,15 +161,11 @@ def _archive(module: int) -> int:
 
     Python stores no compiled file for a module that it imports from an archive.
     """
-    text, name = os.pread(module, os.fstat(module).st_size, 0), _MODULE.encode()
-    size = len(text).to_bytes(4, "little")
-    # Not compressed, and without time and checksum, which Python does not ask for.
-    entry = b"\x14\0" + bytes(12) + size + size + len(name).to_bytes(4, "little")
-    first = b"PK\3\4" + entry + name + text
-    index = b"PK\1\2\x14\0" + entry + bytes(14) + name
-    lengths = len(index).to_bytes(4, "little") + len(first).to_bytes(4, "little")
-    archive = platform.tracing().memory_file("hookharness")
-    os.write(archive, first + index + b"PK\5\6" + bytes(4) + b"\1\0\1\0" + lengths + bytes(2))
+    import zipfile  # only few runs need it
+
+    archive = linux_ptrace.memory_file("hookharness")
+    with open(archive, "wb", closefd=False) as file, zipfile.ZipFile(file, "w") as members:
+        members.writestr(_MODULE, os.pread(module, os.fstat(module).st_size, 0))
     return archive
 
 

@@ -40,7 +40,6 @@ class InterleavingResult:
     The result of hook runs side by side.
 
     Attributes:
-        runs: The hook runs.
         holds: How often one of them was held.
         reason: Why they were not controlled; empty if they were.
     """
@@ -57,8 +56,6 @@ def run_interleaved(
     Start all processes at once, or delayed, and control how they interleave.
 
     Args:
-        start: Runs process specs in the sandbox.
-        specs: The hook runs.
         watched: Absolute paths of the files before whose changes they are held.
         delay: Seconds between their starts.
         budget: Seconds for all of it.

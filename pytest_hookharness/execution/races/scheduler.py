@@ -16,7 +16,8 @@ import signal
 import sys
 import time
 
-from pytest_hookharness.execution import platform
+from pytest_hookharness.execution.platform import linux_ptrace as tracing
+from pytest_hookharness.execution.processes.process_tree import watch_children
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -75,7 +76,7 @@ class ControlledProcess:
             controlled = os.read(start_pipe, 1) == b"s"
             os.chdir(self.spec["cwd"])
             if controlled:
-                platform.tracing().filter_calls()
+                tracing.filter_calls()
             words, env = self.spec["argv"], self.spec["env"]
             os.execvpe(words[0], words, env)  # noqa: S606  # a hook runs any program
         except BaseException as problem:  # noqa: BLE001  # reported where the command would write
@@ -113,15 +114,10 @@ class InterleavingScheduler:
         self.changed = 0.0
         self._by_output: dict[int, ControlledProcess] = {}
         self._poll = select.poll()
-        self._tracing = platform.tracing()
 
     def run(self) -> dict[str, Any]:
         """Run all processes; return the report."""
-        wake, write_end = os.pipe()
-        for descriptor in (wake, write_end):
-            os.set_blocking(descriptor, False)
-        signal.signal(signal.SIGCHLD, lambda *_: None)
-        signal.set_wakeup_fd(write_end, warn_on_full_buffer=False)
+        wake = watch_children()
         self._poll.register(wake, select.POLLIN)
         self._prepare()
         first = time.monotonic()
@@ -150,10 +146,10 @@ class InterleavingScheduler:
                 self._by_output[descriptor] = process
                 self._poll.register(descriptor, select.POLLIN)
         try:
-            self._tracing.try_filter()
+            tracing.try_filter()
             for process in self.hook_runs:
                 if not self.reason:
-                    self._tracing.seize(process.pid)
+                    tracing.seize(process.pid)
         except (OSError, AttributeError) as problem:
             self.reason = str(problem)
 
@@ -166,7 +162,7 @@ class InterleavingScheduler:
                 self._poll.unregister(descriptor)
         while True:
             try:
-                pid, status = os.waitpid(-1, os.WNOHANG | self._tracing.ALL_TASKS)
+                pid, status = os.waitpid(-1, os.WNOHANG | tracing.ALL_TASKS)
             except ChildProcessError:
                 return
             if not pid:
@@ -193,17 +189,17 @@ class InterleavingScheduler:
         number, event = os.WSTOPSIG(status), status >> 16
         if process is not None:
             process.tasks.add(task)
-        if event == self._tracing.FILTERED and process is not None and self._holds(process, task):
+        if event == tracing.FILTERED and process is not None and self._holds(process, task):
             return
-        if event in self._tracing.FORKS and process is not None:
-            process.tasks |= self._tracing.started(task)
-        if event == self._tracing.STOPPED and number != signal.SIGTRAP:
-            self._tracing.keep_stopped(task)
+        if event in tracing.FORKS and process is not None:
+            process.tasks |= {tracing.event_message(task)} - {0}
+        if event == tracing.STOPPED and number != signal.SIGTRAP:
+            tracing.keep_stopped(task)
         else:
-            self._tracing.resume(task, 0 if event else number)
+            tracing.resume(task, 0 if event else number)
 
     def _owner(self, task: int) -> ControlledProcess | None:
-        for relative in (task, *self._tracing.relatives(task)):
+        for relative in (task, *tracing.relatives(task)):
             for process in self.hook_runs:
                 if relative in process.tasks:
                     return process
@@ -220,7 +216,7 @@ class InterleavingScheduler:
 
     def _holds(self, process: ControlledProcess, task: int) -> bool:
         """Hold a task if it is about to change a watched file and no other task of its process is held."""
-        if self.free or process.held or not self._tracing.changes(task, self.watched):
+        if self.free or process.held or not tracing.changes(task, self.watched):
             return False
         process.held = task
         self.queue.append(process)
@@ -240,7 +236,7 @@ class InterleavingScheduler:
         free = (process for process in self.hook_runs if not process.held)
         others = [process for process in free if process.tasks or process.start_pipe >= 0]
         for process in others:
-            process.asleep += process.start_pipe < 0 and all(map(self._tracing.sleeps, process.tasks))
+            process.asleep += process.start_pipe < 0 and all(map(tracing.sleeps, process.tasks))
         if any(process.asleep < _ASLEEP for process in others):
             if time.monotonic() < self.changed + _STALL:
                 return
@@ -256,7 +252,7 @@ class InterleavingScheduler:
         self._note_change()
         for process in going:
             task, process.held = process.held, 0
-            self._tracing.resume(task)
+            tracing.resume(task)
 
 
 def main() -> None:

@@ -33,20 +33,8 @@ _EMPTY_PROGRAMS = (
 )
 # Variables that decide what an interpreter does when it starts.
 _RELEVANT = (
-    "PYTHON",
-    "NODE_",
-    "GIT_",
-    "PERL",
-    "RUBY",
-    "LD_",
-    "LC_",
-    "LANG",
-    "BASH_ENV",
-    "ENV",
-    "HOME",
-    "PATH",
-    "TZ",
-    "PWD",
+    *("PYTHON", "NODE_", "GIT_", "PERL", "RUBY", "LD_", "LC_", "LANG"),
+    *("BASH_ENV", "ENV", "HOME", "PATH", "TZ", "PWD"),
 )
 # The C library seeds the checks of its memory with this call, once for each program.
 _OF_LIBRARY = ReadSource(SourceKind.RANDOM, "getrandom 8 1")
@@ -85,9 +73,7 @@ def without_startup(reads: Reads, baselines: Mapping[str, Sequence[Reads]]) -> R
     """
     Return a record without what the interpreters' own start looks at.
 
-    Args:
-        reads: The record.
-        baselines: For each interpreter, as it was invoked, the records of empty programs.
+    ``baselines`` are, for each interpreter as it was invoked, the records of empty programs.
     """
     words = {mention.word for mention in reads.mentions}
     programs = tuple(

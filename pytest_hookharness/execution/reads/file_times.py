@@ -1,5 +1,5 @@
 """
-File times: whether a script or a command line shows that a program tells the times of files.
+Scripts and command lines: which script a program runs, and whether they show that it tells times of files.
 
 Loaded by the supervisor too. Most programs ask for the status of each file that they read, and few of them
 tell more of it than its size.
@@ -9,6 +9,9 @@ from __future__ import annotations
 
 import os
 import re
+
+from pytest_hookharness.execution.platform import linux_clock_calls as clock_calls
+from pytest_hookharness.execution.platform import linux_read_calls as read_calls
 
 # Stands among the mentions for all names of the times of files, and for a script that could not be read.
 FILE_TIMES = "st_mtime"
@@ -63,6 +66,8 @@ _SILENT = {
     "pr": re.compile(rb"\0-(?!-)[a-zA-Z0-9]*[tT]|\0--omit-"),
 }
 _LABEL = re.compile(rb"\0(?:-L|--label[=\0])")
+# The last letters of options whose value is a program.
+_INLINE = (b"c", b"m", b"e", b"p")
 # Programs of which their arguments show whether they tell the times of the files that they look at.
 BY_ARGUMENTS = frozenset(("stat", *_TELLING, *_SILENT))
 
@@ -102,3 +107,19 @@ def tells_times(path: str, arguments: bytes) -> bool:
     if name == "diff" and len(_LABEL.findall(arguments)) > 1:
         return False
     return name in _TELLING and _TELLING[name].search(arguments) is not None
+
+
+def script_of_system(named: str, path: str, arguments: bytes) -> str:
+    """Return the script of an interpreter if it is an installed one, which is not searched for words."""
+    words = [named] if named != path else map(os.fsdecode, arguments.split(b"\0")[1:])
+    return next((word for word in words if read_calls.is_of_system(word) and os.path.isfile(word)), "")
+
+
+def names_script(task: int, arguments: bytes) -> bool:
+    """Return whether the arguments of an interpreter contain its script, or name its file or folder."""
+    words = arguments.split(b"\0")[1:-1]
+    plain = [word for word in words if not word.startswith((b"-W", b"-X"))]
+    if any(word.startswith(b"-") and word.endswith(_INLINE) for word in plain):
+        return True
+    places = [clock_calls.find(task, word) for word in plain if word]
+    return b"-" not in words and any(os.path.isfile(place) or os.path.isdir(place) for place in places)

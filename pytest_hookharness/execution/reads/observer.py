@@ -46,10 +46,6 @@ class ReadObserver:
         Start all processes at once and return their results in the same order, each with its ``reads``.
 
         Afterwards each interpreter runs an empty program, twice, unless a record of that is known.
-
-        Args:
-            start: Runs process specs in the sandbox, as ``Sandbox.run`` does.
-            specs: The hook runs.
         """
         results = start([replace(spec, observed=True) for spec in specs])
         return tuple(
@@ -92,12 +88,7 @@ class ReadObserver:
 
 
 class SearchObserver(ReadObserver):
-    """
-    Runs hooks and remembers what they, and the programs that they start, look for and do not find.
-
-    Attributes:
-        missing: The paths, in order, each with the command lines that looked for it.
-    """
+    """Runs hooks and notes which paths they look for in vain, each with the command lines that did."""
 
     def __init__(self) -> None:
         super().__init__()

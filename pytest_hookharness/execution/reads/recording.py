@@ -9,21 +9,24 @@ from __future__ import annotations
 import os
 import stat
 
-from pytest_hookharness.execution import platform
+from pytest_hookharness.execution.platform import linux_clock_calls as clock_calls
+from pytest_hookharness.execution.platform import linux_read_calls as read_calls
+from pytest_hookharness.execution.platform.linux_paths import PathResolver
 from pytest_hookharness.execution.reads.file_times import (
     BY_ARGUMENTS,
     FILE_TIMES,
     is_environment,
+    names_script,
     names_times,
+    script_of_system,
     tells_times,
 )
-from pytest_hookharness.execution.reads.script_arguments import names_script, script_of_system
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-    from pytest_hookharness.execution.platform.observation import Seen
+    from pytest_hookharness.execution.platform.linux_observing import Seen
 
 MOST_ENTRIES = 20_000
 _LARGEST_SCRIPT = 1 << 20
@@ -45,8 +48,6 @@ _SCRIPTED = ("python", "pypy", "node")
 # Modules of ours with one of these names: they execute only constructors that they wrote, and name a tool.
 _OWN = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 _TIMELESS = tuple(f"{_OWN}/{name}" for name in ("model/fast_dataclass.py", "judging/detectors/signatures.py"))
-_calls, _times = platform.read_calls(), platform.clock_calls()
-platform.resolver()  # loaded now, for an item's namespaces may hide the package later
 
 
 def is_always_timing(path: str) -> bool:
@@ -100,7 +101,7 @@ class Recording:
         self._seen, self._asked = set[str](), set[str]()
         self._here_documents = False
         self._entries = 0
-        self._resolver = platform.resolver()
+        self._resolver = PathResolver()
         # For each task the program that it is about to become, without links and as it was named.
         self._targets: dict[int, tuple[str, str]] = {}
 
@@ -136,12 +137,7 @@ class Recording:
         return image
 
     def look(self, task: int, pid: int, image: Image, seen: Seen) -> tuple[str, ...]:
-        """
-        Note what a call looks at.
-
-        Returns:
-            The paths whose names it changes if it succeeds, each after what becomes of it.
-        """
+        """Note what a call looks at; return the names that it changes if it succeeds, each after how."""
         what, how, text, last = seen
         if what == "trouble":
             self.miss(how)
@@ -186,12 +182,12 @@ class Recording:
             self._add(image, path, "opened", existed=existed)
             if existed:
                 self._read_script(path)
-        elif not _calls.is_constant(path):
+        elif not read_calls.is_constant(path):
             if "r" in flags:
                 self._add(image, path, "opened", existed=existed)
             elif "x" in flags or "c" not in flags:
                 self._add(image, path, "named", existed=existed)
-            source = _calls.source_of(path)
+            source = read_calls.source_of(path)
             if source is not None:
                 self.note_source(image, *source)
             self._write(path, existed=existed, flags=flags)
@@ -226,7 +222,7 @@ class Recording:
         self._add(image, path.removesuffix(" (deleted)"), how, existed=True)
 
     def _add(self, image: Image, path: str, kind: str, *, existed: bool) -> None:
-        if _calls.is_constant(path):
+        if read_calls.is_constant(path):
             return
         key = path, kind, existed, self._is_own(path)
         if key in image.looks:
@@ -234,7 +230,7 @@ class Recording:
         image.looks[key] = None
         self._count()
         if existed and kind != "link":
-            source = _calls.source_of(path)
+            source = read_calls.source_of(path)
             # To look at the folder of all processes is no question yet.
             if source is not None and (source[1] != "all" or kind == "listed"):
                 self.note_source(image, *source)
@@ -277,7 +273,7 @@ class Recording:
 
     def _read_script(self, path: str) -> None:
         """Look for words that stand for what no call shows, in a file that was opened."""
-        if path in self._seen or _calls.is_of_system(path) or self._is_of_interpreter(path):
+        if path in self._seen or read_calls.is_of_system(path) or self._is_of_interpreter(path):
             return
         self._seen.add(path)
         try:
@@ -296,7 +292,7 @@ class Recording:
         """Look for names that stand for the times of files, if the file may be a script of the program."""
         if not image.is_scripted or path in self._asked:
             return
-        place, path = path, _times.path_of(path)
+        place, path = path, clock_calls.path_of(path)
         # Most files are asked for several times. A place that depends on the process may become another one.
         if path == place:
             self._asked.add(path)

@@ -11,7 +11,11 @@ import os
 import struct
 import time
 
-from pytest_hookharness.execution import platform
+from pytest_hookharness.execution.platform import linux_clock_calls as clock_calls
+from pytest_hookharness.execution.platform import linux_observing as observing
+from pytest_hookharness.execution.platform import linux_ptrace as tracing
+from pytest_hookharness.execution.platform import linux_read_calls as read_calls
+from pytest_hookharness.execution.platform.current import system
 from pytest_hookharness.execution.reads.recording import Image, Recording
 
 TYPE_CHECKING = False
@@ -25,8 +29,6 @@ _NOTHING_ASKED: tuple[str, int, str, str] = "", 0, "", ""
 # A hook is no longer kept on the tracer's processor after so many seconds without a stop, or with more tasks:
 # a shell, that of a script, and what this one starts.
 _PAUSE, _MOST_TASKS = 0.1, 3
-_tracing, _observing, _calls = platform.tracing(), platform.observing(), platform.read_calls()
-_times = platform.clock_calls()
 
 
 class _Task:
@@ -53,12 +55,7 @@ class Tracer:
     """
 
     def __init__(self, gap: str = "") -> None:
-        """
-        Begin a batch.
-
-        Args:
-            gap: Why nothing can be observed; empty if it can be tried.
-        """
+        """Begin a batch; ``gap`` is why nothing can be observed, empty if it can be tried."""
         self._gap = gap
         # Times of files that programs chose by a moved clock, and that may be before the machine's present.
         self._chosen: set[int] = set()
@@ -78,7 +75,7 @@ class Tracer:
         than all that is recorded. It ends when the hook asks for its processors or may read them in the
         process table, when several tasks could work side by side, and when it makes no calls.
         """
-        self._processors = _observing.share_processor()
+        self._processors = observing.share_processor()
         self._together = bool(self._processors)
 
     @property
@@ -92,23 +89,21 @@ class Tracer:
         if self._together:
             self._together = False
             for task in (0, *others, *self._tasks):
-                _observing.use_processors(task, self._processors)
+                observing.use_processors(task, self._processors)
 
     def enter(self, gate: _socket.socket, *, times_only: bool) -> None:
         """
         Have this process stopped at some of its calls, if the tracer at the other side of the gate can do so.
 
-        Args:
-            gate: Leads to the tracer.
-            times_only: Whether at calls that show a time, and not at all by which it looks at something.
+        ``times_only``: at calls that show a time, and not at all by which it looks at something.
         """
         # Or its parent could not trace it, unless it has rights over the machine.
-        platform.spawning().allow_dumps(True)
+        system.allow_dumps(True)
         gate.send(_GO)
         if gate.recv(1) != _GO:
             return
         try:
-            (_times.filter_times if times_only else _calls.filter_reads)()
+            (clock_calls.filter_times if times_only else read_calls.filter_reads)()
         except (OSError, AttributeError) as problem:
             answer = str(problem).encode()
         else:
@@ -118,10 +113,9 @@ class Tracer:
 
     def let_in(self, pid: int, gate: _socket.socket, since: int = 0, *, times_only: bool = False) -> None:
         """
-        Observe a process that waits in `enter`.
+        Observe a process that waits in `enter`, at the other side of the gate.
 
         Args:
-            gate: Leads to it.
             since: Times of files count as times if they are since this moment, in nanoseconds.
             times_only: Whether it stops only where it is shown a time, and only that is recorded.
         """
@@ -143,12 +137,12 @@ class Tracer:
         """Move the clock of a process that was let in, and the times of files that are written since."""
         if ahead:
             self._chosen.update(chosen)
-            self._recordings[pid].shifts = shifts or ((platform.files().file_clock(), ahead),)
+            self._recordings[pid].shifts = shifts or ((system.file_clock(), ahead),)
 
     def _attach(self, pid: int, recording: Recording) -> str:
         """Begin to observe a process; return why that is not possible."""
         try:
-            _observing.observe(pid)
+            observing.observe(pid)
         except (OSError, AttributeError) as problem:
             return str(problem) or "the system has no ptrace"
         self._tasks[pid] = _Task(recording, recording.begin(pid, "", b""), pid)
@@ -176,11 +170,11 @@ class Tracer:
             self.due = ended + _PAUSE
 
     def _attend(self, task: int, status: int) -> None:
-        why, number = _observing.stop_of(status)
+        why, number = observing.stop_of(status)
         found = self._tasks.get(task) or self._adopt(task)
         if why == "stopped":
             self._stopped.add(task)
-            _tracing.keep_stopped(task)
+            tracing.keep_stopped(task)
             return
         try:
             if found is not None and self._holds(found, task, why):
@@ -189,20 +183,20 @@ class Tracer:
             # Of a process that is gone, or one that hands over what is no address.
             if found is not None:
                 found.recording.miss(f"a call could not be read: {problem}")
-        _tracing.resume(task, number)
+        tracing.resume(task, number)
 
     def _holds(self, found: _Task, task: int, why: str) -> bool:
         """Record why a task stopped; return true if it is resumed up to the result of its call."""
         recording = found.recording
         if why == "program":
-            path, arguments, gap, timed = _observing.begin_program(task, recording.lets)
+            path, arguments, gap, timed = observing.begin_program(task, recording.lets)
             if gap:
                 recording.miss(gap)
             found.image = recording.begin(task, path, arguments)
             if timed:
                 recording.note_source(found.image, "clock", "monotonic")
         elif why == "started":
-            for child in _tracing.started(task):
+            if child := tracing.event_message(task):
                 self._begin(found, child)
         elif why == "result":
             self._take_result(found, task)
@@ -212,14 +206,14 @@ class Tracer:
             if recording.shifts:
                 self._ask(found, task)
             if found.changing or found.asked[0]:
-                _observing.resume_to_result(task)
+                observing.resume_to_result(task)
                 return True
         return False
 
     def _look(self, found: _Task, task: int) -> None:
         """Record what the call before which a task stopped looks at, and keep the names that it changes."""
-        for seen in _calls.decode(task):
-            if self._together and _calls.shows_processors(seen):
+        for seen in read_calls.decode(task):
+            if self._together and read_calls.shows_processors(seen):
                 self.part()
             found.changing += found.recording.look(task, found.pid, found.image, seen)
 
@@ -229,10 +223,10 @@ class Tracer:
         since = recording.shifts[0][0]
         if recording.times_only:
             since = min(recording.since, since)
-        found.asked = name, address, shown, file = _times.asked(task, 0 if recording.unseen else since)
-        if shown == _times.CHOSEN:
+        found.asked = name, address, shown, file = clock_calls.asked(task, 0 if recording.unseen else since)
+        if shown == clock_calls.CHOSEN:
             found.asked = _NOTHING_ASKED
-            times = [*_times.chosen_times(task, file, address)]
+            times = [*clock_calls.chosen_times(task, file, address)]
             self._chosen.update(times)
             recording.chosen.update(dict.fromkeys(times))
             return
@@ -248,12 +242,12 @@ class Tracer:
         name, address, shown, _ = found.asked
         if name:
             found.asked = _NOTHING_ASKED
-            changed, is_own = _times.move(task, name, address, recording.shifts, self._chosen)
+            changed, is_own = clock_calls.move(task, name, address, recording.shifts, self._chosen)
             is_new = recording.unseen or changed >= recording.since
             if recording.times_only and (shown == "realtime" or is_new):
                 shown = "times of its own folder" if is_own else shown
                 recording.note_source(found.image, "clock", shown)
-        if found.changing and _observing.succeeded(task):
+        if found.changing and observing.succeeded(task):
             recording.changed(found.changing)
         found.changing = ()
 
@@ -261,7 +255,7 @@ class Tracer:
         """Note a task that another one has started."""
         parent.recording.pids.add(task)
         if task not in self._tasks:
-            pid = parent.pid if parent.pid in _tracing.relatives(task)[:1] else task
+            pid = parent.pid if parent.pid in tracing.relatives(task)[:1] else task
             self._tasks[task] = _Task(parent.recording, parent.image, pid)
             if len(self._tasks) > _MOST_TASKS:
                 self.part()
@@ -269,7 +263,7 @@ class Tracer:
 
     def _adopt(self, task: int) -> _Task | None:
         """Find out to which hook an unknown task belongs, whose start was not reported yet."""
-        for relative in _tracing.relatives(task):
+        for relative in tracing.relatives(task):
             if relative in self._tasks:
                 return self._begin(self._tasks[relative], task)
         if len(self._recordings) == 1:

@@ -18,14 +18,7 @@ from pytest_hookharness.model.fast_dataclass import dataclass
 
 @dataclass(frozen=True, slots=True)
 class HttpAnswer:
-    """
-    An answer over HTTP.
-
-    Attributes:
-        kind: Its content type.
-        body: Its bytes.
-        after: What has to be set before it is sent; ``None`` for nothing.
-    """
+    """An answer over HTTP, sent once ``after`` is set; ``kind`` is its content type."""
 
     kind: str
     body: bytes

@@ -19,12 +19,9 @@ _KILL = 9
 
 def main(port: str, workspace: str, *argv: str) -> None:
     """
-    Start a program and end with its exit code; started in the folder of the control socket.
+    Start a program in a workspace, and end with its exit code.
 
-    Args:
-        port: The port of the model server.
-        workspace: The folder in which the program works.
-        argv: The program with its arguments.
+    The launcher starts in the folder of the control socket. ``port`` is that of the model server.
     """
     control = _socket.socket(_socket.AF_UNIX)
     control.connect(CONTROL)

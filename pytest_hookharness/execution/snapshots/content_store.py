@@ -16,6 +16,7 @@ from itertools import islice
 from pathlib import Path
 from typing import TypeAlias
 
+from pytest_hookharness.execution.state.file_contents import LARGEST
 from pytest_hookharness.model.fast_dataclass import dataclass, replace
 
 Block: TypeAlias = tuple[int, bytes]
@@ -29,17 +30,10 @@ _MOST_FILES_ASIDE, _MOST_BYTES_ASIDE = 50_000, 64 << 20
 
 
 class ContentStore:
-    """
-    A folder of kept contents.
+    """A folder of kept contents."""
 
-    Attributes:
-        folder: Where it is.
-        largest: Bytes of the largest content that is read; zeros in it do not count.
-    """
-
-    def __init__(self, folder: Path, largest: int) -> None:
+    def __init__(self, folder: Path) -> None:
         self.folder = folder
-        self.largest = largest
         self._small = Pack(folder / "small")
         self._large: set[str] = set()
         folder.mkdir(mode=0o700, parents=True)
@@ -51,18 +45,11 @@ class ContentStore:
 
     def digest(self, descriptor: int, *, keep: bool) -> str:
         """
-        Return the name of the content of an open file; empty if it is too large.
-
-        Args:
-            descriptor: The file.
-            keep: Whether to copy it into the store, unless it is there.
-
-        Raises:
-            OSError: It cannot be read or copied.
+        Return the name of an open file's content, and ``keep`` it; empty if too large. May raise `OSError`.
         """
         size = os.fstat(descriptor).st_size
-        if size > self.largest:
-            most = self.largest // _BLOCK + 1
+        if size > LARGEST:
+            most = LARGEST // _BLOCK + 1
             if sum(1 for _ in islice(_places(descriptor, size), most)) == most:
                 return ""
         if size > _SMALL:
@@ -86,12 +73,7 @@ class ContentStore:
         self._large.add(digest)
 
     def write(self, digest: str, descriptor: int) -> None:
-        """
-        Replace the content of an open file by a kept one.
-
-        Raises:
-            OSError: It cannot be written, or the kept copy was changed.
-        """
+        """Replace the content of an open file by a kept one; `OSError` if the kept copy was changed."""
         if digest in self._small:
             size, data = self._small.read(digest)
             blocks = ((0, data),) if data else ()
@@ -118,14 +100,10 @@ class ContentStore:
 
     def place_for(self, files: int, size: int) -> Path | None:
         """
-        Return a new folder for what is no longer needed; ``None`` if too much lies there already.
+        Return a new folder for files of a size, no longer needed; ``None`` if too much lies there already.
 
         It is removed with the store, and not at once: for some time ext4 gives no new file the place of a
         deleted one, and after many deletions each new one takes long to make.
-
-        Args:
-            files: How many files and folders will be moved there.
-            size: Their bytes.
         """
         number, files_before, size_before = self._aside
         self._aside = number + 1, files_before + files, size_before + size
@@ -136,12 +114,7 @@ class ContentStore:
         return place
 
     def free(self, needed: Collection[str] = ()) -> None:
-        """
-        Remove all contents but the needed ones.
-
-        Raises:
-            OSError: One cannot be removed.
-        """
+        """Remove all contents but the needed ones; raise `OSError` if one cannot be removed."""
         self._small.free(needed)
         for digest in self._large.difference(needed):
             (self.folder / digest).unlink(missing_ok=True)
@@ -150,14 +123,7 @@ class ContentStore:
 
 @dataclass(frozen=True, slots=True)
 class PackSlot:
-    """
-    Where a content is in a pack.
-
-    Attributes:
-        place: Where it begins.
-        length: How many bytes are stored; none for zeros.
-        size: How many bytes the content has.
-    """
+    """Where a content is in a pack; of zeros, which have a ``size`` all the same, no bytes are stored."""
 
     place: int
     length: int
@@ -165,12 +131,7 @@ class PackSlot:
 
 
 class Pack:
-    """
-    A file that holds small contents one after the other; it exists, and is open, while there are any.
-
-    Attributes:
-        path: Where it is.
-    """
+    """A file that holds small contents one after the other; it exists, and is open, while there are any."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
@@ -183,33 +144,18 @@ class Pack:
         return digest in self._slots
 
     def add(self, digest: str, size: int, data: bytes) -> None:
-        """
-        Append a content; one without data is all zeros.
-
-        Raises:
-            OSError: It cannot be written.
-        """
+        """Append a content; one without data is all zeros. Raise `OSError` if it cannot be written."""
         _write(self._open(), data, self._end)
         self._slots[digest] = PackSlot(self._end, len(data), size)
         self._end += len(data)
 
     def read(self, digest: str) -> tuple[int, bytes]:
-        """
-        Return the size of a content and its data.
-
-        Raises:
-            OSError: It cannot be read.
-        """
+        """Return the size of a content and its data; raise `OSError` if it cannot be read."""
         slot = self._slots[digest]
         return slot.size, os.pread(self._open(), slot.length, slot.place)
 
     def free(self, needed: Collection[str]) -> None:
-        """
-        Remove all contents but the needed ones, and close the gaps.
-
-        Raises:
-            OSError: They cannot be moved.
-        """
+        """Remove all contents but the needed ones, and close the gaps; `OSError` if they cannot be moved."""
         if self._descriptor is None:
             return
         descriptor, end = self._descriptor, 0

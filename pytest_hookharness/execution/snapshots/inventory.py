@@ -2,8 +2,7 @@
 The inventory: everything the system knows of the files in some folders.
 
 Links are never followed, and only regular files and folders are opened. A file is read again only if its
-status differs, or if its last change is so recent that a later write could have the same time. Permissions
-that prevent looking and restoring are widened for a while; with rights over the machine none do.
+status differs, or if its last change is so recent that a later write could have the same time.
 """
 
 from __future__ import annotations
@@ -13,34 +12,27 @@ import os
 import stat
 import time
 from collections import Counter
-from collections.abc import Callable, Container, Iterable, Mapping, Sequence
-from contextlib import nullcontext
+from collections.abc import Container, Generator, Iterable, Mapping, Sequence
+from contextlib import contextmanager, nullcontext
 from dataclasses import field
 from operator import attrgetter
 from typing import TypeAlias
 
-from pytest_hookharness.execution import platform
-from pytest_hookharness.execution.paths import lies_in, open_unnoticed, reason_of
+from pytest_hookharness.execution.paths import Stamp, lies_in, open_unnoticed, reason_of, stamp_of
+from pytest_hookharness.execution.platform.current import system
 from pytest_hookharness.execution.snapshots.content_store import ContentStore
-from pytest_hookharness.execution.snapshots.permissions import Permissions
-from pytest_hookharness.execution.state.file_contents import RACY, READING
+from pytest_hookharness.execution.state.file_contents import LARGEST, RACY, READING
 from pytest_hookharness.model.fast_dataclass import dataclass, replace
 from pytest_hookharness.model.time_budget import check_time
 
 Number: TypeAlias = tuple[int, int]
 Attributes: TypeAlias = tuple[tuple[str, bytes], ...]
-Key: TypeAlias = tuple[int, int, int, int, int, int, int]
 
 # Attributes of other kinds, such as security labels, are set by the system itself.
 _SPACES = ("user.", "trusted.", "system.posix_acl_")
 _CAPABILITY = "security.capability"
 _COMPARED = attrgetter("mode", "owner", "size", "modified", "device", "content", "attributes")
 _NOTHING = nullcontext()
-_files = platform.files()
-# Taken of each path in each scan.
-_key: Callable[[os.stat_result], Key] = attrgetter(
-    "st_dev", "st_ino", "st_size", "st_mtime_ns", "st_ctime_ns", "st_mode", "st_nlink"
-)
 
 
 class SnapshotError(Exception):
@@ -119,13 +111,61 @@ class FolderScan:
         return status.st_nlink - self.inside[number_of(status)] if has_other_names(status) else 0
 
 
+class Permissions:
+    """
+    Permissions that are widened for a while.
+
+    A user without rights over the machine may look into and restore all of its own files, but first has to
+    give itself the permission. Nothing but the permission and the time of the last status change shows that.
+    """
+
+    def __init__(self) -> None:
+        # With the number of the inode, for another file may stand there when this is undone.
+        self._modes: dict[str, tuple[int, int]] = {}
+        self._uid = os.geteuid()
+
+    def open(self, path: str, mode: int, bits: int) -> None:
+        """Widen the permissions of a file or folder; raise `OSError` if it is not ours."""
+        if self._uid != 0 and mode & bits != bits:
+            os.chmod(path, stat.S_IMODE(mode) | bits)
+            self._modes.setdefault(path, (stat.S_IMODE(mode), os.lstat(path).st_ino))
+
+    @property
+    def opened(self) -> frozenset[str]:
+        """The paths whose permissions are still widened."""
+        return frozenset(self._modes)
+
+    def forget(self) -> None:
+        """Leave all permissions as they are now."""
+        self._modes.clear()
+
+    def restore(self) -> None:
+        """Reset all widened permissions."""
+        for path, (mode, number) in sorted(self._modes.items(), reverse=True):
+            if os.path.lexists(path) and os.lstat(path).st_ino == number:
+                os.chmod(path, mode)
+        self._modes.clear()
+
+    @contextmanager
+    def readable(self, path: str, status: os.stat_result) -> Generator[None]:
+        """Make one of our own files readable for the time of a block."""
+        mode = status.st_mode
+        if self._uid == 0 or not stat.S_ISREG(mode) or mode & stat.S_IRUSR or status.st_uid != self._uid:
+            yield
+            return
+        os.chmod(path, stat.S_IMODE(mode) | stat.S_IRUSR)
+        try:
+            yield
+        finally:
+            os.chmod(path, stat.S_IMODE(mode))
+
+
 class Inventory:
     """
     Everything known of the files in some folders.
 
     Attributes:
         folders: Their real paths.
-        store: Where contents are kept.
         permissions: Permissions that were widened to look.
     """
 
@@ -135,24 +175,17 @@ class Inventory:
         self.store = store
         self.permissions = Permissions()
         # What was found, the status at that time, and when.
-        self._known: dict[str, tuple[InventoryEntry, Key, int]] = {}
+        self._known: dict[str, tuple[InventoryEntry, Stamp, int]] = {}
 
     def walk(self) -> FolderScan:
-        """
-        Scan the folders themselves and everything in them; a folder that is missing is left out.
-
-        Raises:
-            SnapshotError: One is not a folder, or cannot be listed.
-        """
+        """Scan the folders and everything in them, as `look` does."""
         return self.look(self._tops)
 
     def look(self, paths: Iterable[str], alone: Iterable[str] = ()) -> FolderScan:
         """
         Scan some paths, and everything in those that are folders; what is missing is left out.
 
-        Args:
-            paths: Paths in the folders, or the folders themselves.
-            alone: More of them, of which only the paths themselves are scanned.
+        Of paths ``alone``, only the paths themselves are scanned.
 
         Raises:
             SnapshotError: One of the folders is none any more, or something cannot be listed.
@@ -205,22 +238,12 @@ class Inventory:
             return None
         found, key, when = known
         status = scan.statuses[path]
-        if key != _key(status) or status.st_ctime_ns >= when - RACY:
+        if key != stamp_of(status) or status.st_ctime_ns >= when - RACY:
             return None
         return found if found.foreign == scan.foreign(status) else None
 
     def find(self, path: str, scan: FolderScan, *, keep: bool) -> InventoryEntry:
-        """
-        Return everything about a scanned path.
-
-        Args:
-            path: Where.
-            scan: The scan that saw it.
-            keep: Whether to keep the content of a file.
-
-        Raises:
-            SnapshotError: It cannot be read.
-        """
+        """Return everything about a scanned path, and ``keep`` the content of a file; or `SnapshotError`."""
         status = scan.statuses[path]
         known = self.recall(path, scan)
         if known is not None and not (keep and self._is_missing(known)):
@@ -232,7 +255,7 @@ class Inventory:
             with self.permissions.readable(path, status) if stat.S_ISREG(status.st_mode) else _NOTHING:
                 found = self._read(path, status, scan.foreign(status), keep=keep)
             # Taken after reading: making a file readable changes its status.
-            key = _key(os.lstat(path) if stat.S_ISREG(status.st_mode) else status)
+            key = stamp_of(os.lstat(path) if stat.S_ISREG(status.st_mode) else status)
         except OSError as error:
             problem = f"it cannot be read: {reason_of(error)}"
             raise SnapshotError(path, problem, "what it is is unknown") from error
@@ -248,7 +271,7 @@ class Inventory:
             content = os.readlink(path)
         elif kind == stat.S_IFREG:
             content, unkept = self._content(path, keep=keep)
-            content = content or repr(_key(status))
+            content = content or repr(stamp_of(status))
         return InventoryEntry(
             mode=status.st_mode,
             owner=(status.st_uid, status.st_gid),
@@ -274,14 +297,12 @@ class Inventory:
             digest = self.store.digest(descriptor, keep=keep)
         finally:
             os.close(descriptor)
-        largest = self.store.largest
-        size = f"{largest >> 20} MiB" if largest >> 20 else f"{largest} bytes"
-        return digest, "" if digest else f"it is larger than {size}"
+        return digest, "" if digest else f"it is larger than {LARGEST >> 20} MiB"
 
     def record(self, path: str, found: InventoryEntry) -> None:
         """Record what a path was made to be."""
         status = os.lstat(path)
-        self._known[path] = (replace(found, number=number_of(status)), _key(status), time.time_ns())
+        self._known[path] = (replace(found, number=number_of(status)), stamp_of(status), time.time_ns())
 
     def forget(self, there: Container[str]) -> None:
         """Drop what is known of paths that no longer exist."""
@@ -300,14 +321,9 @@ def number_of(status: os.stat_result) -> Number:
 
 
 def attributes_of(path: str) -> Attributes:
-    """
-    Return the extended attributes and access lists of a path itself that programs and people set.
-
-    Raises:
-        OSError: They cannot be read.
-    """
-    return tuple(_files.read_attributes(path, _is_kept).items())
+    """Return the attributes and access lists of a path itself that programs set; `OSError` if unreadable."""
+    return tuple(system.read_attributes(path, _is_kept).items())
 
 
 def _is_kept(name: str) -> bool:
-    return name.startswith(_SPACES) or name == _CAPABILITY or _files.is_of_a_program(name)
+    return name.startswith(_SPACES) or name == _CAPABILITY or system.is_of_a_program(name)

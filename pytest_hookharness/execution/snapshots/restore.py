@@ -15,8 +15,8 @@ from collections.abc import Callable, Container, Mapping
 from pathlib import Path
 from typing import TypeAlias
 
-from pytest_hookharness.execution import platform
 from pytest_hookharness.execution.paths import reason_of, remove_tree
+from pytest_hookharness.execution.platform.current import system
 from pytest_hookharness.execution.snapshots.inventory import (
     FolderScan,
     Inventory,
@@ -57,12 +57,7 @@ class Plan:
 
 
 def compare(wanted: Entries, scan: FolderScan, inventory: Inventory) -> Plan:
-    """
-    Find what differs between a snapshot and the folders.
-
-    Raises:
-        SnapshotError: A difference cannot be undone.
-    """
+    """Find what differs between a snapshot and the folders; `SnapshotError` if it cannot be undone."""
     for folder in inventory.folders:
         if folder in wanted and not _is_folder(scan, folder):
             reason = "a new one is not what other programs have open"
@@ -310,4 +305,4 @@ class Restore:
 def _set_attributes(path: str, found: InventoryEntry) -> None:
     now, wanted = dict(attributes_of(path)), dict(found.attributes)
     changed = {name: value for name, value in wanted.items() if now.get(name) != value}
-    platform.files().change_attributes(path, now.keys() - wanted.keys(), changed)
+    system.change_attributes(path, now.keys() - wanted.keys(), changed)

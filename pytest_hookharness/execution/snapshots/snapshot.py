@@ -26,7 +26,6 @@ from pytest_hookharness.execution.snapshots.inventory import (
     has_other_names,
 )
 from pytest_hookharness.execution.snapshots.restore import Restore, compare
-from pytest_hookharness.execution.state.file_contents import LARGEST
 from pytest_hookharness.execution.state.touches import Touched
 from pytest_hookharness.model.fast_dataclass import dataclass
 
@@ -78,15 +77,15 @@ class Snapshots(AbstractContextManager["Snapshots"]):
     folders themselves are never replaced, for they may be mounted elsewhere: one that is gone is an error.
     """
 
-    def __init__(self, folders: Sequence[Path], store: Path, *, largest: int = LARGEST) -> None:
+    def __init__(self, folders: Sequence[Path], store: Path) -> None:
         """
         Set what is recorded, and where contents are kept.
+
+        A file with more than 256 MiB that are no zeros must not have changed when a snapshot is restored.
 
         Args:
             folders: All folders whose content is restored. One that did not exist will not exist again.
             store: A new folder for the kept contents, outside of all of them.
-            largest: Bytes of the largest file whose content is kept; zeros do not count. A larger one must
-                not have changed when a snapshot is restored.
 
         Raises:
             SnapshotError: The store lies in one of the folders, or the reverse, or cannot be made.
@@ -97,19 +96,14 @@ class Snapshots(AbstractContextManager["Snapshots"]):
             if lies_in(place, [folder]) or lies_in(folder, [place]):
                 raise SnapshotError(place, f"the store and {folder} hold each other", "choose another store")
         try:
-            self._store = ContentStore(Path(place), largest)
+            self._store = ContentStore(Path(place))
         except OSError as error:
             problem = f"it cannot be made: {error.strerror}"
             raise SnapshotError(place, problem, "choose another store") from error
         self._inventory = Inventory(real, self._store)
 
     def take(self) -> Snapshot:
-        """
-        Record everything as it is now.
-
-        Raises:
-            SnapshotError: Something cannot be read.
-        """
+        """Record everything as it is now; raise `SnapshotError` if something cannot be read."""
         return self._record({}, None)
 
     def renew(self, snapshot: Snapshot, paths: Collection[Path]) -> Snapshot:
@@ -205,12 +199,7 @@ class Snapshots(AbstractContextManager["Snapshots"]):
             raise SnapshotError(place, f"it cannot be cleared: {error.strerror}", "") from error
 
     def close(self) -> None:
-        """
-        Remove the store; no snapshot can be restored any more.
-
-        Raises:
-            SnapshotError: Something in it could not be removed.
-        """
+        """Remove the store; no snapshot can be restored any more. `SnapshotError` if something stays."""
         self.keep()
         left = remove_tree(self._store.folder)
         if left:

@@ -58,15 +58,7 @@ class TracedProcess:
 
 @dataclass(frozen=True, slots=True)
 class ProcessTrace:
-    """
-    All processes of one command.
-
-    Attributes:
-        root: Number of the first process.
-        processes: The processes, by number.
-        stdout: What was printed.
-        stderr: What was written on standard error.
-    """
+    """All processes of one command by number, the number of the first, and what was printed."""
 
     root: int
     processes: Mapping[int, TracedProcess]
@@ -118,9 +110,7 @@ def trace(start: Start, spec: ProcessSpec) -> ProcessTrace | None:
     """
     Run a command and trace it; ``None`` if the system does not allow that, or the command did not end.
 
-    Args:
-        start: Runs processes in a sandbox that shows this package.
-        spec: The command.
+    ``start`` runs processes in a sandbox that shows this package.
     """
     task = {
         "argv": spec.argv,

@@ -14,13 +14,12 @@ import re
 import signal
 import sys
 
-from pytest_hookharness.execution import platform
+from pytest_hookharness.execution.platform import linux_ptrace as tracing
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-_tracing = platform.tracing()
 _DECIDES = re.compile(r"[;|&\n(){}`$!\[\]<>'\"*?#]")
 _OUTPUT_LIMIT = 1 << 16
 _SIGNALS = (signal.SIGPIPE, signal.SIGXFSZ)
@@ -46,12 +45,12 @@ class _ProcessEvents:
     def executed(self, pid: int) -> None:
         """Read what it has become."""
         self.programs += 1
-        self.argv, self.environment, self.folder = _tracing.program(pid)
+        self.argv, self.environment, self.folder = tracing.program(pid)
 
     def exits(self, pid: int, status: int, order: int) -> None:
         """Read how it ends, while everything that it had is still there."""
         self.code, self.order = os.waitstatus_to_exitcode(status), order
-        self.written, self.parent_written = _tracing.written(pid), _tracing.written(self.parent)
+        self.written, self.parent_written = tracing.written(pid), tracing.written(self.parent)
         if self.code:
             words = (word for argument in self.argv[1:] for word in (argument, *_words(argument)))
             self.files = {word: _kind(os.path.join(self.folder, word)) for word in words}
@@ -77,7 +76,7 @@ class ProgramTracer:
     def __init__(self, spec: dict[str, Any]) -> None:
         self._spec = spec
         self._processes: dict[int, _ProcessEvents] = {}
-        self._streams = [_tracing.memory_file(name) for name in ("stdin", "stdout", "stderr")]
+        self._streams = [tracing.memory_file(name) for name in ("stdin", "stdout", "stderr")]
         self._ended = 0
         # How much of the input had been read when each process executed its program.
         self._taken: dict[int, int] = {}
@@ -91,7 +90,7 @@ class ProgramTracer:
         if root == 0:
             self._become(waits, go)
         self._processes[root] = _ProcessEvents(0)
-        _tracing.follow(root)
+        tracing.follow(root)
         os.write(go, b"s")
         while self._attend() != root:
             continue
@@ -118,25 +117,25 @@ class ProgramTracer:
 
     def _attend(self) -> int:
         """Wait for the next event of any task and let it continue; return its number if it has ended."""
-        task, status = os.waitpid(-1, _tracing.ALL_TASKS)
+        task, status = os.waitpid(-1, tracing.ALL_TASKS)
         if not os.WIFSTOPPED(status):
             return task
         number, event = os.WSTOPSIG(status), status >> 16
-        if event in _tracing.FORKS:
-            for new in _tracing.started(task):
-                self._processes.setdefault(new, _ProcessEvents(next(iter(_tracing.relatives(task)), task)))
-        elif event == _tracing.EXECUTED:
+        if event in tracing.FORKS:
+            if new := tracing.event_message(task):
+                self._processes.setdefault(new, _ProcessEvents(next(iter(tracing.relatives(task)), task)))
+        elif event == tracing.EXECUTED:
             # The kernel may report a new process before the fork that made it.
             self._executed(task)
-        elif event == _tracing.EXITING and next(iter(_tracing.relatives(task)), 0) == task:
+        elif event == tracing.EXITING and next(iter(tracing.relatives(task)), 0) == task:
             self._ended += 1
             process = self._process(task)
             process.acted |= self._position() > self._taken.get(task, self._position())
-            process.exits(task, _tracing.exit_status(task), self._ended)
-        if event == _tracing.STOPPED and number != signal.SIGTRAP:
-            _tracing.keep_stopped(task)
+            process.exits(task, tracing.event_message(task), self._ended)
+        if event == tracing.STOPPED and number != signal.SIGTRAP:
+            tracing.keep_stopped(task)
         else:
-            _tracing.resume(task, 0 if event else number)
+            tracing.resume(task, 0 if event else number)
         return 0
 
     def _executed(self, pid: int) -> None:
@@ -152,7 +151,7 @@ class ProgramTracer:
         return os.lseek(self._streams[0], 0, os.SEEK_CUR)
 
     def _process(self, pid: int) -> _ProcessEvents:
-        return self._processes.setdefault(pid, _ProcessEvents(next(iter(_tracing.relatives(pid)[1:]), 0)))
+        return self._processes.setdefault(pid, _ProcessEvents(next(iter(tracing.relatives(pid)[1:]), 0)))
 
     @staticmethod
     def _output(descriptor: int) -> bytes:

@@ -15,7 +15,6 @@ from collections.abc import Callable, Iterator, Mapping
 from hashlib import blake2b
 from pathlib import Path
 
-from pytest_hookharness.execution import platform
 from pytest_hookharness.execution.paths import (
     WorkspaceError,
     confine,
@@ -26,6 +25,7 @@ from pytest_hookharness.execution.paths import (
     reason_of,
     write_bytes,
 )
+from pytest_hookharness.execution.platform.current import system
 from pytest_hookharness.model.time_budget import check_time
 
 # Bytes of the largest file that is read; a sparse file of any size takes no time to make.
@@ -35,7 +35,6 @@ LARGEST = 256 << 20
 RACY = 20_000_000
 READING = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_NOCTTY | os.O_CLOEXEC
 _CHUNK = 1 << 20
-_files = platform.files()
 _KINDS: Mapping[int, str] = {stat.S_IFDIR: "folder", stat.S_IFLNK: "link", stat.S_IFREG: "file"}
 _OTHERS: Mapping[int, str] = {
     stat.S_IFIFO: "pipe",
@@ -54,9 +53,7 @@ def content_of(real: str, status: os.stat_result, digest: Callable[[bytes], str]
     """
     Return what stands for the content of an entry.
 
-    Args:
-        real: The path.
-        digest: Makes a digest of the bytes of a file; ``None`` for one of all of them.
+    Without ``digest``, that of a file is a digest of all its bytes.
 
     Raises:
         OSError: It cannot be read, or is too large.
@@ -80,7 +77,7 @@ def content_of(real: str, status: os.stat_result, digest: Callable[[bytes], str]
 def attributes_of(real: str) -> str:
     """Return a digest of the extended attributes that programs and people set; empty if there are none."""
     try:
-        found = _files.read_attributes(real, _files.is_of_a_program)
+        found = system.read_attributes(real, system.is_of_a_program)
     except OSError as error:
         if error.errno == errno.ENODATA:
             return ""
@@ -141,12 +138,7 @@ def statements(data: bytes) -> bytes:
 
 
 def database(text: bytes) -> bytes:
-    """
-    Return the database that some statements make.
-
-    Raises:
-        ValueError: They make none.
-    """
+    """Return the database that some statements make; raise `ValueError` if they make none."""
     import sqlite3
 
     connection = sqlite3.connect(":memory:")
@@ -171,9 +163,7 @@ class Contents:
 
     def read(self, path: str) -> bytes | None:
         """
-        Return the content of a covered file, as statements if it is a database.
-
-        ``None`` if it does not exist.
+        Return the content of a covered file, as statements if it is a database; ``None`` if there is none.
 
         Raises:
             WorkspaceError: It is not a regular file, is larger than 4 MiB, or cannot be read.
@@ -183,9 +173,7 @@ class Contents:
 
     def write(self, files: Mapping[str, bytes | None]) -> None:
         """
-        Write other contents to files, in the form of `read`.
-
-        ``None`` removes a file; a missing one is made.
+        Write contents to files, in the form of `read`: ``None`` removes a file, a missing one is made.
 
         Raises:
             WorkspaceError: A path leads out of the covered folders, or cannot be written.

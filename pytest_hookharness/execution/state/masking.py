@@ -40,12 +40,7 @@ class Masked:
 
 
 class Hidden:
-    """
-    Records where masks hid a difference: the content differed, but what the masks left of it did not.
-
-    Attributes:
-        paths: State paths where that happened, whatever became of them later.
-    """
+    """Records state paths where masks hid a difference: contents differed, but not what the masks left."""
 
     def __init__(self) -> None:
         self.paths: set[str] = set()
@@ -128,7 +123,7 @@ class Masking:
 def _files_of(mask: Mask, transcripts: Collection[str]) -> Regex:
     if mask.file == TRANSCRIPT:
         return Regex("|".join(map(re.escape, transcripts)) or "(?!)", quick=True)
-    return glob_pattern(mask.file.rstrip("/"), below=True)
+    return glob_pattern(mask.file)
 
 
 def _expression_of(mask: Mask) -> Regex:
@@ -139,18 +134,13 @@ def _expression_of(mask: Mask) -> Regex:
         raise WorkspaceError(f"mask of {mask.file}", problem) from error
 
 
-def glob_pattern(glob: str, *, below: bool = False) -> Regex:
-    """
-    Return a glob over state paths as a regular expression: only ``**`` crosses folders.
-
-    Args:
-        below: Whether it also stands for everything below what it names.
-    """
-    tokens = re.findall(r"\*\*/|\*\*|\*|\?|\[!?\]?[^]/]*\]|.", glob, re.DOTALL)
+def glob_pattern(glob: str) -> Regex:
+    """Return a glob over state paths, and all below, as an expression; only ``**`` crosses folders."""
+    tokens = re.findall(r"\*\*/|\*\*|\*|\?|\[!?\]?[^]/]*\]|.", glob.rstrip("/"), re.DOTALL)
     # With one star, each place of a path is tried once.
     quick = sum(token.startswith("*") for token in tokens) <= 1
     found = "".join(map(_expression, tokens))
-    return Regex(f"(?:{found})(?:/.*)?" if below else found, dotall=True, quick=quick)
+    return Regex(f"(?:{found})(?:/.*)?", dotall=True, quick=quick)
 
 
 def _expression(token: str) -> str:

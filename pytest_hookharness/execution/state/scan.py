@@ -14,8 +14,7 @@ from difflib import get_close_matches
 from pathlib import Path
 from types import MappingProxyType
 
-from pytest_hookharness.execution import platform
-from pytest_hookharness.execution.platform.protocol import TouchedPaths, WatchPool
+from pytest_hookharness.execution.platform.linux_inotify import InotifyPool, TouchedPaths
 from pytest_hookharness.execution.real_paths import real_paths
 from pytest_hookharness.execution.state.masking import Hidden, Masking, glob_pattern
 from pytest_hookharness.execution.state.standing_watch import RoutedWatch, StandingWatch, assume_known
@@ -39,8 +38,7 @@ class Scanner:
         *,
         masks: Sequence[Mask] = (),
         transcripts: Sequence[Path] = (),
-        watch: bool = True,
-        watches: WatchPool | None = None,
+        watches: InotifyPool | None = None,
         walked: Collection[str] = (),
         standing: Mapping[str, StandingWatch] | None = None,
     ) -> None:
@@ -51,7 +49,6 @@ class Scanner:
             roots: The covered folders by name.
             masks: What the author declared irrelevant.
             transcripts: Files for which it matters whether a hook opened them.
-            watch: Whether to ask the system which paths were touched, if it can tell.
             watches: Where a watch is taken from and given back to; ``None`` for one of its own.
             walked: Names of folders that are walked every time, for the system may not report them: kernels
                 differ in whether a write through an overlay is one to the folder behind it.
@@ -67,9 +64,9 @@ class Scanner:
         self._survey = Survey(self._masking, self._hidden, self._roots)
         self._standing = {name: one for name, one in (standing or {}).items() if not masks}
         self._unreadable: tuple[str, ...] = ()
-        self._watches = watches or platform.watch_pool()
+        self._watches = watches or InotifyPool()
         self._shares_watches = watches is not None
-        self._watch = RoutedWatch.take(self._watches, self._standing.values()) if watch else None
+        self._watch = RoutedWatch.take(self._watches, self._standing.values())
         # The roots that have to be looked at as a whole, and what was touched in the others.
         self._unknown, self._since = assume_known(self._survey, self._roots, self._standing)
         self._postponed: set[str] = set()
@@ -115,7 +112,7 @@ class Scanner:
         known = [*self._survey.entries]
         found: dict[int, str] = {}
         for place, mask in self._masking.unused.items():
-            files = glob_pattern(mask.file.rstrip("/"), below=True)
+            files = glob_pattern(mask.file)
             named = min(filter(files.fullmatch, known), default="")
             similar = [] if "*" in mask.file else get_close_matches(mask.file, known, n=1)
             if named:
@@ -195,11 +192,7 @@ class Scanner:
         return now and not before
 
     def settle(self) -> None:
-        """
-        Count everything that was opened until now as opened by the harness.
-
-        Call it after each of our own writes to a transcript.
-        """
+        """Count all that was opened until now as opened by the harness, as by its writes to a transcript."""
         self._read_events()
         self._since.opened.clear()
         for file in self._places.values():

@@ -13,17 +13,16 @@ from collections.abc import Collection, Iterable
 from typing import TYPE_CHECKING, Self
 
 from pytest_hookharness.execution.paths import lies_in
-from pytest_hookharness.execution.platform.protocol import TouchedPaths
+from pytest_hookharness.execution.platform.linux_inotify import InotifyPool, InotifyWatch, TouchedPaths
 from pytest_hookharness.execution.state.touches import Touched
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from pytest_hookharness.execution.platform.protocol import Watch, WatchPool
     from pytest_hookharness.execution.state.survey import Survey, SurveyedFiles
 
 
-def take_watch(pool: WatchPool) -> Watch | None:
+def take_watch(pool: InotifyPool) -> InotifyWatch | None:
     """Take a watch from a pool; ``None`` if the system cannot tell what is touched."""
     try:
         return pool.take()
@@ -40,7 +39,7 @@ class StandingWatch:
         known: What a scanner found; ``None`` before the first one. See `is_complete`.
     """
 
-    def __init__(self, watch: Watch | None, folder: str) -> None:
+    def __init__(self, watch: InotifyWatch | None, folder: str) -> None:
         """Watch nothing yet; without ``watch``, the system cannot tell what is touched."""
         self.folder = os.path.realpath(folder)
         self.known: SurveyedFiles | None = None
@@ -156,12 +155,12 @@ class StandingWatch:
 class RoutedWatch:
     """The watch of one scanner: its own one, but for folders that have standing watches."""
 
-    def __init__(self, own: Watch, standing: Iterable[StandingWatch]) -> None:
+    def __init__(self, own: InotifyWatch, standing: Iterable[StandingWatch]) -> None:
         self.own = own
         self._standing = {one.folder: one for one in standing}
 
     @classmethod
-    def take(cls, pool: WatchPool, standing: Iterable[StandingWatch]) -> Self | None:
+    def take(cls, pool: InotifyPool, standing: Iterable[StandingWatch]) -> Self | None:
         """Take a scanner's own watch from a pool; ``None`` if there is none."""
         own = take_watch(pool)
         return cls(own, standing) if own is not None else None
@@ -185,7 +184,7 @@ class RoutedWatch:
             touched.add(one.look())
         return touched
 
-    def _of(self, path: str) -> Watch | StandingWatch:
+    def _of(self, path: str) -> InotifyWatch | StandingWatch:
         for folder, one in self._standing.items():
             if lies_in(path, [folder]):
                 return one

@@ -19,8 +19,8 @@ import time
 from collections.abc import Callable, Collection, Mapping
 from functools import partial
 from hashlib import blake2b
-from typing import TypeAlias
 
+from pytest_hookharness.execution.paths import Stamp, stamp_of
 from pytest_hookharness.execution.state.file_contents import RACY, attributes_of, content_of, kind_of
 from pytest_hookharness.execution.state.masking import Hidden, Masking
 from pytest_hookharness.execution.state.relevance import (
@@ -33,8 +33,6 @@ from pytest_hookharness.execution.state.relevance import (
 from pytest_hookharness.model.fast_dataclass import dataclass
 from pytest_hookharness.model.time_budget import check_time
 from pytest_hookharness.model.trace import StateEntry
-
-Key: TypeAlias = tuple[int, int, int, int, int]
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,7 +48,7 @@ class SurveyedFiles:
     """
 
     entries: Mapping[str, StateEntry]
-    keys: Mapping[str, tuple[Key, int]]
+    keys: Mapping[str, tuple[Stamp, int]]
     linked: frozenset[str]
     uncounted: frozenset[str]
 
@@ -70,15 +68,10 @@ class Survey:
         skipped: State paths that do not count themselves, though what is below them does.
     """
 
-    def __init__(
-        self,
-        masking: Masking,
-        hidden: Hidden | None = None,
-        roots: Mapping[str, str] | None = None,
-    ) -> None:
+    def __init__(self, masking: Masking, hidden: Hidden, roots: Mapping[str, str]) -> None:
         self.entries: dict[str, StateEntry] = {}
         self.unreadable: dict[str, str] = {}
-        self.hidden = hidden or Hidden()
+        self.hidden = hidden
         self.unapplied: dict[str, str] = {}
         self.linked: dict[str, str] = {}
         self.inodes: set[int] = set()
@@ -86,11 +79,11 @@ class Survey:
         self.skipped: frozenset[str] = frozenset()
         self._masking = masking
         # By their state paths, of which one may seem to lie below another one.
-        self._roots = roots or {}
+        self._roots = roots
         # Folders that were found and do not count themselves.
         self._uncounted: set[str] = set()
         self._owner = (os.geteuid(), os.getegid())
-        self._keys: dict[str, tuple[Key, int]] = {}
+        self._keys: dict[str, tuple[Stamp, int]] = {}
         # Folders in which nothing was found when they were walked.
         self._empty: set[str] = set()
 
@@ -130,10 +123,7 @@ class Survey:
         """
         Look at one path; return whether it is a folder whose content must be listed again.
 
-        Args:
-            real: The path.
-            name: Its state path.
-            force: Whether to read it even if its status is unchanged.
+        Without ``force`` it is not read if its status is unchanged.
         """
         if force:
             self._keys.pop(name, None)
@@ -161,11 +151,8 @@ class Survey:
         """
         Look at a folder and everything below it; what no longer exists is dropped.
 
-        Args:
-            real: Its path.
-            name: Its state path.
-            entering: Called with the path of each folder before it is listed.
-            without: State paths that are not read now.
+        ``entering`` is called with the path of each folder before it is listed. State paths ``without`` are
+        not read now.
         """
         seen = {name}
         # Nothing is known below what is new, and there may be thousands of entries elsewhere.
@@ -204,7 +191,7 @@ class Survey:
         """Look at a folder that nobody watches and everything below it, unless it is still empty."""
         if name in self._empty:
             try:
-                if self._is_known(name, _key(os.lstat(real))):
+                if self._is_known(name, stamp_of(os.lstat(real))):
                     return
             except OSError:
                 pass  # it is gone, or cannot be looked at
@@ -230,7 +217,7 @@ class Survey:
             if stat.S_ISDIR(mode):
                 self._uncounted.add(name)
             return
-        key = _key(status)
+        key = stamp_of(status)
         if self._is_known(name, key):
             return
         check_time(f"{real} was read")
@@ -252,7 +239,7 @@ class Survey:
             self.linked[name] = real
             self.inodes.add(status.st_ino)
 
-    def _is_known(self, name: str, key: Key) -> bool:
+    def _is_known(self, name: str, key: Stamp) -> bool:
         """Return whether a path with that status must still be what was found there."""
         known = self._keys.get(name)
         return known is not None and known[0] == key and key[0] < known[1] - RACY
@@ -305,7 +292,7 @@ class Survey:
         """List the files that share their inode with a file that was found to have several names."""
         if not self.inodes:
             return []
-        found = [name for name, (key, _) in self._keys.items() if key[3] in self.inodes]
+        found = [name for name, (key, _) in self._keys.items() if key[2] in self.inodes]
         self.inodes.clear()
         return found
 
@@ -332,7 +319,3 @@ def _exists_in(roots: Mapping[str, str], path: str) -> bool:
     """Return whether a state path is that of something in one of these roots."""
     found = (place + path[len(root) :] for root, place in roots.items() if f"{path}/".startswith(f"{root}/"))
     return any(map(os.path.lexists, found))
-
-
-def _key(status: os.stat_result) -> Key:
-    return status.st_ctime_ns, status.st_mtime_ns, status.st_size, status.st_ino, status.st_mode

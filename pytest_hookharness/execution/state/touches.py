@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from pytest_hookharness.execution.platform.protocol import TouchedPaths
+from pytest_hookharness.execution.platform.linux_inotify import TouchedPaths
 from pytest_hookharness.model.fast_dataclass import dataclass
 
 
@@ -31,12 +31,7 @@ class Touched:
 
 
 class TouchLog:
-    """
-    The paths that were touched, with the scan that heard of it last.
-
-    Attributes:
-        moment: The number of the last scan.
-    """
+    """The paths that were touched, with the scan that heard of it last; ``moment`` counts the scans."""
 
     def __init__(self, folders: Sequence[str]) -> None:
         """Begin before the first scan; ``folders`` are watched with everything in them."""

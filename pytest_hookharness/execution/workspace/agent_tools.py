@@ -46,7 +46,6 @@ def perform(
 
     Args:
         root: The workspace; a relative path starts here.
-        operation: What to do.
         folders: Further folders that the agent may reach by an absolute path.
         private: Mount points that the hooks see, and the folders behind them.
     """
@@ -232,12 +231,7 @@ builtin trap -- '{{ __left && :; }} 2>/dev/null' EXIT
 
 @dataclass(frozen=True, slots=True)
 class AgentShell:
-    """
-    The shell of one workspace's agent.
-
-    Attributes:
-        folder: Where it keeps its preload script and the record; not part of the state.
-    """
+    """The shell of one workspace's agent; its folder, with a record, is no part of the state."""
 
     folder: Path
 
@@ -249,14 +243,10 @@ class AgentShell:
         self, command: str, environment: Mapping[str, str], sourced: Sequence[str] = ()
     ) -> tuple[tuple[str, ...], Mapping[str, str]]:
         """
-        Return the words and the environment that run a command line.
+        Return the words and the environment that run a command line, after files that are ``sourced`` first.
 
         The preload script is read before the command line, so that bash's own messages count lines from the
         first.
-
-        Args:
-            environment: The environment that it gets.
-            sourced: Files that are read first, absolute.
 
         Raises:
             WorkspaceError: The shell's own files cannot be written.
@@ -276,9 +266,7 @@ class AgentShell:
 
     def pop_folder(self) -> str:
         """
-        Return the absolute folder in which the last command line ended, and forget it.
-
-        Empty if it was not recorded.
+        Return and forget the absolute folder in which the last command line ended; empty if not recorded.
 
         Raises:
             WorkspaceError: The record is not a regular file.

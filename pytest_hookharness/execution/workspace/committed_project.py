@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import shutil
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -15,15 +14,11 @@ def find_commit(project: Path, commit: str) -> str:
     """
     Return the full identifier of a commit of the repository that contains a folder; empty if it has none.
     """
-    git = shutil.which("git")
-    if git is None:
+    words = ("rev-parse", "--verify", "--quiet", "--end-of-options", f"{commit}^{{commit}}")
+    try:
+        return os.fsdecode(run_git(words, project)).strip()
+    except WorkspaceError:
         return ""
-    with TemporaryDirectory(prefix="hookharness-git-") as home:
-        words = ("rev-parse", "--verify", "--quiet", "--end-of-options", f"{commit}^{{commit}}")
-        try:
-            return os.fsdecode(run_git(git, words, project, Path(home))).strip()
-        except WorkspaceError:
-            return ""
 
 
 def find_top(project: Path) -> Path:
@@ -32,46 +27,31 @@ def find_top(project: Path) -> Path:
 
     A repository around a folder that has nothing in the newest commit is not that of the folder.
     """
-    git = shutil.which("git")
-    if git is None:
+    try:
+        top = _top(project)
+        listed = run_git(("ls-tree", "--name-only", "HEAD", "./"), project)
+    except WorkspaceError:
         return project
-    with TemporaryDirectory(prefix="hookharness-git-") as home:
-        try:
-            top = os.fsdecode(run_git(git, ("rev-parse", "--show-toplevel"), project, Path(home))).rstrip(
-                "\n"
-            )
-            listed = run_git(git, ("ls-tree", "--name-only", "HEAD", "./"), project, Path(home))
-        except WorkspaceError:
-            return project
-    return Path(top) if listed and Path(top) != Path.home() else project
+    return top if listed and top != Path.home() else project
+
+
+def _top(project: Path) -> Path:
+    return Path(os.fsdecode(run_git(("rev-parse", "--show-toplevel"), project)).rstrip("\n"))
 
 
 def write_commit(project: Path, commit: str, target: Path) -> Path:
     """
-    Write all files of a commit into an existing, empty folder.
-
-    Args:
-        project: A folder of the repository.
-        commit: Full identifier of the commit.
-        target: The folder.
-
-    Returns:
-        The folder of the project within ``target``.
+    Write all files of a commit into an empty folder; return the folder of the project in it.
 
     Raises:
-        WorkspaceError: Git is not installed, or fails, or the commit does not have the folder.
+        WorkspaceError: Git fails, or the commit does not have the folder.
     """
-    git = shutil.which("git")
-    if git is None:
-        raise WorkspaceError(project, "git is not on PATH; install it, or leave out --at")
-    with TemporaryDirectory(prefix="hookharness-git-") as home:
-        scratch = Path(home)
+    top = _top(project)
+    with TemporaryDirectory(prefix="hookharness-git-") as scratch:
         # An index of its own: that of the repository stays as it is.
-        index = {"GIT_INDEX_FILE": str(scratch / "index")}
-        top = os.fsdecode(run_git(git, ("rev-parse", "--show-toplevel"), project, scratch)).rstrip("\n")
-        run_git(git, ("read-tree", "--end-of-options", commit), Path(top), scratch, index)
-        words = ("checkout-index", "--all", f"--prefix={target}/")
-        run_git(git, words, Path(top), scratch, index)
+        index = {"GIT_INDEX_FILE": f"{scratch}/index"}
+        run_git(("read-tree", "--end-of-options", commit), top, index)
+        run_git(("checkout-index", "--all", f"--prefix={target}/"), top, index)
     inside = target / os.path.relpath(os.path.realpath(project), os.path.realpath(top))
     if not inside.is_dir():
         raise WorkspaceError(project, f"is not in commit {commit[:12]}; give another --at or --project")

@@ -16,7 +16,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TypeAlias
 
-from pytest_hookharness.execution.paths import have_stamps, lies_in, make_folders, stamp_of
+from pytest_hookharness.execution.paths import Stamp, have_stamps, lies_in, make_folders, stamp_of
 from pytest_hookharness.execution.real_paths import real_paths
 from pytest_hookharness.execution.state.file_contents import RACY
 from pytest_hookharness.model.fast_dataclass import dataclass
@@ -66,12 +66,7 @@ class SpareMountPoints:
             return found
 
     def put(self, key: _Key, top: Path, stubs: Iterable[str]) -> None:
-        """
-        Put private folders aside.
-
-        Raises:
-            OSError: They cannot be moved.
-        """
+        """Put private folders aside; raise `OSError` if they cannot be moved."""
         with self._lock:
             self._number += 1
             aside = self._folder / f"private-{self._number}"
@@ -90,12 +85,7 @@ class SpareMountPoints:
 
 
 class MountPoints:
-    """
-    The private folders of one workspace.
-
-    Attributes:
-        stubs: The mount points in them, as far as they are known.
-    """
+    """The private folders of one workspace, and the mount points in them, as far as they are known."""
 
     def __init__(
         self, base: Path, private: Mapping[str, str], shared: Collection[str], spares: SpareMountPoints | None
@@ -118,18 +108,12 @@ class MountPoints:
         self._key: _Key = ()
         self._visible: Sequence[str] = ()
         # Nothing before it is noted what they are like.
-        self._stamps: dict[str, tuple[int, ...]] = {}
+        self._stamps: dict[str, Stamp] = {}
         # The names in folders whose last change is so recent that a later one could have the same time.
         self._names: dict[str, set[str]] = {}
 
     def make(self, visible: Sequence[str], writable: Collection[str]) -> None:
-        """
-        Make the folders, or take some that have all mount points already.
-
-        Args:
-            visible: What hooks see at its own place.
-            writable: Where they may write.
-        """
+        """Make the folders, or take some that have the mount points for what is visible and writable."""
         if self._spares is not None:
             self._visible, self._key = visible, self._find_key(visible, writable)
             if (spare := self._spares.take(self._key)) is not None:

@@ -22,7 +22,6 @@ from dataclasses import field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from pytest_hookharness.execution import platform
 from pytest_hookharness.execution.paths import (
     WorkspaceError,
     confine,
@@ -31,6 +30,7 @@ from pytest_hookharness.execution.paths import (
     remove_tree,
     write_bytes,
 )
+from pytest_hookharness.execution.platform.linux_inotify import InotifyPool
 from pytest_hookharness.execution.snapshots.snapshot import Snapshot, SnapshotError, Snapshots
 from pytest_hookharness.execution.state.standing_watch import StandingWatch, take_watch
 from pytest_hookharness.execution.workspace.project_files import (
@@ -81,17 +81,16 @@ class ProjectCopy:
     state: State | None = None
 
 
-def project_of(scenario: Scenario, home: Path) -> tuple[Hashable, Callable[[Path], IgnoredFiles]]:
+def project_of(scenario: Scenario) -> tuple[Hashable, Callable[[Path], IgnoredFiles]]:
     """
     Return what makes the files of a scenario's project in an empty folder, and all that decides about them.
 
-    ``home`` is a folder without any git configuration. Raises `WorkspaceError` where the scenario asks for
-    something that cannot be made.
+    It raises `WorkspaceError` where the scenario asks for something that cannot be made.
     """
 
     def make(top: Path) -> IgnoredFiles:
         project = scenario.project
-        ignored = IgnoredFiles(top) if project is None else copy_project(project, top, home)
+        ignored = IgnoredFiles(top) if project is None else copy_project(project, top)
         for path, text in scenario.files.items():
             write_file(locate_below(top, path), text)
         make_folders(confine(top / scenario.subfolder, [top]))
@@ -102,7 +101,7 @@ def project_of(scenario: Scenario, home: Path) -> tuple[Hashable, Callable[[Path
                 raise WorkspaceError(place, f"has no mode to set; write it under `files` (`modes`: {path})")
             place.chmod(mode)
         if scenario.git:
-            commit_all(top, home, excluded=ignored.folders)
+            commit_all(top, excluded=ignored.folders)
         return ignored
 
     texts = tuple(scenario.files.items()), tuple(scenario.modes.items())
@@ -110,12 +109,7 @@ def project_of(scenario: Scenario, home: Path) -> tuple[Hashable, Callable[[Path
 
 
 def locate_below(top: Path, path: str) -> Path:
-    """
-    Return the place of a path that a scenario names.
-
-    Raises:
-        WorkspaceError: It is not a path below the workspace.
-    """
+    """Return the place of a path that a scenario names; `WorkspaceError` if it is not below the workspace."""
     if not path or path.startswith("/") or "\0" in path or ".." in path.split("/"):
         problem = "is not a path below the workspace; allowed is no leading / and no .."
         raise WorkspaceError(path or "(no path)", problem)
@@ -194,17 +188,15 @@ class ProjectCopies(AbstractContextManager["ProjectCopies"]):
             return ignored, None
         finally:
             folder.rename(target)
-        watch = StandingWatch(take_watch(platform.watch_pool()), str(target))
+        watch = StandingWatch(take_watch(InotifyPool()), str(target))
         return ignored, ProjectCopy(key, folder, ignored, snapshots, snapshot, watch)
 
     def give_back(self, copy: ProjectCopy, *, contained: bool) -> None:
         """
         Take a copy from its place, and undo what changed in it; discard it if that cannot be done.
 
-        Args:
-            copy: The copy.
-            contained: Whether nothing could be written where no write is reported: a process may give a file
-                a name in a folder that nobody watches, and write to it by that.
+        ``contained`` is whether nothing could be written where no write is reported: a process may give a
+        file a name in a folder that nobody watches, and write to it by that.
         """
         if not contained:
             copy.watch.distrust()
@@ -226,12 +218,7 @@ class ProjectCopies(AbstractContextManager["ProjectCopies"]):
             _discard(surplus)
 
     def __exit__(self, *_: object) -> None:
-        """
-        Remove all copies.
-
-        Raises:
-            WorkspaceError: Something could not be removed.
-        """
+        """Remove all copies; raise `WorkspaceError` if something could not be removed."""
         for copy in self._idle:
             _discard(copy)
         remove_folder(self._folder)
@@ -250,9 +237,8 @@ def _refresh_index(copy: ProjectCopy, differed: Collection[Path]) -> None:
     wanted, repository = copy.snapshot.entries, Path(copy.watch.folder, ".git")
     restored = (path for path in differed if not path.is_relative_to(repository))
     tracked = any(str(path) in wanted and not stat.S_ISDIR(wanted[str(path)].mode) for path in restored)
-    git = shutil.which("git")
-    if tracked and git is not None and os.path.lexists(repository):
-        run_git(git, ("update-index", "-q", "--refresh"), copy.folder, copy.folder.parent)
+    if tracked and shutil.which("git") is not None and os.path.lexists(repository):
+        run_git(("update-index", "-q", "--refresh"), copy.folder)
         differed = (*differed, repository, repository / "index")
     if differed:
         copy.snapshot = copy.snapshots.renew(copy.snapshot, differed)
@@ -271,16 +257,7 @@ class CopiedFolders:
 
     def place(self, what: str, key: Hashable, target: Path, make: Callable[[Path], IgnoredFiles]) -> None:
         """
-        Put the project, or the plugin, into an existing, empty folder, where ``make`` makes a new copy of it.
-
-        Args:
-            what: ``workspace`` or ``plugin``.
-            key: Names everything that decides what ``make`` makes.
-            target: The folder.
-            make: Makes it.
-
-        Raises:
-            WorkspaceError: It cannot be made.
+        Put the workspace or the plugin into an empty folder, by `ProjectCopies.lend`; or `WorkspaceError`.
         """
         if self._copies is None:
             self._made[what] = make(target), target

@@ -19,13 +19,11 @@ from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 from typing import Self
 
-from pytest_hookharness.execution import platform
 from pytest_hookharness.execution.paths import WorkspaceError, lies_in
+from pytest_hookharness.execution.platform.current import system
 from pytest_hookharness.model.fast_dataclass import dataclass
 from pytest_hookharness.model.time_budget import check_time
 from pytest_hookharness.model.trace import is_cache
-
-_files = platform.files()
 
 _DATE = "2024-01-01T00:00:00+0000"
 _NAME, _EMAIL = "Agent", "agent@example.invalid"
@@ -49,19 +47,14 @@ _MAX_LINKS, _MAX_NAMED = 40, 5
 _SPECIAL = re.compile(r"[\\*?\[]| (?= *$)")
 
 
-def commit_all(root: Path, home: Path, excluded: Sequence[str] = ()) -> None:
+def commit_all(root: Path, excluded: Sequence[str] = ()) -> None:
     """
-    Make a folder a repository with one commit on the branch ``main``.
-
-    Args:
-        home: A folder without any git configuration.
-        excluded: Paths that are never part of it.
+    Make a folder a repository with one commit on the branch ``main``, without the ``excluded`` paths.
 
     Raises:
         WorkspaceError: Git is not installed, or refuses.
     """
-    git = shutil.which("git")
-    if git is None:
+    if shutil.which("git") is None:
         problem = "`git: true` needs git, which is not on PATH; install it or write `git: false`"
         raise WorkspaceError(root, problem)
     for words in (
@@ -73,7 +66,7 @@ def commit_all(root: Path, home: Path, excluded: Sequence[str] = ()) -> None:
         ("add", "--all"),
         ("commit", "--quiet", "--no-verify", "--allow-empty", "--message", "Start"),
     ):
-        run_git(git, words, root, home)
+        run_git(words, root)
     # Every new repository has these two, and hooks write there without making the folder. Git itself would
     # also copy a dozen samples.
     (root / ".git" / "hooks").mkdir(exist_ok=True)
@@ -84,27 +77,22 @@ def commit_all(root: Path, home: Path, excluded: Sequence[str] = ()) -> None:
         exclude.write(os.fsencode("".join(f"/{pattern}\n" for pattern in patterns)))
 
 
-def list_ignored(root: Path, home: Path) -> tuple[str, ...]:
+def list_ignored(root: Path) -> tuple[str, ...]:
     """
-    Return the relative paths that git ignores in a repository.
-
-    A folder that is ignored as a whole ends with a slash.
-
-    Raises:
-        WorkspaceError: Git refuses.
+    Return what git ignores in a repository, relative to it; folders end with a slash. Or `WorkspaceError`.
     """
-    git = shutil.which("git")
     mark = root / ".git"
-    if git is None or not (mark.is_file() or (mark / "HEAD").is_file()):
+    if shutil.which("git") is None or not (mark.is_file() or (mark / "HEAD").is_file()):
         return ()
     words = ("ls-files", "-z", "--others", "--ignored", "--exclude-standard", "--directory")
-    return tuple(filter(None, os.fsdecode(run_git(git, words, root, home)).split("\0")))
+    return tuple(filter(None, os.fsdecode(run_git(words, root)).split("\0")))
 
 
-def _environment(home: Path) -> dict[str, str]:
+def _environment(root: Path) -> dict[str, str]:
     return {
         "PATH": os.environ.get("PATH", os.defpath),
-        "HOME": str(home),
+        # Where no configuration can be.
+        "HOME": os.devnull,
         "LC_ALL": "C.UTF-8",
         "GIT_CONFIG_NOSYSTEM": "1",
         "GIT_CONFIG_GLOBAL": "/dev/null",
@@ -113,7 +101,8 @@ def _environment(home: Path) -> dict[str, str]:
         # Missing objects are not fetched, for the repository itself names the program that would do it.
         "GIT_ALLOW_PROTOCOL": "",
         "GIT_NO_LAZY_FETCH": "1",
-        "GIT_CEILING_DIRECTORIES": str(home),
+        # What a hook has done to a repository must not lead to one around it.
+        "GIT_CEILING_DIRECTORIES": str(root.parent) if os.path.lexists(root / ".git") else "",
         **{
             f"GIT_{role}_{key}": value
             for role in ("AUTHOR", "COMMITTER")
@@ -122,17 +111,9 @@ def _environment(home: Path) -> dict[str, str]:
     }
 
 
-def run_git(
-    git: str, words: tuple[str, ...], root: Path, home: Path, more: Mapping[str, str] | None = None
-) -> bytes:
+def run_git(words: tuple[str, ...], root: Path, more: Mapping[str, str] | None = None) -> bytes:
     """
-    Return what git prints, without the developer's configuration and hooks.
-
-    Args:
-        git: The program.
-        words: Its arguments.
-        home: A folder without any git configuration.
-        more: Further environment variables.
+    Return what git prints, without the developer's configuration and hooks, with ``more`` variables.
 
     Raises:
         WorkspaceError: It could not be run, or failed.
@@ -140,9 +121,9 @@ def run_git(
     settings = [word for setting in _HARDENED for word in ("-c", setting)]
     try:
         done = subprocess.run(
-            [git, *settings, *words],
+            ["git", *settings, *words],
             cwd=root,
-            env={**_environment(home), **(more or {})},
+            env={**_environment(root), **(more or {})},
             stdin=subprocess.DEVNULL,
             capture_output=True,
             timeout=_TIMEOUT,
@@ -195,7 +176,7 @@ def _copy_below(top: Path, source: Path, target: Path, without: Collection[Path]
             # files.
             place.symlink_to(_checked_target(top, Path(entry.path)))
         elif entry.is_file(follow_symlinks=False):
-            _files.copy_file(entry.path, str(place))
+            system.copy_file(entry.path, str(place))
         else:
             raise WorkspaceError(entry.path, "is neither file, folder nor link; remove it from the project")
     # Last, since copying into a folder changes its time.
@@ -212,14 +193,7 @@ def _checked_target(top: Path, link: Path) -> str:
 
 
 def stays_below(top: Path, folder: tuple[str, ...], target: str) -> bool:
-    """
-    Return whether a link never leaves a folder, on any step of its way, so that its copy does not either.
-
-    Args:
-        top: The folder.
-        folder: Where the link stands, relative to it.
-        target: The target that the link names.
-    """
+    """Return whether a link in a ``folder`` below ``top`` never leaves that, on any step of its way."""
     done, pending, links = list(folder), target.split("/")[::-1], 1
     if target.startswith("/"):
         return False
@@ -259,15 +233,10 @@ class IgnoredFiles:
     files: tuple[str, ...] = ()
 
     @classmethod
-    def of(cls, project: Path, home: Path) -> Self:
-        """
-        Return what git ignores, if the project is a repository; as `list_ignored`.
-
-        Raises:
-            WorkspaceError: Git refuses.
-        """
+    def of(cls, project: Path) -> Self:
+        """Return what git ignores, if the project is a repository; as `list_ignored`, with its errors."""
         real = Path(os.path.realpath(project))
-        paths = list_ignored(real, home)
+        paths = list_ignored(real)
         folders = tuple(path.rstrip("/") for path in paths if path.endswith("/"))
         return cls(real, folders, tuple(path for path in paths if not path.endswith("/")))
 
@@ -291,19 +260,9 @@ class IgnoredFiles:
         return f"Of what git ignores in the {what}, {'; '.join(parts)}." if parts else ""
 
 
-def copy_project(source: Path, target: Path, home: Path) -> IgnoredFiles:
-    """
-    Copy a project into an existing, empty folder; return what was not copied.
-
-    Args:
-        source: The project.
-        target: The folder.
-        home: A folder without any git configuration.
-
-    Raises:
-        WorkspaceError: It cannot be copied, or git refuses.
-    """
-    ignored = IgnoredFiles.of(source, home)
+def copy_project(source: Path, target: Path) -> IgnoredFiles:
+    """Copy a project into an empty folder; return what was not copied, or raise `WorkspaceError`."""
+    ignored = IgnoredFiles.of(source)
     copy_folder(source, target, without=ignored.paths)
     return ignored
 

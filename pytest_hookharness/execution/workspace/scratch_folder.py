@@ -27,12 +27,7 @@ _LONGEST = 2.0
 
 
 class ScratchFolder:
-    """
-    A new folder in the system's folder for temporary files.
-
-    Attributes:
-        path: Where it is.
-    """
+    """A new folder in the system's folder for temporary files."""
 
     def __init__(self, *, keep: bool) -> None:
         """``keep`` leaves it where it is if anything is in it in the end, also if this process is killed."""

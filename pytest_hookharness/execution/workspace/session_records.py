@@ -17,13 +17,11 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from pytest_hookharness.execution import platform
 from pytest_hookharness.execution.paths import WorkspaceError, confine, make_folders, read_bytes, write_bytes
+from pytest_hookharness.execution.platform.current import system
 from pytest_hookharness.model.agent_sessions import ChildCall, ChildHookRun, ChildSession, Nesting
 from pytest_hookharness.model.expectations import counted
 from pytest_hookharness.model.fast_dataclass import dataclass
-
-_table = platform.processes()
 
 _MAX_RECORD = 8 << 20
 _MAX_SESSIONS = 200
@@ -33,12 +31,7 @@ _MAX_WORD = 4096
 
 @dataclass(frozen=True, slots=True)
 class SessionRecords:
-    """
-    The sessions of one workspace's fake agents.
-
-    Attributes:
-        folder: Where their records are.
-    """
+    """The sessions of one workspace's fake agents, in a folder of records."""
 
     folder: Path
 
@@ -56,10 +49,7 @@ class SessionRecords:
 
     def begin(self) -> int:
         """
-        Record that sessions from now on belong to another event; return how many there were before.
-
-        Raises:
-            WorkspaceError: Something else stands in the place of the records.
+        Let later sessions belong to another event; return how many there were, or raise `WorkspaceError`.
         """
         if not self.folder.is_dir():
             return 0
@@ -80,7 +70,7 @@ class SessionRecords:
         elif number - before > limits.sessions:
             session = replace(session, refused=f"{counted(limits.sessions, 'session')} of one event")
         own = os.getpid()
-        row = _table.row(own)
+        row = system.row(own)
         known = {"number": number, "depth": session.depth, "born": row.started if row else 0.0}
         write_bytes(self.folder / "living" / str(own), json.dumps(known).encode())
         return SessionWriter(self.folder / str(number), session)
@@ -97,7 +87,7 @@ class SessionRecords:
 
     def _parent(self, ancestors: tuple[int, ...]) -> tuple[int, int]:
         for pid in ancestors:
-            record, row = read_bytes(self.folder / "living" / str(pid), most=_MAX_WORD), _table.row(pid)
+            record, row = read_bytes(self.folder / "living" / str(pid), most=_MAX_WORD), system.row(pid)
             known = json.loads(record) if record and row is not None else {}
             # The number of a process that is gone may belong to another one now.
             if known and row is not None and known["born"] == row.started:
@@ -109,8 +99,7 @@ class SessionRecords:
         Return the sessions that were started after the first ``after``, in order; at most 200.
 
         Raises:
-            WorkspaceError: Their records cannot be read: hooks can reach them, and may have put anything in
-                their place.
+            WorkspaceError: Their records cannot be read: hooks can put anything in their place.
         """
         if not self.folder.is_dir():
             return ()
@@ -126,13 +115,7 @@ class SessionRecords:
 
 
 class SessionWriter:
-    """
-    The record of one session, written line by line, since the session may be killed at any time.
-
-    Attributes:
-        session: What is known of it at its start.
-        folder: Where it keeps its files.
-    """
+    """The record of one session, written line by line, since the session may be killed at any time."""
 
     def __init__(self, folder: Path, session: ChildSession) -> None:
         self.folder = folder
@@ -144,10 +127,10 @@ class SessionWriter:
 
 
 def _ancestors() -> Iterator[int]:
-    row = _table.row(os.getpid())
+    row = system.row(os.getpid())
     while row is not None and row.parent > 0:
         yield row.parent
-        row = _table.row(row.parent)
+        row = system.row(row.parent)
 
 
 def _read(number: int, record: bytes) -> ChildSession:

@@ -16,7 +16,6 @@ import shutil
 import sys
 from pathlib import Path
 
-from pytest_hookharness.execution import platform
 from pytest_hookharness.execution.paths import (
     PACKAGE,
     TOOLS_PATH,
@@ -26,6 +25,7 @@ from pytest_hookharness.execution.paths import (
     read_bytes,
     write_bytes,
 )
+from pytest_hookharness.execution.platform.current import system
 from pytest_hookharness.execution.workspace.session_records import SessionRecords
 from pytest_hookharness.model.delivery import DoubleCall
 from pytest_hookharness.model.fast_dataclass import dataclass
@@ -49,13 +49,7 @@ _STDIN_WAIT = "1"
 
 @dataclass(frozen=True, slots=True)
 class TestDoubles:
-    """
-    The test doubles of one workspace.
-
-    Attributes:
-        bin: The folder that stands first on PATH.
-        folder: Where they keep their output and their records.
-    """
+    """The test doubles of one workspace: those first on PATH, and the folder of their output and records."""
 
     bin: Path
     folder: Path
@@ -75,12 +69,7 @@ class TestDoubles:
         return self.folder / "calls" / name
 
     def write(self, scenario: Scenario) -> None:
-        """
-        Write all test doubles of a scenario.
-
-        Raises:
-            WorkspaceError: A name is not a bare command name, or something cannot be written.
-        """
+        """Write all test doubles of a scenario; `WorkspaceError` if a name is not a bare command name."""
         make_folders(self.bin)
         make_folders(self.counters)
         if scenario.fake_agents:
@@ -113,8 +102,7 @@ class TestDoubles:
         Return the calls of one double, in order.
 
         Raises:
-            WorkspaceError: There is no such double, or its records cannot be read: hooks can reach them, and
-                may have put anything in their place.
+            WorkspaceError: There is no such double, or its records cannot be read: hooks can reach them.
         """
         folder = confine(self.records(name), [self.folder])
         try:
@@ -143,10 +131,9 @@ def _read_call(folder: Path, name: str, number: int) -> DoubleCall | None:
 
 def script_of(name: str, double: Double, folder: Path) -> str:
     """Return the text of a double."""
-    spawning = platform.spawning()
     texts = shlex.quote(str(folder / "texts" / name))
     calls = shlex.quote(str(folder / "calls" / name))
-    head = _HEAD.format(name=shlex.quote(name), calls=calls, stdin=spawning.SHELL_STDIN)
+    head = _HEAD.format(name=shlex.quote(name), calls=calls, stdin=system.SHELL_STDIN)
     if double.module:
         # Its standard input is left to the module, which may be a hook.
         return f'{head}exec {shlex.quote(sys.executable)} -B -m {shlex.quote(double.module)} "$@"\n'
@@ -154,8 +141,8 @@ def script_of(name: str, double: Double, folder: Path) -> str:
         words = (sys.executable, "-I", "-S", "-B", str(folder / "agents" / name))
         return f'{head}exec {shlex.join(words)} "$@"\n'
     parts = [head]
-    if spawning.SHELL_HAS_OWN_STDIN and (reader := _bounded_reader()):
-        parts += [spawning.SHELL_HAS_OWN_STDIN, _STDIN.format(reader=reader)]
+    if system.SHELL_HAS_OWN_STDIN and (reader := _bounded_reader()):
+        parts += [system.SHELL_HAS_OWN_STDIN, _STDIN.format(reader=reader)]
     cat = _tool("cat")
     if double.prompts:
         parts.append(_PROMPT.format(cat=cat, texts=texts))
@@ -177,12 +164,7 @@ def script_of(name: str, double: Double, folder: Path) -> str:
 
 
 def home_of_module(name: str) -> str:
-    """
-    Return the folder or file of the package that a module belongs to.
-
-    Raises:
-        WorkspaceError: The Python that runs the harness has no such package.
-    """
+    """Return the folder or file of the package that a module belongs to; `WorkspaceError` without one."""
     top = name.partition(".")[0]
     spec = importlib.util.find_spec(top)
     places: list[str] = [] if spec is None else [*(spec.submodule_search_locations or ()), spec.origin or ""]

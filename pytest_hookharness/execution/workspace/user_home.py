@@ -15,7 +15,9 @@ from contextlib import suppress
 from functools import cache
 from pathlib import Path
 
-from pytest_hookharness.execution import platform
+from pytest_hookharness.execution.paths import lies_in
+from pytest_hookharness.execution.platform import linux
+from pytest_hookharness.execution.platform.linux import read_link
 from pytest_hookharness.execution.real_paths import real_paths
 
 # Folders of programs that belong to the folder above them, if that is an installation.
@@ -32,10 +34,9 @@ _MOST_LINKS = 40
 
 def find_homes(points: Collection[str]) -> tuple[str, ...]:
     """
-    Return the real paths of the user's home folders: of ``HOME``, and of the system's list of users.
+    Return the real paths of the user's home folders, but for those in ``points``, which are private anyway.
 
-    Args:
-        points: Places that are private anyway.
+    They are ``HOME``, and that in the system's list of users.
     """
     named = [os.environ.get("HOME", "")]
     with suppress(KeyError):  # a user without an entry, as in many containers
@@ -46,24 +47,14 @@ def find_homes(points: Collection[str]) -> tuple[str, ...]:
 
 def _is_of_the_system(home: str, points: Collection[str]) -> bool:
     """Return whether a folder holds or lies in what every process needs, as the homes of some services do."""
-    if platform.files().is_kernel_folder(home):
+    if linux.is_kernel_folder(home):
         return True
-    return any(_lies_in(point, home) or _lies_in(home, point) for point in points)
-
-
-def _lies_in(path: str, folder: str) -> bool:
-    return f"{path}/".startswith(f"{folder.rstrip('/')}/")
+    return lies_in(home, points) or any(lies_in(point, [home]) for point in points)
 
 
 @cache
 def find_programs(home: str, path: tuple[str, ...]) -> tuple[str, ...]:
-    """
-    Return the paths in a home folder that the programs on a search path need, as far as files show it.
-
-    Args:
-        home: The real path of the home folder.
-        path: The folders of the search path.
-    """
+    """Return the paths in a home folder that the programs on a search path need, as far as files show it."""
     found: dict[str, None] = {}
 
     @cache  # thousands of links lead to some tens of folders
@@ -87,7 +78,7 @@ def find_programs(home: str, path: tuple[str, ...]) -> tuple[str, ...]:
         if real(folder) not in listed:
             listed.add(real(folder))
             pending += dict.fromkeys(_elsewhere(folder, home, real))
-    return tuple(each for each in found if _lies_in(os.path.realpath(each), home))
+    return tuple(each for each in found if lies_in(os.path.realpath(each), [home]))
 
 
 def _installation(folder: str, home: str) -> str:
@@ -96,7 +87,7 @@ def _installation(folder: str, home: str) -> str:
     if name.lower() not in _PROGRAM_FOLDERS or above == home or os.path.basename(above) == _SHARED:
         return folder
     whole = name == "shims" or any(os.path.exists(os.path.join(above, each)) for each in _LIBRARIES)
-    return above if whole and _lies_in(above, home) else folder
+    return above if whole and lies_in(above, [home]) else folder
 
 
 def _elsewhere(folder: str, home: str, real: Callable[[str], str]) -> Iterator[str]:
@@ -108,12 +99,12 @@ def _elsewhere(folder: str, home: str, real: Callable[[str], str]) -> Iterator[s
         return
     here = real(folder)
     # The many programs of the system name no interpreter in anybody's home.
-    own = _lies_in(here, home)
+    own = lies_in(here, [home])
     mixed = {os.path.normpath(os.path.join(home, each)) for each in _MIXED}
     for entry in entries:
         target = ""
         if entry.is_symlink():
-            led = _link(entry.path)
+            led = read_link(entry.path)
             # A link to another program of the folder leads where that one does.
             if "/" in led or here in mixed:
                 target = _end_of(os.path.join(here, led), real)
@@ -129,18 +120,10 @@ def _end_of(path: str, real: Callable[[str], str]) -> str:
     for _ in range(_MOST_LINKS):
         folder, name = os.path.split(path)
         path = f"{real(folder)}/{name}"
-        if not (led := _link(path)):
+        if not (led := read_link(path)):
             break
         path = os.path.join(os.path.dirname(path), led)
     return os.path.normpath(path)
-
-
-def _link(path: str) -> str:
-    """Return what a link contains; empty if there is none."""
-    try:
-        return os.readlink(path)
-    except OSError:
-        return ""
 
 
 def _interpreter(program: str) -> str:
@@ -168,12 +151,8 @@ def _interpreters(folder: str) -> Iterator[str]:
 
 
 def what_opens(home: str, visible: Mapping[str, str]) -> str:
-    """
-    Return a path because of which all of a home folder must be visible; empty if there is none.
-
-    ``visible`` are the visible paths, each with its real path.
-    """
-    return next((path for path, real in visible.items() if _lies_in(home, real)), "")
+    """Return a path because of which all of a home folder must be visible; empty if there is none."""
+    return next((path for path, real in visible.items() if lies_in(home, [real])), "")
 
 
 def describe_homes(homes: Sequence[str], visible: Sequence[str]) -> Iterator[str]:
@@ -183,8 +162,8 @@ def describe_homes(homes: Sequence[str], visible: Sequence[str]) -> Iterator[str
         if path := what_opens(home, real):
             yield f"Hooks can read all of {home}, for {path} must be visible."
             continue
-        inside = {place for place in real.values() if _lies_in(place, home)}
-        top = sorted(each for each in inside if not any(_lies_in(each, other) for other in inside - {each}))
+        inside = {place for place in real.values() if lies_in(place, [home])}
+        top = sorted(each for each in inside if not lies_in(each, inside - {each}))
         if top:
             more = f" and {len(top) - _SHOWN} more" if len(top) > _SHOWN else ""
             yield f"Of {home} hooks can read only {', '.join(top[:_SHOWN])}{more}."

@@ -17,8 +17,8 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import field
 from pathlib import Path
 
-from pytest_hookharness.execution import platform
 from pytest_hookharness.execution.paths import PACKAGE, WorkspaceError, lies_in, make_folders
+from pytest_hookharness.execution.platform import linux, linux_namespaces
 from pytest_hookharness.execution.workspace.test_doubles import home_of_module
 from pytest_hookharness.execution.workspace.user_home import find_programs
 from pytest_hookharness.model.fast_dataclass import dataclass
@@ -60,14 +60,7 @@ def search_path(path: str) -> tuple[str, ...]:
 
 
 def find_visible_paths(scenario: Scenario, private: Collection[str], homes: Collection[str]) -> list[str]:
-    """
-    List the developer's files that must stay visible, if they exist, although private places may hide them.
-
-    Args:
-        scenario: What is played.
-        private: The private places, with the home folders of the user.
-        homes: The home folders of the user.
-    """
+    """List the developer's files that must stay visible, if they exist, where private places hide them."""
     found = [sys.prefix, sys.base_prefix]
     found += [str(folder) for folder in (scenario.project, scenario.plugin) if folder is not None]
     # The programs of the harness that run beside hooks; nothing is shown where the package is seen anyway.
@@ -88,7 +81,7 @@ def find_visible_paths(scenario: Scenario, private: Collection[str], homes: Coll
 def identify_machine(paths: Iterable[str], *, mounts: bool) -> tuple[object, ...]:
     """Return what tells the machine from another one: variables, places of modules, mounts, these paths."""
     found: list[object] = [os.environ.get(name) for name in ("PATH", "HOME")]
-    found += [tuple(sys.path), platform.isolation().mount_table() if mounts else b""]
+    found += [tuple(sys.path), linux_namespaces.mount_table() if mounts else b""]
     for path in dict.fromkeys(paths):
         try:
             seen = os.stat(path)
@@ -107,7 +100,7 @@ def check_cover(folder: str, base: Path) -> None:
     if lies_in(os.path.realpath(base), [real]):
         reason = f"the harness writes below it ({base})"
         raise WorkspaceError(folder, f"cannot be covered, for {reason}; cover the folder that hooks use")
-    if platform.files().is_kernel_folder(real):
+    if linux.is_kernel_folder(real):
         reason = "the kernel changes it all the time"
         raise WorkspaceError(folder, f"cannot be covered, for {reason}; cover the folder that hooks use")
 
@@ -120,13 +113,7 @@ def _home_of(folder: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class HiddenCommands:
-    """
-    A search path without some commands.
-
-    Attributes:
-        folders: The folders of the new path, in order.
-        replaced: The folders that are replaced, by their replacement.
-    """
+    """A search path without some commands: its folders, and what was replaced, by the replacement."""
 
     names: tuple[str, ...] = ()
     folders: tuple[str, ...] = ()
@@ -152,12 +139,7 @@ class HiddenCommands:
         return os.pathsep.join(self.folders)
 
     def make(self) -> None:
-        """
-        Make the replacements, and prove that they hide exactly what they should.
-
-        Raises:
-            WorkspaceError: They cannot be made, or hide more or less than they should.
-        """
+        """Make the replacements; `WorkspaceError` if they hide more or less than they should."""
         for replacement, folder in self.replaced.items():
             make_folders(Path(replacement))
             for name in os.listdir(folder):

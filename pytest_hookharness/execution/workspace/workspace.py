@@ -22,7 +22,6 @@ from functools import cached_property, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
-from pytest_hookharness.execution import platform
 from pytest_hookharness.execution.clock.clock import Clock
 from pytest_hookharness.execution.paths import (
     WorkspaceError,
@@ -35,6 +34,7 @@ from pytest_hookharness.execution.paths import (
     remove_folder,
     remove_tree,
 )
+from pytest_hookharness.execution.platform.current import system
 from pytest_hookharness.execution.real_paths import real_paths
 from pytest_hookharness.execution.state.file_contents import LARGEST
 from pytest_hookharness.execution.workspace.agent_tools import AgentShell
@@ -87,16 +87,12 @@ class Workspace(AbstractContextManager["Workspace"]):
         base: The folder that holds all others.
         top: The workspace proper.
         root: The folder in it where the session starts, usually the same.
-        home: The home folder.
-        tmp: The folder for temporary files.
         bin: The folder of the test doubles, first on PATH.
-        shell: The agent's shell.
         doubles: The test doubles, their calls, and the sessions that fake agents played.
         clock: The clock that the hooks and the agent's shell see.
         instruments: The clock, and the recorder of the hooks.
         copied: The copies of project and plugin.
         kept: Whether everything is left in place at the end.
-        plugin: The copy of the scenario's plugin; ``None`` if it has none.
         homes: Home folders of the user; hooks see only what programs need of them, where possible.
         looked_up: Paths of the machine on which it depends what hooks see.
         private: Mount points, and the folders that stand behind them where the tier can do that.
@@ -152,7 +148,7 @@ class Workspace(AbstractContextManager["Workspace"]):
             recorder = Recorder(coverage_store, scenario.id, sources, base)
         self.instruments = Instruments(self.clock, recorder)
         self.writable = _unique([*folders, *covered, *self.instruments.written])
-        shown = [*visible, *self.instruments.seen, *platform.files().devices()]
+        shown = [*visible, *self.instruments.seen, *system.devices()]
         self.visible = _unique([*self.writable, *self._hiding.replaced, *shown])
         named = {"root": str(self.root), "home": str(self.home), "tmp": str(self.tmp), "top": str(self.top)}
         path, doubles = self._hiding.path, str(self.bin)
@@ -172,12 +168,7 @@ class Workspace(AbstractContextManager["Workspace"]):
         copies: ProjectCopies | None = None,
         disposal: Disposal | None = None,
     ) -> Self:
-        """
-        Make a fresh workspace in a new folder below ``base``; project and plugin are taken from ``copies``.
-
-        Raises:
-            WorkspaceError: It cannot be made as the scenario asks; nothing is left behind.
-        """
+        """Make a workspace in a new folder below ``base``; `WorkspaceError` leaves nothing behind."""
         for folder in scenario.cover:
             check_cover(folder, base)
         # From here on everything that fails must remove the new folder again.
@@ -221,12 +212,7 @@ class Workspace(AbstractContextManager["Workspace"]):
         return tuple(folder for folder in every.values() if every.keys().isdisjoint(map(str, folder.parents)))
 
     def clear_overlay(self) -> None:
-        """
-        Remove the files of an overlay that is no longer mounted, so that another one can take its place.
-
-        Raises:
-            WorkspaceError: They could not be removed.
-        """
+        """Remove the files of an overlay that is no longer mounted; `WorkspaceError` if they stay."""
         for folder in (self.outside / "root", self.outside / "work"):
             left = remove_tree(folder)
             if left:
@@ -236,11 +222,11 @@ class Workspace(AbstractContextManager["Workspace"]):
         for folder in (self.top, self.home, self.tmp, self.roots[OUTSIDE]):
             make_folders(folder)
         self.mount_points.make(self.visible, self.writable)
-        key, make = project_of(scenario, self.base)
+        key, make = project_of(scenario)
         self.copied.place("workspace", key, self.top, make)
         if scenario.plugin is not None and self.plugin is not None:
             make_folders(self.plugin)
-            make = partial(copy_project, scenario.plugin, home=self.base)
+            make = partial(copy_project, scenario.plugin)
             self.copied.place("plugin", scenario.plugin, self.plugin, make)
         if scenario.home_folder is not None:
             copy_folder(scenario.home_folder, self.home)
@@ -265,12 +251,7 @@ class Workspace(AbstractContextManager["Workspace"]):
                 raise WorkspaceError(path, "does not exist, so it cannot be made read-only (`readonly`)")
 
     def locate(self, state_path: str) -> Path:
-        """
-        Return the place of a state path, or of a whole covered folder.
-
-        Raises:
-            WorkspaceError: It is not a state path, or leads out of the covered folders.
-        """
+        """Return the place of a state path, or of a whole covered folder; `WorkspaceError` if it is none."""
         name = next((name for name in self.roots if f"{state_path}/".startswith(name + "/")), None)
         if name is None:
             allowed = ", ".join(self.roots)
@@ -278,12 +259,7 @@ class Workspace(AbstractContextManager["Workspace"]):
         return confine(self.roots[name] / state_path[len(name) + 1 :], self.roots.values())
 
     def read(self, state_path: str) -> str | None:
-        """
-        Return the text of a covered file; ``None`` if there is no such file.
-
-        Raises:
-            WorkspaceError: It is not readable UTF-8 text, or leads out of the covered folders.
-        """
+        """Return the text of a covered file; ``None`` for none, `WorkspaceError` if it is not UTF-8 text."""
         data = read_bytes(path := self.locate(state_path), most=LARGEST)
         try:
             return None if data is None else data.decode("utf-8")
@@ -291,23 +267,13 @@ class Workspace(AbstractContextManager["Workspace"]):
             raise WorkspaceError(path, f"is not UTF-8 text: {error.reason} at byte {error.start}") from error
 
     def write_transcript(self, path: str | Path, lines: Iterable[Mapping[str, Any]]) -> bool:
-        """
-        Append lines of JSON to a file, all at once; return whether a folder above it was missing.
-
-        Raises:
-            WorkspaceError: The path leads out of the workspace's folders, or cannot be written.
-        """
+        """Append lines of JSON to a file, as `append_lines` does; it must lie in the workspace's folders."""
         missing = append_lines(confine(path, [self.base]), lines)
         self.clock.set_time_of(path)
         return missing
 
     def make_folder(self, path: Path) -> None:
-        """
-        Make a folder as the host does, if it is missing.
-
-        Raises:
-            WorkspaceError: The path leads out of the workspace's folders, or something else stands there.
-        """
+        """Make a folder as the host does, if it is missing; `WorkspaceError` if that cannot be."""
         try:
             make_folders(confine(path, [self.base]))
         except OSError as error:
@@ -325,12 +291,7 @@ class Workspace(AbstractContextManager["Workspace"]):
         return self.base
 
     def close(self) -> None:
-        """
-        Remove everything, or have it removed by the disposal, unless it is kept.
-
-        Raises:
-            WorkspaceError: Something could not be removed.
-        """
+        """Remove everything, now or by the disposal, unless it is kept; `WorkspaceError` if some stays."""
         self.instruments.close()
         if not self.kept:
             self.copied.give_back()

@@ -11,7 +11,6 @@ import sys
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
-from tempfile import TemporaryDirectory
 
 from pytest_hookharness import hosts
 from pytest_hookharness.campaigns.check.discovery import find_hook_sets
@@ -129,8 +128,7 @@ def _below(root: Path, folder: Path) -> str:
 
 def _copied(hook_sets: Sequence[HookSet], root: Path) -> Iterator[HookSet]:
     """Yield the hook sets without files that git ignores, because copies of the repository lack them."""
-    with TemporaryDirectory(prefix="hookharness-init-") as home:
-        ignored = frozenset(list_ignored(root, Path(home)))
+    ignored = frozenset(list_ignored(root))
     names = [file for hook_set in hook_sets for file in hook_set.files if file in ignored]
     if all(file in ignored for hook_set in hook_sets for file in hook_set.files):
         raise SimulationError(

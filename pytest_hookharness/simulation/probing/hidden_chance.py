@@ -7,7 +7,7 @@ import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from pathlib import Path
 
-from pytest_hookharness.execution import platform
+from pytest_hookharness.execution.platform.linux_read_calls import is_of_system
 from pytest_hookharness.judging.recurrence import clock_use, hidden_chance, run_conditions
 from pytest_hookharness.judging.recurrence.clock_words import ANY_CLOCK
 from pytest_hookharness.judging.recurrence.hidden_chance import SHELL, Language
@@ -185,12 +185,11 @@ def _use(find: Callable[[bytes], str], code: bytes) -> str:
 
 def _scripts(program: ProgramReads) -> Collection[str]:
     """Return the files that a program opened and that may be its scripts."""
-    of_system = platform.read_calls().is_of_system
     opened = (look.path for look in program.looks if look.kind is LookKind.OPENED and look.existed)
     return dict.fromkeys(
         path
         for path in (*opened, *filter(None, (program.script,)))
-        if not of_system(path)
+        if not is_of_system(path)
         and _INSTALLED.search(path) is None
         and (Path(path).suffix not in DATA_SUFFIXES)
     )

@@ -11,8 +11,9 @@ import time
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from pathlib import PurePosixPath
 
-from pytest_hookharness.execution import platform
 from pytest_hookharness.execution.clock.clock import next_tick
+from pytest_hookharness.execution.platform.linux_kernel_paths import LINUX_PATHS
+from pytest_hookharness.execution.platform.linux_read_calls import is_of_system
 from pytest_hookharness.execution.reads.baseline import SharedBaselines, empty_program
 from pytest_hookharness.execution.reads.observer import ReadObserver
 from pytest_hookharness.execution.reads.path_map import PathMap, exists, written_since
@@ -215,7 +216,7 @@ class ReadObservation:
         objects = {path for path, name in names.items() if "/.git/" in name and name.endswith(_OBJECTS)}
         stored = written_since((places[path][1] for path in objects), self._began)
         return KnownPaths(
-            kernel=platform.kernel_paths(),
+            kernel=LINUX_PATHS,
             names=names,
             changed=_with_names(names, changed),
             moving=_with_names(names, moving),
@@ -252,9 +253,8 @@ def _opened(
     runs: Collection[Reads | None], places: Mapping[str, tuple[str | None, str]]
 ) -> Iterator[tuple[str | None, str]]:
     """Yield the state path and the real place of each file that was opened for reading."""
-    of_system = platform.read_calls().is_of_system
     for look in (look for reads in runs if reads is not None for look in reads.looks):
-        if look.kind is LookKind.OPENED and look.existed and not of_system(look.path):
+        if look.kind is LookKind.OPENED and look.existed and not is_of_system(look.path):
             yield places[look.path]
 
 

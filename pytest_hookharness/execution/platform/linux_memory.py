@@ -1,0 +1,48 @@
+"""Linux: the memory of other processes, where the system lets this one look into it."""
+
+from __future__ import annotations
+
+import ctypes
+import errno
+
+from pytest_hookharness.execution.platform.linux import libc
+
+LONGEST = 1 << 18  # bytes that are read at once
+_PAGE, _MAX_PATH = 4096, 4096
+
+
+class _Piece(ctypes.Structure):
+    _fields_ = (("base", ctypes.c_void_p), ("length", ctypes.c_size_t))
+
+
+_buffer = ctypes.create_string_buffer(LONGEST)
+_here = _Piece(ctypes.addressof(_buffer), 0)
+_there = _Piece(0, 0)
+_pieces = ctypes.byref(_here), ctypes.byref(_there)
+
+
+def read_bytes(task: int, address: int, size: int) -> bytes:
+    """Return the bytes at an address of a task, as far as there are any; `PermissionError` if closed."""
+    size = min(size, LONGEST)
+    _here.length = _there.length = size
+    _there.base = address
+    done: int = libc.process_vm_readv(task, _pieces[0], 1, _pieces[1], 1, 0)
+    if done >= 0:
+        return ctypes.string_at(_buffer, done)
+    if ctypes.get_errno() in (errno.EPERM, errno.ENOSYS):
+        raise PermissionError(f"the memory of process {task} cannot be read")
+    return b""
+
+
+def read_text(task: int, address: int) -> bytes:
+    """Return the text at an address of a task, without the zero that ends it."""
+    text = b""
+    while len(text) < _MAX_PATH:
+        # Not beyond the page, for the next one may not exist.
+        data = read_bytes(task, address, min(256, _PAGE - address % _PAGE))
+        piece, end, _ = data.partition(b"\0")
+        text += piece
+        if end or not data:
+            return text
+        address += len(data)
+    return text
