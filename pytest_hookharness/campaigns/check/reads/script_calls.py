@@ -119,8 +119,7 @@ def _found(
             found.setdefault(words, {})[where] = None
             concerned.setdefault(words, []).extend(asked)
     for words, places in found.items():
-        symptom = together(code, concerned[words], f"{words} ({'; '.join(places)}).")
-        yield replace(symptom, advice=advice)
+        yield together(code, concerned[words], f"{words} ({'; '.join(places)}).", advice)
 
 
 def _programs(hook_set: HookSet) -> Iterator[tuple[str, str, int, list[Hook]]]:
