@@ -13,8 +13,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from pytest_hookharness import hosts
-from pytest_hookharness.campaigns.arming.activation import STOPS
 from pytest_hookharness.campaigns.arming.home_paths import HOME
+from pytest_hookharness.campaigns.arming.hook_roles import STOPS, hooks_at
 from pytest_hookharness.campaigns.arming.project_texts import is_small, project_files, read_known_text
 from pytest_hookharness.campaigns.arming.state_fields import described, state_reads
 from pytest_hookharness.campaigns.arming.state_files import LoopState, state_files
@@ -23,7 +23,7 @@ from pytest_hookharness.campaigns.arming.unlimited_states import has_limit, with
 from pytest_hookharness.campaigns.check.failing_gates import find_gates
 from pytest_hookharness.campaigns.check.gates.changed_sources import kept_changes, plan_changed_sources
 from pytest_hookharness.campaigns.check.gates.refused_texts import kept_texts, plan_refused_texts
-from pytest_hookharness.campaigns.check.grouping import PlayedSession, TryOut
+from pytest_hookharness.campaigns.check.played_sessions import PlayedSession, TryOut
 from pytest_hookharness.campaigns.check.pointed_states import Look, pointed_states
 from pytest_hookharness.campaigns.check.session_scenario import scenario_of
 from pytest_hookharness.campaigns.check.sessions import plan_each_event
@@ -91,7 +91,7 @@ def arm_states(
             kept.setdefault(next(iter(state.files)), (state, play.outcome))
 
     keep(states)
-    stops = [hook for hook in waiting if hook.event in _stop_events(hook_set)]
+    stops = [hook for hook in waiting if hook in hooks_at(hook_set, STOPS)]
     active = {state.script for state, _ in kept.values()}
     idle_texts = [one for one in texts if one.name not in active and _hooks_of(one.name, stops)]
     keep([*pointed_states(hook_set, idle_texts, look)])
@@ -126,22 +126,20 @@ def _documents(hook_set: HookSet) -> str:
 
 def _waiting(hook_set: HookSet, played: Sequence[PlayedSession]) -> list[Hook]:
     """Return the hooks that nothing activated so far; of many hooks only those that may refuse a stop."""
+    refusals = {f"{hook.event} refused" for hook in hooks_at(hook_set, STOPS)}
     active = {
         command
         for one in played
         for command, what in _effects(one.outcome)
-        if one.session.active or what in _refusals(hook_set)
+        if one.session.active or what in refusals
     }
     # A hook that fails when it is active and not before needs no further state to show that.
     usual = set[str]().union(*(_failures(one.outcome) for one in played if not one.session.active))
     active |= set[str]().union(*(_failures(one.outcome) for one in played if one.session.active)) - usual
     few = len(hook_set.hooks) <= _FEW
-    stops = _stop_events(hook_set)
-    return [hook for hook in hook_set.hooks if hook.command not in active and (few or hook.event in stops)]
-
-
-def _refusals(hook_set: HookSet) -> set[str]:
-    return {f"{event} refused" for event in _stop_events(hook_set)}
+    return [
+        hook for hook in (hook_set.hooks if few else hooks_at(hook_set, STOPS)) if hook.command not in active
+    ]
 
 
 def _hooks_of(script: str, hooks: Sequence[Hook]) -> list[Hook]:
@@ -253,7 +251,7 @@ def _unmet(
 ) -> Iterator[str]:
     """Yield which files hooks look for in vain, with what they read from them, and how to give them."""
     for script in texts[:_MOST]:
-        own = [hook for hook in _hooks_of(script.name, hooks) if hook.event in _stop_events(hook_set)]
+        own = [hook for hook in _hooks_of(script.name, hooks) if hook in hooks_at(hook_set, STOPS)]
         paths = [path for path in looked_for(hook_set, script) if path not in there][:_NAMED]
         if own and paths:
             fields = described(state_reads(script.text).fields)[:_FIELDS]
@@ -263,8 +261,3 @@ def _unmet(
                 f"{name} looks for {', '.join(paths)}{reads}; nothing that was tried made it active. Give "
                 f"such a file with --arm-file {paths[0]}, or a command that starts it with --arm COMMAND."
             )
-
-
-def _stop_events(hook_set: HookSet) -> set[str]:
-    events = hosts.find(hook_set.host).events
-    return {name for name, rule in events.items() if rule.role in STOPS}

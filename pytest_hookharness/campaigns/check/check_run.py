@@ -23,11 +23,12 @@ from pytest_hookharness.campaigns.check import sessions as checkups
 from pytest_hookharness.campaigns.check.armed_states import arm_states
 from pytest_hookharness.campaigns.check.confirmation import Confirmation
 from pytest_hookharness.campaigns.check.further_proofs import prove_further
-from pytest_hookharness.campaigns.check.grouping import PlayedSession, SymptomEvidence
+from pytest_hookharness.campaigns.check.grouping import SymptomEvidence
 from pytest_hookharness.campaigns.check.held_loops import meet_held_loops
 from pytest_hookharness.campaigns.check.hindering_hooks import hindering_hooks, untried_hooks
 from pytest_hookharness.campaigns.check.home_search import look_in_project
 from pytest_hookharness.campaigns.check.hook_statistics import is_kind, is_wanted
+from pytest_hookharness.campaigns.check.played_sessions import PlayedSession
 from pytest_hookharness.campaigns.check.report.reported_problems import reported_problems
 from pytest_hookharness.campaigns.check.report.tried_sessions import describe_mended
 from pytest_hookharness.campaigns.check.session_scenario import NOTHING, mend, with_commands
@@ -193,7 +194,10 @@ class CheckRun:
         self._open += armed.unmet
         self._play("active loops", armed.sessions)
         loops = meet_held_loops(self.place, self._played, partial(self._play, "held loops", share=_LATER))
-        self._problems += [one for one in loops.problems if is_wanted(self.only, one.id, one.symptom.kind)]
+        named = list[Problem]()
+        for one in loops.problems:
+            named.append(one.as_problem([other.id for other in named]))
+        self._problems += [one for one in named if is_wanted(self.only, one.id, one.symptom.kind)]
         self._play("held loops", loops.sessions)
         yield
         written = rewording.writes_before_calls(self.place.host, self._outcomes())

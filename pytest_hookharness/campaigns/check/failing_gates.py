@@ -15,10 +15,10 @@ from dataclasses import replace
 
 from pytest_hookharness import hosts
 from pytest_hookharness.campaigns.arming.checked_projects import project_for_checks
+from pytest_hookharness.campaigns.arming.hook_roles import role_of
 from pytest_hookharness.campaigns.check.gates.changed_sources import source_edits
 from pytest_hookharness.campaigns.check.gates.local_checks import failing_stand_ins, local_checks, stand_in
-from pytest_hookharness.campaigns.check.grouping import PlayedSession, TryOut
-from pytest_hookharness.campaigns.check.kept_sessions import kept_to_its_end
+from pytest_hookharness.campaigns.check.played_sessions import PlayedSession, TryOut, kept_to_its_end
 from pytest_hookharness.campaigns.check.session_scenario import scenario_of
 from pytest_hookharness.campaigns.check.shell_code.shell_scripts import SHELL_SCRIPT, code_of
 from pytest_hookharness.model.checkup import CheckSession, HookSet, is_named, script_of
@@ -99,8 +99,7 @@ def plan_failing_gates(
         prepared: Whether the project has the files that they name; without such files, nothing is yielded.
         known: Whether git tracks the files that the agent changes; else they are new.
     """
-    stops = {rule.name for rule in hosts.find(hook_set.host).for_role(hosts.Role.STOP)}
-    hooks = [hook for hook in waiting if hook.event in stops]
+    hooks = [hook for hook in waiting if role_of(hook_set.host, hook.event) is hosts.Role.STOP]
     started = sorted({name for hook in hooks for name in started_checks(hook_set, hook)})
     paths = local_checks(hook_set, hooks)
     if not (started or paths) or (known and not hook_set.git):

@@ -11,6 +11,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from pytest_hookharness import hosts
+from pytest_hookharness.campaigns.arming.hook_roles import role_of
 from pytest_hookharness.campaigns.check import corpora
 from pytest_hookharness.campaigns.check.session_scenario import (
     alone,
@@ -174,8 +175,7 @@ def _can_be_alone(hook_set: HookSet, command: str) -> bool:
 
 
 def _is_once(hook_set: HookSet, hook: Hook) -> bool:
-    rule = hosts.find(hook_set.host).events.get(hook.event)
-    return rule is not None and rule.role in _ONCE
+    return role_of(hook_set.host, hook.event) in _ONCE
 
 
 def _before_calls(hook_set: HookSet) -> list[str]:
@@ -185,8 +185,7 @@ def _before_calls(hook_set: HookSet) -> list[str]:
 
 def _may_refuse(hook_set: HookSet, hook: Hook) -> bool:
     """Return whether a hook may refuse a call: before it, or after it if its script has words for that."""
-    rule = hosts.find(hook_set.host).events.get(hook.event)
-    after = rule is not None and rule.role is hosts.Role.AFTER_TOOL
+    after = role_of(hook_set.host, hook.event) is hosts.Role.AFTER_TOOL
     return not after or may_refuse(hook_set, hook)
 
 

@@ -12,7 +12,8 @@ from collections.abc import Collection, Iterator, Sequence
 from dataclasses import replace
 
 from pytest_hookharness import hosts
-from pytest_hookharness.campaigns.arming.activation import STOPS, Activation, find_activations
+from pytest_hookharness.campaigns.arming.activation import Activation, find_activations
+from pytest_hookharness.campaigns.arming.hook_roles import STOPS, role_of
 from pytest_hookharness.campaigns.arming.host_files import host_files
 from pytest_hookharness.campaigns.arming.permission_modes import OPTION, asked_modes
 from pytest_hookharness.campaigns.check import corpora
@@ -85,8 +86,8 @@ _INPUT: dict[str, Json] = {
 
 def roles(hook_set: HookSet) -> frozenset[hosts.Role]:
     """Return the roles of the events that a hook set waits for."""
-    events = hosts.find(hook_set.host).events
-    return frozenset(events[hook.event].role for hook in hook_set.hooks if hook.event in events)
+    found = {role_of(hook_set.host, hook.event) for hook in hook_set.hooks}
+    return frozenset(role for role in found if role is not None)
 
 
 def plan_usual(hook_set: HookSet, seed: int) -> CheckSession:
@@ -189,11 +190,11 @@ def _hostile_acts(found: frozenset[hosts.Role], texts: Sequence[str], *, endless
 def plan_races(hook_set: HookSet, triggered: Collection[str]) -> Iterator[CheckSession]:
     """Yield sessions in which hooks of events that a session had run side by side, as its calls may."""
     profile = hosts.find(hook_set.host)
-    events, acts = profile.events, (FIRST_PROMPT, *_EACH, *_unknown_tools(hook_set))
+    acts = (FIRST_PROMPT, *_EACH, *_unknown_tools(hook_set))
     called = {*usual_tools(profile), *called_tools(hook_set)} - {profile.tools.subagent}
     for event in dict.fromkeys(hook.event for hook in hook_set.hooks if hook.event in triggered):
         fires = any(hosts.select(profile, hook_set.hooks, event, tool) for tool in called)
-        if event in events and events[event].role in _BESIDE and fires:
+        if role_of(hook_set.host, event) in _BESIDE and fires:
             scenario = replace(scenario_of(hook_set, acts), parallel=Parallel(event=event))
             yield cut_short(f"{event} hooks side by side", scenario)
 

@@ -7,6 +7,7 @@ import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
 
 from pytest_hookharness import hosts
+from pytest_hookharness.campaigns.arming.hook_roles import hooks_at
 from pytest_hookharness.campaigns.guards.denials import is_denied_to_shell
 from pytest_hookharness.campaigns.guards.watched_moves import watched
 from pytest_hookharness.model.checkup import HookSet
@@ -37,8 +38,8 @@ def try_lines(hook_set: HookSet, allowed: Collection[str]) -> tuple[Act, ...]:
     run = RunCommand(command="ls")
     if not asks_users(profile) or watched(hook_set, run) is None:
         return ()
-    before = {rule.name for rule in profile.for_role(hosts.Role.BEFORE_TOOL)}
-    texts = (text for hook in hook_set.hooks if hook.event in before for text in hook_set.scripts_of(hook))
+    before = hooks_at(hook_set, {hosts.Role.BEFORE_TOOL})
+    texts = (text for hook in before for text in hook_set.scripts_of(hook))
     if not allowed and not any(map(_APPROVES.search, texts)):
         return ()
     known = [*dict.fromkeys((*filter(_SIMPLE.fullmatch, allowed), *_USUAL))][:_MOST]

@@ -7,6 +7,7 @@ import re
 from collections.abc import Iterator, Sequence
 
 from pytest_hookharness import hosts
+from pytest_hookharness.campaigns.arming.hook_roles import hooks_at
 from pytest_hookharness.campaigns.guards.approved_lines import approved_lines, asks_users
 from pytest_hookharness.judging.checkup.refused_work import shell_text
 from pytest_hookharness.model.checkup import HookSet
@@ -70,8 +71,7 @@ def allowed_commands(hook_set: HookSet, outcomes: Sequence[Outcome]) -> list[str
 
 def _guards(hook_set: HookSet) -> list[Hook]:
     """Return the hooks that run before calls, each command once."""
-    before = {rule.name for rule in hosts.find(hook_set.host).for_role(hosts.Role.BEFORE_TOOL)}
-    return [*{hook.command: hook for hook in hook_set.hooks if hook.event in before}.values()]
+    return [*{hook.command: hook for hook in hooks_at(hook_set, {hosts.Role.BEFORE_TOOL})}.values()]
 
 
 def _answers(

@@ -14,8 +14,8 @@ from collections.abc import Iterable, Iterator
 from itertools import chain, islice
 
 from pytest_hookharness import hosts
+from pytest_hookharness.campaigns.arming.hook_roles import GATES
 from pytest_hookharness.campaigns.check.answers.written_answers import written_answers
-from pytest_hookharness.campaigns.check.lone_programs.lone_answers import GATES
 from pytest_hookharness.campaigns.check.shell_code.shell_functions import functions_of
 from pytest_hookharness.campaigns.check.shell_code.shell_outputs import goes_elsewhere
 from pytest_hookharness.campaigns.check.shell_code.shell_scripts import (

@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import TypeAlias
 
 from pytest_hookharness import hosts
+from pytest_hookharness.campaigns.arming.hook_roles import role_of
 from pytest_hookharness.campaigns.check.answers.failed_refusals import read_printed
 from pytest_hookharness.campaigns.check.answers.lost_warnings import lost_warnings, reads_input
 from pytest_hookharness.campaigns.check.answers.meant_for_agent import meant_for_agent
@@ -144,10 +145,9 @@ def _said_beside_answers(hook_set: HookSet, hook: Hook) -> UnseenAdvice | None:
 
 def _said_before_the_end(hook_set: HookSet, hook: Hook) -> UnseenAdvice | None:
     """Return what a shell script prints, and then allows, at events where nobody gets that."""
-    events = hosts.find(hook_set.host).events
 
     def printed(text: str, hooks: Sequence[Hook]) -> Iterator[tuple[str, str]]:
-        of_calls = all(one.event in events and events[one.event].role in _OF_CALLS for one in hooks)
+        of_calls = all(role_of(hook_set.host, one.event) in _OF_CALLS for one in hooks)
         return lost_warnings(text, [*loaded_texts(hook_set, text)], of_calls=of_calls)
 
     return _first_lost(hook_set, hook, printed)

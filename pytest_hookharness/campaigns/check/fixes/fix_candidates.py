@@ -16,7 +16,7 @@ from fnmatch import fnmatchcase
 from pathlib import Path
 
 from pytest_hookharness import hosts
-from pytest_hookharness.campaigns.arming.activation import STOPS
+from pytest_hookharness.campaigns.arming.hook_roles import STOPS
 from pytest_hookharness.campaigns.arming.project_texts import without_json_comments
 from pytest_hookharness.campaigns.check.answers.script_answers import reworded_answers
 from pytest_hookharness.campaigns.check.fixes.draft_files import DraftFiles

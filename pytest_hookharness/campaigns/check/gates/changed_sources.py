@@ -13,9 +13,9 @@ from dataclasses import replace
 from pathlib import Path
 
 from pytest_hookharness import hosts
+from pytest_hookharness.campaigns.arming.hook_roles import role_of
 from pytest_hookharness.campaigns.arming.project_texts import is_small, project_files, read_known_text
-from pytest_hookharness.campaigns.check.grouping import PlayedSession
-from pytest_hookharness.campaigns.check.kept_sessions import kept_to_its_end
+from pytest_hookharness.campaigns.check.played_sessions import PlayedSession, kept_to_its_end
 from pytest_hookharness.campaigns.check.session_scenario import scenario_of
 from pytest_hookharness.model.checkup import CheckSession, HookSet
 from pytest_hookharness.model.moves import FIRST_PROMPT, Act, Edit, Stop
@@ -29,8 +29,8 @@ _MOST, _LARGEST, _DEEPEST = 4, 1 << 15, 2
 
 def plan_changed_sources(hook_set: HookSet, waiting: Sequence[Hook]) -> Iterator[CheckSession]:
     """Yield two short sessions, or none without sources: the agent changes sources, or changes nothing."""
-    stops = {rule.name for rule in hosts.find(hook_set.host).for_role(hosts.Role.STOP)}
-    texts = [text for hook in waiting if hook.event in stops for text in hook_set.scripts_of(hook)]
+    stops = [hook for hook in waiting if role_of(hook_set.host, hook.event) is hosts.Role.STOP]
+    texts = [text for hook in stops for text in hook_set.scripts_of(hook)]
     edits = source_edits(hook_set, [text for text in texts if _ASKS_GIT.search(text)])
     for title, changes in ((f"changes of {_listed(edits)}", edits), ("no change", [])):
         acts: list[Act] = [FIRST_PROMPT, *changes, Stop()]

@@ -11,7 +11,7 @@ from __future__ import annotations
 import re
 
 from pytest_hookharness import hosts
-from pytest_hookharness.campaigns.arming.activation import STOPS
+from pytest_hookharness.campaigns.arming.hook_roles import STOPS, only_script
 from pytest_hookharness.campaigns.check.shell_code.shell_conditions import conditions_at
 from pytest_hookharness.campaigns.check.shell_code.shell_functions import functions_of, is_within
 from pytest_hookharness.campaigns.check.shell_code.shell_scripts import (
@@ -84,14 +84,10 @@ _KEPT = re.compile(
 
 def early_end(hook_set: HookSet, hook: Hook) -> tuple[str, int, str]:
     """Return the script of a loop that is over after one round, where it ends, and its limit; or nothing."""
-    profile = hosts.find(hook_set.host)
-    rule, sources = profile.events.get(hook.event), hook_set.sources_of(hook)
-    if rule is None or rule.role not in STOPS or hook.type != "command" or len(sources) != 1:
-        return "", 0, ""
-    path, text = sources[0]
-    stays = hook_set.host in _HOSTS and profile.cap.flag is FlagUse.STAYS
+    text = only_script(hook_set, hook, STOPS)
+    stays = hook_set.host in _HOSTS and hosts.find(hook_set.host).cap.flag is FlagUse.STAYS
     line, limit = end_of_loop(text) if stays else (0, "")
-    return (path, line, limit) if line else ("", 0, "")
+    return (hook_set.sources_of(hook)[0][0], line, limit) if line else ("", 0, "")
 
 
 def end_of_loop(text: str) -> tuple[int, str]:

@@ -13,10 +13,10 @@ from dataclasses import replace
 from itertools import islice
 
 from pytest_hookharness import hosts
+from pytest_hookharness.campaigns.arming.hook_roles import role_of
 from pytest_hookharness.campaigns.arming.project_texts import read_known_text
 from pytest_hookharness.campaigns.check.failing_gates import changed_places
-from pytest_hookharness.campaigns.check.grouping import PlayedSession
-from pytest_hookharness.campaigns.check.kept_sessions import kept_to_its_end
+from pytest_hookharness.campaigns.check.played_sessions import PlayedSession, kept_to_its_end
 from pytest_hookharness.campaigns.check.session_scenario import scenario_of
 from pytest_hookharness.campaigns.guards.pattern_texts import find_texts
 from pytest_hookharness.model.checkup import CheckSession, HookSet
@@ -41,8 +41,7 @@ _KNOWN = "README.md"
 
 def plan_refused_texts(hook_set: HookSet, waiting: Sequence[Hook]) -> Iterator[CheckSession]:
     """Yield two short sessions in which the agent changes files: with the texts of patterns, and without."""
-    stops = {rule.name for rule in hosts.find(hook_set.host).for_role(hosts.Role.STOP)}
-    hooks = [hook for hook in waiting if hook.event in stops]
+    hooks = [hook for hook in waiting if role_of(hook_set.host, hook.event) is hosts.Role.STOP]
     sources = [text for hook in hooks for text in hook_set.scripts_of(hook) if _SEARCHES.search(text)]
     if texts := _texts(sources):
         places = [*islice(changed_places("\n".join(sources)), _MOST_KINDS), ("", "txt")]

@@ -12,7 +12,7 @@ import re
 from bisect import bisect_left
 from collections.abc import Iterator
 
-from pytest_hookharness import hosts
+from pytest_hookharness.campaigns.arming.hook_roles import GATES, only_script
 from pytest_hookharness.campaigns.check.lone_programs.program_questions import without_silent_questions
 from pytest_hookharness.campaigns.check.shell_code.shell_functions import functions_of
 from pytest_hookharness.campaigns.check.shell_code.shell_scripts import (
@@ -23,15 +23,6 @@ from pytest_hookharness.campaigns.check.shell_code.shell_scripts import (
 from pytest_hookharness.model.checkup import HookSet
 from pytest_hookharness.model.protocol import Hook
 
-GATES = frozenset(
-    [
-        hosts.Role.BEFORE_TOOL,
-        hosts.Role.PERMISSION,
-        hosts.Role.PROMPT,
-        hosts.Role.STOP,
-        hosts.Role.SUBAGENT_STOP,
-    ]
-)
 # The programs by which hooks read and answer.
 TOOLS = ("jq", "python3")
 # A refusal in JSON, in any way to write a key, and a status that refuses or may be one that does.
@@ -97,12 +88,9 @@ _LINE_OF_TEST = re.compile(r"^[^\n]*(?:\|\||\b(?:if|elif|while|until)\b|![ \t])[
 
 def lone_answer(hook_set: HookSet, hook: Hook) -> str:
     """Return the program without which a hook's script can refuse nothing; empty for none."""
-    rule = hosts.find(hook_set.host).events.get(hook.event)
-    texts = hook_set.scripts_of(hook)
-    if rule is None or rule.role not in GATES or hook.type != "command" or len(texts) != 1:
-        return ""
-    tool = only_answers_by(texts[0])
-    return tool if tool and not is_told(hook_set, texts[0], tool) else ""
+    text = only_script(hook_set, hook, GATES)
+    tool = only_answers_by(text)
+    return tool if tool and not is_told(hook_set, text, tool) else ""
 
 
 def only_answers_by(text: str) -> str:

@@ -11,9 +11,9 @@ import re
 from collections import Counter
 from collections.abc import Iterator
 
-from pytest_hookharness import hosts
+from pytest_hookharness.campaigns.arming.hook_roles import GATES, role_of
 from pytest_hookharness.campaigns.check.lone_programs.inline_scripts import shell_program
-from pytest_hookharness.campaigns.check.lone_programs.lone_answers import GATES, TOOLS, is_told
+from pytest_hookharness.campaigns.check.lone_programs.lone_answers import TOOLS, is_told
 from pytest_hookharness.campaigns.check.lone_programs.lone_searches import (
     ASSIGNED,
     GIVEN,
@@ -53,9 +53,8 @@ _PATTERN = re.compile(r"(?:^|;;|\bin\b)[ \t]*\(?(?P<texts>[^()\n;]{1,300})\)", r
 
 def lone_switch(hook_set: HookSet, hook: Hook) -> str:
     """Return the program without which a hook's script allows everything; empty for none."""
-    rule = hosts.find(hook_set.host).events.get(hook.event)
-    text = shell_program(hook_set, hook)
-    if rule is None or rule.role not in GATES or hook.type != "command" or not text:
+    text = shell_program(hook_set, hook) if role_of(hook_set.host, hook.event) in GATES else ""
+    if hook.type != "command" or not text:
         return ""
     for one in dict.fromkeys((text, *(with_programs_in_place(text, name) for name in TOOLS))):
         tool = only_switched_by(one) or only_shown_by(one)

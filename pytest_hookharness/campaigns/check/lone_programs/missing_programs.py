@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 
 from pytest_hookharness import hosts
+from pytest_hookharness.campaigns.arming.hook_roles import BEFORE_CALLS
 from pytest_hookharness.campaigns.check.answers.failed_refusals import is_allowed_by_failure
 from pytest_hookharness.campaigns.check.lone_programs.lone_answers import lone_answer
 from pytest_hookharness.campaigns.check.lone_programs.lone_switches import lone_switch
@@ -20,7 +21,6 @@ from pytest_hookharness.model.protocol import Hook
 _SAY_SO = "Begin with `command -v {0} >/dev/null || {{ echo '{0} is missing' >&2; exit {1}; }}`."
 _UNHEARD = " Its warning goes to standard error, which nobody sees with that status."
 # Status 2 refuses a call. At a stop, it would be an endless loop, and at a prompt, nobody could work.
-_GUARDS = frozenset({hosts.Role.BEFORE_TOOL, hosts.Role.PERMISSION})
 # What a host decides about at an event, if it is no call.
 DECIDED = {hosts.Role.STOP: "stop", hosts.Role.SUBAGENT_STOP: "stop", hosts.Role.PROMPT: "prompt"}
 # Returns what is found for a hook, in words, and the line; or nothing.
@@ -93,7 +93,7 @@ def _then(hook_set: HookSet, hooks: Sequence[Hook]) -> str:
 
 
 def _status(hook_set: HookSet, hooks: Sequence[Hook]) -> int:
-    return 2 if hosts.find(hook_set.host).events[hooks[0].event].role in _GUARDS else 1
+    return 2 if hosts.find(hook_set.host).events[hooks[0].event].role in BEFORE_CALLS else 1
 
 
 def _say_so(hook_set: HookSet, hooks: Sequence[Hook], tool: str) -> str:

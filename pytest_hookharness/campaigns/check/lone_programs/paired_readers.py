@@ -12,8 +12,8 @@ import re
 from collections.abc import Collection, Iterator, Sequence
 
 from pytest_hookharness import hosts
+from pytest_hookharness.campaigns.arming.hook_roles import GATES, only_script
 from pytest_hookharness.campaigns.check.answers.failed_refusals import read_printed
-from pytest_hookharness.campaigns.check.lone_programs.lone_answers import GATES
 from pytest_hookharness.campaigns.check.lone_programs.lone_searches import ASSIGNED, can_refuse, refusals_of
 from pytest_hookharness.campaigns.check.lone_programs.lone_switches import switches_off
 from pytest_hookharness.campaigns.check.lone_programs.program_questions import (
@@ -57,11 +57,8 @@ _NONE_OF_THEM = re.compile(
 
 def silent_pair(hook_set: HookSet, hook: Hook) -> tuple[tuple[str, ...], int]:
     """Return the programs without all of which a hook allows everything, and the line; or nothing."""
-    rule = hosts.find(hook_set.host).events.get(hook.event)
-    texts = hook_set.scripts_of(hook)
-    if rule is None or rule.role not in GATES or hook.type != "command" or len(texts) != 1:
-        return (), 0
-    tools, line = silent_chain(texts[0], [*loaded_texts(hook_set, texts[0])])
+    text = only_script(hook_set, hook, GATES)
+    tools, line = silent_chain(text, [*loaded_texts(hook_set, text)])
     return (tools, line) if tools and not _is_told(hook_set, tools) else ((), 0)
 
 

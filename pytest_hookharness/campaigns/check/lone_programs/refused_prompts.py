@@ -11,6 +11,7 @@ import re
 from itertools import islice
 
 from pytest_hookharness import hosts
+from pytest_hookharness.campaigns.arming.hook_roles import role_of
 from pytest_hookharness.campaigns.check.answers.failed_refusals import read_printed
 from pytest_hookharness.campaigns.check.lone_programs.inline_scripts import inline_program, shell_program
 from pytest_hookharness.campaigns.check.lone_programs.lone_answers import REFUSES_IN_JSON
@@ -44,11 +45,10 @@ _RENAMED, _MOST = "python", 20
 
 def refused_without(hook_set: HookSet, hook: Hook) -> str:
     """Return the program without which a hook refuses every prompt; empty for none."""
-    profile = hosts.find(hook_set.host)
-    rule = profile.events.get(hook.event)
-    if rule is None or rule.role is not hosts.Role.PROMPT or hook.type != "command":
+    of_prompts = role_of(hook_set.host, hook.event) is hosts.Role.PROMPT
+    if not of_prompts or hook.type != "command":
         return ""
-    if read_printed(profile, hook, 2, stderr="No.").ruling is not Ruling.DENY:
+    if read_printed(hosts.find(hook_set.host), hook, 2, stderr="No.").ruling is not Ruling.DENY:
         return ""
     programs = (shell_program(hook_set, hook), inline_program(hook.command) if hook.args is None else "")
     return next(filter(None, map(needed_program, programs)), "")

@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 
 from pytest_hookharness import hosts
+from pytest_hookharness.campaigns.arming.hook_roles import role_of
 from pytest_hookharness.campaigns.arming.project_texts import project_files, read_known_text
 from pytest_hookharness.campaigns.check.shell_code.shell_functions import (
     functions_of,
@@ -45,8 +46,8 @@ _EDITS = re.compile(r"Edit|Write|edit|write|replace|\*")
 
 def removed_imports(hook_set: HookSet, hook: Hook) -> str:
     """Return the command by which a hook removes unused imports after each edit; empty for none."""
-    rule = hosts.find(hook_set.host).events.get(hook.event)
-    if rule is None or rule.role is not hosts.Role.AFTER_TOOL or hook.type != "command":
+    after = role_of(hook_set.host, hook.event) is hosts.Role.AFTER_TOOL
+    if not after or hook.type != "command":
         return ""
     if hook.matcher and not _EDITS.search(hook.matcher):
         return ""

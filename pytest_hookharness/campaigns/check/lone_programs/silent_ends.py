@@ -11,8 +11,8 @@ from __future__ import annotations
 import re
 from dataclasses import replace
 
-from pytest_hookharness import hosts
-from pytest_hookharness.campaigns.check.lone_programs.lone_answers import GATES, calls_of
+from pytest_hookharness.campaigns.arming.hook_roles import GATES, only_script
+from pytest_hookharness.campaigns.check.lone_programs.lone_answers import calls_of
 from pytest_hookharness.campaigns.check.lone_programs.lone_searches import can_refuse, refusals_of
 from pytest_hookharness.campaigns.check.lone_programs.program_questions import (
     is_asked_for,
@@ -64,13 +64,10 @@ def unheard_end(hook_set: HookSet, hook: Hook) -> tuple[str, int]:
 
 
 def _end(hook_set: HookSet, hook: Hook, *, warns: bool) -> tuple[str, int]:
-    rule = hosts.find(hook_set.host).events.get(hook.event)
-    texts = hook_set.scripts_of(hook)
-    if rule is None or rule.role not in GATES or hook.type != "command" or len(texts) != 1:
+    text = only_script(hook_set, hook, GATES)
+    if (warns and _REDIRECTED.search(text)) or _AT_THE_END.search(text):
         return ("", 0)
-    if (warns and _REDIRECTED.search(texts[0])) or _AT_THE_END.search(texts[0]):
-        return ("", 0)
-    tool, line = silent_question(texts[0], warns=warns)
+    tool, line = silent_question(text, warns=warns)
     return (tool, line) if tool and not is_asked_for(_as_heard(hook_set), tool) else ("", 0)
 
 
@@ -102,7 +99,7 @@ def silent_question(text: str, *, warns: bool = False) -> tuple[str, int]:
 
 def _drops_warnings(hook_set: HookSet, hook: Hook) -> bool:
     """Return whether nobody gets what a hook that ends with 0 writes to standard error."""
-    return hosts.find(hook_set.host).name in _DROP_WARNINGS and not _ELSEWHERE.search(hook.command)
+    return hook_set.host in _DROP_WARNINGS and not _ELSEWHERE.search(hook.command)
 
 
 def _as_heard(hook_set: HookSet) -> HookSet:

@@ -9,8 +9,8 @@ from __future__ import annotations
 
 import re
 
-from pytest_hookharness import hosts
-from pytest_hookharness.campaigns.check.lone_programs.lone_answers import GATES, REFUSES_IN_JSON
+from pytest_hookharness.campaigns.arming.hook_roles import GATES, only_script
+from pytest_hookharness.campaigns.check.lone_programs.lone_answers import REFUSES_IN_JSON
 from pytest_hookharness.campaigns.check.lone_programs.lone_searches import can_refuse, refusals_of
 from pytest_hookharness.campaigns.check.lone_programs.program_questions import is_asked_for
 from pytest_hookharness.campaigns.check.shell_code.shell_functions import functions_of
@@ -49,14 +49,11 @@ _CLOSES = re.compile(r"(?:^[ \t]*|;[ \t]*)(?:fi|esac|done)\b|^[ \t]*[)}]", re.MU
 
 def ends_without(hook_set: HookSet, hook: Hook) -> tuple[str, int]:
     """Return the program without which a hook's script ends with an error, and the line; or nothing."""
-    rule = hosts.find(hook_set.host).events.get(hook.event)
-    texts = hook_set.scripts_of(hook)
-    if rule is None or rule.role not in GATES or hook.type != "command" or len(texts) != 1:
-        return ("", 0)
+    text = only_script(hook_set, hook, GATES)
     # The command decides what an error of the script means.
     if "||" in hook.command:
         return ("", 0)
-    tool, line = failing_call(texts[0], [*loaded_texts(hook_set, texts[0])])
+    tool, line = failing_call(text, [*loaded_texts(hook_set, text)])
     return (tool, line) if tool and not is_asked_for(hook_set, tool) else ("", 0)
 
 

@@ -51,9 +51,11 @@ def together(code: FindingCode, hooks: Sequence[Hook], text: str, advice: str = 
     return symptom_of(code, commands, f"{events}: {text}", advice)
 
 
-def symptom_of(code: FindingCode, commands: str, text: str, advice: str = "") -> Symptom:
+def symptom_of(code: FindingCode, commands: str, text: str, advice: str = "", turn: int = 0) -> Symptom:
     """Return a symptom of some hooks; without advice, with that of the finding."""
-    return Symptom(kind=code.name, code=code.code, hook=commands, text=text, advice=advice or code.fix)
+    return Symptom(
+        kind=code.name, code=code.code, hook=commands, text=text, advice=advice or code.fix, turn=turn
+    )
 
 
 def each_found(

@@ -10,8 +10,7 @@ import re
 from collections.abc import Iterator
 from itertools import islice
 
-from pytest_hookharness import hosts
-from pytest_hookharness.campaigns.arming.activation import STOPS
+from pytest_hookharness.campaigns.arming.hook_roles import STOPS, role_of
 from pytest_hookharness.campaigns.check.lone_programs.inline_scripts import shell_program
 from pytest_hookharness.campaigns.check.lone_programs.lone_searches import refusals_of
 from pytest_hookharness.campaigns.check.shell_code.shell_scripts import (
@@ -71,8 +70,7 @@ _MOST, _LONGEST = 20, 300
 
 def overlooked_files(hook_set: HookSet, hook: Hook) -> tuple[str, int]:
     """Return the script of a gate that never sees new files, and the line of its question; or nothing."""
-    rule = hosts.find(hook_set.host).events.get(hook.event)
-    if rule is None or rule.role not in STOPS or hook.type != "command":
+    if role_of(hook_set.host, hook.event) not in STOPS or hook.type != "command":
         return ("", 0)
     sources = hook_set.sources_of(hook) or [("", shell_program(hook_set, hook))]
     others = [other for _, text in sources for other in loaded_texts(hook_set, text)]

@@ -3,7 +3,7 @@
 import pytest
 
 from pytest_hookharness.campaigns.check.gates.refused_texts import kept_texts, plan_refused_texts
-from pytest_hookharness.campaigns.check.grouping import PlayedSession
+from pytest_hookharness.campaigns.check.played_sessions import PlayedSession
 from pytest_hookharness.campaigns.check.session_errors import play_session
 
 SHELL = """#!/bin/bash

@@ -1,13 +1,37 @@
-"""Short forms of sessions, and pairs of them: the first is kept if the stop is refused only in that one."""
+"""Sessions with their outcomes; pairs of them of which the first is kept, and short forms of them."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
+from typing import TypeAlias
 
-from pytest_hookharness.campaigns.check.grouping import PlayedSession
+from pytest_hookharness import hosts
 from pytest_hookharness.model.bad_ends import MANY_REFUSALS
 from pytest_hookharness.model.checkup import CheckSession
+from pytest_hookharness.model.fast_dataclass import dataclass
+from pytest_hookharness.model.outcome import Outcome
+
+
+@dataclass(frozen=True, slots=True)
+class PlayedSession:
+    """A session with its outcome, or why it could not be played; ``failed`` for a defect of the harness."""
+
+    session: CheckSession
+    outcome: Outcome | None = None
+    why: str = ""
+    failed: bool = False
+
+    @property
+    def held(self) -> bool:
+        """Whether hooks refused the end of the session."""
+        stops = hosts.find(self.session.scenario.host).for_role(hosts.Role.STOP)
+        ended = self.outcome if self.session.ends else None
+        return ended is not None and any(ended.blocks(rule.name) for rule in stops)
+
+
+# Plays sessions that are not part of the report.
+TryOut: TypeAlias = Callable[[Sequence[CheckSession]], Sequence[PlayedSession]]
 
 
 def kept_to_its_end(plays: Sequence[PlayedSession]) -> Iterator[CheckSession]:
