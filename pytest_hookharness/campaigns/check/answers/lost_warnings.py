@@ -95,7 +95,8 @@ def lost_warnings(text: str, loaded: Sequence[str] = (), *, of_calls: bool) -> I
             and plain
             and not inside
             and not goes_elsewhere(text, place)
-            and surely_allows(code, shown, place, behind)
+            and _ends_with_zero(shown, behind)
+            and not _is_remembered(code, shown, place, behind)
             and not _is_one_of_several(code, shown, place, behind)
         ):
             yield stream, words
@@ -137,19 +138,6 @@ def _is_one_of_several(code: str, shown: str, place: int, behind: int) -> bool:
     """Return whether a text goes with an answer, or is for the authors of a script."""
     begin, end = _branch(shown, place, behind)
     return _ANSWERS.search(code, begin, end) is not None or is_for_authors(code, place)
-
-
-def surely_allows(code: str, shown: str, place: int, behind: int) -> bool:
-    """
-    Return whether a script ends with 0 behind a text, if no further condition holds.
-
-    Args:
-        code: The script.
-        shown: The script without quoted text, as ``code_of`` returns it.
-        place: Where the text stands in it.
-        behind: The place behind the text.
-    """
-    return _ends_with_zero(shown, behind) and not _is_remembered(code, shown, place, behind)
 
 
 def _ends_with_zero(shown: str, place: int) -> bool:

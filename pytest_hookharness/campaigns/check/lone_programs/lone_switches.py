@@ -69,13 +69,13 @@ def only_switched_by(text: str) -> str:
     if not SHELL_SCRIPT.match(text) or not can_refuse(code, shown):
         return ""
     before = code[: min(refusals_of(code, shown), default=0)]
-    tests = {name: place for place, name in switches_off(before)}
+    tests = {name: place for place, name in _switches_off(before)}
     switches = [found for found in GIVEN.finditer(before) if tests.get(found["name"], -1) >= found.end()]
     often = Counter(ASSIGNED.findall(code)) if switches else Counter[str]()
     return next((found["tool"] for found in switches if often[found["name"]] == 1), "")
 
 
-def switches_off(code: str) -> Iterator[tuple[int, str]]:
+def _switches_off(code: str) -> Iterator[tuple[int, str]]:
     """Yield the variables whose empty value ends a script with 0, with the place of the test."""
     for found in _OFF.finditer(code):
         yield found.start(), next(name for name in found.groups() if name)

@@ -9,7 +9,6 @@ from pytest_hookharness.campaigns.arming.hook_roles import BEFORE_CALLS
 from pytest_hookharness.campaigns.check.answers.failed_refusals import is_allowed_by_failure
 from pytest_hookharness.campaigns.check.lone_programs.lone_answers import lone_answer
 from pytest_hookharness.campaigns.check.lone_programs.lone_switches import lone_switch
-from pytest_hookharness.campaigns.check.lone_programs.paired_readers import silent_pair
 from pytest_hookharness.campaigns.check.lone_programs.refused_prompts import refused_without
 from pytest_hookharness.campaigns.check.lone_programs.silent_ends import silent_end, unheard_end
 from pytest_hookharness.campaigns.check.lone_programs.strict_scripts import ends_without
@@ -20,7 +19,6 @@ from pytest_hookharness.model.protocol import Hook
 
 _SAY_SO = "Begin with `command -v {0} >/dev/null || {{ echo '{0} is missing' >&2; exit {1}; }}`."
 _UNHEARD = " Its warning goes to standard error, which nobody sees with that status."
-# Status 2 refuses a call. At a stop, it would be an endless loop, and at a prompt, nobody could work.
 # What a host decides about at an event, if it is no call.
 DECIDED = {hosts.Role.STOP: "stop", hosts.Role.SUBAGENT_STOP: "stop", hosts.Role.PROMPT: "prompt"}
 # Returns what is found for a hook, in words, and the line; or nothing.
@@ -50,7 +48,6 @@ def missing_programs(hook_set: HookSet) -> Iterator[Symptom]:
     )
     yield from _of_ends(hook_set, left, silent_end, "silently")
     yield from _of_ends(hook_set, left, unheard_end, "with 0")
-    yield from _of_pairs(hook_set)
     for hooks, tool in each_found(hook_set, refused_without, left, by_event=True):
         text = f"with no `{tool}` on the PATH it ends with 2, which refuses every prompt."
         advice = f"End with 0 where `{tool}` is missing, and say so on standard error."
@@ -61,40 +58,15 @@ def missing_programs(hook_set: HookSet) -> Iterator[Symptom]:
 def _of_ends(hook_set: HookSet, hooks: Sequence[Hook], find: _Find, how: str) -> Iterator[Symptom]:
     """Yield the programs without which scripts end before they can refuse, each event once."""
     for same, tool in each_found(hook_set, lambda *of: find(*of)[0], hooks, by_event=True):
-        text = (
-            f"with no `{tool}` on the PATH the script ends {how} in line {_lines(hook_set, same, find)}, and "
-            f"{_then(hook_set, same)}.{_UNHEARD if how == 'with 0' else ''}"
-        )
+        lines = " or ".join(dict.fromkeys(str(find(hook_set, hook)[1]) for hook in same))
+        role = hosts.find(hook_set.host).events[same[0].event].role
+        then = f"every {DECIDED[role]} is allowed" if role in DECIDED else "it refuses nothing"
+        text = f"with no `{tool}` on the PATH the script ends {how} in line {lines}, and {then}."
+        text += _UNHEARD if how == "with 0" else ""
         yield together(UNGUARDED_TOOL, same, text, _say_so(hook_set, same, tool))
 
 
-def _of_pairs(hook_set: HookSet) -> Iterator[Symptom]:
-    """Yield the programs of which guards need one to read their input, each event once."""
-    for hooks, tools in each_found(hook_set, lambda *of: silent_pair(*of)[0], by_event=True):
-        names = " nor ".join(f"`{one}`" for one in tools)
-        text = (
-            f"with neither {names} on the PATH the script ends silently in line "
-            f"{_lines(hook_set, hooks, silent_pair)}, and {_then(hook_set, hooks)}."
-        )
-        advice = "Where none of them is there, say so on standard error, and end with {}."
-        yield together(UNGUARDED_TOOL, hooks, text, advice.format(_status(hook_set, hooks)))
-
-
-def _lines(
-    hook_set: HookSet, hooks: Sequence[Hook], find: Callable[[HookSet, Hook], tuple[object, int]]
-) -> str:
-    return " or ".join(dict.fromkeys(str(find(hook_set, hook)[1]) for hook in hooks))
-
-
-def _then(hook_set: HookSet, hooks: Sequence[Hook]) -> str:
-    """Return what follows where a script of some hooks ends before it can refuse."""
-    role = hosts.find(hook_set.host).events[hooks[0].event].role
-    return f"every {DECIDED[role]} is allowed" if role in DECIDED else "it refuses nothing"
-
-
-def _status(hook_set: HookSet, hooks: Sequence[Hook]) -> int:
-    return 2 if hosts.find(hook_set.host).events[hooks[0].event].role in BEFORE_CALLS else 1
-
-
 def _say_so(hook_set: HookSet, hooks: Sequence[Hook], tool: str) -> str:
-    return _SAY_SO.format(tool, _status(hook_set, hooks))
+    # Status 2 refuses a call. At a stop, it would be an endless loop, and at a prompt, nobody could work.
+    status = 2 if hosts.find(hook_set.host).events[hooks[0].event].role in BEFORE_CALLS else 1
+    return _SAY_SO.format(tool, status)

@@ -17,13 +17,13 @@ from pytest_hookharness.campaigns.check.shell_code.shell_scripts import code_of,
 from pytest_hookharness.model.checkup import HookSet
 from pytest_hookharness.model.fast_dataclass import dataclass
 
-ASKS = (
+_ASKS = (
     r"(?:command[ \t]+-[vV]|which|type|hash)[ \t]+(?:-\w+[ \t]+)?(?P<mark>[\"']?)(?P<tool>[A-Za-z][\w.+-]*)"
     r"(?P=mark)(?:[ \t]*(?:[12&]?>[>&]?|&>)[ \t]*(?:/dev/null|[12]))*"
 )
 _QUESTION = re.compile(
     r"(?P<word>(?:\bif|\belif)[ \t]+)?(?P<not>![ \t]+)?"
-    r"(?P<test>\[\[?[ \t]+(?:![ \t]+)?-(?P<kind>[nxz])[ \t]+\"?\$\()?(?<![\w$.-])" + ASKS
+    r"(?P<test>\[\[?[ \t]+(?:![ \t]+)?-(?P<kind>[nxz])[ \t]+\"?\$\()?(?<![\w$.-])" + _ASKS
     + r"(?(test)[ \t]*(?:\|\|[ \t]*true[ \t]*)?\)\"?[ \t]+\]\]?)"
 )  # fmt: skip
 # A condition of which a question is a part, with nothing but `&&` before it.
@@ -31,11 +31,13 @@ _PART_OF_IF = re.compile(r"[ \t]*(?:if|elif)[ \t](?:[^|]|\|(?!\|))*&&[ \t]*")
 _THEN = re.compile(r"[ \t]*(?P<more>&&[^\n;]*)?(?:;|\n)\s*then\b")
 _LIST = re.compile(r"[ \t]*(?P<sign>\|\||&&)[ \t]*(?:\\\n\s*)?")
 # The words that open, divide and close a condition.
-IF_WORD = re.compile(r"(?:^|[;\n]|(?<=\bthen)|(?<=\belse)|(?<=\bdo))[ \t]*(?P<word>if|elif|else|fi)(?![\w-])")
+_IF_WORD = re.compile(
+    r"(?:^|[;\n]|(?<=\bthen)|(?<=\belse)|(?<=\bdo))[ \t]*(?P<word>if|elif|else|fi)(?![\w-])"
+)
 _BLOCK = re.compile(r"\{\s(?P<body>[^{}]{0,400})\}")
 _FAR = 4000
 # What says nothing: an end with 0, or an answer without a text for anybody.
-QUIET = re.compile(r"(?:exit[ \t]+0|return(?:[ \t]+[01])?|:|true|continue|[A-Za-z_]\w*=(?:\"\"|''|[\w.-]*))")
+_QUIET = re.compile(r"(?:exit[ \t]+0|return(?:[ \t]+[01])?|:|true|continue|[A-Za-z_]\w*=(?:\"\"|''|[\w.-]*))")
 # What only a file gets, and where a person may look.
 _WRITES = re.compile(
     r"(?:mkdir|local)[ \t]+[^|&>]*$|(?:echo|printf)[ \t]+[^|&<>]*(?:[\"'][ \t]*>>?[ \t]*\"?)[$/~.\w][^|&]*$"
@@ -163,7 +165,7 @@ def without_silent_questions(code: str, *, warnings: bool = False) -> str:
     return code
 
 
-def scripts_before(hook_set: HookSet) -> Iterator[str]:
+def _scripts_before(hook_set: HookSet) -> Iterator[str]:
     """Yield the texts of the scripts that are started before the hooks run, such as an installer."""
     files = (file for file in project_files(hook_set.root) if file.suffix in (".sh", ".bash", ""))
     yield from (read_text(file) or "" for file in files if _RUNS_FIRST.search(file.stem))
@@ -173,7 +175,7 @@ def is_asked_for(hook_set: HookSet, tool: str) -> bool:
     """Return whether a script that may run before, or a command, looks for a program and may report it."""
     asks = re.compile(_ASKED.format(tool))
     texts = [*(text for _, text in hook_set.sources), *(hook.command for hook in hook_set.hooks)]
-    asking = (one for one in (*texts, *scripts_before(hook_set)) if asks.search(one))
+    asking = (one for one in (*texts, *_scripts_before(hook_set)) if asks.search(one))
     return any(asks.search(without_silent_questions(without_comment_lines(one))) for one in asking)
 
 
@@ -214,7 +216,7 @@ def _line_end(shown: str, place: int) -> int:
 def _parts(shown: str, begin: int) -> tuple[int, int]:
     """Return where the first branch of an `if` ends, and where the whole ends; 0 if that is not known."""
     depth = middle = 0
-    for found in IF_WORD.finditer(shown, begin, begin + _FAR):
+    for found in _IF_WORD.finditer(shown, begin, begin + _FAR):
         word = found["word"]
         if word == "if":
             depth += 1
@@ -245,7 +247,7 @@ def _leaves(branch: str, bodies: Mapping[str, str], depth: int = 1) -> bool | No
             if inner is None:
                 return None
             leaves = leaves or inner
-        elif QUIET.fullmatch(words) or (_WRITES.match(words) and not _TO_PERSON.search(words)):
+        elif _QUIET.fullmatch(words) or (_WRITES.match(words) and not _TO_PERSON.search(words)):
             leaves = leaves or _LEAVES.match(words) is not None
         else:
             return None

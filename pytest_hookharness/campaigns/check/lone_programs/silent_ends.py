@@ -28,10 +28,7 @@ from pytest_hookharness.model.checkup import HookSet
 from pytest_hookharness.model.protocol import Hook
 
 # What reads the input or the state of a hook; any other program may be what the hook is about.
-READERS = frozenset({"jq", "node", "perl", "python", "python3", "ruby"})
-# A module that is run as a program of its own, such as a test runner.
-RUNS_A_MODULE = re.compile(r"\w+[ \t]+-m\b|\w+[ \t]+--?(?:version|V)\b")
-
+_READERS = frozenset({"jq", "node", "perl", "python", "python3", "ruby"})
 # Code that stands in the script itself; a file may be the check for which the program is needed.
 _OWN_CODE = re.compile(
     r"jq\b|\w+(?:[ \t]+-\w+)*?[ \t]+(?:-\w*e\b|-(?=[ \t\n])|<<)|\w+[ \t]*(?:\n|$)"
@@ -92,7 +89,7 @@ def silent_question(text: str, *, warns: bool = False) -> tuple[str, int]:
         if one.tool in brought:
             continue
         ends = (one.warns if warns else one.leaves) and one.begin < min(places)
-        if ends and one.tool in READERS and _is_used(one.tool, code, shown, one.end):
+        if ends and one.tool in _READERS and _is_used(one.tool, code, shown, one.end):
             return one.tool, code.count("\n", 0, one.begin) + 1
     return ("", 0)
 

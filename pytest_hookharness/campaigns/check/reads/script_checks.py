@@ -26,7 +26,6 @@ from pytest_hookharness.campaigns.check.lone_programs.missing_programs import mi
 from pytest_hookharness.campaigns.check.lone_programs.removed_imports import removed_imports
 from pytest_hookharness.campaigns.check.reads.compared_tools import former_tool, miscased_tool
 from pytest_hookharness.campaigns.check.reads.input_keys import never_sent
-from pytest_hookharness.campaigns.check.reads.recorded_sessions import recorded_session
 from pytest_hookharness.campaigns.check.reads.shared_symptoms import CheckRule, each_found, together
 from pytest_hookharness.campaigns.check.reads.unknown_keys import unknown_keys
 from pytest_hookharness.campaigns.check.reads.unreached_tools import unreached_tools
@@ -116,12 +115,6 @@ _VARIABLES = (
         find=shared_session,
         text="state is named after ${0}, which {host} does not set, so all sessions share the one of `{1}`.",
         advice="Name it after `session_id` of the input.",
-    ),
-    CheckRule(
-        code=WRONG_KEY,
-        find=recorded_session,
-        text="${0} is always empty, as {host} does not set it: {1}.",
-        advice="Read `session_id` of the input.",
     ),
 )
 _INPUT_AND_ANSWERS = (
