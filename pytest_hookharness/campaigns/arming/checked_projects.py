@@ -38,41 +38,13 @@ _PLAIN: Mapping[str, str] = {
     ),
 }
 # The programs that check a project with such a file, and the kind of source files in it.
-_OF_NODE = frozenset(
-    [
-        *(
-            "npm",
-            "pnpm",
-            "yarn",
-            "npx",
-            "pnpx",
-            "bun",
-            "bunx",
-            "tsc",
-            "eslint",
-            "biome",
-            "prettier",
-            "vitest",
-        ),
-        *("jest", "turbo", "nx"),
-    ]
-)
-_OF_PYTHON = frozenset(
-    [
-        "pytest",
-        "ruff",
-        "mypy",
-        "pyright",
-        "flake8",
-        "black",
-        "uv",
-        "uvx",
-        "poetry",
-        "tox",
-        "nox",
-        "pre-commit",
-    ]
-)
+_OF_NODE = frozenset({
+    "npm", "pnpm", "yarn", "npx", "pnpx", "bun", "bunx", "tsc", "eslint", "biome", "prettier", "vitest",
+    "jest", "turbo", "nx",
+})  # fmt: skip
+_OF_PYTHON = frozenset({
+    "pytest", "ruff", "mypy", "pyright", "flake8", "black", "uv", "uvx", "poetry", "tox", "nox", "pre-commit",
+})  # fmt: skip
 _PROGRAMS: Mapping[str, tuple[frozenset[str], str]] = {
     "package.json": (_OF_NODE, "ts"),
     "tsconfig.json": (_OF_NODE, "ts"),

@@ -9,6 +9,7 @@ from collections.abc import Iterator, Sequence
 from pytest_hookharness import hosts
 from pytest_hookharness.campaigns.arming.hook_roles import hooks_at
 from pytest_hookharness.campaigns.guards.approved_lines import approved_lines, asks_users
+from pytest_hookharness.campaigns.short_texts import in_one_line
 from pytest_hookharness.judging.checkup.refused_work import shell_text
 from pytest_hookharness.model.checkup import HookSet
 from pytest_hookharness.model.moves import ToolCall
@@ -99,5 +100,4 @@ def _answers(
 def _words(call: ToolCall) -> str:
     file = _RUN.sub("", str(call.input.get("file_path", json.dumps(call.input))))
     words = shell_text(call) or f"{call.name} of {file}"
-    short = words if len(words) <= _SHOWN else f"{words[:_SHOWN]}..."
-    return f"`{' '.join(short.split())}`"
+    return f"`{in_one_line(words, _SHOWN)}`"

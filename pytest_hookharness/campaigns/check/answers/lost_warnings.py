@@ -15,6 +15,7 @@ from itertools import islice
 from pytest_hookharness.campaigns.check.shell_code.shell_functions import functions_of, is_within
 from pytest_hookharness.campaigns.check.shell_code.shell_outputs import goes_elsewhere, is_for_authors
 from pytest_hookharness.campaigns.check.shell_code.shell_scripts import (
+    LOADS,
     SHELL_SCRIPT,
     code_of,
     without_comment_lines,
@@ -41,7 +42,6 @@ _TOKEN = re.compile(
 # The last command; a here-document behind it is hidden.
 _ENDS_WELL = re.compile(r"(?:^|\n)[ \t]*(?:fi|esac|true|:|(?:echo|printf|cat)\b[^\n|&]*)(?:\n_*)*\s*\Z")
 _OWN_WAY = re.compile(r"^[ \t]*(?:trap\b|exec[ \t]+\d*[<>]|(?:function[ \t]+)?echo\b[ \t]*\()", re.MULTILINE)
-_LOADS = re.compile(r"^[ \t]*(?:source|\.)[ \t]", re.MULTILINE)
 # Answers that the host may read in the place of plain text.
 _ANSWERS = re.compile(
     r"hookSpecificOutput|(?i:additional_?context)|systemMessage|\bdecision\b|permission|_message\b"
@@ -79,7 +79,7 @@ def lost_warnings(text: str, loaded: Sequence[str] = (), *, of_calls: bool) -> I
     """
     shown = code_of(text) if SHELL_SCRIPT.match(text) else ""
     ways = [shown, *(code_of(one) for one in loaded)]
-    if not shown or len(_LOADS.findall(shown)) > len(loaded) or any(map(_OWN_WAY.search, ways)):
+    if not shown or len(LOADS.findall(shown)) > len(loaded) or any(map(_OWN_WAY.search, ways)):
         return
     # A person may start a script that takes arguments, unless these only stand in for the input.
     if re.search(_WAYS if reads_input(text) else _ARGUMENTS, without_comment_lines(text)):

@@ -36,16 +36,9 @@ _IGNORED, _NO_EFFECT = "ignored: ", " has no effect on "
 # Keys whose values are texts, so that an unknown one is a text too.
 _TEXT = re.compile(r"(?:reason|context|message|feedback|text)$|^output$", re.IGNORECASE)
 # What the agent is to be told, at any host.
-_FOR_THE_AGENT = frozenset(
-    [
-        "additionalContext",
-        "additional_context",
-        "agent_message",
-        "agentMessage",
-        "followup_message",
-        "context",
-    ]
-)
+_FOR_THE_AGENT = frozenset({
+    "additionalContext", "additional_context", "agent_message", "agentMessage", "followup_message", "context",
+})  # fmt: skip
 # The same, if the host reads nothing of an answer.
 _SAYS = frozenset(["message", "feedback", "warning"])
 # What changes a call, computed by code.

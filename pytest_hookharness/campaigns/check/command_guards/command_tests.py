@@ -22,7 +22,7 @@ from pytest_hookharness.campaigns.check.shell_code.shell_functions import (
     functions_of,
     is_within,
 )
-from pytest_hookharness.campaigns.check.shell_code.shell_scripts import code_of, without_comment_lines
+from pytest_hookharness.campaigns.check.shell_code.shell_scripts import LOADS, code_of, without_comment_lines
 
 _DENIES = re.compile(
     r"\b(?:decision|permissionDecision|permission)\\?[\"']?\s*[:=]\s*\\?[\"']?(?:block|deny)\b"
@@ -65,7 +65,6 @@ _PART = re.compile(
 )
 # Takes a part of the whole input by jq. What jq prints is looked at where its filter names the command.
 _PIPED_TO_JQ = re.compile(r"\|[ \t]*jq\b|\bjq\b[^\n|]*<<<")
-_LOADS = re.compile(r"^[ \t]*(?:source|\.)[ \t]", re.MULTILINE)
 # How a script finds the command where there is no jq.
 _FALLBACK = re.compile(_GIVEN + r"(?:sed|grep|python3?|node)\b[^\n]{0,200}?command[^\n]{0,200}\)\"?[ \t]*$")
 _USED = r"\$\{{?{0}(?![\w])"
@@ -123,7 +122,7 @@ def read_guard(text: str) -> CommandGuard:
     # The command stands in the whole input too, and loaded functions see all variables.
     uses = (found for name in _inputs(code) for found in re.finditer(_USED.format(name), code))
     others += [found.start() for found in uses if not _is_part(found, code) and not _is_plain(found, code)]
-    others += [found.start() for found in _LOADS.finditer(shown)]
+    others += [found.start() for found in LOADS.finditer(shown)]
     others += [
         found.start()
         for found in re.finditer(r"\.command\b|[\"']command[\"']", code)

@@ -18,6 +18,7 @@ from pytest_hookharness.campaigns.check.played_sessions import PlayedSession, Tr
 from pytest_hookharness.campaigns.check.reads.shared_symptoms import symptom_of
 from pytest_hookharness.campaigns.guards.rewording import refusing_runs
 from pytest_hookharness.campaigns.guards.watched_moves import is_asked_before
+from pytest_hookharness.campaigns.short_texts import in_one_line
 from pytest_hookharness.campaigns.stress.first_run import GIVEN
 from pytest_hookharness.judging.findings.codes import FALSE_ADVICE
 from pytest_hookharness.model.checkup import CheckSession, HookSet, Problem, Symptom
@@ -93,9 +94,7 @@ class _Refusal:
     @property
     def begin(self) -> str:
         """How a sentence about it begins."""
-        words = " ".join(self.command.split())
-        shown = words if len(words) <= _LONGEST else f"{words[:_LONGEST]}..."
-        return f"{self.event}: the refusal of `{shown}`"
+        return f"{self.event}: the refusal of `{in_one_line(self.command, _LONGEST)}`"
 
     def _is_advice(self, start: int, end: int) -> bool:
         """Return whether a part of the reason is for the agent, and no warning."""

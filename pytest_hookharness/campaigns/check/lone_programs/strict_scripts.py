@@ -10,30 +10,26 @@ from __future__ import annotations
 import re
 
 from pytest_hookharness.campaigns.arming.hook_roles import GATES, only_script
-from pytest_hookharness.campaigns.check.lone_programs.lone_answers import REFUSES_IN_JSON
+from pytest_hookharness.campaigns.check.lone_programs.lone_answers import REFUSES_IN_JSON, TOOLS
 from pytest_hookharness.campaigns.check.lone_programs.lone_searches import can_refuse, refusals_of
 from pytest_hookharness.campaigns.check.lone_programs.program_questions import is_asked_for
 from pytest_hookharness.campaigns.check.shell_code.shell_functions import functions_of
 from pytest_hookharness.campaigns.check.shell_code.shell_scripts import (
+    LOADS,
     SHELL_SCRIPT,
     code_of,
     loaded_texts,
     without_comment_lines,
 )
 from pytest_hookharness.campaigns.check.shell_code.wrapping_functions import wrapping_functions
+from pytest_hookharness.campaigns.check.static.ended_searches import PIPEFAIL, STRICT
 from pytest_hookharness.model.checkup import HookSet
 from pytest_hookharness.model.protocol import Hook
 
-_STRICT = re.compile(
-    r"^[ \t]*set[ \t]+-[a-z]*e[a-z]*\b|^[ \t]*set[ \t]+[^\n]*-o[ \t]+errexit\b", re.MULTILINE
-)
-_PIPEFAIL = re.compile(r"^[ \t]*set[ \t][^\n]*\bpipefail\b", re.MULTILINE)
 # What the script may do where a program fails, or where the program may come from.
 _MAY_NOTICE = re.compile(r"^[ \t]*(?:trap|alias|eval|exec)\b|\bset[ \t]+\+\w*e|\bPATH=", re.MULTILINE)
 _OWN = r"^[ \t]*(?:function[ \t]+)?{0}[ \t]*\(\)"
-_LOADS = re.compile(r"^[ \t]*(?:source|\.)[ \t]", re.MULTILINE)
 _REFUSES = re.compile(r"\b(?:exit|return)[ \t]+(?:2\b|[\"$])")
-_TOOLS = ("jq", "python3")
 # The value of a plain assignment, up to the program and behind it.
 _ASSIGNED = (
     r"^[A-Za-z_]\w*=\"?\$\((?P<before>[^\n;&]{{0,200}}?(?:\|[ \t]*(?:\n[ \t]*)?)?)(?<![\w./$-]){0}[ \t]"
@@ -60,13 +56,13 @@ def ends_without(hook_set: HookSet, hook: Hook) -> tuple[str, int]:
 def failing_call(text: str, loaded: list[str]) -> tuple[str, int]:
     """Return the program that a strict script calls before it can refuse, and the line; or nothing."""
     code, shown = without_comment_lines(text), code_of(text)
-    if not SHELL_SCRIPT.match(text) or len(_LOADS.findall(shown)) > len(loaded):
+    if not SHELL_SCRIPT.match(text) or len(LOADS.findall(shown)) > len(loaded):
         return ("", 0)
     answers = [*REFUSES_IN_JSON.finditer(code)]
     # If the script would only ask a person, nothing is lost: the host asks as well.
     answers = answers if any(not one[0].endswith("ask") for one in answers) else []
     refusals = [one.start() for one in (*answers, *_REFUSES.finditer(shown))]
-    strict = _STRICT.search(shown)
+    strict = STRICT.search(shown)
     if (
         not refusals
         or strict is None
@@ -74,11 +70,11 @@ def failing_call(text: str, loaded: list[str]) -> tuple[str, int]:
         or any(_MAY_NOTICE.search(one) for one in loaded)
     ):
         return ("", 0)
-    found = [(one, tool) for tool in _TOOLS if (one := _first_call(tool, code, shown, strict.end()))]
+    found = [(one, tool) for tool in TOOLS if (one := _first_call(tool, code, shown, strict.end()))]
     if not found:
         # Refusals in functions count where these are called.
         refusals = [*refusals_of(code, shown)]
-        found = [(one, tool) for tool in _TOOLS if (one := _first_wrapped(tool, code, shown, strict.end()))]
+        found = [(one, tool) for tool in TOOLS if (one := _first_wrapped(tool, code, shown, strict.end()))]
     place, tool = min(found, default=(0, ""))
     known = 0 < place < min(refusals, default=0) and not _MAY_NOTICE.search(code, 0, place)
     own = tool and re.search(_OWN.format(tool), code, re.MULTILINE)
@@ -96,7 +92,7 @@ def _first_call(tool: str, code: str, shown: str, begin: int) -> int:
     behind = _BEHIND.match(code, found.end())
     piped = behind is not None and "|" in shown[found.end() : behind.end()]
     is_code = shown.startswith(code[found.start() : found.start() + 1], found.start())
-    return found.start() if behind and is_code and (not piped or _PIPEFAIL.search(shown)) else 0
+    return found.start() if behind and is_code and (not piped or PIPEFAIL.search(shown)) else 0
 
 
 def _first_wrapped(tool: str, code: str, shown: str, begin: int) -> int:

@@ -10,6 +10,7 @@ import re
 from collections.abc import Iterator
 
 from pytest_hookharness import hosts
+from pytest_hookharness.campaigns.arming.project_texts import COMMENT_LINES
 from pytest_hookharness.campaigns.check.static.session_variables import loaded_by
 from pytest_hookharness.campaigns.check.tool_names import NAME, known_tools, plain, usual_tools
 from pytest_hookharness.model.checkup import HookSet
@@ -48,7 +49,6 @@ VS_CODE_TOOLS: tuple[str, ...] = (
     "replace_string_in_file", "multi_replace_string_in_file", "runCommands", "runInTerminal",
     "runTerminalCommand", "run_in_terminal",
 )  # fmt: skip
-_COMMENT = re.compile(r"^[ \t]*(?:#|//|\*).*$", re.MULTILINE)
 
 
 def foreign_tools(hook_set: HookSet, hook: Hook) -> tuple[str, ...]:
@@ -112,7 +112,7 @@ def former_tool(hook_set: HookSet, hook: Hook) -> tuple[str, str]:
 
 def _compared(hook_set: HookSet, hook: Hook) -> Iterator[tuple[str, list[str]]]:
     """Yield the command of a hook and its scripts, each with the names that it compares with a tool's."""
-    for text in (_COMMENT.sub("", one) for one in (hook.command, *hook_set.scripts_of(hook))):
+    for text in (COMMENT_LINES.sub("", one) for one in (hook.command, *hook_set.scripts_of(hook))):
         equal = (found for found in _EQUAL.finditer(text) if not _is_of_list(found, text))
         names = [name for found in equal for name in found.groups() if name]
         lists = (line for found in _LISTED.findall(text) for line in found)

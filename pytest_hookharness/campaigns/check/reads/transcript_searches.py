@@ -19,6 +19,7 @@ from pytest_hookharness.campaigns.check.shell_code.shell_scripts import (
     code_of,
     without_comment_lines,
 )
+from pytest_hookharness.campaigns.short_texts import in_one_line
 from pytest_hookharness.model.fast_dataclass import dataclass
 
 # A variable with the path of the transcript, and one with its text.
@@ -80,7 +81,7 @@ class _Command:
 def words_anywhere(text: str) -> Iterator[tuple[str, int]]:
     """Yield the words that are searched for in the text of a transcript, together, with the first line."""
     if found := [(pattern, line) for pattern, line in _searched(text) if not _is_at_start(pattern)]:
-        shown = _listed(_shown(pattern) for pattern, _ in found)
+        shown = _listed(in_one_line(pattern, _LONGEST) for pattern, _ in found)
         said = "what the user, a file or the hook itself says counts too"
         yield f"the transcript is searched as text for {shown}, so {said}", found[0][1]
 
@@ -138,10 +139,6 @@ def _is_at_start(pattern: str) -> bool:
 def _listed(words: Iterable[str]) -> str:
     each = [f"`{one}`" for one in dict.fromkeys(words)]
     return " and ".join(each[:_NAMED]) + (f" and {len(each) - _NAMED} more" if len(each) > _NAMED else "")
-
-
-def _shown(pattern: str) -> str:
-    return pattern if len(pattern) <= _LONGEST else f"{pattern[:_LONGEST]}..."
 
 
 def _line(code: str, one: _Command) -> int:

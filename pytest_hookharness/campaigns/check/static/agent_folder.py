@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Mapping
 
 from pytest_hookharness import hosts
 from pytest_hookharness.campaigns.arming.hook_roles import role_of
-from pytest_hookharness.campaigns.arming.project_texts import read_text
+from pytest_hookharness.campaigns.arming.project_texts import read_object
 from pytest_hookharness.model.checkup import HookSet
 from pytest_hookharness.model.protocol import Hook, Json
 
@@ -46,9 +45,5 @@ def _goes_back(hook_set: HookSet) -> bool:
 
 
 def _env(hook_set: HookSet, file: str) -> Mapping[str, Json]:
-    try:
-        content = json.loads(read_text(hook_set.root / file) or "")
-    except (ValueError, RecursionError):
-        return {}
-    env = content.get("env") if isinstance(content, dict) else None
-    return env if isinstance(env, dict) else {}
+    env = read_object(hook_set.root / file).get("env")
+    return env if isinstance(env, Mapping) else {}

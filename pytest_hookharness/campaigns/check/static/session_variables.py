@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from pytest_hookharness.campaigns.arming.project_texts import project_files, read_text
+from pytest_hookharness.campaigns.arming.project_texts import COMMENT_LINES, project_files, read_text
 from pytest_hookharness.campaigns.check.shell_code.shell_scripts import SHELL_SCRIPT, loaded_texts
 from pytest_hookharness.model.checkup import HookSet
 from pytest_hookharness.model.protocol import Hook
@@ -30,7 +30,6 @@ _IMPORTED = re.compile(
     r"|(?:\brequire\(|\bfrom)\s*[\"']\.{1,2}/(?:[^\"'\n]*/)?([\w-]+)",
     re.MULTILINE,
 )
-COMMENT_LINES = re.compile(r"^[ \t]*(?:#|//|\*)[^\n]*", re.MULTILINE)
 _DEFAULT = r"(?P<default>[A-Za-z][\w-]*)"
 _IN_SHELL = r"(?<!:-)\$\{{{0}:?-" + _DEFAULT + r"\}}"
 _ELSEWHERE = (

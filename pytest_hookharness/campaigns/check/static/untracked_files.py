@@ -11,9 +11,11 @@ from collections.abc import Iterator
 from itertools import islice
 
 from pytest_hookharness.campaigns.arming.hook_roles import STOPS, role_of
+from pytest_hookharness.campaigns.arming.project_texts import COMMENT_LINES
 from pytest_hookharness.campaigns.check.lone_programs.inline_scripts import shell_program
 from pytest_hookharness.campaigns.check.lone_programs.lone_searches import refusals_of
 from pytest_hookharness.campaigns.check.shell_code.shell_scripts import (
+    LOADS,
     SHELL_SCRIPT,
     code_of,
     loaded_texts,
@@ -22,7 +24,6 @@ from pytest_hookharness.campaigns.check.shell_code.shell_scripts import (
 from pytest_hookharness.model.checkup import HookSet
 from pytest_hookharness.model.protocol import Hook
 
-_COMMENT = re.compile(r"^[ \t]*(?:#|//|\*)[^\n]*", re.MULTILINE)
 # What shows new files, or makes Git know them.
 _SEES_NEW = re.compile(
     r"\bgit\b[^\n]{0,80}\b(?:status|ls-files|add|stash|commit|write-tree|clean)\b"
@@ -33,7 +34,6 @@ _SEES_NEW = re.compile(
     re.IGNORECASE,
 )
 _ADDS = re.compile(r"\bgit\b[^\n]{0,40}[ \t]add\b|[\"']git[\"']\s*,\s*\[?\s*[\"']add[\"']")
-_LOADS = re.compile(r"^[ \t]*(?:source|\.)[ \t]", re.MULTILINE)
 # A question for changes against the last commit or the index; not one for what a branch changed.
 _OPTIONS = r"(?:[ \t]+(?:--?[\w-]+(?:=[\w,.-]+)?|HEAD))*"
 _GIT = r"\bgit(?:[ \t]+-C[ \t]+\S+|[ \t]+--no-pager)*[ \t]+diff"
@@ -74,12 +74,14 @@ def overlooked_files(hook_set: HookSet, hook: Hook) -> tuple[str, int]:
         return ("", 0)
     sources = hook_set.sources_of(hook) or [("", shell_program(hook_set, hook))]
     others = [other for _, text in sources for other in loaded_texts(hook_set, text)]
-    if any(_SEES_NEW.search(_COMMENT.sub("", text)) for text in (*others, *(text for _, text in sources))):
+    if any(
+        _SEES_NEW.search(COMMENT_LINES.sub("", text)) for text in (*others, *(text for _, text in sources))
+    ):
         return ("", 0)
     # Another hook may make Git know each new file.
-    if any(_ADDS.search(_COMMENT.sub("", text)) for _, text in hook_set.sources):
+    if any(_ADDS.search(COMMENT_LINES.sub("", text)) for _, text in hook_set.sources):
         return ("", 0)
-    if sum(len(_LOADS.findall(text)) for _, text in sources) > len(others):
+    if sum(len(LOADS.findall(text)) for _, text in sources) > len(others):
         return ("", 0)
     return next(((path, line) for path, text in sources if (line := question_for_changes(text))), ("", 0))
 

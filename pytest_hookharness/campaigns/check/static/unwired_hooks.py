@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from pathlib import Path, PurePosixPath
 
 from pytest_hookharness import hosts
-from pytest_hookharness.campaigns.arming.project_texts import is_small, project_files
+from pytest_hookharness.campaigns.arming.project_texts import is_small, project_files, read_known_text
 from pytest_hookharness.model.checkup import HookSet
 
 _SCRIPTS = frozenset([".sh", ".bash", ".py", ".js", ".mjs", ".cjs"])
@@ -109,7 +109,4 @@ def _is_document(name: str, text: str) -> bool:
 
 
 def _read(path: Path) -> str:
-    try:
-        return path.read_text("utf-8", "replace") if is_small(path, _LARGEST) else ""
-    except OSError:
-        return ""
+    return read_known_text(path) if is_small(path, _LARGEST) else ""
