@@ -17,12 +17,8 @@ from pytest_hookharness.campaigns.check.command_guards.case_arms import CaseArm,
 from pytest_hookharness.campaigns.check.command_guards.command_guard import CommandGuard, CommandTest
 from pytest_hookharness.campaigns.check.command_guards.glob_patterns import glob_source, looped_texts, plain
 from pytest_hookharness.campaigns.check.command_guards.grep_patterns import pattern_of, unescaped
-from pytest_hookharness.campaigns.check.shell_code.shell_functions import (
-    ShellFunction,
-    functions_of,
-    is_within,
-)
-from pytest_hookharness.campaigns.check.shell_code.shell_scripts import LOADS, code_of, without_comment_lines
+from pytest_hookharness.campaigns.check.shell_code.script_parts import ShellScript, script_of
+from pytest_hookharness.campaigns.check.shell_code.shell_scripts import LOADS
 
 _DENIES = re.compile(
     r"\b(?:decision|permissionDecision|permission)\\?[\"']?\s*[:=]\s*\\?[\"']?(?:block|deny)\b"
@@ -97,18 +93,22 @@ _TELLS = re.compile(r"[ \t]*(?:echo|printf|log\w*|debug\w*|cat|deny|block|warn|j
 
 def read_guard(text: str) -> CommandGuard:
     """Return the tests of the command in a shell script; none if it changes the command first."""
-    code, shown = without_comment_lines(text), code_of(text)
+    script = script_of(text)
+    code, shown = script.code, script.shown
     names = _names(code)
-    bodies = [*functions_of(code)]
-    functions = _leaving(shown, code, bodies)
+    functions = _leaving(script)
     small = _lowered(code, names)
     both = [*names, *small]
     arms = [one for one in case_arms(code, shown, looped_texts(code)) if one.name in both]
     # A function that nothing calls decides nothing.
     words = Counter(_WORD.findall(shown))
-    unused = [one for one in bodies if words[one[0]] == 1]
-    plain_tests = [one for one in _tests(code, shown, both, functions) if not is_within(one.begin, unused)]
-    found = (*plain_tests, *(_arm_test(one, shown, code, functions) for one in arms))
+    called = {name for name, often in words.items() if often > 1}
+    plain_tests = [
+        one
+        for one in _tests(script, both, functions)
+        if (around := script.function_at(one.begin)) is None or around.name in called
+    ]
+    found = (*plain_tests, *(_arm_test(one, script, functions) for one in arms))
     tests = tuple(sorted(found, key=lambda one: one.begin))
     spans = [*((one.begin, one.end) for one in plain_tests), *((one.begin, one.body) for one in arms)]
     others = [
@@ -128,13 +128,14 @@ def read_guard(text: str) -> CommandGuard:
         for found in re.finditer(r"\.command\b|[\"']command[\"']", code)
         if not _is_way(_value_at(found, code))
     ]
-    refusing = [(begin, end) for name, begin, end in bodies if functions.get(name)]
-    return CommandGuard(tests, tuple(sorted(others)), _is_whole(tests, code, shown, refusing))
+    refusing = [(begin, end) for name, begin, end in script.functions if functions.get(name)]
+    return CommandGuard(tests, tuple(sorted(others)), _is_whole(tests, script, refusing))
 
 
-def _leaving(shown: str, code: str, bodies: Sequence[ShellFunction]) -> dict[str, bool]:
+def _leaving(script: ShellScript) -> dict[str, bool]:
     """Return the functions that may end a script, each with whether it surely refuses."""
-    found = {name: _leads(shown, code, begin, {})[0] == "refuses" for name, begin, _ in bodies}
+    shown, bodies = script.shown, script.functions
+    found = {name: _leads(script, begin, {})[0] == "refuses" for name, begin, _ in bodies}
     ending = {name for name, begin, end in bodies if found[name] or _ENDS.search(shown, begin, end)}
     # Whatever calls one of them may end the script too.
     words = [(name, {*_WORD.findall(shown, begin, end)}) for name, begin, end in bodies]
@@ -144,10 +145,10 @@ def _leaving(shown: str, code: str, bodies: Sequence[ShellFunction]) -> dict[str
 
 
 def _is_whole(
-    tests: Sequence[CommandTest], code: str, shown: str, functions: Sequence[tuple[int, int]]
+    tests: Sequence[CommandTest], script: ShellScript, functions: Sequence[tuple[int, int]]
 ) -> bool:
     """Return whether a script refuses only where tests of the command lead, and does so somewhere."""
-    found = [*_DENIES.finditer(code), *_FAILS.finditer(shown)]
+    found = [*_DENIES.finditer(script.code), *_FAILS.finditer(script.shown)]
     places = sorted(one.start() for one in found)
     within = [*((one.end, one.until) for one in tests if one.leads == "refuses"), *functions]
     left = {*places}
@@ -232,8 +233,9 @@ def _names(code: str) -> list[str]:
 
 
 def _tests(
-    code: str, shown: str, names: Collection[str], functions: Mapping[str, bool]
+    script: ShellScript, names: Collection[str], functions: Mapping[str, bool]
 ) -> Iterator[CommandTest]:
+    code, shown = script.code, script.shown
     looped = looped_texts(code)
     for found in islice(_TEST.finditer(code), _MOST):
         if (found["piped"] or found["tested"] or found["compared"]) not in names:
@@ -247,7 +249,7 @@ def _tests(
         if before is None or pattern is None or not whole:
             yield CommandTest(begin=found.start(), end=begins or found.end())
             continue
-        leads, until = _leads(shown, code, begins, functions)
+        leads, until = _leads(script, begins, functions)
         positive = branch is not None or (listed is not None and listed["sign"] == "&&")
         turned, closed = _end_of_branch(shown, begins) if branch else (until, until)
         yield CommandTest(
@@ -264,16 +266,16 @@ def _tests(
         )
 
 
-def _arm_test(arm: CaseArm, shown: str, code: str, functions: Mapping[str, bool]) -> CommandTest:
+def _arm_test(arm: CaseArm, script: ShellScript, functions: Mapping[str, bool]) -> CommandTest:
     """Return an arm of a `case` that compares the command as a test; the last one asks about all others."""
-    leads, until = _leads(shown[: arm.end], code, arm.body, functions)
+    leads, until = _leads(script, arm.body, functions, arm.end)
     return CommandTest(
         begin=arm.begin if arm.fits else arm.opened,
         end=arm.body,
         until=until,
         turned=arm.end if arm.fits else arm.opened,
         closed=arm.closed,
-        exits=_LEAVES.search(shown, arm.body, arm.end) is not None,
+        exits=_LEAVES.search(script.shown, arm.body, arm.end) is not None,
         source=arm.source,
         pattern=re.compile(arm.source) if arm.source else None,
         fits=arm.fits,
@@ -313,8 +315,11 @@ def _end_of_branch(shown: str, place: int) -> tuple[int, int]:
     return turned or len(shown), len(shown)
 
 
-def _leads(shown: str, code: str, place: int, functions: Mapping[str, bool]) -> tuple[str, int]:
+def _leads(
+    script: ShellScript, place: int, functions: Mapping[str, bool], last: int | None = None
+) -> tuple[str, int]:
     """Return what a script does from a place on, as far as it goes straight on, and where that ends."""
+    shown = script.shown[:last]
     turn = _TURN.search(shown, place, place + _FAR)
     until = turn.start() if turn else min(place + _FAR, len(shown))
     called = re.findall(r"(?:^|[;{\n])[ \t]*([\w-]+)", shown[place:until])
@@ -323,5 +328,5 @@ def _leads(shown: str, code: str, place: int, functions: Mapping[str, bool]) -> 
     exits = _EXIT.match(shown, until)
     if exits is None or any(name in functions for name in called):
         return "", until
-    refuses = exits["status"] == "2" or _DENIES.search(code, place, until)
+    refuses = exits["status"] == "2" or _DENIES.search(script.code, place, until)
     return ("refuses" if refuses else "allows"), until

@@ -10,16 +10,12 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Collection, Iterator, MutableMapping
+from dataclasses import replace
 from itertools import islice
 
 from pytest_hookharness.campaigns.check.lone_programs.lone_answers import REFUSES_IN_JSON
-from pytest_hookharness.campaigns.check.shell_code.shell_conditions import Condition, conditions_at
-from pytest_hookharness.campaigns.check.shell_code.shell_functions import functions_of, is_within
-from pytest_hookharness.campaigns.check.shell_code.shell_scripts import (
-    SHELL_SCRIPT,
-    code_of,
-    without_comment_lines,
-)
+from pytest_hookharness.campaigns.check.shell_code.script_parts import ShellScript, shell_script_of
+from pytest_hookharness.campaigns.check.shell_code.shell_conditions import Condition
 
 # A value that a program alone gives, also where its failure is passed over.
 _PASSED = r"(?:\|\|[ \t]*(?:true|(?:echo|printf)[ \t]+(?:\"\"|''))[ \t]*)?"
@@ -69,12 +65,12 @@ _TEXT, _NOT = re.compile(r"\w\w"), re.compile(r"(?<![\w\"'=])![ \t]")
 
 def only_shown_by(text: str) -> str:
     """Return the program that alone fills the variables that a shell script refuses by; empty for none."""
-    if not SHELL_SCRIPT.match(text):
+    script = shell_script_of(text)
+    if script is None or not can_refuse(script):
         return ""
-    code, shown = _with_listed_texts(without_comment_lines(text)), code_of(text)
-    if not can_refuse(code, shown):
-        return ""
-    refusals = [*islice(refusals_of(code, shown), _MOST + 1)]
+    code = _with_listed_texts(script.code)
+    script = replace(script, code=code)
+    refusals = [*islice(refusals_of(script), _MOST + 1)]
     often = Counter(ASSIGNED.findall(code))
     given = [found for found in GIVEN.finditer(code) if often[found["name"]] == 1]
     tools = {found["tool"] for found in given}
@@ -87,37 +83,36 @@ def only_shown_by(text: str) -> str:
     # What a variable gets where it is empty.
     names = {name for name in names if not re.search(rf"\$\{{{name}:?=", code)}
     fits: dict[str, bool] = {}
-    if all(_needs_text(place, code, shown, names, fits) for place in refusals):
+    if all(_needs_text(place, script, names, fits) for place in refusals):
         return str(tools.pop())
     return ""
 
 
 def _needs_text(
-    place: int, code: str, shown: str, names: Collection[str], fits: MutableMapping[str, bool]
+    place: int, script: ShellScript, names: Collection[str], fits: MutableMapping[str, bool]
 ) -> bool:
     """
     Return whether a place is only reached if one of some variables has a text.
 
     Args:
         place: The place.
-        code: The script without comment lines.
-        shown: The script without quoted text.
+        script: The script.
         names: The variables.
         fits: The functions so far of which each call needs a text; those that this place needs are added.
     """
-    if any(_fits(one, code, names) for one in conditions_at(shown, place)):
+    if any(_fits(one, script.code, names) for one in script.conditions_at(place)):
         return True
-    around = next((name for name, begin, end in functions_of(code) if begin <= place < end), "")
-    if around and re.search(rf"[\"']{around}[\"']", code):
+    around = script.function_at(place)
+    if around is None or re.search(rf"[\"']{around.name}[\"']", script.code):
         return False
-    if around and around not in fits:
+    if around.name not in fits:
         # For a function that calls itself.
-        fits[around] = False
-        calls = [*islice(_calls_of(around, shown), _MOST)]
-        fits[around] = 0 < len(calls) < _MOST and all(
-            _needs_text(one, code, shown, names, fits) for one in calls
+        fits[around.name] = False
+        calls = [*islice(_calls_of(around.name, script.shown), _MOST)]
+        fits[around.name] = 0 < len(calls) < _MOST and all(
+            _needs_text(one, script, names, fits) for one in calls
         )
-    return fits.get(around, False)
+    return fits[around.name]
 
 
 def _with_listed_texts(code: str) -> str:
@@ -140,31 +135,22 @@ def _finds_text(pattern: str) -> bool:
     return empty is None and _TEXT.search(pattern) is not None
 
 
-def can_refuse(code: str, shown: str) -> bool:
+def can_refuse(script: ShellScript) -> bool:
     """Return whether a script may refuse: by an answer that does more than ask a person, or by status 2."""
-    answers = (one[0] for one in REFUSES_IN_JSON.finditer(code))
-    if any(not one.endswith("ask") for one in answers) or _BY_STATUS.search(shown):
+    answers = (one[0] for one in REFUSES_IN_JSON.finditer(script.code))
+    if any(not one.endswith("ask") for one in answers) or _BY_STATUS.search(script.shown):
         return True
-    return bool(_BY_VARIABLE.search(shown) and _IS_TWO.search(code))
+    return bool(_BY_VARIABLE.search(script.shown) and _IS_TWO.search(script.code))
 
 
-def refusals_of(code: str, shown: str) -> Iterator[int]:
-    """
-    Yield where a script refuses or fails, or calls a function of its own that does.
-
-    Args:
-        code: The script without comment lines.
-        shown: The script without quoted text, as ``code_of`` returns it.
-    """
-    bodies = [*functions_of(code)]
-    found = [*_REFUSES.finditer(shown), *REFUSES_IN_JSON.finditer(code)]
+def refusals_of(script: ShellScript) -> Iterator[int]:
+    """Yield where a script refuses or fails, or calls a function of its own that does."""
+    found = (*_REFUSES.finditer(script.shown), *REFUSES_IN_JSON.finditer(script.code))
     places = [one.start() for one in found]
-    for place in places:
-        if not is_within(place, bodies):
-            yield place
-    for name, begin, end in bodies:
+    yield from (place for place in places if script.function_at(place) is None)
+    for name, begin, end in script.functions:
         if any(begin <= place < end for place in places):
-            yield from _calls_of(name, shown)
+            yield from _calls_of(name, script.shown)
 
 
 def _calls_of(name: str, shown: str) -> Iterator[int]:

@@ -21,11 +21,7 @@ from pytest_hookharness.campaigns.check.lone_programs.lone_searches import (
     only_shown_by,
     refusals_of,
 )
-from pytest_hookharness.campaigns.check.shell_code.shell_scripts import (
-    SHELL_SCRIPT,
-    code_of,
-    without_comment_lines,
-)
+from pytest_hookharness.campaigns.check.shell_code.script_parts import shell_script_of
 from pytest_hookharness.campaigns.check.shell_code.wrapping_functions import with_programs_in_place
 from pytest_hookharness.model.checkup import HookSet
 from pytest_hookharness.model.protocol import Hook
@@ -65,13 +61,13 @@ def lone_switch(hook_set: HookSet, hook: Hook) -> str:
 
 def only_switched_by(text: str) -> str:
     """Return the program that alone gives the value without which a shell script ends at once with 0."""
-    code, shown = without_comment_lines(text), code_of(text)
-    if not SHELL_SCRIPT.match(text) or not can_refuse(code, shown):
+    script = shell_script_of(text)
+    if script is None or not can_refuse(script):
         return ""
-    before = code[: min(refusals_of(code, shown), default=0)]
+    before = script.code[: min(refusals_of(script), default=0)]
     tests = {name: place for place, name in _switches_off(before)}
     switches = [found for found in GIVEN.finditer(before) if tests.get(found["name"], -1) >= found.end()]
-    often = Counter(ASSIGNED.findall(code)) if switches else Counter[str]()
+    often = Counter(ASSIGNED.findall(script.code)) if switches else Counter[str]()
     return next((found["tool"] for found in switches if often[found["name"]] == 1), "")
 
 

@@ -11,8 +11,7 @@ from collections.abc import Iterator, Mapping
 from itertools import islice
 
 from pytest_hookharness.campaigns.arming.project_texts import project_files, read_text
-from pytest_hookharness.campaigns.check.shell_code.shell_conditions import conditions_at
-from pytest_hookharness.campaigns.check.shell_code.shell_functions import functions_of, is_within
+from pytest_hookharness.campaigns.check.shell_code.script_parts import ShellScript, script_of
 from pytest_hookharness.campaigns.check.shell_code.shell_scripts import code_of, without_comment_lines
 from pytest_hookharness.model.checkup import HookSet
 from pytest_hookharness.model.fast_dataclass import dataclass
@@ -113,7 +112,8 @@ def questions_in(code: str) -> Iterator[ProgramQuestion]:
     Args:
         code: The script without comment lines.
     """
-    shown, bodies = code_of(code), {name: code[begin:end] for name, begin, end in functions_of(code)}
+    script = script_of(code)
+    shown, bodies = script.shown, {name: code[begin:end] for name, begin, end in script.functions}
     for found in islice(_QUESTION.finditer(code), _MOST):
         branch = _missing_branch(found, code, shown)
         # In quoted text, it is no code.
@@ -134,19 +134,11 @@ def questions_in(code: str) -> Iterator[ProgramQuestion]:
         )
 
 
-def questions_always_asked(code: str, shown: str) -> Iterator[ProgramQuestion]:
-    """
-    Yield the questions that begin a line outside of functions and conditions.
-
-    Args:
-        code: The script without comment lines.
-        shown: The script without quoted text, as ``code_of`` returns it.
-    """
-    bodies = [*functions_of(code)]
-    for one in questions_in(code):
-        first = code.rfind("\n", 0, one.begin) + 1 == one.begin
-        within = is_within(one.begin, bodies)
-        if first and not within and not conditions_at(shown, one.begin):
+def questions_always_asked(script: ShellScript) -> Iterator[ProgramQuestion]:
+    """Yield the questions that begin a line outside of functions and conditions."""
+    for one in questions_in(script.code):
+        first = script.code.rfind("\n", 0, one.begin) + 1 == one.begin
+        if first and script.is_outermost(one.begin):
             yield one
 
 

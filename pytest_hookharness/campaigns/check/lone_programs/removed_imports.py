@@ -12,10 +12,7 @@ import re
 from pytest_hookharness import hosts
 from pytest_hookharness.campaigns.arming.hook_roles import role_of
 from pytest_hookharness.campaigns.arming.project_texts import project_files, read_known_text
-from pytest_hookharness.campaigns.check.shell_code.shell_functions import (
-    functions_of,
-    is_within,
-)
+from pytest_hookharness.campaigns.check.shell_code.script_parts import script_of
 from pytest_hookharness.campaigns.check.shell_code.shell_scripts import SHELL_SCRIPT, code_of
 from pytest_hookharness.model.checkup import HookSet
 from pytest_hookharness.model.protocol import Hook
@@ -71,17 +68,15 @@ def removed_imports(hook_set: HookSet, hook: Hook) -> str:
 
 def _takes_argument(text: str) -> bool:
     """Return whether a script may look at its own arguments, or run the linter in a function with some."""
-    functions = [*functions_of(text)]
-    within = [is_within(found.start(), functions) for found in _ARGUMENT.finditer(text)]
+    script = script_of(text)
+    within = [script.function_at(found.start()) for found in _ARGUMENT.finditer(text)]
     if not all(within) or _COUNTS.search(text):
         return True
     # A function that looks at an argument may run the linter, or decide whether another one does.
-    if within and any(_CALL.search(text, one.begin, one.end) for one in functions):
+    if within and any(_CALL.search(text, one.begin, one.end) for one in script.functions):
         return True
     # Its own arguments may be those of a function that looks at them.
-    return bool(within) and any(
-        not is_within(one.start(), functions) for one in _ALL_ARGUMENTS.finditer(text)
-    )
+    return bool(within) and not all(script.function_at(one.start()) for one in _ALL_ARGUMENTS.finditer(text))
 
 
 def _removes(hook_set: HookSet) -> bool:

@@ -19,11 +19,8 @@ from pytest_hookharness.campaigns.check.lone_programs.program_questions import (
     questions_always_asked,
     without_silent_questions,
 )
-from pytest_hookharness.campaigns.check.shell_code.shell_scripts import (
-    SHELL_SCRIPT,
-    code_of,
-    without_comment_lines,
-)
+from pytest_hookharness.campaigns.check.shell_code.script_parts import ShellScript, shell_script_of
+from pytest_hookharness.campaigns.check.shell_code.shell_scripts import without_comment_lines
 from pytest_hookharness.model.checkup import HookSet
 from pytest_hookharness.model.protocol import Hook
 
@@ -76,21 +73,18 @@ def silent_question(text: str, *, warns: bool = False) -> tuple[str, int]:
         text: The script.
         warns: Whether it writes a warning to standard error first, instead of saying nothing.
     """
-    if not SHELL_SCRIPT.match(text):
+    script, brought = shell_script_of(text), set[str]()
+    if script is None or not (places := [*refusals_of(script)]) or not can_refuse(script):
         return ("", 0)
-    code, shown = without_comment_lines(text), code_of(text)
-    places, brought = [*refusals_of(code, shown)], set[str]()
-    if not places or not can_refuse(code, shown):
-        return ("", 0)
-    for one in questions_always_asked(code, shown):
+    for one in questions_always_asked(script):
         # Another branch may bring the program.
         if not (one.leaves or one.warns):
             brought.add(one.tool)
         if one.tool in brought:
             continue
         ends = (one.warns if warns else one.leaves) and one.begin < min(places)
-        if ends and one.tool in _READERS and _is_used(one.tool, code, shown, one.end):
-            return one.tool, code.count("\n", 0, one.begin) + 1
+        if ends and one.tool in _READERS and _is_used(one.tool, script, one.end):
+            return one.tool, script.line_of(one.begin)
     return ("", 0)
 
 
@@ -112,11 +106,12 @@ def _as_heard(hook_set: HookSet) -> HookSet:
     return replace(hook_set, sources=tuple((path, heard(path, text)) for path, text in hook_set.sources))
 
 
-def _is_used(tool: str, code: str, shown: str, begin: int) -> bool:
+def _is_used(tool: str, script: ShellScript, begin: int) -> bool:
     """Return whether a script gives a program code of its own behind a place, as to read the input."""
+    code = script.code
     calls = (place for place, _ in calls_of(tool, code) if place >= begin)
     return any(
-        shown.startswith(tool, place) and _OWN_CODE.match(code, place) and _takes_input(code, place)
+        script.shown.startswith(tool, place) and _OWN_CODE.match(code, place) and _takes_input(code, place)
         for place in calls
     )
 

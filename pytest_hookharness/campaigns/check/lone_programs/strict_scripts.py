@@ -13,14 +13,8 @@ from pytest_hookharness.campaigns.arming.hook_roles import GATES, only_script
 from pytest_hookharness.campaigns.check.lone_programs.lone_answers import REFUSES_IN_JSON, TOOLS
 from pytest_hookharness.campaigns.check.lone_programs.lone_searches import can_refuse, refusals_of
 from pytest_hookharness.campaigns.check.lone_programs.program_questions import is_asked_for
-from pytest_hookharness.campaigns.check.shell_code.shell_functions import functions_of
-from pytest_hookharness.campaigns.check.shell_code.shell_scripts import (
-    LOADS,
-    SHELL_SCRIPT,
-    code_of,
-    loaded_texts,
-    without_comment_lines,
-)
+from pytest_hookharness.campaigns.check.shell_code.script_parts import ShellScript, shell_script_of
+from pytest_hookharness.campaigns.check.shell_code.shell_scripts import LOADS, loaded_texts
 from pytest_hookharness.campaigns.check.shell_code.wrapping_functions import wrapping_functions
 from pytest_hookharness.campaigns.check.static.ended_searches import PIPEFAIL, STRICT
 from pytest_hookharness.model.checkup import HookSet
@@ -55,9 +49,10 @@ def ends_without(hook_set: HookSet, hook: Hook) -> tuple[str, int]:
 
 def failing_call(text: str, loaded: list[str]) -> tuple[str, int]:
     """Return the program that a strict script calls before it can refuse, and the line; or nothing."""
-    code, shown = without_comment_lines(text), code_of(text)
-    if not SHELL_SCRIPT.match(text) or len(LOADS.findall(shown)) > len(loaded):
+    script = shell_script_of(text)
+    if script is None or len(LOADS.findall(script.shown)) > len(loaded):
         return ("", 0)
+    code, shown = script.code, script.shown
     answers = [*REFUSES_IN_JSON.finditer(code)]
     # If the script would only ask a person, nothing is lost: the host asks as well.
     answers = answers if any(not one[0].endswith("ask") for one in answers) else []
@@ -66,24 +61,25 @@ def failing_call(text: str, loaded: list[str]) -> tuple[str, int]:
     if (
         not refusals
         or strict is None
-        or not can_refuse(code, shown)
+        or not can_refuse(script)
         or any(_MAY_NOTICE.search(one) for one in loaded)
     ):
         return ("", 0)
-    found = [(one, tool) for tool in TOOLS if (one := _first_call(tool, code, shown, strict.end()))]
+    found = [(one, tool) for tool in TOOLS if (one := _first_call(tool, script, strict.end()))]
     if not found:
         # Refusals in functions count where these are called.
-        refusals = [*refusals_of(code, shown)]
-        found = [(one, tool) for tool in TOOLS if (one := _first_wrapped(tool, code, shown, strict.end()))]
+        refusals = [*refusals_of(script)]
+        found = [(one, tool) for tool in TOOLS if (one := _first_wrapped(tool, script, strict.end()))]
     place, tool = min(found, default=(0, ""))
     known = 0 < place < min(refusals, default=0) and not _MAY_NOTICE.search(code, 0, place)
     own = tool and re.search(_OWN.format(tool), code, re.MULTILINE)
     usable = known and not own and _is_outside(shown[:place]) and not any(tool in one for one in loaded)
-    return (tool, code.count("\n", 0, place) + 1) if usable else ("", 0)
+    return (tool, script.line_of(place)) if usable else ("", 0)
 
 
-def _first_call(tool: str, code: str, shown: str, begin: int) -> int:
+def _first_call(tool: str, script: ShellScript, begin: int) -> int:
     """Return where a script first calls a program, if it is an assignment that fails without it; else 0."""
+    code, shown = script.code, script.shown
     named = re.compile(rf"(?<![\w.-]){tool}(?![\w.-])").search(code)
     found = re.compile(_ASSIGNED.format(tool), re.MULTILINE).search(code, begin)
     # Whatever names the program before may look for it.
@@ -91,21 +87,19 @@ def _first_call(tool: str, code: str, shown: str, begin: int) -> int:
         return 0
     behind = _BEHIND.match(code, found.end())
     piped = behind is not None and "|" in shown[found.end() : behind.end()]
-    is_code = shown.startswith(code[found.start() : found.start() + 1], found.start())
-    return found.start() if behind and is_code and (not piped or PIPEFAIL.search(shown)) else 0
+    fails = behind is not None and (not piped or PIPEFAIL.search(shown) is not None)
+    return found.start() if fails and script.is_code(found.start()) else 0
 
 
-def _first_wrapped(tool: str, code: str, shown: str, begin: int) -> int:
+def _first_wrapped(tool: str, script: ShellScript, begin: int) -> int:
     """Return where a script first gets a value from a function that only calls a program; 0 for nowhere."""
-    bodies = [*functions_of(code)]
-    names = [name for name, passed in wrapping_functions(tool, code, shown) if not passed]
+    names = [name for name, passed in wrapping_functions(tool, script) if not passed]
     called = re.compile(_CALLED.format("|".join(map(re.escape, names))), re.MULTILINE) if names else None
-    found = called.search(shown, begin) if called else None
+    found = called.search(script.shown, begin) if called else None
     if found is None:
         return 0
-    named = re.compile(rf"(?<![\w.-]){tool}(?![\w.-])").finditer(code, 0, found.start())
-    within = all(any(start <= one.start() < end for _, start, end in bodies) for one in named)
-    return found.start() if within else 0
+    named = re.compile(rf"(?<![\w.-]){tool}(?![\w.-])").finditer(script.code, 0, found.start())
+    return found.start() if all(script.function_at(one.start()) for one in named) else 0
 
 
 def _is_outside(shown: str) -> bool:

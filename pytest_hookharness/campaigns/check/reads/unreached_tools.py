@@ -12,11 +12,8 @@ from collections.abc import Iterator
 from pytest_hookharness import hosts
 from pytest_hookharness.campaigns.check.answers.unread_answers import named_hosts
 from pytest_hookharness.campaigns.check.reads.other_starts import naming_scripts
-from pytest_hookharness.campaigns.check.shell_code.shell_scripts import (
-    SHELL_SCRIPT,
-    code_of,
-    without_comment_lines,
-)
+from pytest_hookharness.campaigns.check.shell_code.script_parts import script_of
+from pytest_hookharness.campaigns.check.shell_code.shell_scripts import SHELL_SCRIPT
 from pytest_hookharness.campaigns.check.tool_names import known_tools
 from pytest_hookharness.model.checkup import HookSet
 from pytest_hookharness.model.protocol import Hook
@@ -55,7 +52,8 @@ def unreached_tools(hook_set: HookSet, hook: Hook) -> tuple[str, int]:
 
 def tool_branches(text: str) -> Iterator[tuple[tuple[str, ...], int]]:
     """Yield the tools of each condition that only asks for the tool's name, with its line."""
-    code, shown = without_comment_lines(text), code_of(text)
+    script = script_of(text)
+    code = script.code
     names = {found["name"] for found in _NAME.finditer(code)}
     # A name that is assigned again may be another one.
     once = [name for name in names if len(re.findall(rf"(?<![\w$]){name}=", code)) == 1]
@@ -65,6 +63,6 @@ def tool_branches(text: str) -> Iterator[tuple[tuple[str, ...], int]]:
         parts = [part.strip() for part in words.split("||")]
         whole = [compared.fullmatch(part) for part in parts]
         leaves = _LEAVES.match(code, found.end())
-        if all(whole) and not leaves and shown.startswith(found["word"], found.start("word")):
+        if all(whole) and not leaves and script.is_code(found.start("word")):
             tools = tuple(one["tool"] for one in whole if one)
-            yield tools, code.count("\n", 0, found.start("words")) + 1
+            yield tools, script.line_of(found.start("words"))

@@ -8,15 +8,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
-from itertools import islice
 
 from pytest_hookharness.campaigns.check.reads.key_reads import KeyPath, KeyRead
+from pytest_hookharness.campaigns.check.shell_code.script_parts import ShellFunction, script_of
 
-_FUNCTION = re.compile(
-    r"^[ \t]*(?:function[ \t]+)?(?P<name>[\w-]+)[ \t]*\(\)[ \t]*\{(?P<body>[\s\S]{0,1500}?)"
-    r"(?:\n[ \t]*\}|\}[ \t]*$)",
-    re.MULTILINE,
-)
 _ARGUMENT = re.compile(r"(?<![\w$])(?P<name>[A-Za-z_]\w*)=\"?\$\{?(?P<number>[1-9])\}?\"?(?=[\s;]|$)")
 _WITH_KEY = re.compile(
     r"(?:\"?\$\{?(?P<given>\w+)\}?\"?[ \t]*\|[ \t]*)?jq[ \t]+(?:-\w+[ \t]+)*"
@@ -39,9 +34,10 @@ def reads_by_wrappers(text: str, inputs: Mapping[str, KeyPath]) -> Iterator[KeyR
         text: The script.
         inputs: The variables that hold the input or a part of it, with the path of that part.
     """
-    for function in islice(_FUNCTION.finditer(text), _MOST):
-        found = _WITH_KEY.search(function["body"])
-        numbers = {one["name"]: int(one["number"]) for one in _ARGUMENT.finditer(function["body"])}
+    for function in script_of(text).functions[:_MOST]:
+        found = _WITH_KEY.search(text, function.begin, function.end)
+        arguments = _ARGUMENT.finditer(text, function.begin, function.end)
+        numbers = {one["name"]: int(one["number"]) for one in arguments}
         if found is None:
             continue
         key = _number(found["key"], numbers)
@@ -57,15 +53,15 @@ def _number(name: str, numbers: Mapping[str, int]) -> int:
 
 def _calls(
     text: str,
-    function: re.Match[str],
+    function: ShellFunction,
     key: int,
     source: int,
     path: KeyPath | None,
     inputs: Mapping[str, KeyPath],
 ) -> Iterator[KeyRead]:
-    for call in re.finditer(_WORDS.format(re.escape(function["name"])), text):
+    for call in re.finditer(_WORDS.format(re.escape(function.name)), text):
         words = ["", *("".join(parts) for parts in _WORD.findall(call["words"]))]
-        if function.start() <= call.start() < function.end() or len(words) <= max(key, source):
+        if function.begin <= call.start() < function.end or len(words) <= max(key, source):
             continue
         given = _VARIABLE.fullmatch(words[source]) if source else None
         whole = inputs.get(given[1]) if given else path

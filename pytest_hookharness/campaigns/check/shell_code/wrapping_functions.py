@@ -5,8 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from pytest_hookharness.campaigns.check.shell_code.shell_functions import functions_of
-from pytest_hookharness.campaigns.check.shell_code.shell_scripts import code_of, without_comment_lines
+from pytest_hookharness.campaigns.check.shell_code.script_parts import ShellScript, script_of
 
 _QUOTED = re.compile(r"'[_\n]*'|\"[_\n]*\"")
 # Its variables, the program behind a pipe or alone, and whether its failure is passed over.
@@ -18,25 +17,17 @@ _USED = r"\$\((?:{0})(?![\w-])[^\n|&;()]*\)"
 _MOST = 20
 
 
-def wrapping_functions(tool: str, code: str, shown: str) -> Iterator[tuple[str, bool]]:
-    """
-    Yield the functions that only call a program, each with whether its failure is passed over.
-
-    Args:
-        tool: The program.
-        code: The script without comment lines.
-        shown: The script without quoted text, as ``code_of`` returns it.
-    """
+def wrapping_functions(tool: str, script: ShellScript) -> Iterator[tuple[str, bool]]:
+    """Yield the functions that only call a program, each with whether its failure is passed over."""
     whole = re.compile(_WRAPS.format(tool))
-    for name, begin, end in [*functions_of(code)][:_MOST]:
-        if found := whole.fullmatch(_QUOTED.sub("''", shown[begin:end])):
+    for name, begin, end in script.functions[:_MOST]:
+        if found := whole.fullmatch(_QUOTED.sub("''", script.shown[begin:end])):
             yield name, found["passed"] is not None
 
 
 def with_programs_in_place(text: str, tool: str) -> str:
     """Return a script in which values come from a program where a function called only this program."""
-    code, shown = without_comment_lines(text), code_of(text)
-    for name, passed in wrapping_functions(tool, code, shown):
+    for name, passed in wrapping_functions(tool, script_of(text)):
         called = f"$({tool} '.'{' || true' if passed else ''})"
         text = re.sub(_USED.format(re.escape(name)), called, text)
     return text

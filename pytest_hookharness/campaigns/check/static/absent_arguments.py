@@ -10,12 +10,8 @@ from __future__ import annotations
 import re
 
 from pytest_hookharness import hosts
-from pytest_hookharness.campaigns.check.shell_code.shell_functions import functions_of, is_within
-from pytest_hookharness.campaigns.check.shell_code.shell_scripts import (
-    SHELL_SCRIPT,
-    code_of,
-    without_comment_lines,
-)
+from pytest_hookharness.campaigns.check.shell_code.script_parts import script_of
+from pytest_hookharness.campaigns.check.shell_code.shell_scripts import SHELL_SCRIPT
 from pytest_hookharness.campaigns.check.static.unset_variables import is_bare
 from pytest_hookharness.model.checkup import HookSet
 from pytest_hookharness.model.protocol import Hook
@@ -56,16 +52,15 @@ def absent_argument(hook_set: HookSet, hook: Hook) -> str:
     if hook.type != "command" or len(texts) != 1 or not is_bare(hook_set, hook):
         return ""
     (text,) = texts
-    code = without_comment_lines(text)
+    script = script_of(text)
+    code = script.code
     if hosts.find(hook_set.host).events.get(hook.event) is None or _OTHER_WAYS.search(code):
         return ""
     if SHELL_SCRIPT.match(text):
-        shown = code_of(text)
-        functions = [*functions_of(code)]
         found = [
             one
             for one in _IN_SHELL.finditer(code)
-            if shown[one.start("name")] == code[one.start("name")] and not is_within(one.start(), functions)
+            if script.is_code(one.start("name")) and not script.function_at(one.start())
         ]
     else:
         found = [*_IN_PYTHON.finditer(code), *_IN_JAVASCRIPT.finditer(code)]

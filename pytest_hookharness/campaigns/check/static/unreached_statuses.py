@@ -10,8 +10,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from pytest_hookharness.campaigns.check.shell_code.shell_functions import functions_of, is_within
-from pytest_hookharness.campaigns.check.shell_code.shell_scripts import code_of, without_comment_lines
+from pytest_hookharness.campaigns.check.shell_code.script_parts import script_of
+from pytest_hookharness.campaigns.check.shell_code.shell_scripts import code_of
 from pytest_hookharness.campaigns.check.static.ended_searches import PIPEFAIL, STRICT, strict_part
 
 # A program on its own line (or `name=$(program)`), followed by a read of `$?`.
@@ -65,29 +65,28 @@ def unreached_statuses(text: str) -> Iterator[tuple[str, int]]:
     # Keep `"$?"`, which is code although it is quoted.
     shown = code_of(text.replace("2>&1", " " * 4).replace('"$?"', " $? "))
     begun, until = strict_part(text, shown)
-    code = without_comment_lines(text)
-    functions = [*functions_of(code)]
+    script = script_of(text)
     for found in _ASKED.finditer(shown, begun, until) if _is_plain(shown) else ():
-        tested = not found["name"] or re.compile(_TESTED.format(found["name"])).search(code, found.end())
+        tested = not found["name"] or re.compile(_TESTED.format(found["name"])).search(
+            script.code, found.end()
+        )
         if not found["program"].strip("_ \t") or _is_open(shown, found.start()):
             continue
         # Shells ignore `set -e` in a function that is called in a condition.
-        if tested and not is_within(found.start("program"), functions):
-            yield _UNREACHED, text.count("\n", 0, found.start("program")) + 1
+        if tested and not script.function_at(found.start("program")):
+            yield _UNREACHED, script.line_of(found.start("program"))
 
 
 def broken_pipes(text: str) -> Iterator[tuple[str, int]]:
     """Yield a message and the line number for each pipe to ``head`` that may end a strict script."""
-    code, shown = without_comment_lines(text), code_of(text)
+    script = script_of(text)
+    shown = script.shown
     begun, until = strict_part(text, shown)
     piped = PIPEFAIL.search(shown)
-    functions = [*functions_of(code)]
-    for found in (
-        _HEADED.finditer(shown, max(begun, piped.end()), until)
-        if piped and until and _is_plain(shown)
-        else ()
-    ):
+    if piped is None or not until or not _is_plain(shown):
+        return
+    for found in _HEADED.finditer(shown, max(begun, piped.end()), until):
         place = found.start("program")
-        if not (_FEW.search(found["words"]) or _is_open(shown, found.start()) or is_within(place, functions)):
+        if not (_FEW.search(found["words"]) or _is_open(shown, found.start()) or script.function_at(place)):
             program = " ".join(found["program"].split())
-            yield _ENDED.format(program=program), text.count("\n", 0, place) + 1
+            yield _ENDED.format(program=program), script.line_of(place)

@@ -11,6 +11,7 @@ import re
 import sys
 from collections.abc import Iterator
 
+from pytest_hookharness.campaigns.check.shell_code.script_parts import script_of
 from pytest_hookharness.campaigns.check.shell_code.shell_scripts import code_of
 from pytest_hookharness.model.checkup import HookSet
 from pytest_hookharness.model.protocol import Hook
@@ -76,7 +77,6 @@ _CONDITION = re.compile(r"\[\[(?:(?!\]\]|\$\(|`).){0,300}\]\]|\(\((?:(?!\)\)|\$\
 _CASE = re.compile(
     r"(?:^|;;|\bin\b)[ \t]*\(?(?!cat\b|jq\b)[^\s()&;|`]+(?:[ \t]*\|[ \t]*[^\s()&;|`]+)*[ \t]*\)", re.MULTILINE
 )
-_FUNCTION = re.compile(r"^[ \t]*(?:function[ \t]+)?([\w-]+)[ \t]*\(\)", re.MULTILINE)
 # Words of a shell, and programs that do not look at standard input; all others may be a way to the input.
 _READ_NOTHING = re.compile(
     r":|\[|alias|basename|biome|black|break|case|cd|chmod|continue|cp|curl|date|declare|diff|dirname|do"
@@ -162,7 +162,7 @@ def _javascript_may_read(text: str) -> bool:
 
 def _shell_may_read(text: str) -> bool:
     """Return whether a command of a script, in code without quoted text, may read the input of the script."""
-    own = {*_FUNCTION.findall(text)}
+    own = {one.name for one in script_of(text).functions}
     commands = _COMMAND.finditer(_CASE.sub(";", _CONDITION.sub(":", text)))
     return any(_may_read(one["word"], one["rest"]) for one in commands if one["word"] not in own)
 

@@ -14,13 +14,8 @@ from pytest_hookharness.campaigns.arming.hook_roles import STOPS, role_of
 from pytest_hookharness.campaigns.arming.project_texts import COMMENT_LINES
 from pytest_hookharness.campaigns.check.lone_programs.inline_scripts import shell_program
 from pytest_hookharness.campaigns.check.lone_programs.lone_searches import refusals_of
-from pytest_hookharness.campaigns.check.shell_code.shell_scripts import (
-    LOADS,
-    SHELL_SCRIPT,
-    code_of,
-    loaded_texts,
-    without_comment_lines,
-)
+from pytest_hookharness.campaigns.check.shell_code.script_parts import ShellScript, shell_script_of
+from pytest_hookharness.campaigns.check.shell_code.shell_scripts import LOADS, loaded_texts
 from pytest_hookharness.model.checkup import HookSet
 from pytest_hookharness.model.protocol import Hook
 
@@ -88,24 +83,25 @@ def overlooked_files(hook_set: HookSet, hook: Hook) -> tuple[str, int]:
 
 def question_for_changes(text: str) -> int:
     """Return the line in which a script that refuses asks `git diff` whether it has to; 0 for none."""
-    if "diff" not in text or not SHELL_SCRIPT.match(text):
+    script = shell_script_of(text) if "diff" in text else None
+    if script is None:
         return 0
-    code, shown = without_comment_lines(text), code_of(text)
-    refusals = [*islice(refusals_of(code, shown), _MOST)]
+    refusals = [*islice(refusals_of(script), _MOST)]
     last = max(refusals, default=0)
     # What is refused above the question may be new files.
-    first = min((one for one in refusals if not _FAILS.match(shown, one)), default=0)
-    for place, end in _ends(code, shown, last) if not _REMOVED.search(code) else ():
+    first = min((one for one in refusals if not _FAILS.match(script.shown, one)), default=0)
+    for place, end in _ends(script, last) if not _REMOVED.search(script.code) else ():
         if place < end < last and place < first:
-            return code.count("\n", 0, place) + 1
+            return script.line_of(place)
     return 0
 
 
-def _ends(code: str, shown: str, last: int) -> Iterator[tuple[int, int]]:
+def _ends(script: ShellScript, last: int) -> Iterator[tuple[int, int]]:
     """Yield the questions whose answer that nothing changed ends a script, and where it ends."""
+    code = script.code
     for found in islice(_QUIET.finditer(code, 0, last), _MOST):
         other = "--cached" in found[0].split("&&")[0] or _FILTERED.search(found[0])
-        if other or shown[found.end() - 1] != found[0][-1]:
+        if other or not script.is_code(found.end() - 1):
             continue
         if _LEAVES.search(_branch(code, found.end() - 2)):
             yield found.start(), found.end()
