@@ -44,6 +44,11 @@ def project_files(root: Path) -> Sequence[Path]:
     return known[root]
 
 
+def files_by_path(root: Path) -> dict[str, Path]:
+    """Return the files of a project in order, by path in it."""
+    return {file.relative_to(root).as_posix(): file for file in project_files(root)}
+
+
 def _walk(root: Path) -> Iterator[Path]:
     """Yield the files below a folder; only what lists a folder also says what is a file."""
     waiting = [os.fspath(root)]

@@ -199,11 +199,11 @@ def work_in_steps() -> Iterator[Edit | Read]:
         yield Edit(file=file, text=f"{first}{text}")
 
 
-def hostile_texts(seed: int, made_up: int = 3) -> tuple[str, ...]:
+def hostile_texts(seed: int) -> tuple[str, ...]:
     """Return texts that break programs, some of them drawn at random."""
     draw = random.Random(seed)  # noqa: S311 - not for secrets
     letters = [*map(chr, range(1, 0x250)), "\u2028", "\u202e", "\U0001f600"]
-    drawn = ("".join(draw.choices(letters, k=draw.randint(1, 60))) for _ in range(made_up))
+    drawn = ("".join(draw.choices(letters, k=draw.randint(1, 60))) for _ in range(3))
     return tuple(dict.fromkeys([*_HOSTILE, *_CARRIED_OUT, *drawn]))
 
 

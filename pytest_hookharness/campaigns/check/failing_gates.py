@@ -19,10 +19,10 @@ from pytest_hookharness.campaigns.arming.hook_roles import role_of
 from pytest_hookharness.campaigns.check.gates.changed_sources import source_edits
 from pytest_hookharness.campaigns.check.gates.local_checks import failing_stand_ins, local_checks, stand_in
 from pytest_hookharness.campaigns.check.played_sessions import PlayedSession, TryOut, kept_to_its_end
-from pytest_hookharness.campaigns.check.session_scenario import scenario_of
+from pytest_hookharness.campaigns.check.session_scenario import short_scenario_of
 from pytest_hookharness.campaigns.check.shell_code.shell_scripts import SHELL_SCRIPT, code_of
 from pytest_hookharness.model.checkup import CheckSession, HookSet, is_named, script_of
-from pytest_hookharness.model.moves import FIRST_PROMPT, Act, Edit, Stop
+from pytest_hookharness.model.moves import Edit
 from pytest_hookharness.model.protocol import Hook
 from pytest_hookharness.model.scenario import Double
 
@@ -113,8 +113,7 @@ def plan_failing_gates(
     new = [Edit(file=file, text="text\n") for file in dict.fromkeys([ANY_FILE, *sources])]
     own = source_edits(hook_set, texts) if known else []
     changes = own or new
-    acts: list[Act] = [FIRST_PROMPT, *changes, Stop()]
-    scenario = replace(scenario_of(hook_set, acts), turns=len(acts))
+    scenario = short_scenario_of(hook_set, changes)
     before = {change.file: "old text\n" for change in new} if known and not own else {}
     if prepared:
         scenario = replace(scenario, files={**scenario.files, **made.files, **before})

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from pytest_hookharness.campaigns.stress.first_run import GIVEN
 from pytest_hookharness.judging.checkup.bypasses import (
     PRINTS_OTHER,
     READING,
@@ -14,10 +15,9 @@ from pytest_hookharness.judging.checkup.bypasses import (
 )
 from pytest_hookharness.judging.checkup.neighbour import Neighbour
 from pytest_hookharness.judging.checkup.neighbours import neighbours
-from pytest_hookharness.model.moves import FIRST_PROMPT, Act, Edit, Read, RunCommand, ToolResult
+from pytest_hookharness.model.moves import FIRST_PROMPT, Act, Edit, Read, RunCommand
 from pytest_hookharness.model.outcome import Outcome
 
-_GIVEN = ToolResult(text="done")
 # Of the spellings that are proved at once: those that only have words around the command, and all.
 _MOST_AROUND, _MOST_SHOWN = 3, 6
 
@@ -51,7 +51,7 @@ def _run(command: str) -> RunCommand | Read | Edit:
     if command.startswith(WRITING):
         file, _, line = command.removeprefix(WRITING).partition(": ")
         return Edit(file=file, text=f"{line or 'text'}\n")
-    return RunCommand(command=command, given=_GIVEN)
+    return RunCommand(command=command, given=GIVEN)
 
 
 def allowed_spellings(outcomes: Sequence[Outcome], commands: Sequence[str]) -> dict[str, list[str]]:

@@ -18,6 +18,7 @@ from pytest_hookharness.campaigns.check.command_guards.command_guard import Comm
 from pytest_hookharness.campaigns.check.command_guards.glob_patterns import glob_source, looped_texts, plain
 from pytest_hookharness.campaigns.check.command_guards.grep_patterns import pattern_of, unescaped
 from pytest_hookharness.campaigns.check.shell_code.script_parts import ShellScript, script_of
+from pytest_hookharness.campaigns.check.shell_code.shell_conditions import ends_of_if
 from pytest_hookharness.campaigns.check.shell_code.shell_scripts import LOADS
 
 _DENIES = re.compile(
@@ -81,7 +82,6 @@ _MOST, _NEAR, _FAR = 100, 300, 2000
 _ENDS, _WORD, _DEEPEST = re.compile(r"\b(?:exit|exec|kill|eval)\b"), re.compile(r"[\w-]+"), 3
 # What ends the straight way from a test.
 _TURN = re.compile(r"\b(?:if|elif|else|fi|case|esac|for|while|until|exit|return)\b|&&|\|\||\}")
-_CONDITION = re.compile(r"(?<![\w-])(?:if|elif|else|fi)(?![\w-])")
 _LEAVES = re.compile(r"\b(?:exit|return|break|continue)\b")
 _FAILS = re.compile(r"\b(?:exit|return)[ \t]+(?:[1-9]|[\"$])")
 _EXIT = re.compile(r"exit[ \t]+(?P<status>[02])\b")
@@ -251,7 +251,7 @@ def _tests(
             continue
         leads, until = _leads(script, begins, functions)
         positive = branch is not None or (listed is not None and listed["sign"] == "&&")
-        turned, closed = _end_of_branch(shown, begins) if branch else (until, until)
+        turned, closed = ends_of_if(shown, begins) if branch else (until, until)
         yield CommandTest(
             begin=found.start(),
             end=begins,
@@ -300,19 +300,6 @@ def _looked_for(
     source = source or unescaped(found["pattern"], found["mark"])
     flags = found["flags"].replace("F", "E") if texts else found["flags"]
     return source, pattern_of(source, flags)
-
-
-def _end_of_branch(shown: str, place: int) -> tuple[int, int]:
-    """Return where the branch that begins at a place ends, and where the whole condition does."""
-    depth, turned = 1, 0
-    for word in _CONDITION.finditer(shown, place):
-        if word[0] in ("else", "elif"):
-            turned = turned or (word.start() if depth == 1 else 0)
-            continue
-        depth += 1 if word[0] == "if" else -1
-        if depth == 0:
-            return turned or word.start(), word.start()
-    return turned or len(shown), len(shown)
 
 
 def _leads(

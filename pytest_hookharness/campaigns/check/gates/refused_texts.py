@@ -17,10 +17,10 @@ from pytest_hookharness.campaigns.arming.hook_roles import role_of
 from pytest_hookharness.campaigns.arming.project_texts import read_known_text
 from pytest_hookharness.campaigns.check.failing_gates import changed_places
 from pytest_hookharness.campaigns.check.played_sessions import PlayedSession, kept_to_its_end
-from pytest_hookharness.campaigns.check.session_scenario import scenario_of
+from pytest_hookharness.campaigns.check.session_scenario import short_scenario_of
 from pytest_hookharness.campaigns.guards.pattern_texts import find_texts
 from pytest_hookharness.model.checkup import CheckSession, HookSet
-from pytest_hookharness.model.moves import FIRST_PROMPT, Act, Edit, RunCommand, Stop
+from pytest_hookharness.model.moves import Edit, RunCommand
 from pytest_hookharness.model.protocol import Hook
 
 # What searches files or differences for a text.
@@ -48,8 +48,7 @@ def plan_refused_texts(hook_set: HookSet, waiting: Sequence[Hook]) -> Iterator[C
         files = [f"{place}{name}.{kind}" for name in ("changed", _STAGED) for place, kind in places]
         for title, lines in ((_TITLE, texts), ("other texts in the same files", ["text"] * len(texts))):
             new = [Edit(file=file, text="\n".join([*lines, ""])) for file in files]
-            acts: list[Act] = [FIRST_PROMPT, *_known(hook_set, lines), *new, _STAGE, Stop()]
-            scenario = replace(scenario_of(hook_set, acts), turns=len(acts))
+            scenario = short_scenario_of(hook_set, [*_known(hook_set, lines), *new, _STAGE])
             yield CheckSession(title=title, scenario=scenario, ends=False, proof=True)
 
 

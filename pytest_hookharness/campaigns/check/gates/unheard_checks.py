@@ -23,12 +23,12 @@ from pytest_hookharness.campaigns.check.session_scenario import (
     alone,
     in_its_folder,
     may_be_alone,
-    scenario_of,
+    short_scenario_of,
 )
 from pytest_hookharness.judging.findings.codes import UNSEEN_REASON
 from pytest_hookharness.judging.findings.finding_catalogue import CRASHED
 from pytest_hookharness.model.checkup import CheckSession, HookSet, Problem, Symptom, is_named
-from pytest_hookharness.model.moves import FIRST_PROMPT, Act, Edit, Stop
+from pytest_hookharness.model.moves import Edit
 from pytest_hookharness.model.processes import Exited
 from pytest_hookharness.model.protocol import Hook, Ruling
 from pytest_hookharness.model.trace import HookEvent, HookRun, Trace
@@ -105,8 +105,7 @@ def _session(hook_set: HookSet, waiting: Sequence[Hook], checks: Mapping[str, Se
         for file in files
         for edit in (Edit(file=file, text="one\n"), Edit(file=file, text="two", old="one"))
     ]
-    acts: list[Act] = [FIRST_PROMPT, *edits, Stop()]
-    scenario = replace(scenario_of(hook_set, acts), turns=len(acts))
+    scenario = short_scenario_of(hook_set, edits)
     if may_be_alone(hook_set, waiting):
         # Other hooks, such as guards, may refuse the edits.
         scenario = in_its_folder(hook_set, alone(scenario, *waiting))

@@ -12,6 +12,7 @@ from itertools import islice
 
 from pytest_hookharness.campaigns.arming.project_texts import project_files, read_text
 from pytest_hookharness.campaigns.check.shell_code.script_parts import ShellScript, script_of
+from pytest_hookharness.campaigns.check.shell_code.shell_conditions import ends_of_if
 from pytest_hookharness.campaigns.check.shell_code.shell_scripts import code_of, without_comment_lines
 from pytest_hookharness.model.checkup import HookSet
 from pytest_hookharness.model.fast_dataclass import dataclass
@@ -29,12 +30,7 @@ _QUESTION = re.compile(
 _PART_OF_IF = re.compile(r"[ \t]*(?:if|elif)[ \t](?:[^|]|\|(?!\|))*&&[ \t]*")
 _THEN = re.compile(r"[ \t]*(?P<more>&&[^\n;]*)?(?:;|\n)\s*then\b")
 _LIST = re.compile(r"[ \t]*(?P<sign>\|\||&&)[ \t]*(?:\\\n\s*)?")
-# The words that open, divide and close a condition.
-_IF_WORD = re.compile(
-    r"(?:^|[;\n]|(?<=\bthen)|(?<=\belse)|(?<=\bdo))[ \t]*(?P<word>if|elif|else|fi)(?![\w-])"
-)
 _BLOCK = re.compile(r"\{\s(?P<body>[^{}]{0,400})\}")
-_FAR = 4000
 # What says nothing: an end with 0, or an answer without a text for anybody.
 _QUIET = re.compile(r"(?:exit[ \t]+0|return(?:[ \t]+[01])?|:|true|continue|[A-Za-z_]\w*=(?:\"\"|''|[\w.-]*))")
 # What only a file gets, and where a person may look.
@@ -183,10 +179,10 @@ def _missing_branch(found: re.Match[str], code: str, shown: str) -> str | None:
         then = _THEN.match(shown, found.end())
         if then is None or (turned and then["more"]):
             return None
-        middle, end = _parts(shown, then.end())
-        if turned:
-            return code[then.end() : middle] if end else None
-        return (code[middle:end] if middle < end else "") if end else None
+        middle, end = ends_of_if(shown, then.end())
+        if end == len(shown) or shown.startswith("elif", middle):
+            return None
+        return code[then.end() : middle] if turned else code[middle:end].removeprefix("else")
     signed = _LIST.match(shown, found.end())
     if signed is None:
         return None
@@ -203,24 +199,6 @@ def _missing_branch(found: re.Match[str], code: str, shown: str) -> str | None:
 def _line_end(shown: str, place: int) -> int:
     end = shown.find("\n", place)
     return len(shown) if end < 0 else end
-
-
-def _parts(shown: str, begin: int) -> tuple[int, int]:
-    """Return where the first branch of an `if` ends, and where the whole ends; 0 if that is not known."""
-    depth = middle = 0
-    for found in _IF_WORD.finditer(shown, begin, begin + _FAR):
-        word = found["word"]
-        if word == "if":
-            depth += 1
-        elif word == "fi" and depth:
-            depth -= 1
-        elif word == "fi":
-            return middle or found.start(), found.start()
-        elif not depth and word == "elif":
-            return 0, 0
-        elif not depth and not middle:
-            middle = found.end()
-    return 0, 0
 
 
 def _leaves(branch: str, bodies: Mapping[str, str], depth: int = 1) -> bool | None:

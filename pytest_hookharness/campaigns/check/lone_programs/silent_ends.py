@@ -21,11 +21,10 @@ from pytest_hookharness.campaigns.check.lone_programs.program_questions import (
 )
 from pytest_hookharness.campaigns.check.shell_code.script_parts import ShellScript, shell_script_of
 from pytest_hookharness.campaigns.check.shell_code.shell_scripts import without_comment_lines
+from pytest_hookharness.campaigns.stress.first_run import READERS
 from pytest_hookharness.model.checkup import HookSet
 from pytest_hookharness.model.protocol import Hook
 
-# What reads the input or the state of a hook; any other program may be what the hook is about.
-_READERS = frozenset({"jq", "node", "perl", "python", "python3", "ruby"})
 # Code that stands in the script itself; a file may be the check for which the program is needed.
 _OWN_CODE = re.compile(
     r"jq\b|\w+(?:[ \t]+-\w+)*?[ \t]+(?:-\w*e\b|-(?=[ \t\n])|<<)|\w+[ \t]*(?:\n|$)"
@@ -83,7 +82,7 @@ def silent_question(text: str, *, warns: bool = False) -> tuple[str, int]:
         if one.tool in brought:
             continue
         ends = (one.warns if warns else one.leaves) and one.begin < min(places)
-        if ends and one.tool in _READERS and _is_used(one.tool, script, one.end):
+        if ends and one.tool in READERS and _is_used(one.tool, script, one.end):
             return one.tool, script.line_of(one.begin)
     return ("", 0)
 

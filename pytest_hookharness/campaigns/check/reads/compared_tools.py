@@ -10,9 +10,10 @@ import re
 from collections.abc import Iterator
 
 from pytest_hookharness import hosts
+from pytest_hookharness.campaigns.arming.hook_roles import is_of_tools
 from pytest_hookharness.campaigns.arming.project_texts import COMMENT_LINES
 from pytest_hookharness.campaigns.check.static.session_variables import loaded_by
-from pytest_hookharness.campaigns.check.tool_names import NAME, known_tools, plain, usual_tools
+from pytest_hookharness.campaigns.check.tool_names import NAME, all_tools, known_tools, plain, usual_tools
 from pytest_hookharness.model.checkup import HookSet
 from pytest_hookharness.model.protocol import Hook
 
@@ -71,19 +72,17 @@ def miscased_tool(hook_set: HookSet, hook: Hook) -> tuple[str, str]:
 
     A script that also knows the right name, or that ignores case, compares well.
     """
-    rule = hosts.find(hook_set.host).events.get(hook.event)
-    if rule is None or rule.target != "tool_name":
+    if not is_of_tools(hook_set.host, hook.event):
         return "", ""
     known = known_tools(hook_set.host)
-    others = {name for profile in hosts.known() for name in known_tools(profile.name)}
     for text, names in _compared(hook_set, hook):
         if _FOLDS_CASE.search(text) or {*names} & known:
             continue
         for name in names:
             meant = next((one for one in known if plain(one) == plain(name)), "")
             # Another host may send the same name with other separators, and the script may be for both.
-            is_case = meant.casefold() == name.casefold()
-            if meant and (is_case or name not in others) and not re.search(rf"""["'|(]{meant}["'|)]""", text):
+            is_meant = meant and (meant.casefold() == name.casefold() or name not in all_tools())
+            if is_meant and not re.search(rf"""["'|(]{meant}["'|)]""", text):
                 # What a library gives may be in other letters.
                 loaded = (loaded_by(hook_set, one) for one in hook_set.scripts_of(hook))
                 return ("", "") if any(map(_FOLDS_CASE.search, loaded)) else (name, meant)
@@ -97,8 +96,7 @@ def former_tool(hook_set: HookSet, hook: Hook) -> tuple[str, str]:
     A script that also has the current name, or a matcher without that tool, is left out.
     """
     profile = hosts.find(hook_set.host)
-    rule = profile.events.get(hook.event)
-    if rule is None or rule.target != "tool_name":
+    if not is_of_tools(hook_set.host, hook.event):
         return "", ""
     matcher = Hook(event=hook.event, matcher=hook.matcher)
     for text, names in _compared(hook_set, hook):

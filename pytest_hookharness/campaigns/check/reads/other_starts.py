@@ -13,8 +13,8 @@ from collections.abc import Collection, Iterator
 from pathlib import PurePath
 
 from pytest_hookharness.campaigns.arming.project_texts import (
+    files_by_path,
     is_small,
-    project_files,
     read_known_text,
     read_object,
 )
@@ -52,8 +52,7 @@ def is_given_elsewhere(hook_set: HookSet, hook: Hook, keys: Collection[str]) -> 
 def naming_scripts(hook_set: HookSet, hook: Hook) -> Iterator[str]:
     """Yield the texts of the other scripts of the project, but no tests, that name a hook's script."""
     own = {path: PurePath(path).name for path, _ in hook_set.sources_of(hook)}
-    for file in project_files(hook_set.root) if own else ():
-        path = file.relative_to(hook_set.root).as_posix()
+    for path, file in files_by_path(hook_set.root).items() if own else ():
         if (
             file.suffix not in _SCRIPTS
             or path in own

@@ -10,6 +10,7 @@ import re
 from collections.abc import Iterator
 
 from pytest_hookharness import hosts
+from pytest_hookharness.campaigns.arming.hook_roles import is_of_tools
 from pytest_hookharness.campaigns.check.answers.unread_answers import named_hosts
 from pytest_hookharness.campaigns.check.reads.other_starts import naming_scripts
 from pytest_hookharness.campaigns.check.shell_code.script_parts import script_of
@@ -37,8 +38,7 @@ def unreached_tools(hook_set: HookSet, hook: Hook) -> tuple[str, int]:
         return "", 0
     path, text = sources[0]
     hooks, profile = hook_set.hooks_of(path), hosts.find(hook_set.host)
-    rules = [profile.events.get(one.event) for one in hooks]
-    of_tools = all(rule is not None and rule.target == "tool_name" for rule in rules)
+    of_tools = all(is_of_tools(hook_set.host, one.event) for one in hooks)
     if not of_tools or any(named_hosts(hook_set.host, text)):
         return "", 0
     known = known_tools(hook_set.host)

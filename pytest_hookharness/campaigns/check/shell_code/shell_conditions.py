@@ -9,7 +9,7 @@ from pytest_hookharness.model.fast_dataclass import dataclass
 
 # A word of the shell where a command may begin, in code without quoted text.
 _WORD = re.compile(
-    r"(?:^|[\n;&|(){}!]|(?<![\w$-])(?:then|do|else)(?=\s))[ \t]*"
+    r"(?:^|[\n;&|(){}!]|(?:(?<=\bthen)|(?<=\belse)|(?<=\bdo))(?=\s))[ \t]*"
     r"(?P<word>if|elif|else|fi|case|esac|for|while|until|select|done)(?![\w-])"
 )
 _THEN = re.compile(r"(?:[;\n]|\bfi\b)[ \t]*then(?![\w-])")
@@ -54,6 +54,23 @@ def conditions_at(shown: str, place: int) -> list[Condition]:
             opened.append((word, begin))
     known = (_condition(shown, word, begin, place) for word, begin in opened[-_DEEPEST:])
     return [*(one for one in known if one), *_of_line(shown, place)]
+
+
+def ends_of_if(shown: str, place: int) -> tuple[int, int]:
+    """
+    Return where the branch of an ``if`` ends that begins at a place, and where the whole ``if`` does.
+
+    Both are the end of the script if no ``fi`` follows.
+    """
+    depth, turned = 0, 0
+    for found in _WORD.finditer(shown, place):
+        word, begin = found["word"], found.start("word")
+        if word in ("else", "elif") and not depth:
+            turned = turned or begin
+        elif word == "fi" and not depth:
+            return turned or begin, begin
+        depth += {"if": 1, "fi": -1}.get(word, 0)
+    return turned or len(shown), len(shown)
 
 
 def _condition(shown: str, word: str, begin: int, place: int) -> Condition | None:
