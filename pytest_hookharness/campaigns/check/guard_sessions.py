@@ -22,7 +22,6 @@ from pytest_hookharness.campaigns.check.session_scenario import (
     varied,
 )
 from pytest_hookharness.campaigns.guards import rewording
-from pytest_hookharness.campaigns.guards.approved_lines import try_lines
 from pytest_hookharness.campaigns.guards.denials import is_denied_command
 from pytest_hookharness.campaigns.guards.file_neighbours import (
     folder_to_play_in,
@@ -55,7 +54,7 @@ from pytest_hookharness.campaigns.guards.spellings import (
     try_neighbours,
     try_spellings,
 )
-from pytest_hookharness.campaigns.guards.unasked import allowed_commands
+from pytest_hookharness.campaigns.guards.unasked import allowed_commands, try_lines
 from pytest_hookharness.campaigns.guards.watched_moves import is_asked_before, may_refuse, watched
 from pytest_hookharness.judging.checkup.file_calls import file_calls
 from pytest_hookharness.judging.checkup.file_overblocks import HARMLESS

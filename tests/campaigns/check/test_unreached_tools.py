@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from pytest_hookharness.campaigns.check.reads.unreached_tools import unreached_tools
+from pytest_hookharness.campaigns.check.reads.compared_tools import unreached_tools
 
 from .static.one_hook import one_hook
 

@@ -16,12 +16,12 @@ from itertools import chain, islice
 from pytest_hookharness import hosts
 from pytest_hookharness.campaigns.arming.hook_roles import GATES
 from pytest_hookharness.campaigns.check.answers.written_answers import written_answers
-from pytest_hookharness.campaigns.check.shell_code.script_parts import script_of
 from pytest_hookharness.campaigns.check.shell_code.shell_outputs import goes_elsewhere
 from pytest_hookharness.campaigns.check.shell_code.shell_scripts import (
     SHELL_SCRIPT,
     code_of,
     loaded_texts,
+    script_of,
 )
 from pytest_hookharness.judging.checkup.lost_refusals import REFUSING
 from pytest_hookharness.model.checkup import HookSet

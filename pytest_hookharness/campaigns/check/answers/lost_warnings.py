@@ -12,9 +12,14 @@ import re
 from collections.abc import Iterator, Sequence
 from itertools import islice
 
-from pytest_hookharness.campaigns.check.shell_code.script_parts import ShellScript, shell_script_of
 from pytest_hookharness.campaigns.check.shell_code.shell_outputs import goes_elsewhere, is_for_authors
-from pytest_hookharness.campaigns.check.shell_code.shell_scripts import LOADS, code_of, without_comment_lines
+from pytest_hookharness.campaigns.check.shell_code.shell_scripts import (
+    LOADS,
+    ShellScript,
+    code_of,
+    shell_script_of,
+    without_comment_lines,
+)
 from pytest_hookharness.judging.checkup.unseen_texts import is_advice
 
 _ECHO = re.compile(

@@ -11,12 +11,12 @@ import re
 from collections.abc import Collection, Iterator
 
 from pytest_hookharness.campaigns.check.answers.written_answers import DOCUMENT, ECHOED
-from pytest_hookharness.campaigns.check.shell_code.script_parts import (
+from pytest_hookharness.campaigns.check.shell_code.shell_outputs import goes_elsewhere
+from pytest_hookharness.campaigns.check.shell_code.shell_scripts import (
     ShellFunction,
     ShellScript,
     shell_script_of,
 )
-from pytest_hookharness.campaigns.check.shell_code.shell_outputs import goes_elsewhere
 from pytest_hookharness.campaigns.check.static.pasted_code import texts_of_input
 
 # What a host reads in an answer, at any host.

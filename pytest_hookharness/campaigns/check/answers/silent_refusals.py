@@ -23,9 +23,13 @@ from pytest_hookharness.campaigns.check.answers.printed_texts import (
 )
 from pytest_hookharness.campaigns.check.answers.unread_answers import named_hosts
 from pytest_hookharness.campaigns.check.answers.written_answers import written_answers
-from pytest_hookharness.campaigns.check.shell_code.script_parts import script_of
 from pytest_hookharness.campaigns.check.shell_code.shell_outputs import goes_elsewhere
-from pytest_hookharness.campaigns.check.shell_code.shell_scripts import SHELL_SCRIPT, code_of, loaded_texts
+from pytest_hookharness.campaigns.check.shell_code.shell_scripts import (
+    SHELL_SCRIPT,
+    code_of,
+    loaded_texts,
+    script_of,
+)
 from pytest_hookharness.model.checkup import HookSet
 from pytest_hookharness.model.protocol import Hook, Ruling
 

@@ -15,11 +15,19 @@ from itertools import islice
 
 from pytest_hookharness.campaigns.check.command_guards.case_arms import CaseArm, case_arms
 from pytest_hookharness.campaigns.check.command_guards.command_guard import CommandGuard, CommandTest
-from pytest_hookharness.campaigns.check.command_guards.glob_patterns import glob_source, looped_texts, plain
-from pytest_hookharness.campaigns.check.command_guards.grep_patterns import pattern_of, unescaped
-from pytest_hookharness.campaigns.check.shell_code.script_parts import ShellScript, script_of
-from pytest_hookharness.campaigns.check.shell_code.shell_conditions import ends_of_if
-from pytest_hookharness.campaigns.check.shell_code.shell_scripts import LOADS
+from pytest_hookharness.campaigns.check.command_guards.patterns import (
+    glob_source,
+    looped_texts,
+    pattern_of,
+    plain,
+    unescaped,
+)
+from pytest_hookharness.campaigns.check.shell_code.shell_scripts import (
+    LOADS,
+    ShellScript,
+    ends_of_if,
+    script_of,
+)
 
 _DENIES = re.compile(
     r"\b(?:decision|permissionDecision|permission)\\?[\"']?\s*[:=]\s*\\?[\"']?(?:block|deny)\b"

@@ -12,8 +12,7 @@ import re
 
 from pytest_hookharness import hosts
 from pytest_hookharness.campaigns.arming.hook_roles import STOPS, only_script
-from pytest_hookharness.campaigns.check.shell_code.script_parts import ShellScript, script_of
-from pytest_hookharness.campaigns.check.shell_code.shell_scripts import SHELL_SCRIPT
+from pytest_hookharness.campaigns.check.shell_code.shell_scripts import SHELL_SCRIPT, ShellScript, script_of
 from pytest_hookharness.hosts.rules.turns import FlagUse
 from pytest_hookharness.model.checkup import HookSet
 from pytest_hookharness.model.protocol import Hook

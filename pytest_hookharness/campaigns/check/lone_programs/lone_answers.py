@@ -14,8 +14,12 @@ from collections.abc import Iterator
 
 from pytest_hookharness.campaigns.arming.hook_roles import GATES, only_script
 from pytest_hookharness.campaigns.check.lone_programs.program_questions import without_silent_questions
-from pytest_hookharness.campaigns.check.shell_code.script_parts import ShellScript, script_of, shell_script_of
-from pytest_hookharness.campaigns.check.shell_code.shell_scripts import without_comment_lines
+from pytest_hookharness.campaigns.check.shell_code.shell_scripts import (
+    ShellScript,
+    script_of,
+    shell_script_of,
+    without_comment_lines,
+)
 from pytest_hookharness.model.checkup import HookSet
 from pytest_hookharness.model.protocol import Hook
 

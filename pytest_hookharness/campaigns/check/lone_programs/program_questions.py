@@ -11,9 +11,13 @@ from collections.abc import Iterator, Mapping
 from itertools import islice
 
 from pytest_hookharness.campaigns.arming.project_texts import project_files, read_text
-from pytest_hookharness.campaigns.check.shell_code.script_parts import ShellScript, script_of
-from pytest_hookharness.campaigns.check.shell_code.shell_conditions import ends_of_if
-from pytest_hookharness.campaigns.check.shell_code.shell_scripts import code_of, without_comment_lines
+from pytest_hookharness.campaigns.check.shell_code.shell_scripts import (
+    ShellScript,
+    code_of,
+    ends_of_if,
+    script_of,
+    without_comment_lines,
+)
 from pytest_hookharness.model.checkup import HookSet
 from pytest_hookharness.model.fast_dataclass import dataclass
 

@@ -16,7 +16,7 @@ from pytest_hookharness.campaigns.check.answers.failed_refusals import read_prin
 from pytest_hookharness.campaigns.check.lone_programs.inline_scripts import inline_program, shell_program
 from pytest_hookharness.campaigns.check.lone_programs.lone_answers import REFUSES_IN_JSON
 from pytest_hookharness.campaigns.check.lone_programs.program_questions import questions_always_asked
-from pytest_hookharness.campaigns.check.shell_code.script_parts import shell_script_of
+from pytest_hookharness.campaigns.check.shell_code.shell_scripts import shell_script_of
 from pytest_hookharness.model.checkup import HookSet
 from pytest_hookharness.model.protocol import Hook, Ruling
 

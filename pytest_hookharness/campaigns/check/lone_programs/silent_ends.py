@@ -13,14 +13,17 @@ from dataclasses import replace
 
 from pytest_hookharness.campaigns.arming.hook_roles import GATES, only_script
 from pytest_hookharness.campaigns.check.lone_programs.lone_answers import calls_of
-from pytest_hookharness.campaigns.check.lone_programs.lone_searches import can_refuse, refusals_of
+from pytest_hookharness.campaigns.check.lone_programs.lone_switches import can_refuse, refusals_of
 from pytest_hookharness.campaigns.check.lone_programs.program_questions import (
     is_asked_for,
     questions_always_asked,
     without_silent_questions,
 )
-from pytest_hookharness.campaigns.check.shell_code.script_parts import ShellScript, shell_script_of
-from pytest_hookharness.campaigns.check.shell_code.shell_scripts import without_comment_lines
+from pytest_hookharness.campaigns.check.shell_code.shell_scripts import (
+    ShellScript,
+    shell_script_of,
+    without_comment_lines,
+)
 from pytest_hookharness.campaigns.stress.first_run import READERS
 from pytest_hookharness.model.checkup import HookSet
 from pytest_hookharness.model.protocol import Hook

@@ -11,11 +11,15 @@ import re
 
 from pytest_hookharness.campaigns.arming.hook_roles import GATES, only_script
 from pytest_hookharness.campaigns.check.lone_programs.lone_answers import REFUSES_IN_JSON, TOOLS
-from pytest_hookharness.campaigns.check.lone_programs.lone_searches import can_refuse, refusals_of
+from pytest_hookharness.campaigns.check.lone_programs.lone_switches import can_refuse, refusals_of
 from pytest_hookharness.campaigns.check.lone_programs.program_questions import is_asked_for
-from pytest_hookharness.campaigns.check.shell_code.script_parts import ShellScript, shell_script_of
-from pytest_hookharness.campaigns.check.shell_code.shell_scripts import LOADS, loaded_texts
-from pytest_hookharness.campaigns.check.shell_code.wrapping_functions import wrapping_functions
+from pytest_hookharness.campaigns.check.shell_code.shell_scripts import (
+    LOADS,
+    ShellScript,
+    loaded_texts,
+    shell_script_of,
+)
+from pytest_hookharness.campaigns.check.shell_code.shell_wrappers import wrapping_functions
 from pytest_hookharness.campaigns.check.static.ended_searches import PIPEFAIL, STRICT
 from pytest_hookharness.model.checkup import HookSet
 from pytest_hookharness.model.protocol import Hook

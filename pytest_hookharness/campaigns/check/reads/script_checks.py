@@ -24,16 +24,22 @@ from pytest_hookharness.campaigns.check.command_guards.word_guards import (
 from pytest_hookharness.campaigns.check.gates.early_ends import early_end
 from pytest_hookharness.campaigns.check.lone_programs.missing_programs import missing_programs
 from pytest_hookharness.campaigns.check.lone_programs.removed_imports import removed_imports
-from pytest_hookharness.campaigns.check.reads.compared_tools import former_tool, miscased_tool
+from pytest_hookharness.campaigns.check.reads.compared_tools import (
+    former_tool,
+    miscased_tool,
+    unreached_tools,
+)
 from pytest_hookharness.campaigns.check.reads.input_keys import never_sent
 from pytest_hookharness.campaigns.check.reads.shared_symptoms import CheckRule, each_found, together
 from pytest_hookharness.campaigns.check.reads.unknown_keys import unknown_keys
-from pytest_hookharness.campaigns.check.reads.unreached_tools import unreached_tools
-from pytest_hookharness.campaigns.check.static.absent_arguments import absent_argument
+from pytest_hookharness.campaigns.check.static.absent_inputs import (
+    absent_argument,
+    expected_variable,
+    key_for,
+)
 from pytest_hookharness.campaigns.check.static.session_variables import shared_session
 from pytest_hookharness.campaigns.check.static.shared_loops import shared_loop
 from pytest_hookharness.campaigns.check.static.subagent_transcripts import OWN, reads_main_transcript
-from pytest_hookharness.campaigns.check.static.unset_variables import expected_variable, key_for
 from pytest_hookharness.campaigns.check.static.untracked_files import overlooked_files
 from pytest_hookharness.judging.checkup.unseen_texts import describe_unseen
 from pytest_hookharness.judging.findings.codes import (

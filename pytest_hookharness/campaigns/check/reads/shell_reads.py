@@ -14,8 +14,7 @@ from pytest_hookharness.campaigns.check.reads.javascript_reads import javascript
 from pytest_hookharness.campaigns.check.reads.key_reads import KeyPath, KeyRead, join_reads
 from pytest_hookharness.campaigns.check.reads.python_reads import python_reads
 from pytest_hookharness.campaigns.check.shell_code.embedded_programs import embedded_programs
-from pytest_hookharness.campaigns.check.shell_code.script_parts import script_of
-from pytest_hookharness.campaigns.check.shell_code.shell_scripts import code_of
+from pytest_hookharness.campaigns.check.shell_code.shell_scripts import code_of, script_of
 from pytest_hookharness.campaigns.check.shell_code.shell_wrappers import reads_by_wrappers
 
 INPUT_VARIABLE = re.compile(

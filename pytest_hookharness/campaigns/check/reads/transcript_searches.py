@@ -14,7 +14,11 @@ from collections.abc import Iterable, Iterator, Sequence
 from functools import lru_cache
 from itertools import islice
 
-from pytest_hookharness.campaigns.check.shell_code.script_parts import ShellScript, script_of, shell_script_of
+from pytest_hookharness.campaigns.check.shell_code.shell_scripts import (
+    ShellScript,
+    script_of,
+    shell_script_of,
+)
 from pytest_hookharness.campaigns.short_texts import in_one_line
 from pytest_hookharness.model.fast_dataclass import dataclass
 

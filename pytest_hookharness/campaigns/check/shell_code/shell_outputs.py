@@ -6,7 +6,7 @@ import re
 from collections.abc import Sequence
 from functools import lru_cache
 
-from pytest_hookharness.campaigns.check.shell_code.script_parts import ShellFunction, script_of
+from pytest_hookharness.campaigns.check.shell_code.shell_scripts import ShellFunction, script_of
 from pytest_hookharness.model.fast_dataclass import dataclass
 
 _USED = (

@@ -12,9 +12,13 @@ import re
 from collections.abc import Iterator
 from itertools import islice
 
-from pytest_hookharness.campaigns.check.lone_programs.lone_searches import refusals_of
-from pytest_hookharness.campaigns.check.shell_code.script_parts import ShellScript, script_of, shell_script_of
-from pytest_hookharness.campaigns.check.shell_code.shell_scripts import SHELL_SCRIPT
+from pytest_hookharness.campaigns.check.lone_programs.lone_switches import refusals_of
+from pytest_hookharness.campaigns.check.shell_code.shell_scripts import (
+    SHELL_SCRIPT,
+    ShellScript,
+    script_of,
+    shell_script_of,
+)
 
 _STRICT_LINE = re.compile(r"#![^\n]*sh[ \t]+-[a-z]*e")
 STRICT: re.Pattern[str] = re.compile(
