@@ -76,10 +76,7 @@ def project_for_checks(hook_set: HookSet, texts: Sequence[str], programs: Collec
     """
     Return the files that sources of hooks name and that the project lacks.
 
-    Args:
-        hook_set: The hooks.
-        texts: Their sources.
-        programs: The programs that have test doubles. Files for others would start the real ones.
+    Files for other programs than those with test doubles would start the real ones.
     """
     code = _COMMENT.sub("", "\n".join(texts))
     names = sorted({next(filter(None, found.groups())) for found in _NAMED.finditer(code)})

@@ -30,13 +30,7 @@ _MOST_FILES, _LARGEST = 40, 1 << 18
 
 
 def namesakes(root: Path, missing: Iterable[str]) -> dict[str, str]:
-    """
-    Return, for each missing path, the project's only file of that name.
-
-    Args:
-        root: The folder of the project.
-        missing: Paths in it or elsewhere, as commands give them.
-    """
+    """Return the project's only file of the name of each missing path, in it or elsewhere."""
     wanted = {path: path.rpartition("/")[2] for path in missing if OF_TOOLS.isdisjoint(path.split("/")[:-1])}
     names, found, seen = {*wanted.values()}, dict[str, list[str]](), 0
     for folder, folders, files in os.walk(root) if wanted else ():
@@ -52,12 +46,7 @@ def namesakes(root: Path, missing: Iterable[str]) -> dict[str, str]:
 
 def copied_files(hooks: Sequence[Hook], root: Path, settings: Path) -> dict[str, str]:
     """
-    Return the texts of scripts and what lies beside them, by the paths that commands give them.
-
-    Args:
-        hooks: The hooks of the settings.
-        root: The project.
-        settings: The file with the hooks, absolute.
+    Return the texts of scripts and what lies beside them, by the paths that commands of settings give them.
     """
     commands = " ".join(text for hook in hooks for text in hook.words)
     names = dict.fromkeys(os.path.normpath(found["path"]) for found in _PATH.finditer(commands))

@@ -31,12 +31,7 @@ def installed_plugin(profile: hosts.Profile, root: Path, texts: Sequence[str]) -
     """
     Return the folder below HOME to which a host copies a plugin, if some texts name the place of all plugins.
 
-    Args:
-        root: The folder of the plugin.
-        texts: The commands and scripts of its hooks.
-
-    Returns:
-        A pair of that folder and ``.``; nothing if the person has that folder, or if the plugin is large.
+    It stands in a pair with ``.``. There is none if the person has that folder, or if the plugin is large.
     """
     if profile.name not in _FOLDERS:
         return ()

@@ -75,9 +75,7 @@ class StateContents:
         """
         Return the file, and files that it names, as an example has it.
 
-        Args:
-            text: The example.
-            strict: Whether values with which the hook lets the agent go are replaced too.
+        With ``strict``, values with which the hook lets the agent go are replaced too.
         """
         more: dict[str, str] = {}
         if self.path.endswith(".json"):

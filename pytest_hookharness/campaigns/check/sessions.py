@@ -244,12 +244,7 @@ def plan_world(hook_set: HookSet, moves: Sequence[Act], *, written: bool) -> Ite
 
 
 def plan_single_events(hook_set: HookSet, triggered: Collection[str]) -> Iterator[CheckSession]:
-    """
-    Yield single events, outside of any session, for hooks whose event no session has.
-
-    Args:
-        triggered: The events that a session had.
-    """
+    """Yield single events, outside of any session, for hooks whose event no session triggered."""
     events = hosts.find(hook_set.host).events
     for hook in hook_set.hooks:
         rule = events.get(hook.event)

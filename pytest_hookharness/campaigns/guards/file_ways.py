@@ -63,13 +63,7 @@ class GuardedFile:
 
 
 def guarded_files(hook_set: HookSet, outcomes: Sequence[Outcome]) -> dict[str, list[GuardedFile]]:
-    """
-    Return the files whose edits guards refuse by their names, by the command of the guard.
-
-    Args:
-        hook_set: The hooks, and the project that may deny files without them.
-        outcomes: What was played.
-    """
+    """Return the files whose edits guards refuse by their names, by the command of the guard."""
     found: dict[str, dict[str, GuardedFile]] = {}
     sources: dict[str, str] = {}
     for outcome in outcomes:

@@ -20,10 +20,6 @@ def try_new_branch(refused: Collection[str], source: str) -> tuple[Act, ...]:
     Return the acts of an agent that commits on another branch, and on a new branch in one line.
 
     There are none if no guard that asks for the branch refused a commit.
-
-    Args:
-        refused: Commands that were refused on the branch of the session.
-        source: The texts of the guards.
     """
     known = next((text for text in refused if NEW_BRANCH.belongs_to([text])), "")
     if not known or not _BRANCH.search(source):

@@ -72,11 +72,9 @@ def allowed_spellings(outcomes: Sequence[Outcome], commands: Sequence[str]) -> d
 
 def try_neighbours(commands: Sequence[str], source: str = "") -> tuple[Act, ...]:
     """
-    Return the acts of an agent that runs what is harmless and resembles commands; none for no commands.
+    Return the acts of an agent that runs what is harmless and resembles rightly refused commands.
 
-    Args:
-        commands: Commands that are rightly refused.
-        source: The texts of the guards, which may name what they are meant to refuse.
+    The guards' texts (``source``) may name what they are meant to refuse. Without commands, there are none.
     """
     if not commands:
         return ()
@@ -86,13 +84,7 @@ def try_neighbours(commands: Sequence[str], source: str = "") -> tuple[Act, ...]
 
 
 def prove_neighbours(commands: Sequence[str], refused: Sequence[Neighbour]) -> tuple[Act, ...]:
-    """
-    Return the acts that show that harmless commands are refused, and what they resemble is not.
-
-    Args:
-        commands: Commands that are rightly refused.
-        refused: The harmless ones.
-    """
+    """Return the acts that show that harmless commands are refused, and what they resemble is not."""
     controls = [_run(text) for text in dict.fromkeys(text for one in refused for text in one.controls)]
     beside = [
         next((text for text in commands if one.belongs_to([text])), "")

@@ -119,13 +119,9 @@ def _words(call: ToolCall) -> str:
 
 def try_lines(hook_set: HookSet, allowed: Collection[str]) -> tuple[Act, ...]:
     """
-    Return the acts of an agent that runs allowed commands, risky ones, and lines with both.
+    Return the acts of an agent that runs commands to which a hook answered `allow`, risky ones, and both.
 
     There are none if no hook before calls may answer `allow`, or if the host does not ask about commands.
-
-    Args:
-        hook_set: The hooks.
-        allowed: Command lines to which a hook answered `allow`.
     """
     profile = hosts.find(hook_set.host)
     run = RunCommand(command="ls")
@@ -150,12 +146,7 @@ def asks_users(profile: hosts.Profile) -> bool:
 
 
 def approved_lines(rulings: Sequence[tuple[str, Ruling]]) -> Iterator[tuple[str, str]]:
-    """
-    Yield the lines to which a hook answered `allow`, each with its part to which it answered nothing.
-
-    Args:
-        rulings: Each command line that the hook was asked about, with its answer.
-    """
+    """Yield the lines to which a hook answered `allow`, each with its part to which it answered nothing."""
     answers: dict[str, set[Ruling]] = {}
     for text, ruling in rulings:
         answers.setdefault(text, set()).add(ruling)

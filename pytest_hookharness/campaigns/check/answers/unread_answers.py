@@ -85,11 +85,7 @@ class LostAnswer:
 
 def lost_answers(hook_set: HookSet, script: str, text: str) -> Iterator[LostAnswer]:
     """
-    Yield the answers of a script that its host reads at none of the script's events, each reason once.
-
-    Args:
-        script: Its path in the project, or the command that it is.
-        text: Its text.
+    Yield the answers of a script, or a command, that its host reads at none of its events, each reason once.
     """
     hooks = [hook for hook in hook_set.hooks if hook.command == script] or hook_set.hooks_of(script)
     events = hosts.find(hook_set.host).events

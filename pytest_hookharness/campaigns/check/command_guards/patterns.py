@@ -35,11 +35,7 @@ def unescaped(pattern: str, mark: str) -> str:
 
 def pattern_of(source: str, options: str) -> re.Pattern[str] | None:
     """
-    Return what `grep` looks for in the grammar of Python; ``None`` if that is not understood.
-
-    Args:
-        source: The pattern as `grep` gets it.
-        options: The options, such as ``-qiE``.
+    Return what `grep`, with options such as ``-qiE``, looks for in the grammar of Python; else ``None``.
     """
     flags = "".join(options.split()).replace("-", "")
     if not source or not {*flags} <= _FLAGS or "q" not in flags:

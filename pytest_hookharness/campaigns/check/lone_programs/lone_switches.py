@@ -123,11 +123,7 @@ def _needs_text(
     """
     Return whether a place is only reached if one of some variables has a text.
 
-    Args:
-        place: The place.
-        script: The script.
-        names: The variables.
-        fits: The functions so far of which each call needs a text; those that this place needs are added.
+    The functions so far of which each call needs a text stand in ``fits``; others are added.
     """
     if any(_fits(one, script.code, names) for one in script.conditions_at(place)):
         return True

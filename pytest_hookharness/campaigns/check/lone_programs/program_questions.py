@@ -106,12 +106,7 @@ class ProgramQuestion:
 
 
 def questions_in(code: str) -> Iterator[ProgramQuestion]:
-    """
-    Yield the questions for programs in a shell script.
-
-    Args:
-        code: The script without comment lines.
-    """
+    """Yield the questions for programs in a shell script without comment lines."""
     script = script_of(code)
     shown, bodies = script.shown, {name: code[begin:end] for name, begin, end in script.functions}
     for found in islice(_QUESTION.finditer(code), _MOST):
@@ -144,11 +139,9 @@ def questions_always_asked(script: ShellScript) -> Iterator[ProgramQuestion]:
 
 def without_silent_questions(code: str, *, warnings: bool = False) -> str:
     """
-    Return a script of the same length, with blanks for the programs whose lack it tells nobody.
+    Return a script without comment lines, with blanks for the programs whose lack it tells nobody.
 
-    Args:
-        code: The script without comment lines.
-        warnings: Whether nobody gets a warning on standard error either, if the script ends with 0.
+    With ``warnings``, nobody gets a warning on standard error either, if the script ends with 0.
     """
     for one in questions_in(code):
         if not one.tells or (warnings and one.warns):

@@ -71,9 +71,7 @@ def silent_question(text: str, *, warns: bool = False) -> tuple[str, int]:
     """
     Return the program without which a script ends with 0 before it can refuse, and the line; or nothing.
 
-    Args:
-        text: The script.
-        warns: Whether it writes a warning to standard error first, instead of saying nothing.
+    It says nothing then; with ``warns``, it writes a warning to standard error.
     """
     script, brought = shell_script_of(text), set[str]()
     if script is None or not (places := [*refusals_of(script)]) or not can_refuse(script):

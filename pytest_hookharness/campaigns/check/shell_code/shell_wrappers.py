@@ -38,9 +38,7 @@ def reads_by_wrappers(text: str, inputs: Mapping[str, KeyPath]) -> Iterator[KeyR
     """
     Yield what a script reads through functions that get the key as an argument.
 
-    Args:
-        text: The script.
-        inputs: The variables that hold the input or a part of it, with the path of that part.
+    The variables that hold the input or a part of it stand with the path of that part.
     """
     for function in script_of(text).functions[:_MOST]:
         found = _WITH_KEY.search(text, function.begin, function.end)

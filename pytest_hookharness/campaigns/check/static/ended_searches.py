@@ -73,9 +73,7 @@ def ended_searches(text: str, *, plugin: bool = True) -> Iterator[tuple[str, int
     """
     Yield how a search ends a strict shell script that has an empty value in mind, with the line.
 
-    Args:
-        text: The script.
-        plugin: Whether it is one of a plugin; a project's own hooks always run in its repository.
+    A project's own hooks always run in its repository, those of a plugin anywhere.
     """
     script = script_of(text)
     strict = strict_part(text, script.shown)
