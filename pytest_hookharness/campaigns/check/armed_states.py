@@ -2,6 +2,9 @@
 State files tried: which change what a hook does, and whether an agent that finishes the work may stop then.
 
 A state is kept only if a hook refuses or tells the agent something with it, and did not before.
+
+The folder of a state may stand in another file, such as ``.current-feature`` for ``specs/login/state.json``.
+A name is written into that file, and the kernel shows which files a hook then looks for.
 """
 
 from __future__ import annotations
@@ -9,8 +12,9 @@ from __future__ import annotations
 import posixpath
 import re
 import shlex
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
+from typing import TypeAlias
 
 from pytest_hookharness import hosts
 from pytest_hookharness.campaigns.arming.home_paths import HOME
@@ -24,7 +28,6 @@ from pytest_hookharness.campaigns.check.failing_gates import find_gates
 from pytest_hookharness.campaigns.check.gates.changed_sources import kept_changes, plan_changed_sources
 from pytest_hookharness.campaigns.check.gates.refused_texts import kept_texts, plan_refused_texts
 from pytest_hookharness.campaigns.check.played_sessions import PlayedSession, TryOut
-from pytest_hookharness.campaigns.check.pointed_states import Look, pointed_states
 from pytest_hookharness.campaigns.check.session_scenario import scenario_of
 from pytest_hookharness.campaigns.check.sessions import plan_each_event
 from pytest_hookharness.model.bad_ends import MANY_REFUSALS
@@ -45,6 +48,9 @@ _DOCUMENTS, _LARGEST = frozenset([".md", ".toml", ".sh", ".py", ".js", ".ts"]), 
 _MOST, _NAMED, _FIELDS, _TWICE = 3, 3, 8, 2
 # Hook sets of more hooks take long for each session.
 _FEW = 8
+# Plays a session, and returns what hooks looked for in vain in the project.
+Look: TypeAlias = Callable[[CheckSession], Sequence[str]]
+_NAME = "work"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -261,3 +267,25 @@ def _unmet(
                 f"{name} looks for {', '.join(paths)}{reads}; nothing that was tried made it active. Give "
                 f"such a file with --arm-file {paths[0]}, or a command that starts it with --arm COMMAND."
             )
+
+
+def pointed_states(hook_set: HookSet, of: Sequence[HookScript], look: Look) -> Iterator[LoopState]:
+    """Yield the states that hooks with some scripts look for as soon as a file names their folder."""
+    for script in of:
+        pointer = next((path for path in looked_for(hook_set, script) if _is_pointer(path)), None)
+        if pointer is None:
+            continue
+        named = {pointer: f"{_NAME}\n"}
+        scenario = scenario_of(hook_set, (FIRST_PROMPT, Stop()))
+        scenario = replace(scenario, files={**scenario.files, **named}, turns=2)
+        seen = look(CheckSession(title=f"{pointer}: {_NAME}", scenario=scenario, ends=False))
+        further = [path for path in seen if path not in hook_set.looked_for and _NAME in path.split("/")]
+        known = replace(hook_set, looked_for=(*further, *hook_set.looked_for))
+        for state in state_files(known, [script]) if further else ():
+            if not state.files.keys().isdisjoint(further):
+                yield replace(state, files={**state.files, **named})
+
+
+def _is_pointer(path: str) -> bool:
+    """Return whether a file holds a name or nothing, as far as its own name shows."""
+    return "." not in posixpath.basename(path).lstrip(".")

@@ -56,6 +56,7 @@ from pytest_hookharness.campaigns.guards.spellings import (
 )
 from pytest_hookharness.campaigns.guards.unasked import allowed_commands, try_lines
 from pytest_hookharness.campaigns.guards.watched_moves import is_asked_before, may_refuse, watched
+from pytest_hookharness.campaigns.stress.first_run import GIVEN
 from pytest_hookharness.judging.checkup.file_calls import file_calls
 from pytest_hookharness.judging.checkup.file_overblocks import HARMLESS
 from pytest_hookharness.model.checkup import CheckSession, HookSet
@@ -264,7 +265,7 @@ def plan_proofs(
     """Yield the sessions that prove what looked wrong, also that commands are refused as data."""
     yield from plan_bypasses(hook_set, outcomes)
     for one in suspects:
-        asked = scenario_of(hook_set, (FIRST_PROMPT, RunCommand(command=one.command, given=corpora.GIVEN)))
+        asked = scenario_of(hook_set, (FIRST_PROMPT, RunCommand(command=one.command, given=GIVEN)))
         session = cut_short(f"the wording of `{one.command}` varied", varied(asked, one.family))
         # One more turn, for the harmless call that each wording is compared with.
         scenario = replace(session.scenario, turns=session.scenario.turns + 1)

@@ -19,6 +19,7 @@ from pytest_hookharness.campaigns.arming.permission_modes import OPTION, asked_m
 from pytest_hookharness.campaigns.check import corpora
 from pytest_hookharness.campaigns.check.session_scenario import cut_short, scenario_of, varied
 from pytest_hookharness.campaigns.check.tool_names import called_tools, usual_tools
+from pytest_hookharness.campaigns.stress.first_run import GIVEN
 from pytest_hookharness.model.bad_ends import MANY_REFUSALS
 from pytest_hookharness.model.checkup import CheckSession, HookSet
 from pytest_hookharness.model.moves import (
@@ -266,4 +267,4 @@ def _unknown_tools(hook_set: HookSet) -> Iterator[Tools]:
     """Yield calls of the tools that matchers name and no other move calls."""
     for name in called_tools(hook_set):
         if name != hosts.find(hook_set.host).tools.subagent:
-            yield Tools(calls=(ToolCall(name=name, input=_INPUT, given=corpora.GIVEN),))
+            yield Tools(calls=(ToolCall(name=name, input=_INPUT, given=GIVEN),))

@@ -13,6 +13,7 @@ from collections.abc import Collection, Iterator
 from pytest_hookharness.campaigns.check.answers.written_answers import DOCUMENT, ECHOED
 from pytest_hookharness.campaigns.check.shell_code.shell_outputs import goes_elsewhere
 from pytest_hookharness.campaigns.check.shell_code.shell_scripts import (
+    PRINTS,
     ShellFunction,
     ShellScript,
     shell_script_of,
@@ -57,7 +58,7 @@ _KEEPS = frozenset(["head", "tail", "grep", "sort", "uniq", "cat", "tr", "sed"])
 _PIPED = re.compile(r"(?<!\|)\|(?!\|)\s*([A-Za-z_][\w.-]*)")
 # Lines of another text, of which the script takes several.
 _TAKES = re.compile(
-    r"(?:echo|printf[ \t]+(?:--[ \t]+)?[\"']%s(?:\\n)?[\"'])[ \t]+\"\$\{?(?P<of>\w+)\}?\"[ \t]*"
+    PRINTS + r"\"\$\{?(?P<of>\w+)\}?\"[ \t]*"
     r"(?P<pipe>\|(?!\|).+)"
 )
 _WHOLE_LINES = frozenset(["head", "tail", "grep", "egrep", "sort", "uniq", "cat"])

@@ -24,6 +24,7 @@ from pytest_hookharness.campaigns.check.command_guards.patterns import (
 )
 from pytest_hookharness.campaigns.check.shell_code.shell_scripts import (
     LOADS,
+    PRINTS,
     ShellScript,
     ends_of_if,
     script_of,
@@ -41,10 +42,7 @@ _REST = (
     r"(?:[ \t]*2>[ \t]*/dev/null)?(?:[ \t]*\|\|[ \t]*(?:true|(?:echo|printf)[ \t]+(?:\"\"|'')))?[ \t]*\)\"?"
     r"[ \t]*(?:\|\|[ \t]*(?:true|exit[ \t]+0)[ \t]*)?$"
 )
-_GIVEN = (
-    r"\"?\$\([ \t]*(?:(?:echo|printf[ \t]+(?:--[ \t]+)?[\"']%s(?:\\n)?[\"'])[ \t]+"
-    r"\"\$\{?(?P<input>\w+)\}?\"[ \t]*\||cat[ \t]*\|)?[ \t]*"
-)
+_GIVEN = r"\"?\$\([ \t]*(?:" + PRINTS + r"\"\$\{?(?P<input>\w+)\}?\"[ \t]*\||cat[ \t]*\|)?[ \t]*"
 _BY_JQ = re.compile(
     _GIVEN + r"jq[ \t]+(?:-\w+[ \t]+)*[\"']\.(?:tool_?[iI]nput|tool_?[aA]rgs|input)?\.?(?:command|cmd)"
     r"(?:[ \t]*//[ \t]*(?:\.command|empty|\\?\"\\?\"))*[\"'](?:[ \t]*<<<[ \t]*\"?\$\{?(?P<fed>\w+)\}?\"?)?"
@@ -57,7 +55,7 @@ _BY_PYTHON = re.compile(
     + _REST
 )
 _SMALL = re.compile(
-    r"\"?\$\((?:echo|printf[ \t]+[\"']%s(?:\\n)?[\"'])[ \t]+\"\$\{?(?P<one>\w+)\}?\"[ \t]*\|[ \t]*"
+    r"\"?\$\(" + PRINTS + r"\"\$\{?(?P<one>\w+)\}?\"[ \t]*\|[ \t]*"
     r"tr[ \t]+[\"']?(?:\[:upper:\]|A-Z)[\"']?[ \t]+[\"']?(?:\[:lower:\]|a-z)[\"']?[ \t]*\)\"?[ \t]*$"
     r"|\"?\$\{(?P<other>\w+),,\}\"?[ \t]*$"
 )
@@ -74,7 +72,7 @@ _PIPED_TO_JQ = re.compile(r"\|[ \t]*jq\b|\bjq\b[^\n|]*<<<")
 _FALLBACK = re.compile(_GIVEN + r"(?:sed|grep|python3?|node)\b[^\n]{0,200}?command[^\n]{0,200}\)\"?[ \t]*$")
 _USED = r"\$\{{?{0}(?![\w])"
 _PIPED = (
-    r"(?:echo|printf[ \t]+(?:--[ \t]+)?[\"']%s(?:\\n)?[\"'])[ \t]+\"\$\{?(?P<piped>\w+)\}?\"[ \t]*\|[ \t]*"
+    PRINTS + r"\"\$\{?(?P<piped>\w+)\}?\"[ \t]*\|[ \t]*"
     r"grep[ \t]+(?P<flags>(?:-[\w-]+[ \t]+)+)(?P<mark>[\"'])(?P<pattern>[^\n]*?)(?P=mark)(?=[ \t;)\n]|$)"
 )
 _TESTED = r"\[\[[ \t]+\"?\$\{?(?P<tested>\w+)\}?\"?[ \t]+=~[ \t]+(?P<bare>[^\n\"'$`]+?)[ \t]+\]\]"

@@ -19,6 +19,7 @@ from pytest_hookharness.campaigns.arming.hook_roles import GATES, role_of
 from pytest_hookharness.campaigns.check.lone_programs.inline_scripts import shell_program
 from pytest_hookharness.campaigns.check.lone_programs.lone_answers import REFUSES_IN_JSON, TOOLS, is_told
 from pytest_hookharness.campaigns.check.shell_code.shell_scripts import (
+    PRINTS,
     Condition,
     ShellScript,
     shell_script_of,
@@ -37,10 +38,9 @@ _GIVEN = re.compile(
     re.MULTILINE,
 )
 # The same value in another form.
-_PRINTED = r"(?:echo|printf[ \t]+(?:--[ \t]+)?[\"']%s(?:\\n)?[\"'])[ \t]+"
 _DERIVED = re.compile(
     r"(?:^|[;&|])[ \t]*(?:local[ \t]+)?(?P<name>[A-Za-z_]\w*)=\"?\$(?:\("
-    + _PRINTED
+    + PRINTS
     + r"\"?\$\{?(?P<of>\w+)\}?\"?[ \t]*\|[ \t]*(?:tr|sed|head|tail|cut|awk)\b[^\n()]*\)"
     r"|\{?(?P<other>\w+)[,#%/]*[^\n}:]*\}?)\"?[ \t]*$",
     re.MULTILINE,

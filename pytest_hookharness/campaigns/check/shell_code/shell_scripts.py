@@ -22,6 +22,8 @@ SHELL_SCRIPT = re.compile(r"#!.*\b(?:ba|da|k|z)?sh\b")
 _COMMENT = re.compile(r"^[ \t]*#[^\n]*", re.MULTILINE)
 _HERE_DOCUMENT = re.compile(r"<<(-?)[ \t]*(?:\\|(['\"]))?([A-Za-z_][\w.-]*)(?(2)\2)")
 _ANSI_QUOTED = re.compile(r"'(?:[^'\\]|\\.)*'", re.DOTALL)
+# How a script prints a value as it is, in front of the value.
+PRINTS: str = r"(?:echo|printf[ \t]+(?:--[ \t]+)?[\"']%s(?:\\n)?[\"'])[ \t]+"
 # Where a script loads another one, in code without quoted text.
 LOADS = re.compile(r"^[ \t]*(?:source|\.)[ \t]", re.MULTILINE)
 _LOADED = re.compile(r"^[ \t]*(?:source|\.)\s[^\n]*?([\w.-]+\.(?:sh|bash))\b", re.MULTILINE)

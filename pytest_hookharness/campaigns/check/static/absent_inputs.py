@@ -14,7 +14,12 @@ import sys
 from collections.abc import Iterator
 
 from pytest_hookharness import hosts
-from pytest_hookharness.campaigns.check.shell_code.shell_scripts import SHELL_SCRIPT, code_of, script_of
+from pytest_hookharness.campaigns.check.shell_code.shell_scripts import (
+    PRINTS,
+    SHELL_SCRIPT,
+    code_of,
+    script_of,
+)
 from pytest_hookharness.model.checkup import HookSet
 from pytest_hookharness.model.protocol import Hook
 
@@ -64,7 +69,7 @@ _JAVASCRIPT_OWN = re.compile(
 )
 # What a text gives to jq, which looks there for the keys of an input.
 _PIPED = re.compile(
-    r"\b(?:echo|printf[ \t]+[\"']%s(?:\\n)?[\"'])[ \t]+(?:-\w+[ \t]+)?\"?\$\{?([A-Za-z_]\w*)\}?\"?[ \t]*"
+    r"\b" + PRINTS + r"(?:-\w+[ \t]+)?\"?\$\{?([A-Za-z_]\w*)\}?\"?[ \t]*"
     r"\|[ \t]*jq\b[^|;)\n]{0,80}"
     r"\.(?:tool_input|tool_name|tool_response|transcript_path|session_id|hook_event_name|prompt)\b"
 )

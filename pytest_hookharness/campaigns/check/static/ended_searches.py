@@ -14,6 +14,7 @@ from itertools import islice
 
 from pytest_hookharness.campaigns.check.lone_programs.lone_switches import refusals_of
 from pytest_hookharness.campaigns.check.shell_code.shell_scripts import (
+    PRINTS,
     SHELL_SCRIPT,
     ShellScript,
     script_of,
@@ -53,8 +54,9 @@ _OPENS = re.compile(r"[({][ \t]*$", re.MULTILINE)
 _CLOSES = re.compile(r"^[ \t]*[)}]", re.MULTILINE)
 # A search through a value, whose status decides.
 _SOUGHT = re.compile(
-    r"^[ \t]*(?:if|elif)[ \t]+(?P<not>![ \t]+)?(?:echo|printf[ \t]+(?:--[ \t]+)?[\"']%s(?:\\n)?[\"'])[ \t]+"
-    r"\"\$\{?(?P<name>\w+)\}?\"[ \t]*\|[ \t]*[ef]?grep[ \t]+(?:-[\w-]+[ \t]+)*?-\w*q[^\n]*?"
+    r"^[ \t]*(?:if|elif)[ \t]+(?P<not>![ \t]+)?"
+    + PRINTS
+    + r"\"\$\{?(?P<name>\w+)\}?\"[ \t]*\|[ \t]*[ef]?grep[ \t]+(?:-[\w-]+[ \t]+)*?-\w*q[^\n]*?"
     r"(?:;|\n)\s*then\b",
     re.MULTILINE,
 )
