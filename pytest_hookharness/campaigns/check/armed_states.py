@@ -25,9 +25,9 @@ from pytest_hookharness.campaigns.arming.state_files import LoopState, state_fil
 from pytest_hookharness.campaigns.arming.state_paths import HookScript, looked_for, scripts
 from pytest_hookharness.campaigns.arming.unlimited_states import has_limit, without_limit
 from pytest_hookharness.campaigns.check.failing_gates import find_gates
-from pytest_hookharness.campaigns.check.gates.changed_sources import kept_changes, plan_changed_sources
-from pytest_hookharness.campaigns.check.gates.refused_texts import kept_texts, plan_refused_texts
-from pytest_hookharness.campaigns.check.played_sessions import PlayedSession, TryOut
+from pytest_hookharness.campaigns.check.gates.changed_sources import plan_changed_sources
+from pytest_hookharness.campaigns.check.gates.refused_texts import plan_refused_texts
+from pytest_hookharness.campaigns.check.played_sessions import PlayedSession, TryOut, kept_to_its_end
 from pytest_hookharness.campaigns.check.session_scenario import scenario_of
 from pytest_hookharness.campaigns.check.sessions import plan_each_event
 from pytest_hookharness.model.bad_ends import MANY_REFUSALS
@@ -118,8 +118,8 @@ def arm_states(
 
     gates = find_gates(hook_set, waiting, noted)
     others = [hook for hook in waiting if not (gates and hook.command in known)]
-    sessions += [*gates, *kept_changes(noted([*plan_changed_sources(hook_set, others)]))]
-    sessions += kept_texts(noted([*plan_refused_texts(hook_set, waiting)]))
+    sessions += [*gates, *kept_to_its_end(noted([*plan_changed_sources(hook_set, others)]))]
+    sessions += kept_to_its_end(noted([*plan_refused_texts(hook_set, waiting)]))
     waiting = [hook for hook in waiting if hook.command not in known]
     idle = [hook for hook in waiting if not any(_hooks_of(state.script, [hook]) for state, _ in chosen)]
     return ArmedStates(sessions=tuple(sessions), unmet=tuple(_unmet(hook_set, texts, idle, there)))

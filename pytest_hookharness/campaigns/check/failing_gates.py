@@ -18,7 +18,7 @@ from pytest_hookharness.campaigns.arming.checked_projects import project_for_che
 from pytest_hookharness.campaigns.arming.hook_roles import role_of
 from pytest_hookharness.campaigns.check.gates.changed_sources import source_edits
 from pytest_hookharness.campaigns.check.gates.local_checks import failing_stand_ins, local_checks, stand_in
-from pytest_hookharness.campaigns.check.played_sessions import PlayedSession, TryOut, kept_to_its_end
+from pytest_hookharness.campaigns.check.played_sessions import TryOut, kept_to_its_end
 from pytest_hookharness.campaigns.check.session_scenario import short_scenario_of
 from pytest_hookharness.campaigns.check.shell_code.shell_scripts import SHELL_SCRIPT, code_of
 from pytest_hookharness.model.checkup import CheckSession, HookSet, is_named, script_of
@@ -83,7 +83,7 @@ def find_gates(hook_set: HookSet, waiting: Sequence[Hook], play: TryOut) -> list
     """
     for prepared, known in ((False, False), (True, False), (True, True)):
         planned = [*plan_failing_gates(hook_set, waiting, prepared=prepared, known=known)]
-        if kept := [*_kept_gates(play(planned))]:
+        if kept := [*kept_to_its_end(play(planned))]:
             return kept
     return []
 
@@ -123,20 +123,15 @@ def plan_failing_gates(
         local = {path: stand_in(path, fails=double is FAILS) for path in paths}
         doubles = {**scenario.commands, **dict.fromkeys(started, double)}
         says = "failing test doubles" if double is FAILS else "succeeding test doubles"
-        title = f"{says} for {', '.join([*started, *paths])}"
+        names = ", ".join([*started, *paths])
         yield CheckSession(
-            title=title,
+            title=f"{says} for {names}",
             scenario=replace(scenario, commands=doubles, files={**scenario.files, **local}),
             ends=False,
             proof=True,
             active=f"a project that has {' and '.join(lists)}" if lists else "",
+            way_out=f"{_WAY_OUT} ({names})",
         )
-
-
-def _kept_gates(plays: Sequence[PlayedSession]) -> Iterator[CheckSession]:
-    """Yield the session with failing checks, played to its end, if only they decide about the stop."""
-    for kept in kept_to_its_end(plays):
-        yield replace(kept, way_out=f"{_WAY_OUT} ({kept.title.rpartition(' for ')[2]})")
 
 
 def failing_checks(session: CheckSession) -> list[str]:

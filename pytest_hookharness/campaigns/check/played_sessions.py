@@ -23,11 +23,15 @@ class PlayedSession:
     failed: bool = False
 
     @property
+    def refused(self) -> bool:
+        """Whether hooks refused a stop."""
+        stops = hosts.find(self.session.scenario.host).for_role(hosts.Role.STOP)
+        return self.outcome is not None and any(self.outcome.blocks(rule.name) for rule in stops)
+
+    @property
     def held(self) -> bool:
         """Whether hooks refused the end of the session."""
-        stops = hosts.find(self.session.scenario.host).for_role(hosts.Role.STOP)
-        ended = self.outcome if self.session.ends else None
-        return ended is not None and any(ended.blocks(rule.name) for rule in stops)
+        return self.session.ends and self.refused
 
 
 # Plays sessions that are not part of the report.
@@ -36,15 +40,11 @@ TryOut: TypeAlias = Callable[[Sequence[CheckSession]], Sequence[PlayedSession]]
 
 def kept_to_its_end(plays: Sequence[PlayedSession]) -> Iterator[CheckSession]:
     """Yield the first of two short sessions, to be played to its end, if only its stop was refused."""
-    refused = [_is_refused(one) for one in plays if one.outcome is not None]
+    refused = [one.refused for one in plays if one.outcome is not None]
     if refused == [True, False]:
         session = plays[0].session
         scenario = replace(session.scenario, turns=session.scenario.turns + MANY_REFUSALS)
         yield replace(session, scenario=scenario, ends=True)
-
-
-def _is_refused(played: PlayedSession) -> bool:
-    return replace(played, session=replace(played.session, ends=True)).held
 
 
 def shortened(session: CheckSession) -> CheckSession:

@@ -9,12 +9,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
 
 from pytest_hookharness import hosts
 from pytest_hookharness.campaigns.arming.hook_roles import role_of
 from pytest_hookharness.campaigns.arming.project_texts import files_by_path, is_small, read_known_text
-from pytest_hookharness.campaigns.check.played_sessions import PlayedSession, kept_to_its_end
 from pytest_hookharness.campaigns.check.session_scenario import short_scenario_of
 from pytest_hookharness.model.checkup import CheckSession, HookSet
 from pytest_hookharness.model.moves import Edit
@@ -34,13 +32,7 @@ def plan_changed_sources(hook_set: HookSet, waiting: Sequence[Hook]) -> Iterator
     for title, changes in ((f"changes of {_listed(edits)}", edits), ("no change", [])):
         scenario = short_scenario_of(hook_set, changes)
         if edits:
-            yield CheckSession(title=title, scenario=scenario, ends=False, proof=True)
-
-
-def kept_changes(plays: Sequence[PlayedSession]) -> Iterator[CheckSession]:
-    """Yield the session with the changes, to be played to its end, if only there the stop is refused."""
-    for kept in kept_to_its_end(plays):
-        yield replace(kept, way_out=LEFT_ALONE)
+            yield CheckSession(title=title, scenario=scenario, ends=False, proof=True, way_out=LEFT_ALONE)
 
 
 def source_edits(hook_set: HookSet, texts: Sequence[str]) -> list[Edit]:

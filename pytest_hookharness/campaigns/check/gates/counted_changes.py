@@ -15,12 +15,16 @@ from dataclasses import replace
 from pytest_hookharness.campaigns.check.failing_gates import ANY_FILE, failing_checks, find_gates
 from pytest_hookharness.campaigns.check.gates.changed_sources import (
     LEFT_ALONE,
-    kept_changes,
     plan_changed_sources,
 )
 from pytest_hookharness.campaigns.check.grouping import ProvedSymptom
 from pytest_hookharness.campaigns.check.held_loops import stops_of
-from pytest_hookharness.campaigns.check.played_sessions import PlayedSession, TryOut, shortened
+from pytest_hookharness.campaigns.check.played_sessions import (
+    PlayedSession,
+    TryOut,
+    kept_to_its_end,
+    shortened,
+)
 from pytest_hookharness.campaigns.check.reads.shared_symptoms import symptom_of
 from pytest_hookharness.campaigns.check.static.untracked_files import overlooked_files
 from pytest_hookharness.judging.findings.codes import BYPASS, OVERBLOCK, UNGUARDED_TOOL
@@ -92,7 +96,7 @@ def _gates(hook_set: HookSet, play: TryOut, played: Sequence[PlayedSession]) -> 
     refusing = ", ".join({commands_of(stop.deciding) for stop in stops})
     hooks = [hook for hook in hook_set.hooks if is_named(hook.command, refusing)]
     found = kept or find_gates(hook_set, hooks, play)
-    return found or [*kept_changes(play([*plan_changed_sources(hook_set, hooks)]))]
+    return found or [*kept_to_its_end(play([*plan_changed_sources(hook_set, hooks)]))]
 
 
 def _taken_for_failed(

@@ -9,14 +9,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
 from itertools import islice
 
 from pytest_hookharness import hosts
 from pytest_hookharness.campaigns.arming.hook_roles import role_of
 from pytest_hookharness.campaigns.arming.project_texts import read_known_text
 from pytest_hookharness.campaigns.check.failing_gates import changed_places
-from pytest_hookharness.campaigns.check.played_sessions import PlayedSession, kept_to_its_end
 from pytest_hookharness.campaigns.check.session_scenario import short_scenario_of
 from pytest_hookharness.campaigns.guards.pattern_texts import find_texts
 from pytest_hookharness.model.checkup import CheckSession, HookSet
@@ -32,6 +30,7 @@ _CONFLICT = "<<<<<<< HEAD"
 _WORDS = re.compile(r"[A-Za-z]{3}|[<>=]{7}")
 _SHORTEST, _LONGEST, _MOST, _MOST_KINDS = 3, 80, 40, 2
 _TITLE = "texts that hooks search for, in files of the agent"
+_WAY_OUT = "removes these texts from its files"
 # Some hooks look only at what is staged, and others only at what is not.
 _STAGED = "staged"
 _STAGE = RunCommand(command=f"git add -- '*{_STAGED}.*'")
@@ -49,13 +48,7 @@ def plan_refused_texts(hook_set: HookSet, waiting: Sequence[Hook]) -> Iterator[C
         for title, lines in ((_TITLE, texts), ("other texts in the same files", ["text"] * len(texts))):
             new = [Edit(file=file, text="\n".join([*lines, ""])) for file in files]
             scenario = short_scenario_of(hook_set, [*_known(hook_set, lines), *new, _STAGE])
-            yield CheckSession(title=title, scenario=scenario, ends=False, proof=True)
-
-
-def kept_texts(plays: Sequence[PlayedSession]) -> Iterator[CheckSession]:
-    """Yield the session with the texts, played to its end, if only they decide about the stop."""
-    for kept in kept_to_its_end(plays):
-        yield replace(kept, way_out="removes these texts from its files")
+            yield CheckSession(title=title, scenario=scenario, ends=False, proof=True, way_out=_WAY_OUT)
 
 
 def _texts(sources: Sequence[str]) -> list[str]:
