@@ -100,7 +100,7 @@ def arm_states(
     stops = [hook for hook in waiting if hook in hooks_at(hook_set, STOPS)]
     active = {state.script for state, _ in kept.values()}
     idle_texts = [one for one in texts if one.name not in active and _hooks_of(one.name, stops)]
-    keep([*pointed_states(hook_set, idle_texts, look)])
+    keep([*_pointed_states(hook_set, idle_texts, look)])
     chosen = [*kept.values()][:_MOST]
     ends = try_out([_finishing(hook_set, state, outcome) for state, outcome in chosen])
     words = _documents(hook_set) if any(has_limit(state) for state, _ in chosen) else ""
@@ -269,7 +269,7 @@ def _unmet(
             )
 
 
-def pointed_states(hook_set: HookSet, of: Sequence[HookScript], look: Look) -> Iterator[LoopState]:
+def _pointed_states(hook_set: HookSet, of: Sequence[HookScript], look: Look) -> Iterator[LoopState]:
     """Yield the states that hooks with some scripts look for as soon as a file names their folder."""
     for script in of:
         pointer = next((path for path in looked_for(hook_set, script) if _is_pointer(path)), None)
