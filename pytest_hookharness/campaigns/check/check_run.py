@@ -29,10 +29,10 @@ from pytest_hookharness.campaigns.check.hindering_hooks import hindering_hooks, 
 from pytest_hookharness.campaigns.check.home_search import look_in_project
 from pytest_hookharness.campaigns.check.hook_statistics import is_kind, is_wanted
 from pytest_hookharness.campaigns.check.played_sessions import PlayedSession
-from pytest_hookharness.campaigns.check.report.tried_sessions import describe_mended
 from pytest_hookharness.campaigns.check.session_scenario import NOTHING, mend, with_commands
 from pytest_hookharness.campaigns.check.static.mendable_hooks import as_found
 from pytest_hookharness.campaigns.check.static_checks import StaticResult, check_statically, in_words_of
+from pytest_hookharness.campaigns.check.tried_sessions import describe_mended
 from pytest_hookharness.campaigns.guards import rewording
 from pytest_hookharness.execution.processes.slots import NoFreeSlot
 from pytest_hookharness.judging.checkup.bad_ends import cut_by_us

@@ -7,7 +7,7 @@ import pytest
 
 from pytest_hookharness.campaigns.check.reads.compared_tools import unreached_tools
 
-from .static.one_hook import one_hook
+from ..static.one_hook import one_hook
 
 HEAD = "#!/bin/bash\nTOOL=$(jq -r '.tool_name // empty')\n"
 BASH = 'if [ "$TOOL" = "Bash" ]; then\n  exit 2\nfi\n'
