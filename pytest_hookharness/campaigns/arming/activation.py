@@ -17,6 +17,7 @@ from itertools import chain
 from pathlib import Path
 
 from pytest_hookharness import hosts
+from pytest_hookharness.campaigns.arming.hook_roles import STOPS, hooks_at
 from pytest_hookharness.campaigns.arming.project_texts import is_small, project_files, read_text
 from pytest_hookharness.campaigns.arming.starting_scripts import starting_command
 from pytest_hookharness.campaigns.arming.state_names import SESSION, TASK
@@ -64,7 +65,6 @@ _FIELD = re.compile(r"\{\{[^{}\n]*\}\}")
 _SESSION_VARIABLE, _SESSION_FILE = "CLAUDE_CODE_SESSION_ID", ".claude/this-session"
 # How a script asks which changes are staged.
 _STAGED = re.compile(r"\bdiff\b[^\n]*--(?:cached|staged)\b")
-STOPS = frozenset({hosts.Role.STOP, hosts.Role.SUBAGENT_STOP})
 _LARGEST, _MOST_FILES, _MOST = 1 << 16, 300, 4
 
 
@@ -105,9 +105,8 @@ def find_activations(hook_set: HookSet) -> list[Activation]:
 
 def _by_index(hook_set: HookSet) -> Iterator[Activation]:
     """Yield a change that the agent stages, if a hook of stops asks which changes are staged."""
-    events = hosts.find(hook_set.host).events
-    stops = [one for one in hook_set.hooks if one.event in events and events[one.event].role in STOPS]
-    if hook_set.git and any(_STAGED.search(text) for one in stops for text in hook_set.scripts_of(one)):
+    scripts = (text for hook in hooks_at(hook_set, STOPS) for text in hook_set.scripts_of(hook))
+    if hook_set.git and any(map(_STAGED.search, scripts)):
         command = "echo text >staged.txt && git add staged.txt"
         yield Activation(title="a staged change", command=command, usual=True)
 

@@ -38,41 +38,13 @@ _PLAIN: Mapping[str, str] = {
     ),
 }
 # The programs that check a project with such a file, and the kind of source files in it.
-_OF_NODE = frozenset(
-    [
-        *(
-            "npm",
-            "pnpm",
-            "yarn",
-            "npx",
-            "pnpx",
-            "bun",
-            "bunx",
-            "tsc",
-            "eslint",
-            "biome",
-            "prettier",
-            "vitest",
-        ),
-        *("jest", "turbo", "nx"),
-    ]
-)
-_OF_PYTHON = frozenset(
-    [
-        "pytest",
-        "ruff",
-        "mypy",
-        "pyright",
-        "flake8",
-        "black",
-        "uv",
-        "uvx",
-        "poetry",
-        "tox",
-        "nox",
-        "pre-commit",
-    ]
-)
+_OF_NODE = frozenset({
+    "npm", "pnpm", "yarn", "npx", "pnpx", "bun", "bunx", "tsc", "eslint", "biome", "prettier", "vitest",
+    "jest", "turbo", "nx",
+})  # fmt: skip
+_OF_PYTHON = frozenset({
+    "pytest", "ruff", "mypy", "pyright", "flake8", "black", "uv", "uvx", "poetry", "tox", "nox", "pre-commit",
+})  # fmt: skip
 _PROGRAMS: Mapping[str, tuple[frozenset[str], str]] = {
     "package.json": (_OF_NODE, "ts"),
     "tsconfig.json": (_OF_NODE, "ts"),
@@ -104,10 +76,7 @@ def project_for_checks(hook_set: HookSet, texts: Sequence[str], programs: Collec
     """
     Return the files that sources of hooks name and that the project lacks.
 
-    Args:
-        hook_set: The hooks.
-        texts: Their sources.
-        programs: The programs that have test doubles. Files for others would start the real ones.
+    Files for other programs than those with test doubles would start the real ones.
     """
     code = _COMMENT.sub("", "\n".join(texts))
     names = sorted({next(filter(None, found.groups())) for found in _NAMED.finditer(code)})

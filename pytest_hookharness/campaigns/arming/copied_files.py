@@ -1,34 +1,52 @@
 """
-Files that an installer copies into a project, for settings that it copies too.
+Scripts that are missing where a command names them, and that lie elsewhere in the project.
 
-Such settings name a script at the place where it will lie, as ``.claude/hooks/guard.sh``; in a collection of
-hooks it lies elsewhere, mostly beside the settings.
+An installer copies files into a project, for settings that it copies too. Such settings name a script at the
+place where it will lie, as ``.claude/hooks/guard.sh``; in a collection of hooks it lies elsewhere, mostly
+beside the settings.
 """
 
 from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import takewhile
 from pathlib import Path, PurePath
 
 from pytest_hookharness.campaigns.arming.project_texts import is_small, project_files, read_known_text
 from pytest_hookharness.model.protocol import Hook
 
+# Folders of what is installed or built, or kept by Git. A built script is no namesake of another one.
+OF_TOOLS = frozenset(
+    ["dist", "build", "out", "target", "node_modules", ".venv", "venv", "vendor", "bin", ".git"]
+)
+# Folders of scripts that are there to be tested or shown.
+_FOR_SHOW = frozenset(["test", "tests", "spec", "fixture", "fixtures", "example", "examples", "demo"])
+_MOST_READ = 20_000
 # A path with a name that ends as those of files do; what precedes it may be a variable.
 _PATH = re.compile(r"(?:\$\{?\w+\}?\"?/|(?<![\w$./~-])(?:\./)?)(?P<path>(?:[\w@+.-]+/)+[\w@+-]+\.\w+)")
 _MOST_FILES, _LARGEST = 40, 1 << 18
 
 
+def namesakes(root: Path, missing: Iterable[str]) -> dict[str, str]:
+    """Return the project's only file of the name of each missing path, in it or elsewhere."""
+    wanted = {path: path.rpartition("/")[2] for path in missing if OF_TOOLS.isdisjoint(path.split("/")[:-1])}
+    names, found, seen = {*wanted.values()}, dict[str, list[str]](), 0
+    for folder, folders, files in os.walk(root) if wanted else ():
+        folders[:] = sorted({*folders} - OF_TOOLS - _FOR_SHOW)
+        seen += len(files)
+        if seen > _MOST_READ:
+            # The files not read may include another one.
+            return {}
+        for name in names.intersection(files):
+            found.setdefault(name, []).append(os.path.relpath(Path(folder, name), root))
+    return {path: found[name][0] for path, name in wanted.items() if len(found.get(name, ())) == 1}
+
+
 def copied_files(hooks: Sequence[Hook], root: Path, settings: Path) -> dict[str, str]:
     """
-    Return the texts of scripts and what lies beside them, by the paths that commands give them.
-
-    Args:
-        hooks: The hooks of the settings.
-        root: The project.
-        settings: The file with the hooks, absolute.
+    Return the texts of scripts and what lies beside them, by the paths that commands of settings give them.
     """
     commands = " ".join(text for hook in hooks for text in hook.words)
     names = dict.fromkeys(os.path.normpath(found["path"]) for found in _PATH.finditer(commands))

@@ -11,6 +11,7 @@ import re
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import replace
 
+from pytest_hookharness.campaigns.arming.project_texts import COMMENT_LINES
 from pytest_hookharness.model.checkup import CheckSession, HookSet
 from pytest_hookharness.model.fast_dataclass import dataclass
 
@@ -39,7 +40,6 @@ _OF_OTHERS = re.compile(
     r"(?:_|$)|(?:TOKEN|KEY|SECRET|PASSWORD|URL|HOST|PORT|WEBHOOK|DIR|ROOT|PATH|FILE|INPUT|COMMAND|CMD)$"
 )
 _REFUSES = re.compile(r"\bexit[ \t(]+2\b|[\"'](?:deny|block)\\?[\"']")
-_COMMENT = re.compile(r"^[ \t]*(?:#|//|\*)[^\n]*", re.MULTILINE)
 _SWITCHES_OFF = re.compile(
     r"(?:^|_)(?:NO|NOT|NON|OFF|SKIP|DISABLED?|ALLOW|PERMIT|IGNORE|UN|BYPASS|OVERRIDE|EXEMPT|SUPPRESS|WITHOUT)(?:_|$)"
 )
@@ -86,7 +86,7 @@ def guard_switches(hook_set: HookSet) -> dict[str, str]:
     given = {name for hook in hook_set.hooks for name in hook.env}
     found: dict[str, str] = {}
     for _, text in hook_set.sources:
-        for one in _COMPARED.finditer(_COMMENT.sub("", text)):
+        for one in _COMPARED.finditer(COMMENT_LINES.sub("", text)):
             name = one["name1"] or one["name2"] or one["name3"]
             value = one["value1"] or one["value2"] or one["value3"]
             if name not in given and not _SWITCHES_OFF.search(name):
@@ -98,7 +98,7 @@ def guard_switches(hook_set: HookSet) -> dict[str, str]:
 
 def _needed(text: str, given: Collection[str]) -> Iterator[str]:
     """Yield the variables without which a guard ends at once."""
-    code = _COMMENT.sub("", text)
+    code = COMMENT_LINES.sub("", text)
     for one in _UNSET.finditer(code):
         name = next(name for name in one.groups() if name)
         is_set = re.search(_GIVEN.format(name), code)

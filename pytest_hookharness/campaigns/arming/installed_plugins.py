@@ -7,14 +7,13 @@ installed it has a copy of it below HOME.
 
 from __future__ import annotations
 
-import json
 import os
 import re
 from collections.abc import Sequence
 from pathlib import Path
 
 from pytest_hookharness import hosts
-from pytest_hookharness.campaigns.arming.project_texts import project_files, read_known_text
+from pytest_hookharness.campaigns.arming.project_texts import project_files, read_known_text, read_object
 
 # Of each host the folder of its plugins, and that of one of them in it.
 _FOLDERS = {
@@ -32,12 +31,7 @@ def installed_plugin(profile: hosts.Profile, root: Path, texts: Sequence[str]) -
     """
     Return the folder below HOME to which a host copies a plugin, if some texts name the place of all plugins.
 
-    Args:
-        root: The folder of the plugin.
-        texts: The commands and scripts of its hooks.
-
-    Returns:
-        A pair of that folder and ``.``; nothing if the person has that folder, or if the plugin is large.
+    It stands in a pair with ``.``. There is none if the person has that folder, or if the plugin is large.
     """
     if profile.name not in _FOLDERS:
         return ()
@@ -63,8 +57,5 @@ def _is_small(root: Path) -> bool:
 
 def _value(file: Path, key: str) -> str:
     """Return a text in a file of JSON; empty if there is none."""
-    try:
-        value = json.loads(read_known_text(file)).get(key)
-    except (ValueError, AttributeError):
-        return ""
+    value = read_object(file).get(key)
     return value if isinstance(value, str) else ""

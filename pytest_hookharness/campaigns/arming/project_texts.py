@@ -5,11 +5,12 @@ from __future__ import annotations
 import json
 import os
 import re
-from collections.abc import Generator, Iterator, Sequence
+from collections.abc import Generator, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from pathlib import Path
 
+from pytest_hookharness.model.protocol import Json
 from pytest_hookharness.simulation.testbed.run_settings import SimulationError
 
 # Folders with the files of others: version control, packages and virtual environments.
@@ -17,6 +18,8 @@ _FOREIGN = frozenset({".git", "node_modules", ".venv", "venv"})
 # A JSON string, which stays as it is, or what some editors also allow: a comment; a trailing comma.
 _COMMENT = re.compile(r'("(?:[^"\\]|\\.)*")|//[^\n]*|/\*.*?\*/', re.DOTALL)
 _LAST_COMMA = re.compile(r'("(?:[^"\\]|\\.)*")|,(?=\s*[}\]])')
+# Lines of scripts that are comments, in a shell, Python or JavaScript.
+COMMENT_LINES = re.compile(r"^[ \t]*(?:#|//|\*)[^\n]*", re.MULTILINE)
 # The files of the folders that were walked; ``None`` outside of `walks_kept`.
 _walked: ContextVar[dict[Path, Sequence[Path]] | None] = ContextVar("walked", default=None)
 
@@ -39,6 +42,11 @@ def project_files(root: Path) -> Sequence[Path]:
     if root not in known:
         known[root] = sorted(_walk(root))
     return known[root]
+
+
+def files_by_path(root: Path) -> dict[str, Path]:
+    """Return the files of a project in order, by path in it."""
+    return {file.relative_to(root).as_posix(): file for file in project_files(root)}
 
 
 def _walk(root: Path) -> Iterator[Path]:
@@ -72,6 +80,15 @@ def read_known_text(file: Path) -> str:
         return read_text(file) or ""
     except SimulationError:
         return ""
+
+
+def read_object(file: Path) -> Mapping[str, Json]:
+    """Return the object in a JSON file; empty if there is none, or if it cannot be read."""
+    try:
+        content: Json = json.loads(read_known_text(file))
+    except (ValueError, RecursionError):
+        return {}
+    return content if isinstance(content, Mapping) else {}
 
 
 def read_text(file: Path) -> str | None:

@@ -13,7 +13,7 @@ import shlex
 from collections.abc import Iterator
 from pathlib import Path, PurePosixPath
 
-from pytest_hookharness.campaigns.arming.project_texts import is_small, project_files, read_text
+from pytest_hookharness.campaigns.arming.project_texts import files_by_path, is_small, read_text
 from pytest_hookharness.campaigns.arming.state_names import TASK
 from pytest_hookharness.campaigns.arming.state_paths import HookScript, looked_for, scripts
 from pytest_hookharness.model.checkup import HookSet
@@ -54,8 +54,7 @@ def starting_command(hook_set: HookSet) -> str:
     hooks = {name for name, _ in hook_set.sources}
     found = [
         (step, path, text)
-        for file in project_files(hook_set.root)
-        for path in [file.relative_to(hook_set.root).as_posix()]
+        for path, file in files_by_path(hook_set.root).items()
         for step in [_step(path)]
         if step is not None and path not in hooks
         for text in [_text(file)]

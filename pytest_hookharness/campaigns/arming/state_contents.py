@@ -75,9 +75,7 @@ class StateContents:
         """
         Return the file, and files that it names, as an example has it.
 
-        Args:
-            text: The example.
-            strict: Whether values with which the hook lets the agent go are replaced too.
+        With ``strict``, values with which the hook lets the agent go are replaced too.
         """
         more: dict[str, str] = {}
         if self.path.endswith(".json"):
@@ -111,7 +109,7 @@ class StateContents:
         for name, each in self.asked.items():
             known = each.wanted or each.counted or each.filled
             own = any(is_own(name) for is_own in _OWN)
-            if not state_names.is_of_hosts(name) and (known or own):
+            if name not in state_names.OF_HOSTS and (known or own):
                 _put(values, name.split("."), _asked_value(name, each))
         text = self._written(values)
         return {self.path: text} if text else {}
@@ -220,7 +218,7 @@ def _parts(text: str) -> tuple[str, str, str]:
 
 def _limits(name: str, asked: AskedField) -> bool:
     """Return whether a field is a limit that the hook compares with a count."""
-    return asked.counted and state_names.is_limit(name) and name.isidentifier()
+    return asked.counted and bool(state_names.is_limit(name)) and name.isidentifier()
 
 
 def _above(asked: AskedField, number: int) -> bool:

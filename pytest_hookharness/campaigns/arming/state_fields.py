@@ -45,24 +45,10 @@ _INPUT = re.compile(r"stdin|readFileSync\(\s*0|/dev/stdin|\b\w*[Ii]nput\b|\braw\
 _STATES = re.compile(
     r"(?:loop_?|task_?|plan_?)?(?:state|config|cfg|fm|frontmatter|meta)|\w+(?:_state|State|Config)"
 )
-_OTHERS = frozenset(
-    [
-        "length",
-        "size",
-        "keys",
-        "values",
-        "items",
-        "exists",
-        "name",
-        "parent",
-        "stem",
-        "suffix",
-        "path",
-        "stdout",
-        "stderr",
-        "code",
-    ]
-)
+_OTHERS = frozenset({
+    "length", "size", "keys", "values", "items", "exists", "name", "parent", "stem", "suffix", "path",
+    "stdout", "stderr", "code",
+})  # fmt: skip
 _CALLBACK = re.compile(
     r"(?:\s*(?:\|\||\?\?)\s*\[\]\))?\)?\??\.(?:filter|some|find|every|map)\(\s*\(?(\w+)\)?\s*=>"
 )

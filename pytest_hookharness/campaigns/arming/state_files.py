@@ -15,6 +15,7 @@ from pytest_hookharness.campaigns.arming.state_fields import state_reads
 from pytest_hookharness.campaigns.arming.state_names import SESSION
 from pytest_hookharness.campaigns.arming.state_paths import HookScript, looked_for
 from pytest_hookharness.campaigns.arming.state_values import AskedField, asked_values
+from pytest_hookharness.campaigns.short_texts import in_one_line
 from pytest_hookharness.model.checkup import HookSet
 from pytest_hookharness.model.fast_dataclass import dataclass
 
@@ -54,18 +55,17 @@ class LoopState:
     @property
     def title(self) -> str:
         """What was activated, in words that follow "with"."""
-        told = (f"{path}: {_shortened(text)}" for path, text in self.files.items())
+        told = (f"{path}: {_summary_of(text)}" for path, text in self.files.items())
         return f"{' and '.join(told)}, {self.origin}"
 
 
-def _shortened(text: str) -> str:
+def _summary_of(text: str) -> str:
     try:
         words = json.dumps(json.loads(text))
     except ValueError:
         lines = [line.strip() for line in text.splitlines() if line.strip() and line.strip() != "---"]
         words = "; ".join(lines) or "(empty)"
-    words = words.replace(SESSION, "(this session)")
-    return words if len(words) <= _LONGEST else f"{words[:_LONGEST]}..."
+    return in_one_line(words.replace(SESSION, "(this session)"), _LONGEST)
 
 
 def state_files(hook_set: HookSet, of: Sequence[HookScript]) -> list[LoopState]:

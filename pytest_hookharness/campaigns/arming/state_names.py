@@ -16,73 +16,35 @@ SESSION = "{{session_id}}"
 TASK = FIRST_PROMPT.text
 # A limit that a loop with it reaches before the host's own cap.
 LIMIT = 3
-_TIME = re.compile(
+# Return what a name has that says what its field holds, or nothing: the identifier of a session, a time, a
+# limit, how many there are in all (which is more than how many are done), a path, what switches something on,
+# and what is to be done or is said when it is done.
+is_session = re.compile(r"session(?:_?id)?$", re.IGNORECASE).search
+is_time = re.compile(
     r"(?:_at|_time|date|stamp|_since|updated|started|created|last_check\w*)$|^(?:time|at|stamp|started)(?!out)"
     r"|[a-z](?:At|Time|Date|Stamp|Timestamp|Since|Epoch)$|_epoch$"
-)
-_SESSION = re.compile(r"session(?:_?id)?$", re.IGNORECASE)
-_LIMIT = re.compile(r"max|limit|cap\b|_cap", re.IGNORECASE)
-_FILE = re.compile(r"(?:^|_)(?:file|path)$|File$|Path$")
-_SWITCH = re.compile(r"^(?:is_|has_)?(?:active|enabled|running|on)$", re.IGNORECASE)
+).search
+is_limit = re.compile(r"max|limit|cap\b|_cap", re.IGNORECASE).search
+is_total = re.compile(r"(?i:total_|\w+_total$)|total[A-Z]|\w+Total$|total$").match
+is_path = re.compile(r"(?:^|_)(?:file|path)$|File$|Path$").search
+is_switch = re.compile(r"^(?:is_|has_)?(?:active|enabled|running|on)$", re.IGNORECASE).search
+is_work = re.compile(r"(?:task|prompt|goal|promise|objective)(?:_?text)?$", re.IGNORECASE).search
 _COUNT = re.compile(r"iteration|count|number|index|attempt|round|total|current|num|turn|cycle", re.IGNORECASE)
 _COUNTED = re.compile(
     r"(?i:(?:total|num|number|count)_|\w+_(?:count|total|number|index|num)$)"
     r"|(?:total|num|number|count)[A-Z]|\w+(?:Count|Total|Number|Index|Iterations?|Attempts?)$"
 )
-# How many there are in all is more than how many are done.
-_TOTAL = re.compile(r"(?i:total_|\w+_total$)|total[A-Z]|\w+Total$|total$")
-_WORK = re.compile(r"(?:task|prompt|goal|promise|objective)(?:_?text)?$", re.IGNORECASE)
 _WORDS = re.compile(
     r"task|prompt|goal|promise|text|title|name|descri|message|file|path|branch|phase|stage|plan|step",
     re.IGNORECASE,
 )
 # Fields of transcripts and of the input of hooks, which hooks read as well.
-_OF_HOSTS = frozenset(
+OF_HOSTS = frozenset(
     [
         *("role", "content", "message", "text", "type", "uuid", "timestamp", "input", "name", "tool_input"),
         *("cwd", "transcript_path", "hook_event_name", "stop_hook_active", "tool_name", "tool_response"),
     ]
 )
-
-
-def is_time(name: str) -> bool:
-    """Return whether a field holds a time."""
-    return bool(_TIME.search(name))
-
-
-def is_session(name: str) -> bool:
-    """Return whether a field holds the identifier of a session."""
-    return bool(_SESSION.search(name))
-
-
-def is_limit(name: str) -> bool:
-    """Return whether a field holds a limit."""
-    return bool(_LIMIT.search(name))
-
-
-def is_total(name: str) -> bool:
-    """Return whether a field holds how many there are in all."""
-    return bool(_TOTAL.match(name))
-
-
-def is_path(name: str) -> bool:
-    """Return whether a field holds the path of a file."""
-    return bool(_FILE.search(name))
-
-
-def is_switch(name: str) -> bool:
-    """Return whether a field switches something on."""
-    return bool(_SWITCH.search(name))
-
-
-def is_work(name: str) -> bool:
-    """Return whether a field says what is to be done, or what is said when it is done."""
-    return bool(_WORK.search(name))
-
-
-def is_of_hosts(name: str) -> bool:
-    """Return whether transcripts or the input of hooks have a field of that name."""
-    return name in _OF_HOSTS
 
 
 def by_name(name: str, *, filled: bool = False) -> Value:

@@ -2,6 +2,9 @@
 State files tried: which change what a hook does, and whether an agent that finishes the work may stop then.
 
 A state is kept only if a hook refuses or tells the agent something with it, and did not before.
+
+The folder of a state may stand in another file, such as ``.current-feature`` for ``specs/login/state.json``.
+A name is written into that file, and the kernel shows which files a hook then looks for.
 """
 
 from __future__ import annotations
@@ -9,22 +12,22 @@ from __future__ import annotations
 import posixpath
 import re
 import shlex
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
+from typing import TypeAlias
 
 from pytest_hookharness import hosts
-from pytest_hookharness.campaigns.arming.activation import STOPS
 from pytest_hookharness.campaigns.arming.home_paths import HOME
+from pytest_hookharness.campaigns.arming.hook_roles import STOPS, hooks_at
 from pytest_hookharness.campaigns.arming.project_texts import is_small, project_files, read_known_text
 from pytest_hookharness.campaigns.arming.state_fields import described, state_reads
 from pytest_hookharness.campaigns.arming.state_files import LoopState, state_files
 from pytest_hookharness.campaigns.arming.state_paths import HookScript, looked_for, scripts
 from pytest_hookharness.campaigns.arming.unlimited_states import has_limit, without_limit
 from pytest_hookharness.campaigns.check.failing_gates import find_gates
-from pytest_hookharness.campaigns.check.gates.changed_sources import kept_changes, plan_changed_sources
-from pytest_hookharness.campaigns.check.gates.refused_texts import kept_texts, plan_refused_texts
-from pytest_hookharness.campaigns.check.grouping import PlayedSession, TryOut
-from pytest_hookharness.campaigns.check.pointed_states import Look, pointed_states
+from pytest_hookharness.campaigns.check.gates.changed_sources import plan_changed_sources
+from pytest_hookharness.campaigns.check.gates.refused_texts import plan_refused_texts
+from pytest_hookharness.campaigns.check.played_sessions import PlayedSession, TryOut, kept_to_its_end
 from pytest_hookharness.campaigns.check.session_scenario import scenario_of
 from pytest_hookharness.campaigns.check.sessions import plan_each_event
 from pytest_hookharness.model.bad_ends import MANY_REFUSALS
@@ -45,6 +48,9 @@ _DOCUMENTS, _LARGEST = frozenset([".md", ".toml", ".sh", ".py", ".js", ".ts"]), 
 _MOST, _NAMED, _FIELDS, _TWICE = 3, 3, 8, 2
 # Hook sets of more hooks take long for each session.
 _FEW = 8
+# Plays a session, and returns what hooks looked for in vain in the project.
+Look: TypeAlias = Callable[[CheckSession], Sequence[str]]
+_NAME = "work"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -91,10 +97,10 @@ def arm_states(
             kept.setdefault(next(iter(state.files)), (state, play.outcome))
 
     keep(states)
-    stops = [hook for hook in waiting if hook.event in _stop_events(hook_set)]
+    stops = [hook for hook in waiting if hook in hooks_at(hook_set, STOPS)]
     active = {state.script for state, _ in kept.values()}
     idle_texts = [one for one in texts if one.name not in active and _hooks_of(one.name, stops)]
-    keep([*pointed_states(hook_set, idle_texts, look)])
+    keep([*_pointed_states(hook_set, idle_texts, look)])
     chosen = [*kept.values()][:_MOST]
     ends = try_out([_finishing(hook_set, state, outcome) for state, outcome in chosen])
     words = _documents(hook_set) if any(has_limit(state) for state, _ in chosen) else ""
@@ -112,8 +118,8 @@ def arm_states(
 
     gates = find_gates(hook_set, waiting, noted)
     others = [hook for hook in waiting if not (gates and hook.command in known)]
-    sessions += [*gates, *kept_changes(noted([*plan_changed_sources(hook_set, others)]))]
-    sessions += kept_texts(noted([*plan_refused_texts(hook_set, waiting)]))
+    sessions += [*gates, *kept_to_its_end(noted([*plan_changed_sources(hook_set, others)]))]
+    sessions += kept_to_its_end(noted([*plan_refused_texts(hook_set, waiting)]))
     waiting = [hook for hook in waiting if hook.command not in known]
     idle = [hook for hook in waiting if not any(_hooks_of(state.script, [hook]) for state, _ in chosen)]
     return ArmedStates(sessions=tuple(sessions), unmet=tuple(_unmet(hook_set, texts, idle, there)))
@@ -126,22 +132,20 @@ def _documents(hook_set: HookSet) -> str:
 
 def _waiting(hook_set: HookSet, played: Sequence[PlayedSession]) -> list[Hook]:
     """Return the hooks that nothing activated so far; of many hooks only those that may refuse a stop."""
+    refusals = {f"{hook.event} refused" for hook in hooks_at(hook_set, STOPS)}
     active = {
         command
         for one in played
         for command, what in _effects(one.outcome)
-        if one.session.active or what in _refusals(hook_set)
+        if one.session.active or what in refusals
     }
     # A hook that fails when it is active and not before needs no further state to show that.
     usual = set[str]().union(*(_failures(one.outcome) for one in played if not one.session.active))
     active |= set[str]().union(*(_failures(one.outcome) for one in played if one.session.active)) - usual
     few = len(hook_set.hooks) <= _FEW
-    stops = _stop_events(hook_set)
-    return [hook for hook in hook_set.hooks if hook.command not in active and (few or hook.event in stops)]
-
-
-def _refusals(hook_set: HookSet) -> set[str]:
-    return {f"{event} refused" for event in _stop_events(hook_set)}
+    return [
+        hook for hook in (hook_set.hooks if few else hooks_at(hook_set, STOPS)) if hook.command not in active
+    ]
 
 
 def _hooks_of(script: str, hooks: Sequence[Hook]) -> list[Hook]:
@@ -253,7 +257,7 @@ def _unmet(
 ) -> Iterator[str]:
     """Yield which files hooks look for in vain, with what they read from them, and how to give them."""
     for script in texts[:_MOST]:
-        own = [hook for hook in _hooks_of(script.name, hooks) if hook.event in _stop_events(hook_set)]
+        own = [hook for hook in _hooks_of(script.name, hooks) if hook in hooks_at(hook_set, STOPS)]
         paths = [path for path in looked_for(hook_set, script) if path not in there][:_NAMED]
         if own and paths:
             fields = described(state_reads(script.text).fields)[:_FIELDS]
@@ -265,6 +269,23 @@ def _unmet(
             )
 
 
-def _stop_events(hook_set: HookSet) -> set[str]:
-    events = hosts.find(hook_set.host).events
-    return {name for name, rule in events.items() if rule.role in STOPS}
+def _pointed_states(hook_set: HookSet, of: Sequence[HookScript], look: Look) -> Iterator[LoopState]:
+    """Yield the states that hooks with some scripts look for as soon as a file names their folder."""
+    for script in of:
+        pointer = next((path for path in looked_for(hook_set, script) if _is_pointer(path)), None)
+        if pointer is None:
+            continue
+        named = {pointer: f"{_NAME}\n"}
+        scenario = scenario_of(hook_set, (FIRST_PROMPT, Stop()))
+        scenario = replace(scenario, files={**scenario.files, **named}, turns=2)
+        seen = look(CheckSession(title=f"{pointer}: {_NAME}", scenario=scenario, ends=False))
+        further = [path for path in seen if path not in hook_set.looked_for and _NAME in path.split("/")]
+        known = replace(hook_set, looked_for=(*further, *hook_set.looked_for))
+        for state in state_files(known, [script]) if further else ():
+            if not state.files.keys().isdisjoint(further):
+                yield replace(state, files={**state.files, **named})
+
+
+def _is_pointer(path: str) -> bool:
+    """Return whether a file holds a name or nothing, as far as its own name shows."""
+    return "." not in posixpath.basename(path).lstrip(".")

@@ -161,10 +161,7 @@ def independent(
     """
     Return the symptoms that do not follow from a static defect, from a hook that did not run, or from us.
 
-    Args:
-        static: What is certain without a run.
-        outcomes: The outcomes of the sessions.
-        reach: Folders of the person's that were lent, where hooks may write.
+    Hooks may write to the person's folders that were lent (``reach``).
     """
     found = [one for one in found if not any(f"{folder}/" in one.symptom.text for folder in reach)]
     broken = {*static.stuck, *_commands(one for one in static.symptoms if one.kind == NOT_RUN.name)}

@@ -11,8 +11,9 @@ import json
 import re
 from collections.abc import Collection, Iterator, Sequence
 
-from pytest_hookharness.campaigns.check.grouping import PlayedSession, SymptomEvidence, TryOut
-from pytest_hookharness.campaigns.check.hook_statistics import name_problem
+from pytest_hookharness.campaigns.check.grouping import ProvedSymptom
+from pytest_hookharness.campaigns.check.played_sessions import PlayedSession, TryOut
+from pytest_hookharness.campaigns.check.reads.shared_symptoms import symptom_of
 from pytest_hookharness.campaigns.check.sessions import in_order
 from pytest_hookharness.judging.comparison.traces import Pair, describe_decision, pairs
 from pytest_hookharness.judging.findings.finding_catalogue import FLAKY
@@ -44,31 +45,16 @@ def find_suspect(played: Sequence[PlayedSession]) -> PlayedSession | None:
 
 
 def prove_chance(
-    hook_set: HookSet,
-    played: Sequence[PlayedSession],
-    play: TryOut,
-    taken: Collection[str],
-) -> Problem | None:
-    """
-    Play the session of a suspect twice, and return the problem if chance decides.
-
-    Args:
-        hook_set: The hooks.
-        played: The sessions so far.
-        play: Plays sessions.
-        taken: The names of other problems.
-    """
+    hook_set: HookSet, play: TryOut, _known: Collection[Problem], played: Sequence[PlayedSession]
+) -> Iterator[ProvedSymptom]:
+    """Play the session of a suspect twice, and yield the symptom if chance decides."""
     suspect = find_suspect(played)
-    if suspect is None:
-        return None
-    session = in_order(hook_set, suspect.session)
-    outcomes = [one.outcome for one in play([session, session]) if one.outcome is not None]
+    session = in_order(hook_set, suspect.session) if suspect is not None else None
+    plays = play([session, session]) if session is not None else ()
+    outcomes = [one.outcome for one in plays if one.outcome is not None]
     symptom = find_chance(*outcomes) if len(outcomes) == _TWICE else None
-    if symptom is None:
-        return None
-    name, trace = name_problem(symptom, taken), outcomes[0].trace
-    shown_by = (session.title,)
-    return SymptomEvidence(id=name, symptom=symptom, session=session, trace=trace, shown_by=shown_by).problem
+    if symptom is not None and session is not None:
+        yield ProvedSymptom(symptom, session, outcomes[0].trace)
 
 
 def _runs(outcome: Outcome | None) -> Iterator[HookRun]:
@@ -91,9 +77,7 @@ def find_chance(first: Outcome, again: Outcome) -> Symptom | None:
         f"{pair.before.event}: the same session was played twice, and in turn {pair.turn} the hook "
         f"{seen[0]} one time and {seen[1]} the other."
     )
-    return Symptom(
-        kind=FLAKY.name, code=FLAKY.code, hook=pair.hook, text=text, advice=_ADVICE, turn=pair.turn
-    )
+    return symptom_of(FLAKY, pair.hook, text, _ADVICE, turn=pair.turn)
 
 
 def _is_certain(pair: Pair) -> bool:

@@ -23,18 +23,20 @@ from pytest_hookharness.campaigns.check import sessions as checkups
 from pytest_hookharness.campaigns.check.armed_states import arm_states
 from pytest_hookharness.campaigns.check.confirmation import Confirmation
 from pytest_hookharness.campaigns.check.further_proofs import prove_further
-from pytest_hookharness.campaigns.check.grouping import PlayedSession, SymptomEvidence
+from pytest_hookharness.campaigns.check.grouping import SymptomEvidence
 from pytest_hookharness.campaigns.check.held_loops import meet_held_loops
 from pytest_hookharness.campaigns.check.hindering_hooks import hindering_hooks, untried_hooks
 from pytest_hookharness.campaigns.check.home_search import look_in_project
 from pytest_hookharness.campaigns.check.hook_statistics import is_kind, is_wanted
-from pytest_hookharness.campaigns.check.report.reported_problems import reported_problems
-from pytest_hookharness.campaigns.check.report.tried_sessions import describe_mended
+from pytest_hookharness.campaigns.check.played_sessions import PlayedSession
 from pytest_hookharness.campaigns.check.session_scenario import NOTHING, mend, with_commands
+from pytest_hookharness.campaigns.check.static.mendable_hooks import as_found
 from pytest_hookharness.campaigns.check.static_checks import StaticResult, check_statically, in_words_of
+from pytest_hookharness.campaigns.check.tried_sessions import describe_mended
 from pytest_hookharness.campaigns.guards import rewording
 from pytest_hookharness.execution.processes.slots import NoFreeSlot
 from pytest_hookharness.judging.checkup.bad_ends import cut_by_us
+from pytest_hookharness.judging.checkup.one_place import at_one_place
 from pytest_hookharness.judging.checkup.symptoms import find_symptoms
 from pytest_hookharness.judging.findings.finding_catalogue import HUNG_HOOK
 from pytest_hookharness.model.checkup import CheckReport, CheckSession, HookSet, Problem, Symptom
@@ -107,7 +109,7 @@ class CheckRun:
             self._undecided.append(f"The check ended early: {session_errors.describe_error(error)}.")
         known = [*causes.certain(self.place, self._static, self._outcomes(), self._problems), *self._problems]
         summary = grouping.summarise(self.place, self._played, self._static.stuck, known)
-        problems = reported_problems(self.place, (*known, *summary.problems))
+        problems = as_found(self.place, at_one_place((*known, *summary.problems)))
         checkup = CheckReport(
             place=self.place.found or self.place,
             problems=tuple(one for one in problems if is_wanted(self.only, one.id, one.symptom.kind)),
@@ -193,7 +195,10 @@ class CheckRun:
         self._open += armed.unmet
         self._play("active loops", armed.sessions)
         loops = meet_held_loops(self.place, self._played, partial(self._play, "held loops", share=_LATER))
-        self._problems += [one for one in loops.problems if is_wanted(self.only, one.id, one.symptom.kind)]
+        named = list[Problem]()
+        for one in loops.problems:
+            named.append(one.as_problem([other.id for other in named]))
+        self._problems += [one for one in named if is_wanted(self.only, one.id, one.symptom.kind)]
         self._play("held loops", loops.sessions)
         yield
         written = rewording.writes_before_calls(self.place.host, self._outcomes())

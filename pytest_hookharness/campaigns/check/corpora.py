@@ -12,12 +12,12 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from pytest_hookharness.campaigns.check.lent_home import SECRET_NAME
+from pytest_hookharness.campaigns.stress.first_run import GIVEN
 from pytest_hookharness.judging.checkup.refused_work import SAME_WORK
 from pytest_hookharness.judging.checkup.written_words import CONTENTS
-from pytest_hookharness.model.moves import Edit, Read, RunCommand, ToolResult
+from pytest_hookharness.model.moves import Edit, Read, RunCommand
 from pytest_hookharness.reports.redaction import has_secrets
 
-GIVEN = ToolResult(text="done")
 # A file that appears only if a hook executes words of its payload.
 MARKER = "CARRIED-OUT-BY-A-HOOK"
 READ = Read(file="notes.txt")
@@ -199,11 +199,11 @@ def work_in_steps() -> Iterator[Edit | Read]:
         yield Edit(file=file, text=f"{first}{text}")
 
 
-def hostile_texts(seed: int, made_up: int = 3) -> tuple[str, ...]:
+def hostile_texts(seed: int) -> tuple[str, ...]:
     """Return texts that break programs, some of them drawn at random."""
     draw = random.Random(seed)  # noqa: S311 - not for secrets
     letters = [*map(chr, range(1, 0x250)), "\u2028", "\u202e", "\U0001f600"]
-    drawn = ("".join(draw.choices(letters, k=draw.randint(1, 60))) for _ in range(made_up))
+    drawn = ("".join(draw.choices(letters, k=draw.randint(1, 60))) for _ in range(3))
     return tuple(dict.fromkeys([*_HOSTILE, *_CARRIED_OUT, *drawn]))
 
 

@@ -15,14 +15,14 @@ from dataclasses import replace
 
 from pytest_hookharness import hosts
 from pytest_hookharness.campaigns.arming.checked_projects import project_for_checks
+from pytest_hookharness.campaigns.arming.hook_roles import role_of
 from pytest_hookharness.campaigns.check.gates.changed_sources import source_edits
 from pytest_hookharness.campaigns.check.gates.local_checks import failing_stand_ins, local_checks, stand_in
-from pytest_hookharness.campaigns.check.grouping import PlayedSession, TryOut
-from pytest_hookharness.campaigns.check.kept_sessions import kept_to_its_end
-from pytest_hookharness.campaigns.check.session_scenario import scenario_of
+from pytest_hookharness.campaigns.check.played_sessions import TryOut, kept_to_its_end
+from pytest_hookharness.campaigns.check.session_scenario import short_scenario_of
 from pytest_hookharness.campaigns.check.shell_code.shell_scripts import SHELL_SCRIPT, code_of
 from pytest_hookharness.model.checkup import CheckSession, HookSet, is_named, script_of
-from pytest_hookharness.model.moves import FIRST_PROMPT, Act, Edit, Stop
+from pytest_hookharness.model.moves import Edit
 from pytest_hookharness.model.protocol import Hook
 from pytest_hookharness.model.scenario import Double
 
@@ -83,7 +83,7 @@ def find_gates(hook_set: HookSet, waiting: Sequence[Hook], play: TryOut) -> list
     """
     for prepared, known in ((False, False), (True, False), (True, True)):
         planned = [*plan_failing_gates(hook_set, waiting, prepared=prepared, known=known)]
-        if kept := [*_kept_gates(play(planned))]:
+        if kept := [*kept_to_its_end(play(planned))]:
             return kept
     return []
 
@@ -99,8 +99,7 @@ def plan_failing_gates(
         prepared: Whether the project has the files that they name; without such files, nothing is yielded.
         known: Whether git tracks the files that the agent changes; else they are new.
     """
-    stops = {rule.name for rule in hosts.find(hook_set.host).for_role(hosts.Role.STOP)}
-    hooks = [hook for hook in waiting if hook.event in stops]
+    hooks = [hook for hook in waiting if role_of(hook_set.host, hook.event) is hosts.Role.STOP]
     started = sorted({name for hook in hooks for name in started_checks(hook_set, hook)})
     paths = local_checks(hook_set, hooks)
     if not (started or paths) or (known and not hook_set.git):
@@ -114,8 +113,7 @@ def plan_failing_gates(
     new = [Edit(file=file, text="text\n") for file in dict.fromkeys([ANY_FILE, *sources])]
     own = source_edits(hook_set, texts) if known else []
     changes = own or new
-    acts: list[Act] = [FIRST_PROMPT, *changes, Stop()]
-    scenario = replace(scenario_of(hook_set, acts), turns=len(acts))
+    scenario = short_scenario_of(hook_set, changes)
     before = {change.file: "old text\n" for change in new} if known and not own else {}
     if prepared:
         scenario = replace(scenario, files={**scenario.files, **made.files, **before})
@@ -125,20 +123,15 @@ def plan_failing_gates(
         local = {path: stand_in(path, fails=double is FAILS) for path in paths}
         doubles = {**scenario.commands, **dict.fromkeys(started, double)}
         says = "failing test doubles" if double is FAILS else "succeeding test doubles"
-        title = f"{says} for {', '.join([*started, *paths])}"
+        names = ", ".join([*started, *paths])
         yield CheckSession(
-            title=title,
+            title=f"{says} for {names}",
             scenario=replace(scenario, commands=doubles, files={**scenario.files, **local}),
             ends=False,
             proof=True,
             active=f"a project that has {' and '.join(lists)}" if lists else "",
+            way_out=f"{_WAY_OUT} ({names})",
         )
-
-
-def _kept_gates(plays: Sequence[PlayedSession]) -> Iterator[CheckSession]:
-    """Yield the session with failing checks, played to its end, if only they decide about the stop."""
-    for kept in kept_to_its_end(plays):
-        yield replace(kept, way_out=f"{_WAY_OUT} ({kept.title.rpartition(' for ')[2]})")
 
 
 def failing_checks(session: CheckSession) -> list[str]:

@@ -11,15 +11,17 @@ from pytest_hookharness.campaigns.check.command_guards.false_advice import prove
 from pytest_hookharness.campaigns.check.gates.counted_changes import prove_counted_changes
 from pytest_hookharness.campaigns.check.gates.spent_limits import prove_spent_limits
 from pytest_hookharness.campaigns.check.gates.unheard_checks import prove_unheard_checks
-from pytest_hookharness.campaigns.check.grouping import PlayedSession, TryOut
+from pytest_hookharness.campaigns.check.grouping import ProvedSymptom
+from pytest_hookharness.campaigns.check.played_sessions import PlayedSession, TryOut
 from pytest_hookharness.campaigns.check.sole_readers import prove_sole_readers
 from pytest_hookharness.model.checkup import CheckSession, HookSet, Problem
 
 _Prove: TypeAlias = Callable[
-    [HookSet, TryOut, Collection[Problem], Sequence[PlayedSession]], Iterable[Problem]
+    [HookSet, TryOut, Collection[Problem], Sequence[PlayedSession]], Iterable[ProvedSymptom]
 ]
 # Keys: what is changed, in words that are shown while the sessions are played.
 _PROOFS: Mapping[str, _Prove] = {
+    "the same session again": prove_chance,
     "without a program": prove_sole_readers,
     "another prompt": prove_spent_limits,
     "other changes": prove_counted_changes,
@@ -44,14 +46,10 @@ def prove_further(
         played: The sessions so far.
     """
     found = [*known]
-    same = partial(_play, try_out, "the same session again")
-    if chance := prove_chance(hook_set, played, same, [problem.id for problem in known]):
-        found.append(chance)
-        yield chance
     for words, prove in _PROOFS.items():
         for one in prove(hook_set, partial(_play, try_out, words), [*found], played):
-            found.append(one)
-            yield one
+            found.append(one.as_problem([other.id for other in found]))
+            yield found[-1]
 
 
 def _play(

@@ -3,19 +3,19 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import replace
-from typing import TypeAlias
 
-from pytest_hookharness import hosts
+from pytest_hookharness.campaigns.arming.hook_roles import BEFORE_CALLS, hooks_at
 from pytest_hookharness.campaigns.check.gates.local_checks import failing_stand_ins
 from pytest_hookharness.campaigns.check.hook_statistics import (
     find_never_run,
     find_problems,
     name_problem,
 )
-from pytest_hookharness.campaigns.check.report.tried_sessions import describe_tried, describe_varied
+from pytest_hookharness.campaigns.check.played_sessions import PlayedSession
 from pytest_hookharness.campaigns.check.static.mendable_hooks import original_commands
+from pytest_hookharness.campaigns.check.tried_sessions import describe_tried, describe_varied
 from pytest_hookharness.campaigns.stress.first_run import ReplayScript
 from pytest_hookharness.campaigns.stress.plan import OUT_OF_TIME
 from pytest_hookharness.judging.checkup.bad_ends import open_questions
@@ -48,28 +48,6 @@ _TAKES_ALL = re.compile(r"""\badd["',\s]+(?:-A|--all|\.)(?![\w/])|\bcommit["',\s
 _REPEATED = re.compile(r", \d+ times? until the session repeats itself(?: but for .+)?$")
 # What differs in the same words, such as how often something was refused.
 _NUMBER = re.compile(r"\d+")
-_OTHERWISE = frozenset({hosts.Role.BEFORE_TOOL, hosts.Role.PERMISSION})
-
-
-@dataclass(frozen=True, slots=True)
-class PlayedSession:
-    """A session with its outcome, or why it could not be played; ``failed`` for a defect of the harness."""
-
-    session: CheckSession
-    outcome: Outcome | None = None
-    why: str = ""
-    failed: bool = False
-
-    @property
-    def held(self) -> bool:
-        """Whether hooks refused the end of the session."""
-        stops = hosts.find(self.session.scenario.host).for_role(hosts.Role.STOP)
-        ended = self.outcome if self.session.ends else None
-        return ended is not None and any(ended.blocks(rule.name) for rule in stops)
-
-
-# Plays sessions that are not part of the report.
-TryOut: TypeAlias = Callable[[Sequence[CheckSession]], Sequence[PlayedSession]]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -115,6 +93,25 @@ class SymptomEvidence:
         )
 
 
+@dataclass(frozen=True, slots=True)
+class ProvedSymptom:
+    """A symptom that one session proves, which therefore needs no other session to confirm it."""
+
+    symptom: Symptom
+    session: CheckSession
+    trace: Trace
+
+    def as_problem(self, taken: Collection[str]) -> Problem:
+        """Return the problem, under a name that no other one has."""
+        return SymptomEvidence(
+            id=name_problem(self.symptom, taken),
+            symptom=self.symptom,
+            session=self.session,
+            trace=self.trace,
+            shown_by=(self.session.title,),
+        ).problem
+
+
 def as_far_as_seen(symptom: Symptom, session: CheckSession) -> Symptom:
     """Return a symptom that does not call a loop endless which an agent that finished the work left."""
     if symptom.kind not in ENDLESS or not session.way_out:
@@ -135,7 +132,7 @@ class Summary:
 
     Attributes:
         problems: Problems that show only in all hook runs together.
-        woken: The commands of the hooks that ran.
+        triggered: The commands of the hooks that ran.
         tried: What was tried, in sentences.
         open: What was not tested, in sentences.
         undecided: Why it is unknown whether the hooks are right, in sentences.
@@ -226,7 +223,6 @@ def summarise(
     ran = [run.hook.command for one in outcomes for _, run in one.trace.hook_runs() if run.run]
     problems = tuple(find_problems(hook_set, outcomes))
     wrong = {problem.symptom.hook for problem in problems}
-    unplayed = [*_describe_unplayed(played)]
     ending = [one for one in played if one.outcome is not None and one.session.ends]
     active = [one.session.active for one in played if one.outcome is not None and one.session.active]
     open_ends = dict.fromkeys(
@@ -248,7 +244,13 @@ def summarise(
             *_find_never_refusing(hook_set, outcomes, known, stuck),
             *(() if hook_set.git else (_NO_GIT,)),
         ),
-        undecided=(*unended, *unplayed, *_describe_cut(ending), *open_ends, *_find_untried(outcomes)),
+        undecided=(
+            *unended,
+            *_describe_unplayed(played),
+            *_describe_cut(ending),
+            *open_ends,
+            *_find_untried(outcomes),
+        ),
     )
 
 
@@ -273,12 +275,11 @@ def _describe_cut(played: Sequence[PlayedSession]) -> Iterator[str]:
 
 def _describe_unplayed(played: Sequence[PlayedSession]) -> Iterator[str]:
     """Yield why sessions were not played, equal reasons once."""
-    reasons = dict.fromkeys(_WHILE.sub("", one.why) for one in played if one.outcome is None)
-    for why in reasons:
-        titles = [
-            one.session.title for one in played if one.outcome is None and _WHILE.sub("", one.why) == why
-        ]
-        yield f"Not played, because {why}: {'; '.join(dict.fromkeys(titles))}."
+    titles: dict[str, dict[str, None]] = {}
+    for one in played:
+        if one.outcome is None:
+            titles.setdefault(_WHILE.sub("", one.why), {})[one.session.title] = None
+    yield from (f"Not played, because {why}: {'; '.join(named)}." for why, named in titles.items())
 
 
 def _describe_never_run(hook_set: HookSet, hook: Hook) -> str:
@@ -317,7 +318,6 @@ def _find_never_refusing(
     Those of which the report says already why the host gets no refusal are left out.
     """
     disabled = [one.symptom.hook for one in known if one.symptom.kind in _DISABLED]
-    events = hosts.find(hook_set.host).events
     refusing = {
         hook_run.hook.command
         for outcome in outcomes
@@ -326,11 +326,7 @@ def _find_never_refusing(
         for hook_run in hooked.hook_runs
         if hook_run.reply.ruling is hooked.decision.ruling
     }
-    for command in dict.fromkeys(
-        hook.command
-        for hook in hook_set.hooks
-        if hook.event in events and events[hook.event].role in _OTHERWISE
-    ):
+    for command in dict.fromkeys(hook.command for hook in hooks_at(hook_set, BEFORE_CALLS)):
         if command not in {*refusing, *stuck} and not any(is_named(command, hooks) for hooks in disabled):
             name = hook_name(hook_set.hooks, command)
             yield f"{name} refused nothing that was tried, so it is unknown whether it works."

@@ -11,6 +11,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from pytest_hookharness import hosts
+from pytest_hookharness.campaigns.arming.hook_roles import role_of
 from pytest_hookharness.campaigns.check import corpora
 from pytest_hookharness.campaigns.check.session_scenario import (
     alone,
@@ -21,7 +22,6 @@ from pytest_hookharness.campaigns.check.session_scenario import (
     varied,
 )
 from pytest_hookharness.campaigns.guards import rewording
-from pytest_hookharness.campaigns.guards.approved_lines import try_lines
 from pytest_hookharness.campaigns.guards.denials import is_denied_command
 from pytest_hookharness.campaigns.guards.file_neighbours import (
     folder_to_play_in,
@@ -54,8 +54,9 @@ from pytest_hookharness.campaigns.guards.spellings import (
     try_neighbours,
     try_spellings,
 )
-from pytest_hookharness.campaigns.guards.unasked import allowed_commands
+from pytest_hookharness.campaigns.guards.unasked import allowed_commands, try_lines
 from pytest_hookharness.campaigns.guards.watched_moves import is_asked_before, may_refuse, watched
+from pytest_hookharness.campaigns.stress.first_run import GIVEN
 from pytest_hookharness.judging.checkup.file_calls import file_calls
 from pytest_hookharness.judging.checkup.file_overblocks import HARMLESS
 from pytest_hookharness.model.checkup import CheckSession, HookSet
@@ -174,8 +175,7 @@ def _can_be_alone(hook_set: HookSet, command: str) -> bool:
 
 
 def _is_once(hook_set: HookSet, hook: Hook) -> bool:
-    rule = hosts.find(hook_set.host).events.get(hook.event)
-    return rule is not None and rule.role in _ONCE
+    return role_of(hook_set.host, hook.event) in _ONCE
 
 
 def _before_calls(hook_set: HookSet) -> list[str]:
@@ -185,8 +185,7 @@ def _before_calls(hook_set: HookSet) -> list[str]:
 
 def _may_refuse(hook_set: HookSet, hook: Hook) -> bool:
     """Return whether a hook may refuse a call: before it, or after it if its script has words for that."""
-    rule = hosts.find(hook_set.host).events.get(hook.event)
-    after = rule is not None and rule.role is hosts.Role.AFTER_TOOL
+    after = role_of(hook_set.host, hook.event) is hosts.Role.AFTER_TOOL
     return not after or may_refuse(hook_set, hook)
 
 
@@ -266,7 +265,7 @@ def plan_proofs(
     """Yield the sessions that prove what looked wrong, also that commands are refused as data."""
     yield from plan_bypasses(hook_set, outcomes)
     for one in suspects:
-        asked = scenario_of(hook_set, (FIRST_PROMPT, RunCommand(command=one.command, given=corpora.GIVEN)))
+        asked = scenario_of(hook_set, (FIRST_PROMPT, RunCommand(command=one.command, given=GIVEN)))
         session = cut_short(f"the wording of `{one.command}` varied", varied(asked, one.family))
         # One more turn, for the harmless call that each wording is compared with.
         scenario = replace(session.scenario, turns=session.scenario.turns + 1)

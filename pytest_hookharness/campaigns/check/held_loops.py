@@ -18,15 +18,16 @@ from dataclasses import field, replace
 
 from pytest_hookharness import hosts
 from pytest_hookharness.campaigns.arming.state_names import SESSION
-from pytest_hookharness.campaigns.check.grouping import PlayedSession, SymptomEvidence, TryOut
-from pytest_hookharness.campaigns.check.hook_statistics import name_problem
+from pytest_hookharness.campaigns.check.grouping import ProvedSymptom
+from pytest_hookharness.campaigns.check.played_sessions import PlayedSession, TryOut
+from pytest_hookharness.campaigns.check.reads.shared_symptoms import symptom_of
 from pytest_hookharness.campaigns.check.session_scenario import varied
 from pytest_hookharness.judging.findings.codes import WRONG_KEY
-from pytest_hookharness.model.checkup import CheckSession, HookSet, Problem, Symptom
+from pytest_hookharness.model.checkup import CheckSession, HookSet
 from pytest_hookharness.model.fast_dataclass import dataclass
 from pytest_hookharness.model.moves import FIRST_PROMPT, Act, Edit, Prompt, RunCommand, Script, Stop
 from pytest_hookharness.model.outcome import Outcome
-from pytest_hookharness.model.trace import Change, Exchange, HookEvent, Performed, Trace, commands_of
+from pytest_hookharness.model.trace import Change, Exchange, HookEvent, Performed, commands_of
 
 # Another session, and what it is asked: a loop may know its own turns by the prompt.
 _OTHER = "0e7b6d52-3f6c-4a51-9d0e-2b8c9a7f4c13"
@@ -76,7 +77,7 @@ class HeldLoops:
     """
 
     sessions: tuple[CheckSession, ...] = ()
-    problems: tuple[Problem, ...] = ()
+    problems: tuple[ProvedSymptom, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -128,7 +129,7 @@ def meet_held_loops(hook_set: HookSet, played: Sequence[PlayedSession], try_out:
     ]
     met = iter(try_out([loop.met_by(name) for loop in loops for name in (SESSION, _OTHER) if loop.files]))
     usual = {_refusing(one.outcome) for one in played if one.session.harmless}
-    sessions, problems = list[CheckSession](), list[Problem]()
+    sessions, problems = list[CheckSession](), list[ProvedSymptom]()
     for loop in loops:
         own, other = (next(met), next(met)) if loop.files else (None, None)
         if own is None or other is None or not _refusing(own.outcome):
@@ -137,13 +138,13 @@ def meet_held_loops(hook_set: HookSet, played: Sequence[PlayedSession], try_out:
             continue
         sessions.append(_without_tools(own.session))
         empty = any(_EMPTY_SESSION.search(text) for text in loop.files.values())
-        free, taken = not _refusing(other.outcome), [one.id for one in problems]
-        told = [*_meddled(loop, own, other, taken)] if free and not empty else []
+        free = not _refusing(other.outcome)
+        told = [*_meddled(loop, own, other)] if free and not empty else []
         if empty or (free and not told):
             # It may learn its session from the first stop, whoever makes that.
             sessions.append(_beside_another(loop.session))
         elif not free and _refusing(other.outcome) not in usual:
-            told = [*_shared(loop, other, taken)]
+            told = [*_shared(loop, other)]
         problems += told
     return HeldLoops(sessions=tuple(sessions), problems=tuple(problems))
 
@@ -161,7 +162,9 @@ def _started(one: PlayedSession) -> int:
     return ran[0] + 1 if ran and one.outcome is not None else 0
 
 
-def _find_meddled(hook_set: HookSet, idle: Sequence[PlayedSession], try_out: TryOut) -> Iterator[Problem]:
+def _find_meddled(
+    hook_set: HookSet, idle: Sequence[PlayedSession], try_out: TryOut
+) -> Iterator[ProvedSymptom]:
     """Yield the loops that refuse nothing and whose files another session removes or counts in."""
     for one in idle:
         paths = _state_paths(hook_set, one)
@@ -170,13 +173,11 @@ def _find_meddled(hook_set: HookSet, idle: Sequence[PlayedSession], try_out: Try
             if _state(loop):
                 acts = (*_WORK, _printing([*loop.files]))
                 own, other = try_out([loop.met_by(name, acts) for name in (SESSION, _OTHER)])
-                yield from _meddled(loop, own, other, [])
+                yield from _meddled(loop, own, other)
 
 
-def _meddled(
-    loop: _Loop, own: PlayedSession, other: PlayedSession, taken: Sequence[str]
-) -> Iterator[Problem]:
-    """Yield the problem that another session removes a loop's state, or counts its own turns in it."""
+def _meddled(loop: _Loop, own: PlayedSession, other: PlayedSession) -> Iterator[ProvedSymptom]:
+    """Yield that another session removes a loop's state, or counts its own turns in it."""
     left = _copied(other, [*loop.files])
     # It may learn its session from whoever comes first.
     if other.outcome is None or any(_EMPTY_SESSION.search(text) for text in loop.files.values()):
@@ -189,10 +190,8 @@ def _meddled(
         if path in _state(loop) and (removes or counts):
             does = "removes" if removes else "counts its own turns in"
             text = f"{event}: a session that did not start the loop {does} {path}, its state."
-            symptom = Symptom(
-                kind=WRONG_KEY.name, code=WRONG_KEY.code, hook=hooks, text=text, advice=_ADVICE, turn=1
-            )
-            yield problem_of(symptom, other, other.outcome.trace, taken)
+            symptom = symptom_of(WRONG_KEY, hooks, text, _ADVICE, turn=1)
+            yield ProvedSymptom(symptom, other.session, other.outcome.trace)
             return
 
 
@@ -299,8 +298,8 @@ def _copied(copy: PlayedSession, paths: Sequence[str]) -> dict[str, str]:
     return found
 
 
-def _shared(loop: _Loop, other: PlayedSession, taken: Sequence[str]) -> Iterator[Problem]:
-    """Yield the problem that a loop holds a session which did not start it."""
+def _shared(loop: _Loop, other: PlayedSession) -> Iterator[ProvedSymptom]:
+    """Yield that a loop holds a session which did not start it."""
     first = next(stops_of(other.outcome), None)
     state = _state(loop)
     if other.outcome is None or first is None or not first.decision.refused or not state:
@@ -315,26 +314,8 @@ def _shared(loop: _Loop, other: PlayedSession, taken: Sequence[str]) -> Iterator
         f"{first.event} is also refused in a session that did not start the loop, with the state that the "
         f"first session left in {', '.join(sorted(state))} after its refused stop."
     )
-    symptom = Symptom(
-        kind=WRONG_KEY.name,
-        code=WRONG_KEY.code,
-        hook=commands_of(first.deciding),
-        text=text,
-        advice=_ADVICE,
-        turn=1,
-    )
-    yield problem_of(symptom, other, other.outcome.trace, taken)
-
-
-def problem_of(symptom: Symptom, played: PlayedSession, trace: Trace, taken: Sequence[str]) -> Problem:
-    """Return the problem that a session shows."""
-    return SymptomEvidence(
-        id=name_problem(symptom, taken),
-        symptom=symptom,
-        session=played.session,
-        trace=trace,
-        shown_by=(played.session.title,),
-    ).problem
+    symptom = symptom_of(WRONG_KEY, commands_of(first.deciding), text, _ADVICE, turn=1)
+    yield ProvedSymptom(symptom, other.session, other.outcome.trace)
 
 
 def _state(loop: _Loop) -> list[str]:

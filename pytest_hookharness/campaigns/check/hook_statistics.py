@@ -8,6 +8,7 @@ import re
 from collections.abc import Collection, Iterator, Sequence
 
 from pytest_hookharness.campaigns.check.reads.compared_tools import VS_CODE_TOOLS, foreign_tools
+from pytest_hookharness.campaigns.check.reads.shared_symptoms import symptom_of
 from pytest_hookharness.campaigns.check.static.hook_program import empty_run
 from pytest_hookharness.campaigns.check.static.mendable_hooks import as_written
 from pytest_hookharness.campaigns.check.static.timeout_units import short_timeouts
@@ -163,22 +164,16 @@ def percentile(times: Sequence[float]) -> float:
 
 
 def _problem(hook_set: HookSet, hook: Hook, code: FindingCode, text: str, advice: str = "") -> Problem:
-    advice = advice or code.fix
-    symptom = Symptom(kind=code.name, code=code.code, hook=hook.command, text=text, advice=advice)
-    name = "-".join(filter(None, (code.name.lower(), short_name(hook.command).lower())))
-    return Problem(id=name, symptom=symptom, scenario=Scenario(name="check", host=hook_set.host))
+    symptom = symptom_of(code, hook.command, text, advice)
+    scenario = Scenario(name="check", host=hook_set.host)
+    return Problem(id=_name(code.name, hook.command), symptom=symptom, scenario=scenario)
 
 
 _COUNTED = re.compile(r"-\d+$")
 
 
 def name_problem(symptom: Symptom, taken: Collection[str]) -> str:
-    """
-    Return a name for a problem; the next check gives the same problem the same name.
-
-    Args:
-        taken: The names of other problems.
-    """
+    """Return a name for a problem that no other has; the next check gives the same problem the same name."""
     kind = "-".join(filter(None, (symptom.kind, symptom.topic)))
     base = _name(kind, "" if symptom.shared else symptom.hook)
     free = (base if number == 1 else f"{base}-{number}" for number in range(1, len(taken) + 2))

@@ -54,7 +54,7 @@ _LARGEST, _MOST_FILES = 1 << 20, 200
 def find_lent(hooks: Sequence[Hook], sources: Sequence[tuple[str, str]]) -> tuple[str, ...]:
     """Return what of HOME is lent to hooks, by relative path, the caches of package runners last."""
     home = Path.home()
-    commands = [" ".join((hook.command, *(hook.args or ()))) for hook in hooks]
+    commands = [" ".join(hook.words) for hook in hooks]
     started = dict.fromkeys(path for command in commands for path in _STARTED.findall(command))
     parents = {posixpath.dirname(path) for path in started if os.path.isfile(home / path)}  # noqa: PTH113
     folders = {path for path in parents if not _is_shared(path)}
@@ -75,9 +75,8 @@ def find_installed(hooks: Sequence[Hook], root: Path) -> tuple[tuple[str, str], 
     Returns:
         Pairs of path below HOME and path in the project, which are the same from some folder on.
     """
-    commands = [" ".join((hook.command, *(hook.args or ()))) for hook in hooks]
     found: dict[str, str] = {}
-    for path in (path for command in commands for path in _NAMED.findall(command)):
+    for path in (path for hook in hooks for path in _NAMED.findall(" ".join(hook.words))):
         parts = path.split("/")
         if ".." in parts or os.path.lexists(Path.home() / path):
             continue
@@ -109,8 +108,7 @@ def _install(installed: Sequence[tuple[str, str]], root: Path, home: Path) -> No
 
 def _find_runners(hooks: Sequence[Hook], sources: Sequence[tuple[str, str]]) -> Iterator[str]:
     """Yield the package runners that commands and scripts start, each once."""
-    texts = [" ".join((hook.command, *(hook.args or ()))) for hook in hooks]
-    texts += [_COMMENT.sub("", text) for _, text in sources]
+    texts = [*(" ".join(hook.words) for hook in hooks), *(_COMMENT.sub("", text) for _, text in sources)]
     yield from dict.fromkeys(name for text in texts for name in _RUNNER.findall(text))
 
 

@@ -13,7 +13,7 @@ from pytest_hookharness.campaigns.check.static.mendable_hooks import bare_script
 from pytest_hookharness.campaigns.check.static.timeout_units import in_right_unit, short_timeouts
 from pytest_hookharness.model.checkup import CheckSession, HookSet
 from pytest_hookharness.model.expectations import Expectation
-from pytest_hookharness.model.moves import WORKSPACE, Act, Behaviour, Script
+from pytest_hookharness.model.moves import FIRST_PROMPT, WORKSPACE, Act, Behaviour, Script, Stop
 from pytest_hookharness.model.mutations import VaryRequest
 from pytest_hookharness.model.protocol import Hook, Json
 from pytest_hookharness.model.scenario import Answer, Double, Scenario
@@ -205,3 +205,9 @@ def _fake_agents(hook_set: HookSet) -> dict[str, Double]:
         for word in re.findall(r"(?<![\w./-])(?:claude|codex|gemini)(?![\w./-])", text)
     }
     return {word: Double(agent=_PROGRAMS[word], stdout="All is well.\n") for word in sorted(words)}
+
+
+def short_scenario_of(hook_set: HookSet, moves: Sequence[Act]) -> Scenario:
+    """Return the scenario of a session that is over when the agent has stopped once, after some moves."""
+    acts = (FIRST_PROMPT, *moves, Stop())
+    return replace(scenario_of(hook_set, acts), turns=len(acts))

@@ -12,12 +12,14 @@ from collections.abc import Collection, Iterator, Sequence
 from dataclasses import replace
 
 from pytest_hookharness import hosts
-from pytest_hookharness.campaigns.arming.activation import STOPS, Activation, find_activations
+from pytest_hookharness.campaigns.arming.activation import Activation, find_activations
+from pytest_hookharness.campaigns.arming.hook_roles import STOPS, role_of
 from pytest_hookharness.campaigns.arming.host_files import host_files
 from pytest_hookharness.campaigns.arming.permission_modes import OPTION, asked_modes
 from pytest_hookharness.campaigns.check import corpora
 from pytest_hookharness.campaigns.check.session_scenario import cut_short, scenario_of, varied
 from pytest_hookharness.campaigns.check.tool_names import called_tools, usual_tools
+from pytest_hookharness.campaigns.stress.first_run import GIVEN
 from pytest_hookharness.model.bad_ends import MANY_REFUSALS
 from pytest_hookharness.model.checkup import CheckSession, HookSet
 from pytest_hookharness.model.moves import (
@@ -85,8 +87,8 @@ _INPUT: dict[str, Json] = {
 
 def roles(hook_set: HookSet) -> frozenset[hosts.Role]:
     """Return the roles of the events that a hook set waits for."""
-    events = hosts.find(hook_set.host).events
-    return frozenset(events[hook.event].role for hook in hook_set.hooks if hook.event in events)
+    found = {role_of(hook_set.host, hook.event) for hook in hook_set.hooks}
+    return frozenset(role for role in found if role is not None)
 
 
 def plan_usual(hook_set: HookSet, seed: int) -> CheckSession:
@@ -189,11 +191,11 @@ def _hostile_acts(found: frozenset[hosts.Role], texts: Sequence[str], *, endless
 def plan_races(hook_set: HookSet, triggered: Collection[str]) -> Iterator[CheckSession]:
     """Yield sessions in which hooks of events that a session had run side by side, as its calls may."""
     profile = hosts.find(hook_set.host)
-    events, acts = profile.events, (FIRST_PROMPT, *_EACH, *_unknown_tools(hook_set))
+    acts = (FIRST_PROMPT, *_EACH, *_unknown_tools(hook_set))
     called = {*usual_tools(profile), *called_tools(hook_set)} - {profile.tools.subagent}
     for event in dict.fromkeys(hook.event for hook in hook_set.hooks if hook.event in triggered):
         fires = any(hosts.select(profile, hook_set.hooks, event, tool) for tool in called)
-        if event in events and events[event].role in _BESIDE and fires:
+        if role_of(hook_set.host, event) in _BESIDE and fires:
             scenario = replace(scenario_of(hook_set, acts), parallel=Parallel(event=event))
             yield cut_short(f"{event} hooks side by side", scenario)
 
@@ -243,12 +245,7 @@ def plan_world(hook_set: HookSet, moves: Sequence[Act], *, written: bool) -> Ite
 
 
 def plan_single_events(hook_set: HookSet, triggered: Collection[str]) -> Iterator[CheckSession]:
-    """
-    Yield single events, outside of any session, for hooks whose event no session has.
-
-    Args:
-        triggered: The events that a session had.
-    """
+    """Yield single events, outside of any session, for hooks whose event no session triggered."""
     events = hosts.find(hook_set.host).events
     for hook in hook_set.hooks:
         rule = events.get(hook.event)
@@ -270,4 +267,4 @@ def _unknown_tools(hook_set: HookSet) -> Iterator[Tools]:
     """Yield calls of the tools that matchers name and no other move calls."""
     for name in called_tools(hook_set):
         if name != hosts.find(hook_set.host).tools.subagent:
-            yield Tools(calls=(ToolCall(name=name, input=_INPUT, given=corpora.GIVEN),))
+            yield Tools(calls=(ToolCall(name=name, input=_INPUT, given=GIVEN),))

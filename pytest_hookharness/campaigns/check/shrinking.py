@@ -42,14 +42,7 @@ _MORE_TURNS = 24
 
 
 def shrink(scenario: Scenario, symptom: Symptom, trace: Trace, look: Look) -> tuple[Scenario, Symptom] | None:
-    """
-    Return a small scenario that shows the same problem, with its symptom; ``None`` if no scenario does.
-
-    Args:
-        scenario: The scenario that showed the problem.
-        trace: The trace of that scenario.
-        look: Plays a scenario; returns the symptom if it shows the problem.
-    """
+    """Return a small scenario that shows the same problem, with its symptom; ``None`` if no scenario does."""
     seen = symptom
 
     def shows(some: Scenario) -> bool:

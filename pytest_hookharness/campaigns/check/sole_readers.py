@@ -14,13 +14,12 @@ from collections.abc import Collection, Iterator, Sequence
 from dataclasses import replace
 
 from pytest_hookharness import hosts
-from pytest_hookharness.campaigns.arming.activation import STOPS
+from pytest_hookharness.campaigns.arming.hook_roles import BEFORE_CALLS, STOPS, hooks_at, role_of
 from pytest_hookharness.campaigns.check.corpora import MARKER
 from pytest_hookharness.campaigns.check.failing_gates import failing_checks
-from pytest_hookharness.campaigns.check.grouping import ENDLESS, PlayedSession, TryOut, group
-from pytest_hookharness.campaigns.check.held_loops import problem_of
-from pytest_hookharness.campaigns.check.hook_statistics import name_problem
-from pytest_hookharness.campaigns.check.kept_sessions import shortened
+from pytest_hookharness.campaigns.check.grouping import ENDLESS, ProvedSymptom, group
+from pytest_hookharness.campaigns.check.played_sessions import PlayedSession, TryOut, shortened
+from pytest_hookharness.campaigns.check.reads.shared_symptoms import symptom_of, together
 from pytest_hookharness.campaigns.check.session_scenario import scenario_of
 from pytest_hookharness.campaigns.check.sessions import plan_each_event
 from pytest_hookharness.campaigns.check.shell_code.shell_scripts import SHELL_SCRIPT
@@ -32,7 +31,6 @@ from pytest_hookharness.model.processes import Exited
 from pytest_hookharness.model.protocol import Hook
 from pytest_hookharness.model.trace import HookRun
 
-_GUARDS = frozenset({hosts.Role.BEFORE_TOOL, hosts.Role.PERMISSION})
 _TOOLS = r"(?P<tool>jq|python3?|node|perl|ruby)"
 _COMMENT = re.compile(r"^\s*#[^\n]*|(?<=\s)#\s[^\n'\"]*$", re.MULTILINE)
 _CONTINUED = re.compile(r"\\\n")
@@ -115,47 +113,32 @@ def _allows_nothing_read(code: str) -> bool:
 
 
 def prove_sole_readers(
-    hook_set: HookSet,
-    play: TryOut,
-    known: Collection[Problem],
-    played: Sequence[PlayedSession] = (),
-) -> Iterator[Problem]:
+    hook_set: HookSet, play: TryOut, known: Collection[Problem], played: Sequence[PlayedSession] = ()
+) -> Iterator[ProvedSymptom]:
     """
     Play each event without the programs, and yield the guards that then allow every call.
 
-    Args:
-        hook_set: The hooks.
-        play: Plays sessions.
-        known: The other problems.
-        played: The sessions so far, of which some show gates whose check fails.
+    Of the sessions so far, those that show gates whose check fails are played without the check's program.
     """
     told = ", ".join(one.symptom.hook for one in known if one.symptom.kind == UNGUARDED_TOOL.name)
     readers: dict[str, list[Hook]] = {}
-    for hook in _commands_of(hook_set, _GUARDS):
+    for hook in _commands_of(hook_set, BEFORE_CALLS):
         texts = hook_set.code_of(hook)
         tool = sole_reader(texts[0]) if len(texts) == 1 and not is_named(hook.command, told) else ""
         if tool:
             readers.setdefault(tool, []).append(hook)
-    names = [one.id for one in known]
     each = plan_each_event(hook_set)
     once = replace(each.scenario, turns=len(each.scenario.script.acts))
     for tool, hooks in readers.items():
         for one in play([_without(replace(each, scenario=once, ends=False), tool)]):
             allowing = [hook for hook in hooks if _allows_all(one.outcome, hook)]
             if one.outcome is not None and allowing:
-                problem = _problem(tool, allowing, one, one.outcome, names)
-                names.append(problem.id)
-                yield problem
-    yield from _prove_needed(hook_set, play, known, names)
-    yield from _prove_checks(play, [one.session for one in played if one.outcome], told, names)
+                yield ProvedSymptom(_symptom(tool, allowing, one.outcome), one.session, one.outcome.trace)
+    yield from _prove_needed(hook_set, play, known)
+    yield from _prove_checks(hook_set, play, [one.session for one in played if one.outcome], told)
 
 
-def _prove_needed(
-    hook_set: HookSet,
-    play: TryOut,
-    known: Collection[Problem],
-    names: list[str],
-) -> Iterator[Problem]:
+def _prove_needed(hook_set: HookSet, play: TryOut, known: Collection[Problem]) -> Iterator[ProvedSymptom]:
     """Play a stop without each program for which a hook of stops asks, and yield the endless refusals."""
     told = {one.symptom.hook for one in known if one.symptom.kind in ENDLESS}
     asked: dict[str, set[str]] = {}
@@ -170,17 +153,13 @@ def _prove_needed(
         for seen in group(hook_set, [played], mark=MARKER):
             if seen.symptom.kind in ENDLESS and seen.symptom.hook in asked[tool]:
                 text = f"with no `{tool}` on the PATH, {seen.symptom.text}"
-                found = replace(seen.problem, id=name_problem(seen.symptom, names))
-                names.append(found.id)
-                yield replace(found, symptom=replace(found.symptom, text=text, advice=_LET_GO))
+                symptom = replace(seen.symptom, text=text, advice=_LET_GO)
+                yield ProvedSymptom(symptom, seen.session, seen.trace)
 
 
 def _prove_checks(
-    play: TryOut,
-    sessions: Sequence[CheckSession],
-    told: str,
-    names: list[str],
-) -> Iterator[Problem]:
+    hook_set: HookSet, play: TryOut, sessions: Sequence[CheckSession], told: str
+) -> Iterator[ProvedSymptom]:
     """Play gates without the program of the check that they need, and yield those that end with an error."""
     tried = list[CheckSession]()
     for session in sessions:
@@ -188,36 +167,28 @@ def _prove_checks(
         tried += [_without(shortened(session), tool) for tool in commands[:_MOST_CHECKS]]
     for one in play(tried):
         (tool,) = one.session.scenario.hidden
-        for event, run in _ended_with_errors(one.outcome):
+        for event, run in _ended_with_errors(hook_set, one.outcome):
             if one.outcome is None or is_named(run.hook.command, told):
                 continue
             status = run.ending.code if isinstance(run.ending, Exited) else 0
             lines = run.run.stderr.text.split("\n") if run.run is not None else []
             said = next((" ".join(line.split()) for line in reversed(lines) if line.strip()), "")
             error = f', "{said[:_LONGEST]}"' if said else ""
-            symptom = Symptom(
-                kind=UNGUARDED_TOOL.name,
-                code=UNGUARDED_TOOL.code,
-                hook=run.hook.command,
-                text=(
-                    f"{event}: with no `{tool}` on the PATH it ends with status {status}{error}, and every "
-                    "stop is allowed."
-                ),
-                advice=f"Catch that `{tool}` cannot be started, and tell the user that nothing was checked.",
-                turn=1,
+            text = (
+                f"{event}: with no `{tool}` on the PATH it ends with status {status}{error}, and every "
+                "stop is allowed."
             )
-            found = problem_of(symptom, one, one.outcome.trace, names)
-            names.append(found.id)
+            advice = f"Catch that `{tool}` cannot be started, and tell the user that nothing was checked."
             told = f"{told}, {run.hook.command}"
-            yield found
+            symptom = symptom_of(UNGUARDED_TOOL, run.hook.command, text, advice, turn=1)
+            yield ProvedSymptom(symptom, one.session, one.outcome.trace)
 
 
-def _ended_with_errors(outcome: Outcome | None) -> Iterator[tuple[str, HookRun]]:
+def _ended_with_errors(hook_set: HookSet, outcome: Outcome | None) -> Iterator[tuple[str, HookRun]]:
     """Yield the runs that ended with an error at a stop that was allowed, once for each hook."""
     found = dict[str, tuple[str, HookRun]]()
     for _, hooked in outcome.trace.hooked() if outcome is not None else ():
-        rule = hosts.find(outcome.scenario.host).events.get(hooked.event) if outcome is not None else None
-        if rule is None or rule.role not in STOPS or hooked.decision.refused:
+        if hooked.decision.refused or role_of(hook_set.host, hooked.event) not in STOPS:
             continue
         for run in hooked.hook_runs:
             failed = isinstance(run.ending, Exited) and run.ending.code not in (0, 2)
@@ -228,8 +199,7 @@ def _ended_with_errors(outcome: Outcome | None) -> Iterator[tuple[str, HookRun]]
 
 def _commands_of(hook_set: HookSet, roles: Collection[hosts.Role]) -> list[Hook]:
     """Return the hooks at events of some roles that are commands, each command once."""
-    events = hosts.find(hook_set.host).events
-    found = (one for one in hook_set.hooks if one.event in events and events[one.event].role in roles)
+    found = hooks_at(hook_set, roles)
     return [*{one.command: one for one in found if one.type == "command"}.values()]
 
 
@@ -257,23 +227,12 @@ def _allows_all(outcome: Outcome | None, hook: Hook) -> bool:
     return bool(runs) and ended and not refused and not any(run.reply.context for run in runs)
 
 
-def _problem(
-    tool: str, hooks: Sequence[Hook], played: PlayedSession, outcome: Outcome, taken: Sequence[str]
-) -> Problem:
-    events = ", ".join(dict.fromkeys(hook.event for hook in hooks))
+def _symptom(tool: str, hooks: Sequence[Hook], outcome: Outcome) -> Symptom:
     run = next(_runs(outcome, hooks[0]))
     status = run.ending.code if isinstance(run.ending, Exited) else 0
     them = "they learn" if len(hooks) > 1 else "it learns"
     text = (
-        f"{events}: {them} of a call only by `{tool}`; with no `{tool}` on the PATH every call is allowed "
+        f"{them} of a call only by `{tool}`; with no `{tool}` on the PATH every call is allowed "
         f"(exit {status})."
     )
-    symptom = Symptom(
-        kind=UNGUARDED_TOOL.name,
-        code=UNGUARDED_TOOL.code,
-        hook=", ".join(hook.command for hook in hooks),
-        text=text,
-        advice=_ADVICE.format(tool=tool),
-        turn=1,
-    )
-    return problem_of(symptom, played, outcome.trace, taken)
+    return replace(together(UNGUARDED_TOOL, hooks, text, _ADVICE.format(tool=tool)), turn=1)

@@ -12,13 +12,14 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import field, replace
 
 from pytest_hookharness import hosts
-from pytest_hookharness.campaigns.check.gates.loop_checks import find_in_loops
-from pytest_hookharness.campaigns.check.reads.compared_tools import former_tool, miscased_tool
-from pytest_hookharness.campaigns.check.reads.guard_checks import find_in_guards
 from pytest_hookharness.campaigns.check.reads.script_calls import find_in_calls
 from pytest_hookharness.campaigns.check.reads.script_checks import find_in_scripts
-from pytest_hookharness.campaigns.check.reads.shared_symptoms import together, with_hooks
-from pytest_hookharness.campaigns.check.reads.unreached_tools import unreached_tools
+from pytest_hookharness.campaigns.check.reads.shared_symptoms import (
+    CheckRule,
+    each_found,
+    symptom_of,
+    together,
+)
 from pytest_hookharness.campaigns.check.session_errors import gather
 from pytest_hookharness.campaigns.check.static.entry_keys import unread_key, unread_limit
 from pytest_hookharness.campaigns.check.static.hook_program import (
@@ -40,7 +41,6 @@ from pytest_hookharness.campaigns.check.tool_names import (
     never_matches,
 )
 from pytest_hookharness.judging.findings.codes import (
-    INERT_GUARD,
     RELATIVE_PATH,
     STRICT_SHELL,
     TIMEOUT_UNIT,
@@ -56,7 +56,6 @@ from pytest_hookharness.model.checkup import HookSet, Symptom
 from pytest_hookharness.model.expectations import counted
 from pytest_hookharness.model.fast_dataclass import dataclass
 from pytest_hookharness.model.protocol import Hook
-from pytest_hookharness.model.verdicts import FindingCode
 
 # A flaw of an entry: its file, the path of keys to the entry, and what is wrong.
 _ENTRY = re.compile(r"(?P<file>[^:]+), (?P<path>\S+): (?P=path) (?P<flaw>.+)")
@@ -92,14 +91,10 @@ def check_statically(hook_set: HookSet) -> StaticResult:
         _not_run([(hook, found) for hook, found in obstacles if not found.local]),
         _of_entries(hook_set),
         _of_timeouts(hook_set),
-        _of_keys(hook_set),
+        *(rule.symptoms(hook_set) for rule in _OF_KEYS),
         _of_expressions(hook_set),
         *find_in_scripts(readable),
-        *find_in_loops(readable),
         find_in_calls(readable),
-        *find_in_guards(readable),
-        _of_names(readable),
-        _of_branches(readable),
         _of_shells(hook_set, [hook for hook, _ in obstacles]),
         _of_paths(readable),
         _of_unwired(hook_set),
@@ -141,77 +136,50 @@ def _of_settings(hook_set: HookSet) -> Iterator[Symptom]:
         advice = f"{finding.advice} Known events: {known}." if known else finding.advice
         yield Symptom(kind=finding.name, code=finding.code, text=text, advice=advice)
     for text, advice in refused_files(hook_set):
-        yield replace(together(CONFIG_OFF, hook_set.hooks, text), text=text, advice=advice)
+        yield replace(together(CONFIG_OFF, hook_set.hooks, "", advice), text=text)
 
 
 def _not_run(obstacles: Sequence[tuple[Hook, Obstacle]]) -> Iterator[Symptom]:
     """Yield one symptom for each cause, with all hooks that it keeps from running."""
     for cause in dict.fromkeys(found.cause for _, found in obstacles):
         same = [(hook, found) for hook, found in obstacles if found.cause == cause]
-        events = ", ".join(dict.fromkeys(hook.event for hook, _ in same))
-        commands = ", ".join(dict.fromkeys(hook.command for hook, _ in same))
         obstacle = same[0][1]
         others = len({found.text for _, found in same}) - 1
         so = f"; the same holds for {counted(others, 'other file')}" if others else ""
-        yield Symptom(
-            kind=NOT_RUN.name,
-            code=NOT_RUN.code,
-            hook=commands,
-            text=f"{events}: {obstacle.text}{so}.",
-            advice=obstacle.fix,
-        )
-
-
-def _of_names(hook_set: HookSet) -> Iterator[Symptom]:
-    """Yield names of tools that scripts compare with in vain, each once with its hooks."""
-    found = [(hook, miscased_tool(hook_set, hook)) for hook in hook_set.hooks]
-    found += [(hook, former_tool(hook_set, hook)) for hook in hook_set.hooks]
-    for hooks, (name, meant) in with_hooks(one for one in found if one[1][0]):
-        text = f"the script compares the tool's name with `{name}`, but {hook_set.host} sends `{meant}`."
-        yield replace(together(INERT_GUARD, hooks, text), advice=f"Compare with `{meant}`.")
-
-
-def _of_branches(hook_set: HookSet) -> Iterator[Symptom]:
-    """Yield branches for tools whose calls no matcher lets through, each once with its hooks."""
-    found = [(hook, unreached_tools(hook_set, hook)) for hook in hook_set.hooks]
-    for hooks, (tools, line) in with_hooks(one for one in found if one[1][0]):
-        matchers = ", ".join(dict.fromkeys(f"`{hook.matcher}`" for hook in hooks))
-        text = f"the branch for {tools} in line {line} never runs, as the matcher {matchers} leaves them out."
-        advice = "Add the tools to the matcher, or remove the branch."
-        yield replace(together(NEVER_FIRED, hooks, text), advice=advice)
+        symptom = together(NOT_RUN, [hook for hook, _ in same], f"{obstacle.text}{so}.")
+        yield replace(symptom, advice=obstacle.fix)
 
 
 def _of_shells(hook_set: HookSet, broken: Sequence[Hook]) -> Iterator[Symptom]:
     """Yield the commands whose conditions the host's shell does not know."""
     sound = [hook for hook in hook_set.hooks if hook not in broken]
-    found = [(hook, shell) for hook in sound if (shell := foreign_test(hook_set, hook))]
-    if found:
-        text = f"{found[0][1]}, which is /bin/sh here, does not know `[[`, so the condition never holds."
-        symptom = together(STRICT_SHELL, [hook for hook, _ in found], text)
-        yield replace(symptom, advice="Use `[` or `case`, or start `bash -c '...'`.")
+    for hooks, shell in each_found(hook_set, foreign_test, sound):
+        text = f"{shell}, which is /bin/sh here, does not know `[[`, so the condition never holds."
+        yield together(STRICT_SHELL, hooks, text, "Use `[` or `case`, or start `bash -c '...'`.")
 
 
 def _of_paths(hook_set: HookSet) -> Iterator[Symptom]:
     """Yield which paths hold only in some folders, each form once with all its hooks."""
-    unquoted = [(hook, found[0][0]) for hook in hook_set.hooks if (found := unquoted_paths(hook_set, hook))]
-    for variable in dict.fromkeys(variable for _, variable in unquoted):
+    for hooks, variable in each_found(hook_set, _unquoted_variable):
         text = f"{variable} is not quoted, so the shell makes two words of a path with a space."
-        symptom = together(UNQUOTED_PATH, [hook for hook, one in unquoted if one == variable], text)
-        yield replace(symptom, advice=f'Put the variable in double quotes: `"{variable}"`.')
+        yield together(UNQUOTED_PATH, hooks, text, f'Put the variable in double quotes: `"{variable}"`.')
     # Also of scripts that cannot run yet: the path stays wrong when they can.
-    relative = [(hook, script) for hook in hook_set.hooks if (script := relative_script(hook_set, hook))]
-    if relative:
+    if relative := [(hook, script) for hook in hook_set.hooks if (script := relative_script(hook_set, hook))]:
         script = relative[0][1]
         text = f"{script} is looked up in the agent's current folder, so after a `cd` it is not found."
-        symptom = together(RELATIVE_PATH, [hook for hook, _ in relative], text)
-        yield replace(symptom, advice=_from_the_project(hook_set.host, script))
+        advice = _from_the_project(hook_set.host, script)
+        yield together(RELATIVE_PATH, [hook for hook, _ in relative], text, advice)
     if written := [(hook, file) for hook in hook_set.hooks if (file := relative_file(hook_set, hook))]:
         file, *more = dict.fromkeys(file for _, file in written)
         others = " and ".join([file, *more[:1]]) + (f" and {len(more) - 1} more" if len(more) > 1 else "")
         are, they = ("are", "they are other files") if more else ("is", "it is another file")
         text = f"{others} {are} looked up in the agent's current folder, so after a `cd` {they}."
-        symptom = together(RELATIVE_PATH, [hook for hook, _ in written], text)
-        yield replace(symptom, advice=_from_the_project(hook_set.host, file))
+        advice = _from_the_project(hook_set.host, file)
+        yield together(RELATIVE_PATH, [hook for hook, _ in written], text, advice)
+
+
+def _unquoted_variable(hook_set: HookSet, hook: Hook) -> str:
+    return next((str(found[0]) for found in unquoted_paths(hook_set, hook)), "")
 
 
 def _from_the_project(host: str, script: str) -> str:
@@ -235,35 +203,33 @@ def _of_entries(hook_set: HookSet) -> Iterator[Symptom]:
 
 def _of_hook(hook_set: HookSet, hook: Hook) -> Iterator[Symptom]:
     if why := never_matches(hook_set, hook):
-        symptom = _symptom(NEVER_FIRED, hook, f"{hook.event}: it never runs, because {why}.")
-        yield replace(
-            symptom, advice="Correct the matcher, or configure the hook for the event that is meant."
-        )
+        advice = "Correct the matcher, or configure the hook for the event that is meant."
+        yield together(NEVER_FIRED, [hook], f"it never runs, because {why}.", advice)
     for name, meant in left_out(hook_set, hook):
-        text = f"{hook.event}: the matcher `{hook.matcher}` leaves out `{meant}`, which is written `{name}`."
-        yield replace(_symptom(CONFIG_OFF, hook, text), advice=f"Write `{meant}` in the matcher.")
+        text = f"the matcher `{hook.matcher}` leaves out `{meant}`, which is written `{name}`."
+        yield together(CONFIG_OFF, [hook], text, f"Write `{meant}` in the matcher.")
     if is_ignored(hook_set, hook):
-        text = f"{hook.event}: {hook_set.host} ignores the matcher `{hook.matcher}`, so the hook always runs."
+        text = f"{hook_set.host} ignores the matcher `{hook.matcher}`, so the hook always runs."
         advice = f"Remove the matcher; to limit the hook, check its input ({hook.event}) in the script."
-        yield replace(_symptom(CONFIG_OFF, hook, text), advice=advice)
+        yield together(CONFIG_OFF, [hook], text, advice)
 
 
-def _of_keys(hook_set: HookSet) -> Iterator[Symptom]:
-    """Yield the keys of entries that the host does not read, each once with all its entries."""
-    found = {number: unread_key(hook_set, hook) for number, hook in enumerate(hook_set.hooks, 1)}
-    for key, why in dict.fromkeys(pair for pair in found.values() if pair[0]):
-        entries = tuple(number for number, pair in found.items() if pair == (key, why))
-        hooks = [hook_set.hooks[number - 1] for number in entries]
-        text = f"{hook_set.host} does not read the key `{key}`, {why}."
-        symptom = together(CONFIG_OFF, hooks, text)
-        yield replace(symptom, advice=f"Remove `{key}`, or write what the host reads.", entries=entries)
-    limits = {number: unread_limit(hook_set, hook) for number, hook in enumerate(hook_set.hooks, 1)}
-    for key, why in dict.fromkeys(pair for pair in limits.values() if pair[0]):
-        entries = tuple(number for number, pair in limits.items() if pair == (key, why))
-        hooks = [hook_set.hooks[number - 1] for number in entries]
-        text = f"{hook_set.host} does not read the key `{key}` {why}."
-        advice = "Name tools in `matcher`, such as `Edit|Write`, and check everything else in the script."
-        yield replace(together(CONFIG_OFF, hooks, text), advice=advice, entries=entries)
+_OF_KEYS = (
+    CheckRule(
+        code=CONFIG_OFF,
+        find=unread_key,
+        text="{host} does not read the key `{0}`, {1}.",
+        advice="Remove `{0}`, or write what the host reads.",
+        by_entry=True,
+    ),
+    CheckRule(
+        code=CONFIG_OFF,
+        find=unread_limit,
+        text="{host} does not read the key `{0}` {1}.",
+        advice="Name tools in `matcher`, such as `Edit|Write`, and check everything else in the script.",
+        by_entry=True,
+    ),
+)
 
 
 def _of_timeouts(hook_set: HookSet) -> Iterator[Symptom]:
@@ -278,17 +244,13 @@ def _of_expressions(hook_set: HookSet) -> Iterator[Symptom]:
     for fits, entries in find_expressions(hook_set).items():
         hooks = [hook_set.hooks[number - 1] for number in entries]
         code, often = (CONFIG_OFF, "it runs for every tool") if fits else (NEVER_FIRED, "it never runs")
+        ending = ", and an empty alternative (`||`) fits every name." if fits else "."
         text = (
             f"{often}, because {hook_set.host} compares the matcher `{hooks[0].matcher}` with names of tools"
+            f"{ending}"
         )
-        ending = ", and an empty alternative (`||`) fits every name." if fits else "."
         advice = "Name the tools in the matcher, such as `Edit|Write`, and look at their input in the script."
-        symptom = together(code, hooks, text + ending)
-        yield replace(symptom, advice=advice, entries=tuple(entries))
-
-
-def _symptom(code: FindingCode, hook: Hook, text: str) -> Symptom:
-    return Symptom(kind=code.name, code=code.code, hook=hook.command, text=text, advice=code.fix)
+        yield replace(together(code, hooks, text, advice), entries=tuple(entries))
 
 
 def _of_unwired(hook_set: HookSet) -> Iterator[Symptom]:
@@ -299,9 +261,5 @@ def _of_unwired(hook_set: HookSet) -> Iterator[Symptom]:
             for path, event, document in found
         ]
         it = "it" if len(found) == 1 else "them"
-        yield Symptom(
-            kind=NEVER_FIRED.name,
-            code=NEVER_FIRED.code,
-            text=f"{'; '.join(said)}; no settings or scripts of the project start {it}.",
-            advice=f"Add {it} to the settings, or remove {it}.",
-        )
+        text = f"{'; '.join(said)}; no settings or scripts of the project start {it}."
+        yield symptom_of(NEVER_FIRED, "", text, f"Add {it} to the settings, or remove {it}.")

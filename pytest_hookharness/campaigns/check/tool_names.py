@@ -8,8 +8,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from functools import cache
 
 from pytest_hookharness import hosts
+from pytest_hookharness.campaigns.arming.hook_roles import is_of_tools
 from pytest_hookharness.campaigns.check import corpora
 from pytest_hookharness.model.checkup import HookSet
 from pytest_hookharness.model.moves import Edit, RunCommand
@@ -49,6 +51,12 @@ def known_tools(host: str) -> frozenset[str]:
     return frozenset({*usual_tools(profile), *others, *matched})
 
 
+@cache
+def all_tools() -> frozenset[str]:
+    """Return the known names of the tools of all hosts."""
+    return frozenset[str]().union(*(known_tools(profile.name) for profile in hosts.known()))
+
+
 def usual_tools(profile: hosts.Profile) -> Iterator[str]:
     """Yield the names of the tools that run commands and read and write files."""
     return (profile.tools.call(operation, "/w").name for operation in _USUAL)
@@ -56,8 +64,7 @@ def usual_tools(profile: hosts.Profile) -> Iterator[str]:
 
 def matched_tools(hook_set: HookSet, hook: Hook) -> tuple[str, ...]:
     """Return the tool names in the matcher of a hook."""
-    rule = hosts.find(hook_set.host).events.get(hook.event)
-    if rule is None or rule.target != "tool_name" or hook.matcher is None:
+    if hook.matcher is None or not is_of_tools(hook_set.host, hook.event):
         return ()
     parts = (part.strip().strip("^$()") for part in re.split(r"[|,]", hook.matcher))
     return tuple(part for part in parts if NAME.fullmatch(part))
@@ -73,8 +80,7 @@ def called_tools(hook_set: HookSet) -> tuple[str, ...]:
     usual = {*usual_tools(profile)}
     found: list[str] = []
     for hook in hook_set.hooks:
-        rule = profile.events.get(hook.event)
-        if rule is None or rule.target != "tool_name" or hook.matcher is None:
+        if hook.matcher is None or not is_of_tools(hook_set.host, hook.event):
             continue
         for part in re.split(r"[|,]", hook.matcher.strip("^$()")):
             name = _WILDCARD.sub("sample", part.strip().strip("^$()"))
@@ -100,9 +106,8 @@ def left_out(hook_set: HookSet, hook: Hook) -> tuple[tuple[str, str], ...]:
     profile = hosts.find(hook_set.host)
     matcher = Hook(event=hook.event, matcher=hook.matcher)
     fitting = {one for one in known_tools(profile.name) if hosts.select(profile, (matcher,), hook.event, one)}
-    elsewhere = {one for each in hosts.known() for one in known_tools(each.name)}
     found = misnamed_tools(hook_set, hook) if fitting else ()
-    return tuple((name, meant) for name, meant in found if name not in elsewhere and meant not in fitting)
+    return tuple((name, meant) for name, meant in found if name not in all_tools() and meant not in fitting)
 
 
 def meant_tool(host: str, name: str) -> str:
@@ -116,8 +121,7 @@ def meant_tool(host: str, name: str) -> str:
         return ""
     if same := next((one for one in known if plain(one) == plain(name)), ""):
         return same
-    elsewhere = {one for profile in hosts.known() for one in known_tools(profile.name)}
-    return "" if name in elsewhere else next((one for one in known if _is_slip(name, one)), "")
+    return "" if name in all_tools() else next((one for one in known if _is_slip(name, one)), "")
 
 
 def _is_slip(name: str, meant: str) -> bool:
@@ -226,11 +230,9 @@ def find_expressions(hook_set: HookSet) -> Mapping[bool, Sequence[int]]:
     profile, known = hosts.find(hook_set.host), known_tools(hook_set.host)
     found: dict[bool, list[int]] = {}
     for number, hook in enumerate(hook_set.hooks, 1):
-        rule = profile.events.get(hook.event)
         written = [part for part in _alternatives(hook.matcher or "") if part]
-        if rule is None or rule.target != "tool_name" or not written:
-            continue
-        if all(_NO_NAME.search(part) for part in written):
+        of_tools = is_of_tools(hook_set.host, hook.event)
+        if of_tools and written and all(map(_NO_NAME.search, written)):
             matcher = Hook(event=hook.event, matcher=hook.matcher)
             fits = {bool(hosts.select(profile, (matcher,), hook.event, tool)) for tool in known}
             if len(fits) == 1:

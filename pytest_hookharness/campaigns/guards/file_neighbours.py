@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
-from pytest_hookharness.campaigns.arming.project_texts import project_files
+from pytest_hookharness.campaigns.arming.project_texts import files_by_path
 from pytest_hookharness.campaigns.guards.file_ways import (
     ESCAPES,
     FileProof,
@@ -59,8 +59,7 @@ def _examples(hook_set: HookSet, source: str) -> list[tuple[str, str]]:
     text = ESCAPES.sub("", source)
     if _SPEAKS_OF_EXAMPLES.search(text):
         return _others_than_named(text)
-    known = [path.relative_to(hook_set.root).as_posix() for path in project_files(hook_set.root)]
-    found = [path for path in known if _EXAMPLE.search(path)][:_MOST_EXAMPLES]
+    found = [path for path in files_by_path(hook_set.root) if _EXAMPLE.search(path)][:_MOST_EXAMPLES]
     files = found if found or _ALL_ENVIRONMENTS.search(text) else [*TRIED[:1]]
     return [(file, "") for file in files]
 

@@ -13,6 +13,7 @@ from pytest_hookharness.campaigns.guards.named_commands import read_guards
 from pytest_hookharness.campaigns.guards.rewording import edited_files, refused_moves
 from pytest_hookharness.campaigns.guards.sibling_files import siblings
 from pytest_hookharness.campaigns.guards.watched_moves import is_asked_about, may_refuse
+from pytest_hookharness.campaigns.stress.first_run import GIVEN
 from pytest_hookharness.judging.checkup.file_bypasses import LOCKS, control_of, other_paths, shell_ways
 from pytest_hookharness.judging.checkup.file_calls import FileCall, FileCalls, call_of
 from pytest_hookharness.model.checkup import HookSet, hook_names
@@ -24,12 +25,10 @@ from pytest_hookharness.model.moves import (
     Edit,
     RunCommand,
     ToolCall,
-    ToolResult,
     Tools,
 )
 from pytest_hookharness.model.outcome import Outcome
 
-_GIVEN = ToolResult(text="done")
 # Files that nobody may change by any tool, for whatever reason a guard has.
 _SURE = re.compile(r"^\.env|secret|credential|\.pem$|\.key$|\.lock$|-lock\.|settings\.", re.IGNORECASE)
 # The agent's own settings and hooks: who changes them switches all guards off.
@@ -64,13 +63,7 @@ class GuardedFile:
 
 
 def guarded_files(hook_set: HookSet, outcomes: Sequence[Outcome]) -> dict[str, list[GuardedFile]]:
-    """
-    Return the files whose edits guards refuse by their names, by the command of the guard.
-
-    Args:
-        hook_set: The hooks, and the project that may deny files without them.
-        outcomes: What was played.
-    """
+    """Return the files whose edits guards refuse by their names, by the command of the guard."""
     found: dict[str, dict[str, GuardedFile]] = {}
     sources: dict[str, str] = {}
     for outcome in outcomes:
@@ -78,7 +71,7 @@ def guarded_files(hook_set: HookSet, outcomes: Sequence[Outcome]) -> dict[str, l
         for hook, move in refused_moves(outcome):
             source = sources.get(hook) or sources.setdefault(hook, _source_of(hook_set, hook))
             if isinstance(move, Edit) and move.file in kept and is_named(move.file, source):
-                one = GuardedFile(replace(move, given=_GIVEN, expect=None), hook, source)
+                one = GuardedFile(replace(move, given=GIVEN, expect=None), hook, source)
                 found.setdefault(hook, {}).setdefault(move.file, one)
     return {
         hook: sorted(files.values(), key=lambda one: _certainty(hook_set, one), reverse=True)
@@ -129,7 +122,7 @@ def other_ways(hook_set: HookSet, one: GuardedFile) -> Iterator[Act]:
             # The last program is the one that changes the file.
             program = command.rpartition("| ")[2].split()[0]
             if not is_denied_to_shell(hook_set, program):
-                yield RunCommand(command=command, given=_GIVEN)
+                yield RunCommand(command=command, given=GIVEN)
     for file in other_paths(one.file) if _keeps_paths(hook_set.host) else ():
         yield replace(one.edit, file=file)
     if _SURE.search(posixpath.basename(one.file)):
@@ -176,7 +169,7 @@ def _by_other_tools(hook_set: HookSet, one: GuardedFile) -> Iterator[Act]:
     if tools.deletes and not is_asked_about(hook_set, one.hook, tools.deletes):
         # Its input is not documented, and no hook of the guard gets it.
         given = {"file_path": f"{WORKSPACE}/{one.file}"}
-        yield Tools(calls=(ToolCall(name=tools.deletes, input=given, given=_GIVEN),))
+        yield Tools(calls=(ToolCall(name=tools.deletes, input=given, given=GIVEN),))
 
 
 def _control(one: GuardedFile) -> Edit:

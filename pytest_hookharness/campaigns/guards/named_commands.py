@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
-from pytest_hookharness.campaigns.arming.project_texts import is_small, project_files
+from pytest_hookharness.campaigns.arming.project_texts import is_small, project_files, read_known_text
 from pytest_hookharness.campaigns.guards.pattern_texts import find_texts, texts_of
 from pytest_hookharness.campaigns.guards.watched_moves import is_asked_before
 from pytest_hookharness.model.checkup import HookSet
@@ -120,7 +120,11 @@ def _beside(hook_set: HookSet, sources: Sequence[str]) -> Iterator[tuple[Path, s
         if path.stem in words or path.name in words
     ]
     for path in dict.fromkeys([*beside, *_named_by_path(hook_set, folders, sources)]):
-        if path.suffix in _RULES and is_small(path, _LARGEST) and (text := _read(path)) not in sources:
+        if (
+            path.suffix in _RULES
+            and is_small(path, _LARGEST)
+            and (text := read_known_text(path)) not in sources
+        ):
             yield path, text
 
 
@@ -141,15 +145,8 @@ def _spoken_of(hook_set: HookSet, named: set[str]) -> Iterator[str]:
     documents = [path for path in project_files(hook_set.root) if path.suffix == ".md"]
     for path in sorted(documents, key=lambda path: len(path.parts))[:_MOST_FILES]:
         if is_small(path, _LARGEST):
-            spans = _CODE.findall(_read(path))
+            spans = _CODE.findall(read_known_text(path))
             yield from (text for text in spans if {*text.split()[:2]} <= named and not _READS.match(text))
-
-
-def _read(path: Path) -> str:
-    try:
-        return path.read_text("utf-8", "replace")
-    except OSError:
-        return ""
 
 
 def mixed(commands: Sequence[str]) -> list[str]:

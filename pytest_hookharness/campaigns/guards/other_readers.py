@@ -19,10 +19,6 @@ _SECRET = re.compile(r"^\.env|secret|credential|\.pem$|\.key$|^id_", re.IGNORECA
 def prove_readers(hook_set: HookSet, refused: Sequence[Act]) -> tuple[Act, ...]:
     """
     Return the acts that show that files are read by one tool and refused to another; none if none may be.
-
-    Args:
-        hook_set: The hooks, and the project that may deny files without them.
-        refused: Moves that hooks refused.
     """
     found = {one for act in refused if (one := reading_of(act)) is not None}
     open_ones = [one for one in sorted(found, key=str) if one.other not in found and _is_open(hook_set, one)]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from pytest_hookharness.campaigns.stress.first_run import GIVEN
 from pytest_hookharness.judging.checkup.bypasses import (
     PRINTS_OTHER,
     READING,
@@ -13,10 +14,9 @@ from pytest_hookharness.judging.checkup.bypasses import (
 )
 from pytest_hookharness.judging.checkup.neighbour import Neighbour
 from pytest_hookharness.judging.checkup.neighbours import neighbours
-from pytest_hookharness.model.moves import FIRST_PROMPT, Act, Edit, Read, RunCommand, ToolResult
+from pytest_hookharness.model.moves import FIRST_PROMPT, Act, Edit, Read, RunCommand
 from pytest_hookharness.model.outcome import Outcome
 
-_GIVEN = ToolResult(text="done")
 # Of the spellings that are proved at once: those that only have words around the command, and all.
 _MOST_AROUND, _MOST_SHOWN = 3, 6
 
@@ -50,7 +50,7 @@ def _run(command: str) -> RunCommand | Read | Edit:
     if command.startswith(WRITING):
         file, _, line = command.removeprefix(WRITING).partition(": ")
         return Edit(file=file, text=f"{line or 'text'}\n")
-    return RunCommand(command=command, given=_GIVEN)
+    return RunCommand(command=command, given=GIVEN)
 
 
 def allowed_spellings(outcomes: Sequence[Outcome], commands: Sequence[str]) -> dict[str, list[str]]:
@@ -72,11 +72,9 @@ def allowed_spellings(outcomes: Sequence[Outcome], commands: Sequence[str]) -> d
 
 def try_neighbours(commands: Sequence[str], source: str = "") -> tuple[Act, ...]:
     """
-    Return the acts of an agent that runs what is harmless and resembles commands; none for no commands.
+    Return the acts of an agent that runs what is harmless and resembles rightly refused commands.
 
-    Args:
-        commands: Commands that are rightly refused.
-        source: The texts of the guards, which may name what they are meant to refuse.
+    The guards' texts (``source``) may name what they are meant to refuse. Without commands, there are none.
     """
     if not commands:
         return ()
@@ -86,13 +84,7 @@ def try_neighbours(commands: Sequence[str], source: str = "") -> tuple[Act, ...]
 
 
 def prove_neighbours(commands: Sequence[str], refused: Sequence[Neighbour]) -> tuple[Act, ...]:
-    """
-    Return the acts that show that harmless commands are refused, and what they resemble is not.
-
-    Args:
-        commands: Commands that are rightly refused.
-        refused: The harmless ones.
-    """
+    """Return the acts that show that harmless commands are refused, and what they resemble is not."""
     controls = [_run(text) for text in dict.fromkeys(text for one in refused for text in one.controls)]
     beside = [
         next((text for text in commands if one.belongs_to([text])), "")

@@ -6,6 +6,7 @@ import re
 from dataclasses import replace
 
 from pytest_hookharness import hosts
+from pytest_hookharness.campaigns.arming.hook_roles import BEFORE_CALLS, role_of
 from pytest_hookharness.model.checkup import HookSet
 from pytest_hookharness.model.moves import Edit, Read, RunCommand
 from pytest_hookharness.model.protocol import Hook
@@ -14,13 +15,11 @@ from pytest_hookharness.model.protocol import Hook
 _REFUSES = re.compile(
     r"\bexit\(?\s*2\b|\b(?:block|deny|ask)|exitCode\s*=\s*2|\bdecision\b|[\"']continue[\"']|\bcontinue:"
 )
-_BEFORE_CALLS = frozenset({hosts.Role.BEFORE_TOOL, hosts.Role.PERMISSION})
 
 
 def is_asked_before(host: str, event: str) -> bool:
     """Return whether hooks of an event run before a tool call."""
-    rule = hosts.find(host).events.get(event)
-    return rule is not None and rule.role in _BEFORE_CALLS
+    return role_of(host, event) in BEFORE_CALLS
 
 
 def may_refuse(hook_set: HookSet, hook: Hook) -> bool:
@@ -44,7 +43,7 @@ def watched(hook_set: HookSet, move: RunCommand | Edit | Read) -> RunCommand | E
     """Return a move before whose call a hook runs; after it, if no hook runs before calls; else ``None``."""
     profile = hosts.find(hook_set.host)
     events = [(profile.events[hook.event], hook) for hook in hook_set.hooks if hook.event in profile.events]
-    before = [(rule, hook) for rule, hook in events if rule.role in _BEFORE_CALLS]
+    before = [(rule, hook) for rule, hook in events if rule.role in BEFORE_CALLS]
     asked = before or [(rule, hook) for rule, hook in events if rule.role is hosts.Role.AFTER_TOOL]
     # Hosts have another tool for a passage than for a whole file.
     ways = [move, replace(move, old="old")] if isinstance(move, Edit) else [move]

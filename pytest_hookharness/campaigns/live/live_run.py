@@ -285,15 +285,13 @@ def _without_shell(env: Mapping[str, str]) -> dict[str, str]:
 
 def workspace_files(testbed: Testbed) -> dict[str, str]:
     """Return the workspace's files by path, without settings of hooks and what Git keeps."""
-    return dict(_workspace_files(testbed))
-
-
-def _workspace_files(testbed: Testbed) -> Iterator[tuple[str, str]]:
     paths = settings_paths(testbed.scenario, testbed.profile)
-    for path, entry in testbed.files.items():
-        kept = path.startswith("workspace/") and not path.startswith("workspace/.git/")
-        if kept and entry.kind != "folder" and not is_settings(paths, path):
-            yield path, f"{entry.kind} {entry.mode:o} {_content(testbed, path) or entry.content}"
+    return {
+        path: f"{entry.kind} {entry.mode:o} {_content(testbed, path) or entry.content}"
+        for path, entry in testbed.files.items()
+        if path.startswith("workspace/") and not path.startswith("workspace/.git/")
+        if entry.kind != "folder" and not is_settings(paths, path)
+    }
 
 
 def _content(testbed: Testbed, path: str) -> str:

@@ -58,13 +58,14 @@ def _reasons(scenario: Scenario) -> Iterator[str]:
     for key in _SIMULATED_ONLY:
         if getattr(scenario, key) != usual[key]:
             yield f"`{key}` has no live equivalent"
-    program = find_program(hosts.find(scenario.host).name)
+    profile = hosts.find(scenario.host)
+    program, own_paths = find_program(profile.name), profile.config.paths
     for name in scenario.options:
         if program is None or name not in program.options:
             yield f"the option `{name}` has no live equivalent"
     if scenario.fake_agents:
         yield "fake agents have no live equivalent"
-    if isinstance(scenario.hooks, str) and f"workspace/{scenario.hooks}" not in _own_paths(scenario):
+    if isinstance(scenario.hooks, str) and f"workspace/{scenario.hooks}" not in own_paths:
         yield f"the real host does not read hooks from {scenario.hooks}"
     if scenario.plugin is not None and (program is None or not program.plugin):
         yield f"plugins are not loaded into the real program of {scenario.host}"
@@ -89,10 +90,6 @@ def _starts_subagent(scenario: Scenario, act: Act) -> bool:
     name = hosts.find(scenario.host).tools.subagent
     calls = act.calls if isinstance(act, Tools) else ()
     return isinstance(act, Subagent) or any(call.name == name != "" for call in calls)
-
-
-def _own_paths(scenario: Scenario) -> tuple[str, ...]:
-    return hosts.find(scenario.host).config.paths
 
 
 def _of_act(act: Act) -> Iterator[str]:

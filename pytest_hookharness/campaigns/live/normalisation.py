@@ -71,13 +71,7 @@ NOT_COMPARED = frozenset(
 
 
 def normalised(value: Json, folders: Sequence[tuple[str, str]], key: str = "") -> Json:
-    """
-    Return a value in which everything in the table is made alike.
-
-    Args:
-        folders: Absolute folders of the run, each with its name.
-        key: The key under which it stands.
-    """
+    """Return a value, which stands under a key, in which everything in the table is made alike."""
     row = next((row for row in TABLE if key in row.keys), None)
     if row is not None and isinstance(value, str | int | float) and not isinstance(value, bool):
         return row.put

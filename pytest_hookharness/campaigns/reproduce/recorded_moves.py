@@ -16,6 +16,7 @@ from dataclasses import field, replace
 
 from pytest_hookharness import hosts
 from pytest_hookharness.campaigns.reproduce.outside_world import CHANGES_FOLDER, find_reach, is_outside
+from pytest_hookharness.campaigns.short_texts import in_one_line
 from pytest_hookharness.hosts.transcripts.session_stream import SessionStream
 from pytest_hookharness.judging.detectors.signatures import (
     ActionKind,
@@ -191,7 +192,7 @@ class RecordedMoves:
         elif item.why == COMPACTED:
             yield Compact(trigger="manual" if item.text == "manual" else "auto")
         else:
-            self._note(f"{item.why}: {_short(item.text) or 'the turn was ended'}")
+            self._note(f"{item.why}: {in_one_line(item.text, _SHOWN) or 'the turn was ended'}")
 
     def _calls(self, action: Action) -> Iterator[Act]:
         cwd, above = self.stream.cwd, self.above
@@ -218,7 +219,7 @@ class RecordedMoves:
     def _result(self, action: Action, arguments: Payload, command: str) -> ToolResult | None:
         """Return the recorded result of a call that is not carried out again; ``None`` if it is."""
         text, kind = action.result, kind_of(action.tool, arguments)
-        shown = _short(f"{action.tool} {command or file_of(arguments)}")
+        shown = in_one_line(f"{action.tool} {command or file_of(arguments)}", _SHOWN)
         reach = _reach(kind, file_of(arguments), command, self.above)
         if not reach and not self.performs and kind in (ActionKind.RUN, ActionKind.WAIT):
             reach = "this machine has no namespaces to run it in"
@@ -296,8 +297,3 @@ def split_patch(patch: str) -> Sequence[str]:
         return (patch,)
     bodies = [part.partition(_END)[0] for part in parts]
     return tuple(f"{_BEGIN}{body}{_END}\n" for body in bodies)
-
-
-def _short(text: str) -> str:
-    words = " ".join(text.split())
-    return words if len(words) <= _SHOWN else f"{words[:_SHOWN]}..."

@@ -138,10 +138,7 @@ def without_commands(scenario: Scenario, named: Mapping[str, str], commands: Col
     """
     Return a scenario without the hooks that have certain commands.
 
-    Args:
-        scenario: The scenario.
-        named: The settings of its project, if they are not among its files.
-        commands: The commands.
+    The settings of its project are named if they are not among its files.
     """
     whole = replace(scenario, files={**named, **scenario.files})
     left_out = [hook for hook in hooks_of(whole) if command_of(whole, hook) in commands]

@@ -10,6 +10,7 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from typing import TypeAlias
 
+from pytest_hookharness.campaigns.short_texts import in_one_line
 from pytest_hookharness.judging.detectors.signatures import mask_numbers
 from pytest_hookharness.judging.findings.finding_catalogue import MANGLED
 from pytest_hookharness.model.actions import HookRefusal, StreamItem
@@ -172,7 +173,8 @@ def compare(
 
 def _describe(refusal: HookRefusal) -> str:
     by = f" by {refusal.hook}" if refusal.hook else ""
-    return f"{refusal.event}{by}: {_short(refusal.reason)!r}" if refusal.reason else f"{refusal.event}{by}"
+    said = f": {in_one_line(refusal.reason, _SHOWN)!r}" if refusal.reason else ""
+    return f"{refusal.event}{by}{said}"
 
 
 def _causes(outcome: Outcome, wanted: HookRefusal, here: _Refused) -> Iterator[str]:
@@ -185,7 +187,8 @@ def _causes(outcome: Outcome, wanted: HookRefusal, here: _Refused) -> Iterator[s
             yield f"`{run.hook.command}` did not run: {_last_line(run) or 'it was not found'}"
     for run in runs:
         if line := _MISSING.search(_stderr(run)):
-            yield f"`{run.hook.command}` says {_short(line[0])!r}: a tool or file is missing here"
+            said = in_one_line(line[0], _SHOWN)
+            yield f"`{run.hook.command}` says {said!r}: a tool or file is missing here"
     for finding in outcome.findings:
         if finding.name == MANGLED.name:
             yield finding.text
@@ -208,9 +211,4 @@ def _stderr(run: HookRun) -> str:
 
 def _last_line(run: HookRun) -> str:
     lines = _stderr(run).strip().splitlines()
-    return _short(lines[-1]) if lines else ""
-
-
-def _short(text: str) -> str:
-    words = " ".join(text.split())
-    return words if len(words) <= _SHOWN else f"{words[:_SHOWN]}..."
+    return in_one_line(lines[-1], _SHOWN) if lines else ""

@@ -37,7 +37,7 @@ STANDARD_COMMANDS = frozenset({
 
 
 # Programs with which scripts read JSON.
-_READERS = frozenset({"jq", "node", "perl", "python", "python3", "ruby"})
+READERS = frozenset({"jq", "node", "perl", "python", "python3", "ruby"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,7 +92,7 @@ class HookTraits:
             if word[:1] != "_" and self.has(word)
         }
         # Words that call a command are better candidates than others; what reads the input comes first.
-        return tuple(sorted(found, key=lambda name: (name not in self.called, name not in _READERS, name)))
+        return tuple(sorted(found, key=lambda name: (name not in self.called, name not in READERS, name)))
 
 
 # A call with this result is only asked about: nothing is executed even if a guard allows it.

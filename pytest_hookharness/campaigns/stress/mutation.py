@@ -152,13 +152,7 @@ class Mutation:
         return None
 
     def apply(self, scenario: Scenario, replay: ReplayScript) -> Scenario:
-        """
-        Return the scenario with this difference and no other.
-
-        Args:
-            scenario: The scenario to be run again, without expectations.
-            replay: The acts of its first run.
-        """
+        """Return the scenario with this difference and no other, and with the acts of its first run."""
         raise NotImplementedError
 
     def was_met(self, outcome: Outcome) -> str:
@@ -167,13 +161,7 @@ class Mutation:
         return ""
 
     def compare(self, usual: Trace, seen: Trace) -> tuple[Evidence, ...]:
-        """
-        Return what the hooks did otherwise because of the mutation; of a fault, what each hook run did.
-
-        Args:
-            usual: The run without the mutation.
-            seen: The run with it.
-        """
+        """Return what the hooks did otherwise because of the mutation; of a fault, what each hook run did."""
         if self.as_fault:
             found = find_reactions(usual, seen, explains_127=self.explains_127)
             return tuple(map(self._evidence_of, found))

@@ -110,13 +110,7 @@ class Trials:
         self._hooks = tuple(dict.fromkeys(hook_run.hook.command for _, hook_run in base.trace.hook_runs()))
 
     def attempt(self, trial: Mutation, faultless: Trace, play: Play) -> TrialOutcome:
-        """
-        Make one trial.
-
-        Args:
-            faultless: A run of the fixed moves without a fault.
-            play: Runs a scenario.
-        """
+        """Make one trial, beside a run of the fixed moves without a fault."""
         try:
             if trial.as_fault:
                 return self._try_fault(trial, faultless, play)
@@ -235,10 +229,7 @@ def _contradict(
     """
     Return the contradiction of each defect that other runs do not confirm, by its index.
 
-    Args:
-        first: What was seen with a fault.
-        controls: What was seen without it; it should be nothing.
-        repetitions: What was seen with it again; it should be the same.
+    Without the fault, nothing should be seen; with it again, the same.
     """
     doubts: dict[int, str] = {}
     for place, one in enumerate(first):

@@ -12,7 +12,8 @@ from pytest_hookharness import scenario_files
 from pytest_hookharness.campaigns.check.causes import is_moot, network_program
 from pytest_hookharness.campaigns.check.check_run import CheckRun
 from pytest_hookharness.campaigns.check.discovery import find_hook_sets
-from pytest_hookharness.campaigns.check.grouping import PlayedSession, SymptomEvidence, summarise
+from pytest_hookharness.campaigns.check.grouping import SymptomEvidence, summarise
+from pytest_hookharness.campaigns.check.played_sessions import PlayedSession
 from pytest_hookharness.campaigns.check.scenario_export import export, shows
 from pytest_hookharness.campaigns.check.session_errors import play_session
 from pytest_hookharness.campaigns.check.session_scenario import NOTHING, with_commands

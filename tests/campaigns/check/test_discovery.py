@@ -8,10 +8,10 @@ import pytest
 from pytest_hookharness.campaigns.check.check_run import CheckRun
 from pytest_hookharness.campaigns.check.discovery import find_hook_sets
 from pytest_hookharness.campaigns.check.grouping import summarise
-from pytest_hookharness.campaigns.check.report.tried_sessions import describe_mended
 from pytest_hookharness.campaigns.check.session_errors import play_session
 from pytest_hookharness.campaigns.check.sessions import plan_each_event, plan_usual
 from pytest_hookharness.campaigns.check.static_checks import check_statically
+from pytest_hookharness.campaigns.check.tried_sessions import describe_mended
 from pytest_hookharness.frontends.node_ids import anchor
 from pytest_hookharness.model.moves import WORKSPACE
 from pytest_hookharness.reports.terminal.check_report import announcement, headline

@@ -11,7 +11,7 @@ from pytest_hookharness.campaigns.check.failing_gates import (
     plan_failing_gates,
     with_succeeding_checks,
 )
-from pytest_hookharness.campaigns.check.grouping import PlayedSession
+from pytest_hookharness.campaigns.check.played_sessions import PlayedSession
 from pytest_hookharness.campaigns.check.session_errors import play_session
 from pytest_hookharness.campaigns.check.sessions import plan_each_event
 

@@ -7,8 +7,8 @@ import pytest
 
 from pytest_hookharness.campaigns.arming.activation import Activation
 from pytest_hookharness.campaigns.check.discovery import find_hook_sets
-from pytest_hookharness.campaigns.check.grouping import PlayedSession
 from pytest_hookharness.campaigns.check.held_loops import meet_held_loops
+from pytest_hookharness.campaigns.check.played_sessions import PlayedSession
 from pytest_hookharness.campaigns.check.session_errors import play_session
 from pytest_hookharness.campaigns.check.sessions import plan_activated, plan_each_event
 
@@ -82,7 +82,7 @@ def test_a_loop_that_is_kept_for_the_project(met):
     assert problem.symptom.hook == "sh ${CLAUDE_PLUGIN_ROOT}/stop.sh"
     assert "a session that did not start the loop" in problem.symptom.text
     assert "the first session left in .claude/loop.json after its refused stop" in problem.symptom.text
-    assert problem.active == "start.md used, as it was after a refused stop"
+    assert problem.session.active == "start.md used, as it was after a refused stop"
 
 
 @pytest.mark.nightly

@@ -2,7 +2,8 @@
 
 import pytest
 
-from pytest_hookharness.campaigns.check.grouping import PlayedSession, group
+from pytest_hookharness.campaigns.check.grouping import group
+from pytest_hookharness.campaigns.check.played_sessions import PlayedSession
 from pytest_hookharness.campaigns.check.session_errors import play_session
 from pytest_hookharness.campaigns.check.sessions import plan_each_event
 

@@ -1,13 +1,12 @@
 """Claims about guards that learn of a call only by one program."""
 
 import json
-from dataclasses import replace
 
 import pytest
 
 from pytest_hookharness.campaigns.check.discovery import find_hook_sets
 from pytest_hookharness.campaigns.check.failing_gates import find_gates
-from pytest_hookharness.campaigns.check.grouping import PlayedSession
+from pytest_hookharness.campaigns.check.played_sessions import PlayedSession
 from pytest_hookharness.campaigns.check.session_errors import play_session
 from pytest_hookharness.campaigns.check.sole_readers import prove_sole_readers, sole_reader
 
@@ -59,7 +58,7 @@ def proved(tmp_path, harness):
 
         gates = play(find_gates(hook_set, hook_set.hooks, play))
         found = [*prove_sole_readers(hook_set, play, [], gates)]
-        known = [replace(one, id="x") for one in found]
+        known = [one.as_problem([]) for one in found]
         assert not known or not [*prove_sole_readers(hook_set, play, known, gates)]
         return found
 
@@ -81,7 +80,7 @@ def test_a_guard_without_its_program(proved, text, allowed):
     assert [one.symptom.kind for one in found] == ["UNGUARDED-TOOL"] * allowed
     for one in found:
         assert "it learns of a call only by `jq`" in one.symptom.text
-        assert one.scenario.hidden == ("jq",)
+        assert one.session.scenario.hidden == ("jq",)
 
 
 NEEDS = 'command -v jq >/dev/null || { echo "Install jq." >&2; exit 2; }\n'
@@ -132,7 +131,7 @@ def test_a_gate_without_the_program_of_its_check(proved, program, name, text, wo
     assert found.symptom.kind == "UNGUARDED-TOOL"
     assert found.symptom.text.startswith(f"Stop: with no `pnpm` on the PATH {words}")
     assert found.symptom.text.endswith(", and every stop is allowed.")
-    assert found.scenario.hidden == ("pnpm",)
+    assert found.session.scenario.hidden == ("pnpm",)
 
 
 @pytest.mark.nightly

@@ -8,7 +8,7 @@ from pytest_hookharness.campaigns.check.discovery import find_hook_sets
 from pytest_hookharness.campaigns.check.guard_sessions import plan_rewordings
 from pytest_hookharness.campaigns.check.hook_statistics import find_problems
 from pytest_hookharness.campaigns.check.session_errors import play_session
-from pytest_hookharness.campaigns.guards.approved_lines import approved_lines
+from pytest_hookharness.campaigns.guards.unasked import approved_lines
 from pytest_hookharness.model.protocol import Ruling
 
 ANSWER = """printf '{"hookSpecificOutput": {"hookEventName": "PreToolUse", "permissionDecision": "%s"}}'"""

@@ -14,15 +14,14 @@ from collections.abc import Iterable, Iterator
 from itertools import chain, islice
 
 from pytest_hookharness import hosts
+from pytest_hookharness.campaigns.arming.hook_roles import GATES
 from pytest_hookharness.campaigns.check.answers.written_answers import written_answers
-from pytest_hookharness.campaigns.check.lone_programs.lone_answers import GATES
-from pytest_hookharness.campaigns.check.shell_code.shell_functions import functions_of
 from pytest_hookharness.campaigns.check.shell_code.shell_outputs import goes_elsewhere
 from pytest_hookharness.campaigns.check.shell_code.shell_scripts import (
     SHELL_SCRIPT,
     code_of,
     loaded_texts,
-    without_comment_lines,
+    script_of,
 )
 from pytest_hookharness.judging.checkup.lost_refusals import REFUSING
 from pytest_hookharness.model.checkup import HookSet
@@ -153,13 +152,13 @@ def _called_functions(hook_set: HookSet, texts: Iterable[str]) -> Iterator[str]:
     """Yield, for each shell script, a script of the functions that it calls from files it loads."""
     for text in filter(SHELL_SCRIPT.match, texts):
         code = code_of(text)
-        loaded = without_comment_lines("\n".join(loaded_texts(hook_set, text)))
+        loaded = script_of("\n".join(loaded_texts(hook_set, text)))
         bodies = [
-            loaded[one.begin : one.end]
-            for one in functions_of(loaded)
+            loaded.code[one.begin : one.end]
+            for one in loaded.functions
             if re.search(rf"(?m)(?:^|[;&|(]|\b(?:then|do|else)\b)[ \t]*{one.name}(?=[ \t;&|)]|$)", code)
         ]
-        if bodies and not (_REFUSES_BY_CODE.search(text) or "trap" in f"{text}{loaded}"):
+        if bodies and not (_REFUSES_BY_CODE.search(text) or "trap" in f"{text}{loaded.code}"):
             yield "\n".join(["#!/bin/sh", *bodies])
 
 

@@ -12,11 +12,12 @@ import re
 from collections.abc import Iterator, Sequence
 from itertools import islice
 
-from pytest_hookharness.campaigns.check.shell_code.shell_functions import functions_of, is_within
 from pytest_hookharness.campaigns.check.shell_code.shell_outputs import goes_elsewhere, is_for_authors
 from pytest_hookharness.campaigns.check.shell_code.shell_scripts import (
-    SHELL_SCRIPT,
+    LOADS,
+    ShellScript,
     code_of,
+    shell_script_of,
     without_comment_lines,
 )
 from pytest_hookharness.judging.checkup.unseen_texts import is_advice
@@ -41,7 +42,6 @@ _TOKEN = re.compile(
 # The last command; a here-document behind it is hidden.
 _ENDS_WELL = re.compile(r"(?:^|\n)[ \t]*(?:fi|esac|true|:|(?:echo|printf|cat)\b[^\n|&]*)(?:\n_*)*\s*\Z")
 _OWN_WAY = re.compile(r"^[ \t]*(?:trap\b|exec[ \t]+\d*[<>]|(?:function[ \t]+)?echo\b[ \t]*\()", re.MULTILINE)
-_LOADS = re.compile(r"^[ \t]*(?:source|\.)[ \t]", re.MULTILINE)
 # Answers that the host may read in the place of plain text.
 _ANSWERS = re.compile(
     r"hookSpecificOutput|(?i:additional_?context)|systemMessage|\bdecision\b|permission|_message\b"
@@ -77,35 +77,34 @@ def lost_warnings(text: str, loaded: Sequence[str] = (), *, of_calls: bool) -> I
         loaded: The texts of the files that it loads, as far as they are known.
         of_calls: Whether it runs at calls and prompts; at other events, a warning alone may be for a log.
     """
-    shown = code_of(text) if SHELL_SCRIPT.match(text) else ""
+    script = shell_script_of(text)
+    shown = script.shown if script else ""
     ways = [shown, *(code_of(one) for one in loaded)]
-    if not shown or len(_LOADS.findall(shown)) > len(loaded) or any(map(_OWN_WAY.search, ways)):
+    if script is None or len(LOADS.findall(shown)) > len(loaded) or any(map(_OWN_WAY.search, ways)):
         return
     # A person may start a script that takes arguments, unless these only stand in for the input.
-    if re.search(_WAYS if reads_input(text) else _ARGUMENTS, without_comment_lines(text)):
+    if re.search(_WAYS if reads_input(text) else _ARGUMENTS, script.code):
         return
-    code = without_comment_lines(text)
-    functions = [*functions_of(code)]
-    for place, behind, stream, words in islice(_printed(code, shown), _MOST):
-        inside = is_within(place, functions)
+    for place, behind, stream, words in islice(_printed(script), _MOST):
         plain = stream == "stderr" or not _ANSWERS.search(text)
         told = not _NOTE.search(words) if of_calls else _ORDER.search(words)
         if (
             told
             and plain
-            and not inside
+            and not script.function_at(place)
             and not goes_elsewhere(text, place)
-            and surely_allows(code, shown, place, behind)
-            and not _is_one_of_several(code, shown, place, behind)
+            and _ends_with_zero(shown, behind)
+            and not _is_remembered(script, place, behind)
+            and not _is_one_of_several(script, place, behind)
         ):
             yield stream, words
 
 
-def _is_remembered(code: str, shown: str, place: int, behind: int) -> bool:
+def _is_remembered(script: ShellScript, place: int, behind: int) -> bool:
     """Return whether the branch of a text also sets a variable, by which the script may refuse later."""
-    begin, end = _branch(shown, place, behind)
-    names = {name for found in _SETS.findall(shown[begin:end]) for name in found if name}
-    return any(re.search(rf"\b{name}\b", code[end:]) for name in names)
+    begin, end = _branch(script.shown, place, behind)
+    names = {name for found in _SETS.findall(script.shown[begin:end]) for name in found if name}
+    return any(re.search(rf"\b{name}\b", script.code[end:]) for name in names)
 
 
 def _branch(shown: str, place: int, behind: int) -> tuple[int, int]:
@@ -120,36 +119,23 @@ def reads_input(text: str) -> bool:
     return _OF_A_HOST.search(without_comment_lines(text)) is not None
 
 
-def _printed(code: str, shown: str) -> Iterator[tuple[int, int, str, str]]:
+def _printed(script: ShellScript) -> Iterator[tuple[int, int, str, str]]:
     """Yield advice that a script prints: its place, the place behind it, the stream and the words."""
-    for found in _ECHO.finditer(code):
+    for found in _ECHO.finditer(script.code):
         words = " ".join(found["text"].split())
-        if is_advice(words) and shown[found.start("mark")] == found["mark"]:
+        if is_advice(words) and script.is_code(found.start("mark")):
             yield found.start("text"), found.end(), "stderr" if found["err"] else "stdout", words
-    for found in _DOCUMENT.finditer(code):
+    for found in _DOCUMENT.finditer(script.code):
         line = next((line for line in found["text"].splitlines() if is_advice(line)), "")
-        if line and "cat" in shown[found.start() : found.start("text")]:
+        if line and "cat" in script.shown[found.start() : found.start("text")]:
             stream = "stderr" if found["before"] or found["after"] else "stdout"
             yield found.start(), found.end("text"), stream, " ".join(line.split())
 
 
-def _is_one_of_several(code: str, shown: str, place: int, behind: int) -> bool:
+def _is_one_of_several(script: ShellScript, place: int, behind: int) -> bool:
     """Return whether a text goes with an answer, or is for the authors of a script."""
-    begin, end = _branch(shown, place, behind)
-    return _ANSWERS.search(code, begin, end) is not None or is_for_authors(code, place)
-
-
-def surely_allows(code: str, shown: str, place: int, behind: int) -> bool:
-    """
-    Return whether a script ends with 0 behind a text, if no further condition holds.
-
-    Args:
-        code: The script.
-        shown: The script without quoted text, as ``code_of`` returns it.
-        place: Where the text stands in it.
-        behind: The place behind the text.
-    """
-    return _ends_with_zero(shown, behind) and not _is_remembered(code, shown, place, behind)
+    begin, end = _branch(script.shown, place, behind)
+    return _ANSWERS.search(script.code, begin, end) is not None or is_for_authors(script.code, place)
 
 
 def _ends_with_zero(shown: str, place: int) -> bool:

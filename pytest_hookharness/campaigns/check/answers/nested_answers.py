@@ -89,15 +89,7 @@ def _place_of_context(host: str, hook: Hook) -> str:
 def of_another_event(
     hook_set: HookSet, hooks: Sequence[Hook], text: str, answers: Sequence[WrittenAnswer]
 ) -> Iterator[Hook]:
-    """
-    Yield the hooks at whose event all nested answers of a script are for another event of the script.
-
-    Args:
-        hook_set: The hook set.
-        hooks: The hooks of the script.
-        text: The script.
-        answers: Its answers.
-    """
+    """Yield the hooks at whose event all nested answers of a script are for another event of the script."""
     nested = [one for answer in answers if isinstance(one := answer.value.get(NESTED), Mapping)]
     names = {str(one.get(_NAME)) for one in nested}
     code = without_comments(text)

@@ -9,15 +9,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterator
-from itertools import chain
 
 from pytest_hookharness.campaigns.check.answers.written_answers import DOCUMENT, ECHOED
-from pytest_hookharness.campaigns.check.shell_code.shell_functions import functions_of
 from pytest_hookharness.campaigns.check.shell_code.shell_outputs import goes_elsewhere
 from pytest_hookharness.campaigns.check.shell_code.shell_scripts import (
-    SHELL_SCRIPT,
-    code_of,
-    without_comment_lines,
+    PRINTS,
+    ShellFunction,
+    ShellScript,
+    shell_script_of,
 )
 from pytest_hookharness.campaigns.check.static.pasted_code import texts_of_input
 
@@ -59,7 +58,7 @@ _KEEPS = frozenset(["head", "tail", "grep", "sort", "uniq", "cat", "tr", "sed"])
 _PIPED = re.compile(r"(?<!\|)\|(?!\|)\s*([A-Za-z_][\w.-]*)")
 # Lines of another text, of which the script takes several.
 _TAKES = re.compile(
-    r"(?:echo|printf[ \t]+(?:--[ \t]+)?[\"']%s(?:\\n)?[\"'])[ \t]+\"\$\{?(?P<of>\w+)\}?\"[ \t]*"
+    PRINTS + r"\"\$\{?(?P<of>\w+)\}?\"[ \t]*"
     r"(?P<pipe>\|(?!\|).+)"
 )
 _WHOLE_LINES = frozenset(["head", "tail", "grep", "egrep", "sort", "uniq", "cat"])
@@ -93,16 +92,15 @@ _SAID = (
 
 def pasted_texts(text: str) -> Iterator[tuple[str, int]]:
     """Yield which free text a shell script puts into its answer as it is, with the line."""
-    if not SHELL_SCRIPT.match(text):
+    script = shell_script_of(text)
+    if script is None or not (free := _free_texts(script.code)):
         return
-    code = without_comment_lines(text)
-    free = _free_texts(code)
     told = set[str]()
-    for place, names in _in_answers(code, code_of(text)) if free else ():
+    for place, names in _in_answers(script):
         for name in names:
-            if name in free - told and not _is_its_own(name, code, place, free):
+            if name in free - told and not _is_its_own(name, script, place, free):
                 told.add(name)
-                yield _SAID.format(name), code.count("\n", 0, place) + 1
+                yield _SAID.format(name), script.line_of(place)
 
 
 def _free_texts(code: str) -> set[str]:
@@ -150,15 +148,15 @@ def _takes(one: re.Match[str], free: Collection[str]) -> bool:
     return whole and (errors or _SEVERAL.search(found["pipe"]) is not None)
 
 
-def _is_its_own(name: str, code: str, place: int, free: set[str]) -> bool:
+def _is_its_own(name: str, script: ShellScript, place: int, free: set[str]) -> bool:
     """Return whether a name is a local one of the function at a place, which gives it no free text."""
-    for _, begin, end in functions_of(code):
-        body = code[begin:end] if begin <= place < end else ""
-        if re.search(rf"\blocal\b[^\n;]*\b{name}\b", body):
-            given = [one for one in _ASSIGNED.finditer(body) if one["name"] == name]
-            parts = {part for one in given for part in _variables(one["text"] or "")}
-            return not parts & free and all(one["pipe"] is None for one in given)
-    return False
+    around = script.function_at(place)
+    body = script.code[around.begin : around.end] if around else ""
+    if not re.search(rf"\blocal\b[^\n;]*\b{name}\b", body):
+        return False
+    given = [one for one in _ASSIGNED.finditer(body) if one["name"] == name]
+    parts = {part for one in given for part in _variables(one["text"] or "")}
+    return not parts & free and all(one["pipe"] is None for one in given)
 
 
 def _is_other(one: re.Match[str], name: str) -> bool:
@@ -174,28 +172,26 @@ def _is_free(pipe: str, *, of_input: bool) -> bool:
     return bool(printed) or (of_input and not _OF_A_PATH.search(pipe))
 
 
-def _in_answers(code: str, shown: str) -> Iterator[tuple[int, list[str]]]:
+def _in_answers(script: ShellScript) -> Iterator[tuple[int, list[str]]]:
     """Yield the variables that stand in texts of answers, with the place of each answer."""
-    functions = [*functions_of(code)]
-    for place, written in _written(code):
+    for place, written in _written(script.code):
         # Not what the script shows or writes elsewhere.
-        if shown[place] != code[place] or goes_elsewhere(code, place):
-            continue
-        around = [(name, begin, end) for name, begin, end in functions if begin <= place < end]
-        given = [_given(code, shown, name, code[begin:end], written) for name, begin, end in around]
-        yield place, [*written, *chain.from_iterable(given)]
+        if script.is_code(place) and not goes_elsewhere(script.code, place):
+            around = script.function_at(place)
+            yield place, [*written, *(_given(script, around, written) if around else ())]
 
 
-def _given(code: str, shown: str, function: str, body: str, names: list[str]) -> list[str]:
+def _given(script: ShellScript, function: ShellFunction, names: list[str]) -> list[str]:
     """Return the variables in the texts that a function gets and puts into an answer."""
+    code, body = script.code, script.code[function.begin : function.end]
     places = {name for name in names if name.isdigit()}
     for one in re.finditer(r"(?<![\w$])(\w+)=\"?\$(?:([1-9])\b|\{([1-9])\})\"?(?=[ \t]*(?:[;\n]|$))", body):
         once = len(re.findall(rf"(?<![\w$.-]){one[1]}\+?=", body)) == 1
         kept = once and not re.search(_ELSEWHERE.format(one[1]), body, re.MULTILINE)
         places |= {one[2] or one[3]} if one[1] in names and kept else set()
     found = list[str]()
-    for call in re.finditer(rf"(?<![\w./$-]){re.escape(function)}(?=[ \t]+\")", code):
-        if shown[call.start()] == code[call.start()]:
+    for call in re.finditer(rf"(?<![\w./$-]){re.escape(function.name)}(?=[ \t]+\")", code):
+        if script.is_code(call.start()):
             end, number = call.end(), 0
             while argument := _ARGUMENT.match(code, end):
                 end, number = argument.end(), number + 1

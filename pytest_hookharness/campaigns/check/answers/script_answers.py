@@ -13,7 +13,6 @@ from collections.abc import Callable, Iterator, Sequence
 from pytest_hookharness import hosts
 from pytest_hookharness.campaigns.check.static.session_variables import loaded_by
 from pytest_hookharness.model.checkup import HookSet
-from pytest_hookharness.model.fast_dataclass import dataclass
 from pytest_hookharness.model.protocol import Hook
 
 _COMMENT = re.compile(r"^[ \t]*(?:#|//).*$", re.MULTILINE)
@@ -109,44 +108,24 @@ def reworded_answers(script: str) -> Iterator[tuple[str, str]]:
             yield ", ".join(done), after
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class UnreadAnswer:
-    """
-    An answer that the host cannot read.
-
-    Attributes:
-        text: Why not, to be written after the event.
-        fix: How to fix it.
-    """
-
-    text: str
-    fix: str
+def find_unread_answer(hook_set: HookSet, hook: Hook) -> tuple[str, str] | None:
+    """Return why the host cannot read an answer in a hook's script, and how to fix it; ``None`` if it can."""
+    texts = (hook.command, *hook_set.scripts_of(hook))
+    return next((one for text in texts for one in _unread(text, hook_set, hook)), None)
 
 
-def find_unread_answer(hook_set: HookSet, hook: Hook) -> UnreadAnswer | None:
-    """Return an answer in a hook's script that its host cannot read; ``None`` if there is none."""
-    found = (
-        one for text in (hook.command, *hook_set.scripts_of(hook)) for one in _unread(text, hook_set, hook)
-    )
-    return next(found, None)
-
-
-def _unread(whole: str, hook_set: HookSet, hook: Hook) -> Iterator[UnreadAnswer]:
+def _unread(whole: str, hook_set: HookSet, hook: Hook) -> Iterator[tuple[str, str]]:
     host, text = hook_set.host, _COMMENT.sub("", whole)
     named = _NAME in text or not _is_written_out(text)
     if _names_events(host, hook.event) and not named and _NAME not in loaded_by(hook_set, whole):
-        yield UnreadAnswer(
-            text=f"its answer has `{_NESTED}` without `{_NAME}`, so {host} does not read it",
-            fix=f'Write `"{_NAME}": "{hook.event}"` into `{_NESTED}`.',
-        )
+        why = f"its answer has `{_NESTED}` without `{_NAME}`, so {host} does not read it"
+        yield why, f'Write `"{_NAME}": "{hook.event}"` into `{_NESTED}`.'
     for name in _pasted(host, hook.event, text):
-        yield UnreadAnswer(
-            text=(
-                f"its answer puts ${name}, which has line ends, between the quotes of a JSON string, so "
-                f"{host} cannot read it"
-            ),
-            fix=f"Let jq write the answer: `jq -n --arg text \"${name}\" '{{..., reason: $text}}'`.",
+        why = (
+            f"its answer puts ${name}, which has line ends, between the quotes of a JSON string, so {host} "
+            "cannot read it"
         )
+        yield why, f"Let jq write the answer: `jq -n --arg text \"${name}\" '{{..., reason: $text}}'`."
 
 
 def _names_events(host: str, event: str) -> bool:

@@ -24,7 +24,12 @@ from pytest_hookharness.campaigns.check.answers.printed_texts import (
 from pytest_hookharness.campaigns.check.answers.unread_answers import named_hosts
 from pytest_hookharness.campaigns.check.answers.written_answers import written_answers
 from pytest_hookharness.campaigns.check.shell_code.shell_outputs import goes_elsewhere
-from pytest_hookharness.campaigns.check.shell_code.shell_scripts import SHELL_SCRIPT, code_of, loaded_texts
+from pytest_hookharness.campaigns.check.shell_code.shell_scripts import (
+    SHELL_SCRIPT,
+    code_of,
+    loaded_texts,
+    script_of,
+)
 from pytest_hookharness.model.checkup import HookSet
 from pytest_hookharness.model.protocol import Hook, Ruling
 
@@ -58,7 +63,6 @@ _NOT_TOLD = re.compile(
 _QUOTED = re.compile(r"^\s*(?:-\w+\s+)*(['\"])(?P<text>.*?)(?<!\\)\1")
 # A format of printf that prints its arguments and no words of its own.
 _BARE_FORMAT = re.compile(r"^\s*(?:--\s+)?(['\"]?)(?:%[sb]|\\n|[ ])+\1(?=\s)")
-_FUNCTION = re.compile(r"^[ \t]*(?:function[ \t]+)?([\w-]+)[ \t]*\(\)", re.MULTILINE)
 _WORD = re.compile(r"[\w-]+")
 _NAMED = re.compile(r"\s*(?:then\s+|else\s+|do\s+)?([A-Za-z_][\w-]*)(?=\s|$|;)")
 # What a function says before it fails, which is no reason of a refusal.
@@ -129,12 +133,9 @@ def _printed(hook_set: HookSet, text: str) -> Iterator[str]:
 def _functions(hook_set: HookSet, text: str) -> dict[str, bool]:
     """Return whether each function of a shell script, and of the files that it loads, writes an error."""
     loaded = [*loaded_texts(hook_set, text)]
-    bodies: dict[str, str] = {}
-    for one in (*loaded, text):
-        found = [*_FUNCTION.finditer(one)]
-        for begin, after in zip(found, [*found[1:], None], strict=False):
-            body = one[begin.end() : after.start() if after else len(one)]
-            bodies[begin[1]] = body.partition("\n}")[0]
+    bodies = {
+        name: one[begin:end] for one in (*loaded, text) for name, begin, end in script_of(one).functions
+    }
     every = code_of("\n".join((*loaded, text)))
     loud = {
         name: bool(_TO_ERROR.search(_FAILS.sub("", body) if _is_ended_by(name, every) else body))

@@ -36,16 +36,9 @@ _IGNORED, _NO_EFFECT = "ignored: ", " has no effect on "
 # Keys whose values are texts, so that an unknown one is a text too.
 _TEXT = re.compile(r"(?:reason|context|message|feedback|text)$|^output$", re.IGNORECASE)
 # What the agent is to be told, at any host.
-_FOR_THE_AGENT = frozenset(
-    [
-        "additionalContext",
-        "additional_context",
-        "agent_message",
-        "agentMessage",
-        "followup_message",
-        "context",
-    ]
-)
+_FOR_THE_AGENT = frozenset({
+    "additionalContext", "additional_context", "agent_message", "agentMessage", "followup_message", "context",
+})  # fmt: skip
 # The same, if the host reads nothing of an answer.
 _SAYS = frozenset(["message", "feedback", "warning"])
 # What changes a call, computed by code.
@@ -92,11 +85,7 @@ class LostAnswer:
 
 def lost_answers(hook_set: HookSet, script: str, text: str) -> Iterator[LostAnswer]:
     """
-    Yield the answers of a script that its host reads at none of the script's events, each reason once.
-
-    Args:
-        script: Its path in the project, or the command that it is.
-        text: Its text.
+    Yield the answers of a script, or a command, that its host reads at none of its events, each reason once.
     """
     hooks = [hook for hook in hook_set.hooks if hook.command == script] or hook_set.hooks_of(script)
     events = hosts.find(hook_set.host).events

@@ -9,13 +9,12 @@ Only texts that tell somebody to do something count.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from typing import TypeAlias
+from collections.abc import Iterator, Sequence
 
 from pytest_hookharness import hosts
+from pytest_hookharness.campaigns.arming.hook_roles import role_of
 from pytest_hookharness.campaigns.check.answers.failed_refusals import read_printed
 from pytest_hookharness.campaigns.check.answers.lost_warnings import lost_warnings, reads_input
-from pytest_hookharness.campaigns.check.answers.meant_for_agent import meant_for_agent
 from pytest_hookharness.campaigns.check.answers.printed_texts import printed_texts
 from pytest_hookharness.campaigns.check.answers.written_answers import without_comments
 from pytest_hookharness.campaigns.check.shell_code.shell_outputs import (
@@ -89,8 +88,6 @@ _OF_CALLS = frozenset([hosts.Role.BEFORE_TOOL, hosts.Role.AFTER_TOOL, hosts.Role
 # What a command makes of the status of its script.
 _CHANGES_STATUS = re.compile(r"\|\||&>|\d?>&\d")
 _SAMPLE = "Please run the tests."
-# Returns the streams and the texts that a script prints, given the hooks that run it.
-_Printed: TypeAlias = Callable[[str, Sequence[Hook]], Iterable[tuple[str, str]]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,8 +115,7 @@ def unseen_advice(hook_set: HookSet, hook: Hook) -> UnseenAdvice | None:
         return None
     may_ask = _FOR_A_PERSON_TOO.search(text) and not reads_input(text)
     if may_ask or _ANSWERS.search(without_comments(text)) or _STARTS.search(code):
-        advice = _said_beside_answers(hook_set, hook) or _said_before_the_end(hook_set, hook)
-        return advice or _said_to_the_agent(hook_set, hook)
+        return _said_beside_answers(hook_set, hook) or _said_before_the_end(hook_set, hook)
     # A script of several events may print a text at one of them alone.
     hooks = [one for path, _ in hook_set.sources_of(hook) for one in hook_set.hooks_of(path)] or [hook]
     lost = {
@@ -129,8 +125,7 @@ def unseen_advice(hook_set: HookSet, hook: Hook) -> UnseenAdvice | None:
     }
     if "2>&1" in hook.command:
         lost = {"stdout", "stderr"} if "stdout" in lost else set()
-    advice = next((one for one in _printed(text) if one.stream in lost), None)
-    return advice or _said_to_the_agent(hook_set, hook)
+    return next((one for one in _printed(text) if one.stream in lost), None)
 
 
 def _said_beside_answers(hook_set: HookSet, hook: Hook) -> UnseenAdvice | None:
@@ -144,27 +139,12 @@ def _said_beside_answers(hook_set: HookSet, hook: Hook) -> UnseenAdvice | None:
 
 def _said_before_the_end(hook_set: HookSet, hook: Hook) -> UnseenAdvice | None:
     """Return what a shell script prints, and then allows, at events where nobody gets that."""
-    events = hosts.find(hook_set.host).events
-
-    def printed(text: str, hooks: Sequence[Hook]) -> Iterator[tuple[str, str]]:
-        of_calls = all(one.event in events and events[one.event].role in _OF_CALLS for one in hooks)
-        return lost_warnings(text, [*loaded_texts(hook_set, text)], of_calls=of_calls)
-
-    return _first_lost(hook_set, hook, printed)
-
-
-def _said_to_the_agent(hook_set: HookSet, hook: Hook) -> UnseenAdvice | None:
-    """Return what a comment says that the agent sees, at events where nobody gets it."""
-    return _first_lost(hook_set, hook, lambda text, _: meant_for_agent(text))
-
-
-def _first_lost(hook_set: HookSet, hook: Hook, printed: _Printed) -> UnseenAdvice | None:
-    """Return the first of the texts that a hook's scripts print at events where nobody gets that."""
     if _CHANGES_STATUS.search(hook.command):
         return None
     for path, text in hook_set.sources_of(hook):
         hooks = hook_set.hooks_of(path)
-        for stream, words in printed(text, hooks):
+        of_calls = all(role_of(hook_set.host, one.event) in _OF_CALLS for one in hooks)
+        for stream, words in lost_warnings(text, [*loaded_texts(hook_set, text)], of_calls=of_calls):
             if all(_is_lost(hook_set, one, stream) for one in hooks):
                 return UnseenAdvice(words, stream)
     return None

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import islice
 
-from pytest_hookharness.campaigns.check.command_guards.glob_patterns import glob_source
+from pytest_hookharness.campaigns.check.command_guards.patterns import glob_source
 from pytest_hookharness.model.fast_dataclass import dataclass
 
 _HEADER = re.compile(r"(?<![\w-])case[ \t]+\"?\$\{?(?P<name>\w+)\}?\"?[ \t]+in\b")

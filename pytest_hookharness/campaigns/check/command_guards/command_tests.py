@@ -15,14 +15,20 @@ from itertools import islice
 
 from pytest_hookharness.campaigns.check.command_guards.case_arms import CaseArm, case_arms
 from pytest_hookharness.campaigns.check.command_guards.command_guard import CommandGuard, CommandTest
-from pytest_hookharness.campaigns.check.command_guards.glob_patterns import glob_source, looped_texts, plain
-from pytest_hookharness.campaigns.check.command_guards.grep_patterns import pattern_of, unescaped
-from pytest_hookharness.campaigns.check.shell_code.shell_functions import (
-    ShellFunction,
-    functions_of,
-    is_within,
+from pytest_hookharness.campaigns.check.command_guards.patterns import (
+    glob_source,
+    looped_texts,
+    pattern_of,
+    plain,
+    unescaped,
 )
-from pytest_hookharness.campaigns.check.shell_code.shell_scripts import code_of, without_comment_lines
+from pytest_hookharness.campaigns.check.shell_code.shell_scripts import (
+    LOADS,
+    PRINTS,
+    ShellScript,
+    ends_of_if,
+    script_of,
+)
 
 _DENIES = re.compile(
     r"\b(?:decision|permissionDecision|permission)\\?[\"']?\s*[:=]\s*\\?[\"']?(?:block|deny)\b"
@@ -36,10 +42,7 @@ _REST = (
     r"(?:[ \t]*2>[ \t]*/dev/null)?(?:[ \t]*\|\|[ \t]*(?:true|(?:echo|printf)[ \t]+(?:\"\"|'')))?[ \t]*\)\"?"
     r"[ \t]*(?:\|\|[ \t]*(?:true|exit[ \t]+0)[ \t]*)?$"
 )
-_GIVEN = (
-    r"\"?\$\([ \t]*(?:(?:echo|printf[ \t]+(?:--[ \t]+)?[\"']%s(?:\\n)?[\"'])[ \t]+"
-    r"\"\$\{?(?P<input>\w+)\}?\"[ \t]*\||cat[ \t]*\|)?[ \t]*"
-)
+_GIVEN = r"\"?\$\([ \t]*(?:" + PRINTS + r"\"\$\{?(?P<input>\w+)\}?\"[ \t]*\||cat[ \t]*\|)?[ \t]*"
 _BY_JQ = re.compile(
     _GIVEN + r"jq[ \t]+(?:-\w+[ \t]+)*[\"']\.(?:tool_?[iI]nput|tool_?[aA]rgs|input)?\.?(?:command|cmd)"
     r"(?:[ \t]*//[ \t]*(?:\.command|empty|\\?\"\\?\"))*[\"'](?:[ \t]*<<<[ \t]*\"?\$\{?(?P<fed>\w+)\}?\"?)?"
@@ -52,7 +55,7 @@ _BY_PYTHON = re.compile(
     + _REST
 )
 _SMALL = re.compile(
-    r"\"?\$\((?:echo|printf[ \t]+[\"']%s(?:\\n)?[\"'])[ \t]+\"\$\{?(?P<one>\w+)\}?\"[ \t]*\|[ \t]*"
+    r"\"?\$\(" + PRINTS + r"\"\$\{?(?P<one>\w+)\}?\"[ \t]*\|[ \t]*"
     r"tr[ \t]+[\"']?(?:\[:upper:\]|A-Z)[\"']?[ \t]+[\"']?(?:\[:lower:\]|a-z)[\"']?[ \t]*\)\"?[ \t]*$"
     r"|\"?\$\{(?P<other>\w+),,\}\"?[ \t]*$"
 )
@@ -65,12 +68,11 @@ _PART = re.compile(
 )
 # Takes a part of the whole input by jq. What jq prints is looked at where its filter names the command.
 _PIPED_TO_JQ = re.compile(r"\|[ \t]*jq\b|\bjq\b[^\n|]*<<<")
-_LOADS = re.compile(r"^[ \t]*(?:source|\.)[ \t]", re.MULTILINE)
 # How a script finds the command where there is no jq.
 _FALLBACK = re.compile(_GIVEN + r"(?:sed|grep|python3?|node)\b[^\n]{0,200}?command[^\n]{0,200}\)\"?[ \t]*$")
 _USED = r"\$\{{?{0}(?![\w])"
 _PIPED = (
-    r"(?:echo|printf[ \t]+(?:--[ \t]+)?[\"']%s(?:\\n)?[\"'])[ \t]+\"\$\{?(?P<piped>\w+)\}?\"[ \t]*\|[ \t]*"
+    PRINTS + r"\"\$\{?(?P<piped>\w+)\}?\"[ \t]*\|[ \t]*"
     r"grep[ \t]+(?P<flags>(?:-[\w-]+[ \t]+)+)(?P<mark>[\"'])(?P<pattern>[^\n]*?)(?P=mark)(?=[ \t;)\n]|$)"
 )
 _TESTED = r"\[\[[ \t]+\"?\$\{?(?P<tested>\w+)\}?\"?[ \t]+=~[ \t]+(?P<bare>[^\n\"'$`]+?)[ \t]+\]\]"
@@ -86,7 +88,6 @@ _MOST, _NEAR, _FAR = 100, 300, 2000
 _ENDS, _WORD, _DEEPEST = re.compile(r"\b(?:exit|exec|kill|eval)\b"), re.compile(r"[\w-]+"), 3
 # What ends the straight way from a test.
 _TURN = re.compile(r"\b(?:if|elif|else|fi|case|esac|for|while|until|exit|return)\b|&&|\|\||\}")
-_CONDITION = re.compile(r"(?<![\w-])(?:if|elif|else|fi)(?![\w-])")
 _LEAVES = re.compile(r"\b(?:exit|return|break|continue)\b")
 _FAILS = re.compile(r"\b(?:exit|return)[ \t]+(?:[1-9]|[\"$])")
 _EXIT = re.compile(r"exit[ \t]+(?P<status>[02])\b")
@@ -98,18 +99,22 @@ _TELLS = re.compile(r"[ \t]*(?:echo|printf|log\w*|debug\w*|cat|deny|block|warn|j
 
 def read_guard(text: str) -> CommandGuard:
     """Return the tests of the command in a shell script; none if it changes the command first."""
-    code, shown = without_comment_lines(text), code_of(text)
+    script = script_of(text)
+    code, shown = script.code, script.shown
     names = _names(code)
-    bodies = [*functions_of(code)]
-    functions = _leaving(shown, code, bodies)
+    functions = _leaving(script)
     small = _lowered(code, names)
     both = [*names, *small]
     arms = [one for one in case_arms(code, shown, looped_texts(code)) if one.name in both]
     # A function that nothing calls decides nothing.
     words = Counter(_WORD.findall(shown))
-    unused = [one for one in bodies if words[one[0]] == 1]
-    plain_tests = [one for one in _tests(code, shown, both, functions) if not is_within(one.begin, unused)]
-    found = (*plain_tests, *(_arm_test(one, shown, code, functions) for one in arms))
+    called = {name for name, often in words.items() if often > 1}
+    plain_tests = [
+        one
+        for one in _tests(script, both, functions)
+        if (around := script.function_at(one.begin)) is None or around.name in called
+    ]
+    found = (*plain_tests, *(_arm_test(one, script, functions) for one in arms))
     tests = tuple(sorted(found, key=lambda one: one.begin))
     spans = [*((one.begin, one.end) for one in plain_tests), *((one.begin, one.body) for one in arms)]
     others = [
@@ -123,19 +128,20 @@ def read_guard(text: str) -> CommandGuard:
     # The command stands in the whole input too, and loaded functions see all variables.
     uses = (found for name in _inputs(code) for found in re.finditer(_USED.format(name), code))
     others += [found.start() for found in uses if not _is_part(found, code) and not _is_plain(found, code)]
-    others += [found.start() for found in _LOADS.finditer(shown)]
+    others += [found.start() for found in LOADS.finditer(shown)]
     others += [
         found.start()
         for found in re.finditer(r"\.command\b|[\"']command[\"']", code)
         if not _is_way(_value_at(found, code))
     ]
-    refusing = [(begin, end) for name, begin, end in bodies if functions.get(name)]
-    return CommandGuard(tests, tuple(sorted(others)), _is_whole(tests, code, shown, refusing))
+    refusing = [(begin, end) for name, begin, end in script.functions if functions.get(name)]
+    return CommandGuard(tests, tuple(sorted(others)), _is_whole(tests, script, refusing))
 
 
-def _leaving(shown: str, code: str, bodies: Sequence[ShellFunction]) -> dict[str, bool]:
+def _leaving(script: ShellScript) -> dict[str, bool]:
     """Return the functions that may end a script, each with whether it surely refuses."""
-    found = {name: _leads(shown, code, begin, {})[0] == "refuses" for name, begin, _ in bodies}
+    shown, bodies = script.shown, script.functions
+    found = {name: _leads(script, begin, {})[0] == "refuses" for name, begin, _ in bodies}
     ending = {name for name, begin, end in bodies if found[name] or _ENDS.search(shown, begin, end)}
     # Whatever calls one of them may end the script too.
     words = [(name, {*_WORD.findall(shown, begin, end)}) for name, begin, end in bodies]
@@ -145,10 +151,10 @@ def _leaving(shown: str, code: str, bodies: Sequence[ShellFunction]) -> dict[str
 
 
 def _is_whole(
-    tests: Sequence[CommandTest], code: str, shown: str, functions: Sequence[tuple[int, int]]
+    tests: Sequence[CommandTest], script: ShellScript, functions: Sequence[tuple[int, int]]
 ) -> bool:
     """Return whether a script refuses only where tests of the command lead, and does so somewhere."""
-    found = [*_DENIES.finditer(code), *_FAILS.finditer(shown)]
+    found = [*_DENIES.finditer(script.code), *_FAILS.finditer(script.shown)]
     places = sorted(one.start() for one in found)
     within = [*((one.end, one.until) for one in tests if one.leads == "refuses"), *functions]
     left = {*places}
@@ -233,8 +239,9 @@ def _names(code: str) -> list[str]:
 
 
 def _tests(
-    code: str, shown: str, names: Collection[str], functions: Mapping[str, bool]
+    script: ShellScript, names: Collection[str], functions: Mapping[str, bool]
 ) -> Iterator[CommandTest]:
+    code, shown = script.code, script.shown
     looped = looped_texts(code)
     for found in islice(_TEST.finditer(code), _MOST):
         if (found["piped"] or found["tested"] or found["compared"]) not in names:
@@ -248,9 +255,9 @@ def _tests(
         if before is None or pattern is None or not whole:
             yield CommandTest(begin=found.start(), end=begins or found.end())
             continue
-        leads, until = _leads(shown, code, begins, functions)
+        leads, until = _leads(script, begins, functions)
         positive = branch is not None or (listed is not None and listed["sign"] == "&&")
-        turned, closed = _end_of_branch(shown, begins) if branch else (until, until)
+        turned, closed = ends_of_if(shown, begins) if branch else (until, until)
         yield CommandTest(
             begin=found.start(),
             end=begins,
@@ -265,16 +272,16 @@ def _tests(
         )
 
 
-def _arm_test(arm: CaseArm, shown: str, code: str, functions: Mapping[str, bool]) -> CommandTest:
+def _arm_test(arm: CaseArm, script: ShellScript, functions: Mapping[str, bool]) -> CommandTest:
     """Return an arm of a `case` that compares the command as a test; the last one asks about all others."""
-    leads, until = _leads(shown[: arm.end], code, arm.body, functions)
+    leads, until = _leads(script, arm.body, functions, arm.end)
     return CommandTest(
         begin=arm.begin if arm.fits else arm.opened,
         end=arm.body,
         until=until,
         turned=arm.end if arm.fits else arm.opened,
         closed=arm.closed,
-        exits=_LEAVES.search(shown, arm.body, arm.end) is not None,
+        exits=_LEAVES.search(script.shown, arm.body, arm.end) is not None,
         source=arm.source,
         pattern=re.compile(arm.source) if arm.source else None,
         fits=arm.fits,
@@ -301,21 +308,11 @@ def _looked_for(
     return source, pattern_of(source, flags)
 
 
-def _end_of_branch(shown: str, place: int) -> tuple[int, int]:
-    """Return where the branch that begins at a place ends, and where the whole condition does."""
-    depth, turned = 1, 0
-    for word in _CONDITION.finditer(shown, place):
-        if word[0] in ("else", "elif"):
-            turned = turned or (word.start() if depth == 1 else 0)
-            continue
-        depth += 1 if word[0] == "if" else -1
-        if depth == 0:
-            return turned or word.start(), word.start()
-    return turned or len(shown), len(shown)
-
-
-def _leads(shown: str, code: str, place: int, functions: Mapping[str, bool]) -> tuple[str, int]:
+def _leads(
+    script: ShellScript, place: int, functions: Mapping[str, bool], last: int | None = None
+) -> tuple[str, int]:
     """Return what a script does from a place on, as far as it goes straight on, and where that ends."""
+    shown = script.shown[:last]
     turn = _TURN.search(shown, place, place + _FAR)
     until = turn.start() if turn else min(place + _FAR, len(shown))
     called = re.findall(r"(?:^|[;{\n])[ \t]*([\w-]+)", shown[place:until])
@@ -324,5 +321,5 @@ def _leads(shown: str, code: str, place: int, functions: Mapping[str, bool]) -> 
     exits = _EXIT.match(shown, until)
     if exits is None or any(name in functions for name in called):
         return "", until
-    refuses = exits["status"] == "2" or _DENIES.search(code, place, until)
+    refuses = exits["status"] == "2" or _DENIES.search(script.code, place, until)
     return ("refuses" if refuses else "allows"), until

@@ -13,10 +13,12 @@ from collections.abc import Collection, Iterator, Sequence
 from dataclasses import replace
 
 from pytest_hookharness.campaigns.arming.project_texts import project_files
-from pytest_hookharness.campaigns.check.grouping import PlayedSession, TryOut
-from pytest_hookharness.campaigns.check.held_loops import problem_of
+from pytest_hookharness.campaigns.check.grouping import ProvedSymptom
+from pytest_hookharness.campaigns.check.played_sessions import PlayedSession, TryOut
+from pytest_hookharness.campaigns.check.reads.shared_symptoms import symptom_of
 from pytest_hookharness.campaigns.guards.rewording import refusing_runs
 from pytest_hookharness.campaigns.guards.watched_moves import is_asked_before
+from pytest_hookharness.campaigns.short_texts import in_one_line
 from pytest_hookharness.campaigns.stress.first_run import GIVEN
 from pytest_hookharness.judging.findings.codes import FALSE_ADVICE
 from pytest_hookharness.model.checkup import CheckSession, HookSet, Problem, Symptom
@@ -92,9 +94,7 @@ class _Refusal:
     @property
     def begin(self) -> str:
         """How a sentence about it begins."""
-        words = " ".join(self.command.split())
-        shown = words if len(words) <= _LONGEST else f"{words[:_LONGEST]}..."
-        return f"{self.event}: the refusal of `{shown}`"
+        return f"{self.event}: the refusal of `{in_one_line(self.command, _LONGEST)}`"
 
     def _is_advice(self, start: int, end: int) -> bool:
         """Return whether a part of the reason is for the agent, and no warning."""
@@ -104,18 +104,10 @@ class _Refusal:
 
 
 def prove_false_advice(
-    hook_set: HookSet, play: TryOut, known: Collection[Problem], played: Sequence[PlayedSession]
-) -> Iterator[Problem]:
-    """
-    Yield the refusals whose advice does not help.
-
-    Args:
-        hook_set: The hooks.
-        play: Plays sessions.
-        known: The problems found so far; new ones get other ids.
-        played: The sessions so far, some with refused commands.
-    """
-    taken, told = [one.id for one in known], set[str]()
+    hook_set: HookSet, play: TryOut, _known: Collection[Problem], played: Sequence[PlayedSession]
+) -> Iterator[ProvedSymptom]:
+    """Yield the refusals, in the sessions so far, whose advice does not help."""
+    told = set[str]()
     refusals = [*_refusals(hook_set, played)]
     missing = (
         (_of_file(one, path), one.played) for one in refusals if (path := _missing_file(hook_set, one))
@@ -123,9 +115,7 @@ def prove_false_advice(
     for symptom, shown in (*_refused_again(refusals, play), *missing):
         if symptom.hook not in told and shown.outcome is not None:
             told.add(symptom.hook)
-            found = problem_of(symptom, shown, shown.outcome.trace, taken)
-            taken.append(found.id)
-            yield found
+            yield ProvedSymptom(symptom, shown.session, shown.outcome.trace)
 
 
 def _refused_again(refusals: Sequence[_Refusal], play: TryOut) -> Iterator[tuple[Symptom, PlayedSession]]:
@@ -180,9 +170,7 @@ def _of_file(refusal: _Refusal, path: str) -> Symptom:
 
 
 def _symptom(refusal: _Refusal, text: str, advice: str) -> Symptom:
-    return Symptom(
-        kind=FALSE_ADVICE.name, code=FALSE_ADVICE.code, hook=refusal.hook, text=text, advice=advice, turn=1
-    )
+    return symptom_of(FALSE_ADVICE, refusal.hook, text, advice, turn=1)
 
 
 def _missing_file(hook_set: HookSet, refusal: _Refusal) -> str:

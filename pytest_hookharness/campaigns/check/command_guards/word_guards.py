@@ -19,7 +19,7 @@ from pytest_hookharness.campaigns.check.command_guards.command_guard import Comm
 from pytest_hookharness.campaigns.check.command_guards.command_tests import read_guard
 from pytest_hookharness.campaigns.check.lone_programs.inline_scripts import shell_program
 from pytest_hookharness.campaigns.check.shell_code.shell_scripts import without_comment_lines
-from pytest_hookharness.campaigns.check.static.unset_variables import expected_variable
+from pytest_hookharness.campaigns.check.static.absent_inputs import expected_variable
 from pytest_hookharness.campaigns.guards.pattern_texts import texts_of
 from pytest_hookharness.campaigns.guards.watched_moves import is_asked_before, watched
 from pytest_hookharness.campaigns.stress.first_run import GIVEN

@@ -16,7 +16,7 @@ from fnmatch import fnmatchcase
 from pathlib import Path
 
 from pytest_hookharness import hosts
-from pytest_hookharness.campaigns.arming.activation import STOPS
+from pytest_hookharness.campaigns.arming.hook_roles import STOPS
 from pytest_hookharness.campaigns.arming.project_texts import without_json_comments
 from pytest_hookharness.campaigns.check.answers.script_answers import reworded_answers
 from pytest_hookharness.campaigns.check.fixes.draft_files import DraftFiles
@@ -177,10 +177,7 @@ def _quote(hooks: Sequence[Hook], place: HookSet, files: DraftFiles) -> Iterator
         for variable in reversed(unquoted_paths(place, hook)):
             new = f'{new[: variable.start()]}"{variable[0]}"{new[variable.end() :]}'
         renamed[hook.command] = new
-    draft = files
-    for file in place.files:
-        draft = draft.with_commands(place.host, file, renamed) or draft
-    if draft is not files:
+    if (draft := _renamed(place, files, renamed)) is not files:
         text = f"Quote the paths, as in `{next(iter(renamed.values()))}`."
         yield Candidate(text=text, files=draft, renamed=renamed, place="a folder")
 
@@ -196,12 +193,16 @@ def _name_from_root(hooks: Sequence[Hook], place: HookSet, files: DraftFiles) ->
             path = _for_all_readers(place, variable[1], path)
         if word and before[-1:] in ("", " ") and after[:1] in ("", " ") and path.startswith('"$'):
             renamed[hook.command] = f"{before}{path}{after}"
-    draft = files
-    for file in place.files:
-        draft = draft.with_commands(place.host, file, renamed) or draft
-    if draft is not files:
+    if (draft := _renamed(place, files, renamed)) is not files:
         text = f"Name the script from the project's folder: `{next(iter(renamed.values()))}`."
         yield Candidate(text=text, files=draft, renamed=renamed, away=True)
+
+
+def _renamed(place: HookSet, files: DraftFiles, commands: Mapping[str, str]) -> DraftFiles:
+    """Return files with other commands in all settings of a hook set."""
+    for file in place.files:
+        files = files.with_commands(place.host, file, commands) or files
+    return files
 
 
 def _for_all_readers(place: HookSet, variable: str, path: str) -> str:

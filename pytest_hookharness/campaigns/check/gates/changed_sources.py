@@ -9,16 +9,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
-from pathlib import Path
 
 from pytest_hookharness import hosts
-from pytest_hookharness.campaigns.arming.project_texts import is_small, project_files, read_known_text
-from pytest_hookharness.campaigns.check.grouping import PlayedSession
-from pytest_hookharness.campaigns.check.kept_sessions import kept_to_its_end
-from pytest_hookharness.campaigns.check.session_scenario import scenario_of
+from pytest_hookharness.campaigns.arming.hook_roles import role_of
+from pytest_hookharness.campaigns.arming.project_texts import files_by_path, is_small, read_known_text
+from pytest_hookharness.campaigns.check.session_scenario import short_scenario_of
 from pytest_hookharness.model.checkup import CheckSession, HookSet
-from pytest_hookharness.model.moves import FIRST_PROMPT, Act, Edit, Stop
+from pytest_hookharness.model.moves import Edit
 from pytest_hookharness.model.protocol import Hook
 
 LEFT_ALONE = "changes no file"
@@ -29,36 +26,28 @@ _MOST, _LARGEST, _DEEPEST = 4, 1 << 15, 2
 
 def plan_changed_sources(hook_set: HookSet, waiting: Sequence[Hook]) -> Iterator[CheckSession]:
     """Yield two short sessions, or none without sources: the agent changes sources, or changes nothing."""
-    stops = {rule.name for rule in hosts.find(hook_set.host).for_role(hosts.Role.STOP)}
-    texts = [text for hook in waiting if hook.event in stops for text in hook_set.scripts_of(hook)]
+    stops = [hook for hook in waiting if role_of(hook_set.host, hook.event) is hosts.Role.STOP]
+    texts = [text for hook in stops for text in hook_set.scripts_of(hook)]
     edits = source_edits(hook_set, [text for text in texts if _ASKS_GIT.search(text)])
     for title, changes in ((f"changes of {_listed(edits)}", edits), ("no change", [])):
-        acts: list[Act] = [FIRST_PROMPT, *changes, Stop()]
-        scenario = replace(scenario_of(hook_set, acts), turns=len(acts))
+        scenario = short_scenario_of(hook_set, changes)
         if edits:
-            yield CheckSession(title=title, scenario=scenario, ends=False, proof=True)
-
-
-def kept_changes(plays: Sequence[PlayedSession]) -> Iterator[CheckSession]:
-    """Yield the session with the changes, to be played to its end, if only there the stop is refused."""
-    for kept in kept_to_its_end(plays):
-        yield replace(kept, way_out=LEFT_ALONE)
+            yield CheckSession(title=title, scenario=scenario, ends=False, proof=True, way_out=LEFT_ALONE)
 
 
 def source_edits(hook_set: HookSet, texts: Sequence[str]) -> list[Edit]:
     """Return edits of project files whose path or extension scripts name; those in named folders first."""
     if hook_set.plugin or not hook_set.git or not texts:
         return []
-    text, chosen = "\n".join(texts), dict[tuple[str, str], Path]()
+    text, chosen = "\n".join(texts), dict[tuple[str, str], str]()
     own = {path for path, _ in hook_set.sources}
-    for file in project_files(hook_set.root):
-        path = file.relative_to(hook_set.root).as_posix()
+    for path, file in files_by_path(hook_set.root).items():
         if path not in own and not _OWN.search(path) and is_small(file, _LARGEST) and _is_of_kind(path, text):
-            chosen.setdefault(("/".join(path.split("/")[:-1][:_DEEPEST]), file.suffix), file)
+            chosen.setdefault(("/".join(path.split("/")[:-1][:_DEEPEST]), file.suffix), path)
     # Files in folders that the scripts name come first.
     places = sorted(chosen, key=lambda place: not (place[0] and place[0] in text))
-    found = [(chosen[place].relative_to(hook_set.root).as_posix(), chosen[place]) for place in places]
-    return [Edit(file=path, text=f"{read_known_text(file)}\n") for path, file in found[:_MOST]]
+    paths = [chosen[place] for place in places[:_MOST]]
+    return [Edit(file=path, text=f"{read_known_text(hook_set.root / path)}\n") for path in paths]
 
 
 def _is_of_kind(path: str, text: str) -> bool:

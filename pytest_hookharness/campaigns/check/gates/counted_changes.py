@@ -15,15 +15,20 @@ from dataclasses import replace
 from pytest_hookharness.campaigns.check.failing_gates import ANY_FILE, failing_checks, find_gates
 from pytest_hookharness.campaigns.check.gates.changed_sources import (
     LEFT_ALONE,
-    kept_changes,
     plan_changed_sources,
 )
-from pytest_hookharness.campaigns.check.grouping import PlayedSession, TryOut
-from pytest_hookharness.campaigns.check.held_loops import problem_of, stops_of
-from pytest_hookharness.campaigns.check.kept_sessions import shortened
+from pytest_hookharness.campaigns.check.grouping import ProvedSymptom
+from pytest_hookharness.campaigns.check.held_loops import stops_of
+from pytest_hookharness.campaigns.check.played_sessions import (
+    PlayedSession,
+    TryOut,
+    kept_to_its_end,
+    shortened,
+)
+from pytest_hookharness.campaigns.check.reads.shared_symptoms import symptom_of
 from pytest_hookharness.campaigns.check.static.untracked_files import overlooked_files
 from pytest_hookharness.judging.findings.codes import BYPASS, OVERBLOCK, UNGUARDED_TOOL
-from pytest_hookharness.model.checkup import CheckSession, HookSet, Problem, Symptom, is_named
+from pytest_hookharness.model.checkup import CheckSession, HookSet, Problem, is_named
 from pytest_hookharness.model.moves import FIRST_PROMPT, Act, Edit, RunCommand, Script, Stop
 from pytest_hookharness.model.outcome import Outcome
 from pytest_hookharness.model.trace import HookEvent, commands_of
@@ -62,17 +67,8 @@ _LONGEST, _MOST = 100, 2
 
 def prove_counted_changes(
     hook_set: HookSet, play: TryOut, known: Collection[Problem], played: Sequence[PlayedSession]
-) -> Iterator[Problem]:
-    """
-    Yield gates that need no change, miss changes, or take a missing program for a failed check.
-
-    Args:
-        hook_set: The hooks.
-        play: Plays sessions.
-        known: The problems found so far; new ones get other ids.
-        played: The sessions so far, of which some show a gate.
-    """
-    taken = [one.id for one in known]
+) -> Iterator[ProvedSymptom]:
+    """Yield gates that need no change, miss changes, or take a missing program for a failed check."""
     told = ", ".join(one.symptom.hook for one in known if one.symptom.kind == UNGUARDED_TOOL.name)
     for gate in _gates(hook_set, play, played)[:_MOST]:
         checks = failing_checks(gate)
@@ -82,14 +78,14 @@ def prove_counted_changes(
             continue
         hook = commands_of(stop.deciding)
         if checks and not is_named(hook, told):
-            yield from _taken_for_failed(hook_set, gate, hook, play, taken)
-        while_failing = f" while {_named(checks)} {_verb(checks, 'fail')}" if checks else ""
+            yield from _taken_for_failed(hook_set, gate, hook, play)
+        while_failing = f" while {_named(checks)} {'fail' if len(checks) > 1 else 'fails'}" if checks else ""
         if again := _refused_by(idle.outcome, hook):
             text = f"{again.event} is refused{while_failing}, even in a session that changed nothing."
             advice = "Allow the stop if nothing was changed: the agent may only have given an answer."
-            yield from _problem(OVERBLOCK, hook, text, advice, idle, taken)
+            yield from _proved(OVERBLOCK, hook, text, advice, idle)
         else:
-            yield from _unseen_changes(hook_set, gate, stop, while_failing, play, taken)
+            yield from _unseen_changes(hook_set, gate, stop, while_failing, play)
 
 
 def _gates(hook_set: HookSet, play: TryOut, played: Sequence[PlayedSession]) -> list[CheckSession]:
@@ -100,12 +96,12 @@ def _gates(hook_set: HookSet, play: TryOut, played: Sequence[PlayedSession]) -> 
     refusing = ", ".join({commands_of(stop.deciding) for stop in stops})
     hooks = [hook for hook in hook_set.hooks if is_named(hook.command, refusing)]
     found = kept or find_gates(hook_set, hooks, play)
-    return found or [*kept_changes(play([*plan_changed_sources(hook_set, hooks)]))]
+    return found or [*kept_to_its_end(play([*plan_changed_sources(hook_set, hooks)]))]
 
 
 def _taken_for_failed(
-    hook_set: HookSet, gate: CheckSession, hook: str, play: TryOut, taken: list[str]
-) -> Iterator[Problem]:
+    hook_set: HookSet, gate: CheckSession, hook: str, play: TryOut
+) -> Iterator[ProvedSymptom]:
     """Yield the problem that a gate takes a missing program for a failed check."""
     checks = [check for check in failing_checks(gate) if not (hook_set.root / check).exists()]
     for missing in play([_without(gate, checks)]) if checks else ():
@@ -113,12 +109,12 @@ def _taken_for_failed(
         if lost is not None and not _NAMES_MISSING.search(_NOT_FOUND.sub("", _said(lost))):
             text = f"{lost.event} is also refused if {_named(checks)} cannot be started{_saying(lost)}."
             advice = "Tell a missing program from a failed check, and say which program is missing."
-            yield from _problem(UNGUARDED_TOOL, hook, text, advice, missing, taken)
+            yield from _proved(UNGUARDED_TOOL, hook, text, advice, missing)
 
 
 def _unseen_changes(
-    hook_set: HookSet, gate: CheckSession, stop: HookEvent, while_failing: str, play: TryOut, taken: list[str]
-) -> Iterator[Problem]:
+    hook_set: HookSet, gate: CheckSession, stop: HookEvent, while_failing: str, play: TryOut
+) -> Iterator[ProvedSymptom]:
     """Yield the problem that a gate allows the stop, which it refused, after changes of another kind."""
     forms, hook = _changes(gate), commands_of(stop.deciding)
     if _may_leave_commits(hook_set, gate, stop):
@@ -139,7 +135,8 @@ def _unseen_changes(
         when = " or ".join(words for words, _ in allowed)
         text = f"The stop is refused after an edit of {files}{while_failing}, but allowed {when}."
         advice = " ".join(advice for _, advice in allowed)
-        yield from _problem(BYPASS, hook, text, advice, plays[allowed[0]], taken, topic="changes")
+        for one in _proved(BYPASS, hook, text, advice, plays[allowed[0]]):
+            yield replace(one, symptom=replace(one.symptom, topic="changes"))
 
 
 def _may_leave_commits(hook_set: HookSet, gate: CheckSession, stop: HookEvent) -> bool:
@@ -239,10 +236,6 @@ def _named(checks: Sequence[str]) -> str:
     return " and ".join(f"`{check}`" for check in checks)
 
 
-def _verb(checks: Sequence[str], verb: str) -> str:
-    return verb if len(checks) > 1 else f"{verb}s"
-
-
 def _said(stop: HookEvent) -> str:
     return " ".join(one.demand for one in stop.deciding)
 
@@ -252,20 +245,10 @@ def _saying(stop: HookEvent) -> str:
     return f', with "{words[:_LONGEST]}"' if words else ""
 
 
-def _problem(
-    code: FindingCode,
-    hook: str,
-    text: str,
-    advice: str,
-    played: PlayedSession,
-    taken: list[str],
-    topic: str = "",
-) -> Iterator[Problem]:
-    """Yield the problem that a session shows, and note its name."""
-    symptom = Symptom(
-        kind=code.name, code=code.code, hook=hook, text=text, advice=advice, turn=1, topic=topic
-    )
+def _proved(
+    code: FindingCode, hook: str, text: str, advice: str, played: PlayedSession
+) -> Iterator[ProvedSymptom]:
+    """Yield the symptom that a session proves, if it was played."""
     if played.outcome is not None:
-        found = problem_of(symptom, played, played.outcome.trace, taken)
-        taken.append(found.id)
-        yield found
+        symptom = symptom_of(code, hook, text, advice, turn=1)
+        yield ProvedSymptom(symptom, played.session, played.outcome.trace)

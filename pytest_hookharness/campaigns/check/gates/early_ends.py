@@ -11,14 +11,8 @@ from __future__ import annotations
 import re
 
 from pytest_hookharness import hosts
-from pytest_hookharness.campaigns.arming.activation import STOPS
-from pytest_hookharness.campaigns.check.shell_code.shell_conditions import conditions_at
-from pytest_hookharness.campaigns.check.shell_code.shell_functions import functions_of, is_within
-from pytest_hookharness.campaigns.check.shell_code.shell_scripts import (
-    SHELL_SCRIPT,
-    code_of,
-    without_comment_lines,
-)
+from pytest_hookharness.campaigns.arming.hook_roles import STOPS, only_script
+from pytest_hookharness.campaigns.check.shell_code.shell_scripts import SHELL_SCRIPT, ShellScript, script_of
 from pytest_hookharness.hosts.rules.turns import FlagUse
 from pytest_hookharness.model.checkup import HookSet
 from pytest_hookharness.model.protocol import Hook
@@ -84,20 +78,17 @@ _KEPT = re.compile(
 
 def early_end(hook_set: HookSet, hook: Hook) -> tuple[str, int, str]:
     """Return the script of a loop that is over after one round, where it ends, and its limit; or nothing."""
-    profile = hosts.find(hook_set.host)
-    rule, sources = profile.events.get(hook.event), hook_set.sources_of(hook)
-    if rule is None or rule.role not in STOPS or hook.type != "command" or len(sources) != 1:
-        return "", 0, ""
-    path, text = sources[0]
-    stays = hook_set.host in _HOSTS and profile.cap.flag is FlagUse.STAYS
+    text = only_script(hook_set, hook, STOPS)
+    stays = hook_set.host in _HOSTS and hosts.find(hook_set.host).cap.flag is FlagUse.STAYS
     line, limit = end_of_loop(text) if stays else (0, "")
-    return (path, line, limit) if line else ("", 0, "")
+    return (hook_set.sources_of(hook)[0][0], line, limit) if line else ("", 0, "")
 
 
 def end_of_loop(text: str) -> tuple[int, str]:
     """Return the line in which a script allows each stop after a refused one, and the limit of its loop."""
-    code = without_comment_lines(text)
-    begin, place = _end_in_shell(text, code) if SHELL_SCRIPT.match(text) else _end_in_main(code)
+    script = script_of(text)
+    code = script.code
+    begin, place = _end_in_shell(script) if SHELL_SCRIPT.match(text) else _end_in_main(code)
     compared = _COMPARED.search(code, place) if place else None
     # What is refused before the flag is read is refused at each stop.
     if compared is None or _REFUSES.search(code, begin, place) or not _REFUSES.search(code):
@@ -106,19 +97,19 @@ def end_of_loop(text: str) -> tuple[int, str]:
     once = re.search(rf"\b{limit}[\"']?\s*[=:]\s*(?:\"?\$\{{\w+:-)?[\"']?1\b", code)
     if once or not _GROWS.search(code, place) or not _KEPT.search(code):
         return 0, ""
-    return code.count("\n", 0, place) + 1, limit
+    return script.line_of(place), limit
 
 
-def _end_in_shell(text: str, code: str) -> tuple[int, int]:
+def _end_in_shell(script: ShellScript) -> tuple[int, int]:
     """Return where the statements of a shell script begin, and the condition that ends it; zeros for none."""
-    shown, given = code_of(text), [found["name"] for found in _GIVEN.finditer(code)]
+    code = script.code
+    given = [found["name"] for found in _GIVEN.finditer(code)]
     names = "|".join(name for name in given if len(re.findall(rf"(?<![\w$]){name}=", code)) == 1)
-    functions = [*functions_of(code)]
     for found in re.finditer(_IN_SHELL.replace("NAMES", names or "-"), code, re.MULTILINE):
         branch = found["branch"] or found["other"] or "exit 0"
         place = found.start()
-        alone = not (conditions_at(shown, place) or is_within(place, functions))
-        if alone and shown[place] == found[0][0] and _ONLY_ENDS.fullmatch(branch.lstrip("\n")):
+        alone = script.is_outermost(place) and script.is_code(place)
+        if alone and _ONLY_ENDS.fullmatch(branch.lstrip("\n")):
             return 0, place
     return 0, 0
 

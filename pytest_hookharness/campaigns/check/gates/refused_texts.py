@@ -9,18 +9,16 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
 from itertools import islice
 
 from pytest_hookharness import hosts
+from pytest_hookharness.campaigns.arming.hook_roles import role_of
 from pytest_hookharness.campaigns.arming.project_texts import read_known_text
 from pytest_hookharness.campaigns.check.failing_gates import changed_places
-from pytest_hookharness.campaigns.check.grouping import PlayedSession
-from pytest_hookharness.campaigns.check.kept_sessions import kept_to_its_end
-from pytest_hookharness.campaigns.check.session_scenario import scenario_of
+from pytest_hookharness.campaigns.check.session_scenario import short_scenario_of
 from pytest_hookharness.campaigns.guards.pattern_texts import find_texts
 from pytest_hookharness.model.checkup import CheckSession, HookSet
-from pytest_hookharness.model.moves import FIRST_PROMPT, Act, Edit, RunCommand, Stop
+from pytest_hookharness.model.moves import Edit, RunCommand
 from pytest_hookharness.model.protocol import Hook
 
 # What searches files or differences for a text.
@@ -32,6 +30,7 @@ _CONFLICT = "<<<<<<< HEAD"
 _WORDS = re.compile(r"[A-Za-z]{3}|[<>=]{7}")
 _SHORTEST, _LONGEST, _MOST, _MOST_KINDS = 3, 80, 40, 2
 _TITLE = "texts that hooks search for, in files of the agent"
+_WAY_OUT = "removes these texts from its files"
 # Some hooks look only at what is staged, and others only at what is not.
 _STAGED = "staged"
 _STAGE = RunCommand(command=f"git add -- '*{_STAGED}.*'")
@@ -41,23 +40,15 @@ _KNOWN = "README.md"
 
 def plan_refused_texts(hook_set: HookSet, waiting: Sequence[Hook]) -> Iterator[CheckSession]:
     """Yield two short sessions in which the agent changes files: with the texts of patterns, and without."""
-    stops = {rule.name for rule in hosts.find(hook_set.host).for_role(hosts.Role.STOP)}
-    hooks = [hook for hook in waiting if hook.event in stops]
+    hooks = [hook for hook in waiting if role_of(hook_set.host, hook.event) is hosts.Role.STOP]
     sources = [text for hook in hooks for text in hook_set.scripts_of(hook) if _SEARCHES.search(text)]
     if texts := _texts(sources):
         places = [*islice(changed_places("\n".join(sources)), _MOST_KINDS), ("", "txt")]
         files = [f"{place}{name}.{kind}" for name in ("changed", _STAGED) for place, kind in places]
         for title, lines in ((_TITLE, texts), ("other texts in the same files", ["text"] * len(texts))):
             new = [Edit(file=file, text="\n".join([*lines, ""])) for file in files]
-            acts: list[Act] = [FIRST_PROMPT, *_known(hook_set, lines), *new, _STAGE, Stop()]
-            scenario = replace(scenario_of(hook_set, acts), turns=len(acts))
-            yield CheckSession(title=title, scenario=scenario, ends=False, proof=True)
-
-
-def kept_texts(plays: Sequence[PlayedSession]) -> Iterator[CheckSession]:
-    """Yield the session with the texts, played to its end, if only they decide about the stop."""
-    for kept in kept_to_its_end(plays):
-        yield replace(kept, way_out="removes these texts from its files")
+            scenario = short_scenario_of(hook_set, [*_known(hook_set, lines), *new, _STAGE])
+            yield CheckSession(title=title, scenario=scenario, ends=False, proof=True, way_out=_WAY_OUT)
 
 
 def _texts(sources: Sequence[str]) -> list[str]:

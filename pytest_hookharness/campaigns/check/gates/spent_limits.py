@@ -10,8 +10,10 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import replace
 
-from pytest_hookharness.campaigns.check.grouping import PlayedSession, TryOut
-from pytest_hookharness.campaigns.check.held_loops import problem_of, stops_of
+from pytest_hookharness.campaigns.check.grouping import ProvedSymptom
+from pytest_hookharness.campaigns.check.held_loops import stops_of
+from pytest_hookharness.campaigns.check.played_sessions import PlayedSession, TryOut
+from pytest_hookharness.campaigns.check.reads.shared_symptoms import symptom_of
 from pytest_hookharness.judging.findings.codes import STUCK_PHASE
 from pytest_hookharness.model.checkup import CheckSession, HookSet, Problem, Symptom
 from pytest_hookharness.model.moves import Edit, Prompt, Script, Stop
@@ -27,18 +29,12 @@ _ADVICE = (
 
 
 def prove_spent_limits(
-    _hook_set: HookSet,
-    play: TryOut,
-    known: Collection[Problem],
-    played: Sequence[PlayedSession],
-) -> Iterator[Problem]:
+    _hook_set: HookSet, play: TryOut, _known: Collection[Problem], played: Sequence[PlayedSession]
+) -> Iterator[ProvedSymptom]:
     """
     Yield the hooks that allow the next turn's stop at once, after they gave up in one turn.
 
-    Args:
-        play: Plays sessions.
-        known: The other problems, whose names are taken.
-        played: The sessions so far; only those in which a check kept failing are looked at.
+    Of the sessions so far, only those in which a check kept failing are looked at.
     """
     told = set[str]()
     for one in played:
@@ -54,7 +50,8 @@ def prove_spent_limits(
                 continue
             if [was for was, _ in _stops(again.outcome)] == [*refused, False]:
                 told.add(hook)
-                yield _problem(again.outcome, again, hook, limit, [problem.id for problem in known])
+                symptom = _symptom(again.outcome, hook, limit)
+                yield ProvedSymptom(symptom, again.session, again.outcome.trace)
 
 
 def _one_more_turn(session: CheckSession, limit: int) -> CheckSession:
@@ -80,13 +77,10 @@ def _tells_user(outcome: Outcome) -> bool:
     return any(run.reply.user_text for run in (runs[-1] if runs else ()))
 
 
-def _problem(outcome: Outcome, again: PlayedSession, hook: str, limit: int, taken: Sequence[str]) -> Problem:
+def _symptom(outcome: Outcome, hook: str, limit: int) -> Symptom:
     event = next(hooked.event for _, hooked in outcome.trace.hooked() if commands_of(hooked.deciding) == hook)
     text = (
         f"{event} is refused {limit} times and then allowed; after the next prompt it is allowed at once, "
         "although nothing was mended."
     )
-    symptom = Symptom(
-        kind=STUCK_PHASE.name, code=STUCK_PHASE.code, hook=hook, text=text, advice=_ADVICE, turn=1
-    )
-    return problem_of(symptom, again, outcome.trace, taken)
+    return symptom_of(STUCK_PHASE, hook, text, _ADVICE, turn=1)

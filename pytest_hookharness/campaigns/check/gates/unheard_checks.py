@@ -13,20 +13,22 @@ from dataclasses import replace
 
 from pytest_hookharness import hosts
 from pytest_hookharness.campaigns.arming.checked_projects import project_for_checks
+from pytest_hookharness.campaigns.arming.hook_roles import hooks_at
 from pytest_hookharness.campaigns.check.failing_gates import FAILS, changed_places, started_checks
 from pytest_hookharness.campaigns.check.gates.local_checks import local_checks, stand_in
-from pytest_hookharness.campaigns.check.grouping import PlayedSession, TryOut
-from pytest_hookharness.campaigns.check.held_loops import problem_of
+from pytest_hookharness.campaigns.check.grouping import ProvedSymptom
+from pytest_hookharness.campaigns.check.played_sessions import PlayedSession, TryOut
+from pytest_hookharness.campaigns.check.reads.shared_symptoms import symptom_of
 from pytest_hookharness.campaigns.check.session_scenario import (
     alone,
     in_its_folder,
     may_be_alone,
-    scenario_of,
+    short_scenario_of,
 )
 from pytest_hookharness.judging.findings.codes import UNSEEN_REASON
 from pytest_hookharness.judging.findings.finding_catalogue import CRASHED
 from pytest_hookharness.model.checkup import CheckSession, HookSet, Problem, Symptom, is_named
-from pytest_hookharness.model.moves import FIRST_PROMPT, Act, Edit, Stop
+from pytest_hookharness.model.moves import Edit
 from pytest_hookharness.model.processes import Exited
 from pytest_hookharness.model.protocol import Hook, Ruling
 from pytest_hookharness.model.trace import HookEvent, HookRun, Trace
@@ -55,38 +57,25 @@ _ALREADY_REPORTED = frozenset({UNSEEN_REASON.name, CRASHED.name})
 
 def prove_unheard_checks(
     hook_set: HookSet, play: TryOut, known: Collection[Problem], _played: Sequence[PlayedSession]
-) -> Iterator[Problem]:
-    """
-    Yield the problems of hooks that do not tell the agent that their check failed.
-
-    Args:
-        hook_set: The hooks.
-        play: Plays sessions.
-        known: The problems found so far; new ones get other ids. Hooks whose text is lost are left out.
-    """
+) -> Iterator[ProvedSymptom]:
+    """Yield the hooks that do not tell the agent that their check failed, if no problem says so already."""
     told = ", ".join(one.symptom.hook for one in known if one.symptom.kind in _ALREADY_REPORTED)
     hooks = _hooks(hook_set)
     checks = {hook.command: names for hook in hooks if (names := _checks_of(hook_set, hook))}
     waiting = [hook for hook in hooks if hook.command in checks and not is_named(hook.command, told)]
-    taken, named = [one.id for one in known], set[str]()
+    named = set[str]()
     for one in play([_session(hook_set, waiting, checks)]) if waiting else ():
-        if one.outcome is None:
-            continue
-        for hooked, run, end in _unheard(one.outcome.trace):
+        for hooked, run, end in _unheard(one.outcome.trace) if one.outcome is not None else ():
             command = run.hook.command
-            if command in checks and command not in named and not is_named(command, told):
+            if one.outcome and command in checks and command not in named and not is_named(command, told):
                 named.add(command)
                 symptom = _symptom(hook_set.host, hooked, run, end, checks[command])
-                found = problem_of(symptom, one, one.outcome.trace, taken)
-                taken.append(found.id)
-                yield found
+                yield ProvedSymptom(symptom, one.session, one.outcome.trace)
 
 
 def _hooks(hook_set: HookSet) -> list[Hook]:
     """Return the hooks that run after calls and at stops, and that the host waits for."""
-    profile = hosts.find(hook_set.host)
-    events = {rule.name for role in _ROLES for rule in profile.for_role(role)}
-    return [hook for hook in hook_set.hooks if hook.event in events and not hook.options.get("async")]
+    return [hook for hook in hooks_at(hook_set, _ROLES) if not hook.options.get("async")]
 
 
 def _checks_of(hook_set: HookSet, hook: Hook) -> list[str]:
@@ -111,9 +100,12 @@ def _session(hook_set: HookSet, waiting: Sequence[Hook], checks: Mapping[str, Se
     places = [*changed_places("\n".join(texts))] or [("", kind) for kind in made.kinds or _USUAL]
     files = [f"{place}changed.{kind}" for place, kind in places][:_MOST_FILES]
     # Some hooks see only new files, or only changes of one passage.
-    edits = [edit for file in files for edit in (Edit(file=file, text="one\n"), _passage(file))]
-    acts: list[Act] = [FIRST_PROMPT, *edits, Stop()]
-    scenario = replace(scenario_of(hook_set, acts), turns=len(acts))
+    edits = [
+        edit
+        for file in files
+        for edit in (Edit(file=file, text="one\n"), Edit(file=file, text="two", old="one"))
+    ]
+    scenario = short_scenario_of(hook_set, edits)
     if may_be_alone(hook_set, waiting):
         # Other hooks, such as guards, may refuse the edits.
         scenario = in_its_folder(hook_set, alone(scenario, *waiting))
@@ -134,10 +126,6 @@ def _session(hook_set: HookSet, waiting: Sequence[Hook], checks: Mapping[str, Se
         proof=True,
         active=f"a project that has {made.words}" if made.files else "",
     )
-
-
-def _passage(file: str) -> Edit:
-    return Edit(file=file, text="two", old="one")
 
 
 def _unheard(trace: Trace) -> Iterator[tuple[HookEvent, HookRun, str]]:
@@ -165,14 +153,8 @@ def _symptom(host: str, hooked: HookEvent, run: HookRun, end: str, checks: Seque
     said = f"{run.run.stdout.text}{run.run.stderr.text}" if run.run is not None else ""
     checks = [name for name in checks if f"{_MARK} by {name}\n" in said] or checks
     names = " and ".join(f"`{name}`" for name in checks)
-    return Symptom(
-        kind=UNSEEN_REASON.name,
-        code=UNSEEN_REASON.code,
-        hook=run.hook.command,
-        text=(
-            f"{hooked.event}: while {names} {'fail' if len(checks) > 1 else 'fails'}, the hook prints the "
-            f"failure {end}. {host} does not pass it to the agent."
-        ),
-        advice=UNSEEN_REASON.fix,
-        turn=1,
+    text = (
+        f"{hooked.event}: while {names} {'fail' if len(checks) > 1 else 'fails'}, the hook prints the "
+        f"failure {end}. {host} does not pass it to the agent."
     )
+    return symptom_of(UNSEEN_REASON, run.hook.command, text, turn=1)

@@ -19,6 +19,7 @@ from typing import TypeAlias
 from pytest_hookharness.campaigns.arming.project_texts import is_small, read_known_text
 from pytest_hookharness.campaigns.arming.state_contents import TICKABLE
 from pytest_hookharness.campaigns.explore.candidate_moves import Reach, named
+from pytest_hookharness.campaigns.short_texts import in_one_line
 from pytest_hookharness.judging.checkup.written_paths import without_run_folder
 from pytest_hookharness.model.checkup import CheckSession, Symptom
 from pytest_hookharness.model.fast_dataclass import dataclass
@@ -89,8 +90,7 @@ class WayOut:
         ticked = [move.file for move in edits if _TICKED.search(move.text)]
         made = [move.file for move in edits if move.file not in ticked]
         ran = [f"`{move.command}`" for move in self.moves if isinstance(move, RunCommand)]
-        words = " ".join(without_run_folder(self.reason).split())
-        said = f'"{words}"' if len(words) <= _QUOTED else f'"{words[:_QUOTED]}..."'
+        said = f'"{in_one_line(without_run_folder(self.reason), _QUOTED)}"'
         seen = f"{self.event} is refused with {said}"
         parts = (("makes", made), ("ticks all items of", ticked), ("runs", ran))
         does = [f"{verb} {' and '.join(named)}" for verb, named in parts if named]

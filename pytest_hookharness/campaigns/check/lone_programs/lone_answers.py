@@ -12,26 +12,17 @@ import re
 from bisect import bisect_left
 from collections.abc import Iterator
 
-from pytest_hookharness import hosts
+from pytest_hookharness.campaigns.arming.hook_roles import GATES, only_script
 from pytest_hookharness.campaigns.check.lone_programs.program_questions import without_silent_questions
-from pytest_hookharness.campaigns.check.shell_code.shell_functions import functions_of
 from pytest_hookharness.campaigns.check.shell_code.shell_scripts import (
-    SHELL_SCRIPT,
-    code_of,
+    ShellScript,
+    script_of,
+    shell_script_of,
     without_comment_lines,
 )
 from pytest_hookharness.model.checkup import HookSet
 from pytest_hookharness.model.protocol import Hook
 
-GATES = frozenset(
-    [
-        hosts.Role.BEFORE_TOOL,
-        hosts.Role.PERMISSION,
-        hosts.Role.PROMPT,
-        hosts.Role.STOP,
-        hosts.Role.SUBAGENT_STOP,
-    ]
-)
 # The programs by which hooks read and answer.
 TOOLS = ("jq", "python3")
 # A refusal in JSON, in any way to write a key, and a status that refuses or may be one that does.
@@ -97,26 +88,21 @@ _LINE_OF_TEST = re.compile(r"^[^\n]*(?:\|\||\b(?:if|elif|while|until)\b|![ \t])[
 
 def lone_answer(hook_set: HookSet, hook: Hook) -> str:
     """Return the program without which a hook's script can refuse nothing; empty for none."""
-    rule = hosts.find(hook_set.host).events.get(hook.event)
-    texts = hook_set.scripts_of(hook)
-    if rule is None or rule.role not in GATES or hook.type != "command" or len(texts) != 1:
-        return ""
-    tool = only_answers_by(texts[0])
-    return tool if tool and not is_told(hook_set, texts[0], tool) else ""
+    text = only_script(hook_set, hook, GATES)
+    tool = only_answers_by(text)
+    return tool if tool and not is_told(hook_set, text, tool) else ""
 
 
 def only_answers_by(text: str) -> str:
     """Return the program in whose code all refusals of a shell script stand; empty for none."""
-    if not SHELL_SCRIPT.match(text):
+    script = shell_script_of(text)
+    if script is None or _STATUS.search(script.shown) or _OTHERS.search(script.shown):
         return ""
-    code, shown = without_comment_lines(text), code_of(text)
-    if _STATUS.search(shown) or _OTHERS.search(shown):
-        return ""
-    refusals = [*REFUSES_IN_JSON.finditer(code)]
+    refusals = [*REFUSES_IN_JSON.finditer(script.code)]
     if all(_ONLY_ASKS.search(found[0]) for found in refusals):
         return ""
     for tool in TOOLS:
-        calls = [*calls_of(tool, code)]
+        calls = [*calls_of(tool, script.code)]
         begins = [begin for begin, _ in calls]
         places = [(found.start(), bisect_left(begins, found.start()) - 1) for found in refusals]
         if all(before >= 0 and place < calls[before][1] for place, before in places):
@@ -151,13 +137,14 @@ def _end_of_call(code: str, place: int) -> int:
 
 def is_told(hook_set: HookSet, text: str, tool: str) -> bool:
     """Return whether a hook may say that a program is missing: the script itself, or another one."""
-    code = without_comment_lines(text)
+    script = script_of(text)
+    code = script.code
     if _NOTICES.search(code) or _looks_for(tool, code) or _tells_of_empty(tool, code):
         return True
-    if _EVALUATES.search(code_of(text)) or _asks_for_status(tool, code):
+    if _EVALUATES.search(script.shown) or _asks_for_status(tool, script):
         return True
     strict = any(_ENDS_ON_ERRORS.search(one) for one in (text, *(hook.command for hook in hook_set.hooks)))
-    if _notices_failures(tool, code, strict=strict) or _tests_functions(tool, code):
+    if _notices_failures(tool, code, strict=strict) or _tests_functions(tool, script):
         return True
     others = (without_comment_lines(other) for _, other in hook_set.sources if other != text)
     told = (without_silent_questions(one) for one in others if tool in one)
@@ -188,9 +175,10 @@ def _notices_failures(tool: str, code: str, *, strict: bool) -> bool:
     return False
 
 
-def _asks_for_status(tool: str, code: str) -> bool:
+def _asks_for_status(tool: str, script: ShellScript) -> bool:
     """Return whether a script may look at the status of a program, also behind one more line."""
-    calls, bodies = [*calls_of(tool, code)], [*functions_of(code)]
+    code, bodies = script.code, script.functions
+    calls = [*calls_of(tool, code)]
     # A function may call the program, or be called behind it.
     ends = [*(end for _, end in calls), *(begin for _, begin, _ in bodies)]
     for name, begin, end in bodies[:_MOST]:
@@ -228,8 +216,8 @@ def _tells_at(test: re.Match[str], code: str) -> bool:
     return _TOLD.search(code, test.end(), test.end() + _NEAR) is not None
 
 
-def _tests_functions(tool: str, code: str) -> bool:
+def _tests_functions(tool: str, script: ShellScript) -> bool:
     """Return whether a script looks at the status of one of its functions that call a program."""
-    names = {name for name, begin, end in functions_of(code) if tool in code[begin:end]}
-    lines = _LINE_OF_TEST.finditer(code) if names else ()
+    names = {name for name, begin, end in script.functions if tool in script.code[begin:end]}
+    lines = _LINE_OF_TEST.finditer(script.code) if names else ()
     return any(not names.isdisjoint(re.findall(r"[\w-]+", found[0])) for found in lines)

@@ -11,31 +11,32 @@ from collections.abc import Iterator, Mapping
 from itertools import islice
 
 from pytest_hookharness.campaigns.arming.project_texts import project_files, read_text
-from pytest_hookharness.campaigns.check.shell_code.shell_conditions import conditions_at
-from pytest_hookharness.campaigns.check.shell_code.shell_functions import functions_of, is_within
-from pytest_hookharness.campaigns.check.shell_code.shell_scripts import code_of, without_comment_lines
+from pytest_hookharness.campaigns.check.shell_code.shell_scripts import (
+    ShellScript,
+    code_of,
+    ends_of_if,
+    script_of,
+    without_comment_lines,
+)
 from pytest_hookharness.model.checkup import HookSet
 from pytest_hookharness.model.fast_dataclass import dataclass
 
-ASKS = (
+_ASKS = (
     r"(?:command[ \t]+-[vV]|which|type|hash)[ \t]+(?:-\w+[ \t]+)?(?P<mark>[\"']?)(?P<tool>[A-Za-z][\w.+-]*)"
     r"(?P=mark)(?:[ \t]*(?:[12&]?>[>&]?|&>)[ \t]*(?:/dev/null|[12]))*"
 )
 _QUESTION = re.compile(
     r"(?P<word>(?:\bif|\belif)[ \t]+)?(?P<not>![ \t]+)?"
-    r"(?P<test>\[\[?[ \t]+(?:![ \t]+)?-(?P<kind>[nxz])[ \t]+\"?\$\()?(?<![\w$.-])" + ASKS
+    r"(?P<test>\[\[?[ \t]+(?:![ \t]+)?-(?P<kind>[nxz])[ \t]+\"?\$\()?(?<![\w$.-])" + _ASKS
     + r"(?(test)[ \t]*(?:\|\|[ \t]*true[ \t]*)?\)\"?[ \t]+\]\]?)"
 )  # fmt: skip
 # A condition of which a question is a part, with nothing but `&&` before it.
 _PART_OF_IF = re.compile(r"[ \t]*(?:if|elif)[ \t](?:[^|]|\|(?!\|))*&&[ \t]*")
 _THEN = re.compile(r"[ \t]*(?P<more>&&[^\n;]*)?(?:;|\n)\s*then\b")
 _LIST = re.compile(r"[ \t]*(?P<sign>\|\||&&)[ \t]*(?:\\\n\s*)?")
-# The words that open, divide and close a condition.
-IF_WORD = re.compile(r"(?:^|[;\n]|(?<=\bthen)|(?<=\belse)|(?<=\bdo))[ \t]*(?P<word>if|elif|else|fi)(?![\w-])")
 _BLOCK = re.compile(r"\{\s(?P<body>[^{}]{0,400})\}")
-_FAR = 4000
 # What says nothing: an end with 0, or an answer without a text for anybody.
-QUIET = re.compile(r"(?:exit[ \t]+0|return(?:[ \t]+[01])?|:|true|continue|[A-Za-z_]\w*=(?:\"\"|''|[\w.-]*))")
+_QUIET = re.compile(r"(?:exit[ \t]+0|return(?:[ \t]+[01])?|:|true|continue|[A-Za-z_]\w*=(?:\"\"|''|[\w.-]*))")
 # What only a file gets, and where a person may look.
 _WRITES = re.compile(
     r"(?:mkdir|local)[ \t]+[^|&>]*$|(?:echo|printf)[ \t]+[^|&<>]*(?:[\"'][ \t]*>>?[ \t]*\"?)[$/~.\w][^|&]*$"
@@ -105,13 +106,9 @@ class ProgramQuestion:
 
 
 def questions_in(code: str) -> Iterator[ProgramQuestion]:
-    """
-    Yield the questions for programs in a shell script.
-
-    Args:
-        code: The script without comment lines.
-    """
-    shown, bodies = code_of(code), {name: code[begin:end] for name, begin, end in functions_of(code)}
+    """Yield the questions for programs in a shell script without comment lines."""
+    script = script_of(code)
+    shown, bodies = script.shown, {name: code[begin:end] for name, begin, end in script.functions}
     for found in islice(_QUESTION.finditer(code), _MOST):
         branch = _missing_branch(found, code, shown)
         # In quoted text, it is no code.
@@ -132,29 +129,19 @@ def questions_in(code: str) -> Iterator[ProgramQuestion]:
         )
 
 
-def questions_always_asked(code: str, shown: str) -> Iterator[ProgramQuestion]:
-    """
-    Yield the questions that begin a line outside of functions and conditions.
-
-    Args:
-        code: The script without comment lines.
-        shown: The script without quoted text, as ``code_of`` returns it.
-    """
-    bodies = [*functions_of(code)]
-    for one in questions_in(code):
-        first = code.rfind("\n", 0, one.begin) + 1 == one.begin
-        within = is_within(one.begin, bodies)
-        if first and not within and not conditions_at(shown, one.begin):
+def questions_always_asked(script: ShellScript) -> Iterator[ProgramQuestion]:
+    """Yield the questions that begin a line outside of functions and conditions."""
+    for one in questions_in(script.code):
+        first = script.code.rfind("\n", 0, one.begin) + 1 == one.begin
+        if first and script.is_outermost(one.begin):
             yield one
 
 
 def without_silent_questions(code: str, *, warnings: bool = False) -> str:
     """
-    Return a script of the same length, with blanks for the programs whose lack it tells nobody.
+    Return a script without comment lines, with blanks for the programs whose lack it tells nobody.
 
-    Args:
-        code: The script without comment lines.
-        warnings: Whether nobody gets a warning on standard error either, if the script ends with 0.
+    With ``warnings``, nobody gets a warning on standard error either, if the script ends with 0.
     """
     for one in questions_in(code):
         if not one.tells or (warnings and one.warns):
@@ -163,7 +150,7 @@ def without_silent_questions(code: str, *, warnings: bool = False) -> str:
     return code
 
 
-def scripts_before(hook_set: HookSet) -> Iterator[str]:
+def _scripts_before(hook_set: HookSet) -> Iterator[str]:
     """Yield the texts of the scripts that are started before the hooks run, such as an installer."""
     files = (file for file in project_files(hook_set.root) if file.suffix in (".sh", ".bash", ""))
     yield from (read_text(file) or "" for file in files if _RUNS_FIRST.search(file.stem))
@@ -173,7 +160,7 @@ def is_asked_for(hook_set: HookSet, tool: str) -> bool:
     """Return whether a script that may run before, or a command, looks for a program and may report it."""
     asks = re.compile(_ASKED.format(tool))
     texts = [*(text for _, text in hook_set.sources), *(hook.command for hook in hook_set.hooks)]
-    asking = (one for one in (*texts, *scripts_before(hook_set)) if asks.search(one))
+    asking = (one for one in (*texts, *_scripts_before(hook_set)) if asks.search(one))
     return any(asks.search(without_silent_questions(without_comment_lines(one))) for one in asking)
 
 
@@ -189,10 +176,10 @@ def _missing_branch(found: re.Match[str], code: str, shown: str) -> str | None:
         then = _THEN.match(shown, found.end())
         if then is None or (turned and then["more"]):
             return None
-        middle, end = _parts(shown, then.end())
-        if turned:
-            return code[then.end() : middle] if end else None
-        return (code[middle:end] if middle < end else "") if end else None
+        middle, end = ends_of_if(shown, then.end())
+        if end == len(shown) or shown.startswith("elif", middle):
+            return None
+        return code[then.end() : middle] if turned else code[middle:end].removeprefix("else")
     signed = _LIST.match(shown, found.end())
     if signed is None:
         return None
@@ -211,24 +198,6 @@ def _line_end(shown: str, place: int) -> int:
     return len(shown) if end < 0 else end
 
 
-def _parts(shown: str, begin: int) -> tuple[int, int]:
-    """Return where the first branch of an `if` ends, and where the whole ends; 0 if that is not known."""
-    depth = middle = 0
-    for found in IF_WORD.finditer(shown, begin, begin + _FAR):
-        word = found["word"]
-        if word == "if":
-            depth += 1
-        elif word == "fi" and depth:
-            depth -= 1
-        elif word == "fi":
-            return middle or found.start(), found.start()
-        elif not depth and word == "elif":
-            return 0, 0
-        elif not depth and not middle:
-            middle = found.end()
-    return 0, 0
-
-
 def _leaves(branch: str, bodies: Mapping[str, str], depth: int = 1) -> bool | None:
     """Return whether a branch ends the script with 0, or goes on; ``None`` if it may say something."""
     leaves = False
@@ -245,7 +214,7 @@ def _leaves(branch: str, bodies: Mapping[str, str], depth: int = 1) -> bool | No
             if inner is None:
                 return None
             leaves = leaves or inner
-        elif QUIET.fullmatch(words) or (_WRITES.match(words) and not _TO_PERSON.search(words)):
+        elif _QUIET.fullmatch(words) or (_WRITES.match(words) and not _TO_PERSON.search(words)):
             leaves = leaves or _LEAVES.match(words) is not None
         else:
             return None

@@ -11,16 +11,12 @@ import re
 from itertools import islice
 
 from pytest_hookharness import hosts
+from pytest_hookharness.campaigns.arming.hook_roles import role_of
 from pytest_hookharness.campaigns.check.answers.failed_refusals import read_printed
 from pytest_hookharness.campaigns.check.lone_programs.inline_scripts import inline_program, shell_program
 from pytest_hookharness.campaigns.check.lone_programs.lone_answers import REFUSES_IN_JSON
 from pytest_hookharness.campaigns.check.lone_programs.program_questions import questions_always_asked
-from pytest_hookharness.campaigns.check.shell_code.shell_conditions import conditions_at
-from pytest_hookharness.campaigns.check.shell_code.shell_scripts import (
-    SHELL_SCRIPT,
-    code_of,
-    without_comment_lines,
-)
+from pytest_hookharness.campaigns.check.shell_code.shell_scripts import shell_script_of
 from pytest_hookharness.model.checkup import HookSet
 from pytest_hookharness.model.protocol import Hook, Ruling
 
@@ -44,11 +40,10 @@ _RENAMED, _MOST = "python", 20
 
 def refused_without(hook_set: HookSet, hook: Hook) -> str:
     """Return the program without which a hook refuses every prompt; empty for none."""
-    profile = hosts.find(hook_set.host)
-    rule = profile.events.get(hook.event)
-    if rule is None or rule.role is not hosts.Role.PROMPT or hook.type != "command":
+    of_prompts = role_of(hook_set.host, hook.event) is hosts.Role.PROMPT
+    if not of_prompts or hook.type != "command":
         return ""
-    if read_printed(profile, hook, 2, stderr="No.").ruling is not Ruling.DENY:
+    if read_printed(hosts.find(hook_set.host), hook, 2, stderr="No.").ruling is not Ruling.DENY:
         return ""
     programs = (shell_program(hook_set, hook), inline_program(hook.command) if hook.args is None else "")
     return next(filter(None, map(needed_program, programs)), "")
@@ -56,19 +51,16 @@ def refused_without(hook_set: HookSet, hook: Hook) -> str:
 
 def needed_program(text: str) -> str:
     """Return the program without which a shell script ends with 2 whatever it reads; empty for none."""
-    if not SHELL_SCRIPT.match(text):
+    script = shell_script_of(text)
+    if script is None or _BRINGS.search(script.shown):
         return ""
-    code, shown = without_comment_lines(text), code_of(text)
-    if _BRINGS.search(shown):
-        return ""
-    found = [one.tool for one in questions_always_asked(code, shown) if one.refuses]
+    code, shown = script.code, script.shown
+    found = [one.tool for one in questions_always_asked(script) if one.refuses]
     found += [one["tool"] for one in _ONLY_WITH.finditer(code) if shown.startswith("if", one.start())]
-    calls = islice(_OR_REFUSES.finditer(code), _MOST)
-    found += [one["tool"] for one in calls if not _is_within(shown, one.start("tool"))]
+    calls = [(one["tool"], one.start("tool")) for one in islice(_OR_REFUSES.finditer(code), _MOST)]
+    found += [
+        tool for tool, place in calls if shown.startswith(tool, place) and not script.conditions_at(place)
+    ]
     alone = len(_REFUSES.findall(shown)) == 1 and not REFUSES_IN_JSON.search(code)
     renamed = "python3" not in code
     return next((tool for tool in found if alone or (tool == _RENAMED and renamed)), "")
-
-
-def _is_within(shown: str, place: int) -> bool:
-    return not shown.startswith(_RENAMED, place) or bool(conditions_at(shown, place))

@@ -10,12 +10,9 @@ from __future__ import annotations
 import re
 
 from pytest_hookharness import hosts
+from pytest_hookharness.campaigns.arming.hook_roles import role_of
 from pytest_hookharness.campaigns.arming.project_texts import project_files, read_known_text
-from pytest_hookharness.campaigns.check.shell_code.shell_functions import (
-    functions_of,
-    is_within,
-)
-from pytest_hookharness.campaigns.check.shell_code.shell_scripts import SHELL_SCRIPT, code_of
+from pytest_hookharness.campaigns.check.shell_code.shell_scripts import SHELL_SCRIPT, code_of, script_of
 from pytest_hookharness.model.checkup import HookSet
 from pytest_hookharness.model.protocol import Hook
 
@@ -45,8 +42,8 @@ _EDITS = re.compile(r"Edit|Write|edit|write|replace|\*")
 
 def removed_imports(hook_set: HookSet, hook: Hook) -> str:
     """Return the command by which a hook removes unused imports after each edit; empty for none."""
-    rule = hosts.find(hook_set.host).events.get(hook.event)
-    if rule is None or rule.role is not hosts.Role.AFTER_TOOL or hook.type != "command":
+    after = role_of(hook_set.host, hook.event) is hosts.Role.AFTER_TOOL
+    if not after or hook.type != "command":
         return ""
     if hook.matcher and not _EDITS.search(hook.matcher):
         return ""
@@ -70,17 +67,15 @@ def removed_imports(hook_set: HookSet, hook: Hook) -> str:
 
 def _takes_argument(text: str) -> bool:
     """Return whether a script may look at its own arguments, or run the linter in a function with some."""
-    functions = [*functions_of(text)]
-    within = [is_within(found.start(), functions) for found in _ARGUMENT.finditer(text)]
+    script = script_of(text)
+    within = [script.function_at(found.start()) for found in _ARGUMENT.finditer(text)]
     if not all(within) or _COUNTS.search(text):
         return True
     # A function that looks at an argument may run the linter, or decide whether another one does.
-    if within and any(_CALL.search(text, one.begin, one.end) for one in functions):
+    if within and any(_CALL.search(text, one.begin, one.end) for one in script.functions):
         return True
     # Its own arguments may be those of a function that looks at them.
-    return bool(within) and any(
-        not is_within(one.start(), functions) for one in _ALL_ARGUMENTS.finditer(text)
-    )
+    return bool(within) and not all(script.function_at(one.start()) for one in _ALL_ARGUMENTS.finditer(text))
 
 
 def _removes(hook_set: HookSet) -> bool:

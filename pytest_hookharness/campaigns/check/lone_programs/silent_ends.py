@@ -11,26 +11,22 @@ from __future__ import annotations
 import re
 from dataclasses import replace
 
-from pytest_hookharness import hosts
-from pytest_hookharness.campaigns.check.lone_programs.lone_answers import GATES, calls_of
-from pytest_hookharness.campaigns.check.lone_programs.lone_searches import can_refuse, refusals_of
+from pytest_hookharness.campaigns.arming.hook_roles import GATES, only_script
+from pytest_hookharness.campaigns.check.lone_programs.lone_answers import calls_of
+from pytest_hookharness.campaigns.check.lone_programs.lone_switches import can_refuse, refusals_of
 from pytest_hookharness.campaigns.check.lone_programs.program_questions import (
     is_asked_for,
     questions_always_asked,
     without_silent_questions,
 )
 from pytest_hookharness.campaigns.check.shell_code.shell_scripts import (
-    SHELL_SCRIPT,
-    code_of,
+    ShellScript,
+    shell_script_of,
     without_comment_lines,
 )
+from pytest_hookharness.campaigns.stress.first_run import READERS
 from pytest_hookharness.model.checkup import HookSet
 from pytest_hookharness.model.protocol import Hook
-
-# What reads the input or the state of a hook; any other program may be what the hook is about.
-READERS = frozenset({"jq", "node", "perl", "python", "python3", "ruby"})
-# A module that is run as a program of its own, such as a test runner.
-RUNS_A_MODULE = re.compile(r"\w+[ \t]+-m\b|\w+[ \t]+--?(?:version|V)\b")
 
 # Code that stands in the script itself; a file may be the check for which the program is needed.
 _OWN_CODE = re.compile(
@@ -64,13 +60,10 @@ def unheard_end(hook_set: HookSet, hook: Hook) -> tuple[str, int]:
 
 
 def _end(hook_set: HookSet, hook: Hook, *, warns: bool) -> tuple[str, int]:
-    rule = hosts.find(hook_set.host).events.get(hook.event)
-    texts = hook_set.scripts_of(hook)
-    if rule is None or rule.role not in GATES or hook.type != "command" or len(texts) != 1:
+    text = only_script(hook_set, hook, GATES)
+    if (warns and _REDIRECTED.search(text)) or _AT_THE_END.search(text):
         return ("", 0)
-    if (warns and _REDIRECTED.search(texts[0])) or _AT_THE_END.search(texts[0]):
-        return ("", 0)
-    tool, line = silent_question(texts[0], warns=warns)
+    tool, line = silent_question(text, warns=warns)
     return (tool, line) if tool and not is_asked_for(_as_heard(hook_set), tool) else ("", 0)
 
 
@@ -78,31 +71,26 @@ def silent_question(text: str, *, warns: bool = False) -> tuple[str, int]:
     """
     Return the program without which a script ends with 0 before it can refuse, and the line; or nothing.
 
-    Args:
-        text: The script.
-        warns: Whether it writes a warning to standard error first, instead of saying nothing.
+    It says nothing then; with ``warns``, it writes a warning to standard error.
     """
-    if not SHELL_SCRIPT.match(text):
+    script, brought = shell_script_of(text), set[str]()
+    if script is None or not (places := [*refusals_of(script)]) or not can_refuse(script):
         return ("", 0)
-    code, shown = without_comment_lines(text), code_of(text)
-    places, brought = [*refusals_of(code, shown)], set[str]()
-    if not places or not can_refuse(code, shown):
-        return ("", 0)
-    for one in questions_always_asked(code, shown):
+    for one in questions_always_asked(script):
         # Another branch may bring the program.
         if not (one.leaves or one.warns):
             brought.add(one.tool)
         if one.tool in brought:
             continue
         ends = (one.warns if warns else one.leaves) and one.begin < min(places)
-        if ends and one.tool in READERS and _is_used(one.tool, code, shown, one.end):
-            return one.tool, code.count("\n", 0, one.begin) + 1
+        if ends and one.tool in READERS and _is_used(one.tool, script, one.end):
+            return one.tool, script.line_of(one.begin)
     return ("", 0)
 
 
 def _drops_warnings(hook_set: HookSet, hook: Hook) -> bool:
     """Return whether nobody gets what a hook that ends with 0 writes to standard error."""
-    return hosts.find(hook_set.host).name in _DROP_WARNINGS and not _ELSEWHERE.search(hook.command)
+    return hook_set.host in _DROP_WARNINGS and not _ELSEWHERE.search(hook.command)
 
 
 def _as_heard(hook_set: HookSet) -> HookSet:
@@ -118,11 +106,12 @@ def _as_heard(hook_set: HookSet) -> HookSet:
     return replace(hook_set, sources=tuple((path, heard(path, text)) for path, text in hook_set.sources))
 
 
-def _is_used(tool: str, code: str, shown: str, begin: int) -> bool:
+def _is_used(tool: str, script: ShellScript, begin: int) -> bool:
     """Return whether a script gives a program code of its own behind a place, as to read the input."""
+    code = script.code
     calls = (place for place, _ in calls_of(tool, code) if place >= begin)
     return any(
-        shown.startswith(tool, place) and _OWN_CODE.match(code, place) and _takes_input(code, place)
+        script.shown.startswith(tool, place) and _OWN_CODE.match(code, place) and _takes_input(code, place)
         for place in calls
     )
 

@@ -9,31 +9,25 @@ from __future__ import annotations
 
 import re
 
-from pytest_hookharness import hosts
-from pytest_hookharness.campaigns.check.lone_programs.lone_answers import GATES, REFUSES_IN_JSON
-from pytest_hookharness.campaigns.check.lone_programs.lone_searches import can_refuse, refusals_of
+from pytest_hookharness.campaigns.arming.hook_roles import GATES, only_script
+from pytest_hookharness.campaigns.check.lone_programs.lone_answers import REFUSES_IN_JSON, TOOLS
+from pytest_hookharness.campaigns.check.lone_programs.lone_switches import can_refuse, refusals_of
 from pytest_hookharness.campaigns.check.lone_programs.program_questions import is_asked_for
-from pytest_hookharness.campaigns.check.shell_code.shell_functions import functions_of
 from pytest_hookharness.campaigns.check.shell_code.shell_scripts import (
-    SHELL_SCRIPT,
-    code_of,
+    LOADS,
+    ShellScript,
     loaded_texts,
-    without_comment_lines,
+    shell_script_of,
 )
-from pytest_hookharness.campaigns.check.shell_code.wrapping_functions import wrapping_functions
+from pytest_hookharness.campaigns.check.shell_code.shell_wrappers import wrapping_functions
+from pytest_hookharness.campaigns.check.static.ended_searches import PIPEFAIL, STRICT
 from pytest_hookharness.model.checkup import HookSet
 from pytest_hookharness.model.protocol import Hook
 
-_STRICT = re.compile(
-    r"^[ \t]*set[ \t]+-[a-z]*e[a-z]*\b|^[ \t]*set[ \t]+[^\n]*-o[ \t]+errexit\b", re.MULTILINE
-)
-_PIPEFAIL = re.compile(r"^[ \t]*set[ \t][^\n]*\bpipefail\b", re.MULTILINE)
 # What the script may do where a program fails, or where the program may come from.
 _MAY_NOTICE = re.compile(r"^[ \t]*(?:trap|alias|eval|exec)\b|\bset[ \t]+\+\w*e|\bPATH=", re.MULTILINE)
 _OWN = r"^[ \t]*(?:function[ \t]+)?{0}[ \t]*\(\)"
-_LOADS = re.compile(r"^[ \t]*(?:source|\.)[ \t]", re.MULTILINE)
 _REFUSES = re.compile(r"\b(?:exit|return)[ \t]+(?:2\b|[\"$])")
-_TOOLS = ("jq", "python3")
 # The value of a plain assignment, up to the program and behind it.
 _ASSIGNED = (
     r"^[A-Za-z_]\w*=\"?\$\((?P<before>[^\n;&]{{0,200}}?(?:\|[ \t]*(?:\n[ \t]*)?)?)(?<![\w./$-]){0}[ \t]"
@@ -49,48 +43,47 @@ _CLOSES = re.compile(r"(?:^[ \t]*|;[ \t]*)(?:fi|esac|done)\b|^[ \t]*[)}]", re.MU
 
 def ends_without(hook_set: HookSet, hook: Hook) -> tuple[str, int]:
     """Return the program without which a hook's script ends with an error, and the line; or nothing."""
-    rule = hosts.find(hook_set.host).events.get(hook.event)
-    texts = hook_set.scripts_of(hook)
-    if rule is None or rule.role not in GATES or hook.type != "command" or len(texts) != 1:
-        return ("", 0)
+    text = only_script(hook_set, hook, GATES)
     # The command decides what an error of the script means.
     if "||" in hook.command:
         return ("", 0)
-    tool, line = failing_call(texts[0], [*loaded_texts(hook_set, texts[0])])
+    tool, line = failing_call(text, [*loaded_texts(hook_set, text)])
     return (tool, line) if tool and not is_asked_for(hook_set, tool) else ("", 0)
 
 
 def failing_call(text: str, loaded: list[str]) -> tuple[str, int]:
     """Return the program that a strict script calls before it can refuse, and the line; or nothing."""
-    code, shown = without_comment_lines(text), code_of(text)
-    if not SHELL_SCRIPT.match(text) or len(_LOADS.findall(shown)) > len(loaded):
+    script = shell_script_of(text)
+    if script is None or len(LOADS.findall(script.shown)) > len(loaded):
         return ("", 0)
+    code, shown = script.code, script.shown
     answers = [*REFUSES_IN_JSON.finditer(code)]
     # If the script would only ask a person, nothing is lost: the host asks as well.
     answers = answers if any(not one[0].endswith("ask") for one in answers) else []
     refusals = [one.start() for one in (*answers, *_REFUSES.finditer(shown))]
-    strict = _STRICT.search(shown)
+    strict = STRICT.search(shown)
     if (
         not refusals
         or strict is None
-        or not can_refuse(code, shown)
+        or not can_refuse(script)
         or any(_MAY_NOTICE.search(one) for one in loaded)
     ):
         return ("", 0)
-    found = [(one, tool) for tool in _TOOLS if (one := _first_call(tool, code, shown, strict.end()))]
+    found = [(one, tool) for tool in TOOLS if (one := _first_call(tool, script, strict.end()))]
     if not found:
         # Refusals in functions count where these are called.
-        refusals = [*refusals_of(code, shown)]
-        found = [(one, tool) for tool in _TOOLS if (one := _first_wrapped(tool, code, shown, strict.end()))]
+        refusals = [*refusals_of(script)]
+        found = [(one, tool) for tool in TOOLS if (one := _first_wrapped(tool, script, strict.end()))]
     place, tool = min(found, default=(0, ""))
     known = 0 < place < min(refusals, default=0) and not _MAY_NOTICE.search(code, 0, place)
     own = tool and re.search(_OWN.format(tool), code, re.MULTILINE)
     usable = known and not own and _is_outside(shown[:place]) and not any(tool in one for one in loaded)
-    return (tool, code.count("\n", 0, place) + 1) if usable else ("", 0)
+    return (tool, script.line_of(place)) if usable else ("", 0)
 
 
-def _first_call(tool: str, code: str, shown: str, begin: int) -> int:
+def _first_call(tool: str, script: ShellScript, begin: int) -> int:
     """Return where a script first calls a program, if it is an assignment that fails without it; else 0."""
+    code, shown = script.code, script.shown
     named = re.compile(rf"(?<![\w.-]){tool}(?![\w.-])").search(code)
     found = re.compile(_ASSIGNED.format(tool), re.MULTILINE).search(code, begin)
     # Whatever names the program before may look for it.
@@ -98,21 +91,19 @@ def _first_call(tool: str, code: str, shown: str, begin: int) -> int:
         return 0
     behind = _BEHIND.match(code, found.end())
     piped = behind is not None and "|" in shown[found.end() : behind.end()]
-    is_code = shown.startswith(code[found.start() : found.start() + 1], found.start())
-    return found.start() if behind and is_code and (not piped or _PIPEFAIL.search(shown)) else 0
+    fails = behind is not None and (not piped or PIPEFAIL.search(shown) is not None)
+    return found.start() if fails and script.is_code(found.start()) else 0
 
 
-def _first_wrapped(tool: str, code: str, shown: str, begin: int) -> int:
+def _first_wrapped(tool: str, script: ShellScript, begin: int) -> int:
     """Return where a script first gets a value from a function that only calls a program; 0 for nowhere."""
-    bodies = [*functions_of(code)]
-    names = [name for name, passed in wrapping_functions(tool, code, shown) if not passed]
+    names = [name for name, passed in wrapping_functions(tool, script) if not passed]
     called = re.compile(_CALLED.format("|".join(map(re.escape, names))), re.MULTILINE) if names else None
-    found = called.search(shown, begin) if called else None
+    found = called.search(script.shown, begin) if called else None
     if found is None:
         return 0
-    named = re.compile(rf"(?<![\w.-]){tool}(?![\w.-])").finditer(code, 0, found.start())
-    within = all(any(start <= one.start() < end for _, start, end in bodies) for one in named)
-    return found.start() if within else 0
+    named = re.compile(rf"(?<![\w.-]){tool}(?![\w.-])").finditer(script.code, 0, found.start())
+    return found.start() if all(script.function_at(one.start()) for one in named) else 0
 
 
 def _is_outside(shown: str) -> bool:

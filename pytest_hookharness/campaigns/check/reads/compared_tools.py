@@ -1,7 +1,8 @@
 """
-The names of tools that the scripts of hooks compare.
+The names of tools that the scripts of hooks compare, and branches for tools that no matcher lets through.
 
 Only comparisons that can mean nothing else are read: an equality, a test of a shell, a list of names, a case.
+Of branches, only a condition is named that is about nothing but the tool's name, for known tools of the host.
 """
 
 from __future__ import annotations
@@ -10,8 +11,13 @@ import re
 from collections.abc import Iterator
 
 from pytest_hookharness import hosts
+from pytest_hookharness.campaigns.arming.hook_roles import is_of_tools
+from pytest_hookharness.campaigns.arming.project_texts import COMMENT_LINES
+from pytest_hookharness.campaigns.check.answers.unread_answers import named_hosts
+from pytest_hookharness.campaigns.check.reads.other_starts import naming_scripts
+from pytest_hookharness.campaigns.check.shell_code.shell_scripts import SHELL_SCRIPT, script_of
 from pytest_hookharness.campaigns.check.static.session_variables import loaded_by
-from pytest_hookharness.campaigns.check.tool_names import NAME, known_tools, plain, usual_tools
+from pytest_hookharness.campaigns.check.tool_names import NAME, all_tools, known_tools, plain, usual_tools
 from pytest_hookharness.model.checkup import HookSet
 from pytest_hookharness.model.protocol import Hook
 
@@ -48,7 +54,16 @@ VS_CODE_TOOLS: tuple[str, ...] = (
     "replace_string_in_file", "multi_replace_string_in_file", "runCommands", "runInTerminal",
     "runTerminalCommand", "run_in_terminal",
 )  # fmt: skip
-_COMMENT = re.compile(r"^[ \t]*(?:#|//|\*).*$", re.MULTILINE)
+_NAME = re.compile(
+    r"(?<![\w$.-])(?P<name>[A-Za-z_]\w*)=\"?\$\([^\n]{0,200}?\btool_?[nN]ame\b[^\n]{0,80}\)\"?[ \t]*$",
+    re.MULTILINE,
+)
+_COMPARED = r"\"?\$\{{?(?:{0})(?::-)?\}}?\"?[ \t]+==?[ \t]+[\"']?(?P<tool>[A-Za-z_]\w*)[\"']?"
+_CONDITION = re.compile(
+    r"^[ \t]*(?P<word>if|elif)[ \t]+(?P<words>\[[^\n;]*?)[ \t]*(?:;[ \t]*|\n[ \t]*)then\b", re.MULTILINE
+)
+# A branch that only leaves is a precaution.
+_LEAVES = re.compile(r"\s*exit[ \t]+0\b")
 
 
 def foreign_tools(hook_set: HookSet, hook: Hook) -> tuple[str, ...]:
@@ -71,19 +86,17 @@ def miscased_tool(hook_set: HookSet, hook: Hook) -> tuple[str, str]:
 
     A script that also knows the right name, or that ignores case, compares well.
     """
-    rule = hosts.find(hook_set.host).events.get(hook.event)
-    if rule is None or rule.target != "tool_name":
+    if not is_of_tools(hook_set.host, hook.event):
         return "", ""
     known = known_tools(hook_set.host)
-    others = {name for profile in hosts.known() for name in known_tools(profile.name)}
     for text, names in _compared(hook_set, hook):
         if _FOLDS_CASE.search(text) or {*names} & known:
             continue
         for name in names:
             meant = next((one for one in known if plain(one) == plain(name)), "")
             # Another host may send the same name with other separators, and the script may be for both.
-            is_case = meant.casefold() == name.casefold()
-            if meant and (is_case or name not in others) and not re.search(rf"""["'|(]{meant}["'|)]""", text):
+            is_meant = meant and (meant.casefold() == name.casefold() or name not in all_tools())
+            if is_meant and not re.search(rf"""["'|(]{meant}["'|)]""", text):
                 # What a library gives may be in other letters.
                 loaded = (loaded_by(hook_set, one) for one in hook_set.scripts_of(hook))
                 return ("", "") if any(map(_FOLDS_CASE.search, loaded)) else (name, meant)
@@ -97,8 +110,7 @@ def former_tool(hook_set: HookSet, hook: Hook) -> tuple[str, str]:
     A script that also has the current name, or a matcher without that tool, is left out.
     """
     profile = hosts.find(hook_set.host)
-    rule = profile.events.get(hook.event)
-    if rule is None or rule.target != "tool_name":
+    if not is_of_tools(hook_set.host, hook.event):
         return "", ""
     matcher = Hook(event=hook.event, matcher=hook.matcher)
     for text, names in _compared(hook_set, hook):
@@ -112,7 +124,7 @@ def former_tool(hook_set: HookSet, hook: Hook) -> tuple[str, str]:
 
 def _compared(hook_set: HookSet, hook: Hook) -> Iterator[tuple[str, list[str]]]:
     """Yield the command of a hook and its scripts, each with the names that it compares with a tool's."""
-    for text in (_COMMENT.sub("", one) for one in (hook.command, *hook_set.scripts_of(hook))):
+    for text in (COMMENT_LINES.sub("", one) for one in (hook.command, *hook_set.scripts_of(hook))):
         equal = (found for found in _EQUAL.finditer(text) if not _is_of_list(found, text))
         names = [name for found in equal for name in found.groups() if name]
         lists = (line for found in _LISTED.findall(text) for line in found)
@@ -126,3 +138,40 @@ def _is_of_list(found: re.Match[str], text: str) -> bool:
     """Return whether a name that is compared is that of an element of a list, such as a rule."""
     owner = _OWNER.search(text, max(0, found.start() - _NEAR), found.start())
     return bool(owner and re.search(rf"\bfor\b[^\n]*\b{owner[1]}\s+(?:in|of)\b", text))
+
+
+def unreached_tools(hook_set: HookSet, hook: Hook) -> tuple[str, int]:
+    """Return the tools of a branch that a hook's script never reaches, in words, and its line; or nothing."""
+    sources = hook_set.sources_of(hook)
+    if len(sources) != 1 or not SHELL_SCRIPT.match(sources[0][1]):
+        return "", 0
+    path, text = sources[0]
+    hooks, profile = hook_set.hooks_of(path), hosts.find(hook_set.host)
+    of_tools = all(is_of_tools(hook_set.host, one.event) for one in hooks)
+    if not of_tools or any(named_hosts(hook_set.host, text)):
+        return "", 0
+    known = known_tools(hook_set.host)
+    for tools, line in tool_branches(text):
+        reached = any(hosts.select(profile, (one,), one.event, tool) for one in hooks for tool in tools)
+        # Another script may start this one for other tools.
+        if not reached and {*tools} & known and next(naming_scripts(hook_set, hook), None) is None:
+            return ", ".join(f"`{tool}`" for tool in tools if tool in known), line
+    return "", 0
+
+
+def tool_branches(text: str) -> Iterator[tuple[tuple[str, ...], int]]:
+    """Yield the tools of each condition that only asks for the tool's name, with its line."""
+    script = script_of(text)
+    code = script.code
+    names = {found["name"] for found in _NAME.finditer(code)}
+    # A name that is assigned again may be another one.
+    once = [name for name in names if len(re.findall(rf"(?<![\w$]){name}=", code)) == 1]
+    compared = re.compile(_COMPARED.format("|".join(once)))
+    for found in _CONDITION.finditer(code) if once else ():
+        words = re.sub(r"\[\[?[ \t]|[ \t]\]\]?", " ", found["words"])
+        parts = [part.strip() for part in words.split("||")]
+        whole = [compared.fullmatch(part) for part in parts]
+        leaves = _LEAVES.match(code, found.end())
+        if all(whole) and not leaves and script.is_code(found.start("word")):
+            tools = tuple(one["tool"] for one in whole if one)
+            yield tools, script.line_of(found.start("words"))

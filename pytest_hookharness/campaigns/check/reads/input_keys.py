@@ -13,7 +13,7 @@ from functools import cache
 from pathlib import PurePath
 
 from pytest_hookharness import hosts
-from pytest_hookharness.campaigns.arming.project_texts import read_text
+from pytest_hookharness.campaigns.arming.project_texts import COMMENT_LINES, read_text
 from pytest_hookharness.campaigns.check.answers.unread_answers import named_hosts
 from pytest_hookharness.campaigns.check.lone_programs.inline_scripts import inline_program
 from pytest_hookharness.campaigns.check.reads.javascript_reads import javascript_reads
@@ -79,7 +79,6 @@ _VAGUE = frozenset({"path", "id", "name", "type", "event", "data"})
 _ONE_VALUE = frozenset(["text", "word", "path", "folder", "uuid", "flag", "count", "event", "tool"])
 # Measured: these hosts send the result of each tool as text.
 _TEXT_RESULTS = frozenset(["codex"])
-_COMMENT = re.compile(r"^[ \t]*(?:#|//|\*).*$", re.MULTILINE)
 _USUAL = (
     RunCommand(command="true"),
     Edit(file="f", text="t"),
@@ -122,7 +121,7 @@ def reads_of(hook_set: HookSet, hook: Hook) -> InputReads | None:
     shared = any(named_hosts(hook_set.host, "\n".join(hook_set.scripts_of(hook)) or hook.command))
     every = (_reads(hook_set, path, text, hook_set.host) for path, text in scripts if shared)
     loaded = [loaded_by(hook_set, text) for _, text in scripts]
-    text = _COMMENT.sub("", "\n".join((*(text for _, text in scripts), *loaded)))
+    text = COMMENT_LINES.sub("", "\n".join((*(text for _, text in scripts), *loaded)))
     reads = [one for one in found[0] if not (_STATUS_LINE.search(text) and _is_of_status_line(one))]
     return InputReads(text, reads, shared, [one for reads in every for one in reads])
 

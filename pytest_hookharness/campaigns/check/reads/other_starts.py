@@ -12,7 +12,12 @@ import re
 from collections.abc import Collection, Iterator
 from pathlib import PurePath
 
-from pytest_hookharness.campaigns.arming.project_texts import is_small, project_files, read_known_text
+from pytest_hookharness.campaigns.arming.project_texts import (
+    files_by_path,
+    is_small,
+    read_known_text,
+    read_object,
+)
 from pytest_hookharness.model.checkup import HookSet
 from pytest_hookharness.model.protocol import Hook
 
@@ -32,18 +37,10 @@ def has_other_input(hook_set: HookSet, hook: Hook) -> bool:
     changed = _CHANGED.search(before)
     if changed and not _PASSES_ON.fullmatch(before, 0, changed.start()):
         return True
-    texts = [_beside_hooks(read_known_text(hook_set.root / file)) for file in hook_set.files if names]
+    # What may start a script in the settings beside their hooks.
+    contents = [read_object(hook_set.root / file) for file in hook_set.files if names]
+    texts = [json.dumps({key: one[key] for key in one if key not in _NO_STARTS}) for one in contents]
     return any(name in text for name in names for text in texts)
-
-
-def _beside_hooks(text: str) -> str:
-    """Return the settings of a file that may start a script beside its hooks, as JSON; empty for none."""
-    try:
-        found = json.loads(text)
-    except (ValueError, RecursionError):
-        return ""
-    others = {key: found[key] for key in found if key not in _NO_STARTS} if isinstance(found, dict) else {}
-    return json.dumps(others)
 
 
 def is_given_elsewhere(hook_set: HookSet, hook: Hook, keys: Collection[str]) -> bool:
@@ -55,8 +52,7 @@ def is_given_elsewhere(hook_set: HookSet, hook: Hook, keys: Collection[str]) -> 
 def naming_scripts(hook_set: HookSet, hook: Hook) -> Iterator[str]:
     """Yield the texts of the other scripts of the project, but no tests, that name a hook's script."""
     own = {path: PurePath(path).name for path, _ in hook_set.sources_of(hook)}
-    for file in project_files(hook_set.root) if own else ():
-        path = file.relative_to(hook_set.root).as_posix()
+    for path, file in files_by_path(hook_set.root).items() if own else ():
         if (
             file.suffix not in _SCRIPTS
             or path in own

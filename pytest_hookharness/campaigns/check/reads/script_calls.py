@@ -19,10 +19,14 @@ from pytest_hookharness.campaigns.check.reads.transcript_searches import (
 )
 from pytest_hookharness.campaigns.check.shell_code.embedded_programs import embedded_programs
 from pytest_hookharness.campaigns.check.shell_code.shell_scripts import SHELL_SCRIPT
-from pytest_hookharness.campaigns.check.static.double_counts import double_counts
 from pytest_hookharness.campaigns.check.static.ended_searches import ended_searches, missed_matches
+from pytest_hookharness.campaigns.check.static.exit_statuses import (
+    broken_pipes,
+    double_counts,
+    lost_statuses,
+    unreached_statuses,
+)
 from pytest_hookharness.campaigns.check.static.leading_dashes import texts_as_options
-from pytest_hookharness.campaigns.check.static.lost_statuses import lost_statuses
 from pytest_hookharness.campaigns.check.static.mac_shell import calls_for_a_mac
 from pytest_hookharness.campaigns.check.static.pasted_code import pasted_code
 from pytest_hookharness.campaigns.check.static.rewritten_records import (
@@ -31,7 +35,6 @@ from pytest_hookharness.campaigns.check.static.rewritten_records import (
     runs_beside_itself,
 )
 from pytest_hookharness.campaigns.check.static.session_variables import loaded_by
-from pytest_hookharness.campaigns.check.static.unreached_statuses import broken_pipes, unreached_statuses
 from pytest_hookharness.judging.findings.codes import (
     CARRIED_OUT,
     LOST_UPDATES,
@@ -119,8 +122,7 @@ def _found(
             found.setdefault(words, {})[where] = None
             concerned.setdefault(words, []).extend(asked)
     for words, places in found.items():
-        symptom = together(code, concerned[words], f"{words} ({'; '.join(places)}).")
-        yield replace(symptom, advice=advice)
+        yield together(code, concerned[words], f"{words} ({'; '.join(places)}).", advice)
 
 
 def _programs(hook_set: HookSet) -> Iterator[tuple[str, str, int, list[Hook]]]:

@@ -1,12 +1,12 @@
 """
-Defects in the texts of scripts: what they read in vain, and what they say where nobody gets it.
+Defects in the texts of scripts: what they read in vain, what they say where nobody gets it, what they refuse.
 
 Each cause is one symptom, with all hooks that it concerns.
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import replace
 
 from pytest_hookharness.campaigns.check.answers.failed_refusals import failed_refusal
@@ -15,123 +15,220 @@ from pytest_hookharness.campaigns.check.answers.silent_refusals import silent_an
 from pytest_hookharness.campaigns.check.answers.unread_answers import lost_answers
 from pytest_hookharness.campaigns.check.answers.unseen_advice import advise_on_place, is_fault, unseen_advice
 from pytest_hookharness.campaigns.check.answers.user_messages import message_for_agent
+from pytest_hookharness.campaigns.check.command_guards.secret_guards import example_guard
+from pytest_hookharness.campaigns.check.command_guards.word_guards import (
+    bypassed_guard,
+    root_guard,
+    word_guard,
+)
+from pytest_hookharness.campaigns.check.gates.early_ends import early_end
 from pytest_hookharness.campaigns.check.lone_programs.missing_programs import missing_programs
 from pytest_hookharness.campaigns.check.lone_programs.removed_imports import removed_imports
+from pytest_hookharness.campaigns.check.reads.compared_tools import (
+    former_tool,
+    miscased_tool,
+    unreached_tools,
+)
 from pytest_hookharness.campaigns.check.reads.input_keys import never_sent
-from pytest_hookharness.campaigns.check.reads.recorded_sessions import recorded_session
-from pytest_hookharness.campaigns.check.reads.shared_symptoms import together, with_hooks
+from pytest_hookharness.campaigns.check.reads.shared_symptoms import CheckRule, each_found, together
 from pytest_hookharness.campaigns.check.reads.unknown_keys import unknown_keys
-from pytest_hookharness.campaigns.check.static.absent_arguments import absent_argument
+from pytest_hookharness.campaigns.check.static.absent_inputs import (
+    absent_argument,
+    expected_variable,
+    key_for,
+)
 from pytest_hookharness.campaigns.check.static.session_variables import shared_session
+from pytest_hookharness.campaigns.check.static.shared_loops import shared_loop
 from pytest_hookharness.campaigns.check.static.subagent_transcripts import OWN, reads_main_transcript
-from pytest_hookharness.campaigns.check.static.unset_variables import expected_variable, key_for
+from pytest_hookharness.campaigns.check.static.untracked_files import overlooked_files
 from pytest_hookharness.judging.checkup.unseen_texts import describe_unseen
 from pytest_hookharness.judging.findings.codes import (
+    BYPASS,
+    EARLY_EXIT,
+    FAILS_OPEN,
+    INERT_GUARD,
     MISSING_INPUT,
+    OVERBLOCK,
+    TEXT_MATCH,
     UNSEEN_REASON,
     WRONG_KEY,
 )
 from pytest_hookharness.judging.findings.finding_catalogue import (
     MANGLED,
+    NEVER_FIRED,
     PINGPONG,
     SILENT_REFUSAL,
 )
 from pytest_hookharness.model.checkup import HookSet, Symptom
 from pytest_hookharness.model.protocol import Hook
 
-_REFUSE = (
-    "Print a JSON answer and exit with 0; or, to refuse, print the reason to standard error and exit with 2."
-)
-_NAME_IT = "Name it after `session_id` of the input."
-_READ_IT = "Read `session_id` of the input."
 _LONGEST = 80
-_UNSET = "Find out in another way, or have the command set it: `NAME=value ./hook.sh`."
-_NO_KEY = "Take the value from elsewhere, such as the transcript, or remove what depends on it."
 
 
 def find_in_scripts(hook_set: HookSet) -> Iterator[Iterator[Symptom]]:
     """Yield the symptoms of each kind, so that an error in one kind leaves the others."""
-    yield _of_variables(hook_set)
-    yield _of_sessions(hook_set)
+    yield from (rule.symptoms(hook_set) for rule in _VARIABLES)
     yield missing_programs(hook_set)
-    yield _of_input(hook_set)
-    yield _of_answers(hook_set)
-    yield _of_refusals(hook_set)
+    yield from (rule.symptoms(hook_set) for rule in _INPUT_AND_ANSWERS)
+    yield _of_lost_answers(hook_set)
     yield _of_silence(hook_set)
     yield _of_advice(hook_set)
     yield _of_messages(hook_set)
-    yield _of_imports(hook_set)
+    yield from (rule.symptoms(hook_set) for rule in _LOOPS_AND_GUARDS)
+    yield _of_branches(hook_set)
 
 
-def _of_variables(hook_set: HookSet) -> Iterator[Symptom]:
-    """Yield variables that people expect with the input of a hook, and that the host never sets."""
-    found = [(hook, expected_variable(hook_set, hook)) for hook in hook_set.hooks]
-    if hooks := [hook for hook, name in found if name]:
-        name = next(name for _, name in found if name)
-        text = f"${name} is always empty, because {hook_set.host} does not set it."
-        symptom = together(MISSING_INPUT, hooks, text)
-        yield replace(symptom, advice=f"Read the JSON on standard input: `jq -r .{key_for(name, hooks[0])}`.")
-
-    absent = [(hook, name) for hook in hook_set.hooks if (name := absent_argument(hook_set, hook))]
-    if absent:
-        names = ", ".join(dict.fromkeys(f"${name}" for _, name in absent))
-        text = f"{names} is the script's first argument, and the command gives it none."
-        symptom = together(MISSING_INPUT, [hook for hook, _ in absent], text)
-        yield replace(symptom, advice="Read the JSON on standard input instead, as with `jq -r .tool_input`.")
+def _never_set(hook_set: HookSet, hook: Hook) -> tuple[str, ...]:
+    """Return a variable that no host sets, and the key of the input with what it is meant to have."""
+    name = expected_variable(hook_set, hook)
+    return (name, key_for(name, hook)) if name else ()
 
 
-def _of_sessions(hook_set: HookSet) -> Iterator[Symptom]:
-    """Yield variables by which scripts tell sessions apart in vain, each once with its hooks."""
-    found = [(hook, shared_session(hook_set, hook)) for hook in hook_set.hooks]
-    for variable, default in dict.fromkeys(pair for _, pair in found if pair[0]):
-        text = (
-            f"state is named after ${variable}, which {hook_set.host} does not set, so all sessions share "
-            f"the one of `{default}`."
+def _never_sent(hook_set: HookSet, hook: Hook) -> tuple[str, ...]:
+    """Return keys that the host does not send, those that are meant, and what to read."""
+    keys, meant = never_sent(hook_set, hook)
+    return (keys, meant, "the file that it names" if "transcript_path" in meant else "that") if keys else ()
+
+
+def _overlooks_new_files(hook_set: HookSet, hook: Hook) -> tuple[str, int]:
+    """Return where a gate asks Git for changes in words, and the line; or nothing."""
+    path, line = overlooked_files(hook_set, hook)
+    return (f" in {path}, line {line}," if path else "", line)
+
+
+def _removes_imports(hook_set: HookSet, hook: Hook) -> tuple[str, ...]:
+    """Return a command that removes imports, and how the advice about it begins."""
+    command = removed_imports(hook_set, hook)
+    of_ruff = command.startswith("ruff")
+    return (command, "Add `--unfixable F401`, or let" if of_ruff else "Let") if command else ()
+
+
+_VARIABLES = (
+    CheckRule(
+        code=MISSING_INPUT,
+        find=_never_set,
+        text="${0} is always empty, because {host} does not set it.",
+        advice="Read the JSON on standard input: `jq -r .{1}`.",
+    ),
+    CheckRule(
+        code=MISSING_INPUT,
+        find=absent_argument,
+        text="${0} is the script's first argument, and the command gives it none.",
+        advice="Read the JSON on standard input instead, as with `jq -r .tool_input`.",
+    ),
+    CheckRule(
+        code=WRONG_KEY,
+        find=shared_session,
+        text="state is named after ${0}, which {host} does not set, so all sessions share the one of `{1}`.",
+        advice="Name it after `session_id` of the input.",
+    ),
+)
+_INPUT_AND_ANSWERS = (
+    CheckRule(
+        code=MISSING_INPUT,
+        find=_never_sent,
+        text="the script reads {0} of its input, and {host} sends {1}.",
+        advice="Read {2} instead.",
+        by_entry=True,
+    ),
+    CheckRule(
+        code=MISSING_INPUT,
+        find=unknown_keys,
+        text="the script reads {0} of its input, and {host} sends no such key.",
+        advice="Take the value from elsewhere, such as the transcript, or remove what depends on it.",
+        by_entry=True,
+    ),
+    CheckRule(
+        code=WRONG_KEY,
+        find=reads_main_transcript,
+        text=f"the script reads `transcript_path`, the main agent's; `{OWN}` is the subagent's.",
+        advice=f"Read `{OWN}`, or `last_assistant_message`.",
+    ),
+    CheckRule(code=MANGLED, find=find_unread_answer, text="{0}.", advice="{1}"),
+    CheckRule(
+        code=MANGLED,
+        find=failed_refusal,
+        text="{0}.",
+        advice=(
+            "Print a JSON answer and exit with 0; or, to refuse, print the reason to standard error and exit "
+            "with 2."
+        ),
+    ),
+)
+_LOOPS_AND_GUARDS = (
+    CheckRule(
+        code=PINGPONG,
+        find=_removes_imports,
+        text=(
+            "after each edit, `{0}` removes the imports that nothing uses yet, also one that the agent "
+            "writes before its first use."
+        ),
+        advice="{1} a Stop hook do this when the agent has finished.",
+    ),
+    CheckRule(
+        code=WRONG_KEY,
+        find=shared_loop,
+        text="the loop in {0} knows no session, so it holds every session of the project.",
+        advice=(
+            "Let the command that starts the loop write the session into the file, and compare it with "
+            "`session_id`."
+        ),
+        by_event=True,
+    ),
+    CheckRule(
+        code=EARLY_EXIT,
+        find=early_end,
+        text=(
+            "{0}, line {1}, allows every stop where `stop_hook_active` is true, and {host} sets it after "
+            "each refusal, so the loop ends after one round, whatever `{2}` is."
+        ),
+        advice="Remove the test of `stop_hook_active`; the test of `{2}` ends the loop.",
+    ),
+    CheckRule(
+        code=TEXT_MATCH,
+        find=word_guard,
+        text="where `{0}` is refused, `{1}` is too, as the script only looks for the words.",
+    ),
+    CheckRule(
+        code=BYPASS,
+        find=bypassed_guard,
+        text="where `{0}` is refused, `{1}` is allowed, as no test in the script fits it.",
+    ),
+    CheckRule(
+        code=OVERBLOCK,
+        find=root_guard,
+        text="where `{0}` is refused, `{1}` is too, as every path that begins with `/` fits.",
+    ),
+    CheckRule(
+        code=OVERBLOCK,
+        find=example_guard,
+        text="where `{0}` is refused, `{1}` is too, which holds no secrets.",
+        advice="Allow names that end with `.example`, `.sample`, `.template` or `.pub` before the test.",
+    ),
+    CheckRule(
+        code=FAILS_OPEN,
+        find=_overlooks_new_files,
+        text=(
+            "it asks only `git diff`{0} whether anything changed, which leaves out files that are not added "
+            "yet, so where the agent only made such files every stop is allowed."
+        ),
+        advice="Ask `git status --porcelain`, or `git ls-files --others --exclude-standard` as well.",
+    ),
+    *(
+        CheckRule(
+            code=INERT_GUARD,
+            find=find,
+            text="the script compares the tool's name with `{0}`, but {host} sends `{1}`.",
+            advice="Compare with `{1}`.",
         )
-        symptom = together(WRONG_KEY, [hook for hook, pair in found if pair == (variable, default)], text)
-        yield replace(symptom, advice=_NAME_IT)
-    lost = [(hook, recorded_session(hook_set, hook)) for hook in hook_set.hooks]
-    if hooks := [hook for hook, (variable, _) in lost if variable]:
-        variable = next(one for _, (one, _) in lost if one)
-        what = "; ".join(dict.fromkeys(what for _, (_, what) in lost if what))
-        text = f"${variable} is always empty, as {hook_set.host} does not set it: {what}."
-        yield replace(together(WRONG_KEY, hooks, text), advice=_READ_IT)
+        for find in (miscased_tool, former_tool)
+    ),
+)
 
 
-def _of_input(hook_set: HookSet) -> Iterator[Symptom]:
-    """Yield keys for which scripts look in their input in vain, each once with its hooks."""
-    sent = [never_sent(hook_set, hook) for hook in hook_set.hooks]
-    for keys, meant in dict.fromkeys(pair for pair in sent if pair[0]):
-        text = f"the script reads {keys} of its input, and {hook_set.host} sends {meant}."
-        advice = "the file that it names" if "transcript_path" in meant else "that"
-        yield _at_entries(hook_set, [one == (keys, meant) for one in sent], text, f"Read {advice} instead.")
-    unknown = [unknown_keys(hook_set, hook) for hook in hook_set.hooks]
-    for keys in dict.fromkeys(filter(None, unknown)):
-        text = f"the script reads {keys} of its input, and {hook_set.host} sends no such key."
-        yield _at_entries(hook_set, [one == keys for one in unknown], text, _NO_KEY)
-    if hooks := [hook for hook in hook_set.hooks if reads_main_transcript(hook_set, hook)]:
-        text = f"the script reads `transcript_path`, the main agent's; `{OWN}` is the subagent's."
-        yield replace(together(WRONG_KEY, hooks, text), advice=f"Read `{OWN}`, or `last_assistant_message`.")
-
-
-def _at_entries(hook_set: HookSet, concerned: Sequence[bool], text: str, advice: str) -> Symptom:
-    """Return the symptom of some hooks of a set, as the same command may be right at another event."""
-    entries = tuple(number for number, one in enumerate(concerned, 1) if one)
-    symptom = together(MISSING_INPUT, [hook_set.hooks[number - 1] for number in entries], text)
-    return replace(symptom, advice=advice, entries=entries)
-
-
-def _of_answers(hook_set: HookSet) -> Iterator[Symptom]:
-    """Yield the answers in scripts that the host cannot read, each cause once with its hooks."""
-    found = [(hook, one) for hook in hook_set.hooks if (one := find_unread_answer(hook_set, hook))]
-    for text in dict.fromkeys(one.text for _, one in found):
-        same = [(hook, one) for hook, one in found if one.text == text]
-        yield replace(together(MANGLED, [hook for hook, _ in same], f"{text}."), advice=same[0][1].fix)
-    yield from _of_lost_answers(hook_set, {hook.command for hook, _ in found})
-
-
-def _of_lost_answers(hook_set: HookSet, told: Collection[str]) -> Iterator[Symptom]:
+def _of_lost_answers(hook_set: HookSet) -> Iterator[Symptom]:
     """Yield why answers in scripts are lost, each reason once with its places; skip hooks named before."""
+    told = {hook.command for hook in hook_set.hooks if find_unread_answer(hook_set, hook)}
     lost: dict[str, dict[str, None]] = {}
     concerned: dict[str, list[Hook]] = {}
     fixes: dict[str, str] = {}
@@ -147,37 +244,28 @@ def _of_lost_answers(hook_set: HookSet, told: Collection[str]) -> Iterator[Sympt
     for why, places in lost.items():
         if not any(hook.command in told for hook in concerned[why]):
             code = UNSEEN_REASON if why in unseen else MANGLED
-            symptom = together(code, concerned[why], f"{why} ({'; '.join(places)}).")
-            yield replace(symptom, advice=fixes[why])
-
-
-def _of_refusals(hook_set: HookSet) -> Iterator[Symptom]:
-    """Yield the refusals in scripts that their host takes for failures, each once with its hooks."""
-    found = [(hook, why) for hook in hook_set.hooks if (why := failed_refusal(hook_set, hook))]
-    for why in dict.fromkeys(why for _, why in found):
-        symptom = together(MANGLED, [hook for hook, one in found if one == why], f"{why}.")
-        yield replace(symptom, advice=_REFUSE)
+            yield together(code, concerned[why], f"{why} ({'; '.join(places)}).", fixes[why])
 
 
 def _of_silence(hook_set: HookSet) -> Iterator[Symptom]:
     """Yield the reasons that scripts print where the host looks for none, together with their hooks."""
     found = [(hook, words) for hook in hook_set.hooks if (words := silent_refusal(hook_set, hook))]
+    told = [hook for hook, _ in found]
     if found:
         text = (
             f'the reason "{found[0][1]}" is printed to standard output, and with status 2 {hook_set.host} '
             "reads only standard error, so the agent is not told why."
         )
-        symptom = together(SILENT_REFUSAL, [hook for hook, _ in found], text)
-        yield replace(symptom, advice="Print the reason to standard error, as with `>&2`.")
-    told = {hook.command for hook, _ in found}
-    mute = [(hook, one) for hook in hook_set.hooks if (one := silent_answer(hook_set, hook))]
-    # An answer that the host does not take for a refusal has another defect.
-    unread = {
-        hook.command
-        for hook, _ in mute
-        if find_unread_answer(hook_set, hook) or failed_refusal(hook_set, hook)
-    }
-    if mute := [(hook, one) for hook, one in mute if hook.command not in told | unread]:
+        yield together(SILENT_REFUSAL, told, text, "Print the reason to standard error, as with `>&2`.")
+    mute = [
+        (hook, answer)
+        for hook in hook_set.hooks
+        if (answer := silent_answer(hook_set, hook))
+        and hook.command not in {one.command for one in told}
+        # An answer that the host does not take for a refusal has another defect.
+        and not (find_unread_answer(hook_set, hook) or failed_refusal(hook_set, hook))
+    ]
+    if mute:
         text = f"the answer `{mute[0][1]}` refuses without a reason, so the agent is not told why."
         yield together(SILENT_REFUSAL, [hook for hook, _ in mute], text)
 
@@ -196,29 +284,22 @@ def _of_advice(hook_set: HookSet) -> Iterator[Symptom]:
         hooks = [hook for hook, _ in same]
         events = ", ".join(dict.fromkeys(hook.event for hook in hooks))
         text = describe_unseen(events, same[0][1].text, stream, hook_set.host)
-        symptom = replace(together(UNSEEN_REASON, hooks, ""), text=text)
-        yield replace(symptom, advice=advise_on_place(hook_set, same[0][0]) or symptom.advice)
+        yield replace(together(UNSEEN_REASON, hooks, "", advise_on_place(hook_set, hooks[0])), text=text)
 
 
 def _of_messages(hook_set: HookSet) -> Iterator[Symptom]:
     """Yield the messages for the agent that only the user sees, each script once."""
-    found = [(hook, one) for hook in hook_set.hooks if (one := message_for_agent(hook_set, hook))[0]]
-    for hooks, (path, line, words) in with_hooks(found):
+    for hooks, (path, line, words) in each_found(hook_set, message_for_agent):
         text = (
             f"only the user sees `systemMessage`, but a comment in {path}, line {line}, says that it is for "
             f'the agent: "{words}".'
         )
-        yield replace(together(UNSEEN_REASON, hooks, text), advice=advise_on_place(hook_set, hooks[0]))
+        yield together(UNSEEN_REASON, hooks, text, advise_on_place(hook_set, hooks[0]))
 
 
-def _of_imports(hook_set: HookSet) -> Iterator[Symptom]:
-    """Yield the commands that remove imports after each edit, each once with its hooks."""
-    found = [(hook, command) for hook in hook_set.hooks if (command := removed_imports(hook_set, hook))]
-    for command in dict.fromkeys(command for _, command in found):
-        text = (
-            f"after each edit, `{command}` removes the imports that nothing uses yet, also one that the "
-            "agent writes before its first use."
-        )
-        symptom = together(PINGPONG, [hook for hook, one in found if one == command], text)
-        keep = "Add `--unfixable F401`, or let" if command.startswith("ruff") else "Let"
-        yield replace(symptom, advice=f"{keep} a Stop hook do this when the agent has finished.")
+def _of_branches(hook_set: HookSet) -> Iterator[Symptom]:
+    """Yield branches for tools whose calls no matcher lets through, each once with its hooks."""
+    for hooks, (tools, line) in each_found(hook_set, unreached_tools):
+        matchers = ", ".join(dict.fromkeys(f"`{hook.matcher}`" for hook in hooks))
+        text = f"the branch for {tools} in line {line} never runs, as the matcher {matchers} leaves them out."
+        yield together(NEVER_FIRED, hooks, text, "Add the tools to the matcher, or remove the branch.")

@@ -14,8 +14,7 @@ from pytest_hookharness.campaigns.check.reads.javascript_reads import javascript
 from pytest_hookharness.campaigns.check.reads.key_reads import KeyPath, KeyRead, join_reads
 from pytest_hookharness.campaigns.check.reads.python_reads import python_reads
 from pytest_hookharness.campaigns.check.shell_code.embedded_programs import embedded_programs
-from pytest_hookharness.campaigns.check.shell_code.shell_functions import functions_of, is_within
-from pytest_hookharness.campaigns.check.shell_code.shell_scripts import code_of
+from pytest_hookharness.campaigns.check.shell_code.shell_scripts import code_of, script_of
 from pytest_hookharness.campaigns.check.shell_code.shell_wrappers import reads_by_wrappers
 
 INPUT_VARIABLE = re.compile(
@@ -42,10 +41,7 @@ _TO_STRING = re.compile(r"^\s*<<<\s*[\"']?\$\{?(\w+)(?::?-(?:\{\})?)?\}?[\"']?")
 _ALONE = re.compile(r"^\s*(?:2>\s*(?:/dev/null|&1)\s*)?(?:\)|\||;|&&|$)")
 _BEGINS = re.compile(r"(?:\$\(|^|;|&&|\bif|\bthen)\s*$")
 # A function that passes its first argument to jq as the program.
-_WRAPPER = re.compile(
-    r"^[ \t]*(?:function\s+)?(?P<name>\w+)\s*\(\)\s*\{(?P<body>[^}]*?\bjq\s[^}]*?\"\$1[^\"]*\"[^}]*)\}",
-    re.MULTILINE,
-)
+_WRAPS = re.compile(r"\bjq\s[^}]*?\"\$1[^\"]*\"")
 _WORD = re.compile(r"\.([A-Za-z_]\w*)|\.?\[\s*\"(\w+)\"\s*\]|\.\"(\w+)\"")
 _LITERAL = re.compile(r"[\s?]*(?:empty|null|true|false|-?\d+|\"[^\"]*\"|\[\s*\]|\{\s*\})?[\s)]*")
 # Functions of jq in whose arguments `.` is another value.
@@ -78,7 +74,7 @@ def _is_another(name: str, text: str) -> bool:
 
 def _all_reads(text: str, code: str, inputs: dict[str, KeyPath]) -> Iterator[KeyRead]:
     consumed = INPUT_VARIABLE.search(code) is not None
-    bodies = [*functions_of(code)] if not consumed else []
+    script = script_of(text)
     assigned = Counter(_ASSIGNED.findall(text))
     for found in _CALL.finditer(text):
         if not code.startswith("jq", found.start()) or "n" in "".join(
@@ -88,7 +84,7 @@ def _all_reads(text: str, code: str, inputs: dict[str, KeyPath]) -> Iterator[Key
         line = text[text.rfind("\n", 0, found.start()) + 1 : found.start()]
         # What a pipe gives, also to a function, is no input of the hook.
         piped = _ENDS_IN_PIPE.search(text[: found.start() - len(line)][-_NEAR:]) is not None
-        within = is_within(found.start(), bodies)
+        within = script.function_at(found.start()) is not None
         prefix = _source(line, found["after"], inputs, consumed=consumed or piped or within)
         if prefix is None:
             continue
@@ -120,13 +116,13 @@ def _source(before: str, after: str, inputs: Mapping[str, KeyPath], *, consumed:
 
 
 def _through_functions(text: str, inputs: Mapping[str, KeyPath]) -> Iterator[KeyRead]:
-    for wrapper in _WRAPPER.finditer(text):
-        named = [inputs[name] for name in re.findall(r"\$\{?(\w+)", wrapper["body"]) if name in inputs]
-        if named != [()]:
+    for function, begin, end in script_of(text).functions:
+        named = [inputs[name] for name in re.findall(r"\$\{?(\w+)", text[begin:end]) if name in inputs]
+        if named != [()] or not _WRAPS.search(text, begin, end):
             continue
         for line in text.splitlines():
             for call in re.finditer(
-                rf"(?<![\w$]){wrapper['name']}\s+(?:'([^']*)'|\"([^\"$]*)\"|(\.[\w.]+))(?!\s+[\"'$\w])", line
+                rf"(?<![\w$]){function}\s+(?:'([^']*)'|\"([^\"$]*)\"|(\.[\w.]+))(?!\s+[\"'$\w])", line
             ):
                 given = _GIVEN.search(line[: call.start()])
                 reads = [*jq_reads(call[1] or call[2] or call[3])]
@@ -137,12 +133,12 @@ def _of_programs(text: str, inputs: Mapping[str, KeyPath]) -> Iterator[KeyRead]:
     """Yield what programs in Python and JavaScript read that stand in the script."""
     whole = {name for name, path in inputs.items() if not path}
     programs = embedded_programs(text)
-    bodies = [*functions_of(text)] if programs else []
+    script = script_of(text)
     for one in programs:
         line = _WRAPPED.split(text[max(0, one.call - _FAR) : one.call].replace("\\\n", "  "))[-1]
         after = text[one.behind :].partition("\n")[0]
         # What a pipe gives, also to a function or a group, is no input of the hook.
-        fed = _FED.search(text[: one.call]) is not None or is_within(one.call, bodies)
+        fed = _FED.search(text[: one.call]) is not None or script.function_at(one.call) is not None
         source = (
             None if one.document else _source(line.rstrip(" "), after, inputs, consumed=bool(inputs) or fed)
         )

@@ -15,10 +15,11 @@ from functools import lru_cache
 from itertools import islice
 
 from pytest_hookharness.campaigns.check.shell_code.shell_scripts import (
-    SHELL_SCRIPT,
-    code_of,
-    without_comment_lines,
+    ShellScript,
+    script_of,
+    shell_script_of,
 )
+from pytest_hookharness.campaigns.short_texts import in_one_line
 from pytest_hookharness.model.fast_dataclass import dataclass
 
 # A variable with the path of the transcript, and one with its text.
@@ -80,21 +81,20 @@ class _Command:
 def words_anywhere(text: str) -> Iterator[tuple[str, int]]:
     """Yield the words that are searched for in the text of a transcript, together, with the first line."""
     if found := [(pattern, line) for pattern, line in _searched(text) if not _is_at_start(pattern)]:
-        shown = _listed(_shown(pattern) for pattern, _ in found)
+        shown = _listed(in_one_line(pattern, _LONGEST) for pattern, _ in found)
         said = "what the user, a file or the hook itself says counts too"
         yield f"the transcript is searched as text for {shown}, so {said}", found[0][1]
 
 
 def unfound_keys(text: str) -> Iterator[tuple[str, int]]:
     """Yield the keys that are read at the top of a transcript's lines, where they never stand."""
-    code = without_comment_lines(text)
-    found: dict[str, int] = {}
+    script, found = script_of(text), dict[str, int]()
     for one, paths, texts in _commands_on_transcripts(text):
         program, *words = one.words
         if program == "jq" and _reads(one, paths, texts, _FILTERS):
             program = next((word for word in words if not word.startswith("-")), "")
             keys = [] if _FURTHER_DOWN.search(program) else _AT_TOP.findall(program)
-            found = {**{key: _line(code, one) for key in keys}, **found}
+            found = {**{key: script.line_of(one.place) for key in keys}, **found}
     if found:
         names = _listed(found)
         yield f"no line of the transcript has {names} at its top, where the script looks", min(found.values())
@@ -102,13 +102,17 @@ def unfound_keys(text: str) -> Iterator[tuple[str, int]]:
 
 def _searched(text: str) -> Iterator[tuple[str, int]]:
     """Yield the patterns of words that are searched for in the text of a transcript, with the line."""
-    code = without_comment_lines(text)
+    script = script_of(text)
     for one, paths, texts in _commands_on_transcripts(text):
-        if one.words[0] not in _SEARCHES or not _reads(one, paths, texts, _COPIES) or _is_parsed(one, code):
+        if (
+            one.words[0] not in _SEARCHES
+            or not _reads(one, paths, texts, _COPIES)
+            or _is_parsed(one, script.code)
+        ):
             continue
         pattern = _pattern(one.words[1:])
         if pattern and _WORD.search(pattern) and not _STRUCTURE.search(pattern):
-            yield pattern, _line(code, one)
+            yield pattern, script.line_of(one.place)
 
 
 def _pattern(words: tuple[str, ...]) -> str:
@@ -140,22 +144,14 @@ def _listed(words: Iterable[str]) -> str:
     return " and ".join(each[:_NAMED]) + (f" and {len(each) - _NAMED} more" if len(each) > _NAMED else "")
 
 
-def _shown(pattern: str) -> str:
-    return pattern if len(pattern) <= _LONGEST else f"{pattern[:_LONGEST]}..."
-
-
-def _line(code: str, one: _Command) -> int:
-    return code.count("\n", 0, one.place) + 1
-
-
 @lru_cache(maxsize=4)
 def _commands_on_transcripts(text: str) -> Sequence[tuple[_Command, frozenset[str], frozenset[str]]]:
     """Return the commands of a script, with the variables that have the transcript's path and its text."""
-    if not SHELL_SCRIPT.match(text) or "transcript_path" not in text:
+    script = shell_script_of(text) if "transcript_path" in text else None
+    if script is None:
         return ()
-    code = without_comment_lines(text)
     values: dict[str, list[str]] = {}
-    for name, value in _ASSIGNED.findall(code):
+    for name, value in _ASSIGNED.findall(script.code):
         values.setdefault(name, []).append(value)
     paths = frozenset(name for name, given in values.items() if len(given) == 1 and _PATH.fullmatch(given[0]))
     if not paths:
@@ -168,12 +164,12 @@ def _commands_on_transcripts(text: str) -> Sequence[tuple[_Command, frozenset[st
         and all(text_of.fullmatch(one) or _EMPTY.fullmatch(one) for one in given)
     )
     names = re.compile(rf"\$\{{?(?:{'|'.join(sorted(paths | texts))})\b")
-    return [(one, paths, texts) for one in islice(_commands(code, code_of(text), names), _MOST)]
+    return [(one, paths, texts) for one in islice(_commands(script, names), _MOST)]
 
 
-def _commands(code: str, shown: str, names: re.Pattern[str]) -> Iterator[_Command]:
+def _commands(script: ShellScript, names: re.Pattern[str]) -> Iterator[_Command]:
     """Yield the commands of the pipes in which one of some variables stands."""
-    for pipe in _pipes(code, re.sub(r"\\\n", "  ", shown)):
+    for pipe in _pipes(script.code, script.shown.replace("\\\n", "  ")):
         words = tuple(one for one, _ in pipe)
         named = [number for number, one in enumerate(words) if names.search(" ".join(one))]
         for number in range(named[0], len(pipe)) if named else ():

@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from functools import lru_cache
-from itertools import islice
 
-from pytest_hookharness.campaigns.check.shell_code.shell_conditions import conditions_at
-from pytest_hookharness.campaigns.check.shell_code.shell_scripts import code_of
+from pytest_hookharness.campaigns.check.shell_code.shell_scripts import ShellFunction, script_of
 from pytest_hookharness.model.fast_dataclass import dataclass
 
-_FUNCTION = re.compile(r"^[ \t]*(?:function[ \t]+)?([\w-]+)[ \t]*(?:\(\))?[ \t]*\{", re.MULTILINE)
-_END = re.compile(r"^[ \t]*\}", re.MULTILINE)
 _USED = (
     r"(?:\$\(|`)[ \t]*{0}(?![\w-])"
     r"|(?<![\w$.-]){0}(?![\w-])(?:[ \t]+(?:\"[^\"\n]*\"|'[^'\n]*'|[^\s|<>;&()]+))*[ \t]*(?:\|(?!\|)|[12]?>)"
@@ -22,7 +19,7 @@ _BLOCK = re.compile(r"(?:[})]|\bdone|\bfi|\besac)[ \t]*(?:\|(?!\|)|[12&]?>)")
 _OPENED = re.compile(r"\$\((?:[ \t]*\n(?:(?![ \t]*\)).*\n)*[^\n]*|[^()\n]*)\Z|=\"?`[^`\n]*\Z")
 # Names of variables that somebody sets who looks for errors in a script.
 FOR_AUTHORS = re.compile(r"DEBUG|VERBOSE|TRACE")
-_MOST, _FAR = 200, 16_000
+_FAR = 16_000
 _REPLACED = re.compile(r"^[ \t]*exec[ \t]+[12&]?>", re.MULTILINE)
 
 
@@ -34,12 +31,12 @@ class _Outputs:
     Attributes:
         replaced: Where the script replaces its output; all that follows goes elsewhere.
         last_block: The last end of a block whose output goes elsewhere; a place before it may be in it.
-        used_functions: Where the functions begin and end whose output is used.
+        used_functions: The functions whose output is used.
     """
 
     replaced: int
     last_block: int
-    used_functions: tuple[tuple[int, int], ...]
+    used_functions: Sequence[ShellFunction]
 
 
 def goes_elsewhere(text: str, place: int) -> bool:
@@ -53,7 +50,7 @@ def goes_elsewhere(text: str, place: int) -> bool:
     return (
         outputs.replaced <= place <= len(text)
         or place <= outputs.last_block
-        or any(begin <= place < end for begin, end in outputs.used_functions)
+        or any(one.begin <= place < one.end for one in outputs.used_functions)
         or _OPENED.search(text[max(0, place - _FAR) : place + 1]) is not None
     )
 
@@ -61,17 +58,13 @@ def goes_elsewhere(text: str, place: int) -> bool:
 @lru_cache(maxsize=16)
 def _outputs_of(text: str) -> _Outputs:
     replaced = _REPLACED.search(text)
-    blocks = [found.start() for found in _BLOCK.finditer(code_of(text))]
-    functions = []
-    for found in islice(_FUNCTION.finditer(text), _MOST):
-        end = _END.search(text, found.end())
-        if re.search(_USED.format(re.escape(found[1])), text):
-            functions.append((found.end() - 1, end.end() - 1 if end else len(text)))
-    return _Outputs(
-        replaced.end() - 1 if replaced else len(text) + 1, max(blocks, default=-1), tuple(functions)
-    )
+    script = script_of(text)
+    blocks = [found.start() for found in _BLOCK.finditer(script.shown)]
+    used = [one for one in script.functions if re.search(_USED.format(re.escape(one.name)), text)]
+    return _Outputs(replaced.end() - 1 if replaced else len(text) + 1, max(blocks, default=-1), used)
 
 
 def is_for_authors(text: str, place: int) -> bool:
     """Return whether a shell script only reaches a place where somebody looks for errors in it."""
-    return any(FOR_AUTHORS.search(text, one.begin, one.end) for one in conditions_at(code_of(text), place))
+    conditions = script_of(text).conditions_at(place)
+    return any(FOR_AUTHORS.search(text, one.begin, one.end) for one in conditions)

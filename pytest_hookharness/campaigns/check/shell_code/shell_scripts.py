@@ -1,20 +1,47 @@
-"""Shell scripts: how to tell one, which part of it is code, and which files it loads."""
+"""
+Shell scripts: how to tell one, which part of it is code, its functions, and the conditions of its places.
+
+A condition is only told from the words of the script itself.
+"""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from bisect import bisect_left
+from collections.abc import Iterator, Sequence
 from functools import lru_cache
+from itertools import islice
+from typing import NamedTuple
 
 from pytest_hookharness.campaigns.arming.project_texts import project_files, read_text
 from pytest_hookharness.model.checkup import HookSet
+from pytest_hookharness.model.fast_dataclass import dataclass
 
 # The first line of a script for a shell.
 SHELL_SCRIPT = re.compile(r"#!.*\b(?:ba|da|k|z)?sh\b")
 _COMMENT = re.compile(r"^[ \t]*#[^\n]*", re.MULTILINE)
 _HERE_DOCUMENT = re.compile(r"<<(-?)[ \t]*(?:\\|(['\"]))?([A-Za-z_][\w.-]*)(?(2)\2)")
 _ANSI_QUOTED = re.compile(r"'(?:[^'\\]|\\.)*'", re.DOTALL)
+# How a script prints a value as it is, in front of the value.
+PRINTS: str = r"(?:echo|printf[ \t]+(?:--[ \t]+)?[\"']%s(?:\\n)?[\"'])[ \t]+"
+# Where a script loads another one, in code without quoted text.
+LOADS = re.compile(r"^[ \t]*(?:source|\.)[ \t]", re.MULTILINE)
 _LOADED = re.compile(r"^[ \t]*(?:source|\.)\s[^\n]*?([\w.-]+\.(?:sh|bash))\b", re.MULTILINE)
+# A word of the shell where a command may begin, in code without quoted text.
+_WORD = re.compile(
+    r"(?:^|[\n;&|(){}!]|(?:(?<=\bthen)|(?<=\belse)|(?<=\bdo))(?=\s))[ \t]*"
+    r"(?P<word>if|elif|else|fi|case|esac|for|while|until|select|done)(?![\w-])"
+)
+_THEN = re.compile(r"(?:[;\n]|\bfi\b)[ \t]*then(?![\w-])")
+_DEEPEST = 8
+_ARM = re.compile(r"(?:\bin\b|;;&?|;&)\s*\(?(?P<texts>[^();]{0,600})\)")
+_MOST = 100
+_FUNCTION = re.compile(
+    r"^(?P<word>function[ \t]+)?(?P<name>[\w-]+)[ \t]*(?(word)(?:\(\))?|\(\))[ \t]*\{", re.MULTILINE
+)
+_FUNCTION_END = re.compile(r"\n\}")
+# A whole function in one line.
+_ONE_LINE = re.compile(r"[^\n]*[;&\s](?=\}[ \t]*(?:#[^\n]*)?$)", re.MULTILINE)
 
 
 def loaded_texts(hook_set: HookSet, text: str) -> Iterator[str]:
@@ -82,3 +109,152 @@ def code_of(text: str) -> str:
         else:
             place += 1
     return "".join(shown)
+
+
+@dataclass(frozen=True, slots=True)
+class Condition:
+    """
+    What has to hold at a place: a condition, or an arm of a ``case``.
+
+    Attributes:
+        begin: Where the condition or the texts of the arm begin in the script.
+        end: Where they end.
+        case: Where the ``case`` of the arm begins.
+        is_arm: Whether it is an arm.
+    """
+
+    begin: int
+    end: int
+    case: int = 0
+    is_arm: bool = False
+
+
+def _conditions_at(shown: str, place: int) -> list[Condition]:
+    """Return the conditions that surely hold where a place of a script, without quoted text, is reached."""
+    opened: list[tuple[str, int]] = []
+    for found in _WORD.finditer(shown, 0, place):
+        word, begin = found["word"], found.start("word")
+        if word in ("fi", "esac", "done"):
+            del opened[-1:]
+        elif word in ("elif", "else"):
+            opened[-1:] = [(word, begin)]
+        else:
+            opened.append((word, begin))
+    known = (_condition(shown, word, begin, place) for word, begin in opened[-_DEEPEST:])
+    return [*(one for one in known if one), *_of_line(shown, place)]
+
+
+def ends_of_if(shown: str, place: int) -> tuple[int, int]:
+    """
+    Return where the branch of an ``if`` ends that begins at a place, and where the whole ``if`` does.
+
+    Both are the end of the script if no ``fi`` follows.
+    """
+    depth, turned = 0, 0
+    for found in _WORD.finditer(shown, place):
+        word, begin = found["word"], found.start("word")
+        if word in ("else", "elif") and not depth:
+            turned = turned or begin
+        elif word == "fi" and not depth:
+            return turned or begin, begin
+        depth += {"if": 1, "fi": -1}.get(word, 0)
+    return turned or len(shown), len(shown)
+
+
+def _condition(shown: str, word: str, begin: int, place: int) -> Condition | None:
+    if word in ("if", "elif"):
+        return _of_if(shown, begin, place)
+    return _of_case(shown, begin, place) if word == "case" else None
+
+
+def _of_if(shown: str, begin: int, place: int) -> Condition | None:
+    then = _THEN.search(shown, begin, place)
+    return Condition(begin, then.start()) if then else None
+
+
+def _of_case(shown: str, begin: int, place: int) -> Condition | None:
+    """Return the last arm of a ``case`` before a place; ``None`` behind one within it."""
+    if "esac" in shown[begin:place]:
+        return None
+    arms = [*_ARM.finditer(shown, begin, place)]
+    return Condition(arms[-1].start("texts"), arms[-1].end("texts"), begin, is_arm=True) if arms else None
+
+
+def _of_line(shown: str, place: int) -> Sequence[Condition]:
+    """Return what stands in front of a place in a list of commands that ends where one fails."""
+    begin = max(shown.rfind(mark, 0, place) for mark in ("\n", ";")) + 1
+    before = shown[begin:place]
+    end = before.rfind("&&")
+    return () if end < 0 or "||" in before else (Condition(begin, begin + end),)
+
+
+class ShellFunction(NamedTuple):
+    """
+    A function of a shell script.
+
+    Attributes:
+        name: Its name.
+        begin: Where its body begins in the script.
+        end: Where its body ends.
+    """
+
+    name: str
+    begin: int
+    end: int
+
+
+@dataclass(frozen=True, slots=True)
+class ShellScript:
+    """
+    A shell script in two forms of the same length, so that a place of it is the same in both.
+
+    Attributes:
+        code: The script without comment lines.
+        shown: The script without quoted text, as ``code_of`` returns it.
+        functions: Its functions.
+    """
+
+    code: str
+    shown: str
+    functions: tuple[ShellFunction, ...]
+
+    def line_of(self, place: int) -> int:
+        """Return the number of the line of a place."""
+        return self.code.count("\n", 0, place) + 1
+
+    def is_code(self, place: int) -> bool:
+        """Return whether a place is code, and no quoted text."""
+        return self.shown[place] == self.code[place]
+
+    def function_at(self, place: int) -> ShellFunction | None:
+        """Return the function in whose body a place stands; ``None`` for none."""
+        return next((one for one in self.functions if one.begin <= place < one.end), None)
+
+    def conditions_at(self, place: int) -> list[Condition]:
+        """Return the conditions that surely hold where a place is reached."""
+        return _conditions_at(self.shown, place)
+
+    def is_outermost(self, place: int) -> bool:
+        """Return whether a place stands in no function and below no condition."""
+        return self.function_at(place) is None and not self.conditions_at(place)
+
+
+@lru_cache(maxsize=64)
+def script_of(text: str) -> ShellScript:
+    """Return a shell script with its parts."""
+    code = without_comment_lines(text)
+    return ShellScript(code, code_of(text), tuple(_functions_of(code)))
+
+
+def shell_script_of(text: str) -> ShellScript | None:
+    """Return a script with its parts if its first line is one for a shell; else ``None``."""
+    return script_of(text) if SHELL_SCRIPT.match(text) else None
+
+
+def _functions_of(code: str) -> Iterator[ShellFunction]:
+    ends = [found.start() for found in _FUNCTION_END.finditer(code)]
+    for found in islice(_FUNCTION.finditer(code), _MOST):
+        place = bisect_left(ends, found.end())
+        whole = _ONE_LINE.match(code, found.end())
+        end = whole.end() if whole else ends[place] if place < len(ends) else len(code)
+        yield ShellFunction(found["name"], found.end(), end)

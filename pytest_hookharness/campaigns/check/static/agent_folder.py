@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Mapping
 
 from pytest_hookharness import hosts
-from pytest_hookharness.campaigns.arming.project_texts import read_text
+from pytest_hookharness.campaigns.arming.hook_roles import role_of
+from pytest_hookharness.campaigns.arming.project_texts import read_object
 from pytest_hookharness.model.checkup import HookSet
 from pytest_hookharness.model.protocol import Hook, Json
 
@@ -26,9 +26,9 @@ def starts_elsewhere(hook_set: HookSet, hook: Hook) -> bool:
 
 def _is_before_work(hook_set: HookSet, hook: Hook) -> bool:
     """Return whether a hook runs only before the agent could leave its first folder."""
-    rule = hosts.find(hook_set.host).events.get(hook.event)
-    if rule is None or rule.role is not hosts.Role.SESSION_START:
-        return rule is not None and rule.role is hosts.Role.SETUP
+    role = role_of(hook_set.host, hook.event)
+    if role is not hosts.Role.SESSION_START:
+        return role is hosts.Role.SETUP
     return {*re.split(r"[|,]", (hook.matcher or "").strip("^$()"))} <= _BEFORE_WORK
 
 
@@ -45,9 +45,5 @@ def _goes_back(hook_set: HookSet) -> bool:
 
 
 def _env(hook_set: HookSet, file: str) -> Mapping[str, Json]:
-    try:
-        content = json.loads(read_text(hook_set.root / file) or "")
-    except (ValueError, RecursionError):
-        return {}
-    env = content.get("env") if isinstance(content, dict) else None
-    return env if isinstance(env, dict) else {}
+    env = read_object(hook_set.root / file).get("env")
+    return env if isinstance(env, Mapping) else {}

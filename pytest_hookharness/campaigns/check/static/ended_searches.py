@@ -12,13 +12,13 @@ import re
 from collections.abc import Iterator
 from itertools import islice
 
-from pytest_hookharness.campaigns.check.lone_programs.lone_searches import refusals_of
-from pytest_hookharness.campaigns.check.shell_code.shell_conditions import conditions_at
-from pytest_hookharness.campaigns.check.shell_code.shell_functions import functions_of, is_within
+from pytest_hookharness.campaigns.check.lone_programs.lone_switches import refusals_of
 from pytest_hookharness.campaigns.check.shell_code.shell_scripts import (
+    PRINTS,
     SHELL_SCRIPT,
-    code_of,
-    without_comment_lines,
+    ShellScript,
+    script_of,
+    shell_script_of,
 )
 
 _STRICT_LINE = re.compile(r"#![^\n]*sh[ \t]+-[a-z]*e")
@@ -54,8 +54,9 @@ _OPENS = re.compile(r"[({][ \t]*$", re.MULTILINE)
 _CLOSES = re.compile(r"^[ \t]*[)}]", re.MULTILINE)
 # A search through a value, whose status decides.
 _SOUGHT = re.compile(
-    r"^[ \t]*(?:if|elif)[ \t]+(?P<not>![ \t]+)?(?:echo|printf[ \t]+(?:--[ \t]+)?[\"']%s(?:\\n)?[\"'])[ \t]+"
-    r"\"\$\{?(?P<name>\w+)\}?\"[ \t]*\|[ \t]*[ef]?grep[ \t]+(?:-[\w-]+[ \t]+)*?-\w*q[^\n]*?"
+    r"^[ \t]*(?:if|elif)[ \t]+(?P<not>![ \t]+)?"
+    + PRINTS
+    + r"\"\$\{?(?P<name>\w+)\}?\"[ \t]*\|[ \t]*[ef]?grep[ \t]+(?:-[\w-]+[ \t]+)*?-\w*q[^\n]*?"
     r"(?:;|\n)\s*then\b",
     re.MULTILINE,
 )
@@ -74,16 +75,14 @@ def ended_searches(text: str, *, plugin: bool = True) -> Iterator[tuple[str, int
     """
     Yield how a search ends a strict shell script that has an empty value in mind, with the line.
 
-    Args:
-        text: The script.
-        plugin: Whether it is one of a plugin; a project's own hooks always run in its repository.
+    A project's own hooks always run in its repository, those of a plugin anywhere.
     """
-    code, shown = without_comment_lines(text), code_of(text)
-    strict = strict_part(text, shown)
-    ended = (one for one in _ended(code, shown, *strict) if plugin or not _OF_GIT.match(one[0]))
+    script = script_of(text)
+    strict = strict_part(text, script.shown)
+    ended = (one for one in _ended(script, *strict) if plugin or not _OF_GIT.match(one[0]))
     found = [*islice(ended, _NAMED)]
     if not found:
-        yield from islice(_unreached(code, shown, *strict), 1)
+        yield from islice(_unreached(script, *strict), 1)
     for program in dict.fromkeys(one for one, _, _ in found):
         same = [(name, place) for one, name, place in found if one == program]
         names = ", ".join(f"`{name}`" for name in dict.fromkeys(name for name, _ in same))
@@ -91,7 +90,7 @@ def ended_searches(text: str, *, plugin: bool = True) -> Iterator[tuple[str, int
             f"`set -e` ends the script with an error where `{program}` finds nothing, so its own test of an "
             f"empty {names} is not reached"
         )
-        yield words, code.count("\n", 0, same[0][1]) + 1
+        yield words, script.line_of(same[0][1])
 
 
 def strict_part(text: str, shown: str) -> tuple[int, int]:
@@ -104,25 +103,25 @@ def strict_part(text: str, shown: str) -> tuple[int, int]:
     return strict.end(), goes_on.start() if goes_on else len(shown)
 
 
-def _ended(code: str, shown: str, begun: int, until: int) -> Iterator[tuple[str, str, int]]:
+def _ended(script: ShellScript, begun: int, until: int) -> Iterator[tuple[str, str, int]]:
     """Yield the programs that find nothing and end a script, with the variable and the place."""
-    functions = [*functions_of(code)]
+    shown = script.shown
     piped = PIPEFAIL.search(shown) is not None
     for found in islice(_TAKEN.finditer(shown, begun, until), _MOST):
         place, name = found.start("name"), found["name"]
         program = _failing(found["pipe"], piped=piped)
-        if not program or is_within(place, functions):
+        if not program or script.function_at(place):
             continue
         open_group = len(_OPENS.findall(shown, 0, place)) > len(_CLOSES.findall(shown, 0, place))
-        handled = re.compile(_HANDLED.format(name)).search(code, found.end())
-        if handled and not open_group and not _is_known_to_match(code, shown, found):
+        handled = re.compile(_HANDLED.format(name)).search(script.code, found.end())
+        if handled and not open_group and not _is_known_to_match(script, found):
             yield program, name, place
 
 
-def _unreached(code: str, shown: str, begun: int, until: int) -> Iterator[tuple[str, int]]:
+def _unreached(script: ShellScript, begun: int, until: int) -> Iterator[tuple[str, int]]:
     """Yield a search for the word of one branch, whose failure ends a script before it refuses."""
-    places = [*islice(refusals_of(code, shown), _MOST)]
-    functions = [*functions_of(code)]
+    code, shown = script.code, script.shown
+    places = [*islice(refusals_of(script), _MOST)]
     for found in islice(_TAKEN.finditer(shown, begun, until), _MOST if places else 0):
         place, name, program = found.start("name"), found["name"], _failing(found["pipe"], piped=True)
         first = next(filter(None, re.split(r"[|\s]+", found["pipe"])), "")
@@ -138,13 +137,12 @@ def _unreached(code: str, shown: str, begun: int, until: int) -> Iterator[tuple[
             and shown.startswith("fi", end.end() - 2)
             and any(one > end.end() for one in places)
         )
-        inside = is_within(place, functions)
-        if behind and not inside and not _is_known_to_match(code, shown, found):
+        if behind and not script.function_at(place) and not _is_known_to_match(script, found):
             words = (
                 f"`set -e` ends the script with an error where `{program}` finds nothing for `{name}`, so "
                 "the refusals behind its test are not reached"
             )
-            yield words, code.count("\n", 0, place) + 1
+            yield words, script.line_of(place)
 
 
 def _fails(pipe: str, shown: str) -> bool:
@@ -164,10 +162,10 @@ def _failing(pipe: str, *, piped: bool) -> str:
     return ""
 
 
-def _is_known_to_match(code: str, shown: str, found: re.Match[str]) -> bool:
+def _is_known_to_match(script: ShellScript, found: re.Match[str]) -> bool:
     """Return whether a search may have been made before, so that it finds something."""
-    place = found.start("name")
-    if any(_GREPS.search(code, one.begin, one.end) for one in conditions_at(shown, place)):
+    code, place = script.code, found.start("name")
+    if any(_GREPS.search(code, one.begin, one.end) for one in script.conditions_at(place)):
         return True
     # A key of JSON, which the input may always have.
     if _KEY.search(code, place, found.end()):
@@ -180,11 +178,12 @@ def _is_known_to_match(code: str, shown: str, found: re.Match[str]) -> bool:
 
 def missed_matches(text: str) -> Iterator[tuple[str, int]]:
     """Yield the searches through long texts whose match fails the pipe, so that nothing is refused."""
-    code, shown = without_comment_lines(text), code_of(text)
-    strict = PIPEFAIL.search(shown) if SHELL_SCRIPT.match(text) else None
-    if strict is None or re.search(r"\bset[ \t]+\+o[ \t]+pipefail", shown):
+    script = shell_script_of(text)
+    strict = PIPEFAIL.search(script.shown) if script else None
+    if script is None or strict is None or re.search(r"\bset[ \t]+\+o[ \t]+pipefail", script.shown):
         return
-    places = [*refusals_of(code, shown)]
+    code, shown = script.code, script.shown
+    places = [*refusals_of(script)]
     for found in islice(_SOUGHT.finditer(code, strict.end()), _MOST):
         end = _BRANCH.search(shown, found.end())
         until = end.start() if end else len(code)
@@ -198,4 +197,4 @@ def missed_matches(text: str) -> Iterator[tuple[str, int]]:
                 "with `pipefail`, a pipe to `grep -q` fails where grep finds a match early in a long text, "
                 f"so an early match in a text of 128 KiB or more {what}"
             )
-            yield words, code.count("\n", 0, found.start("name")) + 1
+            yield words, script.line_of(found.start("name"))

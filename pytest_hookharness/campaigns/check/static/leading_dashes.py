@@ -11,6 +11,7 @@ import re
 from collections.abc import Iterator
 
 from pytest_hookharness.campaigns.check.shell_code.shell_scripts import SHELL_SCRIPT, code_of
+from pytest_hookharness.campaigns.short_texts import in_one_line
 
 # Where a command begins, in code without quoted text.
 _BEGINS = (
@@ -58,8 +59,7 @@ def texts_as_options(text: str) -> Iterator[tuple[str, int]]:
             end = code.find(found["mark"], found.end())
             given = text[found.end() : end]
             if end > 0 and refused(given, code[end + 1 :]):
-                shown = given if len(given) <= _SHOWN else f"{given[:_SHOWN]}..."
-                name = found["call"]
+                name, shown = found["call"], in_one_line(given, _SHOWN)
                 words = f"`{name}` takes the {effect} `{shown}` for an option because of its dash, and fails"
                 # One cause, however often it stands in the script.
                 yield told.setdefault(name, words), text.count("\n", 0, found.end()) + 1

@@ -9,13 +9,12 @@ errors are skipped as a whole.
 
 from __future__ import annotations
 
-import json
 import posixpath
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from difflib import get_close_matches
 
 from pytest_hookharness import hosts
-from pytest_hookharness.campaigns.arming.project_texts import read_known_text
+from pytest_hookharness.campaigns.arming.project_texts import read_object
 from pytest_hookharness.model.checkup import HookSet
 from pytest_hookharness.model.protocol import Json
 
@@ -31,7 +30,7 @@ def refused_files(hook_set: HookSet) -> Iterator[tuple[str, str]]:
         return
     config = hosts.find(hook_set.host).config
     if hook_set.plugin and config.plugin_path in hook_set.files:
-        written = _content(hook_set, config.plugin_manifest).get("hooks")
+        written = read_object(hook_set.root / config.plugin_manifest).get("hooks")
         named = [posixpath.normpath(one) for one in _list(written) if isinstance(one, str)]
         if config.plugin_path in named:
             text = (
@@ -40,8 +39,8 @@ def refused_files(hook_set: HookSet) -> Iterator[tuple[str, str]]:
             )
             yield text, f"Remove `hooks` from {config.plugin_manifest}; keep it for further files only."
     for file in hook_set.files:
-        permissions = _content(hook_set, file).get("permissions")
-        mode = permissions.get("defaultMode") if isinstance(permissions, dict) else None
+        permissions = read_object(hook_set.root / file).get("permissions")
+        mode = permissions.get("defaultMode") if isinstance(permissions, Mapping) else None
         near = get_close_matches(mode, _MODES, 1, _NEAR) if isinstance(mode, str) else []
         if near and mode not in _MODES:
             text = (
@@ -49,14 +48,6 @@ def refused_files(hook_set: HookSet) -> Iterator[tuple[str, str]]:
                 "settings file with such an error as a whole, with all hooks in it."
             )
             yield text, f"Write `{near[0]}`, if that is meant."
-
-
-def _content(hook_set: HookSet, file: str) -> dict[str, Json]:
-    try:
-        content: Json = json.loads(read_known_text(hook_set.root / file))
-    except (ValueError, RecursionError):
-        return {}
-    return content if isinstance(content, dict) else {}
 
 
 def _list(value: Json) -> list[Json]:

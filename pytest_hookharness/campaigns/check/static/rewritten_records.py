@@ -13,6 +13,7 @@ from dataclasses import replace
 from itertools import islice
 
 from pytest_hookharness import hosts
+from pytest_hookharness.campaigns.arming.hook_roles import role_of
 from pytest_hookharness.campaigns.check.shell_code.shell_scripts import SHELL_SCRIPT, without_comment_lines
 from pytest_hookharness.model.checkup import HookSet
 from pytest_hookharness.model.fast_dataclass import dataclass
@@ -194,6 +195,6 @@ def may_wait(text: str) -> bool:
 
 def runs_beside_itself(hook_set: HookSet, hook: Hook) -> bool:
     """Return whether a host may run a hook beside itself, for calls that it makes at once."""
-    rule = hosts.find(hook_set.host).events.get(hook.event)
     asks_person = _ASKS_PERSON.fullmatch(hook.matcher or "")
-    return rule is not None and rule.role in _TOOLS and not asks_person and not _LOCKS.search(hook.command)
+    of_tools = role_of(hook_set.host, hook.event) in _TOOLS
+    return of_tools and not asks_person and not _LOCKS.search(hook.command)

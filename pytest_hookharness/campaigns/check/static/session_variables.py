@@ -10,12 +10,12 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from pytest_hookharness.campaigns.arming.project_texts import project_files, read_text
+from pytest_hookharness.campaigns.arming.project_texts import COMMENT_LINES, project_files, read_text
 from pytest_hookharness.campaigns.check.shell_code.shell_scripts import SHELL_SCRIPT, loaded_texts
 from pytest_hookharness.model.checkup import HookSet
 from pytest_hookharness.model.protocol import Hook
 
-NEVER_SET = {"claude-code": "CLAUDE_SESSION_ID"}
+_NEVER_SET = {"claude-code": "CLAUDE_SESSION_ID"}
 # The session in the input, in any of the languages.
 _OF_INPUT = re.compile(
     r"[\"']session_?[iI]d[\"'](?!\s*:)|\bcase\s*\{[^\n]*[\"']session_?[iI]d\b"
@@ -30,20 +30,19 @@ _IMPORTED = re.compile(
     r"|(?:\brequire\(|\bfrom)\s*[\"']\.{1,2}/(?:[^\"'\n]*/)?([\w-]+)",
     re.MULTILINE,
 )
-COMMENT_LINES = re.compile(r"^[ \t]*(?:#|//|\*)[^\n]*", re.MULTILINE)
 _DEFAULT = r"(?P<default>[A-Za-z][\w-]*)"
 _IN_SHELL = r"(?<!:-)\$\{{{0}:?-" + _DEFAULT + r"\}}"
 _ELSEWHERE = (
     r"\b(?:environ\.get\(|getenv\()\s*[\"']{0}[\"']\s*,\s*[\"']" + _DEFAULT + r"[\"']\s*\)"
     r"|\bprocess\.env\.{0}\s*(?:\|\||\?\?)\s*[\"']" + _DEFAULT.replace("default", "other") + r"[\"']"
 )
-BOUND = re.compile(r"(\w+)\s*=\s*[\"'(]?(?:os\.)?$")
+_BOUND = re.compile(r"(\w+)\s*=\s*[\"'(]?(?:os\.)?$")
 _OF_STATE = r"(?:cache|file|path|state|flag|dir|lock|counter|marker|log)\w*"
 
 
 def shared_session(hook_set: HookSet, hook: Hook) -> tuple[str, str]:
     """Return a variable that the host never sets and the one name that all sessions share; empty for none."""
-    variable = NEVER_SET.get(hook_set.host, "")
+    variable = _NEVER_SET.get(hook_set.host, "")
     texts = hook_set.scripts_of(hook) if variable and variable not in {**hook_set.env, **hook.env} else []
     found = (default for text in texts for default in _defaults(variable, text, loaded_by(hook_set, text)))
     default = next(found, "")
@@ -60,20 +59,15 @@ def loaded_by(hook_set: HookSet, text: str) -> str:
     return "\n".join(read_text(file) or "" for file in files if file.name in names)
 
 
-def knows_session(variable: str, text: str) -> bool:
-    """Return whether some scripts get the session from their input, or give the variable a value."""
-    code = COMMENT_LINES.sub("", text)
-    return bool(_OF_INPUT.search(code) or re.search(rf"(?<![\w${{]){variable}=", code))
-
-
 def _defaults(variable: str, text: str, loaded: str) -> Iterator[str]:
-    code = COMMENT_LINES.sub("", text)
-    if knows_session(variable, f"{text}\n{loaded}"):
+    code, whole = (COMMENT_LINES.sub("", one) for one in (text, f"{text}\n{loaded}"))
+    # It may get the session from its input, or give the variable a value.
+    if _OF_INPUT.search(whole) or re.search(rf"(?<![\w${{]){variable}=", whole):
         return
     shell = SHELL_SCRIPT.match(text) is not None
     for found in re.finditer((_IN_SHELL if shell else _ELSEWHERE).format(variable), code):
         line = code[code.rfind("\n", 0, found.start()) + 1 :].partition("\n")[0]
-        bound = BOUND.search(code[code.rfind("\n", 0, found.start()) + 1 : found.start()])
+        bound = _BOUND.search(code[code.rfind("\n", 0, found.start()) + 1 : found.start()])
         name = re.escape(bound[1]) if bound else ""
         if _names_state(line, "", shell=shell) or (name and _names_state(code, name, shell=shell)):
             groups = found.groupdict()

@@ -14,6 +14,7 @@ import re
 from collections.abc import Iterator
 
 from pytest_hookharness import hosts
+from pytest_hookharness.campaigns.arming.hook_roles import hooks_at, only_script
 from pytest_hookharness.campaigns.check.answers.script_answers import find_unread_answer
 from pytest_hookharness.campaigns.check.lone_programs.lone_answers import REFUSES_IN_JSON
 from pytest_hookharness.campaigns.check.shell_code.shell_scripts import (
@@ -97,23 +98,21 @@ _MOST = 20
 
 def shared_loop(hook_set: HookSet, hook: Hook) -> str:
     """Return the state file of a loop that holds every session of the project; empty for none."""
-    rule = hosts.find(hook_set.host).events.get(hook.event)
-    texts = hook_set.scripts_of(hook)
-    if rule is None or rule.role is not hosts.Role.STOP or hook.type != "command" or len(texts) != 1:
-        return ""
+    text = only_script(hook_set, hook, {hosts.Role.STOP})
     # A loop whose answer nobody can read holds no session.
-    if find_unread_answer(hook_set, hook) is not None:
+    if not text or find_unread_answer(hook_set, hook):
         return ""
-    state = loop_for_all(texts[0], [*loaded_texts(hook_set, texts[0])])
+    state = loop_for_all(text, [*loaded_texts(hook_set, text)])
     return "" if state and _is_removed(hook_set, state.rpartition("/")[2]) else state
 
 
 def _is_removed(hook_set: HookSet, name: str) -> bool:
     """Return whether a hook at the start or the end of each session removes a file."""
-    events, removes = hosts.find(hook_set.host).events, re.compile(rf"\brm\b[^\n]*{re.escape(name)}")
-    between = [hook for hook in hook_set.hooks if hook.event in events and events[hook.event].role in _ENDS]
+    removes = re.compile(rf"\brm\b[^\n]*{re.escape(name)}")
     return any(
-        removes.search(text) for hook in between for text in (hook.command, *hook_set.scripts_of(hook))
+        removes.search(text)
+        for hook in hooks_at(hook_set, _ENDS)
+        for text in (hook.command, *hook_set.scripts_of(hook))
     )
 
 

@@ -10,13 +10,13 @@ from __future__ import annotations
 import re
 
 from pytest_hookharness import hosts
+from pytest_hookharness.campaigns.arming.project_texts import COMMENT_LINES
 from pytest_hookharness.model.checkup import HookSet
 from pytest_hookharness.model.protocol import Hook
 
 OWN = "agent_transcript_path"
 _READS = re.compile(r"(?<![\w])transcript_path(?!\w)")
 _KNOWS = re.compile(r"agent_transcript|isSidechain|last_assistant_message|subagents/")
-_COMMENT = re.compile(r"^[ \t]*(?:#|//|\*).*$", re.MULTILINE)
 
 
 def reads_main_transcript(hook_set: HookSet, hook: Hook) -> bool:
@@ -26,5 +26,5 @@ def reads_main_transcript(hook_set: HookSet, hook: Hook) -> bool:
         return False
     if not any(field.name == OWN for field in rule.fields.fields):
         return False
-    texts = [_COMMENT.sub("", text) for text in hook_set.code_of(hook)]
+    texts = [COMMENT_LINES.sub("", text) for text in hook_set.code_of(hook)]
     return any(map(_READS.search, texts)) and not any(map(_KNOWS.search, texts))

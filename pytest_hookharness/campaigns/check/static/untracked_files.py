@@ -10,20 +10,19 @@ import re
 from collections.abc import Iterator
 from itertools import islice
 
-from pytest_hookharness import hosts
-from pytest_hookharness.campaigns.arming.activation import STOPS
+from pytest_hookharness.campaigns.arming.hook_roles import STOPS, role_of
+from pytest_hookharness.campaigns.arming.project_texts import COMMENT_LINES
 from pytest_hookharness.campaigns.check.lone_programs.inline_scripts import shell_program
-from pytest_hookharness.campaigns.check.lone_programs.lone_searches import refusals_of
+from pytest_hookharness.campaigns.check.lone_programs.lone_switches import refusals_of
 from pytest_hookharness.campaigns.check.shell_code.shell_scripts import (
-    SHELL_SCRIPT,
-    code_of,
+    LOADS,
+    ShellScript,
     loaded_texts,
-    without_comment_lines,
+    shell_script_of,
 )
 from pytest_hookharness.model.checkup import HookSet
 from pytest_hookharness.model.protocol import Hook
 
-_COMMENT = re.compile(r"^[ \t]*(?:#|//|\*)[^\n]*", re.MULTILINE)
 # What shows new files, or makes Git know them.
 _SEES_NEW = re.compile(
     r"\bgit\b[^\n]{0,80}\b(?:status|ls-files|add|stash|commit|write-tree|clean)\b"
@@ -34,7 +33,6 @@ _SEES_NEW = re.compile(
     re.IGNORECASE,
 )
 _ADDS = re.compile(r"\bgit\b[^\n]{0,40}[ \t]add\b|[\"']git[\"']\s*,\s*\[?\s*[\"']add[\"']")
-_LOADS = re.compile(r"^[ \t]*(?:source|\.)[ \t]", re.MULTILINE)
 # A question for changes against the last commit or the index; not one for what a branch changed.
 _OPTIONS = r"(?:[ \t]+(?:--?[\w-]+(?:=[\w,.-]+)?|HEAD))*"
 _GIT = r"\bgit(?:[ \t]+-C[ \t]+\S+|[ \t]+--no-pager)*[ \t]+diff"
@@ -71,41 +69,43 @@ _MOST, _LONGEST = 20, 300
 
 def overlooked_files(hook_set: HookSet, hook: Hook) -> tuple[str, int]:
     """Return the script of a gate that never sees new files, and the line of its question; or nothing."""
-    rule = hosts.find(hook_set.host).events.get(hook.event)
-    if rule is None or rule.role not in STOPS or hook.type != "command":
+    if role_of(hook_set.host, hook.event) not in STOPS or hook.type != "command":
         return ("", 0)
     sources = hook_set.sources_of(hook) or [("", shell_program(hook_set, hook))]
     others = [other for _, text in sources for other in loaded_texts(hook_set, text)]
-    if any(_SEES_NEW.search(_COMMENT.sub("", text)) for text in (*others, *(text for _, text in sources))):
+    if any(
+        _SEES_NEW.search(COMMENT_LINES.sub("", text)) for text in (*others, *(text for _, text in sources))
+    ):
         return ("", 0)
     # Another hook may make Git know each new file.
-    if any(_ADDS.search(_COMMENT.sub("", text)) for _, text in hook_set.sources):
+    if any(_ADDS.search(COMMENT_LINES.sub("", text)) for _, text in hook_set.sources):
         return ("", 0)
-    if sum(len(_LOADS.findall(text)) for _, text in sources) > len(others):
+    if sum(len(LOADS.findall(text)) for _, text in sources) > len(others):
         return ("", 0)
     return next(((path, line) for path, text in sources if (line := question_for_changes(text))), ("", 0))
 
 
 def question_for_changes(text: str) -> int:
     """Return the line in which a script that refuses asks `git diff` whether it has to; 0 for none."""
-    if "diff" not in text or not SHELL_SCRIPT.match(text):
+    script = shell_script_of(text) if "diff" in text else None
+    if script is None:
         return 0
-    code, shown = without_comment_lines(text), code_of(text)
-    refusals = [*islice(refusals_of(code, shown), _MOST)]
+    refusals = [*islice(refusals_of(script), _MOST)]
     last = max(refusals, default=0)
     # What is refused above the question may be new files.
-    first = min((one for one in refusals if not _FAILS.match(shown, one)), default=0)
-    for place, end in _ends(code, shown, last) if not _REMOVED.search(code) else ():
+    first = min((one for one in refusals if not _FAILS.match(script.shown, one)), default=0)
+    for place, end in _ends(script, last) if not _REMOVED.search(script.code) else ():
         if place < end < last and place < first:
-            return code.count("\n", 0, place) + 1
+            return script.line_of(place)
     return 0
 
 
-def _ends(code: str, shown: str, last: int) -> Iterator[tuple[int, int]]:
+def _ends(script: ShellScript, last: int) -> Iterator[tuple[int, int]]:
     """Yield the questions whose answer that nothing changed ends a script, and where it ends."""
+    code = script.code
     for found in islice(_QUIET.finditer(code, 0, last), _MOST):
         other = "--cached" in found[0].split("&&")[0] or _FILTERED.search(found[0])
-        if other or shown[found.end() - 1] != found[0][-1]:
+        if other or not script.is_code(found.end() - 1):
             continue
         if _LEAVES.search(_branch(code, found.end() - 2)):
             yield found.start(), found.end()

@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from pathlib import Path, PurePosixPath
 
 from pytest_hookharness import hosts
-from pytest_hookharness.campaigns.arming.project_texts import is_small, project_files
+from pytest_hookharness.campaigns.arming.project_texts import files_by_path, is_small, read_known_text
 from pytest_hookharness.model.checkup import HookSet
 
 _SCRIPTS = frozenset([".sh", ".bash", ".py", ".js", ".mjs", ".cjs"])
@@ -50,7 +50,7 @@ def unwired_hooks(hook_set: HookSet) -> Iterator[tuple[str, str, str]]:
     """Yield the paths of such scripts, the event of each, and a document that names it or nothing."""
     known = {name for name, _ in hook_set.sources}
     folders = {str(PurePosixPath(name).parent) for name in known}
-    files = {path.relative_to(hook_set.root).as_posix(): path for path in project_files(hook_set.root)}
+    files = files_by_path(hook_set.root)
     found = {
         name: event
         for name, path in files.items()
@@ -109,7 +109,4 @@ def _is_document(name: str, text: str) -> bool:
 
 
 def _read(path: Path) -> str:
-    try:
-        return path.read_text("utf-8", "replace") if is_small(path, _LARGEST) else ""
-    except OSError:
-        return ""
+    return read_known_text(path) if is_small(path, _LARGEST) else ""

@@ -209,9 +209,7 @@ def _announced(command: str, usual: Trace, pair: Pair) -> str:
     """
     Return the line in which a hook says that it decides otherwise for want of a command; empty for none.
 
-    Args:
-        usual: The run with the command; a line that occurs there too announces nothing.
-        pair: The event.
+    A line that occurs in the run with the command announces nothing.
     """
     known = {line for _, hook_run in usual.hook_runs() for line in _lines(hook_run)}
     for hook_run in (after for _, after in pair.hook_runs() if after.hook.command == pair.hook):

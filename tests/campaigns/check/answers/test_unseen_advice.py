@@ -163,31 +163,6 @@ def test_advice_in_other_words(found, text, named):
     assert bool(found(text, event="Stop")) is named
 
 
-@pytest.mark.parametrize(
-    ("event", "text", "named"),
-    [
-        ("Stop", "# Confirmation (visible in Claude's context)\necho 'All is pushed'\nexit 0\n", True),
-        ("Stop", "# Claude will see this\necho 'All is pushed' >&2\n[ -f x ] && exit 2\nexit 0\n", True),
-        # The agent sees it, nobody says so, the script answers, or another status may follow.
-        ("SessionStart", "# Visible in Claude's context\necho 'All is pushed'\nexit 0\n", False),
-        ("Stop", "# This is not visible to Claude\necho 'All is pushed'\nexit 0\n", False),
-        ("Stop", "# Only errors are shown to Claude, so it is for the log\necho 'All is pushed'\n", False),
-        (
-            "Stop",
-            "if x; then\n# Claude sees this\necho 'Not pushed' >&2\nbad=1\nfi\n[ $bad ] && exit 2\nexit 0\n",
-            False,
-        ),
-        ("Stop", "# Tells of Claude's work\necho 'All is pushed'\nexit 0\n", False),
-        ("Stop", "# Claude will see this\necho 'All is pushed' >&2\nexit 2\n", False),
-        ("Stop", "# Claude will see this\necho 'All is pushed' >>log\nexit 0\n", False),
-        ("Stop", "# Claude sees this\necho 'All is pushed'\necho '{\"systemMessage\": \"x\"}'\n", False),
-    ],
-)
-def test_what_a_comment_says_the_agent_sees(found, event, text, named):
-    """A text counts, whatever it says, if the comment above it says that the agent sees it."""
-    assert bool(found(f"#!/bin/bash\n{text}", event=event)) is named
-
-
 @pytest.mark.parametrize("event", ["Stop", "SubagentStop", "TaskCompleted", "TeammateIdle", "SessionEnd"])
 def test_advice_at_the_end_of_work(found, event):
     """Advice is also lost at the events at which work ends."""

@@ -4,7 +4,7 @@ import subprocess
 
 import pytest
 
-from pytest_hookharness.campaigns.check.command_guards.glob_patterns import glob_source, looped_texts
+from pytest_hookharness.campaigns.check.command_guards.patterns import glob_source, looped_texts
 from pytest_hookharness.campaigns.check.command_guards.word_guards import (
     allowed_spellings,
     refused_data,

@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 from pytest_hookharness.campaigns.check.gates.early_ends import early_end, end_of_loop
-from pytest_hookharness.campaigns.check.gates.loop_checks import find_in_loops
+from pytest_hookharness.campaigns.check.reads.script_checks import find_in_scripts
 
 from ..static.one_hook import one_hook
 
@@ -156,7 +156,7 @@ def test_hosts_that_send_the_flag_at_each_stop(host, event, is_found):
 def test_the_problem_names_the_line_and_the_limit():
     """The problem says where the loop ends, and which limit it never reaches."""
     hook_set, _ = one_hook("Stop", LOOP)
-    found = [one for kind in find_in_loops(hook_set) for one in kind if one.kind == "EARLY-EXIT"]
+    found = [one for kind in find_in_scripts(hook_set) for one in kind if one.kind == "EARLY-EXIT"]
     (text,) = [one.text for one in found]
     assert text == (
         "Stop: x.sh, line 4, allows every stop where `stop_hook_active` is true, and claude-code sets it "

@@ -2,8 +2,8 @@
 
 import pytest
 
-from pytest_hookharness.campaigns.check.gates.refused_texts import kept_texts, plan_refused_texts
-from pytest_hookharness.campaigns.check.grouping import PlayedSession
+from pytest_hookharness.campaigns.check.gates.refused_texts import plan_refused_texts
+from pytest_hookharness.campaigns.check.played_sessions import PlayedSession, kept_to_its_end
 from pytest_hookharness.campaigns.check.session_errors import play_session
 
 SHELL = """#!/bin/bash
@@ -39,7 +39,7 @@ def kept(plugin, harness):
 
     def make(name, program, text):
         hook_set = plugin(f'{program} "${{CLAUDE_PLUGIN_ROOT}}/{name}"', **{name: text})
-        return [*kept_texts([played(one) for one in plan_refused_texts(hook_set, hook_set.hooks)])]
+        return [*kept_to_its_end([played(one) for one in plan_refused_texts(hook_set, hook_set.hooks)])]
 
     def played(session):
         return PlayedSession(session, play_session(session, harness.settings, harness.resources))

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from pytest_hookharness.campaigns.check.static.absent_arguments import absent_argument
+from pytest_hookharness.campaigns.check.static.absent_inputs import absent_argument
 from pytest_hookharness.campaigns.check.static_checks import check_statically
 
 from .one_hook import one_hook

@@ -4,7 +4,7 @@ import subprocess
 
 import pytest
 
-from pytest_hookharness.campaigns.check.static.double_counts import double_counts
+from pytest_hookharness.campaigns.check.static.exit_statuses import double_counts
 
 COUNT = "n=$(grep -c x notes.md 2>/dev/null || echo 0)"
 

@@ -4,7 +4,7 @@ import subprocess
 
 import pytest
 
-from pytest_hookharness.campaigns.check.static.lost_statuses import lost_statuses
+from pytest_hookharness.campaigns.check.static.exit_statuses import lost_statuses
 
 LOST = [
     ("if false 2>&1 | tail -5; then\n  echo lost\nfi", 1),

@@ -4,7 +4,7 @@ import subprocess
 
 import pytest
 
-from pytest_hookharness.campaigns.check.static.unreached_statuses import broken_pipes, unreached_statuses
+from pytest_hookharness.campaigns.check.static.exit_statuses import broken_pipes, unreached_statuses
 
 STRICT = "#!/bin/bash\nset -e\n"
 PIPED = "#!/bin/bash\nset -euo pipefail\n"

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from pytest_hookharness.campaigns.check.static.unset_variables import expected_variable, key_for
+from pytest_hookharness.campaigns.check.static.absent_inputs import expected_variable, key_for
 from pytest_hookharness.model.checkup import HookSet
 from pytest_hookharness.model.protocol import Hook
 

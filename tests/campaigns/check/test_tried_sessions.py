@@ -2,7 +2,7 @@
 
 import pytest
 
-from pytest_hookharness.campaigns.check.report.tried_sessions import describe_varied
+from pytest_hookharness.campaigns.check.tried_sessions import describe_varied
 
 
 @pytest.mark.parametrize(

@@ -39,12 +39,7 @@ _MISSING = re.compile(r"([\w.+-]+) \(missing\)")
 
 
 def describe_mended(hook_set: HookSet, outcomes: Sequence[Outcome]) -> Iterator[str]:
-    """
-    Yield what sessions had in another way than the project has it, so that other defects show.
-
-    Args:
-        hook_set: The hooks in the form that sessions have.
-    """
+    """Yield what sessions had in another way than the project has it, so that other defects show."""
     ran = {run.hook.command for outcome in outcomes for _, run in outcome.trace.hook_runs()}
     if ran and any("cannot be parsed" in flaw for flaw in hook_set.flaws):
         yield "In all sessions, the settings had no comments and trailing commas, which the host cannot read."

@@ -1,9 +1,14 @@
 """
-Exit statuses that a shell script never sees, because a pipe, a declaration, ``fi`` or ``true`` replaces them.
+Exit statuses that a shell script never sees, or sees too late, and counts with two lines.
 
-The last program of a pipeline decides its status, and ``tail``, ``head``, ``tee`` and ``cat`` succeed
-whatever is piped to them. ``local x=$(...)`` succeeds too, and so do an ``if`` whose condition failed and a
-list that ends in ``|| true``.
+A pipe, a declaration, ``fi`` or ``true`` replaces a status. The last program of a pipeline decides it, and
+``tail``, ``head``, ``tee`` and ``cat`` succeed whatever is piped to them. ``local x=$(...)`` succeeds too, as
+do an ``if`` whose condition failed and a list that ends in ``|| true``.
+
+Under ``set -e`` a failing program ends the script before the next line can read its status. With ``pipefail``
+too, ``program | head`` ends the script if the program prints more than a pipe holds.
+
+``grep -c`` prints 0 and fails where nothing matches, so what stands in for its output comes too.
 """
 
 from __future__ import annotations
@@ -15,8 +20,10 @@ from itertools import islice, pairwise
 from pytest_hookharness.campaigns.check.shell_code.shell_scripts import (
     SHELL_SCRIPT,
     code_of,
+    script_of,
     without_comment_lines,
 )
+from pytest_hookharness.campaigns.check.static.ended_searches import PIPEFAIL, STRICT, strict_part
 
 _KNOWS = re.compile(r"\bpipefail\b|\bPIPESTATUS\b|\bpipestatus\b")
 # A pipe to a program that always succeeds, up to the end of the pipeline.
@@ -51,6 +58,57 @@ _USE = re.compile(r"\$\{?$|\(\([^)]*$")
 _TAKEN = re.compile(r"^\s*\w+=\"?\$\(.*\)\"?\s*$")
 # What fails only if its input is missing, so that its status was not meant.
 _PLAIN = re.compile(r"(?:echo|printf|cat|ls|sort|find|git (?:log|diff|status|ls-files|branch))\b")
+# A program on its own line (or `name=$(program)`), followed by a read of `$?`.
+_READ_LATE = re.compile(
+    r"^[ \t]*+(?!(?:if|elif|else|then|fi|for|while|until|do|done|case|esac|local|declare|readonly|export|set"
+    r"|return|exit|trap|echo|printf|true|false|wait|eval|test)\b|[!({\[}):]|\w+=(?!\"?\$\())"
+    r"(?P<program>[^\n;|&]+?)[ \t]*(?:;|\n)[ \t]*"
+    r"(?:(?P<name>[A-Za-z_]\w*)=\$\?[ \t_]*(?:;|$)|(?:if|elif)[ \t]+\[\[?[ \t]+\$\?[ \t]+(?:-ne|-gt|!=))",
+    re.MULTILINE,
+)
+# A test of the variable that holds the status.
+_TESTED = r"(?:\[\[?[ \t]+|\(\([ \t]*|case[ \t]+)\"?\$?\{{?{0}\b"
+_HEADED = re.compile(
+    r"^[ \t]*(?:[A-Za-z_]\w*=\"?\$\()?[ \t]*"
+    r"(?P<program>git[ \t]+(?:status|diff|log|ls-files)|find|grep[ \t]+-\w*[rR]\w*|tree)\b"
+    r"(?P<words>[^\n|;&]*)\|(?!\|)[ \t]*head\b[^\n|;&\\]*(?:\|(?!\|)[^\n|;&\\]*)*$",
+    re.MULTILINE,
+)
+_FEW = re.compile(
+    r"[ \t]-(?:\d+|n[ \t]*\d+|name|iname)\b|--max-count|-maxdepth[ \t]+[01]\b|-m[ \t]*\d|-quit|-L|stat\b|\.\."
+)
+_UNREACHED = (
+    "`set -e` ends the script when this program fails, so the line that tests its exit status never "
+    "runs after a failure"
+)
+_ENDED = (
+    "`{program} | head` ends the script with exit status 141 (SIGPIPE) if `{program}` prints more "
+    "than 64 KiB, because `set -e` and `pipefail` are on"
+)
+# What a pipe, a list, a substitution or a function makes of a failure; then nothing is said.
+_CONTINUES = re.compile(r"(?:\\|&&|\|\|?)[ \t]*\n[ \t]*$")
+_FORGIVES = re.compile(r"^[ \t]*[})][ \t]*(?:\|\||&&)|\bshopt[ \t]+-uo", re.MULTILINE)
+_OTHER_FUNCTION = re.compile(
+    r"^[ \t]*function[ \t]|^[ \t]+[\w-]+[ \t]*\(\)|^[\w-]+[ \t]*\(\)[ \t]*\n", re.MULTILINE
+)
+_COUNTED = re.compile(
+    r"(?<![\w$])(?P<name>[A-Za-z_]\w*)=\"?\$\((?P<program>[^\n(]*?\bgrep\s+(?:-[\w-]+\s+)*?"
+    r"(?:-[a-zA-Z]*c[a-zA-Z]*|--count)\s[^\n|]*?)\|\|\s*(?:echo|printf)\s+(?:[\"'][^\"'][\"']|[^\"'\s)])\s*\)"
+)
+_AS_NUMBER = (
+    r"\$\{{?{0}(?::-\w*)?\}}?\"?\s+-(?:eq|ne|gt|ge|lt|le)\b|-(?:eq|ne|gt|ge|lt|le)\s+\"?\$\{{?{0}\b"
+    r"|\(\([^()\n]*(?<!\w){0}\b|--argjson\s+\w+\s+\"?\$\{{?{0}\b"
+)
+# In JSON, or in a line of a file.
+_IN_TEXT = r"\\?\"\s*:\s*\$\{{?{0}\b|\becho\s+\"[^\"\n]*\$\{{?{0}\b[^\"\n]*\"\s*>>"
+# `${n:-0}` changes nothing, as two lines are not empty.
+_KNOWS_LINES = (
+    r"\$\{{{0}(?:[/%#]|:\d)|<<<\s*\"?\$\{{?{0}\b"
+    r"|\b{0}=\"?\$\([^\n]*\$\{{?{0}\b|\$\{{?{0}\b\}}?\"?\s*=~|case\s+\"?\$\{{?{0}\b"
+)
+_TWO_LINES = (
+    "`n=$(grep -c ... || echo 0)` has two lines where nothing matches, because grep prints 0 and fails"
+)
 
 
 def lost_statuses(text: str) -> Iterator[tuple[str, int]]:
@@ -130,3 +188,60 @@ def _lines(code: str) -> Iterator[tuple[int, str]]:
         if not more:
             yield first, joined
             first, joined = 0, ""
+
+
+def _is_plain(shown: str) -> bool:
+    """Return whether a script itself asks to end at failures, and nothing in it may forgive one."""
+    return bool(STRICT.search(shown)) and not (_FORGIVES.search(shown) or _OTHER_FUNCTION.search(shown))
+
+
+def _is_open(shown: str, place: int) -> bool:
+    """Return whether a place stands in a substitution, or continues a line."""
+    before = shown[:place]
+    return before.count("$(") > before.count(")") or _CONTINUES.search(before) is not None
+
+
+def unreached_statuses(text: str) -> Iterator[tuple[str, int]]:
+    """Yield a message and the line number for each program whose exit status a script tests too late."""
+    # Keep `"$?"`, which is code although it is quoted.
+    shown = code_of(text.replace("2>&1", " " * 4).replace('"$?"', " $? "))
+    begun, until = strict_part(text, shown)
+    script = script_of(text)
+    for found in _READ_LATE.finditer(shown, begun, until) if _is_plain(shown) else ():
+        tested = not found["name"] or re.compile(_TESTED.format(found["name"])).search(
+            script.code, found.end()
+        )
+        if not found["program"].strip("_ \t") or _is_open(shown, found.start()):
+            continue
+        # Shells ignore `set -e` in a function that is called in a condition.
+        if tested and not script.function_at(found.start("program")):
+            yield _UNREACHED, script.line_of(found.start("program"))
+
+
+def broken_pipes(text: str) -> Iterator[tuple[str, int]]:
+    """Yield a message and the line number for each pipe to ``head`` that may end a strict script."""
+    script = script_of(text)
+    shown = script.shown
+    begun, until = strict_part(text, shown)
+    piped = PIPEFAIL.search(shown)
+    if piped is None or not until or not _is_plain(shown):
+        return
+    for found in _HEADED.finditer(shown, max(begun, piped.end()), until):
+        place = found.start("program")
+        if not (_FEW.search(found["words"]) or _is_open(shown, found.start()) or script.function_at(place)):
+            program = " ".join(found["program"].split())
+            yield _ENDED.format(program=program), script.line_of(place)
+
+
+def double_counts(text: str) -> Iterator[tuple[str, int]]:
+    """Yield how a shell script counts in two lines, in words, with the line."""
+    if not SHELL_SCRIPT.match(text):
+        return
+    code = code_of(text)
+    for found in _COUNTED.finditer(code):
+        name = found["name"]
+        used = re.search(_AS_NUMBER.format(name), text) or re.search(_IN_TEXT.format(name), text)
+        # A script that looks at its digits, or at one line of it, knows.
+        knows = re.search(_KNOWS_LINES.format(name), text)
+        if used and not knows:
+            yield _TWO_LINES, text.count("\n", 0, found.start()) + 1

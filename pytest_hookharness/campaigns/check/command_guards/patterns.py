@@ -1,4 +1,4 @@
-"""The patterns of a shell (`[[ x == *y* ]]`, `case`) and lists of patterns, in the grammar of Python."""
+"""Patterns of `grep` and of a shell (`[[ x == *y* ]]`, `case`), in the grammar of Python."""
 
 from __future__ import annotations
 
@@ -6,8 +6,11 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import islice
 
-from pytest_hookharness.campaigns.check.command_guards.grep_patterns import unescaped
-
+_FLAGS = frozenset("qEePsiF")
+_CLASSES = {
+    "space": r"\s", "blank": r" \t", "alnum": "0-9A-Za-z", "alpha": "A-Za-z", "digit": "0-9", "lower": "a-z",
+    "upper": "A-Z",
+}  # fmt: skip
 _SPECIAL = re.compile(r"([\\.^$*+?{}\[\]|()])")
 _PART = re.compile(r"\"(?P<double>[^\"\n]*)\"|'(?P<single>[^'\n]*)'|\\(?P<escaped>.)|(?P<plain>.)", re.DOTALL)
 _VARIABLE = re.compile(r"\$\{?(\w+)\}?")
@@ -19,6 +22,39 @@ _ITEM = re.compile(
 )
 _MOST = 50
 _LOOP = re.compile(r"\bfor[ \t]+(?P<each>\w+)[ \t]+in[ \t]+\"?\$\{(?P<list>\w+)\[@\]\}\"?")
+
+
+def unescaped(pattern: str, mark: str) -> str:
+    """Return the pattern as `grep` gets it; empty if the shell puts something into it."""
+    if mark == "'":
+        return pattern
+    if re.search(r"(?<!\\)(?:\$[\w{(]|`)", pattern):
+        return ""
+    return re.sub(r"\\([\\$\"`])", r"\1", pattern)
+
+
+def pattern_of(source: str, options: str) -> re.Pattern[str] | None:
+    """
+    Return what `grep`, with options such as ``-qiE``, looks for in the grammar of Python; else ``None``.
+    """
+    flags = "".join(options.split()).replace("-", "")
+    if not source or not {*flags} <= _FLAGS or "q" not in flags:
+        return None
+    if "F" in flags:
+        source = re.escape(source)
+    elif not {"E", "P"} & {*flags}:
+        if re.search(r"\\[(){}?+]|[+?{}()|]", source.replace(r"\|", "")):
+            return None
+        source = source.replace(r"\|", "|")
+    # Between brackets, `grep` takes a backslash for itself.
+    if "P" not in flags and "F" not in flags and re.search(r"(?<!\\)\[[^\]]*\\", source):
+        return None
+    source = re.sub(r"\[:(\w+):\]", lambda name: _CLASSES.get(name[1], "\0"), source)
+    source = re.sub(r"\\[<>]", r"\\b", source)
+    try:
+        return None if "\0" in source else re.compile(source, re.IGNORECASE if "i" in flags else 0)
+    except re.error:
+        return None
 
 
 def looped_texts(code: str) -> Mapping[str, Sequence[str]]:

@@ -1,8 +1,10 @@
 """
-Variables that scripts expect to hold the input of a hook, but that no host sets.
+Variables and arguments that scripts expect to hold the input of a hook: no host gives them.
 
-They are named in a command, or in a script that reads nothing from standard input, so that it has no other
-way to its input. A script that may read it, or starts something that may, is not named.
+A host gives the input on standard input. A variable is named in a command, or in a script that reads nothing
+from standard input, so that it has no other way to its input. Of arguments, only a script is named whose
+command ends with it, that takes its first argument into a variable outside of all functions, and that looks
+nowhere else for its input; the variable has the name of what a host sends.
 """
 
 from __future__ import annotations
@@ -11,7 +13,13 @@ import re
 import sys
 from collections.abc import Iterator
 
-from pytest_hookharness.campaigns.check.shell_code.shell_scripts import code_of
+from pytest_hookharness import hosts
+from pytest_hookharness.campaigns.check.shell_code.shell_scripts import (
+    PRINTS,
+    SHELL_SCRIPT,
+    code_of,
+    script_of,
+)
 from pytest_hookharness.model.checkup import HookSet
 from pytest_hookharness.model.protocol import Hook
 
@@ -61,7 +69,7 @@ _JAVASCRIPT_OWN = re.compile(
 )
 # What a text gives to jq, which looks there for the keys of an input.
 _PIPED = re.compile(
-    r"\b(?:echo|printf[ \t]+[\"']%s(?:\\n)?[\"'])[ \t]+(?:-\w+[ \t]+)?\"?\$\{?([A-Za-z_]\w*)\}?\"?[ \t]*"
+    r"\b" + PRINTS + r"(?:-\w+[ \t]+)?\"?\$\{?([A-Za-z_]\w*)\}?\"?[ \t]*"
     r"\|[ \t]*jq\b[^|;)\n]{0,80}"
     r"\.(?:tool_input|tool_name|tool_response|transcript_path|session_id|hook_event_name|prompt)\b"
 )
@@ -76,7 +84,6 @@ _CONDITION = re.compile(r"\[\[(?:(?!\]\]|\$\(|`).){0,300}\]\]|\(\((?:(?!\)\)|\$\
 _CASE = re.compile(
     r"(?:^|;;|\bin\b)[ \t]*\(?(?!cat\b|jq\b)[^\s()&;|`]+(?:[ \t]*\|[ \t]*[^\s()&;|`]+)*[ \t]*\)", re.MULTILINE
 )
-_FUNCTION = re.compile(r"^[ \t]*(?:function[ \t]+)?([\w-]+)[ \t]*\(\)", re.MULTILINE)
 # Words of a shell, and programs that do not look at standard input; all others may be a way to the input.
 _READ_NOTHING = re.compile(
     r":|\[|alias|basename|biome|black|break|case|cd|chmod|continue|cp|curl|date|declare|diff|dirname|do"
@@ -88,6 +95,34 @@ _READ_NOTHING = re.compile(
 # With a file that is not `-` and not an argument of the script; a quoted `$1` is two hidden characters.
 _PLAIN_CAT = re.compile(r"\s+(?:<<|[^\s<>\d\"$-]|\"(?!_{1,2}\"|\$)|\$(?![@*\d{]))")
 _OF_A_CHECK = re.compile(r"\s+(?:--?[\w-]+\s+)*(?:prettier|eslint|tsc|biome|test|lint|format)\b")
+# With no default, or one that says that there is no value.
+_GIVEN_IN_SHELL = re.compile(
+    r"(?<![\w$.-])(?:readonly[ \t]+|export[ \t]+)?(?P<name>[A-Za-z_]\w*)=(?P<mark>\"?)"
+    r"(?:\$1|\$\{1(?::?-[\"']?(?:unknown|none|null|n/?a)?[\"']?)?\})(?P=mark)(?=[ \t]*(?:[;\n#]|$))",
+    re.IGNORECASE,
+)
+_GIVEN_IN_PYTHON = re.compile(r"^(?P<name>[A-Za-z_]\w*)\s*=\s*sys\.argv\[1\]", re.MULTILINE)
+_GIVEN_IN_JAVASCRIPT = re.compile(
+    r"^(?:const|let|var)\s+(?P<name>\w+)\s*=\s*process\.argv\[2\]\s*(?:;|\|\|\s*(?:''|\"\"|null))",
+    re.MULTILINE,
+)
+# Another way to the input, or a script that knows that it may have no argument.
+_OTHER_WAYS = re.compile(
+    r"stdin|\bjq\b|\$\(cat\)|`cat`|\bread\b|\bmapfile\b|\$#|\busage\b|argparse|\blen\(sys\.argv|argv\.length"
+    r"|^\s*(?:source|\.)\s|\bset\s+--|\bshift\b|\binput\(|Sync\(\s*0|fd/0|CLAUDE_\w*(?:INPUT|FILE|TOOL)",
+    re.IGNORECASE | re.MULTILINE,
+)
+# A value that the script can do without, or gets elsewhere.
+_OPTIONAL = (
+    r"-[nz]\s+\"?\$\{{?{0}\b(?![^\n]*\bexit\b)|\$\{{{0}:?[-=+]|(?<![\w$]){0}=(?![\"']?\$\{{?1)"
+    r"|\$\{{?{0}\}}?\"?\s*!?==?\s*[\"']?--?\w|\[\s+\"?\$\{{?{0}\}}?\"?\s+\](?![^\n]*\bexit\b)"
+)
+# What a hook works on. Any other word may choose what to do, and have no value on purpose.
+_OF_INPUT = re.compile(
+    r"(?:(?:changed|edited|modified|target|current|hook)_?)?(?:file|path|tool|input|json|payload|prompt|message"
+    r"|title|(?:sub)?agent|session|transcript|content)(?:_?(?:name|path|type|id|input|json))?",
+    re.IGNORECASE,
+)
 
 
 def expected_variable(hook_set: HookSet, hook: Hook) -> str:
@@ -162,7 +197,7 @@ def _javascript_may_read(text: str) -> bool:
 
 def _shell_may_read(text: str) -> bool:
     """Return whether a command of a script, in code without quoted text, may read the input of the script."""
-    own = {*_FUNCTION.findall(text)}
+    own = {one.name for one in script_of(text).functions}
     commands = _COMMAND.finditer(_CASE.sub(";", _CONDITION.sub(":", text)))
     return any(_may_read(one["word"], one["rest"]) for one in commands if one["word"] not in own)
 
@@ -179,3 +214,25 @@ def _may_read(word: str, rest: str) -> bool:
         return not _OF_A_CHECK.match(rest)
     # It has an input of its own.
     return "<" not in rest
+
+
+def absent_argument(hook_set: HookSet, hook: Hook) -> str:
+    """Return the variable that a script takes from an argument that its hook does not give; or nothing."""
+    texts = hook_set.scripts_of(hook)
+    if hook.type != "command" or len(texts) != 1 or not is_bare(hook_set, hook):
+        return ""
+    (text,) = texts
+    script = script_of(text)
+    code = script.code
+    if hosts.find(hook_set.host).events.get(hook.event) is None or _OTHER_WAYS.search(code):
+        return ""
+    if SHELL_SCRIPT.match(text):
+        found = [
+            one
+            for one in _GIVEN_IN_SHELL.finditer(code)
+            if script.is_code(one.start("name")) and not script.function_at(one.start())
+        ]
+    else:
+        found = [*_GIVEN_IN_PYTHON.finditer(code), *_GIVEN_IN_JAVASCRIPT.finditer(code)]
+    names = (one["name"] for one in found if _OF_INPUT.fullmatch(one["name"]))
+    return next((name for name in names if not re.search(_OPTIONAL.format(name), code)), "")

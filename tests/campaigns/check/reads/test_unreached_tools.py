@@ -5,9 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from pytest_hookharness.campaigns.check.reads.unreached_tools import unreached_tools
+from pytest_hookharness.campaigns.check.reads.compared_tools import unreached_tools
 
-from .static.one_hook import one_hook
+from ..static.one_hook import one_hook
 
 HEAD = "#!/bin/bash\nTOOL=$(jq -r '.tool_name // empty')\n"
 BASH = 'if [ "$TOOL" = "Bash" ]; then\n  exit 2\nfi\n'

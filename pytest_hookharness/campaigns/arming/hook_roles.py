@@ -1,0 +1,39 @@
+"""The kinds of events at which hooks run."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+
+from pytest_hookharness import hosts
+from pytest_hookharness.model.checkup import HookSet
+from pytest_hookharness.model.protocol import Hook
+
+STOPS = frozenset({hosts.Role.STOP, hosts.Role.SUBAGENT_STOP})
+# Before a call is made.
+BEFORE_CALLS = frozenset({hosts.Role.BEFORE_TOOL, hosts.Role.PERMISSION})
+# Where a hook may refuse something.
+GATES = BEFORE_CALLS | STOPS | {hosts.Role.PROMPT}
+
+
+def role_of(host: str, event: str) -> hosts.Role | None:
+    """Return what an event is for a host; ``None`` if the host does not have it."""
+    rule = hosts.find(host).events.get(event)
+    return rule.role if rule is not None else None
+
+
+def is_of_tools(host: str, event: str) -> bool:
+    """Return whether matchers at an event are compared with names of tools."""
+    rule = hosts.find(host).events.get(event)
+    return rule is not None and rule.target == "tool_name"
+
+
+def hooks_at(hook_set: HookSet, roles: Collection[hosts.Role]) -> list[Hook]:
+    """Return the hooks at events of some roles."""
+    return [hook for hook in hook_set.hooks if role_of(hook_set.host, hook.event) in roles]
+
+
+def only_script(hook_set: HookSet, hook: Hook, roles: Collection[hosts.Role]) -> str:
+    """Return the text of the only script of a command at an event of some roles; empty for none."""
+    texts = hook_set.scripts_of(hook)
+    alone = hook.type == "command" and len(texts) == 1
+    return texts[0] if alone and role_of(hook_set.host, hook.event) in roles else ""
