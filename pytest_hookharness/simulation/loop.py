@@ -122,7 +122,7 @@ class Loop:
             remaining=self._remaining,
             on_probe=on_probe,
             # Now, and not when a repetition is observed: files that changed since may change again.
-            began=system().file_clock(),
+            began=system.file_clock(),
             started=testbed.workspace.clock.now,
         )
         self._probes = ProbeSchedule(run)

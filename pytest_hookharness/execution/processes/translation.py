@@ -179,7 +179,7 @@ def _candidates(word: bytes, search_path: str) -> list[bytes]:
 def decode(values: dict[str, Any], limit: float | None = None) -> ProcessResult:
     """Decode the report of one process that had a time limit: attributes of the result."""
     reads = values["reads"]
-    encoded = {
+    encoded: dict[str, Any] = {
         "ending": _ending(values["ending"]),
         "stdout": Output(*values["stdout"]),
         "stderr": Output(*values["stderr"]),
